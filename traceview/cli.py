@@ -1,0 +1,79 @@
+"""The command line: picks the verb, prints errors, decides the exit code.
+
+The one law: `traceview --help` imports no third-party analysis library, so verbs import what they need when they run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+from traceview import __version__
+from traceview.errors import TraceviewError
+
+VERBS = ("classify",)
+
+EPILOG = """examples:
+  traceview collect -- python train.py         capture some steps of an unmodified training script
+  traceview report trace.json.gz               where the time went
+  traceview report trace.json.gz conv layout   convolutions by layer and algorithm, layout changes
+  traceview sql trace.json.gz "SELECT name, sum(dur_ns) FROM kernels GROUP BY ALL ORDER BY 2 DESC LIMIT 10"
+
+exit codes: 0 done, 1 a check you asked for failed, 2 wrong usage, 3 the input cannot be read, 4 the command failed
+"""
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The whole command line; each verb adds its own part."""
+    parser = argparse.ArgumentParser(
+        prog="traceview",
+        description="Where did my training step go, and which option would give it back?",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"traceview {__version__}")
+    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    for verb in VERBS:
+        module = importlib.import_module(f"traceview.commands.{verb}")
+        sub = verbs.add_parser(
+            verb,
+            help=module.HELP,
+            description=module.__doc__,
+            epilog=module.EXAMPLES,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        # SUPPRESS: given after the verb it is set, left out it does not reset the one before the verb.
+        sub.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+        module.configure(sub)
+        sub.set_defaults(run=module.run)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one verb and return the exit code of the process."""
+    parser = build_parser()
+    if "_ARGCOMPLETE" in os.environ:
+        import argcomplete
+
+        argcomplete.autocomplete(parser)
+    args = parser.parse_args(argv)
+    try:
+        code: int = args.run(args)
+        sys.stdout.flush()
+        return code
+    except TraceviewError as error:
+        if args.debug:
+            raise
+        print(f"traceview: {error}", file=sys.stderr)
+        return error.exit_code
+    except BrokenPipeError:
+        # The reader of our output is gone (`| head`): point stdout at nothing so that the exit stays silent.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        print("traceview: interrupted", file=sys.stderr)
+        return 130

@@ -1,0 +1,1 @@
+"""One verb per file: `HELP`, `EXAMPLES`, `configure(parser)`, `run(args) -> exit code`."""

@@ -1,0 +1,34 @@
+"""What can go wrong, and the exit code each kind of failure has.
+
+The one law: the text of an error is one or two sentences that say what to do. Only `cli.py` prints them.
+"""
+
+from __future__ import annotations
+
+
+class TraceviewError(Exception):
+    """Base of every expected failure; `exit_code` is what the process returns."""
+
+    exit_code = 2
+
+
+class UsageError(TraceviewError):
+    """The command line or the query is wrong (exit code 2)."""
+
+
+class InputError(TraceviewError):
+    """A trace, capture or folder that cannot be read (exit code 3)."""
+
+    exit_code = 3
+
+
+class CommandFailed(TraceviewError):
+    """The profiled command failed or could not be started (exit code 4)."""
+
+    exit_code = 4
+
+
+class CheckFailed(TraceviewError):
+    """A check that the user asked for did not hold, for example `--fail-over` (exit code 1)."""
+
+    exit_code = 1
