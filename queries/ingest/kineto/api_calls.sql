@@ -1,0 +1,12 @@
+-- title = "Kineto: runtime and driver calls"
+-- doc = "Calls of every back-end that Kineto knows: CUDA, ROCm, XPU, MTIA and private ones."
+SELECT
+    id, start_ns, greatest(dur_ns, 0) AS dur_ns, pid, tid, name,
+    CASE WHEN contains(cat, 'driver') THEN 'driver' ELSE 'runtime' END AS kind,
+    TRY_CAST(args.correlation AS BIGINT) AS correlation,
+    TRY_CAST(args."External id" AS BIGINT) AS external_id
+FROM event
+WHERE ph = 'X'
+    AND cat IN ('runtime', 'driver', 'cuda_runtime', 'cuda_driver', 'xpu_runtime', 'xpu_driver', 'mtia_runtime',
+        'glow_runtime', 'privateuse1_runtime', 'privateuse1_driver')
+    AND start_ns IS NOT NULL AND dur_ns IS NOT NULL

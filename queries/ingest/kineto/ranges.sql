@@ -1,0 +1,24 @@
+-- title = "Kineto: named ranges"
+-- doc = "Steps, phases, modules and other annotations; `traceview.*` names are those of our collector."
+SELECT
+    id, start_ns, greatest(dur_ns, 0) AS dur_ns, pid, tid,
+    CASE
+        WHEN cat = 'gpu_user_annotation' THEN 'device'
+        WHEN name LIKE 'ProfilerStep#%' THEN 'step'
+        WHEN name LIKE 'traceview.phase: %' OR name LIKE 'Optimizer.step#%'
+            OR name LIKE 'enumerate(DataLoader)#%' THEN 'phase'
+        WHEN name LIKE 'traceview.module: %' OR name LIKE 'nn.Module: %' THEN 'module'
+        WHEN cat LIKE 'python%' THEN 'python'
+        ELSE 'user'
+    END AS kind,
+    CASE
+        WHEN name LIKE 'Optimizer.step#%' AND cat <> 'gpu_user_annotation' THEN 'optimizer'
+        WHEN name LIKE 'enumerate(DataLoader)#%' AND cat <> 'gpu_user_annotation' THEN 'data'
+        ELSE regexp_replace(name, '^(traceview\.phase: |traceview\.module: |nn\.Module: )', '')
+    END AS name,
+    CASE WHEN name LIKE 'Optimizer.step#%' OR name LIKE 'enumerate(DataLoader)#%' THEN name END AS domain
+FROM event
+WHERE ph = 'X'
+    AND (cat IN ('user_annotation', 'gpu_user_annotation', 'python_function')
+        OR (cat = 'operator' AND contains(name, '#')))
+    AND start_ns IS NOT NULL AND dur_ns IS NOT NULL

@@ -1,0 +1,23 @@
+"""What SQL would make slow or unreadable: which operator is inside which, and which one caused a kernel.
+
+Fills the derived columns of the staging tables (see `tables.py`). Knows nothing of trace formats.
+"""
+
+from __future__ import annotations
+
+import duckdb
+
+from traceview.derive import device, host, steps
+from traceview.derive.spans import number_threads
+
+
+def derive(connection: duckdb.DuckDBPyConnection) -> None:
+    """Work out every derived column of the rank that lies in the staging tables."""
+    steps.add_missing(connection)
+    number_threads(connection)
+    numbered = steps.load(connection)
+    operators = host.operators(connection, numbered)
+    host.ranges(connection, numbered)
+    device.api_calls(connection, numbered, operators)
+    device.device_rows(connection, numbered)
+    device.primitives(connection, numbered, operators)

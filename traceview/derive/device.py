@@ -1,0 +1,89 @@
+"""From what a device did back to the operator that asked for it.
+
+The one law: correlation -> launch -> innermost enclosing operator is the way; the profiler's own operator number
+(`External id`) is used only in a trace without launches, because it is often another operator's. `op_link` says which.
+"""
+
+from __future__ import annotations
+
+import duckdb
+import numpy as np
+
+from traceview.derive.nesting import Spans
+from traceview.derive.spans import fetch, ids_at, publish
+from traceview.derive.steps import Steps
+
+
+def api_calls(connection: duckdb.DuckDBPyConnection, steps: Steps, operators: Spans) -> None:
+    """Fill derived.api_calls: the operator around each runtime or driver call, and its step."""
+    calls = fetch(
+        connection,
+        """SELECT c.id, t.thread, c.start_ns FROM stage.api_calls c
+        JOIN thread t ON c.pid IS NOT DISTINCT FROM t.pid AND c.tid IS NOT DISTINCT FROM t.tid""",
+    )
+    found = operators.innermost(calls["thread"], calls["start_ns"])
+    facts = {"id": calls["id"], "op_id": ids_at(operators, found), "step": steps.at(calls["start_ns"])}
+    publish(connection, "call_facts", facts)
+    connection.execute("INSERT INTO derived.api_calls BY NAME SELECT * FROM call_facts")
+
+
+_DEVICE_ROWS = """
+INSERT INTO derived.{table} BY NAME
+WITH launch AS (
+    SELECT correlation, arg_min(id, start_ns) AS launch_id FROM stage.api_calls
+    WHERE correlation IS NOT NULL GROUP BY correlation
+), by_number AS (
+    SELECT external_id, min(id) AS op_id FROM stage.ops
+    WHERE external_id IS NOT NULL AND NOT $has_launches GROUP BY external_id
+), linked AS (
+    SELECT k.id, l.launch_id, c.step AS launch_step, k.start_ns,
+        coalesce(c.op_id, n.op_id) AS op_id,
+        CASE WHEN c.op_id IS NOT NULL THEN 'correlation' WHEN n.op_id IS NOT NULL THEN 'external_id' END AS op_link
+    FROM stage.{table} k
+    LEFT JOIN launch l USING (correlation)
+    LEFT JOIN derived.api_calls c ON c.id = l.launch_id
+    LEFT JOIN by_number n ON n.external_id = k.external_id
+)
+SELECT linked.id, launch_id, op_id, op_link, o.name AS op_name, d.layer,
+    CASE WHEN $has_launches THEN launch_step ELSE row_step.step END AS step
+FROM linked
+LEFT JOIN stage.ops o ON o.id = op_id
+LEFT JOIN derived.ops d ON d.id = op_id
+LEFT JOIN row_step ON row_step.id = linked.id
+"""
+
+
+def device_rows(connection: duckdb.DuckDBPyConnection, steps: Steps) -> None:
+    """Fill derived.kernels and derived.memcpys. A row's step is that of its launch, as host work moves ahead."""
+    calls = connection.execute("SELECT count(*) FROM stage.api_calls WHERE correlation IS NOT NULL").fetchall()
+    has_launches = bool(calls[0][0])
+    for table in ("kernels", "memcpys"):
+        if has_launches or not len(steps.spans):
+            publish(connection, "row_step", {"id": np.empty(0, np.int64), "step": np.empty(0, np.int64)})
+        else:
+            rows = fetch(connection, f"SELECT id, start_ns FROM stage.{table}")
+            publish(connection, "row_step", {"id": rows["id"], "step": steps.at(rows["start_ns"])})
+        connection.execute(_DEVICE_ROWS.format(table=table), {"has_launches": has_launches})
+
+
+def primitives(connection: duckdb.DuckDBPyConnection, steps: Steps, operators: Spans) -> None:
+    """Fill derived.primitives: the innermost operator that contains the whole primitive, on whichever thread it ran.
+
+    A library's log names no thread. Where operators of several threads contain the same primitive, the one that
+    started last is taken.
+    """
+    rows = fetch(connection, "SELECT id, start_ns, start_ns + dur_ns AS end_ns FROM stage.primitives")
+    best = np.full(len(rows["id"]), -1, np.int64)
+    for thread in np.unique(operators.thread) if len(rows["id"]) else ():
+        found = operators.innermost(np.full(len(best), thread), rows["start_ns"])
+        inside = (found >= 0) & (operators.end[found] >= rows["end_ns"])
+        later = inside & ((best < 0) | (operators.start[found] > operators.start[best]))
+        best[later] = found[later]
+    facts = {"id": rows["id"], "op_id": ids_at(operators, best), "step": steps.at(rows["start_ns"])}
+    publish(connection, "primitive_facts", facts)
+    connection.execute(
+        """INSERT INTO derived.primitives BY NAME
+        SELECT f.id, f.op_id, CASE WHEN f.op_id IS NOT NULL THEN 'time' END AS op_link, o.name AS op_name, d.layer,
+            f.step, o.pid, o.tid
+        FROM primitive_facts f LEFT JOIN stage.ops o ON o.id = f.op_id LEFT JOIN derived.ops d ON d.id = f.op_id"""
+    )

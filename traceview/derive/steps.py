@@ -1,0 +1,68 @@
+"""Training steps: as the profiler marked them, else from one optimizer call to the next, else none.
+
+The one law: a step that was worked out rather than recorded says so in `ranges.domain`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import duckdb
+import numpy as np
+
+from traceview.derive.nesting import Ints, Spans
+from traceview.derive.spans import fetch
+
+FROM_OPTIMIZER = "from the ends of the optimizer"
+
+# A step ends when the optimizer does. Where several optimizers take turns, the one that is called first counts.
+_ADD = """
+INSERT INTO stage.ranges BY NAME
+WITH optimizer AS (
+    SELECT id, pid, tid, start_ns, start_ns + dur_ns AS end_ns, domain
+    FROM stage.ranges WHERE kind = 'phase' AND name = 'optimizer'
+), chosen AS (
+    SELECT * FROM optimizer WHERE domain IS NOT DISTINCT FROM (SELECT arg_min(domain, start_ns) FROM optimizer)
+), bounded AS (
+    SELECT *, lag(end_ns) OVER (ORDER BY start_ns, id) AS previous_ns, row_number() OVER (ORDER BY start_ns, id) AS n
+    FROM chosen
+)
+SELECT -n AS id, pid, tid, previous_ns AS start_ns, end_ns - previous_ns AS dur_ns,
+    'step' AS kind, CAST(n - 1 AS VARCHAR) AS name, $why AS domain
+FROM bounded WHERE previous_ns IS NOT NULL AND end_ns > previous_ns
+"""
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Steps in order of time with their numbers."""
+
+    spans: Spans
+    number: Ints
+
+    def at(self, time: Ints) -> Ints:
+        """Number of the step with start <= time < end, -1 for none. Steps count on every thread."""
+        if not len(self.spans):
+            return np.full(len(time), -1, np.int64)
+        found = self.spans.innermost(np.zeros(len(time), np.int64), time)
+        found[(found >= 0) & (self.spans.end[found] <= time)] = -1
+        return np.where(found >= 0, self.number[found], -1)
+
+
+def add_missing(connection: duckdb.DuckDBPyConnection) -> None:
+    """Add step ranges from the optimizer's, in a trace that has none of its own."""
+    if connection.execute("SELECT count(*) FROM stage.ranges WHERE kind = 'step'").fetchall() == [(0,)]:
+        connection.execute(_ADD, {"why": FROM_OPTIMIZER})
+
+
+def load(connection: duckdb.DuckDBPyConnection) -> Steps:
+    """The steps of the rank. A name without a number counts from 0 in order of time."""
+    columns = fetch(
+        connection,
+        """SELECT id, start_ns, start_ns + dur_ns AS end_ns,
+            coalesce(TRY_CAST(regexp_extract(name, '(\\d+)$', 1) AS BIGINT),
+                row_number() OVER (ORDER BY start_ns, id) - 1) AS number
+        FROM stage.ranges WHERE kind = 'step' ORDER BY start_ns, end_ns DESC, id""",
+    )
+    zeros = np.zeros(len(columns["id"]), np.int64)
+    return Steps(Spans(columns["id"], zeros, columns["start_ns"], columns["end_ns"]), columns["number"])

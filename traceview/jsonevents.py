@@ -1,0 +1,286 @@
+"""Splits a stream of JSON trace events into texts, one per event, without making a Python object of any.
+
+Works for `{"traceEvents": [...]}` with anything before and after the array, and for a bare array, in any layout. A split
+is guessed from `} , {` in column operations; the caller parses the pieces with a strict parser, and every piece that is
+no event comes back to `settle`, which finds the true boundary with a full JSON scanner. So a guess is never trusted.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+CHUNK_BYTES = 16 << 20
+MAX_HEAD_BYTES = 64 << 20
+MAX_EVENT_BYTES = 4 << 20
+BATCH_ROWS = 16_384
+ARRAY_START = re.compile(rb'"traceEvents"\s*:\s*\[')
+SPACE = re.compile(rb"[ \t\r\n]*")
+_DECODER = json.JSONDecoder(strict=False)
+_VIEW = np.dtype([("length", "<i4"), ("prefix", "<u4"), ("buffer", "<i4"), ("offset", "<i4")])
+
+
+@dataclass
+class Settled:
+    """What became of the doubtful pieces of a chunk."""
+
+    drop: set[int] = field(default_factory=set)
+    """Rows that are no events of their own."""
+    events: list[bytes] = field(default_factory=list)
+    """Events in strict JSON that replace them."""
+    bad: list[str] = field(default_factory=list)
+    """Beginnings of the pieces that could not be read."""
+    n_repaired: int = 0
+    """Events among `events` that were no strict JSON in the file (control characters, NaN, bad UTF-8)."""
+
+
+class EventSplitter:
+    """Iterate to get Arrow tables `(row, line)`; call `settle` on each before asking for the next."""
+
+    def __init__(self, blocks: Iterable[bytes], rewrite: Callable[[bytes], bytes] = bytes) -> None:
+        self._blocks = iter(blocks)
+        self._rewrite = rewrite
+        self._carry = b""
+        self._text = b""
+        self._starts = np.empty(0, np.int64)
+        self._last = False
+        self.ended = False
+        """Whether the end of the array was seen; if not at the end of the file, the file is cut off."""
+        self.found = False
+        """Whether there was an array of events at all."""
+        self.metadata: dict[str, Any] = {}
+        """The keys beside the array, from before and after it."""
+
+    def __iter__(self) -> Iterator[pa.Table]:
+        if not self._read_head():
+            return
+        while not self.ended:
+            more = self._more(CHUNK_BYTES)
+            self._last = len(more) < CHUNK_BYTES
+            self._text = self._whole_objects(self._carry + more)
+            starts, ends = _pieces(self._text, self._last)
+            self._starts = starts
+            self._carry = b"" if self._last or not len(starts) else self._text[int(ends[-1]) :].lstrip(b", \t\r\n")
+            if not len(starts) and not self._last:
+                if len(self._text) > MAX_HEAD_BYTES:
+                    self.ended = True
+                self._carry = self._text
+                continue
+            if len(starts):
+                yield _views(self._text, starts, ends)
+            if self._last:
+                break
+        self._read_tail()
+
+    def settle(self, doubtful: list[int]) -> Settled:
+        """Find the true events behind pieces that a strict parser refused or that are no events."""
+        out = Settled()
+        done = 0
+        for row in sorted(doubtful):
+            start = int(self._starts[row])
+            if start < done:
+                continue
+            done = self._settle_from(row, start, out)
+            if self.ended:
+                break
+        return out
+
+    def _settle_from(self, row: int, start: int, out: Settled) -> int:
+        """Read events one by one from `start` until a known boundary; returns where that is."""
+        while True:
+            decoded = self._decode(start)
+            if decoded is None:
+                return self._give_up(row, start, out)
+            event, end = decoded
+            self._drop(start, end, out)
+            if isinstance(event, dict) and "ph" in event:
+                out.events.append(json.dumps(event).encode())
+                out.n_repaired += not _is_strict(self._text[start:end])
+            else:
+                out.bad.append(_excerpt(self._text, start))
+            after = _skip(self._text, end)
+            follows = self._text[after : after + 1]
+            if follows == b",":
+                start = _skip(self._text, after + 1)
+                row = int(np.searchsorted(self._starts, start))
+                if row < len(self._starts) and self._starts[row] == start:
+                    return start
+                if start >= len(self._text):
+                    return start
+            else:
+                if follows == b"]":
+                    self.ended = True
+                    self._carry = self._text[after + 1 :] + self._carry
+                    self._drop(after, len(self._text), out)
+                return after
+
+    def _decode(self, start: int) -> tuple[Any, int] | None:
+        """The JSON value at `start` and the byte after it; None when there is none."""
+        for size in (64 << 10, MAX_EVENT_BYTES):
+            # latin-1 makes one character of every byte, so positions stay byte positions.
+            window = self._text[start : start + size].decode("latin-1")
+            try:
+                _, length = _DECODER.raw_decode(window)
+            except (ValueError, RecursionError):
+                if start + size >= len(self._text):
+                    break
+                continue
+            raw = self._text[start : start + length].decode("utf-8", "replace")
+            return _DECODER.raw_decode(raw)[0], start + length
+        return None
+
+    def _give_up(self, row: int, start: int, out: Settled) -> int:
+        """A piece that is no JSON: wait for more text if its end may still come, else count it as bad."""
+        near_end = len(self._text) - start < MAX_EVENT_BYTES
+        if near_end and not self._last and row > 0:
+            # A guessed boundary inside an event that goes on in the next chunk: start the next chunk with it.
+            self._drop(start, len(self._text), out)
+            self._carry = self._text[start:]
+            return len(self._text)
+        stop = int(self._starts[row + 1]) if row + 1 < len(self._starts) else len(self._text)
+        self._drop(start, stop, out)
+        out.bad.append(_excerpt(self._text, start))
+        return stop
+
+    def _drop(self, start: int, end: int, out: Settled) -> None:
+        first, last = np.searchsorted(self._starts, [start, end])
+        out.drop.update(range(int(first), int(last)))
+
+    def _whole_objects(self, text: bytes) -> bytes:
+        """Apply `rewrite` up to the last closing brace, so that it never sees half a number."""
+        cut = text.rfind(b"}") + 1
+        return self._rewrite(text[:cut]) + text[cut:]
+
+    def _more(self, size: int) -> bytes:
+        parts, total = [], 0
+        for block in self._blocks:
+            parts.append(block)
+            total += len(block)
+            if total >= size:
+                break
+        return b"".join(parts)
+
+    def _read_head(self) -> bool:
+        head = b""
+        while True:
+            more = self._more(1 << 20)
+            head += more
+            text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+            if text.startswith(b"["):
+                self._carry, self.found = text[1:], True
+                return True
+            match = ARRAY_START.search(head)
+            if match:
+                self._carry, self.found = head[match.end() :], True
+                self._add_metadata(head[: match.start()] + b'"":0}')
+                return True
+            if not more or len(head) > MAX_HEAD_BYTES:
+                self._add_metadata(head)
+                return False
+
+    def _read_tail(self) -> None:
+        if not self.ended:
+            return
+        tail = self._carry + self._more(MAX_HEAD_BYTES)
+        text = tail.lstrip(b", \t\r\n")
+        if text.startswith(b'"'):
+            self._add_metadata(b"{" + text)
+
+    def _add_metadata(self, text: bytes) -> None:
+        try:
+            found = _DECODER.raw_decode(text.decode("utf-8", "replace").strip())[0]
+        except (ValueError, RecursionError):
+            return
+        if isinstance(found, dict):
+            found.pop("", None)
+            self.metadata.update(found)
+
+
+def _is_strict(raw: bytes) -> bool:
+    try:
+        json.loads(raw, parse_constant=_refuse)
+    except ValueError:
+        return False
+    return True
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def lines_table(events: list[bytes], first_row: int) -> pa.Table:
+    """The same table from a few texts."""
+    rows = pa.array(range(first_row, first_row + len(events)), pa.int64())
+    return pa.table({"row": rows, "line": pa.array([event.decode() for event in events], pa.string_view())})
+
+
+def _pieces(text: bytes, last: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Guess where events start and end: at every `{` that follows `} ,`. The last piece is complete only at the end."""
+    data = np.frombuffer(text, np.uint8)
+    braces = np.flatnonzero(data == ord("{"))
+    if not len(braces):
+        return braces, braces
+    commas = _before(data, braces)
+    is_comma = (commas >= 0) & (data[commas] == ord(","))
+    closers = _before(data, commas[is_comma])
+    is_close = (closers >= 0) & (data[closers] == ord("}"))
+    inner = braces[is_comma][is_close]
+    ends = closers[is_close] + 1
+    first = int(braces[0])
+    keep = inner > first
+    starts = np.concatenate([[first], inner[keep]])
+    ends = ends[keep]
+    if last:
+        return starts, np.concatenate([ends, [len(text)]])
+    return starts[:-1], ends
+
+
+def _before(data: np.ndarray, positions: np.ndarray) -> np.ndarray:
+    """For each position the last one before it that holds no white space (at most 64 of it); -1 where there is none."""
+    found = positions - 1
+    open_ = np.flatnonzero(found >= 0)
+    for _ in range(64):
+        byte = data[found[open_]]
+        open_ = open_[(byte == 32) | (byte == 10) | (byte == 13) | (byte == 9)]
+        if not len(open_):
+            break
+        found[open_] -= 1
+        open_ = open_[found[open_] >= 0]
+    return found
+
+
+def _views(text: bytes, starts: np.ndarray, ends: np.ndarray) -> pa.Table:
+    """An Arrow table whose strings point into `text`: nothing is copied."""
+    count = len(starts)
+    views = np.zeros(count, _VIEW)
+    views["length"] = ends - starts
+    views["offset"] = starts
+    data = np.frombuffer(text, np.uint8)
+    prefix = np.zeros((count, 4), np.uint8)
+    for k in range(4):
+        prefix[:, k] = data[np.minimum(starts + k, len(text) - 1)]
+    views["prefix"] = prefix.view("<u4").ravel()
+    short = np.flatnonzero(views["length"] <= 12)
+    raw = views.view(np.uint8).reshape(count, 16)
+    for row in short:
+        # Arrow keeps strings of up to 12 bytes in the view itself.
+        piece = text[int(starts[row]) : int(ends[row])]
+        raw[row, 4:] = np.frombuffer(piece.ljust(12, b"\0"), np.uint8)
+    lines = pa.Array.from_buffers(pa.string_view(), count, [None, pa.py_buffer(views), pa.py_buffer(text)])
+    table = pa.table({"row": pa.array(np.arange(count)), "line": lines})
+    return pa.Table.from_batches(table.to_batches(max_chunksize=BATCH_ROWS))
+
+
+def _skip(text: bytes, position: int) -> int:
+    match = SPACE.match(text, position)
+    return match.end() if match else position
+
+
+def _excerpt(text: bytes, start: int) -> str:
+    return " ".join(text[start : start + 200].decode("utf-8", "replace").split())

@@ -1,0 +1,39 @@
+"""What a report is once it has been run: plain data without behaviour, for the renderers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a section: its name (the suffix is the unit), DuckDB type and meaning."""
+
+    name: str
+    type: str
+    doc: str
+
+
+@dataclass(frozen=True)
+class Section:
+    """One table of a report. `note` is a sentence in place of rows when the question cannot be answered."""
+
+    name: str
+    title: str
+    doc: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    note: str | None
+    sql: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """A whole report: its sections, and the footer that says what the numbers rest on."""
+
+    name: str
+    title: str
+    doc: str
+    sections: tuple[Section, ...]
+    footer: tuple[str, ...]

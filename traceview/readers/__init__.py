@@ -1,0 +1,22 @@
+"""Every trace format, in the order in which they are asked whether a file is theirs.
+
+The one law: a format is recognised by content, never by name, and by exactly one reader.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+from traceview.errors import InputError
+from traceview.files import Peek
+from traceview.readers import kineto
+
+READERS: tuple[ModuleType, ...] = (kineto,)
+
+
+def detect(peek: Peek) -> ModuleType:
+    """The reader whose `sniff` accepts the file. Raises `InputError` when none does."""
+    for reader in READERS:
+        if reader.sniff(peek):
+            return reader
+    raise InputError(f"{peek.path} is no trace that traceview knows; `traceview list formats` shows what it reads.")

@@ -1,0 +1,145 @@
+"""Where readers put column batches: a staging database that becomes one Parquet file per table.
+
+The one law: every table is always written, also empty, with exactly the columns of `tables.py`. SQL here is assembled
+from that module alone, never from a trace.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from traceview.tables import BY_NAME, ID, RANK_SHIFT, TABLES, Column, Table
+
+MAX_EXAMPLES = 10
+TIMES = ("start_ns", "source_ns", "target_ns")
+"""Columns that are points in time and move with the origin; durations do not."""
+
+
+@dataclass
+class Problem:
+    """One kind of trouble in a file: how often, and a few examples."""
+
+    kind: str
+    n: int = 0
+    examples: list[str] = field(default_factory=list)
+
+
+class Sink:
+    """Takes what one reader finds in the files of one rank.
+
+    Times are nanoseconds from any zero the reader likes; `zero_unix_ns` says where that zero lies, if the trace knows.
+    """
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, rank: int = 0) -> None:
+        self.connection = connection
+        self.rank = rank
+        self.zero_unix_ns: int | None = None
+        self.recorded_rank: int | None = None
+        self.facts: dict[str, Any] = {}
+        self.problems: dict[str, Problem] = {}
+        self.warnings: list[str] = []
+        self.next_id = 1
+        for table in TABLES:
+            _create(connection, "stage", table.name, table.read_columns())
+            derived = (Column("id", ID, ""), *table.derived_columns())
+            if len(derived) > 1:
+                _create(connection, "derived", table.name, derived)
+
+    def write(self, table: str, batch: pa.Table | pa.RecordBatch) -> None:
+        """Add rows. Columns are matched by name; columns left out are NULL; a missing `id` is assigned."""
+        if batch.num_rows == 0:
+            return
+        if isinstance(batch, pa.RecordBatch):
+            batch = pa.Table.from_batches([batch])
+        if BY_NAME[table].has_id and "id" not in batch.column_names:
+            ids = pa.array(range(self.next_id, self.next_id + batch.num_rows), pa.int64())
+            batch = batch.append_column("id", ids)
+            self.next_id += batch.num_rows
+        self.connection.register("sink_batch", batch)
+        self.connection.execute(f"INSERT INTO stage.{BY_NAME[table].name} BY NAME SELECT * FROM sink_batch")
+        self.connection.unregister("sink_batch")
+
+    def write_rows(self, table: str, rows: Iterable[dict[str, Any]]) -> None:
+        """The same from a few Python rows (facts about devices and ranks, small logs)."""
+        self.write(table, pa.Table.from_pylist(list(rows)))
+
+    def problem(self, kind: str, n: int = 1, examples: Iterable[str] = ()) -> None:
+        """Count something that was wrong in the input; the first few examples are kept, cut to a readable length."""
+        entry = self.problems.setdefault(kind, Problem(kind))
+        entry.n += n
+        room = MAX_EXAMPLES - len(entry.examples)
+        entry.examples += [example[:200] for example in examples][:room]
+
+    def fact(self, **facts: Any) -> None:
+        """Set columns of this file's row in `captures`."""
+        self.facts.update({name: value for name, value in facts.items() if value is not None})
+
+    def count(self, column: str, n: int) -> None:
+        """Add to one of the counts in this file's row of `captures`: n_events, n_kept, n_repaired, n_dropped."""
+        self.facts[column] = self.facts.get(column, 0) + n
+
+    def end_source(self) -> None:
+        """Close the row of `captures` of the file that was just read."""
+        facts = dict(self.facts)
+        if isinstance(facts.get("metadata"), dict):
+            facts["metadata"] = json.dumps(facts["metadata"])
+        facts["problems"] = [vars(problem) for problem in self.problems.values()] or None
+        facts["warnings"] = self.warnings or None
+        self.write_rows("captures", [facts])
+        self.facts, self.problems, self.warnings = {}, {}, []
+
+    def earliest_ns(self) -> int | None:
+        """The first start of anything, on the reader's clock; None for an empty trace."""
+        starts = [
+            self.connection.execute(f"SELECT min(start_ns) FROM stage.{table.name}").fetchall()[0][0]
+            for table in TABLES
+            if any(column.name == "start_ns" for column in table.columns)
+        ]
+        return min((start for start in starts if start is not None), default=None)
+
+    def export(self, folder: Path, origin_ns: int, origin_unix_ns: int | None) -> None:
+        """Write every table to `folder`, with times counted from `origin_ns` (on the reader's clock)."""
+        folder.mkdir(parents=True, exist_ok=True)
+        values = {"rank": self.rank, "shift": self.rank << RANK_SHIFT, "origin": origin_ns, "unix": origin_unix_ns}
+        for table in TABLES:
+            query, names = _export_query(table)
+            self.connection.execute(
+                f"COPY ({query}) TO $path (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)",
+                {**{name: values[name] for name in names}, "path": str(folder / f"{table.name}.parquet")},
+            )
+
+
+def _create(connection: duckdb.DuckDBPyConnection, schema: str, name: str, columns: Iterable[Column]) -> None:
+    body = ", ".join(f'"{column.name}" {column.sql_type}' for column in columns)
+    connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
+    connection.execute(f"CREATE OR REPLACE TABLE {schema}.{name} ({body})")
+
+
+def _export_query(table: Table) -> tuple[str, set[str]]:
+    """The SELECT that makes a table's file out of what was read and derived, and the parameters it needs."""
+    used = {"rank"}
+    parts = ["CAST($rank AS INTEGER) AS rank"]
+    for column in table.columns:
+        source = f'{"d" if column.derived else "s"}."{column.name}"'
+        if column.type == ID:
+            used.add("shift")
+            source = f"{source} + $shift"
+        elif column.name in TIMES:
+            used.add("origin")
+            source = f"{source} - $origin"
+        elif column.name == "origin_unix_ns":
+            used.add("unix")
+            source = "CAST($unix AS BIGINT)"
+        parts.append(f'{source} AS "{column.name}"')
+    joined = f"stage.{table.name} s"
+    if table.derived_columns():
+        joined += f" LEFT JOIN derived.{table.name} d ON s.id = d.id"
+    order = " ORDER BY s.id" if table.name in ("kernels", "memcpys", "primitives") else ""
+    return f"SELECT {', '.join(parts)} FROM {joined}{order}", used

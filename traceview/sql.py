@@ -1,0 +1,92 @@
+"""Loads a `.sql` file: a header in TOML inside SQL comments, and one SELECT.
+
+    -- title = "Convolutions by algorithm"
+    -- doc = "One row per algorithm and direction."
+    -- cannot = "this trace holds no convolutions"
+    -- [params]
+    -- step = { type = "BIGINT", doc = "only this step; every step when left out" }
+    -- [columns]
+    -- calls = "operator calls"
+    SELECT ...
+
+The one law: the path is the name, parameters are DuckDB's own `$name`, and SQL is never put together from input.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from traceview.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Param:
+    """A named parameter: DuckDB type, default (None for NULL) and meaning."""
+
+    type: str
+    doc: str
+    default: Any = None
+
+
+@dataclass(frozen=True)
+class Query:
+    """One query file."""
+
+    name: str
+    title: str
+    doc: str
+    body: str
+    cannot: str = ""
+    """What to say when the query has no rows because the trace does not hold what it asks for."""
+    params: dict[str, Param] = field(default_factory=dict)
+    columns: dict[str, str] = field(default_factory=dict)
+    extra: dict[str, Any] = field(default_factory=dict)
+    """Other keys of the header, for the kind of query that has them (advice: why, fix)."""
+
+    def run(self, connection: duckdb.DuckDBPyConnection, values: dict[str, Any] | None = None) -> list[tuple[Any, ...]]:
+        """The rows, with parameters from `values` (text is converted by DuckDB) and defaults for the rest.
+
+        Raises `UsageError` for a value that does not fit its type.
+        """
+        bound = {name: param.default for name, param in self.params.items()}
+        bound.update({name: value for name, value in (values or {}).items() if name in bound})
+        try:
+            return connection.execute(self.body, bound or None).fetchall()
+        except (duckdb.ConversionException, duckdb.InvalidInputException) as error:
+            raise UsageError(f"{self.name}: a parameter does not fit ({error}).") from error
+
+
+def load(path: Path) -> Query:
+    """Read one query file."""
+    text = path.read_text(encoding="utf-8")
+    lines = text.splitlines()
+    header = []
+    for line in lines:
+        if not line.startswith("--"):
+            break
+        header.append(line.removeprefix("--").removeprefix(" "))
+    try:
+        facts = tomllib.loads("\n".join(header))
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{path}: the header is no TOML ({error}).") from error
+    params = {name: Param(**fields) for name, fields in facts.pop("params", {}).items()}
+    return Query(
+        name=path.stem,
+        title=facts.pop("title"),
+        doc=facts.pop("doc", ""),
+        cannot=facts.pop("cannot", ""),
+        columns=facts.pop("columns", {}),
+        params=params,
+        extra=facts,
+        body="\n".join(lines[len(header) :]).strip(),
+    )
+
+
+def load_folder(folder: Path) -> dict[str, Query]:
+    """Every query of a folder by name."""
+    return {path.stem: load(path) for path in sorted(folder.glob("*.sql"))}
