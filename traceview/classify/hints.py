@@ -1,0 +1,157 @@
+"""Which patterns can match a name at all: a literal pre-filter, so that a name meets few regular expressions.
+
+The one law: a hint may let a pattern through that does not match, never hold back one that does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+NOT_A_LITERAL = frozenset("dDwWsSbBAZ")
+GRAM = 3
+MEMO = 1 << 17
+WORD = re.compile("[a-z_]+")
+
+
+class HintIndex:
+    """Finds, among many patterns, those of which a literal word occurs in a name.
+
+    A name is cut into its runs of letters and underscores; what each run can mean is remembered, since names share most of their words.
+    """
+
+    def __init__(self, patterns: Sequence[str], corpus: Sequence[str]) -> None:
+        """`corpus`: typical names; the rarest literal of a pattern there becomes its hint."""
+        text = "\n".join(corpus).lower()
+        common = Counter(grams(text))
+        self.always: list[int] = []
+        self.by_gram: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
+        self.memo: dict[str, tuple[int, ...]] = {}
+        for number, pattern in enumerate(patterns):
+            options = [[letters(hint) for hint in hints] for hints in literals(pattern.removeprefix("(?i)"))]
+            options = [hints for hints in options if all(len(hint) >= GRAM for hint in hints)]
+            if not options:
+                self.always.append(number)
+                continue
+            rarest = min(options, key=lambda hints: sum(min(common[gram] for gram in grams(hint)) for hint in hints))
+            for hint in set(rarest):
+                self.by_gram[min(grams(hint), key=lambda gram: common[gram])].append((hint, number))
+
+    def candidates(self, low: str) -> list[int]:
+        """Numbers of the patterns that may match the lower-cased name, in order."""
+        found = set(self.always)
+        memo = self.memo
+        for word in set(WORD.findall(low)):
+            found.update(memo[word] if word in memo else self.learn(word))
+        return sorted(found)
+
+    def learn(self, word: str) -> tuple[int, ...]:
+        """The patterns that a run of letters may belong to."""
+        if len(self.memo) >= MEMO:
+            self.memo.clear()
+        met = (pair for gram in set(grams(word)) for pair in self.by_gram.get(gram, ()))
+        self.memo[word] = tuple({number for hint, number in met if hint in word})
+        return self.memo[word]
+
+
+def letters(hint: str) -> str:
+    """The longest run of letters of a literal text, in lower case."""
+    return max(WORD.findall(hint.lower()), key=len, default="")
+
+
+def grams(text: str) -> list[str]:
+    """Every substring of the index's length."""
+    return [text[i : i + GRAM] for i in range(len(text) - GRAM + 1)]
+
+
+def fold(pattern: str) -> str:
+    """The pattern in lower case, its escapes and group syntax left alone."""
+    return re.sub(r"\\.|\(\?P[<=]|[A-Z]", lambda m: m[0].lower() if len(m[0]) == 1 else m[0], pattern)
+
+
+def split(pattern: str) -> list[str]:
+    """The alternatives of a pattern at its top level, each with the pattern's `(?i)`."""
+    prefix = "(?i)" if pattern.startswith("(?i)") else ""
+    body = pattern.removeprefix("(?i)")
+    parts, depth, start, i = [], 0, 0, 0
+    while i < len(body):
+        char = body[i]
+        if char == "\\":
+            i += 1
+        elif char == "[":
+            i = class_end(body, i)
+        elif char in "()":
+            depth += 1 if char == "(" else -1
+        elif char == "|" and depth == 0:
+            parts.append(body[start:i])
+            start = i + 1
+        i += 1
+    return [prefix + part for part in [*parts, body[start:]]]
+
+
+def class_end(pattern: str, start: int) -> int:
+    """Where the character class that opens at `start` closes."""
+    end = start + 2 if pattern[start + 1] in "]^" else start + 1
+    while pattern[end] != "]":
+        end += 2 if pattern[end] == "\\" else 1
+    return end
+
+
+def group_end(pattern: str, start: int) -> int:
+    """Where the group that opens at `start` closes."""
+    depth, i = 0, start
+    while True:
+        char = pattern[i]
+        if char == "\\":
+            i += 1
+        elif char == "[":
+            i = class_end(pattern, i)
+        elif char in "()":
+            depth += 1 if char == "(" else -1
+            if depth == 0:
+                return i
+        i += 1
+
+
+def literals(branch: str) -> list[list[str]]:
+    """Sets of texts of one alternative: of each set, at least one text is in every match (3 letters or more)."""
+    found: list[list[str]] = []
+    run, i = "", 0
+    while i < len(branch):
+        char, plain = branch[i], ""
+        if char == "\\":
+            i += 1
+            plain = "" if branch[i] in NOT_A_LITERAL else branch[i]
+        elif char == "[":
+            i = class_end(branch, i)
+        elif char == "(":
+            end = group_end(branch, i)
+            if branch[end + 1 : end + 2] not in tuple("?*{"):
+                found += group_literals(branch[i + 1 : end])
+            i = end
+        elif char == "{":
+            i = branch.index("}", i)
+        elif char not in ".^$?*+":
+            plain = char
+        if plain and branch[i + 1 : i + 2] not in tuple("?*{"):
+            run += plain
+        else:
+            found.append([run])
+            run = ""
+        i += 1
+    return [texts for texts in [*found, [run]] if all(len(text) >= 3 for text in texts)]
+
+
+def group_literals(group: str) -> list[list[str]]:
+    """The texts of a group that must match: one per alternative (the longest); none for a lookaround."""
+    inner = re.sub(r"^\?(?:P<\w+>|i?:)", "", group)
+    if inner.startswith("?"):
+        return []
+    longest = []
+    for part in split(inner):
+        options = [texts for texts in literals(part) if len(texts) == 1]
+        if not options:
+            return []
+        longest.append(max((texts[0] for texts in options), key=len))
+    return [longest]

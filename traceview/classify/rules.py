@@ -1,0 +1,139 @@
+"""Applies an ordered file of naming rules (`*.toml` beside this module) to names: the first rule that matches wins.
+
+The one law: what we think about a name lives in the data file; this module only reads and applies it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from traceview.classify.hints import HintIndex, fold, split
+
+FOLDER = Path(__file__).resolve().parent
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a name means: the vocabulary is that of `docs/vocabulary.md`; None is "the name does not say".
+
+    `rule` names the rule that won as `file#number: label`, `why` is its reason, `context` what would change the answer.
+    """
+
+    category: str
+    algorithm: str | None
+    direction: str | None
+    role: str | None
+    library: str | None
+    rule: str
+    why: str
+    context: str | None
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One `[[rule]]`: patterns (any of them, searched, case-sensitive unless they say `(?i)`) and what they mean."""
+
+    number: int
+    file: str
+    patterns: tuple[str, ...]
+    category: str
+    algorithm: str | None
+    direction: str | None
+    role: str | None
+    library: str | None
+    tokens: tuple[str, ...]
+    why: str
+    context: str | None
+    examples: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        """How the rule is cited, for example `kernels.toml#12: conv/winograd`."""
+        detail = f"/{self.algorithm}" if self.algorithm else ""
+        return f"{self.file}#{self.number}: {self.category}{detail}"
+
+
+def text_or_none(table: dict[str, Any], key: str) -> str | None:
+    """The text under `key`, None when absent."""
+    value = table.get(key)
+    return None if value is None else str(value)
+
+
+def strings(value: str | Iterable[str]) -> tuple[str, ...]:
+    """One text or a list of them, as a tuple."""
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+class Branch:
+    """One top-level alternative of one pattern; compiled on first use, because most never meet a candidate."""
+
+    def __init__(self, rule: Rule, text: str) -> None:
+        self.rule = rule
+        self.text = text
+        self.folded = text.startswith("(?i)")
+
+    @cached_property
+    def regex(self) -> re.Pattern[str]:
+        """Case-insensitive patterns are folded to lower case and searched in the lower-cased name: much faster."""
+        text = fold(self.text.removeprefix("(?i)")) if self.folded else self.text
+        count = itertools.count()
+        return re.compile(re.sub(r"\(\?P<direction>", lambda _: f"(?P<direction{next(count)}>", text))
+
+
+class RuleSet:
+    """The rules of one file in order, with a literal pre-filter so that a name meets few regular expressions."""
+
+    def __init__(self, file: str) -> None:
+        data = tomllib.loads((FOLDER / file).read_text(encoding="utf-8"))
+        notes: dict[str, str] = data.get("contexts", {})
+        self.words = {word: way for way, words in data.get("directions", {}).items() for word in words}
+        self.rules = tuple(
+            Rule(
+                number=number,
+                file=file,
+                patterns=strings(table["pattern"]),
+                category=table["category"],
+                algorithm=text_or_none(table, "algorithm"),
+                direction=text_or_none(table, "direction"),
+                role=text_or_none(table, "role"),
+                library=text_or_none(table, "library"),
+                tokens=tuple(table.get("tokens", ())),
+                why=table["why"],
+                context=notes.get(table.get("context", ""), table.get("context")),
+                examples=tuple(table["examples"]),
+            )
+            for number, table in enumerate(data["rule"], start=1)
+        )
+        self.verdicts: dict[tuple[int, str | None], Verdict] = {}
+        self.branches = [
+            Branch(rule, text) for rule in self.rules for pattern in rule.patterns for text in split(pattern)
+        ]
+        self.index = HintIndex([branch.text for branch in self.branches], [e for r in self.rules for e in r.examples])
+
+    def find(self, name: str) -> tuple[Rule, str | None]:
+        """The first rule that matches `name`, and the direction it read there. The last rule matches every name."""
+        low = name.lower()
+        for number in self.index.candidates(low):
+            branch = self.branches[number]
+            match = branch.regex.search(low if branch.folded else name)
+            if match:
+                word = match[match.lastgroup] if match.lastgroup else None
+                return branch.rule, self.words.get(word.lower()) if word else branch.rule.direction
+        raise LookupError(f"no rule of {self.rules[0].file} matches {name!r}")
+
+    def verdict(self, name: str) -> Verdict:
+        """What the first matching rule says about `name`."""
+        rule, direction = self.find(name)
+        key = (rule.number, direction)
+        if key not in self.verdicts:
+            self.verdicts[key] = Verdict(
+                rule.category, rule.algorithm, direction, rule.role, rule.library, rule.label, rule.why, rule.context
+            )
+        return self.verdicts[key]
