@@ -20,7 +20,7 @@ from types import ModuleType
 import duckdb
 from filelock import FileLock
 
-from traceview import readers
+from traceview import capture, readers
 from traceview.derive import derive
 from traceview.errors import InputError, UsageError
 from traceview.files import Stream, peek
@@ -60,40 +60,40 @@ class Group:
     rank: int | None = None
 
 
-def convert(inputs: Sequence[Path], capture: Path, options: Options | None = None) -> Path:
+def convert(inputs: Sequence[Path], target: Path, options: Options | None = None) -> Path:
     """Read trace files (or folders of them) into a new capture folder.
 
     Raises `UsageError` when the folder exists and is not empty, `InputError` when no file can be read.
     """
-    if capture.exists() and (not capture.is_dir() or any(capture.iterdir())):
-        raise UsageError(f"{capture} exists already; choose another name with -o.")
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise UsageError(f"{target} exists already; choose another name with -o.")
     groups = _group(_sources([file for path in inputs for file in trace_files(path)]))
-    with _building(capture) as folder:
+    with _building(target) as folder:
         _read_groups(groups, folder, options or Options())
         _write_key(folder, [source.path for group in groups for source in group.sources])
-    return capture
+    return target
 
 
-def convert_raw(capture: Path, options: Options | None = None) -> Path:
+def convert_raw(folder: Path, options: Options | None = None) -> Path:
     """Read the files in `capture/raw` into `capture/rank-NNNN`; files named `rank-NNNN.*` belong to that rank."""
     groups: dict[str, Group] = {}
-    for path in sorted((capture / "raw").iterdir()):
+    for path in sorted((folder / "raw").iterdir()):
         if path.is_file() and not path.name.endswith((".meta.json", ".tmp")):
             stem = path.name.split(".")[0]
             groups.setdefault(stem, Group(rank=_rank_of(stem))).sources.extend(_sources([path]))
     if not groups:
-        raise InputError(f"{capture}/raw holds no trace.")
+        raise InputError(f"{folder}/raw holds no trace.")
     for group in groups.values():
         group.sources.sort(key=lambda source: bool(getattr(source.reader, "COMPANION", False)))
-    for stale in capture.glob("rank-*"):
+    for stale in folder.glob("rank-*"):
         shutil.rmtree(stale)
-    with _building(capture / "converted") as folder:
-        _read_groups(list(groups.values()), folder, options or Options())
-        _write_key(folder, [])
-    for part in sorted((capture / "converted").iterdir()):
-        part.rename(capture / part.name)
-    (capture / "converted").rmdir()
-    return capture
+    with _building(folder / "converted") as built:
+        _read_groups(list(groups.values()), built, options or Options())
+        _write_key(built, [])
+    for part in sorted((folder / "converted").iterdir()):
+        part.rename(folder / part.name)
+    (folder / "converted").rmdir()
+    return folder
 
 
 def resolve(path: Path, options: Options | None = None) -> Path:
@@ -115,6 +115,14 @@ def resolve(path: Path, options: Options | None = None) -> Path:
             _read_groups(groups, folder, options or Options())
             _write_key(folder, files)
     return cache
+
+
+def open_capture(path: Path, options: Options | None = None) -> duckdb.DuckDBPyConnection:
+    """A DuckDB connection with the public views over any input, converted on the way if need be."""
+    return capture.connect(resolve(path, options))
+
+
+lock = capture.lock
 
 
 def is_capture(path: Path) -> bool:
@@ -221,7 +229,7 @@ def _rank_of(stem: str) -> int | None:
 def _staging(folder: Path, options: Options) -> Iterator[duckdb.DuckDBPyConnection]:
     """A database for one rank: in memory as long as it fits, beside the capture when it does not."""
     spill = folder / "spill"
-    connection = duckdb.connect(":memory:", config=connection_config())
+    connection = duckdb.connect(":memory:", config=capture.OFFLINE)
     try:
         connection.execute("SET temp_directory = $1", [str(spill)])
         connection.execute("SET preserve_insertion_order = true")
@@ -235,11 +243,6 @@ def _staging(folder: Path, options: Options) -> Iterator[duckdb.DuckDBPyConnecti
     finally:
         connection.close()
         shutil.rmtree(spill, ignore_errors=True)
-
-
-def connection_config() -> dict[str, str | bool | int | float | list[str]]:
-    """Settings of every connection: machines are offline, so an extension is never fetched."""
-    return {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
 
 
 @contextlib.contextmanager

@@ -1,0 +1,11 @@
+-- title = "Outermost convolution operators"
+-- doc = "Convolution operators nest (conv2d > convolution > _convolution > cudnn_convolution); the outermost one is the call."
+SELECT id, rank, pid, tid, name, direction, start_ns, end_ns
+FROM (
+    SELECT o.*, o.start_ns + o.dur_ns AS end_ns, n.direction, max(o.start_ns + o.dur_ns) OVER (
+        PARTITION BY o.rank, o.pid, o.tid ORDER BY o.start_ns, o.dur_ns DESC, o.id
+        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS covered_until_ns
+    FROM raw.ops o JOIN names.op n ON n.name = o.name
+    WHERE n.category = 'conv' AND NOT regexp_matches(o.name, 'Backward\d*$|^autograd::')
+)
+WHERE covered_until_ns IS NULL OR start_ns >= covered_until_ns

@@ -1,0 +1,3 @@
+-- title = "captures"
+-- doc = "The table of that name, as recorded."
+SELECT * FROM raw.captures

@@ -1,0 +1,3 @@
+-- title = "counters"
+-- doc = "The table of that name, as recorded."
+SELECT * FROM raw.counters

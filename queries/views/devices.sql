@@ -1,0 +1,3 @@
+-- title = "devices"
+-- doc = "The table of that name, as recorded."
+SELECT * FROM raw.devices

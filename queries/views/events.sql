@@ -1,0 +1,3 @@
+-- title = "events"
+-- doc = "The table of that name, as recorded."
+SELECT * FROM raw.events

@@ -1,0 +1,16 @@
+-- title = "kernels"
+-- doc = "One kernel on a device stream, with what it does: by its name, and by the call it is part of where there is one."
+SELECT
+    k.id, k.rank, k.device, k.stream, k.name,
+    coalesce(p.category, n.category, 'other') AS category,
+    CASE WHEN p.id IS NULL THEN n.algorithm ELSE p.algorithm END AS algorithm,
+    CASE WHEN p.id IS NULL THEN n.direction ELSE p.direction END AS direction,
+    CASE WHEN p.id IS NULL THEN n.role ELSE p.role END AS role,
+    n.library,
+    k.start_ns, k.start_ns + k.dur_ns AS end_ns, k.dur_ns,
+    k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z, k.registers, k.shared_bytes, k.occupancy_pct,
+    k.correlation, k.graph, k.graph_node, k.launch_id, k.op_id, k.op_name, k.op_link, k.layer, k.step,
+    p.call_id
+FROM raw.kernels k
+LEFT JOIN names.kernel n ON n.name = k.name
+LEFT JOIN attributed.kernel p ON p.id = k.id

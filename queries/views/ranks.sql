@@ -1,0 +1,3 @@
+-- title = "ranks"
+-- doc = "The table of that name, as recorded."
+SELECT * FROM raw.ranks

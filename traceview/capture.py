@@ -1,0 +1,88 @@
+"""Opens a capture folder as a DuckDB connection with the public views.
+
+The one law: opening reads and never writes; a locked connection sees the capture's files and nothing else.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+
+from traceview.attribution import attribute
+from traceview.errors import InputError
+from traceview.paths import content
+from traceview.tables import TABLES
+
+VIEWS = (
+    "links",
+    "counters",
+    "events",
+    "ranks",
+    "devices",
+    "captures",
+    "kernels",
+    "memcpys",
+    "primitives",
+    "ops",
+    "ranges",
+    "api_calls",
+    "collectives",
+    "quality",
+    "host_activities",
+    "activities",
+    "busy",
+    "busy_any",
+    "steps",
+    "layers",
+)
+"""Every view in `queries/views`, each after the ones it rests on."""
+
+OFFLINE: dict[str, str | bool | int | float | list[str]] = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+}
+"""Settings of every connection: machines are offline, so an extension is never fetched."""
+
+
+def connect(folder: Path) -> duckdb.DuckDBPyConnection:
+    """A connection to an in-memory database with the capture's tables as `raw.*` and the public views.
+
+    Raises `InputError` when the folder is no capture or one of its files is damaged.
+    """
+    ranks = sorted(path for path in folder.glob("rank-*") if path.is_dir())
+    if not ranks:
+        raise InputError(f"{folder} is no capture: it has no rank-* folder.")
+    connection = duckdb.connect(":memory:", config=OFFLINE)
+    connection.execute("CREATE SCHEMA raw")
+    plain = [str(rank / f"{table.name}.parquet") for rank in ranks for table in TABLES]
+    connection.execute("SET VARIABLE raw_files = $1", [plain])
+    try:
+        for table in TABLES:
+            files = [_literal(rank / f"{table.name}.parquet") for rank in ranks]
+            # A variable, because a view cannot be prepared; SQL is never put together from a path.
+            connection.execute(f"SET VARIABLE raw_{table.name} = $1", [files])
+            connection.execute(
+                f"CREATE VIEW raw.{table.name} AS SELECT * FROM read_parquet(getvariable('raw_{table.name}'))"
+            )
+        attribute(connection)
+    except duckdb.Error as error:
+        raise InputError(f"{folder} is damaged ({str(error).splitlines()[0]}); convert it again.") from error
+    for view in VIEWS:
+        text = (content("queries") / "views" / f"{view}.sql").read_text(encoding="utf-8")
+        connection.execute(f"CREATE VIEW {view} AS {text}")
+    return connection
+
+
+def lock(connection: duckdb.DuckDBPyConnection) -> None:
+    """Leave the connection able to read the capture's own files and to touch nothing else of the machine."""
+    files = connection.execute("SELECT getvariable('raw_files')").fetchall()[0][0]
+    connection.execute("SET allowed_paths = $1", [files])
+    connection.execute("SET python_enable_replacements = false")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+
+
+def _literal(path: Path) -> str:
+    """A path in which DuckDB finds no pattern."""
+    return "".join(f"[{char}]" if char in "*?[" else char for char in str(path))
