@@ -1,0 +1,115 @@
+"""Starts a collector inside an unmodified Python program, at the moment the program imports its framework.
+
+This folder is put first on PYTHONPATH, by `traceview collect` or by hand:
+
+    TRACEVIEW_DIR=capture PYTHONPATH=collectors/inject python train.py
+
+The one law: a program that imports no supported framework runs as if this file did not exist. The folder leaves
+`sys.path` again, another `sitecustomize` that this one hides is run as well, and nothing is imported that Python does
+not import by itself: this runs at the start of every Python process of a job.
+"""
+
+# pathlib would be such an import.
+# ruff: noqa: PTH100, PTH103, PTH118, PTH120, PTH123
+
+import importlib.machinery
+import importlib.util
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+COLLECTORS = os.path.dirname(HERE)
+# The module whose import starts a collector -> the collector's file.
+FRAMEWORKS = {"torch": "torch_profiler.py"}
+
+
+def load(name, path):
+    """Run the file `path` as module `name`, which no import statement of the program can meet by accident."""
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def note(state, detail=""):
+    """Leave word of how far this process came; in the form of `traceview_raw.note`."""
+    folder = os.path.join(os.environ["TRACEVIEW_DIR"], "raw")
+    try:
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, f".process-{os.getpid()}.txt"), "w") as file:
+            file.write(f"{state}\n{detail}\n")
+    except OSError:
+        pass  # A full disk or a folder that went away is no reason to disturb the program.
+
+
+def start_collector(framework):
+    """Load the collector of `framework` and let it install its hooks; its failure never reaches the program."""
+    name = FRAMEWORKS[framework]
+    sys.path.insert(0, HERE)  # For the collector's own imports, all of modules called traceview_*.
+    try:
+        load(f"traceview_{name[:-3]}", os.path.join(COLLECTORS, name)).install()
+    except Exception as error:
+        note("failed", f"the collector could not start: {error!r}")
+    finally:
+        sys.path.remove(HERE)
+
+
+class FrameworkImports:
+    """A finder that finds nothing itself: it lets the others find a framework and asks to be told when it is loaded."""
+
+    def __init__(self):
+        self.searching = False
+
+    def find_spec(self, name, path=None, target=None):
+        """The framework's own spec, its loader prepared to start the collector once the module has run."""
+        if name not in FRAMEWORKS or self.searching:
+            return None
+        self.searching = True
+        try:
+            spec = importlib.util.find_spec(name)
+        finally:
+            self.searching = False
+        if spec is not None and spec.loader is not None:
+            self.follow(spec.loader, name)
+        return spec
+
+    def follow(self, loader, name):
+        """Start the collector after `loader` has run the module; the loader keeps its type, for those who look.
+
+        Asking for a spec is not importing it (libraries do so to learn what is installed): only running it counts.
+        """
+        run_module = loader.exec_module
+
+        def exec_module(module):
+            del loader.exec_module
+            run_module(module)
+            if self in sys.meta_path:
+                sys.meta_path.remove(self)
+                start_collector(name)
+
+        loader.exec_module = exec_module
+
+
+def run_hidden_sitecustomize():
+    """Run the `sitecustomize` that Python would have found without this folder, as Python would have run it."""
+    rest = [entry for entry in sys.path if os.path.abspath(entry) != HERE]
+    spec = importlib.machinery.PathFinder.find_spec("sitecustomize", rest)
+    if spec is not None and spec.loader is not None:
+        module = importlib.util.module_from_spec(spec)
+        sys.modules["sitecustomize"] = module
+        spec.loader.exec_module(module)
+
+
+def main():
+    """Watch for a framework, unless this process does not belong to a capture; then step out of the way."""
+    if os.environ.get("TRACEVIEW_DIR"):
+        # A relative path means the folder that the program starts in, also after it changes directory.
+        os.environ["TRACEVIEW_DIR"] = os.path.abspath(os.environ["TRACEVIEW_DIR"])
+        note("python")
+        sys.meta_path.insert(0, FrameworkImports())
+    sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != HERE]
+    run_hidden_sitecustomize()
+
+
+main()

@@ -1,0 +1,146 @@
+"""The `raw/` folder of a capture, as every collector writes it: options in, finished files out.
+
+The one law: a file under its final name is whole. Everything is written under a temporary name and renamed, and the
+trace comes last, so that a rank is there when its trace is there.
+
+For process number N of the job, `raw/` holds `rank-000N.meta.json` (facts), the trace `rank-000N.<format>` and
+possibly logs beside it; while the job runs also `.process-<pid>.txt`, how far each Python process came.
+Options are environment variables: TRACEVIEW_DIR (the capture), TRACEVIEW_WAIT, TRACEVIEW_WARMUP, TRACEVIEW_STEPS
+(numbers of steps), TRACEVIEW_LIGHT, TRACEVIEW_STACKS, TRACEVIEW_MEMORY, TRACEVIEW_STOP_AFTER (1: on).
+"""
+
+import gzip
+import json
+import os
+import platform
+import shutil
+import signal
+import socket
+import threading
+import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+SCHEMA = 1
+GZIP_FROM_BYTES = 8 << 20
+DEFAULTS = {"wait": 3, "warmup": 1, "steps": 4, "light": 0, "stacks": 0, "memory": 0, "stop_after": 0}
+# Only what changes how a training step runs is copied into a capture: never the whole environment, which holds secrets.
+ENVIRONMENT = (
+    "OMP_", "KMP_", "GOMP_", "MKL_", "ONEDNN_", "DNNL_", "OPENBLAS_", "CUDA_VISIBLE_DEVICES", "CUDA_LAUNCH_BLOCKING",
+    "CUDA_DEVICE_ORDER", "CUDA_MODULE_LOADING", "CUBLAS_", "CUDNN_", "NVIDIA_TF32_OVERRIDE", "NCCL_", "GLOO_",
+    "PYTORCH_", "TORCH_", "TORCHINDUCTOR_", "HIP_VISIBLE_DEVICES", "HSA_", "MIOPEN_", "RANK", "LOCAL_RANK",
+    "WORLD_SIZE", "LD_PRELOAD", "MALLOC_",
+)  # fmt: skip
+
+
+def options():
+    """The options of this capture by name: whole numbers, 0 or 1 for switches."""
+    return {name: int(os.environ.get(f"TRACEVIEW_{name.upper()}", default)) for name, default in DEFAULTS.items()}
+
+
+def folder():
+    """The path of `raw/`, made when missing; `sitecustomize` made TRACEVIEW_DIR absolute."""
+    path = Path(os.environ["TRACEVIEW_DIR"], "raw")
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def note(state, detail=""):
+    """Leave word of how far this process came: python, framework, waiting, recording, captured or failed."""
+    # A full disk or a folder that went away is no reason to disturb the program.
+    with suppress(OSError):
+        Path(folder(), f".process-{os.getpid()}.txt").write_text(f"{state}\n{detail}\n")
+
+
+def scratch(suffix):
+    """A path in `raw/` for this process to write to; the leading dot says that it is not finished."""
+    return folder() / f".{os.getpid()}-{time.time_ns()}.{suffix}"
+
+
+def environment():
+    """The variables of this process that change how a step runs."""
+    return {key: value for key, value in sorted(os.environ.items()) if key.startswith(ENVIRONMENT)}
+
+
+def process_facts():
+    """What is true of any Python process, as a dictionary for `publish`."""
+    return {
+        "schema": SCHEMA,
+        "host": socket.gethostname(),
+        "pid": os.getpid(),
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "cpu": _cpu_name(),
+        "environment": environment(),
+        "options": options(),
+    }
+
+
+def _cpu_name():
+    try:
+        with Path("/proc/cpuinfo").open() as file:
+            return next(line.split(":", 1)[1].strip() for line in file if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
+
+
+def _claim(wanted, meta):
+    """Take rank number `wanted`, or else the first free one, by creating its meta file; returns the number.
+
+    Exclusive creation settles the race between processes that were given no rank, or the same one.
+    """
+    number = wanted if wanted is not None else 0
+    while True:
+        path = folder() / f"rank-{number:04}.meta.json"
+        try:
+            handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
+        except FileExistsError:
+            number += 1
+            continue
+        if wanted is not None and number != wanted:
+            meta["warnings"].append(f"rank {wanted} was already captured by another process; this one is {number}")
+        meta["rank"] = number
+        with os.fdopen(handle, "w") as file:
+            json.dump(meta, file, indent=1)
+        return number
+
+
+def publish(rank, meta, trace, logs):
+    """Give this process's finished files their final names; returns the rank number they carry.
+
+    `rank` is None where the job gave none. `trace` is (scratch path, suffix), `logs` a list of the same. A trace that
+    is large is compressed on the way, at the speed of a disk.
+    """
+    path, suffix = trace
+    if path.stat().st_size >= GZIP_FROM_BYTES and not suffix.endswith(".gz"):
+        plain_path, path, suffix = path, scratch("gz"), f"{suffix}.gz"
+        with plain_path.open("rb") as plain, gzip.open(path, "wb", compresslevel=1) as packed:
+            shutil.copyfileobj(plain, packed, 1 << 20)
+        plain_path.unlink()
+    number = _claim(rank, meta)
+    for source, ending in [*logs, (path, suffix)]:
+        source.replace(folder() / f"rank-{number:04}.{ending}")
+    note("captured", f"rank {number}")
+    return number
+
+
+@contextmanager
+def signals_held():
+    """Delay Ctrl-C and SIGTERM until what is being written is whole; then they act as the program wants."""
+    held = []
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handlers = {}
+    for number in (signal.SIGINT, signal.SIGTERM):
+        handler = signal.getsignal(number)
+        if handler is not None and handler != signal.SIG_IGN:
+            handlers[number] = handler
+            signal.signal(number, lambda number, frame: held.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        for number in held:
+            os.kill(os.getpid(), number)

@@ -1,0 +1,203 @@
+"""What a PyTorch program's model is called and what is true of the job: layer names, model, versions, devices, flags.
+
+The one law: it only looks. Nothing of the program is kept alive (ids are checked by weak references) or changed, and a
+fact that this version of torch does not tell is left out.
+"""
+
+import os
+import warnings
+import weakref
+
+import torch
+import traceview_onednn as onednn
+import traceview_raw as raw
+
+# Modules that wrap a model, and what they and others put into a path: no part of a layer's name.
+WRAPPERS = ("DataParallel", "DistributedDataParallel", "OptimizedModule", "FullyShardedDataParallel")
+HIDDEN = {"_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module"}
+
+
+class Names:
+    """The label of each leaf module: its qualified name within its outermost module, and its class.
+
+    The first model's names stand alone; a second model (a GAN has two) puts its class before them.
+    """
+
+    def __init__(self):
+        self.labels = {}
+        self.roots = {}
+        self.models = []
+
+    def learn(self, root):
+        """Name the leaves under `root`; True when it was not known."""
+        known = self.roots.get(id(root))
+        if known is not None and known[0]() is root:
+            return False
+        model = unwrap(root)
+        prefix = ""
+        if next(model.children(), None) is not None and not getattr(root, "_is_replica", False):
+            kind = type(model).__name__
+            same = self.models.count(kind)
+            if self.models and not self._is_named(model):
+                prefix = f"{kind}#{same + 1}." if same else f"{kind}."
+            self.models.append(kind)
+        self.roots[id(root)] = (weakref.ref(root), prefix)
+        self._name_leaves(model, prefix)
+        return True
+
+    def learn_again(self):
+        """Name also the leaves that models made during their first steps."""
+        for reference, prefix in list(self.roots.values()):
+            root = reference()
+            if root is not None:
+                self._name_leaves(unwrap(root), prefix)
+
+    def label(self, module):
+        """The range name of a leaf module, None for a module that is no leaf."""
+        known = self.labels.get(id(module))
+        if known is not None and known[0]() is module:
+            return known[1]
+        if not is_leaf(module):
+            return None
+        self._name(module, type(module).__name__)
+        return self.labels[id(module)][1]
+
+    def _is_named(self, model):
+        return all(id(leaf) in self.labels for leaf in model.modules() if is_leaf(leaf))
+
+    def _name_leaves(self, model, prefix):
+        for path, module in model.named_modules():
+            known = self.labels.get(id(module))
+            if is_leaf(module) and (known is None or known[0]() is not module):
+                name = ".".join(part for part in path.split(".") if part not in HIDDEN)
+                self._name(module, prefix + name if name else type(module).__name__)
+
+    def _name(self, module, name):
+        label = f"traceview.module: {name} ({type(module).__name__})"
+        self.labels[id(module)] = (weakref.ref(module), label)
+
+
+def is_leaf(module):
+    """Whether a module computes by itself: it has no children, or has them only to hold their weights."""
+    return next(module.children(), None) is None or isinstance(module, torch.nn.MultiheadAttention)
+
+
+def unwrap(module):
+    """The user's model inside data-parallel and compile wrappers."""
+    while type(module).__name__ in WRAPPERS and next(module.children(), None) is not None:
+        module = next(module.children())
+    return module
+
+
+class Facts:
+    """Collects, while the program runs, what `rank-NNNN.meta.json` says about it."""
+
+    def __init__(self):
+        self.model = None
+        self.warnings = []
+        self.rank = self.world_size = None
+
+    def see_model(self, root, args):
+        """An outermost module is called for the first time; the one with the most parameters is the model."""
+        model = unwrap(root)
+        parameters = list(model.parameters())
+        count = sum(parameter.numel() for parameter in parameters)
+        if self.model is None or count > self.model["parameters"]:
+            self.model = {
+                "name": type(model).__name__,
+                "parameters": count,
+                "parameter_dtypes": sorted({_short(parameter.dtype) for parameter in parameters}),
+                "autocast_dtype": _autocast_dtype(),
+                "batch": None,
+                "input": None,
+            }
+            self.see_input(args)
+
+    def see_input(self, args):
+        """The first tensor that reaches the model, or, where that takes keywords only, one of its layers."""
+        if self.model is None or self.model["input"] is not None:
+            return
+        for value in args:
+            for tensor in value if isinstance(value, (list, tuple)) else (value,):
+                if isinstance(tensor, torch.Tensor) and tensor.dim():
+                    self.model["batch"] = tensor.shape[0]
+                    self.model["input"] = {
+                        "shape": list(tensor.shape),
+                        "dtype": _short(tensor.dtype),
+                        "device": str(tensor.device),
+                        "memory_format": _memory_format(tensor),
+                    }
+                    return
+
+    def see_job(self):
+        """Note rank and size of the job, while its process group still exists."""
+        distributed = torch.distributed
+        if distributed.is_available() and distributed.is_initialized():
+            self.rank, self.world_size = distributed.get_rank(), distributed.get_world_size()
+        elif os.environ.get("RANK", "").isdigit():
+            self.rank = int(os.environ["RANK"])
+            self.world_size = int(os.environ.get("WORLD_SIZE") or 1)
+
+    def collect(self, logs, uses_cuda):
+        """All of it as one dictionary; `logs` are (path, suffix) of the logs beside the trace."""
+        facts = raw.process_facts()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            facts.update(
+                framework="torch",
+                framework_version=torch.__version__,
+                cuda_version=torch.version.cuda,
+                hip_version=getattr(torch.version, "hip", None),
+                cudnn_version=_told(torch.backends.cudnn.version) if uses_cuda else None,
+                onednn_version=next((onednn.version(path) for path, suffix in logs if suffix == "onednn.log"), None),
+                device="cuda" if uses_cuda else "cpu",
+                devices=[torch.cuda.get_device_name(torch.cuda.current_device())] if uses_cuda else [facts["cpu"]],
+                threads=torch.get_num_threads(),
+                interop_threads=torch.get_num_interop_threads(),
+                flags=flags(),
+                model=self.model,
+                world_size=self.world_size or 1,
+                warnings=self.warnings,
+            )
+        return facts
+
+
+def flags():
+    """The switches of torch that choose between algorithms or precisions, by name; those that it has."""
+    found = {
+        "cudnn.enabled": _told(lambda: torch.backends.cudnn.enabled),
+        "cudnn.benchmark": _told(lambda: torch.backends.cudnn.benchmark),
+        "cudnn.deterministic": _told(lambda: torch.backends.cudnn.deterministic),
+        "cudnn.allow_tf32": _told(lambda: torch.backends.cudnn.allow_tf32),
+        "cuda.matmul.allow_tf32": _told(lambda: torch.backends.cuda.matmul.allow_tf32),
+        "float32_matmul_precision": _told(torch.get_float32_matmul_precision),
+        "deterministic_algorithms": _told(torch.are_deterministic_algorithms_enabled),
+        "mkldnn.enabled": _told(lambda: torch.backends.mkldnn.enabled),
+        "nnpack.enabled": _told(torch._C._get_nnpack_enabled),
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _told(ask):
+    try:
+        return ask()
+    except Exception:  # Flags come, go and contradict each other between versions of torch.
+        return None
+
+
+def _short(dtype):
+    return str(dtype).replace("torch.", "")
+
+
+def _autocast_dtype():
+    for device in ("cuda", "cpu"):
+        if _told(lambda device=device: torch.is_autocast_enabled(device)):
+            return _short(torch.get_autocast_dtype(device))
+    return None
+
+
+def _memory_format(tensor):
+    for dimensions, name in ((4, "channels_last"), (5, "channels_last_3d")):
+        if tensor.dim() == dimensions and not tensor.is_contiguous():
+            return name if tensor.is_contiguous(memory_format=getattr(torch, name)) else "strided"
+    return "contiguous" if tensor.is_contiguous() else "strided"
