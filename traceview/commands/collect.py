@@ -1,0 +1,298 @@
+"""Runs a training command, unmodified, and records a few of its steps into a capture.
+
+The one law: the command behaves as without traceview. Its input, output, signals and exit code are its own; what
+traceview has to say goes to stderr.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from traceview import __version__
+from traceview.errors import CommandFailed, TraceviewError, UsageError
+from traceview.paths import content
+
+HELP = "run a training command and capture some of its steps"
+
+EXAMPLES = """examples:
+  traceview collect -- python train.py --epochs 1
+  traceview collect -o before --steps 8 --stop-after -- python -m package.train
+  traceview collect -- torchrun --nproc-per-node 2 train.py
+
+A step ends where the first optimizer's step() does; in a script without an optimizer, where its model's call does.
+A loop that knows better says so with `import sys; sys.audit("traceview.step")`, which does nothing without traceview.
+"""
+
+CAPTURE_SCHEMA = 1
+# Environment variables of the collectors, and the options of this verb that they carry.
+NUMBERS = ("wait", "warmup", "steps")
+SWITCHES = ("light", "stacks", "memory", "stop_after")
+FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+# Whoever signals a whole process group has reached the command already; a second signal could cut its cleanup short.
+GRACE_S = 1.0
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of `traceview collect`."""
+    parser.add_argument("-o", "--output", type=Path, help="the capture folder; default: named after script and time")
+    parser.add_argument("--wait", type=_count, default=3, help="steps to run first, untouched (default 3)")
+    parser.add_argument("--warmup", type=_count, default=1, help="then steps with the profiler set up (default 1)")
+    parser.add_argument("--steps", type=_count, default=4, help="then steps to record (default 4)")
+    parser.add_argument("--light", action="store_true", help="record no shapes and no layers, for less overhead")
+    parser.add_argument("--stacks", action="store_true", help="record Python stacks")
+    parser.add_argument("--memory", action="store_true", help="record allocations")
+    parser.add_argument("--stop-after", action="store_true", help="end the command after the recorded steps")
+    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND ...", help="what to run")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command, describe and convert what it left, and say where that is."""
+    command: list[str] = args.command[1:] if args.command[:1] == ["--"] else args.command
+    if not command:
+        raise UsageError("no command given: traceview collect -- python train.py")
+    if args.steps < 1:
+        raise UsageError("--steps must be at least 1.")
+    options = {name: int(getattr(args, name)) for name in (*NUMBERS, *SWITCHES)}
+    capture = _place(args.output, command)
+    started_ns = time.time_ns()
+    exit_code = _launch(command, capture, options)
+    facts = {"command": command, "started_unix_ns": started_ns, "exit_code": exit_code, "options": options}
+    problem = _harvest(capture, facts)
+    if exit_code:
+        raise CommandFailed(f"the command {_ending(exit_code)}.")
+    if problem is not None:
+        raise problem
+    return 0
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError("must not be negative")
+    return number
+
+
+def _say(text: str) -> None:
+    print(f"traceview: {text}", file=sys.stderr, flush=True)
+
+
+def _place(output: Path | None, command: Sequence[str]) -> Path:
+    """The capture folder, made and empty; its path is absolute because the command may change directory."""
+    if output is None:
+        output = Path(f"traceview-capture-{_stem(command)}-{time.strftime('%Y%m%d-%H%M%S')}")
+    if output.exists() and (not output.is_dir() or any(output.iterdir())):
+        raise UsageError(f"{output} exists already; choose another name with -o.")
+    try:
+        (output / "raw").mkdir(parents=True)
+    except OSError as error:
+        raise UsageError(f"cannot write to {output}: {error.strerror}.") from error
+    return output.absolute()
+
+
+def _stem(command: Sequence[str]) -> str:
+    """A short name for a command: its script's, its module's, or the program's."""
+    script = next((word for word in command if word.endswith(".py")), None)
+    if script is None and "-m" in command[:-1]:
+        return command[command.index("-m") + 1].rsplit(".", 1)[-1]
+    return Path(script or command[0]).stem
+
+
+# Running the command
+
+
+def _launch(command: Sequence[str], capture: Path, options: dict[str, int]) -> int:
+    """Run the command with the collectors in its way; its exit code, or minus the signal that ended it."""
+    environment = dict(os.environ)
+    inject = str(content("collectors") / "inject")
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [inject, environment.get("PYTHONPATH")]))
+    environment["TRACEVIEW_DIR"] = str(capture)
+    environment.update({f"TRACEVIEW_{name.upper()}": str(value) for name, value in options.items()})
+    try:
+        process = subprocess.Popen(command, env=environment)
+    except OSError as error:
+        shutil.rmtree(capture)
+        raise CommandFailed(f"cannot run {command[0]}: {error.strerror}.") from error
+    with _signals_to(process):
+        return process.wait()
+
+
+@contextmanager
+def _signals_to(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Outlive the command's signals, and pass on those that only this process got."""
+    is_foreground = _is_foreground()
+
+    def send(number: int) -> None:
+        if process.poll() is None:
+            process.send_signal(number)
+
+    def pass_on(number: int, frame: FrameType | None) -> None:
+        # What is typed at a terminal reaches every process in the foreground.
+        if number == signal.SIGTERM or not is_foreground:
+            timer = threading.Timer(GRACE_S, send, (number,))
+            timer.daemon = True
+            timer.start()
+
+    before = {number: signal.getsignal(number) for number in FORWARDED}
+    changed = [number for number in FORWARDED if before[number] != signal.SIG_IGN]
+    for number in changed:
+        signal.signal(number, pass_on)
+    try:
+        yield
+    finally:
+        for number in changed:
+            signal.signal(number, before[number])
+
+
+def _is_foreground() -> bool:
+    try:
+        with Path("/dev/tty").open() as terminal:
+            return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
+    except OSError:
+        return False
+
+
+def _ending(exit_code: int) -> str:
+    if exit_code >= 0:
+        return f"failed with exit code {exit_code}"
+    try:
+        return f"was ended by {signal.Signals(-exit_code).name}"
+    except ValueError:
+        return f"was ended by signal {-exit_code}"
+
+
+# What it left
+
+
+def _harvest(capture: Path, facts: dict[str, Any]) -> TraceviewError | None:
+    """Describe and convert the raw traces, or say why there are none; returns what went wrong with them."""
+    notes = _take_notes(capture / "raw")
+    ranks = _ranks(capture / "raw")
+    if not ranks:
+        shutil.rmtree(capture, ignore_errors=True)
+        _say(f"no capture: {_why_none(notes, facts['options'])}")
+        return None
+    lost = [f"process {pid}: {_LOST[state]}{detail}" for pid, (state, detail) in notes.items() if state in _LOST]
+    facts["warnings"] = lost + [f"rank {rank['rank']}: {text}" for rank in ranks for text in rank["warnings"]]
+    _describe(capture, facts, ranks)
+    for warning in facts["warnings"]:
+        _say(warning)
+    from traceview import store
+
+    try:
+        store.convert_raw(capture)
+    except TraceviewError as error:
+        _say(f"the raw traces are in {capture / 'raw'}, but could not be converted")
+        return error
+    _say(f"{_summary(ranks, facts['options'])}; see it with: traceview report {_shown(capture)}")
+    return None
+
+
+def _take_notes(raw: Path) -> dict[int, tuple[str, str]]:
+    """How far each Python process came, by process id; clears away the notes and what was left half written."""
+    notes = {}
+    for path in sorted(raw.glob(".*")):
+        if path.name.startswith(".process-"):
+            state, _, detail = path.read_text(encoding="utf-8", errors="replace").partition("\n")
+            notes[int(path.stem.rpartition("-")[2])] = (state, detail.strip())
+        path.unlink()
+    return notes
+
+
+def _ranks(raw: Path) -> list[dict[str, Any]]:
+    """The facts of each process whose trace is there, in order of rank."""
+    found = []
+    for path in sorted(raw.glob("rank-*.meta.json")):
+        stem = path.name.removesuffix(".meta.json")
+        others = [other.name for other in raw.glob(f"{stem}.*") if other != path]
+        if any(not name.endswith(".log") for name in others):
+            found.append(json.loads(path.read_text(encoding="utf-8")) | {"files": sorted(others)})
+    return found
+
+
+def _describe(capture: Path, facts: dict[str, Any], ranks: list[dict[str, Any]]) -> None:
+    """Write `capture.json`: what was run, and for each process with what and on what."""
+    described = {
+        "schema": CAPTURE_SCHEMA,
+        "tool": f"traceview {__version__}",
+        "command": facts["command"],
+        "folder": Path.cwd().name,
+        "started_unix_ns": facts["started_unix_ns"],
+        "ended_unix_ns": time.time_ns(),
+        "exit_code": facts["exit_code"],
+        "options": facts["options"],
+        "framework": ranks[0]["framework"],
+        "framework_version": ranks[0]["framework_version"],
+        "model": ranks[0]["model"],
+        "world_size": max(len(ranks), *(rank["world_size"] for rank in ranks)),
+        "cost": ranks[0]["cost"],
+        "warnings": facts["warnings"],
+        "ranks": ranks,
+    }
+    draft = capture / ".capture.json"
+    draft.write_text(json.dumps(described, indent=1) + "\n", encoding="utf-8")
+    draft.replace(capture / "capture.json")
+
+
+_LOST = {
+    "recording": "it ended while recording with no chance to write its trace (os._exit, kill -9 or a crash)",
+    "failed": "",
+}
+
+
+def _why_none(notes: dict[int, tuple[str, str]], options: dict[str, int]) -> str:
+    """The reason that tells most, as a sentence: that of the process that came furthest."""
+    found = dict(notes.values())
+    if "recording" in found:
+        return f"a process was recording; {_LOST['recording']}."
+    if "failed" in found:
+        return f"the recording was given up: {found['failed']}."
+    if "waiting" in found:
+        done, _, source = found["waiting"].partition(" ")
+        first = options["wait"] + options["warmup"]
+        if done != "0":
+            return (
+                f"the script ended after {done} steps ({source}) and recording begins after {first}; "
+                "run more steps, or pass --wait 0 --warmup 0."
+            )
+    if "waiting" in found or "framework" in found:
+        return (
+            "torch was imported, but no step was seen to end: no optimizer's step() and no module's call. "
+            'Mark the end of each step with: import sys; sys.audit("traceview.step")'
+        )
+    if "python" in found:
+        return "the command imported no framework that traceview supports (torch)."
+    return (
+        "the collector was not loaded. Give a command that runs Python, "
+        "without its options -S, -I and -E, which ignore PYTHONPATH."
+    )
+
+
+def _summary(ranks: list[dict[str, Any]], options: dict[str, int]) -> str:
+    recorded = ranks[0]["steps"]["recorded"]
+    processes = f" of {len(ranks)} processes" if len(ranks) > 1 else ""
+    text = f"recorded {recorded} {'step' if recorded == 1 else 'steps'}{processes}"
+    if recorded < options["steps"]:
+        text += f" (of {options['steps']}; cut short: {ranks[0]['ended_by']})"
+    cost = ranks[0]["cost"]
+    if cost["bare_step_ns"] and cost["profiled_step_ns"]:
+        text += f", {cost['profiled_step_ns'] / 1e6:.1f} ms each ({cost['bare_step_ns'] / 1e6:.1f} ms unprofiled)"
+    return text
+
+
+def _shown(capture: Path) -> Path:
+    """A path as short as can be typed from here."""
+    here = Path.cwd()
+    return capture.relative_to(here) if capture.is_relative_to(here) else capture
