@@ -33,7 +33,10 @@ VIEWS = (
     "activities",
     "busy",
     "busy_any",
+    "step_times",
     "steps",
+    "scope",
+    "counted",
     "layers",
 )
 """Every view in `queries/views`, each after the ones it rests on."""

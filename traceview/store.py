@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import duckdb
 from filelock import FileLock
@@ -31,7 +32,8 @@ Progress = Callable[[int, int], None]
 """Called with bytes read and bytes in all."""
 
 CACHE_SUFFIX = ".traceview"
-KEY_FILE = "cache.json"
+KEY_FILE = "converted.json"
+"""Written last: a folder without it is no capture."""
 
 
 @dataclass(frozen=True)
@@ -85,12 +87,13 @@ def convert_raw(folder: Path, options: Options | None = None) -> Path:
         raise InputError(f"{folder}/raw holds no trace.")
     for group in groups.values():
         group.sources.sort(key=lambda source: bool(getattr(source.reader, "COMPANION", False)))
-    for stale in folder.glob("rank-*"):
-        shutil.rmtree(stale)
+    (folder / KEY_FILE).unlink(missing_ok=True)
+    for stale in [*folder.glob("rank-*"), folder / "converted"]:
+        shutil.rmtree(stale, ignore_errors=True)
     with _building(folder / "converted") as built:
         _read_groups(list(groups.values()), built, options or Options())
         _write_key(built, [])
-    for part in sorted((folder / "converted").iterdir()):
+    for part in sorted((folder / "converted").iterdir(), key=lambda path: path.name == KEY_FILE):
         part.rename(folder / part.name)
     (folder / "converted").rmdir()
     return folder
@@ -98,9 +101,13 @@ def convert_raw(folder: Path, options: Options | None = None) -> Path:
 
 def resolve(path: Path, options: Options | None = None) -> Path:
     """The capture folder behind any input: a capture itself, a trace file or a folder of traces, converted if need be."""
+    has_raw = (path / "raw").is_dir() and (path / "capture.json").exists()
     if is_capture(path):
-        return path
-    if (path / "raw").is_dir() and (path / "capture.json").exists():
+        if _is_current(_read_key(path)):
+            return path
+        if not has_raw:
+            raise InputError(f"{path} was written by another version of traceview; convert its trace again.")
+    if has_raw:
         return convert_raw(path, options)
     files = trace_files(path)
     cache = _cache_place(path)
@@ -127,7 +134,7 @@ lock = capture.lock
 
 def is_capture(path: Path) -> bool:
     """Whether a folder holds converted tables."""
-    return any(path.glob("rank-*/captures.parquet"))
+    return (path / KEY_FILE).is_file() and any(path.glob("rank-*/captures.parquet"))
 
 
 def trace_files(path: Path) -> list[Path]:
@@ -323,12 +330,26 @@ def _key(files: Sequence[Path]) -> dict[str, object]:
     return {"files": identity, "schema": SCHEMA_VERSION, "readers": versions}
 
 
+def _read_key(folder: Path) -> dict[str, Any]:
+    try:
+        key = json.loads((folder / KEY_FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return key if isinstance(key, dict) else {}
+
+
+def _is_current(key: dict[str, Any]) -> bool:
+    """Whether the schema and every reader that existed then are still of that version."""
+    now = {reader.NAME: reader.VERSION for reader in readers.READERS}
+    then = key.get("readers")
+    same = isinstance(then, dict) and all(now.get(name) == version for name, version in then.items())
+    return key.get("schema") == SCHEMA_VERSION and same
+
+
 def _write_key(folder: Path, files: Sequence[Path]) -> None:
     (folder / KEY_FILE).write_text(json.dumps(_key(files)), encoding="utf-8")
 
 
 def _is_fresh(cache: Path, files: Sequence[Path]) -> bool:
-    try:
-        return bool(json.loads((cache / KEY_FILE).read_text(encoding="utf-8")) == _key(files))
-    except (OSError, ValueError):
-        return False
+    key = _read_key(cache)
+    return _is_current(key) and key.get("files") == json.loads(json.dumps(_key(files)["files"]))

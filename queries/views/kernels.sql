@@ -13,4 +13,4 @@ SELECT
     p.call_id
 FROM raw.kernels k
 LEFT JOIN names.kernel n ON n.name = k.name
-LEFT JOIN attributed.kernel p ON p.id = k.id
+LEFT JOIN attributed.part p ON p.id = k.id

@@ -1,8 +1,10 @@
 -- title = "memcpys"
 -- doc = "One copy or fill on a device stream."
 SELECT
-    id, rank, device, stream, direction, src_kind, dst_kind, src_device, dst_device, size_bytes,
-    start_ns, start_ns + dur_ns AS end_ns, dur_ns, name, correlation, launch_id, op_id, op_name, op_link, layer, step,
-    CASE WHEN direction = 'memset' THEN 'memset' WHEN direction = 'unknown' THEN 'other'
-        ELSE 'memcpy_' || lower(direction) END AS category
-FROM raw.memcpys
+    m.id, m.rank, m.device, m.stream, m.direction, m.src_kind, m.dst_kind, m.src_device, m.dst_device, m.size_bytes,
+    m.start_ns, m.start_ns + m.dur_ns AS end_ns, m.dur_ns, m.name, m.correlation, m.launch_id, m.op_id, m.op_name,
+    m.op_link, m.layer, m.step, p.call_id, p.direction AS call_direction, p.algorithm AS call_algorithm,
+    CASE WHEN m.direction = 'memset' THEN 'memset' WHEN m.direction = 'unknown' THEN 'other'
+        ELSE 'memcpy_' || lower(m.direction) END AS category
+FROM raw.memcpys m
+LEFT JOIN attributed.part p ON p.id = m.id

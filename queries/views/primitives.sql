@@ -2,10 +2,14 @@
 -- doc = "One call into a CPU library's primitive (oneDNN, NNPACK)."
 SELECT
     p.id, p.rank, p.pid, p.tid, p.library, p.kind, p.impl, p.prop_kind, p.algorithm_recorded,
-    n.algorithm, n.direction, coalesce(n.category, 'other') AS category, n.role,
+    CASE WHEN c.id IS NULL THEN n.algorithm ELSE c.algorithm END AS algorithm,
+    CASE WHEN c.id IS NULL THEN n.direction ELSE c.direction END AS direction,
+    coalesce(c.category, n.category, 'other') AS category,
+    CASE WHEN c.id IS NULL THEN n.role ELSE c.role END AS role,
     p.shape, p.formats, p.attributes,
-    p.start_ns, p.start_ns + p.dur_ns AS end_ns, p.dur_ns, p.op_id, p.op_name, p.op_link, p.layer, p.step
+    p.start_ns, p.start_ns + p.dur_ns AS end_ns, p.dur_ns, p.op_id, p.op_name, p.op_link, p.layer, p.step, c.call_id
 FROM raw.primitives p
+LEFT JOIN attributed.part c ON c.id = p.id
 LEFT JOIN names.primitive n
     ON n.kind IS NOT DISTINCT FROM p.kind AND n.impl IS NOT DISTINCT FROM p.impl
     AND n.prop_kind IS NOT DISTINCT FROM p.prop_kind

@@ -9,9 +9,9 @@ from types import ModuleType
 
 from traceview.errors import InputError
 from traceview.files import Peek
-from traceview.readers import kineto
+from traceview.readers import kineto, onednn
 
-READERS: tuple[ModuleType, ...] = (kineto,)
+READERS: tuple[ModuleType, ...] = (kineto, onednn)
 
 
 def detect(peek: Peek) -> ModuleType:

@@ -1,0 +1,25 @@
+-- title = "The run"
+-- doc = "What was recorded, by which profiler, on which device."
+-- [columns]
+-- rank = "process of the job"
+-- framework = "framework and its version, where recorded"
+-- format = "trace format"
+-- device = "devices on which something ran"
+-- origin = "when the recording began (UTC)"
+-- span_ns = "from the first to the last thing a device did"
+SELECT
+    c.rank,
+    coalesce(any_value(c.framework), '?') || coalesce(' ' || any_value(c.framework_version), '') AS framework,
+    string_agg(DISTINCT c.format, ', ' ORDER BY c.format) AS format,
+    coalesce(any_value(d.name), CASE WHEN bool_or(h.rank IS NOT NULL) THEN 'CPU' END, '?') AS device,
+    CAST(make_timestamp_ns(any_value(c.origin_unix_ns)) AS TIMESTAMP_S)::VARCHAR AS origin,
+    any_value(w.span_ns) AS span_ns
+FROM captures c
+LEFT JOIN (
+    SELECT rank, string_agg(DISTINCT name, ', ' ORDER BY name) AS name FROM devices
+    WHERE (rank, device) IN (SELECT (rank, device) FROM raw.kernels) GROUP BY rank
+) d USING (rank)
+LEFT JOIN (SELECT DISTINCT rank FROM raw.primitives UNION SELECT DISTINCT rank FROM raw.ops) h USING (rank)
+LEFT JOIN (SELECT rank, max(end_ns) - min(start_ns) AS span_ns FROM activities GROUP BY rank) w USING (rank)
+GROUP BY c.rank
+ORDER BY c.rank

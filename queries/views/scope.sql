@@ -1,0 +1,16 @@
+-- title = "scope"
+-- doc = "Per rank, what a number per step means: the steps that count (not warm-up), their number and their time. Without steps the whole recording counts as one."
+SELECT
+    r.rank,
+    coalesce(s.n_steps, 0) AS n_steps,
+    coalesce(s.n_warmup, 0) AS n_warmup,
+    coalesce(s.total_ns, w.end_ns - w.start_ns, 0) AS total_ns,
+    CASE WHEN s.n_steps > 0 THEN s.total_ns // s.n_steps ELSE coalesce(w.end_ns - w.start_ns, 0) END AS step_ns,
+    coalesce(s.n_steps, 0) > 0 AS has_steps
+FROM raw.ranks r
+LEFT JOIN (
+    SELECT rank, count(*) FILTER (NOT is_warmup) AS n_steps, count(*) FILTER (is_warmup) AS n_warmup,
+        CAST(sum(dur_ns) FILTER (NOT is_warmup) AS BIGINT) AS total_ns
+    FROM step_times GROUP BY rank
+) s USING (rank)
+LEFT JOIN (SELECT rank, min(start_ns) AS start_ns, max(end_ns) AS end_ns FROM activities GROUP BY rank) w USING (rank)

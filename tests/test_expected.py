@@ -1,0 +1,32 @@
+"""Every public trace agrees with the facts that were worked out from it independently."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from expected_facts import FACTS, agree
+
+SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
+FILES = sorted((SHARED / "expected").glob("*.json")) if SHARED.is_dir() else []
+FORMATS = ("kineto_json",)
+
+
+def _cases() -> list[tuple[str, str]]:
+    cases = []
+    for file in FILES:
+        content = json.loads(file.read_text())
+        if content["format"] in FORMATS:
+            cases += [(file.name, fact) for fact in content["facts"] if fact in FACTS]
+    return cases
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(("name", "fact"), _cases())
+def test_fact(name: str, fact: str, shared: Path, captures) -> None:  # type: ignore[no-untyped-def]
+    expected = json.loads((shared / "expected" / name).read_text())
+    entry = expected["facts"][fact]
+    found = FACTS[fact](captures.open(shared / "traces" / expected["file"]))
+    accepted = [entry["value"], *([entry["or"]] if "or" in entry else [])]
+    assert any(agree(found, value, entry["check"]) for value in accepted), (found, entry)
