@@ -1,16 +1,45 @@
-"""Names -> meaning: GPU kernels, CPU library primitives and framework operators.
+"""Names -> meaning: GPU kernels, CPU library primitives and framework operators, alone and in their call.
 
 The one law: every opinion is a rule in a `.toml` file beside this module; the first rule that matches wins.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 
+from traceview.classify.context import CallVerdict, Situation, call_algorithm, decide, expand, tokens_by_part
+from traceview.classify.ops import leaf
 from traceview.classify.rules import RuleSet, Verdict
 
-__all__ = ["Verdict", "classify_kernel", "classify_kernels", "rules"]
+__all__ = [
+    "CATEGORIES",
+    "CallVerdict",
+    "Verdict",
+    "call_algorithm",
+    "classify_call",
+    "classify_in_context",
+    "classify_kernel",
+    "classify_kernels",
+    "classify_name",
+    "classify_op",
+    "classify_primitive",
+    "rules",
+    "signature",
+    "tokens",
+]
+
+CATEGORIES = tuple(
+    "conv gemm bias activation pooling lrn batch_norm layer_norm softmax_loss dropout_rng layout_transpose cast copy "
+    "elementwise reduction optimizer embedding_index concat_split resize sort_scan rnn attention communication "
+    "memcpy_htod memcpy_dtoh memcpy_dtod memcpy_ptop memset fill quantize triton_fused xla_fusion other".split()
+)
+
+PRIMITIVE = re.compile(r"^[a-z_0-9]+,[^,<>()]*,\w*$|^nnp_|^[xy]nn_\w|\((?:NHWC|NCHW|NC), [A-Z0-9]+\)")
+OP = re.compile(
+    r"^(?:aten|autograd|torch|c10d|prims|quantized|mkldnn\w*)::\w|^nccl:|Backward\d?$|^Optimizer\.|^[\w.-]+/[\w./-]+(?::\w+)?$"
+)
 
 
 @cache
@@ -28,3 +57,89 @@ def classify_kernel(name: str) -> Verdict:
 def classify_kernels(names: Iterable[str]) -> list[Verdict]:
     """One verdict per name, in order."""
     return [classify_kernel(name) for name in names]
+
+
+@lru_cache(maxsize=1 << 14)
+def classify_primitive(primitive: str, implementation: str | None = None, prop_kind: str | None = None) -> Verdict:
+    """What a CPU library primitive does: three fields of oneDNN's verbose log, or one text `primitive,impl,prop_kind`."""
+    name = primitive if implementation is None else f"{primitive},{implementation},{prop_kind or 'undef'}"
+    return rules("primitives.toml").verdict(name)
+
+
+@lru_cache(maxsize=1 << 16)
+def classify_op(name: str) -> Verdict:
+    """What a framework operator does (`aten::conv2d`, `ConvolutionBackward0`, `model/conv1/Conv2D`, `Convolution`)."""
+    return rules("ops.toml").verdict(leaf(name))
+
+
+def classify_name(name: str) -> Verdict:
+    """What a name means when nobody says which kind it is: told apart by its shape, in doubt a kernel, then an operator."""
+    if PRIMITIVE.search(name):
+        return classify_primitive(name)
+    if OP.search(name):
+        return classify_op(name)
+    verdict = classify_kernel(name)
+    if verdict.category == "other" and re.fullmatch(r"_?[A-Za-z]\w*", name):
+        as_op = classify_op(name)
+        return verdict if as_op.category == "other" else as_op
+    return verdict
+
+
+@cache
+def tokens() -> frozenset[str]:
+    """Every token that `signature` can give, without direction suffixes."""
+    return frozenset(token for rule in rules("kernels.toml").rules for token in rule.tokens) | {"main"}
+
+
+@lru_cache(maxsize=1 << 17)
+def signature(name: str) -> frozenset[str]:
+    """What a kernel tells about the other kernels of its call: tokens such as `im2col`, `gemm`, `fft:wgrad`, `main`.
+
+    The suffix is the pass the name gives; `:data` means forward or data gradient. Kernels that say nothing give none.
+    """
+    rule, direction = rules("kernels.toml").find(name)
+    way = direction or ("data" if "data" in rule.tokens else None)
+    own = {token for token in rule.tokens if token != "data"} | ({"main"} if rule.role == "main" else set())
+    return frozenset(f"{token}:{way}" if way else token for token in own)
+
+
+def classify_in_context(name: str, op: str | None, siblings: Sequence[str] | None = None) -> Verdict:
+    """What a kernel does in its call.
+
+    `op`: the launching operator, callers after ` < ` when known (`aten::copy_ < aten::_to_copy`). `siblings`: the names
+    of all kernels of the same operator instance in launch order, this one included or not, or the tokens of their
+    signatures (then order is lost, and one call should hold one direction); None when the call's kernels are not known.
+    """
+    if siblings is None:
+        return decide(situation(name, op, frozenset()))
+    if all(text.partition(":")[0] in tokens() for text in siblings):
+        return decide(situation(name, op, expand(siblings) | expand(signature(name)) | {"known"}))
+    around = tokens_by_part([expand(signature(text)) for text in siblings])
+    places = [index for index, text in enumerate(siblings) if text and text in name] or range(len(siblings))
+    verdicts = {decide(situation(name, op, around[place] | expand(signature(name)))) for place in places}
+    if len(verdicts) == 1:
+        return verdicts.pop()
+    call = frozenset[str]().union(*(around[place] for place in places))
+    return decide(situation(name, op, call | expand(signature(name))))
+
+
+@lru_cache(maxsize=1 << 16)
+def classify_call(op: str | None, names: tuple[str, ...]) -> tuple[Verdict, ...]:
+    """One verdict per kernel of one operator instance, `names` in launch order: the whole call decides.
+
+    A backward call is cut into its data gradient and its filter gradient first.
+    """
+    around = tokens_by_part([expand(signature(name)) for name in names])
+    return tuple(decide(situation(name, op, call)) for name, call in zip(names, around, strict=True))
+
+
+def situation(name: str, op: str | None, call: frozenset[str]) -> Situation:
+    """A kernel in a call of which the tokens are known."""
+    return Situation(
+        name=name,
+        own=classify_kernel(name),
+        own_tokens=expand(signature(name)),
+        op=op or "",
+        op_verdict=classify_op(op) if op else None,
+        call=call,
+    )

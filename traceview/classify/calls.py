@@ -141,7 +141,9 @@ def _directions(items: Sequence[Item], parts: list[Part]) -> list[Part]:
     for position, index in enumerate(unknown):
         chosen[index] = DATA if len(unknown) > 1 and position < len(unknown) / 2 else FILTER
     return [
-        replace(part, direction=chosen.get(index) or part.direction or _of_neighbour(items, parts, index, mains, chosen))
+        replace(
+            part, direction=chosen.get(index) or part.direction or _of_neighbour(items, parts, index, mains, chosen)
+        )
         for index, part in enumerate(parts)
     ]
 

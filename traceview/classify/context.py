@@ -1,0 +1,217 @@
+"""What the launching operator and the other kernels of its call add to a name, by the rules of `context.toml`.
+
+The one law: the unit is the call, not the kernel; a kernel that no rule takes keeps the verdict of its name.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from typing import Any
+
+from traceview.classify.rules import FOLDER, Verdict, strings, text_or_none
+
+FILE = "context.toml"
+WAYS = frozenset({"fprop", "dgrad", "wgrad", "data"})
+
+
+@dataclass(frozen=True)
+class ContextRule:
+    """One `[[rule]]` of context.toml: conditions on operator, kernel and call, and what follows."""
+
+    number: int
+    op: str | None
+    op_category: tuple[str, ...]
+    own: tuple[str, ...]
+    own_token: tuple[str, ...]
+    name: str | None
+    sibling: tuple[str, ...]
+    without: tuple[str, ...]
+    result: dict[str, str]
+    why: str
+    examples: tuple[dict[str, Any], ...]
+
+    @cached_property
+    def op_regex(self) -> re.Pattern[str] | None:
+        """The pattern on the operator as recorded."""
+        return re.compile(self.op) if self.op else None
+
+    @cached_property
+    def name_regex(self) -> re.Pattern[str] | None:
+        """The pattern on the kernel's name."""
+        return re.compile(self.name) if self.name else None
+
+
+@dataclass(frozen=True)
+class CallRule:
+    """One `[[call]]` of context.toml: tokens of a convolution call -> its algorithm."""
+
+    any: frozenset[str]
+    all: frozenset[str]
+    algorithm: str
+    confidence: str
+    why: str
+
+
+@dataclass(frozen=True)
+class CallVerdict:
+    """How a convolution call was computed: `confidence` is `sure`, `likely` or `unknown` (then `algorithm` is None)."""
+
+    algorithm: str | None
+    confidence: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Situation:
+    """A kernel in its call: its name, what name and operator alone say, and the tokens of the whole call."""
+
+    name: str
+    own: Verdict
+    own_tokens: frozenset[str]
+    op: str
+    op_verdict: Verdict | None
+    call: frozenset[str]
+
+
+@cache
+def context_rules() -> tuple[tuple[ContextRule, ...], tuple[CallRule, ...]]:
+    """The rules of context.toml, read once per process."""
+    data = tomllib.loads((FOLDER / FILE).read_text(encoding="utf-8"))
+    rules = tuple(
+        ContextRule(
+            number=number,
+            op=text_or_none(table, "op"),
+            op_category=tuple(table.get("op_category", ())),
+            own=tuple(table.get("own", ())),
+            own_token=tuple(table.get("own_token", ())),
+            name=text_or_none(table, "name"),
+            sibling=strings(table.get("sibling", ())),
+            without=strings(table.get("without", ())),
+            result={key: table[key] for key in ("category", "algorithm", "direction", "role") if key in table},
+            why=table["why"],
+            examples=tuple(table["examples"]),
+        )
+        for number, table in enumerate(data["rule"], start=1)
+    )
+    calls = tuple(
+        CallRule(
+            any=frozenset(table.get("any", ())),
+            all=frozenset(table.get("all", ())),
+            algorithm=table["algorithm"],
+            confidence=table["confidence"],
+            why=table["why"],
+        )
+        for table in data["call"]
+    )
+    return rules, calls
+
+
+def holds(rule: ContextRule, at: Situation) -> bool:
+    """Whether every condition of the rule is met."""
+    if rule.op_category and (at.op_verdict is None or at.op_verdict.category not in rule.op_category):
+        return False
+    if rule.own and at.own.category not in rule.own:
+        return False
+    if rule.own_token and at.own_tokens.isdisjoint(rule.own_token):
+        return False
+    if rule.sibling and at.call.isdisjoint(rule.sibling):
+        return False
+    if not at.call.isdisjoint(rule.without):
+        return False
+    if rule.op_regex and not rule.op_regex.search(at.op):
+        return False
+    return not rule.name_regex or rule.name_regex.search(at.name) is not None
+
+
+def decide(at: Situation) -> Verdict:
+    """The verdict of the first context rule that holds, else the verdict of the name alone."""
+    for rule in context_rules()[0]:
+        if holds(rule, at):
+            return apply(rule, at)
+    return at.own
+
+
+def apply(rule: ContextRule, at: Situation) -> Verdict:
+    """The name's verdict, changed by a context rule."""
+    category = rule.result.get("category", at.own.category)
+    op = at.op_verdict
+    if category == "op" and op is not None:
+        category = op.category
+    algorithm = rule.result.get("algorithm", at.own.algorithm) or None
+    role = rule.result.get("role", at.own.role) or None
+    direction = rule.result.get("direction") or at.own.direction
+    if op is not None and op.category == "conv":
+        direction = op.direction or direction or call_direction(at.call, at.own_tokens)
+    elif category != "conv":
+        direction = None
+    detail = f"/{algorithm}" if algorithm else ""
+    return replace(
+        at.own,
+        category=category,
+        algorithm=algorithm if category == "conv" else None,
+        direction=direction,
+        role=role,
+        rule=f"{FILE}#{rule.number}: {category}{detail} (by name: {at.own.rule})",
+        why=rule.why,
+    )
+
+
+def call_direction(call: frozenset[str], own: frozenset[str]) -> str | None:
+    """The pass of a kernel of a backward call, from the tokens: Winograd's forward form computes the data gradient."""
+    if "data" in own:
+        return "dgrad"
+    named = {"dgrad" if token == "data" else token for token in call & WAYS}
+    return named.pop() if len(named) == 1 else None
+
+
+def call_algorithm(tokens: Iterable[str], direction: str | None = None) -> CallVerdict:
+    """How a convolution call was computed, from the tokens (see `signature`) of its kernels.
+
+    `direction` (fprop, dgrad, wgrad): only kernels of that pass decide. A token `winograd_nonfused:wgrad` belongs to
+    one pass, `...:data` to forward and data gradient, a token without a suffix to any.
+    """
+    mine = set()
+    for token in tokens:
+        name, _, way = token.partition(":")
+        if not way or direction is None or way == direction or (way == "data" and direction != "wgrad"):
+            mine.add(name)
+    for rule in context_rules()[1]:
+        if (not rule.any or not rule.any.isdisjoint(mine)) and rule.all <= mine:
+            return CallVerdict(rule.algorithm, rule.confidence, rule.why)
+    return CallVerdict(None, "unknown", "no kernel of the call says how the convolution was computed")
+
+
+def expand(tokens: Iterable[str]) -> frozenset[str]:
+    """Tokens with their direction as a token of its own: `fft:wgrad` becomes `fft` and `wgrad`."""
+    return frozenset(part for token in tokens for part in token.split(":"))
+
+
+def parts_of_call(tokens: Sequence[frozenset[str]]) -> list[int]:
+    """Which part of a call each kernel belongs to: one backward call runs the data and then the filter gradient.
+
+    A part ends after an output transform, at a second main kernel, and where the direction changes.
+    """
+    numbers: list[int] = []
+    part, ways, has_main, closed = 0, set[str](), False, False
+    for own in tokens:
+        way = {"dgrad" if token == "data" else token for token in own & WAYS}
+        main = "main" in own
+        if closed or (main and has_main) or (way and ways and way != ways):
+            part, ways, has_main = part + 1, set(), False
+        closed = "transform_out" in own
+        ways, has_main = ways | way, has_main or main
+        numbers.append(part)
+    return numbers
+
+
+def tokens_by_part(tokens: Sequence[frozenset[str]]) -> list[frozenset[str]]:
+    """For each kernel of an ordered call, the tokens of its part of the call."""
+    numbers = parts_of_call(tokens)
+    union: dict[int, frozenset[str]] = {}
+    for number, own in zip(numbers, tokens, strict=True):
+        union[number] = union.get(number, frozenset({"known"})) | own
+    return [union[number] for number in numbers]
