@@ -38,6 +38,8 @@ VIEWS = (
     "scope",
     "counted",
     "layers",
+    "conv_shapes",
+    "conv_calls",
 )
 """Every view in `queries/views`, each after the ones it rests on."""
 

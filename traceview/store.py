@@ -52,6 +52,8 @@ class Source:
 
     path: Path
     reader: ModuleType
+    part: Any = None
+    """One process of a file that holds several (see `readers.parts`); None for a file of one process."""
 
 
 @dataclass
@@ -162,7 +164,11 @@ def _is_trace(path: Path) -> bool:
 
 
 def _sources(files: Sequence[Path]) -> list[Source]:
-    return [Source(path, readers.detect(peek(path))) for path in files]
+    sources = []
+    for path in files:
+        reader = readers.detect(peek(path))
+        sources += [Source(path, reader, part) for part in readers.parts(reader, path)]
+    return sources
 
 
 def _group(sources: list[Source]) -> list[Group]:
@@ -209,7 +215,10 @@ def _read_source(source: Source, sink: Sink, options: Options, done: int, total:
     report = (lambda n_read: progress(done + n_read, total)) if progress else None
     stream = Stream(source.path, progress=report)
     sink.fact(source=source.path.name, format=source.reader.NAME)
-    source.reader.read(stream, sink)
+    if source.part is None:
+        source.reader.read(stream, sink)
+    else:
+        source.reader.read(stream, sink, source.part)
     troubles = [problem.kind for problem in sink.problems.values()]
     if options.strict and troubles:
         raise InputError(f"{source.path}: {'; '.join(troubles)} (--strict).")

@@ -5,7 +5,9 @@ The one law: a format is recognised by content, never by name, and by exactly on
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from traceview.errors import InputError
 from traceview.files import Peek
@@ -20,3 +22,9 @@ def detect(peek: Peek) -> ModuleType:
         if reader.sniff(peek):
             return reader
     raise InputError(f"{peek.path} is no trace that traceview knows; `traceview list formats` shows what it reads.")
+
+
+def parts(reader: ModuleType, path: Path) -> list[Any]:
+    """What a file must be read as, one rank each: its processes where a reader finds several, else just `[None]`."""
+    found: list[Any] = list(reader.parts(path)) if hasattr(reader, "parts") else []
+    return found or [None]

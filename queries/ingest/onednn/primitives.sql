@@ -25,8 +25,8 @@ SELECT
     greatest(dur_ns, 0) AS dur_ns,
     $library AS library,
     field[1] AS kind, field[2] AS impl, field[3] AS prop_kind, field[4] AS formats,
-    nullif(list_filter(field[5:-2], x -> starts_with(x, 'attr'))[1], '') AS attributes,
-    nullif(regexp_replace(list_filter(field[5:-2], x -> starts_with(x, 'alg:'))[1], '^alg:', ''), '') AS algorithm_recorded,
+    nullif(list_filter(field[5:-2], lambda x: starts_with(x, 'attr'))[1], '') AS attributes,
+    nullif(regexp_replace(list_filter(field[5:-2], lambda x: starts_with(x, 'alg:'))[1], '^alg:', ''), '') AS algorithm_recorded,
     nullif(field[-2], '') AS shape
 FROM timed
 WHERE dur_ns IS NOT NULL AND len(field) >= 6

@@ -1,0 +1,40 @@
+-- title = "conv_calls"
+-- doc = "One row per convolution operator call and direction, with the algorithm that its kernels or primitives show, and its time split by what they do."
+WITH part AS (
+    SELECT *, coalesce(direction, 'unknown') AS way FROM activities WHERE call_id IS NOT NULL
+), own AS (
+    -- What an operator did outside its primitives (allocation, dispatch) is the call's, of no direction of its own.
+    SELECT call_id, way, any_value(rank) AS rank,
+        min(start_ns) AS start_ns, max(end_ns) AS end_ns,
+        list_sort(list_distinct(list(algorithm) FILTER (category = 'conv' AND role = 'main' AND algorithm IS NOT NULL)))
+            AS algorithms,
+        list_sort(list_distinct(list(name) FILTER (category = 'conv' AND role IN ('main', 'transform')
+            AND kind IN ('kernel', 'primitive')))) AS evidence,
+        list_sort(list_distinct(list(library) FILTER (category = 'conv' AND role = 'main' AND library IS NOT NULL)))
+            AS libraries,
+        count(*) FILTER (kind IN ('kernel', 'primitive')) AS n_parts,
+        bool_or(kind IN ('kernel', 'primitive') AND category = 'conv' AND role = 'main') AS has_main,
+        CAST(coalesce(sum(dur_ns) FILTER (category = 'conv' AND role = 'main'), 0) AS BIGINT) AS main_ns,
+        CAST(coalesce(sum(dur_ns) FILTER (category = 'conv' AND role = 'transform'), 0) AS BIGINT) AS transform_ns,
+        CAST(coalesce(sum(dur_ns) FILTER (category = 'layout_transpose'), 0) AS BIGINT) AS layout_ns,
+        CAST(coalesce(sum(dur_ns) FILTER (category = 'bias'), 0) AS BIGINT) AS bias_ns,
+        CAST(coalesce(sum(dur_ns) FILTER (category = 'activation'), 0) AS BIGINT) AS activation_ns,
+        CAST(coalesce(sum(dur_ns) FILTER (category NOT IN ('layout_transpose', 'bias', 'activation')
+            AND NOT (category = 'conv' AND coalesce(role, '') IN ('main', 'transform'))), 0) AS BIGINT) AS helper_ns,
+        CAST(sum(dur_ns) AS BIGINT) AS total_ns
+    FROM part GROUP BY call_id, way
+)
+SELECT
+    c.call_id AS op_id, o.rank, o.name AS op_name, o.layer, o.step, nullif(c.way, 'unknown') AS direction,
+    CASE WHEN len(c.algorithms) = 1 THEN c.algorithms[1] WHEN len(c.algorithms) > 1 THEN 'several' END AS algorithm,
+    CASE
+        WHEN len(c.algorithms) > 1 THEN 'several algorithms tried in one call'
+        WHEN len(c.algorithms) = 1 THEN 'operator and names'
+        ELSE 'none: nothing below the call names an algorithm'
+    END AS confidence,
+    c.algorithms, c.evidence, c.libraries, c.n_parts,
+    s.input_shape, s.filter_shape, s.output_shape, s.stride, s.padding, s.dilation, s.groups, s.dtype, s.flop,
+    c.start_ns, c.end_ns, c.main_ns, c.transform_ns, c.layout_ns, c.bias_ns, c.activation_ns, c.helper_ns, c.total_ns
+FROM own c
+JOIN ops o ON o.id = c.call_id
+LEFT JOIN conv_shapes s ON s.op_id = c.call_id

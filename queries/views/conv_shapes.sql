@@ -1,0 +1,73 @@
+-- title = "conv_shapes"
+-- doc = "Shape of each convolution call, from the inputs that PyTorch records on its operators, else from the primitive that ran."
+WITH positions AS (
+    -- Where each operator's schema has what: input, filter, output gradient, stride, padding, dilation, transposed, groups.
+    SELECT * FROM (VALUES
+        ('aten::convolution', 0, 1, NULL, 3, 4, 5, 6, 8, 1),
+        ('aten::_convolution', 0, 1, NULL, 3, 4, 5, 6, 8, 2),
+        ('aten::convolution_backward', 1, 2, 0, 4, 5, 6, 7, 9, 1),
+        ('aten::convolution_overrideable', 0, 1, NULL, 3, 4, 5, 6, 8, 3),
+        ('aten::cudnn_convolution', 0, 1, NULL, 3, 2, 4, NULL, 5, 4),
+        ('aten::miopen_convolution', 0, 1, NULL, 4, 3, 5, NULL, 6, 4),
+        ('aten::mkldnn_convolution', 0, 1, NULL, 4, 3, 5, NULL, 6, 4),
+        ('aten::conv2d', 0, 1, NULL, 3, 4, 5, NULL, 6, 5),
+        ('aten::conv1d', 0, 1, NULL, 3, 4, 5, NULL, 6, 5),
+        ('aten::conv3d', 0, 1, NULL, 3, 4, 5, NULL, 6, 5),
+        ('aten::cudnn_convolution_backward', 0, 2, 1, 4, 3, 5, NULL, 6, 4),
+        ('aten::mkldnn_convolution_backward', 0, 2, 1, 4, 3, 5, NULL, 6, 4),
+        ('aten::thnn_conv2d', 0, 1, NULL, 4, 5, NULL, NULL, NULL, 6)
+    ) t(name, x, w, dy, stride, padding, dilation, transposed, groups, preference)
+), recorded AS (
+    SELECT a.call_id AS op_id, p.preference, o.depth, o.id,
+        TRY_CAST(json_extract(o.shapes, '$[' || p.x || ']') AS BIGINT[]) AS x,
+        TRY_CAST(json_extract(o.shapes, '$[' || p.w || ']') AS BIGINT[]) AS w,
+        TRY_CAST(json_extract(o.shapes, '$[' || p.dy || ']') AS BIGINT[]) AS dy,
+        TRY_CAST(json_extract_string(o.inputs, '$[' || p.stride || ']') AS BIGINT[]) AS stride,
+        TRY_CAST(json_extract_string(o.inputs, '$[' || p.padding || ']') AS BIGINT[]) AS padding,
+        TRY_CAST(json_extract_string(o.inputs, '$[' || p.dilation || ']') AS BIGINT[]) AS dilation,
+        coalesce(TRY_CAST(json_extract_string(o.inputs, '$[' || p.transposed || ']') AS BOOLEAN), false) AS transposed,
+        TRY_CAST(json_extract_string(o.inputs, '$[' || p.groups || ']') AS BIGINT) AS groups,
+        json_extract_string(o.types, '$[' || p.x || ']') AS dtype
+    FROM raw.ops o JOIN attributed.op a ON a.id = o.id JOIN positions p ON p.name = o.name
+    WHERE o.shapes IS NOT NULL
+), chosen AS (
+    SELECT * FROM recorded WHERE len(x) >= 3 AND len(w) = len(x)
+    QUALIFY row_number() OVER (PARTITION BY op_id ORDER BY (stride IS NULL AND dy IS NULL), preference, depth, id) = 1
+), sized AS (
+    SELECT *,
+        CASE
+            WHEN len(dy) = len(x) THEN dy
+            WHEN transposed OR len(stride) <> len(x) - 2 OR len(padding) <> len(x) - 2 THEN NULL
+            ELSE [x[1], w[1]] || list_transform(range(1, len(x) - 1), lambda d:
+                (x[d + 2] + 2 * padding[d] - coalesce(dilation[d], 1) * (w[d + 2] - 1) - 1) // greatest(stride[d], 1) + 1)
+        END AS y
+    FROM chosen
+), logged AS (
+    -- oneDNN's problem: mb16_g2ic3oc64_ih224oh55kh11sh4dh0ph2_iw224ow55kw11sw4dw0pw2
+    SELECT c.call_id AS op_id, any_value(shape) AS problem, any_value(formats) AS formats
+    FROM raw.primitives p JOIN attributed.op c ON c.id = p.op_id
+    WHERE p.kind = 'convolution' AND shape LIKE 'mb%' GROUP BY c.call_id
+), read AS (
+    SELECT op_id, formats, map_from_entries(list_transform(
+        regexp_extract_all(problem, '(mb|ic|oc|ih|oh|kh|sh|dh|ph|iw|ow|kw|sw|dw|pw|g)(\d+)'),
+        lambda m: {'k': regexp_extract(m, '^[a-z]+'), 'v': CAST(regexp_extract(m, '\d+') AS BIGINT)})) AS f
+    FROM logged
+), parsed AS (
+    SELECT op_id, coalesce(f['g'], 1) AS groups,
+        [f['mb'], f['ic'], coalesce(f['ih'], f['iw']), f['iw']] AS x,
+        [f['oc'], f['ic'] // coalesce(f['g'], 1), coalesce(f['kh'], f['kw']), f['kw']] AS w,
+        [f['mb'], f['oc'], coalesce(f['oh'], f['ow']), f['ow']] AS y,
+        [coalesce(f['sh'], f['sw']), f['sw']] AS stride, [coalesce(f['ph'], f['pw']), f['pw']] AS padding,
+        [coalesce(f['dh'], f['dw']) + 1, f['dw'] + 1] AS dilation,
+        regexp_extract(formats, 'src:(\w+)', 1) AS dtype
+    FROM read WHERE f['iw'] IS NOT NULL AND f['kw'] IS NOT NULL AND f['ow'] IS NOT NULL
+), united AS (
+    SELECT op_id, x, w, y, stride, padding, dilation, coalesce(groups, 1) AS groups, transposed, dtype FROM sized
+    UNION ALL BY NAME
+    SELECT op_id, x, w, y, stride, padding, dilation, groups, false AS transposed, dtype
+    FROM parsed WHERE op_id NOT IN (SELECT op_id FROM sized)
+)
+SELECT op_id, x AS input_shape, w AS filter_shape, y AS output_shape, stride, padding, dilation, groups, transposed, dtype,
+    -- Every pass multiplies each filter element with each output position (input position when transposed), twice counted.
+    CAST(2 * list_product(w) * x[1] * list_product(CASE WHEN transposed THEN x[3:] ELSE y[3:] END) AS BIGINT) AS flop
+FROM united
