@@ -35,7 +35,7 @@ from contextlib import contextmanager
 import torch
 import torch.utils.data.dataloader
 import traceview_raw as raw
-from traceview_steps import CALL_EVENT, FORWARD, OPTIMIZER, Steps
+from traceview_steps import CALL, CALL_EVENT, FORWARD, OPTIMIZER, Steps
 from traceview_torch_kineto import STEP, Kineto
 from traceview_torch_model import Facts, Names
 from traceview_torch_ranges import Range, Ranges
@@ -71,7 +71,6 @@ class Recorder:
         self.kineto = Kineto(self.options)
         self.backwards = 0
         self.step_range = self.sigterm = None
-        self.hooks = []
 
     # What the program does
 
@@ -91,7 +90,7 @@ class Recorder:
                 self.pop(name)
 
     @safely
-    def enter(self, module, args):
+    def enter(self, module, inputs):
         """A module's forward begins. Within data loading, or run again within backward, it is no forward phase."""
         outermost = not (self.backwards or self.ranges.has_module() or self.ranges.has("data"))
         names = []
@@ -100,10 +99,10 @@ class Recorder:
                 self.state = DONE  # A loader's worker transforms data; it has no steps.
                 return
             if self.names.learn(module):
-                self.facts.see_model(module, args)
+                self.facts.see_model(module)
             self.begin()
             names.append(PHASE + FORWARD)
-        self.facts.see_input(args)
+        self.facts.see_input(inputs)
         if self.state == RECORDING and not self.options["light"]:
             label = self.names.label(module)
             names += [label] if label else []
@@ -134,7 +133,9 @@ class Recorder:
 
     @safely
     def called(self):
-        """The program's own word that a step is over."""
+        """The program's own word that a step is over; if it comes late, what was recorded without it does not count."""
+        if self.state in (PREPARED, RECORDING) and self.steps.source != CALL:
+            self.start_over()
         if self.state != DONE:
             self.steps.called()
 
@@ -188,6 +189,17 @@ class Recorder:
             self.sigterm = self.terminated
             signal.signal(signal.SIGTERM, self.sigterm)
 
+    def start_over(self):
+        """Forget the recording, not the program's steps to come."""
+        self.ranges.close_all()
+        if self.state == RECORDING:
+            for path, _ in self.kineto.stop():
+                path.unlink()
+            self.let_go()
+        self.step_range = None
+        self.state = WAITING
+        self.steps.is_settled = False
+
     @safely
     def finish(self, ended_by):
         """Stop and write what was recorded, once; `ended_by` is `complete`, or what cut the recording short."""
@@ -221,14 +233,9 @@ class Recorder:
             raw.note("failed", f"{why}; {error}")
 
     def let_go(self):
-        """Leave the program alone from now on."""
+        """Take back what the program could notice; its calls still pass through here, and straight on."""
         if self.sigterm is not None and signal.getsignal(signal.SIGTERM) == self.sigterm:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        # To remove hooks makes what was compiled with them be compiled again: then they stay, doing nothing.
-        dynamo = sys.modules.get("torch._dynamo.utils")
-        if dynamo is None or not dynamo.counters.get("frames"):
-            for hook in self.hooks:
-                hook.remove()
 
     # The end of the process
 
@@ -282,19 +289,34 @@ def finalize(recorder):
 
 
 def follow_modules(recorder):
-    """Be told of every module's forward, without touching a module."""
+    """Be told of every module's call, without touching a module.
 
-    def before(module, args):
-        if not (torch.compiler.is_compiling() or torch.jit.is_tracing() or recorder.state == DONE):
-            recorder.enter(module, args)
+    Not by global forward hooks: with these, torch.compile warns, and compiles again when they go.
+    """
+    call = torch.nn.Module.__call__
 
-    def after(module, args, output):
-        if not (torch.compiler.is_compiling() or torch.jit.is_tracing() or recorder.state == DONE):
-            recorder.leave(module)
+    @functools.wraps(call)
+    def called(self, *args, **kwargs):
+        if recorder.state == DONE or torch.compiler.is_compiling() or torch.jit.is_tracing():
+            return call(self, *args, **kwargs)
+        recorder.enter(self, (*args, *kwargs.values()))
+        try:
+            return call(self, *args, **kwargs)
+        finally:
+            recorder.leave(self)
 
-    hooks = torch.nn.modules.module
-    recorder.hooks.append(hooks.register_module_forward_pre_hook(before))
-    recorder.hooks.append(hooks.register_module_forward_hook(after, always_call=True))
+    keep_from_compiler(called)
+    torch.nn.Module.__call__ = called
+
+
+def keep_from_compiler(function):
+    """Have torch.compile skip this function and go on inside, as it does with torch's own code."""
+    frames = torch._C._dynamo.eval_frame
+    if hasattr(frames, "skip_code"):
+        frames.skip_code(function.__code__)
+    elif hasattr(frames, "set_code_exec_strategy"):  # torch 2.7 and later
+        strategy = frames._FrameExecStrategy(frames._FrameAction.SKIP, frames._FrameAction.DEFAULT)
+        frames.set_code_exec_strategy(function.__code__, strategy)
 
 
 def follow_optimizers(recorder):

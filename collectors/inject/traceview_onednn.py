@@ -50,14 +50,14 @@ class Account:
 
     def stop(self):
         """Turn the lines off, give C its stdout back and hand on what was not oneDNN's; returns the number of lines."""
-        self.switch(0)
-        self.restore()
+        self.leave()
         # Flushed, not closed: another thread may be in the middle of a print to it.
         self.libc.fflush(self.file)
         return self._sort_lines()
 
-    def restore(self):
-        """Only give C its stdout back: for a forked child, where file and buffer belong to the parent."""
+    def leave(self):
+        """Only turn the lines off and give C its stdout back: in a forked child, file and buffer are its parent's."""
+        self.switch(0)
         self.stdout.value = self.program_stdout
 
     def _sort_lines(self):

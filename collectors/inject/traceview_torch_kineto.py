@@ -82,7 +82,7 @@ class Kineto:
     def forget(self):
         """In a forked child: the recording is the parent's."""
         if self.account is not None:
-            self.account.restore()
+            self.account.leave()
         self.account = self.profiler = None
 
 

@@ -97,7 +97,7 @@ class Facts:
         self.warnings = []
         self.rank = self.world_size = None
 
-    def see_model(self, root, args):
+    def see_model(self, root):
         """An outermost module is called for the first time; the one with the most parameters is the model."""
         model = unwrap(root)
         parameters = list(model.parameters())
@@ -111,13 +111,12 @@ class Facts:
                 "batch": None,
                 "input": None,
             }
-            self.see_input(args)
 
-    def see_input(self, args):
-        """The first tensor that reaches the model, or, where that takes keywords only, one of its layers."""
+    def see_input(self, inputs):
+        """The first tensor that reaches the model, or, where that takes none, one of its layers."""
         if self.model is None or self.model["input"] is not None:
             return
-        for value in args:
+        for value in inputs:
             for tensor in value if isinstance(value, (list, tuple)) else (value,):
                 if isinstance(tensor, torch.Tensor) and tensor.dim():
                     self.model["batch"] = tensor.shape[0]

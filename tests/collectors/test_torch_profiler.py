@@ -1,0 +1,297 @@
+"""Real PyTorch programs under the collector: what is recorded, and that they run as they do without it."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("torch")
+
+LOADER = """
+from torch.utils.data import DataLoader, TensorDataset
+
+data = TensorDataset(torch.randn(40, 3, 16, 16), torch.zeros(40, dtype=torch.long))
+model = Net()
+optimizer, criterion = sgd(model), nn.CrossEntropyLoss()
+for x, y in DataLoader(data, batch_size=4, num_workers=2):
+    optimizer.zero_grad()
+    loss = criterion(model(x), y)
+    loss.backward()
+    optimizer.step()
+    print(f"{loss.item():.6f}")
+"""
+
+STEP_OF_TRAINING = [
+    "traceview.phase: data",
+    "traceview.phase: forward",
+    "traceview.module: conv1 (Conv2d)",
+    "traceview.module: block.0 (ReLU)",
+    "traceview.module: block.1 (Conv2d)",
+    "traceview.module: fc (Linear)",
+    "traceview.phase: forward",
+    "traceview.module: CrossEntropyLoss (CrossEntropyLoss)",
+    "traceview.phase: backward",
+    "traceview.phase: optimizer",
+]
+
+
+def ours(names):
+    """The collector's own ranges among all annotations."""
+    return [name for name in names if name.startswith(("traceview.", "ProfilerStep#"))]
+
+
+def test_training_with_forked_loader_workers(program):
+    ran = program(LOADER)
+    assert ran.stdout == program(LOADER, is_collected=False).stdout
+    assert (ran.code, ran.stderr, ran.ranks()) == (0, "", 1)
+    expected = [name for step in (4, 5, 6, 7) for name in (f"ProfilerStep#{step}", *STEP_OF_TRAINING)]
+    assert ours(ran.names()) == expected
+    assert all(event["args"].get("finished", True) for event in ran.events() if event.get("cat") == "user_annotation")
+    assert any("Input Dims" in event.get("args", {}) for event in ran.events())
+
+
+def test_facts_of_a_rank(program):
+    ran = program("model = Net()\ntrain(model, sgd(model), 9)")
+    meta = ran.meta()
+    assert meta["model"]["parameters"] == 8 * 27 + 8 + 8 * 72 + 8 + 8 * 144 * 10 + 10
+    assert (meta["model"]["name"], meta["model"]["batch"]) == ("Net", 4)
+    assert meta["model"]["input"]["memory_format"] == "contiguous"
+    assert (meta["rank"], meta["world_size"], meta["threads"]) == (0, 1, 1)
+    assert meta["steps"] == {"source": "optimizer", "first": 4, "recorded": 4}
+    assert (meta["cost"]["bare_steps"], meta["cost"]["profiled_steps"]) == (2, 4)
+    assert meta["cost"]["bare_step_ns"] > 0 and meta["cost"]["profiled_step_ns"] > 0
+    assert meta["ended_by"] == "complete"
+    assert meta["environment"]["OMP_NUM_THREADS"] == "1"
+    assert "PATH" not in meta["environment"] and "HOME" not in meta["environment"]
+
+
+def test_onednn_account_covers_the_recorded_steps_alone(program):
+    ran = program("model = Net()\ntrain(model, sgd(model), 12)", steps=2)
+    lines = (ran.raw / "rank-0000.onednn.log").read_text().splitlines()
+    assert all(line.startswith("onednn_verbose,") for line in lines)
+    assert any("template:timestamp" in line for line in lines)
+    forward = [line for line in lines if ",exec,cpu,convolution," in line and "forward" in line]
+    assert len(forward) == 2 * 2
+    assert b"onednn_verbose" not in ran.stdout
+
+
+def test_output_of_every_kind_stays_as_it_is(program):
+    body = """
+import ctypes, subprocess
+libc = ctypes.CDLL(None)
+
+def talk(step):
+    print("python", step, end="", flush=True)
+    print("x" * 100_000, flush=True)
+    os.write(1, b"descriptor\\n")
+    libc.printf(b"from C %d\\n", step)
+    subprocess.run(["echo", "child", str(step)])
+
+model = Net()
+train(model, sgd(model), 9, talk)
+print(sys.stdout.isatty(), sys.stdout.fileno(), [p for p in sys.path if "traceview" in p or "inject" in p])
+"""
+    ran = program(body)
+    assert ran.stdout == program(body, is_collected=False).stdout
+    assert (ran.stderr, ran.ranks()) == ("", 1)
+
+
+def test_inference_counts_calls_of_the_outermost_module(program):
+    body = """
+model = Net().eval()
+with torch.inference_mode():
+    for _ in range(9):
+        model(images())
+"""
+    ran = program(body)
+    assert ran.steps() == ["4", "5", "6", "7"]
+    assert ran.meta()["steps"]["source"] == "forward"
+    assert "traceview.phase: forward" in ran.names() and "traceview.phase: backward" not in ran.names()
+
+
+def test_two_optimizers_make_one_step(program):
+    body = """
+class Other(Net):
+    pass
+
+one, two = Net(), Other()
+first, second = sgd(one), sgd(two)
+for _ in range(9):
+    train(one, first, 1)
+    train(two, second, 1)
+"""
+    ran = program(body, steps=2)
+    assert ran.steps() == ["4", "5"]
+    assert ran.names().count("traceview.phase: optimizer") == 4
+    assert {"traceview.module: fc (Linear)", "traceview.module: Other.fc (Linear)"} <= set(ran.names())
+
+
+def test_the_programs_own_word_wins(program):
+    body = """
+model = Net()
+optimizer = sgd(model)
+for _ in range(12):
+    train(model, optimizer, 5)
+    sys.audit("traceview.step")
+"""
+    ran = program(body, steps=2)
+    assert ran.meta()["steps"] == {"source": "call", "first": 4, "recorded": 2}
+    assert ran.names().count("traceview.phase: optimizer") == 10
+
+
+def test_steps_from_the_very_first_one(program):
+    ran = program("model = Net()\ntrain(model, sgd(model), 1)", wait=0, warmup=0, steps=1)
+    assert ran.steps() == ["0"]
+    assert ran.meta()["cost"]["bare_step_ns"] is None
+
+
+def test_light_has_phases_but_no_layers_and_no_shapes(program):
+    ran = program("model = Net()\ntrain(model, sgd(model), 8)", light=1)
+    assert "traceview.phase: backward" in ran.names()
+    assert not any(name.startswith("traceview.module") for name in ran.names())
+    assert not any("Input Dims" in event.get("args", {}) for event in ran.events())
+
+
+def test_stop_after_ends_the_program(program):
+    ran = program("model = Net()\ntrain(model, sgd(model), 10**9)", stop_after=1)
+    assert (ran.code, ran.steps()) == (0, ["4", "5", "6", "7"])
+
+
+def test_exceptions_in_forward_are_the_programs_own(program):
+    body = """
+class Moody(nn.Module):
+    def forward(self, x):
+        raise ValueError("not now")
+
+class Careful(Net):
+    def __init__(self):
+        super().__init__()
+        self.moody = Moody()
+    def forward(self, x):
+        try:
+            self.moody(x)
+        except ValueError:
+            pass
+        return super().forward(x)
+
+model = Careful()
+train(model, sgd(model), 9)
+model.moody(images())
+"""
+    ran = program(body)
+    assert ran.code == 1 and ran.stderr.endswith("ValueError: not now\n")
+    assert ran.steps() == ["4", "5", "6", "7"]
+    assert ran.names().count("traceview.module: moody (Moody)") == 4
+
+
+def test_a_crash_in_training_keeps_what_was_recorded(program):
+    ran = program("def boom(step):\n    1 / (6 - step)\n\nmodel = Net()\ntrain(model, sgd(model), 9, boom)")
+    assert ran.code == 1 and "ZeroDivisionError" in ran.stderr
+    assert ran.steps() == ["4", "5", "6"]
+    assert "traceview.cut: step 7" in ran.names()
+    assert (ran.meta()["ended_by"], ran.meta()["steps"]["recorded"]) == ("exit", 3)
+
+
+def test_sigterm_saves_and_still_ends_the_process(program):
+    body = """
+import signal
+model = Net()
+train(model, sgd(model), 9, lambda step: step == 5 and os.kill(os.getpid(), signal.SIGTERM))
+"""
+    ran = program(body)
+    assert (ran.code, ran.steps(), ran.meta()["ended_by"]) == (-15, ["4", "5"], "SIGTERM")
+
+
+def test_os_exit_leaves_word_but_no_trace(program):
+    ran = program("model = Net()\ntrain(model, sgd(model), 9, lambda step: step == 5 and os._exit(7))")
+    assert (ran.code, ran.ranks(), ran.notes()) == (7, 0, ["recording"])
+
+
+def test_too_few_steps_leave_word(program):
+    ran = program("model = Net()\ntrain(model, sgd(model), 2)")
+    assert (ran.code, ran.ranks(), ran.notes()) == (0, 0, ["waiting"])
+
+
+def test_forked_children_record_their_own_steps(program):
+    body = """
+import multiprocessing
+
+def child(steps):
+    model = Net()
+    train(model, sgd(model), steps)
+
+def fork_one(step):
+    if step == 5:  # in the middle of the parent's recording
+        pid = os.fork()
+        if not pid:
+            child(20)
+            os._exit(0)  # torch hangs in a normal exit of a child forked while any profiler runs
+        os.waitpid(pid, 0)
+
+fork = multiprocessing.get_context("fork")
+workers = [fork.Process(target=child, args=(steps,)) for steps in (6, 9)]
+for worker in workers:
+    worker.start()
+    worker.join()
+model = Net()
+train(model, sgd(model), 9, fork_one)
+"""
+    ran = program(body)
+    assert (ran.code, ran.ranks()) == (0, 3)
+    assert [ran.steps(rank) for rank in range(3)] == [["4", "5"], ["4", "5", "6", "7"], ["4", "5", "6", "7"]]
+    assert len({ran.meta(rank)["pid"] for rank in range(3)}) == 3
+
+
+def test_the_programs_own_profiler_works(program):
+    body = """
+model = Net()
+optimizer = sgd(model)
+train(model, optimizer, 6)
+with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as own:
+    train(model, optimizer, 3)
+print(len([event for event in own.events() if event.name == "aten::conv2d"]))
+"""
+    ran = program(body)
+    assert (ran.code, ran.stdout) == (0, b"6\n")
+    assert ran.steps() == ["4", "5"]
+    assert ran.meta()["ended_by"] == "the program's own profiler"
+
+
+def test_compiled_models_stay_whole(program):
+    body = """
+import torch._dynamo.utils
+model = Net()
+compiled = torch.compile(model, backend="eager", fullgraph=True)
+train(compiled, sgd(model), 12)
+print(torch._dynamo.utils.counters["stats"]["unique_graphs"], len(torch._dynamo.utils.counters["graph_break"]))
+"""
+    ran = program(body)
+    assert (ran.stdout, ran.stderr) == (b"1 0\n", "")
+    assert ran.steps() == ["4", "5", "6", "7"]
+    assert "traceview.phase: forward" in ran.names()
+
+
+def test_distributed_ranks_keep_their_numbers(program):
+    body = """
+import torch.distributed as dist
+
+def worker(rank):
+    dist.init_process_group("gloo", rank=rank, world_size=2)
+    model = nn.parallel.DistributedDataParallel(Net())
+    train(model, sgd(model), 9)
+    dist.destroy_process_group()
+
+if __name__ == "__main__":
+    import socket
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), GLOO_SOCKET_IFNAME="lo")
+    torch.multiprocessing.spawn(worker, nprocs=2)
+"""
+    ran = program(body)
+    assert (ran.code, ran.ranks()) == (0, 2), ran.stderr
+    for rank in (0, 1):
+        assert (ran.meta(rank)["rank"], ran.meta(rank)["world_size"]) == (rank, 2)
+        assert ran.steps(rank) == ["4", "5", "6", "7"]
+        assert "traceview.module: conv1 (Conv2d)" in ran.names(rank)
+    assert ran.meta(0)["pid"] != ran.meta(1)["pid"]
