@@ -14,6 +14,7 @@ from traceview.classify.ops import leaf
 from traceview.classify.rules import RuleSet, Verdict
 
 __all__ = [
+    "ALGORITHMS",
     "CATEGORIES",
     "CallVerdict",
     "Verdict",
@@ -30,10 +31,15 @@ __all__ = [
     "tokens",
 ]
 
-CATEGORIES = tuple(
-    "conv gemm bias activation pooling lrn batch_norm layer_norm softmax_loss dropout_rng layout_transpose cast copy "
-    "elementwise reduction optimizer embedding_index concat_split resize sort_scan rnn attention communication "
-    "memcpy_htod memcpy_dtoh memcpy_dtod memcpy_ptop memset fill quantize triton_fused xla_fusion other".split()
+CATEGORIES = (
+    *("conv", "gemm", "bias", "activation", "pooling", "lrn", "batch_norm", "layer_norm", "softmax_loss"),
+    *("dropout_rng", "layout_transpose", "cast", "copy", "elementwise", "reduction", "optimizer", "embedding_index"),
+    *("concat_split", "resize", "sort_scan", "rnn", "attention", "communication", "memcpy_htod", "memcpy_dtoh"),
+    *("memcpy_dtod", "memcpy_ptop", "memset", "fill", "quantize", "triton_fused", "xla_fusion", "other"),
+)
+ALGORITHMS = (
+    *("explicit_gemm", "implicit_gemm", "implicit_precomp_gemm", "direct", "fft", "fft_tiling", "winograd"),
+    *("winograd_nonfused", "depthwise", "grouped_direct"),
 )
 
 PRIMITIVE = re.compile(r"^[a-z_0-9]+,[^,<>()]*,\w*$|^nnp_|^[xy]nn_\w|\((?:NHWC|NCHW|NC), [A-Z0-9]+\)")
@@ -61,7 +67,7 @@ def classify_kernels(names: Iterable[str]) -> list[Verdict]:
 
 @lru_cache(maxsize=1 << 14)
 def classify_primitive(primitive: str, implementation: str | None = None, prop_kind: str | None = None) -> Verdict:
-    """What a CPU library primitive does: three fields of oneDNN's verbose log, or one text `primitive,impl,prop_kind`."""
+    """What a CPU library primitive does: three fields of oneDNN's verbose log, or one text `kind,impl,prop_kind`."""
     name = primitive if implementation is None else f"{primitive},{implementation},{prop_kind or 'undef'}"
     return rules("primitives.toml").verdict(name)
 
@@ -73,7 +79,7 @@ def classify_op(name: str) -> Verdict:
 
 
 def classify_name(name: str) -> Verdict:
-    """What a name means when nobody says which kind it is: told apart by its shape, in doubt a kernel, then an operator."""
+    """What a name of unknown kind means: told apart by its shape, in doubt a kernel, then an operator."""
     if PRIMITIVE.search(name):
         return classify_primitive(name)
     if OP.search(name):

@@ -157,6 +157,7 @@ def apply(rule: ContextRule, at: Situation) -> Verdict:
         role=role,
         rule=f"{FILE}#{rule.number}: {category}{detail} (by name: {at.own.rule})",
         why=rule.why,
+        context=None,
     )
 
 

@@ -18,7 +18,8 @@ WORD = re.compile("[a-z_]+")
 class HintIndex:
     """Finds, among many patterns, those of which a literal word occurs in a name.
 
-    A name is cut into its runs of letters and underscores; what each run can mean is remembered, since names share most of their words.
+    A name is cut into its runs of letters and underscores; what each run can mean is remembered, because names share
+    most of their words.
     """
 
     def __init__(self, patterns: Sequence[str], corpus: Sequence[str]) -> None:

@@ -1,0 +1,165 @@
+"""Kernels in their call: the launching operator and the other kernels decide."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from traceview.classify import (
+    ALGORITHMS,
+    CATEGORIES,
+    call_algorithm,
+    classify_call,
+    classify_in_context,
+    classify_kernel,
+    signature,
+    tokens,
+)
+from traceview.classify.context import ContextRule, context_rules
+
+EVERY_RULE = [pytest.param(rule, id=f"context.toml#{rule.number}") for rule in context_rules()[0]]
+WINOGRAD = ("winogradForwardData4x4", "winogradForwardFilter4x4", "volta_sgemm_64x64_nt", "winogradForwardOutput4x4")
+WGRAD = ("winogradWgradData4x4", "winogradWgradDelta4x4", "volta_sgemm_64x64_nt", "winogradWgradOutput4x4")
+ADD = "void at::native::elementwise_kernel<128, 2, at::native::gpu_kernel_impl<at::native::CUDAFunctor_add<float>>>"
+COPY = "void at::native::elementwise_kernel<128, 2, at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)>(int)"
+
+
+@pytest.mark.parametrize("rule", EVERY_RULE)
+def test_every_rule_wins_its_own_examples(rule: ContextRule) -> None:
+    for example in rule.examples:
+        verdict = classify_in_context(example["name"], example.get("op"), example.get("siblings"))
+        assert verdict.rule.startswith(f"context.toml#{rule.number}:"), example
+
+
+@pytest.mark.parametrize("rule", EVERY_RULE)
+def test_every_rule_speaks_the_vocabulary(rule: ContextRule) -> None:
+    assert {*rule.own, *rule.op_category} <= set(CATEGORIES)
+    assert {*rule.own_token, *rule.sibling, *rule.without} <= tokens() | {"known"}
+    assert rule.result.get("algorithm", "") in ("", *ALGORITHMS)
+    assert rule.result.get("category", "op") in ("op", *CATEGORIES)
+
+
+def answer(name: str, op: str | None, siblings: Any = None) -> tuple[str, str | None, str | None]:
+    verdict = classify_in_context(name, op, siblings)
+    return verdict.category, verdict.algorithm, verdict.direction
+
+
+@pytest.mark.parametrize(
+    ("name", "op", "siblings", "expected"),
+    [
+        ("volta_sgemm_64x64_nt", "aten::cudnn_convolution", WINOGRAD, ("conv", "winograd_nonfused", "fprop")),
+        ("volta_sgemm_64x64_nn", "aten::cudnn_convolution", (), ("conv", "explicit_gemm", "fprop")),
+        ("volta_sgemm_64x64_nn", "aten::addmm", (), ("gemm", None, None)),
+        ("volta_sgemm_64x64_nn", None, None, ("gemm", None, None)),
+        ("volta_sgemm_64x64_nn", "net/Conv2D", None, ("conv", None, "fprop")),
+        ("ampere_cgemm_32x32_nn", "aten::bmm", None, ("gemm", None, None)),
+        (ADD, "aten::convolution", None, ("bias", None, "fprop")),
+        (ADD, "aten::add", None, ("elementwise", None, None)),
+        (COPY, "aten::copy_ < aten::clone < aten::contiguous", None, ("layout_transpose", None, None)),
+        (COPY, "aten::copy_ < aten::_to_copy", None, ("cast", None, None)),
+        (COPY, "aten::copy_", None, ("copy", None, None)),
+        ("volta_scudnn_128x64_relu_small_nn_v1", "net/block/Relu", None, ("conv", "implicit_precomp_gemm", "fprop")),
+        ("void nchwToNhwcKernel<float>(int)", "aten::cudnn_convolution", (), ("layout_transpose", None, "fprop")),
+        ("Memset (Device)", "aten::miopen_batch_norm", None, ("memset", None, None)),
+    ],
+)
+def test_context_decides(
+    name: str, op: str | None, siblings: Any, expected: tuple[str, str | None, str | None]
+) -> None:
+    assert answer(name, op, siblings) == expected
+
+
+def test_without_context_the_name_decides() -> None:
+    for name in (*WINOGRAD, ADD, "Memset (Device)", "x"):
+        assert classify_in_context(name, None) == classify_kernel(name)
+
+
+def test_siblings_may_be_tokens() -> None:
+    reduced = sorted(frozenset[str]().union(*(signature(name) for name in WINOGRAD)))
+    assert answer("volta_sgemm_64x64_nt", "aten::cudnn_convolution", reduced) == ("conv", "winograd_nonfused", "fprop")
+
+
+def test_a_backward_call_is_cut_into_data_and_filter_gradient() -> None:
+    verdicts = classify_call("aten::convolution_backward", (*WINOGRAD, *WGRAD))
+    assert [v.direction for v in verdicts] == ["dgrad"] * 4 + ["wgrad"] * 4
+    assert {v.algorithm for v in verdicts} == {"winograd_nonfused"}
+    assert [v.role for v in verdicts] == ["transform", "transform", "main", "transform"] * 2
+
+
+def test_a_one_by_one_convolution_is_told_apart_by_operand_layout() -> None:
+    call = (
+        "volta_sgemm_128x64_nt",
+        "volta_sgemm_128x64_tn",
+        "void cudnn::cnn::reduce_wgrad_nchw_helper<float>(float*)",
+    )
+    verdicts = classify_call("aten::convolution_backward", call)
+    assert [(v.algorithm, v.direction) for v in verdicts] == [
+        ("explicit_gemm", "dgrad"),
+        ("explicit_gemm", "wgrad"),
+        ("explicit_gemm", "wgrad"),
+    ]
+
+
+# What cuDNN and MIOpen launch for each algorithm -> that algorithm.
+CALLS = {
+    "implicit_gemm": ["void implicit_convolve_sgemm<float, float, 512>(int)"],
+    "implicit_precomp_gemm": ["computeOffsetsKernel", "maxwell_scudnn_128x32_relu_small_nn"],
+    "explicit_gemm": ["im2col4d_kernel", "explicit_convolve_sgemm"],
+    "fft": ["flip_filter", "fft2d_r2c_32x32", "fft2d_r2c_32x32", "volta_cgemm_32x32_tn", "fft2d_c2r_32x32"],
+    "fft_tiling": ["fft2d_r2c_32x32", "fft2d_r2c_32x32", "volta_gcgemm_32x32_nt", "fft2d_c2r_32x32"],
+    "winograd": ["generateWinogradTilesKernel", "volta_scudnn_winograd_128x128_ldg1_ldg4_relu_tile148t_nt_v1"],
+    "winograd_nonfused": [*WINOGRAD],
+    "depthwise": ["void at::native::conv_depthwise2d_forward_kernel<3, float, int>(float*)"],
+    "direct": ["naive_conv_fwd_nchw_half"],
+}
+MORE_CALLS = [
+    ("implicit_gemm", ["SubTensorOpWithScalar1d", "batched_transpose_32x32_half", "igemm_fwd_gtcx3_nhwc_bf16_bx0"]),
+    ("explicit_gemm", ["Im2d2Col_v2", "Cijk_Ailk_Bljk_BBS_BH_MT32x64x64"]),
+    ("explicit_gemm", ["transpose_NCHW2CNHW_V2_2D", "Cijk_Ailk_Bljk_BBS_BH_MT32x64x64", "transpose_CNHW2NCHW_V2_2D"]),
+    ("implicit_gemm", ["nchwToNhwcKernel", "sm80_xmma_fprop_implicit_gemm_f16f16_f16f32_f32", "nhwcToNchwKernel"]),
+    ("fft", ["fft2d_r2c_64x64", "pointwise_mult_and_sum_complex", "fft2d_c2r_64x64"]),
+    ("fft_tiling", ["fft1d_r2c_32", "volta_gcgemm_32x32_nt", "fft1d_c2r_32"]),
+    ("implicit_gemm", ["void scalePackedTensor_kernel<float, float>(float*)", "void dgrad_engine<float, 512>(int)"]),
+]
+
+
+@pytest.mark.parametrize(("algorithm", "kernels"), [*CALLS.items(), *MORE_CALLS])
+def test_a_call_is_recognised_by_its_kernels(algorithm: str, kernels: list[str]) -> None:
+    verdict = call_algorithm(frozenset[str]().union(*(signature(name) for name in kernels)))
+    assert verdict.algorithm == algorithm
+    assert verdict.confidence in ("sure", "likely")
+
+
+def test_a_call_without_convolution_kernels_is_unknown() -> None:
+    assert call_algorithm([], "fprop").algorithm is None
+    assert call_algorithm([], "fprop").confidence == "unknown"
+
+
+def test_only_kernels_of_the_asked_direction_decide() -> None:
+    both = frozenset[str]().union(*(signature(name) for name in (*WGRAD, "volta_sgemm_64x64_nt")))
+    assert call_algorithm(both, "wgrad").algorithm == "winograd_nonfused"
+    assert call_algorithm(both, "dgrad").algorithm == "explicit_gemm"
+
+
+@pytest.mark.shared
+def test_labelled_calls(shared: Path) -> None:
+    with (shared / "kernels" / "in_context.tsv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    right = 0
+    for row in rows:
+        kernels = row["kernels_of_the_same_op_instance"]
+        siblings = None if kernels == "-" else [name.strip() for name in kernels.split(" | ")]
+        category, algorithm, direction = answer(row["name"], row["launching_op"], siblings)
+        accepted = row["conv_algorithm"].replace("unknown", "-").split("|")
+        good = category == row["category"] and (algorithm or "-") in accepted
+        good = good and (row["conv_pass"] in ("unknown", "-") or direction == row["conv_pass"])
+        right += good
+        if not good:
+            print(
+                f"\n{row['category']} {row['conv_algorithm']} {row['conv_pass']} but {category} {algorithm} {direction}"
+            )
+    print(f"\nin context: {right} of {len(rows)}, {100 * right / len(rows):.2f} %")
+    assert right / len(rows) >= 0.98
