@@ -13,7 +13,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from traceview.classify import Verdict, classify_kernel, classify_kernels, classify_op, classify_primitive
+from traceview.classify import Verdict, classify_in_context, classify_kernel, classify_op, classify_primitive
 from traceview.classify.calls import Item, Part, classify_call
 from traceview.paths import content
 
@@ -25,8 +25,9 @@ def attribute(connection: duckdb.DuckDBPyConnection) -> None:
     """Make the schemas `names` (name -> verdict) and `attributed` (row -> call, and its part in it) for the views."""
     connection.execute("CREATE SCHEMA names")
     connection.execute("CREATE SCHEMA attributed")
-    kernels = _distinct(connection, "SELECT DISTINCT name FROM raw.kernels WHERE name IS NOT NULL")
-    _keep_verdicts(connection, "kernel", ["name"], kernels, classify_kernels(name for (name,) in kernels))
+    kernels = _distinct(connection, "SELECT DISTINCT name, op_name FROM raw.kernels")
+    in_context = (classify_in_context(name or "", op) for name, op in kernels)
+    _keep_verdicts(connection, "kernel", ["name", "op_name"], kernels, in_context)
     ops = _distinct(connection, "SELECT DISTINCT name FROM raw.ops WHERE name IS NOT NULL")
     _keep_verdicts(connection, "op", ["name"], ops, (classify_op(name) for (name,) in ops))
     primitives = _distinct(connection, "SELECT DISTINCT kind, impl, prop_kind FROM raw.primitives")

@@ -40,6 +40,7 @@ VIEWS = (
     "layers",
     "conv_shapes",
     "conv_calls",
+    "counted_conv_calls",
 )
 """Every view in `queries/views`, each after the ones it rests on."""
 

@@ -12,7 +12,7 @@ SELECT
     coalesce(any_value(c.framework), '?') || coalesce(' ' || any_value(c.framework_version), '') AS framework,
     string_agg(DISTINCT c.format, ', ' ORDER BY c.format) AS format,
     coalesce(any_value(d.name), CASE WHEN bool_or(h.rank IS NOT NULL) THEN 'CPU' END, '?') AS device,
-    CAST(make_timestamp_ns(any_value(c.origin_unix_ns)) AS TIMESTAMP_S)::VARCHAR AS origin,
+    strftime(make_timestamp(any_value(c.origin_unix_ns) // 1000), '%Y-%m-%d %H:%M:%S') AS origin,
     any_value(w.span_ns) AS span_ns
 FROM captures c
 LEFT JOIN (

@@ -12,5 +12,6 @@ SELECT
     k.correlation, k.graph, k.graph_node, k.launch_id, k.op_id, k.op_name, k.op_link, k.layer, k.step,
     p.call_id
 FROM raw.kernels k
-LEFT JOIN names.kernel n ON n.name = k.name
+LEFT JOIN names.kernel n
+    ON n.name IS NOT DISTINCT FROM k.name AND n.op_name IS NOT DISTINCT FROM k.op_name
 LEFT JOIN attributed.part p ON p.id = k.id

@@ -1,0 +1,31 @@
+-- title = "By layer, direction and algorithm"
+-- doc = "Parts add up to the total. Effective FLOP/s are those of the direct method over the total time, so that a faster algorithm can exceed the device's peak."
+-- cannot = "No convolution operator in this trace."
+-- [columns]
+-- layer = "layer, or the filter's shape where the trace names no layers"
+-- direction = "fprop, dgrad (gradient of the input) or wgrad (gradient of the filter)"
+-- algorithm = "how it was computed; see docs/vocabulary.md"
+-- input = "batch x channels x height x width"
+-- filter = "filters x channels per group x height x width"
+-- calls = "calls per step"
+-- total_ns = "time of everything below the calls, per step"
+-- main_ns = "the arithmetic"
+-- transform_ns = "im2col, FFT and Winograd transforms"
+-- layout_ns = "layout changes"
+-- bias_ns = "bias addition, or the bias's gradient"
+-- activation_ns = "activations fused below the call but run on their own"
+-- helper_ns = "offset tables, zeroing, reductions; on a CPU also allocation and dispatch"
+-- work_flop = "multiplications and additions of the direct method, per step"
+-- effective_flop_per_s = "work over total time"
+-- share_pct = "of all convolution time"
+SELECT layer, direction, algorithm,
+    array_to_string(input_shape, 'x') AS input, array_to_string(filter_shape, 'x') AS filter,
+    sum(1.0 / per) AS calls, sum(total_ns / per) AS total_ns, sum(main_ns / per) AS main_ns,
+    sum(transform_ns / per) AS transform_ns, sum(layout_ns / per) AS layout_ns, sum(bias_ns / per) AS bias_ns,
+    sum(activation_ns / per) AS activation_ns, sum(helper_ns / per) AS helper_ns,
+    sum(flop / per) AS work_flop,
+    1e9 * sum(flop / per) / nullif(sum(total_ns / per) FILTER (flop IS NOT NULL), 0) AS effective_flop_per_s,
+    100.0 * sum(total_ns / per) / nullif(sum(sum(total_ns / per)) OVER (), 0) AS share_pct
+FROM counted_conv_calls
+GROUP BY layer, direction, algorithm, input_shape, filter_shape
+ORDER BY min(position), layer, direction, algorithm, input, filter

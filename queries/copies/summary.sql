@@ -1,0 +1,22 @@
+-- title = "By direction and memory kind"
+-- doc = "Over the whole recording. Throughput counts the copies that record a size."
+-- cannot = "No copy or fill was recorded (a CPU run has none)."
+-- [columns]
+-- direction = "HtoD, DtoH, DtoD, PtoP, HtoH or memset"
+-- memory = "kind of memory copied from and to: pageable, pinned, device"
+-- calls = "copies"
+-- unsized = "copies that record no size"
+-- size_bytes = "bytes in all"
+-- mean_bytes = "bytes per copy"
+-- throughput_bytes_per_s = "bytes over time"
+-- total_ns = "sum of durations"
+-- share_pct = "of the time of all copies and fills"
+SELECT direction, coalesce(src_kind || ' -> ' || dst_kind, dst_kind, '?') AS memory,
+    count(*) AS calls, count(*) - count(size_bytes) AS unsized,
+    CAST(sum(size_bytes) AS BIGINT) AS size_bytes, avg(size_bytes) AS mean_bytes,
+    1e9 * sum(size_bytes) / nullif(sum(dur_ns) FILTER (size_bytes IS NOT NULL), 0) AS throughput_bytes_per_s,
+    CAST(sum(dur_ns) AS BIGINT) AS total_ns,
+    100.0 * sum(dur_ns) / nullif(sum(sum(dur_ns)) OVER (), 0) AS share_pct
+FROM memcpys
+GROUP BY direction, memory
+ORDER BY total_ns DESC, direction, memory

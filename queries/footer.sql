@@ -1,0 +1,25 @@
+-- title = "What the numbers rest on"
+-- doc = "Lines under every report: what could not be attributed, and what was wrong in the input."
+WITH device AS (
+    SELECT count(*) AS n, sum(alone_ns) AS busy_ns,
+        coalesce(sum(alone_ns) FILTER (category = 'other'), 0) AS other_ns,
+        count(*) FILTER (op_id IS NULL) AS n_unlinked, coalesce(sum(alone_ns) FILTER (op_id IS NULL), 0) AS unlinked_ns
+    FROM busy
+), lines AS (
+    SELECT 1 AS line, format('Attributed: {:.1f} % of device time has a category, {:.1f} % an operator ({} of {} rows have none).',
+        100 - 100.0 * other_ns / nullif(busy_ns, 0), 100 - 100.0 * unlinked_ns / nullif(busy_ns, 0), n_unlinked, n) AS text
+    FROM device WHERE n > 0
+    UNION ALL
+    SELECT 2, format('Steps: {} counted{}.', sum(n_steps), CASE WHEN sum(n_warmup) > 0
+        THEN format(', {} leading ones left out as warm-up', sum(n_warmup)) ELSE '' END)
+    FROM scope HAVING sum(n_steps) > 0
+    UNION ALL
+    SELECT 2, 'Steps: none in this trace; times are for the whole recording.' FROM scope HAVING coalesce(sum(n_steps), 0) = 0
+    UNION ALL
+    SELECT 3, format('Input: {} events read, {} kept, {} repaired, {} dropped.', sum(n_events), sum(n_kept),
+        coalesce(sum(n_repaired), 0), coalesce(sum(n_dropped), 0)) FROM captures
+    UNION ALL
+    SELECT 4, 'Quality: ' || string_agg(format('{} {}', total, kind), '; ' ORDER BY total DESC, kind) || '.'
+    FROM (SELECT kind, sum(n) AS total FROM quality GROUP BY kind) HAVING count(*) > 0
+)
+SELECT text FROM lines ORDER BY line, text

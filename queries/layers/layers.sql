@@ -1,0 +1,32 @@
+-- title = "Time by layer"
+-- doc = "In order of first use; per step and rank, overlaps counted once. What belongs to no layer is one row."
+-- cannot = "Nothing ran on a device in this trace."
+-- [columns]
+-- layer = "module, range or scope; see docs/vocabulary.md"
+-- forward_ns = "device time of the forward pass"
+-- backward_ns = "device time of the backward pass"
+-- other_ns = "device time of everything else: optimizer, data, what has no operator"
+-- total_ns = "all of it"
+-- share_pct = "of all device time"
+-- top = "category that took most of it"
+WITH placed AS (
+    SELECT coalesce(a.layer, '(no layer)') AS layer, l.first_ns, a.category, a.alone_ns / a.per AS busy_ns,
+        CASE WHEN o.is_backward OR o.phase = 'backward' THEN 'backward'
+            WHEN o.phase IN ('optimizer', 'data') OR o.id IS NULL OR (a.layer IS NULL AND o.phase IS NULL) THEN 'other'
+            ELSE 'forward' END AS way
+    FROM counted a
+    LEFT JOIN raw.ops o ON o.id = a.op_id
+    LEFT JOIN layers l ON l.rank = a.rank AND l.layer = a.layer
+), summed AS (
+    SELECT layer, category, way, min(first_ns) AS first_ns, sum(busy_ns) AS busy_ns FROM placed GROUP BY ALL
+)
+SELECT layer,
+    coalesce(sum(busy_ns) FILTER (way = 'forward'), 0) AS forward_ns,
+    coalesce(sum(busy_ns) FILTER (way = 'backward'), 0) AS backward_ns,
+    coalesce(sum(busy_ns) FILTER (way = 'other'), 0) AS other_ns,
+    sum(busy_ns) AS total_ns,
+    100.0 * sum(busy_ns) / nullif(sum(sum(busy_ns)) OVER (), 0) AS share_pct,
+    arg_max(category, (busy_ns, category)) AS top
+FROM summed
+GROUP BY layer
+ORDER BY min(first_ns) NULLS LAST, layer

@@ -1,0 +1,23 @@
+-- title = "Convolutions by layer and algorithm"
+-- doc = "Per step. The algorithm is decided by everything that ran under the call. Main is the arithmetic, layout what only moves data; the rest is transforms, bias and helpers."
+-- cannot = "No convolution operator in this trace."
+-- [columns]
+-- layer = "layer, or the filter's shape where the trace names no layers"
+-- direction = "fprop, dgrad (gradient of the input) or wgrad (gradient of the filter)"
+-- algorithm = "how it was computed; see docs/vocabulary.md"
+-- calls = "calls per step"
+-- total_ns = "time of everything below the calls, per step"
+-- main_ns = "of it the arithmetic"
+-- layout_ns = "of it layout changes"
+-- layout_pct = "layout changes, of the calls' time"
+-- effective_flop_per_s = "FLOPs of the direct method over total time"
+-- share_pct = "of all convolution time"
+SELECT layer, direction, algorithm,
+    sum(1.0 / per) AS calls,
+    sum(total_ns / per) AS total_ns, sum(main_ns / per) AS main_ns, sum(layout_ns / per) AS layout_ns,
+    100.0 * sum(layout_ns / per) / nullif(sum(total_ns / per), 0) AS layout_pct,
+    1e9 * sum(flop / per) / nullif(sum(total_ns / per) FILTER (flop IS NOT NULL), 0) AS effective_flop_per_s,
+    100.0 * sum(total_ns / per) / nullif(sum(sum(total_ns / per)) OVER (), 0) AS share_pct
+FROM counted_conv_calls
+GROUP BY layer, direction, algorithm
+ORDER BY min(position), layer, direction, algorithm

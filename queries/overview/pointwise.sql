@@ -1,0 +1,16 @@
+-- title = "Bias, activation and pooling"
+-- doc = "Per step, with the library that implements each. Biases inside a fused primitive have no time of their own and are not listed."
+-- cannot = "No bias addition, activation or pooling was recorded on its own."
+-- [columns]
+-- category = "bias, activation or pooling"
+-- direction = "fprop or backward, where known"
+-- library = "library that implements it"
+-- calls = "per step"
+-- busy_ns = "device time per step, overlaps counted once"
+-- busy_pct = "of all device time"
+SELECT category, direction, library, sum(1.0 / per) AS calls, sum(alone_ns / per) AS busy_ns,
+    100.0 * sum(alone_ns / per) / nullif((SELECT sum(alone_ns / per) FROM counted), 0) AS busy_pct
+FROM counted
+WHERE category IN ('bias', 'activation', 'pooling')
+GROUP BY category, direction, library
+ORDER BY busy_ns DESC, category, direction, library

@@ -1,0 +1,16 @@
+-- title = "Every step"
+-- doc = "Busy is the union of everything the devices of the rank did between the step's start and its end."
+-- cannot = "No steps in this trace."
+-- [columns]
+-- rank = "process of the job"
+-- step = "number of the step"
+-- start_ns = "since the capture's origin"
+-- step_ns = "duration"
+-- busy_ns = "at least one device busy"
+-- idle_ns = "no device busy"
+-- busy_pct = "of the step"
+-- warmup = "left out of statistics"
+SELECT rank, step, start_ns, end_ns - start_ns AS step_ns, busy_ns, idle_ns,
+    100.0 * busy_ns / nullif(end_ns - start_ns, 0) AS busy_pct, is_warmup AS warmup
+FROM steps
+ORDER BY rank, start_ns, step
