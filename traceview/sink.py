@@ -18,7 +18,7 @@ import pyarrow as pa
 from traceview.tables import BY_NAME, ID, RANK_SHIFT, TABLES, Column, Table
 
 MAX_EXAMPLES = 10
-TIMES = ("start_ns", "source_ns", "target_ns")
+TIMES = ("start_ns", "source_ns", "target_ns", "device_until_ns", "rank_until_ns")
 """Columns that are points in time and move with the origin; durations do not."""
 
 

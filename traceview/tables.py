@@ -69,6 +69,10 @@ def _table(name: str, doc: str, columns: str) -> Table:
     return Table(name, doc, tuple(_column(line) for line in columns.splitlines() if line))
 
 
+_COVER = """
++device_until_ns BIGINT latest end of what started before it on its device; the part after it is this row's alone
++rank_until_ns BIGINT the same over all devices of the rank
+"""
 _SPAN = """
 id ID unique over all tables of the capture
 start_ns BIGINT start, nanoseconds since the capture's origin
@@ -163,7 +167,8 @@ graph BIGINT CUDA graph it was launched in
 graph_node BIGINT node of that graph
 +launch_id ID the API call that launched it
 """
-        + _PLACE,
+        + _PLACE
+        + _COVER,
     ),
     _table(
         "memcpys",
@@ -184,7 +189,8 @@ correlation BIGINT joins the copy to the call that issued it
 external_id BIGINT the profiler's own number of the operator
 +launch_id ID the API call that issued it
 """
-        + _PLACE,
+        + _PLACE
+        + _COVER,
     ),
     _table(
         "primitives",

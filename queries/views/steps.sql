@@ -2,9 +2,9 @@
 -- doc = "One training step of a rank. Busy is the union of everything its devices did between its start and its end."
 WITH inside AS (
     SELECT s.rank, s.step, s.start_ns,
-        sum(greatest(least(b.end_ns, s.end_ns) - greatest(b.start_ns, coalesce(b.covered_until_ns, b.start_ns), s.start_ns),
+        sum(greatest(least(b.end_ns, s.end_ns) - greatest(b.start_ns, coalesce(b.rank_until_ns, b.start_ns), s.start_ns),
             0)) AS busy_ns
-    FROM step_times s JOIN busy_any b ON b.rank = s.rank AND b.start_ns < s.end_ns AND b.end_ns > s.start_ns
+    FROM step_times s JOIN activities b ON b.rank = s.rank AND b.start_ns < s.end_ns AND b.end_ns > s.start_ns
     GROUP BY ALL
 )
 SELECT s.rank, s.step, s.start_ns, s.end_ns, s.dur_ns, s.is_warmup, s.found_by,

@@ -44,12 +44,25 @@ WITH launch AS (
     LEFT JOIN derived.api_calls c ON c.id = l.launch_id
     LEFT JOIN by_number n ON n.external_id = k.external_id
 )
-SELECT linked.id, launch_id, op_id, op_link, o.name AS op_name, d.layer,
+SELECT linked.id, device_until_ns, rank_until_ns, launch_id, op_id, op_link, o.name AS op_name, d.layer,
     CASE WHEN $has_launches THEN launch_step ELSE row_step.step END AS step
 FROM linked
 LEFT JOIN stage.ops o ON o.id = op_id
 LEFT JOIN derived.ops d ON d.id = op_id
 LEFT JOIN row_step ON row_step.id = linked.id
+LEFT JOIN cover ON cover.id = linked.id
+"""
+
+# Busy time is a union of intervals: each row counts from the latest end before it.
+_COVER = """
+CREATE OR REPLACE TEMP TABLE cover AS
+SELECT id,
+    max(end_ns) OVER (PARTITION BY device ORDER BY start_ns, end_ns DESC, id
+        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS device_until_ns,
+    max(end_ns) OVER (ORDER BY start_ns, end_ns DESC, id
+        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS rank_until_ns
+FROM (SELECT id, device, start_ns, start_ns + dur_ns AS end_ns FROM stage.kernels
+    UNION ALL SELECT id, device, start_ns, start_ns + dur_ns AS end_ns FROM stage.memcpys)
 """
 
 
@@ -57,6 +70,7 @@ def device_rows(connection: duckdb.DuckDBPyConnection, steps: Steps) -> None:
     """Fill derived.kernels and derived.memcpys. A row's step is that of its launch, as host work moves ahead."""
     calls = connection.execute("SELECT count(*) FROM stage.api_calls WHERE correlation IS NOT NULL").fetchall()
     has_launches = bool(calls[0][0])
+    connection.execute(_COVER)
     for table in ("kernels", "memcpys"):
         if has_launches or not len(steps.spans):
             publish(connection, "row_step", {"id": np.empty(0, np.int64), "step": np.empty(0, np.int64)})

@@ -27,7 +27,8 @@ WITH optimizer AS (
     SELECT *, lag(end_ns) OVER (ORDER BY start_ns, id) AS previous_ns, row_number() OVER (ORDER BY start_ns, id) AS n
     FROM chosen
 )
-SELECT -n AS id, pid, tid, previous_ns AS start_ns, end_ns - previous_ns AS dur_ns,
+-- Above the number of every recorded event.
+SELECT (CAST(1 AS BIGINT) << 39) + n AS id, pid, tid, previous_ns AS start_ns, end_ns - previous_ns AS dur_ns,
     'step' AS kind, CAST(n - 1 AS VARCHAR) AS name, $why AS domain
 FROM bounded WHERE previous_ns IS NOT NULL AND end_ns > previous_ns
 """

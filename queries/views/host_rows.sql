@@ -1,0 +1,17 @@
+-- title = "host_rows"
+-- doc = "What a CPU did: library primitives, and on ranks without a device what operators spent outside them."
+SELECT *, max(end_ns) OVER (PARTITION BY rank ORDER BY start_ns, end_ns DESC, id
+    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS device_until_ns
+FROM (
+    SELECT
+        'primitive' AS kind, id, rank, tid AS stream, primitives.kind || ' ' || impl AS name,
+        category, algorithm, direction, role, library, start_ns, end_ns, dur_ns, op_id, op_name, layer, step, call_id
+    FROM primitives
+    UNION ALL BY NAME
+    SELECT
+        'op' AS kind, o.id, h.rank, o.tid AS stream, o.name,
+        coalesce(o.category, 'other') AS category, o.direction, 'framework' AS library,
+        CASE WHEN c.call_id IS NOT NULL THEN 'helper' END AS role,
+        h.start_ns, h.end_ns, h.dur_ns, o.id AS op_id, o.name AS op_name, o.layer, o.step, c.call_id
+    FROM host_activities h JOIN ops o ON o.id = h.op_id LEFT JOIN attributed.op c ON c.id = h.op_id
+)
