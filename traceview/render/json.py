@@ -1,0 +1,65 @@
+"""A report as JSON, and the rows of a query as an array of objects.
+
+The one law: numbers are exact. Integers are written digit for digit, floats in their shortest form that reads back the
+same, and NULL, NaN and infinity are null. Text is ASCII with `\\u` escapes, so it is both exact and harmless to print.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from traceview.model import Column, Report, Section
+from traceview.render import plain, unique
+
+
+def render(report: Report) -> str:
+    """One object: report, title, doc, sections (name, title, doc, note, columns, rows as objects) and footer."""
+    return json.dumps(as_object(report), indent=1, allow_nan=False) + "\n"
+
+
+def render_all(reports: Sequence[Report]) -> str:
+    """An array of the objects of several reports."""
+    return json.dumps([as_object(report) for report in reports], indent=1, allow_nan=False) + "\n"
+
+
+def as_object(report: Report) -> dict[str, Any]:
+    """A report as plain JSON data."""
+    return {
+        "report": report.name,
+        "title": report.title,
+        "doc": report.doc,
+        "sections": [_section(section) for section in report.sections],
+        "footer": list(report.footer),
+    }
+
+
+def stream(columns: Sequence[Column], batches: Iterable[Sequence[tuple[Any, ...]]]) -> Iterator[str]:
+    """The pieces of a JSON array with one object per row and line, made batch by batch."""
+    names = unique([column.name for column in columns])
+    separator = "[\n"
+    for batch in batches:
+        objects = (json.dumps(_row(names, row), allow_nan=False) for row in batch)
+        text = ",\n".join(objects)
+        if text:
+            yield separator + text
+            separator = ",\n"
+    yield "[]\n" if separator == "[\n" else "\n]\n"
+
+
+def _section(section: Section) -> dict[str, Any]:
+    names = unique([column.name for column in section.columns])
+    columns = zip(names, section.columns, strict=True)
+    return {
+        "name": section.name,
+        "title": section.title,
+        "doc": section.doc,
+        "note": section.note,
+        "columns": [{"name": name, "type": column.type, "doc": column.doc} for name, column in columns],
+        "rows": [_row(names, row) for row in section.rows],
+    }
+
+
+def _row(names: Sequence[str], row: Sequence[Any]) -> dict[str, Any]:
+    return dict(zip(names, map(plain, row), strict=True))

@@ -1,0 +1,73 @@
+"""A report as Markdown (GitHub's tables), for issues, wikis and change descriptions.
+
+The one law: text of a trace is shown and never obeyed: no markup, HTML, link, mention or table border comes out of it.
+Cells are code spans, in which a backtick and a table border are written as `\\x60` and `\\x7c`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from traceview.model import Report, Section
+from traceview.render import clean, flat, unique
+from traceview.units import NULL, Style, is_number, style
+
+_PLAIN = re.compile(r"[0-9A-Za-z]+(?:[ _][0-9A-Za-z]+)*")
+_ACTIVE = re.compile(
+    r"[\\`*\[\]~$<>&|]|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])"
+    r"|:(?=//)|(?<=www)\.|^[-+#=]|(?<=^\d)[.)]|(?<=^\d\d)[.)]"
+)
+# GitHub looks for these in what it has rendered, so that no escape of Markdown's own helps.
+_MENTION = re.compile(r"@|#(?=\d)")
+
+
+def render(report: Report) -> str:
+    """The report under a second-level heading, one table per section, the footer as a list."""
+    parts = [f"## {escape(report.title)}"] if report.title else []
+    parts += [escape(report.doc)] if report.doc else []
+    parts += [part for section in report.sections for part in _section(section)]
+    if report.footer:
+        parts.append("\n".join(f"- {escape(line)}" for line in report.footer))
+    return "\n\n".join(parts) + "\n"
+
+
+def escape(text: str) -> str:
+    """Running text as Markdown that shows it literally."""
+    text = _ACTIVE.sub(lambda match: f"\\{match[0]}", clean(text))
+    return _MENTION.sub(lambda match: f"\\\\x{ord(match[0]):02x}", text)
+
+
+def cell(text: str) -> str:
+    """Text as a table cell that shows it literally: simple words bare, all else as a code span."""
+    text = clean(text)
+    if _PLAIN.fullmatch(text) or text in ("", NULL):
+        return text
+    return f"`{text.replace('`', chr(92) + 'x60').replace('|', chr(92) + 'x7c')}`"
+
+
+def _section(section: Section) -> list[str]:
+    parts = [f"### {escape(section.title)}"] if section.title else []
+    parts += [escape(section.doc)] if section.doc else []
+    if section.rows:
+        parts.append(_table(section))
+    if section.note:
+        parts.append(f"*{escape(section.note)}*")
+    return parts
+
+
+def _table(section: Section) -> str:
+    columns = list(zip(*section.rows, strict=True))
+    names = unique([column.name for column in section.columns])
+    styles = [style(name, values) for name, values in zip(names, columns, strict=True)]
+    numeric = [all(value is None or is_number(value) for value in values) for values in columns]
+    lines = [
+        [escape(how.header) for how in styles],
+        ["---:" if right else "---" for right in numeric],
+        *([_value(value, how) for value, how in zip(row, styles, strict=True)] for row in section.rows),
+    ]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _value(value: object, how: Style) -> str:
+    shown = flat(value)
+    return cell(shown) if isinstance(shown, str) else how.text(shown)

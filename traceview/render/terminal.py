@@ -1,0 +1,191 @@
+"""A report as tables for a terminal: numbers to the right in one unit per column, long names shortened in the middle.
+
+The one law: a line is never cut at its end. Text columns give way, keeping both ends of a name; where even that is not
+enough, rows are printed one value per line.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import StringIO
+from typing import Any
+
+from rich import box
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from traceview.model import Report, Section
+from traceview.render import clean, flat, result, unique
+from traceview.units import NULL, Style, is_number, style
+
+__all__ = ["render", "render_rows", "result"]
+
+PIPE_WIDTH = 200
+"""Columns of text that goes to a file or a pipe."""
+NARROWEST = 16
+"""A text column is not shortened further than this."""
+GAP = 1
+ELLIPSIS = "..."
+
+
+@dataclass(frozen=True)
+class Field:
+    """One column, ready to be printed."""
+
+    header: str
+    cells: tuple[str, ...]
+    is_numeric: bool
+
+    @property
+    def width(self) -> int:
+        """Character cells of the widest value."""
+        return max(map(cell_len, (self.header, *self.cells)))
+
+
+def render(report: Report, width: int | None = None, color: bool | None = None) -> str:
+    """The whole report. Width and colour are those of stdout unless given."""
+    console = _console(width, color)
+    if report.title:
+        console.print(Text(clean(report.title), style="bold"))
+    if report.doc:
+        console.print(Text(clean(report.doc), style="dim"))
+    for section in report.sections:
+        _section(console, section, exact=False)
+    if report.footer:
+        console.print()
+    for line in report.footer:
+        console.print(Text(clean(line), style="dim"))
+    return _text(console)
+
+
+def render_rows(report: Report, width: int | None = None, color: bool | None = None) -> str:
+    """The result of a query: names and values as they are, digit for digit, and how many rows there are."""
+    console = _console(width, color)
+    for section in report.sections:
+        _section(console, section, exact=True)
+        n_rows = len(section.rows)
+        console.print(Text(f"{n_rows:,} row{'' if n_rows == 1 else 's'}", style="dim"))
+    return _text(console)
+
+
+def shorten(text: str, width: int) -> str:
+    """`text` in at most `width` character cells, its middle left out: both ends tell kernels apart."""
+    if cell_len(text) <= width:
+        return text
+    room = width - len(ELLIPSIS)
+    head = set_cell_size(text, (room + 1) // 2).rstrip(" ")
+    tail = set_cell_size(text[::-1], room // 2).rstrip(" ")[::-1]
+    return f"{head}{ELLIPSIS}{tail}"
+
+
+def _console(width: int | None, color: bool | None) -> Console:
+    is_terminal = sys.stdout.isatty()
+    if color is None:
+        color = is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    if width is None:
+        width = shutil.get_terminal_size().columns if is_terminal else PIPE_WIDTH
+    return Console(
+        file=StringIO(),
+        width=max(width, NARROWEST * 2),
+        force_terminal=color,
+        no_color=not color,
+        color_system="standard" if color else None,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        legacy_windows=False,
+    )
+
+
+def _text(console: Console) -> str:
+    assert isinstance(console.file, StringIO)
+    return "".join(f"{line.rstrip()}\n" for line in console.file.getvalue().splitlines())
+
+
+def _section(console: Console, section: Section, exact: bool) -> None:
+    if section.title:
+        console.print()
+        console.print(Text(clean(section.title), style="bold cyan"))
+    if section.doc:
+        console.print(Text(clean(section.doc), style="dim"))
+    if section.rows or (exact and section.columns):
+        _table(console, _fields(section, exact))
+    if section.note:
+        console.print(Text(clean(section.note), style="yellow"))
+
+
+def _fields(section: Section, exact: bool) -> list[Field]:
+    fields = []
+    names = unique([column.name for column in section.columns])
+    for index, name in enumerate(names):
+        values = [row[index] for row in section.rows]
+        how = style(name, values)
+        is_numeric = all(value is None or is_number(value) for value in values) and any(map(is_number, values))
+        if exact:
+            cells = [_exact(value, how) for value in values]
+        else:
+            cells = [how.text(value if value is None else flat(value)) for value in values]
+        fields.append(Field(clean(name if exact else how.header), tuple(cells), is_numeric))
+    return fields
+
+
+def _exact(value: Any, how: Style) -> str:
+    """A value as the query returned it; whole numbers with thousands separators unless they are names."""
+    if value is None:
+        return NULL
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int):
+        return f"{value:,}" if how.grouped else str(value)
+    return str(flat(value))
+
+
+def _table(console: Console, fields: Sequence[Field]) -> None:
+    widths = _widths(fields, console.width)
+    if widths is None:
+        _records(console, fields)
+        return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, GAP, 0, 0), show_edge=False, header_style="bold")
+    for field, width in zip(fields, widths, strict=True):
+        header = Text(shorten(field.header, width))
+        table.add_column(header, justify="right" if field.is_numeric else "left", no_wrap=True, width=width)
+    for row in zip(*(field.cells for field in fields), strict=True):
+        table.add_row(*(Text(shorten(cell, width)) for cell, width in zip(row, widths, strict=True)))
+    console.print(table)
+
+
+def _widths(fields: Sequence[Field], room: int) -> list[int] | None:
+    """A width for each column so that all fit, taken from the widest text columns; None when they cannot fit."""
+    widths = [field.width for field in fields]
+    least = [field.width if field.is_numeric else min(NARROWEST, field.width) for field in fields]
+    # Every column, the last one too, has GAP of padding, and rich puts one cell between columns.
+    excess = sum(widths) + (GAP + 1) * len(fields) - room
+    while excess > 0:
+        give = [
+            (width - low, index) for index, (width, low) in enumerate(zip(widths, least, strict=True)) if width > low
+        ]
+        if not give:
+            return None
+        widest = max(give, key=lambda entry: (widths[entry[1]], -entry[1]))[1]
+        others = [widths[index] for _, index in give if index != widest]
+        target = max(least[widest], min(widths[widest] - 1, max(others, default=0)), widths[widest] - excess)
+        excess -= widths[widest] - target
+        widths[widest] = target
+    return widths
+
+
+def _records(console: Console, fields: Sequence[Field]) -> None:
+    """One value per line, for rows that are wider than the terminal."""
+    margin = max(cell_len(field.header) for field in fields)
+    for number, row in enumerate(zip(*(field.cells for field in fields), strict=True), start=1):
+        console.print(Text(f"row {number}", style="bold"))
+        for field, cell in zip(fields, row, strict=True):
+            if cell != NULL:
+                room = max(NARROWEST, console.width - margin - 3)
+                console.print(Text(f" {set_cell_size(field.header, margin)}  {shorten(cell, room)}"), soft_wrap=True)
