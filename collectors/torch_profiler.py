@@ -30,12 +30,12 @@ import signal
 import sys
 import threading
 import time
-from contextlib import contextmanager
 
 import torch
 import torch.utils.data.dataloader
 import traceview_raw as raw
 from traceview_steps import CALL, CALL_EVENT, FORWARD, OPTIMIZER, Steps
+from traceview_torch_compiler import kept_from_compiler, outside_compiler
 from traceview_torch_kineto import STEP, Kineto
 from traceview_torch_model import Facts, Names
 from traceview_torch_ranges import Range, Ranges
@@ -74,20 +74,22 @@ class Recorder:
 
     # What the program does
 
-    @contextmanager
-    def phase(self, name):
-        """The range of a phase around a call; yields whether it is the outermost of its name in this thread."""
-        outermost = not self.ranges.has(name)
-        if outermost:
-            self.begin()
-            self.push(name, [PHASE + name], True)
+    @safely
+    def enter_phase(self, name):
+        """A phase begins; returns whether it is the outermost of its name in this thread."""
         self.backwards += name == "backward"
-        try:
-            yield outermost
-        finally:
-            self.backwards -= name == "backward"
-            if outermost:
-                self.pop(name)
+        if self.ranges.has(name):
+            return False
+        self.begin()
+        self.push(name, [PHASE + name], True)
+        return True
+
+    @safely
+    def leave_phase(self, name, outermost):
+        """What `enter_phase` opened ends."""
+        self.backwards -= name == "backward"
+        if outermost:
+            self.pop(name)
 
     @safely
     def enter(self, module, inputs):
@@ -124,6 +126,12 @@ class Recorder:
     def prefer(self, source):
         """Something that ends steps has appeared; it counts if it is better than what is known."""
         self.steps.prefer(source)
+
+    @safely
+    def optimizer_stepped(self, optimizer):
+        """An optimizer's `step` is over; one within another's (a sharded optimizer's part) is no step by itself."""
+        if not self.ranges.has(OPTIMIZER):
+            self.step_ended(OPTIMIZER, optimizer)
 
     @safely
     def step_ended(self, source, owner):
@@ -295,28 +303,18 @@ def follow_modules(recorder):
     """
     call = torch.nn.Module.__call__
 
+    @kept_from_compiler
     @functools.wraps(call)
     def called(self, *args, **kwargs):
         if recorder.state == DONE or torch.compiler.is_compiling() or torch.jit.is_tracing():
             return call(self, *args, **kwargs)
-        recorder.enter(self, (*args, *kwargs.values()))
+        outside_compiler(recorder.enter, self, (*args, *kwargs.values()))
         try:
             return call(self, *args, **kwargs)
         finally:
-            recorder.leave(self)
+            outside_compiler(recorder.leave, self)
 
-    keep_from_compiler(called)
     torch.nn.Module.__call__ = called
-
-
-def keep_from_compiler(function):
-    """Have torch.compile skip this function and go on inside, as it does with torch's own code."""
-    frames = torch._C._dynamo.eval_frame
-    if hasattr(frames, "skip_code"):
-        frames.skip_code(function.__code__)
-    elif hasattr(frames, "set_code_exec_strategy"):  # torch 2.7 and later
-        strategy = frames._FrameExecStrategy(frames._FrameAction.SKIP, frames._FrameAction.DEFAULT)
-        frames.set_code_exec_strategy(function.__code__, strategy)
 
 
 def follow_optimizers(recorder):
@@ -335,14 +333,14 @@ def follow_optimizers(recorder):
     def profile_hook_step(function):
         wrapped = wrap(function)
 
+        call = in_phase(recorder, OPTIMIZER, wrapped)
+
+        @kept_from_compiler
         @functools.wraps(function)
         def step(self, *args, **kwargs):
-            if recorder.state == DONE or torch.compiler.is_compiling():
-                return wrapped(self, *args, **kwargs)
-            with recorder.phase(OPTIMIZER) as outermost:
-                result = wrapped(self, *args, **kwargs)
-            if outermost:
-                recorder.step_ended(OPTIMIZER, self)
+            result = call(self, *args, **kwargs)
+            if recorder.state != DONE and not torch.compiler.is_compiling():
+                outside_compiler(recorder.optimizer_stepped, self)
             return result
 
         return step
@@ -354,12 +352,16 @@ def follow_optimizers(recorder):
 def in_phase(recorder, name, function):
     """`function`, its calls marked as a phase."""
 
+    @kept_from_compiler
     @functools.wraps(function)
     def call(*args, **kwargs):
         if recorder.state == DONE or torch.compiler.is_compiling():
             return function(*args, **kwargs)
-        with recorder.phase(name):
+        outermost = outside_compiler(recorder.enter_phase, name)
+        try:
             return function(*args, **kwargs)
+        finally:
+            outside_compiler(recorder.leave_phase, name, outermost)
 
     return call
 
