@@ -119,13 +119,13 @@ def _is_finite(value: Any) -> bool:
 
 
 def _fitting(scales: Sequence[Scale], numbers: Sequence[Any]) -> Scale:
-    """The unit in which the largest value is at least 1, or one smaller where most values would be tiny in it."""
+    """The unit in which the largest value is at least 1; smaller where a quarter of the values would vanish in it."""
     sizes = sorted(abs(number) for number in numbers if number != 0)
     if not sizes:
         return scales[min(2, len(scales) - 1)] if scales is TIME else scales[0]
     best = max((index for index, scale in enumerate(scales) if sizes[-1] >= scale.factor), default=0)
-    median = sizes[len(sizes) // 2]
-    if best and median < scales[best].factor / 100:
+    small = sizes[len(sizes) // 4]
+    while best and small * 1000 < scales[best].factor:
         best -= 1
     return scales[best]
 

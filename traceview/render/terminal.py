@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
-from typing import Any
+from typing import Any, Literal
 
 from rich import box
 from rich.cells import cell_len, set_cell_size
@@ -28,6 +28,8 @@ __all__ = ["render", "render_rows", "result"]
 
 PIPE_WIDTH = 200
 """Columns of text that goes to a file or a pipe."""
+READABLE = 40
+"""To keep this much of a name, headers are folded."""
 NARROWEST = 16
 """A text column is not shortened further than this."""
 GAP = 1
@@ -36,16 +38,30 @@ ELLIPSIS = "..."
 
 @dataclass(frozen=True)
 class Field:
-    """One column, ready to be printed."""
+    """One column, ready to be printed; its header is a list of words, of which none is ever broken."""
 
-    header: str
+    words: tuple[str, ...]
     cells: tuple[str, ...]
     is_numeric: bool
 
     @property
-    def width(self) -> int:
-        """Character cells of the widest value."""
-        return max(map(cell_len, (self.header, *self.cells)))
+    def header(self) -> str:
+        """The header on one line."""
+        return " ".join(self.words)
+
+    def width(self, is_folded: bool) -> int:
+        """Character cells of the widest value, with the header on one line or folded."""
+        header = max(map(cell_len, self.words)) if is_folded else cell_len(self.header)
+        return max(header, max(map(cell_len, self.cells), default=0))
+
+    def folded(self, width: int) -> str:
+        """The header in lines of at most `width`."""
+        lines = [""]
+        for word in self.words:
+            if lines[-1] and cell_len(f"{lines[-1]} {word}") > width:
+                lines.append("")
+            lines[-1] = f"{lines[-1]} {word}".strip()
+        return "\n".join(shorten(line, width) for line in lines)
 
 
 def render(report: Report, width: int | None = None, color: bool | None = None) -> str:
@@ -121,18 +137,18 @@ def _section(console: Console, section: Section, exact: bool) -> None:
 
 
 def _fields(section: Section, exact: bool) -> list[Field]:
-    fields = []
     names = unique([column.name for column in section.columns])
-    for index, name in enumerate(names):
-        values = [row[index] for row in section.rows]
-        how = style(name, values)
-        is_numeric = all(value is None or is_number(value) for value in values) and any(map(is_number, values))
-        if exact:
-            cells = [_exact(value, how) for value in values]
-        else:
-            cells = [how.text(value if value is None else flat(value)) for value in values]
-        fields.append(Field(clean(name if exact else how.header), tuple(cells), is_numeric))
-    return fields
+    return [_field(name, [row[index] for row in section.rows], exact) for index, name in enumerate(names)]
+
+
+def _field(name: str, values: Sequence[Any], exact: bool) -> Field:
+    how = style(name, values)
+    present = [value for value in values if value is not None]
+    is_numeric = all(map(is_number, present)) and (bool(present) or how.scale is not None)
+    if exact:
+        return Field((clean(name),), tuple(_exact(value, how) for value in values), is_numeric)
+    cells = tuple(how.text(value if value is None else flat(value)) for value in values)
+    return Field(tuple(clean(how.header).split()) or ("",), cells, is_numeric)
 
 
 def _exact(value: Any, how: Style) -> str:
@@ -147,34 +163,36 @@ def _exact(value: Any, how: Style) -> str:
 
 
 def _table(console: Console, fields: Sequence[Field]) -> None:
-    widths = _widths(fields, console.width)
+    widths = _widths(fields, console.width, False) or _widths(fields, console.width, True)
     if widths is None:
         _records(console, fields)
         return
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, GAP, 0, 0), show_edge=False, header_style="bold")
     for field, width in zip(fields, widths, strict=True):
-        header = Text(shorten(field.header, width))
-        table.add_column(header, justify="right" if field.is_numeric else "left", no_wrap=True, width=width)
+        justify: Literal["left", "right"] = "right" if field.is_numeric else "left"
+        table.add_column(Text(field.folded(width)), justify=justify, vertical="bottom", no_wrap=True, width=width)
     for row in zip(*(field.cells for field in fields), strict=True):
         table.add_row(*(Text(shorten(cell, width)) for cell, width in zip(row, widths, strict=True)))
     console.print(table)
 
 
-def _widths(fields: Sequence[Field], room: int) -> list[int] | None:
-    """A width for each column so that all fit, taken from the widest text columns; None when they cannot fit."""
-    widths = [field.width for field in fields]
-    least = [field.width if field.is_numeric else min(NARROWEST, field.width) for field in fields]
+def _widths(fields: Sequence[Field], room: int, is_folded: bool) -> list[int] | None:
+    """A width for each column so that all fit, taken from the widest text columns; None when they cannot fit.
+
+    With headers on one line, names keep a readable length; folded headers come before shorter names.
+    """
+    widths = [field.width(is_folded) for field in fields]
+    floor = NARROWEST if is_folded else READABLE
+    least = [width if field.is_numeric else min(floor, width) for field, width in zip(fields, widths, strict=True)]
     # Every column, the last one too, has GAP of padding, and rich puts one cell between columns.
     excess = sum(widths) + (GAP + 1) * len(fields) - room
     while excess > 0:
-        give = [
-            (width - low, index) for index, (width, low) in enumerate(zip(widths, least, strict=True)) if width > low
-        ]
-        if not give:
+        spare = [index for index, width in enumerate(widths) if width > least[index]]
+        if not spare:
             return None
-        widest = max(give, key=lambda entry: (widths[entry[1]], -entry[1]))[1]
-        others = [widths[index] for _, index in give if index != widest]
-        target = max(least[widest], min(widths[widest] - 1, max(others, default=0)), widths[widest] - excess)
+        widest = max(spare, key=lambda index: (widths[index], -index))
+        next_widest = max((widths[index] for index in spare if index != widest), default=0)
+        target = max(least[widest], min(widths[widest] - 1, next_widest), widths[widest] - excess)
         excess -= widths[widest] - target
         widths[widest] = target
     return widths
