@@ -1,8 +1,8 @@
 """traceview: any profiler trace as the same few tables, queried with DuckDB SQL.
 
-    import traceview
-    connection = traceview.open("trace.json.gz")
-    connection.sql("SELECT name, sum(dur_ns) FROM kernels GROUP BY ALL ORDER BY 2 DESC").df()
+import traceview
+connection = traceview.open("trace.json.gz")
+connection.sql("SELECT name, sum(dur_ns) FROM kernels GROUP BY ALL ORDER BY 2 DESC").df()
 """
 
 from __future__ import annotations

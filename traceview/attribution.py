@@ -50,9 +50,7 @@ def _attribute_calls(connection: duckdb.DuckDBPyConnection) -> None:
         for number, op, items in sequences
         for position, part in enumerate(classify_call(op, [_item(item) for item in items]))
     ]
-    schema = pa.schema(
-        [("number", pa.int64()), ("position", pa.int64()), *((name, pa.string()) for name in _PART)]
-    )
+    schema = pa.schema([("number", pa.int64()), ("position", pa.int64()), *((name, pa.string()) for name in _PART)])
     _keep(connection, "attributed.verdict", schema, rows)
     _run(connection, "part", "parts")
 
@@ -82,7 +80,9 @@ def _keep_verdicts(
     _keep(connection, f"names.{table}", schema, rows)
 
 
-def _keep(connection: duckdb.DuckDBPyConnection, table: str, schema: pa.Schema, rows: Sequence[tuple[Any, ...]]) -> None:
+def _keep(
+    connection: duckdb.DuckDBPyConnection, table: str, schema: pa.Schema, rows: Sequence[tuple[Any, ...]]
+) -> None:
     columns = list(zip(*rows, strict=True)) if rows else [() for _ in schema]
     arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
     connection.register("kept", pa.table(arrays, schema=schema))

@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import zstandard
 from isal import isal_zlib
@@ -18,6 +19,7 @@ from traceview.errors import InputError
 
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_GZIP_ERRORS: Any = (isal_zlib.error, zlib.error)
 PEEK_BYTES = 256 * 1024
 READ_BYTES = 1 << 20
 MAX_RATIO = 2000
@@ -90,7 +92,7 @@ class Stream:
                     member = isal_zlib.decompressobj(wbits=31)
                 try:
                     out = member.decompress(rest, 16 * READ_BYTES)
-                except (isal_zlib.error, zlib.error) as error:
+                except _GZIP_ERRORS as error:
                     self.damage = f"gzip data is damaged ({error})"
                     return
                 if out:

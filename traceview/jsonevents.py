@@ -1,8 +1,9 @@
 """Splits a stream of JSON trace events into texts, one per event, without making a Python object of any.
 
-Works for `{"traceEvents": [...]}` with anything before and after the array, and for a bare array, in any layout. A split
-is guessed from `} , {` in column operations; the caller parses the pieces with a strict parser, and every piece that is
-no event comes back to `settle`, which finds the true boundary with a full JSON scanner. So a guess is never trusted.
+Works for `{"traceEvents": [...]}` with anything before and after the array, and for a bare array, in any layout. A
+split is guessed from `} , {` in column operations; the caller parses the pieces with a strict parser, and every piece
+that is no event comes back to `settle`, which finds the true boundary with a full JSON scanner. So a guess is never
+trusted.
 """
 
 from __future__ import annotations

@@ -12,56 +12,23 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import duckdb
 from filelock import FileLock
 
 from traceview import capture, readers
-from traceview.derive import derive
+from traceview.conversion import Group, group_by_rank, read_groups, sources_of
+from traceview.conversion import Options as Options
 from traceview.errors import InputError, UsageError
-from traceview.files import Stream, peek
-from traceview.sink import Sink
+from traceview.files import peek
 from traceview.tables import SCHEMA_VERSION
-
-Progress = Callable[[int, int], None]
-"""Called with bytes read and bytes in all."""
 
 CACHE_SUFFIX = ".traceview"
 KEY_FILE = "converted.json"
 """Written last: a folder without it is no capture."""
-
-
-@dataclass(frozen=True)
-class Options:
-    """How a conversion may use the machine."""
-
-    threads: int | None = None
-    memory_bytes: int | None = None
-    strict: bool = False
-    progress: Progress | None = None
-
-
-@dataclass
-class Source:
-    """One file to read, and the reader that knows it."""
-
-    path: Path
-    reader: ModuleType
-    part: Any = None
-    """One process of a file that holds several (see `readers.parts`); None for a file of one process."""
-
-
-@dataclass
-class Group:
-    """The files of one rank: a trace and the logs that belong to it."""
-
-    sources: list[Source] = field(default_factory=list)
-    rank: int | None = None
 
 
 def convert(inputs: Sequence[Path], target: Path, options: Options | None = None) -> Path:
@@ -71,20 +38,21 @@ def convert(inputs: Sequence[Path], target: Path, options: Options | None = None
     """
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise UsageError(f"{target} exists already; choose another name with -o.")
-    groups = _group(_sources([file for path in inputs for file in trace_files(path)]))
+    groups = group_by_rank(sources_of([file for path in inputs for file in trace_files(path)]))
     with _building(target) as folder:
-        _read_groups(groups, folder, options or Options())
+        read_groups(groups, folder, options or Options())
         _write_key(folder, [source.path for group in groups for source in group.sources])
     return target
 
 
 def convert_raw(folder: Path, options: Options | None = None) -> Path:
     """Read the files in `capture/raw` into `capture/rank-NNNN`; files named `rank-NNNN.*` belong to that rank."""
+    about = _read_json(folder / "capture.json")
     groups: dict[str, Group] = {}
     for path in sorted((folder / "raw").iterdir()):
         if path.is_file() and not path.name.endswith((".meta.json", ".tmp")):
             stem = path.name.split(".")[0]
-            groups.setdefault(stem, Group(rank=_rank_of(stem))).sources.extend(_sources([path]))
+            groups.setdefault(stem, Group(rank=_rank_of(stem), about=about)).sources.extend(sources_of([path]))
     if not groups:
         raise InputError(f"{folder}/raw holds no trace.")
     for group in groups.values():
@@ -93,7 +61,7 @@ def convert_raw(folder: Path, options: Options | None = None) -> Path:
     for stale in [*folder.glob("rank-*"), folder / "converted"]:
         shutil.rmtree(stale, ignore_errors=True)
     with _building(folder / "converted") as built:
-        _read_groups(list(groups.values()), built, options or Options())
+        read_groups(list(groups.values()), built, options or Options())
         _write_key(built, [])
     for part in sorted((folder / "converted").iterdir(), key=lambda path: path.name == KEY_FILE):
         part.rename(folder / part.name)
@@ -102,7 +70,7 @@ def convert_raw(folder: Path, options: Options | None = None) -> Path:
 
 
 def resolve(path: Path, options: Options | None = None) -> Path:
-    """The capture folder behind any input: a capture itself, a trace file or a folder of traces, converted if need be."""
+    """The capture folder behind any input: a capture, a trace file or a folder of traces, converted if need be."""
     has_raw = (path / "raw").is_dir() and (path / "capture.json").exists()
     if is_capture(path):
         if _is_current(_read_key(path)):
@@ -110,7 +78,8 @@ def resolve(path: Path, options: Options | None = None) -> Path:
         if not has_raw:
             raise InputError(f"{path} was written by another version of traceview; convert its trace again.")
     if has_raw:
-        return convert_raw(path, options)
+        with _lock(path.resolve()):
+            return path if is_capture(path) and _is_current(_read_key(path)) else convert_raw(path, options)
     files = trace_files(path)
     cache = _cache_place(path)
     if _is_fresh(cache, files):
@@ -119,9 +88,9 @@ def resolve(path: Path, options: Options | None = None) -> Path:
         if _is_fresh(cache, files):
             return cache
         _sweep(cache)
-        groups = _group(_sources(files))
+        groups = group_by_rank(sources_of(files))
         with _building(cache) as folder:
-            _read_groups(groups, folder, options or Options())
+            read_groups(groups, folder, options or Options())
             _write_key(folder, files)
     return cache
 
@@ -163,102 +132,9 @@ def _is_trace(path: Path) -> bool:
     return True
 
 
-def _sources(files: Sequence[Path]) -> list[Source]:
-    sources = []
-    for path in files:
-        reader = readers.detect(peek(path))
-        sources += [Source(path, reader, part) for part in readers.parts(reader, path)]
-    return sources
-
-
-def _group(sources: list[Source]) -> list[Group]:
-    """One group per trace; logs that accompany a trace join the only one, or the one whose name begins alike."""
-    traces = [source for source in sources if not getattr(source.reader, "COMPANION", False)]
-    companions = [source for source in sources if source not in traces]
-    groups = [Group([source]) for source in traces]
-    for companion in companions:
-        stem = companion.path.name.split(".")[0]
-        alike = [group for group in groups if group.sources[0].path.name.split(".")[0] == stem]
-        home = alike or groups
-        if len(home) == 1:
-            home[0].sources.append(companion)
-        else:
-            groups.append(Group([companion]))
-    return groups
-
-
-def _read_groups(groups: list[Group], folder: Path, options: Options) -> None:
-    """Read every rank into `folder/rank-NNNN`, all on the clock of the first."""
-    total = sum(source.path.stat().st_size for group in groups for source in group.sources)
-    done = 0
-    taken: set[int] = set()
-    origin_unix_ns: int | None = None
-    for group in groups:
-        with _staging(folder, options) as connection:
-            sink = Sink(connection)
-            for source in group.sources:
-                _read_source(source, sink, options, done, total)
-                done += source.path.stat().st_size
-            derive(connection)
-            sink.rank = _free_rank(group.rank if group.rank is not None else sink.recorded_rank, taken)
-            origin = sink.earliest_ns() or 0
-            if sink.zero_unix_ns is not None:
-                if origin_unix_ns is None:
-                    origin_unix_ns = sink.zero_unix_ns + origin
-                origin = origin_unix_ns - sink.zero_unix_ns
-            known = origin_unix_ns if sink.zero_unix_ns is not None else None
-            sink.export(folder / f"rank-{sink.rank:04d}", origin, known)
-
-
-def _read_source(source: Source, sink: Sink, options: Options, done: int, total: int) -> None:
-    progress = options.progress
-    report = (lambda n_read: progress(done + n_read, total)) if progress else None
-    stream = Stream(source.path, progress=report)
-    sink.fact(source=source.path.name, format=source.reader.NAME)
-    if source.part is None:
-        source.reader.read(stream, sink)
-    else:
-        source.reader.read(stream, sink, source.part)
-    troubles = [problem.kind for problem in sink.problems.values()]
-    if options.strict and troubles:
-        raise InputError(f"{source.path}: {'; '.join(troubles)} (--strict).")
-    if not sink.facts.get("n_kept"):
-        reason = troubles[0] if troubles else "it holds no events"
-        raise InputError(f"{source.path} cannot be used: {reason}.")
-    sink.end_source()
-
-
-def _free_rank(wanted: int | None, taken: set[int]) -> int:
-    rank = wanted if wanted is not None and wanted >= 0 and wanted not in taken else None
-    if rank is None:
-        rank = next(number for number in range(len(taken) + 1) if number not in taken)
-    taken.add(rank)
-    return rank
-
-
 def _rank_of(stem: str) -> int | None:
     digits = stem.removeprefix("rank-")
     return int(digits) if digits.isdigit() else None
-
-
-@contextlib.contextmanager
-def _staging(folder: Path, options: Options) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A database for one rank: in memory as long as it fits, beside the capture when it does not."""
-    spill = folder / "spill"
-    connection = duckdb.connect(":memory:", config=capture.OFFLINE)
-    try:
-        connection.execute("SET temp_directory = $1", [str(spill)])
-        connection.execute("SET preserve_insertion_order = true")
-        if options.threads:
-            connection.execute("SET threads = $1", [options.threads])
-        if options.memory_bytes:
-            connection.execute("SET memory_limit = $1", [f"{options.memory_bytes // 1_000_000}MB"])
-        yield connection
-    except duckdb.OutOfMemoryException as error:
-        raise InputError(f"not enough memory or disk for this trace ({error}); see --memory.") from error
-    finally:
-        connection.close()
-        shutil.rmtree(spill, ignore_errors=True)
 
 
 @contextlib.contextmanager
@@ -340,11 +216,16 @@ def _key(files: Sequence[Path]) -> dict[str, object]:
 
 
 def _read_key(folder: Path) -> dict[str, Any]:
+    return _read_json(folder / KEY_FILE)
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    """The object in a small file of ours; empty when it is absent or damaged."""
     try:
-        key = json.loads((folder / KEY_FILE).read_text(encoding="utf-8"))
+        found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return key if isinstance(key, dict) else {}
+    return found if isinstance(found, dict) else {}
 
 
 def _is_current(key: dict[str, Any]) -> bool:

@@ -1,8 +1,8 @@
 """THE schema: every table and column of a capture, with type, unit and meaning.
 
 Conventions, which are the whole manual: time is a 64-bit integer of nanoseconds since the capture's origin
-(`captures.origin_unix_ns`); a column's suffix is its unit (`_ns`, `_bytes`, `_pct`, `_hz`, `_flop`, `_per_s`), no suffix
-means a count, an id or a name; NULL means "not recorded"; `id` is unique over all tables of a capture.
+(`captures.origin_unix_ns`); a column's suffix is its unit (`_ns`, `_bytes`, `_pct`, `_hz`, `_flop`, `_per_s`), no
+suffix means a count, an id or a name; NULL means "not recorded"; `id` is unique over all tables of a capture.
 
 A column is written by a reader unless it is `derived`: then `traceview/derive` works it out from the rest.
 """
@@ -20,6 +20,8 @@ RANK_SHIFT = 40
 ID = "ID"
 """Type of a column that holds an id of this capture; BIGINT in the files."""
 
+_SQL_TYPES = {ID: "BIGINT", "PROBLEMS": "STRUCT(kind VARCHAR, n BIGINT, examples VARCHAR[])[]"}
+
 
 @dataclass(frozen=True)
 class Column:
@@ -33,7 +35,7 @@ class Column:
     @property
     def sql_type(self) -> str:
         """The DuckDB type in files and views."""
-        return {ID: "BIGINT", "PROBLEMS": "STRUCT(kind VARCHAR, n BIGINT, examples VARCHAR[])[]"}.get(self.type, self.type)
+        return _SQL_TYPES.get(self.type, self.type)
 
 
 @dataclass(frozen=True)

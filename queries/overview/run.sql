@@ -11,7 +11,7 @@ SELECT
     c.rank,
     coalesce(any_value(c.framework), '?') || coalesce(' ' || any_value(c.framework_version), '') AS framework,
     string_agg(DISTINCT c.format, ', ' ORDER BY c.format) AS format,
-    coalesce(any_value(d.name), CASE WHEN bool_or(h.rank IS NOT NULL) THEN 'CPU' END, '?') AS device,
+    coalesce(any_value(d.name), any_value(p.name), CASE WHEN bool_or(h.rank IS NOT NULL) THEN 'CPU' END, '?') AS device,
     strftime(make_timestamp(any_value(c.origin_unix_ns) // 1000), '%Y-%m-%d %H:%M:%S') AS origin,
     any_value(w.span_ns) AS span_ns
 FROM captures c
@@ -19,6 +19,7 @@ LEFT JOIN (
     SELECT rank, string_agg(DISTINCT name, ', ' ORDER BY name) AS name FROM devices
     WHERE (rank, device) IN (SELECT (rank, device) FROM raw.kernels) GROUP BY rank
 ) d USING (rank)
+LEFT JOIN (SELECT rank, any_value(name) AS name FROM devices WHERE kind = 'cpu' GROUP BY rank) p USING (rank)
 LEFT JOIN (SELECT DISTINCT rank FROM raw.primitives UNION SELECT DISTINCT rank FROM raw.ops) h USING (rank)
 LEFT JOIN (SELECT rank, max(end_ns) - min(start_ns) AS span_ns FROM activities GROUP BY rank) w USING (rank)
 GROUP BY c.rank

@@ -1,9 +1,13 @@
 -- title = "conv_calls"
 -- doc = "One row per convolution operator call and direction, with the algorithm that its kernels or primitives show, and its time split by what they do."
 WITH part AS (
-    SELECT *, coalesce(direction, 'unknown') AS way FROM activities WHERE call_id IS NOT NULL
+    -- What an operator did outside its primitives (allocation, dispatch) goes with what ran last before it, else first after.
+    SELECT *, coalesce(direction, last_value(direction IGNORE NULLS) OVER earlier,
+        first_value(direction IGNORE NULLS) OVER later, 'unknown') AS way
+    FROM activities WHERE call_id IS NOT NULL
+    WINDOW earlier AS (PARTITION BY call_id ORDER BY start_ns, id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING),
+        later AS (PARTITION BY call_id ORDER BY start_ns, id ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING)
 ), own AS (
-    -- What an operator did outside its primitives (allocation, dispatch) is the call's, of no direction of its own.
     SELECT call_id, way, any_value(rank) AS rank,
         min(start_ns) AS start_ns, max(end_ns) AS end_ns,
         list_sort(list_distinct(list(algorithm) FILTER (category = 'conv' AND role = 'main' AND algorithm IS NOT NULL)))

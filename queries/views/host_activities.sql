@@ -1,16 +1,12 @@
 -- title = "host_activities"
--- doc = "On a rank without a device: the time of operators with no operator inside that no primitive covers, as intervals."
+-- doc = "On a rank without a device: the time of each operator that no operator or primitive inside it covers, as intervals."
 WITH host AS (
     SELECT rank FROM raw.ranks
     WHERE rank NOT IN (SELECT rank FROM raw.kernels UNION SELECT rank FROM raw.memcpys)
 ), parts AS (
     SELECT rank, op_id, start_ns, start_ns + dur_ns AS end_ns FROM raw.primitives WHERE op_id IS NOT NULL
-), parents AS (
-    SELECT DISTINCT rank, parent_id AS id FROM raw.ops WHERE parent_id IS NOT NULL
 ), chosen AS (
-    SELECT o.id, o.rank, o.start_ns, o.start_ns + o.dur_ns AS end_ns FROM raw.ops o
-    WHERE o.rank IN (FROM host)
-        AND ((o.rank, o.id) NOT IN (FROM parents) OR o.id IN (SELECT op_id FROM parts))
+    SELECT id, rank, start_ns, start_ns + dur_ns AS end_ns FROM raw.ops WHERE rank IN (FROM host)
 ), bounds AS (
     SELECT id, rank, start_ns AS free_from_ns, start_ns AS free_until_ns, end_ns FROM chosen
     UNION ALL
@@ -23,5 +19,6 @@ WITH host AS (
         coalesce(lead(free_until_ns) OVER (PARTITION BY id ORDER BY free_until_ns, free_from_ns), end_ns) AS end_ns
     FROM bounds
 )
-SELECT g.id AS op_id, g.rank, g.start_ns, g.end_ns, g.end_ns - g.start_ns AS dur_ns
-FROM gaps g WHERE g.end_ns > g.start_ns
+SELECT id AS op_id, rank, start_ns, end_ns, end_ns - start_ns AS dur_ns,
+    row_number() OVER (PARTITION BY id ORDER BY start_ns) > 1 AS is_continued
+FROM gaps WHERE end_ns > start_ns

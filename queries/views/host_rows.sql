@@ -12,6 +12,6 @@ FROM (
         'op' AS kind, o.id, h.rank, o.tid AS stream, o.name,
         coalesce(o.category, 'other') AS category, o.direction, 'framework' AS library,
         CASE WHEN c.call_id IS NOT NULL THEN 'helper' END AS role,
-        h.start_ns, h.end_ns, h.dur_ns, o.id AS op_id, o.name AS op_name, o.layer, o.step, c.call_id
+        h.start_ns, h.end_ns, h.dur_ns, h.is_continued, o.id AS op_id, o.name AS op_name, o.layer, o.step, c.call_id
     FROM host_activities h JOIN ops o ON o.id = h.op_id LEFT JOIN attributed.op c ON c.id = h.op_id
 )

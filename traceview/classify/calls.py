@@ -94,7 +94,7 @@ def _algorithms(items: Sequence[Item], parts: list[Part]) -> list[Part]:
             for before in waiting:
                 out[before] = replace(out[before], algorithm=found)
             waiting = []
-            stage = found if stage or part.role == "main" and found.startswith(("fft", "winograd_nonfused")) else None
+            stage = found if stage or (part.role == "main" and found.startswith(("fft", "winograd_nonfused"))) else None
             out[index] = replace(part, algorithm=found)
         elif part.role == "transform":
             if _OUTPUT_TRANSFORM.search(item.name) and stage:

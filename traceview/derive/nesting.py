@@ -93,4 +93,5 @@ class Spans:
         inside = self.parent >= 0
         children = np.zeros(len(self), np.int64)
         np.add.at(children, self.parent[inside], duration[inside])
-        return np.maximum(duration - children, 0)
+        alone: Ints = np.maximum(duration - children, 0)
+        return alone

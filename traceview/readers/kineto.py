@@ -13,9 +13,9 @@ import re
 from functools import cache
 from typing import Any
 
-from traceview.files import Peek, Stream
 import pyarrow as pa
 
+from traceview.files import Peek, Stream
 from traceview.jsonevents import EventSplitter, lines_table
 from traceview.paths import content
 from traceview.sink import Sink

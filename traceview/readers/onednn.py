@@ -32,7 +32,7 @@ _EXEC = r"^(?:onednn|dnnl|mkldnn)_verbose,(?:.*,)?exec,"
 
 def sniff(peek: Peek) -> bool:
     """Lines that begin with oneDNN's marker, under any of its three names."""
-    return bool(_LINE.search(peek.head)) and not peek.head.lstrip()[:1] in (b"{", b"[")
+    return bool(_LINE.search(peek.head)) and peek.head.lstrip()[:1] not in (b"{", b"[")
 
 
 def read(stream: Stream, sink: Sink) -> None:

@@ -3,17 +3,17 @@
 WITH split AS (
     SELECT "row", string_split(line, ',') AS part FROM lines
 ), placed AS (
-    SELECT *, list_position(part, 'exec') AS at FROM split
+    SELECT *, list_position(part, 'exec') AS place FROM split
 ), fields AS (
-    SELECT "row", part, at,
+    SELECT "row", part, place,
         -- MKL-DNN 0.x names no engine after exec.
-        part[at + CASE WHEN part[at + 1] IN ('cpu', 'gpu') THEN 2 ELSE 1 END:] AS field
-    FROM placed WHERE at IS NOT NULL
+        part[place + CASE WHEN part[place + 1] IN ('cpu', 'gpu') THEN 2 ELSE 1 END:] AS field
+    FROM placed WHERE place IS NOT NULL
 ), timed AS (
     SELECT *,
         TRY_CAST(round(TRY_CAST(field[-1] AS DECIMAL(38, 9)) * 1000000) AS BIGINT) AS dur_ns,
         -- The stamp is the start in epoch milliseconds.
-        TRY_CAST(round(coalesce(TRY_CAST(part[at - 1] AS DECIMAL(38, 9)), TRY_CAST(part[at - 2] AS DECIMAL(38, 9)))
+        TRY_CAST(round(coalesce(TRY_CAST(part[place - 1] AS DECIMAL(38, 9)), TRY_CAST(part[place - 2] AS DECIMAL(38, 9)))
             * 1000000) AS BIGINT) AS stamp_ns
     FROM fields
 )

@@ -1,0 +1,36 @@
+# `make demo` and `make test` do all set-up on a fresh machine: Python 3.11+, git, make and a package index.
+PYTHON ?= python3
+TORCH ?= 2.13.0
+VENV ?= .venv
+BIN := $(VENV)/bin
+DEMO ?= traceview-demo
+
+.PHONY: demo test check bench clean
+
+# Installs again only when the project's own requirements change. For a small CPU build of torch on a machine whose
+# index offers CUDA builds first: make demo PIP_EXTRA_INDEX_URL=<the index of CPU builds>.
+$(VENV)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check "torch==$(TORCH)"
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	touch $@
+
+demo: $(VENV)/.installed
+	rm -rf $(DEMO)
+	$(BIN)/traceview collect -o $(DEMO) -- $(BIN)/python samples/training/alexnet_torch.py
+	$(BIN)/traceview report $(DEMO)
+
+check: $(VENV)/.installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+test: check
+	$(BIN)/pytest
+
+bench: $(VENV)/.installed
+	$(BIN)/python benchmarks/ingest.py
+
+clean:
+	rm -rf $(VENV) $(DEMO) build dist .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,156 @@
+"""The laws of the house, each a few lines: names, sizes, registries, headers, promises."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from traceview import capture, cli, readers, sql, store
+from traceview.readers import READERS
+from traceview.sink import Sink
+from traceview.tables import TABLES
+
+ROOT = Path(__file__).resolve().parent.parent
+QUERIES = ROOT / "queries"
+REPORTS = sorted(path.parent for path in QUERIES.glob("*/report.toml"))
+SECTIONS = [path for report in REPORTS for path in sorted(report.glob("*.sql"))]
+TRACKED = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyConnection:
+    """A capture that holds nothing at all."""
+    folder = tmp_path_factory.mktemp("empty")
+    with duckdb.connect() as connection:
+        Sink(connection).export(folder / "rank-0000", 0, None)
+    return capture.connect(folder)
+
+
+def test_no_file_is_longer_than_400_lines() -> None:
+    long = [name for name in TRACKED if name.endswith((".py", ".sql")) and _lines(ROOT / name) > 400]
+    assert not long
+
+
+def _lines(path: Path) -> int:
+    return len(path.read_text(encoding="utf-8").splitlines()) if path.exists() else 0
+
+
+def test_no_module_has_a_name_that_says_nothing() -> None:
+    vague = re.compile(r"(^|/)(utils?|common|helpers?|core|base|misc)(\.py|/)")
+    assert not [name for name in TRACKED if name.endswith(".py") and vague.search(name)]
+
+
+def test_readers_are_the_folder() -> None:
+    modules = {path.stem for path in (ROOT / "traceview/readers").glob("*.py")} - {"__init__"}
+    assert {reader.__name__.rpartition(".")[2] for reader in READERS} == modules
+    assert len({reader.NAME for reader in READERS}) == len(READERS)
+
+
+def test_every_reader_says_what_it_reads() -> None:
+    for reader in READERS:
+        assert reader.__doc__ and reader.TITLE and reader.HOW and isinstance(reader.VERSION, int)
+        assert callable(reader.sniff) and callable(reader.read)
+
+
+def test_verbs_are_the_folder() -> None:
+    modules = {path.stem for path in (ROOT / "traceview/commands").glob("*.py")} - {"__init__"}
+    assert set(cli.VERBS) == modules
+
+
+def test_views_are_the_folder() -> None:
+    assert set(capture.VIEWS) == {path.stem for path in (QUERIES / "views").glob("*.sql")}
+
+
+@pytest.mark.parametrize("report", REPORTS, ids=lambda path: path.name)
+def test_a_report_lists_its_sections(report: Path) -> None:
+    facts = tomllib.loads((report / "report.toml").read_text(encoding="utf-8"))
+    assert facts["title"] and facts["doc"]
+    assert set(facts["sections"]) == {path.stem for path in report.glob("*.sql")}
+
+
+@pytest.mark.parametrize("path", SECTIONS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_a_section_keeps_what_its_header_says(path: Path, empty: duckdb.DuckDBPyConnection) -> None:
+    query = sql.load(path)
+    assert query.title and query.cannot or query.columns
+    values = {name: param.default for name, param in query.params.items()}
+    statement = duckdb.extract_statements(query.body)[0]
+    assert set(statement.named_parameters) == set(query.params)
+    columns = [row[0] for row in empty.execute(f"DESCRIBE {query.body}", values or None).fetchall()]
+    assert list(query.columns) == columns
+    assert all(query.columns.values())
+    assert re.search(r"(?is)order by[^)]*$", query.body), "rows must come in a stated order"
+
+
+@pytest.mark.parametrize("path", SECTIONS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_a_section_runs_on_an_empty_capture(path: Path, empty: duckdb.DuckDBPyConnection) -> None:
+    assert isinstance(sql.load(path).run(empty), list)
+
+
+def test_every_query_file_has_a_title_and_a_doc() -> None:
+    for path in QUERIES.rglob("*.sql"):
+        query = sql.load(path)
+        assert query.title and query.doc, path
+        assert len(duckdb.extract_statements(query.body)) == 1, path
+
+
+def test_an_empty_capture_still_has_every_table_and_view(empty: duckdb.DuckDBPyConnection) -> None:
+    for table in TABLES:
+        assert empty.execute(f"SELECT count(*) FROM raw.{table.name}").fetchall() == [(0,)]
+    for view in capture.VIEWS:
+        assert empty.execute(f"SELECT count(*) FROM {view}").fetchall()[0][0] == 0
+
+
+def test_collectors_import_nothing_of_ours() -> None:
+    for path in (ROOT / "collectors").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            assert not [name for name in names if name.split(".")[0] == "traceview"], path
+
+
+def test_help_loads_no_heavy_library() -> None:
+    code = (
+        "import sys\nfrom traceview.cli import main\n"
+        "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
+        "heavy = {'duckdb', 'pyarrow', 'rich', 'pandas', 'numpy', 'prompt_toolkit'} & set(sys.modules)\n"
+        "print(sorted(heavy), file=sys.stderr)\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stderr.strip() == "[]"
+
+
+def test_every_module_says_what_it_is_for() -> None:
+    for path in [*(ROOT / "traceview").rglob("*.py"), *(ROOT / "collectors").rglob("*.py")]:
+        assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))), path
+
+
+def test_every_verb_and_report_is_in_the_readme() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for verb in cli.VERBS:
+        assert f"traceview {verb}" in readme, verb
+    for report in REPORTS:
+        assert f"`{report.name}`" in readme, report.name
+
+
+def test_every_verb_has_help_with_examples() -> None:
+    parser = cli.build_parser()
+    verbs = parser._subparsers._group_actions[0].choices  # type: ignore[union-attr]
+    for verb in cli.VERBS:
+        assert f"traceview {verb}" in verbs[verb].format_help()  # type: ignore[index]
+
+
+def test_detection_needs_no_name(tmp_path: Path) -> None:
+    for sample in (ROOT / "samples").rglob("*"):
+        if sample.is_file() and sample.suffix not in (".py", ".md") and "training" not in sample.parts:
+            unknown = tmp_path / "unknown"
+            unknown.write_bytes(sample.read_bytes())
+            claims = [reader.NAME for reader in READERS if reader.sniff(store.peek(unknown))]
+            assert len(claims) == 1, (sample, claims)
+            assert readers.detect(store.peek(sample)).NAME == claims[0]

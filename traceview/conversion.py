@@ -1,0 +1,168 @@
+"""Reads trace files, rank by rank, through a staging database into a folder of tables.
+
+The one law: all ranks of a capture are on one clock, that of the first; what a file cannot give is said, never guessed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shlex
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import duckdb
+
+from traceview import capture, readers
+from traceview.derive import derive
+from traceview.errors import InputError
+from traceview.files import Stream, peek
+from traceview.sink import Sink
+
+Progress = Callable[[int, int], None]
+"""Called with bytes read and bytes in all."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a conversion may use the machine."""
+
+    threads: int | None = None
+    memory_bytes: int | None = None
+    strict: bool = False
+    progress: Progress | None = None
+
+
+@dataclass
+class Source:
+    """One file to read, and the reader that knows it."""
+
+    path: Path
+    reader: ModuleType
+    part: Any = None
+    """One process of a file that holds several (see `readers.parts`); None for a file of one process."""
+
+
+@dataclass
+class Group:
+    """The files of one rank: a trace and the logs that belong to it."""
+
+    sources: list[Source] = field(default_factory=list)
+    rank: int | None = None
+    about: dict[str, Any] = field(default_factory=dict)
+    """What traceview collect wrote about the run (`capture.json`), empty for traces from elsewhere."""
+
+
+def sources_of(files: Sequence[Path]) -> list[Source]:
+    sources = []
+    for path in files:
+        reader = readers.detect(peek(path))
+        sources += [Source(path, reader, part) for part in readers.parts(reader, path)]
+    return sources
+
+
+def group_by_rank(sources: list[Source]) -> list[Group]:
+    """One group per trace; logs that accompany a trace join the only one, or the one whose name begins alike."""
+    traces = [source for source in sources if not getattr(source.reader, "COMPANION", False)]
+    companions = [source for source in sources if source not in traces]
+    groups = [Group([source]) for source in traces]
+    for companion in companions:
+        stem = companion.path.name.split(".")[0]
+        alike = [group for group in groups if group.sources[0].path.name.split(".")[0] == stem]
+        home = alike or groups
+        if len(home) == 1:
+            home[0].sources.append(companion)
+        else:
+            groups.append(Group([companion]))
+    return groups
+
+
+def read_groups(groups: list[Group], folder: Path, options: Options) -> None:
+    """Read every rank into `folder/rank-NNNN`, all on the clock of the first."""
+    total = sum(source.path.stat().st_size for group in groups for source in group.sources)
+    done = 0
+    taken: set[int] = set()
+    origin_unix_ns: int | None = None
+    for group in groups:
+        with _staging(folder, options) as connection:
+            sink = Sink(connection)
+            for source in group.sources:
+                _read_source(source, sink, group.about, options, done, total)
+                done += source.path.stat().st_size
+            _add_processor(sink, group.about)
+            derive(connection)
+            sink.rank = _free_rank(group.rank if group.rank is not None else sink.recorded_rank, taken)
+            origin = sink.earliest_ns() or 0
+            if sink.zero_unix_ns is not None:
+                if origin_unix_ns is None:
+                    origin_unix_ns = sink.zero_unix_ns + origin
+                origin = origin_unix_ns - sink.zero_unix_ns
+            known = origin_unix_ns if sink.zero_unix_ns is not None else None
+            sink.export(folder / f"rank-{sink.rank:04d}", origin, known)
+
+
+def _read_source(source: Source, sink: Sink, about: dict[str, Any], options: Options, done: int, total: int) -> None:
+    progress = options.progress
+    report = (lambda n_read: progress(done + n_read, total)) if progress else None
+    stream = Stream(source.path, progress=report)
+    sink.fact(source=source.path.name, format=source.reader.NAME)
+    if source.part is None:
+        source.reader.read(stream, sink)
+    else:
+        source.reader.read(stream, sink, source.part)
+    if about:
+        sink.fact(
+            command=shlex.join(str(word) for word in about.get("command") or ()),
+            framework_version=about.get("framework_version"),
+            options=json.dumps(about),
+        )
+    troubles = [problem.kind for problem in sink.problems.values()]
+    if options.strict and troubles:
+        raise InputError(f"{source.path}: {'; '.join(troubles)} (--strict).")
+    if not sink.facts.get("n_kept"):
+        reason = troubles[0] if troubles else "it holds no events"
+        raise InputError(f"{source.path} cannot be used: {reason}.")
+    sink.end_source()
+
+
+def _add_processor(sink: Sink, about: dict[str, Any]) -> None:
+    """The processor of a collected run, as a device: a run without a GPU has one too."""
+    ranks = [rank for rank in about.get("ranks") or () if isinstance(rank, dict)]
+    mine = next((rank for rank in ranks if rank.get("rank") == sink.recorded_rank), ranks[0] if ranks else {})
+    if mine.get("cpu"):
+        sink.write_rows("devices", [{"name": mine["cpu"], "kind": "cpu", "n_cores": mine.get("threads")}])
+
+
+def _free_rank(wanted: int | None, taken: set[int]) -> int:
+    rank = wanted if wanted is not None and wanted >= 0 and wanted not in taken else None
+    if rank is None:
+        rank = next(number for number in range(len(taken) + 1) if number not in taken)
+    taken.add(rank)
+    return rank
+
+
+@contextlib.contextmanager
+def _staging(folder: Path, options: Options) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database for one rank: in memory as long as it fits, beside the capture when it does not."""
+    spill = folder / "spill"
+    connection = duckdb.connect(":memory:", config=capture.OFFLINE)
+    try:
+        connection.execute("SET temp_directory = $1", [str(spill)])
+        connection.execute("SET preserve_insertion_order = true")
+        if options.threads:
+            connection.execute("SET threads = $1", [options.threads])
+        if options.memory_bytes:
+            connection.execute("SET memory_limit = $1", [f"{options.memory_bytes // 1_000_000}MB"])
+        yield connection
+    except duckdb.OutOfMemoryException as error:
+        raise InputError(f"not enough memory or disk for this trace ({error}); see --memory.") from error
+    except duckdb.Error as error:
+        reason = str(error).splitlines()[0]
+        raise InputError(f"the trace holds something that cannot be stored ({reason}).") from error
+    finally:
+        connection.close()
+        shutil.rmtree(spill, ignore_errors=True)
