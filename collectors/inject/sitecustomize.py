@@ -12,10 +12,12 @@ not import by itself: this runs at the start of every Python process of a job.
 # pathlib would be such an import.
 # ruff: noqa: PTH100, PTH103, PTH118, PTH120, PTH123
 
-import importlib.machinery
-import importlib.util
 import os
 import sys
+
+# What `importlib` is made of, and loaded in every Python; importlib.util would bring more along.
+from _frozen_importlib import module_from_spec
+from _frozen_importlib_external import PathFinder, spec_from_file_location
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 COLLECTORS = os.path.dirname(HERE)
@@ -25,8 +27,8 @@ FRAMEWORKS = {"torch": "torch_profiler.py"}
 
 def load(name, path):
     """Run the file `path` as module `name`, which no import statement of the program can meet by accident."""
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
+    spec = spec_from_file_location(name, path)
+    module = module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
@@ -58,18 +60,12 @@ def start_collector(framework):
 class FrameworkImports:
     """A finder that finds nothing itself: it lets the others find a framework and asks to be told when it is loaded."""
 
-    def __init__(self):
-        self.searching = False
-
     def find_spec(self, name, path=None, target=None):
         """The framework's own spec, its loader prepared to start the collector once the module has run."""
-        if name not in FRAMEWORKS or self.searching:
+        if name not in FRAMEWORKS:
             return None
-        self.searching = True
-        try:
-            spec = importlib.util.find_spec(name)
-        finally:
-            self.searching = False
+        others = [finder for finder in sys.meta_path if finder is not self and hasattr(finder, "find_spec")]
+        spec = next(filter(None, (finder.find_spec(name, path, target) for finder in others)), None)
         if spec is not None and spec.loader is not None:
             self.follow(spec.loader, name)
         return spec
@@ -94,9 +90,9 @@ class FrameworkImports:
 def run_hidden_sitecustomize():
     """Run the `sitecustomize` that Python would have found without this folder, as Python would have run it."""
     rest = [entry for entry in sys.path if os.path.abspath(entry) != HERE]
-    spec = importlib.machinery.PathFinder.find_spec("sitecustomize", rest)
+    spec = PathFinder.find_spec("sitecustomize", rest)
     if spec is not None and spec.loader is not None:
-        module = importlib.util.module_from_spec(spec)
+        module = module_from_spec(spec)
         sys.modules["sitecustomize"] = module
         spec.loader.exec_module(module)
 

@@ -1,0 +1,47 @@
+"""C's stdout for a while in a file: oneDNN's lines stay there, all else comes out as it went in."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+PROGRAM = """
+import ctypes, os, pathlib, sys
+sys.path.insert(0, sys.argv[1])
+import traceview_onednn as onednn
+libc = ctypes.CDLL(None)
+account = onednn.Account(pathlib.Path(sys.argv[2]), lambda level: print("switched", level, flush=True))
+libc.printf(b"before;")
+account.start()
+libc.printf(b"onednn_verbose,v1,info,oneDNN v3.12.0 (commit 1)\\n")
+libc.printf(b"a line\\nno end;onednn_verbose,v1,exec\\n\\xff\\x00")
+print("python", flush=True)
+os.system("echo child")
+print(account.stop(), flush=True)
+libc.printf(b"after\\n")
+print(onednn.version(account.path), flush=True)
+"""
+
+
+def test_lines_are_kept_and_other_output_is_handed_on(tmp_path, inject):
+    log = tmp_path / "log"
+    done = subprocess.run([sys.executable, "-c", PROGRAM, inject, log], capture_output=True)
+    assert done.stderr == b""
+    assert log.read_bytes() == b"onednn_verbose,v1,info,oneDNN v3.12.0 (commit 1)\nonednn_verbose,v1,exec\n"
+    python = b"switched 1\npython\nchild\nswitched 0\n2\nv3.12.0\n"
+    # C's printf ends its %-free text at the first NUL; buffered by C or not, its own order is kept.
+    printed = b"before;a line\nno end;\xffafter\n"
+    rest = done.stdout
+    for line in python.splitlines(keepends=True):
+        rest = rest.replace(line, b"", 1)
+    assert rest == printed
+
+
+def test_a_users_own_verbose_mode_is_left_alone(inject, monkeypatch):
+    import traceview_onednn as onednn
+
+    monkeypatch.setenv("ONEDNN_VERBOSE_TIMESTAMP", "1")
+    monkeypatch.setenv("ONEDNN_VERBOSE", "0")
+    assert onednn.request_timestamps()
+    monkeypatch.setenv("DNNL_VERBOSE", "1")
+    assert not onednn.request_timestamps()
