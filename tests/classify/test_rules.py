@@ -92,6 +92,8 @@ DIRECTIONS = {
     "igemm_bwd_gtcx2_nhwc_fp32_bx0_ex0_bt128x64x16": "dgrad",
     "sconv_direct_bprop_128x64": "dgrad",
     "volta_scudnn_winograd_128x128_ldg1_ldg4_relu_tile228t_nt_v1": None,
+    "void xmma_cudnn::gemm::kernel<xmma_cudnn::implicit_gemm::dgrad_indexed::Kernel_traits<...": "dgrad",
+    "void conv2d_c1_k1_nhwc_kernel_specialized<float, float, 3, 1, 8>(cudnnTensorStruct)": "fprop",
 }
 
 
@@ -165,6 +167,14 @@ def test_ten_thousand_distinct_names_are_quick() -> None:
     elapsed = time.perf_counter() - start
     print(f"\n{len(set(names))} distinct names of {sum(map(len, names)) // len(names)} characters: {elapsed:.2f} s")
     assert elapsed < 2, "0.3 s on a slow core; four times that is a regression"
+
+
+def test_a_hostile_name_cannot_make_a_pattern_backtrack_for_long() -> None:
+    start = time.perf_counter()
+    for word in ("a", "_conv", "conv", "Eigen_scalar_max_op", "depthwise", "xmma_", "fused_adam", "k_", "\x1b["):
+        for ask in (classify_kernel, classify_op, classify_primitive, classify_name):
+            ask(word * 50_000)
+    assert time.perf_counter() - start < 10
 
 
 # Real names, read in place from the folder of public traces.

@@ -13,6 +13,10 @@ NOT_A_LITERAL = frozenset("dDwWsSbBAZ")
 GRAM = 3
 MEMO = 1 << 17
 WORD = re.compile("[a-z_]+")
+OPTIONAL = ("?", "*", "{")
+CLASS = r"\[\^?\]?(?:\\.|[^\]])*\]"
+SYNTAX = re.compile(rf"\\.|{CLASS}|[()|]")
+PIECE = re.compile(rf"(?P<plain>[^\\\[(){{}}.^$?*+|]+)|\\.|{CLASS}|\{{[^}}]*\}}")
 
 
 class HintIndex:
@@ -75,44 +79,26 @@ def split(pattern: str) -> list[str]:
     """The alternatives of a pattern at its top level, each with the pattern's `(?i)`."""
     prefix = "(?i)" if pattern.startswith("(?i)") else ""
     body = pattern.removeprefix("(?i)")
-    parts, depth, start, i = [], 0, 0, 0
-    while i < len(body):
-        char = body[i]
-        if char == "\\":
-            i += 1
-        elif char == "[":
-            i = class_end(body, i)
-        elif char in "()":
-            depth += 1 if char == "(" else -1
-        elif char == "|" and depth == 0:
-            parts.append(body[start:i])
-            start = i + 1
-        i += 1
+    parts, depth, start = [], 0, 0
+    if "|" in body:
+        for part in SYNTAX.finditer(body):
+            if part[0] == "|" and depth == 0:
+                parts.append(body[start : part.start()])
+                start = part.end()
+            elif part[0] in "()":
+                depth += 1 if part[0] == "(" else -1
     return [prefix + part for part in [*parts, body[start:]]]
-
-
-def class_end(pattern: str, start: int) -> int:
-    """Where the character class that opens at `start` closes."""
-    end = start + 2 if pattern[start + 1] in "]^" else start + 1
-    while pattern[end] != "]":
-        end += 2 if pattern[end] == "\\" else 1
-    return end
 
 
 def group_end(pattern: str, start: int) -> int:
     """Where the group that opens at `start` closes."""
-    depth, i = 0, start
-    while True:
-        char = pattern[i]
-        if char == "\\":
-            i += 1
-        elif char == "[":
-            i = class_end(pattern, i)
-        elif char in "()":
-            depth += 1 if char == "(" else -1
+    depth = 0
+    for part in SYNTAX.finditer(pattern, start):
+        if part[0] in "()":
+            depth += 1 if part[0] == "(" else -1
             if depth == 0:
-                return i
-        i += 1
+                return part.start()
+    raise ValueError(f"unbalanced pattern: {pattern}")
 
 
 def literals(branch: str) -> list[list[str]]:
@@ -120,28 +106,26 @@ def literals(branch: str) -> list[list[str]]:
     found: list[list[str]] = []
     run, i = "", 0
     while i < len(branch):
-        char, plain = branch[i], ""
-        if char == "\\":
-            i += 1
-            plain = "" if branch[i] in NOT_A_LITERAL else branch[i]
-        elif char == "[":
-            i = class_end(branch, i)
-        elif char == "(":
-            end = group_end(branch, i)
-            if branch[end + 1 : end + 2] not in tuple("?*{"):
-                found += group_literals(branch[i + 1 : end])
-            i = end
-        elif char == "{":
-            i = branch.index("}", i)
-        elif char not in ".^$?*+":
-            plain = char
-        if plain and branch[i + 1 : i + 2] not in tuple("?*{"):
+        part = PIECE.match(branch, i)
+        text = part[0] if part else branch[i]
+        end = i + len(text)
+        plain = text if part and part.lastgroup == "plain" else ""
+        if text.startswith("\\") and text[1] not in NOT_A_LITERAL:
+            plain = text[1]
+        elif text == "(":
+            end = group_end(branch, i) + 1
+            if branch[end : end + 1] not in OPTIONAL:
+                found += group_literals(branch[i + 1 : end - 1])
+        if plain and branch[end : end + 1] in OPTIONAL:
+            found.append([run + plain[:-1]])
+            run = ""
+        elif plain:
             run += plain
         else:
             found.append([run])
             run = ""
-        i += 1
-    return [texts for texts in [*found, [run]] if all(len(text) >= 3 for text in texts)]
+        i = end
+    return [texts for texts in [*found, [run]] if all(len(text) >= GRAM for text in texts)]
 
 
 def group_literals(group: str) -> list[list[str]]:

@@ -17,6 +17,8 @@ from typing import Any
 from traceview.classify.hints import HintIndex, fold, split
 
 FOLDER = Path(__file__).resolve().parent
+# Characters of a name that are looked at: the longest real names have 3,000, and patterns backtrack on hostile ones.
+LIMIT = 4096
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,7 @@ class RuleSet:
 
     def find(self, name: str) -> tuple[Rule, str | None]:
         """The first rule that matches `name`, and the direction it read there. The last rule matches every name."""
+        name = name[:LIMIT]
         low = name.lower()
         for number in self.index.candidates(low):
             branch = self.branches[number]
