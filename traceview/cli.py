@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from traceview import __version__
 from traceview.errors import TraceviewError
 
-VERBS = ("collect", "convert", "report", "classify")
+VERBS = ("collect", "convert", "report", "sql", "classify", "list")
 
 EPILOG = """examples:
   traceview collect -- python train.py         capture some steps of an unmodified training script

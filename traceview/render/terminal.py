@@ -85,8 +85,9 @@ def render_rows(report: Report, width: int | None = None, color: bool | None = N
     console = _console(width, color)
     for section in report.sections:
         _section(console, section, exact=True)
-        n_rows = len(section.rows)
-        console.print(Text(f"{n_rows:,} row{'' if n_rows == 1 else 's'}", style="dim"))
+        if not section.note:
+            n_rows = len(section.rows)
+            console.print(Text(f"{n_rows:,} row{'' if n_rows == 1 else 's'}", style="dim"))
     return _text(console)
 
 
