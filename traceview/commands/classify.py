@@ -11,9 +11,12 @@ import io
 import json
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from traceview.classify import Verdict, classify_in_context, classify_name
 from traceview.errors import UsageError
+
+if TYPE_CHECKING:
+    from traceview.classify import Verdict
 
 HELP = "what a kernel, primitive or operator name means, and which rule says so"
 
@@ -50,6 +53,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Classify the names and print them; returns 0."""
+    from traceview.classify import classify_in_context, classify_name
+
     names: Sequence[str] = args.names or [line.rstrip("\r\n") for line in read_stdin() if line.strip()]
     if args.op is None and args.siblings is None:
         verdicts = [classify_name(name) for name in names]
