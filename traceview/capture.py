@@ -41,6 +41,10 @@ VIEWS = (
     "conv_shapes",
     "conv_calls",
     "counted_conv_calls",
+    "device_peaks",
+    "conv_methods",
+    "conv_costs",
+    "matmul_shapes",
 )
 """Every view in `queries/views`, each after the ones it rests on."""
 

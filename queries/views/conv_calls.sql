@@ -37,7 +37,8 @@ SELECT
         ELSE 'none: nothing below the call names an algorithm'
     END AS confidence,
     c.algorithms, c.evidence, c.libraries, c.n_parts,
-    s.input_shape, s.filter_shape, s.output_shape, s.stride, s.padding, s.dilation, s.groups, s.dtype, s.flop,
+    s.input_shape, s.filter_shape, s.output_shape, s.stride, s.padding, s.dilation, s.groups, s.transposed,
+    s.dtype, s.parameters, s.flop,
     c.start_ns, c.end_ns, c.main_ns, c.transform_ns, c.layout_ns, c.bias_ns, c.activation_ns, c.helper_ns, c.total_ns
 FROM own c
 JOIN ops o ON o.id = c.call_id

@@ -1,27 +1,29 @@
 -- title = "conv_shapes"
 -- doc = "Shape of each convolution call, from the inputs that PyTorch records on its operators, else from the primitive that ran."
 WITH positions AS (
-    -- Where each operator's schema has what: input, filter, output gradient, stride, padding, dilation, transposed, groups.
+    -- Where each operator's schema has what: input, filter, output gradient, bias, stride, padding, dilation, transposed,
+    -- groups; and which operator of a nest to believe first.
     SELECT * FROM (VALUES
-        ('aten::convolution', 0, 1, NULL, 3, 4, 5, 6, 8, 1),
-        ('aten::_convolution', 0, 1, NULL, 3, 4, 5, 6, 8, 2),
-        ('aten::convolution_backward', 1, 2, 0, 4, 5, 6, 7, 9, 1),
-        ('aten::convolution_overrideable', 0, 1, NULL, 3, 4, 5, 6, 8, 3),
-        ('aten::cudnn_convolution', 0, 1, NULL, 3, 2, 4, NULL, 5, 4),
-        ('aten::miopen_convolution', 0, 1, NULL, 4, 3, 5, NULL, 6, 4),
-        ('aten::mkldnn_convolution', 0, 1, NULL, 4, 3, 5, NULL, 6, 4),
-        ('aten::conv2d', 0, 1, NULL, 3, 4, 5, NULL, 6, 5),
-        ('aten::conv1d', 0, 1, NULL, 3, 4, 5, NULL, 6, 5),
-        ('aten::conv3d', 0, 1, NULL, 3, 4, 5, NULL, 6, 5),
-        ('aten::cudnn_convolution_backward', 0, 2, 1, 4, 3, 5, NULL, 6, 4),
-        ('aten::mkldnn_convolution_backward', 0, 2, 1, 4, 3, 5, NULL, 6, 4),
-        ('aten::thnn_conv2d', 0, 1, NULL, 4, 5, NULL, NULL, NULL, 6)
-    ) t(name, x, w, dy, stride, padding, dilation, transposed, groups, preference)
+        ('aten::convolution', 0, 1, NULL, 2, 3, 4, 5, 6, 8, 1),
+        ('aten::_convolution', 0, 1, NULL, 2, 3, 4, 5, 6, 8, 2),
+        ('aten::convolution_backward', 1, 2, 0, NULL, 4, 5, 6, 7, 9, 1),
+        ('aten::convolution_overrideable', 0, 1, NULL, 2, 3, 4, 5, 6, 8, 3),
+        ('aten::cudnn_convolution', 0, 1, NULL, NULL, 3, 2, 4, NULL, 5, 4),
+        ('aten::miopen_convolution', 0, 1, NULL, 2, 4, 3, 5, NULL, 6, 4),
+        ('aten::mkldnn_convolution', 0, 1, NULL, 2, 4, 3, 5, NULL, 6, 4),
+        ('aten::conv2d', 0, 1, NULL, 2, 3, 4, 5, NULL, 6, 5),
+        ('aten::conv1d', 0, 1, NULL, 2, 3, 4, 5, NULL, 6, 5),
+        ('aten::conv3d', 0, 1, NULL, 2, 3, 4, 5, NULL, 6, 5),
+        ('aten::cudnn_convolution_backward', 0, 2, 1, NULL, 4, 3, 5, NULL, 6, 4),
+        ('aten::mkldnn_convolution_backward', 0, 2, 1, NULL, 4, 3, 5, NULL, 6, 4),
+        ('aten::thnn_conv2d', 0, 1, NULL, 3, 4, 5, NULL, NULL, NULL, 6)
+    ) t(name, x, w, dy, bias, stride, padding, dilation, transposed, groups, preference)
 ), recorded AS (
     SELECT a.call_id AS op_id, p.preference, o.depth, o.id,
         TRY_CAST(json_extract(o.shapes, '$[' || p.x || ']') AS BIGINT[]) AS x,
         TRY_CAST(json_extract(o.shapes, '$[' || p.w || ']') AS BIGINT[]) AS w,
         TRY_CAST(json_extract(o.shapes, '$[' || p.dy || ']') AS BIGINT[]) AS dy,
+        TRY_CAST(json_extract(o.shapes, '$[' || p.bias || ']') AS BIGINT[]) AS bias,
         TRY_CAST(json_extract_string(o.inputs, '$[' || p.stride || ']') AS BIGINT[]) AS stride,
         TRY_CAST(json_extract_string(o.inputs, '$[' || p.padding || ']') AS BIGINT[]) AS padding,
         TRY_CAST(json_extract_string(o.inputs, '$[' || p.dilation || ']') AS BIGINT[]) AS dilation,
@@ -59,15 +61,17 @@ WITH positions AS (
         [f['mb'], f['oc'], coalesce(f['oh'], f['ow']), f['ow']] AS y,
         [coalesce(f['sh'], f['sw']), f['sw']] AS stride, [coalesce(f['ph'], f['pw']), f['pw']] AS padding,
         [coalesce(f['dh'], f['dw']) + 1, f['dw'] + 1] AS dilation,
-        regexp_extract(formats, 'src:(\w+)', 1) AS dtype
+        regexp_extract(formats, 'src:(\w+)', 1) AS dtype,
+        CASE WHEN regexp_matches(formats, 'bia:[^u]') THEN [f['oc']] END AS bias
     FROM read WHERE f['iw'] IS NOT NULL AND f['kw'] IS NOT NULL AND f['ow'] IS NOT NULL
 ), united AS (
-    SELECT op_id, x, w, y, stride, padding, dilation, coalesce(groups, 1) AS groups, transposed, dtype FROM sized
+    SELECT op_id, x, w, y, stride, padding, dilation, coalesce(groups, 1) AS groups, transposed, dtype, bias FROM sized
     UNION ALL BY NAME
-    SELECT op_id, x, w, y, stride, padding, dilation, groups, false AS transposed, dtype
+    SELECT op_id, x, w, y, stride, padding, dilation, groups, false AS transposed, dtype, bias
     FROM parsed WHERE op_id NOT IN (SELECT op_id FROM sized)
 )
 SELECT op_id, x AS input_shape, w AS filter_shape, y AS output_shape, stride, padding, dilation, groups, transposed, dtype,
+    CAST(list_product(w) + if(len(bias) > 0, list_product(bias), 0) AS BIGINT) AS parameters,
     -- Every pass multiplies each filter element with each output position (input position when transposed), twice counted.
     CAST(2 * list_product(w) * x[1] * list_product(CASE WHEN transposed THEN x[3:] ELSE y[3:] END) AS BIGINT) AS flop
 FROM united

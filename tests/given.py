@@ -1,0 +1,109 @@
+"""Small captures from rows that read aloud: given these rows, expect those. Times are in microseconds.
+
+They go the way of any trace: through the sink, `derive` and the files of a capture.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from traceview import capture
+from traceview.derive import derive
+from traceview.sink import Sink
+
+US = 1000
+Shape = Sequence[int]
+
+
+class Given:
+    """One process; `open` makes it a capture. Every method returns self's running correlation where that matters."""
+
+    def __init__(self, rank: int = 0) -> None:
+        self.rank = rank
+        self.rows: dict[str, list[dict[str, Any]]] = {}
+        self.correlation = 0
+
+    def add(self, table: str, **row: Any) -> None:
+        """Any row as it is."""
+        self.rows.setdefault(table, []).append(row)
+
+    def device(self, name: str, **facts: Any) -> None:
+        self.add("devices", **{"device": 0, "name": name, "kind": "gpu", **facts})
+
+    def span(self, kind: str, name: str, start: float, end: float) -> None:
+        """A range: step, module, phase."""
+        self.add("ranges", kind=kind, name=name, pid=1, tid=1, **_time(start, end))
+
+    def op(self, name: str, start: float, end: float, tensors: Sequence[Shape] = (), values: Sequence[Any] = ()) -> None:
+        """An operator with the shapes of its inputs and, where they are no tensors, their values."""
+        facts: dict[str, Any] = {}
+        if tensors:
+            facts = {
+                "shapes": json.dumps([list(shape) for shape in tensors]),
+                "types": json.dumps(["float" if shape else "" for shape in tensors]),
+                "inputs": json.dumps([str(value) for value in values]),
+            }
+        self.add("ops", name=name, pid=1, tid=1, **_time(start, end), **facts)
+
+    def launch(self, at: float | None, name: str = "cudaLaunchKernel", lasting: float = 1) -> int:
+        """A call that puts something on the device; without a time only its number."""
+        self.correlation += 1
+        if at is not None:
+            call = {"name": name, "kind": "runtime", "correlation": self.correlation, "pid": 1, "tid": 1}
+            self.add("api_calls", **call, **_time(at, at + lasting))
+        return self.correlation
+
+    def kernel(self, name: str, start: float, end: float, launched: float | None = None, **facts: Any) -> None:
+        row = {"device": 0, "stream": 7, "name": name, "correlation": self.launch(launched), **facts}
+        self.add("kernels", **row, **_time(start, end))
+
+    def copy(self, direction: str, start: float, end: float, launched: float | None = None, **facts: Any) -> None:
+        number = self.launch(launched, "cudaMemcpyAsync")
+        row = {"device": 0, "stream": 7, "name": f"Memcpy {direction}", "direction": direction, "correlation": number}
+        self.add("memcpys", **{**row, **facts}, **_time(start, end))
+
+    def open(self, folder: Path) -> duckdb.DuckDBPyConnection:
+        """The capture of these rows, as the public views."""
+        write(folder, self)
+        return capture.connect(folder)
+
+
+def write(folder: Path, *ranks: Given) -> None:
+    """A capture of one or several processes."""
+    for given in ranks:
+        with duckdb.connect() as connection:
+            sink = Sink(connection, given.rank)
+            sink.write_rows("ranks", [{"world_size": len(ranks), "pid": 1}])
+            for table, rows in given.rows.items():
+                sink.write_rows(table, rows)
+            sink.fact(source="given", format="given", n_kept=1, n_events=1)
+            sink.end_source()
+            derive(connection)
+            sink.export(folder / f"rank-{given.rank:04d}", 0, None)
+
+
+def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, ...]]:
+    """Every row of a query."""
+    return connection.execute(query).fetchall()
+
+
+def conv(given: Given, at: float, x: Shape, w: Shape, stride: int = 1, padding: int = 0, groups: int = 1) -> None:
+    """A forward convolution as PyTorch records it, 10 microseconds long."""
+    bias = [w[0]]
+    values = ["", "", "", [stride] * 2, [padding] * 2, [1, 1], False, [0, 0], groups]
+    given.op("aten::convolution", at, at + 10, [x, w, bias, (), (), (), (), (), ()], values)
+
+
+def conv_backward(given: Given, at: float, x: Shape, w: Shape, y: Shape, stride: int = 1, padding: int = 0) -> None:
+    """Its gradient, 10 microseconds long."""
+    values = ["", "", "", [w[0]], [stride] * 2, [padding] * 2, [1, 1], False, [0, 0], 1, [True, True, True]]
+    given.op("aten::convolution_backward", at, at + 10, [y, x, w, *[()] * 8], values)
+
+
+def _time(start: float, end: float) -> dict[str, int]:
+    return {"start_ns": round(start * US), "dur_ns": round((end - start) * US)}
