@@ -11,7 +11,8 @@ import duckdb
 Connection = duckdb.DuckDBPyConnection
 UNION = """
 SELECT rank, device, kind, start_ns, end_ns, max(end_ns) OVER (
-    PARTITION BY rank, device ORDER BY start_ns, end_ns DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS covered_ns
+    PARTITION BY rank, device ORDER BY start_ns, end_ns DESC
+    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS covered_ns
 FROM ({rows})
 """
 BOTH = """SELECT rank, device, stream, 'kernel' AS kind, start_ns, end_ns FROM kernels
@@ -28,7 +29,8 @@ def one(connection: Connection, query: str) -> Any:
 
 def busy(connection: Connection, source: str) -> dict[str, int]:
     """Union of intervals per device."""
-    query = f"""SELECT device, CAST(sum(greatest(end_ns - greatest(start_ns, coalesce(covered_ns, start_ns)), 0)) AS BIGINT)
+    query = f"""SELECT device,
+            CAST(sum(greatest(end_ns - greatest(start_ns, coalesce(covered_ns, start_ns)), 0)) AS BIGINT)
         FROM ({UNION.format(rows=source)}) GROUP BY device"""
     return {str(device): total for device, total in rows(connection, query)}
 
@@ -80,7 +82,8 @@ def devices(connection: Connection) -> dict[str, Any]:
     any_busy = busy(connection, BOTH)
     found = rows(
         connection,
-        f"""SELECT device, count(*) FILTER (kind = 'kernel'), coalesce(sum(end_ns - start_ns) FILTER (kind = 'kernel'), 0),
+        f"""SELECT device, count(*) FILTER (kind = 'kernel'),
+            coalesce(sum(end_ns - start_ns) FILTER (kind = 'kernel'), 0),
             count(DISTINCT stream), max(end_ns) - min(start_ns) FROM ({BOTH}) GROUP BY device""",
     )
     return {
@@ -161,12 +164,10 @@ FACTS: dict[str, Callable[[Connection], Any]] = {
     "communication_kernels": lambda c: named(
         c,
         """SELECT 'all', count(*), coalesce(sum(dur_ns), 0) FROM kernels
-        WHERE category = 'communication' AND name ILIKE '%nccl%'"""
+        WHERE category = 'communication' AND name ILIKE '%nccl%'""",
     )["all"],
     "n_api_calls": lambda c: one(c, "SELECT count(*) FROM api_calls"),
-    "n_kernel_launch_calls": lambda c: one(
-        c, f"SELECT count(*) FROM api_calls WHERE regexp_matches(name, '{LAUNCH}')"
-    ),
+    "n_kernel_launch_calls": lambda c: one(c, f"SELECT count(*) FROM api_calls WHERE regexp_matches(name, '{LAUNCH}')"),
     "n_ops": lambda c: one(c, "SELECT count(*) FROM ops"),
     "n_kernels_with_launch": lambda c: one(c, "SELECT count(*) FROM kernels WHERE launch_id IS NOT NULL"),
     "kernels_by_launching_call": lambda c: dict(

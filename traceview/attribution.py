@@ -6,8 +6,10 @@ once, so the work grows with the number of distinct names and calls, not with th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple, fields
+from dataclasses import astuple, fields, replace
+from functools import cache
 from typing import Any
 
 import duckdb
@@ -17,6 +19,13 @@ from traceview.classify import Verdict, classify_in_context, classify_kernel, cl
 from traceview.classify.calls import Item, Part, classify_call
 from traceview.paths import content
 
+COMPOSITE = frozenset(
+    ("activation", "dropout_rng", "softmax_loss", "batch_norm", "layer_norm", "lrn", "pooling", "attention", "rnn")
+)
+"""Categories of operators that stand for a whole layer: what they launch through others is theirs."""
+GENERIC = frozenset(("elementwise", "reduction", "copy", "fill", "cast", "other"))
+"""Categories that say how, not what for."""
+_WRAPPER = re.compile(r"^autograd::|Backward\d*$")
 _VERDICT = [field.name for field in fields(Verdict)]
 _PART = [field.name for field in fields(Part)]
 
@@ -25,11 +34,12 @@ def attribute(connection: duckdb.DuckDBPyConnection) -> None:
     """Make the schemas `names` (name -> verdict) and `attributed` (row -> call, and its part in it) for the views."""
     connection.execute("CREATE SCHEMA names")
     connection.execute("CREATE SCHEMA attributed")
-    kernels = _distinct(connection, "SELECT DISTINCT name, op_name FROM raw.kernels")
-    in_context = (classify_in_context(name or "", op) for name, op in kernels)
-    _keep_verdicts(connection, "kernel", ["name", "op_name"], kernels, in_context)
-    ops = _distinct(connection, "SELECT DISTINCT name FROM raw.ops WHERE name IS NOT NULL")
-    _keep_verdicts(connection, "op", ["name"], ops, (classify_op(name) for (name,) in ops))
+    kernels = _distinct(connection, "SELECT DISTINCT name, op_path, phase FROM raw.kernels")
+    verdicts = (_in_phase(classify_in_context(name or "", _telling(path)), phase) for name, path, phase in kernels)
+    _keep_verdicts(connection, "kernel", ["name", "op_path", "phase"], kernels, verdicts)
+    ops = _distinct(connection, "SELECT DISTINCT path, phase FROM raw.ops")
+    verdicts = (_in_phase(_classify_path(path or ""), phase) for path, phase in ops)
+    _keep_verdicts(connection, "op", ["path", "phase"], ops, verdicts)
     primitives = _distinct(connection, "SELECT DISTINCT kind, impl, prop_kind FROM raw.primitives")
     verdicts = (classify_primitive(kind or "", impl or "", prop or "") for kind, impl, prop in primitives)
     _keep_verdicts(connection, "primitive", ["kind", "impl", "prop_kind"], primitives, verdicts)
@@ -53,6 +63,39 @@ def _attribute_calls(connection: duckdb.DuckDBPyConnection) -> None:
     schema = pa.schema([("number", pa.int64()), ("position", pa.int64()), *((name, pa.string()) for name in _PART)])
     _keep(connection, "attributed.verdict", schema, rows)
     _run(connection, "part", "parts")
+
+
+def _telling(path: str | None) -> str | None:
+    """The operator of a path that says most: the innermost one that names a whole layer, else all of the path.
+
+    A ReLU launches its kernel through aten::clamp_min_, a dropout through aten::mul. Autograd's wrappers do not count:
+    an addition below one accumulates gradients of whatever it wraps.
+    """
+    for operator in (path or "").split(" < "):
+        if _is_composite(operator):
+            return operator
+    return path
+
+
+@cache
+def _is_composite(operator: str) -> bool:
+    return classify_op(operator).category in COMPOSITE and not _WRAPPER.search(operator)
+
+
+def _classify_path(path: str) -> Verdict:
+    """What an operator computes: its own category if it has a definite one, else that of the layer it works for."""
+    own = classify_op(path.split(" < ")[0])
+    if own.category not in GENERIC:
+        return own
+    telling = _telling(path)
+    return classify_op(telling) if telling and telling != path else own
+
+
+def _in_phase(verdict: Verdict, phase: str | None) -> Verdict:
+    """Generic arithmetic in the optimizer's phase is the optimizer."""
+    if phase == "optimizer" and verdict.category in GENERIC:
+        return replace(verdict, category="optimizer")
+    return verdict
 
 
 def _item(item: dict[str, Any]) -> Item:

@@ -124,7 +124,7 @@ def _read_source(source: Source, sink: Sink, about: dict[str, Any], options: Opt
     if options.strict and troubles:
         raise InputError(f"{source.path}: {'; '.join(troubles)} (--strict).")
     if not sink.facts.get("n_kept"):
-        reason = troubles[0] if troubles else "it holds no events"
+        reason = "; ".join(troubles) if troubles else "it holds no events"
         raise InputError(f"{source.path} cannot be used: {reason}.")
     sink.end_source()
 

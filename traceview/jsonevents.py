@@ -51,6 +51,7 @@ class EventSplitter:
         self._text = b""
         self._starts = np.empty(0, np.int64)
         self._last = False
+        self._gave_up = False
         self.ended = False
         """Whether the end of the array was seen; if not at the end of the file, the file is cut off."""
         self.found = False
@@ -65,6 +66,10 @@ class EventSplitter:
             more = self._more(CHUNK_BYTES)
             self._last = len(more) < CHUNK_BYTES
             self._text = self._whole_objects(self._carry + more)
+            if self._text.lstrip(b" \t\r\n").startswith(b"]"):
+                self.ended = True
+                self._carry = self._text.lstrip(b" \t\r\n")[1:]
+                break
             starts, ends = _pieces(self._text, self._last)
             self._starts = starts
             self._carry = b"" if self._last or not len(starts) else self._text[int(ends[-1]) :].lstrip(b", \t\r\n")
@@ -100,7 +105,8 @@ class EventSplitter:
                 return self._give_up(row, start, out)
             event, end = decoded
             self._drop(start, end, out)
-            if isinstance(event, dict) and "ph" in event:
+            is_event = isinstance(event, dict) and "ph" in event
+            if is_event:
                 out.events.append(json.dumps(event).encode())
                 out.n_repaired += not _is_strict(self._text[start:end])
             else:
@@ -115,7 +121,8 @@ class EventSplitter:
                 if start >= len(self._text):
                     return start
             else:
-                if follows == b"]":
+                # After a piece that could not be read, a `]` may be one inside that piece.
+                if follows == b"]" and (is_event or not self._gave_up):
                     self.ended = True
                     self._carry = self._text[after + 1 :] + self._carry
                     self._drop(after, len(self._text), out)
@@ -146,6 +153,7 @@ class EventSplitter:
             return len(self._text)
         stop = int(self._starts[row + 1]) if row + 1 < len(self._starts) else len(self._text)
         self._drop(start, stop, out)
+        self._gave_up = True
         out.bad.append(_excerpt(self._text, start))
         return stop
 

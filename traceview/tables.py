@@ -88,7 +88,9 @@ _PLACE = """
 +op_id ID the operator that caused it
 +op_link VARCHAR how op_id was found: correlation, external_id, time; NULL where op_id is NULL
 +op_name VARCHAR name of that operator
++op_path VARCHAR that operator and up to three around it, innermost first, joined by <
 +layer VARCHAR module or layer, as the framework or the collector named it
++phase VARCHAR data, forward, backward or optimizer
 +step BIGINT training step in which it was launched
 """
 
@@ -230,6 +232,7 @@ call_stack VARCHAR Python stack, where recorded
 module_hierarchy VARCHAR module path, where recorded
 +parent_id ID innermost operator around it on its thread
 +depth BIGINT 0 for an operator inside no other
++path VARCHAR its name and those of up to three operators around it, innermost first, joined by <
 +self_ns BIGINT duration minus that of the operators directly inside it
 +is_backward BOOLEAN whether it ran for the backward pass
 +forward_id ID the forward operator it is the gradient of

@@ -5,7 +5,8 @@ FROM (
     SELECT o.*, o.start_ns + o.dur_ns AS end_ns, n.direction, max(o.start_ns + o.dur_ns) OVER (
         PARTITION BY o.rank, o.pid, o.tid ORDER BY o.start_ns, o.dur_ns DESC, o.id
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS covered_until_ns
-    FROM raw.ops o JOIN names.op n ON n.name = o.name
+    FROM raw.ops o JOIN names.op n
+        ON n.path IS NOT DISTINCT FROM o.path AND n.phase IS NOT DISTINCT FROM o.phase
     WHERE n.category = 'conv' AND NOT regexp_matches(o.name, 'Backward\d*$|^autograd::')
 )
 WHERE covered_until_ns IS NULL OR start_ns >= covered_until_ns

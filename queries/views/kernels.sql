@@ -9,9 +9,10 @@ SELECT
     n.library,
     k.start_ns, k.start_ns + k.dur_ns AS end_ns, k.dur_ns,
     k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z, k.registers, k.shared_bytes, k.occupancy_pct,
-    k.correlation, k.graph, k.graph_node, k.launch_id, k.op_id, k.op_name, k.op_link, k.layer, k.step,
+    k.correlation, k.graph, k.graph_node, k.launch_id, k.op_id, k.op_name, k.op_path, k.op_link, k.layer, k.phase, k.step,
     p.call_id, k.device_until_ns, k.rank_until_ns
 FROM raw.kernels k
 LEFT JOIN names.kernel n
-    ON n.name IS NOT DISTINCT FROM k.name AND n.op_name IS NOT DISTINCT FROM k.op_name
+    ON n.name IS NOT DISTINCT FROM k.name AND n.op_path IS NOT DISTINCT FROM k.op_path
+    AND n.phase IS NOT DISTINCT FROM k.phase
 LEFT JOIN attributed.part p ON p.id = k.id

@@ -44,7 +44,8 @@ WITH launch AS (
     LEFT JOIN derived.api_calls c ON c.id = l.launch_id
     LEFT JOIN by_number n ON n.external_id = k.external_id
 )
-SELECT linked.id, device_until_ns, rank_until_ns, launch_id, op_id, op_link, o.name AS op_name, d.layer,
+SELECT linked.id, device_until_ns, rank_until_ns, launch_id, op_id, op_link,
+    o.name AS op_name, d.path AS op_path, d.layer, d.phase,
     CASE WHEN $has_launches THEN launch_step ELSE row_step.step END AS step
 FROM linked
 LEFT JOIN stage.ops o ON o.id = op_id
@@ -97,7 +98,7 @@ def primitives(connection: duckdb.DuckDBPyConnection, steps: Steps, operators: S
     publish(connection, "primitive_facts", facts)
     connection.execute(
         """INSERT INTO derived.primitives BY NAME
-        SELECT f.id, f.op_id, CASE WHEN f.op_id IS NOT NULL THEN 'time' END AS op_link, o.name AS op_name, d.layer,
-            f.step, o.pid, o.tid
+        SELECT f.id, f.op_id, CASE WHEN f.op_id IS NOT NULL THEN 'time' END AS op_link,
+            o.name AS op_name, d.path AS op_path, d.layer, d.phase, f.step, o.pid, o.tid
         FROM primitive_facts f LEFT JOIN stage.ops o ON o.id = f.op_id LEFT JOIN derived.ops d ON d.id = f.op_id"""
     )

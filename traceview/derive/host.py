@@ -7,10 +7,15 @@ from __future__ import annotations
 
 import duckdb
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 
 from traceview.derive.nesting import Ints, Spans
 from traceview.derive.spans import fetch, ids_at, load, publish
 from traceview.derive.steps import Steps
+
+PATH_LENGTH = 4
+"""Operators in a path: a ReLU's kernel is launched two operators below it."""
 
 
 def operators(connection: duckdb.DuckDBPyConnection, steps: Steps) -> Spans:
@@ -35,18 +40,41 @@ def operators(connection: duckdb.DuckDBPyConnection, steps: Steps) -> Spans:
             "step": steps.at(spans.start),
         },
     )
+    connection.register("paths", _paths(connection, spans))
     connection.execute(
         r"""INSERT INTO derived.ops BY NAME
-        SELECT f.id, f.parent_id, f.depth, f.self_ns, f.forward_id, f.step,
+        SELECT f.id, paths.path, f.parent_id, f.depth, f.self_ns, f.forward_id, f.step,
             f.forward_id IS NOT NULL OR o.forward_thread IS NOT NULL
                 OR regexp_matches(o.name, 'Backward\d*$|^autograd::engine') AS is_backward,
             coalesce(regexp_replace(m.name, ' \(\w+\)$', ''),
                 nullif(regexp_extract(o.module_hierarchy, '([^.]*)$', 1), '')) AS layer,
             coalesce(p.name, CASE WHEN f.forward_id IS NOT NULL THEN 'backward' END) AS phase
-        FROM op_facts f JOIN stage.ops o USING (id)
+        FROM op_facts f JOIN stage.ops o USING (id) JOIN paths USING (id)
         LEFT JOIN stage.ranges m ON m.id = f.module_id LEFT JOIN stage.ranges p ON p.id = f.phase_id"""
     )
     return spans
+
+
+def _paths(connection: duckdb.DuckDBPyConnection, spans: Spans) -> pa.Table:
+    """The path of each operator, as (id, path). Paths are few, so they are numbered and spelled out once each."""
+    named = connection.sql("SELECT id, name FROM stage.ops").to_arrow_table()
+    encoded = named.column("name").combine_chunks().dictionary_encode()
+    order = np.argsort(spans.id)
+    name = np.empty(len(spans), np.int64)
+    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    name[order[np.searchsorted(spans.id, named.column("id").to_numpy(), sorter=order)]] = codes
+    words = [word or "?" for word in encoded.dictionary.to_pylist()] + ["?"]
+    texts, path = words, name
+    for _ in range(PATH_LENGTH - 1):
+        above = np.where(spans.parent >= 0, path[spans.parent], -1) if len(spans) else path
+        path, pairs = pd.factorize(name * (len(texts) + 1) + above + 1)
+        texts = [_join(words, texts, *divmod(int(pair), len(texts) + 1)) for pair in pairs]
+    spelled = pa.DictionaryArray.from_arrays(pa.array(path, pa.int32()), pa.array(texts, pa.string()))
+    return pa.table({"id": spans.id, "path": spelled.cast(pa.string())})
+
+
+def _join(words: list[str], texts: list[str], name: int, above: int) -> str:
+    return words[name] if above == 0 else f"{words[name]} < {texts[above - 1]}"
 
 
 def _forward_index(connection: duckdb.DuckDBPyConnection, spans: Spans) -> Ints:

@@ -1,0 +1,217 @@
+"""Kineto JSON: exact times, old and new spellings, and damage that costs no more than what is damaged."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+import zstandard
+
+from traceview import capture, store
+from traceview.conversion import Options
+from traceview.errors import InputError
+
+OP = {
+    "ph": "X",
+    "cat": "cpu_op",
+    "name": "aten::relu",
+    "pid": 7,
+    "tid": 7,
+    "ts": 100,
+    "dur": 50,
+    "args": {"External id": 5},
+}
+LAUNCH = {
+    "ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 7, "tid": 7, "ts": 110, "dur": 5,
+    "args": {"correlation": 42, "External id": 5},
+}  # fmt: skip
+KERNEL = {
+    "ph": "X", "cat": "kernel", "name": "relu_kernel", "pid": 0, "tid": 7, "ts": 130, "dur": 20,
+    "args": {"correlation": 42, "device": 0, "stream": 7, "grid": [4, 2, 1], "block": [128, 1, 1], "shared memory": 16},
+}  # fmt: skip
+COPY = {
+    "ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD (Pinned -> Device)", "pid": 0, "tid": 7, "ts": 160, "dur": 2,
+    "args": {"device": 0, "stream": 7, "bytes": 4096, "correlation": 43},
+}  # fmt: skip
+EVENTS = [OP, LAUNCH, KERNEL, COPY]
+
+
+def opened(tmp_path: Path, data: bytes, name: str = "trace") -> duckdb.DuckDBPyConnection:
+    trace = tmp_path / name
+    trace.write_bytes(data)
+    return capture.connect(store.convert([trace], tmp_path / f"{name}.capture"))
+
+
+def trace(events: list[dict[str, Any]], **top: Any) -> bytes:
+    return json.dumps({"schemaVersion": 1, "deviceProperties": [], "traceEvents": events, **top}).encode()
+
+
+def problems(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
+    query = "SELECT p.kind, p.n FROM captures, unnest(problems) AS t(p)"
+    return dict(connection.execute(query).fetchall())
+
+
+def test_rows_and_links(tmp_path: Path) -> None:
+    found = opened(tmp_path, trace(EVENTS))
+    assert found.execute(
+        """SELECT name, start_ns, dur_ns, device, stream, grid_x, grid_y, block_x, shared_bytes, op_name, op_link
+        FROM kernels"""
+    ).fetchall() == [("relu_kernel", 30_000, 20_000, 0, 7, 4, 2, 128, 16, "aten::relu", "correlation")]
+    assert found.execute("SELECT direction, src_kind, dst_kind, size_bytes, op_id FROM memcpys").fetchall() == [
+        ("HtoD", "pinned", "device", 4096, None)
+    ]
+    assert found.execute("SELECT n_events, n_kept, n_dropped FROM captures").fetchall() == [(4, 4, 0)]
+
+
+@pytest.mark.parametrize(
+    ("ts", "dur", "start_ns", "dur_ns"),
+    [
+        ("1712195495519689.123", "63.813", 1712195495519689123, 63813),
+        ("1712195495519689", "7", 1712195495519689000, 7000),
+        ('"1712195495519689.120"', '"0.001"', 1712195495519689120, 1),
+        ("9999999999999.999", "0", 9999999999999999, 0),
+        ("8473.12", "1e1", 8473120, 10000),
+        ("0.0004", "2.9996", 0, 3000),
+    ],
+)
+def test_times_are_exact(tmp_path: Path, ts: str, dur: str, start_ns: int, dur_ns: int) -> None:
+    event = f'{{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": {ts}, "dur": {dur}}}'
+    found = opened(tmp_path, f'{{"schemaVersion": 1, "deviceProperties": [], "traceEvents": [{event}]}}'.encode())
+    assert found.execute("SELECT origin_unix_ns FROM captures").fetchall() == [(start_ns,)]
+    assert found.execute("SELECT start_ns, dur_ns FROM ops").fetchall() == [(0, dur_ns)]
+
+
+def test_the_base_time_is_the_clock(tmp_path: Path) -> None:
+    found = opened(tmp_path, trace(EVENTS, baseTimeNanoseconds=1_700_000_000_000_000_000))
+    assert found.execute("SELECT origin_unix_ns FROM captures").fetchall() == [(1_700_000_000_000_100_000,)]
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress, bytes], ids=["gzip", "zstd", "plain"])
+def test_compression(tmp_path: Path, pack: Any) -> None:
+    assert opened(tmp_path, pack(trace(EVENTS))).execute("SELECT count(*) FROM kernels").fetchall() == [(1,)]
+
+
+def test_old_spellings(tmp_path: Path) -> None:
+    old = [
+        {**OP, "cat": "Operator", "pid": "7", "tid": "7"},
+        {**OP, "cat": "Operator", "name": "ProfilerStep#3", "pid": "7", "tid": "7"},
+        {**LAUNCH, "cat": "Runtime", "tid": "7"},
+        {**KERNEL, "cat": "Kernel", "tid": "stream 7", "args": {**KERNEL["args"], "external id": 5}},  # type: ignore[dict-item]
+    ]
+    found = opened(tmp_path, json.dumps(old).encode())
+    assert found.execute("SELECT op_name, step, external_id FROM raw.kernels").fetchall() == [("aten::relu", 3, 5)]
+
+
+def test_external_id_only_without_launches(tmp_path: Path) -> None:
+    kernel = {**KERNEL, "args": {**KERNEL["args"], "External id": 5}}  # type: ignore[dict-item]
+    lone = opened(tmp_path, trace([OP, kernel]), "lone")
+    assert lone.execute("SELECT op_name, op_link FROM kernels").fetchall() == [("aten::relu", "external_id")]
+    other = {**LAUNCH, "args": {"correlation": 1}}
+    launched = opened(tmp_path, trace([OP, other, kernel]), "launched")
+    assert launched.execute("SELECT op_name, op_link FROM kernels").fetchall() == [(None, None)]
+
+
+def test_backward_knows_its_layer(tmp_path: Path) -> None:
+    events = [
+        {**OP, "cat": "user_annotation", "name": "traceview.module: features.conv1 (Conv2d)", "ts": 90, "dur": 70},
+        {**OP, "name": "aten::conv2d", "args": {"Sequence number": 12, "Fwd thread id": 0}},
+        {
+            **OP,
+            "name": "ConvolutionBackward0",
+            "tid": 9,
+            "ts": 300,
+            "args": {"Sequence number": 12, "Fwd thread id": 1},
+        },
+        {**OP, "name": "aten::convolution_backward", "tid": 9, "ts": 310, "dur": 20, "args": {}},
+    ]
+    found = opened(tmp_path, trace(events))
+    assert found.execute("SELECT name, layer, is_backward, phase FROM ops ORDER BY start_ns").fetchall() == [
+        ("aten::conv2d", "features.conv1", False, None),
+        ("ConvolutionBackward0", "features.conv1", True, "backward"),
+        ("aten::convolution_backward", "features.conv1", True, "backward"),
+    ]
+
+
+def test_steps_from_the_optimizer(tmp_path: Path) -> None:
+    step = {**OP, "cat": "user_annotation", "name": "Optimizer.step#SGD.step", "dur": 10}
+    events = [{**step, "ts": 100}, {**OP, "ts": 130, "dur": 5}, {**step, "ts": 200}, {**step, "ts": 320}]
+    found = opened(tmp_path, trace(events))
+    assert found.execute("SELECT step, start_ns, end_ns, found_by FROM steps ORDER BY 1").fetchall() == [
+        (1, 10_000, 110_000, "from the ends of the optimizer"),
+        (2, 110_000, 230_000, "from the ends of the optimizer"),
+    ]
+    assert found.execute("SELECT step FROM ops").fetchall() == [(1,)]
+
+
+def test_damage_is_counted(tmp_path: Path) -> None:
+    data = trace([OP, {**OP, "ts": None}, {**OP, "dur": "soon"}, {"no": "event"}, KERNEL])
+    data = data.replace(b'"relu_kernel"', b'"relu\xff\x01kernel"')
+    found = opened(tmp_path, data)
+    assert problems(found) == {"event without a readable time": 2, "event that is no valid JSON": 1}
+    assert found.execute("SELECT n_events, n_kept, n_repaired, n_dropped FROM captures").fetchall() == [(5, 2, 1, 3)]
+    assert found.execute("SELECT name FROM kernels").fetchall() == [("relu\ufffd\x01kernel",)]
+
+
+def test_strict_refuses_damage(tmp_path: Path) -> None:
+    path = tmp_path / "trace"
+    path.write_bytes(trace([OP, {**OP, "ts": None}]))
+    with pytest.raises(InputError, match=r"without a readable time.*--strict"):
+        store.convert([path], tmp_path / "out", Options(strict=True))
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["trace"]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "is empty"),
+        (b"just some text\n", "no trace that traceview knows"),
+        (trace([]), "holds no events"),
+        (gzip.compress(trace(EVENTS))[:10], "is empty|no trace"),
+    ],
+)
+def test_what_holds_nothing_is_a_sentence(tmp_path: Path, data: bytes, message: str) -> None:
+    path = tmp_path / "trace"
+    path.write_bytes(data)
+    with pytest.raises(InputError, match=message):
+        store.convert([path], tmp_path / "out")
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["trace"]
+
+
+def test_a_cut_file_keeps_every_complete_event(tmp_path: Path) -> None:
+    data = trace([OP] * 50)
+    for share in (0.3, 0.5, 0.77, 0.99):
+        cut = data[: int(len(data) * share)]
+        found = opened(tmp_path, cut, f"cut{share}")
+        assert found.execute("SELECT count(*) FROM ops").fetchall() == [(cut.count(b"}}"),)]
+        assert "the file is cut off: its array of events does not end" in problems(found)
+
+
+@pytest.mark.shared
+def test_alexnet_on_an_a100_to_the_microsecond(shared: Path, captures: Any) -> None:
+    """The table worked out by hand in the public traces' README."""
+    found = captures.open(shared / "traces/kineto/a100-alexnet-forward.json.gz")
+    query = "SELECT count(*), sum(dur_ns) // 1000 FROM kernels WHERE "
+    table = {
+        "true": (79, 10692),
+        "algorithm = 'implicit_precomp_gemm' AND role = 'main'": (2, 2069),
+        "algorithm = 'implicit_precomp_gemm' AND role = 'helper'": (2, 8),
+        "algorithm = 'fft_tiling' AND role = 'main'": (2, 646),
+        "algorithm = 'fft_tiling' AND role = 'transform' AND name LIKE '%c2r%'": (2, 290),
+        "algorithm = 'fft_tiling' AND role = 'transform'": (6, 557),
+        "algorithm = 'implicit_gemm' AND role = 'main'": (6, 1814),
+        "category = 'layout_transpose'": (12, 277),
+        "category = 'bias' AND call_id IS NOT NULL": (10, 958),
+        "category = 'activation'": (14, 683),
+        "category = 'gemm' AND coalesce(role, 'main') = 'main'": (6, 2621),
+        "category = 'gemm' AND role = 'helper'": (6, 39),
+    }
+    for condition, expected in table.items():
+        assert found.execute(query + condition).fetchall() == [expected], condition
+    assert found.execute(
+        """SELECT count(*), sum(size_bytes), sum(dur_ns) // 1000 FROM memcpys
+        WHERE direction = 'HtoD' AND src_kind = 'pageable'"""
+    ).fetchall() == [(16, 244_403_360, 55_503)]
