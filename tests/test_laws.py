@@ -12,7 +12,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from traceview import capture, cli, readers, sql, store
+from traceview import capture, cli, sql
 from traceview.readers import READERS
 from traceview.sink import Sink
 from traceview.tables import TABLES
@@ -146,11 +146,3 @@ def test_every_verb_has_help_with_examples() -> None:
         assert f"traceview {verb}" in verbs[verb].format_help()  # type: ignore[index]
 
 
-def test_detection_needs_no_name(tmp_path: Path) -> None:
-    for sample in (ROOT / "samples").rglob("*"):
-        if sample.is_file() and sample.suffix not in (".py", ".md") and "training" not in sample.parts:
-            unknown = tmp_path / "unknown"
-            unknown.write_bytes(sample.read_bytes())
-            claims = [reader.NAME for reader in READERS if reader.sniff(store.peek(unknown))]
-            assert len(claims) == 1, (sample, claims)
-            assert claims[0] == readers.detect(store.peek(sample)).NAME

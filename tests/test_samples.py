@@ -1,0 +1,69 @@
+"""Every sample of our own, three ways: rows as a snapshot, one reader by content, every report.
+
+Set TRACEVIEW_UPDATE_SNAPSHOTS=1 to write the snapshots anew after a change that was meant.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from traceview import reports
+from traceview.files import peek
+from traceview.readers import READERS
+from traceview.render import FORMATS, renderer
+from traceview.tables import TABLES
+
+ROOT = Path(__file__).resolve().parent.parent
+SAMPLES = sorted(
+    path
+    for path in (ROOT / "samples").rglob("*")
+    if path.is_file() and path.suffix not in (".py", ".md") and "training" not in path.parts
+)
+SNAPSHOTS = ROOT / "tests" / "snapshots"
+
+
+def snapshot(connection: Any) -> dict[str, Any]:
+    """Rows per table, and the first two of each as text."""
+    found: dict[str, Any] = {}
+    for table in TABLES:
+        rows = connection.sql(f"SELECT * FROM raw.{table.name} ORDER BY ALL LIMIT 2").to_arrow_table().to_pylist()
+        count = connection.execute(f"SELECT count(*) FROM raw.{table.name}").fetchall()[0][0]
+        if count:
+            found[table.name] = {"rows": count, "first": [_text(row) for row in rows]}
+    return found
+
+
+def _text(row: dict[str, Any]) -> dict[str, str]:
+    return {name: str(value)[:200] for name, value in row.items() if value is not None}
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_rows_are_as_they_were(sample: Path, captures: Any) -> None:
+    found = snapshot(captures.open(sample))
+    kept = SNAPSHOTS / f"{sample.parent.name}-{sample.name}.json"
+    if os.environ.get("TRACEVIEW_UPDATE_SNAPSHOTS"):
+        kept.parent.mkdir(exist_ok=True)
+        kept.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    assert found == json.loads(kept.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_exactly_one_reader_knows_it(sample: Path, tmp_path: Path) -> None:
+    unknown = tmp_path / "unknown"
+    unknown.write_bytes(sample.read_bytes())
+    claims = [reader.NAME for reader in READERS if reader.sniff(peek(unknown))]
+    assert claims == [sample.parent.name]
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_every_report_renders(sample: Path, captures: Any) -> None:
+    connection = captures.open(sample)
+    for name in reports.names():
+        report = reports.run(connection, name, {})
+        for form in FORMATS:
+            assert renderer(form)(report).strip()
