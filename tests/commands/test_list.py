@@ -1,0 +1,67 @@
+"""`traceview list`: what is listed is what is there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from traceview import capture, cli, reports
+from traceview.commands import list as listing
+from traceview.readers import READERS
+from traceview.tables import TABLES
+
+
+def rows(capsys: pytest.CaptureFixture[str], kind: str) -> list[dict[str, object]]:
+    assert cli.main(["list", kind, "--format", "json"]) == 0
+    found: list[dict[str, object]] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_formats_are_the_readers(capsys: pytest.CaptureFixture[str]) -> None:
+    assert [row["format"] for row in rows(capsys, "formats")] == [reader.NAME for reader in READERS]
+
+
+def test_reports_are_the_folders(capsys: pytest.CaptureFixture[str]) -> None:
+    found = rows(capsys, "reports")
+    assert [row["report"] for row in found] == reports.names()
+    assert found[0]["report"] == "overview" and all(row["title"] and row["doc"] for row in found)
+
+
+def test_categories_count_their_rules(capsys: pytest.CaptureFixture[str]) -> None:
+    found = {row["category"]: row for row in rows(capsys, "categories")}
+    assert {"conv", "gemm", "memcpy_htod", "other"} <= set(found)
+    text = (Path(listing.__file__).parents[1] / "classify" / "kernels.toml").read_text(encoding="utf-8")
+    assert found["conv"]["rules_for_kernels"] == text.count('\ncategory = "conv"\n')
+
+
+def test_collectors_are_the_scripts(capsys: pytest.CaptureFixture[str], root: Path) -> None:
+    found = rows(capsys, "collectors")
+    assert {row["collector"] for row in found} == {path.stem for path in (root / "collectors").glob("*.py")}
+    assert all(row["what"] for row in found)
+
+
+def test_tables_are_views_and_what_is_recorded(capsys: pytest.CaptureFixture[str]) -> None:
+    expected = {*capture.VIEWS, *(f"raw.{table.name}" for table in TABLES)}
+    assert {row["table"] for row in rows(capsys, "tables")} == expected
+
+
+@pytest.mark.parametrize("kind", listing.KINDS)
+def test_every_list_is_a_table_too(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["list", kind]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.strip() and captured.err == ""
+
+
+def test_no_advice_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("traceview.paths.content", lambda folder: tmp_path / folder)
+    section = listing.advice()
+    assert section.rows == () and section.note == "There are no advice rules yet."
+
+
+def test_an_unknown_list_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(["list", "formatz"])
+    assert stopped.value.code == 2
+    assert "formats" in capsys.readouterr().err
