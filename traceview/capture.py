@@ -48,6 +48,28 @@ VIEWS = (
 )
 """Every view in `queries/views`, each after the ones it rests on."""
 
+HELD = frozenset(
+    (
+        "kernels",
+        "memcpys",
+        "primitives",
+        "host_rows",
+        "busy",
+        "step_times",
+        "steps",
+        "scope",
+        "counted",
+        "layers",
+        "conv_shapes",
+        "conv_calls",
+        "counted_conv_calls",
+    )
+)
+"""Views that a small capture holds as tables: a report asks them many times, and asking costs more than holding."""
+
+SMALL_ROWS = 300_000
+"""Kernels, copies, primitives and operators up to which a capture is small; a larger one stays on disk."""
+
 OFFLINE: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
@@ -78,10 +100,19 @@ def connect(folder: Path) -> duckdb.DuckDBPyConnection:
         attribute(connection)
     except duckdb.Error as error:
         raise InputError(f"{folder} is damaged ({str(error).splitlines()[0]}); convert it again.") from error
+    held = HELD if _is_small(connection) else frozenset()
     for view in VIEWS:
         text = (content("queries") / "views" / f"{view}.sql").read_text(encoding="utf-8")
-        connection.execute(f"CREATE VIEW {view} AS {text}")
+        connection.execute(f"CREATE {'TABLE' if view in held else 'VIEW'} {view} AS {text}")
     return connection
+
+
+def _is_small(connection: duckdb.DuckDBPyConnection) -> bool:
+    counts = [
+        connection.execute(f"SELECT count(*) FROM raw.{table}").fetchall()[0][0]
+        for table in ("kernels", "memcpys", "primitives", "ops")
+    ]
+    return bool(sum(counts) <= SMALL_ROWS)
 
 
 def lock(connection: duckdb.DuckDBPyConnection) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import duckdb
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
 from traceview.derive.nesting import Ints, Spans
@@ -67,8 +66,9 @@ def _paths(connection: duckdb.DuckDBPyConnection, spans: Spans) -> pa.Table:
     texts, path = words, name
     for _ in range(PATH_LENGTH - 1):
         above = np.where(spans.parent >= 0, path[spans.parent], -1) if len(spans) else path
-        path, pairs = pd.factorize(name * (len(texts) + 1) + above + 1)
-        texts = [_join(words, texts, *divmod(int(pair), len(texts) + 1)) for pair in pairs]
+        numbered = pa.array(name * (len(texts) + 1) + above + 1).dictionary_encode()
+        path = numbered.indices.to_numpy().astype(np.int64)
+        texts = [_join(words, texts, *divmod(pair, len(texts) + 1)) for pair in numbered.dictionary.to_pylist()]
     spelled = pa.DictionaryArray.from_arrays(pa.array(path, pa.int32()), pa.array(texts, pa.string()))
     return pa.table({"id": spans.id, "path": spelled.cast(pa.string())})
 
