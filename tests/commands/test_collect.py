@@ -24,11 +24,13 @@ def environment() -> dict[str, str]:
     return {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
 
 
-def collect(folder: Path, *words: object, text: str | None = None) -> subprocess.CompletedProcess[str]:
+def collect(
+    folder: Path, *words: object, text: str | None = None, **variables: str
+) -> subprocess.CompletedProcess[str]:
     """Run `traceview collect WORDS` in `folder`."""
     command = [PYTHON, "-m", "traceview", "collect", *map(str, words)]
     return subprocess.run(
-        command, cwd=folder, env=environment(), input=text, capture_output=True, text=True, timeout=120
+        command, cwd=folder, env=environment() | variables, input=text, capture_output=True, text=True, timeout=120
     )
 
 
@@ -131,6 +133,25 @@ runpy.run_path({str(LENET)!r}, run_name="__main__")
     assert (tmp_path / "here" / "rank-0000" / "ops.parquet").exists()
 
 
+def test_each_worker_of_a_launcher_is_a_rank(tmp_path):
+    pytest.importorskip("torch")
+    body = f"""
+import runpy, sys
+import torch.distributed
+torch.distributed.init_process_group("gloo")
+sys.argv = ["x", "--steps", "9", "--batch", "8"]
+runpy.run_path({str(LENET)!r}, run_name="__main__")
+torch.distributed.destroy_process_group()
+"""
+    launcher = [PYTHON, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    done = collect(tmp_path, "-o", "capture", "--", *launcher, script(tmp_path, body), GLOO_SOCKET_IFNAME="lo")
+    assert (done.returncode, "4 steps of 2 processes" in done.stderr) == (0, True), done.stderr
+    ranks = store.open_capture(tmp_path / "capture").execute("SELECT DISTINCT rank FROM steps ORDER BY 1").fetchall()
+    assert ranks == [(0,), (1,)]
+    described = json.loads((tmp_path / "capture" / "capture.json").read_text())
+    assert (described["world_size"], [rank["rank"] for rank in described["ranks"]]) == (2, [0, 1])
+
+
 def test_ctrl_c_leaves_a_readable_capture(tmp_path):
     pytest.importorskip("torch")
     words = [PYTHON, "-m", "traceview", "collect", "-o", "capture", "--steps", "100000", "--"]
@@ -187,8 +208,10 @@ runpy.run_path({str(LENET)!r}, run_name="__main__")
 
 def test_too_short_a_run_says_what_to_do(tmp_path):
     pytest.importorskip("torch")
-    done = collect(tmp_path, "--", PYTHON, LENET, "--steps", "2")
+    (tmp_path / "capture").mkdir()
+    done = collect(tmp_path, "-o", "capture", "--", PYTHON, LENET, "--steps", "2")
     assert (done.returncode, "ended after 2 steps" in done.stderr, "--wait 0" in done.stderr) == (0, True, True)
+    assert list((tmp_path / "capture").iterdir()) == []
 
 
 def wait_for_recording(raw: Path) -> None:

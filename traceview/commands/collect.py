@@ -9,14 +9,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -67,10 +66,17 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("--steps must be at least 1.")
     options = {name: int(getattr(args, name)) for name in (*NUMBERS, *SWITCHES)}
     capture = _place(args.output, command)
+    is_ours = not capture.exists()
     started_ns = time.time_ns()
-    exit_code = _launch(command, capture, options)
-    facts = {"command": command, "started_unix_ns": started_ns, "exit_code": exit_code, "options": options}
-    problem = _harvest(capture, facts)
+    try:
+        (capture / "raw").mkdir(parents=True)
+        exit_code = _launch(command, capture, options)
+        facts = {"command": command, "started_unix_ns": started_ns, "exit_code": exit_code, "options": options}
+        problem = _harvest(capture, facts)
+    except OSError as error:
+        raise UsageError(f"cannot write to {capture}: {error.strerror}.") from error
+    finally:
+        _remove_if_empty(capture, is_ours)
     if exit_code:
         raise CommandFailed(f"the command {_ending(exit_code)}.")
     if problem is not None:
@@ -90,16 +96,19 @@ def _say(text: str) -> None:
 
 
 def _place(output: Path | None, command: Sequence[str]) -> Path:
-    """The capture folder, made and empty; its path is absolute because the command may change directory."""
+    """Where the capture goes; the path is absolute because the command may change directory."""
     if output is None:
         output = Path(f"traceview-capture-{_stem(command)}-{time.strftime('%Y%m%d-%H%M%S')}")
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
         raise UsageError(f"{output} exists already; choose another name with -o.")
-    try:
-        (output / "raw").mkdir(parents=True)
-    except OSError as error:
-        raise UsageError(f"cannot write to {output}: {error.strerror}.") from error
     return output.absolute()
+
+
+def _remove_if_empty(capture: Path, is_ours: bool) -> None:
+    """Leave no empty capture behind, and a folder that was there before as it was."""
+    for folder in [capture / "raw", *([capture] if is_ours else [])]:
+        with suppress(OSError):
+            folder.rmdir()
 
 
 def _stem(command: Sequence[str]) -> str:
@@ -123,7 +132,6 @@ def _launch(command: Sequence[str], capture: Path, options: dict[str, int]) -> i
     try:
         process = subprocess.Popen(command, env=environment)
     except OSError as error:
-        shutil.rmtree(capture)
         raise CommandFailed(f"cannot run {command[0]}: {error.strerror}.") from error
     with _signals_to(process):
         return process.wait()
@@ -181,7 +189,8 @@ def _harvest(capture: Path, facts: dict[str, Any]) -> TraceviewError | None:
     notes = _take_notes(capture / "raw")
     ranks = _ranks(capture / "raw")
     if not ranks:
-        shutil.rmtree(capture, ignore_errors=True)
+        for path in (capture / "raw").iterdir():
+            path.unlink()  # The facts of a process that was killed before its trace was whole.
         _say(f"no capture: {_why_none(notes, facts['options'])}")
         return None
     lost = [f"process {pid}: {_LOST[state]}{detail}" for pid, (state, detail) in notes.items() if state in _LOST]
