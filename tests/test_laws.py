@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
+import zipfile
 from pathlib import Path
 
 import duckdb
@@ -146,3 +147,14 @@ def test_every_verb_has_help_with_examples() -> None:
         assert f"traceview {verb}" in verbs[verb].format_help()  # type: ignore[index]
 
 
+def test_a_wheel_holds_every_query_rule_and_collector(tmp_path: Path) -> None:
+    pytest.importorskip("hatchling")
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(ROOT)]
+    subprocess.run(command, check=True, capture_output=True)
+    with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
+        held = set(wheel.namelist())
+    content = [path for folder in ("queries", "collectors") for path in (ROOT / folder).rglob("*") if path.is_file()]
+    wanted = {f"traceview/{path.relative_to(ROOT)}" for path in content if "__pycache__" not in path.parts}
+    wanted |= {str(path.relative_to(ROOT)) for path in (ROOT / "traceview").rglob("*.toml")}
+    wanted.add("traceview/py.typed")
+    assert wanted <= held
