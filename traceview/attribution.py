@@ -16,7 +16,7 @@ import duckdb
 import pyarrow as pa
 
 from traceview.classify import Verdict, classify_in_context, classify_kernel, classify_op, classify_primitive
-from traceview.classify.calls import Item, Part, classify_call
+from traceview.classify.calls import Item, Part, classify_parts
 from traceview.paths import content
 
 COMPOSITE = frozenset(
@@ -58,7 +58,7 @@ def _attribute_calls(connection: duckdb.DuckDBPyConnection) -> None:
     rows = [
         (number, position, *astuple(part))
         for number, op, items in sequences
-        for position, part in enumerate(classify_call(op, [_item(item) for item in items]))
+        for position, part in enumerate(classify_parts(op, [_item(item) for item in items]))
     ]
     schema = pa.schema([("number", pa.int64()), ("position", pa.int64()), *((name, pa.string()) for name in _PART)])
     _keep(connection, "attributed.verdict", schema, rows)
@@ -99,11 +99,12 @@ def _in_phase(verdict: Verdict, phase: str | None) -> Verdict:
 
 
 def _item(item: dict[str, Any]) -> Item:
-    if item["kind"] == "primitive":
-        verdict = classify_primitive(item["name"] or "", item["impl"] or "", item["prop_kind"] or "")
-    else:
-        verdict = classify_kernel(item["name"] or "")
-    return Item(item["name"] or "", item["op"] or "", verdict)
+    name = item["name"] or ""
+    is_primitive = item["kind"] == "primitive"
+    verdict = (
+        classify_primitive(name, item["impl"] or "", item["prop_kind"] or "") if is_primitive else classify_kernel(name)
+    )
+    return Item(name, is_primitive, verdict)
 
 
 def _distinct(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, ...]]:
