@@ -20,4 +20,4 @@ SELECT layer, direction, algorithm,
     100.0 * sum(total_ns / per) / nullif(sum(sum(total_ns / per)) OVER (), 0) AS share_pct
 FROM counted_conv_calls
 GROUP BY layer, direction, algorithm
-ORDER BY min(position), layer, direction, algorithm
+ORDER BY min(position), layer, list_position(['fprop', 'dgrad', 'wgrad'], direction), direction, algorithm
