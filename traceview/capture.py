@@ -45,6 +45,8 @@ VIEWS = (
     "conv_methods",
     "conv_costs",
     "matmul_shapes",
+    "conv_trials",
+    "exchanges",
 )
 """Every view in `queries/views`, each after the ones it rests on."""
 

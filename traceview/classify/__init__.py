@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cache, lru_cache
 
 from traceview.classify.context import CallVerdict, Situation, call_algorithm, decide, expand, tokens_by_part
 from traceview.classify.ops import leaf
-from traceview.classify.rules import RuleSet, Verdict
+from traceview.classify.rules import RuleSet, Verdict, library_of
 
 __all__ = [
     "ALGORITHMS",
@@ -57,7 +58,8 @@ def rules(file: str) -> RuleSet:
 @lru_cache(maxsize=1 << 17)
 def classify_kernel(name: str) -> Verdict:
     """What a GPU kernel, copy or fill does, from its name alone, in any spelling a profiler gives it."""
-    return rules("kernels.toml").verdict(name)
+    verdict = rules("kernels.toml").verdict(name)
+    return verdict if verdict.library else replace(verdict, library=library_of(name))
 
 
 def classify_kernels(names: Iterable[str]) -> list[Verdict]:

@@ -10,7 +10,7 @@ import re
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +71,18 @@ def text_or_none(table: dict[str, Any], key: str) -> str | None:
 def strings(value: str | Iterable[str]) -> tuple[str, ...]:
     """One text or a list of them, as a tuple."""
     return (value,) if isinstance(value, str) else tuple(value)
+
+
+@cache
+def library_patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
+    """What `libraries.toml` holds, read once per process."""
+    data = tomllib.loads((FOLDER / "libraries.toml").read_text(encoding="utf-8"))
+    return tuple((re.compile(entry["pattern"], re.IGNORECASE), entry["name"]) for entry in data["library"])
+
+
+def library_of(name: str) -> str | None:
+    """The library that a kernel's name gives away, None when it does not."""
+    return next((library for pattern, library in library_patterns() if pattern.search(name)), None)
 
 
 class Branch:

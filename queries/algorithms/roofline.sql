@@ -1,0 +1,28 @@
+-- title = "Against the roofline"
+-- doc = "By layer and direction. Attainable is the smaller of the peak and intensity times memory bandwidth, with every tensor moved once; peaks come from the trace, else from the vendor's datasheet, else they are unknown."
+-- cannot = "No convolution with recorded shapes in this trace."
+-- [columns]
+-- layer = "layer, or the filter's shape"
+-- direction = "fprop, dgrad or wgrad"
+-- algorithm = "how it was computed"
+-- arithmetic = "type of the products: fp32, tf32, fp16, bf16"
+-- gemm = "M x N x K of the matrix product (per group)"
+-- calls = "calls per step"
+-- intensity_flop_per_byte = "executed FLOPs per byte that must be moved"
+-- executed_flop = "by model, per step"
+-- executed_flop_per_s = "executed FLOPs over total time"
+-- attainable_flop_per_s = "roofline"
+-- attainable_pct = "executed, of attainable FLOP/s"
+-- peaks_from = "source of the peaks"
+SELECT c.layer, c.direction, coalesce(c.algorithm, '(unknown)') AS algorithm, arithmetic,
+    concat_ws(' x ', gemm_m, gemm_n, gemm_k) || if(gemms > 1, format(' ({} groups)', gemms), '') AS gemm,
+    sum(1.0 / per) AS calls, any_value(executed_flop_per_byte) AS intensity_flop_per_byte,
+    sum(executed_flop / per) AS executed_flop,
+    1e9 * sum(executed_flop / per) / nullif(sum(total_ns / per), 0) AS executed_flop_per_s,
+    any_value(attainable_flop_per_s) AS attainable_flop_per_s,
+    100e9 * sum(executed_flop / per) / nullif(sum(total_ns / per), 0) / any_value(attainable_flop_per_s) AS attainable_pct,
+    any_value(peaks_from) AS peaks_from
+FROM counted_conv_calls c
+JOIN conv_costs k USING (op_id, direction)
+GROUP BY c.layer, c.direction, c.algorithm, arithmetic, gemm
+ORDER BY min(position), layer, direction, algorithm, arithmetic, gemm

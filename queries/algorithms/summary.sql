@@ -1,0 +1,33 @@
+-- title = "By algorithm and direction"
+-- doc = "Per step. The models count products and transforms with their padding and tile-edge waste; F(5x5,5x5) counts products only. Peaks are those of the arithmetic's type."
+-- cannot = "No convolution operator in this trace."
+-- [columns]
+-- algorithm = "how it was computed; (unknown) where nothing below the call tells"
+-- direction = "fprop, dgrad or wgrad"
+-- calls = "calls per step"
+-- total_ns = "time of everything below the calls, per step"
+-- share_pct = "of all convolution time"
+-- main_ns = "the arithmetic, per step"
+-- overhead_pct = "transforms, layout changes, bias and helpers, of the calls' time"
+-- work_flop = "FLOPs of the direct method, per step"
+-- executed_flop = "FLOPs of the algorithm by model, per step"
+-- effective_flop_per_s = "work over total time"
+-- executed_flop_per_s = "executed FLOPs over total time"
+-- peak_pct = "executed FLOP/s, of the device's peak; empty where the peak is unknown"
+-- workspace_bytes = "largest workspace of one call by model"
+SELECT coalesce(c.algorithm, '(unknown)') AS algorithm, c.direction,
+    sum(1.0 / per) AS calls, sum(total_ns / per) AS total_ns,
+    100.0 * sum(total_ns / per) / nullif(sum(sum(total_ns / per)) OVER (), 0) AS share_pct,
+    sum(main_ns / per) AS main_ns,
+    100.0 * sum((total_ns - main_ns) / per) / nullif(sum(total_ns / per), 0) AS overhead_pct,
+    sum(c.flop / per) AS work_flop, sum(executed_flop / per) AS executed_flop,
+    1e9 * sum(c.flop / per) / nullif(sum(total_ns / per) FILTER (c.flop IS NOT NULL), 0) AS effective_flop_per_s,
+    1e9 * sum(executed_flop / per) / nullif(sum(total_ns / per) FILTER (executed_flop IS NOT NULL), 0)
+        AS executed_flop_per_s,
+    100e9 * sum(executed_flop / per) FILTER (peak_flop_per_s IS NOT NULL)
+        / nullif(sum(total_ns / per * peak_flop_per_s) FILTER (executed_flop IS NOT NULL), 0) AS peak_pct,
+    max(workspace_bytes) AS workspace_bytes
+FROM counted_conv_calls c
+LEFT JOIN conv_costs k USING (op_id, direction)
+GROUP BY c.algorithm, c.direction
+ORDER BY total_ns DESC, algorithm, direction

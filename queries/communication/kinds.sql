@@ -1,0 +1,33 @@
+-- title = "By kind"
+-- doc = "Bus bandwidth counts what a ring moves over each link: 2 (n - 1) / n times the bytes for an all-reduce of n ranks, (n - 1) / n for reduce-scatter and all-gather (NVIDIA nccl-tests, doc/PERFORMANCE.md)."
+-- cannot = "No communication in this trace."
+-- [columns]
+-- rank = "process of the job"
+-- kind = "all_reduce, broadcast, ... as recorded, else from the name"
+-- group_size = "ranks that take part, where recorded"
+-- calls = "kernels or calls"
+-- size_bytes = "bytes of their inputs, where recorded"
+-- total_ns = "sum of durations"
+-- mean_ns = "per call"
+-- exposed_ns = "time in which it ran and nothing computed, overlaps between communication counted once"
+-- exposed_pct = "of the time of this kind, overlaps counted once"
+-- algorithm_bytes_per_s = "bytes over time"
+-- bus_bytes_per_s = "bus bandwidth, where the group is known"
+WITH named AS (
+    SELECT *, regexp_replace(lower(kind), '[^a-z()]', '', 'g') AS short FROM exchanges
+), tidy AS (
+    SELECT *, CASE WHEN short LIKE 'allreduce%' THEN 'all_reduce' WHEN short LIKE 'allgather%' THEN 'all_gather'
+        WHEN short LIKE 'reducescatter%' THEN 'reduce_scatter' WHEN short LIKE 'alltoall%' THEN 'all_to_all'
+        WHEN short LIKE 'sendrecv%' THEN 'send_recv' ELSE lower(kind) END AS what
+    FROM named
+)
+SELECT rank, what AS kind, group_size, count(*) AS calls, CAST(sum(size_bytes) AS BIGINT) AS size_bytes,
+    CAST(sum(dur_ns) AS BIGINT) AS total_ns, avg(dur_ns) AS mean_ns, CAST(sum(own_ns - hidden_ns) AS BIGINT) AS exposed_ns,
+    100.0 * sum(own_ns - hidden_ns) / nullif(sum(own_ns), 0) AS exposed_pct,
+    1e9 * sum(size_bytes) / nullif(sum(dur_ns) FILTER (size_bytes IS NOT NULL), 0) AS algorithm_bytes_per_s,
+    CASE what WHEN 'all_reduce' THEN 2.0 WHEN 'all_gather' THEN 1.0 WHEN 'reduce_scatter' THEN 1.0 END
+        * (group_size - 1) / group_size * 1e9 * sum(size_bytes)
+        / nullif(sum(dur_ns) FILTER (size_bytes IS NOT NULL), 0) AS bus_bytes_per_s
+FROM tidy
+GROUP BY rank, what, group_size
+ORDER BY rank, total_ns DESC, kind, group_size

@@ -1,0 +1,41 @@
+-- title = "By layer and change"
+-- doc = "Formats are those that a CPU library logs, or that a kernel's name gives; (not told) where neither does."
+-- cannot = "No layout change in this trace."
+-- [columns]
+-- layer = "layer, else the operator that asked for it"
+-- place = "inside a convolution call, or between operators"
+-- direction = "pass of the convolution it belongs to"
+-- source = "format before"
+-- target = "format after"
+-- name = "kernel or primitive"
+-- calls = "per step"
+-- busy_ns = "device time per step, overlaps counted once"
+-- busy_pct = "of all device time"
+-- layer_pct = "of the time of everything in convolution calls of that layer and direction"
+WITH every AS MATERIALIZED (
+    SELECT * FROM counted
+), shape AS MATERIALIZED (
+    SELECT op_id AS call_id, array_to_string(filter_shape, 'x') AS filter FROM conv_shapes
+), placed AS (
+    SELECT e.*, coalesce(e.layer, s.filter, e.op_name, '(no operator)') AS place_name
+    FROM every e LEFT JOIN shape s USING (call_id)
+), conv AS (
+    SELECT place_name, direction, sum(dur_ns / per) AS total_ns FROM placed WHERE call_id IS NOT NULL GROUP BY ALL
+), change AS (
+    SELECT c.*,
+        regexp_extract(p.formats, 'src[:_]\S*?blocked:(\w+)', 1) AS logged_source,
+        regexp_extract(p.formats, 'dst[:_]\S*?blocked:(\w+)', 1) AS logged_target,
+        regexp_extract(c.name, '(?i)((?:n|c)[cdhwn]{2,4})_?(?:to|2)_?((?:n|c)[cdhwn]{2,4})', ['source', 'target']) AS named
+    FROM placed c LEFT JOIN raw.primitives p ON p.id = c.id AND c.kind = 'primitive'
+    WHERE c.category = 'layout_transpose'
+)
+SELECT change.place_name AS layer, if(call_id IS NULL, 'between operators', 'inside convolutions') AS place, change.direction,
+    coalesce(nullif(logged_source, ''), nullif(upper(named.source), ''), '(not told)') AS source,
+    coalesce(nullif(logged_target, ''), nullif(upper(named.target), ''), '(not told)') AS target,
+    name, sum(1.0 / per) AS calls, sum(alone_ns / per) AS busy_ns,
+    100.0 * sum(alone_ns / per) / nullif((SELECT sum(alone_ns / per) FROM every), 0) AS busy_pct,
+    CASE WHEN call_id IS NOT NULL THEN 100.0 * sum(dur_ns / per) / nullif(any_value(conv.total_ns), 0) END AS layer_pct
+FROM change
+LEFT JOIN conv ON conv.place_name = change.place_name AND conv.direction IS NOT DISTINCT FROM change.direction
+GROUP BY change.place_name, change.direction, source, target, name, call_id IS NULL, call_id IS NOT NULL
+ORDER BY busy_ns DESC, layer, place, direction, source, target, name

@@ -1,0 +1,15 @@
+-- title = "By library"
+-- doc = "A framework's row holds kernels it brings itself, and on a CPU the time of its operators outside libraries."
+-- cannot = "Nothing ran on a device in this trace."
+-- [columns]
+-- library = "library; (not told) where the name does not say"
+-- calls = "kernels, copies, primitives or operators per step"
+-- names = "distinct names"
+-- busy_ns = "device time per step, overlaps counted once"
+-- busy_pct = "of all device time"
+SELECT coalesce(library, '(not told)') AS library, sum(1.0 / per) AS calls, count(DISTINCT name) AS names,
+    sum(alone_ns / per) AS busy_ns,
+    100.0 * sum(alone_ns / per) / nullif(sum(sum(alone_ns / per)) OVER (), 0) AS busy_pct
+FROM counted
+GROUP BY 1
+ORDER BY busy_ns DESC, library

@@ -1,0 +1,29 @@
+-- title = "Kernels that cannot fill the device"
+-- doc = "By name and operator, most time first: only launches with fewer threads than the device can hold. Communication kernels use few cores by design and are left out."
+-- cannot = "Every kernel whose grid and device are recorded has threads enough."
+-- [columns]
+-- name = "kernel"
+-- category = "what it does"
+-- operator = "operator that launched it"
+-- calls = "launches that cannot fill the device"
+-- total_ns = "their time"
+-- time_pct = "of the time of all kernels"
+-- threads = "median of threads per launch"
+-- fill_pct = "median of threads, of what the device can hold"
+-- blocks = "median of blocks per launch"
+-- cores = "cores of the device"
+WITH sized AS (
+    SELECT k.name, k.category, k.op_name, k.dur_ns, d.n_cores, d.n_cores * d.max_threads_per_core AS capacity,
+        k.grid_x * k.grid_y * k.grid_z AS blocks,
+        k.grid_x * k.grid_y * k.grid_z * k.block_x * k.block_y * k.block_z AS threads
+    FROM kernels k JOIN raw.devices d ON d.rank = k.rank AND d.device = k.device
+)
+SELECT name, category, coalesce(op_name, '(no operator)') AS operator, count(*) AS calls,
+    CAST(sum(dur_ns) AS BIGINT) AS total_ns,
+    100.0 * sum(dur_ns) / nullif((SELECT sum(dur_ns) FROM raw.kernels), 0) AS time_pct,
+    median(threads) AS threads, 100.0 * median(threads / capacity) AS fill_pct, median(blocks) AS blocks,
+    any_value(n_cores) AS cores
+FROM sized
+WHERE threads < capacity AND category <> 'communication'
+GROUP BY name, category, op_name
+ORDER BY total_ns DESC, name, category, operator

@@ -1,0 +1,59 @@
+-- title = "By layer and library"
+-- doc = "Per step; the first rows are over all layers. A fused row counts calls whose bias or activation another kernel or primitive computes along; its time cannot be told apart and is empty, not zero."
+-- cannot = "No bias addition or activation was recorded."
+-- [columns]
+-- layer = "layer; without layers the filter's shape or the operator; (all layers) for their sum"
+-- work = "bias, bias gradient, activation or activation gradient"
+-- library = "library that implements it"
+-- form = "own kernel, operator (on a CPU), epilogue kernel (of a matrix product) or fused"
+-- calls = "per step"
+-- busy_ns = "device time per step, overlaps counted once"
+-- busy_pct = "of all device time"
+WITH every AS MATERIALIZED (
+    SELECT * FROM counted
+), shape AS MATERIALIZED (
+    SELECT op_id AS call_id, array_to_string(filter_shape, 'x') AS filter,
+        parameters > list_product(filter_shape) AS has_bias
+    FROM conv_shapes
+), own AS (
+    SELECT e.call_id, e.op_id, e.layer, e.op_name,
+        if(e.category = 'activation', 'activation', 'bias')
+            || if(coalesce(e.direction IN ('dgrad', 'wgrad', 'backward'), o.is_backward, false), ' gradient', '') AS work,
+        coalesce(e.library, '(not told)') AS library,
+        CASE WHEN e.category = 'gemm' THEN 'epilogue kernel' WHEN e.kind = 'op' THEN 'operator' ELSE 'own kernel' END AS form,
+        -- An operator's time comes in pieces around what runs inside it; relu > clamp_min is one call.
+        if(e.kind <> 'op' OR above.category IS DISTINCT FROM e.category
+            AND row_number() OVER (PARTITION BY e.id ORDER BY e.start_ns) = 1, 1.0 / per, 0) AS calls,
+        alone_ns / per AS busy_ns
+    FROM every e
+    LEFT JOIN ops o ON o.id = e.op_id
+    LEFT JOIN ops above ON above.id = o.parent_id AND e.kind = 'op'
+    WHERE e.category IN ('bias', 'activation')
+        OR e.category = 'gemm' AND contains(e.name, 'epilogue::impl::globalKernel')
+), logged AS (
+    -- oneDNN's log says what it fused.
+    SELECT e.call_id, e.op_id, e.layer, e.op_name,
+        unnest(list_concat(
+            if(regexp_matches(p.formats, '\bbia[:_][^u]') AND p.prop_kind NOT LIKE 'backward%', ['bias'], []),
+            if(regexp_matches(p.attributes, 'eltwise_'), ['activation'], []))) AS work,
+        e.library, 'fused' AS form, 1.0 / per AS calls, NULL AS busy_ns
+    FROM every e JOIN raw.primitives p ON p.id = e.id
+    WHERE e.kind = 'primitive'
+), told AS (
+    -- A convolution that is given a bias and launches no kernel for it has it in its main kernel.
+    SELECT e.call_id, e.call_id AS op_id, any_value(e.layer) AS layer, NULL AS op_name, 'bias' AS work,
+        coalesce(any_value(e.library) FILTER (e.role = 'main'), '(not told)') AS library, 'fused' AS form,
+        any_value(1.0 / per) AS calls, NULL AS busy_ns
+    FROM every e JOIN shape s USING (call_id)
+    WHERE s.has_bias AND e.direction = 'fprop' AND e.kind = 'kernel'
+    GROUP BY e.call_id HAVING NOT bool_or(e.category = 'bias')
+), united AS (
+    SELECT *, coalesce(layer, filter, op_name, '(no operator)') AS place
+    FROM (FROM own UNION ALL BY NAME FROM logged UNION ALL BY NAME FROM told) LEFT JOIN shape USING (call_id)
+)
+SELECT coalesce(place, '(all layers)') AS layer, work, library, form, sum(calls) AS calls,
+    CAST(sum(busy_ns) AS DOUBLE) AS busy_ns,
+    100.0 * sum(busy_ns) / nullif((SELECT sum(alone_ns / per) FROM every), 0) AS busy_pct
+FROM united
+GROUP BY GROUPING SETS ((work, library, form), (place, work, library, form))
+ORDER BY place IS NOT NULL, busy_ns DESC NULLS LAST, layer, work, library, form

@@ -1,0 +1,23 @@
+-- title = "conv_trials"
+-- doc = "Kernels of convolutions with the iteration they ran in, and the last iteration in which their name occurs: a name that is gone after the first ones lost a search. An iteration is a step (0 is before the first), or without steps the nth call of a layer and direction."
+WITH step AS (
+    SELECT rank, step, row_number() OVER (PARTITION BY rank ORDER BY start_ns) AS number FROM step_times
+), first AS (
+    SELECT rank, min(start_ns) AS start_ns FROM step_times GROUP BY rank
+), call AS (
+    SELECT o.id AS op_id, row_number() OVER (
+        PARTITION BY o.rank, o.layer, o.name, s.filter_shape, s.input_shape ORDER BY o.start_ns, o.id) AS number
+    FROM raw.ops o JOIN attributed.conv_op c ON c.id = o.id LEFT JOIN conv_shapes s ON s.op_id = o.id
+), launched AS (
+    SELECT k.id, k.rank, k.name, k.algorithm, k.direction, k.role, k.dur_ns, k.call_id,
+        CASE WHEN first.rank IS NULL THEN call.number WHEN step.number IS NOT NULL THEN step.number
+            WHEN k.start_ns < first.start_ns THEN 0 END AS iteration
+    FROM kernels k
+    LEFT JOIN first ON first.rank = k.rank
+    LEFT JOIN step ON step.rank = k.rank AND step.step = k.step
+    LEFT JOIN call ON call.op_id = k.call_id
+    WHERE k.category = 'conv' OR k.call_id IS NOT NULL
+)
+SELECT *, max(iteration) OVER (PARTITION BY rank, name) AS last_iteration,
+    max(iteration) OVER (PARTITION BY rank) AS n_iterations
+FROM launched

@@ -1,0 +1,41 @@
+-- title = "exchanges"
+-- doc = "Every communication kernel or call of a rank, with the part of its time that no earlier one covers (own_ns) and how much of that computing on the same rank covers (hidden_ns). Copies do not count as computing."
+WITH every AS MATERIALIZED (
+    SELECT id, rank, kind, name, category, start_ns, end_ns FROM activities
+), sent AS (
+    SELECT e.id, e.rank, e.name, e.start_ns, e.end_ns, c.kind, c.size_bytes, c.group_size, c.dtype
+    FROM every e LEFT JOIN raw.collectives c ON c.kernel_id = e.id
+    WHERE e.category = 'communication' AND (e.kind <> 'op'
+        OR e.rank NOT IN (SELECT rank FROM raw.collectives WHERE kernel_id IS NULL))
+    UNION ALL
+    SELECT id, rank, name, start_ns, start_ns + dur_ns, kind, size_bytes, group_size, dtype
+    FROM raw.collectives WHERE kernel_id IS NULL AND rank NOT IN (SELECT rank FROM raw.kernels)
+), own AS (
+    SELECT *, greatest(start_ns, coalesce(max(end_ns) OVER (PARTITION BY rank ORDER BY start_ns, end_ns DESC, id
+        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), start_ns)) AS from_ns
+    FROM sent
+), compute AS (
+    SELECT rank, start_ns, end_ns, max(end_ns) OVER (PARTITION BY rank ORDER BY start_ns, end_ns DESC
+        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until_ns
+    FROM every WHERE category <> 'communication' AND kind <> 'copy'
+), piece AS (
+    SELECT rank, greatest(start_ns, coalesce(until_ns, start_ns)) AS start_ns, end_ns
+    FROM compute WHERE until_ns IS NULL OR end_ns > until_ns
+), busy_until AS (
+    SELECT *, coalesce(sum(end_ns - start_ns) OVER (PARTITION BY rank ORDER BY start_ns, end_ns
+        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before_ns
+    FROM piece
+), bounded AS (
+    -- Computing time before a moment, at both ends: the difference is what covers the row.
+    SELECT o.*, coalesce(a.before_ns + least(o.from_ns, a.end_ns) - a.start_ns, 0) AS computed_before_ns
+    FROM own o ASOF LEFT JOIN busy_until a ON a.rank = o.rank AND o.from_ns >= a.start_ns
+)
+SELECT b.id, b.rank, b.name,
+    coalesce(b.kind, nullif(regexp_extract(b.name,
+        '(?i)(all_?reduce|all_?gather|reduce_?scatter|broadcast|all_?to_?all|send_?recv|reduce)', 1), ''), '(not told)')
+        AS kind,
+    b.size_bytes, b.group_size, b.dtype, b.start_ns, b.end_ns, b.end_ns - b.start_ns AS dur_ns,
+    greatest(b.end_ns - b.from_ns, 0) AS own_ns,
+    CAST(CASE WHEN b.end_ns > b.from_ns THEN coalesce(z.before_ns + least(b.end_ns, z.end_ns) - z.start_ns, 0)
+        - b.computed_before_ns ELSE 0 END AS BIGINT) AS hidden_ns
+FROM bounded b ASOF LEFT JOIN busy_until z ON z.rank = b.rank AND b.end_ns >= z.start_ns
