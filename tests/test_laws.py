@@ -158,3 +158,10 @@ def test_a_wheel_holds_every_query_rule_and_collector(tmp_path: Path) -> None:
     wanted |= {str(path.relative_to(ROOT)) for path in (ROOT / "traceview").rglob("*.toml")}
     wanted.add("traceview/py.typed")
     assert wanted <= held
+
+
+def test_a_view_has_the_columns_its_header_explains(empty: duckdb.DuckDBPyConnection) -> None:
+    for view in capture.VIEWS:
+        columns = {row[0] for row in empty.execute(f"DESCRIBE {view}").fetchall()}
+        explained = set(sql.load(QUERIES / "views" / f"{view}.sql").columns)
+        assert explained <= columns, (view, explained - columns)

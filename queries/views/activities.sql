@@ -1,5 +1,16 @@
 -- title = "activities"
 -- doc = "One row per thing a device did, GPU or CPU. On a CPU: library primitives, and what operators spent outside them."
+-- [columns]
+-- kind = "kernel, copy, primitive or op (what an operator spent outside primitives)"
+-- id = "id of the row in its own table"
+-- device = "gpu N or cpu"
+-- stream = "stream of the device, or thread of the CPU"
+-- category = "what it does; docs/vocabulary.md"
+-- role = "main, transform or helper of a convolution"
+-- library = "library that implements it"
+-- call_id = "outermost convolution operator around it"
+-- device_until_ns = "latest end of what started before it on its device"
+-- rank_until_ns = "the same over all devices of its rank"
 SELECT
     'kernel' AS kind, id, rank, 'gpu ' || coalesce(CAST(device AS VARCHAR), '?') AS device, stream, name,
     category, algorithm, direction, role, library, start_ns, end_ns, dur_ns, op_id, op_name, layer, step, call_id,

@@ -1,5 +1,26 @@
 -- title = "conv_calls"
 -- doc = "One row per convolution operator call and direction, with the algorithm that its kernels or primitives show, and its time split by what they do."
+-- [columns]
+-- op_id = "the call's outermost operator"
+-- layer = "layer the call belongs to"
+-- confidence = "what the algorithm rests on"
+-- algorithms = "every algorithm seen under the call, for calls that try several"
+-- evidence = "kernels or primitives of the arithmetic and its transforms"
+-- libraries = "libraries that implement the arithmetic"
+-- n_parts = "kernels and primitives under the call"
+-- input_shape = "batch, channels, spatial sizes"
+-- filter_shape = "filters, channels per group, spatial sizes"
+-- output_shape = "batch, filters, spatial sizes"
+-- groups = "channel groups"
+-- flop = "FLOPs of the direct method, two per multiply-accumulate"
+-- start_ns = "start of the first thing under the call"
+-- main_ns = "time of the arithmetic"
+-- transform_ns = "time of im2col, FFT and Winograd transforms"
+-- layout_ns = "time of layout changes"
+-- bias_ns = "time of the bias addition or the bias's gradient"
+-- activation_ns = "time of activations under the call"
+-- helper_ns = "time of everything else: offset tables, zeroing; on a CPU also dispatch and allocation"
+-- total_ns = "sum of all of these"
 WITH part AS (
     -- What an operator did outside its primitives (allocation, dispatch) goes with what ran last before it, else first after.
     SELECT *, coalesce(direction, last_value(direction IGNORE NULLS) OVER earlier,

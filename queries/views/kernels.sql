@@ -1,5 +1,12 @@
 -- title = "kernels"
 -- doc = "One kernel on a device stream, with what it does: by its name, and by the call it is part of where there is one."
+-- [columns]
+-- category = "what it does; docs/vocabulary.md"
+-- algorithm = "convolution algorithm, decided by the call"
+-- direction = "fprop, dgrad or wgrad"
+-- role = "main, transform or helper of a convolution"
+-- library = "library that implements it"
+-- call_id = "outermost convolution operator around its launch"
 SELECT
     k.id, k.rank, k.device, k.stream, k.name,
     coalesce(p.category, n.category, 'other') AS category,

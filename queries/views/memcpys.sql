@@ -1,5 +1,8 @@
 -- title = "memcpys"
 -- doc = "One copy or fill on a device stream."
+-- [columns]
+-- call_id = "outermost convolution operator around it"
+-- category = "memcpy_htod and so on, or memset"
 SELECT
     m.id, m.rank, m.device, m.stream, m.direction, m.src_kind, m.dst_kind, m.src_device, m.dst_device, m.size_bytes,
     m.start_ns, m.start_ns + m.dur_ns AS end_ns, m.dur_ns, m.name, m.correlation, m.launch_id, m.op_id, m.op_name,

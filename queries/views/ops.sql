@@ -1,5 +1,8 @@
 -- title = "ops"
 -- doc = "One framework operator on a host thread, with what its name says it computes."
+-- [columns]
+-- category = "what it computes, or the layer it works for"
+-- direction = "pass of a convolution"
 SELECT
     o.id, o.rank, o.pid, o.tid, o.name, n.category, n.direction,
     o.start_ns, o.start_ns + o.dur_ns AS end_ns, o.dur_ns, o.self_ns, o.parent_id, o.depth, o.path,

@@ -1,5 +1,9 @@
 -- title = "primitives"
 -- doc = "One call into a CPU library's primitive (oneDNN, NNPACK)."
+-- [columns]
+-- algorithm = "convolution algorithm"
+-- direction = "fprop, dgrad or wgrad"
+-- call_id = "outermost convolution operator around it"
 SELECT
     p.id, p.rank, p.pid, p.tid, p.library, p.kind, p.impl, p.prop_kind, p.algorithm_recorded,
     CASE WHEN c.id IS NULL THEN n.algorithm ELSE c.algorithm END AS algorithm,

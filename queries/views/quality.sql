@@ -1,5 +1,10 @@
 -- title = "quality"
 -- doc = "What was wrong in the input or could not be linked, counted: one row per file and kind of trouble."
+-- [columns]
+-- source = "file, for trouble in the input"
+-- kind = "what was wrong"
+-- n = "how often"
+-- examples = "up to ten"
 SELECT c.rank, c.source, p.kind, p.n, p.examples FROM raw.captures c, unnest(c.problems) AS t(p)
 UNION ALL BY NAME
 SELECT rank, NULL AS source, 'kernel without a recorded launch' AS kind, count(*) AS n, NULL AS examples

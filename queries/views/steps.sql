@@ -1,5 +1,11 @@
 -- title = "steps"
 -- doc = "One training step of a rank. Busy is the union of everything its devices did between its start and its end."
+-- [columns]
+-- step = "number of the step"
+-- is_warmup = "leading step that takes half as long again as the median"
+-- found_by = "how the step was found; NULL when the profiler marked it"
+-- busy_ns = "union of everything the rank's devices did inside the step"
+-- idle_ns = "the step's time without that"
 WITH inside AS (
     SELECT s.rank, s.step, s.start_ns,
         sum(greatest(least(b.end_ns, s.end_ns) - greatest(b.start_ns, coalesce(b.rank_until_ns, b.start_ns), s.start_ns),
