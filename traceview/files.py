@@ -6,6 +6,8 @@ all that could be decompressed and says in `Stream.damage` what went wrong.
 
 from __future__ import annotations
 
+import contextlib
+import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -132,3 +134,19 @@ def peek(path: Path) -> Peek:
         raise InputError(f"{path} is empty: there is nothing to read in it.")
     compression = "gzip" if magic.startswith(GZIP_MAGIC) else "zstd" if magic == ZSTD_MAGIC else None
     return Peek(path, bytes(head[:PEEK_BYTES]), compression)
+
+
+@contextlib.contextmanager
+def plain_file(path: Path) -> Iterator[tuple[Path, str | None]]:
+    """The file itself, or while the context lasts a decompressed copy of it, and what was wrong with the compression."""
+    with path.open("rb") as file:
+        magic = file.read(4)
+    if not magic.startswith(GZIP_MAGIC) and magic != ZSTD_MAGIC:
+        yield path, None
+        return
+    with tempfile.NamedTemporaryFile(prefix="traceview-") as copy:
+        stream = Stream(path)
+        for block in stream:
+            copy.write(block)
+        copy.flush()
+        yield Path(copy.name), stream.damage

@@ -1,0 +1,22 @@
+-- title = "nsys: NVTX ranges"
+-- doc = "Push/pop (59, 70) and start/end ranges (60, 71); the latter belong to a process, not to a thread. Steps, phases and modules where the name says so."
+-- into = "ranges"
+-- tables = ["NVTX_EVENTS"]
+WITH domain AS (
+    SELECT pid, domain, any_value(name) AS name FROM nvtx WHERE type = 75 GROUP BY ALL
+), named AS (
+    SELECT e.id, e.start_ns, e.end_ns - e.start_ns AS dur_ns, e.pid, CASE WHEN e.type IN (59, 70) THEN e.tid END AS tid,
+        coalesce(e.name, '') AS name, d.name AS domain, e.payload
+    FROM nvtx e LEFT JOIN domain d ON d.pid IS NOT DISTINCT FROM e.pid AND d.domain = e.domain
+    WHERE e.type IN (59, 60, 70, 71) AND e.start_ns IS NOT NULL AND e.end_ns >= e.start_ns
+)
+SELECT id, start_ns, dur_ns, pid, tid, domain, payload,
+    CASE
+        WHEN regexp_matches(name, '^(ProfilerStep#|((train(ing)?[ _])?(step|iteration|iter|batch)[ _:#=]{0,2}))\d+$', 'i')
+            THEN 'step'
+        WHEN starts_with(name, 'traceview.phase: ') THEN 'phase'
+        WHEN starts_with(name, 'traceview.module: ') THEN 'module'
+        ELSE 'nvtx'
+    END AS kind,
+    regexp_replace(name, '^traceview\.(phase|module): ', '') AS name
+FROM named
