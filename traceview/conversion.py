@@ -20,7 +20,7 @@ import duckdb
 from traceview import capture, readers
 from traceview.derive import derive
 from traceview.errors import InputError
-from traceview.files import Stream, peek
+from traceview.files import Stream, files_in, peek
 from traceview.sink import Sink
 
 Progress = Callable[[int, int], None]
@@ -83,7 +83,7 @@ def group_by_rank(sources: list[Source]) -> list[Group]:
 
 def read_groups(groups: list[Group], folder: Path, options: Options) -> None:
     """Read every rank into `folder/rank-NNNN`, all on the clock of the first."""
-    total = sum(source.path.stat().st_size for group in groups for source in group.sources)
+    total = sum(_size(source) for group in groups for source in group.sources)
     done = 0
     taken: set[int] = set()
     origin_unix_ns: int | None = None
@@ -92,7 +92,7 @@ def read_groups(groups: list[Group], folder: Path, options: Options) -> None:
             sink = Sink(connection)
             for source in group.sources:
                 _read_source(source, sink, group.about, options, done, total)
-                done += source.path.stat().st_size
+                done += _size(source)
             _add_processor(sink, group.about)
             derive(connection)
             sink.rank = _free_rank(group.rank if group.rank is not None else sink.recorded_rank, taken)
@@ -103,6 +103,10 @@ def read_groups(groups: list[Group], folder: Path, options: Options) -> None:
                 origin = origin_unix_ns - sink.zero_unix_ns
             known = origin_unix_ns if sink.zero_unix_ns is not None else None
             sink.export(folder / f"rank-{sink.rank:04d}", origin, known)
+
+
+def _size(source: Source) -> int:
+    return sum(file.stat().st_size for file in files_in(source.path))
 
 
 def _read_source(source: Source, sink: Sink, about: dict[str, Any], options: Options, done: int, total: int) -> None:

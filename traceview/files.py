@@ -36,7 +36,7 @@ class Peek:
 
     path: Path
     head: bytes
-    """First bytes after decompression, at most `PEEK_BYTES`."""
+    """First bytes after decompression, at most `PEEK_BYTES`; none of a folder."""
     compression: str | None
     """gzip, zstd or None."""
 
@@ -119,7 +119,12 @@ class Stream:
 
 
 def peek(path: Path) -> Peek:
-    """The first bytes of a file, decompressed. Raises `InputError` for what cannot be opened or is empty."""
+    """The first bytes of a file, decompressed. Raises `InputError` for what cannot be opened or is empty.
+
+    A folder can be a trace too: its reader looks at what lies in `Peek.path`.
+    """
+    if path.is_dir():
+        return Peek(path, b"", None)
     try:
         with path.open("rb") as file:
             magic = file.read(4)
@@ -134,6 +139,11 @@ def peek(path: Path) -> Peek:
         raise InputError(f"{path} is empty: there is nothing to read in it.")
     compression = "gzip" if magic.startswith(GZIP_MAGIC) else "zstd" if magic == ZSTD_MAGIC else None
     return Peek(path, bytes(head[:PEEK_BYTES]), compression)
+
+
+def files_in(path: Path) -> list[Path]:
+    """The files of a trace: the file itself, or all that lie in a folder that is one trace."""
+    return sorted(file for file in path.iterdir() if file.is_file()) if path.is_dir() else [path]
 
 
 @contextlib.contextmanager

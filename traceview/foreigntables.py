@@ -36,10 +36,15 @@ Columns = Mapping[str, str]
 class Owner:
     """Which processes' rows are wanted, by the process in bits 24 to 47 of a column."""
 
-    column: str
     pids: frozenset[int]
     outsiders: bool
     """Whether the rows wanted are those of all other processes (and of none)."""
+    columns: tuple[str, ...] = ()
+    """The first of these that a table has tells whose row it is; a table without any belongs to the outsiders."""
+
+    def column(self, present: tuple[str, ...]) -> str | None:
+        """The column that tells, of those in a table."""
+        return next((name for name in self.columns if name in present), None)
 
 
 class Tables(Protocol):
@@ -161,7 +166,7 @@ def _select(table: str, present: tuple[str, ...], wanted: Columns, owner: Owner 
     values = [_value(by_name.get(column.lower()), kind) for column, kind in wanted.items()]
     head = ", ".join(f"{first[kind]} AS {_quoted(column)}" for column, kind in wanted.items())
     query = f"SELECT {head} UNION ALL SELECT {', '.join(values)} FROM main.{_quoted(table)}"
-    column = by_name.get(owner.column.lower()) if owner else None
+    column = owner.column(present) if owner else None
     if owner and column:
         pids = ", ".join(str(pid) for pid in sorted(owner.pids))
         process = f"({_quoted(column)} >> 24 & 16777215)"
@@ -206,18 +211,17 @@ class _Batches:
     damage: list[str] = field(default_factory=list)
 
     def rows(self, table: str, wanted: Columns, owner: Owner | None = None) -> Iterator[pa.RecordBatch]:
-        names = [*wanted, *([owner.column] if owner and owner.column not in wanted else [])]
+        teller = owner.column(self.columns[table]) if owner else None
+        names = [*wanted, *([teller] if teller and teller not in wanted else [])]
         try:
             for batch in self.open[table]([name for name in names if name in self.columns[table]]):
-                yield _conform(_owned(batch, owner), wanted)
+                yield _conform(_owned(batch, owner, teller) if owner and teller else batch, wanted)
         except (pa.ArrowException, OSError) as error:
             self.damage.append(f"table {table} could be read only in part ({_reason(error)})")
 
 
-def _owned(batch: pa.RecordBatch, owner: Owner | None) -> pa.RecordBatch:
-    if owner is None or owner.column not in batch.schema.names:
-        return batch
-    number = pc.cast(batch.column(owner.column), pa.int64(), safe=False)
+def _owned(batch: pa.RecordBatch, owner: Owner, teller: str) -> pa.RecordBatch:
+    number = pc.cast(batch.column(teller), pa.int64(), safe=False)
     process = pc.bit_wise_and(pc.shift_right(number, 24), 0xFFFFFF)
     inside = pc.is_in(process, pa.array(sorted(owner.pids), pa.int64()))
     return batch.filter(pc.invert(inside) if owner.outsiders else inside)

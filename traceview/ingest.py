@@ -1,7 +1,7 @@
 """Fills the staging tables from the tables of another tool's database, by the queries of one folder.
 
 A query's header says `into`, the table it fills; `tables`, the foreign tables it reads, those that exist one after the
-other; `[source]`, the columns it wants of them with their types; `owner`, the column that tells whose row it is. Its
+other; `[source]`, the columns it wants of them with their types; `owner`, the columns that tell whose row it is. Its
 body selects from `source`, which has those columns, `"table"`, and `"row"`, which makes ids: `$first + "row"`.
 
 The one law: a query sees every column it asked for, whatever the file holds, and every row is accounted for.
@@ -80,13 +80,15 @@ class Ingest:
     def _batches(
         self, query: Query, source: Mapping[str, str], schema: pa.Schema, counted: _Counted
     ) -> Iterator[pa.RecordBatch]:
-        column = query.extra.get("owner")
-        owner = replace(self.owner, column=column) if self.owner and column else None
+        owner = replace(self.owner, columns=tuple(query.extra.get("owner", ()))) if self.owner else None
         for table in query.extra["tables"]:
             name = self.named(table)
             if name not in self.tables.columns:
                 continue
             self.read.add(name)
+            if owner and query.extra.get("owner") is not None and not owner.outsiders:
+                if owner.column(self.tables.columns[name]) is None:
+                    continue
             for batch in self.tables.rows(name, source, owner):
                 count = len(batch)
                 numbers = pa.array(range(counted.rows, counted.rows + count), pa.int64())

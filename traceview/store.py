@@ -23,7 +23,7 @@ from traceview import capture, readers
 from traceview.conversion import Group, group_by_rank, read_groups, sources_of
 from traceview.conversion import Options as Options
 from traceview.errors import InputError, UsageError
-from traceview.files import peek
+from traceview.files import files_in, peek
 from traceview.tables import SCHEMA_VERSION
 
 CACHE_SUFFIX = ".traceview"
@@ -109,14 +109,15 @@ def is_capture(path: Path) -> bool:
 
 
 def trace_files(path: Path) -> list[Path]:
-    """The trace files behind an input. Raises `InputError` when there is nothing to read."""
-    if path.is_file():
+    """The traces behind an input: files, and folders that are one trace. Raises `InputError` when there is none."""
+    if path.is_file() or (path.is_dir() and _is_trace(path)):
         return [path]
     if path.is_dir():
-        files = []
+        files: list[Path] = []
         for file in sorted(path.rglob("*")):
             hidden = any(part.startswith(".") or part.endswith(CACHE_SUFFIX) for part in file.relative_to(path).parts)
-            if file.is_file() and not hidden and _is_trace(file):
+            inside = any(folder in file.parents for folder in files)
+            if not hidden and not inside and _is_trace(file):
                 files.append(file)
         if files:
             return files
@@ -208,7 +209,7 @@ def _escaped(name: str) -> str:
 def _key(files: Sequence[Path]) -> dict[str, object]:
     """What a cache depends on."""
     identity = []
-    for file in files:
+    for file in [inner for trace in files for inner in files_in(trace)]:
         status = file.stat()
         identity.append([file.name, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino])
     versions = {reader.NAME: reader.VERSION for reader in readers.READERS}

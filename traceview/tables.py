@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Part of every cache key: a cache written with another schema is rebuilt."""
 
 RANK_SHIFT = 40
@@ -83,6 +83,10 @@ dur_ns BIGINT duration in nanoseconds, never negative
 _THREAD = """
 pid BIGINT process id (text ids are numbered)
 tid BIGINT thread id (text ids are numbered)
+"""
+_RANGES = """
++range_id ID innermost NVTX range around its launch, on the launch's thread
++library_id ID the call of cuDNN or cuBLAS around its launch, on the launch's thread
 """
 _PLACE = """
 +op_id ID the operator that caused it
@@ -171,6 +175,7 @@ graph BIGINT CUDA graph it was launched in
 graph_node BIGINT node of that graph
 +launch_id ID the API call that launched it
 """
+        + _RANGES
         + _PLACE
         + _COVER,
     ),
@@ -193,6 +198,7 @@ correlation BIGINT joins the copy to the call that issued it
 external_id BIGINT the profiler's own number of the operator
 +launch_id ID the API call that issued it
 """
+        + _RANGES
         + _PLACE
         + _COVER,
     ),
@@ -247,9 +253,10 @@ module_hierarchy VARCHAR module path, where recorded
         _SPAN
         + _THREAD
         + """
-kind VARCHAR step, phase, module, nvtx, user, python or device (a host range as seen on the device)
+kind VARCHAR step, phase, module, nvtx, library (a call of cuDNN or cuBLAS), user, python or device (as seen there)
 name VARCHAR name; for step, phase and module without the prefix that marked it
 domain VARCHAR NVTX domain or library that opened it
+payload VARCHAR value recorded with the range, as text
 +parent_id ID innermost range of the same kind around it on its thread
 +depth BIGINT 0 for a range inside no other of its kind
 +step BIGINT training step in which it started; for kind step the step's own number
@@ -266,6 +273,8 @@ kind VARCHAR runtime or driver
 correlation BIGINT joins the call to what it put on the device
 external_id BIGINT the profiler's own number of the operator
 +op_id ID innermost operator around the call on its thread
++range_id ID innermost NVTX range around the call on its thread
++library_id ID innermost call of cuDNN or cuBLAS around it on its thread
 +step BIGINT training step in which it started
 """,
     ),

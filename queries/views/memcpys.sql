@@ -5,8 +5,9 @@
 -- category = "memcpy_htod and so on, or memset"
 SELECT
     m.id, m.rank, m.device, m.stream, m.direction, m.src_kind, m.dst_kind, m.src_device, m.dst_device, m.size_bytes,
-    m.start_ns, m.start_ns + m.dur_ns AS end_ns, m.dur_ns, m.name, m.correlation, m.launch_id, m.op_id, m.op_name,
-    m.op_link, m.layer, m.phase, m.step, p.call_id, p.direction AS call_direction, p.algorithm AS call_algorithm,
+    m.start_ns, m.start_ns + m.dur_ns AS end_ns, m.dur_ns, m.name, m.correlation, m.launch_id, m.range_id, m.library_id,
+    m.op_id, m.op_name, m.op_link, m.layer, m.phase, m.step, p.call_id, p.direction AS call_direction,
+    p.algorithm AS call_algorithm,
     m.device_until_ns, m.rank_until_ns,
     CASE WHEN m.direction = 'memset' THEN 'memset' WHEN m.direction = 'unknown' THEN 'other'
         ELSE 'memcpy_' || lower(m.direction) END AS category

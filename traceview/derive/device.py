@@ -10,22 +10,30 @@ import duckdb
 import numpy as np
 
 from traceview.derive.nesting import Spans
-from traceview.derive.spans import fetch, ids_at, publish
+from traceview.derive.spans import fetch, ids_at, load, publish
 from traceview.derive.steps import Steps
 
 
 def api_calls(connection: duckdb.DuckDBPyConnection, steps: Steps, operators: Spans) -> None:
-    """Fill derived.api_calls: the operator around each runtime or driver call, and its step."""
+    """Fill derived.api_calls: the operator and the ranges around each runtime or driver call, and its step."""
     calls = fetch(
         connection,
         """SELECT c.id, t.thread, c.start_ns FROM stage.api_calls c
         JOIN thread t ON c.pid IS NOT DISTINCT FROM t.pid AND c.tid IS NOT DISTINCT FROM t.tid""",
     )
-    found = operators.innermost(calls["thread"], calls["start_ns"])
-    facts = {"id": calls["id"], "op_id": ids_at(operators, found), "step": steps.at(calls["start_ns"])}
+    facts = {"id": calls["id"], "step": steps.at(calls["start_ns"])}
+    around = {"op_id": operators}
+    for column, kind in _RANGES.items():
+        around[column] = load(
+            connection, f"SELECT id, pid, tid, start_ns, dur_ns FROM stage.ranges WHERE kind = '{kind}' AND tid IS NOT NULL"
+        )
+    for column, spans in around.items():
+        facts[column] = ids_at(spans, spans.innermost(calls["thread"], calls["start_ns"]))
     publish(connection, "call_facts", facts)
-    connection.execute("INSERT INTO derived.api_calls BY NAME SELECT * FROM call_facts")
+    connection.execute("INSERT INTO derived.api_calls BY NAME SELECT * EXCLUDE (module_id) FROM call_facts")
 
+
+_RANGES = {"range_id": "nvtx", "library_id": "library", "module_id": "module"}
 
 _DEVICE_ROWS = """
 INSERT INTO derived.{table} BY NAME
@@ -36,22 +44,26 @@ WITH launch AS (
     SELECT external_id, min(id) AS op_id FROM stage.ops
     WHERE external_id IS NOT NULL AND NOT $has_launches GROUP BY external_id
 ), linked AS (
-    SELECT k.id, l.launch_id, c.step AS launch_step, k.start_ns,
+    SELECT k.id, l.launch_id, c.step AS launch_step, c.range_id, c.library_id, c.module_id, k.start_ns,
         coalesce(c.op_id, n.op_id) AS op_id,
         CASE WHEN c.op_id IS NOT NULL THEN 'correlation' WHEN n.op_id IS NOT NULL THEN 'external_id' END AS op_link
     FROM stage.{table} k
     LEFT JOIN launch l USING (correlation)
-    LEFT JOIN derived.api_calls c ON c.id = l.launch_id
+    LEFT JOIN call_facts c ON c.id = l.launch_id
     LEFT JOIN by_number n ON n.external_id = k.external_id
 )
-SELECT linked.id, device_until_ns, rank_until_ns, launch_id, op_id, op_link,
-    o.name AS op_name, d.path AS op_path, d.layer, d.phase,
+SELECT linked.id, device_until_ns, rank_until_ns, launch_id, range_id, library_id, op_id, op_link,
+    o.name AS op_name, d.path AS op_path,
+    -- Where no operators were recorded, the module around the launch.
+    coalesce(d.layer, CASE WHEN op_id IS NULL THEN regexp_replace(m.name, ' \\(\\w+\\)$', '') END) AS layer,
+    d.phase,
     CASE WHEN $has_launches THEN launch_step ELSE row_step.step END AS step
 FROM linked
 LEFT JOIN stage.ops o ON o.id = op_id
 LEFT JOIN derived.ops d ON d.id = op_id
 LEFT JOIN row_step ON row_step.id = linked.id
 LEFT JOIN cover ON cover.id = linked.id
+LEFT JOIN stage.ranges m ON m.id = linked.module_id
 """
 
 # Busy time is a union of intervals: each row counts from the latest end before it.

@@ -11,9 +11,9 @@ from typing import Any
 
 from traceview.errors import InputError
 from traceview.files import Peek
-from traceview.readers import kineto, onednn
+from traceview.readers import kineto, nsys, onednn
 
-READERS: tuple[ModuleType, ...] = (kineto, onednn)
+READERS: tuple[ModuleType, ...] = (kineto, onednn, nsys)
 
 
 def detect(peek: Peek) -> ModuleType:

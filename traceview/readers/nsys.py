@@ -1,0 +1,207 @@
+"""Nsight Systems exports: SQLite (nsys 2019 to 2026), `parquetdir`, `arrowdir` and Arrow streams.
+
+Capture with `nsys profile --trace=cuda,nvtx,cudnn,cublas --cuda-graph-trace=node -o trace COMMAND`, then export with
+`nsys export --type sqlite trace.nsys-rep`. Format: https://docs.nvidia.com/nsight-systems/UserGuide/ (exporter schema).
+Times are nanoseconds since the session's start. Correlation numbers repeat across processes, so every process that used
+a device is read as a rank of its own. CPU samples and scheduling (`COMPOSITE_EVENTS`, `SCHED_EVENTS`) are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow.compute as pc
+
+from traceview.errors import InputError
+from traceview.files import Peek, Stream
+from traceview.foreigntables import TABLE_FILE, Owner, Tables, open_tables, sqlite_tables
+from traceview.ingest import Ingest
+from traceview.paths import content
+from traceview.sink import Sink
+
+NAME = "nsys"
+TITLE = "Nsight Systems export (SQLite, Parquet folder, Arrow)"
+HOW = "nsys profile --trace=cuda,nvtx,cudnn,cublas, then nsys export --type sqlite"
+VERSION = 1
+
+DEVICE_TABLES = tuple(f"CUPTI_ACTIVITY_KIND_{kind}" for kind in ("KERNEL", "MEMCPY", "MEMSET"))
+OTHER_TABLES = frozenset({"TARGET_INFO_SESSION_START_TIME", "NVTX_EVENTS", "META_DATA_EXPORT", "TARGET_INFO_SYSTEM_ENV"})
+QUERIES = (
+    "string", "metric", "kernels", "memcpys", "memsets", "api_calls", "nvtx", "nvtx_ranges", "nvtx_events",
+    "libraries", "events", "counters",
+)  # fmt: skip
+_ARROW_STREAM = b"\xff\xff\xff\xff"
+_SEVERE = 2
+"""DIAGNOSTIC_EVENT.severity from which on a message is a warning: 1 is information, 2 a warning, 3 an error."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One process that used a device, and of how many; the first one takes in what belongs to none of them."""
+
+    pid: int
+    others: frozenset[int]
+    is_first: bool
+
+    def owner(self) -> Owner:
+        """Whose rows are read with this process."""
+        return Owner(self.others, True) if self.is_first else Owner(frozenset({self.pid}), False)
+
+
+def sniff(peek: Peek) -> bool:
+    """A database or folder with the tables of an nsys export, or an Arrow stream that says it is one of them."""
+    if peek.path.is_dir():
+        return is_export(TABLE_FILE.sub("", file.name) for file in peek.path.iterdir() if TABLE_FILE.search(file.name))
+    if peek.head.startswith(_ARROW_STREAM):
+        return b"table_name" in peek.head and bool(re.search(rb"StringIds|CUPTI_ACTIVITY_KIND_|META_DATA_", peek.head))
+    return is_export(sqlite_tables(peek.path, peek.head))
+
+
+def is_export(names: Any) -> bool:
+    """Whether these are tables of nsys: names are kept in StringIds, which no other tool does."""
+    found = set(names)
+    return "StringIds" in found and bool(found & (OTHER_TABLES | set(DEVICE_TABLES)))
+
+
+def parts(path: Path) -> list[Part | None]:
+    """The processes that used a device, in the order of their devices."""
+    first_device: dict[int, int] = {}
+    with open_tables(path) as tables:
+        for table in DEVICE_TABLES:
+            if table not in tables.columns:
+                continue
+            for batch in tables.rows(table, {"globalPid": "BIGINT", "deviceId": "BIGINT"}):
+                grouped = batch.filter(pc.is_valid(batch.column(0)))
+                pids = pc.bit_wise_and(pc.shift_right(grouped.column(0), 24), 0xFFFFFF)
+                for pid in pc.unique(pids).to_pylist():
+                    least = pc.min(grouped.column(1).filter(pc.equal(pids, pid))).as_py() or 0
+                    first_device[pid] = min(first_device.get(pid, least), least)
+    order = sorted(first_device, key=lambda pid: (first_device[pid], pid))
+    return [Part(pid, frozenset(order) - {pid}, pid == order[0]) for pid in order] or [None]
+
+
+def read(stream: Stream, sink: Sink, part: Part | None = None) -> None:
+    """Fill the tables from one export, or from one process of it."""
+    with open_tables(stream.path) as tables:
+        values = {"pid": part.pid if part else None}
+        ingest = Ingest(sink, tables, content("queries") / "ingest" / NAME, part.owner() if part else None, "", values)
+        for query in QUERIES:
+            ingest.run(query)
+        ingest.values = {**values, "zero": sink.earliest_ns()}
+        ingest.run("threads")
+        facts = _describe(ingest, part)
+        _explain(sink, tables, facts)
+        for damage in tables.damage:
+            sink.problem(damage)
+    if not sink.facts.get("n_kept"):
+        reason = next(iter(sink.problems), "it holds no events")
+        raise InputError(f"{stream.path.name} holds nothing that can be shown: {reason}.")
+    if stream.progress:
+        stream.progress(sum(file.stat().st_size for file in [stream.path] if file.is_file()))
+
+
+def _describe(ingest: Ingest, part: Part | None) -> dict[str, list[str]]:
+    """Facts about the run: versions, clock, devices, warnings. Returns the export's and the capture's own metadata."""
+    sink = ingest.sink
+    named = {"name": "VARCHAR", "value": "VARCHAR"}
+    facts: dict[str, list[str]] = {}
+    for table in ("META_DATA_EXPORT", "EXPORT_META_DATA", "META_DATA_CAPTURE", "TARGET_INFO_SYSTEM_ENV"):
+        for row in ingest.rows_of(table, named):
+            facts.setdefault(str(row["name"]), []).append(str(row["value"]))
+    started = ingest.rows_of("TARGET_INFO_SESSION_START_TIME", {"utcEpochNs": "BIGINT"})
+    sink.zero_unix_ns = next((row["utcEpochNs"] for row in started if row["utcEpochNs"]), None)
+    for row in ingest.rows_of("DIAGNOSTIC_EVENT", {"severity": "BIGINT", "text": "VARCHAR"}):
+        if (row["severity"] or 0) >= _SEVERE and row["severity"] <= 3 and row["text"] not in sink.warnings:
+            sink.warnings.append(row["text"])
+    sink.write_rows("devices", _devices(ingest, part))
+    host = facts.get("Hostname") or facts.get("HostName")
+    sink.write_rows("ranks", [{"pid": part.pid if part else None, "host": host[0] if host else None}])
+    schema, product = _first(facts, "EXPORT_SCHEMA_VERSION"), _first(facts, "EXPORT_PRODUCT_VERSION")
+    unread = sorted(table for table in set(ingest.tables.columns) - ingest.read if not table.startswith("ENUM_"))
+    sink.fact(
+        tool="Nsight Systems",
+        tool_version=product or (f"schema {schema}" if schema else None),
+        command=_command(facts),
+        metadata={"schema_version": schema, "tables_not_read": unread, "capture": facts},
+    )
+    return facts
+
+
+def _first(facts: dict[str, list[str]], name: str) -> str | None:
+    return next(iter(facts.get(name, ())), None)
+
+
+def _command(facts: dict[str, list[str]]) -> str | None:
+    words = facts.get("PROCESS_0:COMMAND", [])
+    number = 0
+    while words and (argument := _first(facts, f"PROCESS_0:ARGUMENT_{number}")) is not None:
+        words = [*words, argument]
+        number += 1
+    return " ".join(words) or None
+
+
+def _devices(ingest: Ingest, part: Part | None) -> list[dict[str, Any]]:
+    """Devices by the number that kernels carry: CUDA's, which TARGET_INFO_CUDA_DEVICE maps to the GPU, per process."""
+    wanted = {name: "BIGINT" for name in _GPU_NUMBERS} | {"name": "VARCHAR"}
+    gpus = {row["id"]: row for row in ingest.rows_of("TARGET_INFO_GPU", wanted)}
+    mapping = ingest.rows_of("TARGET_INFO_CUDA_DEVICE", {"cudaId": "BIGINT", "gpuId": "BIGINT", "pid": "BIGINT"})
+    mine = {row["cudaId"]: row["gpuId"] for row in mapping if part is None or row["pid"] in (part.pid, None)}
+    if not mine:
+        mine = {number if row["cuDevice"] is None else row["cuDevice"]: number for number, row in gpus.items()}
+    used = ingest.sink.connection.execute(
+        "SELECT DISTINCT device FROM stage.kernels UNION SELECT DISTINCT device FROM stage.memcpys"
+    ).fetchall()
+    numbers = sorted({number for number in mine if number is not None} | {row[0] for row in used if row[0] is not None})
+    return [_device(number, gpus.get(mine.get(number, number), {})) for number in numbers]
+
+
+_GPU_NUMBERS = (
+    "id", "cuDevice", "totalMemory", "memoryBandwidth", "clockRate", "smCount", "computeMajor", "computeMinor",
+    "maxWarpsPerSm", "threadsPerWarp",
+)  # fmt: skip
+
+
+def _device(number: int, gpu: dict[str, Any]) -> dict[str, Any]:
+    threads = (gpu.get("maxWarpsPerSm") or 0) * (gpu.get("threadsPerWarp") or 0)
+    major = gpu.get("computeMajor")
+    return {
+        "device": number,
+        "name": gpu.get("name"),
+        "kind": "gpu",
+        "architecture": f"{major}.{gpu.get('computeMinor')}" if major is not None else None,
+        "n_cores": gpu.get("smCount"),
+        "max_threads_per_core": threads or None,
+        "memory_bytes": gpu.get("totalMemory"),
+        "clock_hz": gpu.get("clockRate"),
+        "memory_bytes_per_s": float(gpu["memoryBandwidth"]) if gpu.get("memoryBandwidth") else None,
+        "peaks_from": "the trace (TARGET_INFO_GPU)" if gpu.get("memoryBandwidth") else None,
+    }
+
+
+def _explain(sink: Sink, tables: Tables, facts: dict[str, list[str]]) -> None:
+    """Say why there are no kernels, where there are none, and what a graph traced as a whole hides."""
+    counted = sink.connection.execute(
+        """SELECT (SELECT count(*) FROM stage.kernels), (SELECT count(*) FROM stage.api_calls),
+            (SELECT count(*) FROM stage.events WHERE category = 'graph_trace')"""
+    ).fetchall()
+    n_kernels, n_calls, n_graphs = counted[0]
+    if n_graphs:
+        sink.warnings.append(
+            f"{n_graphs} CUDA graph launches were recorded as a whole, without their kernels; "
+            "profile with --cuda-graph-trace=node to see them."
+        )
+    if n_kernels:
+        return
+    if n_graphs:
+        reason = "no kernel was recorded: they ran in CUDA graphs that were traced as a whole (--cuda-graph-trace=node)"
+    elif n_calls:
+        reason = "CUDA calls were traced but no kernel: none was launched, or the program ended before they were flushed"
+    elif "Cuda" in facts.get("CAPTURE_EVENT_TYPE", ()):
+        reason = "no GPU work was traced although CUDA tracing was on: the program used no GPU"
+    else:
+        reason = "no GPU work was traced: nsys was run without --trace=cuda or the program used no GPU"
+    sink.problem(reason)
+    sink.warnings.append(reason)
