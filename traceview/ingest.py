@@ -77,6 +77,14 @@ class Ingest:
         self.read.add(name)
         return [row for batch in self.tables.rows(name, source) for row in batch.to_pylist()]
 
+    def unread(self) -> list[str]:
+        """Tables of the file that hold rows and that nothing has read."""
+        return sorted(table for table in set(self.tables.columns) - self.read if self._has_rows(table))
+
+    def _has_rows(self, table: str) -> bool:
+        column = self.tables.columns[table][0]
+        return any(len(batch) for batch in self.tables.rows(table, {column: "VARCHAR"}))
+
     def _batches(
         self, query: Query, source: Mapping[str, str], schema: pa.Schema, counted: _Counted
     ) -> Iterator[pa.RecordBatch]:

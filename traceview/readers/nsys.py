@@ -120,7 +120,7 @@ def _describe(ingest: Ingest, part: Part | None) -> dict[str, list[str]]:
     host = facts.get("Hostname") or facts.get("HostName")
     sink.write_rows("ranks", [{"pid": part.pid if part else None, "host": host[0] if host else None}])
     schema, product = _first(facts, "EXPORT_SCHEMA_VERSION"), _first(facts, "EXPORT_PRODUCT_VERSION")
-    unread = sorted(table for table in set(ingest.tables.columns) - ingest.read if not table.startswith("ENUM_"))
+    unread = [table for table in ingest.unread() if not table.startswith("ENUM_")]
     sink.fact(
         tool="Nsight Systems",
         tool_version=product or (f"schema {schema}" if schema else None),

@@ -1,0 +1,21 @@
+-- title = "nvprof: fills"
+-- doc = "A fill is a copy without a source."
+-- into = "memcpys"
+-- tables = ["CUPTI_ACTIVITY_KIND_MEMSET"]
+-- [params]
+-- first = { type = "BIGINT", doc = "id of the first row" }
+-- [source]
+-- start = "BIGINT"
+-- end = "BIGINT"
+-- deviceId = "BIGINT"
+-- contextId = "BIGINT"
+-- streamId = "BIGINT"
+-- correlationId = "BIGINT"
+-- bytes = "BIGINT"
+-- memoryKind = "BIGINT"
+SELECT
+    $first + "row" AS id, start AS start_ns, greatest("end" - start, 0) AS dur_ns,
+    deviceId AS device, contextId AS context, streamId AS stream, '[CUDA memset]' AS name, 'memset' AS direction,
+    ['pageable', 'pinned', 'device', 'array', 'managed', 'device', 'managed'][memoryKind] AS dst_kind,
+    bytes AS size_bytes, correlationId AS correlation
+FROM source WHERE start IS NOT NULL AND "end" IS NOT NULL

@@ -1,0 +1,40 @@
+-- title = "rocpd: kernels"
+-- doc = "Grids are recorded in work items."
+-- into = "kernels"
+-- tables = ["rocpd_kernel_dispatch"]
+-- [params]
+-- first = { type = "BIGINT", doc = "id of the first row" }
+-- [source]
+-- start = "BIGINT"
+-- end = "BIGINT"
+-- start_id = "BIGINT"
+-- end_id = "BIGINT"
+-- track_id = "BIGINT"
+-- agent_id = "BIGINT"
+-- queue_id = "BIGINT"
+-- stream_id = "BIGINT"
+-- kernel_id = "BIGINT"
+-- group_segment_size = "BIGINT"
+-- workgroup_size_x = "BIGINT"
+-- workgroup_size_y = "BIGINT"
+-- workgroup_size_z = "BIGINT"
+-- grid_size_x = "BIGINT"
+-- grid_size_y = "BIGINT"
+-- grid_size_z = "BIGINT"
+-- event_id = "BIGINT"
+SELECT
+    $first + "row" AS id, coalesce(k.start, b.value) AS start_ns,
+    greatest(coalesce(k."end", e.value) - coalesce(k.start, b.value), 0) AS dur_ns,
+    a.device, coalesce(nullif(k.stream_id, 0), t.stream_id, k.queue_id, t.queue_id) AS stream,
+    coalesce(s.name, '[Unknown]') AS name,
+    ceil(grid_size_x / nullif(workgroup_size_x, 0)) AS grid_x, ceil(grid_size_y / nullif(workgroup_size_y, 0)) AS grid_y,
+    ceil(grid_size_z / nullif(workgroup_size_z, 0)) AS grid_z, workgroup_size_x AS block_x, workgroup_size_y AS block_y,
+    workgroup_size_z AS block_z, s.registers, group_segment_size AS shared_bytes, v.correlation
+FROM source k
+LEFT JOIN track t ON t.id = k.track_id
+LEFT JOIN stamp b ON b.id = k.start_id
+LEFT JOIN stamp e ON e.id = k.end_id
+LEFT JOIN agent a ON a.id = coalesce(k.agent_id, t.agent_id)
+LEFT JOIN symbol s ON s.id = k.kernel_id
+LEFT JOIN event v ON v.id = k.event_id
+WHERE coalesce(k.start, b.value) IS NOT NULL AND coalesce(k."end", e.value) IS NOT NULL

@@ -1,0 +1,8 @@
+-- title = "rocpd: times"
+-- doc = "Later schemas keep times apart; earlier ones in the rows themselves."
+-- into = "temp"
+-- tables = ["rocpd_timestamp"]
+-- [source]
+-- id = "BIGINT"
+-- value = "BIGINT"
+SELECT id, any_value(value) AS value FROM source GROUP BY id

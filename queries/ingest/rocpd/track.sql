@@ -1,0 +1,12 @@
+-- title = "rocpd: tracks"
+-- doc = "Later schemas keep process, thread, processor, queue and stream here; earlier ones in the rows themselves."
+-- into = "temp"
+-- tables = ["rocpd_track"]
+-- [source]
+-- id = "BIGINT"
+-- pid = "BIGINT"
+-- tid = "BIGINT"
+-- agent_id = "BIGINT"
+-- queue_id = "BIGINT"
+-- stream_id = "BIGINT"
+SELECT DISTINCT ON (id) * FROM source ORDER BY id, "row"

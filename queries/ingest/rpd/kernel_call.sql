@@ -1,0 +1,15 @@
+-- title = "rpd: arguments of kernel launches"
+-- doc = "Grid and block as the call was given them."
+-- into = "temp"
+-- tables = ["rocpd_kernelapi"]
+-- [source]
+-- api_ptr_id = "BIGINT"
+-- gridX = "BIGINT"
+-- gridY = "BIGINT"
+-- gridZ = "BIGINT"
+-- workgroupX = "BIGINT"
+-- workgroupY = "BIGINT"
+-- workgroupZ = "BIGINT"
+-- groupSegmentSize = "BIGINT"
+-- kernelName_id = "BIGINT"
+SELECT DISTINCT ON (api_ptr_id) * FROM source ORDER BY api_ptr_id, "row"
