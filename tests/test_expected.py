@@ -6,11 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
-from expected_facts import FACTS, agree
+from expected_database_facts import FACTS as DATABASE_FACTS
+from expected_facts import FACTS as TRACE_FACTS
+from expected_facts import agree
 
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
 FILES = sorted((SHARED / "expected").glob("*.json")) if SHARED.is_dir() else []
-FORMATS = ("kineto_json",)
+FORMATS = ("kineto_json", "nsys_sqlite", "nvprof_sqlite", "rpd")
+FACTS = {**TRACE_FACTS, **DATABASE_FACTS}
 
 
 def _cases() -> list[tuple[str, str]]:

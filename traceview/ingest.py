@@ -79,7 +79,14 @@ class Ingest:
 
     def unread(self) -> list[str]:
         """Tables of the file that hold rows and that nothing has read."""
-        return sorted(table for table in set(self.tables.columns) - self.read if self._has_rows(table))
+        left = {table for table in set(self.tables.columns) - self.read if not table.startswith("sqlite_")}
+        return sorted(table for table in left if self._has_rows(table))
+
+    def close(self) -> None:
+        """Give back the room of the temporary tables."""
+        for query in self.queries.values():
+            if query.extra["into"] == KEEP:
+                self.sink.connection.execute(f"DROP TABLE IF EXISTS {query.name}")
 
     def _has_rows(self, table: str) -> bool:
         column = self.tables.columns[table][0]

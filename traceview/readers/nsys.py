@@ -94,6 +94,7 @@ def read(stream: Stream, sink: Sink, part: Part | None = None) -> None:
         ingest.run("threads")
         facts = _describe(ingest, part)
         _explain(sink, tables, facts)
+        ingest.close()
         for damage in tables.damage:
             sink.problem(damage)
     if not sink.facts.get("n_kept"):

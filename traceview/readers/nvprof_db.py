@@ -48,6 +48,7 @@ def read(stream: Stream, sink: Sink) -> None:
             ingest.run(query)
         sink.connection.unregister("function")
         _describe(ingest)
+        ingest.close()
         for damage in tables.damage:
             sink.problem(damage)
 

@@ -75,6 +75,7 @@ def read(stream: Stream, sink: Sink, part: Part | None = None) -> None:
         for query in RPD if is_rpd else ROCPD:
             ingest.run(query)
         _describe(ingest, part, is_rpd)
+        ingest.close()
         for damage in tables.damage:
             sink.problem(damage)
 
