@@ -37,14 +37,16 @@ def by_cbid(connection: Connection) -> dict[str, int]:
 
 
 FACTS: dict[str, Callable[[Connection], Any]] = {
-    "schema_version": lambda c: one(c, "SELECT any_value(json_extract_string(metadata, '$.schema_version')) FROM captures"),
+    "schema_version": lambda c: one(c, "SELECT any_value(metadata->>'$.schema_version') FROM captures"),
     "database_version": lambda c: one(c, "SELECT json_extract(metadata, '$.database_version')::BIGINT FROM captures"),
     "device_name": lambda c: one(c, "SELECT arg_min(name, device) FROM devices"),
     "n_runtime_calls": lambda c: one(c, "SELECT count(*) FROM api_calls WHERE kind = 'runtime'"),
     "n_driver_calls": lambda c: one(c, "SELECT count(*) FROM api_calls WHERE kind = 'driver'"),
     "kernels_by_launching_cbid": by_cbid,
     "n_marker_ranges": lambda c: one(c, "SELECT count(*) FROM ranges"),
-    "n_nvtx_push_pop_ranges": lambda c: one(c, "SELECT count(*) FROM ranges WHERE tid IS NOT NULL AND kind <> 'library'"),
+    "n_nvtx_push_pop_ranges": lambda c: one(
+        c, "SELECT count(*) FROM ranges WHERE tid IS NOT NULL AND kind <> 'library'"
+    ),
     "nvtx_events_by_type": nvtx_by_type,
     "n_top_level_ranges": lambda c: one(c, "SELECT count(*) FROM ranges WHERE kind = 'nvtx' AND depth = 0"),
     "n_kernels_below_a_range": lambda c: one(c, "SELECT count(*) FROM kernels WHERE range_id IS NOT NULL"),
@@ -71,10 +73,9 @@ FACTS: dict[str, Callable[[Connection], Any]] = {
         )
     ),
     "ops_by_type": lambda c: dict(
-        rows(c, "SELECT 'KernelExecution', count(*) FROM kernels UNION ALL SELECT name, count(*) FROM memcpys GROUP BY 1")
-    ),
-    "conv_main_by_algorithm_from_names": lambda c: named(
-        c, "SELECT algorithm, count(*), sum(dur_ns) FROM kernels WHERE category = 'conv' AND role = 'main' GROUP BY 1"
+        rows(
+            c, "SELECT 'KernelExecution', count(*) FROM kernels UNION ALL SELECT name, count(*) FROM memcpys GROUP BY 1"
+        )
     ),
     "layout_kernels_by_name": lambda c: named(
         c, "SELECT 'all', count(*), coalesce(sum(dur_ns), 0) FROM kernels WHERE category = 'layout_transpose'"

@@ -148,7 +148,7 @@ def files_in(path: Path) -> list[Path]:
 
 @contextlib.contextmanager
 def plain_file(path: Path) -> Iterator[tuple[Path, str | None]]:
-    """The file itself, or while the context lasts a decompressed copy of it, and what was wrong with the compression."""
+    """The file itself or, while the context lasts, a decompressed copy; and what was wrong with the compression."""
     with path.open("rb") as file:
         magic = file.read(4)
     if not magic.startswith(GZIP_MAGIC) and magic != ZSTD_MAGIC:

@@ -16,9 +16,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from traceview.foreigntables import TYPES, Owner, Tables
 from traceview.sink import Sink
 from traceview.sql import Query, load_folder
+from traceview.wanted import TYPES, Owner, Tables
 
 KEEP = "temp"
 """A query `into` this makes a temporary table named like the query, for the queries after it."""
@@ -101,9 +101,9 @@ class Ingest:
             if name not in self.tables.columns:
                 continue
             self.read.add(name)
-            if owner and query.extra.get("owner") is not None and not owner.outsiders:
-                if owner.column(self.tables.columns[name]) is None:
-                    continue
+            nobodys = owner is not None and owner.column(self.tables.columns[name]) is None
+            if owner and nobodys and "owner" in query.extra and not owner.outsiders:
+                continue
             for batch in self.tables.rows(name, source, owner):
                 count = len(batch)
                 numbers = pa.array(range(counted.rows, counted.rows + count), pa.int64())

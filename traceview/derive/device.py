@@ -24,15 +24,14 @@ def api_calls(connection: duckdb.DuckDBPyConnection, steps: Steps, operators: Sp
     facts = {"id": calls["id"], "step": steps.at(calls["start_ns"])}
     around = {"op_id": operators}
     for column, kind in _RANGES.items():
-        around[column] = load(
-            connection, f"SELECT id, pid, tid, start_ns, dur_ns FROM stage.ranges WHERE kind = '{kind}' AND tid IS NOT NULL"
-        )
+        around[column] = load(connection, _THREAD_RANGES.format(kind=kind))
     for column, spans in around.items():
         facts[column] = ids_at(spans, spans.innermost(calls["thread"], calls["start_ns"]))
     publish(connection, "call_facts", facts)
     connection.execute("INSERT INTO derived.api_calls BY NAME SELECT * EXCLUDE (module_id) FROM call_facts")
 
 
+_THREAD_RANGES = "SELECT id, pid, tid, start_ns, dur_ns FROM stage.ranges WHERE kind = '{kind}' AND tid IS NOT NULL"
 _RANGES = {"range_id": "nvtx", "library_id": "library", "module_id": "module"}
 
 _DEVICE_ROWS = """

@@ -15,12 +15,14 @@ from typing import Any
 
 import pyarrow.compute as pc
 
+from traceview.arrowtables import TABLE_FILE
 from traceview.errors import InputError
 from traceview.files import Peek, Stream
-from traceview.foreigntables import TABLE_FILE, Owner, Tables, open_tables, sqlite_tables
+from traceview.foreigntables import open_tables, sqlite_tables
 from traceview.ingest import Ingest
 from traceview.paths import content
 from traceview.sink import Sink
+from traceview.wanted import Owner, Tables
 
 NAME = "nsys"
 TITLE = "Nsight Systems export (SQLite, Parquet folder, Arrow)"
@@ -28,7 +30,9 @@ HOW = "nsys profile --trace=cuda,nvtx,cudnn,cublas, then nsys export --type sqli
 VERSION = 1
 
 DEVICE_TABLES = tuple(f"CUPTI_ACTIVITY_KIND_{kind}" for kind in ("KERNEL", "MEMCPY", "MEMSET"))
-OTHER_TABLES = frozenset({"TARGET_INFO_SESSION_START_TIME", "NVTX_EVENTS", "META_DATA_EXPORT", "TARGET_INFO_SYSTEM_ENV"})
+OTHER_TABLES = frozenset(
+    {"TARGET_INFO_SESSION_START_TIME", "NVTX_EVENTS", "META_DATA_EXPORT", "TARGET_INFO_SYSTEM_ENV"}
+)
 QUERIES = (
     "string", "metric", "kernels", "memcpys", "memsets", "api_calls", "nvtx", "nvtx_ranges", "nvtx_events",
     "libraries", "events", "counters",
@@ -146,7 +150,7 @@ def _command(facts: dict[str, list[str]]) -> str | None:
 
 def _devices(ingest: Ingest, part: Part | None) -> list[dict[str, Any]]:
     """Devices by the number that kernels carry: CUDA's, which TARGET_INFO_CUDA_DEVICE maps to the GPU, per process."""
-    wanted = {name: "BIGINT" for name in _GPU_NUMBERS} | {"name": "VARCHAR"}
+    wanted = dict.fromkeys(_GPU_NUMBERS, "BIGINT") | {"name": "VARCHAR"}
     gpus = {row["id"]: row for row in ingest.rows_of("TARGET_INFO_GPU", wanted)}
     mapping = ingest.rows_of("TARGET_INFO_CUDA_DEVICE", {"cudaId": "BIGINT", "gpuId": "BIGINT", "pid": "BIGINT"})
     mine = {row["cudaId"]: row["gpuId"] for row in mapping if part is None or row["pid"] in (part.pid, None)}
@@ -199,7 +203,7 @@ def _explain(sink: Sink, tables: Tables, facts: dict[str, list[str]]) -> None:
     if n_graphs:
         reason = "no kernel was recorded: they ran in CUDA graphs that were traced as a whole (--cuda-graph-trace=node)"
     elif n_calls:
-        reason = "CUDA calls were traced but no kernel: none was launched, or the program ended before they were flushed"
+        reason = "CUDA calls were traced but no kernel: none was launched, or the program ended before it was recorded"
     elif "Cuda" in facts.get("CAPTURE_EVENT_TYPE", ()):
         reason = "no GPU work was traced although CUDA tracing was on: the program used no GPU"
     else:

@@ -1,8 +1,8 @@
 """nvprof's database (`.nvvp`, `.nvprof`), versions 8 to 14, as CUDA 8 to 11 write it and the Visual Profiler opens it.
 
 Capture with `nvprof -o trace.nvvp COMMAND`. Format: SQLite, one table per kind of CUPTI activity record
-(https://docs.nvidia.com/cupti/api/). Times are nanoseconds since 1970. Functions are recorded as numbers; their names are
-in `nvprof_calls.csv` (number and name as in cupti_runtime_cbid.h and cupti_driver_cbid.h of CUDA 11.8, version suffix cut).
+(https://docs.nvidia.com/cupti/api/). Times are nanoseconds since 1970. Functions are recorded as numbers; their names
+are in `nvprof_calls.csv` (as cupti_runtime_cbid.h and cupti_driver_cbid.h of CUDA 11.8 number them).
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _describe(ingest: Ingest) -> None:
     sink = ingest.sink
     version = next((row["version"] for row in ingest.rows_of("Version", {"version": "BIGINT"})), None)
     if version not in KNOWN_VERSIONS:
-        sink.problem(f"database version {version} is not one that is known ({KNOWN_VERSIONS[0]} to {KNOWN_VERSIONS[-1]})")
+        sink.problem(f"database version {version} is not known ({KNOWN_VERSIONS[0]} to {KNOWN_VERSIONS[-1]} are)")
     earliest = sink.earliest_ns()
     if earliest is not None and earliest > EPOCH:
         sink.zero_unix_ns = 0
@@ -84,8 +84,8 @@ def _describe(ingest: Ingest) -> None:
 
 
 _DEVICE = (
-    "id", "name", "globalMemoryBandwidth", "globalMemorySize", "coreClockRate", "numMultiprocessors", "numThreadsPerWarp",
-    "maxWarpsPerMultiprocessor", "computeCapabilityMajor", "computeCapabilityMinor",
+    "id", "name", "globalMemoryBandwidth", "globalMemorySize", "coreClockRate", "numMultiprocessors",
+    "numThreadsPerWarp", "maxWarpsPerMultiprocessor", "computeCapabilityMajor", "computeCapabilityMinor",
 )  # fmt: skip
 
 

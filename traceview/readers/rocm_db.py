@@ -87,7 +87,8 @@ def _runs(names: Any) -> list[str]:
 def _describe(ingest: Ingest, part: Part, is_rpd: bool) -> None:
     sink = ingest.sink
     facts = {
-        str(row["tag"]): row["value"] for row in ingest.rows_of("rocpd_metadata", {"tag": "VARCHAR", "value": "VARCHAR"})
+        str(row["tag"]): row["value"]
+        for row in ingest.rows_of("rocpd_metadata", {"tag": "VARCHAR", "value": "VARCHAR"})
     }
     processes = ingest.rows_of("rocpd_info_process", {"pid": "BIGINT", "command": "VARCHAR"})
     nodes = ingest.rows_of("rocpd_info_node", {"hostname": "VARCHAR"})
@@ -119,6 +120,4 @@ def _devices(sink: Sink, is_rpd: bool) -> list[dict[str, Any]]:
     rows = sink.connection.execute(
         "SELECT device, name, architecture, lower(type) FROM agent ORDER BY type DESC, device"
     ).fetchall()
-    return [
-        {"device": device, "name": name, "architecture": chip, "kind": kind} for device, name, chip, kind in rows
-    ]
+    return [{"device": device, "name": name, "architecture": chip, "kind": kind} for device, name, chip, kind in rows]

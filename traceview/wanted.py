@@ -1,0 +1,82 @@
+"""What is wanted of another tool's tables: which columns, as which types, whose rows.
+
+The one law: whatever a file holds, what is handed on has exactly the wanted columns in the wanted types; what is
+missing or does not fit is NULL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+BATCH_ROWS = 1 << 16
+TYPES = {"BIGINT": pa.int64(), "DOUBLE": pa.float64(), "VARCHAR": pa.string()}
+"""Types a column can be asked for as. A BLOB asked for as VARCHAR comes as hexadecimal digits."""
+
+Columns = Mapping[str, str]
+"""Column names and the types (keys of `TYPES`) they are wanted as."""
+
+
+@dataclass(frozen=True)
+class Owner:
+    """Which processes' rows are wanted, by the process in bits 24 to 47 of a column."""
+
+    pids: frozenset[int]
+    outsiders: bool
+    """Whether the rows wanted are those of all other processes (and of none)."""
+    columns: tuple[str, ...] = ()
+    """The first of these that a table has tells whose row it is; a table without any belongs to the outsiders."""
+
+    def column(self, present: tuple[str, ...]) -> str | None:
+        """The column that tells, of those in a table."""
+        return next((name for name in self.columns if name in present), None)
+
+
+class Tables(Protocol):
+    """Where rows come from."""
+
+    columns: dict[str, tuple[str, ...]]
+    """Every table there is, and its columns."""
+    damage: list[str]
+
+    def rows(self, table: str, wanted: Columns, owner: Owner | None = None) -> Iterator[pa.RecordBatch]:
+        """Batches with exactly the wanted columns, in order."""
+
+
+def conform(batch: pa.RecordBatch, wanted: Columns) -> pa.RecordBatch:
+    """The wanted columns in their types; what is missing or cannot be converted is NULL."""
+    arrays = []
+    for name, kind in wanted.items():
+        index = batch.schema.get_field_index(name)
+        arrays.append(_typed(batch.column(index), TYPES[kind]) if index >= 0 else pa.nulls(len(batch), TYPES[kind]))
+    return pa.RecordBatch.from_arrays(arrays, names=list(wanted))
+
+
+def _typed(array: pa.Array, type_: pa.DataType) -> pa.Array:
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    if array.type != type_:
+        if pa.types.is_binary(array.type) or pa.types.is_large_binary(array.type):
+            return pa.array(
+                [None if value is None else value.hex().upper() for value in array.to_pylist()], pa.string()
+            )
+        try:
+            array = pc.cast(array, type_, safe=False)
+        except pa.ArrowException:
+            return pa.nulls(len(array), type_)
+    if type_ == pa.string():
+        try:
+            array.validate(full=True)
+        except pa.ArrowException:
+            raw = array.cast(pa.binary())
+            return pa.array([None if value is None else value.decode("utf-8", "replace") for value in raw.to_pylist()])
+    return array
+
+
+def reason(error: Exception) -> str:
+    """The first line of what a library says, cut to a readable length."""
+    return str(error).splitlines()[0][:200] if str(error) else type(error).__name__
