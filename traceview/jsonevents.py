@@ -23,7 +23,8 @@ MAX_EVENT_BYTES = 4 << 20
 BATCH_ROWS = 16_384
 ARRAY_START = re.compile(rb'"traceEvents"\s*:\s*\[')
 SPACE = re.compile(rb"[ \t\r\n]*")
-_DECODER = json.JSONDecoder(strict=False)
+# Decimals stay text: a float would lose digits of a time on its way back into JSON.
+_DECODER = json.JSONDecoder(strict=False, parse_float=str)
 _VIEW = np.dtype([("length", "<i4"), ("prefix", "<u4"), ("buffer", "<i4"), ("offset", "<i4")])
 
 
@@ -44,9 +45,10 @@ class Settled:
 class EventSplitter:
     """Iterate to get Arrow tables `(row, line)`; call `settle` on each before asking for the next."""
 
-    def __init__(self, blocks: Iterable[bytes], rewrite: Callable[[bytes], bytes] = bytes) -> None:
+    def __init__(self, blocks: Iterable[bytes], rewrite: Callable[[bytes], bytes] | None = None) -> None:
         self._blocks = iter(blocks)
         self._rewrite = rewrite
+        self._raw = b""
         self._carry = b""
         self._text = b""
         self._starts = np.empty(0, np.int64)
@@ -65,24 +67,37 @@ class EventSplitter:
         while not self.ended:
             more = self._more(CHUNK_BYTES)
             self._last = len(more) < CHUNK_BYTES
-            self._text = self._whole_objects(self._carry + more)
-            if self._text.lstrip(b" \t\r\n").startswith(b"]"):
+            self._raw = self._carry + more
+            closing = _skip(self._raw, 0)
+            if self._raw.startswith(b"]", closing):
                 self.ended = True
-                self._carry = self._text.lstrip(b" \t\r\n")[1:]
+                self._carry = self._raw[closing + 1 :]
                 break
-            starts, ends = _pieces(self._text, self._last)
-            self._starts = starts
-            self._carry = b"" if self._last or not len(starts) else self._text[int(ends[-1]) :].lstrip(b", \t\r\n")
-            if not len(starts) and not self._last:
-                if len(self._text) > MAX_HEAD_BYTES:
-                    self.ended = True
-                self._carry = self._text
-                continue
-            if len(starts):
-                yield _views(self._text, starts, ends)
+            table = self._split()
+            if table is not None:
+                yield table
+            elif not self._last:
+                self.ended = len(self._raw) > MAX_HEAD_BYTES
+                self._carry = self._raw
             if self._last:
                 break
         self._read_tail()
+
+    def again(self, rewrite: Callable[[bytes], bytes]) -> pa.Table | None:
+        """Split the current chunk once more, rewritten, and rewrite all that follow.
+
+        `rewrite` sees whole objects, some of them twice: it must leave alone what it has rewritten before.
+        """
+        self._rewrite = rewrite
+        return self._split()
+
+    def _split(self) -> pa.Table | None:
+        self._text = self._raw if self._rewrite is None else self._whole_objects(self._raw, self._rewrite)
+        self._starts, ends = _pieces(self._text, self._last)
+        if not len(self._starts):
+            return None
+        self._carry = b"" if self._last else self._text[int(ends[-1]) :].lstrip(b", \t\r\n")
+        return _views(self._text, self._starts, ends)
 
     def settle(self, doubtful: list[int]) -> Settled:
         """Find the true events behind pieces that a strict parser refused or that are no events."""
@@ -107,8 +122,10 @@ class EventSplitter:
             self._drop(start, end, out)
             is_event = isinstance(event, dict) and "ph" in event
             if is_event:
-                out.events.append(json.dumps(event).encode())
-                out.n_repaired += not _is_strict(self._text[start:end])
+                raw = self._text[start:end]
+                strict = _is_strict(raw)
+                out.events.append(raw if strict else json.dumps(event).encode())
+                out.n_repaired += not strict
             else:
                 out.bad.append(_excerpt(self._text, start))
             after = _skip(self._text, end)
@@ -161,10 +178,11 @@ class EventSplitter:
         first, last = np.searchsorted(self._starts, [start, end])
         out.drop.update(range(int(first), int(last)))
 
-    def _whole_objects(self, text: bytes) -> bytes:
+    @staticmethod
+    def _whole_objects(text: bytes, rewrite: Callable[[bytes], bytes]) -> bytes:
         """Apply `rewrite` up to the last closing brace, so that it never sees half a number."""
         cut = text.rfind(b"}") + 1
-        return self._rewrite(text[:cut]) + text[cut:]
+        return rewrite(text[:cut]) + text[cut:]
 
     def _more(self, size: int) -> bytes:
         parts, total = [], 0

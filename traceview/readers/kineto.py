@@ -48,10 +48,15 @@ def sniff(peek: Peek) -> bool:
 def read(stream: Stream, sink: Sink) -> None:
     """Fill the tables from one file. What cannot be read is counted in `sink.problem`."""
     connection = sink.connection
-    splitter = EventSplitter(stream, rewrite=normalise)
-    for lines in splitter:
-        connection.register("lines", lines)
-        connection.execute(f"CREATE OR REPLACE TEMP TABLE event AS {_sql('parse')}", {"first": sink.next_id})
+    splitter = EventSplitter(stream)
+    normalised = False
+    for first in splitter:
+        lines = first
+        _parse(sink, lines)
+        if not normalised and _is_spelled_otherwise(sink):
+            normalised = True
+            lines = splitter.again(normalise)
+            _parse(sink, lines)
         n_rows = len(lines)
         doubtful = connection.execute('SELECT "row" FROM event WHERE ph IS NULL').fetchall()
         if doubtful:
@@ -67,6 +72,16 @@ def read(stream: Stream, sink: Sink) -> None:
     if splitter.found and not splitter.ended:
         sink.problem("the file is cut off: its array of events does not end")
     _describe(sink, splitter.metadata)
+
+
+def _parse(sink: Sink, lines: pa.Table) -> None:
+    sink.connection.register("lines", lines)
+    sink.connection.execute(f"CREATE OR REPLACE TEMP TABLE event AS {_sql('parse')}", {"first": sink.next_id})
+
+
+def _is_spelled_otherwise(sink: Sink) -> bool:
+    """Whether there are old keys, or times that a double cannot hold, in this part of the file."""
+    return bool(sink.connection.execute("SELECT bool_or(is_spelled_otherwise) FROM event").fetchall()[0][0])
 
 
 def normalise(text: bytes) -> bytes:
@@ -89,10 +104,8 @@ def _settle(splitter: EventSplitter, sink: Sink, doubtful: list[int], lines: Any
     connection = sink.connection
     connection.execute('DELETE FROM event WHERE "row" IN (SELECT unnest($rows))', {"rows": list(settled.drop)})
     if settled.events:
-        more = lines_table(settled.events, len(lines))
-        connection.register("lines", more)
+        connection.register("lines", lines_table([normalise(event) for event in settled.events], len(lines)))
         connection.execute(f"INSERT INTO event {_sql('parse')}", {"first": sink.next_id})
-        connection.register("lines", pa.concat_tables([lines, more]))
     if settled.bad:
         sink.problem("event that is no valid JSON", len(settled.bad), settled.bad)
         sink.count("n_events", len(settled.bad))

@@ -5,15 +5,20 @@ SELECT
     start_ns, greatest(dur_ns, 0) AS dur_ns, name,
     lower(coalesce(args."Collective name", regexp_extract(name, '^(?:gloo|nccl|mpi|ucc):(.*)$', 1))) AS kind,
     CASE WHEN cat = 'kernel' THEN id END AS kernel_id,
-    TRY_CAST(args."In msg nelems" AS BIGINT) AS n_elements,
+    args."In msg nelems" AS n_elements,
     args.dtype AS dtype,
-    TRY_CAST(args."In msg nelems" AS BIGINT) * CASE lower(args.dtype)
+    args."In msg nelems" * CASE lower(args.dtype)
         WHEN 'float' THEN 4 WHEN 'double' THEN 8 WHEN 'half' THEN 2 WHEN 'bfloat16' THEN 2 WHEN 'long' THEN 8
         WHEN 'int' THEN 4 WHEN 'short' THEN 2 WHEN 'byte' THEN 1 WHEN 'char' THEN 1 WHEN 'bool' THEN 1 END AS size_bytes,
     args."Process Group Name" AS group_name,
-    TRY_CAST(args."Group size" AS BIGINT) AS group_size,
-    TRY_CAST(args."Seq" AS BIGINT) AS sequence
-FROM event
-WHERE ph = 'X' AND start_ns IS NOT NULL AND dur_ns IS NOT NULL
-    AND ((cat = 'kernel' AND args."Collective name" IS NOT NULL)
-        OR (cat = 'user_annotation' AND regexp_matches(name, '^(gloo|mpi|ucc):')))
+    args."Group size" AS group_size,
+    args."Seq" AS sequence
+FROM (
+    SELECT *, from_json(line, '{"args": {
+        "Collective name": "VARCHAR", "In msg nelems": "BIGINT", "dtype": "VARCHAR", "Group size": "BIGINT",
+        "Process Group Name": "VARCHAR", "Seq": "BIGINT"}}').args AS args
+    FROM event
+    WHERE ph = 'X' AND start_ns IS NOT NULL AND dur_ns IS NOT NULL
+        AND ((cat = 'kernel' AND contains(lower(name), 'ccl')) OR (cat = 'user_annotation' AND regexp_matches(name, '^(gloo|mpi|ucc):')))
+)
+WHERE cat <> 'kernel' OR args."Collective name" IS NOT NULL

@@ -2,9 +2,12 @@
 -- doc = "`[memory]` instants carry the allocator's totals after the event."
 SELECT
     id + k AS id, start_ns, pid,
-    CASE WHEN args."Device Type" = '0' THEN NULL ELSE TRY_CAST(args."Device Id" AS BIGINT) END AS device,
+    CASE WHEN args."Device Type" = 0 THEN NULL ELSE args."Device Id" END AS device,
     ['allocated_bytes', 'reserved_bytes'][k + 1] AS name,
-    TRY_CAST([args."Total Allocated", args."Total Reserved"][k + 1] AS DOUBLE) AS value
-FROM event, range(2) steps(k)
-WHERE name = '[memory]' AND start_ns IS NOT NULL
-    AND [args."Total Allocated", args."Total Reserved"][k + 1] IS NOT NULL
+    [args."Total Allocated", args."Total Reserved"][k + 1] AS value
+FROM (
+    SELECT *, from_json(line, '{"args": {
+        "Total Allocated": "DOUBLE", "Total Reserved": "DOUBLE", "Device Type": "BIGINT", "Device Id": "BIGINT"}}').args AS args
+    FROM event WHERE name = '[memory]' AND start_ns IS NOT NULL
+), range(2) steps(k)
+WHERE [args."Total Allocated", args."Total Reserved"][k + 1] IS NOT NULL

@@ -2,17 +2,23 @@
 -- doc = "Kernels on a device stream. ROCm records grid and block on the launching call only."
 SELECT
     id, start_ns, greatest(dur_ns, 0) AS dur_ns, name,
-    TRY_CAST(args.device AS BIGINT) AS device,
-    TRY_CAST(args.context AS BIGINT) AS context,
-    TRY_CAST(args.stream AS BIGINT) AS stream,
+    args.device AS device,
+    args.context AS context,
+    args.stream AS stream,
     args.grid[1] AS grid_x, args.grid[2] AS grid_y, args.grid[3] AS grid_z,
     args.block[1] AS block_x, args.block[2] AS block_y, args.block[3] AS block_z,
-    TRY_CAST(args."registers per thread" AS BIGINT) AS registers,
-    TRY_CAST(args."shared memory" AS BIGINT) AS shared_bytes,
-    TRY_CAST(args."est. achieved occupancy %" AS DOUBLE) AS occupancy_pct,
-    TRY_CAST(args.correlation AS BIGINT) AS correlation,
-    TRY_CAST(args."External id" AS BIGINT) AS external_id,
-    TRY_CAST(args."graph id" AS BIGINT) AS graph,
-    TRY_CAST(args."graph node id" AS BIGINT) AS graph_node
-FROM event
-WHERE ph = 'X' AND cat = 'kernel' AND start_ns IS NOT NULL AND dur_ns IS NOT NULL
+    args."registers per thread" AS registers,
+    args."shared memory" AS shared_bytes,
+    args."est. achieved occupancy %" AS occupancy_pct,
+    args.correlation AS correlation,
+    args."External id" AS external_id,
+    args."graph id" AS graph,
+    args."graph node id" AS graph_node
+FROM (
+    SELECT *, from_json(line, '{"args": {
+        "device": "BIGINT", "context": "BIGINT", "stream": "BIGINT", "grid": "BIGINT[]", "block": "BIGINT[]",
+        "registers per thread": "BIGINT", "shared memory": "BIGINT", "est. achieved occupancy %": "DOUBLE",
+        "correlation": "BIGINT", "External id": "BIGINT", "graph id": "BIGINT", "graph node id": "BIGINT"}}').args AS args
+    FROM event
+    WHERE ph = 'X' AND cat = 'kernel' AND start_ns IS NOT NULL AND dur_ns IS NOT NULL
+)

@@ -6,11 +6,17 @@ SELECT
     args."Input Strides" AS strides,
     args."Input type" AS types,
     args."Concrete Inputs" AS inputs,
-    TRY_CAST(args."External id" AS BIGINT) AS external_id,
-    TRY_CAST(args."Sequence number" AS BIGINT) AS sequence,
-    nullif(TRY_CAST(args."Fwd thread id" AS BIGINT), 0) AS forward_thread,
+    args."External id" AS external_id,
+    args."Sequence number" AS sequence,
+    nullif(args."Fwd thread id", 0) AS forward_thread,
     args."Call stack" AS call_stack,
     args."Module Hierarchy" AS module_hierarchy
-FROM event
-WHERE ph = 'X' AND (cat = 'cpu_op' OR (cat = 'operator' AND NOT contains(name, '#')))
-    AND start_ns IS NOT NULL AND dur_ns IS NOT NULL
+FROM (
+    SELECT *, from_json(line, '{"args": {
+        "Input Dims": "VARCHAR", "Input Strides": "VARCHAR", "Input type": "VARCHAR", "Concrete Inputs": "VARCHAR",
+        "External id": "BIGINT", "Sequence number": "BIGINT", "Fwd thread id": "BIGINT",
+        "Call stack": "VARCHAR", "Module Hierarchy": "VARCHAR"}}').args AS args
+    FROM event
+    WHERE ph = 'X' AND (cat = 'cpu_op' OR (cat = 'operator' AND NOT contains(name, '#')))
+        AND start_ns IS NOT NULL AND dur_ns IS NOT NULL
+)

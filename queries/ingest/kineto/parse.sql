@@ -1,5 +1,5 @@
 -- title = "Kineto: event texts to columns"
--- doc = "One row per event. Numbers stay text until a table needs them: a double would lose digits of a time. An event takes four ids: it may fill rows of several tables."
+-- doc = "One row per event with what every table needs; arguments are read where a table wants them. Times come as text: a double would lose digits. An event takes four ids: it may fill rows of several tables."
 SELECT
     "row",
     4 * ($first + "row") AS id,
@@ -19,25 +19,13 @@ SELECT
         ELSE TRY_CAST(round(TRY_CAST(e.dur AS DECIMAL(38, 6)) * 1000) AS BIGINT)
     END AS dur_ns,
     e.id AS flow,
-    e.args AS args
+    -- Text that is no JSON may be no text at all; the splitter settles it.
+    CASE WHEN e.ph IS NOT NULL THEN line END AS line,
+    e.cat IN ('Operator', 'Runtime', 'Kernel', 'Memcpy', 'Memset')
+        OR (contains(e.ts, '.') AND length(e.ts) > 14 AND TRY_CAST(e.ts AS DOUBLE) >= 9e12) AS is_spelled_otherwise
 FROM (
-    SELECT
-        "row",
-        TRY(from_json(line, '{
-            "ph": "VARCHAR", "cat": "VARCHAR", "name": "VARCHAR", "pid": "VARCHAR", "tid": "VARCHAR",
-            "ts": "VARCHAR", "dur": "VARCHAR", "id": "VARCHAR",
-            "args": {
-                "External id": "VARCHAR", "Sequence number": "VARCHAR",
-                "Fwd thread id": "VARCHAR", "Input Dims": "JSON", "Input Strides": "JSON",
-                "Input type": "JSON", "Concrete Inputs": "JSON", "Call stack": "VARCHAR", "Module Hierarchy": "VARCHAR",
-                "correlation": "VARCHAR", "device": "VARCHAR", "context": "VARCHAR", "stream": "VARCHAR",
-                "grid": "BIGINT[]", "block": "BIGINT[]", "registers per thread": "VARCHAR", "shared memory": "VARCHAR",
-                "est. achieved occupancy %": "VARCHAR", "graph id": "VARCHAR", "graph node id": "VARCHAR",
-                "bytes": "VARCHAR", "fromDevice": "VARCHAR", "toDevice": "VARCHAR",
-                "Total Allocated": "VARCHAR", "Total Reserved": "VARCHAR",
-                "Device Type": "VARCHAR", "Device Id": "VARCHAR",
-                "Collective name": "VARCHAR", "In msg nelems": "VARCHAR", "Out msg nelems": "VARCHAR",
-                "dtype": "VARCHAR", "Group size": "VARCHAR", "Process Group Name": "VARCHAR", "Seq": "VARCHAR"
-            }}')) AS e
+    SELECT "row", line, TRY(from_json(line, '{
+        "ph": "VARCHAR", "cat": "VARCHAR", "name": "VARCHAR", "pid": "VARCHAR", "tid": "VARCHAR",
+        "ts": "VARCHAR", "dur": "VARCHAR", "id": "VARCHAR"}')) AS e
     FROM lines
 )
