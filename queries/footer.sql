@@ -19,6 +19,12 @@ WITH device AS (
     SELECT 3, format('Input: {} events read, {} kept, {} repaired, {} dropped.', sum(n_events), sum(n_kept),
         coalesce(sum(n_repaired), 0), coalesce(sum(n_dropped), 0)) FROM captures
     UNION ALL
+    SELECT 3, format('Summary: {} rows of totals without a timeline, in the view `summaries`; no report can be made of them.',
+        count(*)) FROM summaries HAVING count(*) > 0
+    UNION ALL
+    SELECT 3, format('Layer times: {} rows averaged by the log itself, without a timeline, in the view `layer_times`.',
+        count(*)) FROM layer_times HAVING count(*) > 0
+    UNION ALL
     SELECT 4, 'Quality: ' || string_agg(format('{} {}', total, kind), '; ' ORDER BY total DESC, kind) || '.'
     FROM (SELECT kind, sum(n) AS total FROM quality GROUP BY kind) HAVING count(*) > 0
 )

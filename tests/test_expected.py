@@ -9,11 +9,12 @@ import pytest
 from expected_database_facts import FACTS as DATABASE_FACTS
 from expected_facts import FACTS as TRACE_FACTS
 from expected_facts import agree
+from expected_text_facts import FACTS as TEXT_FACTS
 
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
 FILES = sorted((SHARED / "expected").glob("*.json")) if SHARED.is_dir() else []
-FORMATS = ("kineto_json", "nsys_sqlite", "nvprof_sqlite", "rpd")
-FACTS = {**TRACE_FACTS, **DATABASE_FACTS}
+FORMATS = ("kineto_json", "nsys_sqlite", "nvprof_sqlite", "nvprof_text", "rpd")
+FACTS = {**TRACE_FACTS, **DATABASE_FACTS, **TEXT_FACTS}
 
 
 def _cases() -> list[tuple[str, str]]:

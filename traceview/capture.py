@@ -18,6 +18,8 @@ VIEWS = (
     "links",
     "counters",
     "events",
+    "summaries",
+    "layer_times",
     "ranks",
     "devices",
     "captures",

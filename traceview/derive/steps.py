@@ -1,4 +1,5 @@
-"""Training steps: as the profiler marked them, else from one optimizer call to the next, else none.
+"""Training steps: as the profiler marked them, else from one optimizer call to the next, else, where a trace holds
+nothing of the host, from one upload of a batch to the next, else none.
 
 The one law: a step that was worked out rather than recorded says so in `ranges.domain`.
 """
@@ -12,8 +13,10 @@ import numpy as np
 
 from traceview.derive.nesting import Ints, Spans
 from traceview.derive.spans import fetch
+from traceview.paths import content
 
 FROM_OPTIMIZER = "from the ends of the optimizer"
+FROM_COPIES = "from the largest recurring host-to-device copy"
 
 # A step ends when the optimizer does. Where several optimizers take turns, the one that is called first counts.
 _ADD = """
@@ -51,9 +54,19 @@ class Steps:
 
 
 def add_missing(connection: duckdb.DuckDBPyConnection) -> None:
-    """Add step ranges from the optimizer's, in a trace that has none of its own."""
-    if connection.execute("SELECT count(*) FROM stage.ranges WHERE kind = 'step'").fetchall() == [(0,)]:
+    """Add step ranges in a trace that has none of its own: the optimizer's, or where only the device was recorded the
+    uploads'."""
+    if not _empty(connection, "stage.ranges WHERE kind = 'step'"):
+        return
+    if not _empty(connection, "stage.ranges WHERE kind = 'phase' AND name = 'optimizer'"):
         connection.execute(_ADD, {"why": FROM_OPTIMIZER})
+    elif all(_empty(connection, f"stage.{table}") for table in ("api_calls", "ops", "ranges")):
+        query = (content("queries") / "derive" / "steps_from_copies.sql").read_text(encoding="utf-8")
+        connection.execute(f"INSERT INTO stage.ranges BY NAME {query}", {"why": FROM_COPIES})
+
+
+def _empty(connection: duckdb.DuckDBPyConnection, rows: str) -> bool:
+    return connection.execute(f"SELECT 1 FROM {rows} LIMIT 1").fetchall() == []
 
 
 def load(connection: duckdb.DuckDBPyConnection) -> Steps:

@@ -11,9 +11,9 @@ from typing import Any
 
 from traceview.errors import InputError
 from traceview.files import Peek
-from traceview.readers import kineto, nsys, nvprof_db, onednn, rocm_db
+from traceview.readers import kineto, nsys, nvprof_db, nvprof_text, onednn, rocm_db
 
-READERS: tuple[ModuleType, ...] = (kineto, onednn, nsys, nvprof_db, rocm_db)
+READERS: tuple[ModuleType, ...] = (kineto, onednn, nsys, nvprof_db, rocm_db, nvprof_text)
 
 
 def detect(peek: Peek) -> ModuleType:

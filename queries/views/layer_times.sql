@@ -1,0 +1,26 @@
+-- title = "layer_times"
+-- doc = "Times that a framework's log gives per layer and direction, averaged by the log over n calls. A row without a layer is the whole network; run counts the programs whose output the log holds."
+SELECT rank, id, source, run, network, layer, type, impl, direction, dur_ns, n, deviation_ns, workspace,
+    CASE WHEN layer IS NULL THEN NULL
+        WHEN regexp_matches(what, '(?i)conv|corrmm') THEN 'conv'
+        WHEN regexp_matches(what, '(?i)pool') THEN 'pooling'
+        WHEN regexp_matches(what, '(?i)softmax|loss|entropy') THEN 'softmax_loss'
+        WHEN regexp_matches(what, '(?i)relu|sigmoid|tanh|(^|[^a-z])elu') THEN 'activation'
+        WHEN regexp_matches(what, '(?i)batch_?norm|(^|[^a-z])bn') THEN 'batch_norm'
+        WHEN regexp_matches(what, '(?i)lrn|norm') THEN 'lrn'
+        WHEN regexp_matches(what, '(?i)drop') THEN 'dropout_rng'
+        WHEN regexp_matches(what, '(?i)inner_?product|dot22|gemm|gemv|^times|^linear|^fc|dense') THEN 'gemm'
+        WHEN regexp_matches(what, '(?i)bias|^plus') THEN 'bias'
+        WHEN regexp_matches(what, '(?i)elemwise|eltwise') THEN 'elementwise'
+        WHEN regexp_matches(what, '(?i)concat|slice|split|join') THEN 'concat_split'
+        WHEN regexp_matches(what, '(?i)dimshuffle|reorder|transpose') THEN 'layout_transpose'
+        ELSE 'other'
+    END AS kind
+FROM (
+    SELECT rank, id, args->>'$.source' AS source, CAST(args->>'$.run' AS BIGINT) AS run, args->>'$.network' AS network,
+        args->>'$.layer' AS layer, args->>'$.type' AS type, args->>'$.impl' AS impl, args->>'$.direction' AS direction,
+        CAST(args->>'$.ns' AS BIGINT) AS dur_ns, CAST(args->>'$.n' AS BIGINT) AS n,
+        CAST(args->>'$.deviation_ns' AS BIGINT) AS deviation_ns, args->>'$.workspace' AS workspace,
+        coalesce(args->>'$.type', args->>'$.layer') AS what
+    FROM raw.events WHERE category = 'layer_time'
+)

@@ -1,0 +1,57 @@
+"""Steps that nobody recorded: from the uploads of a trace that holds the device only."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from given import Given
+
+from traceview.derive.steps import FROM_COPIES
+
+FOUND = "SELECT step, start_ns, dur_ns, found_by FROM steps ORDER BY step"
+
+
+def device_only(upload: int, at: list[float], kernels: list[float]) -> Given:
+    given = Given()
+    for start in at:
+        given.add(
+            "memcpys", direction="HtoD", size_bytes=upload, device=0, stream=7, start_ns=int(start * 1000), dur_ns=2000
+        )
+    for start in kernels:
+        given.add("kernels", name="k", device=0, stream=7, start_ns=int(start * 1000), dur_ns=5000)
+    return given
+
+
+def test_from_one_upload_to_the_next(tmp_path: Path) -> None:
+    """The first step may take far longer. Smaller copies at the same beat and a larger single one do not count."""
+    given = device_only(4096, [100, 900, 1000, 1100, 1200, 1300], [110, 200, 910, 1010, 1110, 1210, 1310])
+    for start in (0, 101, 901, 1001, 1101, 1201, 1301):
+        size = 1 << 20 if start == 0 else 4
+        given.add("memcpys", direction="HtoD", size_bytes=size, device=0, stream=7, start_ns=start * 1000, dur_ns=500)
+    found = given.open(tmp_path).execute(FOUND).fetchall()
+    assert found == [
+        (0, 100_000, 800_000, FROM_COPIES),
+        (1, 900_000, 100_000, FROM_COPIES),
+        (2, 1_000_000, 100_000, FROM_COPIES),
+        (3, 1_100_000, 100_000, FROM_COPIES),
+        (4, 1_200_000, 100_000, FROM_COPIES),
+        (5, 1_300_000, 15_000, FROM_COPIES),
+    ]
+
+
+def test_uploads_of_weights_are_no_steps(tmp_path: Path) -> None:
+    """A burst of equal copies before the work begins has a beat, but no kernels in between."""
+    given = device_only(4096, [10, 20, 30, 40, 50, 60], [100, 200, 300, 400, 500, 600])
+    assert given.open(tmp_path).execute(FOUND).fetchall() == []
+
+
+def test_two_uploads_per_step_are_no_beat(tmp_path: Path) -> None:
+    starts = [start + offset for start in range(100, 1100, 100) for offset in (0, 10)]
+    given = device_only(4096, starts, [start + 5 for start in starts])
+    assert given.open(tmp_path).execute(FOUND).fetchall() == []
+
+
+def test_a_trace_that_knows_the_host_is_left_alone(tmp_path: Path) -> None:
+    given = device_only(4096, [100, 200, 300, 400, 500], [110, 210, 310, 410, 510])
+    given.add("api_calls", name="cudaLaunchKernel", kind="runtime", pid=1, tid=1, start_ns=100, dur_ns=5)
+    assert given.open(tmp_path).execute(FOUND).fetchall() == []

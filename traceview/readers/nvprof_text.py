@@ -1,0 +1,256 @@
+"""nvprof's text and CSV output: GPU traces, API traces and summaries of CUDA 5 to 12.
+
+Capture with `nvprof --print-gpu-trace [--csv] python train.py 2> nvprof.txt`; format:
+https://docs.nvidia.com/cuda/profiler-users-guide/#nvprof. Columns are taken from the header line, because versions and
+options add some; K, M and G are powers of 1024. A summary has no timeline: its rows become `events` of category
+`summary` (see the view `summaries`), and no kernel is made up from them.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from traceview.files import Peek, Stream
+from traceview.paths import content
+from traceview.sink import Sink
+from traceview.textlines import Lines
+
+NAME = "nvprof_text"
+TITLE = "nvprof text or CSV (--print-gpu-trace, --print-api-trace, summaries)"
+HOW = "nvprof --print-gpu-trace python train.py 2> nvprof.txt (on GPUs before Ampere)"
+VERSION = 1
+
+NO_TIMELINE = "a summary has no timeline: its rows are in the view `summaries`"
+MAX_TABLES = 10_000
+MAX_WARNINGS = 100
+
+_HEADER = (
+    r'^\s*(?:"?Type"?(?:,|\s{2,}))?"?(?:Start|Time\(%\)|Count)"?(?:,|\s{2,})"?(?:Duration|Time|Avg Size)"?(?:,|\s{2,})'
+    r'.*"?Name"?'
+)
+_UNITS = r"^(?:(?:[num]?s|%|[KMGT]?B(?:/s)?)?,)+(?:[num]?s|[KMGT]?B(?:/s)?)?$"
+_TITLE = r"^\s*==(?:\d+|=+)== "
+_NUMBER = r"[\d.]+(?:e[-+]?\d+)?"
+_ROWS = {
+    ("trace", False): rf"^\s*{_NUMBER}(?:ns|us|ms|s)\s",
+    ("trace", True): rf'^"?{_NUMBER}"?,',
+    ("summary", False): rf"^\s*(?:[A-Za-z][^%]*:\s+)?{_NUMBER}%?\s{{2,}}",
+    ("summary", True): rf'^(?:"?[A-Za-z][^",]*"?)?,?"?{_NUMBER}"?,',
+}
+_COLUMNS = {
+    "Start": "start", "Duration": "duration", "Name": "name", "Correlation_ID": "correlation",
+    "Grid Size": "grid_x", "Grid X": "grid_x", "Grid Y": "grid_y", "Grid Z": "grid_z",
+    "Block Size": "block_x", "Block X": "block_x", "Block Y": "block_y", "Block Z": "block_z",
+    "Regs*": "registers", "Registers Per Thread": "registers",
+    "SSMem*": "static_memory", "Static SMem": "static_memory",
+    "DSMem*": "dynamic_memory", "Dynamic SMem": "dynamic_memory",
+    "Size": "size", "SrcMemType": "source_memory", "DstMemType": "target_memory",
+    "Src Dev": "source_device", "Dst Dev": "target_device",
+    "Device": "device", "Context": "context", "Stream": "stream",
+    "Unified Memory": "unified", "Virtual Address": "address",
+    "Type": "section", "Time": "total", "Total Time": "total", "Calls": "calls", "Count": "calls",
+    "Avg": "average", "Min": "minimum", "Max": "maximum", "Total Size": "size",
+}  # fmt: skip
+"""What nvprof calls a column, in its versions -> what it is called here."""
+
+_SECTIONS = {"API": "API calls", "Profiling": "GPU activities"}
+"""Sections of a summary that old versions name only in the line above."""
+
+
+@dataclass(frozen=True)
+class Header:
+    """A table of the log: what it holds, and where its columns are (counted from 1) in which units."""
+
+    labels: tuple[str, ...]
+    csv: bool
+    units: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        return "trace" if "Start" in self.labels else "summary"
+
+    def table(self) -> pa.Table:
+        """One row, one column `h`: the place and the unit of each known column, NULL where there is none."""
+        columns: dict[str, pa.Array] = {"width": pa.array([len(self.labels)], pa.int64())}
+        for label, name in _COLUMNS.items():
+            if label not in self.labels and name in columns:
+                continue
+            at = self.labels.index(label) if label in self.labels else None
+            unit = self.units[at] if at is not None and at < len(self.units) else None
+            columns[name] = pa.array([None if at is None else at + 1], pa.int64())
+            columns[f"{name}_unit"] = pa.array([unit], pa.string())
+        return pa.table({"h": pa.StructArray.from_arrays(list(columns.values()), list(columns))})
+
+
+@dataclass
+class Log:
+    """Where in the log the reader is."""
+
+    source: str
+    process: int | None
+    """The only process to read; None for all."""
+    pid: int | None = None
+    section: str | None = None
+    scope: tuple[str, ...] = ()
+    header: Header | None = None
+    n_tables: int = 0
+    n_summaries: int = 0
+    devices: list[str] = field(default_factory=list)
+
+
+def sniff(peek: Peek) -> bool:
+    """nvprof's banner or result line, or the header of one of its tables."""
+    text = peek.head.decode("utf-8", "replace").replace("\r", "")
+    banner = r"(?m)^\s*==(?:\d+|=+)== (?:NVPROF is profiling|Profiling (?:result|application)|API calls:)"
+    return text.lstrip()[:1] not in ("{", "[") and bool(re.search(banner, text) or re.search(f"(?m){_HEADER}", text))
+
+
+def parts(path: Path) -> list[int]:
+    """The processes whose results are in the log (`--profile-child-processes`), if there are several."""
+    found: list[int] = []
+    for lines in Lines(Stream(path)):
+        titles = pc.filter(lines, pc.match_substring_regex(lines, r"^==\d+== .*(?:result|API calls):"))
+        found += [int(title[2 : title.index("=", 2)]) for title in titles.to_pylist()]
+    processes = sorted(set(found))
+    return processes if len(processes) > 1 else []
+
+
+def read(stream: Stream, sink: Sink, part: int | None = None) -> None:
+    """Fill kernels, memcpys, api_calls and events from one log. Lines of other programs are passed over."""
+    log = Log(stream.path.name, part)
+    lines = Lines(stream)
+    for batch in lines:
+        _read_batch(log, batch, sink)
+    lines.report(sink)
+    if log.n_summaries:
+        sink.warnings.append(NO_TIMELINE)
+    sink.write_rows("ranks", [{"pid": log.process or log.pid}])
+    names = {_device_number(name, log.devices): re.sub(r"\s*\(\d*\)?$", "", name) for name in log.devices}
+    sink.write_rows("devices", [{"device": at, "name": name, "kind": "gpu"} for at, name in names.items()])
+    sink.fact(tool="nvprof", clock="times since the profiler started; the log has no wall clock")
+
+
+def _device_number(name: str, names: list[str]) -> int:
+    number = re.search(r"\((\d+)\)$", name)
+    return int(number.group(1)) if number else names.index(name)
+
+
+def _read_batch(log: Log, lines: pa.Array, sink: Sink) -> None:
+    """Rows between two marks belong to the table whose header came last."""
+    marks = pc.indices_nonzero(pc.match_substring_regex(lines, f'(?:{_HEADER})|(?:{_UNITS})|(?:{_TITLE})|^Device "'))
+    start = 0
+    for mark in [*marks.to_pylist(), len(lines)]:
+        _read_rows(log, lines[start:mark], sink)
+        if mark < len(lines):
+            _read_mark(log, lines[mark].as_py(), sink)
+        start = mark + 1
+
+
+def _read_mark(log: Log, line: str, sink: Sink) -> None:
+    title = re.match(rf"{_TITLE}(.*)$", line)
+    if title:
+        _read_title(log, line.strip(), title.group(1), sink)
+    elif line.startswith("Device "):
+        log.section, log.header = "Unified Memory", None
+    elif re.match(_UNITS, line):
+        if log.header and log.header.csv and not log.header.units:
+            log.header = Header(log.header.labels, True, tuple(line.split(",")))
+    else:
+        comma = '",' in line or re.match(r"[^\s,]+,", line.strip()) is not None
+        labels = next(csv.reader([line.strip()])) if comma else re.split(r"\s{2,}", line.strip())
+        log.header = Header(tuple(labels), comma)
+        log.n_tables += 1
+        if log.n_tables == MAX_TABLES + 1:
+            sink.problem(f"more than {MAX_TABLES} tables: the rest of the log is left out")
+
+
+def _read_title(log: Log, line: str, text: str, sink: Sink) -> None:
+    """A line that nvprof marks as its own: the command, a warning, or what comes next."""
+    pid = re.match(r"==(\d+)==", line)
+    log.pid = int(pid.group(1)) if pid else log.pid
+    if log.process not in (None, log.pid):
+        log.header = None
+        return
+    command = re.search(r"command: (.*)$", text)
+    scope = re.match(r"\s+(Thread|Domain|Range) (.*)$", text)
+    if command:
+        sink.fact(command=command.group(1).strip())
+    elif text.startswith(("Warning:", "Error:")) and len(sink.warnings) < MAX_WARNINGS:
+        sink.warnings.append(text)
+    elif scope:
+        depth = ("Thread", "Domain", "Range").index(scope.group(1))
+        log.scope = (*log.scope[:depth], text.strip())
+    elif text.rstrip().endswith(("result:", "API calls:")):
+        log.header = None
+        log.section = _SECTIONS.get(text.split(" ")[0], text.split(" result")[0])
+        log.scope = ("NVTX",) if "NVTX" in text else ()
+        if re.match(r"(?:Metric|Event) result", text):
+            sink.problem("hardware counters of nvprof are not read")
+
+
+def _read_rows(log: Log, lines: pa.Array, sink: Sink) -> None:
+    header = log.header
+    if not len(lines) or header is None or log.n_tables > MAX_TABLES or log.process not in (None, log.pid):
+        return
+    rows = pc.filter(lines, pc.match_substring_regex(lines, _ROWS[header.kind, header.csv]))
+    if not len(rows):
+        return
+    connection = sink.connection
+    connection.register("lines", pa.table({"row": pa.array(range(len(rows)), pa.int64()), "line": rows}))
+    connection.register("header", header.table())
+    before_name = rf"^(?:\S+(?: \S+)*\s{{2,}}){{{len(header.labels) - 1}}}"
+    connection.execute(
+        f"CREATE OR REPLACE TEMP TABLE cells AS {_sql('cells')}", {"csv": header.csv, "name_at": before_name}
+    )
+    kept = _store_trace(log, sink) if header.kind == "trace" else _store_summary(log, sink)
+    sink.next_id += len(rows)
+    sink.count("n_events", len(rows))
+    sink.count("n_kept", kept)
+    if kept < len(rows):
+        sink.count("n_dropped", len(rows) - kept)
+        sink.problem("row of nvprof that is cut or damaged", len(rows) - kept)
+
+
+def _store_trace(log: Log, sink: Sink) -> int:
+    connection = sink.connection
+    found = connection.execute(
+        'SELECT cell[h.device] FROM cells, header WHERE cell[h.device] IS NOT NULL GROUP BY 1 ORDER BY min("row")'
+    ).fetchall()
+    log.devices += [name for (name,) in found if name not in log.devices]
+    values = {"first": sink.next_id, "devices": log.devices}
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE activity AS {_sql('activity')}", values)
+    kept = 0
+    for table in ("kernels", "memcpys", "api_calls", "events"):
+        owner = {"pid": log.pid} if table in ("api_calls", "events") else None
+        added = connection.execute(f"INSERT INTO stage.{table} BY NAME {_sql(table)}", owner).fetchall()
+        kept += int(added[0][0])
+    return kept
+
+
+def _store_summary(log: Log, sink: Sink) -> int:
+    connection = sink.connection
+    values = {
+        "first": sink.next_id,
+        "section": log.section,
+        "scope": " / ".join(log.scope) or None,
+        "source": log.source,
+    }
+    added = connection.execute(f"INSERT INTO stage.events BY NAME {_sql('summary')}", values).fetchall()
+    last = connection.execute(
+        "SELECT arg_max(rtrim(cell[h.section], ':'), \"row\") FROM cells, header WHERE cell[h.section] IS NOT NULL"
+    ).fetchall()
+    log.section = last[0][0] or log.section
+    log.n_summaries += int(added[0][0])
+    return int(added[0][0])
+
+
+@cache
+def _sql(name: str) -> str:
+    return (content("queries") / "ingest" / NAME / f"{name}.sql").read_text(encoding="utf-8")
