@@ -7,8 +7,10 @@ import io
 import json
 import os
 import pty
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -299,3 +301,14 @@ def test_completion_knows_tables_and_columns(trace: Path, tmp_path: Path, monkey
     assert [completion.text for completion in found] == ["dur_ns"]
     found = session.completer.get_completions(Document("FROM kern"), CompleteEvent())
     assert "kernels" in [completion.text for completion in found]
+
+
+def test_ctrl_c_ends_a_query_and_not_the_session(trace: Path) -> None:
+    connection = store.open_capture(trace)
+    endless = "SELECT count(*) FROM range(10000000) a, range(1000000) b WHERE a.range % 7 = b.range % 3"
+    threading.Timer(0.5, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt), sql.reading(connection):
+        sql.rows_of(connection, endless)
+    with sql.reading(connection):
+        _, batches = sql.rows_of(connection, "SELECT 1")
+        assert list(batches) == [[(1,)]]

@@ -14,9 +14,10 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from traceview.commands.convert import add_machine_options, opened
 from traceview.commands.report import emit, writing
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from prompt_toolkit.history import History
 
     from traceview.model import Column
+
+Answer = TypeVar("Answer")
 
 HELP = "SQL over a trace: a query, a file, or an interactive prompt"
 
@@ -172,18 +175,30 @@ def rows_of(connection: duckdb.DuckDBPyConnection, text: str) -> tuple[list[Colu
     """The columns of a query and its rows in batches, so that memory does not grow with the answer."""
     from traceview.model import Column
 
-    cursor = connection.execute(text)
+    cursor = interruptible(connection, lambda: connection.execute(text))
     columns = [Column(entry[0], str(entry[1]), "") for entry in cursor.description or ()]
-    return columns, iter(lambda: cursor.fetchmany(BATCH), [])
+    return columns, iter(lambda: interruptible(connection, lambda: cursor.fetchmany(BATCH)), [])
+
+
+def interruptible(connection: duckdb.DuckDBPyConnection, work: Callable[[], Answer]) -> Answer:
+    """Do `work` so that Ctrl-C ends it: DuckDB 2.0 does not look at signals, but the thread that waits for it does."""
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(work)
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            connection.interrupt()
+            raise
 
 
 def write_parquet(connection: duckdb.DuckDBPyConnection, text: str, output: str) -> None:
     """The rows as a Parquet file with the query's own types; HUGEINT (a sum of BIGINT) becomes DECIMAL(38, 0)."""
     import pyarrow.parquet as pq
 
-    reader = connection.sql(text).to_arrow_reader(BATCH)
+    reader = interruptible(connection, lambda: connection.sql(text).to_arrow_reader(BATCH))
+    batches = iter(lambda: interruptible(connection, lambda: next(reader, None)), None)
     with writing(output), pq.ParquetWriter(output, reader.schema, compression="zstd") as writer:
-        for batch in reader:
+        for batch in batches:
             writer.write_batch(batch)
 
 
@@ -253,7 +268,7 @@ def prompt(connection: duckdb.DuckDBPyConnection, form: str) -> None:
         except EOFError:
             return
         except KeyboardInterrupt:
-            connection.interrupt()
+            print("interrupted", file=sys.stderr)
         except UsageError as error:
             print(error, file=sys.stderr)
 

@@ -29,6 +29,7 @@ _HIDDEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
     "\U000e0000-\U000e007f]"
 )
+_PLAIN = frozenset((type(None), bool, int, str))
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -58,7 +59,7 @@ def plain(value: Any) -> Any:
 
     Decimals that a double cannot hold, dates, intervals, UUIDs and blobs (as `\\xAB`) become text.
     """
-    if value is None or isinstance(value, bool | int | str):
+    if type(value) in _PLAIN:
         return value
     if isinstance(value, float):
         return value if value == value and abs(value) != float("inf") else None

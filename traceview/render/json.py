@@ -13,6 +13,8 @@ from typing import Any
 from traceview.model import Column, Report, Section
 from traceview.render import plain, unique
 
+_encode = json.JSONEncoder(allow_nan=False).encode
+
 
 def render(report: Report) -> str:
     """One object: report, title, doc, sections (name, title, doc, note, columns, rows as objects) and footer."""
@@ -40,8 +42,7 @@ def stream(columns: Sequence[Column], batches: Iterable[Sequence[tuple[Any, ...]
     names = unique([column.name for column in columns])
     separator = "[\n"
     for batch in batches:
-        objects = (json.dumps(_row(names, row), allow_nan=False) for row in batch)
-        text = ",\n".join(objects)
+        text = ",\n".join([_encode(_row(names, row)) for row in batch])
         if text:
             yield separator + text
             separator = ",\n"
