@@ -186,8 +186,10 @@ FACTS: dict[str, Callable[[Connection], Any]] = {
     "kernels_below_gemm_ops": lambda c: below(c, GEMM_OPS),
     "gemm_outside_conv": lambda c: named(
         c,
-        """SELECT 'all', count(*), coalesce(sum(dur_ns), 0) FROM kernels
-        WHERE category = 'gemm' AND call_id IS NULL AND coalesce(role, 'main') = 'main'""",
+        # By name: a product between Winograd transforms is meant too, where no operator is known.
+        """SELECT 'all', count(*), coalesce(sum(k.dur_ns), 0) FROM kernels k JOIN names.kernel n
+            ON n.name = k.name AND n.op_path IS NOT DISTINCT FROM k.op_path AND n.category = 'gemm'
+        WHERE k.call_id IS NULL AND coalesce(n.role, 'main') = 'main'""",
     )["all"],
     "n_conv_calls": lambda c: dict(
         rows(

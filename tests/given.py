@@ -39,7 +39,9 @@ class Given:
         """A range: step, module, phase."""
         self.add("ranges", kind=kind, name=name, pid=1, tid=1, **_time(start, end))
 
-    def op(self, name: str, start: float, end: float, tensors: Sequence[Shape] = (), values: Sequence[Any] = ()) -> None:
+    def op(
+        self, name: str, start: float, end: float, tensors: Sequence[Shape] = (), values: Sequence[Any] = ()
+    ) -> None:
         """An operator with the shapes of its inputs and, where they are no tensors, their values."""
         facts: dict[str, Any] = {}
         if tensors:

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
+from expected_call_facts import FACTS as CALL_FACTS
+from expected_call_facts import SPELLING
 from expected_database_facts import FACTS as DATABASE_FACTS
 from expected_facts import FACTS as TRACE_FACTS
 from expected_facts import agree
@@ -14,7 +16,7 @@ from expected_text_facts import FACTS as TEXT_FACTS
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
 FILES = sorted((SHARED / "expected").glob("*.json")) if SHARED.is_dir() else []
 FORMATS = ("kineto_json", "nsys_sqlite", "nvprof_sqlite", "nvprof_text", "rpd")
-FACTS = {**TRACE_FACTS, **DATABASE_FACTS}
+FACTS = {**TRACE_FACTS, **CALL_FACTS, **DATABASE_FACTS}
 BY_FORMAT = {"nvprof_text": {**FACTS, **TEXT_FACTS}}
 """Formats whose facts are worked out in another way, or that have more."""
 
@@ -35,4 +37,5 @@ def test_fact(name: str, fact: str, shared: Path, captures) -> None:  # type: ig
     entry = expected["facts"][fact]
     found = BY_FORMAT.get(expected["format"], FACTS)[fact](captures.open(shared / "traces" / expected["file"]))
     accepted = [entry["value"], *([entry["or"]] if "or" in entry else [])]
+    accepted = [SPELLING.get(fact, lambda value: value)(value) for value in accepted]
     assert any(agree(found, value, entry["check"]) for value in accepted), (found, entry)

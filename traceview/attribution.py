@@ -16,7 +16,7 @@ import duckdb
 import pyarrow as pa
 
 from traceview.classify import Verdict, classify_in_context, classify_kernel, classify_op, classify_primitive
-from traceview.classify.calls import Item, Part, classify_parts
+from traceview.classify.calls import Item, Part, classify_parts, classify_stage, stage_mark
 from traceview.paths import content
 
 COMPOSITE = frozenset(
@@ -46,6 +46,7 @@ def attribute(connection: duckdb.DuckDBPyConnection) -> None:
     _run(connection, "conv_op", "conv_ops")
     _run(connection, "op", "op_calls")
     _attribute_calls(connection)
+    _attribute_stages(connection)
 
 
 def _attribute_calls(connection: duckdb.DuckDBPyConnection) -> None:
@@ -63,6 +64,30 @@ def _attribute_calls(connection: duckdb.DuckDBPyConnection) -> None:
     schema = pa.schema([("number", pa.int64()), ("position", pa.int64()), *((name, pa.string()) for name in _PART)])
     _keep(connection, "attributed.verdict", schema, rows)
     _run(connection, "part", "parts")
+
+
+def _attribute_stages(connection: duckdb.DuckDBPyConnection) -> None:
+    """What kernels without an operator are as part of the convolution that their neighbours show."""
+    names = [name for (name,) in _distinct(connection, "SELECT DISTINCT name FROM raw.kernels WHERE op_id IS NULL")]
+    marks = [(name, stage_mark(name or "")) for name in names]
+    if not {"open", "unroll"} & {mark for _, mark in marks}:
+        return
+    _keep(connection, "attributed.stage_name", pa.schema([("name", pa.string()), ("mark", pa.string())]), marks)
+    _run(connection, "stage", "stages")
+    sequences = [names for (names,) in _distinct(connection, "SELECT DISTINCT names FROM attributed.stage")]
+    rows = [
+        (names, position, *astuple(part))
+        for names in sequences
+        for position, part in enumerate(classify_stage(tuple(names)))
+    ]
+    schema = pa.schema([("names", pa.list_(pa.string())), ("position", pa.int64()), *((n, pa.string()) for n in _PART)])
+    _keep(connection, "attributed.stage_verdict", schema, rows)
+    connection.execute(
+        """INSERT INTO attributed.part BY NAME
+        SELECT r.id, v.category, v.algorithm, v.direction, v.role
+        FROM (SELECT names, unnest(ids) AS id, unnest(range(len(ids))) AS position FROM attributed.stage) r
+        JOIN attributed.stage_verdict v USING (names, position)"""
+    )
 
 
 def _telling(path: str | None) -> str | None:

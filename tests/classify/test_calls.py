@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from traceview.classify import classify_kernel, classify_primitive
-from traceview.classify.calls import Item, classify_parts
+from traceview.classify.calls import Item, classify_parts, classify_stage, stage_mark
 
 DIRECT = "jit:avx512_core"
 
@@ -56,3 +56,31 @@ def test_a_gemm_between_winograd_transforms_is_winograd_and_alone_it_is_explicit
 
 def test_no_items_no_parts() -> None:
     assert classify_parts("aten::conv2d", []) == []
+
+
+def test_marks_of_kernels_in_the_order_of_a_stream() -> None:
+    marks = {
+        "winogradForwardData4x4": "open",
+        "void fft2d_r2c_32x32<float, false, 0u, false>(float2*)": "open",
+        "im2col4d_kernel": "unroll",
+        "volta_sgemm_128x64_nn": "product",
+        "volta_cgemm_32x32_tn": "product",
+        "winogradForwardOutput4x4": "close",
+        "flip_filter": "inner",
+        "ncclKernel_AllReduce_RING_LL_Sum_float(ncclWorkElem)": "none",
+    }
+    assert {name: stage_mark(name) for name in marks} == marks
+
+
+def test_a_stage_without_an_operator_is_told_by_neighbours() -> None:
+    names = ("winogradWgradData4x4", "winogradWgradDelta4x4", "volta_sgemm_128x64_nt", "winogradWgradOutput4x4")
+    parts = classify_stage(names)
+    assert [(part.category, part.algorithm, part.direction) for part in parts] == [
+        ("conv", "winograd_nonfused", "wgrad")
+    ] * 4
+    assert [part.role for part in parts] == ["transform", "transform", "main", "transform"]
+
+
+def test_the_pass_of_winograds_forward_form_is_not_told_without_an_operator() -> None:
+    parts = classify_stage(("winogradForwardData4x4", "volta_sgemm_128x64_nn", "winogradForwardOutput4x4"))
+    assert {part.direction for part in parts} == {None}

@@ -9,7 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from traceview.classify import Verdict, classify_call
+from traceview.classify import Verdict, classify_call, classify_kernel, signature
+
+_STAGED = ("fft", "fft_tiling", "winograd_nonfused")
+"""Algorithms of which the product is a kernel of its own between transforms."""
+_ANY_CONVOLUTION = "aten::cudnn_convolution"
+"""Stands for the operator that is not known: only that it is a convolution counts."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,29 @@ def classify_parts(op: str, items: Sequence[Item]) -> list[Part]:
         return _of_primitives([item.verdict for item in items])
     verdicts = classify_call(op, tuple(item.name for item in items))
     return [_part(verdict, verdict.direction) for verdict in verdicts]
+
+
+def stage_mark(name: str) -> str:
+    """What a kernel is in the order of a stream: `open`, `unroll` (im2col), `product`, `close`, `inner` or `none`."""
+    verdict, tokens = classify_kernel(name), {token.partition(":")[0] for token in signature(name)}
+    if verdict.category == "conv" and verdict.role == "transform":
+        if "transform_out" in tokens:
+            return "close"
+        return "unroll" if "im2col" in tokens else "open"
+    if verdict.category == "gemm" or (verdict.role == "main" and verdict.algorithm in _STAGED):
+        return "product"
+    is_inner = verdict.category in ("memset", "layout_transpose") or (
+        verdict.category == "conv" and verdict.role == "helper"
+    )
+    return "inner" if is_inner else "none"
+
+
+def classify_stage(names: tuple[str, ...]) -> list[Part]:
+    """One part per kernel of a stage (see `stage_mark`) that no operator is known for; the pass is what names tell."""
+    verdicts = classify_call(_ANY_CONVOLUTION, names)
+    told = {way for name in names if (way := classify_kernel(name).direction)}
+    direction = told.pop() if len(told) == 1 else None
+    return [_part(verdict, direction) for verdict in verdicts]
 
 
 def _of_primitives(verdicts: list[Verdict]) -> list[Part]:

@@ -1,0 +1,47 @@
+"""Kernels that no operator is known for: what their neighbours on the stream say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from given import Given, rows
+
+QUERY = "SELECT category, algorithm, role FROM kernels ORDER BY start_ns"
+SGEMM = "volta_sgemm_128x64_nn"
+
+
+def of(tmp_path: Path, *names: str, streams: tuple[int, ...] = ()) -> list[tuple[str, str | None, str | None]]:
+    given = Given()
+    for position, name in enumerate(names):
+        stream = streams[position] if streams else 7
+        given.kernel(name, 10 * position, 10 * position + 5, stream=stream)
+    return rows(given.open(tmp_path), QUERY)
+
+
+def test_a_product_between_transforms_belongs_to_the_convolution(tmp_path: Path) -> None:
+    found = of(tmp_path, "winogradForwardData4x4", "winogradForwardFilter4x4", SGEMM, "winogradForwardOutput4x4", SGEMM)
+    assert found[2] == ("conv", "winograd_nonfused", "main")
+    assert found[4] == ("gemm", None, "main")
+
+
+def test_im2col_feeds_one_product(tmp_path: Path) -> None:
+    found = of(tmp_path, "im2col4d_kernel", SGEMM, SGEMM)
+    assert found[1] == ("conv", "explicit_gemm", "main")
+    assert found[2] == ("gemm", None, "main")
+
+
+def test_another_kernel_ends_the_stage(tmp_path: Path) -> None:
+    reduction = "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float>>(at::native::ReduceOp<float>)"
+    found = of(tmp_path, "winogradForwardData4x4", reduction, SGEMM)
+    assert found[2] == ("gemm", None, "main")
+
+
+def test_another_stream_is_no_neighbour(tmp_path: Path) -> None:
+    found = of(tmp_path, "winogradForwardData4x4", SGEMM, "winogradForwardOutput4x4", streams=(7, 8, 7))
+    assert found[1] == ("gemm", None, "main")
+
+
+def test_a_complex_product_beside_tiled_transforms_is_tiled(tmp_path: Path) -> None:
+    transform = "void fft2d_r2c_32x32<float, false, 0u, false>(float2*, float const*)"
+    found = of(tmp_path, transform, "ampere_gcgemm_64x64_nt", "void fft2d_c2r_32x32<float, false>(float*, float2*)")
+    assert {algorithm for _, algorithm, _ in found} == {"fft_tiling"}
