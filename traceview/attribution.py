@@ -7,13 +7,12 @@ once, so the work grows with the number of distinct names and calls, not with th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, fields, replace
 from functools import cache
 from typing import Any
 
 import duckdb
-import pyarrow as pa
 
 from traceview.classify import Verdict, classify_in_context, classify_kernel, classify_op, classify_primitive
 from traceview.classify.calls import Item, Part, classify_parts, classify_stage, stage_mark
@@ -26,8 +25,8 @@ COMPOSITE = frozenset(
 GENERIC = frozenset(("elementwise", "reduction", "copy", "fill", "cast", "other"))
 """Categories that say how, not what for."""
 _WRAPPER = re.compile(r"^autograd::|Backward\d*$")
-_VERDICT = [field.name for field in fields(Verdict)]
-_PART = [field.name for field in fields(Part)]
+_VERDICT = {field.name: "VARCHAR" for field in fields(Verdict)}
+_PART = {field.name: "VARCHAR" for field in fields(Part)}
 
 
 def attribute(connection: duckdb.DuckDBPyConnection) -> None:
@@ -61,8 +60,7 @@ def _attribute_calls(connection: duckdb.DuckDBPyConnection) -> None:
         for number, op, items in sequences
         for position, part in enumerate(classify_parts(op, [_item(item) for item in items]))
     ]
-    schema = pa.schema([("number", pa.int64()), ("position", pa.int64()), *((name, pa.string()) for name in _PART)])
-    _keep(connection, "attributed.verdict", schema, rows)
+    _keep(connection, "attributed.verdict", {"number": "BIGINT", "position": "BIGINT", **_PART}, rows)
     _run(connection, "part", "parts")
 
 
@@ -72,7 +70,7 @@ def _attribute_stages(connection: duckdb.DuckDBPyConnection) -> None:
     marks = [(name, stage_mark(name or "")) for name in names]
     if not {"open", "unroll"} & {mark for _, mark in marks}:
         return
-    _keep(connection, "attributed.stage_name", pa.schema([("name", pa.string()), ("mark", pa.string())]), marks)
+    _keep(connection, "attributed.stage_name", {"name": "VARCHAR", "mark": "VARCHAR"}, marks)
     _run(connection, "stage", "stages")
     sequences = [names for (names,) in _distinct(connection, "SELECT DISTINCT names FROM attributed.stage")]
     rows = [
@@ -80,8 +78,7 @@ def _attribute_stages(connection: duckdb.DuckDBPyConnection) -> None:
         for names in sequences
         for position, part in enumerate(classify_stage(tuple(names)))
     ]
-    schema = pa.schema([("names", pa.list_(pa.string())), ("position", pa.int64()), *((n, pa.string()) for n in _PART)])
-    _keep(connection, "attributed.stage_verdict", schema, rows)
+    _keep(connection, "attributed.stage_verdict", {"names": "VARCHAR[]", "position": "BIGINT", **_PART}, rows)
     connection.execute(
         """INSERT INTO attributed.part BY NAME
         SELECT r.id, v.category, v.algorithm, v.direction, v.role
@@ -144,19 +141,18 @@ def _keep_verdicts(
     verdicts: Iterable[Verdict],
 ) -> None:
     """`names.<table>`: the key columns and the verdict's columns."""
-    schema = pa.schema([(name, pa.string()) for name in [*keys, *_VERDICT]])
     rows = [(*name, *astuple(verdict)) for name, verdict in zip(names, verdicts, strict=True)]
-    _keep(connection, f"names.{table}", schema, rows)
+    _keep(connection, f"names.{table}", {**dict.fromkeys(keys, "VARCHAR"), **_VERDICT}, rows)
 
 
 def _keep(
-    connection: duckdb.DuckDBPyConnection, table: str, schema: pa.Schema, rows: Sequence[tuple[Any, ...]]
+    connection: duckdb.DuckDBPyConnection, table: str, types: Mapping[str, str], rows: Sequence[tuple[Any, ...]]
 ) -> None:
-    columns = list(zip(*rows, strict=True)) if rows else [() for _ in schema]
-    arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
-    connection.register("kept", pa.table(arrays, schema=schema))
-    connection.execute(f"CREATE TABLE {table} AS SELECT * FROM kept")
-    connection.unregister("kept")
+    """A table of these rows, through parameters: registering Arrow data would import pandas, a quarter of a second."""
+    columns = list(zip(*rows, strict=True)) if rows else [() for _ in types]
+    picked = ", ".join(f"unnest(CAST($c{n} AS {types[name]}[])) AS {name}" for n, name in enumerate(types))
+    values = {f"c{number}": list(column) for number, column in enumerate(columns)}
+    connection.execute(f"CREATE TABLE {table} AS SELECT {picked}", values)
 
 
 def _run(connection: duckdb.DuckDBPyConnection, table: str, query: str) -> None:

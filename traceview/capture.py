@@ -119,9 +119,14 @@ def _is_small(connection: duckdb.DuckDBPyConnection) -> bool:
     return bool(sum(counts) <= SMALL_ROWS)
 
 
-def lock(connection: duckdb.DuckDBPyConnection) -> None:
-    """Leave the connection able to read the capture's own files and to touch nothing else of the machine."""
+def lock(connection: duckdb.DuckDBPyConnection, spill: Path | None = None) -> None:
+    """Leave the connection able to read the capture's own files and to touch nothing else of the machine.
+
+    `spill`: an empty folder for what does not fit memory, which queries can read too; none when left out.
+    """
     files = connection.execute("SELECT getvariable('raw_files')").fetchall()[0][0]
+    # By default a locked connection may still touch a spill folder in the current one.
+    connection.execute("SET temp_directory = $1", [str(spill) if spill else ""])
     connection.execute("SET allowed_paths = $1", [files])
     connection.execute("SET python_enable_replacements = false")
     connection.execute("SET enable_external_access = false")

@@ -9,7 +9,7 @@ import contextlib
 import json
 import shlex
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -21,20 +21,8 @@ from traceview import capture, readers
 from traceview.derive import derive
 from traceview.errors import InputError
 from traceview.files import Stream, files_in, peek
+from traceview.model import Options
 from traceview.sink import Sink
-
-Progress = Callable[[int, int], None]
-"""Called with bytes read and bytes in all."""
-
-
-@dataclass(frozen=True)
-class Options:
-    """How a conversion may use the machine."""
-
-    threads: int | None = None
-    memory_bytes: int | None = None
-    strict: bool = False
-    progress: Progress | None = None
 
 
 @dataclass

@@ -1,9 +1,23 @@
-"""What a report is once it has been run: plain data without behaviour, for the renderers."""
+"""Plain data without behaviour: a report once it has been run, for the renderers; options of a conversion."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+
+Progress = Callable[[int, int], None]
+"""Called with bytes read and bytes in all."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a conversion may use the machine."""
+
+    threads: int | None = None
+    memory_bytes: int | None = None
+    strict: bool = False
+    progress: Progress | None = None
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """A capture: make one out of trace files, and open one as a DuckDB connection with the public views.
 
 The one law: what is on disk is whole or absent. A capture is built under another name and renamed; a cache beside a raw
-trace carries the identity of the file, the schema and the readers, and is rebuilt when any of them differs.
+trace carries the identity of the file, the schema and the code that read it, and is rebuilt when any of them differs.
+What converts is imported only when something is converted: a cached trace opens without it.
 """
 
 from __future__ import annotations
@@ -13,20 +14,26 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import duckdb
 from filelock import FileLock
 
-from traceview import capture, readers
-from traceview.conversion import Group, group_by_rank, read_groups, sources_of
-from traceview.conversion import Options as Options
+from traceview import capture
 from traceview.errors import InputError, UsageError
 from traceview.files import files_in, peek
+from traceview.model import Options as Options
+from traceview.paths import content
 from traceview.tables import SCHEMA_VERSION
 
+if TYPE_CHECKING:
+    import duckdb
+
+    from traceview.conversion import Group
+
 CACHE_SUFFIX = ".traceview"
+CONVERTERS = ("readers/*.py", "derive/*.py", "*.py")
 KEY_FILE = "converted.json"
 """Written last: a folder without it is no capture."""
 
@@ -38,6 +45,8 @@ def convert(inputs: Sequence[Path], target: Path, options: Options | None = None
     """
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise UsageError(f"{target} exists already; choose another name with -o.")
+    from traceview.conversion import group_by_rank, read_groups, sources_of
+
     groups = group_by_rank(sources_of([file for path in inputs for file in trace_files(path)]))
     with _building(target) as folder:
         read_groups(groups, folder, options or Options())
@@ -47,6 +56,8 @@ def convert(inputs: Sequence[Path], target: Path, options: Options | None = None
 
 def convert_raw(folder: Path, options: Options | None = None) -> Path:
     """Read the files in `capture/raw` into `capture/rank-NNNN`; files named `rank-NNNN.*` belong to that rank."""
+    from traceview.conversion import Group, read_groups, sources_of
+
     about = _read_json(folder / "capture.json")
     groups: dict[str, Group] = {}
     for path in sorted((folder / "raw").iterdir()):
@@ -73,13 +84,14 @@ def resolve(path: Path, options: Options | None = None) -> Path:
     """The capture folder behind any input: a capture, a trace file or a folder of traces, converted if need be."""
     has_raw = (path / "raw").is_dir() and (path / "capture.json").exists()
     if is_capture(path):
-        if _is_current(_read_key(path)):
+        if _read_key(path).get("schema") == SCHEMA_VERSION:
             return path
         if not has_raw:
             raise InputError(f"{path} was written by another version of traceview; convert its trace again.")
     if has_raw:
         with _lock(path.resolve()):
-            return path if is_capture(path) and _is_current(_read_key(path)) else convert_raw(path, options)
+            is_done = is_capture(path) and _read_key(path).get("schema") == SCHEMA_VERSION
+            return path if is_done else convert_raw(path, options)
     files = trace_files(path)
     cache = _cache_place(path)
     if _is_fresh(cache, files):
@@ -87,6 +99,8 @@ def resolve(path: Path, options: Options | None = None) -> Path:
     with _lock(cache):
         if _is_fresh(cache, files):
             return cache
+        from traceview.conversion import group_by_rank, read_groups, sources_of
+
         _sweep(cache)
         groups = group_by_rank(sources_of(files))
         with _building(cache) as folder:
@@ -126,6 +140,8 @@ def trace_files(path: Path) -> list[Path]:
 
 
 def _is_trace(path: Path) -> bool:
+    from traceview import readers
+
     try:
         readers.detect(peek(path))
     except InputError:
@@ -165,7 +181,8 @@ def _building(place: Path) -> Iterator[Path]:
 def _cache_place(path: Path) -> Path:
     """Beside the trace; in the user's cache folder when that place cannot be written."""
     path = path.resolve()
-    if os.access(path.parent, os.W_OK):
+    # To root everything is writable: a folder that nobody may write to is left alone all the same.
+    if os.access(path.parent, os.W_OK) and path.parent.stat().st_mode & 0o222:
         return path.parent / f"{path.name}{CACHE_SUFFIX}"
     digest = hashlib.sha256(str(path).encode()).hexdigest()[:16]
     return _user_cache() / "captures" / f"{path.name}-{digest}{CACHE_SUFFIX}"
@@ -207,13 +224,24 @@ def _escaped(name: str) -> str:
 
 
 def _key(files: Sequence[Path]) -> dict[str, object]:
-    """What a cache depends on."""
+    """What a cache depends on: the files, the tables, and the code that reads one into the other."""
     identity = []
     for file in [inner for trace in files for inner in files_in(trace)]:
         status = file.stat()
         identity.append([file.name, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino])
-    versions = {reader.NAME: reader.VERSION for reader in readers.READERS}
-    return {"files": identity, "schema": SCHEMA_VERSION, "readers": versions}
+    return {"files": identity, "schema": SCHEMA_VERSION, "code": _code()}
+
+
+@cache
+def _code() -> str:
+    """A hash of everything that turns a file into tables, so that no version has to be counted by hand."""
+    package = Path(__file__).resolve().parent
+    files = [path for name in CONVERTERS for path in package.glob(name)]
+    files += (content("queries") / "ingest").rglob("*.sql")
+    digest = hashlib.sha256()
+    for path in sorted(files):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def _read_key(folder: Path) -> dict[str, Any]:
@@ -229,18 +257,10 @@ def _read_json(path: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _is_current(key: dict[str, Any]) -> bool:
-    """Whether the schema and every reader that existed then are still of that version."""
-    now = {reader.NAME: reader.VERSION for reader in readers.READERS}
-    then = key.get("readers")
-    same = isinstance(then, dict) and all(now.get(name) == version for name, version in then.items())
-    return key.get("schema") == SCHEMA_VERSION and same
-
-
 def _write_key(folder: Path, files: Sequence[Path]) -> None:
     (folder / KEY_FILE).write_text(json.dumps(_key(files)), encoding="utf-8")
 
 
-def _is_fresh(cache: Path, files: Sequence[Path]) -> bool:
-    key = _read_key(cache)
-    return _is_current(key) and key.get("files") == json.loads(json.dumps(_key(files)["files"]))
+def _is_fresh(place: Path, files: Sequence[Path]) -> bool:
+    found = _read_key(place)
+    return bool(found) and found == _key(files)

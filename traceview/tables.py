@@ -9,10 +9,8 @@ A column is written by a reader unless it is `derived`: then `traceview/derive` 
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
-
-SCHEMA_VERSION = 2
-"""Part of every cache key: a cache written with another schema is rebuilt."""
 
 RANK_SHIFT = 40
 """ids are `rank << RANK_SHIFT | position in the rank's file`, so a capture holds a million million rows per rank."""
@@ -337,3 +335,6 @@ args VARCHAR arguments, as JSON
 )
 
 BY_NAME: dict[str, Table] = {table.name: table for table in TABLES}
+
+SCHEMA_VERSION = hashlib.sha256(repr(TABLES).encode()).hexdigest()[:16]
+"""Part of every cache key: a cache written with other tables or columns is rebuilt."""

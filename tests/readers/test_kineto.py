@@ -12,7 +12,7 @@ import pytest
 import zstandard
 
 from traceview import capture, store
-from traceview.conversion import Options
+from traceview.model import Options
 from traceview.errors import InputError
 
 OP = {

@@ -109,8 +109,7 @@ def confined(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
     from traceview import store
 
     with tempfile.TemporaryDirectory(prefix="traceview-sql-") as folder:
-        connection.execute("SET temp_directory = $1", [folder])
-        store.lock(connection)
+        store.lock(connection, Path(folder))
         try:
             yield
         finally:
