@@ -40,7 +40,8 @@ class Lines:
                 cut = text.rfind(b"\n") + 1
                 if len(text) - cut > MAX_LINE_BYTES:
                     cut = len(text)
-                yield _split(text[:cut])
+                if cut:
+                    yield _split(text[:cut])
                 held, size = [text[cut:]], len(text) - cut
         rest = b"".join(held)
         if rest:

@@ -11,9 +11,31 @@ from typing import Any
 
 from traceview.errors import InputError
 from traceview.files import Peek
-from traceview.readers import kineto, nsys, nvprof_db, nvprof_text, onednn, rocm_db
+from traceview.readers import (
+    caffe_time,
+    cntk_timing,
+    convnet_benchmarks,
+    kineto,
+    nsys,
+    nvprof_db,
+    nvprof_text,
+    onednn,
+    rocm_db,
+    theano_profile,
+)
 
-READERS: tuple[ModuleType, ...] = (kineto, onednn, nsys, nvprof_db, rocm_db, nvprof_text)
+READERS: tuple[ModuleType, ...] = (
+    kineto,
+    onednn,
+    nsys,
+    nvprof_db,
+    rocm_db,
+    nvprof_text,
+    caffe_time,
+    theano_profile,
+    cntk_timing,
+    convnet_benchmarks,
+)
 
 
 def detect(peek: Peek) -> ModuleType:

@@ -1,0 +1,64 @@
+"""CNTK's node timing: a row per node and direction."""
+
+# ruff: noqa: E501 -- lines of logs are as long as the tool prints them
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from traceview import capture, store
+from traceview.files import peek
+from traceview.readers import READERS, cntk_timing
+
+LOG = """\
+Finished Epoch[1 of 1]: [Training] loss = 6.9 * 160, metric = 99.00% * 160 1.2s (130.1 samples/s);
+Convolution37                  forward avg 0.012345s, backward avg 0.023456s (fwd# 10|bwd# 10)
+Plus39                         forward avg 0.000345s, backward avg 0.000000s (fwd# 10|bwd# 0)
+11/21/2017 10:11:12: a long name of a node that is longer than thirty forward avg 0.000001s, backward avg 0.000002s (fwd# 10|bwd# 9)
+"""
+
+
+def opened(tmp_path: Path, text: str) -> duckdb.DuckDBPyConnection:
+    log = tmp_path / "log"
+    log.write_text(text)
+    return capture.connect(store.convert([log], tmp_path / "capture"))
+
+
+def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, ...]]:
+    return connection.execute(query).fetchall()
+
+
+def test_nodes_forward_and_backward(tmp_path: Path) -> None:
+    found = opened(tmp_path, LOG)
+    assert rows(found, "SELECT layer, type, kind, direction, dur_ns, n FROM layer_times ORDER BY id") == [
+        ("Convolution37", "Convolution", "conv", "forward", 12_345_000, 10),
+        ("Convolution37", "Convolution", "conv", "backward", 23_456_000, 10),
+        ("Plus39", "Plus", "bias", "forward", 345_000, 10),
+        ("a long name of a node that is longer than thirty", "a", "other", "forward", 1000, 10),
+        ("a long name of a node that is longer than thirty", "a", "other", "backward", 2000, 9),
+    ]
+
+
+def test_a_node_that_comes_again_begins_another_run(tmp_path: Path) -> None:
+    found = opened(tmp_path, LOG + LOG)
+    assert rows(found, "SELECT run, count(*) FROM layer_times GROUP BY run ORDER BY run") == [(1, 5), (2, 5)]
+
+
+@pytest.mark.parametrize("end", [100, 200, 260, len(LOG) - 1])
+def test_cut_at_any_byte(tmp_path: Path, end: int) -> None:
+    unknown = tmp_path / "unknown"
+    unknown.write_text(LOG[:end])
+    whole = LOG[:end].count("|bwd# 10)") * 2 + LOG[:end].count("|bwd# 0)") + LOG[:end].count("|bwd# 9)") * 2
+    if cntk_timing.sniff(peek(unknown)):
+        found = capture.connect(store.convert([unknown], tmp_path / "cut"))
+        assert rows(found, "SELECT count(*) FROM layer_times") == [(whole,)]
+
+
+def test_it_is_known_by_content_alone(tmp_path: Path) -> None:
+    unknown = tmp_path / "unknown"
+    unknown.write_text(LOG)
+    assert [reader for reader in READERS if reader.sniff(peek(unknown))] == [cntk_timing]
