@@ -45,3 +45,11 @@ def test_a_complex_product_beside_tiled_transforms_is_tiled(tmp_path: Path) -> N
     transform = "void fft2d_r2c_32x32<float, false, 0u, false>(float2*, float const*)"
     found = of(tmp_path, transform, "ampere_gcgemm_64x64_nt", "void fft2d_c2r_32x32<float, false>(float*, float2*)")
     assert {algorithm for _, algorithm, _ in found} == {"fft_tiling"}
+
+
+def test_a_transform_on_a_second_stream_goes_with_the_next_complex_product(tmp_path: Path) -> None:
+    transform = "void fft2d_r2c_32x32<float, bool=1>(float2*, float const *)"
+    back = "void fft2d_c2r_32x32<float, bool=0, bool=1>(float*, float2*)"
+    names = (transform, "flip_filter", transform, "cudnn_maxwell_cgemm_64x32_tn_batched", back)
+    found = of(tmp_path, *names, streams=(28, 24, 24, 24, 24))
+    assert [algorithm for _, algorithm, _ in found] == ["fft"] * 5

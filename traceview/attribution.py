@@ -85,6 +85,8 @@ def _attribute_stages(connection: duckdb.DuckDBPyConnection) -> None:
         FROM (SELECT names, unnest(ids) AS id, unnest(range(len(ids))) AS position FROM attributed.stage) r
         JOIN attributed.stage_verdict v USING (names, position)"""
     )
+    _run(connection, "side", "side_streams")
+    connection.execute("INSERT INTO attributed.part BY NAME SELECT * FROM attributed.side")
 
 
 def _telling(path: str | None) -> str | None:
