@@ -12,8 +12,9 @@ from typing import Any
 
 import duckdb
 
-from traceview import capture
+from traceview import capture, sql
 from traceview.derive import derive
+from traceview.paths import content
 from traceview.sink import Sink
 
 US = 1000
@@ -109,3 +110,14 @@ def conv_backward(given: Given, at: float, x: Shape, w: Shape, y: Shape, stride:
 
 def _time(start: float, end: float) -> dict[str, int]:
     return {"start_ns": round(start * US), "dur_ns": round((end - start) * US)}
+
+
+def section(connection: duckdb.DuckDBPyConnection, name: str, **params: Any) -> list[dict[str, Any]]:
+    """The rows of one section of a report (`copies/small`), each by its columns."""
+    query = sql.load(content("queries") / f"{name}.sql")
+    return [dict(zip(query.columns, row, strict=True)) for row in query.run(connection, params)]
+
+
+def pick(found: list[dict[str, Any]], *columns: str) -> list[tuple[Any, ...]]:
+    """Some columns of rows."""
+    return [tuple(row[column] for column in columns) for row in found]

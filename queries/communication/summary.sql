@@ -6,15 +6,20 @@
 -- calls = "kernels or calls"
 -- size_bytes = "bytes of their inputs, where recorded"
 -- busy_ns = "time in which at least one was running"
--- window_pct = "of the time from the first to the last thing the rank did"
+-- window_pct = "of the time from the first to the last activity or communication of the rank"
 -- hidden_ns = "of it while something computed on the same rank"
 -- exposed_ns = "of it while nothing computed"
 -- exposed_pct = "of the communication time"
-SELECT e.rank, count(*) AS calls, CAST(sum(size_bytes) AS BIGINT) AS size_bytes, CAST(sum(own_ns) AS BIGINT) AS busy_ns,
-    100.0 * sum(own_ns) / nullif((SELECT max(end_ns) - min(start_ns) FROM activities a WHERE a.rank = e.rank), 0)
-        AS window_pct,
-    CAST(sum(hidden_ns) AS BIGINT) AS hidden_ns, CAST(sum(own_ns - hidden_ns) AS BIGINT) AS exposed_ns,
+WITH sent AS MATERIALIZED (
+    SELECT * FROM exchanges
+), recorded AS (
+    SELECT rank, max(end_ns) - min(start_ns) AS window_ns
+    FROM (SELECT rank, start_ns, end_ns FROM activities UNION ALL SELECT rank, start_ns, end_ns FROM sent) GROUP BY rank
+)
+SELECT rank, count(*) AS calls, CAST(sum(size_bytes) AS BIGINT) AS size_bytes, CAST(sum(own_ns) AS BIGINT) AS busy_ns,
+    100.0 * sum(own_ns) / nullif(any_value(window_ns), 0) AS window_pct, CAST(sum(hidden_ns) AS BIGINT) AS hidden_ns,
+    CAST(sum(own_ns - hidden_ns) AS BIGINT) AS exposed_ns,
     100.0 * sum(own_ns - hidden_ns) / nullif(sum(own_ns), 0) AS exposed_pct
-FROM exchanges e
-GROUP BY e.rank
-ORDER BY e.rank
+FROM sent JOIN recorded USING (rank)
+GROUP BY rank
+ORDER BY rank

@@ -1,0 +1,50 @@
+"""Effective and executed FLOP/s are two numbers; peaks are those of the device, or unknown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from given import Given, conv, pick, section
+
+IMAGE, FILTER = (16, 64, 56, 56), (64, 64, 3, 3)
+DIRECT = 2 * 16 * 64 * 64 * 9 * 56 * 56
+NAMES = ("winogradForwardData4x4", "winogradForwardFilter4x4", "volta_sgemm_128x64_nn", "winogradForwardOutput4x4")
+
+
+def winograd(device: str) -> Given:
+    given = Given()
+    given.device(device)
+    conv(given, 0, IMAGE, FILTER, padding=1)
+    for position, name in enumerate(NAMES):
+        given.kernel(name, 10 + 100 * position, 110 + 100 * position, launched=1 + position)
+    return given
+
+
+def test_a_winograd_convolution_executes_fewer_flop_than_it_is_worth(tmp_path: Path) -> None:
+    (row,) = section(winograd("Tesla V100-SXM2-32GB").open(tmp_path), "algorithms/summary")
+    tiles = 14 * 14
+    products = 2 * 16 * tiles * 36 * 64 * 64
+    transforms = 144 * 16 * tiles * 64 + 100 * 16 * tiles * 64 + 72 * 64 * 64
+    assert (row["algorithm"], row["work_flop"]) == ("winograd_nonfused", DIRECT)
+    assert row["executed_flop"] == products + transforms
+    assert row["effective_flop_per_s"] == pytest.approx(DIRECT / 400e-6)
+    assert row["executed_flop_per_s"] == pytest.approx((products + transforms) / 400e-6)
+    assert row["peak_pct"] == pytest.approx(100 * (products + transforms) / 400e-6 / 15.7e12)
+    assert row["overhead_pct"] == 75.0
+
+
+def test_an_unknown_device_has_no_peak(tmp_path: Path) -> None:
+    connection = winograd("Imaginary 9000").open(tmp_path)
+    assert pick(section(connection, "algorithms/summary"), "peak_pct") == [(None,)]
+    assert pick(section(connection, "algorithms/roofline"), "attainable_flop_per_s", "peaks_from") == [
+        (None, "unknown")
+    ]
+
+
+def test_methods_say_which_one_ran(tmp_path: Path) -> None:
+    connection = winograd("Tesla V100-SXM2-32GB").open(tmp_path)
+    found = section(connection, "algorithms/methods")
+    assert [row["method"] for row in found if row["used"]] == ["Winograd F(4x4,3x3)"]
+    assert {row["method"] for row in found} >= {"direct", "explicit GEMM", "FFT", "FFT in tiles", "Winograd F(2x2,3x3)"}
+    assert section(connection, "algorithms/methods", way="wgrad") == []

@@ -1,0 +1,48 @@
+"""A kernel of a convolution that is gone after the first iteration lost the search."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from given import Given, conv, pick, section
+
+IMAGE, FILTER = (2, 8, 32, 32), (8, 8, 3, 3)
+LOSER, WINNER = "void implicit_convolve_sgemm<float>(int)", "volta_scudnn_128x64_relu_interior_nn_v1"
+
+
+def search(steps: int) -> Given:
+    given = Given()
+    for step in range(steps):
+        at = 200 * step
+        given.span("step", str(step), at, at + 200)
+        conv(given, at + 10, IMAGE, FILTER, padding=1)
+        if step == 0:
+            given.kernel(LOSER, at + 20, at + 70, launched=at + 12)
+        given.kernel(WINNER, at + 80, at + 90, launched=at + 14)
+    return given
+
+
+def test_losers_and_what_they_cost(tmp_path: Path) -> None:
+    connection = search(4).open(tmp_path)
+    losers = section(connection, "autotune/losers")
+    assert pick(losers, "name", "launches", "total_ns", "search_pct") == [(LOSER, 1, 50_000, 100.0)]
+    (cost,) = section(connection, "autotune/search")
+    assert (cost["iterations"], cost["search_ns"], cost["longest_name"]) == (4, 50_000, LOSER)
+    assert cost["device_pct"] == 100 * 50 / 90
+
+
+def test_winner_by_layer(tmp_path: Path) -> None:
+    (row,) = section(search(4).open(tmp_path), "autotune/layers")
+    assert (row["layer"], row["direction"], row["winner"]) == ("8x8x3x3", "fprop", "implicit_precomp_gemm")
+    assert (row["tried"], row["lost"]) == ("implicit_gemm, implicit_precomp_gemm", 1)
+    assert (row["first_ns"], row["later_ns"]) == (60_000, 10_000)
+
+
+def test_two_iterations_prove_nothing(tmp_path: Path) -> None:
+    assert section(search(2).open(tmp_path), "autotune/losers") == []
+
+
+def test_without_steps_the_calls_of_a_layer_are_counted(tmp_path: Path) -> None:
+    given = search(4)
+    del given.rows["ranges"]
+    assert pick(section(given.open(tmp_path), "autotune/losers"), "name") == [(LOSER,)]

@@ -1,0 +1,42 @@
+"""Layout changes: where, which formats, of what they are a share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from given import Given, conv, pick, section
+
+IMAGE, FILTER = (2, 8, 32, 32), (8, 8, 3, 3)
+TO_NHWC = "void cudnn::ops::nchwToNhwcKernel<float, float, float, false, true>(int)"
+
+
+def test_a_layout_change_inside_a_convolution_is_a_share_of_it(tmp_path: Path) -> None:
+    given = Given()
+    conv(given, 0, IMAGE, FILTER, padding=1)
+    given.kernel(TO_NHWC, 2, 3, launched=1)
+    given.kernel("sm80_xmma_fprop_implicit_gemm_tf32f32", 3, 6, launched=2)
+    given.op("aten::contiguous", 20, 30)
+    given.kernel(TO_NHWC, 22, 23, launched=21)
+    given.kernel("ampere_sgemm_128x64_nn", 30, 35)
+    connection = given.open(tmp_path)
+    found = section(connection, "layout/summary")
+    assert pick(found, "place", "busy_ns", "busy_pct", "conv_pct") == [
+        ("between operators", 1000.0, 10.0, None),
+        ("inside convolutions", 1000.0, 10.0, 25.0),
+    ]
+    changes = section(connection, "layout/changes")
+    assert pick(changes, "layer", "direction", "source", "target", "layer_pct") == [
+        ("8x8x3x3", "fprop", "NCHW", "NHWC", 25.0),
+        ("aten::contiguous", None, "NCHW", "NHWC", None),
+    ]
+
+
+def test_formats_of_a_cpu_library_are_those_of_its_log(tmp_path: Path) -> None:
+    given = Given()
+    given.op("aten::conv2d", 0, 100)
+    formats = "src:f32::blocked:abcd::f0 dst:f32::blocked:aBcd16b::f0"
+    given.add(
+        "primitives", start_ns=1000, dur_ns=1000, library="oneDNN", kind="reorder", impl="jit:uni", formats=formats
+    )
+    (row,) = section(given.open(tmp_path), "layout/changes")
+    assert (row["source"], row["target"]) == ("abcd", "aBcd16b")

@@ -1,0 +1,35 @@
+"""A grid fills a device if it has as many threads as can be resident."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from given import Given, pick, section
+
+GRID = {"grid_y": 1, "grid_z": 1, "block_y": 1, "block_z": 1}
+
+
+def test_threads_against_what_the_device_holds(tmp_path: Path) -> None:
+    given = Given()
+    given.device("V100", n_cores=80, max_threads_per_core=2048)
+    given.kernel("full", 0, 10, grid_x=1280, block_x=128, occupancy_pct=50.0, **GRID)
+    given.kernel("short of one block", 10, 20, grid_x=1279, block_x=128, occupancy_pct=100.0, **GRID)
+    given.kernel("few blocks", 20, 40, grid_x=79, block_x=1024, **GRID)
+    given.kernel("not recorded", 40, 50)
+    given.kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", 50, 60, grid_x=1, block_x=512, **GRID)
+    connection = given.open(tmp_path)
+    (row,) = section(connection, "occupancy/summary")
+    assert (row["capacity"], row["kernels"], row["unfilled"], row["unfilled_ns"]) == (163_840, 3, 2, 30_000)
+    assert (row["time_pct"], row["few_blocks_pct"], row["occupancy_pct"]) == (75.0, 50.0, 75.0)
+    kernels = section(connection, "occupancy/kernels")
+    assert pick(kernels, "name", "threads", "time_pct") == [
+        ("few blocks", 79 * 1024, 100 * 20 / 60),
+        ("short of one block", 1279 * 128, 100 * 10 / 60),
+    ]
+
+
+def test_a_device_of_unknown_size_is_left_out(tmp_path: Path) -> None:
+    given = Given()
+    given.device("V100")
+    given.kernel("k", 0, 10, grid_x=1, block_x=32, **GRID)
+    assert section(given.open(tmp_path), "occupancy/summary") == []

@@ -1,0 +1,66 @@
+"""Which library adds the biases and computes the activations; what is fused is said to be fused, not zero."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from given import Given, conv, pick, section
+
+IMAGE, FILTER = (2, 8, 32, 32), (8, 8, 3, 3)
+ADD = "void at::native::elementwise_kernel<128, 2, at::native::CUDAFunctor_add<float>>(int)"
+CLAMP = "void at::native::vectorized_elementwise_kernel<4, at::native::launch_clamp_scalar>(int)"
+MAIN = "sm80_xmma_fprop_implicit_gemm_tf32f32"
+
+
+def all_layers(found):  # type: ignore[no-untyped-def]
+    return pick([row for row in found if row["layer"] == "(all layers)"], "work", "library", "form", "calls", "busy_ns")
+
+
+def test_a_bias_and_an_activation_with_kernels_of_their_own(tmp_path: Path) -> None:
+    given = Given()
+    conv(given, 0, IMAGE, FILTER, padding=1)
+    given.op("aten::add_", 6, 9)
+    given.kernel(MAIN, 2, 5, launched=1)
+    given.kernel(ADD, 7, 9, launched=7)
+    given.op("aten::relu", 20, 30)
+    given.op("aten::clamp_min", 21, 29)
+    given.kernel(CLAMP, 22, 25, launched=22)
+    found = section(given.open(tmp_path), "pointwise/layers")
+    assert all_layers(found) == [
+        ("activation", "pytorch", "own kernel", 1, 3000.0),
+        ("bias", "pytorch", "own kernel", 1, 2000.0),
+    ]
+
+
+def test_a_bias_without_a_kernel_is_fused(tmp_path: Path) -> None:
+    given = Given()
+    conv(given, 0, IMAGE, FILTER, padding=1)
+    given.kernel(MAIN, 2, 5, launched=1)
+    assert [row[0::2] for row in all_layers(section(given.open(tmp_path), "pointwise/layers"))] == [
+        ("bias", "fused", None)
+    ]
+
+
+def test_onednn_logs_what_it_fused(tmp_path: Path) -> None:
+    given = Given()
+    given.op("aten::conv2d", 0, 100)
+    given.add(
+        "primitives",
+        start_ns=1000, dur_ns=5000, library="oneDNN 3", kind="convolution", impl="jit:avx512_core",
+        prop_kind="forward_inference",
+        formats="src:f32:a:blocked:abcd::f0 wei:f32:a:blocked:Acdb16a::f0 bia:f32:a:blocked:a::f0 dst:f32",
+        attributes="attr-scratchpad:user attr-post-ops:eltwise_relu",
+    )
+    assert all_layers(section(given.open(tmp_path), "pointwise/layers")) == [
+        ("activation", "oneDNN 3", "fused", 1, None),
+        ("bias", "oneDNN 3", "fused", 1, None),
+    ]
+
+
+def test_the_epilogue_kernel_of_a_linear_layer_is_its_bias(tmp_path: Path) -> None:
+    given = Given()
+    given.op("aten::addmm", 0, 10)
+    given.kernel("ampere_sgemm_32x32_sliced1x4_tn", 2, 5, launched=1)
+    given.kernel("void epilogue::impl::globalKernel<float, float, float, true, true>(int)", 5, 6, launched=2)
+    found = all_layers(section(given.open(tmp_path), "pointwise/layers"))
+    assert found == [("bias", "cublas", "epilogue kernel", 1, 1000.0)]

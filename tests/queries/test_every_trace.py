@@ -1,0 +1,43 @@
+"""Every section of every report on every public trace: it runs, and its shares are shares."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from traceview import reports
+
+SHARED = Path(__file__).resolve().parent.parent.parent.parent / "shared"
+TRACES = [
+    path
+    for folder in ("kineto", "nvprof", "nsys")
+    for path in sorted((SHARED / "traces" / folder).glob("*"))
+    if not path.name.startswith("no-kernels")
+]
+CAN_EXCEED = ("peak_pct", "attainable_pct", "link_pct")
+"""Of a limit, not of a whole."""
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("trace", TRACES, ids=lambda path: path.name)
+def test_reports(trace: Path, shared: Path, captures) -> None:  # type: ignore[no-untyped-def]
+    connection = captures.open(trace)
+    for name in reports.names():
+        for section in reports.run(connection, name).sections:
+            assert section.rows or section.note, (name, section.name)
+            shares = [
+                (column.name, value)
+                for row in section.rows
+                for column, value in zip(section.columns, row, strict=True)
+                if column.name.endswith("_pct") and value is not None
+            ]
+            for column, value in shares:
+                assert math.isfinite(value), (name, section.name, column, value)
+                assert value > -1e-6, (name, section.name, column, value)
+                assert value < 100.001 or column in CAN_EXCEED, (name, section.name, column, value)
+
+
+def test_without_the_public_traces_this_is_said(shared: Path) -> None:
+    assert TRACES

@@ -1,0 +1,56 @@
+"""Peaks come from the trace where it has them, else from a datasheet that is named, else they are unknown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from given import Given, rows
+
+
+def peaks(tmp_path: Path, name: str, **facts: float) -> tuple[float | None, float | None, str]:
+    given = Given()
+    given.device(name, **facts)
+    query = "SELECT fp32_flop_per_s, memory_bytes_per_s, peaks_from FROM device_peaks"
+    return rows(given.open(tmp_path), query)[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "tflop", "gigabytes"),
+    [
+        ("Tesla V100-SXM2-32GB", 15.7, 900),
+        ("Tesla V100-PCIE-16GB", 14.0, 900),
+        ("NVIDIA A100-PG509-200", 19.5, 1555),
+        ("NVIDIA A100-SXM4-80GB", 19.5, 2039),
+        ("NVIDIA A100 80GB PCIe", 19.5, 1935),
+        ("NVIDIA H100 80GB HBM3", 66.9, 3352),
+        ("NVIDIA H100 PCIe", 51.2, 2039),
+        ("NVIDIA H200", 66.9, 4800),
+        ("NVIDIA B200", 80, 8000),
+        ("NVIDIA GB200", 80, 8000),
+        ("GeForce GTX 980", 4.612, 224),
+        ("GeForce GTX 980 Ti", 5.632, 336.5),
+        ("GeForce GTX TITAN X", 6.605, 336.5),
+        ("TITAN X (Pascal)", 10.97, 480),
+        ("NVIDIA GeForce GTX 1080 Ti", 11.34, 484),
+        ("Tesla T4", 8.1, 320),
+        ("Tesla P100-SXM2-16GB", 10.6, 732),
+        ("NVIDIA GeForce RTX 3090", 35.58, 936),
+        ("NVIDIA GeForce RTX 4090", 82.58, 1008),
+        ("AMD Instinct MI250X/MI250", 23.95, 1638.4),
+        ("AMD Instinct MI300X", 163.4, 5300),
+    ],
+)
+def test_a_product_is_known_by_its_name(name: str, tflop: float, gigabytes: float, tmp_path: Path) -> None:
+    fp32, memory, source = peaks(tmp_path, name)
+    assert (fp32, memory) == (pytest.approx(tflop * 1e12), pytest.approx(gigabytes * 1e9))
+    assert "NVIDIA" in source or "AMD" in source
+
+
+def test_what_the_trace_records_comes_first(tmp_path: Path) -> None:
+    found = peaks(tmp_path, "Tesla T4", fp32_flop_per_s=7e12, memory_bytes_per_s=3e11)
+    assert found == (7e12, 3e11, "the trace")
+
+
+def test_a_stranger_is_unknown(tmp_path: Path) -> None:
+    assert peaks(tmp_path, "Imaginary 9000") == (None, None, "unknown")
