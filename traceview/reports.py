@@ -88,6 +88,11 @@ def footer(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
     return tuple(str(text) for (text,) in sql.load(path).run(connection))
 
 
+def unmatched(connection: duckdb.DuckDBPyConnection) -> Section:
+    """The names that no rule claims (`queries/unmatched.sql`), by time."""
+    return _section(connection, sql.load(content("queries") / "unmatched.sql"), {})
+
+
 def cut(report: Report, limit: int | None) -> Report:
     """At most `limit` rows per section, each shortened one with a note of how many there are; 0 or None is all."""
     if not limit:

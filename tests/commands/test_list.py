@@ -65,3 +65,23 @@ def test_an_unknown_list_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> N
         cli.main(["list", "formatz"])
     assert stopped.value.code == 2
     assert "formats" in capsys.readouterr().err
+
+
+def test_unmatched_names_come_by_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    times = {"my_kernel_7f3a": (0, 10), "another_one_9b": (10, 30), "ampere_sgemm_128x64_nn": (40, 60)}
+    events = [
+        {"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": ts, "dur": dur, "args": {"device": 0}}
+        for name, (ts, dur) in times.items()
+    ]
+    trace = tmp_path / "trace.json"
+    trace.write_text(json.dumps({"schemaVersion": 1, "deviceProperties": [], "traceEvents": events}))
+    assert cli.main(["list", "categories", "--unmatched", str(trace), "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [(row["name"], row["busy_ns"], row["busy_pct"]) for row in found] == [
+        ("another_one_9b", 30_000, 30.0),
+        ("my_kernel_7f3a", 10_000, 10.0),
+    ]
+
+
+def test_unmatched_goes_with_categories(tmp_path: Path) -> None:
+    assert cli.main(["list", "reports", "--unmatched", str(tmp_path)]) == 2

@@ -12,7 +12,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from traceview.commands.convert import add_machine_options, opened
 from traceview.commands.report import emit
+from traceview.errors import UsageError
 
 if TYPE_CHECKING:
     from traceview.model import Section
@@ -22,6 +24,7 @@ HELP = "what formats, reports, advice, categories, collectors and tables there a
 EXAMPLES = """examples:
   traceview list reports
   traceview list categories
+  traceview list categories --unmatched trace.json.gz   the names in it that no rule claims, by time
   traceview list formats --format json
 """
 
@@ -32,11 +35,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `traceview list`."""
     parser.add_argument("kind", choices=tuple(KINDS), metavar="WHAT", help=", ".join(KINDS))
     parser.add_argument("--format", choices=FORMATS, default="table", help="default: table")
+    parser.add_argument(
+        "--unmatched",
+        dest="input",
+        metavar="INPUT",
+        help="with categories: the names in a capture or trace that no rule claims, by time",
+    )
+    add_machine_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the list; returns 0."""
-    section = KINDS[args.kind]()
+    if args.input and args.kind != "categories":
+        raise UsageError("--unmatched goes with `traceview list categories`.")
+    section = unmatched(args) if args.input else KINDS[args.kind]()
     if args.format == "json":
         from traceview.render.json import stream
 
@@ -87,6 +99,14 @@ def categories() -> Section:
     kinds = sorted({kind for count in counts.values() for kind in count})
     rows = [(category, *(count[kind] for kind in kinds)) for category, count in sorted(counts.items())]
     return _section(("category", *(f"rules for {kind}" for kind in kinds)), rows)
+
+
+def unmatched(args: argparse.Namespace) -> Section:
+    """The names in the input that no rule claims."""
+    from traceview.reports import unmatched as query
+
+    with opened(args) as connection:
+        return query(connection)
 
 
 def collectors() -> Section:
