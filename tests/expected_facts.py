@@ -111,7 +111,11 @@ def overlapping(connection: Connection) -> int:
     )
 
 
-def steps(connection: Connection) -> dict[str, Any]:
+def steps(connection: Connection) -> Any:
+    """Kineto: step -> duration and kernels launched in it. XPlane: the list of steps."""
+    if one(connection, "SELECT format FROM captures LIMIT 1") == "xplane":
+        recorded = rows(connection, "SELECT name, dur_ns FROM ranges WHERE kind = 'step' ORDER BY start_ns")
+        return [{"name": name, "ns": ns} for name, ns in recorded]
     found = rows(
         connection,
         """SELECT s.step, any_value(s.end_ns - s.start_ns), count(k.id), coalesce(sum(k.dur_ns), 0)
@@ -138,6 +142,8 @@ def below(connection: Connection, pattern: str) -> dict[str, int]:
     return {"n": n, "ns": int(ns)}
 
 
+TYPED = """SELECT *, regexp_extract(op_name, '^[^:]+:([A-Za-z_]\\w*)$', 1) AS op_type FROM kernels
+WHERE regexp_matches(op_name, '^[^:]+:[A-Za-z_]\\w*$')"""
 GEMM_OPS = "^aten::(_addmm_activation|_scaled_mm|addmm_?|addmv_?|baddbmm_?|bmm|mm|mv)$"
 LAUNCH = "LaunchKernel|LaunchCooperativeKernel|ModuleLaunch"
 
@@ -181,6 +187,27 @@ FACTS: dict[str, Callable[[Connection], Any]] = {
         GROUP BY 1 ORDER BY 3 DESC, 1 LIMIT 10""",
     ),
     "steps": steps,
+    "events_by_plane": lambda c: json.loads(one(c, "SELECT json_extract(metadata, '$.planes')::VARCHAR FROM captures")),
+    "n_rows_not_on_a_whole_nanosecond": lambda c: one(
+        c, "SELECT json_extract(metadata, '$.n_not_whole_ns')::BIGINT FROM captures"
+    ),
+    "runtime_fill_and_copy_kernels": lambda c: named(
+        c,
+        "SELECT 'all', count(*), coalesce(sum(dur_ns), 0) FROM kernels WHERE name LIKE '\\_\\_amd_rocclr%' ESCAPE '\\'",
+    )["all"],
+    "kernels_by_hlo_op": lambda c: named(
+        c, "SELECT hlo_op, count(*), sum(dur_ns) FROM kernels WHERE hlo_op IS NOT NULL GROUP BY 1"
+    ),
+    "kernels_by_op_type": lambda c: named(c, f"SELECT op_type, count(*), sum(dur_ns) FROM ({TYPED}) GROUP BY 1"),
+    "n_kernels_with_an_op": lambda c: one(c, f"SELECT count(*) FROM ({TYPED})"),
+    "conv_kernels_by_op_type": lambda c: {
+        kind: {"n": n, "ns": int(ns), "n_op_names": names}
+        for kind, n, ns, names in rows(
+            c,
+            f"""SELECT op_type, count(*), sum(dur_ns), count(DISTINCT op_name) FROM ({TYPED})
+            WHERE op_type LIKE '%Conv2D%' GROUP BY 1""",
+        )
+    },
     "relu_forward": lambda c: below(c, "^aten::relu_?$"),
     "relu_backward": lambda c: below(c, "^aten::(relu_backward|threshold_backward)$"),
     "kernels_below_gemm_ops": lambda c: below(c, GEMM_OPS),

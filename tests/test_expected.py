@@ -15,7 +15,7 @@ from expected_text_facts import FACTS as TEXT_FACTS
 
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
 FILES = sorted((SHARED / "expected").glob("*.json")) if SHARED.is_dir() else []
-FORMATS = ("kineto_json", "nsys_sqlite", "nvprof_sqlite", "nvprof_text", "rpd")
+FORMATS = ("kineto_json", "nsys_sqlite", "nvprof_sqlite", "nvprof_text", "rpd", "tf_xplane")
 FACTS = {**TRACE_FACTS, **CALL_FACTS, **DATABASE_FACTS}
 BY_FORMAT = {"nvprof_text": {**FACTS, **TEXT_FACTS}}
 """Formats whose facts are worked out in another way, or that have more."""

@@ -88,7 +88,7 @@ _RANGES = """
 """
 _PLACE = """
 +op_id ID the operator that caused it
-+op_link VARCHAR how op_id was found: correlation, external_id, time; NULL where op_id is NULL
++op_link VARCHAR how the operator was found: correlation, external_id, name, time; recorded where only its name is known
 +op_name VARCHAR name of that operator
 +op_path VARCHAR that operator and up to three around it, innermost first, joined by <
 +layer VARCHAR module or layer, as the framework or the collector named it
@@ -171,6 +171,9 @@ correlation BIGINT joins the kernel to the call that launched it
 external_id BIGINT the profiler's own number of the operator (often wrong: see op_link)
 graph BIGINT CUDA graph it was launched in
 graph_node BIGINT node of that graph
+recorded_op VARCHAR name of the operator, where the profiler wrote it beside the kernel
+hlo_op VARCHAR XLA instruction, where recorded
+hlo_module VARCHAR XLA module, where recorded
 +launch_id ID the API call that launched it
 """
         + _RANGES
@@ -194,6 +197,7 @@ dst_device BIGINT device copied to, for copies between devices
 size_bytes BIGINT bytes copied or filled
 correlation BIGINT joins the copy to the call that issued it
 external_id BIGINT the profiler's own number of the operator
+recorded_op VARCHAR name of the operator, where the profiler wrote it beside the copy
 +launch_id ID the API call that issued it
 """
         + _RANGES
@@ -234,6 +238,8 @@ sequence BIGINT autograd sequence number: joins a backward operator to its forwa
 forward_thread BIGINT profiler's thread number of the forward operator; set on backward operators
 call_stack VARCHAR Python stack, where recorded
 module_hierarchy VARCHAR module path, where recorded
+hlo_op VARCHAR XLA instruction, where recorded
+hlo_module VARCHAR XLA module, where recorded
 +parent_id ID innermost operator around it on its thread
 +depth BIGINT 0 for an operator inside no other
 +path VARCHAR its name and those of up to three operators around it, innermost first, joined by <

@@ -16,7 +16,7 @@ SELECT
     n.library,
     k.start_ns, k.start_ns + k.dur_ns AS end_ns, k.dur_ns,
     k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z, k.registers, k.shared_bytes, k.occupancy_pct,
-    k.correlation, k.graph, k.graph_node, k.launch_id, k.range_id, k.library_id, k.op_id, k.op_name, k.op_path, k.op_link,
+    k.correlation, k.graph, k.graph_node, k.hlo_op, k.hlo_module, k.launch_id, k.range_id, k.library_id, k.op_id, k.op_name, k.op_path, k.op_link,
     k.layer, k.phase, k.step,
     p.call_id, k.device_until_ns, k.rank_until_ns
 FROM raw.kernels k

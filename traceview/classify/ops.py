@@ -9,6 +9,10 @@ import re
 
 WRAPPERS = re.compile(r"^(?:autograd::engine::evaluate_function: |\[[A-Za-z ]+\] ?)+")
 SUFFIX = re.compile(r"_\d+$")
+TYPED = re.compile(r"^[^: ]+:[A-Za-z_]\w*$")
+"""TensorFlow's `name:Type`."""
+JAX_FUNCTION = re.compile(r"/p?jit\((\w*(?:elu|softmax|sigmoid|silu|swish|softplus|dropout)\w*)\)/\w+$")
+"""A function of JAX that says more than the primitive it is made of: `jit(step)/jvp(conv1)/jit(relu)/max`."""
 
 
 def leaf(op: str) -> str:
@@ -20,13 +24,22 @@ def leaf(op: str) -> str:
     'Conv2D'
     >>> leaf("aten::copy_ < aten::clone")
     'copy_'
+    >>> leaf("jit(step)/jvp(conv1)/jit(relu)/max")
+    'relu'
+    >>> leaf("jit(step)/transpose(jvp(conv2))/conv_general_dilated")
+    'conv_general_dilated_grad'
     """
     name = WRAPPERS.sub("", op.split(" < ")[0].strip())
     if name.startswith(("Optimizer.", "nccl:")):
         return name
     if "::" in name:
         return name.rsplit("::", 1)[1] if not name.startswith(("nccl", "c10d")) else name
-    if ":" in name and "/" in name:
+    function = JAX_FUNCTION.search(name)
+    if function:
+        return function.group(1)
+    if TYPED.match(name) or (":" in name and "/" in name):
         scope, kind = name.rsplit(":", 1)
         name = kind if kind and not kind.isdigit() else scope
-    return SUFFIX.sub("", name.rsplit("/", 1)[-1])
+    own = SUFFIX.sub("", name.rsplit("/", 1)[-1])
+    # JAX names a gradient after the forward operator and says so in the scope.
+    return f"{own}_grad" if own.startswith("conv") and "transpose(" in name else own

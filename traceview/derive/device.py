@@ -1,7 +1,8 @@
 """From what a device did back to the operator that asked for it.
 
 The one law: correlation -> launch -> innermost enclosing operator is the way; the profiler's own operator number
-(`External id`) is used only in a trace without launches, because it is often another operator's. `op_link` says which.
+(`External id`) is used only in a trace without launches, because it is often another operator's; the operator's name is
+used where the profiler wrote it beside the kernel and nothing else leads there. `op_link` says which.
 """
 
 from __future__ import annotations
@@ -42,17 +43,24 @@ WITH launch AS (
 ), by_number AS (
     SELECT external_id, min(id) AS op_id FROM stage.ops
     WHERE external_id IS NOT NULL AND NOT $has_launches GROUP BY external_id
+), by_name AS (
+    SELECT k.id, o.id AS op_id
+    FROM (SELECT id, start_ns, recorded_op FROM stage.{table} WHERE recorded_op IS NOT NULL) k
+    ASOF JOIN (SELECT name, start_ns, max(id) AS id FROM stage.ops GROUP BY name, start_ns) o
+        ON o.name = k.recorded_op AND o.start_ns <= k.start_ns
 ), linked AS (
     SELECT k.id, l.launch_id, c.step AS launch_step, c.range_id, c.library_id, c.module_id, k.start_ns,
-        coalesce(c.op_id, n.op_id) AS op_id,
-        CASE WHEN c.op_id IS NOT NULL THEN 'correlation' WHEN n.op_id IS NOT NULL THEN 'external_id' END AS op_link
+        k.recorded_op, coalesce(c.op_id, n.op_id, m.op_id) AS op_id,
+        CASE WHEN c.op_id IS NOT NULL THEN 'correlation' WHEN n.op_id IS NOT NULL THEN 'external_id'
+            WHEN m.op_id IS NOT NULL THEN 'name' WHEN k.recorded_op IS NOT NULL THEN 'recorded' END AS op_link
     FROM stage.{table} k
     LEFT JOIN launch l USING (correlation)
     LEFT JOIN call_facts c ON c.id = l.launch_id
     LEFT JOIN by_number n ON n.external_id = k.external_id
+    LEFT JOIN by_name m ON m.id = k.id
 )
 SELECT linked.id, device_until_ns, rank_until_ns, launch_id, range_id, library_id, op_id, op_link,
-    o.name AS op_name, d.path AS op_path,
+    coalesce(o.name, recorded_op) AS op_name, coalesce(d.path, recorded_op) AS op_path,
     -- Where no operators were recorded, the module around the launch.
     coalesce(d.layer, CASE WHEN op_id IS NULL THEN regexp_replace(m.name, ' \\(\\w+\\)$', '') END) AS layer,
     d.phase,

@@ -22,9 +22,11 @@ from traceview.readers import (
     onednn,
     rocm_db,
     theano_profile,
+    xplane,
 )
 
 READERS: tuple[ModuleType, ...] = (
+    xplane,
     kineto,
     onednn,
     nsys,

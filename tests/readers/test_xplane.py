@@ -1,0 +1,156 @@
+"""XPlane files of TensorFlow 2 and JAX, on GPU and CPU, whole, cut at any byte, and hostile."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from traceview import capture, store
+from traceview.errors import InputError
+from traceview.files import peek
+from traceview.readers import READERS, xplane
+
+KEPT = """SELECT (SELECT count(*) FROM kernels) + (SELECT count(*) FROM memcpys) + (SELECT count(*) FROM api_calls)
+    + (SELECT count(*) FROM ranges) + (SELECT count(*) FROM events)"""
+
+
+def rows(connection, query: str) -> list[tuple]:  # type: ignore[no-untyped-def,type-arg]
+    return connection.execute(query).fetchall()
+
+
+@pytest.fixture(scope="session")
+def sample(captures, root: Path):  # type: ignore[no-untyped-def]
+    return lambda name: captures.open(root / "samples" / "xplane" / name)
+
+
+TF = "tensorflow-2.21.0-lenet-cpu.xplane.pb.gz"
+JAX = "jax-0.10.2-lenet-cpu.xplane.pb.gz"
+
+
+def test_tensorflow_on_a_cpu(sample) -> None:  # type: ignore[no-untyped-def]
+    connection = sample(TF)
+    assert rows(connection, "SELECT format, framework, n_events FROM captures") == [("xplane", "TensorFlow", 384)]
+    assert rows(connection, "SELECT name, kind FROM ranges WHERE kind = 'step' ORDER BY start_ns") == [
+        ("train 0", "step"),
+        ("train 1", "step"),
+    ]
+    found = rows(
+        connection,
+        """SELECT layer, list_sort(list(DISTINCT direction)) FROM conv_calls GROUP BY 1 ORDER BY 1""",
+    )
+    assert found == [
+        ("sequential_1/conv1_1", ["fprop", "wgrad"]),
+        ("sequential_1/conv2_1", ["dgrad", "fprop", "wgrad"]),
+    ]
+    assert rows(connection, "SELECT count(*) FROM ops WHERE is_backward") > [(0,)]
+    assert rows(connection, "SELECT origin_unix_ns // 1000000000000000 FROM captures") == [(1795,)]
+
+
+def test_jax_on_a_cpu(sample) -> None:  # type: ignore[no-untyped-def]
+    """Thunks carry the XLA instruction; the HLO in /host:metadata gives the operator and its named scope."""
+    connection = sample(JAX)
+    assert rows(connection, "SELECT framework FROM captures") == [("JAX",)]
+    found = rows(
+        connection,
+        """SELECT DISTINCT layer, category, is_backward, hlo_module FROM ops
+        WHERE layer IN ('conv1', 'fc1') AND category IN ('conv', 'gemm', 'activation') ORDER BY ALL""",
+    )
+    assert found == [
+        ("conv1", "activation", False, "jit_step"),
+        ("conv1", "conv", False, "jit_step"),
+        ("fc1", "activation", False, "jit_step"),
+        ("fc1", "gemm", False, "jit_step"),
+        ("fc1", "gemm", True, "jit_step"),
+    ]
+    assert rows(connection, "SELECT count(*) FROM ranges WHERE kind = 'python'") > [(0,)]
+    assert rows(connection, "SELECT count(*), count(step) FROM ops WHERE hlo_op IS NULL") == [(0, 0)]
+
+
+@pytest.mark.shared
+def test_cuda(captures, shared: Path) -> None:  # type: ignore[no-untyped-def]
+    connection = captures.open(shared / "traces/xplane/sm61-tf2-train.xplane.pb.gz")
+    assert rows(
+        connection, "SELECT device, architecture, n_cores, memory_bytes, clock_hz, memory_bytes_per_s FROM devices"
+    ) == [(0, "6.1", 10, 6364725248, 1670500000, 192192000000.0)]
+    first = rows(
+        connection,
+        """SELECT stream, grid_x, block_x, registers, shared_bytes, correlation, op_name, op_link, layer FROM kernels
+        ORDER BY start_ns LIMIT 1""",
+    )
+    conv = "Encoder/conv1_enc/Conv2D:Conv2D"
+    assert first == [(13, 1, 1024, 17, 0, 2, conv, "correlation", "Encoder/conv1_enc")]
+    assert rows(connection, "SELECT count(*), count(op_id), count(launch_id) FROM kernels") == [(502, 502, 502)]
+    # Nothing is lost: two counters for each of 649 notes of the allocator, and 23 operators on the host,
+    # two of which issued a copy (the others that did are worked out from launches).
+    launched = "(SELECT op_id FROM kernels UNION SELECT op_id FROM memcpys)"
+    query = f"SELECT ({KEPT}), count(*) FROM ops WHERE id NOT IN (FROM {launched} WHERE op_id IS NOT NULL)"
+    assert rows(connection, query) == [(502 + 18 + 536 + 767, 23 - 2)]
+    assert rows(connection, "SELECT name, count(*) FROM counters GROUP BY 1 ORDER BY 1") == [
+        ("allocated_bytes", 649),
+        ("reserved_bytes", 649),
+    ]
+
+
+@pytest.mark.shared
+def test_rocm(captures, shared: Path) -> None:  # type: ignore[no-untyped-def]
+    connection = captures.open(shared / "traces/xplane/mi300-jax-conv.xplane.pb.gz")
+    assert rows(connection, "SELECT count(DISTINCT device), count(DISTINCT (device, stream)) FROM kernels") == [(8, 11)]
+    found = rows(
+        connection,
+        """SELECT op_name, hlo_op, hlo_module, grid_x, block_x, shared_bytes FROM kernels WHERE name = 'Im3d2Col.kd'
+        ORDER BY start_ns LIMIT 1""",
+    )
+    op = "jit(forward_3d_conv)/conv_general_dilated"
+    assert found == [(op, "cudnn-conv.1", "jit_forward_3d_conv", 1024, 256, 0)]
+    assert rows(connection, "SELECT origin_unix_ns // 1000000000 FROM captures") == [(1771595639,)]
+    assert rows(connection, "SELECT algorithm, count(*) FROM conv_calls GROUP BY 1") == [("explicit_gemm", 40)]
+
+
+@pytest.mark.parametrize("name", [TF, JAX])
+def test_only_this_reader_knows_it(root: Path, tmp_path: Path, name: str) -> None:
+    unknown = tmp_path / "unknown"
+    unknown.write_bytes(gzip.decompress((root / "samples" / "xplane" / name).read_bytes()))
+    assert [reader.NAME for reader in READERS if reader.sniff(peek(unknown))] == ["xplane"]
+
+
+def test_cut_at_any_byte(root: Path, tmp_path: Path) -> None:
+    """Every cut gives rows with an account, or a sentence; the further the cut, the more rows."""
+    whole = gzip.decompress((root / "samples" / "xplane" / TF).read_bytes())
+    kept = []
+    for number, cut in enumerate([*range(1, 60, 7), 500, 1000, 5000, 9000, 12_000, len(whole) - 1]):
+        path = tmp_path / f"cut{number}.pb"
+        path.write_bytes(whole[:cut])
+        target = tmp_path / f"out{number}"
+        try:
+            store.convert([path], target)
+        except InputError as error:
+            assert len(str(error)) < 300
+            kept.append(0)
+            continue
+        connection = capture.connect(target)
+        assert rows(connection, "SELECT count(*) FROM quality WHERE kind LIKE '%cut%'") != [(0,)]
+        kept.append(rows(connection, f"SELECT ({KEPT}) + (SELECT count(*) FROM ops)")[0][0])
+    assert kept == sorted(kept)
+    assert kept[-1] > 300
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\x0a\x0b\x12\x09/host:CPU",
+        b"\x0a\x0f\x12\x09/host:CPU\x1a\x7f\x22\x22",
+        b"\x0a\x14\x12\x09/host:CPU" + b"\x1a\x07\x22\x05\x08\x01\x10\xff\xff",
+        b"\x0a\x8b\x80\x80\x80\x08\x12\x09/host:CPU" + b"\x1a\x00" * 5000,
+    ],
+)
+def test_hostile(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "hostile"
+    path.write_bytes(content)
+    assert xplane.sniff(peek(path))
+    try:
+        store.convert([path], tmp_path / "out")
+    except InputError:
+        return
+    assert rows(capture.connect(tmp_path / "out"), "SELECT count(*) FROM kernels") == [(0,)]

@@ -1,0 +1,173 @@
+"""XPlane: what the profilers of TensorFlow 2, Keras, JAX and PyTorch/XLA write (`*.xplane.pb`), on CPU, GPU and TPU.
+
+Capture with `tf.profiler.experimental.start(dir)` or `jax.profiler.start_trace(dir)`; the file lies under
+`dir/plugins/profile/<time>/`. Format: xplane.proto of https://github.com/openxla/xla (tsl/profiler/protobuf), read here
+without a protobuf library. The one law: times are picoseconds and are rounded once, at the end. A line's time stamp is
+Unix time in some writers and relative to the profile's start in others: its size tells.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+import pyarrow as pa
+
+from traceview import xspace
+from traceview.errors import InputError
+from traceview.files import Peek, Stream
+from traceview.paths import content
+from traceview.protowire import Wire
+from traceview.sink import Sink
+from traceview.xspace import Plane
+
+NAME = "xplane"
+TITLE = "XPlane (.xplane.pb) of TensorFlow 2, Keras, JAX and PyTorch/XLA"
+HOW = "tf.profiler.experimental.start(dir), jax.profiler.start_trace(dir) or torch_xla.debug.profiler"
+VERSION = 1
+
+MAX_BYTES = 1 << 31
+"""No protobuf message may be larger."""
+UNIX_NS = 10**17
+"""A time stamp beyond this is on the wall clock: three years would be a long profile."""
+TABLES = ("kernels", "memcpys", "api_calls", "ops", "ranges", "counters", "events")
+"""Tables an event can go to, each by `queries/ingest/xplane/<table>.sql`."""
+NUMBERS = ("correlation_id", "step_num", "bytes_allocated", "bytes_reserved", "device_ordinal")
+TEXTS = (
+    *("annotation", "tf_op", "name", "hlo_op", "hlo_module", "context_id", "step_name", "allocator_name"),
+    *("kernel_details", "memcpy_details", "memset_details"),
+)
+_PLANE = re.compile(r"/(host|device):[A-Za-z]|Task Environment$")
+_DEVICE = re.compile(r"/device:([A-Za-z]+)[^:]*:(\d+)")
+
+
+def sniff(peek: Peek) -> bool:
+    """A first plane with a name such as /host:CPU, where XSpace keeps it."""
+    return peek.head[:1] == b"\x0a" and bool(_PLANE.match(xspace.first_plane_name(Wire(peek.head)) or ""))
+
+
+def read(stream: Stream, sink: Sink) -> None:
+    """Fill the tables from one file. A file that is cut off gives what came before the cut."""
+    wire = Wire(_bytes(stream))
+    planes = xspace.planes(wire)
+    if stream.damage:
+        sink.problem(stream.damage)
+    if not all(plane.is_whole for plane in planes):
+        sink.problem("the file is cut off: a plane is not whole")
+    if not any(plane.lines or plane.facts or plane.shared for plane in planes):
+        raise InputError(f"{stream.path.name} ends before anything that could be read; capture it again.")
+    hlo = [xspace.hlo_names(wire, plane) for plane in planes if plane.name == "/host:metadata"]
+    sink.connection.register("hlo", pa.concat_tables(hlo) if hlo else xspace.hlo_names(wire, Plane()))
+    sink.connection.execute(f"CREATE OR REPLACE TEMP TABLE hlo_name AS {_sql('hlo')}")
+    counted = {plane.name: 0 for plane in planes}
+    n_rounded = 0
+    start = next((at for plane in planes if isinstance(at := plane.facts.get("profile_start_time"), int)), None)
+    for plane in planes:
+        place = _place(plane, start or 0)
+        for batch in xspace.batches(wire, plane, NUMBERS, TEXTS):
+            counted[plane.name] += batch.table.num_rows
+            n_rounded += batch.n_rounded if plane.name.startswith("/device:") else 0
+            _store(sink, place, batch)
+    _finish(sink, planes, start)
+    facts: dict[str, Any] = {"planes": counted, "n_not_whole_ns": n_rounded}
+    facts["task_environment"] = next((plane.facts for plane in planes if plane.name == "Task Environment"), None)
+    hosts = xspace.texts(wire, xspace.SPACE_HOST)
+    sink.warnings += [f"error: {text}" for text in xspace.texts(wire, xspace.SPACE_ERROR)]
+    sink.warnings += xspace.texts(wire, xspace.SPACE_WARNING)
+    sink.write_rows("ranks", [{"host": hosts[0] if hosts else None}])
+    sink.fact(tool="XLA profiler", framework=_framework(sink), metadata=facts)
+
+
+def _bytes(stream: Stream) -> bytes:
+    """The file in memory: a plane keeps its dictionaries behind its events, so nothing can be read before the end."""
+    data = bytearray()
+    for block in stream:
+        data += block
+        if len(data) > MAX_BYTES:
+            raise InputError(f"{stream.path.name} is larger than a protobuf message can be: it is no XPlane file.")
+    return bytes(data)
+
+
+@cache
+def _sql(name: str) -> str:
+    return (content("queries") / "ingest" / NAME / f"{name}.sql").read_text(encoding="utf-8")
+
+
+def _store(sink: Sink, place: dict[str, Any], batch: xspace.Batch) -> None:
+    """Spread the events of a batch over the tables. `place` says which plane they are of."""
+    connection = sink.connection
+    count = batch.table.num_rows
+    sink.count("n_events", count)
+    if batch.n_damaged:
+        sink.problem("line or event that is cut or damaged", batch.n_damaged, [place["plane"]])
+    if not count:
+        return
+    connection.register("batch", batch.table)
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE event AS {_sql('parse')}", {"first": sink.next_id, **place})
+    connection.unregister("batch")
+    for table in TABLES:
+        connection.execute(f"INSERT INTO stage.{table} BY NAME {_sql(table)}")
+    sink.count("n_kept", count)
+    # An event takes two ids: one about memory gives two counters.
+    sink.next_id += 2 * count
+
+
+def _place(plane: Plane, zero: int) -> dict[str, Any]:
+    """What every event of a plane shares. XPlane has no process ids: the plane's own id stands in."""
+    device = _DEVICE.match(plane.name)
+    return {
+        "plane": plane.name,
+        "pid": plane.id,
+        "device": int(device.group(2)) if device else None,
+        "kind": device.group(1).lower() if device else "host",
+        "is_named": bool(plane.names),
+        "zero": zero,
+        "unix": UNIX_NS,
+    }
+
+
+def _finish(sink: Sink, planes: list[Plane], start: int | None) -> None:
+    """What needs all planes: the clock, steps marked more than once, operators that only their kernels tell of."""
+    connection = sink.connection
+    latest = connection.execute("SELECT max(start_ns) FROM stage.ranges").fetchall()[0][0] or 0
+    sink.zero_unix_ns = start if start is not None else 0 if latest > UNIX_NS else None
+    connection.execute(f"CREATE OR REPLACE TABLE stage.ranges AS {_sql('steps')}")
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE launched AS {_sql('launched')}")
+    operators = f"INSERT INTO stage.ops BY NAME {_sql('launched_ops')}"
+    connection.execute(operators, {"first": sink.next_id})
+    sink.next_id += int(connection.execute("SELECT count(*) FROM launched").fetchall()[0][0])
+    connection.execute(f"CREATE OR REPLACE TABLE stage.ops AS {_sql('scoped_ops')}")
+    sink.write_rows("devices", [row for plane in planes if (row := _device(plane))])
+
+
+def _device(plane: Plane) -> dict[str, Any] | None:
+    device = _DEVICE.match(plane.name)
+    if not device:
+        return None
+    facts = plane.facts
+    major, minor = facts.get("compute_cap_major"), facts.get("compute_cap_minor")
+    clock = facts.get("clock_rate")
+    name = facts.get("device_type_string") or facts.get("device_name")
+    bandwidth = facts.get("memory_bandwidth")
+    return {
+        "device": int(device.group(2)),
+        "name": name if isinstance(name, str) else None,
+        "kind": device.group(1).lower(),
+        "architecture": f"{major}.{minor}" if major is not None else None,
+        "n_cores": _whole(facts.get("core_count")),
+        "memory_bytes": _whole(facts.get("memory_size")),
+        "clock_hz": clock * 1000 if isinstance(clock, int) else None,
+        "memory_bytes_per_s": float(bandwidth) if isinstance(bandwidth, int) else None,
+        "peaks_from": "the profiler" if bandwidth else None,
+    }
+
+
+def _whole(value: Any) -> int | None:
+    return value if isinstance(value, int) else None
+
+
+def _framework(sink: Sink) -> str | None:
+    """XLA instructions come from JAX or PyTorch/XLA; names with a type after a colon from TensorFlow."""
+    found = sink.connection.execute(_sql("framework")).fetchall()[0][0]
+    return str(found) if found else None

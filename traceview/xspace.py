@@ -1,0 +1,336 @@
+"""XSpace files as columns: planes with their dictionaries, and events as Arrow tables with the stats one asks for.
+
+The schema is a handful of field numbers of `xplane.proto` and `hlo.proto` of the XLA project. The one law: an event is
+never an object here; a plane that is cut off gives its whole lines, and a line its whole events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from traceview.protowire import Ints, Wire
+
+SPACE_PLANE, SPACE_ERROR, SPACE_WARNING, SPACE_HOST = 1, 2, 3, 4
+PLANE_ID, PLANE_NAME, PLANE_LINE, PLANE_EVENTS, PLANE_STATS, PLANE_OWN = 1, 2, 3, 4, 5, 6
+LINE_ID, LINE_NAME, LINE_NS, LINE_EVENT, LINE_DISPLAY = 1, 2, 3, 4, 11
+EVENT_META, EVENT_OFFSET, EVENT_DURATION, EVENT_STAT, EVENT_TIMES = 1, 2, 3, 4, 5
+META_NAME, META_DISPLAY, META_STAT = 2, 4, 5
+STAT_META, STAT_DOUBLE, STAT_UINT, STAT_INT, STAT_TEXT, STAT_BYTES, STAT_REF = 1, 2, 3, 4, 5, 6, 7
+BATCH_EVENTS = 200_000
+HLO_STAT = "Hlo Proto"
+
+
+@dataclass
+class Plane:
+    """One plane: where its lines lie in the file, and its dictionaries."""
+
+    name: str = ""
+    id: int = 0
+    lines: list[tuple[int, int]] = field(default_factory=list)
+    names: dict[int, str] = field(default_factory=dict)
+    """Event metadata id -> name."""
+    displays: dict[int, str] = field(default_factory=dict)
+    """Event metadata id -> short name, where there is one."""
+    shared: tuple[Ints, Ints, Ints, Ints] | None = None
+    """Stats that all events of a metadata id have: those ids, and for each stat the position of its id and its span."""
+    stats: dict[int, str] = field(default_factory=dict)
+    """Stat metadata id -> name of a stat, or text that a stat refers to."""
+    facts: dict[str, Any] = field(default_factory=dict)
+    """The plane's own stats."""
+    is_whole: bool = True
+
+
+@dataclass
+class Batch:
+    """Events of one plane: `table` has one row each; `n_damaged` lines or events were cut."""
+
+    table: pa.Table
+    n_damaged: int
+    n_rounded: int
+    """Events with a start or end that is no whole nanosecond."""
+
+
+def planes(wire: Wire) -> list[Plane]:
+    """The planes of a file, the last one as far as it goes."""
+    space = wire.fields(_at(0), _at(wire.size), clip=True)
+    found = [_plane(wire, start, end) for start, end in _pairs(space.spans(SPACE_PLANE)[1:])]
+    if space.n_damaged and found:
+        found[-1].is_whole = False
+    return found
+
+
+def texts(wire: Wire, number: int) -> list[str]:
+    """Texts of the file itself: errors, warnings, host names."""
+    return [wire.text(*span) for span in _pairs(wire.fields(_at(0), _at(wire.size)).spans(number)[1:])]
+
+
+def first_plane_name(wire: Wire) -> str | None:
+    """Name of the first plane, also in the beginning of a file; None when this is no XSpace."""
+    space = wire.fields(_at(0), _at(min(wire.size, 1 << 16)), clip=True)
+    for start, end in _pairs(space.spans(SPACE_PLANE)[1:])[:1]:
+        names = _pairs(wire.fields(_at(start), _at(end), clip=True).spans(PLANE_NAME)[1:])
+        if names and names[0][1] - names[0][0] < 200:
+            return wire.text(*names[0])
+    return None
+
+
+def batches(wire: Wire, plane: Plane, numbers: Sequence[str], wanted: Sequence[str]) -> Iterator[Batch]:
+    """The events of a plane with their line, name, times in picoseconds, numeric stats and text stats."""
+    vocabulary = Vocabulary()
+    shared = _shared(wire, plane, numbers, wanted, vocabulary)
+    waiting: list[tuple[dict[str, Any], Ints, Ints, int]] = []
+    n_waiting = 0
+    for start, end in plane.lines:
+        found = wire.fields(_at(start), _at(end))
+        _, starts, ends = found.spans(LINE_EVENT)
+        names = [wire.text(*span) for span in _pairs(found.spans(LINE_NAME)[1:])]
+        names += [wire.text(*span) for span in _pairs(found.spans(LINE_DISPLAY)[1:])]
+        line = {
+            "line_id": int(found.numbers(LINE_ID, 1)[0]),
+            "line_ns": int(found.numbers(LINE_NS, 1)[0]),
+            "line_name": next((name for name in names if name), ""),
+        }
+        damaged = found.n_damaged
+        for at in range(0, max(len(starts), 1), BATCH_EVENTS):
+            part = slice(at, at + BATCH_EVENTS)
+            waiting.append((line, starts[part], ends[part], damaged))
+            n_waiting += len(starts[part])
+            damaged = 0
+            if n_waiting >= BATCH_EVENTS:
+                yield _batch(wire, plane, waiting, shared, vocabulary)
+                waiting, n_waiting = [], 0
+    if waiting:
+        yield _batch(wire, plane, waiting, shared, vocabulary)
+
+
+def hlo_names(wire: Wire, plane: Plane) -> pa.Table:
+    """What /host:metadata tells about XLA instructions: module, instruction, the framework's name of the operator."""
+    columns: dict[str, list[str]] = {"module": [], "instruction": [], "op_name": []}
+    if plane.shared is not None:
+        _, _, starts, ends = plane.shared
+        for start, end in _pairs(wire.fields(starts, ends).spans(STAT_BYTES)[1:]):
+            for a, b in _pairs(wire.fields(_at(start), _at(end)).spans(1)[1:]):
+                _module(wire, a, b, columns)
+    return pa.table({name: pa.array(values, pa.string()) for name, values in columns.items()})
+
+
+class Vocabulary:
+    """Texts of a plane by number, so that a column of texts is a column of numbers until the end."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self._known: dict[str, int] = {}
+
+    def code(self, text: str) -> int:
+        """The number of a text."""
+        code = self._known.get(text)
+        if code is None:
+            code = self._known[text] = len(self.texts)
+            self.texts.append(text)
+        return code
+
+    def column(self, codes: Ints) -> pa.Array:
+        """Text for numbers, NULL for -1."""
+        indices = pa.array(codes.astype(np.int32), mask=codes < 0)
+        return pa.DictionaryArray.from_arrays(indices, pa.array(self.texts, pa.string()))
+
+
+@dataclass
+class _Stats:
+    """Stats of some owners: for each wanted name one value per owner."""
+
+    numbers: dict[str, tuple[Ints, Any]]
+    texts: dict[str, Ints]
+
+
+@dataclass
+class _Shared:
+    order: Ints
+    """Ids of the event metadata, sorted."""
+    stats: _Stats
+    names: Ints
+    displays: Ints
+
+
+def _at(position: int) -> Ints:
+    return np.array([position], np.int64)
+
+
+def _pairs(spans: tuple[Ints, ...]) -> list[tuple[int, int]]:
+    starts, ends = spans
+    return list(zip(starts.tolist(), ends.tolist(), strict=True))
+
+
+def _plane(wire: Wire, start: int, end: int) -> Plane:
+    found = wire.fields(_at(start), _at(end), clip=True)
+    names = _pairs(found.spans(PLANE_NAME)[1:])
+    stats = dict(_named(wire, *_entries(wire, *found.spans(PLANE_STATS)[1:]), META_NAME))
+    keys, starts, ends = _entries(wire, *found.spans(PLANE_EVENTS)[1:])
+    owner, stat_start, stat_end = wire.fields(starts, ends).spans(META_STAT)
+    return Plane(
+        name=wire.text(*names[-1]) if names else "",
+        id=int(found.numbers(PLANE_ID, 1)[0]),
+        lines=_pairs(found.spans(PLANE_LINE)[1:]),
+        names=dict(_named(wire, keys, starts, ends, META_NAME)),
+        displays=dict(_named(wire, keys, starts, ends, META_DISPLAY)),
+        shared=(keys, owner, stat_start, stat_end) if len(keys) else None,
+        stats=stats,
+        facts=_facts(wire, *found.spans(PLANE_OWN)[1:], stats),
+        is_whole=not found.n_damaged,
+    )
+
+
+def _entries(wire: Wire, starts: Ints, ends: Ints) -> tuple[Ints, Ints, Ints]:
+    """Entries of a protobuf map with messages as values: keys and places of the values."""
+    found = wire.fields(starts, ends)
+    keys = found.numbers(1, len(starts))
+    owner, value_starts, value_ends = found.spans(2)
+    return keys[owner], value_starts, value_ends
+
+
+def _named(wire: Wire, keys: Ints, starts: Ints, ends: Ints, number: int) -> Iterator[tuple[int, str]]:
+    owner, a, b = wire.fields(starts, ends).spans(number)
+    for key, start, end in zip(keys[owner].tolist(), a.tolist(), b.tolist(), strict=True):
+        if end > start:
+            yield key, wire.text(start, end)
+
+
+def _facts(wire: Wire, starts: Ints, ends: Ints, stats: dict[int, str]) -> dict[str, Any]:
+    """A few stats as Python values."""
+    facts: dict[str, Any] = {}
+    for start, end in _pairs((starts, ends)):
+        found = wire.fields(_at(start), _at(end))
+        name = stats.get(int(found.numbers(STAT_META, 1)[0]), "")
+        for number, value, stop in zip(found.number.tolist(), found.value, found.end.tolist(), strict=True):
+            if number == STAT_DOUBLE:
+                facts[name] = float(value.view(np.float64))
+            elif number in (STAT_UINT, STAT_INT):
+                facts[name] = int(value)
+            elif number == STAT_REF:
+                facts[name] = stats.get(int(value))
+            elif number == STAT_TEXT and stop >= 0:
+                facts[name] = wire.text(int(value), stop)
+    return facts
+
+
+def _read_stats(
+    wire: Wire, plane: Plane, count: int, owner: Ints, starts: Ints, ends: Ints, names: _Names, vocabulary: Vocabulary
+) -> _Stats:
+    """The wanted stats of `count` owners, from the places of all their stats."""
+    chosen = wire.led_by(
+        starts, STAT_META, [key for name in (*names.numbers, *names.texts) for key in names.ids(plane, name)]
+    )
+    owner, starts, ends = owner[chosen], starts[chosen], ends[chosen]
+    found = wire.fields(starts, ends)
+    key = found.numbers(STAT_META, len(starts))
+    is_number = ((found.number == STAT_UINT) | (found.number == STAT_INT)) & (found.end < 0)
+    stats = _Stats({}, {})
+    for name in names.numbers:
+        chosen = is_number & np.isin(key[found.message], names.ids(plane, name))
+        values, known = np.zeros(count, np.int64), np.zeros(count, bool)
+        at = owner[found.message[chosen]]
+        values[at], known[at] = found.value[chosen], True
+        stats.numbers[name] = values, known
+    for name in names.texts:
+        mine = np.isin(key[found.message], names.ids(plane, name))
+        codes = np.full(count, -1, np.int64)
+        refs = np.flatnonzero(mine & (found.number == STAT_REF) & (found.end < 0))
+        unique, inverse = np.unique(found.value[refs], return_inverse=True)
+        meant = [plane.stats.get(ref) for ref in unique.tolist()]
+        meanings = np.array([-1 if text is None else vocabulary.code(text) for text in meant], np.int64)
+        codes[owner[found.message[refs]]] = meanings[inverse] if len(refs) else _EMPTY
+        own = np.flatnonzero(mine & (found.number == STAT_TEXT) & (found.end >= 0))
+        literal = [vocabulary.code(wire.text(a, b)) for a, b in _pairs((found.value[own], found.end[own]))]
+        codes[owner[found.message[own]]] = np.array(literal, np.int64)
+        stats.texts[name] = codes
+    return stats
+
+
+@dataclass(frozen=True)
+class _Names:
+    numbers: Sequence[str]
+    texts: Sequence[str]
+
+    def ids(self, plane: Plane, name: str) -> list[int]:
+        return [key for key, text in plane.stats.items() if text == name]
+
+
+_EMPTY = np.empty(0, np.int64)
+
+
+def _shared(wire: Wire, plane: Plane, numbers: Sequence[str], wanted: Sequence[str], vocabulary: Vocabulary) -> _Shared:
+    """What the event metadata says, in order of its ids."""
+    keys, owner, starts, ends = plane.shared or (_EMPTY, _EMPTY, _EMPTY, _EMPTY)
+    stats = _read_stats(wire, plane, len(keys), owner, starts, ends, _Names(numbers, wanted), vocabulary)
+    order = np.argsort(keys, kind="stable")
+    codes = {
+        kind: np.array([vocabulary.code(names[key]) if key in names else -1 for key in keys.tolist()], np.int64)
+        for kind, names in (("name", plane.names), ("display", plane.displays))
+    }
+    stats.numbers = {name: (values[order], known[order]) for name, (values, known) in stats.numbers.items()}
+    stats.texts = {name: values[order] for name, values in stats.texts.items()}
+    return _Shared(keys[order], stats, codes["name"][order], codes["display"][order])
+
+
+def _batch(
+    wire: Wire, plane: Plane, waiting: list[tuple[dict[str, Any], Ints, Ints, int]], shared: _Shared, words: Vocabulary
+) -> Batch:
+    """One table from parts of lines."""
+    lengths = np.array([len(starts) for _, starts, _, _ in waiting])
+    starts = np.concatenate([starts for _, starts, _, _ in waiting])
+    ends = np.concatenate([ends for _, _, ends, _ in waiting])
+    count = len(starts)
+    found = wire.fields(starts, ends)
+    offset, duration = found.numbers(EVENT_OFFSET, count), found.numbers(EVENT_DURATION, count)
+    names = _Names(tuple(shared.stats.numbers), tuple(shared.stats.texts))
+    stats = _read_stats(wire, plane, count, *found.spans(EVENT_STAT), names, words)
+    at = np.searchsorted(shared.order, found.numbers(EVENT_META, count))
+    at[at == len(shared.order)] = 0
+    is_known = shared.order[at] == found.numbers(EVENT_META, count) if len(shared.order) else np.zeros(count, bool)
+
+    def common(values: Ints, missing: int = -1) -> Ints:
+        return np.where(is_known, values[at], missing) if len(values) else np.full(count, missing, np.int64)
+
+    def per_line(key: str) -> Ints:
+        return np.repeat(np.array([line[key] for line, _, _, _ in waiting], np.int64), lengths)
+
+    line_names = np.repeat(np.array([words.code(line["line_name"]) for line, *_ in waiting], np.int64), lengths)
+    codes = {name: np.where(own >= 0, own, common(shared.stats.texts[name])) for name, own in stats.texts.items()}
+    codes |= {"line_name": line_names, "event_name": common(shared.names), "display_name": common(shared.displays)}
+    start_ns, end_ns = (offset + 500) // 1000, (offset + duration + 500) // 1000
+    columns: dict[str, Any] = {
+        "row": np.arange(count),
+        "line_id": per_line("line_id"),
+        "start_ns": per_line("line_ns") + start_ns,
+        "dur_ns": np.maximum(end_ns - start_ns, 0),
+        "times": found.numbers(EVENT_TIMES, count),
+    }
+    for name, (values, known) in stats.numbers.items():
+        shared_values, shared_known = shared.stats.numbers[name]
+        also = common(shared_known.astype(np.int64), 0).astype(bool)
+        columns[name] = pa.array(np.where(known, values, common(shared_values, 0)), mask=~(known | also))
+    columns |= {f"{name}_text" if name in columns else name: words.column(value) for name, value in codes.items()}
+    rounded = int(np.count_nonzero((offset % 1000 != 0) | (duration % 1000 != 0)))
+    return Batch(pa.table(columns), found.n_damaged + sum(damaged for *_, damaged in waiting), rounded)
+
+
+def _module(wire: Wire, start: int, end: int, columns: dict[str, list[str]]) -> None:
+    """HloModuleProto -> computations -> instructions -> metadata.op_name."""
+    module = wire.fields(_at(start), _at(end))
+    names = _pairs(module.spans(1)[1:])
+    name = wire.text(*names[0]) if names else ""
+    _, starts, ends = module.spans(3)
+    _, starts, ends = wire.fields(starts, ends).spans(2)
+    found = wire.fields(starts, ends)
+    instructions = {owner: wire.text(a, b) for owner, a, b in zip(*(x.tolist() for x in found.spans(1)), strict=True)}
+    owner, a, b = found.spans(7)
+    inner, a, b = wire.fields(a, b).spans(2)
+    for which, x, y in zip(owner[inner].tolist(), a.tolist(), b.tolist(), strict=True):
+        columns["module"].append(name)
+        columns["instruction"].append(instructions.get(which, ""))
+        columns["op_name"].append(wire.text(x, y))
