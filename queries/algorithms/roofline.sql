@@ -25,4 +25,4 @@ SELECT c.layer, c.direction, coalesce(c.algorithm, '(unknown)') AS algorithm, ar
 FROM counted_conv_calls c
 JOIN conv_costs k USING (op_id, direction)
 GROUP BY c.layer, c.direction, c.algorithm, arithmetic, gemm
-ORDER BY min(position), layer, direction, algorithm, arithmetic, gemm
+ORDER BY min(position), layer, list_position(['fprop', 'dgrad', 'wgrad'], c.direction), algorithm, arithmetic, gemm

@@ -17,6 +17,8 @@
 -- helper_ns = "offset tables, zeroing, reductions; on a CPU also allocation and dispatch"
 -- work_flop = "multiplications and additions of the direct method, per step"
 -- effective_flop_per_s = "work over total time"
+-- executed_flop_per_s = "FLOPs of the algorithm by model (see the report algorithms) over total time"
+-- peak_pct = "executed FLOP/s, of the device's peak; empty where that is unknown"
 -- share_pct = "of all convolution time"
 SELECT layer, direction, algorithm,
     array_to_string(input_shape, 'x') AS input, array_to_string(filter_shape, 'x') AS filter,
@@ -25,7 +27,11 @@ SELECT layer, direction, algorithm,
     sum(activation_ns / per) AS activation_ns, sum(helper_ns / per) AS helper_ns,
     sum(flop / per) AS work_flop,
     1e9 * sum(flop / per) / nullif(sum(total_ns / per) FILTER (flop IS NOT NULL), 0) AS effective_flop_per_s,
+    1e9 * sum(executed_flop / per) / nullif(sum(total_ns / per) FILTER (executed_flop IS NOT NULL), 0)
+        AS executed_flop_per_s,
+    100e9 * sum(executed_flop / per) FILTER (peak_flop_per_s IS NOT NULL)
+        / nullif(sum(total_ns / per * peak_flop_per_s) FILTER (executed_flop IS NOT NULL), 0) AS peak_pct,
     100.0 * sum(total_ns / per) / nullif(sum(sum(total_ns / per)) OVER (), 0) AS share_pct
-FROM counted_conv_calls
+FROM counted_conv_calls LEFT JOIN conv_costs USING (op_id, direction)
 GROUP BY layer, direction, algorithm, input_shape, filter_shape
 ORDER BY min(position), layer, list_position(['fprop', 'dgrad', 'wgrad'], direction), direction, algorithm, input, filter
