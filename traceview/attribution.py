@@ -46,6 +46,19 @@ def attribute(connection: duckdb.DuckDBPyConnection) -> None:
     _run(connection, "op", "op_calls")
     _attribute_calls(connection)
     _attribute_stages(connection)
+    _run(connection, "loose", "loose_calls")
+    connection.execute(
+        """INSERT INTO attributed.part BY NAME
+        SELECT l.id, n.category, n.algorithm, n.direction, n.role
+        FROM attributed.loose l JOIN raw.kernels k USING (id) JOIN names.kernel n
+            ON n.name IS NOT DISTINCT FROM k.name AND n.op_path IS NOT DISTINCT FROM k.op_path
+            AND n.phase IS NOT DISTINCT FROM k.phase
+        WHERE l.id NOT IN (SELECT id FROM attributed.part)"""
+    )
+    connection.execute(
+        """UPDATE attributed.part SET call_id = l.call_id, direction = coalesce(l.direction, part.direction)
+        FROM attributed.loose l WHERE l.id = part.id"""
+    )
 
 
 def _attribute_calls(connection: duckdb.DuckDBPyConnection) -> None:

@@ -102,6 +102,8 @@ def connect(folder: Path) -> duckdb.DuckDBPyConnection:
                 f"CREATE VIEW raw.{table.name} AS SELECT * FROM read_parquet(getvariable('raw_{table.name}'))"
             )
         attribute(connection)
+    except (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException):
+        raise
     except duckdb.Error as error:
         raise InputError(f"{folder} is damaged ({str(error).splitlines()[0]}); convert it again.") from error
     held = HELD if _is_small(connection) else frozenset()

@@ -1,7 +1,7 @@
 -- title = "conv_calls"
 -- doc = "One row per convolution operator call and direction, with the algorithm that its kernels or primitives show, and its time split by what they do."
 -- [columns]
--- op_id = "the call's outermost operator"
+-- op_id = "the call's outermost operator; without operators the library's call, or the first kernel"
 -- layer = "layer the call belongs to"
 -- confidence = "what the algorithm rests on"
 -- algorithms = "every algorithm seen under the call, for calls that try several"
@@ -30,7 +30,7 @@ WITH part AS (
         later AS (PARTITION BY call_id ORDER BY start_ns, id ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING)
 ), own AS (
     SELECT call_id, way, any_value(rank) AS rank,
-        min(start_ns) AS start_ns, max(end_ns) AS end_ns,
+        min(start_ns) AS start_ns, max(end_ns) AS end_ns, any_value(layer) AS layer, any_value(step) AS step,
         list_sort(list_distinct(list(algorithm) FILTER (category = 'conv' AND role = 'main' AND algorithm IS NOT NULL)))
             AS algorithms,
         list_sort(list_distinct(list(name) FILTER (category = 'conv' AND role IN ('main', 'transform')
@@ -50,11 +50,14 @@ WITH part AS (
     FROM part GROUP BY call_id, way
 )
 SELECT
-    c.call_id AS op_id, o.rank, o.name AS op_name, o.layer, o.step, nullif(c.way, 'unknown') AS direction,
+    c.call_id AS op_id, c.rank, coalesce(o.name, r.name) AS op_name, coalesce(o.layer, c.layer) AS layer,
+    coalesce(o.step, c.step) AS step, nullif(c.way, 'unknown') AS direction,
     CASE WHEN len(c.algorithms) = 1 THEN c.algorithms[1] WHEN len(c.algorithms) > 1 THEN 'several' END AS algorithm,
     CASE
         WHEN len(c.algorithms) > 1 THEN 'several algorithms tried in one call'
-        WHEN len(c.algorithms) = 1 THEN 'operator and names'
+        WHEN len(c.algorithms) = 1 AND o.id IS NOT NULL THEN 'operator and names'
+        WHEN len(c.algorithms) = 1 AND r.id IS NOT NULL THEN 'library call and names'
+        WHEN len(c.algorithms) = 1 THEN 'names and launch order, no operator recorded'
         ELSE 'none: nothing below the call names an algorithm'
     END AS confidence,
     c.algorithms, c.evidence, c.libraries, c.n_parts,
@@ -62,5 +65,6 @@ SELECT
     s.dtype, s.parameters, s.flop,
     c.start_ns, c.end_ns, c.main_ns, c.transform_ns, c.layout_ns, c.bias_ns, c.activation_ns, c.helper_ns, c.total_ns
 FROM own c
-JOIN ops o ON o.id = c.call_id
+LEFT JOIN ops o ON o.id = c.call_id
+LEFT JOIN raw.ranges r ON r.id = c.call_id
 LEFT JOIN conv_shapes s ON s.op_id = c.call_id
