@@ -3,12 +3,15 @@
 Capture with `ONEDNN_VERBOSE=profile_exec ONEDNN_VERBOSE_TIMESTAMP=1` (`DNNL_VERBOSE=1`, `MKLDNN_VERBOSE=1` in older
 releases); format: https://uxlfoundation.github.io/oneDNN/dev_guide_verbose.html. Time stamps are epoch milliseconds of
 the start, on the wall clock; without them primitives are laid end to end and `captures.clock` says so.
+
+A line begins at oneDNN's marker, wherever that stands: what a logger put before it is cut off, and where two threads
+wrote into one line the piece before the second marker counts as damaged. Lines of the graph interface are passed over:
+the primitives inside them have lines of their own.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import cache
 
 import pyarrow as pa
@@ -17,6 +20,7 @@ import pyarrow.compute as pc
 from traceview.files import Peek, Stream
 from traceview.paths import content
 from traceview.sink import Sink
+from traceview.textlines import Lines
 
 NAME = "onednn"
 TITLE = "oneDNN verbose log"
@@ -25,73 +29,77 @@ VERSION = 1
 COMPANION = True
 """The log belongs to a framework's trace when there is one beside it."""
 
-_LINE = re.compile(rb"(?m)^(onednn|dnnl|mkldnn)_verbose,")
-_VERSION = re.compile(r"^(\w+)_verbose,.*?info,(?:oneDNN|DNNL|Intel MKL-DNN) v?([\d.]+)")
-_EXEC = r"^(?:onednn|dnnl|mkldnn)_verbose,(?:.*,)?exec,"
+_MARKER = "(?:onednn|dnnl|mkldnn)_verbose,"
+_LINE = re.compile(rf"{_MARKER}(?:v\d+,)?(?:[\d.]+,)?(?:primitive,|graph,)?(?:info|exec|create)".encode())
+_VERSION = re.compile(rf"{_MARKER}.*?info,(oneDNN|DNNL|Intel MKL-DNN) v?([\d.]+)")
+_EXEC = rf"^{_MARKER}(?:v\d+,)?(?:[\d.]+,)?(?:primitive,)?exec,"
+_STAMPED = rf"^{_MARKER}(?:v\d+,)?\d{{12,}}(?:\.\d+)?,"
+_ALONE = "no time stamps in the log: primitives are laid end to end"
+_BESIDE = "no time stamps in the log: primitives are laid end to end after the trace, in no operator"
 
 
 def sniff(peek: Peek) -> bool:
-    """Lines that begin with oneDNN's marker, under any of its three names."""
+    """Lines with oneDNN's marker, under any of its three names, in a file that is no JSON."""
     return bool(_LINE.search(peek.head)) and peek.head.lstrip()[:1] not in (b"{", b"[")
 
 
 def read(stream: Stream, sink: Sink) -> None:
     """Fill `primitives`. Lines that are no executed primitive are passed over; damaged ones are counted."""
-    connection = sink.connection
-    zero = sink.zero_unix_ns or 0
-    library, elapsed, stamped = "oneDNN", 0, False
-    for lines in _line_batches(stream):
-        library = _library(lines) or library
-        chosen = pc.filter(lines, pc.match_substring_regex(lines, _EXEC))
+    library, stamped = "oneDNN", True
+    beside = _end_of_trace(sink)
+    elapsed = beside or 0
+    lines = Lines(stream)
+    for batch in lines:
+        pieces = _pieces(batch)
+        library = _library(pieces) or library
+        chosen = pc.filter(pieces, pc.match_substring_regex(pieces, _EXEC))
         table = pa.table({"row": pa.array(range(len(chosen)), pa.int64()), "line": chosen})
-        connection.register("lines", table)
-        values = {"first": sink.next_id, "zero": zero, "library": library, "elapsed": elapsed}
-        before = _count(sink)
-        connection.execute(f"INSERT INTO stage.primitives BY NAME {_sql()}", values)
-        kept = _count(sink) - before
+        sink.connection.register("lines", table)
+        values = {"first": sink.next_id, "zero": sink.zero_unix_ns or 0, "library": library, "elapsed": elapsed}
+        added = sink.connection.execute(f"INSERT INTO stage.primitives BY NAME {_sql()}", values).fetchall()
+        _account(sink, len(chosen), int(added[0][0]))
+        stamped = stamped and bool(pc.all(pc.match_substring_regex(chosen, _STAMPED), min_count=0).as_py())
+        ends = "SELECT max(start_ns + dur_ns) FROM stage.primitives WHERE id >= $1"
+        elapsed = sink.connection.execute(ends, [sink.next_id]).fetchall()[0][0] or elapsed
         sink.next_id += len(chosen)
-        sink.count("n_events", len(chosen))
-        sink.count("n_kept", kept)
-        sink.count("n_dropped", len(chosen) - kept)
-        if kept < len(chosen):
-            sink.problem("line of oneDNN that is cut or damaged", len(chosen) - kept)
-        totals = connection.execute("SELECT max(start_ns + dur_ns), max(start_ns) FROM stage.primitives").fetchall()
-        elapsed = totals[0][0] or 0
-        stamped = stamped or (totals[0][1] or 0) + zero > 10**17
-    if stream.damage:
-        sink.problem(stream.damage)
+    lines.report(sink)
     if stamped and sink.zero_unix_ns is None:
         sink.zero_unix_ns = 0
-    clock = "wall-clock stamps in the log" if stamped else "no time stamps in the log: primitives are laid end to end"
-    sink.fact(tool=library, clock=clock)
+    if not stamped and beside is not None:
+        sink.problem("primitives of a oneDNN log without time stamps (set ONEDNN_VERBOSE_TIMESTAMP=1)")
+    unstamped = _ALONE if beside is None else _BESIDE
+    sink.fact(tool=library, clock="wall-clock stamps in the log" if stamped else unstamped)
 
 
-def _count(sink: Sink) -> int:
-    return int(sink.connection.execute("SELECT count(*) FROM stage.primitives").fetchall()[0][0])
+def _end_of_trace(sink: Sink) -> int | None:
+    """When the trace ends that this log accompanies, on its clock; None for a log on its own."""
+    ends = " UNION ALL ".join(
+        f"SELECT max(start_ns + dur_ns) AS end_ns FROM stage.{table}"
+        for table in ("ops", "kernels", "ranges", "memcpys")
+    )
+    return sink.connection.execute(f"SELECT max(end_ns) FROM ({ends})").fetchall()[0][0]  # type: ignore[no-any-return]
 
 
-def _line_batches(stream: Stream) -> Iterator[pa.Array]:
-    carry = b""
-    for block in stream:
-        text = carry + block
-        cut = text.rfind(b"\n") + 1
-        carry = text[cut:]
-        if cut:
-            yield _lines(text[:cut])
-    if carry:
-        yield _lines(carry)
-
-
-def _lines(text: bytes) -> pa.Array:
-    return pa.array(text.decode("utf-8", "replace").splitlines(), pa.string())
+def _pieces(lines: pa.Array) -> pa.Array:
+    """What oneDNN wrote: from each marker to the next one or the end of the line."""
+    marked = pc.filter(lines, pc.match_substring_regex(lines, _MARKER))
+    parted = pc.replace_substring_regex(marked, f"({_MARKER})", "\n\\1")
+    pieces = pc.list_flatten(pc.split_pattern(parted, "\n"))
+    return pc.filter(pieces, pc.match_substring_regex(pieces, f"^{_MARKER}"))
 
 
 def _library(lines: pa.Array) -> str | None:
-    for line in lines[:50].to_pylist():
-        match = _VERSION.match(line)
-        if match:
-            return f"oneDNN {match.group(2)}"
-    return None
+    found = pc.filter(lines, pc.match_substring_regex(lines, f"^{_MARKER}.*info,(?:oneDNN|DNNL|Intel MKL-DNN) v"))
+    match = _VERSION.match(found[0].as_py()) if len(found) else None
+    return f"{match.group(1)} {match.group(2)}" if match else None
+
+
+def _account(sink: Sink, n_read: int, n_kept: int) -> None:
+    sink.count("n_events", n_read)
+    sink.count("n_kept", n_kept)
+    sink.count("n_dropped", n_read - n_kept)
+    if n_kept < n_read:
+        sink.problem("line of oneDNN that is cut or damaged", n_read - n_kept)
 
 
 @cache
