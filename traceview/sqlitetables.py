@@ -18,31 +18,38 @@ from traceview.errors import InputError
 from traceview.wanted import BATCH_ROWS, Columns, Owner, conform, reason
 
 MAGIC = b"SQLite format 3\0"
+SALVAGE_ROWS = 64
 
 
 @dataclass
 class Sqlite:
+    """An open database and its real tables."""
+
     connection: Any
     columns: dict[str, tuple[str, ...]]
     damage: list[str] = field(default_factory=list)
 
     def rows(self, table: str, wanted: Columns, owner: Owner | None = None) -> Iterator[pa.RecordBatch]:
+        """Batches with exactly the wanted columns. A damaged page ends the table."""
         query = _select(table, self.columns[table], wanted, owner)
-        with self.connection.cursor() as cursor:
-            cursor.adbc_statement.set_options(**{"adbc.sqlite.query.batch_rows": str(BATCH_ROWS)})
-            is_first = True
+        done = 0
+        # The driver loses the batch in which it meets damage: small batches come closer to it.
+        for size in (BATCH_ROWS, SALVAGE_ROWS):
+            seen = 0
             try:
-                cursor.execute(query)
-                for batch in cursor.fetch_record_batch():
+                for batch in _batches(self.connection, query, size):
+                    fresh = batch.slice(max(0, done - seen))
+                    seen += len(batch)
+                    done += len(fresh)
                     # The first row only tells the driver the types.
-                    yield conform(batch.slice(1) if is_first else batch, wanted)
-                    is_first = False
-            except (pa.ArrowException, OSError) as error:
-                self.damage.append(f"table {table} could be read only in part ({reason(error)})")
+                    yield conform(fresh.slice(1) if done == len(fresh) else fresh, wanted)
+                return
             except Exception as error:
-                if not _is_driver_error(error):
+                if not _is_damage(error):
                     raise
-                self.damage.append(f"table {table} could be read only in part ({reason(error)})")
+                damage = f"table {table} could be read only in part ({reason(error)})"
+        if damage not in self.damage:
+            self.damage.append(damage)
 
 
 @contextlib.contextmanager
@@ -53,33 +60,67 @@ def open_sqlite(path: Path, name: str) -> Iterator[Sqlite]:
     try:
         connection = driver.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1")
     except Exception as error:
-        if not _is_driver_error(error):
+        if not _is_damage(error):
             raise
         raise InputError(f"{name} cannot be opened as a SQLite database ({reason(error)}).") from error
     try:
-        yield Sqlite(connection, _catalogue(connection, name))
+        yield _opened(connection, name)
     finally:
         connection.close()
 
 
-def _catalogue(connection: Any, name: str) -> dict[str, tuple[str, ...]]:
-    """Real tables and their stored columns: a virtual table has no page of its own, a generated column is hidden."""
+def _opened(connection: Any, name: str) -> Sqlite:
+    try:
+        _execute(connection, "PRAGMA trusted_schema = OFF")
+        return Sqlite(connection, _catalogue(connection, BATCH_ROWS))
+    except Exception as error:
+        if not _is_damage(error):
+            raise
+        # SQLite refuses a file that is shorter than it should be, unless the schema counts as being repaired.
+        _execute(connection, "PRAGMA writable_schema = ON")
+        columns = _catalogue(connection, 1)
+        if not columns:
+            raise InputError(f"{name} is damaged: its list of tables cannot be read ({reason(error)}).") from error
+        return Sqlite(connection, columns, [f"the database is cut off or damaged ({reason(error)})"])
+
+
+_TABLES = "SELECT CAST(name AS TEXT) AS name FROM main.sqlite_master WHERE type = 'table' AND rootpage > 0"
+"""A virtual table has no page of its own."""
+
+
+def _catalogue(connection: Any, batch_rows: int) -> dict[str, tuple[str, ...]]:
+    """Real tables and their stored columns. Row by row, what can be read of them; else all, or the driver's error."""
     found: dict[str, tuple[str, ...]] = {}
     try:
-        with connection.cursor() as cursor:
-            cursor.execute("PRAGMA trusted_schema = OFF")
-            cursor.execute(
-                """SELECT CAST(t.name AS TEXT), CAST(c.name AS TEXT)
-                FROM main.sqlite_master t, pragma_table_xinfo(t.name) c
-                WHERE t.type = 'table' AND t.rootpage > 0 AND c.hidden = 0 ORDER BY t.name, c.cid"""
-            )
-            for table, column in cursor.fetchall():
-                found[table] = (*found.get(table, ()), column)
+        for batch in _batches(connection, _TABLES, batch_rows):
+            for name in _names(batch):
+                found[name] = ()
     except Exception as error:
-        if not _is_driver_error(error):
+        if batch_rows > 1 or not _is_damage(error):
             raise
-        raise InputError(f"{name} is damaged: its list of tables cannot be read ({reason(error)}).") from error
-    return found
+    for name in found:
+        # A generated column is hidden; to read it would run its expression.
+        text = "'" + name.replace("'", "''") + "'"
+        query = f"SELECT CAST(name AS TEXT) AS name FROM pragma_table_xinfo({text}) WHERE hidden = 0"
+        found[name] = tuple(column for batch in _batches(connection, query, 1000) for column in _names(batch))
+    return {name: columns for name, columns in found.items() if columns}
+
+
+def _batches(connection: Any, query: str, batch_rows: int) -> Iterator[pa.RecordBatch]:
+    with connection.cursor() as cursor:
+        cursor.adbc_statement.set_options(**{"adbc.sqlite.query.batch_rows": str(batch_rows)})
+        cursor.execute(query)
+        yield from cursor.fetch_record_batch()
+
+
+def _names(batch: pa.RecordBatch) -> list[str]:
+    """Names may hold bytes that are no text: these tables and columns are not found again, and count as damaged."""
+    return [name for name in conform(batch, {"name": "VARCHAR"}).column(0).to_pylist() if name is not None]
+
+
+def _execute(connection: Any, statement: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement)
 
 
 def _select(table: str, present: tuple[str, ...], wanted: Columns, owner: Owner | None) -> str:
@@ -115,6 +156,6 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _is_driver_error(error: Exception) -> bool:
-    """Whether it comes from the database driver, which is imported only where a database is read."""
-    return type(error).__module__.startswith("adbc_driver_manager")
+def _is_damage(error: Exception) -> bool:
+    """Whether the driver says so, which is imported only where a database is read."""
+    return isinstance(error, (pa.ArrowException, OSError)) or type(error).__module__.startswith("adbc_driver_manager")

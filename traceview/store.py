@@ -13,9 +13,10 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from traceview.conversion import Group
 
 CACHE_SUFFIX = ".traceview"
-CONVERTERS = ("readers/*.py", "derive/*.py", "*.py")
+CONVERTERS = ("readers/*.py", "readers/*.csv", "derive/*.py", "*.py")
 KEY_FILE = "converted.json"
 """Written last: a folder without it is no capture."""
 
@@ -124,29 +125,34 @@ def is_capture(path: Path) -> bool:
 
 def trace_files(path: Path) -> list[Path]:
     """The traces behind an input: files, and folders that are one trace. Raises `InputError` when there is none."""
-    if path.is_file() or (path.is_dir() and _is_trace(path)):
+    if path.is_file() or (path.is_dir() and _reader(path)):
         return [path]
     if path.is_dir():
-        files: list[Path] = []
+        files: dict[Path, ModuleType] = {}
         for file in sorted(path.rglob("*")):
             hidden = any(part.startswith(".") or part.endswith(CACHE_SUFFIX) for part in file.relative_to(path).parts)
             inside = any(folder in file.parents for folder in files)
-            if not hidden and not inside and _is_trace(file):
-                files.append(file)
+            reader = None if hidden or inside else _reader(file)
+            if reader:
+                files[file] = reader
         if files:
-            return files
+            return [file for file, reader in files.items() if not _has_better(file, reader, files)]
         raise InputError(f"{path} holds no trace that traceview knows; `traceview list formats` shows what it reads.")
     raise InputError(f"{path} does not exist.")
 
 
-def _is_trace(path: Path) -> bool:
+def _reader(path: Path) -> ModuleType | None:
     from traceview import readers
 
     try:
-        readers.detect(peek(path))
+        return readers.detect(peek(path))
     except InputError:
-        return False
-    return True
+        return None
+
+
+def _has_better(path: Path, reader: ModuleType, files: Collection[Path]) -> bool:
+    """Whether another of the files is the same trace in a form that says more or is easier to read."""
+    return hasattr(reader, "better") and any(better in files for better in reader.better(path))
 
 
 def _rank_of(stem: str) -> int | None:

@@ -9,4 +9,4 @@
 -- agent_id = "BIGINT"
 -- queue_id = "BIGINT"
 -- stream_id = "BIGINT"
-SELECT DISTINCT ON (id) * FROM source ORDER BY id, "row"
+SELECT DISTINCT ON (id) id, pid, tid, agent_id, queue_id, stream_id FROM source ORDER BY id, "row"

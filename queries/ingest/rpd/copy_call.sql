@@ -7,4 +7,4 @@
 -- size = "BIGINT"
 -- dstDevice = "BIGINT"
 -- srcDevice = "BIGINT"
-SELECT DISTINCT ON (api_ptr_id) * FROM source ORDER BY api_ptr_id, "row"
+SELECT DISTINCT ON (api_ptr_id) * EXCLUDE ("row", "table") FROM source ORDER BY api_ptr_id, "row"

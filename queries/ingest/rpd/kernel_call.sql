@@ -12,4 +12,4 @@
 -- workgroupZ = "BIGINT"
 -- groupSegmentSize = "BIGINT"
 -- kernelName_id = "BIGINT"
-SELECT DISTINCT ON (api_ptr_id) * FROM source ORDER BY api_ptr_id, "row"
+SELECT DISTINCT ON (api_ptr_id) * EXCLUDE ("row", "table") FROM source ORDER BY api_ptr_id, "row"

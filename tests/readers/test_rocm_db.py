@@ -1,0 +1,178 @@
+"""ROCm's databases: rpd with its calls and work items, rocpd in both schemas, and damage."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from databases import opened, unpacked, write
+
+from traceview import readers
+from traceview.errors import InputError
+from traceview.files import peek
+from traceview.readers import rocm_db
+
+TEXTS = ["hipLaunchKernel", "hipExtModuleLaunchKernel", "hipMemcpy", "UserMarker", "step 3", "KernelExecution",
+         "CopyHostToDevice", "gemm", "relu", ""]  # fmt: skip
+NUMBER = {text: number for number, text in enumerate(TEXTS, 1)}
+
+
+def api(number: int, name: str, start: int, end: int, pid: int = 70, args: str = "") -> dict[str, Any]:
+    return {"id": number, "pid": pid, "tid": pid, "start": start, "end": end, "apiName_id": NUMBER[name],
+            "args_id": NUMBER[args]}  # fmt: skip
+
+
+def op(number: int, kind: str, start: int, end: int, name: str = "") -> dict[str, Any]:
+    return {"id": number, "gpuId": 2, "queueId": 1, "start": start, "end": end, "description_id": NUMBER[name],
+            "opType_id": NUMBER[kind]}  # fmt: skip
+
+
+def kernel_api(number: int) -> dict[str, Any]:
+    return {"api_ptr_id": number, "gridX": 1024, "gridY": 1, "gridZ": 1, "workgroupX": 256, "workgroupY": 1,
+            "workgroupZ": 1, "groupSegmentSize": 64}  # fmt: skip
+
+
+RPD = {
+    "rocpd_string": [{"id": number, "string": text} for text, number in NUMBER.items()],
+    "rocpd_api": [
+        api(1, "UserMarker", 100, 900, args="step 3"), api(2, "hipLaunchKernel", 110, 120),
+        api(3, "hipExtModuleLaunchKernel", 130, 140), api(4, "hipMemcpy", 150, 400),
+    ],
+    "rocpd_op": [op(1, "KernelExecution", 200, 210, "relu"), op(2, "KernelExecution", 220, 250, "gemm"),
+                 op(3, "CopyHostToDevice", 300, 390)],
+    "rocpd_api_ops": [{"id": n, "api_id": n + 1, "op_id": n} for n in (1, 2, 3)],
+    "rocpd_kernelapi": [kernel_api(2), kernel_api(3)],
+    "rocpd_copyapi": [{"api_ptr_id": 4, "size": 4096, "dstDevice": 0, "srcDevice": ""}],
+    "rocpd_metadata": [{"id": 1, "tag": "schema_version", "value": "2"}],
+    "rocpd_monitor": [{"deviceId": 0, "monitorType": "sclk", "start": 90, "end": 99, "value": "800"}],
+}  # fmt: skip
+
+
+def test_rpd_calls_work_and_markers(tmp_path: Path) -> None:
+    connection = opened(write(tmp_path / "trace.db", RPD), tmp_path / "capture")
+    assert connection.execute(
+        """SELECT k.name, k.device, k.grid_x, k.block_x, a.name, k.step FROM kernels k
+        JOIN api_calls a ON a.id = k.launch_id ORDER BY k.start_ns"""
+    ).fetchall() == [
+        ("relu", 2, 1024, 256, "hipLaunchKernel", 3),
+        # Extended launches count work items.
+        ("gemm", 2, 4, 256, "hipExtModuleLaunchKernel", 3),
+    ]
+    assert connection.execute("SELECT direction, size_bytes, dur_ns FROM memcpys").fetchall() == [("HtoD", 4096, 90)]
+    assert connection.execute("SELECT kind, name FROM ranges").fetchall() == [("step", "step 3")]
+    assert connection.execute("SELECT name, value FROM counters").fetchall() == [("sclk", 800.0)]
+
+
+def test_rpd_processes_are_ranks(tmp_path: Path) -> None:
+    other = [*RPD["rocpd_api"], api(9, "hipLaunchKernel", 500, 510, pid=80)]
+    work = [*RPD["rocpd_op"], op(9, "KernelExecution", 600, 650, "gemm")]
+    links = [*RPD["rocpd_api_ops"], {"id": 9, "api_id": 9, "op_id": 9}]
+    tables = {**RPD, "rocpd_api": other, "rocpd_op": work, "rocpd_api_ops": links}
+    connection = opened(write(tmp_path / "trace.db", tables), tmp_path / "capture")
+    found = "SELECT rank, count(*), count(launch_id) FROM kernels GROUP BY rank ORDER BY rank"
+    assert connection.execute(found).fetchall() == [(0, 2, 2), (1, 1, 1)]
+    assert connection.execute("SELECT rank, pid FROM ranks ORDER BY rank").fetchall() == [(0, 70), (1, 80)]
+
+
+RUN = "_0000a1b2_c3d4"
+STRINGS = [
+    "HIP_RUNTIME_API",
+    "MARKER_CORE_RANGE_API",
+    "hipLaunchKernel",
+    "roctxThreadRangeA",
+    "MEMORY_COPY_HOST_TO_DEVICE",
+]
+ROCPD: dict[str, list[dict[str, Any]]] = {
+    "rocpd_metadata": [{"id": 1, "tag": "schema_version", "value": "3"}],
+    "rocpd_string": [{"id": number, "string": text} for number, text in enumerate(STRINGS, 1)],
+    "rocpd_info_process": [{"id": 1, "pid": 4711, "command": "python train.py"}],
+    "rocpd_info_thread": [{"id": 1, "tid": 4712}],
+    "rocpd_info_agent": [
+        {"id": 1, "type": "CPU", "type_index": 0, "name": "EPYC", "product_name": None},
+        {"id": 2, "type": "GPU", "type_index": 0, "name": "gfx942", "product_name": "AMD Instinct MI300X"},
+    ],
+    "rocpd_info_kernel_symbol": [{"id": 1, "kernel_name": "gemm.kd", "display_name": "gemm", "arch_vgpr_count": 64}],
+    "rocpd_event": [
+        {"id": 1, "category_id": 1, "stack_id": 5, "extdata": "{}"},
+        {"id": 2, "category_id": 2, "stack_id": 6, "extdata": '{"message": "forward"}'},
+        {"id": 3, "category_id": None, "stack_id": 5, "extdata": "{}"},
+    ],
+    "rocpd_region": [
+        {"id": 1, "pid": 1, "tid": 1, "start": 110, "end": 120, "name_id": 3, "event_id": 1},
+        {"id": 2, "pid": 1, "tid": 1, "start": 100, "end": 190, "name_id": 4, "event_id": 2},
+    ],
+    "rocpd_kernel_dispatch": [
+        {"pid": 1, "tid": 1, "agent_id": 2, "kernel_id": 1, "queue_id": 1, "stream_id": 3, "start": 200, "end": 260,
+         "group_segment_size": 64, "workgroup_size_x": 256, "workgroup_size_y": 1, "workgroup_size_z": 1,
+         "grid_size_x": 1024, "grid_size_y": 1, "grid_size_z": 1, "event_id": 3},
+    ],
+    "rocpd_memory_copy": [
+        {"pid": 1, "tid": 1, "start": 300, "end": 330, "name_id": 5, "src_agent_id": 1, "dst_agent_id": 2, "size": 64,
+         "stream_id": 3, "event_id": 3},
+    ],
+}  # fmt: skip
+
+
+def later_schema(tables: dict[str, list[dict[str, Any]]]) -> dict[str, list[dict[str, Any]]]:
+    """The same with times and tracks in tables of their own."""
+    stamps: list[dict[str, Any]] = []
+    changed = dict(tables)
+    for name in ("rocpd_region", "rocpd_kernel_dispatch", "rocpd_memory_copy"):
+        changed[name] = []
+        for row in tables[name]:
+            moved = {key: value for key, value in row.items() if key not in ("start", "end", "pid", "tid", "agent_id")}
+            for end in ("start", "end"):
+                stamps.append({"id": len(stamps) + 1, "value": row[end]})
+                moved[f"{end}_id"] = len(stamps)
+            changed[name].append({**moved, "track_id": 1})
+    return {**changed, "rocpd_timestamp": stamps, "rocpd_track": [{"id": 1, "pid": 1, "tid": 1, "agent_id": 2}]}
+
+
+@pytest.mark.parametrize("schema", [dict, later_schema])
+def test_rocpd_joins_calls_work_and_markers(schema: Any, tmp_path: Path) -> None:
+    tables = {name + RUN: rows for name, rows in schema(ROCPD).items()}
+    view = f"CREATE VIEW rocpd_string AS SELECT * FROM rocpd_string{RUN}"
+    connection = opened(write(tmp_path / "trace.db", tables, view), tmp_path / "capture")
+    assert connection.execute(
+        """SELECT k.name, k.device, k.stream, k.grid_x, k.registers, k.dur_ns, a.name, a.pid, a.tid, r.name, r.kind
+        FROM kernels k JOIN api_calls a ON a.id = k.launch_id JOIN ranges r ON r.id = k.range_id"""
+    ).fetchall() == [("gemm", 0, 3, 4, 64, 60, "hipLaunchKernel", 4711, 4712, "forward", "nvtx")]
+    assert connection.execute("SELECT direction, size_bytes, dst_kind, dst_device FROM memcpys").fetchall() == [
+        ("HtoD", 64, "device", 0)
+    ]
+    gpu = "SELECT name, architecture FROM devices WHERE kind = 'gpu'"
+    assert connection.execute(gpu).fetchall() == [("AMD Instinct MI300X", "gfx942")]
+    assert connection.execute("SELECT command, tool_version FROM captures").fetchall() == [
+        ("python train.py", "schema 3")
+    ]
+
+
+def test_runs_in_one_database_are_ranks(tmp_path: Path) -> None:
+    tables = {name + run: rows for run in (RUN, "_ffff") for name, rows in ROCPD.items()}
+    connection = opened(write(tmp_path / "trace.db", tables), tmp_path / "capture")
+    assert connection.execute("SELECT rank, count(*) FROM kernels GROUP BY rank ORDER BY rank").fetchall() == [
+        (0, 1),
+        (1, 1),
+    ]
+
+
+@pytest.mark.shared
+def test_a_public_rpd_is_recognised_and_cut_anywhere(shared: Path, tmp_path: Path) -> None:
+    path = unpacked(shared / "traces/rocprof/matmul.rpd.gz", tmp_path)
+    assert [reader for reader in readers.READERS if reader.sniff(peek(path))] == [rocm_db]
+    whole = path.read_bytes()
+    kept = 0
+    for number, size in enumerate((1, 100, 5000, 30_000, 60_000, 90_000, len(whole) - 5000)):
+        cut = tmp_path / f"cut{number}"
+        cut.write_bytes(whole[:size])
+        try:
+            connection = opened(cut, tmp_path / f"capture{number}")
+        except InputError as error:
+            assert str(error).endswith(".")
+            continue
+        kept += 1
+        assert connection.execute("SELECT count(*) > 0 FROM quality WHERE kind LIKE '%damaged%'").fetchall() == [
+            (True,)
+        ]
+    assert kept
