@@ -12,6 +12,7 @@
 -- filter_shape = "filters, channels per group, spatial sizes"
 -- output_shape = "batch, filters, spatial sizes"
 -- groups = "channel groups"
+-- parameters = "elements of the filter and, in a forward call that has one, the bias"
 -- flop = "FLOPs of the direct method, two per multiply-accumulate"
 -- start_ns = "start of the first thing under the call"
 -- main_ns = "time of the arithmetic"

@@ -1,5 +1,24 @@
 -- title = "conv_costs"
 -- doc = "What the algorithm that a convolution call used costs by model: executed FLOPs and workspace, its matrix product, the bytes it must move at least, and the device's peaks. One row per row of conv_calls that has shapes."
+-- [columns]
+-- op_id = "the convolution call"
+-- direction = "fprop, dgrad or wgrad"
+-- method = "the model of the algorithm that ran (see conv_methods)"
+-- arithmetic = "type of the products: fp32, tf32, fp16, bf16; NULL for another"
+-- direct_flop = "multiplications and additions of the direct method"
+-- executed_flop = "of the algorithm that ran, by model"
+-- workspace_bytes = "of the algorithm that ran, by model"
+-- gemms = "matrix products: one per group"
+-- gemm_m = "rows of one product"
+-- gemm_n = "columns of one product"
+-- gemm_k = "summed dimension of one product"
+-- moved_bytes = "input, filter and output, each moved once"
+-- direct_flop_per_byte = "arithmetic intensity of the direct method"
+-- executed_flop_per_byte = "arithmetic intensity of the algorithm that ran"
+-- peak_flop_per_s = "of the device for this arithmetic; NULL where unknown"
+-- memory_bytes_per_s = "of the device; NULL where unknown"
+-- attainable_flop_per_s = "roofline: the smaller of the peak and intensity times bandwidth"
+-- peaks_from = "source of the peaks, or unknown"
 WITH ways AS (
     SELECT c.op_id, c.rank, c.direction, c.algorithm, c.flop, c.dtype,
         CASE

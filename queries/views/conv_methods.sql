@@ -1,5 +1,19 @@
 -- title = "conv_methods"
 -- doc = "What each method that is admissible for a convolution would cost, by model: FLOPs with their padding and tile-edge waste, and workspace. One row per call, direction and method; transposed convolutions are seen from their large side."
+-- [columns]
+-- op_id = "the convolution call"
+-- direction = "fprop, dgrad or wgrad"
+-- method = "direct, explicit GEMM, Winograd F(m x m, r x r), FFT or FFT in tiles"
+-- direct_flop = "multiplications and additions of the direct method"
+-- products_flop = "of this method's products, with tile edges and padding"
+-- transform_flop = "of its transforms; NULL where not counted (Winograd for 5x5 filters)"
+-- total_flop = "products and transforms"
+-- direct_ratio = "direct over total: how many times fewer"
+-- workspace_bytes = "unrolled input, or transformed tensors of the whole batch"
+-- fft_size = "points of a transform along one side"
+-- tile_size = "side of a Winograd input tile"
+-- tiles = "tiles per image and channel"
+-- waste_pct = "Winograd: products beyond the output's edge, of all products"
 WITH tile AS (
     -- Winograd F(m x m, r x r) on tiles of a = m + r - 1: operations per transform of a data, filter and output tile
     -- (Lavin and Gray 2016; NULL where not counted: then products only).

@@ -1,5 +1,17 @@
 -- title = "conv_trials"
 -- doc = "Kernels of convolutions with the iteration they ran in, and the last iteration in which their name occurs: a name that is gone after the first ones lost a search. An iteration is a step (0 is before the first), or without steps the nth call of a layer and direction."
+-- [columns]
+-- id = "the kernel"
+-- rank = "process of the job"
+-- name = "its name"
+-- algorithm = "as in kernels"
+-- direction = "as in kernels"
+-- role = "as in kernels"
+-- dur_ns = "its duration"
+-- call_id = "the convolution call it is part of, where one is known"
+-- iteration = "step from 1 on (0: before the first), or the nth call of its layer"
+-- last_iteration = "the last one in which its name occurs"
+-- n_iterations = "the last one of the rank"
 WITH step AS (
     SELECT rank, step, row_number() OVER (PARTITION BY rank ORDER BY start_ns) AS number FROM step_times
 ), first AS (

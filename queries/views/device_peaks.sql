@@ -1,5 +1,17 @@
 -- title = "device_peaks"
 -- doc = "Peaks of each device: as the trace records them, else from the vendor's datasheet by product name (dense rates), else unknown. The host link is what the product has (PCI Express x16, one direction, after line coding); the slot may give less."
+-- [columns]
+-- rank = "process of the job"
+-- device = "device number"
+-- name = "product name"
+-- is_used = "whether a kernel ran on it (a CPU counts as used)"
+-- fp32_flop_per_s = "single precision without tensor or matrix cores"
+-- tf32_flop_per_s = "on tensor or matrix cores, dense; NULL where the device has none"
+-- fp16_flop_per_s = "on tensor or matrix cores where it has them, dense"
+-- bf16_flop_per_s = "on tensor or matrix cores, dense"
+-- memory_bytes_per_s = "memory bandwidth"
+-- host_link_bytes_per_s = "link to the host, one direction"
+-- peaks_from = "source, or unknown"
 WITH known AS (
     -- The first pattern found in the name, in this order. Rates per second; PCIe 3.0, 4.0, 5.0 x16: 8, 16, 32 GT/s x 16 x 128/130.
     SELECT *, row_number() OVER () AS position FROM (VALUES

@@ -1,5 +1,18 @@
 -- title = "exchanges"
 -- doc = "Every communication kernel or call of a rank, with the part of its time that no earlier one covers (own_ns) and how much of that computing on the same rank covers (hidden_ns). Copies do not count as computing."
+-- [columns]
+-- id = "the kernel, operator or collective"
+-- rank = "process of the job"
+-- name = "as recorded"
+-- kind = "as recorded, else from the name"
+-- size_bytes = "bytes of the input, where recorded"
+-- group_size = "ranks that take part, where recorded"
+-- dtype = "element type, where recorded"
+-- start_ns = "start"
+-- end_ns = "end"
+-- dur_ns = "duration"
+-- own_ns = "the part that no earlier communication of the rank covers: sums of it are unions"
+-- hidden_ns = "of own_ns, what computing on the same rank covers"
 WITH every AS MATERIALIZED (
     SELECT id, rank, kind, name, category, start_ns, end_ns FROM activities
 ), sent AS (

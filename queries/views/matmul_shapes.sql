@@ -1,5 +1,19 @@
 -- title = "matmul_shapes"
 -- doc = "Matrix products of operators that record shapes: batch times m x k by k x n, FLOPs, and the elements of second factor and added vector (the parameters of a fully connected layer's forward pass)."
+-- [columns]
+-- op_id = "the operator"
+-- rank = "process of the job"
+-- name = "name of the operator"
+-- layer = "layer it ran for"
+-- step = "training step"
+-- is_backward = "whether it ran for the backward pass"
+-- batch = "products"
+-- m = "rows of one product"
+-- n = "columns of one product"
+-- k = "summed dimension"
+-- dtype = "type of the first factor"
+-- flop = "multiplications and additions"
+-- parameters = "elements of the second factor and the added vector: the parameters of a fully connected layer's forward pass"
 WITH positions AS (
     SELECT * FROM (VALUES
         ('aten::mm', 0, 1, NULL), ('aten::bmm', 0, 1, NULL), ('aten::addmm', 1, 2, 0), ('aten::baddbmm', 1, 2, 0),
