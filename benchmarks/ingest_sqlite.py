@@ -51,8 +51,11 @@ def enlarge(source: Path, target: Path, megabytes: int) -> int:
             for name in tables:
                 columns = [row[1] for row in connection.execute(f"PRAGMA table_info({name})")]
                 shifts = {"start": copies * length, "end": copies * length, "correlationId": copies << 24}
-                values = [f'"{column}" + {shifts.get(column, 0)}' if column in shifts else f'"{column}"' for column in columns]
-                connection.execute(f"INSERT INTO {name} SELECT {', '.join(values)} FROM original_{name}")
+                values = [f'"{column}" + {shifts[column]}' for column in columns if column in shifts]
+                same = [f'"{column}"' for column in columns if column not in shifts]
+                into = ", ".join([f'"{column}"' for column in columns if column in shifts] + same)
+                query = f"SELECT {', '.join(values + same)} FROM original_{name}"
+                connection.execute(f"INSERT INTO {name} ({into}) {query}")
             connection.commit()
             copies += 1
     print(f"{target.stat().st_size / 1e6:.0f} MB from {before / 1e6:.1f} MB: {copies} copies, {rows * copies:,} rows")
