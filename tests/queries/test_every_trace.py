@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from traceview import reports
+from traceview import readers, reports, store
+from traceview.errors import InputError
 
 SHARED = Path(__file__).resolve().parent.parent.parent.parent / "shared"
 TRACES = [
     path
-    for folder in ("kineto", "nvprof", "nsys")
+    for folder in ("kineto", "nvprof", "nsys", "rocprof", "tf1-timeline", "xplane")
     for path in sorted((SHARED / "traces" / folder).glob("*"))
     if not path.name.startswith("no-kernels")
 ]
@@ -23,6 +24,10 @@ CAN_EXCEED = ("peak_pct", "attainable_pct", "link_pct")
 @pytest.mark.shared
 @pytest.mark.parametrize("trace", TRACES, ids=lambda path: path.name)
 def test_reports(trace: Path, shared: Path, captures) -> None:  # type: ignore[no-untyped-def]
+    try:
+        readers.detect(store.peek(trace))
+    except InputError:
+        pytest.skip(f"no reader knows {trace.name}")
     connection = captures.open(trace)
     for name in reports.names():
         for section in reports.run(connection, name).sections:
