@@ -27,5 +27,7 @@ WITH device AS (
     UNION ALL
     SELECT 4, 'Quality: ' || string_agg(format('{} {}', total, kind), '; ' ORDER BY total DESC, kind) || '.'
     FROM (SELECT kind, sum(n) AS total FROM quality GROUP BY kind) HAVING count(*) > 0
+    UNION ALL
+    (SELECT 5, 'Warning of the profiler: ' || w FROM (SELECT DISTINCT unnest(warnings) AS w FROM captures) ORDER BY w LIMIT 5)
 )
 SELECT text FROM lines ORDER BY line, text
