@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from traceview.files import Peek, Stream
+from traceview.logtables import Header, register
 from traceview.paths import content
 from traceview.sink import Sink
 from traceview.textlines import Lines
@@ -62,31 +63,6 @@ _COLUMNS = {
 
 _SECTIONS = {"API": "API calls", "Profiling": "GPU activities"}
 """Sections of a summary that old versions name only in the line above."""
-
-
-@dataclass(frozen=True)
-class Header:
-    """A table of the log: what it holds, and where its columns are (counted from 1) in which units."""
-
-    labels: tuple[str, ...]
-    csv: bool
-    units: tuple[str, ...] = ()
-
-    @property
-    def kind(self) -> str:
-        return "trace" if "Start" in self.labels else "summary"
-
-    def table(self) -> pa.Table:
-        """One row, one column `h`: the place and the unit of each known column, NULL where there is none."""
-        columns: dict[str, pa.Array] = {"width": pa.array([len(self.labels)], pa.int64())}
-        for label, name in _COLUMNS.items():
-            if label not in self.labels and name in columns:
-                continue
-            at = self.labels.index(label) if label in self.labels else None
-            unit = self.units[at] if at is not None and at < len(self.units) else None
-            columns[name] = pa.array([None if at is None else at + 1], pa.int64())
-            columns[f"{name}_unit"] = pa.array([unit], pa.string())
-        return pa.table({"h": pa.StructArray.from_arrays(list(columns.values()), list(columns))})
 
 
 @dataclass
@@ -199,17 +175,17 @@ def _read_rows(log: Log, lines: pa.Array, sink: Sink) -> None:
     header = log.header
     if not len(lines) or header is None or log.n_tables > MAX_TABLES or log.process not in (None, log.pid):
         return
-    rows = pc.filter(lines, pc.match_substring_regex(lines, _ROWS[header.kind, header.csv]))
+    kind = "trace" if "Start" in header else "summary"
+    rows = pc.filter(lines, pc.match_substring_regex(lines, _ROWS[kind, header.csv]))
     if not len(rows):
         return
     connection = sink.connection
-    connection.register("lines", pa.table({"row": pa.array(range(len(rows)), pa.int64()), "line": rows}))
-    connection.register("header", header.table())
+    register(connection, rows, header.places(_COLUMNS))
     before_name = rf"^(?:\S+(?: \S+)*\s{{2,}}){{{len(header.labels) - 1}}}"
     connection.execute(
         f"CREATE OR REPLACE TEMP TABLE cells AS {_sql('cells')}", {"csv": header.csv, "name_at": before_name}
     )
-    kept = _store_trace(log, sink) if header.kind == "trace" else _store_summary(log, sink)
+    kept = _store_trace(log, sink) if kind == "trace" else _store_summary(log, sink)
     sink.next_id += len(rows)
     sink.count("n_events", len(rows))
     sink.count("n_kept", kept)

@@ -11,7 +11,7 @@ WITH labelled AS (
 ), split AS (
     SELECT "row", line,
         CASE WHEN $csv
-            THEN list_transform(regexp_extract_all(line, '("(?:[^"]|"")*"|[^,]*)(?:,|$)', 1), lambda x:
+            THEN list_transform(regexp_extract_all(line || ',', '("(?:[^"]|"")*"|[^,]*),', 1), lambda x:
                 CASE WHEN x LIKE '"%"' AND length(x) > 1 THEN replace(x[2:-2], '""', '"') ELSE x END)
             ELSE string_split_regex(line, '\s{2,}')
         END AS cell
