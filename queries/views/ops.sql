@@ -8,6 +8,6 @@ SELECT
     o.start_ns, o.start_ns + o.dur_ns AS end_ns, o.dur_ns, o.self_ns, o.parent_id, o.depth, o.path,
     o.is_backward, o.forward_id, o.layer, o.phase, o.step,
     o.shapes, o.strides, o.types, o.inputs, o.external_id, o.sequence, o.forward_thread, o.call_stack, o.module_hierarchy,
-    o.hlo_op, o.hlo_module
+    o.hlo_op, o.hlo_module, o.backend
 FROM raw.ops o
 LEFT JOIN names.op n ON n.path IS NOT DISTINCT FROM o.path AND n.phase IS NOT DISTINCT FROM o.phase

@@ -13,22 +13,29 @@ from traceview.errors import InputError
 from traceview.files import Peek
 from traceview.readers import (
     caffe_time,
+    chrome,
     cntk_timing,
     convnet_benchmarks,
     kineto,
+    mxnet,
     nsys,
     nsys_csv,
     nsys_rep,
     nvprof_db,
     nvprof_text,
     onednn,
+    onnxruntime,
     rocm_db,
+    tf_timeline,
     theano_profile,
     xplane,
 )
 
 READERS: tuple[ModuleType, ...] = (
     xplane,
+    tf_timeline,
+    mxnet,
+    onnxruntime,
     kineto,
     onednn,
     nsys,
@@ -41,6 +48,7 @@ READERS: tuple[ModuleType, ...] = (
     theano_profile,
     cntk_timing,
     convnet_benchmarks,
+    chrome,
 )
 
 

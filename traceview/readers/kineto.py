@@ -10,14 +10,10 @@ from __future__ import annotations
 
 import json
 import re
-from functools import cache
 from typing import Any
 
-import pyarrow as pa
-
+from traceview.eventtables import Form, fill, query, quote_long_times
 from traceview.files import Peek, Stream
-from traceview.jsonevents import EventSplitter, lines_table
-from traceview.paths import content
 from traceview.sink import Sink
 
 NAME = "kineto"
@@ -35,8 +31,6 @@ _CATEGORIES = re.compile(
     rb'user_annotation|python_function|cuda_driver)"'
 )
 _OLD_KEYS = ((b'"external id":', b'"External id":'), (b'"Input dims":', b'"Input Dims":'))
-# A double holds 2^53: decimals after this many digits of microseconds would be lost, so the number becomes text.
-_LONG_TIME = re.compile(rb'"ts"\s*:\s*((?:9\d{12}|\d{14,})\.\d+)')
 
 
 def sniff(peek: Peek) -> bool:
@@ -47,84 +41,19 @@ def sniff(peek: Peek) -> bool:
 
 def read(stream: Stream, sink: Sink) -> None:
     """Fill the tables from one file. What cannot be read is counted in `sink.problem`."""
-    connection = sink.connection
-    splitter = EventSplitter(stream)
-    normalised = False
-    for first in splitter:
-        lines = first
-        _parse(sink, lines)
-        if not normalised and _is_spelled_otherwise(sink):
-            normalised = True
-            lines = splitter.again(normalise)
-            _parse(sink, lines)
-        n_rows = len(lines)
-        doubtful = connection.execute('SELECT "row" FROM event WHERE ph IS NULL').fetchall()
-        if doubtful:
-            n_rows += _settle(splitter, sink, [row for (row,) in doubtful], lines)
-        _store(sink)
-        sink.next_id += n_rows
-    connection.execute("DROP TABLE IF EXISTS event")
-    connection.execute(f"CREATE OR REPLACE TABLE stage.links AS {_sql('links_joined')}")
-    # An event takes four ids, so that it can fill rows of several tables.
-    sink.next_id *= 4
-    if stream.damage:
-        sink.problem(stream.damage)
-    if splitter.found and not splitter.ended:
-        sink.problem("the file is cut off: its array of events does not end")
-    _describe(sink, splitter.metadata)
-
-
-def _parse(sink: Sink, lines: pa.Table) -> None:
-    sink.connection.register("lines", lines)
-    sink.connection.execute(f"CREATE OR REPLACE TEMP TABLE event AS {_sql('parse')}", {"first": sink.next_id})
-
-
-def _is_spelled_otherwise(sink: Sink) -> bool:
-    """Whether there are old keys, or times that a double cannot hold, in this part of the file."""
-    return bool(sink.connection.execute("SELECT bool_or(is_spelled_otherwise) FROM event").fetchall()[0][0])
+    metadata = fill(stream, sink, FORM)
+    sink.connection.execute(f"CREATE OR REPLACE TABLE stage.links AS {query('kineto/links_joined')}")
+    _describe(sink, metadata)
 
 
 def normalise(text: bytes) -> bytes:
     """Write old keys as new files do, and quote the times that a double cannot hold exactly."""
     for old, new in _OLD_KEYS:
         text = text.replace(old, new)
-    if not _LONG_TIME.search(text):
-        return text
-    return _LONG_TIME.sub(rb'"ts": "\1"', text)
+    return quote_long_times(text)
 
 
-@cache
-def _sql(name: str) -> str:
-    return (content("queries") / "ingest" / NAME / f"{name}.sql").read_text(encoding="utf-8")
-
-
-def _settle(splitter: EventSplitter, sink: Sink, doubtful: list[int], lines: Any) -> int:
-    """Replace pieces that are no events by the events that are really there; returns how many were added."""
-    settled = splitter.settle(doubtful)
-    connection = sink.connection
-    connection.execute('DELETE FROM event WHERE "row" IN (SELECT unnest($rows))', {"rows": list(settled.drop)})
-    if settled.events:
-        connection.register("lines", lines_table([normalise(event) for event in settled.events], len(lines)))
-        connection.execute(f"INSERT INTO event {_sql('parse')}", {"first": sink.next_id})
-    if settled.bad:
-        sink.problem("event that is no valid JSON", len(settled.bad), settled.bad)
-        sink.count("n_events", len(settled.bad))
-        sink.count("n_dropped", len(settled.bad))
-    sink.count("n_repaired", settled.n_repaired)
-    return len(settled.events)
-
-
-def _store(sink: Sink) -> None:
-    """Spread the parsed events over the tables."""
-    connection = sink.connection
-    n_events, n_untimed, examples = connection.execute(_sql("count")).fetchall()[0]
-    sink.count("n_events", n_events)
-    sink.count("n_kept", n_events - n_untimed)
-    sink.count("n_dropped", n_untimed)
-    if n_untimed:
-        sink.problem("event without a readable time", n_untimed, examples or ())
-    for table in TABLES:
-        connection.execute(f"INSERT INTO stage.{table} BY NAME {_sql(table)}")
+FORM = Form(folder=NAME, tables=TABLES, parse="kineto/parse", ids=4, has_ends=False, rewrite=normalise)
 
 
 def _describe(sink: Sink, metadata: dict[str, Any]) -> None:

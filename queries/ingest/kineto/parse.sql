@@ -2,7 +2,7 @@
 -- doc = "One row per event with what every table needs; arguments are read where a table wants them. Times come as text: a double would lose digits. An event takes four ids: it may fill rows of several tables."
 SELECT
     "row",
-    4 * ($first + "row") AS id,
+    $ids * ($first + "row") AS id,
     e.ph AS ph,
     lower(e.cat) AS cat,
     e.name AS name,

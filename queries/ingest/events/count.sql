@@ -1,4 +1,4 @@
--- title = "Kineto: events in this part of the file, and the ones without a time"
+-- title = "Trace events: events in this part of the file, and the ones without a time"
 -- doc = "Metadata needs no time; complete events need a start and a duration, all others a start."
 SELECT
     count(*) AS n_events,

@@ -1,0 +1,14 @@
+-- title = "TensorFlow 1: events with the device and the queue they ran on"
+-- doc = "A process per queue: `/gpu:0/stream:all Compute` holds every kernel, `/gpu:0/stream:12 Compute` the same ones again, `/gpu:0/memcpy Compute` the copies, `/job:.../cpu:0 Compute` the operators as scheduled."
+SELECT e.*, l.label,
+    coalesce(TRY_CAST(regexp_extract(l.label, '(?i)[/:](?:gpu|tpu|device:\w+):(\d+)', 1) AS BIGINT), 0) AS device,
+    CASE
+        WHEN e.ph <> 'X' OR e.dur_ns IS NULL OR e.start_ns IS NULL THEN NULL
+        WHEN l.label LIKE '%/stream:all Compute' THEN 'kernels'
+        WHEN l.label LIKE '%/memcpy Compute' THEN 'memcpys'
+        WHEN l.label LIKE '%/stream:%' THEN 'copies of rows'
+        WHEN e.cat = 'Op' THEN 'ops'
+        ELSE 'other'
+    END AS goes,
+    (e.args ->> '$.name') || coalesce(':' || (e.args ->> '$.op'), '') AS op
+FROM event e LEFT JOIN (SELECT pid, any_value(label) AS label FROM label WHERE tid IS NULL GROUP BY pid) l ON l.pid = e.pid

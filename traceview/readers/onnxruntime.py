@@ -1,0 +1,37 @@
+"""ONNX Runtime profile: a bare list of session and node events.
+
+Capture with `SessionOptions.enable_profiling = True` and `session.end_profiling()`. Format: onnxruntime/core/common/
+profiler.cc. Times are microseconds since the session's start, which the file does not say. The one law: a node is its
+`_kernel_time` span; fences and the session around it are ranges. A `ReorderInput` or `ReorderOutput` node is a change
+of layout that the optimizer put in.
+"""
+
+from __future__ import annotations
+
+import re
+
+from traceview.eventtables import SHARED, Form, fill
+from traceview.files import Peek, Stream
+from traceview.sink import Sink
+
+NAME = "onnxruntime"
+TITLE = "ONNX Runtime profile"
+HOW = "SessionOptions.enable_profiling = True and session.end_profiling()"
+VERSION = 1
+
+FORM = Form(folder=NAME, tables=("ops", "kernels", "ranges", "counters", "events"), shared=SHARED, ids=64)
+_CATEGORY = re.compile(rb'"cat"\s*:\s*"(?:Session|Node|Kernel|Api)"')
+_NAME = re.compile(rb'"name"\s*:\s*"(?:model_loading_\w+|session_initialization|model_run|[^"]*_kernel_time)"')
+
+
+def sniff(peek: Peek) -> bool:
+    """A bare list with the categories and the names of a session."""
+    is_list = peek.head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"["
+    return is_list and bool(_CATEGORY.search(peek.head)) and bool(_NAME.search(peek.head))
+
+
+def read(stream: Stream, sink: Sink) -> None:
+    """Fill the tables from one file."""
+    fill(stream, sink, FORM)
+    sink.write_rows("ranks", [{"host": None}])
+    sink.fact(tool="ONNX Runtime profiler", framework="ONNX Runtime")
