@@ -144,7 +144,7 @@ def _staging(folder: Path, options: Options) -> Iterator[duckdb.DuckDBPyConnecti
     connection = duckdb.connect(":memory:", config=capture.OFFLINE)
     try:
         connection.execute("SET temp_directory = $1", [str(spill)])
-        connection.execute("SET preserve_insertion_order = true")
+        connection.execute("SET preserve_insertion_order = false")
         if options.threads:
             connection.execute("SET threads = $1", [options.threads])
         if options.memory_bytes:

@@ -1,0 +1,17 @@
+-- title = "Files"
+-- doc = "Events found in each file, and what became of them. Kept and dropped add up to found."
+-- cannot = "This capture names no file."
+-- [columns]
+-- rank = "process of the job"
+-- source = "file"
+-- format = "reader that understood it"
+-- tool = "profiler that wrote it"
+-- clock = "how its times were brought onto the capture's clock"
+-- events = "found in the file"
+-- kept = "became rows"
+-- repaired = "kept after a repair"
+-- dropped = "could not be read"
+SELECT rank, source, format, concat_ws(' ', tool, tool_version) AS tool, clock,
+    n_events AS events, n_kept AS kept, coalesce(n_repaired, 0) AS repaired, coalesce(n_dropped, 0) AS dropped
+FROM captures
+ORDER BY rank, source, format
