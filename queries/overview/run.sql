@@ -11,7 +11,8 @@ SELECT
     c.rank,
     coalesce(any_value(c.framework), '?') || coalesce(' ' || any_value(c.framework_version), '') AS framework,
     string_agg(DISTINCT c.format, ', ' ORDER BY c.format) AS format,
-    coalesce(any_value(d.name), any_value(p.name), CASE WHEN bool_or(h.rank IS NOT NULL) THEN 'CPU' END, '?') AS device,
+    coalesce(any_value(d.name), if(c.rank IN (SELECT rank FROM raw.kernels), NULL, any_value(p.name)), CASE WHEN c.rank IN (SELECT rank FROM raw.kernels) THEN '?'
+        WHEN bool_or(h.rank IS NOT NULL) THEN 'CPU' END, '?') AS device,
     strftime(make_timestamp(any_value(c.origin_unix_ns) // 1000), '%Y-%m-%d %H:%M:%S') AS origin,
     any_value(w.span_ns) AS span_ns
 FROM captures c
