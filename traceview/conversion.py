@@ -46,9 +46,12 @@ class Group:
 
 
 def sources_of(files: Sequence[Path]) -> list[Source]:
+    """What to read. A file that only renders another one is left out where that one is among the files."""
     sources = []
     for path in files:
         reader = readers.detect(peek(path))
+        if any(file in files for file in readers.instead(reader, path)):
+            continue
         sources += [Source(path, reader, part) for part in readers.parts(reader, path)]
     return sources
 

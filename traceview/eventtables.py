@@ -40,7 +40,7 @@ class Form:
     tables: tuple[str, ...]
     """Tables an event can go to, each by the query of that name."""
     shared: Mapping[str, str] = field(default_factory=dict)
-    """Tables for which a query of another folder serves."""
+    """Tables for which a query of another folder serves, and which."""
     parse: str = "events/parse"
     """The query that makes `event` out of texts."""
     ids: int = 2
@@ -150,7 +150,7 @@ class _Filler:
 
     def _spread(self) -> None:
         for name in self.form.prepare:
-            body = query(f"{self.form.folder}/{name}")
+            body = query(self.form.shared.get(name, f"{self.form.folder}/{name}"))
             self.connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {body}")
         for table in self.form.tables:
             body = query(self.form.shared.get(table, f"{self.form.folder}/{table}"))

@@ -126,7 +126,8 @@ class EventSplitter:
                 strict = _is_strict(raw)
                 out.events.append(raw if strict else json.dumps(event).encode())
                 out.n_repaired += not strict
-            else:
+            elif event != {}:
+                # Writers that put a comma behind every event end with an empty one.
                 out.bad.append(_excerpt(self._text, start))
             after = _skip(self._text, end)
             follows = self._text[after : after + 1]

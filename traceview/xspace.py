@@ -22,6 +22,8 @@ EVENT_META, EVENT_OFFSET, EVENT_DURATION, EVENT_STAT, EVENT_TIMES = 1, 2, 3, 4, 
 META_NAME, META_DISPLAY, META_STAT = 2, 4, 5
 STAT_META, STAT_DOUBLE, STAT_UINT, STAT_INT, STAT_TEXT, STAT_BYTES, STAT_REF = 1, 2, 3, 4, 5, 6, 7
 BATCH_EVENTS = 200_000
+UNIX_NS = 10**17
+"""A line's time stamp beyond this is on the wall clock: three years would be a long profile."""
 HLO_STAT = "Hlo Proto"
 
 
@@ -79,8 +81,13 @@ def first_plane_name(wire: Wire) -> str | None:
     return None
 
 
-def batches(wire: Wire, plane: Plane, numbers: Sequence[str], wanted: Sequence[str]) -> Iterator[Batch]:
-    """The events of a plane with their line, name, times in picoseconds, numeric stats and text stats."""
+def batches(
+    wire: Wire, plane: Plane, numbers: Sequence[str], wanted: Sequence[str], zero_ns: int = 0
+) -> Iterator[Batch]:
+    """The events of a plane with their line, name, times, numeric stats and text stats.
+
+    Some writers stamp lines with Unix time, others with the time since the profile's start, which is at `zero_ns`.
+    """
     vocabulary = Vocabulary()
     shared = _shared(wire, plane, numbers, wanted, vocabulary)
     waiting: list[tuple[dict[str, Any], Ints, Ints, int]] = []
@@ -90,9 +97,10 @@ def batches(wire: Wire, plane: Plane, numbers: Sequence[str], wanted: Sequence[s
         _, starts, ends = found.spans(LINE_EVENT)
         names = [wire.text(*span) for span in _pairs(found.spans(LINE_NAME)[1:])]
         names += [wire.text(*span) for span in _pairs(found.spans(LINE_DISPLAY)[1:])]
+        stamp = int(found.numbers(LINE_NS, 1)[0])
         line = {
             "line_id": int(found.numbers(LINE_ID, 1)[0]),
-            "line_ns": int(found.numbers(LINE_NS, 1)[0]),
+            "line_ns": stamp - zero_ns if stamp > UNIX_NS else stamp,
             "line_name": next((name for name in names if name), ""),
         }
         damaged = found.n_damaged

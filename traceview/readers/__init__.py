@@ -27,6 +27,7 @@ from traceview.readers import (
     onnxruntime,
     rocm_db,
     tf_timeline,
+    tf_trace,
     theano_profile,
     xplane,
 )
@@ -34,6 +35,7 @@ from traceview.readers import (
 READERS: tuple[ModuleType, ...] = (
     xplane,
     tf_timeline,
+    tf_trace,
     mxnet,
     onnxruntime,
     kineto,
@@ -64,3 +66,9 @@ def parts(reader: ModuleType, path: Path) -> list[Any]:
     """What a file must be read as, one rank each: its processes where a reader finds several, else just `[None]`."""
     found: list[Any] = list(reader.parts(path)) if hasattr(reader, "parts") else []
     return found or [None]
+
+
+def instead(reader: ModuleType, path: Path) -> list[Path]:
+    """Files that hold what this file holds, and more; only readers of renderings know any."""
+    found: list[Path] = list(reader.instead(path)) if hasattr(reader, "instead") else []
+    return found

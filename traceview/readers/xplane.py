@@ -12,6 +12,7 @@ import re
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from traceview import xspace
@@ -29,8 +30,6 @@ VERSION = 1
 
 MAX_BYTES = 1 << 31
 """No protobuf message may be larger."""
-UNIX_NS = 10**17
-"""A time stamp beyond this is on the wall clock: three years would be a long profile."""
 TABLES = ("kernels", "memcpys", "api_calls", "ops", "ranges", "counters", "events")
 """Tables an event can go to, each by `queries/ingest/xplane/<table>.sql`."""
 NUMBERS = ("correlation_id", "step_num", "bytes_allocated", "bytes_reserved", "device_ordinal")
@@ -57,26 +56,26 @@ def read(stream: Stream, sink: Sink) -> None:
         sink.problem("the file is cut off: a plane is not whole")
     if not any(plane.lines or plane.facts or plane.shared for plane in planes):
         raise InputError(f"{stream.path.name} ends before anything that could be read; capture it again.")
-    hlo = [xspace.hlo_names(wire, plane) for plane in planes if plane.name == "/host:metadata"]
-    sink.connection.register("hlo", pa.concat_tables(hlo) if hlo else xspace.hlo_names(wire, Plane()))
-    sink.connection.execute(f"CREATE OR REPLACE TEMP TABLE hlo_name AS {_sql('hlo')}")
+    know_hlo(sink, [xspace.hlo_names(wire, plane) for plane in planes if plane.name == "/host:metadata"])
     counted = {plane.name: 0 for plane in planes}
     n_rounded = 0
     start = next((at for plane in planes if isinstance(at := plane.facts.get("profile_start_time"), int)), None)
     for plane in planes:
-        place = _place(plane, start or 0)
-        for batch in xspace.batches(wire, plane, NUMBERS, TEXTS):
+        place = _place(plane)
+        for batch in xspace.batches(wire, plane, NUMBERS, TEXTS, start or 0):
             counted[plane.name] += batch.table.num_rows
             n_rounded += batch.n_rounded if plane.name.startswith("/device:") else 0
             _store(sink, place, batch)
-    _finish(sink, planes, start)
+    finish(sink)
+    sink.zero_unix_ns = _zero(sink, start)
+    sink.write_rows("devices", [row for plane in planes if (row := _device(plane))])
     facts: dict[str, Any] = {"planes": counted, "n_not_whole_ns": n_rounded}
     facts["task_environment"] = next((plane.facts for plane in planes if plane.name == "Task Environment"), None)
     hosts = xspace.texts(wire, xspace.SPACE_HOST)
     sink.warnings += [f"error: {text}" for text in xspace.texts(wire, xspace.SPACE_ERROR)]
     sink.warnings += xspace.texts(wire, xspace.SPACE_WARNING)
     sink.write_rows("ranks", [{"host": hosts[0] if hosts else None}])
-    sink.fact(tool="XLA profiler", framework=_framework(sink), metadata=facts)
+    sink.fact(tool="XLA profiler", framework=framework(sink), metadata=facts)
 
 
 def _bytes(stream: Stream) -> bytes:
@@ -103,17 +102,33 @@ def _store(sink: Sink, place: dict[str, Any], batch: xspace.Batch) -> None:
         sink.problem("line or event that is cut or damaged", batch.n_damaged, [place["plane"]])
     if not count:
         return
-    connection.register("batch", batch.table)
-    connection.execute(f"CREATE OR REPLACE TEMP TABLE event AS {_sql('parse')}", {"first": sink.next_id, **place})
+    # An event takes two ids: one about memory gives two counters.
+    table = batch.table.append_column("id", pa.array(sink.next_id + 2 * np.arange(count)))
+    for name, value in place.items():
+        table = table.append_column(name, _repeated(value, count))
+    connection.register("batch", table)
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE placed AS {_sql('placed')}")
     connection.unregister("batch")
     for table in TABLES:
         connection.execute(f"INSERT INTO stage.{table} BY NAME {_sql(table)}")
     sink.count("n_kept", count)
-    # An event takes two ids: one about memory gives two counters.
     sink.next_id += 2 * count
 
 
-def _place(plane: Plane, zero: int) -> dict[str, Any]:
+def _repeated(value: Any, count: int) -> pa.Array:
+    kinds = {bool: pa.bool_(), str: pa.string()}
+    values = pa.array([value], kinds.get(type(value), pa.int64()))
+    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, np.int32)), values).dictionary_decode()
+
+
+def know_hlo(sink: Sink, found: list[pa.Table]) -> None:
+    """Make the table `hlo_name`, which `placed` joins."""
+    empty = pa.table({name: pa.array([], pa.string()) for name in ("module", "instruction", "op_name")})
+    sink.connection.register("hlo", pa.concat_tables([empty, *found]))
+    sink.connection.execute(f"CREATE OR REPLACE TEMP TABLE hlo_name AS {_sql('hlo')}")
+
+
+def _place(plane: Plane) -> dict[str, Any]:
     """What every event of a plane shares. XPlane has no process ids: the plane's own id stands in."""
     device = _DEVICE.match(plane.name)
     return {
@@ -122,23 +137,26 @@ def _place(plane: Plane, zero: int) -> dict[str, Any]:
         "device": int(device.group(2)) if device else None,
         "kind": device.group(1).lower() if device else "host",
         "is_named": bool(plane.names),
-        "zero": zero,
-        "unix": UNIX_NS,
     }
 
 
-def _finish(sink: Sink, planes: list[Plane], start: int | None) -> None:
-    """What needs all planes: the clock, steps marked more than once, operators that only their kernels tell of."""
+def finish(sink: Sink) -> None:
+    """What needs all planes: steps marked more than once, operators that only their kernels tell of, layers."""
     connection = sink.connection
-    latest = connection.execute("SELECT max(start_ns) FROM stage.ranges").fetchall()[0][0] or 0
-    sink.zero_unix_ns = start if start is not None else 0 if latest > UNIX_NS else None
     connection.execute(f"CREATE OR REPLACE TABLE stage.ranges AS {_sql('steps')}")
     connection.execute(f"CREATE OR REPLACE TEMP TABLE launched AS {_sql('launched')}")
     operators = f"INSERT INTO stage.ops BY NAME {_sql('launched_ops')}"
     connection.execute(operators, {"first": sink.next_id})
     sink.next_id += int(connection.execute("SELECT count(*) FROM launched").fetchall()[0][0])
     connection.execute(f"CREATE OR REPLACE TABLE stage.ops AS {_sql('scoped_ops')}")
-    sink.write_rows("devices", [row for plane in planes if (row := _device(plane))])
+
+
+def _zero(sink: Sink, start: int | None) -> int | None:
+    """Where time zero lies: at the profile's start where that is recorded, else at 1970 where stamps are that large."""
+    if start is not None:
+        return start
+    latest = sink.connection.execute("SELECT max(start_ns) FROM stage.ranges").fetchall()[0][0] or 0
+    return 0 if latest > xspace.UNIX_NS else None
 
 
 def _device(plane: Plane) -> dict[str, Any] | None:
@@ -167,7 +185,7 @@ def _whole(value: Any) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def _framework(sink: Sink) -> str | None:
+def framework(sink: Sink) -> str | None:
     """XLA instructions come from JAX or PyTorch/XLA; names with a type after a colon from TensorFlow."""
     found = sink.connection.execute(_sql("framework")).fetchall()[0][0]
     return str(found) if found else None

@@ -3,4 +3,4 @@
 SELECT
     id, start_ns, dur_ns, pid, line_id AS tid, name, correlation,
     CASE WHEN regexp_matches(name, '^cu[A-Z]') THEN 'driver' ELSE 'runtime' END AS kind
-FROM event WHERE goes = 'api_calls'
+FROM placed WHERE goes = 'api_calls'

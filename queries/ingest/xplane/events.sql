@@ -4,4 +4,4 @@ SELECT
     id, start_ns, dur_ns, pid, line_id AS tid, plane || ' ' || line_name AS category,
     CASE WHEN times > 0 THEN 'aggregate' ELSE 'span' END AS phase, name,
     CASE WHEN times > 0 THEN '{"occurrences": ' || times || '}' END AS args
-FROM event WHERE goes = 'events'
+FROM placed WHERE goes = 'events'

@@ -15,4 +15,4 @@ SELECT
         TRY_CAST(regexp_extract(kernel_details, 'static_shared:(\d+)', 1) AS BIGINT)
         + TRY_CAST(regexp_extract(kernel_details, 'dynamic_shared:(\d+)', 1) AS BIGINT)) AS shared_bytes,
     nullif(TRY_CAST(regexp_extract(kernel_details, 'occ_pct:([\d.]+)', 1) AS DOUBLE), 0) AS occupancy_pct
-FROM event WHERE goes = 'kernels'
+FROM placed WHERE goes = 'kernels'

@@ -20,4 +20,4 @@ SELECT
     CASE WHEN regexp_matches(name, '(?i)P(eer)?(2|to)P')
         THEN TRY_CAST(regexp_extract(memcpy_details, 'dest:(\d+)', 1) AS BIGINT) END AS dst_device,
     TRY_CAST(regexp_extract(coalesce(memcpy_details, memset_details), '(?:size|num_bytes):(\d+)', 1) AS BIGINT) AS size_bytes
-FROM event WHERE goes = 'memcpys'
+FROM placed WHERE goes = 'memcpys'

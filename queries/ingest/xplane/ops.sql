@@ -1,4 +1,4 @@
 -- title = "XPlane: operators on host threads"
 -- doc = "TensorFlow's `name:Type` and XLA's thunks, these under the name of the operator they were compiled from."
 SELECT id, start_ns, dur_ns, pid, line_id AS tid, coalesce(op, name) AS name, hlo_op, hlo_module
-FROM event WHERE goes = 'ops'
+FROM placed WHERE goes = 'ops'

@@ -11,4 +11,4 @@ SELECT
     END AS kind,
     CASE WHEN step_num IS NOT NULL AND device IS NULL THEN name || ' ' || step_num ELSE name END AS name,
     CASE WHEN device IS NOT NULL THEN plane || ' ' || line_name END AS domain
-FROM event WHERE goes = 'ranges'
+FROM placed WHERE goes = 'ranges'

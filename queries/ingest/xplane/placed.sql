@@ -1,15 +1,12 @@
 -- title = "XPlane: events with their place"
 -- doc = "One row per event: `goes` is the table it belongs to, `op` the operator as the framework named it (TensorFlow `name:Type`, XLA `jit(f)/layer/op`)."
-WITH placed AS (
+WITH told AS (
     SELECT
-        $first + 2 * "row" AS id,
-        CASE WHEN b.start_ns > $unix THEN b.start_ns - $zero ELSE b.start_ns END AS start_ns,
-        b.dur_ns, b.line_id, b.line_name, b.times, CAST($pid AS BIGINT) AS pid, CAST($device AS BIGINT) AS device,
-        $plane AS plane,
-        CASE WHEN $kind = 'tpu' THEN coalesce(b.display_name, b.event_name) ELSE b.event_name END AS name,
+        b.id, b.start_ns, b.dur_ns, b.line_id, b.line_name, b.times, b.pid, b.device, b.plane, b.kind, b.is_named,
+        CASE WHEN b.kind = 'tpu' THEN coalesce(b.display_name, b.event_name) ELSE b.event_name END AS name,
         split_part(coalesce(b.annotation, b.tf_op), '#', 1) AS noted,
         b.correlation_id AS correlation, b.step_num, b.step_name, b.hlo_op, b.hlo_module,
-        b.bytes_allocated, b.bytes_reserved, b.allocator_name, b.device_ordinal,
+        b.bytes_allocated, b.bytes_reserved, b.allocator_name,
         regexp_extract(b.context_id, '(\d+)', 1) AS context,
         b.kernel_details, b.memcpy_details, b.memset_details,
         CASE
@@ -17,24 +14,24 @@ WITH placed AS (
             WHEN contains(b.name, '/') THEN b.name
             WHEN contains(b.tf_op, '/') THEN rtrim(b.tf_op, ':')
         END AS xla_name,
-        $kind <> 'host' AND (b.line_name LIKE 'Stream #%' OR ($kind = 'tpu' AND b.line_name = 'XLA Ops')) AS is_stream,
-        $kind = 'host' AND regexp_matches(b.event_name, '^[^: ]+:[A-Za-z_]\w*$') AS is_tf_op
+        b.kind <> 'host' AND (b.line_name LIKE 'Stream #%' OR (b.kind = 'tpu' AND b.line_name = 'XLA Ops')) AS is_stream,
+        b.kind = 'host' AND regexp_matches(b.event_name, '^[^: ]+:[A-Za-z_]\w*$') AS is_tf_op
     FROM batch b LEFT JOIN hlo_name h ON h.module = b.hlo_module AND h.instruction = b.hlo_op
 ), named AS (
     SELECT *,
         CASE WHEN is_tf_op THEN name WHEN regexp_matches(noted, '^[^:]+:[A-Za-z_]\w*$') THEN noted
             ELSE coalesce(xla_name, hlo_op) END AS op,
         CASE
-            WHEN NOT $is_named OR times > 0 THEN 'events'
+            WHEN NOT is_named OR times > 0 THEN 'events'
             WHEN is_stream AND (memcpy_details IS NOT NULL OR memset_details IS NOT NULL
                 OR regexp_matches(name, '^Mem(cpy|set)')) THEN 'memcpys'
             WHEN is_stream THEN 'kernels'
-            WHEN $kind <> 'host' THEN 'ranges'
+            WHEN kind <> 'host' THEN 'ranges'
             WHEN correlation IS NOT NULL THEN 'api_calls'
             WHEN bytes_allocated IS NOT NULL AND name LIKE 'Memory%' THEN 'counters'
             WHEN is_tf_op OR (hlo_op IS NOT NULL AND dur_ns >= 0) THEN 'ops'
             ELSE 'ranges'
         END AS goes
-    FROM placed
+    FROM told
 )
 SELECT * FROM named

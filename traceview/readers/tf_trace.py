@@ -1,0 +1,60 @@
+"""`trace.json.gz` of TensorFlow 2 and JAX: their profilers' own rendering of an XPlane file.
+
+Written beside `*.xplane.pb` under `plugins/profile/<time>/`. Format: Chrome trace events; processes are planes, threads
+are lines. The one law: the rendering is the lesser file (at most a million events, zero-length events drawn longer, no
+HLO), so where the XPlane file lies beside it, that is what is read.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from traceview.eventtables import SHARED, Form, fill
+from traceview.files import Peek, Stream
+from traceview.readers import xplane
+from traceview.sink import Sink
+
+NAME = "tf_trace"
+TITLE = "trace.json.gz of TensorFlow 2 and JAX"
+HOW = "written beside the .xplane.pb file, which is better and is read instead where it is there"
+VERSION = 1
+
+FORM = Form(
+    folder=NAME,
+    tables=(*xplane.TABLES, "devices"),
+    shared={
+        "placed": "xplane/placed",
+        **{table: f"xplane/{table}" for table in xplane.TABLES},
+        "events": SHARED["events"],
+    },
+    prepare=("batch", "placed"),
+)
+_PROCESS = re.compile(rb'"name"\s*:\s*"/(?:host:[\w-]+|device:\w+:\d+)[^"/]*"')
+
+
+def sniff(peek: Peek) -> bool:
+    """Processes named after planes: /host:CPU, /device:GPU:0."""
+    is_named = b'"process_name"' in peek.head and bool(_PROCESS.search(peek.head))
+    return is_named and b'"traceEvents"' in peek.head and b' Compute"' not in peek.head
+
+
+def instead(path: Path) -> list[Path]:
+    """Files beside a rendering that hold the same and more: the XPlane file of the same host, packed or not."""
+    host = path.name.partition(".trace.json")[0]
+    return sorted(file for file in path.parent.glob("*.xplane.pb*") if file.name.partition(".xplane.pb")[0] == host)
+
+
+def read(stream: Stream, sink: Sink) -> None:
+    """Fill the tables from the XPlane file as the profiler left it beside this one, else from this one."""
+    original = next((file for file in instead(stream.path) if file.suffix == ".pb"), None)
+    if original:
+        sink.warnings.append(f"read from {original.name} beside it, of which this file is a rendering")
+        xplane.read(Stream(original), sink)
+        return
+    sink.warnings.append("this is a rendering of an .xplane.pb file, which holds more; convert that if you have it")
+    xplane.know_hlo(sink, [])
+    metadata = fill(stream, sink, FORM)
+    xplane.finish(sink)
+    sink.write_rows("ranks", [{"host": None}])
+    sink.fact(tool="XLA profiler", framework=xplane.framework(sink), metadata=metadata)
