@@ -36,8 +36,8 @@ BY_FORMAT = {
 }
 """Formats whose facts are worked out in another way, or that have more."""
 CUT = {"memcpy": 10_100, "devices": 10_100}
-"""Nanoseconds by which the facts of the trace JSON are off, 136 where not listed: they cut 36.738999999999997 after three
-decimals and take 9.9999999999999995e-07 for 9.9999. Read exactly it agrees with its XPlane file to the nanosecond, see
+"""Nanoseconds by which the facts of the trace JSON are off, 136 where not listed: they cut 36.738999999999997 after
+three decimals and take 9.9999999999999995e-07 for 9.9999. Read exactly it agrees with its XPlane file to the nanosecond, see
 readers/test_tf_trace.py."""
 
 
