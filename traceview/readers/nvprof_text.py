@@ -182,9 +182,8 @@ def _read_rows(log: Log, lines: pa.Array, sink: Sink) -> None:
     connection = sink.connection
     register(connection, rows, header.places(_COLUMNS))
     before_name = rf"^(?:\S+(?: \S+)*\s{{2,}}){{{len(header.labels) - 1}}}"
-    connection.execute(
-        f"CREATE OR REPLACE TEMP TABLE cells AS {_sql('cells')}", {"csv": header.csv, "name_at": before_name}
-    )
+    cells, values = ("cells_csv", None) if header.csv else ("cells_text", {"name_at": before_name})
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE cells AS {_sql(cells)}", values)
     kept = _store_trace(log, sink) if kind == "trace" else _store_summary(log, sink)
     sink.next_id += len(rows)
     sink.count("n_events", len(rows))

@@ -3,8 +3,8 @@
 -- [params]
 -- first = { type = "BIGINT", doc = "id of the first row" }
 -- devices = { type = "VARCHAR[]", doc = "names of the devices in order of appearance" }
-WITH typed AS (
-    SELECT "row", cell, h,
+WITH typed AS MATERIALIZED (
+    SELECT "row",
         trim(regexp_replace(name, '\s*\[\d+\]$', '')) AS name,
         coalesce(TRY_CAST(cell[h.correlation] AS BIGINT),
             TRY_CAST(regexp_extract(name, '\[(\d+)\]\)?$', 1) AS BIGINT)) AS correlation,
@@ -23,23 +23,29 @@ WITH typed AS (
         CASE WHEN h.grid_y IS NULL THEN regexp_extract_all(cell[h.grid_x], '\d+')
             ELSE [cell[h.grid_x], cell[h.grid_y], cell[h.grid_z]] END AS grid,
         CASE WHEN h.block_y IS NULL THEN regexp_extract_all(cell[h.block_x], '\d+')
-            ELSE [cell[h.block_x], cell[h.block_y], cell[h.block_z]] END AS block
+            ELSE [cell[h.block_x], cell[h.block_y], cell[h.block_z]] END AS block,
+        -- Not the header itself: it would be copied for every row.
+        cell[h.address] AS address_cell, cell[h.context] AS context_cell, cell[h.duration] AS duration_cell,
+        cell[h.registers] AS registers_cell, cell[h.source_device] AS source_device_cell,
+        cell[h.source_memory] AS source_memory_cell, cell[h.stream] AS stream_cell,
+        cell[h.target_device] AS target_device_cell, cell[h.target_memory] AS target_memory_cell,
+        cell[h.unified] AS unified_cell
     FROM cells, header
 )
 SELECT $first + "row" AS id, name, correlation, ns[1] AS start_ns, CASE WHEN ns[2] < 0 THEN 0 ELSE ns[2] END AS dur_ns,
     coalesce(TRY_CAST(regexp_extract(device_name, '\((\d+)\)$', 1) AS BIGINT),
         list_position($devices, device_name) - 1) AS device,
-    TRY_CAST(cell[h.context] AS BIGINT) AS context, TRY_CAST(cell[h.stream] AS BIGINT) AS stream,
+    TRY_CAST(context_cell AS BIGINT) AS context, TRY_CAST(stream_cell AS BIGINT) AS stream,
     TRY_CAST(grid[1] AS BIGINT) AS grid_x, TRY_CAST(grid[2] AS BIGINT) AS grid_y, TRY_CAST(grid[3] AS BIGINT) AS grid_z,
     TRY_CAST(block[1] AS BIGINT) AS block_x, TRY_CAST(block[2] AS BIGINT) AS block_y, TRY_CAST(block[3] AS BIGINT) AS block_z,
-    TRY_CAST(cell[h.registers] AS BIGINT) AS registers,
+    TRY_CAST(registers_cell AS BIGINT) AS registers,
     bytes[2] + bytes[3] AS shared_bytes, coalesce(bytes[1], bytes[4]) AS size_bytes,
-    list_transform([cell[h.source_memory], cell[h.target_memory]], lambda x:
+    list_transform([source_memory_cell, target_memory_cell], lambda x:
         CASE WHEN x ILIKE 'managed%' THEN 'managed' WHEN x ILIKE 'device%' THEN 'device' WHEN x ILIKE 'unknown%' THEN NULL
             ELSE lower(x) END) AS memory,
-    TRY_CAST(regexp_extract(cell[h.source_device], '\((\d+)\)$', 1) AS BIGINT) AS src_device,
-    TRY_CAST(regexp_extract(cell[h.target_device], '\((\d+)\)$', 1) AS BIGINT) AS dst_device,
-    cell[h.unified] AS unified, cell[h.address] AS address,
+    TRY_CAST(regexp_extract(source_device_cell, '\((\d+)\)$', 1) AS BIGINT) AS src_device,
+    TRY_CAST(regexp_extract(target_device_cell, '\((\d+)\)$', 1) AS BIGINT) AS dst_device,
+    unified_cell AS unified, address_cell AS address,
     CASE WHEN name LIKE '[CUDA memcpy %' OR name LIKE '[CUDA memset%' OR name LIKE '[Unified Memory Memcpy %' THEN 'memcpys'
         WHEN name LIKE '[%' THEN 'events'
         WHEN grid_x IS NOT NULL OR device_name IS NOT NULL THEN 'kernels'
@@ -47,4 +53,4 @@ SELECT $first + "row" AS id, name, correlation, ns[1] AS start_ns, CASE WHEN ns[
 FROM typed
 WHERE ns[1] IS NOT NULL AND name <> ''
     -- A mark or a page fault may have no duration, a kernel or a copy not.
-    AND (ns[2] IS NOT NULL OR (cell[h.duration] IS NULL AND name LIKE '[%' AND name NOT LIKE '[CUDA%'))
+    AND (ns[2] IS NOT NULL OR (duration_cell IS NULL AND name LIKE '[%' AND name NOT LIKE '[CUDA%'))
