@@ -7,7 +7,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from traceview import reports, sql
+from traceview import capture, reports
 from traceview.errors import UsageError
 from traceview.model import Column
 
@@ -102,12 +102,11 @@ def test_cut_says_how_many_are_left_out(queries: Path, connection: duckdb.DuckDB
     assert reports.cut(report, 0) == reports.cut(report, None) == reports.cut(report, 3) == report
 
 
-def test_views_a_query_rests_on(queries: Path) -> None:
-    assert reports.views_of(sql.Query("q", "", "", "SELECT 1 FROM busy b JOIN raw.kernels USING (id)")) == [
-        "kernels",
-        "busy",
-    ]
-    assert reports.views_of(sql.Query("q", "", "", "SELECT 1 FROM raw.kernels")) == []
+def test_views_a_query_rests_on() -> None:
+    views = capture.resting_on("SELECT 1 FROM busy b JOIN raw.kernels USING (id) -- FROM steps")
+    assert views[-1] == "busy" and views.index("kernels") < views.index("activities") < views.index("busy")
+    assert "steps" not in views
+    assert capture.resting_on("SELECT 1 FROM raw.kernels") == []
 
 
 def test_schema_explains_views_and_recorded_tables() -> None:

@@ -179,3 +179,16 @@ def test_a_locked_connection_sees_the_capture_only(tmp_path: Path) -> None:
         with pytest.raises(Exception, match=r"(?i)permission|disabled|locked|does not exist|cannot|not"):
             found.execute(query)
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["secret.csv", "trace.json", "trace.json.traceview"]
+
+
+def test_what_the_rules_say_is_kept_and_follows_the_rules(tmp_path: Path) -> None:
+    trace = tmp_path / "trace.json"
+    trace.write_bytes(event("aten::relu", 1))
+    query = "SELECT name, category FROM ops"
+    assert traceview.open(trace).execute(query).fetchall() == [("aten::relu", "activation")]
+    (kept,) = (tmp_path / "trace.json.traceview").glob("attribution-*")
+    kept.rename(kept.with_name("attribution-0123"))  # written by other rules
+    assert traceview.open(trace).execute(query).fetchall() == [("aten::relu", "activation")]
+    assert [entry.name for entry in kept.parent.glob("attribution-*")] == [kept.name]
+    (kept / "names.op.parquet").unlink()
+    assert traceview.open(trace).execute(query).fetchall() == [("aten::relu", "activation")]

@@ -1,17 +1,20 @@
 """Opens a capture folder as a DuckDB connection with the public views.
 
-The one law: opening reads and never writes; a locked connection sees the capture's files and nothing else.
+The one law: opening never changes what was recorded; a locked connection sees the files of the capture and no others.
 """
 
 from __future__ import annotations
 
+import re
+import shutil
+import tempfile
+from functools import cache
 from pathlib import Path
 
 import duckdb
 
-from traceview.attribution import attribute
 from traceview.errors import InputError
-from traceview.paths import content
+from traceview.paths import PACKAGE, content, digest
 from traceview.tables import TABLES
 
 VIEWS = (
@@ -74,6 +77,12 @@ HELD = frozenset(
 SMALL_ROWS = 300_000
 """Kernels, copies, primitives and operators up to which a capture is small; a larger one stays on disk."""
 
+_COMMENT = re.compile(r"--[^\n]*")
+_SOURCE = re.compile(r"(?i)\b(?:FROM|JOIN)\s+([a-z_]+)\b(?!\s*\.)")
+ATTRIBUTION = "attribution"
+ATTRIBUTED = ("names.kernel", "names.op", "names.primitive", "attributed.conv_op", "attributed.op", "attributed.part")
+"""What `attribution` makes and views join."""
+
 OFFLINE: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
@@ -81,9 +90,10 @@ OFFLINE: dict[str, str | bool | int | float | list[str]] = {
 """Settings of every connection: machines are offline, so an extension is never fetched."""
 
 
-def connect(folder: Path) -> duckdb.DuckDBPyConnection:
+def connect(folder: Path, asked: str | None = None) -> duckdb.DuckDBPyConnection:
     """A connection to an in-memory database with the capture's tables as `raw.*` and the public views.
 
+    `asked`: the text of the queries to come; then only the views that they rest on are made, which is sooner.
     Raises `InputError` when the folder is no capture or one of its files is damaged.
     """
     ranks = sorted(path for path in folder.glob("rank-*") if path.is_dir())
@@ -101,16 +111,83 @@ def connect(folder: Path) -> duckdb.DuckDBPyConnection:
             connection.execute(
                 f"CREATE VIEW raw.{table.name} AS SELECT * FROM read_parquet(getvariable('raw_{table.name}'))"
             )
-        attribute(connection)
+        if not _load_attribution(connection, folder):
+            from traceview.attribution import attribute
+
+            attribute(connection)
     except (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException):
         raise
     except duckdb.Error as error:
         raise InputError(f"{folder} is damaged ({str(error).splitlines()[0]}); convert it again.") from error
     held = HELD if _is_small(connection) else frozenset()
-    for view in VIEWS:
-        text = (content("queries") / "views" / f"{view}.sql").read_text(encoding="utf-8")
-        connection.execute(f"CREATE {'TABLE' if view in held else 'VIEW'} {view} AS {text}")
+    for view in VIEWS if asked is None else resting_on(asked):
+        connection.execute(f"CREATE {'TABLE' if view in held else 'VIEW'} {view} AS {_view(view)}")
     return connection
+
+
+def resting_on(text: str) -> list[str]:
+    """The views that queries rest on, directly or through another view, each after what it uses."""
+    needed: set[str] = set()
+    used = _sources(text)
+    for view in reversed(VIEWS):
+        if view in used:
+            needed.add(view)
+            used |= _sources(_view(view))
+    return [view for view in VIEWS if view in needed]
+
+
+def _sources(text: str) -> set[str]:
+    return set(_SOURCE.findall(_COMMENT.sub("", text)))
+
+
+def _view(name: str) -> str:
+    return (content("queries") / "views" / f"{name}.sql").read_text(encoding="utf-8")
+
+
+def keep_attribution(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
+    """Keep what the rules say about a capture beside its tables, so that it is worked out once.
+
+    The folder's name carries a hash of the rules: others replace it. Nothing is kept where nothing can be written.
+    """
+    place = folder / f"{ATTRIBUTION}-{_rules()}"
+    if place.exists():
+        return
+    try:
+        building = Path(tempfile.mkdtemp(prefix=f".{ATTRIBUTION}.", dir=folder))
+    except OSError:
+        return
+    try:
+        for table in ATTRIBUTED:
+            target = str(building / f"{table}.parquet")
+            connection.execute(f"COPY {table} TO $path (FORMAT parquet)", {"path": target})
+        for stale in folder.glob(f"{ATTRIBUTION}-*"):
+            shutil.rmtree(stale)
+        building.rename(place)
+    except (OSError, duckdb.IOException):
+        pass
+    finally:
+        shutil.rmtree(building, ignore_errors=True)
+
+
+def _load_attribution(connection: duckdb.DuckDBPyConnection, folder: Path) -> bool:
+    place = folder / f"{ATTRIBUTION}-{_rules()}"
+    files = {table: place / f"{table}.parquet" for table in ATTRIBUTED}
+    if not all(file.is_file() for file in files.values()):
+        return False
+    connection.execute("CREATE SCHEMA names")
+    connection.execute("CREATE SCHEMA attributed")
+    for table, file in files.items():
+        variable = table.replace(".", "_")
+        connection.execute(f"SET VARIABLE {variable} = $1", [_literal(file)])
+        connection.execute(f"CREATE TABLE {table} AS SELECT * FROM read_parquet(getvariable('{variable}'))")
+    return True
+
+
+@cache
+def _rules() -> str:
+    """A hash of everything that decides what a name or a call is."""
+    rules = [path for path in (PACKAGE / "classify").iterdir() if path.suffix in (".py", ".toml")]
+    return digest([*rules, PACKAGE / "attribution.py", *(content("queries") / "attribution").glob("*.sql")])
 
 
 def _is_small(connection: duckdb.DuckDBPyConnection) -> bool:

@@ -7,9 +7,8 @@ numbers rest on (`queries/footer.sql`).
 from __future__ import annotations
 
 import difflib
-import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -80,6 +79,12 @@ def run(connection: duckdb.DuckDBPyConnection, name: str, params: Mapping[str, s
     return Report(name, recipe.title, recipe.doc, sections, footer(connection))
 
 
+def asked(recipes: Iterable[Recipe]) -> str:
+    """The text of every query that these reports run."""
+    bodies = [query.body for recipe in recipes for query in recipe.sections]
+    return "\n".join([*bodies, (content("queries") / "footer.sql").read_text(encoding="utf-8")])
+
+
 def footer(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
     """The lines under every report: what could not be attributed, what was wrong in the input."""
     path = content("queries") / "footer.sql"
@@ -98,23 +103,6 @@ def cut(report: Report, limit: int | None) -> Report:
     if not limit:
         return report
     return replace(report, sections=tuple(_cut(section, limit) for section in report.sections))
-
-
-def views_of(query: sql.Query) -> list[str]:
-    """The views of `queries/views` that a query rests on, directly or through another view, each after what it uses."""
-    bodies = {path.stem: path.read_text(encoding="utf-8") for path in (content("queries") / "views").glob("*.sql")}
-    order: list[str] = []
-
-    def visit(body: str, pending: tuple[str, ...]) -> None:
-        text = re.sub(r"--[^\n]*", "", body)
-        used = re.findall(r"\b(?:FROM|JOIN)\s+([a-z_]+)\b(?!\s*\.)", text, re.IGNORECASE)
-        for view in dict.fromkeys(used):
-            if view in bodies and view not in order and view not in pending:
-                visit(bodies[view], (*pending, view))
-                order.append(view)
-
-    visit(query.body, ())
-    return order
 
 
 def _section(connection: duckdb.DuckDBPyConnection, query: sql.Query, params: Mapping[str, str]) -> Section:

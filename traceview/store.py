@@ -25,7 +25,7 @@ from traceview import capture
 from traceview.errors import InputError, UsageError
 from traceview.files import files_in, peek
 from traceview.model import Options as Options
-from traceview.paths import content
+from traceview.paths import PACKAGE, content, digest
 from traceview.tables import SCHEMA_VERSION
 
 if TYPE_CHECKING:
@@ -110,9 +110,15 @@ def resolve(path: Path, options: Options | None = None) -> Path:
     return cache
 
 
-def open_capture(path: Path, options: Options | None = None) -> duckdb.DuckDBPyConnection:
-    """A DuckDB connection with the public views over any input, converted on the way if need be."""
-    return capture.connect(resolve(path, options))
+def open_capture(path: Path, options: Options | None = None, asked: str | None = None) -> duckdb.DuckDBPyConnection:
+    """A DuckDB connection with the public views over any input, converted on the way if need be.
+
+    `asked`: the text of the queries to come, when it is known; only the views they rest on are made.
+    """
+    folder = resolve(path, options)
+    connection = capture.connect(folder, asked)
+    capture.keep_attribution(connection, folder)
+    return connection
 
 
 lock = capture.lock
@@ -240,14 +246,9 @@ def _key(files: Sequence[Path]) -> dict[str, object]:
 
 @cache
 def _code() -> str:
-    """A hash of everything that turns a file into tables, so that no version has to be counted by hand."""
-    package = Path(__file__).resolve().parent
-    files = [path for name in CONVERTERS for path in package.glob(name)]
-    files += (content("queries") / "ingest").rglob("*.sql")
-    digest = hashlib.sha256()
-    for path in sorted(files):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
+    """A hash of everything that turns a file into tables."""
+    files = [path for name in CONVERTERS for path in PACKAGE.glob(name)]
+    return digest([*files, *(content("queries") / "ingest").rglob("*.sql")])
 
 
 def _read_key(folder: Path) -> dict[str, Any]:

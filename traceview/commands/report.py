@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
     if args.show_sql:
         emit(["\n".join(sql_text(recipe, params) for recipe in recipes)], args.output)
         return 0
-    with opened(args) as connection:
+    with opened(args, reports.asked(recipes)) as connection:
         done = [reports.run(connection, recipe.name, params) for recipe in recipes]
     limit = DEFAULT_LIMIT if args.limit is None and args.format in FOR_PEOPLE else args.limit
     done = [reports.cut(report, limit) for report in done]
@@ -97,7 +97,7 @@ def text_of(done: Sequence[Report], form: str, is_for_file: bool) -> str:
 
 def sql_text(recipe: Recipe, params: Mapping[str, str]) -> str:
     """The queries of a report as one SQL text, with what their parameters are and the views they rest on."""
-    from traceview import reports
+    from traceview import capture
 
     parts = []
     for query in recipe.sections:
@@ -105,7 +105,7 @@ def sql_text(recipe: Recipe, params: Mapping[str, str]) -> str:
         for name, param in query.params.items():
             value = params.get(name, param.default)
             lines.append(f"-- ${name} = {'NULL' if value is None else value} ({param.type}: {param.doc})")
-        views = reports.views_of(query)
+        views = capture.resting_on(query.body)
         if views:
             lines.append(f"-- rests on queries/views/: {', '.join(views)}")
         parts.append("\n".join([*lines, f"{query.body.rstrip().rstrip(';')};", ""]))
