@@ -62,3 +62,22 @@ def test_it_is_known_by_content_alone(tmp_path: Path) -> None:
     unknown = tmp_path / "unknown"
     unknown.write_text(LOG)
     assert [reader for reader in READERS if reader.sniff(peek(unknown))] == [cntk_timing]
+
+
+def test_a_real_log_splits_a_network_as_the_studies_do(root: Path, captures: Any) -> None:
+    """LeNet, batch 64: convolution, bias (Plus), activation and pooling have times of their own, forward and backward."""
+    found = captures.open(root / "samples/cntk_timing/cntk-2.7-lenet-cpu.txt.gz")
+    assert rows(
+        found,
+        """SELECT kind, direction, count(*), sum(dur_ns) FROM layer_times
+        WHERE kind IN ('conv', 'bias', 'pooling') GROUP BY ALL ORDER BY 1, 2""",
+    ) == [
+        ("bias", "backward", 4, 1_107_000),
+        ("bias", "forward", 4, 1_078_000),
+        ("conv", "backward", 2, 11_149_000),
+        ("conv", "forward", 2, 4_764_000),
+        ("pooling", "backward", 2, 3_366_000),
+        ("pooling", "forward", 2, 1_034_000),
+    ]
+    assert rows(found, "SELECT DISTINCT n FROM layer_times") == [(20,)]
+    assert rows(found, "SELECT n_dropped, problems FROM captures") == [(None, None)]

@@ -66,13 +66,13 @@ def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, .
 
 def test_apply_nodes_with_their_direction(tmp_path: Path) -> None:
     found = opened(tmp_path, LOG + OTHER)
-    assert rows(found, "SELECT run, network, layer[:12], type, kind, direction, dur_ns, n FROM layer_times ORDER BY id") == [
+    assert rows(found, "SELECT run, network, layer[:12], type[:20], kind, direction, dur_ns, n FROM layer_times ORDER BY id") == [
         (1, "train.py:10", None, None, None, None, 1_051_426, 2),
-        (1, "train.py:10", "CorrMM{half,", "CorrMM", "conv", "forward", 876_000, 2),
-        (1, "train.py:10", "CorrMM_gradW", "CorrMM_gradWeights", "conv", "backward_filter", 24_600, 2),
-        (2, "predict.py:3", "GpuDnnConvGr", "GpuDnnConvGradI", "conv", "backward_data", 78_300, 1000),
-        (2, "predict.py:3", "Pool{ignore_", "Pool", "pooling", "forward", 70_000, 1000),
-        (2, "predict.py:3", "GpuElemwise{", "GpuElemwise", "elementwise", None, 60_000, 1000),
+        (1, "train.py:10", "CorrMM{half,", "CorrMM{half, (1, 1),", "conv", "forward", 876_000, 2),
+        (1, "train.py:10", "CorrMM_gradW", "CorrMM_gradWeights{h", "conv", "backward_filter", 24_600, 2),
+        (2, "predict.py:3", "GpuDnnConvGr", "GpuDnnConvGradI{algo", "conv", "backward_data", 78_300, 1000),
+        (2, "predict.py:3", "Pool{ignore_", "Pool{ignore_border=T", "pooling", "forward", 70_000, 1000),
+        (2, "predict.py:3", "GpuElemwise{", "GpuElemwise{Add}", "elementwise", None, 60_000, 1000),
     ]  # fmt: skip
 
 
@@ -103,3 +103,25 @@ def test_it_is_known_by_content_alone(tmp_path: Path) -> None:
     for text in (LOG, OTHER):
         unknown.write_text(text)
         assert [reader for reader in READERS if reader.sniff(peek(unknown))] == [theano_profile]
+
+
+def test_a_real_profile_names_passes_of_convolutions(root: Path, captures: Any) -> None:
+    """LeNet, batch 64: the first layer has no gradient of its input; Theano printed every node, so nothing is missing."""
+    found = captures.open(root / "samples/theano_profile/theano-1.0.5-lenet-cpu.txt.gz")
+    assert rows(found, "SELECT direction, count(*) FROM layer_times WHERE kind = 'conv' GROUP BY ALL ORDER BY 1") == [
+        ("backward_data", 1),
+        ("backward_filter", 2),
+        ("forward", 2),
+    ]
+    assert rows(
+        found, "SELECT kind, count(*) FROM layer_times WHERE kind IN ('pooling', 'activation') GROUP BY ALL ORDER BY 1"
+    ) == [
+        ("activation", 3),
+        ("pooling", 4),
+    ]
+    nodes, whole = rows(
+        found,
+        "SELECT sum(dur_ns) FILTER (layer IS NOT NULL), any_value(dur_ns) FILTER (layer IS NULL) FROM layer_times",
+    )[0]
+    assert 0.9 < nodes / whole < 1
+    assert rows(found, "SELECT count(*) FROM captures, unnest(warnings) AS t(w) WHERE w LIKE 'Theano left%'") == [(0,)]

@@ -29,6 +29,8 @@ _LINES = (
     r"^\s*<% ?time> |^\s*[\d.]+%\s+[\d.]+%\s+\S+s\s|^\s*Message: |calls to Function\.__call__: |\.\.\. \(remaining |"
     r"^\s*(?:Function|Scan Op) profiling"
 )
+_OPERATION = re.compile(r"[^({<]*(?:\{(?:[^{}]|\{[^{}]*\})*\})?")
+"""An operation before its inputs, with its parameters in braces."""
 _DIRECTIONS = (
     (re.compile(r"(?i)conv.*grad_?w|gradweights"), "backward_filter"),
     (re.compile(r"(?i)conv.*grad_?i|gradinputs"), "backward_data"),
@@ -82,8 +84,9 @@ def _add_row(log: LayerLog, table: _Table, line: str, network: str | None) -> No
     if not name:
         log.add(LayerTime(None, None))
     elif table.what == "Apply":
-        kind = re.split(r"[{(<]", name)[0]
-        direction = next((way for pattern, way in _DIRECTIONS if pattern.search(kind)), None)
+        operation = _OPERATION.match(name)
+        kind = operation[0] if operation else name
+        direction = next((way for pattern, way in _DIRECTIONS if pattern.search(kind.split("{")[0])), None)
         per_call = ns(row.get("time per call", "").removesuffix("s"), "s")
         log.add(LayerTime(per_call, direction, name, n, kind, network=network))
     else:
