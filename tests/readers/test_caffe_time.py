@@ -12,6 +12,7 @@ import pytest
 from traceview import capture, store
 from traceview.errors import InputError
 from traceview.files import peek
+from traceview.layerlog import NO_TIMELINE
 from traceview.readers import READERS, caffe_time
 
 LOG = """\
@@ -81,6 +82,7 @@ def test_nothing_gets_a_place_in_time(tmp_path: Path) -> None:
     found = opened(tmp_path, LOG)
     assert rows(found, "SELECT count(*) FROM events WHERE start_ns IS NOT NULL OR dur_ns IS NOT NULL") == [(0,)]
     assert rows(found, "SELECT count(*) FROM activities") == [(0,)]
+    assert rows(found, "SELECT clock, warnings FROM captures") == [(NO_TIMELINE, None)]
 
 
 def test_runs_of_several_networks(tmp_path: Path) -> None:

@@ -86,14 +86,14 @@ def read(stream: Stream, sink: Sink) -> None:
                 _read_mark(log, batch[mark].as_py(), sink)
             start = mark + 1
     lines.report(sink)
-    if log.n_summaries:
-        sink.warnings.append(NO_TIMELINE)
     sink.write_rows("ranks", [{"world_size": None, "host": None}])
     for number, name in enumerate(log.devices):
         found = re.search(r"\((\d+)\)$", name)
         product = re.sub(r"\s*\(\d+\)$", "", name)
         sink.write_rows("devices", [{"device": int(found[1]) if found else number, "name": product, "kind": "gpu"}])
-    sink.fact(tool="Nsight Systems", clock="times since the session began; the report has no wall clock")
+    only_summaries = log.n_summaries == sink.facts.get("n_kept")
+    clock = NO_TIMELINE if only_summaries else "times since the session began; the report has no wall clock"
+    sink.fact(tool="Nsight Systems", clock=clock)
 
 
 def _read_mark(log: Log, line: str, sink: Sink) -> None:

@@ -105,12 +105,12 @@ def read(stream: Stream, sink: Sink, part: int | None = None) -> None:
     for batch in lines:
         _read_batch(log, batch, sink)
     lines.report(sink)
-    if log.n_summaries:
-        sink.warnings.append(NO_TIMELINE)
     sink.write_rows("ranks", [{"pid": log.process or log.pid}])
     names = {_device_number(name, log.devices): re.sub(r"\s*\(\d*\)?$", "", name) for name in log.devices}
     sink.write_rows("devices", [{"device": at, "name": name, "kind": "gpu"} for at, name in names.items()])
-    sink.fact(tool="nvprof", clock="times since the profiler started; the log has no wall clock")
+    only_summaries = log.n_summaries == sink.facts.get("n_kept")
+    clock = NO_TIMELINE if only_summaries else "times since the profiler started; the log has no wall clock"
+    sink.fact(tool="nvprof", clock=clock)
 
 
 def _device_number(name: str, names: list[str]) -> int:
