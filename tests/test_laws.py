@@ -13,7 +13,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from traceview import capture, cli, sql
+from traceview import advice, capture, cli, sql
 from traceview.readers import READERS
 from traceview.sink import Sink
 from traceview.tables import TABLES
@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 QUERIES = ROOT / "queries"
 REPORTS = sorted(path.parent for path in QUERIES.glob("*/report.toml"))
 SECTIONS = [path for report in REPORTS for path in sorted(report.glob("*.sql"))]
+RULES = sorted((QUERIES / "advice").glob("*.sql"))
 TRACKED = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
 
 
@@ -76,7 +77,7 @@ def test_a_report_lists_its_sections(report: Path) -> None:
     assert set(facts["sections"]) == {path.stem for path in report.glob("*.sql")}
 
 
-@pytest.mark.parametrize("path", SECTIONS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+@pytest.mark.parametrize("path", [*SECTIONS, *RULES], ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_a_section_keeps_what_its_header_says(path: Path, empty: duckdb.DuckDBPyConnection) -> None:
     query = sql.load(path)
     assert (query.title and query.cannot) or query.columns
@@ -89,9 +90,29 @@ def test_a_section_keeps_what_its_header_says(path: Path, empty: duckdb.DuckDBPy
     assert re.search(r"(?im)^order by ", query.body), "rows must come in a stated order"
 
 
-@pytest.mark.parametrize("path", SECTIONS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+@pytest.mark.parametrize("path", [*SECTIONS, *RULES], ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_a_section_runs_on_an_empty_capture(path: Path, empty: duckdb.DuckDBPyConnection) -> None:
     assert isinstance(sql.load(path).run(empty), list)
+
+
+@pytest.mark.parametrize("path", RULES, ids=lambda path: path.stem)
+def test_an_advice_rule_says_what_it_has_to(path: Path, empty: duckdb.DuckDBPyConnection) -> None:
+    rule = sql.load(path)
+    assert list(rule.columns) == list(advice.COLUMNS)
+    assert all(rule.extra[key].endswith(".") for key in ("why", "cost", "unless"))
+    known = {key for name in advice.FRAMEWORKS for key in (name, f"{name}_cpu")}
+    assert {"pytorch", "any"} <= set(rule.extra["fix"]) <= known
+    assert rule.extra["needs"] and set(rule.extra["needs"]) <= {row[0] for row in advice.needs().run(empty)}
+    assert (ROOT / "tests/advice" / f"test_{path.stem}.py").exists()
+    assert f"`{path.stem}`" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_a_threshold_has_one_meaning() -> None:
+    meanings: dict[str, set[str]] = {}
+    for path in RULES:
+        for name, param in sql.load(path).params.items():
+            meanings.setdefault(name, set()).add(param.doc)
+    assert [name for name, docs in meanings.items() if len(docs) > 1] == []
 
 
 def test_every_query_file_has_a_title_and_a_doc() -> None:

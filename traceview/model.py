@@ -51,3 +51,32 @@ class Report:
     doc: str
     sections: tuple[Section, ...]
     footer: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The answer of one advice rule: found, not found, or cannot tell.
+
+    Of several ranks with the problem it is the one that loses most. Times are per step (see `scope`).
+    """
+
+    rule: str
+    title: str
+    status: str
+    reason: str
+    """Why it cannot be told, or what was found but is too little to matter."""
+    problem: str
+    place: str
+    rank: int | None
+    n_ranks: int
+    saving_ns: int | None
+    """Upper bound of what the fix can give; None where no bound can be stated."""
+    step_ns: int | None
+    saving_pct: float | None
+    """Of `step_ns`."""
+    confidence: str
+    evidence: tuple[str, ...]
+    fix: str
+    why: str
+    cost: str
+    unless: str

@@ -11,7 +11,6 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
 
 import duckdb
 
@@ -106,23 +105,12 @@ def cut(report: Report, limit: int | None) -> Report:
 
 
 def _section(connection: duckdb.DuckDBPyConnection, query: sql.Query, params: Mapping[str, str]) -> Section:
-    values = {
-        name: _typed(connection, name, params[name], param) for name, param in query.params.items() if name in params
-    }
-    rows = query.run(connection, values)
+    rows = query.run(connection, query.typed(connection, params))
     columns = tuple(
         Column(entry[0], str(entry[1]), query.columns.get(entry[0], "")) for entry in connection.description or ()
     )
     note = None if rows else (query.cannot or NO_ROWS)
     return Section(query.name, query.title, query.doc, columns, tuple(rows), note, query.body)
-
-
-def _typed(connection: duckdb.DuckDBPyConnection, name: str, text: str, param: sql.Param) -> Any:
-    """The text of a parameter as a value of its type, which is written in the query's own header."""
-    try:
-        return connection.execute(f"SELECT CAST($1 AS {param.type})", [text]).fetchall()[0][0]
-    except duckdb.Error as error:
-        raise UsageError(f"{name} = {text!r} is no {param.type}: {param.doc}.") from error
 
 
 def _cut(section: Section, limit: int) -> Section:

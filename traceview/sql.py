@@ -15,6 +15,7 @@ The one law: the path is the name, parameters are DuckDB's own `$name`, and SQL 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -59,6 +60,20 @@ class Query:
             return connection.execute(self.body, bound or None).fetchall()
         except (duckdb.ConversionException, duckdb.InvalidInputException) as error:
             raise UsageError(f"{self.name}: a parameter does not fit ({error}).") from error
+
+    def typed(self, connection: duckdb.DuckDBPyConnection, texts: Mapping[str, str]) -> dict[str, Any]:
+        """The texts that are for parameters of this query, each as a value of its parameter's type.
+
+        Raises `UsageError` for a text that is none.
+        """
+        return {name: _typed(connection, name, texts[name], self.params[name]) for name in self.params if name in texts}
+
+
+def _typed(connection: duckdb.DuckDBPyConnection, name: str, text: str, param: Param) -> Any:
+    try:
+        return connection.execute(f"SELECT CAST($1 AS {param.type})", [text]).fetchall()[0][0]
+    except duckdb.Error as error:
+        raise UsageError(f"{name} = {text!r} is no {param.type}: {param.doc}.") from error
 
 
 def load(path: Path) -> Query:

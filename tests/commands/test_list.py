@@ -54,10 +54,8 @@ def test_every_list_is_a_table_too(kind: str, capsys: pytest.CaptureFixture[str]
     assert captured.out.strip() and captured.err == ""
 
 
-def test_no_advice_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("traceview.paths.content", lambda folder: tmp_path / folder)
-    section = listing.advice()
-    assert section.rows == () and section.note == "There are no advice rules yet."
+def test_advice_is_the_folder(root: Path) -> None:
+    assert {row[0] for row in listing.advice().rows} == {path.stem for path in (root / "queries/advice").glob("*.sql")}
 
 
 def test_an_unknown_list_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:

@@ -79,12 +79,9 @@ def reports() -> Section:
 
 def advice() -> Section:
     """The advice rules: one file each."""
-    from traceview import sql
-    from traceview.paths import content
+    from traceview.advice import load
 
-    rules = sql.load_folder(content("queries") / "advice")
-    rows = [(rule.name, rule.title, str(rule.extra.get("fix", ""))) for rule in rules.values()]
-    return _section(("advice", "problem", "fix"), rows, "There are no advice rules yet.")
+    return _section(("advice", "problem", "doc"), [(rule.name, rule.title, rule.doc) for rule in load()])
 
 
 def categories() -> Section:

@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     from traceview import reports
 
     recipes = [reports.load(name) for name in dict.fromkeys(args.names or ["overview"])]
-    params = _params(args.params, recipes)
+    params = params_of(args.params, recipes)
     if args.show_sql:
         emit(["\n".join(sql_text(recipe, params) for recipe in recipes)], args.output)
         return 0
@@ -133,7 +133,7 @@ def writing(output: str) -> Iterator[None]:
         raise UsageError(f"cannot write {output}: {error.strerror}.") from error
 
 
-def _params(texts: Sequence[str], recipes: Sequence[Recipe]) -> dict[str, str]:
+def params_of(texts: Sequence[str], recipes: Sequence[Recipe]) -> dict[str, str]:
     """The values of `--set`. Raises `UsageError` for a name that no section has."""
     known = {name: param for recipe in recipes for name, param in recipe.params().items()}
     values = {}

@@ -1,0 +1,41 @@
+-- title = "Algorithm search inside the steps that count"
+-- doc = "Kernels of convolutions that occur in the first iterations and never again, where those iterations are counted: not left out as warm-up. The bound is their time that nothing earlier on the device covers, spread over the counted steps."
+-- why = "The library tried several algorithms at the start; in a short run that search is part of what is measured, and where shapes change it comes again with every new shape."
+-- cost = "Nothing if the search is only kept out of the measurement; a fixed choice may be slower than what a search finds."
+-- unless = "The run is long: then the search pays for itself, and only the measurement should leave out the first steps."
+-- needs = ["kernels", "conv_calls"]
+-- [fix]
+-- pytorch = "measure after a few warm-up steps; torch.backends.cudnn.benchmark = False for runs of a few steps or of changing shapes"
+-- tensorflow = "measure after a few warm-up steps; TF_CUDNN_USE_AUTOTUNE=0 for runs of a few steps or of changing shapes"
+-- jax = "measure after the first steps; keep the result of the search with XLA_FLAGS=--xla_gpu_dump_autotune_results_to=FILE and --xla_gpu_load_autotune_results_from=FILE"
+-- mxnet = "measure after a few warm-up batches; MXNET_CUDNN_AUTOTUNE_DEFAULT=0 for runs of a few steps or of changing shapes"
+-- any = "leave the first steps out of the measurement; switch the search off for runs of a few steps or of changing shapes"
+-- [params]
+-- search_first = { type = "BIGINT", default = 1, doc = "iterations in which a search may run" }
+-- search_conv_pct = { type = "DOUBLE", default = 5, doc = "found above this share of the time in convolution calls, in percent" }
+-- [columns]
+-- rank = "process of the job"
+-- problem = "what was found"
+-- place = "where"
+-- saving_ns = "at most, per step"
+-- confidence = "how sure, and why"
+-- evidence = "one line per kernel that lost"
+WITH lost AS (
+    SELECT t.rank, t.id, t.name, t.n_iterations, c.alone_ns, c.per FROM conv_trials t JOIN counted c ON c.id = t.id
+    WHERE t.last_iteration <= $search_first AND t.n_iterations >= $search_first + 2 AND t.role = 'main'
+), conv AS (
+    SELECT rank, sum(total_ns / per) AS conv_ns FROM counted_conv_calls GROUP BY rank
+), kinds AS (
+    SELECT rank, name, count(*) AS launches, sum(alone_ns / per) AS own_ns, any_value(n_iterations) AS n_iterations
+    FROM lost GROUP BY rank, name
+)
+SELECT k.rank,
+    format('{} launches of {} kernels run in the first of {} iterations and never again.', sum(launches), count(*),
+        any_value(n_iterations)) AS problem,
+    'The longest is ' || arg_max(name, own_ns) AS place, sum(own_ns) AS saving_ns,
+    'medium: names that are gone after the start; start-up work of another kind could look the same' AS confidence,
+    list(format('{}: {} launches, {:.3f} ms', name, launches, own_ns / 1e6) ORDER BY own_ns DESC, name) AS evidence
+FROM kinds k JOIN conv v USING (rank)
+GROUP BY k.rank
+HAVING 100.0 * sum(own_ns) > $search_conv_pct * any_value(v.conv_ns)
+ORDER BY k.rank

@@ -1,0 +1,42 @@
+"""A search in the steps that count: on both sides of a twentieth of the time in convolutions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from advised import answer, training
+from given import Given, conv
+
+RULE = "autotune_in_the_window"
+LOSER, WINNER = "void implicit_convolve_sgemm<float>(int)", "volta_scudnn_128x64_relu_interior_nn_v1"
+
+
+def steps(search_us: float) -> Given:
+    given = training()
+    for start in (0, 1000, 2000):
+        conv(given, start + 10, (2, 8, 32, 32), (8, 8, 3, 3), padding=1)
+        if start == 0:
+            given.kernel(LOSER, 20, 20 + search_us, launched=12)
+        given.kernel(WINNER, start + 400, start + 500, launched=start + 14)
+    return given
+
+
+def test_a_search_in_a_counted_step_is_found(tmp_path: Path) -> None:
+    found = answer(RULE, steps(30), tmp_path)
+    assert (found.status, found.saving_ns) == ("found", 10_000)
+    assert found.problem == "1 launches of 1 kernels run in the first of 3 iterations and never again."
+
+
+def test_a_short_one_is_not(tmp_path: Path) -> None:
+    assert answer(RULE, steps(15), tmp_path).status == "not found"
+
+
+def test_a_search_in_a_step_that_is_left_out_as_warm_up_is_not(tmp_path: Path) -> None:
+    given = steps(30)
+    given.rows["ranges"][0]["start_ns"], given.rows["ranges"][0]["dur_ns"] = -1_000_000, 2_000_000
+    assert answer(RULE, given, tmp_path).status == "not found"
+
+
+def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
+    found = answer(RULE, Given(), tmp_path)
+    assert (found.status, found.reason) == ("cannot tell", "the trace holds no kernels of a device.")

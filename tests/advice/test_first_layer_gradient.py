@@ -1,0 +1,47 @@
+"""The input gradient of the first convolution: of an image, or of more channels than one has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from advised import answer, training
+from given import Given, conv, conv_backward
+
+RULE = "first_layer_gradient"
+DGRAD, WGRAD = "void cudnn::cnn::dgrad_engine<float>(int)", "void cudnn::cnn::wgrad_alg0_engine<float>(int)"
+
+
+def steps(channels: int, with_dgrad: bool = True) -> Given:
+    image, first, hidden = (2, channels, 32, 32), (8, channels, 3, 3), (2, 8, 32, 32)
+    given = training()
+    for start in (0, 1000, 2000):
+        conv(given, start, image, first, padding=1)
+        given.kernel("implicit_convolve_sgemm", start + 5, start + 8, launched=start + 2)
+        conv(given, start + 10, hidden, (8, 8, 3, 3), padding=1)
+        given.kernel("implicit_convolve_sgemm", start + 15, start + 18, launched=start + 12)
+        conv_backward(given, start + 20, hidden, (8, 8, 3, 3), hidden, padding=1)
+        given.kernel(DGRAD, start + 25, start + 30, launched=start + 21)
+        conv_backward(given, start + 40, image, first, hidden, padding=1)
+        if with_dgrad:
+            given.kernel(DGRAD, start + 45, start + 55, launched=start + 41)
+        given.kernel(WGRAD, start + 55, start + 57, launched=start + 42)
+    return given
+
+
+def test_the_gradient_of_an_image_is_found(tmp_path: Path) -> None:
+    found = answer(RULE, steps(4), tmp_path)
+    assert (found.status, found.saving_ns, found.saving_pct) == ("found", 10_000, 1.0)
+    assert found.problem == "The first convolution computes the gradient of its input of 2 x 4 x 32 x 32."
+
+
+def test_an_input_of_more_channels_may_come_from_a_trained_layer(tmp_path: Path) -> None:
+    assert answer(RULE, steps(5), tmp_path).status == "not found"
+
+
+def test_without_it_nothing_is_found(tmp_path: Path) -> None:
+    assert answer(RULE, steps(3, with_dgrad=False), tmp_path).status == "not found"
+
+
+def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
+    found = answer(RULE, Given(), tmp_path)
+    assert (found.status, found.reason) == ("cannot tell", "the trace records no shapes of convolutions.")

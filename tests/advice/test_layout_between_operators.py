@@ -1,0 +1,34 @@
+"""Layout changes between operators: on both sides of a twentieth of device time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from advised import answer, training
+from given import Given
+
+RULE = "layout_between_operators"
+TO_NHWC = "void cudnn::ops::nchwToNhwcKernel<float, float, float, false, true>(int)"
+
+
+def steps(layout_us: float) -> Given:
+    given = training()
+    for start in (0, 1000, 2000):
+        given.op("aten::contiguous", start, start + 10)
+        given.kernel(TO_NHWC, start + 100, start + 100 + layout_us, launched=start + 1)
+        given.kernel("ampere_sgemm_128x64_nn", start + 200, start + 390, launched=start + 20)
+    return given
+
+
+def test_above_the_threshold_it_is_found_under_its_operator(tmp_path: Path) -> None:
+    found = answer(RULE, steps(11), tmp_path)
+    assert (found.status, found.saving_ns, found.place) == ("found", 11_000, "Most of it under aten::contiguous")
+
+
+def test_below_it_is_not(tmp_path: Path) -> None:
+    assert answer(RULE, steps(9), tmp_path).status == "not found"
+
+
+def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
+    found = answer(RULE, Given(), tmp_path)
+    assert (found.status, found.reason) == ("cannot tell", "nothing with a time ran on a device in this trace.")

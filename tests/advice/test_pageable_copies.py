@@ -1,0 +1,43 @@
+"""Pageable host memory: on both sides of one percent of the step, and at the rate of the link."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from advised import answer, training
+from given import Given
+
+RULE = "pageable_copies"
+
+
+def steps(copy_us: float, memory: str = "pageable", size_bytes: int = 1_000_000) -> Given:
+    given = training()
+    for start in (0, 1000, 2000):
+        end = start + 10 + copy_us
+        given.copy("HtoD", start + 10, end, src_kind=memory, dst_kind="device", size_bytes=size_bytes)
+        given.kernel("ampere_sgemm_128x64_nn", end + 5, end + 100)
+    return given
+
+
+def test_above_the_threshold_copy_and_wait_are_the_bound(tmp_path: Path) -> None:
+    found = answer(RULE, steps(200), tmp_path)
+    assert (found.status, found.saving_ns) == ("found", 205_000)
+    assert found.saving_pct == 20.5
+
+
+def test_below_it_is_not(tmp_path: Path) -> None:
+    assert answer(RULE, steps(4, size_bytes=20_000), tmp_path).status == "not found"
+
+
+def test_pinned_memory_and_copies_at_the_rate_of_the_link_are_fine(tmp_path: Path) -> None:
+    assert answer(RULE, steps(200, "pinned"), tmp_path / "pinned").status == "not found"
+    # PCI Express 4.0 gives an A100 31.5 GB/s.
+    assert answer(RULE, steps(200, size_bytes=6_000_000), tmp_path / "fast").status == "not found"
+
+
+def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
+    found = answer(RULE, Given(), tmp_path)
+    assert (found.status, found.reason) == (
+        "cannot tell",
+        "the trace holds no copy whose kind of host memory is recorded.",
+    )

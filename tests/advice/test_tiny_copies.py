@@ -1,0 +1,40 @@
+"""Many tiny copies: on both sides of twenty per step."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from advised import answer, training
+from given import Given
+
+RULE = "tiny_copies"
+
+
+def steps(n_copies: int, direction: str = "DtoH", size_bytes: int = 4) -> Given:
+    given = training()
+    for start in (0, 1000, 2000):
+        for number in range(n_copies):
+            at = start + 20 * number
+            given.copy(direction, at, at + 1, launched=at, size_bytes=size_bytes)
+            given.kernel("ampere_sgemm_128x64_nn", at + 3, at + 15, launched=at + 1)
+    return given
+
+
+def test_above_the_threshold_copies_and_the_waits_after_them_are_the_bound(tmp_path: Path) -> None:
+    found = answer(RULE, steps(21), tmp_path)
+    assert (found.status, found.saving_ns) == ("found", 63_000)
+    assert found.evidence == ("DtoH under (no operator): 21.0, 0.063 ms",)
+
+
+def test_below_it_is_not(tmp_path: Path) -> None:
+    assert answer(RULE, steps(20), tmp_path).status == "not found"
+
+
+def test_larger_copies_and_those_on_the_device_do_not_count(tmp_path: Path) -> None:
+    assert answer(RULE, steps(30, size_bytes=4096), tmp_path / "large").status == "not found"
+    assert answer(RULE, steps(30, "DtoD"), tmp_path / "device").status == "not found"
+
+
+def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
+    found = answer(RULE, Given(), tmp_path)
+    assert (found.status, found.reason) == ("cannot tell", "the trace holds no copy whose size is recorded.")

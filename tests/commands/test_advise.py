@@ -1,0 +1,72 @@
+"""`traceview advise`: every format, exit codes, thresholds, hostile names."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from traceview import advice, cli
+
+# In each step of 900 us of the small trace a pageable copy of 4096 bytes takes 20 us.
+COPIES = "pageable_copies"
+
+
+def run(capsys: pytest.CaptureFixture[str], *args: object, code: int = 0) -> str:
+    assert cli.main(["advise", *map(str, args)]) == code
+    return capsys.readouterr().out
+
+
+def test_a_finding_is_told_with_bound_share_and_fix(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = run(capsys, trace, COPIES)
+    line = next(line for line in text.splitlines() if line.startswith(COPIES)).split()
+    assert line[-3:] == ["20.000", "2.2", "high"]
+    assert "shares of its time (0.900 ms)" in text
+    assert "Change: DataLoader(..., pin_memory=True)" in text or "Change: allocate the host buffers" in text
+    assert "HtoD of 4096 bytes" not in text
+    assert "HtoD of 4096 bytes" in run(capsys, trace, COPIES, "--evidence")
+
+
+def test_json_holds_every_answer_in_the_same_columns(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (section,) = json.loads(run(capsys, trace, "--format", "json"))["sections"]
+    rows = {row["rule"]: row for row in section["rows"]}
+    assert set(rows) == set(advice.names())
+    found = rows[COPIES]
+    assert (found["status"], found["saving_ns"], found["step_ns"]) == ("found", 20_000, 900_000)
+    assert isinstance(found["evidence"], list)
+    unknown = rows["layout_in_convolutions"]
+    assert (unknown["status"], unknown["reason"]) == ("cannot tell", "no convolution was recognised in this trace.")
+    assert unknown["saving_ns"] is None
+
+
+@pytest.mark.parametrize("form", ["table", "csv", "markdown", "json"])
+def test_every_format_shows_hostile_names_only(trace: Path, capsys: pytest.CaptureFixture[str], form: str) -> None:
+    assert "\x1b" not in run(capsys, trace, "--evidence", "--format", form, "--at-least", "0%")
+
+
+@pytest.mark.parametrize(("limit", "code"), [("2%", 1), ("2.3", 0)])
+def test_fail_over(trace: Path, capsys: pytest.CaptureFixture[str], limit: str, code: int) -> None:
+    assert cli.main(["advise", str(trace), COPIES, "--fail-over", limit]) == code
+    errors = capsys.readouterr().err
+    assert errors == ("traceview: pageable_copies can cost 2.2 % of the step\n" if code else "")
+
+
+def test_a_threshold_is_set(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "Looked for and not found: pageable_copies." in run(
+        capsys, trace, COPIES, "--set", "pageable_from_bytes=4097"
+    )
+    run(capsys, trace, "--set", "no_such=1", code=2)
+    run(capsys, trace, "no_such_rule", code=2)
+
+
+def test_the_sql_of_a_rule_is_printed(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = run(capsys, trace, COPIES, "--show-sql")
+    assert text.startswith("-- queries/advice/pageable_copies.sql: ")
+    assert "-- $pageable_from_bytes = 4096 (BIGINT: only copies of at least this size)" in text
+
+
+def test_a_percentage_that_is_none(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.main(["advise", str(trace), "--fail-over", "much"])
+    assert "is no percentage" in capsys.readouterr().err
