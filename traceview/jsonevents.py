@@ -45,8 +45,12 @@ class Settled:
 class EventSplitter:
     """Iterate to get Arrow tables `(row, line)`; call `settle` on each before asking for the next."""
 
-    def __init__(self, blocks: Iterable[bytes], rewrite: Callable[[bytes], bytes] | None = None) -> None:
+    def __init__(
+        self, blocks: Iterable[bytes], rewrite: Callable[[bytes], bytes] | None = None, inside: bytes | None = None
+    ) -> None:
+        """`inside`: text that follows the bracket of an array of any objects; then `rest` is what follows its end."""
         self._blocks = iter(blocks)
+        self._inside = inside
         self._rewrite = rewrite
         self._raw = b""
         self._carry = b""
@@ -62,7 +66,9 @@ class EventSplitter:
         """The keys beside the array, from before and after it."""
 
     def __iter__(self) -> Iterator[pa.Table]:
-        if not self._read_head():
+        if self._inside is not None:
+            self._carry, self.found = self._inside, True
+        elif not self._read_head():
             return
         while not self.ended:
             more = self._more(CHUNK_BYTES)
@@ -81,7 +87,13 @@ class EventSplitter:
                 self._carry = self._raw
             if self._last:
                 break
-        self._read_tail()
+        if self._inside is None:
+            self._read_tail()
+
+    @property
+    def rest(self) -> bytes:
+        """Text that has been read and lies behind the array, once it has ended."""
+        return self._carry if self.ended else b""
 
     def again(self, rewrite: Callable[[bytes], bytes]) -> pa.Table | None:
         """Split the current chunk once more, rewritten, and rewrite all that follow.
@@ -120,7 +132,7 @@ class EventSplitter:
                 return self._give_up(row, start, out)
             event, end = decoded
             self._drop(start, end, out)
-            is_event = isinstance(event, dict) and "ph" in event
+            is_event = isinstance(event, dict) and ("ph" in event or (self._inside is not None and event))
             if is_event:
                 raw = self._text[start:end]
                 strict = _is_strict(raw)
@@ -142,7 +154,7 @@ class EventSplitter:
                 # After a piece that could not be read, a `]` may be one inside that piece.
                 if follows == b"]" and (is_event or not self._gave_up):
                     self.ended = True
-                    self._carry = self._text[after + 1 :] + self._carry
+                    self._carry = self._text[after + 1 :]
                     self._drop(after, len(self._text), out)
                 return after
 
@@ -228,6 +240,27 @@ class EventSplitter:
         if isinstance(found, dict):
             found.pop("", None)
             self.metadata.update(found)
+
+
+def arrays(blocks: Iterable[bytes], names: Iterable[str]) -> Iterator[tuple[str, EventSplitter]]:
+    """Every array of objects that stands under one of these keys, however deep, in the order of the file.
+
+    Each splitter must be used up before the next is asked for. Text between arrays is passed over.
+    """
+    key = re.compile(rb'"(' + b"|".join(name.encode() for name in names) + rb')"\s*:\s*\[\s*(?=\{)')
+    blocks = iter(blocks)
+    text = b""
+    while True:
+        match = key.search(text)
+        if match:
+            splitter = EventSplitter(blocks, inside=text[match.end() :])
+            yield match.group(1).decode(), splitter
+            text = splitter.rest
+            continue
+        more = next(blocks, None)
+        if more is None:
+            return
+        text = text[-256:] + more
 
 
 def _is_strict(raw: bytes) -> bool:

@@ -25,7 +25,9 @@ from traceview.readers import (
     nvprof_text,
     onednn,
     onnxruntime,
+    perfetto,
     rocm_db,
+    rocprofv3,
     tf_timeline,
     tf_trace,
     theano_profile,
@@ -34,6 +36,7 @@ from traceview.readers import (
 
 READERS: tuple[ModuleType, ...] = (
     xplane,
+    perfetto,
     tf_timeline,
     tf_trace,
     mxnet,
@@ -44,6 +47,7 @@ READERS: tuple[ModuleType, ...] = (
     nsys_rep,
     nvprof_db,
     rocm_db,
+    rocprofv3,
     nvprof_text,
     nsys_csv,
     caffe_time,

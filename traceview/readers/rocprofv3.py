@@ -1,0 +1,154 @@
+"""rocprofv3 JSON: kernels, copies, HIP and HSA calls and roctx ranges of AMD GPUs.
+
+Capture with `rocprofv3 --runtime-trace --output-format json -- COMMAND`. Format: rocprofiler-sdk-tool of
+https://github.com/ROCm/rocprofiler-sdk. Times are nanoseconds since the machine started. The one law: the file is one
+nested object with an array per kind of record, each read as a stream, so that memory does not grow with the file.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import pyarrow as pa
+
+from traceview.files import Peek, Stream
+from traceview.jsonevents import EventSplitter, arrays, lines_table
+from traceview.paths import content
+from traceview.sink import Sink
+
+NAME = "rocprofv3"
+TITLE = "rocprofv3 JSON"
+HOW = "rocprofv3 --runtime-trace --output-format json -- COMMAND"
+VERSION = 1
+
+RECORDS = (
+    *("kernel_dispatch", "memory_copy", "hip_api", "hsa_api", "marker_api", "rccl_api", "memory_allocation"),
+    *("scratch_memory", "rocdecode_api", "rocjpeg_api", "ompt", "kfd_page_migration", "counter_collection"),
+)
+"""Arrays whose objects are things that happened."""
+KEPT = {"agents": "agent", "kernel_symbols": "symbol", "buffer_records": "operation", "marker_api": "marker"}
+"""Arrays whose objects name things, and the temporary table each goes to."""
+TABLES = ("kernels", "memcpys", "api_calls", "ranges", "events")
+_METADATA = re.compile(rb'"metadata"\s*:\s*(?=\{)')
+
+
+def sniff(peek: Peek) -> bool:
+    """The tool's own name as the first key."""
+    return bool(re.match(rb'\s*\{\s*"rocprofiler-sdk-tool"\s*:', peek.head))
+
+
+def read(stream: Stream, sink: Sink) -> None:
+    """Fill the tables from one file; what names things comes before what happened."""
+    head = _Head(stream)
+    _make_empty(sink)
+    for name, splitter in arrays(head, (*KEPT, *RECORDS)):
+        for lines in splitter:
+            _store(sink, name, splitter, lines, head.metadata.get("pid"))
+        if not splitter.ended:
+            sink.problem(f"the file is cut off: its array {name} does not end")
+    if stream.damage:
+        sink.problem(stream.damage)
+    _describe(sink, head.metadata)
+
+
+class _Head:
+    """Passes blocks on, and keeps what the first ones say about the run."""
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream = stream
+        self.metadata: dict[str, Any] = {}
+
+    def __iter__(self) -> Iterator[bytes]:
+        for number, block in enumerate(self._stream):
+            if not number:
+                self._read(block)
+            yield block
+
+    def _read(self, block: bytes) -> None:
+        match = _METADATA.search(block)
+        if match:
+            try:
+                found = json.JSONDecoder().raw_decode(block[match.end() :].decode("utf-8", "replace"))[0]
+            except (ValueError, RecursionError):
+                return
+            self.metadata = found if isinstance(found, dict) else {}
+
+
+@cache
+def _sql(name: str) -> str:
+    return (content("queries") / "ingest" / NAME / f"{name}.sql").read_text(encoding="utf-8")
+
+
+def _make_empty(sink: Sink) -> None:
+    """The tables of names, so that every query runs whatever the file holds."""
+    _parse(sink, "", lines_table([], 0))
+    for table in (*KEPT.values(), "used"):
+        sink.connection.execute(f"CREATE OR REPLACE TEMP TABLE {table} AS {_sql(table)}")
+
+
+def _parse(sink: Sink, name: str, lines: pa.Table, make: str = "CREATE OR REPLACE TEMP TABLE record AS") -> None:
+    sink.connection.register("lines", lines)
+    sink.connection.execute(f"{make} {_sql('record')}", {"first": sink.next_id, "kept": name})
+
+
+def _store(sink: Sink, name: str, splitter: EventSplitter, lines: pa.Table, pid: Any) -> None:
+    """One part of one array."""
+    connection = sink.connection
+    _parse(sink, name, lines)
+    n_rows = len(lines) + _settle(sink, name, splitter, len(lines))
+    for table in [KEPT[name]] if name in KEPT else ["used"] if name == "kernel_dispatch" else []:
+        connection.execute(f"INSERT INTO {table} {_sql(table)}")
+    n_records = 0
+    if name in RECORDS:
+        for table in TABLES:
+            body = _sql(table)
+            values = {"pid": pid if isinstance(pid, int) else None} if "$pid" in body else None
+            connection.execute(f"INSERT INTO stage.{table} BY NAME {body}", values)
+        n_records, n_timed = connection.execute(_sql("count")).fetchall()[0]
+        sink.count("n_events", n_records)
+        sink.count("n_kept", n_timed)
+        sink.count("n_dropped", n_records - n_timed)
+        if n_timed < n_records:
+            sink.problem(f"{name} without a readable time", n_records - n_timed)
+    sink.next_id += n_rows
+
+
+def _settle(sink: Sink, name: str, splitter: EventSplitter, n_rows: int) -> int:
+    """Replace pieces that are no objects by the objects that are really there; returns how many were added."""
+    connection = sink.connection
+    doubtful = connection.execute('SELECT "row" FROM record WHERE line IS NULL').fetchall()
+    if not doubtful:
+        return 0
+    settled = splitter.settle([row for (row,) in doubtful])
+    rows = {"rows": list(settled.drop)}
+    connection.execute('DELETE FROM record WHERE "row" IN (SELECT unnest($rows))', rows)
+    if settled.events:
+        _parse(sink, name, lines_table(settled.events, n_rows), "INSERT INTO record")
+    if settled.bad:
+        sink.problem("record that is no valid JSON", len(settled.bad), settled.bad)
+        sink.count("n_events", len(settled.bad))
+        sink.count("n_dropped", len(settled.bad))
+    return len(settled.events)
+
+
+def _describe(sink: Sink, metadata: dict[str, Any]) -> None:
+    connection = sink.connection
+    connection.execute(f"INSERT INTO stage.devices BY NAME {_sql('devices')}")
+    ids, names = connection.execute(_sql("facts")).fetchall()[0]
+    node = metadata.get("node")
+    host = node.get("hostname") if isinstance(node, dict) else None
+    pid = metadata.get("pid")
+    command = metadata.get("command")
+    sink.write_rows(
+        "ranks",
+        [{"host": host if isinstance(host, str) else None, "pid": pid if isinstance(pid, int) else None}],
+    )
+    sink.fact(
+        tool="rocprofv3",
+        command=" ".join(str(word) for word in command) if isinstance(command, list) else None,
+        metadata={"n_kernel_ids": ids, "n_mangled_names": names, "node": node},
+    )
