@@ -15,7 +15,8 @@ function that is called again. A program's own marks (`jax.profiler.StepTraceAnn
 Layers are the program's `jax.named_scope`s, which stand in the operators' names.
 
 The one law: the program behaves as without us; see `inject/traceview_recorder.py`. There is one exception: on a CPU,
-where JAX runs ahead of its computations, a recorded step waits for its results, else they would lie in the next one.
+where JAX runs ahead of its computations, steps wait for their results until the recording is over: else those of one
+step would lie in the next, and the steps before the recording could not be timed.
 """
 
 import contextlib
@@ -66,7 +67,7 @@ class JaxRecorder(Recorder):
             function.keeps_state = bool(states)
             self.facts.see_call(function, states, arguments)
         self.tool.last_result = result
-        if self.state == RECORDING and jax.default_backend() == "cpu":
+        if jax.default_backend() == "cpu":
             jax.block_until_ready(result)
         if function.keeps_state:
             self.prefer(OPTIMIZER)

@@ -6,6 +6,7 @@ when the program has imported keras, which may be before, while or after it impo
 The one law: only what Keras itself calls is wrapped; without a recorder of the back-end every call goes straight on.
 """
 
+import contextlib
 import functools
 
 import keras
@@ -19,7 +20,7 @@ DEFAULT_BATCH = 32
 
 def recorder():
     """The recorder of the back-end while it still waits or records, else None."""
-    found = PROCESS.recorder(keras.backend.backend())
+    found = PROCESS.recorders.get(keras.backend.backend())
     return None if found is None or found.state == DONE else found
 
 
@@ -86,7 +87,8 @@ def with_model(method):
     def call(self, x=None, y=None, *args, **kwargs):
         found = recorder()
         if found is not None and hasattr(found.facts.model, "see_owner"):
-            see(found.facts.model, self, x, method.__name__, args, kwargs)
+            with contextlib.suppress(Exception):  # A fact less is no reason to disturb the program.
+                see(found.facts.model, self, x, method.__name__, args, kwargs)
         return method(self, x, y, *args, **kwargs)
 
     return call

@@ -45,7 +45,7 @@ class Model:
         """All of it as a dictionary, None where no model was seen."""
         owner = self.owner()
         if owner is not None:
-            self.name = type(owner).__name__
+            self.name, self.parameters = type(owner).__name__, None
             self.see_variables(owner.trainable_variables)
         if self.name is None and self.parameters is None and self.input is None:
             return None
