@@ -8,6 +8,7 @@ The one law: only what Keras itself calls is wrapped; without a recorder of the 
 
 import contextlib
 import functools
+import weakref
 
 import keras
 from keras.src.optimizers.base_optimizer import BaseOptimizer
@@ -40,27 +41,30 @@ def follow_training_function(model_class):
     def made(self, *args, **kwargs):
         before = self.train_function
         result = make(self, *args, **kwargs)
-        # With TensorFlow that function calls a tf.function, which its collector follows.
-        if self.train_function is not before and keras.backend.backend() != "tensorflow":
-            self.train_function = ending_steps(self.train_function)
+        if self.train_function is not before:
+            self.train_function = ending_steps(self, self.train_function)
         return result
 
     model_class.make_train_function = made
 
 
-def ending_steps(function):
-    """`function`, each call of it a step."""
+def ending_steps(model, function):
+    """`function`, each call of it a step of the model."""
+    owner = weakref.ref(model)
 
     @functools.wraps(function)
     def step(*args, **kwargs):
         found = recorder()
-        if found is not None:
-            found.prefer(OPTIMIZER)
-            found.begin()
-        result = function(*args, **kwargs)
-        if found is not None:
-            found.step_ended(OPTIMIZER, step)
-        return result
+        if found is None:
+            return function(*args, **kwargs)
+        is_whole = False
+        found.enter_library(OPTIMIZER)
+        try:
+            result = function(*args, **kwargs)
+            is_whole = True
+            return result
+        finally:
+            found.leave_library(OPTIMIZER, owner(), is_whole)
 
     return step
 

@@ -94,7 +94,9 @@ class Profiler:
         events = json.loads(self.path.read_text(encoding="utf-8"))
         runs = sorted(event["ts"] for event in events if event.get("name") == "model_run")
         if len(runs) > self.first:
-            last_dropped = [event for event in events if event.get("name") == "model_run" and event["ts"] < runs[self.first]]
+            last_dropped = [
+                event for event in events if event.get("name") == "model_run" and event["ts"] < runs[self.first]
+            ]
             begin = min((event["ts"] for event in last_dropped), default=0)
             end = max((event["ts"] + event["dur"] for event in last_dropped), default=0)
             events = [event for event in events if not begin <= event.get("ts", -1) < end]

@@ -157,7 +157,9 @@ class Facts:
         """Rank and size from TF_CONFIG, or from the launchers of MPI and Horovod."""
         with contextlib.suppress(ValueError, LookupError, TypeError, AttributeError):
             config = json.loads(os.environ.get("TF_CONFIG") or "{}")
-            workers = [f"{kind}{at}" for kind in ("chief", "worker") for at in range(len(config["cluster"].get(kind, ())))]
+            workers = [
+                f"{kind}{at}" for kind in ("chief", "worker") for at in range(len(config["cluster"].get(kind, ())))
+            ]
             self.rank = workers.index(f"{config['task']['type']}{config['task']['index']}")
             self.world_size = len(workers)
             return
@@ -226,7 +228,11 @@ def follow_functions(recorder):
 
 def follow_training(recorder):
     """Be told of gradients, of the variables they are for, and of TensorFlow's own optimizers."""
-    enter, leave, apply = backprop.GradientTape.__enter__, backprop.GradientTape.__exit__, training.Optimizer.apply_gradients
+    enter, leave, apply = (
+        backprop.GradientTape.__enter__,
+        backprop.GradientTape.__exit__,
+        training.Optimizer.apply_gradients,
+    )
 
     @functools.wraps(enter)
     def entered(self):

@@ -38,7 +38,10 @@ class Model:
             found = first_array(list(values))
             if found is not None:
                 shape = shape_of(found)
-                self.input = {"shape": [None if size is None else int(size) for size in shape], "dtype": dtype_of(found)}
+                self.input = {
+                    "shape": [None if size is None else int(size) for size in shape],
+                    "dtype": dtype_of(found),
+                }
                 self.batch = self.batch or self.input["shape"][0]
 
     def facts(self):

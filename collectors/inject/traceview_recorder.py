@@ -46,6 +46,7 @@ class Recorder:
         self.state = WAITING
         self.steps = Steps(self.advance)
         self.step_range = self.sigterm = None
+        self.is_in_library = False
 
     # What the program does
 
@@ -63,8 +64,22 @@ class Recorder:
     @safely
     def step_ended(self, source, owner):
         """An optimizer's step, a model's call or a compiled function's call is over."""
-        if self.state != DONE:
+        if self.state != DONE and not self.is_in_library:
             self.steps.ended(source, owner)
+
+    @safely
+    def enter_library(self, source):
+        """A library on top of the framework (Keras) begins a step; what ends inside is only a part of it."""
+        self.steps.prefer(source)
+        self.begin()
+        self.is_in_library = True
+
+    @safely
+    def leave_library(self, source, owner, is_whole):
+        """That step is over, or was given up."""
+        self.is_in_library = False
+        if is_whole:
+            self.step_ended(source, owner)
 
     @safely
     def called(self):
@@ -227,7 +242,9 @@ class Process:
     def busiest(self):
         """The recorder of the framework that computes: the one at work, with the most steps, or imported last."""
         recorders = list(self.recorders.values())
-        return max(reversed(recorders), key=lambda each: (each is self.owner, each.steps.is_begun, len(each.steps.ends)))
+        return max(
+            reversed(recorders), key=lambda each: (each is self.owner, each.steps.is_begun, len(each.steps.ends))
+        )
 
     def forked(self):
         """In a forked child."""

@@ -59,7 +59,7 @@ class Names:
             return known[1]
         if not is_leaf(module):
             return None
-        self._name(module, module.name if is_keras(module) else type(module).__name__)
+        self._name(module, own_name(module))
         return self.labels[id(module)][1]
 
     def _is_named(self, model):
@@ -70,7 +70,7 @@ class Names:
             known = self.labels.get(id(module))
             if is_leaf(module) and (known is None or known[0]() is not module):
                 name = ".".join(part for part in path.split(".") if part not in HIDDEN)
-                self._name(module, prefix + name if name else type(module).__name__)
+                self._name(module, prefix + name if name else own_name(module))
 
     def _name(self, module, name):
         label = f"traceview.module: {name} ({type(module).__name__})"
@@ -84,6 +84,11 @@ def is_leaf(module):
     holders = (torch.nn.ParameterList, torch.nn.ParameterDict)
     children = [child for child in module.children() if not isinstance(child, holders)]
     return not isinstance(module, holders) and (not children or isinstance(module, torch.nn.MultiheadAttention))
+
+
+def own_name(module):
+    """What a module is called where no model around it names it: Keras' layers have names of their own."""
+    return module.name if is_keras(module) else type(module).__name__
 
 
 def is_keras(module):

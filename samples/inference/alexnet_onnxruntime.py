@@ -70,7 +70,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--steps", type=int, default=8, help="runs (default 8)")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="default: cpu")
     parser.add_argument("--threads", type=int, default=0, help="CPU threads; default: the library's own choice")
-    parser.add_argument("--unfused", action="store_true", help="no graph optimization: bias, ReLU and convolution apart")
+    parser.add_argument(
+        "--unfused", action="store_true", help="no graph optimization: bias, ReLU and convolution apart"
+    )
     return parser.parse_args()
 
 

@@ -29,7 +29,10 @@ def convolution(x: jax.Array, layer: dict[str, jax.Array], layout: str) -> jax.A
     """Convolution with bias, without padding."""
     order = layout.upper()
     bias = layer["bias"] if layout == "nhwc" else layer["bias"][:, None, None]
-    return jax.lax.conv_general_dilated(x, layer["weight"], (1, 1), "VALID", dimension_numbers=(order, "HWIO", order)) + bias
+    return (
+        jax.lax.conv_general_dilated(x, layer["weight"], (1, 1), "VALID", dimension_numbers=(order, "HWIO", order))
+        + bias
+    )
 
 
 def pool(x: jax.Array, layout: str) -> jax.Array:

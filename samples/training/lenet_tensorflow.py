@@ -52,7 +52,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--batch", type=int, default=64, help="images per step (default 64)")
     parser.add_argument("--steps", type=int, default=20, help="training steps (default 20)")
     parser.add_argument("--device", choices=("cpu", "cuda"), help="default: cuda where there is one")
-    parser.add_argument("--layout", choices=("nchw", "nhwc"), default="nhwc", help="memory format; a CPU has nhwc alone")
+    parser.add_argument(
+        "--layout", choices=("nchw", "nhwc"), default="nhwc", help="memory format; a CPU has nhwc alone"
+    )
     parser.add_argument("--threads", type=int, help="CPU threads; default: TensorFlow's own choice")
     return parser.parse_args()
 
