@@ -273,7 +273,8 @@ for _ in range(4):
     assert (about["model"]["batch"], about["steps"]["source"]) == (8, "optimizer")
     connection = opened(tmp_path)
     assert steps(connection) == [3, 4, 5]
-    layers = [row[0] for row in rows(connection, "SELECT DISTINCT layer FROM conv_calls")]
+    # XLA's compiler leaves some filter gradients without a name.
+    layers = [row[0] for row in rows(connection, "SELECT DISTINCT layer FROM conv_calls WHERE layer IS NOT NULL")]
     assert len(layers) == 1 and "conv1" in layers[0]
 
 
