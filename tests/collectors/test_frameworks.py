@@ -290,3 +290,13 @@ def test_onnxruntime_runs_are_steps(tmp_path):
     assert len(steps(connection)) == 3
     assert rows(connection, "SELECT count(*) FROM conv_calls") == [(15,)]
     assert not list(tmp_path.glob("*.json"))
+
+
+@pytest.mark.parametrize("framework", ["tensorflow", "jax", "keras"])
+def test_the_larger_samples_train(framework):
+    need(framework)
+    words = [PYTHON, SAMPLES / "training" / f"alexnet_{framework}.py", "--batch", "2", "--steps", "2", "--device", "cpu"]
+    done = subprocess.run(words, env={**os.environ, **QUIET}, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    first, *rest = done.stdout.splitlines()
+    assert first.startswith("alexnet: 62378344 parameters, batch 2, ") and rest[-1].startswith("step 2: loss ")
