@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 DEMO ?= traceview-demo
 
-.PHONY: demo test check bench clean
+.PHONY: demo test check bench frameworks clean
 
 # Installs again only when the project's own requirements change. For a small CPU build of torch on a machine whose
 # index offers CUDA builds first: make demo PIP_EXTRA_INDEX_URL=<the index of CPU builds>.
@@ -29,8 +29,18 @@ check: $(VENV)/.installed
 test: check
 	$(BIN)/pytest
 
+# TensorFlow, JAX, Keras and ONNX Runtime in an environment of their own (3 GB), and the tests of their collectors.
+$(VENV)-frameworks/.installed: Makefile
+	$(PYTHON) -m venv $(VENV)-frameworks
+	$(VENV)-frameworks/bin/pip install --quiet --disable-pip-version-check "torch==$(TORCH)" \
+		tensorflow-cpu==2.21.* jax==0.10.* keras==3.15.* onnxruntime==1.31.* onnx
+	touch $@
+
+frameworks: $(VENV)/.installed $(VENV)-frameworks/.installed
+	TRACEVIEW_TEST_PYTHON=$(VENV)-frameworks/bin/python $(BIN)/pytest tests/collectors/test_frameworks.py
+
 bench: $(VENV)/.installed
 	$(BIN)/python benchmarks/ingest.py
 
 clean:
-	rm -rf $(VENV) $(DEMO) build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-frameworks $(DEMO) build dist .pytest_cache .mypy_cache .ruff_cache

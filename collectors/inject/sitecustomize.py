@@ -22,7 +22,13 @@ from _frozen_importlib_external import PathFinder, spec_from_file_location
 HERE = os.path.dirname(os.path.abspath(__file__))
 COLLECTORS = os.path.dirname(HERE)
 # The module whose import starts a collector -> the collector's file.
-FRAMEWORKS = {"torch": "torch_profiler.py"}
+FRAMEWORKS = {
+    "torch": "torch_profiler.py",
+    "tensorflow": "tensorflow_profiler.py",
+    "jax": "jax_profiler.py",
+    "keras": "keras_steps.py",
+    "onnxruntime": "onnxruntime_profiler.py",
+}
 
 
 def load(name, path):
@@ -60,9 +66,12 @@ def start_collector(framework):
 class FrameworkImports:
     """A finder that finds nothing itself: it lets the others find a framework and asks to be told when it is loaded."""
 
+    def __init__(self):
+        self.started = set()  # One program may import several frameworks, or one twice.
+
     def find_spec(self, name, path=None, target=None):
         """The framework's own spec, its loader prepared to start the collector once the module has run."""
-        if name not in FRAMEWORKS:
+        if name not in FRAMEWORKS or name in self.started:
             return None
         others = [finder for finder in sys.meta_path if finder is not self and hasattr(finder, "find_spec")]
         spec = next(filter(None, (finder.find_spec(name, path, target) for finder in others)), None)
@@ -80,8 +89,8 @@ class FrameworkImports:
         def exec_module(module):
             del loader.exec_module
             run_module(module)
-            if self in sys.meta_path:
-                sys.meta_path.remove(self)
+            if name not in self.started:
+                self.started.add(name)
                 start_collector(name)
 
         loader.exec_module = exec_module

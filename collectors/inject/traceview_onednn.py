@@ -10,16 +10,23 @@ first use, so `request_timestamps` has to come before that.
 
 import ctypes
 import os
+import threading
 
 MARKERS = (b"onednn_verbose,", b"dnnl_verbose,", b"mkldnn_verbose,")
 SWITCHES = ("ONEDNN_VERBOSE", "DNNL_VERBOSE", "MKLDNN_VERBOSE")
+# Says to child processes that the switch in their environment is ours and not the user's.
+OURS = "TRACEVIEW_ONEDNN"
+# fallocate(2): give the blocks of what was read back to the disk, and leave the file's size as it is.
+KEEP_SIZE_PUNCH_HOLE = 0x03
+DRAIN_S = 0.2
 # The C library's name for `FILE *stdout`: glibc, macOS. Elsewhere (musl) it cannot be changed.
 STDOUT_SYMBOLS = ("stdout", "__stdoutp")
 
 
 def request_timestamps():
     """Ask oneDNN for time stamps; call before the first operation. False where the user drives the verbose mode."""
-    if any(os.environ.get(name, "0") not in ("", "0", "none") for name in SWITCHES):
+    is_ours = OURS in os.environ
+    if not is_ours and any(os.environ.get(name, "0") not in ("", "0", "none") for name in SWITCHES):
         return False  # The user wants these lines on stdout: they stay as they are.
     os.environ.setdefault("ONEDNN_VERBOSE_TIMESTAMP", "1")
     return os.environ["ONEDNN_VERBOSE_TIMESTAMP"] == "1"
@@ -31,9 +38,7 @@ class Account:
     def __init__(self, path, switch):
         self.path = path
         self.switch = switch
-        self.libc = ctypes.CDLL(None)
-        self.libc.fopen.restype = ctypes.c_void_p
-        self.libc.fwrite.argtypes = (ctypes.c_char_p, ctypes.c_size_t, ctypes.c_size_t, ctypes.c_void_p)
+        self.libc = _libc()
         self.stdout = _variable(self.libc)
         self.program_stdout = None
         self.file = None
@@ -75,6 +80,99 @@ class Account:
         return sum(1 for line in account if line)
 
 
+class StandingAccount:
+    """For a framework without a switch: the lines flow from its first operation to the end of the process.
+
+    For all that time C's stdout is our file. A thread hands on what the program's C code printed, DRAIN_S late at most,
+    and drops oneDNN's lines unless we record; what was read is cut out of the file, so that it takes no room.
+    """
+
+    def __init__(self, make_path):
+        self.make_path = make_path
+        self.libc = _libc()
+        self.file = None
+        self.lock = threading.Lock()
+        self.header, self.lines, self.is_recording = [], [], False
+
+    def open(self):
+        """Ask oneDNN for its lines and catch them; before its first use. Raises OSError where that cannot be done."""
+        self.stdout = _variable(self.libc)
+        self.path, self.offset, self.rest = self.make_path(), 0, b""
+        file = self.libc.fopen(os.fsencode(self.path), b"ab")
+        if not file:
+            raise OSError(f"cannot write {self.path}")
+        self.file, self.reader = ctypes.c_void_p(file), self.path.open("r+b", buffering=0)
+        self.program_stdout, self.stdout.value = self.stdout.value, file
+        os.environ[SWITCHES[0]] = os.environ[OURS] = "1"
+        threading.Thread(target=self._drain_often, name="traceview", daemon=True).start()
+
+    def start(self):
+        """Keep the lines from here on."""
+        self.drain()
+        self.lines, self.is_recording = [], True
+
+    def stop(self, path):
+        """Write the lines since `start` to a file; returns their number."""
+        self.drain()
+        self.is_recording = False
+        count = len(self.lines)
+        if count:
+            path.write_bytes(b"".join(self.header + self.lines))
+        self.lines = []
+        return count
+
+    def drain(self, is_last=False):
+        """Sort what was printed since the last time."""
+        with self.lock:
+            if self.file is None:
+                return
+            self.libc.fflush(self.file)
+            text = self.rest + os.pread(self.reader.fileno(), 1 << 30, self.offset)
+            self.offset += len(text) - len(self.rest)
+            whole = len(text) if is_last else text.rfind(b"\n") + 1
+            self.rest = text[whole:]
+            for line in text[:whole].splitlines(keepends=True):
+                self._sort(*_split(line))
+            if self.offset and hasattr(self.libc, "fallocate"):
+                hole = (ctypes.c_int64(0), ctypes.c_int64(self.offset))
+                self.libc.fallocate(self.reader.fileno(), KEEP_SIZE_PUNCH_HOLE, *hole)
+
+    def close(self):
+        """At the end of the process: C gets its stdout back."""
+        if self.file is not None:
+            self.stdout.value = self.program_stdout
+            self.drain(is_last=True)
+            self.file = None
+            self.path.unlink(missing_ok=True)
+
+    def forked(self):
+        """In a forked child: file, thread and lines are the parent's; it opens its own."""
+        if self.file is not None:
+            self.lock = threading.Lock()
+            self.stdout.value = self.program_stdout
+            self.reader.close()
+            self.lines, self.is_recording = [], False
+            self.open()
+
+    def _sort(self, others, line):
+        if others:
+            self.libc.fwrite(others, 1, len(others), self.program_stdout)
+        if b",exec," not in line:
+            if line:
+                self.header.append(line)
+                # oneDNN has read its switches: programs that the program starts shall not see ours.
+                for name in (SWITCHES[0], OURS):
+                    os.environ.pop(name, None)
+        elif self.is_recording:
+            self.lines.append(line)
+
+    def _drain_often(self):
+        file, wait = self.file, threading.Event()
+        while self.file is file:
+            wait.wait(DRAIN_S)
+            self.drain()
+
+
 def version(path):
     """The oneDNN version that the header of an account names, for example `v3.12.0`; None without a header."""
     with path.open("rb") as file:
@@ -90,6 +188,13 @@ def _split(line):
     starts = [line.find(marker) for marker in MARKERS if marker in line]
     cut = min(starts) if starts and line.endswith(b"\n") else len(line)
     return line[:cut], line[cut:]
+
+
+def _libc():
+    libc = ctypes.CDLL(None)
+    libc.fopen.restype = ctypes.c_void_p
+    libc.fwrite.argtypes = (ctypes.c_char_p, ctypes.c_size_t, ctypes.c_size_t, ctypes.c_void_p)
+    return libc
 
 
 def _variable(libc):

@@ -29,6 +29,11 @@ class Steps:
         self.is_settled = False
         self.begins, self.ends = [], []
 
+    @property
+    def is_begun(self):
+        """Whether anything of a step was seen."""
+        return bool(self.begins)
+
     def begin(self):
         """The first step begins with the first thing seen of it."""
         if not self.begins:

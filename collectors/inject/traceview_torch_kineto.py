@@ -11,6 +11,7 @@ from contextlib import contextmanager
 import torch
 import traceview_onednn as onednn
 import traceview_raw as raw
+from traceview_torch_ranges import Range
 
 STEP = "ProfilerStep#"
 
@@ -54,6 +55,10 @@ class Kineto:
             except (OSError, AttributeError) as error:
                 self.problems.append(f"oneDNN's own account could not be recorded: {error}")
         self.profiler.start_trace()
+
+    def open_step(self, number):
+        """The range of a step, open."""
+        return Range(f"{STEP}{number}", self.uses_cuda)
 
     def stop(self):
         """Stop recording; returns oneDNN's log as [(path, suffix)], empty where it ran nothing."""

@@ -59,7 +59,7 @@ class Names:
             return known[1]
         if not is_leaf(module):
             return None
-        self._name(module, type(module).__name__)
+        self._name(module, own_name(module))
         return self.labels[id(module)][1]
 
     def _is_named(self, model):
@@ -70,7 +70,7 @@ class Names:
             known = self.labels.get(id(module))
             if is_leaf(module) and (known is None or known[0]() is not module):
                 name = ".".join(part for part in path.split(".") if part not in HIDDEN)
-                self._name(module, prefix + name if name else type(module).__name__)
+                self._name(module, prefix + name if name else own_name(module))
 
     def _name(self, module, name):
         label = f"traceview.module: {name} ({type(module).__name__})"
@@ -79,7 +79,21 @@ class Names:
 
 def is_leaf(module):
     """Whether a module computes by itself: it has no children, or has them only to hold their weights."""
-    return next(module.children(), None) is None or isinstance(module, torch.nn.MultiheadAttention)
+    if is_keras(module) and getattr(module, "layers", None):
+        return False  # Keras keeps a model's layers where torch does not see them.
+    holders = (torch.nn.ParameterList, torch.nn.ParameterDict)
+    children = [child for child in module.children() if not isinstance(child, holders)]
+    return not isinstance(module, holders) and (not children or isinstance(module, torch.nn.MultiheadAttention))
+
+
+def own_name(module):
+    """What a module is called where no model around it names it: Keras' layers have names of their own."""
+    return module.name if is_keras(module) else type(module).__name__
+
+
+def is_keras(module):
+    """Whether a module is a layer of Keras 3 on its torch back-end."""
+    return hasattr(type(module), "torch_params") and isinstance(getattr(module, "name", None), str)
 
 
 def unwrap(module):
@@ -101,6 +115,8 @@ class Facts:
         """An outermost module is called for the first time; the one with the most parameters is the model."""
         model = unwrap(root)
         parameters = list(model.parameters())
+        if is_keras(model):  # It keeps the states of random generators as parameters too.
+            parameters = [variable.value for variable in model.trainable_variables]
         count = sum(parameter.numel() for parameter in parameters)
         if self.model is None or count > self.model["parameters"]:
             self.model = {
@@ -118,7 +134,7 @@ class Facts:
             return
         for value in inputs:
             for tensor in value if isinstance(value, (list, tuple)) else (value,):
-                if isinstance(tensor, torch.Tensor) and tensor.dim():
+                if isinstance(tensor, torch.Tensor) and tensor.dim() and tensor.device.type != "meta":
                     self.model["batch"] = tensor.shape[0]
                     self.model["input"] = {
                         "shape": list(tensor.shape),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -31,7 +32,8 @@ EXAMPLES = """examples:
   traceview collect -o before --steps 8 --stop-after -- python -m package.train
   traceview collect -- torchrun --nproc-per-node 2 train.py
 
-A step ends where the first optimizer's step() does; in a script without an optimizer, where its model's call does.
+A step ends where the first optimizer's step() does, or the call of the compiled function that holds it; in a script
+without an optimizer, where its model's call does.
 A loop that knows better says so with `import sys; sys.audit("traceview.step")`, which does nothing without traceview.
 """
 
@@ -216,7 +218,10 @@ def _take_notes(raw: Path) -> dict[int, tuple[str, str]]:
         if path.name.startswith(".process-"):
             state, _, detail = path.read_text(encoding="utf-8", errors="replace").partition("\n")
             notes[int(path.stem.rpartition("-")[2])] = (state, detail.strip())
-        path.unlink()
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
     return notes
 
 
@@ -278,11 +283,12 @@ def _why_none(notes: dict[int, tuple[str, str]], options: dict[str, int]) -> str
             )
     if "waiting" in found or "framework" in found:
         return (
-            "torch was imported, but no step was seen to end: no optimizer's step() and no module's call. "
+            "a framework was imported, but no step was seen to end: no optimizer's step, no call of a model or of a "
+            "compiled function that is called again. "
             'Mark the end of each step with: import sys; sys.audit("traceview.step")'
         )
     if "python" in found:
-        return "the command imported no framework that traceview supports (torch)."
+        return "the command imported no framework that traceview supports (torch, tensorflow, jax, onnxruntime)."
     return (
         "the collector was not loaded. Give a command that runs Python, "
         "without its options -S, -I and -E, which ignore PYTHONPATH."

@@ -44,7 +44,7 @@ def operators(connection: duckdb.DuckDBPyConnection, steps: Steps) -> Spans:
         r"""INSERT INTO derived.ops BY NAME
         SELECT f.id, paths.path, f.parent_id, f.depth, f.self_ns, f.forward_id, f.step,
             f.forward_id IS NOT NULL OR o.forward_thread IS NOT NULL
-                OR regexp_matches(o.name, 'Backward\d*$|^autograd::engine|^gradient(_tape|s)/|[(/]transpose[(]')
+                OR regexp_matches(o.name, 'Backward\d*$|^autograd::engine|(^|/)gradient(_tape|s)/|[(/]transpose[(]')
                 AS is_backward,
             coalesce(regexp_replace(m.name, ' \(\w+\)$', ''),
                 nullif(regexp_extract(o.module_hierarchy, '([^.]*)$', 1), '')) AS layer,

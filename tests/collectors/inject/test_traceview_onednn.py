@@ -45,3 +45,47 @@ def test_a_users_own_verbose_mode_is_left_alone(inject, monkeypatch):
     assert onednn.request_timestamps()
     monkeypatch.setenv("DNNL_VERBOSE", "1")
     assert not onednn.request_timestamps()
+
+
+STANDING = """
+import ctypes, os, pathlib, sys, time
+sys.path.insert(0, sys.argv[1])
+import traceview_onednn as onednn
+libc = ctypes.CDLL(None)
+account = onednn.StandingAccount(lambda: pathlib.Path(f"{sys.argv[2]}-{os.getpid()}"))
+account.open()
+switches = [os.environ.get(name) for name in ("ONEDNN_VERBOSE", "TRACEVIEW_ONEDNN")]
+libc.printf(b"onednn_verbose,v1,info,oneDNN v3.7.3 (commit 1)\\n")
+libc.printf(b"onednn_verbose,v1,1.0,primitive,exec,before\\n")
+account.start()
+libc.printf(b"one;onednn_verbose,v1,2.0,primitive,exec,within\\n")
+libc.printf(b"no end;")
+count = account.stop(pathlib.Path(sys.argv[2]))
+libc.printf(b"onednn_verbose,v1,3.0,primitive,exec,after\\n")
+libc.printf(b"two\\n")
+time.sleep(1)
+child = os.fork()
+if not child:
+    account.forked()
+    libc.printf(b"onednn_verbose,v1,4.0,primitive,exec,child\\n")
+    libc.printf(b"child\\n")
+    account.close()
+    libc.fflush(None)
+    os._exit(0)
+os.waitpid(child, 0)
+account.close()
+libc.printf(b"last\\n")
+libc.fflush(None)
+print(count, switches, "ONEDNN_VERBOSE" in os.environ, account.path.exists())
+"""
+
+
+def test_an_account_that_cannot_be_switched_off_hands_on_what_is_not_its_own(tmp_path, inject):
+    log = tmp_path / "log"
+    done = subprocess.run([sys.executable, "-c", STANDING, inject, log], capture_output=True, text=True)
+    assert done.stderr == ""
+    assert done.stdout == "one;no end;two\nchild\nlast\n1 ['1', '1'] False False\n"
+    assert log.read_text().splitlines() == [
+        "onednn_verbose,v1,info,oneDNN v3.7.3 (commit 1)",
+        "onednn_verbose,v1,2.0,primitive,exec,within",
+    ]

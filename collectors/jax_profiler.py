@@ -1,0 +1,260 @@
+"""Records some training steps of an unmodified JAX program with JAX' profiler (XPlane, with the compiled HLO inside).
+
+Under `traceview collect -- python train.py`, or alone, where traceview is not installed:
+
+    TRACEVIEW_DIR=capture PYTHONPATH=collectors/inject python train.py
+
+`inject/sitecustomize.py` calls `install` when the program has imported jax; options are described in
+`inject/traceview_raw.py`. Each process that runs steps leaves `capture/raw/rank-NNNN.xplane.pb` and
+`rank-NNNN.meta.json`.
+
+A step ends with a compiled function (`jax.jit`, called from outside of any other) that gives back what it was given: a
+state, that is at least two arrays in the same structure. In a program without one it ends with the first compiled
+function that is called again. A program's own marks (`jax.profiler.StepTraceAnnotation`) or its own word
+(`import sys; sys.audit("traceview.step")`) count more. Steps are marked as `train`, unless the program marks its own.
+Layers are the program's `jax.named_scope`s, which stand in the operators' names.
+
+The one law: the program behaves as without us; see `inject/traceview_recorder.py`. There is one exception: on a CPU,
+where JAX runs ahead of its computations, steps wait for their results until the recording is over: else those of one
+step would lie in the next, and the steps before the recording could not be timed.
+"""
+
+import contextlib
+import functools
+import math
+import os
+import threading
+import weakref
+
+import jax
+import traceview_raw as raw
+from jax._src import profiler as jax_profiler
+from jax._src.core import trace_state_clean
+from traceview_model import Model, shape_of
+from traceview_recorder import DONE, PROCESS, RECORDING, Recorder, safely
+from traceview_steps import FORWARD, OPTIMIZER
+from traceview_xplane import Xplane
+
+START, STOP = jax_profiler.start_trace, jax_profiler.stop_trace
+# A state has at least a weight and a bias.
+LEAVES_OF_A_STATE = 2
+
+
+class JaxRecorder(Recorder):
+    """Follows the program's outermost compiled functions."""
+
+    def __init__(self):
+        super().__init__("jax", Profiler(), Facts())
+        self.tool.options = self.options
+        self.outermost = threading.local()
+        self.first_again = None
+
+    @safely
+    def enter(self):
+        """A function is called; returns whether from outside of any other and of every trace."""
+        if getattr(self.outermost, "is_open", False) or not trace_state_clean():
+            return False
+        self.outermost.is_open = True
+        self.begin()
+        return True
+
+    @safely
+    def leave(self, function, arguments, result):
+        """The outermost function returned; `result` is None where it raised."""
+        self.outermost.is_open = False
+        if function.keeps_state is None and result is not None:
+            states = states_of(arguments, result)
+            function.keeps_state = bool(states)
+            self.facts.see_call(function, states, arguments)
+        self.tool.last_result = result
+        if jax.default_backend() == "cpu":
+            jax.block_until_ready(result)
+        if function.keeps_state:
+            self.prefer(OPTIMIZER)
+            self.begin()
+            self.step_ended(OPTIMIZER, function)
+        elif self._is_called_again(function):
+            self.step_ended(FORWARD, function)
+
+    def _is_called_again(self, function):
+        function.calls += 1
+        if function.calls > 1 and (self.first_again is None or self.first_again() is None):
+            self.first_again = weakref.ref(function)
+        return self.first_again is not None and self.first_again() is function
+
+    @safely
+    def marked(self):
+        """A step that the program marks itself is over."""
+        if self.state != RECORDING:
+            self.tool.marks_steps = False
+        self.called()
+
+
+class Profiler(Xplane):
+    """JAX' profiler."""
+
+    def __init__(self):
+        super().__init__(self.start_quietly, STOP, self.mark)
+        self.marks_steps = True
+        self.last_result = None
+        self.options = {}
+
+    def start_quietly(self, folder):
+        """Start without Python's own function calls, of which there are very many, unless stacks are wanted."""
+        options = jax.profiler.ProfileOptions()
+        options.python_tracer_level = int(bool(self.options.get("stacks")))
+        START(folder, profiler_options=options)
+
+    def mark(self, number):
+        """What marks a step, in the form that the profiler's own tools know."""
+        if not self.marks_steps:
+            return contextlib.nullcontext()
+        return jax_profiler.TraceAnnotation("train", step_num=number, _r=1)
+
+    def start(self):
+        """Record from here on; work of earlier steps is not to show up in the recorded ones."""
+        jax.block_until_ready(self.last_result)
+        super().start()
+
+    def stop(self):
+        """Stop when the last step's work is done."""
+        jax.block_until_ready(self.last_result)
+        self.last_result = None
+        return super().stop()
+
+
+class Facts:
+    """Collects what `rank-NNNN.meta.json` says."""
+
+    def __init__(self):
+        self.model = Model()
+        self.warnings = []
+        self.rank = self.world_size = None
+
+    def see_call(self, function, states, arguments):
+        """A compiled function returned for the first time: the first state that it kept are the parameters."""
+        if states:
+            # Optimizers keep copies of the parameters; those that carry them together name them so.
+            parameters = getattr(states[0], "params", states[0])
+            self.model.see_variables(jax.tree_util.tree_leaves(parameters))
+            self.model.name = self.model.name or function.__name__
+            rest = [argument for argument in arguments if all(argument is not state for state in states)]
+            self.model.see_arguments(rest)
+
+    def see_job(self):
+        """Rank and size of the job."""
+        self.rank = jax.process_index() if jax.process_count() > 1 else None
+        self.world_size = jax.process_count()
+
+    def collect(self, logs):
+        """All of it as one dictionary."""
+        facts = raw.process_facts()
+        platform = jax.default_backend()
+        facts.update(
+            framework="jax",
+            framework_version=jax.__version__,
+            device={"gpu": "cuda"}.get(platform, platform),
+            devices=[facts["cpu"]] if platform == "cpu" else [device.device_kind for device in jax.local_devices()],
+            # XLA takes as many threads as there are cores, or as the process may use.
+            threads=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+            flags={
+                "matmul_precision": jax.config.jax_default_matmul_precision,
+                "x64": jax.config.jax_enable_x64,
+            },
+            model=self.model.facts(),
+            world_size=self.world_size or 1,
+            warnings=self.warnings,
+        )
+        return facts
+
+
+def states_of(arguments, result):
+    """Those arguments that the result holds again: the same structure of at least two arrays of the same shapes."""
+    outputs = [result, *(result if isinstance(result, (tuple, list)) else ())]
+    given = {signature(output) for output in outputs}
+    return [argument for argument in arguments if signature(argument) in given and signature(argument) is not None]
+
+
+def signature(value):
+    """Structure and shapes of a pytree of arrays; None for less than a state."""
+    leaves, structure = jax.tree_util.tree_flatten(value)
+    shapes = tuple(shape_of(leaf) for leaf in leaves)
+    sizes = [shape for shape in shapes if shape is not None and math.prod(shape) > 1]
+    return (structure, shapes) if len(sizes) >= LEAVES_OF_A_STATE else None
+
+
+class Followed:
+    """A compiled function that tells the recorder of its calls; in all else it is the function."""
+
+    def __init__(self, function, recorder):
+        self.__dict__.update(function=function, recorder=recorder, keeps_state=None, calls=0)
+        functools.update_wrapper(self, function)
+
+    def __call__(self, *args, **kwargs):
+        if self.recorder.state == DONE or not self.recorder.enter():
+            return self.function(*args, **kwargs)
+        result = None
+        try:
+            result = self.function(*args, **kwargs)
+            return result
+        finally:
+            self.recorder.leave(self, (*args, *kwargs.values()), result)
+
+    def __getattr__(self, name):
+        return getattr(self.function, name)
+
+    def __get__(self, instance, owner=None):
+        return self if instance is None else functools.partial(self, instance)
+
+    def __repr__(self):
+        return repr(self.function)
+
+    def __reduce__(self):
+        return self.function.__reduce__()
+
+
+def install():
+    """Hook the one recorder of this process into JAX; called once, when the program has imported it."""
+    recorder = JaxRecorder()
+    follow_functions(recorder)
+    follow_marks(recorder)
+    make_room_for_own_profiler(recorder)
+    PROCESS.follow(recorder)
+
+
+def follow_functions(recorder):
+    """Be told of the calls of every function that is compiled from here on."""
+    make = jax.jit
+
+    @functools.wraps(make)
+    def jit(*args, **kwargs):
+        made = make(*args, **kwargs)
+        if hasattr(made, "lower"):
+            return Followed(made, recorder)
+        # Without a function it makes a decorator.
+        return lambda function: Followed(made(function), recorder)
+
+    jax.jit = jit
+
+
+def follow_marks(recorder):
+    """Be told where the program marks its own steps."""
+    mark = jax_profiler.StepTraceAnnotation
+
+    def leave(self, *error):
+        result = super(mark, self).__exit__(*error)
+        recorder.marked()
+        return result
+
+    mark.__exit__ = leave
+
+
+def make_room_for_own_profiler(recorder):
+    """There is one profiler at a time: when the program starts its own, ours ends before."""
+
+    @functools.wraps(START)
+    def start_trace(*args, **kwargs):
+        recorder.finish("the program's own profiler")
+        return START(*args, **kwargs)
+
+    jax_profiler.start_trace = jax.profiler.start_trace = start_trace

@@ -1,0 +1,113 @@
+"""Tells the recorder of Keras' back-end (torch, tensorflow or jax) where a Keras 3 program's steps end, and its model.
+
+This records nothing itself: the back-end's collector beside this file does. `inject/sitecustomize.py` calls `install`
+when the program has imported keras, which may be before, while or after it imports the back-end.
+
+The one law: only what Keras itself calls is wrapped; without a recorder of the back-end every call goes straight on.
+"""
+
+import contextlib
+import functools
+import weakref
+
+import keras
+from keras.src.optimizers.base_optimizer import BaseOptimizer
+from traceview_model import shape_of
+from traceview_recorder import DONE, PROCESS
+from traceview_steps import OPTIMIZER
+
+DEFAULT_BATCH = 32
+
+
+def recorder():
+    """The recorder of the back-end while it still waits or records, else None."""
+    found = PROCESS.recorders.get(keras.backend.backend())
+    return None if found is None or found.state == DONE else found
+
+
+def install():
+    """Hook into Keras' trainers and optimizers."""
+    follow_training_function(keras.Model)
+    follow_optimizer()
+    for name in ("fit", "train_on_batch"):
+        setattr(keras.Model, name, with_model(getattr(keras.Model, name)))
+
+
+def follow_training_function(model_class):
+    """A step ends where the function that `fit` and `train_on_batch` call for each batch does."""
+    make = model_class.make_train_function
+
+    @functools.wraps(make)
+    def made(self, *args, **kwargs):
+        before = self.train_function
+        result = make(self, *args, **kwargs)
+        if self.train_function is not before:
+            self.train_function = ending_steps(self, self.train_function)
+        return result
+
+    model_class.make_train_function = made
+
+
+def ending_steps(model, function):
+    """`function`, each call of it a step of the model."""
+    owner = weakref.ref(model)
+
+    @functools.wraps(function)
+    def step(*args, **kwargs):
+        found = recorder()
+        if found is None:
+            return function(*args, **kwargs)
+        is_whole = False
+        found.enter_library(OPTIMIZER)
+        try:
+            result = function(*args, **kwargs)
+            is_whole = True
+            return result
+        finally:
+            found.leave_library(OPTIMIZER, owner(), is_whole)
+
+    return step
+
+
+def follow_optimizer():
+    """In a loop of the program's own, an optimizer ends the step."""
+    apply = BaseOptimizer.apply
+
+    @functools.wraps(apply)
+    def applied(self, *args, **kwargs):
+        result = apply(self, *args, **kwargs)
+        found = recorder()
+        if found is not None and hasattr(found, "applied"):
+            found.applied(self)
+        return result
+
+    BaseOptimizer.apply = applied
+
+
+def with_model(method):
+    """`method` of a model; its recorder learns model and batch."""
+
+    @functools.wraps(method)
+    def call(self, x=None, y=None, *args, **kwargs):
+        found = recorder()
+        if found is not None and hasattr(found.facts.model, "see_owner"):
+            with contextlib.suppress(Exception):  # A fact less is no reason to disturb the program.
+                see(found.facts.model, self, x, method.__name__, args, kwargs)
+        return method(self, x, y, *args, **kwargs)
+
+    return call
+
+
+def see(facts, model, x, method, args, kwargs):
+    """Note the model that is trained and how many samples a step takes."""
+    facts.see_owner(model)
+    policy = keras.mixed_precision.dtype_policy()
+    facts.autocast_dtype = policy.compute_dtype if policy.compute_dtype != policy.variable_dtype else None
+    shape = shape_of(x)
+    if not shape:
+        return  # A data set or a generator: it makes the batches.
+    size = shape[0]
+    if method == "fit":
+        size = min(size, kwargs.get("batch_size") or next(iter(args), None) or DEFAULT_BATCH)
+    facts.batch = size
+    facts.input = {"shape": [size, *shape[1:]], "dtype": str(getattr(x, "dtype", None))}

@@ -1,0 +1,302 @@
+"""Real TensorFlow, JAX, Keras and ONNX Runtime programs under the collectors, with the interpreter that has them.
+
+TRACEVIEW_TEST_PYTHON names an interpreter with the frameworks (`make frameworks` builds one and runs these tests); else
+the one that runs the tests is tried. A framework that it lacks is a skip.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from traceview import store
+
+ROOT = Path(__file__).parents[2]
+SAMPLES = ROOT / "samples"
+PYTHON = os.environ.get("TRACEVIEW_TEST_PYTHON") or sys.executable
+# Without them TensorFlow tells of its start on stderr.
+QUIET = {"TF_CPP_MIN_LOG_LEVEL": "3", "OMP_NUM_THREADS": "1"}
+
+
+@functools.cache
+def has(module: str) -> bool:
+    """Whether the interpreter has a module."""
+    words = [PYTHON, "-c", f"import importlib.util as u, sys; sys.exit(u.find_spec({module!r}) is None)"]
+    return subprocess.run(words).returncode == 0
+
+
+def need(*modules: str) -> None:
+    """Skip, and say so, where the interpreter lacks a framework."""
+    for module in modules:
+        if not has(module):
+            pytest.skip(f"{PYTHON} has no {module}; `make frameworks` runs this test")
+
+
+def run(folder: Path, *words: object, **variables: str) -> subprocess.CompletedProcess[str]:
+    """`python WORDS` under `traceview collect`, the capture in `folder/capture`."""
+    command = [sys.executable, "-m", "traceview", "collect", "-o", "capture", "--wait", "2", "--steps", "3", "--"]
+    environment = {**os.environ, **QUIET, **variables, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        [*command, PYTHON, *map(str, words)], cwd=folder, env=environment, capture_output=True, text=True, timeout=300
+    )
+
+
+def program(folder: Path, body: str) -> Path:
+    """A script in `folder`."""
+    path = folder / "program.py"
+    path.write_text(body)
+    return path
+
+
+def described(folder: Path) -> dict[str, Any]:
+    """What the capture says of its first rank."""
+    rank: dict[str, Any] = json.loads((folder / "capture" / "capture.json").read_text())["ranks"][0]
+    return rank
+
+
+def opened(folder: Path) -> duckdb.DuckDBPyConnection:
+    """The capture's views."""
+    return store.open_capture(folder / "capture")
+
+
+def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, ...]]:
+    return connection.execute(query).fetchall()
+
+
+def steps(connection: duckdb.DuckDBPyConnection) -> list[int]:
+    return [row[0] for row in rows(connection, "SELECT step FROM steps ORDER BY 1")]
+
+
+@pytest.fixture(scope="module")
+def lenet_tensorflow(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """LeNet in a tf.function, collected once."""
+    need("tensorflow")
+    folder = tmp_path_factory.mktemp("tensorflow")
+    done = run(folder, SAMPLES / "training" / "lenet_tensorflow.py", "--steps", "8", "--batch", "8", "--threads", "1")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("lenet: 431080 parameters, batch 8, cpu, nhwc\n")
+    assert "onednn" not in done.stdout
+    return folder
+
+
+def test_tensorflow_steps_and_facts(lenet_tensorflow):
+    about = described(lenet_tensorflow)
+    assert (about["framework"], about["model"]["parameters"], about["model"]["batch"]) == ("tensorflow", 431_080, 8)
+    assert about["steps"] == {"source": "optimizer", "first": 3, "recorded": 3}
+    assert about["cost"]["bare_step_ns"] > 0
+    assert steps(opened(lenet_tensorflow)) == [3, 4, 5]
+
+
+def test_tensorflow_primitives_lie_in_their_operators_and_biases_are_fused(lenet_tensorflow):
+    if "rank-0000.onednn.log" not in described(lenet_tensorflow)["files"]:
+        pytest.skip("this TensorFlow runs no oneDNN here")
+    connection = opened(lenet_tensorflow)
+    assert rows(connection, "SELECT count(*) > 0, count(*) FILTER (op_id IS NULL OR step IS NULL) FROM primitives") == [
+        (True, 0)
+    ]
+    calls = "SELECT DISTINCT layer, direction, algorithm FROM conv_calls ORDER BY 1, 2"
+    expected = [("conv1", "fprop"), ("conv1", "wgrad"), ("conv2", "dgrad"), ("conv2", "fprop"), ("conv2", "wgrad")]
+    assert rows(connection, calls) == [(layer, direction, "direct") for layer, direction in expected]
+    log = (lenet_tensorflow / "capture" / "raw" / "rank-0000.onednn.log").read_text().splitlines()
+    assert all(line.startswith("onednn_verbose,") for line in log)
+    forward = [line for line in log if ",convolution," in line and ",forward_training," in line]
+    assert len(forward) == 3 * 2 and all(" bia:f32:" in line for line in forward)
+
+
+def test_output_of_c_code_and_children_stay_as_they_are_under_tensorflow(tmp_path):
+    need("tensorflow")
+    body = """
+import ctypes, os, subprocess, sys
+import tensorflow as tf
+libc = ctypes.CDLL(None)
+w = tf.Variable(tf.ones((3, 3, 1, 4)))
+
+@tf.function
+def step():
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.nn.relu(tf.nn.conv2d(tf.ones((2, 8, 8, 1)), w, 1, "SAME")))
+    w.assign_sub(0.01 * tape.gradient(loss, w))
+
+for number in range(9):
+    step()
+    libc.printf(b"from C %d\\n", number)
+    print("from Python", number, flush=True)
+subprocess.run([sys.executable, "-c", "import os; print(os.environ.get('ONEDNN_VERBOSE'), flush=True)"])
+"""
+    done = run(tmp_path, program(tmp_path, body))
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    for source in ("C", "Python"):
+        found = [line for line in lines if line.startswith(f"from {source} ")]
+        assert found == [f"from {source} {number}" for number in range(9)]
+    assert len(lines) == 19 and "None" in lines
+    assert described(tmp_path)["steps"]["source"] == "optimizer"
+
+
+def test_tensorflow_eager_training_and_its_own_profiler(tmp_path):
+    need("tensorflow", "keras")
+    body = """
+import tensorflow as tf, keras
+layer = keras.layers.Dense(3)
+optimizer = keras.optimizers.SGD(0.1)
+for number in range(20):
+    if number == 5:
+        tf.profiler.experimental.start("own")
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(layer(tf.ones((2, 4))))
+    optimizer.apply_gradients(zip(tape.gradient(loss, layer.trainable_variables), layer.trainable_variables))
+tf.profiler.experimental.stop()
+"""
+    done = run(tmp_path, program(tmp_path, body))
+    assert done.returncode == 0, done.stderr
+    about = described(tmp_path)
+    assert (about["ended_by"], about["steps"]["recorded"]) == ("the program's own profiler", 2)
+    assert steps(opened(tmp_path)) == [3, 4]
+    assert list((tmp_path / "own").rglob("*.xplane.pb"))
+
+
+def test_tensorflow_inference_counts_calls(tmp_path):
+    need("tensorflow")
+    body = """
+import tensorflow as tf
+double = tf.function(lambda x: 2 * x)
+for _ in range(9):
+    double(tf.ones((4, 5)))
+"""
+    done = run(tmp_path, program(tmp_path, body))
+    assert done.returncode == 0, done.stderr
+    assert described(tmp_path)["steps"] == {"source": "forward", "first": 3, "recorded": 3}
+    assert described(tmp_path)["model"]["batch"] == 4
+
+
+@pytest.fixture(scope="module")
+def lenet_jax(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """LeNet in one compiled function, collected once."""
+    need("jax")
+    folder = tmp_path_factory.mktemp("jax")
+    done = run(folder, SAMPLES / "training" / "lenet_jax.py", "--steps", "8", "--batch", "8", "--device", "cpu")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("lenet: 431080 parameters, batch 8, cpu, nhwc\n")
+    return folder
+
+
+def test_jax_steps_layers_and_facts(lenet_jax):
+    about = described(lenet_jax)
+    assert (about["framework"], about["model"]["parameters"], about["model"]["batch"]) == ("jax", 431_080, 8)
+    assert about["steps"] == {"source": "optimizer", "first": 3, "recorded": 3}
+    connection = opened(lenet_jax)
+    assert steps(connection) == [3, 4, 5]
+    layers = {row[0] for row in rows(connection, "SELECT DISTINCT layer FROM conv_calls")}
+    assert layers == {"conv1", "conv2"}
+
+
+def test_jax_functions_keep_what_they_are(tmp_path):
+    need("jax")
+    body = """
+import functools, pickle
+import jax, jax.numpy as jnp
+
+@functools.partial(jax.jit, static_argnames="scale")
+def step(state, x, scale=1):
+    "A step."
+    return {"w": state["w"] - scale * x.sum(), "b": state["b"] + 1}
+
+class Model:
+    @jax.jit
+    def __call__(self, x):
+        return inner(x)
+
+jax.tree_util.register_pytree_node(Model, lambda model: ((), None), lambda rest, parts: Model())
+inner = jax.jit(lambda x: 2 * x)
+print(step.__name__, step.__doc__, hasattr(step.lower({"w": jnp.ones(3), "b": jnp.ones(2)}, jnp.ones(3)), "compile"))
+print(Model()(jnp.ones(2)), jax.grad(lambda x: inner(x).sum())(jnp.ones(2)), jax.vmap(inner)(jnp.ones((2, 1))))
+state = {"w": jnp.ones(3), "b": jnp.ones(2)}
+for _ in range(9):
+    state = step(state, inner(jnp.ones(3)), scale=2)
+print(state)
+"""
+    path = program(tmp_path, body)
+    bare = subprocess.run([PYTHON, path], capture_output=True, text=True, env={**os.environ, **QUIET})
+    done = run(tmp_path, path)
+    assert (done.returncode, done.stdout) == (0, bare.stdout), done.stderr
+    # The helper that is called more often than the step is none.
+    assert described(tmp_path)["steps"] == {"source": "optimizer", "first": 3, "recorded": 3}
+    assert described(tmp_path)["model"]["parameters"] == 5
+
+
+def test_jax_programs_that_mark_their_steps_keep_their_marks(tmp_path):
+    need("jax")
+    body = """
+import jax, jax.numpy as jnp
+double = jax.jit(lambda x: 2 * x)
+for number in range(9):
+    with jax.profiler.StepTraceAnnotation("mine", step_num=100 + number):
+        for _ in range(3):
+            double(jnp.ones(3))
+"""
+    done = run(tmp_path, program(tmp_path, body))
+    assert done.returncode == 0, done.stderr
+    assert described(tmp_path)["steps"]["source"] == "call"
+    assert steps(opened(tmp_path)) == [104, 105, 106]
+
+
+@pytest.mark.parametrize("backend", ["tensorflow", "torch", "jax"])
+def test_keras_fit_on_every_back_end(tmp_path, backend):
+    need("keras", backend)
+    body = """
+import keras, numpy as np
+model = keras.Sequential([
+    keras.Input((12, 12, 1)),
+    keras.layers.Conv2D(4, 3, activation="relu", name="conv1"),
+    keras.layers.Flatten(),
+    keras.layers.Dense(5, name="fc"),
+])
+model.compile(optimizer="sgd", loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+x, y = np.ones((64, 12, 12, 1), "float32"), np.zeros(64, "int32")
+model.fit(x[:40], y[:40], batch_size=8, verbose=0)
+for _ in range(4):
+    model.train_on_batch(x[:8], y[:8])
+"""
+    done = run(tmp_path, program(tmp_path, body), KERAS_BACKEND=backend)
+    assert done.returncode == 0, done.stderr
+    about = described(tmp_path)
+    assert about["framework"] == backend
+    assert (about["model"]["name"], about["model"]["parameters"]) == ("Sequential", 4 * 9 + 4 + 400 * 5 + 5)
+    assert (about["model"]["batch"], about["steps"]["source"]) == (8, "optimizer")
+    connection = opened(tmp_path)
+    assert steps(connection) == [3, 4, 5]
+    # XLA's compiler leaves some filter gradients without a name.
+    layers = [row[0] for row in rows(connection, "SELECT DISTINCT layer FROM conv_calls WHERE layer IS NOT NULL")]
+    assert len(layers) == 1 and "conv1" in layers[0]
+
+
+def test_onnxruntime_runs_are_steps(tmp_path):
+    need("onnxruntime", "onnx")
+    done = run(tmp_path, SAMPLES / "inference" / "alexnet_onnxruntime.py", "--steps", "8", "--batch", "1")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("alexnet: 62378344 parameters, batch 1, cpu, nchw\n")
+    about = described(tmp_path)
+    assert (about["framework"], about["model"]["name"], about["model"]["batch"]) == ("onnxruntime", "alexnet", 1)
+    assert about["steps"] == {"source": "forward", "first": 3, "recorded": 3}
+    connection = opened(tmp_path)
+    assert len(steps(connection)) == 3
+    assert rows(connection, "SELECT count(*) FROM conv_calls") == [(15,)]
+    assert not list(tmp_path.glob("*.json"))
+
+
+@pytest.mark.parametrize("framework", ["tensorflow", "jax", "keras"])
+def test_the_larger_samples_train(framework):
+    need(framework)
+    words = [PYTHON, SAMPLES / "training" / f"alexnet_{framework}.py", "--batch", "2", "--steps", "2", "--device", "cpu"]
+    done = subprocess.run(words, env={**os.environ, **QUIET}, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    first, *rest = done.stdout.splitlines()
+    assert first.startswith("alexnet: 62378344 parameters, batch 2, ") and rest[-1].startswith("step 2: loss ")
