@@ -2,10 +2,11 @@
 PYTHON ?= python3
 TORCH ?= 2.13.0
 VENV ?= .venv
+SECONDS ?= 60
 BIN := $(VENV)/bin
 DEMO ?= traceview-demo
 
-.PHONY: demo test check bench clean
+.PHONY: demo test check bench fuzz clean
 
 # Installs again only when the project's own requirements change. For a small CPU build of torch on a machine whose
 # index offers CUDA builds first: make demo PIP_EXTRA_INDEX_URL=<the index of CPU builds>.
@@ -31,6 +32,10 @@ test: check
 
 bench: $(VENV)/.installed
 	$(BIN)/python benchmarks/ingest.py
+
+# Damages every trace for a while: make fuzz SECONDS=600.
+fuzz: $(VENV)/.installed
+	$(BIN)/python benchmarks/fuzz.py $(SECONDS)
 
 clean:
 	rm -rf $(VENV) $(DEMO) build dist .pytest_cache .mypy_cache .ruff_cache
