@@ -1,7 +1,7 @@
 -- title = "Kineto: event texts to columns"
 -- doc = "One row per event with what every table needs; arguments are read where a table wants them. Times come as text: a double would lose digits. An event takes four ids: it may fill rows of several tables."
--- Beyond a hundred years from 1970 or a span of thirty, sums of times would leave 64 bits.
 SELECT * REPLACE (
+    -- Beyond a hundred years from 1970 or a span of thirty, sums of times would leave 64 bits.
     CASE WHEN start_ns BETWEEN -4000000000000000000 AND 4000000000000000000 THEN start_ns END AS start_ns,
     CASE WHEN dur_ns BETWEEN -1000000000000000000 AND 1000000000000000000 THEN dur_ns END AS dur_ns)
 FROM (
