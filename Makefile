@@ -2,10 +2,11 @@
 PYTHON ?= python3
 TORCH ?= 2.13.0
 VENV ?= .venv
+SECONDS ?= 60
 BIN := $(VENV)/bin
 DEMO ?= traceview-demo
 
-.PHONY: demo test check bench frameworks clean
+.PHONY: demo test check bench fuzz frameworks clean
 
 # Installs again only when the project's own requirements change. For a small CPU build of torch on a machine whose
 # index offers CUDA builds first: make demo PIP_EXTRA_INDEX_URL=<the index of CPU builds>.
@@ -41,6 +42,10 @@ frameworks: $(VENV)/.installed $(VENV)-frameworks/.installed
 
 bench: $(VENV)/.installed
 	$(BIN)/python benchmarks/ingest.py
+
+# Damages every trace for a while: make fuzz SECONDS=600.
+fuzz: $(VENV)/.installed
+	$(BIN)/python benchmarks/fuzz.py $(SECONDS)
 
 clean:
 	rm -rf $(VENV) $(VENV)-frameworks $(DEMO) build dist .pytest_cache .mypy_cache .ruff_cache

@@ -72,8 +72,13 @@ def calls_by_algorithm(connection: Connection) -> dict[str, dict[str, int]]:
 
 # How old files spell the categories of complete events.
 MODERN = {
-    "Kernel": "kernel", "Memcpy": "gpu_memcpy", "Memset": "gpu_memset", "Runtime": "cuda_runtime", "Trace": "trace",
-    "Operator": "cpu_op", "user_annotation": "cpu_op",
+    "Kernel": "kernel",
+    "Memcpy": "gpu_memcpy",
+    "Memset": "gpu_memset",
+    "Runtime": "cuda_runtime",
+    "Trace": "trace",
+    "Operator": "cpu_op",
+    "user_annotation": "cpu_op",
 }
 
 

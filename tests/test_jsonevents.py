@@ -87,10 +87,10 @@ def test_every_cut_keeps_every_complete_event() -> None:
 
 
 def test_a_broken_event_costs_only_itself() -> None:
-    data = b'[{"ph": "X", "name": "a"}, {"ph": "X", "name": "b"c"}, {"ph": "X", "name": "d"}]'
+    data = b'[{"ph": "X", "name": "a"}, {"ph": "X", "name": "b" 7 "c": }, {"ph": "X", "name": "d"}]'
     found, _, bad = read(data)
     assert [event["name"] for event in found] == ["a", "d"]
-    assert len(bad) == 1 and bad[0].startswith('{"ph": "X", "name": "b"c"')
+    assert len(bad) == 1 and bad[0].startswith('{"ph": "X", "name": "b" 7')
 
 
 def test_control_characters_and_bad_text_are_repaired() -> None:
@@ -110,3 +110,20 @@ def test_no_events_at_all() -> None:
         assert found == []
     assert read(b'{"traceEvents": [], "rank": 2}')[1].metadata == {"rank": 2}
     assert read(b'{"traceEvents": []}')[1].ended
+
+
+def test_unescaped_quotes_are_escaped() -> None:
+    # https://github.com/pytorch/pytorch/issues/146900
+    names = ['foo "bar" baz', 'call("x", "y")', '"', 'ends with "quote"', "C:\\Users \\q", 'a "}" b']
+    raw = ['{"ph": "X", "name": "' + name + '",\n "ts": 1, "args": {"list": ["p "q" r", 2]}}' for name in names]
+    found, splitter, bad = read(("[" + ", ".join([*raw, '{"ph": "X", "name": "whole"}']) + "]").encode(), 1 << 20)
+    assert sorted(event["name"] for event in found) == sorted(["whole", *names])
+    assert all(event["args"] == {"list": ['p "q" r', 2]} for event in found if "args" in event)
+    assert not bad and splitter.ended
+
+
+def test_half_a_surrogate_pair_is_repaired() -> None:
+    for text in (b"\\ud800", b"\xed\xa0\x80"):
+        found, _, bad = read(b'[{"ph": "X", "name": "a' + text + b'", "n": NaN}]')
+        assert len(found) == 1 and not bad
+        assert set(found[0]["name"][1:]) == {"\ufffd"}

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 
 from traceview import __version__
-from traceview.errors import TraceviewError
+from traceview.errors import InputError, TraceviewError, UsageError
 
 VERBS = ("collect", "convert", "report", "sql", "advise", "classify", "list")
 
@@ -78,3 +78,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("traceview: interrupted", file=sys.stderr)
         return 130
+    except Exception as error:
+        # The last resort: a fault of ours, which should have been a TraceviewError where it happened.
+        if args.debug:
+            raise
+        print(f"traceview: {_apology(error, _inputs(args))}", file=sys.stderr)
+        return InputError.exit_code if _inputs(args) else UsageError.exit_code
+
+
+def _inputs(args: argparse.Namespace) -> list[str]:
+    """The traces that the verb was to read; none of a verb that reads none."""
+    one = getattr(args, "input", None)
+    return [one] if isinstance(one, str) else [str(path) for path in getattr(args, "inputs", None) or ()]
+
+
+def _apology(error: Exception, inputs: Sequence[str]) -> str:
+    """What happened and with which file, in printable characters: the text may come from a trace."""
+    reason = (str(error).splitlines() or [""])[0][:200]
+    where = f" while reading {', '.join(inputs)}" if inputs else ""
+    text = f"an unexpected {type(error).__name__}{where}" + (f" ({reason})" if reason else "")
+    shown = "".join(char if char.isprintable() else "?" for char in text)
+    return f"{shown}. This is a fault of traceview: --debug shows where; please report it."

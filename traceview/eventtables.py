@@ -23,6 +23,8 @@ from traceview.sink import Sink
 # A double holds 2^53: decimals after this many digits of microseconds would be lost, so the number becomes text.
 _LONG_TIME = re.compile(rb'"ts"\s*:\s*((?:9\d{12}|\d{14,})\.\d+)')
 SHARED = {"counters": "events/samples", "events": "events/everything_else"}
+NEGATIVE = "negative duration, taken as 0"
+LONG = "duration of more than 7 days"
 OPENED = 'file that ends before its last events: "begin" without "end"'
 
 
@@ -116,22 +118,32 @@ class _Filler:
             self.connection.register("lines", lines_table(events, n_rows))
             values = {"first": sink.next_id, "ids": self.form.ids}
             self.connection.execute(f"INSERT INTO event {query(self.form.parse)}", values)
-        if settled.bad:
-            sink.problem("event that is no valid JSON", len(settled.bad), settled.bad)
-            sink.count("n_events", len(settled.bad))
-            sink.count("n_dropped", len(settled.bad))
+        # What only our own scanner takes for JSON.
+        unread = self.connection.execute('DELETE FROM event WHERE ph IS NULL RETURNING "row"').fetchall()
+        refused = [settled.events[row - n_rows] for (row,) in unread if row >= n_rows]
+        bad = settled.bad + [event[:200].decode("utf-8", "replace") for event in refused]
+        if bad:
+            sink.problem("event that is no valid JSON", len(bad), bad)
+            sink.count("n_events", len(bad))
+            sink.count("n_dropped", len(bad))
         sink.count("n_repaired", settled.n_repaired)
         return len(settled.events)
 
     def store(self) -> None:
         """Spread the events of this part over the tables, and keep what waits for its other end."""
         sink = self.sink
-        n_events, n_untimed, examples = self.connection.execute(query("events/count")).fetchall()[0]
+        counted = self.connection.execute(query("events/count")).fetchall()[0]
+        n_events, n_untimed, examples, n_negative, negative, n_long, long = counted
         sink.count("n_events", n_events)
         sink.count("n_kept", n_events - n_untimed)
         sink.count("n_dropped", n_untimed)
         if n_untimed:
             sink.problem("event without a readable time", n_untimed, examples or ())
+        if n_negative:
+            sink.problem(NEGATIVE, n_negative, negative or ())
+            self.connection.execute("UPDATE event SET dur_ns = 0 WHERE dur_ns < 0")
+        if n_long:
+            sink.problem(LONG, n_long, long or ())
         if self.form.has_ends:
             self._keep("label", query("events/labels"))
             self._keep("half", query("events/halves"))

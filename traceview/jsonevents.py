@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from traceview.jsonmend import mended
+
 CHUNK_BYTES = 16 << 20
 MAX_HEAD_BYTES = 64 << 20
 MAX_EVENT_BYTES = 4 << 20
@@ -25,6 +27,7 @@ ARRAY_START = re.compile(rb'"traceEvents"\s*:\s*\[')
 SPACE = re.compile(rb"[ \t\r\n]*")
 # Decimals stay text: a float would lose digits of a time on its way back into JSON.
 _DECODER = json.JSONDecoder(strict=False, parse_float=str)
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _VIEW = np.dtype([("length", "<i4"), ("prefix", "<u4"), ("buffer", "<i4"), ("offset", "<i4")])
 
 
@@ -39,7 +42,7 @@ class Settled:
     bad: list[str] = field(default_factory=list)
     """Beginnings of the pieces that could not be read."""
     n_repaired: int = 0
-    """Events among `events` that were no strict JSON in the file (control characters, NaN, bad UTF-8)."""
+    """Events among `events` that were no strict JSON in the file (quotes, control characters, NaN, bad UTF-8)."""
 
 
 class EventSplitter:
@@ -128,15 +131,19 @@ class EventSplitter:
         """Read events one by one from `start` until a known boundary; returns where that is."""
         while True:
             decoded = self._decode(start)
+            if decoded is None or not self._is_boundary(decoded[1]):
+                decoded = self._mend(start) or decoded
             if decoded is None:
                 return self._give_up(row, start, out)
             event, end = decoded
             self._drop(start, end, out)
-            is_event = isinstance(event, dict) and ("ph" in event or (self._inside is not None and event))
+            is_event = isinstance(event, dict) and (
+                event.get("ph") is not None or (self._inside is not None and bool(event))
+            )
             if is_event:
                 raw = self._text[start:end]
                 strict = _is_strict(raw)
-                out.events.append(raw if strict else json.dumps(event).encode())
+                out.events.append(raw if strict else _strict(event))
                 out.n_repaired += not strict
             elif event != {}:
                 # Writers that put a comma behind every event end with an empty one.
@@ -165,13 +172,32 @@ class EventSplitter:
             window = self._text[start : start + size].decode("latin-1")
             try:
                 _, length = _DECODER.raw_decode(window)
-            except (ValueError, RecursionError):
-                if start + size >= len(self._text):
+            except json.JSONDecodeError as error:
+                # A window that is too small fails at its end, or in a text that has none.
+                if not error.msg.startswith("Unterminated") and error.pos < len(window) - 100:
                     break
                 continue
+            except (ValueError, RecursionError):
+                break
             raw = self._text[start : start + length].decode("utf-8", "replace")
             return _DECODER.raw_decode(raw)[0], start + length
         return None
+
+    def _is_boundary(self, position: int) -> bool:
+        after = _skip(self._text, position)
+        return self._text[after : after + 1] in (b",", b"]", b"")
+
+    def _mend(self, start: int) -> tuple[Any, int] | None:
+        """The event at `start` where texts hold unescaped quotes, and the byte after it; None when there is none."""
+        following = int(np.searchsorted(self._starts, start, side="right"))
+        stop = int(self._starts[following]) if following < len(self._starts) else start + MAX_EVENT_BYTES
+        found = mended(self._text[start : min(stop, start + MAX_EVENT_BYTES)])
+        if found is None:
+            return None
+        try:
+            return _DECODER.decode(found[0].decode("utf-8", "replace")), start + found[1]
+        except (ValueError, RecursionError):
+            return None
 
     def _give_up(self, row: int, start: int, out: Settled) -> int:
         """A piece that is no JSON: wait for more text if its end may still come, else count it as bad."""
@@ -265,10 +291,17 @@ def arrays(blocks: Iterable[bytes], names: Iterable[str]) -> Iterator[tuple[str,
 
 def _is_strict(raw: bytes) -> bool:
     try:
-        json.loads(raw, parse_constant=_refuse)
-    except ValueError:
+        # Of bytes, `loads` would take what is no UTF-8.
+        event = json.loads(raw.decode(), parse_constant=_refuse)
+    except (ValueError, RecursionError):
         return False
-    return True
+    # Python reads an escaped half of a surrogate pair, other parsers do not.
+    return b"\\u" not in raw or not _LONE_SURROGATE.search(json.dumps(event, ensure_ascii=False))
+
+
+def _strict(event: Any) -> bytes:
+    """An event as JSON that every parser reads."""
+    return _LONE_SURROGATE.sub("\ufffd", json.dumps(event, ensure_ascii=False)).encode()
 
 
 def _refuse(constant: str) -> None:

@@ -295,7 +295,16 @@ def test_onnxruntime_runs_are_steps(tmp_path):
 @pytest.mark.parametrize("framework", ["tensorflow", "jax", "keras"])
 def test_the_larger_samples_train(framework):
     need(framework)
-    words = [PYTHON, SAMPLES / "training" / f"alexnet_{framework}.py", "--batch", "2", "--steps", "2", "--device", "cpu"]
+    words = [
+        PYTHON,
+        SAMPLES / "training" / f"alexnet_{framework}.py",
+        "--batch",
+        "2",
+        "--steps",
+        "2",
+        "--device",
+        "cpu",
+    ]
     done = subprocess.run(words, env={**os.environ, **QUIET}, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     first, *rest = done.stdout.splitlines()

@@ -12,8 +12,8 @@ import pytest
 import zstandard
 
 from traceview import capture, store
-from traceview.model import Options
 from traceview.errors import InputError
+from traceview.model import Options
 
 OP = {
     "ph": "X",
@@ -215,3 +215,94 @@ def test_alexnet_on_an_a100_to_the_microsecond(shared: Path, captures: Any) -> N
         """SELECT count(*), sum(size_bytes), sum(dur_ns) // 1000 FROM memcpys
         WHERE direction = 'HtoD' AND src_kind = 'pageable'"""
     ).fetchall() == [(16, 244_403_360, 55_503)]
+
+
+def test_unescaped_quotes_are_repaired(tmp_path: Path) -> None:
+    """https://github.com/pytorch/pytorch/issues/146900"""
+    data = trace([OP, {**KERNEL, "name": "NAME"}, COPY]).replace(b"NAME", b'foo "bar" baz')
+    found = opened(tmp_path, data)
+    assert found.execute("SELECT name, dur_ns, stream FROM kernels").fetchall() == [('foo "bar" baz', 20_000, 7)]
+    assert found.execute("SELECT n_events, n_kept, n_repaired FROM captures").fetchall() == [(3, 3, 1)]
+    assert problems(found) == {}
+
+
+@pytest.mark.parametrize(
+    ("raw", "name"),
+    [
+        (b"tab\there\nnew line", "tab\there\nnew line"),
+        (b"\x00\x1b[31mred", "\0\x1b[31mred"),
+        (b"caf\xe9", "caf\ufffd"),
+        (b"half \\ud83d of a pair", "half \ufffd of a pair"),
+        (b"cut \xed\xa0\xbd off", "cut \ufffd\ufffd\ufffd off"),
+        (b"C:\\Users", "C:\\Users"),
+    ],
+)
+def test_texts_that_are_no_json_are_repaired(tmp_path: Path, raw: bytes, name: str) -> None:
+    found = opened(tmp_path, trace([OP, {**KERNEL, "name": "NAME"}]).replace(b"NAME", raw))
+    assert found.execute("SELECT name FROM kernels").fetchall() == [(name,)]
+    assert found.execute("SELECT n_events, n_kept, n_repaired FROM captures").fetchall() == [(2, 2, 1)]
+
+
+@pytest.mark.parametrize(
+    "value", ["NaN", "Infinity", "-Infinity", "1e400", "9" * 40, "-" + "9" * 19, '"text"', "{}", "[[]]"]
+)
+def test_numbers_that_fit_nowhere_are_not_recorded(tmp_path: Path, value: str) -> None:
+    found = opened(
+        tmp_path, trace([{**KERNEL, "args": {"stream": "VALUE", "device": 0}}]).replace(b'"VALUE"', value.encode())
+    )
+    assert found.execute("SELECT stream, device, name FROM kernels").fetchall() == [(None, 0, "relu_kernel")]
+    assert found.execute("SELECT n_kept FROM captures").fetchall() == [(1,)]
+
+
+@pytest.mark.parametrize(
+    "value", ["NaN", "Infinity", "1e400", "9" * 40, "9" * 19, "4000000000000001", '"soon"', "null", "[1]", "true"]
+)
+@pytest.mark.parametrize("key", ["ts", "dur"])
+def test_times_that_are_none_cost_the_event(tmp_path: Path, key: str, value: str) -> None:
+    found = opened(tmp_path, trace([OP, {**KERNEL, key: "VALUE"}]).replace(b'"VALUE"', value.encode()))
+    assert found.execute("SELECT name, dur_ns FROM ops").fetchall() == [("aten::relu", 50_000)]
+    assert found.execute("SELECT count(*) FROM kernels").fetchall() == [(0,)]
+    assert problems(found) == {"event without a readable time": 1}
+
+
+def test_a_missing_time_costs_the_event(tmp_path: Path) -> None:
+    found = opened(tmp_path, trace([OP, {key: value for key, value in KERNEL.items() if key != "ts"}]))
+    assert problems(found) == {"event without a readable time": 1}
+    assert found.execute("SELECT n_events, n_kept, n_dropped FROM captures").fetchall() == [(2, 1, 1)]
+
+
+def test_doubtful_durations_are_said(tmp_path: Path) -> None:
+    week = 7 * 86_400_000_000
+    events = [{**OP, "dur": -5}, {**OP, "dur": "-0.5"}, {**OP, "dur": week}, {**KERNEL, "dur": week + 1}]
+    found = opened(tmp_path, trace(events))
+    assert found.execute("SELECT dur_ns FROM ops ORDER BY 1").fetchall() == [(0,), (0,), (week * 1000,)]
+    assert found.execute("SELECT dur_ns FROM kernels").fetchall() == [(week * 1000 + 1000,)]
+    assert problems(found) == {"negative duration, taken as 0": 2, "duration of more than 7 days": 1}
+    assert found.execute("SELECT n_kept FROM captures").fetchall() == [(4,)]
+
+
+def test_the_first_of_two_equal_keys_counts(tmp_path: Path) -> None:
+    data = trace([KERNEL]).replace(b'"ts": 130', b'"ts": 130, "ts": 7, "name": "other"')
+    found = opened(tmp_path, data)
+    assert found.execute("SELECT name, start_ns FROM kernels").fetchall() == [("relu_kernel", 0)]
+    assert found.execute("SELECT origin_unix_ns FROM captures").fetchall() == [(130_000,)]
+
+
+def test_a_begin_without_an_end_stays_an_event(tmp_path: Path) -> None:
+    begin = {"ph": "B", "cat": "cpu_op", "name": "never ends", "pid": 7, "tid": 7, "ts": 120}
+    found = opened(tmp_path, trace([OP, begin]))
+    assert found.execute("SELECT name, start_ns, phase FROM raw.events").fetchall() == [("never ends", 20_000, "B")]
+    assert found.execute("SELECT count(*) FROM ops").fetchall() == [(1,)]
+
+
+def test_the_same_pid_in_two_files_of_a_folder(tmp_path: Path) -> None:
+    """Containers give every process of a job the same pid: a file is a rank all the same."""
+    folder = tmp_path / "job"
+    folder.mkdir()
+    for number in (0, 1):
+        moved = [{**event, "ts": event["ts"] + number} for event in EVENTS]  # type: ignore[operator]
+        (folder / f"worker{number}.json").write_bytes(trace(moved, baseTimeNanoseconds=1000))
+    found = capture.connect(store.convert([folder], tmp_path / "out"))
+    query = "SELECT rank, start_ns, op_name, stream FROM kernels ORDER BY rank"
+    assert found.execute(query).fetchall() == [(0, 30_000, "aten::relu", 7), (1, 31_000, "aten::relu", 7)]
+    assert found.execute("SELECT count(DISTINCT id) FROM ops").fetchall() == [(2,)]

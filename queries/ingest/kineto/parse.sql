@@ -1,31 +1,37 @@
 -- title = "Kineto: event texts to columns"
 -- doc = "One row per event with what every table needs; arguments are read where a table wants them. Times come as text: a double would lose digits. An event takes four ids: it may fill rows of several tables."
-SELECT
-    "row",
-    $ids * ($first + "row") AS id,
-    e.ph AS ph,
-    lower(e.cat) AS cat,
-    e.name AS name,
-    coalesce(TRY_CAST(e.pid AS BIGINT), TRY_CAST(regexp_extract(e.pid, '\d+') AS BIGINT), hash(e.pid) >> 33) AS pid,
-    coalesce(TRY_CAST(e.tid AS BIGINT), TRY_CAST(regexp_extract(e.tid, '\d+') AS BIGINT), hash(e.tid) >> 33) AS tid,
-    CASE
-        WHEN TRY_CAST(e.ts AS BIGINT) BETWEEN -9000000000000000 AND 9000000000000000 AND NOT contains(e.ts, '.')
-            THEN TRY_CAST(e.ts AS BIGINT) * 1000
-        ELSE TRY_CAST(round(TRY_CAST(e.ts AS DECIMAL(38, 6)) * 1000) AS BIGINT)
-    END AS start_ns,
-    CASE
-        WHEN TRY_CAST(e.dur AS BIGINT) BETWEEN 0 AND 9000000000000 AND NOT contains(e.dur, '.')
-            THEN TRY_CAST(e.dur AS BIGINT) * 1000
-        ELSE TRY_CAST(round(TRY_CAST(e.dur AS DECIMAL(38, 6)) * 1000) AS BIGINT)
-    END AS dur_ns,
-    e.id AS flow,
-    -- Text that is no JSON may be no text at all; the splitter settles it.
-    CASE WHEN e.ph IS NOT NULL THEN line END AS line,
-    e.cat IN ('Operator', 'Runtime', 'Kernel', 'Memcpy', 'Memset')
-        OR (contains(e.ts, '.') AND length(e.ts) > 14 AND TRY_CAST(e.ts AS DOUBLE) >= 9e12) AS is_spelled_otherwise
+SELECT * REPLACE (
+    -- Beyond a hundred years from 1970 or a span of thirty, sums of times would leave 64 bits.
+    CASE WHEN start_ns BETWEEN -4000000000000000000 AND 4000000000000000000 THEN start_ns END AS start_ns,
+    CASE WHEN dur_ns BETWEEN -1000000000000000000 AND 1000000000000000000 THEN dur_ns END AS dur_ns)
 FROM (
-    SELECT "row", line, TRY(from_json(line, '{
-        "ph": "VARCHAR", "cat": "VARCHAR", "name": "VARCHAR", "pid": "VARCHAR", "tid": "VARCHAR",
-        "ts": "VARCHAR", "dur": "VARCHAR", "id": "VARCHAR"}')) AS e
-    FROM lines
+    SELECT
+        "row",
+        $ids * ($first + "row") AS id,
+        e.ph AS ph,
+        lower(e.cat) AS cat,
+        e.name AS name,
+        coalesce(TRY_CAST(e.pid AS BIGINT), TRY_CAST(regexp_extract(e.pid, '\d+') AS BIGINT), hash(e.pid) >> 33) AS pid,
+        coalesce(TRY_CAST(e.tid AS BIGINT), TRY_CAST(regexp_extract(e.tid, '\d+') AS BIGINT), hash(e.tid) >> 33) AS tid,
+        CASE
+            WHEN TRY_CAST(e.ts AS BIGINT) BETWEEN -4000000000000000 AND 4000000000000000 AND NOT contains(e.ts, '.')
+                THEN TRY_CAST(e.ts AS BIGINT) * 1000
+            ELSE TRY_CAST(round(TRY_CAST(e.ts AS DECIMAL(38, 6)) * 1000) AS BIGINT)
+        END AS start_ns,
+        CASE
+            WHEN TRY_CAST(e.dur AS BIGINT) BETWEEN 0 AND 9000000000000 AND NOT contains(e.dur, '.')
+                THEN TRY_CAST(e.dur AS BIGINT) * 1000
+            ELSE TRY_CAST(round(TRY_CAST(e.dur AS DECIMAL(38, 6)) * 1000) AS BIGINT)
+        END AS dur_ns,
+        e.id AS flow,
+        -- Text that is no JSON may be no text at all; the splitter settles it.
+        CASE WHEN e.ph IS NOT NULL THEN line END AS line,
+        e.cat IN ('Operator', 'Runtime', 'Kernel', 'Memcpy', 'Memset')
+            OR (contains(e.ts, '.') AND length(e.ts) > 14 AND TRY_CAST(e.ts AS DOUBLE) >= 9e12) AS is_spelled_otherwise
+    FROM (
+        SELECT "row", line, TRY(from_json(line, '{
+            "ph": "VARCHAR", "cat": "VARCHAR", "name": "VARCHAR", "pid": "VARCHAR", "tid": "VARCHAR",
+            "ts": "VARCHAR", "dur": "VARCHAR", "id": "VARCHAR"}')) AS e
+        FROM lines
+    )
 )

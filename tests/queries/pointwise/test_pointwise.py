@@ -46,7 +46,11 @@ def test_onednn_logs_what_it_fused(tmp_path: Path) -> None:
     given.op("aten::conv2d", 0, 100)
     given.add(
         "primitives",
-        start_ns=1000, dur_ns=5000, library="oneDNN 3", kind="convolution", impl="jit:avx512_core",
+        start_ns=1000,
+        dur_ns=5000,
+        library="oneDNN 3",
+        kind="convolution",
+        impl="jit:avx512_core",
         prop_kind="forward_inference",
         formats="src:f32:a:blocked:abcd::f0 wei:f32:a:blocked:Acdb16a::f0 bia:f32:a:blocked:a::f0 dst:f32",
         attributes="attr-scratchpad:user attr-post-ops:eltwise_relu",

@@ -1,0 +1,196 @@
+"""Damages traces for a given time and reports every way in which traceview breaks its promise.
+
+    python benchmarks/fuzz.py [SECONDS] [--seed N] [--jobs N] [--traces FOLDER ...] [--keep FOLDER]
+
+The promise: any input ends in a capture that opens and whose overview runs, or in a refusal of one sentence; never a
+traceback, never more than 10 seconds, never more than 3 GB, never a file left behind. Every sample and every small
+public trace (where ../shared/traces exists) is damaged in turn: in workers that convert many each, and every twentieth
+time through the command line as a user would. What broke is kept for a test; `--seed` repeats a run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import contextlib
+import itertools
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+
+from mutations import SAMPLES, mutant, originals, trouble  # noqa: E402
+
+SHARED = ROOT.parent / "shared" / "traces"
+LIMIT_SECONDS = 10
+LIMIT_BYTES = 3 << 30
+LARGEST = 300_000
+"""Public traces of up to this many bytes are damaged: a larger one takes too long each time."""
+COMMAND_LINE_EVERY = 20
+KILL_SECONDS = 60
+
+
+def work(files: list[Path], first: int, step: int, until: float, folder: Path) -> None:
+    """A worker: says on stdout what it is at, so that a crash or a hang has a name, then what was wrong with it."""
+    scratch = folder / "tmp"
+    scratch.mkdir()
+    tempfile.tempdir = str(scratch)
+    for number in itertools.count(first, step):
+        if time.time() > until:
+            return
+        path = files[number % len(files)]
+        print(f"at {number}", flush=True)
+        data = mutant(path.read_bytes(), number)
+        started = time.perf_counter()
+        by_command = number % COMMAND_LINE_EVERY == 0
+        found = command_trouble(data, folder) if by_command else trouble(data, folder)
+        seconds = time.perf_counter() - started
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+        if seconds > LIMIT_SECONDS:
+            found = f"{found or ''}\ntook {seconds:.1f} s"
+        if peak > LIMIT_BYTES:
+            found = f"{found or ''}\ntook {peak >> 20} MB"
+        print(f"{'bad' if found else 'ok'} {number} {seconds:.2f} {(found or '')!r}", flush=True)
+        if peak > LIMIT_BYTES:
+            return
+
+
+def command_trouble(data: bytes, folder: Path) -> str | None:
+    """The same through the command line: convert with the cache beside the file, and report."""
+    place = folder / "cli"
+    place.mkdir()
+    try:
+        (place / "trace").write_bytes(data)
+        command = [sys.executable, "-m", "traceview", "report", str(place / "trace")]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(folder / "tmp")}
+        try:
+            done = subprocess.run(command, capture_output=True, timeout=KILL_SECONDS, env=environment, cwd=place)
+        except subprocess.TimeoutExpired:
+            return f"the command took more than {KILL_SECONDS} s"
+        text = done.stderr.decode("utf-8", "replace")
+        if done.returncode not in (0, 3) or "Traceback" in text or "unexpected" in text:
+            return f"exit code {done.returncode}: {text}"
+        left = (
+            {path.name for path in place.iterdir()}
+            - {"trace"}
+            - ({"trace.traceview"} if not done.returncode else set())
+        )
+        return f"left behind: {sorted(left)}" if left else None
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+@dataclass
+class Tally:
+    """What came out so far."""
+
+    n_run: int = 0
+    slowest: float = 0.0
+    bad: dict[int, str] = field(default_factory=dict)
+
+    def add(self, line: str) -> None:
+        """Take one line that a worker has printed."""
+        word, number, *rest = line.split(" ", 3)
+        if word in ("ok", "bad"):
+            self.n_run += 1
+            self.slowest = max(self.slowest, float(rest[0]))
+        if word == "bad":
+            self.bad[int(number)] = str(ast.literal_eval(rest[1]))
+
+
+def watch(arguments: argparse.Namespace, files: list[Path], tally: Tally) -> None:
+    """Run the workers until the time is over; one that crashes or hangs is a finding and is started again."""
+    until = time.time() + arguments.seconds
+    running: dict[int, tuple[subprocess.Popen[bytes], Path, Path]] = {}
+    ahead = dict.fromkeys(range(arguments.jobs), 0)
+    try:
+        while time.time() < until or running:
+            for slot in ahead:
+                if slot not in running and time.time() < until:
+                    running[slot] = _start(arguments, until, arguments.seed + slot + ahead[slot] * arguments.jobs)
+            time.sleep(0.2)
+            for slot, (process, folder, log) in list(running.items()):
+                hangs = time.time() - log.stat().st_mtime > KILL_SECONDS
+                if process.poll() is None and not hangs:
+                    continue
+                process.kill()
+                process.wait()
+                ahead[slot] += _close(tally, process.returncode, hangs, log)
+                shutil.rmtree(folder, ignore_errors=True)
+                del running[slot]
+    finally:
+        for process, folder, _ in running.values():
+            process.kill()
+            process.wait()
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _start(arguments: argparse.Namespace, until: float, first: int) -> tuple[subprocess.Popen[bytes], Path, Path]:
+    folder = Path(tempfile.mkdtemp(prefix="traceview-fuzz-"))
+    log, place = folder / "log", folder / "work"
+    place.mkdir()
+    command = [sys.executable, __file__, "--work", str(place), "--first", str(first), "--until", str(until)]
+    command += ["--jobs", str(arguments.jobs), "--traces", *map(str, arguments.traces)]
+    environment = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache")}
+    with log.open("wb") as out:
+        process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, env=environment)
+    return process, folder, log
+
+
+def _close(tally: Tally, code: int, hangs: bool, log: Path) -> int:
+    """Count what a worker did; returns how many files that was."""
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    begun = [int(line.split()[1]) for line in lines if line.startswith("at ")]
+    for line in lines:
+        with contextlib.suppress(ValueError, IndexError, SyntaxError):
+            tally.add(line)
+    if code or hangs:
+        tail = "\n".join(line for line in lines[-20:] if not line.startswith(("ok ", "at ")))
+        if not begun:
+            raise SystemExit(f"a worker cannot start:\n{tail}")
+        tally.bad[begun[-1]] = f"{'hung' if hangs else f'the process ended with code {code}'}\n{tail}"
+    return len(begun)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("seconds", type=float, nargs="?", default=60)
+    parser.add_argument("--seed", type=int, default=None, help="the first mutation (default: by the clock)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--traces", type=Path, nargs="+", default=[SAMPLES, SHARED])
+    parser.add_argument("--keep", type=Path, default=Path(tempfile.gettempdir()) / "traceview-findings")
+    for name, kind in (("--work", Path), ("--first", int), ("--until", float)):
+        parser.add_argument(name, type=kind, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    files = [path for folder in arguments.traces if folder.is_dir() for path in originals(folder, LARGEST)]
+    if arguments.work:
+        work(files, arguments.first, arguments.jobs, arguments.until, arguments.work)
+        return 0
+    if arguments.seed is None:
+        arguments.seed = int(time.time()) * 1000
+    tally = Tally()
+    watch(arguments, files, tally)
+    print(f"{tally.n_run} mutations of {len(files)} traces from seed {arguments.seed}; slowest {tally.slowest:.1f} s")
+    kinds = Counter(text.strip().splitlines()[-1][:200] for text in tally.bad.values())
+    for number, text in tally.bad.items():
+        kind = text.strip().splitlines()[-1][:200]
+        if kinds[kind]:
+            path = files[number % len(files)]
+            arguments.keep.mkdir(parents=True, exist_ok=True)
+            kept = arguments.keep / f"{path.name.split('.')[0]}-{number}"
+            kept.write_bytes(mutant(path.read_bytes(), number))
+            print(f"\n{kinds.pop(kind)} times, first at {number}, {path.name}; kept as {kept}\n{text.strip()}")
+    return 1 if tally.bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
