@@ -87,7 +87,9 @@ KNOWN = {
     "kineto/a100-alexnet-forward.json.gz": {"pageable_copies": 55.496},
     "kineto/a100-convnet-train-nccl.json.gz": {"layout_in_convolutions": 4.482},
     "kineto/mi300-resnet18-train.json.gz": {"layout_in_convolutions": 11.770},
-    "kineto/v100-resnet50-train-old.json.gz": {"pageable_copies": 2.246},
+    "kineto/v100-resnet50-train-old.json.gz": {"pageable_copies": 2.246, "data_loading": 31.423},
+    "kineto/v100-dlrm-train-nccl.json.gz": {"exposed_communication": 71.469, "launch_bound": 71.980},
+    "kineto/cpu-only.json.gz": {},
     "nvprof/gtx980-tf-alexnet-new.txt.gz": {"layout_between_operators": 6.130, "input_gradient_copied": 3.672},
     "nvprof/gtx980-tf-alexnet-old.txt.gz": {"layout_between_operators": 5.732},
 }
@@ -101,6 +103,10 @@ COVERED = (
     "first_layer_gradient",
     "input_gradient_copied",
     "autotune_in_the_window",
+    "exposed_communication",
+    "data_loading",
+    "launch_bound",
+    "unfused_bias_activation",
 )
 
 

@@ -1,0 +1,43 @@
+-- title = "Communication that nothing hides"
+-- doc = "Time in which a collective ran and nothing computed on the same rank. The bound is that time; some of it is waiting for slower ranks, which no option of the communication takes away."
+-- why = "Gradients are exchanged while the device computes nothing; exchanged in buckets as soon as they are ready, most of it runs beside the backward pass."
+-- cost = "Device memory for the buckets; kernels beside a collective run a little slower."
+-- unless = "The ranks wait for a slower one: compare their step times first."
+-- needs = ["communication", "kernels"]
+-- [fix]
+-- pytorch = "DistributedDataParallel (not DataParallel) with the nccl backend; bucket_cap_mb and static_graph=True; no find_unused_parameters; gradient accumulation under no_sync(); for FSDP forward_prefetch and backward_prefetch"
+-- tensorflow = "tf.distribute.MirroredStrategy with NcclAllReduce; tf.distribute.experimental.CommunicationOptions(bytes_per_pack=...)"
+-- jax = "XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true"
+-- mxnet = "kvstore='nccl', or Horovod; priorities by layer in push and pull"
+-- any = "all-reduce instead of a parameter server, in buckets during the backward pass; larger batches; check the links between the devices"
+-- [params]
+-- exposed_step_pct = { type = "DOUBLE", default = 10, doc = "found above this share of the step, in percent" }
+-- [columns]
+-- rank = "process of the job"
+-- problem = "what was found"
+-- place = "kind that loses most"
+-- saving_ns = "at most, per step"
+-- confidence = "how sure, and why"
+-- evidence = "one line per kind"
+WITH sent AS (
+    SELECT x.rank, lower(x.kind) AS kind, x.own_ns - x.hidden_ns AS exposed_ns, x.own_ns, greatest(c.n_steps, 1) AS per,
+        c.step_ns
+    FROM exchanges x JOIN scope c ON c.rank = x.rank
+    LEFT JOIN step_times s ON s.rank = x.rank AND x.start_ns >= s.start_ns AND x.start_ns < s.end_ns AND NOT s.is_warmup
+    WHERE NOT c.has_steps OR s.rank IS NOT NULL
+), kinds AS (
+    SELECT rank, kind, count(*) / any_value(per) AS calls, sum(exposed_ns / per) AS exposed_ns, sum(own_ns / per) AS own_ns,
+        any_value(step_ns) AS step_ns
+    FROM sent GROUP BY rank, kind
+)
+SELECT rank,
+    format('Collectives run for {:.3f} ms, of which {:.3f} ms while nothing computes.', sum(own_ns) / 1e6,
+        sum(exposed_ns) / 1e6) AS problem,
+    'Most of it in ' || arg_max(kind, exposed_ns) AS place, sum(exposed_ns) AS saving_ns,
+    'high for the time; how much of it is waiting for other ranks one rank cannot show' AS confidence,
+    list(format('{}: {:.1f} calls, {:.3f} ms, exposed {:.3f} ms', kind, calls, own_ns / 1e6, exposed_ns / 1e6)
+        ORDER BY exposed_ns DESC, kind) AS evidence
+FROM kinds
+GROUP BY rank
+HAVING 100.0 * sum(exposed_ns) > $exposed_step_pct * any_value(step_ns)
+ORDER BY rank

@@ -1,0 +1,48 @@
+-- title = "Bias and activation in kernels of their own"
+-- doc = "Forward kernels, primitives and operators that only add a bias or apply an activation. The bound is their time that nothing earlier on the device covers."
+-- why = "Each reads and writes the whole tensor for one operation per element; fused into the convolution or product before it, that traffic disappears."
+-- cost = "Compile time; fused results may differ in the last bits."
+-- unless = "A batch normalisation lies between and is trained: then only a compiler can fuse what follows it."
+-- needs = ["activities"]
+-- [fix]
+-- pytorch = "torch.compile(model); for inference torch.ao.quantization.fuse_modules or optimize_for_inference; bias=False in convolutions before a batch norm"
+-- tensorflow = "tf.function(jit_compile=True), or leave the Grappler remapper on (it makes _FusedConv2D)"
+-- jax = "jax.jit around the whole step: XLA fuses them"
+-- mxnet = "net.hybridize() with MXNET_SUBGRAPH_BACKEND=MKLDNN on a CPU, net.optimize_for on a GPU; no_bias=True before a batch norm"
+-- keras = "model.compile(..., jit_compile=True); use_bias=False before BatchNormalization"
+-- any = "use the library's fused convolution with bias and activation; no bias before a batch norm"
+-- [params]
+-- unfused_device_pct = { type = "DOUBLE", default = 5, doc = "found above this share of device time, in percent" }
+-- [columns]
+-- rank = "process of the job"
+-- problem = "what was found"
+-- place = "layers or operators that lose most"
+-- saving_ns = "at most, per step"
+-- confidence = "how sure, and why"
+-- evidence = "one line per kernel or primitive"
+WITH every AS MATERIALIZED (
+    SELECT rank, name, category, direction, op_id, op_name, coalesce(layer, op_name) AS layer, alone_ns / per AS own_ns,
+        if(is_continued, 0, 1.0 / per) AS calls
+    FROM counted
+), busy AS (
+    SELECT rank, sum(own_ns) AS busy_ns FROM every GROUP BY rank
+), own AS (
+    SELECT e.* FROM every e LEFT JOIN raw.ops o ON o.id = e.op_id
+    WHERE e.category IN ('bias', 'activation') AND NOT coalesce(o.is_backward, false)
+        AND coalesce(e.direction, '') NOT IN ('dgrad', 'wgrad', 'backward')
+        AND NOT regexp_matches(concat_ws(' ', e.name, e.op_name), '(?i)grad|backward|bprop|bwd')
+), kinds AS (
+    SELECT rank, name, category, sum(calls) AS calls, sum(own_ns) AS own_ns, arg_max(layer, own_ns) AS layer
+    FROM own GROUP BY rank, name, category
+)
+SELECT k.rank,
+    format('{:.1f} % of the device''s busy time adds biases and applies activations in kernels of their own.',
+        100.0 * sum(own_ns) / any_value(b.busy_ns)) AS problem,
+    'Most of it in ' || arg_max(layer, own_ns) AS place, sum(own_ns) AS saving_ns,
+    'medium: whether each can be fused with what comes before the trace does not say' AS confidence,
+    list(format('{} ({}): {:.1f} calls and {:.3f} ms', name, category, calls, own_ns / 1e6) ORDER BY own_ns DESC, name)
+        AS evidence
+FROM kinds k JOIN busy b USING (rank)
+GROUP BY k.rank
+HAVING 100.0 * sum(own_ns) > $unfused_device_pct * any_value(b.busy_ns)
+ORDER BY k.rank

@@ -1,0 +1,34 @@
+"""Loading data: on both sides of a twentieth of the step, and beside what the device runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from advised import answer, training
+from given import Given
+
+RULE = "data_loading"
+
+
+def steps(load_us: float) -> Given:
+    given = training()
+    for start in (0, 1000, 2000):
+        given.span("phase", "data", start, start + load_us)
+        given.kernel("ampere_sgemm_128x64_nn", start + 10, start + 30, launched=start + 1)
+        given.kernel("ampere_sgemm_128x64_nn", start + 20, start + 30, launched=start + 2, stream=8)
+    return given
+
+
+def test_above_the_threshold_the_time_in_which_the_device_is_idle_is_the_bound(tmp_path: Path) -> None:
+    found = answer(RULE, steps(71), tmp_path)
+    assert (found.status, found.saving_ns) == ("found", 51_000)
+    assert found.problem == "Loading data takes 0.071 ms, of which the device runs nothing for 0.051 ms."
+
+
+def test_below_it_is_not(tmp_path: Path) -> None:
+    assert answer(RULE, steps(69), tmp_path).status == "not found"
+
+
+def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
+    found = answer(RULE, Given(), tmp_path)
+    assert (found.status, found.reason) == ("cannot tell", "the trace has no training steps.")

@@ -1,0 +1,37 @@
+"""Bias and activation kernels: on both sides of a twentieth of device time; gradients do not count."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from advised import answer, training
+from given import Given
+
+RULE = "unfused_bias_activation"
+
+
+def steps(relu_us: float, operator: str = "aten::relu") -> Given:
+    given = training()
+    for start in (0, 1000, 2000):
+        given.op(operator, start, start + 10)
+        given.kernel("vectorized_elementwise_kernel<4>", start + 20, start + 20 + relu_us, launched=start + 1)
+        given.kernel("ampere_sgemm_128x64_nn", start + 100, start + 290, launched=start + 15)
+    return given
+
+
+def test_above_the_threshold_it_is_found(tmp_path: Path) -> None:
+    found = answer(RULE, steps(11), tmp_path)
+    assert (found.status, found.saving_ns, found.place) == ("found", 11_000, "Most of it in aten::relu")
+
+
+def test_below_it_is_not(tmp_path: Path) -> None:
+    assert answer(RULE, steps(9), tmp_path).status == "not found"
+
+
+def test_a_gradient_cannot_be_fused_this_way(tmp_path: Path) -> None:
+    assert answer(RULE, steps(50, "aten::threshold_backward"), tmp_path).status == "not found"
+
+
+def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
+    found = answer(RULE, Given(), tmp_path)
+    assert (found.status, found.reason) == ("cannot tell", "nothing with a time ran on a device in this trace.")
