@@ -3,7 +3,7 @@
     python benchmarks/fuzz.py [SECONDS] [--seed N] [--jobs N] [--traces FOLDER ...] [--keep FOLDER]
 
 The promise: any input ends in a capture that opens and whose overview runs, or in a refusal of one sentence; never a
-traceback, never more than 10 seconds, never more than 3 GB, never a file left behind. Every sample and every small
+traceback, never more than 10 seconds of processor time, never more than 3 GB, never a file left behind. Every sample and every small
 public trace (where ../shared/traces exists) is damaged in turn: in workers that convert many each, and every twentieth
 time through the command line as a user would. What broke is kept for a test; `--seed` repeats a run.
 """
@@ -50,10 +50,10 @@ def work(files: list[Path], first: int, step: int, until: float, folder: Path) -
         path = files[number % len(files)]
         print(f"at {number}", flush=True)
         data = mutant(path.read_bytes(), number)
-        started = time.perf_counter()
+        started = _processor_seconds()
         by_command = number % COMMAND_LINE_EVERY == 0
         found = command_trouble(data, folder) if by_command else trouble(data, folder)
-        seconds = time.perf_counter() - started
+        seconds = _processor_seconds() - started
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
         if seconds > LIMIT_SECONDS:
             found = f"{found or ''}\ntook {seconds:.1f} s"
@@ -62,6 +62,11 @@ def work(files: list[Path], first: int, step: int, until: float, folder: Path) -
         print(f"{'bad' if found else 'ok'} {number} {seconds:.2f} {(found or '')!r}", flush=True)
         if peak > LIMIT_BYTES:
             return
+
+
+def _processor_seconds() -> float:
+    """Of this process and the commands it ran: a busy machine makes nothing look slow."""
+    return sum(os.times()[:4])
 
 
 def command_trouble(data: bytes, folder: Path) -> str | None:
