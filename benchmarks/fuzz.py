@@ -3,9 +3,9 @@
     python benchmarks/fuzz.py [SECONDS] [--seed N] [--jobs N] [--traces FOLDER ...] [--keep FOLDER]
 
 The promise: any input ends in a capture that opens and whose overview runs, or in a refusal of one sentence; never a
-traceback, never more than 10 seconds of processor time, never more than 3 GB, never a file left behind. Every sample and every small
-public trace (where ../shared/traces exists) is damaged in turn: in workers that convert many each, and every twentieth
-time through the command line as a user would. What broke is kept for a test; `--seed` repeats a run.
+traceback, never more than 10 seconds of processor time, never more than 3 GB, never a file left behind. Every sample
+and every small public trace (where ../shared/traces exists) is damaged in turn: in workers that convert many each, and
+every twentieth time through the command line as a user would. What broke is kept for a test; `--seed` repeats a run.
 """
 
 from __future__ import annotations
