@@ -1,0 +1,38 @@
+"""Single precision on a device with tensor cores: on both sides of a tenth of device time, and where there are none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from advised import answer, training
+from given import Given
+
+RULE = "tensor_cores_unused"
+
+
+def steps(single_us: float, device: str = "NVIDIA A100-SXM4-40GB") -> Given:
+    given = training()
+    given.rows["devices"][0]["name"] = device
+    for start in (0, 1000, 2000):
+        given.kernel("ampere_sgemm_128x64_nn", start + 10, start + 10 + single_us, launched=start + 1)
+        given.kernel("ampere_h16816gemm_128x64_ldg8_nn", start + 500, start + 590, launched=start + 2)
+    return given
+
+
+def test_above_the_threshold_it_is_found(tmp_path: Path) -> None:
+    found = answer(RULE, steps(11), tmp_path)
+    assert (found.status, found.saving_ns) == ("found", 11_000)
+    assert "NVIDIA A100-SXM4-40GB, which has tensor cores" in found.problem
+
+
+def test_below_it_is_not(tmp_path: Path) -> None:
+    assert answer(RULE, steps(9), tmp_path).status == "not found"
+
+
+def test_without_tensor_cores_it_is_not(tmp_path: Path) -> None:
+    assert answer(RULE, steps(50, "Tesla P100-SXM2-16GB"), tmp_path).status == "not found"
+
+
+def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
+    found = answer(RULE, Given(), tmp_path)
+    assert (found.status, found.reason) == ("cannot tell", "the trace holds no kernels of a device.")
