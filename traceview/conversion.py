@@ -85,6 +85,7 @@ def read_groups(groups: list[Group], folder: Path, options: Options) -> None:
                 _read_source(source, sink, group.about, options, done, total)
                 done += _size(source)
             _add_processor(sink, group.about)
+            _add_rank(sink)
             derive(connection)
             sink.rank = _free_rank(group.rank if group.rank is not None else sink.recorded_rank, taken)
             origin = sink.earliest_ns() or 0
@@ -130,6 +131,12 @@ def _add_processor(sink: Sink, about: dict[str, Any]) -> None:
     mine = next((rank for rank in ranks if rank.get("rank") == sink.recorded_rank), ranks[0] if ranks else {})
     if mine.get("cpu"):
         sink.write_rows("devices", [{"name": mine["cpu"], "kind": "cpu", "n_cores": mine.get("threads")}])
+
+
+def _add_rank(sink: Sink) -> None:
+    """A rank is a row of `ranks` also where its files say nothing about it: views count by rank."""
+    if sink.connection.execute("SELECT count(*) FROM stage.ranks").fetchall() == [(0,)]:
+        sink.connection.execute("INSERT INTO stage.ranks (pid) VALUES (NULL)")
 
 
 def _free_rank(wanted: int | None, taken: set[int]) -> int:

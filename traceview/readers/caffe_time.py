@@ -15,7 +15,6 @@ from traceview.sink import Sink
 NAME = "caffe_time"
 TITLE = "caffe time log"
 HOW = "caffe time -model net.prototxt -gpu 0 2> caffe.log"
-VERSION = 1
 
 _BEGIN = re.compile(rb"caffe\w*\.cpp:\d+\] (?:\*\*\* Benchmark begins|Average time per layer|Performing Forward)")
 _LAYER = re.compile(r"\]\s+(.+)\t(forward|backward): (\S+) ms")

@@ -16,7 +16,6 @@ from traceview.sink import Sink
 NAME = "chrome"
 TITLE = "any other Chrome trace JSON"
 HOW = "whatever writes the Trace Event Format: chrome://tracing, viztracer, perfetto's traceconv json"
-VERSION = 1
 
 FORM = Form(folder=NAME, tables=("ranges", "counters", "events"), shared={"counters": SHARED["counters"]}, ids=64)
 _PHASE = re.compile(rb'"ph"\s*:\s*"[A-Za-z]"')

@@ -16,7 +16,6 @@ from traceview.sink import Sink
 NAME = "cntk_timing"
 TITLE = "CNTK node timing"
 HOW = "cntk.debugging.debug.set_node_timing(True); trainer.print_node_timing()"
-VERSION = 1
 
 _NODE = re.compile(
     r"^(?:\d\d/\d\d/\d{4} [\d:]{8}: )?\s*(.*?\S)\s+forward avg (\S+)s, backward avg (\S+)s \(fwd# (\d+)\|bwd# (\d+)\)"

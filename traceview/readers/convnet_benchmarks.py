@@ -16,7 +16,6 @@ from traceview.sink import Sink
 NAME = "convnet_benchmarks"
 TITLE = "convnet-benchmarks log (Torch 7, fbfft tuner, TensorFlow)"
 HOW = "th benchmark.lua, or python benchmark_alexnet.py, of github.com/soumith/convnet-benchmarks"
-VERSION = 1
 
 _PASSES = {
     "updateOutput": "forward",

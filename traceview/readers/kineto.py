@@ -19,7 +19,6 @@ from traceview.sink import Sink
 NAME = "kineto"
 TITLE = "PyTorch profiler (Kineto) JSON"
 HOW = "torch.profiler.profile(...).export_chrome_trace(path), or traceview collect"
-VERSION = 1
 
 TABLES = ("kernels", "memcpys", "ops", "ranges", "api_calls", "collectives", "links", "counters", "events")
 """Tables an event can go to, each by `queries/ingest/kineto/<table>.sql`."""

@@ -17,7 +17,6 @@ from traceview.sink import Sink
 NAME = "mxnet"
 TITLE = "MXNet profiler JSON"
 HOW = "mx.profiler.set_config(profile_all=True, filename=...), set_state('run') ... set_state('stop'), dump()"
-VERSION = 1
 
 FORM = Form(folder=NAME, tables=("ops", "ranges", "counters", "events"), shared=SHARED, ids=64)
 _PROCESS = re.compile(rb'"name"\s*:\s*"(?:(?:cpu|gpu|cpu pinned|cpu shared)/\d*|MXNET_C_API|Device Storage)"')

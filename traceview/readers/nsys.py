@@ -27,7 +27,6 @@ from traceview.wanted import Owner, Tables
 NAME = "nsys"
 TITLE = "Nsight Systems export (SQLite, Parquet folder, Arrow)"
 HOW = "nsys profile --trace=cuda,nvtx,cudnn,cublas, then nsys export --type sqlite"
-VERSION = 1
 
 DEVICE_TABLES = tuple(f"CUPTI_ACTIVITY_KIND_{kind}" for kind in ("KERNEL", "MEMCPY", "MEMSET"))
 OTHER_TABLES = frozenset(

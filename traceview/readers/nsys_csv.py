@@ -26,7 +26,6 @@ from traceview.textlines import Lines
 NAME = "nsys_csv"
 TITLE = "nsys stats CSV (cuda_gpu_trace, cuda_api_trace, nvtx_pushpop_trace, *_sum)"
 HOW = "nsys stats --format csv --report cuda_gpu_trace --report cuda_api_trace run.nsys-rep > nsys.csv"
-VERSION = 1
 
 NO_TIMELINE = "a summary has no timeline: its rows are in the view `summaries`"
 MAX_TABLES = 10_000

@@ -22,7 +22,6 @@ from traceview.sink import Sink
 NAME = "nsys_rep"
 TITLE = "Nsight Systems report (.nsys-rep, .qdrep), where nsys is installed"
 HOW = "nsys profile --trace=cuda,nvtx,cudnn,cublas -o trace COMMAND"
-VERSION = 1
 
 MAGIC = b"NVIDIA Tegra Profiler Report "
 _VERSION = re.compile(rb"Report ([\d@]+)")

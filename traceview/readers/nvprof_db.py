@@ -23,7 +23,6 @@ from traceview.sink import Sink
 NAME = "nvprof"
 TITLE = "nvprof database (.nvvp, .nvprof)"
 HOW = "nvprof -o trace.nvvp COMMAND"
-VERSION = 1
 
 KNOWN_VERSIONS = range(8, 15)
 QUERIES = (

@@ -26,7 +26,6 @@ from traceview.textlines import Lines
 NAME = "nvprof_text"
 TITLE = "nvprof text or CSV (--print-gpu-trace, --print-api-trace, summaries)"
 HOW = "nvprof --print-gpu-trace python train.py 2> nvprof.txt (on GPUs before Ampere)"
-VERSION = 1
 
 NO_TIMELINE = "a summary has no timeline: its rows are in the view `summaries`"
 MAX_TABLES = 10_000

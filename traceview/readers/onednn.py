@@ -25,7 +25,6 @@ from traceview.textlines import Lines
 NAME = "onednn"
 TITLE = "oneDNN verbose log"
 HOW = "ONEDNN_VERBOSE=profile_exec ONEDNN_VERBOSE_TIMESTAMP=1, or traceview collect"
-VERSION = 1
 COMPANION = True
 """The log belongs to a framework's trace when there is one beside it."""
 

@@ -17,7 +17,6 @@ from traceview.sink import Sink
 NAME = "onnxruntime"
 TITLE = "ONNX Runtime profile"
 HOW = "SessionOptions.enable_profiling = True and session.end_profiling()"
-VERSION = 1
 
 FORM = Form(folder=NAME, tables=("ops", "kernels", "ranges", "counters", "events"), shared=SHARED, ids=64)
 _CATEGORY = re.compile(rb'"cat"\s*:\s*"(?:Session|Node|Kernel|Api)"')

@@ -17,7 +17,6 @@ from traceview.sink import Sink
 NAME = "perfetto"
 TITLE = "Perfetto protobuf (only recognised: convert it with traceconv json)"
 HOW = "traceconv json TRACE OUT.json (https://get.perfetto.dev/traceconv), then read OUT.json"
-VERSION = 1
 
 PACKET = 1
 TELLTALE = {6: "clock snapshot", 10: "sequence id", 33: "trace config", 36: "synchronization marker", 60: "track"}

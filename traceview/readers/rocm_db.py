@@ -23,7 +23,6 @@ from traceview.sink import Sink
 NAME = "rocm_db"
 TITLE = "ROCm databases: rocpd (rocprofv3) and rpd (rocmProfileData)"
 HOW = "rocprofv3 --sys-trace --output-format rocpd, or rocmProfileData's runTracer.sh -o trace.rpd"
-VERSION = 1
 
 RPD = (
     "string", "api", "api_op", "kernel_call", "copy_call", "op", "kernels", "memcpys", "events", "api_calls", "ranges",

@@ -23,7 +23,6 @@ from traceview.sink import Sink
 NAME = "rocprofv3"
 TITLE = "rocprofv3 JSON"
 HOW = "rocprofv3 --runtime-trace --output-format json -- COMMAND"
-VERSION = 1
 
 RECORDS = (
     *("kernel_dispatch", "memory_copy", "hip_api", "hsa_api", "marker_api", "rccl_api", "memory_allocation"),

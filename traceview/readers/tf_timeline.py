@@ -17,7 +17,6 @@ from traceview.sink import Sink
 NAME = "tf_timeline"
 TITLE = "TensorFlow 1 timeline JSON"
 HOW = "RunOptions(trace_level=FULL_TRACE) and Timeline(run_metadata.step_stats).generate_chrome_trace_format()"
-VERSION = 1
 
 FORM = Form(
     folder=NAME,

@@ -18,7 +18,6 @@ from traceview.sink import Sink
 NAME = "tf_trace"
 TITLE = "trace.json.gz of TensorFlow 2 and JAX"
 HOW = "written beside the .xplane.pb file, which is better and is read instead where it is there"
-VERSION = 1
 
 FORM = Form(
     folder=NAME,

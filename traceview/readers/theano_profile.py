@@ -18,7 +18,6 @@ from traceview.sink import Sink
 NAME = "theano_profile"
 TITLE = "Theano profile text"
 HOW = "THEANO_FLAGS=profile=True,profiling.n_apply=1000 python train.py 2> theano.txt"
-VERSION = 1
 
 _LABELS = re.compile(r"^\s*<% ?time> .*<(Class|Op|Apply) name>")
 _ROW = re.compile(r"^\s*[\d.]+%\s+[\d.]+%\s+\S+s\s")

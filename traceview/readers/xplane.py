@@ -26,7 +26,6 @@ from traceview.xspace import Plane
 NAME = "xplane"
 TITLE = "XPlane (.xplane.pb) of TensorFlow 2, Keras, JAX and PyTorch/XLA"
 HOW = "tf.profiler.experimental.start(dir), jax.profiler.start_trace(dir) or torch_xla.debug.profiler"
-VERSION = 2
 
 MAX_BYTES = 1 << 31
 """No protobuf message may be larger."""
