@@ -28,7 +28,7 @@ check: $(VENV)/.installed
 	$(BIN)/lint-imports --no-cache
 
 test: check
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto
 
 # TensorFlow, JAX, Keras and ONNX Runtime in an environment of their own (3 GB), and the tests of their collectors.
 $(VENV)-frameworks/.installed: Makefile
