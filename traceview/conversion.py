@@ -116,6 +116,9 @@ def _read_source(source: Source, sink: Sink, about: dict[str, Any], options: Opt
             framework_version=about.get("framework_version"),
             options=json.dumps(about),
         )
+    if "clock" not in sink.facts:
+        has_wall_clock = sink.zero_unix_ns is not None
+        sink.fact(clock="wall clock of the trace" if has_wall_clock else "its own: the trace records no wall clock")
     troubles = [problem.kind for problem in sink.problems.values()]
     if options.strict and troubles:
         raise InputError(f"{source.path}: {'; '.join(troubles)} (--strict).")
