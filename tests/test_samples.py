@@ -21,9 +21,11 @@ from traceview.tables import TABLES
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLES = sorted(
     path
-    for path in (ROOT / "samples").rglob("*")
-    if path.is_file() and path.suffix not in (".py", ".md") and "training" not in path.parts
+    for reader in READERS
+    for path in (ROOT / "samples" / reader.NAME).glob("*")
+    if not path.name.startswith(".") and path.suffix != ".traceview"
 )
+"""Files, and folders that are one capture of several processes."""
 SNAPSHOTS = ROOT / "tests" / "snapshots"
 
 
@@ -54,11 +56,13 @@ def test_rows_are_as_they_were(sample: Path, captures: Any) -> None:
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_exactly_one_reader_knows_it(sample: Path, tmp_path: Path) -> None:
-    unknown = tmp_path / "unknown"
-    unknown.write_bytes(sample.read_bytes())
-    claims = [reader.NAME for reader in READERS if reader.sniff(peek(unknown))]
-    # The reader of any Chrome trace is asked when no other knows the file.
-    assert [name for name in claims if name != "chrome"] == [sample.parent.name]
+    for file in [sample] if sample.is_file() else sorted(sample.iterdir()):
+        unknown = tmp_path / "unknown"
+        unknown.write_bytes(file.read_bytes())
+        claims = [reader.NAME for reader in READERS if reader.sniff(peek(unknown))]
+        # The reader of any Chrome trace is asked when no other knows the file.
+        expected = "onednn" if ".onednn." in file.name else sample.parent.name
+        assert [name for name in claims if name != "chrome"] == [expected]
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: f"{path.parent.name}/{path.name}")

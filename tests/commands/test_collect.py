@@ -135,19 +135,15 @@ runpy.run_path({str(LENET)!r}, run_name="__main__")
 
 def test_each_worker_of_a_launcher_is_a_rank(tmp_path):
     pytest.importorskip("torch")
-    body = f"""
-import runpy, sys
-import torch.distributed
-torch.distributed.init_process_group("gloo")
-sys.argv = ["x", "--steps", "9", "--batch", "8"]
-runpy.run_path({str(LENET)!r}, run_name="__main__")
-torch.distributed.destroy_process_group()
-"""
     launcher = [PYTHON, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    done = collect(tmp_path, "-o", "capture", "--", *launcher, script(tmp_path, body), GLOO_SOCKET_IFNAME="lo")
+    words = [LENET.with_name("lenet_ddp_torch.py"), "--steps", "9", "--batch", "8"]
+    done = collect(tmp_path, "-o", "capture", "--", *launcher, *words, GLOO_SOCKET_IFNAME="lo")
     assert (done.returncode, "4 steps of 2 processes" in done.stderr) == (0, True), done.stderr
-    ranks = store.open_capture(tmp_path / "capture").execute("SELECT DISTINCT rank FROM steps ORDER BY 1").fetchall()
-    assert ranks == [(0,), (1,)]
+    assert done.stdout.startswith("lenet: 431080 parameters, batch 8 x 2, cpu, nchw\nstep 9: loss ")
+    connection = store.open_capture(tmp_path / "capture")
+    assert connection.execute("SELECT rank, count(*) FROM steps GROUP BY 1 ORDER BY 1").fetchall() == [(0, 4), (1, 4)]
+    averaged = "SELECT rank, sum(size_bytes), count(DISTINCT group_size) FROM exchanges GROUP BY 1 ORDER BY 1"
+    assert connection.execute(averaged).fetchall() == [(rank, 4 * 431_080 * 4, 1) for rank in (0, 1)]
     described = json.loads((tmp_path / "capture" / "capture.json").read_text())
     assert (described["world_size"], [rank["rank"] for rank in described["ranks"]]) == (2, [0, 1])
 

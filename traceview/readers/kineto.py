@@ -69,6 +69,7 @@ def _describe(sink: Sink, metadata: dict[str, Any]) -> None:
     sink.recorded_rank = rank if isinstance(rank, int) else None
     host = metadata.get("host_name")
     groups = job.get("pg_config")
+    _know_group_size(sink, groups)
     sink.write_rows(
         "ranks",
         [
@@ -86,6 +87,13 @@ def _describe(sink: Sink, metadata: dict[str, Any]) -> None:
         framework="PyTorch",
         metadata={key: value for key, value in metadata.items() if key not in ("deviceProperties", "traceEvents")},
     )
+
+
+def _know_group_size(sink: Sink, groups: Any) -> None:
+    """In a job with one process group a collective that does not name its group is that one's."""
+    if isinstance(groups, list) and len(groups) == 1 and isinstance(groups[0], dict):
+        size = _whole(groups[0].get("pg_size"))
+        sink.connection.execute("UPDATE stage.collectives SET group_size = $1 WHERE group_size IS NULL", [size])
 
 
 def _device(device: dict[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from given import Given, pick, section, write
 
 from traceview import capture
 
+DDP = "samples/kineto/torch-2.13.0-lenet-ddp-cpu"
+
 REDUCE = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
 GATHER = "ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
 SGEMM = "ampere_sgemm_128x64_nn"
@@ -65,3 +67,36 @@ def test_bus_bandwidth_of_a_ring(tmp_path: Path) -> None:
     assert (row["kind"], row["group_size"]) == ("all_reduce", 4)
     assert row["algorithm_bytes_per_s"] == 1e11
     assert row["bus_bytes_per_s"] == 1.5e11
+
+
+def test_gloo_averages_all_gradients_once_a_step(root: Path, captures) -> None:  # type: ignore[no-untyped-def]
+    connection = captures.open(root / DDP)
+    per_step = """SELECT c.rank, s.step, count(*), sum(c.size_bytes), any_value(c.group_size), any_value(c.kind),
+            any_value(c.dtype)
+        FROM collectives c JOIN steps s ON s.rank = c.rank AND c.start_ns BETWEEN s.start_ns AND s.end_ns
+        GROUP BY ALL ORDER BY ALL"""
+    # DistributedDataParallel sends LeNet's 431,080 gradients in two buckets.
+    expected = [(rank, step, 2, 431_080 * 4, 2, "all_reduce", "float") for rank in (0, 1) for step in (5, 6)]
+    assert connection.execute(per_step).fetchall() == expected
+
+
+def test_what_gloo_does_beside_the_main_thread_is_hidden_or_exposed(root: Path, captures) -> None:  # type: ignore[no-untyped-def]
+    connection = captures.open(root / DDP)
+    # Worked out once more, moment by moment instead of by sums of intervals: 20 microseconds a moment.
+    moments = """WITH moment AS (
+            SELECT rank, unnest(range(min(start_ns), max(end_ns), 20000)) AS at FROM collectives GROUP BY rank
+        )
+        SELECT m.rank, count(*) * 20000,
+            count(*) FILTER (EXISTS (SELECT 1 FROM activities a WHERE a.rank = m.rank AND a.category <> 'communication'
+                AND a.start_ns <= m.at AND m.at < a.end_ns)) * 20000
+        FROM moment m
+        WHERE EXISTS (SELECT 1 FROM collectives c WHERE c.rank = m.rank AND c.start_ns <= m.at AND m.at < c.end_ns)
+        GROUP BY ALL ORDER BY ALL"""
+    sampled = connection.execute(moments).fetchall()
+    found = section(connection, "communication/summary")
+    for (rank, busy_ns, hidden_ns), row in zip(sampled, found, strict=True):
+        assert (row["rank"], row["calls"], row["size_bytes"]) == (rank, 4, 2 * 431_080 * 4)
+        assert row["hidden_ns"] + row["exposed_ns"] == row["busy_ns"]
+        assert abs(row["busy_ns"] - busy_ns) < 0.01 * busy_ns
+        assert abs(row["hidden_ns"] - hidden_ns) < 0.01 * busy_ns
+        assert 0 < row["hidden_ns"] < row["busy_ns"]
