@@ -5,8 +5,10 @@ VENV ?= .venv
 SECONDS ?= 60
 BIN := $(VENV)/bin
 DEMO ?= traceview-demo
+# Names of old frameworks for `make legacy`; all of them when left out.
+LEGACY ?=
 
-.PHONY: demo test check bench fuzz frameworks clean
+.PHONY: demo test check bench fuzz frameworks legacy clean
 
 # Installs again only when the project's own requirements change. For a small CPU build of torch on a machine whose
 # index offers CUDA builds first: make demo PIP_EXTRA_INDEX_URL=<the index of CPU builds>.
@@ -40,6 +42,12 @@ $(VENV)-frameworks/.installed: Makefile
 frameworks: $(VENV)/.installed $(VENV)-frameworks/.installed
 	TRACEVIEW_TEST_PYTHON=$(VENV)-frameworks/bin/python $(BIN)/pytest tests/collectors/test_frameworks.py
 
+# Frameworks that need an old Python, each in an environment of its own where that Python is to be had (pyenv or PATH):
+# a real training step of each under `traceview collect`, its report, and the tests of their collectors.
+legacy: $(VENV)/.installed
+	$(BIN)/python samples/legacy/run.py $(VENV)-legacy $(LEGACY)
+	TRACEVIEW_LEGACY=$(VENV)-legacy $(BIN)/pytest -rs tests/collectors/test_legacy.py
+
 bench: $(VENV)/.installed
 	$(BIN)/python benchmarks/ingest.py
 
@@ -48,4 +56,4 @@ fuzz: $(VENV)/.installed
 	$(BIN)/python benchmarks/fuzz.py $(SECONDS)
 
 clean:
-	rm -rf $(VENV) $(VENV)-frameworks $(DEMO) build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-frameworks $(VENV)-legacy $(DEMO) build dist .pytest_cache .mypy_cache .ruff_cache

@@ -28,6 +28,12 @@ FRAMEWORKS = {
     "jax": "jax_profiler.py",
     "keras": "keras_steps.py",
     "onnxruntime": "onnxruntime_profiler.py",
+    "mxnet": "mxnet_profiler.py",
+}
+# Old versions (by what comes before the first dot) that need another collector than the new ones, or none.
+VERSIONS = {
+    ("keras", "1"): None,
+    ("keras", "2"): None,
 }
 
 
@@ -53,7 +59,10 @@ def note(state, detail=""):
 
 def start_collector(framework):
     """Load the collector of `framework` and let it install its hooks; its failure never reaches the program."""
-    name = FRAMEWORKS[framework]
+    version = str(getattr(sys.modules.get(framework), "__version__", "")).partition(".")[0]
+    name = VERSIONS.get((framework, version), FRAMEWORKS[framework])
+    if name is None:
+        return
     sys.path.insert(0, HERE)  # For the collector's own imports, all of modules called traceview_*.
     try:
         load(f"traceview_{name[:-3]}", os.path.join(COLLECTORS, name)).install()

@@ -3,8 +3,9 @@
 The one law: nothing of the program is kept alive or changed; what is not known is None.
 """
 
-import math
 import weakref
+
+from traceview_python import product
 
 # Shapes are looked for this deep in lists and dictionaries of a call's arguments.
 MAX_DEPTH = 4
@@ -27,7 +28,7 @@ class Model:
     def see_variables(self, variables):
         """All parameters as arrays of some kind; the largest set seen is the model."""
         sized = [variable for variable in variables if shape_of(variable) is not None]
-        count = sum(math.prod(shape_of(variable)) for variable in sized)
+        count = sum(product(shape_of(variable)) for variable in sized)
         if sized and count > (self.parameters or 0):
             self.parameters = count
             self.dtypes = {dtype_of(variable) for variable in sized}
@@ -84,4 +85,6 @@ def shape_of(value):
 def dtype_of(value):
     """The name of the element type, for example `float32`."""
     dtype = getattr(value, "dtype", None)
-    return str(getattr(dtype, "name", dtype)).replace("torch.", "")
+    # MXNet's are NumPy's classes, which have another name than an element type.
+    name = getattr(dtype, "__name__", dtype) if isinstance(dtype, type) else getattr(dtype, "name", dtype)
+    return str(name).replace("torch.", "")

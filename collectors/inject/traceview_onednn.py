@@ -8,14 +8,18 @@ The stamps are milliseconds since 1970 of each primitive's start. oneDNN reads O
 first use, so `request_timestamps` has to come before that.
 """
 
+import contextlib
 import ctypes
 import os
 import threading
 
 MARKERS = (b"onednn_verbose,", b"dnnl_verbose,", b"mkldnn_verbose,")
 SWITCHES = ("ONEDNN_VERBOSE", "DNNL_VERBOSE", "MKLDNN_VERBOSE")
+STAMPS = ("ONEDNN_VERBOSE_TIMESTAMP", "DNNL_VERBOSE_TIMESTAMP")
 # Says to child processes that the switch in their environment is ours and not the user's.
 OURS = "TRACEVIEW_ONEDNN"
+# oneDNN answers to its own name since 2.5, to the one before until today.
+OUR_SWITCHES = (*SWITCHES[:2], OURS)
 # fallocate(2): give the blocks of what was read back to the disk, and leave the file's size as it is.
 KEEP_SIZE_PUNCH_HOLE = 0x03
 DRAIN_S = 0.2
@@ -28,8 +32,9 @@ def request_timestamps():
     is_ours = OURS in os.environ
     if not is_ours and any(os.environ.get(name, "0") not in ("", "0", "none") for name in SWITCHES):
         return False  # The user wants these lines on stdout: they stay as they are.
-    os.environ.setdefault("ONEDNN_VERBOSE_TIMESTAMP", "1")
-    return os.environ["ONEDNN_VERBOSE_TIMESTAMP"] == "1"
+    for name in STAMPS:
+        os.environ.setdefault(name, "1")
+    return all(os.environ[name] == "1" for name in STAMPS)
 
 
 class Account:
@@ -103,7 +108,8 @@ class StandingAccount:
             raise OSError(f"cannot write {self.path}")
         self.file, self.reader = ctypes.c_void_p(file), self.path.open("r+b", buffering=0)
         self.program_stdout, self.stdout.value = self.stdout.value, file
-        os.environ[SWITCHES[0]] = os.environ[OURS] = "1"
+        for name in OUR_SWITCHES:
+            os.environ[name] = "1"
         threading.Thread(target=self._drain_often, name="traceview", daemon=True).start()
 
     def start(self):
@@ -143,7 +149,8 @@ class StandingAccount:
             self.stdout.value = self.program_stdout
             self.drain(is_last=True)
             self.file = None
-            self.path.unlink(missing_ok=True)
+            with contextlib.suppress(FileNotFoundError):
+                self.path.unlink()
 
     def forked(self):
         """In a forked child: file, thread and lines are the parent's; it opens its own."""
@@ -161,7 +168,7 @@ class StandingAccount:
             if line:
                 self.header.append(line)
                 # oneDNN has read its switches: programs that the program starts shall not see ours.
-                for name in (SWITCHES[0], OURS):
+                for name in OUR_SWITCHES:
                     os.environ.pop(name, None)
         elif self.is_recording:
             self.lines.append(line)

@@ -17,9 +17,10 @@ import shutil
 import signal
 import socket
 import threading
-import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from traceview_python import unix_ns
 
 SCHEMA = 1
 GZIP_FROM_BYTES = 8 << 20
@@ -31,6 +32,7 @@ ENVIRONMENT = (
     "PYTORCH_", "TORCH_", "TORCHINDUCTOR_", "HIP_VISIBLE_DEVICES", "HSA_", "MIOPEN_", "RANK", "LOCAL_RANK",
     "WORLD_SIZE", "LD_PRELOAD", "MALLOC_", "TF_ENABLE_ONEDNN_OPTS", "TF_XLA_FLAGS", "TF_NUM_", "TF_GPU_", "TF_CUDNN_",
     "TF_DETERMINISTIC_OPS", "TF_USE_LEGACY_KERAS", "KERAS_BACKEND", "XLA_FLAGS", "XLA_PYTHON_CLIENT_", "JAX_", "ORT_",
+    "MXNET_", "THEANO_FLAGS",
 )  # fmt: skip
 
 
@@ -55,7 +57,7 @@ def note(state, detail=""):
 
 def scratch(suffix):
     """A path in `raw/` for this process to write to; the leading dot says that it is not finished."""
-    return folder() / f".{os.getpid()}-{time.time_ns()}.{suffix}"
+    return folder() / f".{os.getpid()}-{unix_ns()}.{suffix}"
 
 
 def environment():

@@ -15,9 +15,9 @@ import os
 import signal
 import sys
 import threading
-import time
 
 import traceview_raw as raw
+from traceview_python import follow_forks, is_worker, now_ns
 from traceview_steps import CALL, CALL_EVENT, Steps
 
 WAITING, PREPARED, RECORDING, DONE = range(4)
@@ -163,7 +163,7 @@ class Recorder:
         if self.state != RECORDING:
             return
         with raw.signals_held():
-            started = time.perf_counter_ns()
+            started = now_ns()
             self.close_ranges()
             self.state = DONE
             logs = self.tool.stop()
@@ -174,7 +174,7 @@ class Recorder:
             meta["ended_by"] = ended_by
             meta["steps"] = self.steps.summary(self.first)
             meta["cost"] = self.steps.cost(self.options["wait"], self.first)
-            meta["cost"]["write_ns"] = time.perf_counter_ns() - started
+            meta["cost"]["write_ns"] = now_ns() - started
             raw.publish(self.facts.rank, meta, trace, logs)
             self.let_go()
 
@@ -231,12 +231,13 @@ class Process:
         raw.note("framework")
         if len(self.recorders) > 1:
             return
-        sys.addaudithook(lambda event, args: self.busiest().called() if event == CALL_EVENT else None)
-        os.register_at_fork(after_in_child=self.forked)
+        if hasattr(sys, "addaudithook"):  # since Python 3.8
+            sys.addaudithook(lambda event, args: self.busiest().called() if event == CALL_EVENT else None)
+        follow_forks(self.forked)
         atexit.register(self.at_exit)
         # Workers of multiprocessing end without atexit: its own finalizers are run, and set up again after a fork.
         multiprocessing.util.register_after_fork(self, Process.finalize)
-        if multiprocessing.parent_process() is not None:
+        if is_worker():
             self.finalize()
 
     def busiest(self):

@@ -5,8 +5,9 @@ first object: with two optimizers in a loop (a GAN) a step ends with the first o
 """
 
 import statistics
-import time
 import weakref
+
+from traceview_python import now_ns
 
 # What can end a step, the weakest evidence first: a model's call, an optimizer's step, the program's own word.
 FORWARD, OPTIMIZER, CALL = "forward", "optimizer", "call"
@@ -38,7 +39,7 @@ class Steps:
         """The first step begins with the first thing seen of it."""
         if not self.begins:
             self.advance(0)
-            self.begins.append(time.perf_counter_ns())
+            self.begins.append(now_ns())
 
     def prefer(self, source):
         """Evidence of a kind has appeared: if it is better than what ended steps so far, count again from here."""
@@ -55,9 +56,9 @@ class Steps:
                 self.owner = weakref.ref(owner)
             if self.owner() is not owner:
                 return
-        self.ends.append(time.perf_counter_ns())
+        self.ends.append(now_ns())
         self.advance(len(self.ends))
-        self.begins.append(time.perf_counter_ns())
+        self.begins.append(now_ns())
 
     def called(self):
         """The program says that a step ended; its first word only tells where steps begin."""

@@ -57,3 +57,10 @@ def test_a_collector_that_cannot_start_leaves_the_program_alone(tmp_path, inject
     assert python(code, tmp_path, PYTHONPATH=str(inject), TRACEVIEW_DIR="capture") == "goes on\n"
     (note,) = (tmp_path / "capture" / "raw").glob(".process-*.txt")
     assert note.read_text().startswith("failed\nthe collector could not start: ")
+
+
+def test_an_old_version_of_a_framework_may_need_no_collector(tmp_path, inject):
+    (tmp_path / "keras.py").write_text("__version__ = '2.3.1'")
+    assert python("import keras; print('goes on')", tmp_path, PYTHONPATH=str(inject), TRACEVIEW_DIR="capture")
+    (note,) = (tmp_path / "capture" / "raw").glob(".process-*.txt")
+    assert note.read_text() == "python\n\n"
