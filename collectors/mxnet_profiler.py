@@ -16,18 +16,19 @@ and `traceview phase`.
 The one law: the program behaves as without us; see `inject/traceview_recorder.py`.
 """
 
+import contextlib
 import functools
 import os
 import threading
-import weakref
 
 import mxnet as mx
 import traceview_onednn as onednn
 import traceview_raw as raw
 from mxnet import autograd, gluon, profiler
 from mxnet.module import BucketingModule, Module, SequentialModule
-from traceview_model import Model
-from traceview_recorder import DONE, PROCESS, RECORDING, Recorder, safely
+from traceview_mxnet_facts import Facts
+from traceview_mxnet_layers import Layers, now_us
+from traceview_recorder import DONE, PROCESS, Recorder, safely
 from traceview_steps import FORWARD, OPTIMIZER
 
 SET_CONFIG, SET_STATE, DUMP = profiler.set_config, profiler.set_state, profiler.dump
@@ -38,15 +39,17 @@ BULK_FLAGS = ("forward_bulk_size", "backward_bulk_size")
 
 
 class MxnetRecorder(Recorder):
-    """Follows the outermost calls of blocks, modules and trainers."""
+    """Follows the outermost calls of blocks, modules and trainers, and inside of them those of blocks."""
 
     def __init__(self):
-        super().__init__("mxnet", Profiler(), Facts())
+        layers = Layers(lambda error: self.abandon(f"{error} (in an operator's callback)"))
+        super().__init__("mxnet", Profiler(layers), Facts())
         self.inside = threading.local()
-        self.tool.account = onednn.StandingAccount(lambda: raw.scratch("onednn"))
+        self.layers = layers
+        self.layers.wants = not self.options["light"]
 
     @safely
-    def enter(self, phase, source, thing):
+    def enter(self, phase, source):
         """A call of the program begins; returns whether it is no part of another one."""
         if getattr(self.inside, "phase", None) is not None:
             return False
@@ -54,19 +57,25 @@ class MxnetRecorder(Recorder):
         if source is not None:
             self.prefer(source)
         self.begin()
-        if self.state == RECORDING and not self.options["light"]:
+        if self.layers.is_on:
             self.tool.open_phase(phase)
+            self.layers.settle()
         return True
 
     @safely
     def leave(self, source, thing, is_whole):
         """That call is over."""
         self.inside.phase = None
-        if self.tool.phase is not None or (source is not None and source == self.steps.source):
+        if self.layers.is_on or (source is not None and source == self.steps.source):
             mx.nd.waitall()
         self.tool.close_phase()
         if source is not None and is_whole:
             self.step_ended(source, thing)
+
+    @safely
+    def see(self, note, *values):
+        """Tell `note` something, now or never."""
+        return note(*values)
 
     def close_ranges(self):
         """A step or the recording ends."""
@@ -75,6 +84,8 @@ class MxnetRecorder(Recorder):
     def ended(self):
         """The process ends."""
         super().ended()
+        with contextlib.suppress(Exception):  # An error of the program's last operators, that it did not wait for.
+            mx.nd.waitall()
         self.tool.account.close()
 
     def forked(self):
@@ -87,8 +98,10 @@ class MxnetRecorder(Recorder):
 class Profiler:
     """MXNet's profiler, and oneDNN's account beside it."""
 
-    def __init__(self):
+    def __init__(self, layers):
         self.problems = []
+        self.layers = layers
+        self.account = onednn.StandingAccount(lambda: raw.scratch("onednn"))
         self.path = self.phase = None
         self.domains = {}
         self.program_config = {}
@@ -125,9 +138,11 @@ class Profiler:
         )
         self.account.start()
         SET_STATE("run")
+        self.layers.is_on = self.layers.wants
 
     def open_step(self, number):
         """The range of a step, open."""
+        self.layers.step_us = now_us()
         return self.task("step", f"step#{number}")
 
     def open_phase(self, name):
@@ -148,6 +163,7 @@ class Profiler:
 
     def stop(self):
         """Stop recording; returns oneDNN's log as [(path, suffix)], empty where it ran nothing."""
+        self.layers.is_on = False
         mx.nd.waitall()
         SET_STATE("stop")
         path = raw.scratch("log")
@@ -161,6 +177,8 @@ class Profiler:
         SET_CONFIG(filename=os.devnull, profile_symbolic=False, profile_imperative=False, profile_api=False)
         if self.program_config:
             SET_CONFIG(**self.program_config)
+        if self.layers.wants:
+            self.layers.name_operators(self.path)
         return self.path, "mxnet.json"
 
     def end_array(self):
@@ -172,6 +190,7 @@ class Profiler:
 
     def forget(self):
         """In a forked child: the recording is the parent's."""
+        self.layers.is_on = False
         self.phase = None
 
 
@@ -201,68 +220,6 @@ class NoAccount:
         """Nothing to give back."""
 
     forked = close
-
-
-class Facts:
-    """Collects what `rank-NNNN.meta.json` says."""
-
-    def __init__(self):
-        self.model = Model()
-        self.owner = lambda: None
-        self.warnings = []
-        self.rank = self.world_size = None
-        self.device = "cpu"
-
-    def see_call(self, thing, arguments):
-        """The outermost block or module that is called, and with what: the first one is the model."""
-        if self.owner() is None and not isinstance(thing, gluon.loss.Loss):
-            self.owner = weakref.ref(thing)
-            self.model.name = type(thing).__name__
-            self.model.see_arguments(getattr(batch, "data", batch) for batch in arguments)
-
-    def see_parameters(self, arrays):
-        """All parameters that are trained, as arrays."""
-        arrays = list(arrays)
-        self.model.see_variables(arrays)
-        if any(array.context.device_type == "gpu" for array in arrays):
-            self.device = "cuda"
-
-    def see_job(self):
-        """Rank and size of a distributed job, from the launcher's environment."""
-        if os.environ.get("DMLC_ROLE") == "worker" and os.environ.get("DMLC_WORKER_ID", "").isdigit():
-            self.rank = int(os.environ["DMLC_WORKER_ID"])
-            self.world_size = int(os.environ.get("DMLC_NUM_WORKER") or 1)
-
-    def collect(self, logs):
-        """All of it as one dictionary; `logs` are (path, suffix) of the logs beside the trace."""
-        facts = raw.process_facts()
-        facts.update(
-            framework="mxnet",
-            framework_version=mx.__version__,
-            onednn_version=next((onednn.version(path) for path, _ in logs), None),
-            device=self.device,
-            devices=[facts["cpu"]] if self.device == "cpu" else [f"gpu({n})" for n in range(mx.context.num_gpus())],
-            threads=_threads(),
-            flags={
-                "engine": os.environ.get("MXNET_ENGINE_TYPE", "ThreadedEnginePerDevice"),
-                "bulk": os.environ.get(BULK[0]) != "0",
-                "onednn": mx.runtime.Features().is_enabled("MKLDNN")
-                and os.environ.get("MXNET_MKLDNN_ENABLED", "1") != "0",
-                "cudnn_autotune": os.environ.get("MXNET_CUDNN_AUTOTUNE_DEFAULT"),
-            },
-            model=self.model.facts(),
-            world_size=self.world_size or 1,
-            warnings=self.warnings,
-        )
-        return facts
-
-
-def _threads():
-    """How many threads OpenMP gives one operator."""
-    try:
-        return int(mx.base._LIB.omp_get_max_threads())
-    except AttributeError:
-        return None
 
 
 def install():
@@ -296,20 +253,30 @@ def run_operators_one_by_one():
     gluon.HybridBlock._build_cache = built
 
 
-def followed(recorder, method, phase, source, see=None):
-    """`method` of a class, its outermost calls told to the recorder; `see(self, args)` notes facts after it."""
+def followed(recorder, method, phase, source, see=None, inner=None):
+    """`method` of a class, its outermost calls told to the recorder; `see(self, *args)` notes facts after them.
+
+    `inner(self, begin_us)` is told of the calls inside of others.
+    """
 
     @functools.wraps(method)
     def call(self, *args, **kwargs):
-        is_watched = recorder.state != DONE and not _is_symbolic(args)
-        if not is_watched or not recorder.enter(phase, None if source == FORWARD else source, self):
+        if recorder.state == DONE or (args and isinstance(args[0], mx.sym.Symbol)):  # Its graph is made.
             return method(self, *args, **kwargs)
+        if not recorder.enter(phase, None if source == FORWARD else source):
+            if inner is None or not recorder.layers.is_on:
+                return method(self, *args, **kwargs)
+            recorder.see(recorder.layers.settle)
+            begin_us = now_us()
+            result = method(self, *args, **kwargs)
+            recorder.see(inner, self, begin_us)
+            return result
         is_whole = False
         try:
             result = method(self, *args, **kwargs)
             is_whole = True
             if see is not None:
-                note(recorder, see, self, args)
+                recorder.see(see, self, *args)
             return result
         finally:
             recorder.leave(source, self, is_whole)
@@ -317,53 +284,77 @@ def followed(recorder, method, phase, source, see=None):
     return call
 
 
-def _is_symbolic(args):
-    """Whether a block is called to describe its graph, not to compute."""
-    return bool(args) and isinstance(args[0], mx.sym.Symbol)
-
-
-@safely
-def note(recorder, see, thing, args):
-    """Note a fact."""
-    see(thing, args)
-
-
 def follow_forward(recorder):
-    """Be told of the calls of the outermost block, and of modules' forward calls."""
-    see = recorder.facts.see_call
-    for owner, name in ((gluon.Block, "__call__"), *((kind, "forward") for kind in modules())):
-        setattr(owner, name, followed(recorder, getattr(owner, name), "forward", FORWARD, see))
+    """Be told of the calls of the outermost block, of those inside, and of modules' forward calls."""
+    layers, see = recorder.layers, recorder.facts.see_call
+    block = gluon.Block
+    block.__call__ = followed(
+        recorder, block.__call__, "forward", FORWARD, see, lambda inner, begin_us: layers.ran(inner.name, begin_us)
+    )
+    call = gluon.HybridBlock._call_cached_op
+
+    @functools.wraps(call)
+    def called(self, *args):
+        if layers.is_on:
+            recorder.see(layers.follow_block, self)
+        return call(self, *args)
+
+    gluon.HybridBlock._call_cached_op = called
+    for kind in modules():
+        kind.forward = followed(recorder, following(recorder, kind.forward), "forward", FORWARD, see)
+
+
+def following(recorder, forward):
+    """`forward` of a module, which is asked to tell its layers."""
+
+    @functools.wraps(forward)
+    def call(self, *args, **kwargs):
+        if recorder.layers.is_on:
+            recorder.see(recorder.layers.follow_module, self)
+        return forward(self, *args, **kwargs)
+
+    return call
 
 
 def follow_backward(recorder):
     """Be told of the backward pass: of an array, of several heads, of a module."""
-    array = mx.nd.NDArray
-    array.backward = followed(recorder, array.backward, "backward", None)
+    array, run = mx.nd.NDArray, autograd.backward
+    array.backward = followed_backward(recorder, array.backward)
+    autograd.backward = followed_backward(recorder, run)
     for kind in modules():
         kind.backward = followed(recorder, kind.backward, "backward", None)
-    run = autograd.backward
+
+
+def followed_backward(recorder, run):
+    """`run`, which computes the gradients of its first argument."""
+    layers = recorder.layers
 
     @functools.wraps(run)
     def backward(heads, *args, **kwargs):
-        if recorder.state == DONE or not recorder.enter("backward", None, None):
+        if recorder.state == DONE or not recorder.enter("backward", None):
             return run(heads, *args, **kwargs)
+        head = heads[0] if isinstance(heads, (list, tuple)) and len(heads) == 1 else heads
+        kinds = recorder.see(layers.backward_begins, head) if layers.is_on and isinstance(head, mx.nd.NDArray) else None
+        begin_us = now_us()
         try:
             return run(heads, *args, **kwargs)
         finally:
+            if kinds:
+                recorder.see(layers.backward_ended, begin_us, kinds)
             recorder.leave(None, None, True)
 
-    autograd.backward = backward
+    return backward
 
 
 def follow_training(recorder):
     """Be told where a trainer or a module has changed the parameters, and which there are."""
 
-    def see_trainer(trainer, args):
+    def see_trainer(trainer, *args):
         recorder.facts.see_parameters(
             parameter.list_data()[0] for parameter in trainer._params if parameter.grad_req != "null"
         )
 
-    def see_module(module, args):
+    def see_module(module, *args):
         recorder.facts.see_parameters(module.get_params()[0].values())
 
     for name in ("step", "update"):

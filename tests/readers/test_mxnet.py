@@ -28,6 +28,23 @@ def test_operators(captures: Any, root: Path) -> None:
     assert rows(connection, "SELECT count(*) FROM ops") == rows(connection, "SELECT count(*) FROM ranges") == [(128,)]
 
 
+def test_a_collected_run_has_steps_layers_and_onednns_account(captures: Any, root: Path) -> None:
+    connection = captures.open(root / "samples/mxnet/mxnet-1.9.1-lenet-collected-cpu")
+    assert rows(connection, "SELECT step FROM steps ORDER BY 1") == [(4,), (5,)]
+    calls = "SELECT layer, direction, algorithm, count(*) FROM conv_calls GROUP BY ALL ORDER BY ALL"
+    assert rows(connection, calls) == [
+        ("conv1", "fprop", "explicit_gemm", 2),
+        ("conv1", "wgrad", "explicit_gemm", 2),
+        ("conv2", "dgrad", "explicit_gemm", 2),
+        ("conv2", "fprop", "explicit_gemm", 2),
+        ("conv2", "wgrad", "explicit_gemm", 2),
+    ]
+    assert rows(connection, "SELECT count(*) FROM primitives WHERE op_id IS NULL") == [(0,)]
+    assert rows(connection, "SELECT DISTINCT layer FROM ops WHERE name = 'Activation' ORDER BY 1") == [
+        ("relu1",), ("tanh1",), ("tanh2",),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("lines", [30, 500, 2000, 4000])
 def test_a_file_without_its_end(root: Path, tmp_path: Path, lines: int) -> None:
     text = gzip.decompress((root / SAMPLE).read_bytes()).splitlines(keepends=True)
