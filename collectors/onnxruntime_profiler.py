@@ -27,6 +27,8 @@ from traceview_model import Model
 from traceview_recorder import DONE, PROCESS, Recorder, safely
 from traceview_steps import FORWARD
 
+# A clock that counts from 1970 is above this, one that counts from the machine's start is below.
+SINCE_1970_NS = 10**17
 RUNS = ("run", "run_with_iobinding", "run_with_ort_values")
 
 
@@ -36,6 +38,10 @@ class OnnxruntimeRecorder(Recorder):
     def __init__(self):
         super().__init__("onnxruntime", Profiler(), Facts())
         self.depth = 0
+
+    def collect(self, logs):
+        """The facts of this rank, with the zero of its trace's clock, which the trace itself does not say."""
+        return {**super().collect(logs), "zero_unix_ns": self.tool.zero_unix_ns()}
 
     @safely
     def made(self, session):
@@ -88,6 +94,10 @@ class Profiler:
             raise RuntimeError("the session was deleted while it was recorded")
         self.path, self.start_ns = Path(session.end_profiling()), session.get_profiling_start_time_ns()
         return []
+
+    def zero_unix_ns(self):
+        """When the session's profiler was started; None where its clock does not count from 1970."""
+        return self.start_ns if self.start_ns > SINCE_1970_NS else None
 
     def write(self, cut_step=None):
         """The trace without the runs before the first recorded one, as (path, suffix)."""

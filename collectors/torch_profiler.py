@@ -100,7 +100,7 @@ class TorchRecorder(Recorder):
     def push(self, key, names, outermost):
         """Open ranges, if we record, and remember that `key` is open."""
         recorded = names if self.state == RECORDING else ()
-        self.ranges.push(key, recorded, self.tool.uses_cuda, outermost)
+        self.ranges.push(key, recorded, self.tool.uses_nvtx, outermost)
 
     @safely
     def pop(self, key):

@@ -82,9 +82,9 @@ def read_groups(groups: list[Group], folder: Path, options: Options) -> None:
         with _staging(folder, options) as connection:
             sink = Sink(connection)
             for source in group.sources:
-                _read_source(source, sink, group.about, options, done, total)
+                _read_source(source, sink, group, options, done, total)
                 done += _size(source)
-            _add_processor(sink, group.about)
+            _add_processor(sink, _described(group, sink))
             _add_rank(sink)
             derive(connection)
             sink.rank = _free_rank(group.rank if group.rank is not None else sink.recorded_rank, taken)
@@ -101,7 +101,8 @@ def _size(source: Source) -> int:
     return sum(file.stat().st_size for file in files_in(source.path))
 
 
-def _read_source(source: Source, sink: Sink, about: dict[str, Any], options: Options, done: int, total: int) -> None:
+def _read_source(source: Source, sink: Sink, group: Group, options: Options, done: int, total: int) -> None:
+    about, mine = group.about, _described(group, sink)
     progress = options.progress
     report = (lambda n_read: progress(done + n_read, total)) if progress else None
     stream = Stream(source.path, progress=report)
@@ -110,6 +111,8 @@ def _read_source(source: Source, sink: Sink, about: dict[str, Any], options: Opt
         source.reader.read(stream, sink)
     else:
         source.reader.read(stream, sink, source.part)
+    if sink.zero_unix_ns is None and isinstance(mine.get("zero_unix_ns"), int):
+        sink.zero_unix_ns = mine["zero_unix_ns"]
     if about:
         sink.fact(
             command=shlex.join(str(word) for word in about.get("command") or ()),
@@ -128,10 +131,15 @@ def _read_source(source: Source, sink: Sink, about: dict[str, Any], options: Opt
     sink.end_source()
 
 
-def _add_processor(sink: Sink, about: dict[str, Any]) -> None:
+def _described(group: Group, sink: Sink) -> dict[str, Any]:
+    """What traceview collect wrote about the process of this rank; empty for traces from elsewhere."""
+    ranks = [rank for rank in group.about.get("ranks") or () if isinstance(rank, dict)]
+    number = sink.recorded_rank if group.rank is None else group.rank
+    return next((rank for rank in ranks if rank.get("rank") == number), ranks[0] if ranks else {})
+
+
+def _add_processor(sink: Sink, mine: dict[str, Any]) -> None:
     """The processor of a collected run, as a device: a run without a GPU has one too."""
-    ranks = [rank for rank in about.get("ranks") or () if isinstance(rank, dict)]
-    mine = next((rank for rank in ranks if rank.get("rank") == sink.recorded_rank), ranks[0] if ranks else {})
     if mine.get("cpu"):
         sink.write_rows("devices", [{"name": mine["cpu"], "kind": "cpu", "n_cores": mine.get("threads")}])
 

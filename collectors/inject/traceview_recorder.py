@@ -16,6 +16,7 @@ import signal
 import sys
 import threading
 
+import traceview_nvtx as nvtx
 import traceview_raw as raw
 from traceview_python import follow_forks, is_worker, now_ns
 from traceview_steps import CALL, CALL_EVENT, Steps
@@ -139,6 +140,7 @@ class Recorder:
             return
         self.facts.see_job()
         self.tool.start()
+        PROCESS.nvtx.start()
         self.state = RECORDING
         raw.note("recording")
         is_main_thread = threading.current_thread() is threading.main_thread()
@@ -150,6 +152,7 @@ class Recorder:
         """Forget the recording, not the program's steps to come."""
         self.close_ranges()
         if self.state == RECORDING:
+            PROCESS.nvtx.drop()
             for path, _ in self.tool.stop():
                 path.unlink()
             self.let_go()
@@ -166,7 +169,8 @@ class Recorder:
             started = now_ns()
             self.close_ranges()
             self.state = DONE
-            logs = self.tool.stop()
+            ranges = PROCESS.nvtx.stop()
+            logs = self.tool.stop() + ranges
             cut_step = None if self.step_range is None else len(self.steps.ends)
             trace = self.tool.write(cut_step)
             meta = self.collect(logs)
@@ -176,6 +180,7 @@ class Recorder:
             meta["cost"] = self.steps.cost(self.options["wait"], self.first)
             meta["cost"]["write_ns"] = now_ns() - started
             raw.publish(self.facts.rank, meta, trace, logs)
+            PROCESS.nvtx.resume()
             self.let_go()
 
     def abandon(self, why):
@@ -186,6 +191,7 @@ class Recorder:
         try:
             self.let_go()
             if state == RECORDING:
+                PROCESS.nvtx.drop()
                 self.tool.stop()
         except Exception as error:
             raw.note("failed", f"{why}; {error}")
@@ -224,6 +230,7 @@ class Process:
     def __init__(self):
         self.recorders = {}
         self.owner = None
+        self.nvtx = nvtx.Ranges()
 
     def follow(self, recorder):
         """Take a framework's recorder in, with everything that concerns the process and no framework."""
@@ -249,7 +256,7 @@ class Process:
 
     def forked(self):
         """In a forked child."""
-        self.owner = None
+        self.owner = self.nvtx.path = None
         for recorder in self.recorders.values():
             recorder.forked()
 

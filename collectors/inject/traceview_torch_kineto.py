@@ -9,6 +9,7 @@ import re
 from contextlib import contextmanager
 
 import torch
+import traceview_nvtx as nvtx
 import traceview_onednn as onednn
 import traceview_raw as raw
 from traceview_torch_ranges import Range
@@ -23,7 +24,7 @@ class Kineto:
         self.options = options
         self.problems = []
         self.reads_onednn = onednn.request_timestamps() and torch.backends.mkldnn.is_available()
-        self.uses_cuda = False
+        self.uses_cuda = self.uses_nvtx = False
         self.profiler = self.account = None
 
     def prepare(self):
@@ -32,6 +33,8 @@ class Kineto:
             raise RuntimeError("the program runs torch.profiler itself: give its own trace to `traceview report`")
         activities = [torch.profiler.ProfilerActivity.CPU]
         self.uses_cuda = torch.cuda.is_available() and torch.cuda.is_initialized()
+        # For Nsight; what reaches this capture through NVTX is the program's own.
+        self.uses_nvtx = self.uses_cuda and not nvtx.is_ours()
         if self.uses_cuda:
             activities.append(torch.profiler.ProfilerActivity.CUDA)
         self.profiler = torch.profiler.profile(
@@ -58,7 +61,7 @@ class Kineto:
 
     def open_step(self, number):
         """The range of a step, open."""
-        return Range(f"{STEP}{number}", self.uses_cuda)
+        return Range(f"{STEP}{number}", self.uses_nvtx)
 
     def stop(self):
         """Stop recording; returns oneDNN's log as [(path, suffix)], empty where it ran nothing."""

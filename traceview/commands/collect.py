@@ -21,7 +21,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from traceview import __version__
+from traceview import __version__, receiver
 from traceview.errors import CommandFailed, TraceviewError, UsageError
 from traceview.paths import content
 
@@ -130,6 +130,11 @@ def _launch(command: Sequence[str], capture: Path, options: dict[str, int]) -> i
     inject = str(content("collectors") / "inject")
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [inject, environment.get("PYTHONPATH")]))
     environment["TRACEVIEW_DIR"] = str(capture)
+    library, reason = receiver.library()
+    if library:
+        environment[receiver.VARIABLE] = library
+    elif reason:
+        _say(reason)
     environment.update({f"TRACEVIEW_{name.upper()}": str(value) for name, value in options.items()})
     try:
         process = subprocess.Popen(command, env=environment)
@@ -188,7 +193,10 @@ def _ending(exit_code: int) -> str:
 
 def _harvest(capture: Path, facts: dict[str, Any]) -> TraceviewError | None:
     """Describe and convert the raw traces, or say why there are none; returns what went wrong with them."""
-    notes = _take_notes(capture / "raw")
+    notes = _notes(capture / "raw")
+    is_bare = all(state == "python" for state, _ in notes.values()) and not _ranks(capture / "raw")
+    left_out = receiver.adopt(capture / "raw", is_bare)
+    _clear(capture / "raw")
     ranks = _ranks(capture / "raw")
     if not ranks:
         for path in (capture / "raw").iterdir():
@@ -196,7 +204,9 @@ def _harvest(capture: Path, facts: dict[str, Any]) -> TraceviewError | None:
         _say(f"no capture: {_why_none(notes, facts['options'])}")
         return None
     lost = [f"process {pid}: {_LOST[state]}{detail}" for pid, (state, detail) in notes.items() if state in _LOST]
-    facts["warnings"] = lost + [f"rank {rank['rank']}: {text}" for rank in ranks for text in rank["warnings"]]
+    facts["warnings"] = (
+        lost + left_out + [f"rank {rank['rank']}: {text}" for rank in ranks for text in rank["warnings"]]
+    )
     _describe(capture, facts, ranks)
     for warning in facts["warnings"]:
         _say(warning)
@@ -211,28 +221,33 @@ def _harvest(capture: Path, facts: dict[str, Any]) -> TraceviewError | None:
     return None
 
 
-def _take_notes(raw: Path) -> dict[int, tuple[str, str]]:
-    """How far each Python process came, by process id; clears away the notes and what was left half written."""
+def _notes(raw: Path) -> dict[int, tuple[str, str]]:
+    """How far each Python process came, by process id."""
     notes = {}
+    for path in sorted(raw.glob(".process-*")):
+        state, _, detail = path.read_text(encoding="utf-8", errors="replace").partition("\n")
+        notes[int(path.stem.rpartition("-")[2])] = (state, detail.strip())
+    return notes
+
+
+def _clear(raw: Path) -> None:
+    """Clear away the notes and what was left half written."""
     for path in sorted(raw.glob(".*")):
-        if path.name.startswith(".process-"):
-            state, _, detail = path.read_text(encoding="utf-8", errors="replace").partition("\n")
-            notes[int(path.stem.rpartition("-")[2])] = (state, detail.strip())
         if path.is_dir():
             shutil.rmtree(path)
         else:
             path.unlink()
-    return notes
 
 
 def _ranks(raw: Path) -> list[dict[str, Any]]:
-    """The facts of each process whose trace is there, in order of rank."""
+    """The facts of each process whose trace is there, in order of rank; without a framework a log is all there is."""
     found = []
     for path in sorted(raw.glob("rank-*.meta.json")):
         stem = path.name.removesuffix(".meta.json")
         others = [other.name for other in raw.glob(f"{stem}.*") if other != path]
-        if any(not name.endswith(".log") for name in others):
-            found.append(json.loads(path.read_text(encoding="utf-8")) | {"files": sorted(others)})
+        facts = json.loads(path.read_text(encoding="utf-8") or "{}")
+        if facts and (facts["framework"] is None or any(not name.endswith(".log") for name in others)):
+            found.append(facts | {"files": sorted(others)})
     return found
 
 
@@ -296,6 +311,9 @@ def _why_none(notes: dict[int, tuple[str, str]], options: dict[str, int]) -> str
 
 
 def _summary(ranks: list[dict[str, Any]], options: dict[str, int]) -> str:
+    if ranks[0]["framework"] is None:
+        count = "1 process" if len(ranks) == 1 else f"{len(ranks)} processes"
+        return f"recorded the NVTX ranges of {count}, and no framework"
     recorded = ranks[0]["steps"]["recorded"]
     processes = f" of {len(ranks)} processes" if len(ranks) > 1 else ""
     text = f"recorded {recorded} {'step' if recorded == 1 else 'steps'}{processes}"
