@@ -5,8 +5,8 @@
     export NVTX_INJECTION64_PATH=$(python collectors/nvtx_injection.py)
     TRACEVIEW_DIR=capture PYTHONPATH=collectors/inject python train.py
 
-It needs a C compiler (`$CC`, or `cc`, `gcc`, `clang` on the PATH) and no headers of NVTX. The library lies in the user's
-cache folder under a name made of its source, the compiler and the machine.
+It needs a C compiler (`$CC`, or `cc`, `gcc`, `clang` on the PATH) and no headers of NVTX. The library lies in the
+user's cache folder under a name made of its source, the compiler and the machine.
 
 The one law: a library under its name is whole; where none can be made, the reason is one sentence and exit code 1.
 """
