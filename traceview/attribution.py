@@ -14,7 +14,14 @@ from typing import Any
 
 import duckdb
 
-from traceview.classify import Verdict, classify_in_context, classify_kernel, classify_op, classify_primitive
+from traceview.classify import (
+    Verdict,
+    classify_hlo,
+    classify_in_context,
+    classify_kernel,
+    classify_op,
+    classify_primitive,
+)
 from traceview.classify.calls import Item, Part, classify_parts, classify_stage, stage_mark
 from traceview.paths import content
 
@@ -24,6 +31,7 @@ COMPOSITE = frozenset(
 """Categories of operators that stand for a whole layer: what they launch through others is theirs."""
 GENERIC = frozenset(("elementwise", "reduction", "copy", "fill", "cast", "other"))
 """Categories that say how, not what for."""
+PRODUCTS = frozenset(("conv", "gemm"))
 _WRAPPER = re.compile(r"^autograd::|Backward\d*$")
 _VERDICT = {field.name: "VARCHAR" for field in fields(Verdict)}
 _PART = {field.name: "VARCHAR" for field in fields(Part)}
@@ -36,9 +44,9 @@ def attribute(connection: duckdb.DuckDBPyConnection) -> None:
     kernels = _distinct(connection, "SELECT DISTINCT name, op_path, phase FROM raw.kernels")
     verdicts = (_in_phase(classify_in_context(name or "", _telling(path)), phase) for name, path, phase in kernels)
     _keep_verdicts(connection, "kernel", ["name", "op_path", "phase"], kernels, verdicts)
-    ops = _distinct(connection, "SELECT DISTINCT path, phase FROM raw.ops")
-    verdicts = (_in_phase(_classify_path(path or ""), phase) for path, phase in ops)
-    _keep_verdicts(connection, "op", ["path", "phase"], ops, verdicts)
+    ops = _distinct(connection, "SELECT DISTINCT path, phase, hlo_kind FROM raw.ops")
+    verdicts = (_in_phase(_classify_compiled(path or "", kind), phase) for path, phase, kind in ops)
+    _keep_verdicts(connection, "op", ["path", "phase", "hlo_kind"], ops, verdicts)
     primitives = _distinct(connection, "SELECT DISTINCT kind, impl, prop_kind FROM raw.primitives")
     verdicts = (classify_primitive(kind or "", impl or "", prop or "") for kind, impl, prop in primitives)
     _keep_verdicts(connection, "primitive", ["kind", "impl", "prop_kind"], primitives, verdicts)
@@ -126,6 +134,20 @@ def _classify_path(path: str) -> Verdict:
         return own
     telling = _telling(path)
     return classify_op(telling) if telling and telling != path else own
+
+
+def _classify_compiled(path: str, kind: str | None) -> Verdict:
+    """An XLA instruction has the name of one of the operators it was made of: what it computes is its own word."""
+    named = _classify_path(path)
+    if kind is None:
+        return named
+    told = classify_hlo(kind)
+    if named.category == "conv" and told.category == "gemm":  # A 1x1 filter: XLA makes it a matrix product.
+        return replace(named, algorithm="explicit_gemm", role="main", library=told.library)
+    if named.category == told.category == "conv" and "/" in path:  # TensorFlow's names say which gradient it is.
+        return replace(told, direction=told.direction or named.direction)
+    is_product = bool({named.category, told.category} & PRODUCTS)
+    return told if is_product or named.category == "other" else named
 
 
 def _in_phase(verdict: Verdict, phase: str | None) -> Verdict:

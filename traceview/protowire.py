@@ -114,6 +114,16 @@ class Wire:
         owner, number, value, stop = (np.concatenate(column) for column in zip(*parts, strict=True))
         return Fields(owner, number, value, stop, n_damaged)
 
+    def packed(self, start: int, end: int) -> list[int]:
+        """The numbers of a packed repeated field, as far as they are whole."""
+        numbers = []
+        while start < end:
+            value, start = _varint(self.bytes, start, end)
+            if start < 0:
+                break
+            numbers.append(value)
+        return numbers
+
     def led_by(self, starts: Ints, number: int, values: Sequence[int]) -> Ints:
         """Positions among messages that begin with one of these values in a numeric field, or with another field."""
         tag, after = self._varints(starts)

@@ -229,17 +229,19 @@ attributes VARCHAR post-ops and scratchpad, as recorded
         + _THREAD
         + """
 name VARCHAR operator name, as recorded
-shapes VARCHAR input shapes, as JSON
+shapes VARCHAR input shapes, as JSON; of an XLA convolution image and filter of the forward pass, channels first
 strides VARCHAR input strides, as JSON
 types VARCHAR input types, as JSON
-inputs VARCHAR values of the inputs that are no tensors, as JSON
+inputs VARCHAR inputs that are no tensors, as JSON; of an XLA convolution stride, padding, dilation and groups
 external_id BIGINT the profiler's number of this operator
 sequence BIGINT autograd sequence number: joins a backward operator to its forward one
 forward_thread BIGINT profiler's thread number of the forward operator; set on backward operators
 call_stack VARCHAR Python stack, where recorded
 module_hierarchy VARCHAR module path, where recorded
+output_shapes VARCHAR shapes of the results, as JSON
 hlo_op VARCHAR XLA instruction, where recorded
 hlo_module VARCHAR XLA module, where recorded
+hlo_kind VARCHAR what that instruction computes: opcode, of a fusion that of what it is for; library before, pass behind
 backend VARCHAR what ran it, as recorded: execution provider, device
 +parent_id ID innermost operator around it on its thread
 +depth BIGINT 0 for an operator inside no other

@@ -1,11 +1,12 @@
 """XSpace files as columns: planes with their dictionaries, and events as Arrow tables with the stats one asks for.
 
-The schema is a handful of field numbers of `xplane.proto` and `hlo.proto` of the XLA project. The one law: an event is
+The schema is a handful of field numbers of `xplane.proto` of the XLA project. The one law: an event is
 never an object here; a plane that is cut off gives its whole lines, and a line its whole events.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,7 +25,9 @@ STAT_META, STAT_DOUBLE, STAT_UINT, STAT_INT, STAT_TEXT, STAT_BYTES, STAT_REF = 1
 BATCH_EVENTS = 200_000
 UNIX_NS = 10**17
 """A line's time stamp beyond this is on the wall clock: three years would be a long profile."""
-HLO_STAT = "Hlo Proto"
+HLO_MODULE = 1
+_NUMBERED = re.compile(r"(?s)(.*?)(?:\((\d{1,18})\))?\Z")
+"""A program is called by its module and its number: `jit_step(56)`."""
 
 
 @dataclass
@@ -116,15 +119,27 @@ def batches(
         yield _batch(wire, plane, waiting, shared, vocabulary)
 
 
-def hlo_names(wire: Wire, plane: Plane) -> pa.Table:
-    """What /host:metadata tells about XLA instructions: module, instruction, the framework's name of the operator."""
-    columns: dict[str, list[str]] = {"module": [], "instruction": [], "op_name": []}
+@dataclass(frozen=True)
+class Program:
+    """A compiled program: name and number, and where its HloModuleProto begins and ends."""
+
+    module: str
+    number: int | None
+    start: int
+    end: int
+
+
+def programs(wire: Wire, plane: Plane) -> list[Program]:
+    """The compiled programs that /host:metadata holds."""
+    found: list[Program] = []
     if plane.shared is not None:
-        _, _, starts, ends = plane.shared
-        for start, end in _pairs(wire.fields(starts, ends).spans(STAT_BYTES)[1:]):
-            for a, b in _pairs(wire.fields(_at(start), _at(end)).spans(1)[1:]):
-                _module(wire, a, b, columns)
-    return pa.table({name: pa.array(values, pa.string()) for name, values in columns.items()})
+        keys, owner, starts, ends = plane.shared
+        holder, a, b = wire.fields(starts, ends).spans(STAT_BYTES)
+        for key, start, end in zip(keys[owner[holder]].tolist(), a.tolist(), b.tolist(), strict=True):
+            module, number = _NUMBERED.findall(plane.names.get(key, ""))[0]
+            places = _pairs(wire.fields(_at(start), _at(end)).spans(HLO_MODULE)[1:])
+            found += [Program(module, int(number) if number else None, *place) for place in places]
+    return found
 
 
 class Vocabulary:
@@ -325,20 +340,3 @@ def _batch(
     columns |= {f"{name}_text" if name in columns else name: words.column(value) for name, value in codes.items()}
     rounded = int(np.count_nonzero((offset % 1000 != 0) | (duration % 1000 != 0)))
     return Batch(pa.table(columns), found.n_damaged + sum(damaged for *_, damaged in waiting), rounded)
-
-
-def _module(wire: Wire, start: int, end: int, columns: dict[str, list[str]]) -> None:
-    """HloModuleProto -> computations -> instructions -> metadata.op_name."""
-    module = wire.fields(_at(start), _at(end))
-    names = _pairs(module.spans(1)[1:])
-    name = wire.text(*names[0]) if names else ""
-    _, starts, ends = module.spans(3)
-    _, starts, ends = wire.fields(starts, ends).spans(2)
-    found = wire.fields(starts, ends)
-    instructions = {owner: wire.text(a, b) for owner, a, b in zip(*(x.tolist() for x in found.spans(1)), strict=True)}
-    owner, a, b = found.spans(7)
-    inner, a, b = wire.fields(a, b).spans(2)
-    for which, x, y in zip(owner[inner].tolist(), a.tolist(), b.tolist(), strict=True):
-        columns["module"].append(name)
-        columns["instruction"].append(instructions.get(which, ""))
-        columns["op_name"].append(wire.text(x, y))

@@ -7,6 +7,7 @@ FROM (
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS covered_until_ns
     FROM raw.ops o JOIN names.op n
         ON n.path IS NOT DISTINCT FROM o.path AND n.phase IS NOT DISTINCT FROM o.phase
+        AND n.hlo_kind IS NOT DISTINCT FROM o.hlo_kind
     WHERE n.category = 'conv' AND NOT regexp_matches(o.name, 'Backward\d*$|^autograd::')
 )
 WHERE covered_until_ns IS NULL OR start_ns >= covered_until_ns

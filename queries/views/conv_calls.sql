@@ -5,7 +5,7 @@
 -- layer = "layer the call belongs to"
 -- confidence = "what the algorithm rests on"
 -- algorithms = "every algorithm seen under the call, for calls that try several"
--- evidence = "kernels or primitives of the arithmetic and its transforms"
+-- evidence = "kernels, primitives or compiled operators of the arithmetic and its transforms"
 -- libraries = "libraries that implement the arithmetic"
 -- n_parts = "kernels and primitives under the call"
 -- input_shape = "batch, channels, spatial sizes"
@@ -35,7 +35,7 @@ WITH part AS (
         list_sort(list_distinct(list(algorithm) FILTER (category = 'conv' AND role = 'main' AND algorithm IS NOT NULL)))
             AS algorithms,
         list_sort(list_distinct(list(name) FILTER (category = 'conv' AND role IN ('main', 'transform')
-            AND kind IN ('kernel', 'primitive')))) AS evidence,
+            AND (kind IN ('kernel', 'primitive') OR algorithm IS NOT NULL)))) AS evidence,
         list_sort(list_distinct(list(library) FILTER (category = 'conv' AND role = 'main' AND library IS NOT NULL)))
             AS libraries,
         count(*) FILTER (kind IN ('kernel', 'primitive')) AS n_parts,
@@ -52,7 +52,7 @@ WITH part AS (
 )
 SELECT
     c.call_id AS op_id, c.rank, coalesce(o.name, r.name) AS op_name, coalesce(o.layer, c.layer) AS layer,
-    coalesce(o.step, c.step) AS step, nullif(c.way, 'unknown') AS direction,
+    coalesce(o.step, c.step) AS step, coalesce(nullif(c.way, 'unknown'), o.direction) AS direction,
     CASE WHEN len(c.algorithms) = 1 THEN c.algorithms[1] WHEN len(c.algorithms) > 1 THEN 'several' END AS algorithm,
     CASE
         WHEN len(c.algorithms) > 1 THEN 'several algorithms tried in one call'

@@ -1,5 +1,5 @@
 -- title = "conv_shapes"
--- doc = "Shape of each convolution call, from the inputs that PyTorch records on its operators, else from the primitive that ran."
+-- doc = "Shape of each convolution call, from the inputs that PyTorch records on its operators, from XLA's compiled program, else from the primitive that ran."
 WITH positions AS (
     -- Where each operator's schema has what: input, filter, output gradient, bias, stride, padding, dilation, transposed,
     -- groups; and which operator of a nest to believe first.
@@ -64,14 +64,26 @@ WITH positions AS (
         regexp_extract(formats, 'src:(\w+)', 1) AS dtype,
         CASE WHEN regexp_matches(formats, 'bia:[^u]') THEN [f['oc']] END AS bias
     FROM read WHERE f['iw'] IS NOT NULL AND f['kw'] IS NOT NULL AND f['ow'] IS NOT NULL
+), compiled AS (
+    SELECT a.call_id AS op_id, TRY_CAST(json_extract(o.shapes, '$[0]') AS BIGINT[]) AS x, TRY_CAST(json_extract(o.shapes, '$[1]') AS BIGINT[]) AS w,
+        TRY_CAST(json_extract(o.output_shapes, '$[0]') AS BIGINT[]) AS y,
+        TRY_CAST(json_extract_string(o.inputs, '$[0]') AS BIGINT[]) AS stride,
+        TRY_CAST(json_extract_string(o.inputs, '$[1]') AS BIGINT[]) AS padding,
+        TRY_CAST(json_extract_string(o.inputs, '$[2]') AS BIGINT[]) AS dilation,
+        TRY_CAST(json_extract_string(o.inputs, '$[3]') AS BIGINT) AS groups, json_extract_string(o.types, '$[0]') AS dtype
+    FROM raw.ops o JOIN attributed.op a ON a.id = o.id
+    WHERE regexp_matches(o.hlo_kind, ' (fprop|dgrad|wgrad)$') AND o.inputs IS NOT NULL
+    QUALIFY row_number() OVER (PARTITION BY a.call_id ORDER BY o.id) = 1
 ), united AS (
     SELECT op_id, x, w, y, stride, padding, dilation, coalesce(groups, 1) AS groups, transposed, dtype, bias FROM sized
     UNION ALL BY NAME
     SELECT op_id, x, w, y, stride, padding, dilation, groups, false AS transposed, dtype, bias
     FROM parsed WHERE op_id NOT IN (SELECT op_id FROM sized)
+    UNION ALL BY NAME
+    SELECT op_id, x, w, y, stride, padding, dilation, groups, false AS transposed, dtype FROM compiled
 )
 SELECT op_id, x AS input_shape, w AS filter_shape, y AS output_shape, stride, padding, dilation, groups, transposed, dtype,
-    CAST(list_product(w) + if(len(bias) > 0, list_product(bias), 0) AS BIGINT) AS parameters,
+    TRY_CAST(list_product(w) + if(len(bias) > 0, list_product(bias), 0) AS BIGINT) AS parameters,
     -- Every pass multiplies each filter element with each output position (input position when transposed), twice counted.
-    CAST(2 * list_product(w) * x[1] * list_product(CASE WHEN transposed THEN x[3:] ELSE y[3:] END) AS BIGINT) AS flop
+    TRY_CAST(2 * list_product(w) * x[1] * list_product(CASE WHEN transposed THEN x[3:] ELSE y[3:] END) AS BIGINT) AS flop
 FROM united

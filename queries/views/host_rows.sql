@@ -1,5 +1,10 @@
 -- title = "host_rows"
 -- doc = "What a CPU did: library primitives, and on ranks without a device what operators spent outside them."
+WITH outer_ops AS (
+    SELECT parent_id AS id FROM ops WHERE category = 'conv' AND parent_id IS NOT NULL
+), told_calls AS (
+    SELECT call_id FROM primitives WHERE call_id IS NOT NULL
+)
 SELECT *, max(end_ns) OVER (PARTITION BY rank ORDER BY start_ns, end_ns DESC, id
     ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS device_until_ns
 FROM (
@@ -10,8 +15,12 @@ FROM (
     UNION ALL BY NAME
     SELECT
         'op' AS kind, o.id, h.rank, o.tid AS stream, o.name,
-        coalesce(o.category, 'other') AS category, o.direction, 'framework' AS library,
-        CASE WHEN c.call_id IS NOT NULL THEN 'helper' END AS role,
+        coalesce(o.category, 'other') AS category, o.algorithm, o.direction, coalesce(o.library, 'framework') AS library,
+        -- Where a convolution is its operator's own work, and no library told of it, that is the arithmetic.
+        CASE WHEN c.call_id IS NULL THEN o.role
+            WHEN o.role = 'main' OR (o.category = 'conv' AND o.id NOT IN (FROM outer_ops)
+                AND c.call_id NOT IN (FROM told_calls)) THEN 'main'
+            ELSE 'helper' END AS role,
         h.start_ns, h.end_ns, h.dur_ns, h.is_continued, o.id AS op_id, o.name AS op_name, o.layer, o.step, c.call_id
     FROM host_activities h JOIN ops o ON o.id = h.op_id LEFT JOIN attributed.op c ON c.id = h.op_id
 )

@@ -26,7 +26,7 @@ from traceview.classify.hints import fold, literals
 from traceview.classify.ops import leaf
 from traceview.classify.rules import FOLDER, Rule, Verdict
 
-FILES = ("kernels.toml", "primitives.toml", "ops.toml")
+FILES = ("kernels.toml", "primitives.toml", "ops.toml", "hlo.toml")
 EVERY_RULE = [pytest.param(file, rule, id=rule.label) for file in FILES for rule in rules(file).rules]
 
 

@@ -27,6 +27,7 @@ def sample(captures, root: Path):  # type: ignore[no-untyped-def]
 
 TF = "tensorflow-2.21.0-lenet-cpu.xplane.pb.gz"
 JAX = "jax-0.10.2-lenet-cpu.xplane.pb.gz"
+ALEXNET = "jax-0.10.2-alexnet-cpu.xplane.pb.gz"
 
 
 def test_tensorflow_on_a_cpu(sample) -> None:  # type: ignore[no-untyped-def]
@@ -60,12 +61,48 @@ def test_jax_on_a_cpu(sample) -> None:  # type: ignore[no-untyped-def]
     assert found == [
         ("conv1", "activation", False, "jit_step"),
         ("conv1", "conv", False, "jit_step"),
+        ("conv1", "conv", True, "jit_step"),
         ("fc1", "activation", False, "jit_step"),
         ("fc1", "gemm", False, "jit_step"),
         ("fc1", "gemm", True, "jit_step"),
     ]
     assert rows(connection, "SELECT count(*) FROM ranges WHERE kind = 'python'") > [(0,)]
     assert rows(connection, "SELECT count(*), count(step) FROM ops WHERE hlo_op IS NULL") == [(0, 0)]
+
+
+def test_jax_convolutions_have_pass_shapes_work_and_algorithm(sample) -> None:  # type: ignore[no-untyped-def]
+    """AlexNet, batch 4: FLOPs are 4 x 2 x the multiplications of the layer table (STUDIES B.1)."""
+    connection = sample(ALEXNET)
+    found = rows(
+        connection,
+        """SELECT layer, direction, algorithm, libraries[1], input_shape, filter_shape, flop, count(*),
+            bool_and(main_ns = total_ns) FROM conv_calls GROUP BY ALL ORDER BY ALL""",
+    )
+    layers = {
+        "conv1": ([4, 3, 227, 227], [96, 3, 11, 11], 105_415_200),
+        "conv2": ([4, 96, 27, 27], [256, 96, 5, 5], 447_897_600),
+        "conv3": ([4, 256, 13, 13], [384, 256, 3, 3], 149_520_384),
+        "conv4": ([4, 384, 13, 13], [384, 384, 3, 3], 224_280_576),
+        "conv5": ([4, 384, 13, 13], [256, 384, 3, 3], 149_520_384),
+    }
+    assert found == [
+        (layer, direction, "implicit_gemm", "ynnpack", *shapes, 8 * products, 2, True)
+        for layer, (*shapes, products) in layers.items()
+        for direction in ("dgrad", "fprop", "wgrad")
+        if (layer, direction) != ("conv1", "dgrad")
+    ]
+
+
+def test_jax_gradients_without_a_name_and_folded_transposes(sample) -> None:  # type: ignore[no-untyped-def]
+    lenet = "SELECT hlo_op, layer, category, direction, is_backward FROM ops WHERE hlo_op IN ('convolution.1', 'dot')"
+    assert rows(sample(JAX), f"{lenet} GROUP BY ALL ORDER BY 1") == [
+        ("convolution.1", "conv1", "conv", "wgrad", True),
+        ("dot", "fc1", "gemm", None, True),
+    ]
+    moved = "SELECT layer, count(DISTINCT hlo_op) FROM ops WHERE category = 'layout_transpose' GROUP BY 1 ORDER BY 1"
+    # Each filter gradient reads image and output gradient in another order; each input gradient a turned filter.
+    expected = [("conv1", 2), ("conv2", 3), ("conv3", 3), ("conv4", 3), ("conv5", 3)]
+    assert rows(sample(ALEXNET), moved) == expected
 
 
 @pytest.mark.shared

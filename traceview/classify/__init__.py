@@ -21,6 +21,7 @@ __all__ = [
     "Verdict",
     "call_algorithm",
     "classify_call",
+    "classify_hlo",
     "classify_in_context",
     "classify_kernel",
     "classify_kernels",
@@ -51,7 +52,7 @@ OP = re.compile(
 
 @cache
 def rules(file: str) -> RuleSet:
-    """The rules of `kernels.toml`, `primitives.toml` or `ops.toml`, read once per process."""
+    """The rules of `kernels.toml`, `primitives.toml`, `ops.toml` or `hlo.toml`, read once per process."""
     return RuleSet(file)
 
 
@@ -78,6 +79,12 @@ def classify_primitive(primitive: str, implementation: str | None = None, prop_k
 def classify_op(name: str) -> Verdict:
     """What a framework operator does (`aten::conv2d`, `ConvolutionBackward0`, `model/conv1/Conv2D`, `Convolution`)."""
     return rules("ops.toml").verdict(leaf(name))
+
+
+@lru_cache(maxsize=1 << 12)
+def classify_hlo(kind: str) -> Verdict:
+    """What an XLA instruction computes, from its opcode and what is known of it (`ynn convolution wgrad`, `iota`)."""
+    return rules("hlo.toml").verdict(kind)
 
 
 def classify_name(name: str) -> Verdict:

@@ -45,7 +45,7 @@ def operators(connection: duckdb.DuckDBPyConnection, steps: Steps) -> Spans:
         SELECT f.id, paths.path, f.parent_id, f.depth, f.self_ns, f.forward_id, f.step,
             f.forward_id IS NOT NULL OR o.forward_thread IS NOT NULL
                 OR regexp_matches(o.name, 'Backward\d*$|^autograd::engine|(^|/)gradient(_tape|s)/|[(/]transpose[(]')
-                AS is_backward,
+                OR coalesce(regexp_matches(o.hlo_kind, ' [dw]grad$'), false) AS is_backward,
             coalesce(regexp_replace(m.name, ' \(\w+\)$', ''),
                 nullif(regexp_extract(o.module_hierarchy, '([^.]*)$', 1), '')) AS layer,
             coalesce(p.name, CASE WHEN f.forward_id IS NOT NULL THEN 'backward' END) AS phase

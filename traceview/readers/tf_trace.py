@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from traceview import hlo
 from traceview.eventtables import SHARED, Form, fill
 from traceview.files import Peek, Stream
 from traceview.readers import xplane
@@ -52,7 +53,7 @@ def read(stream: Stream, sink: Sink) -> None:
         xplane.read(Stream(original), sink)
         return
     sink.warnings.append("this is a rendering of an .xplane.pb file, which holds more; convert that if you have it")
-    xplane.know_hlo(sink, [])
+    xplane.know_hlo(sink, hlo.NOTHING)
     metadata = fill(stream, sink, FORM)
     xplane.finish(sink)
     sink.write_rows("ranks", [{"host": None}])

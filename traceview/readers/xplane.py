@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from traceview import xspace
+from traceview import hlo, xspace
 from traceview.errors import InputError
 from traceview.files import Peek, Stream
 from traceview.paths import content
@@ -31,7 +31,7 @@ MAX_BYTES = 1 << 31
 """No protobuf message may be larger."""
 TABLES = ("kernels", "memcpys", "api_calls", "ops", "ranges", "counters", "events")
 """Tables an event can go to, each by `queries/ingest/xplane/<table>.sql`."""
-NUMBERS = ("correlation_id", "step_num", "bytes_allocated", "bytes_reserved", "device_ordinal")
+NUMBERS = ("correlation_id", "step_num", "bytes_allocated", "bytes_reserved", "device_ordinal", "program_id")
 TEXTS = (
     *("annotation", "tf_op", "name", "hlo_op", "hlo_module", "context_id", "step_name", "allocator_name"),
     *("kernel_details", "memcpy_details", "memset_details"),
@@ -55,7 +55,7 @@ def read(stream: Stream, sink: Sink) -> None:
         sink.problem("the file is cut off: a plane is not whole")
     if not any(plane.lines or plane.facts or plane.shared for plane in planes):
         raise InputError(f"{stream.path.name} ends before anything that could be read; capture it again.")
-    know_hlo(sink, [xspace.hlo_names(wire, plane) for plane in planes if plane.name == "/host:metadata"])
+    know_hlo(sink, _compiled(wire, planes))
     counted = {plane.name: 0 for plane in planes}
     n_rounded = 0
     start = next((at for plane in planes if isinstance(at := plane.facts.get("profile_start_time"), int)), None)
@@ -120,11 +120,19 @@ def _repeated(value: Any, count: int) -> pa.Array:
     return pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, np.int32)), values).dictionary_decode()
 
 
-def know_hlo(sink: Sink, found: list[pa.Table]) -> None:
-    """Make the table `hlo_name`, which `placed` joins."""
-    empty = pa.table({name: pa.array([], pa.string()) for name in ("module", "instruction", "op_name")})
-    sink.connection.register("hlo", pa.concat_tables([empty, *found]))
-    sink.connection.execute(f"CREATE OR REPLACE TEMP TABLE hlo_name AS {_sql('hlo')}")
+def _compiled(wire: Wire, planes: list[Plane]) -> pa.Table:
+    """The instructions of the programs that ran: a profile holds every program that was ever compiled."""
+    found = [program for plane in planes if plane.name == "/host:metadata" for program in xspace.programs(wire, plane)]
+    named = {text for plane in planes for text in plane.stats.values()}
+    ran = [program for program in found if program.module in named] or found
+    return hlo.instructions(wire, ((program.number, program.start, program.end) for program in ran))
+
+
+def know_hlo(sink: Sink, instructions: pa.Table) -> None:
+    """Make the table `compiled`, which `placed` joins."""
+    sink.connection.register("hlo", instructions)
+    sink.connection.execute(f"CREATE OR REPLACE TEMP TABLE compiled AS {_sql('compiled')}")
+    sink.connection.unregister("hlo")
 
 
 def _place(plane: Plane) -> dict[str, Any]:

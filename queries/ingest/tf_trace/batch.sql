@@ -11,7 +11,7 @@ SELECT
     args ->> '$.kernel_details' AS kernel_details, args ->> '$.memcpy_details' AS memcpy_details,
     args ->> '$.memset_details' AS memset_details,
     TRY_CAST(args ->> '$.correlation_id' AS BIGINT) AS correlation_id,
-    TRY_CAST(args ->> '$.step_num' AS BIGINT) AS step_num,
+    TRY_CAST(args ->> '$.step_num' AS BIGINT) AS step_num, NULL::BIGINT AS program_id,
     TRY_CAST(args ->> '$.bytes_allocated' AS BIGINT) AS bytes_allocated,
     TRY_CAST(args ->> '$.bytes_reserved' AS BIGINT) AS bytes_reserved
 FROM event e

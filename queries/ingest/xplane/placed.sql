@@ -1,6 +1,10 @@
 -- title = "XPlane: events with their place"
 -- doc = "One row per event: `goes` is the table it belongs to, `op` the operator as the framework named it (TensorFlow `name:Type`, XLA `jit(f)/layer/op`)."
-WITH told AS (
+WITH numbered AS (
+    -- A program that was not kept is known by its module's name alone.
+    SELECT *, CASE WHEN program_id IN (SELECT program FROM compiled WHERE program IS NOT NULL) THEN program_id END AS program
+    FROM batch
+), told AS (
     SELECT
         b.id, b.start_ns, b.dur_ns, b.line_id, b.line_name, b.times, b.pid, b.device, b.plane, b.kind, b.is_named,
         CASE WHEN b.kind = 'tpu' THEN coalesce(b.display_name, b.event_name) ELSE b.event_name END AS name,
@@ -9,6 +13,7 @@ WITH told AS (
         b.bytes_allocated, b.bytes_reserved, b.allocator_name,
         regexp_extract(b.context_id, '(\d+)', 1) AS context,
         b.kernel_details, b.memcpy_details, b.memset_details,
+        h.kind AS hlo_kind, h.works_for, h.shapes, h.inputs, h.types, h.output_shapes,
         CASE
             WHEN contains(h.op_name, '/') THEN h.op_name
             WHEN contains(b.name, '/') THEN b.name
@@ -16,7 +21,8 @@ WITH told AS (
         END AS xla_name,
         b.kind <> 'host' AND (b.line_name LIKE 'Stream #%' OR (b.kind = 'tpu' AND b.line_name = 'XLA Ops')) AS is_stream,
         b.kind = 'host' AND regexp_matches(b.event_name, '^[^: ]+:[A-Za-z_]\w*$') AS is_tf_op
-    FROM batch b LEFT JOIN hlo_name h ON h.module = b.hlo_module AND h.instruction = b.hlo_op
+    FROM numbered b LEFT JOIN compiled h
+        ON h.module = b.hlo_module AND h.instruction = b.hlo_op AND h.program IS NOT DISTINCT FROM b.program
 ), named AS (
     SELECT *,
         CASE WHEN is_tf_op THEN name WHEN regexp_matches(noted, '^[^:]+:[A-Za-z_]\w*$') THEN noted

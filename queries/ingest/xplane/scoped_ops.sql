@@ -7,7 +7,7 @@ WITH named AS (
                 '(^|[/(])(p?jit|pmap|checkpoint|remat\w*|custom_jvp_call|custom_vjp_call)\([^()]*\)', '', 'g'),
                 '(transpose|jvp|vmap|remat|checkpoint)\(', '', 'g'), '[()]', '', 'g'), '/')
             ELSE regexp_replace(name, '^((Stateful)?PartitionedCall(_\d+)?/)*(gradient(_tape|s)/)?', '') END AS path
-    FROM (SELECT DISTINCT name FROM stage.ops)
+    FROM (SELECT DISTINCT coalesce(module_hierarchy, name) AS name FROM stage.ops)
 ), around AS (
     SELECT *, CASE WHEN contains(path, '/') THEN trim(regexp_replace(path, '/[^/]*$', ''), '/') END AS module FROM named
 ), scoped AS (
@@ -17,4 +17,4 @@ WITH named AS (
     END, '') AS scope
     FROM around
 )
-SELECT o.* REPLACE (s.scope AS module_hierarchy) FROM stage.ops o LEFT JOIN scoped s ON s.name = o.name
+SELECT o.* REPLACE (s.scope AS module_hierarchy) FROM stage.ops o LEFT JOIN scoped s ON s.name = coalesce(o.module_hierarchy, o.name)
