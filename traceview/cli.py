@@ -14,13 +14,14 @@ from collections.abc import Sequence
 from traceview import __version__
 from traceview.errors import InputError, TraceviewError, UsageError
 
-VERBS = ("collect", "convert", "report", "sql", "advise", "classify", "list")
+VERBS = ("collect", "convert", "report", "sql", "advise", "compare", "classify", "list")
 
 EPILOG = """examples:
   traceview collect -- python train.py         capture some steps of an unmodified training script
   traceview report trace.json.gz               where the time went
   traceview report trace.json.gz conv layout   convolutions by layer and algorithm, layout changes
   traceview advise trace.json.gz               what to change, and at most how much it can give
+  traceview compare old.json.gz new.json.gz    what differs, and how much of the difference each part is
   traceview sql trace.json.gz "SELECT name, sum(dur_ns) FROM kernels GROUP BY ALL ORDER BY 2 DESC LIMIT 10"
 
 exit codes: 0 done, 1 a check you asked for failed, 2 wrong usage, 3 the input cannot be read, 4 the command failed

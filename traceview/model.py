@@ -31,7 +31,10 @@ class Column:
 
 @dataclass(frozen=True)
 class Section:
-    """One table of a report. `note` is a sentence in place of rows when the question cannot be answered."""
+    """One table of a report. `note` is a sentence in place of rows when the question cannot be answered.
+
+    `bar` names the column that a terminal also draws.
+    """
 
     name: str
     title: str
@@ -40,6 +43,7 @@ class Section:
     rows: tuple[tuple[Any, ...], ...]
     note: str | None
     sql: str
+    bar: str | None = None
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,7 @@ def run(connection: duckdb.DuckDBPyConnection, name: str, params: Mapping[str, s
     Raises `UsageError` for an unknown report and for a value that does not fit its parameter's type.
     """
     recipe = load(name)
-    sections = tuple(_section(connection, query, params or {}) for query in recipe.sections)
+    sections = tuple(section(connection, query, params) for query in recipe.sections)
     return Report(name, recipe.title, recipe.doc, sections, footer(connection))
 
 
@@ -94,7 +94,7 @@ def footer(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
 
 def unmatched(connection: duckdb.DuckDBPyConnection) -> Section:
     """The names that no rule claims (`queries/unmatched.sql`), by time."""
-    return _section(connection, sql.load(content("queries") / "unmatched.sql"), {})
+    return section(connection, sql.load(content("queries") / "unmatched.sql"))
 
 
 def cut(report: Report, limit: int | None) -> Report:
@@ -104,13 +104,16 @@ def cut(report: Report, limit: int | None) -> Report:
     return replace(report, sections=tuple(_cut(section, limit) for section in report.sections))
 
 
-def _section(connection: duckdb.DuckDBPyConnection, query: sql.Query, params: Mapping[str, str]) -> Section:
-    rows = query.run(connection, query.typed(connection, params))
+def section(
+    connection: duckdb.DuckDBPyConnection, query: sql.Query, params: Mapping[str, str] | None = None
+) -> Section:
+    """Run one query as a section; without rows its note says why."""
+    rows = query.run(connection, query.typed(connection, params or {}))
     columns = tuple(
         Column(entry[0], str(entry[1]), query.columns.get(entry[0], "")) for entry in connection.description or ()
     )
     note = None if rows else (query.cannot or NO_ROWS)
-    return Section(query.name, query.title, query.doc, columns, tuple(rows), note, query.body)
+    return Section(query.name, query.title, query.doc, columns, tuple(rows), note, query.body, query.extra.get("bar"))
 
 
 def _cut(section: Section, limit: int) -> Section:

@@ -74,3 +74,18 @@ def test_markup_in_a_name_is_text(report: Report) -> None:
     text = terminal.render(report, 200, color=True)
     assert "[bold red]x[/] [link=http://evil]y[/link] :smile:" in text
     assert "\x1b]" not in text and "\x1b[31m" not in text
+
+
+def test_a_bar_goes_to_the_left_below_zero_and_goes_first_where_there_is_no_room() -> None:
+    columns = (Column("name", "VARCHAR", ""), Column("diff_ns", "BIGINT", ""))
+    section = Section("x", "", "", columns, (("a" * 30, -500_000), ("b" * 30, 1_000_000)), None, "", "diff_ns")
+    report = Report("x", "", "", (section,), ())
+    negative, positive = terminal.render(report, 80, False).splitlines()[-2:]
+    assert negative.endswith("-0.500" + " " * 17 + "█████│")
+    assert positive.endswith("1.000" + " " * 12 + "│" + "█" * 10)
+    assert "█" not in terminal.render(report, 38, False)
+
+
+def test_bars_share_a_scale_and_nothing_has_none() -> None:
+    assert terminal.bars([10, 5, 0.001, None]) == ("█" * 10, "█" * 5 + " " * 5, "▏" + " " * 9, " " * 10)
+    assert terminal.bars([0, None]) == terminal.bars([float("inf"), float("nan")]) == ("", "")

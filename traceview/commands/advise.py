@@ -66,13 +66,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--at-least",
-        type=_percent,
+        type=percent,
         default=AT_LEAST_PCT,
         metavar="PCT",
         help=f"leave out what can save less of the step (default: {AT_LEAST_PCT}%%)",
     )
     parser.add_argument(
-        "--fail-over", type=_percent, metavar="PCT", help="exit code 1 if a finding can save more than PCT of the step"
+        "--fail-over", type=percent, metavar="PCT", help="exit code 1 if a finding can save more than PCT of the step"
     )
     parser.add_argument("--show-sql", action="store_true", help="print the SQL of the rules instead of running them")
     add_machine_options(parser)
@@ -173,7 +173,8 @@ def _exit_code(findings: Sequence[Finding], limit: float | None) -> int:
     return 1 if over else 0
 
 
-def _percent(text: str) -> float:
+def percent(text: str) -> float:
+    """A percentage from a text such as 5%."""
     try:
         value = float(text.removesuffix("%"))
     except ValueError:

@@ -61,14 +61,16 @@ def run(args: argparse.Namespace) -> int:
 
 
 @contextlib.contextmanager
-def opened(args: argparse.Namespace, asked: str | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
-    """The views over `args.input` (all, or those that the text `asked` rests on), converted on the way if need be."""
+def opened(
+    args: argparse.Namespace, asked: str | None = None, path: str | None = None
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """The views over `path`, else `args.input` (all, or those that the text `asked` rests on), converted if need be."""
     import duckdb
 
     from traceview import store
 
     with converting(args) as options:
-        connection = store.open_capture(Path(args.input), options, asked)
+        connection = store.open_capture(Path(path or args.input), options, asked)
     try:
         if args.threads:
             connection.execute("SET threads = $1", [args.threads])

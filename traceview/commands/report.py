@@ -48,7 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=FORMATS, default="table", help="default: table")
     parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout")
     parser.add_argument(
-        "--limit", type=_limit, metavar="N", help=f"rows per section; 0 is all (tables: {DEFAULT_LIMIT})"
+        "--limit", type=row_limit, metavar="N", help=f"rows per section; 0 is all (tables: {DEFAULT_LIMIT})"
     )
     parser.add_argument(
         "--set", dest="params", action="append", default=[], metavar="NAME=VALUE", help="a parameter (see --show-sql)"
@@ -148,7 +148,8 @@ def params_of(texts: Sequence[str], recipes: Sequence[Recipe]) -> dict[str, str]
     return values
 
 
-def _limit(text: str) -> int:
+def row_limit(text: str) -> int:
+    """A number of rows, 0 for all."""
     if not text.isdigit():
         raise argparse.ArgumentTypeError(f"{text!r} is no number of rows; write 0 for all")
     return int(text)

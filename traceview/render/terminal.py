@@ -34,6 +34,8 @@ NARROWEST = 16
 """A text column is not shortened further than this."""
 GAP = 1
 ELLIPSIS = "..."
+BAR = 10
+"""Character cells of the longest bar."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,20 @@ def shorten(text: str, width: int) -> str:
     return f"{head}{ELLIPSIS}{tail}"
 
 
+def bars(values: Sequence[Any]) -> tuple[str, ...]:
+    """A bar per number on one scale; where some are below zero, theirs grow to the left of a common line."""
+    numbers = [float(value) if is_number(value) and value == value else 0.0 for value in values]
+    longest = max(map(abs, numbers), default=0.0)
+    if not 0 < longest < float("inf"):
+        return tuple("" for _ in numbers)
+    lengths = [round(BAR * abs(number) / longest) for number in numbers]
+    drawn = ["\u2588" * length or ("\u258f" if number else "") for number, length in zip(numbers, lengths, strict=True)]
+    if min(numbers) >= 0:
+        return tuple(bar.ljust(BAR) for bar in drawn)
+    sides = (("", bar) if number > 0 else (bar, "") for number, bar in zip(numbers, drawn, strict=True))
+    return tuple(f"{left:>{BAR}}\u2502{right:<{BAR}}" for left, right in sides)
+
+
 def _console(width: int | None, color: bool | None) -> Console:
     is_terminal = sys.stdout.isatty()
     if color is None:
@@ -132,7 +148,7 @@ def _section(console: Console, section: Section, exact: bool) -> None:
     if section.doc:
         console.print(Text(clean(section.doc), style="dim"))
     if section.rows or (exact and section.columns):
-        _table(console, _fields(section, exact))
+        _table(console, _fields(section, exact), None if exact else _bar(section))
     if section.note:
         console.print(Text(clean(section.note), style="yellow"))
 
@@ -140,6 +156,14 @@ def _section(console: Console, section: Section, exact: bool) -> None:
 def _fields(section: Section, exact: bool) -> list[Field]:
     names = unique([column.name for column in section.columns])
     return [_field(name, [row[index] for row in section.rows], exact) for index, name in enumerate(names)]
+
+
+def _bar(section: Section) -> Field | None:
+    """The column that draws another one."""
+    names = [column.name for column in section.columns]
+    if section.bar not in names:
+        return None
+    return Field(("",), bars([row[names.index(section.bar)] for row in section.rows]), True)
 
 
 def _field(name: str, values: Sequence[Any], exact: bool) -> Field:
@@ -163,8 +187,14 @@ def _exact(value: Any, how: Style) -> str:
     return str(flat(value))
 
 
-def _table(console: Console, fields: Sequence[Field]) -> None:
-    widths = _widths(fields, console.width, False) or _widths(fields, console.width, True)
+def _table(console: Console, fields: Sequence[Field], bar: Field | None) -> None:
+    """The table, with the bar where there is room for it."""
+    drawn = [*fields, bar] if bar else fields
+    widths = _widths(drawn, console.width, False) or _widths(drawn, console.width, True)
+    if widths is not None:
+        fields = drawn
+    else:
+        widths = _widths(fields, console.width, True)
     if widths is None:
         _records(console, fields)
         return

@@ -1,0 +1,26 @@
+-- title = "Algorithms of the convolutions"
+-- doc = "Per step and rank, over all layers."
+-- cannot = "There is only one run, or no convolution in any."
+-- bar = "diff_ns"
+-- [columns]
+-- run = "run"
+-- direction = "fprop, dgrad or wgrad, where known"
+-- algorithm = "how it was computed; see docs/vocabulary.md"
+-- base_calls = "of A"
+-- calls = "of the run"
+-- base_ns = "time of A"
+-- total_ns = "time of the run"
+-- diff_ns = "difference"
+-- ratio = "the run's over A's"
+-- share_pct = "of the difference of the whole step"
+WITH side AS (
+    SELECT p.run, p.label, p.diff_ns AS whole_ns, c.direction, coalesce(c.algorithm, '(not told)') AS algorithm,
+        coalesce(sum(c.calls) FILTER (c.run = 0), 0) AS base_calls, coalesce(sum(c.calls) FILTER (c.run > 0), 0) AS calls,
+        coalesce(sum(c.total_ns) FILTER (c.run = 0), 0) AS base_ns, coalesce(sum(c.total_ns) FILTER (c.run > 0), 0) AS total_ns
+    FROM pair p JOIN conv c ON c.run IN (0, p.run)
+    GROUP BY ALL
+)
+SELECT label AS run, direction, algorithm, base_calls, calls, base_ns, total_ns, total_ns - base_ns AS diff_ns,
+    total_ns / nullif(base_ns, 0) AS ratio, 100.0 * (total_ns - base_ns) / nullif(whole_ns, 0) AS share_pct
+FROM side
+ORDER BY side.run, abs(total_ns - base_ns) DESC, direction, algorithm

@@ -1,0 +1,47 @@
+-- title = "layer"
+-- doc = "Layers with their time per step and rank. Their kind is the filter of their convolution, else the shape of their product, else the category that takes most of their time; the ordinal counts layers of one kind in the order in which they first did what takes most of their time."
+-- [columns]
+-- layer = "module, range or scope"
+-- kind = "what it is, in words that do not depend on the framework"
+-- ordinal = "which of the layers of this kind"
+-- n_layers = "layers of this kind"
+-- top = "category that takes most of its time"
+-- top_ordinal = "which of the layers with this category"
+-- n_top = "layers with this category"
+-- position = "place in the order of first use"
+-- forward_ns = "device time of the forward pass"
+-- backward_ns = "device time of the backward pass"
+-- total_ns = "all of its device time"
+WITH placed AS (
+    SELECT r.layer, r.category, r.start_ns, r.own_ns * r.weight AS busy_ns,
+        CASE WHEN o.is_backward OR o.phase = 'backward' THEN 'backward' WHEN o.phase IN ('optimizer', 'data') THEN 'other'
+            ELSE 'forward' END AS way
+    FROM chosen_rows r LEFT JOIN raw.ops o ON o.id = r.op_id
+    WHERE r.layer IS NOT NULL
+), summed AS (
+    SELECT layer, category, sum(busy_ns) AS busy_ns, sum(busy_ns) FILTER (way = 'forward') AS forward_ns,
+        sum(busy_ns) FILTER (way = 'backward') AS backward_ns,
+        coalesce(min(start_ns) FILTER (way = 'forward'), min(start_ns)) AS start_ns
+    FROM placed GROUP BY ALL
+), timed AS (
+    SELECT layer, sum(busy_ns) AS total_ns, coalesce(sum(forward_ns), 0) AS forward_ns,
+        coalesce(sum(backward_ns), 0) AS backward_ns, arg_max(category, (busy_ns, category)) AS top,
+        arg_max(start_ns, (busy_ns, category)) AS start_ns
+    FROM summed GROUP BY layer
+), shaped AS (
+    SELECT layer, min('convolution ' || filter) AS shape FROM chosen_calls WHERE layer IS NOT NULL GROUP BY layer
+), product AS (
+    -- The framework decides which factor is transposed, so the smaller side stands first.
+    SELECT layer, min(format('product {} x {}', least(n, k), greatest(n, k))) AS shape FROM matmul_shapes
+    WHERE layer IS NOT NULL AND NOT coalesce(is_backward, false) GROUP BY layer
+), described AS (
+    SELECT t.*, coalesce(s.shape, p.shape, t.top) AS kind,
+        row_number() OVER (ORDER BY t.start_ns, t.layer) AS position
+    FROM timed t LEFT JOIN shaped s USING (layer) LEFT JOIN product p USING (layer)
+)
+SELECT layer, kind, row_number() OVER (PARTITION BY kind ORDER BY position) AS ordinal,
+    count(*) OVER (PARTITION BY kind) AS n_layers, top, row_number() OVER (PARTITION BY top ORDER BY position) AS top_ordinal,
+    count(*) OVER (PARTITION BY top) AS n_top, position, CAST(forward_ns AS DOUBLE) AS forward_ns,
+    CAST(backward_ns AS DOUBLE) AS backward_ns, CAST(total_ns AS DOUBLE) AS total_ns
+FROM described
+ORDER BY position

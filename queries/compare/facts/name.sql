@@ -1,0 +1,12 @@
+-- title = "name"
+-- doc = "Time per step and rank by kernel, copy, primitive or operator."
+-- [columns]
+-- name = "name, as recorded"
+-- category = "what it was"
+-- calls = "how often it ran"
+-- busy_ns = "time, overlaps counted once"
+SELECT name, category, CAST(coalesce(sum(weight) FILTER (is_continued IS NOT true), 0) AS DOUBLE) AS calls,
+    CAST(sum(own_ns * weight) AS DOUBLE) AS busy_ns
+FROM chosen_rows
+GROUP BY ALL
+ORDER BY ALL

@@ -1,0 +1,93 @@
+-- title = "run"
+-- doc = "One row: what ran where, how long a step took, and what must be equal for two runs to be ranked."
+-- [columns]
+-- framework = "framework and its version, where recorded"
+-- format = "trace formats"
+-- device = "devices on which something ran"
+-- ranks = "processes"
+-- has_steps = "whether numbers are per step; else they are of the whole recording"
+-- steps = "steps compared (of several ranks, steps with one number are one)"
+-- step_ns = "mean step time over ranks and steps; the whole recording's without steps"
+-- sd_ns = "standard deviation of the step times"
+-- busy_ns = "time in which at least one device of a rank was busy, per step and rank"
+-- span_ns = "from the first to the last thing a device did, mean over ranks"
+-- span_busy_pct = "busy, of that"
+-- batch = "first dimension of what the convolutions read, else rows of the first product"
+-- precision = "types of the convolutions and products; tf32 where a kernel's name says so"
+-- has_backward = "whether gradients are computed; NULL where the trace cannot tell"
+-- has_update = "whether parameters are updated; NULL where the trace cannot tell"
+-- filters = "filters of the convolutions, with calls per step"
+-- products = "shapes of the fully connected layers, with calls per step"
+-- parameters = "of the layers whose shapes are recorded, a shape with several calls counted once per call"
+-- flop = "of the direct method, of convolutions and products per step and rank; NULL without shapes"
+WITH step AS (
+    SELECT step, avg(dur_ns) AS dur_ns FROM chosen_steps GROUP BY step
+), timed AS (
+    SELECT count(*) AS steps, avg(dur_ns) AS step_ns, stddev_samp(dur_ns) AS sd_ns FROM step
+), span AS (
+    SELECT avg(span_ns) AS span_ns, 100.0 * sum(busy_ns) / nullif(sum(span_ns), 0) AS busy_pct
+    FROM (SELECT rank, max(end_ns) - min(start_ns) AS span_ns,
+        sum(greatest(end_ns - greatest(start_ns, coalesce(rank_until_ns, start_ns)), 0)) AS busy_ns
+        FROM busy GROUP BY rank)
+), work AS (
+    SELECT sum(own_ns * weight) AS busy_ns, bool_or(category = 'optimizer') AS updates FROM chosen_rows
+), forward AS (
+    SELECT filter, any_value(input_shape[1]) AS batch, any_value(parameters) AS parameters, sum(weight) AS calls
+    FROM chosen_calls WHERE direction = 'fprop' AND filter IS NOT NULL GROUP BY filter
+), convs AS (
+    SELECT string_agg(if(has_steps, format('{} ({:.0f})', filter, calls), filter), '; ' ORDER BY filter) AS filters,
+        CAST(arg_max(batch, (calls, filter)) AS BIGINT) AS batch, sum(parameters * if(has_steps, round(calls), 1)) AS parameters
+    FROM forward, (SELECT EXISTS (FROM chosen_steps) AS has_steps)
+), weighed AS (
+    SELECT rank, any_value(weight) AS weight FROM chosen_rows GROUP BY rank
+), product AS (
+    SELECT m.*, w.weight FROM matmul_shapes m JOIN weighed w USING (rank)
+    WHERE NOT EXISTS (FROM chosen_steps) OR (m.rank, m.step) IN (SELECT (rank, step) FROM chosen_steps)
+), layer AS (
+    SELECT format('{}x{}', k, n) AS shape, arg_min(m, op_id) AS m, min(op_id) AS first_id, any_value(parameters) AS parameters,
+        sum(weight) AS calls
+    FROM product WHERE NOT coalesce(is_backward, false) AND batch = 1 GROUP BY shape
+), linear AS (
+    SELECT string_agg(if(has_steps, format('{} ({:.0f})', shape, calls), shape), '; ' ORDER BY shape) AS products,
+        arg_min(m, first_id) AS batch, sum(parameters * if(has_steps, round(calls), 1)) AS parameters
+    FROM layer, (SELECT EXISTS (FROM chosen_steps) AS has_steps)
+), typed AS (
+    SELECT dtype FROM chosen_calls UNION ALL SELECT dtype FROM product
+), precision AS (
+    SELECT string_agg(DISTINCT CASE WHEN regexp_matches(dtype, '(?i)bfloat16|^bf16') THEN 'bf16'
+        WHEN regexp_matches(dtype, '(?i)half|^f16') THEN 'fp16' WHEN regexp_matches(dtype, '(?i)double|f64') THEN 'fp64'
+        WHEN regexp_matches(dtype, '(?i)^([su]8|char|byte|c10::q)') THEN 'int8'
+        WHEN regexp_matches(dtype, '(?i)float|^f32') THEN
+            if(EXISTS (FROM chosen_rows WHERE category IN ('conv', 'gemm') AND regexp_matches(name, '(?i)tf32|s1688')),
+                'tf32', 'fp32') END, ', ') AS names
+    FROM typed
+), pass AS (
+    SELECT EXISTS (FROM raw.ops WHERE name LIKE 'aten::%') AS is_torch,
+        EXISTS (FROM raw.ops WHERE is_backward) OR EXISTS (FROM chosen_calls WHERE direction IN ('dgrad', 'wgrad')) AS is_backward,
+        EXISTS (FROM chosen_calls) AND NOT EXISTS (FROM chosen_calls WHERE direction IS NULL) AS is_told
+), place AS (
+    SELECT string_agg(DISTINCT d.name, ', ' ORDER BY d.name) FILTER (d.kind <> 'cpu'
+            AND (d.rank, d.device) IN (SELECT (rank, device) FROM raw.kernels UNION SELECT (rank, device) FROM raw.memcpys)) AS gpus,
+        string_agg(DISTINCT d.name, ', ' ORDER BY d.name) FILTER (d.kind = 'cpu') AS cpus
+    FROM raw.devices d
+), source AS (
+    SELECT string_agg(DISTINCT concat_ws(' ', framework, framework_version), ', ')
+            FILTER (framework IS NOT NULL) AS framework,
+        string_agg(DISTINCT format, ', ' ORDER BY format) AS format
+    FROM raw.captures
+)
+SELECT source.framework, source.format,
+    CASE WHEN EXISTS (FROM raw.kernels) OR EXISTS (FROM raw.memcpys) THEN coalesce(place.gpus, 'GPU')
+        WHEN EXISTS (FROM chosen_rows) THEN coalesce(place.cpus, 'CPU') END AS device,
+    (SELECT count(*) FROM raw.ranks) AS ranks, timed.steps > 0 AS has_steps, timed.steps,
+    CAST(coalesce(timed.step_ns, span.span_ns) AS DOUBLE) AS step_ns, timed.sd_ns, CAST(work.busy_ns AS DOUBLE) AS busy_ns,
+    CAST(span.span_ns AS DOUBLE) AS span_ns, CAST(span.busy_pct AS DOUBLE) AS span_busy_pct,
+    coalesce(convs.batch, linear.batch) AS batch, precision.names AS precision,
+    CASE WHEN pass.is_backward THEN true WHEN pass.is_torch OR pass.is_told THEN false END AS has_backward,
+    CASE WHEN work.updates THEN true WHEN pass.is_torch THEN false END AS has_update,
+    convs.filters, linear.products,
+    CAST(coalesce(convs.parameters, 0) + coalesce(linear.parameters, 0) AS DOUBLE) AS parameters,
+    CAST((SELECT sum(flop * weight) FROM (SELECT flop, weight FROM chosen_calls UNION ALL SELECT flop, weight FROM product))
+        AS DOUBLE) AS flop
+FROM timed, span, work, convs, linear, precision, pass, place, source
+ORDER BY ALL

@@ -1,0 +1,22 @@
+-- title = "The runs"
+-- doc = "Steps and times are those that are compared; a run without steps is compared as a whole. Precision, batch and model are what the trace records of its convolutions and products."
+-- cannot = "There is no run."
+-- [columns]
+-- run = "A is what the others are compared with"
+-- name = "input"
+-- framework = "framework and its version, where recorded"
+-- format = "trace formats"
+-- device = "devices on which something ran"
+-- ranks = "processes"
+-- steps = "steps compared; 0 compares the whole recording"
+-- batch = "per rank"
+-- precision = "of convolutions and products"
+-- step_ns = "mean step time, or the whole recording"
+-- work_flop = "of the direct method, per step and rank; where shapes are recorded"
+-- effective_flop_per_s = "that over the step time"
+-- samples_per_s = "batch times ranks over the step time"
+SELECT chr(CAST(65 + run AS INTEGER)) AS run, name, framework, format, device, ranks, steps, batch, precision, step_ns,
+    flop AS work_flop, 1e9 * flop / nullif(step_ns, 0) AS effective_flop_per_s,
+    if(has_steps, 1e9 * batch * ranks / nullif(step_ns, 0), NULL) AS samples_per_s
+FROM run
+ORDER BY run.run

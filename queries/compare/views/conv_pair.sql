@@ -1,0 +1,44 @@
+-- title = "conv_pair"
+-- doc = "Convolutions of A beside those of another run: matched by filter and place among the layers with that filter; where their numbers differ, all layers with the filter together. Where one of the two records no shapes, by place if both name equally many layers, else by name, and without names by direction and algorithm."
+-- [columns]
+-- run = "number of the run"
+-- position = "place in the order of first use, in A where it has the layer"
+-- matched_by = "what the match rests on; nothing where a row stands alone"
+WITH placed AS (
+    SELECT run, layer, row_number() OVER (PARTITION BY run ORDER BY min(position)) AS place
+    FROM conv WHERE layer IS NOT NULL GROUP BY run, layer
+), counted AS (
+    SELECT run, count(DISTINCT layer) AS n_layers, bool_and(layer IS NOT NULL) AS is_named, bool_or(filter IS NOT NULL) AS is_shaped
+    FROM conv GROUP BY run
+), by_place AS (
+    SELECT p.run FROM pair p JOIN counted b ON b.run = 0 JOIN counted r ON r.run = p.run
+    WHERE b.is_named AND r.is_named AND b.n_layers = r.n_layers AND NOT (b.is_shaped AND r.is_shaped)
+), shape AS (
+    SELECT DISTINCT run, filter, n_layers FROM conv WHERE filter IS NOT NULL
+), one_to_one AS (
+    SELECT p.run, filter FROM pair p JOIN shape b ON b.run = 0 JOIN shape r USING (filter)
+    WHERE r.run = p.run AND r.n_layers = b.n_layers
+), side AS (
+    SELECT p.run AS pair_run, c.run = 0 AS is_base, c.layer, c.filter, c.direction, c.algorithm, c.position, c.calls,
+        c.total_ns, c.main_ns, c.layout_ns, c.rest_ns,
+        CASE WHEN x.run IS NOT NULL THEN 'place' WHEN o.filter IS NOT NULL THEN 'filter and place' WHEN c.filter IS NOT NULL THEN 'filter'
+            WHEN c.layer IS NOT NULL THEN 'layer' ELSE 'algorithm' END AS rule,
+        CASE WHEN x.run IS NOT NULL THEN CAST(l.place AS VARCHAR) WHEN o.filter IS NOT NULL THEN format('{} {}', c.filter, c.ordinal)
+            ELSE coalesce(c.filter, c.layer, c.algorithm, '') END AS match
+    FROM pair p JOIN conv c ON c.run IN (0, p.run)
+    LEFT JOIN one_to_one o ON o.run = p.run AND o.filter = c.filter
+    LEFT JOIN by_place x ON x.run = p.run
+    LEFT JOIN placed l ON l.run = c.run AND l.layer = c.layer
+)
+SELECT pair_run AS run, coalesce(min(position) FILTER (is_base), min(position)) AS position,
+    string_agg(DISTINCT layer, ', ' ORDER BY layer) FILTER (is_base) AS base_layer,
+    string_agg(DISTINCT layer, ', ' ORDER BY layer) FILTER (NOT is_base) AS layer, min(filter) AS filter, direction,
+    string_agg(DISTINCT coalesce(algorithm, '(not told)'), ', ' ORDER BY coalesce(algorithm, '(not told)')) FILTER (is_base) AS base_algorithm,
+    string_agg(DISTINCT coalesce(algorithm, '(not told)'), ', ' ORDER BY coalesce(algorithm, '(not told)')) FILTER (NOT is_base) AS algorithm,
+    if(count(DISTINCT is_base) = 2, rule, NULL) AS matched_by,
+    coalesce(sum(total_ns) FILTER (is_base), 0) AS base_ns, coalesce(sum(total_ns) FILTER (NOT is_base), 0) AS total_ns,
+    coalesce(sum(if(is_base, -main_ns, main_ns)), 0) AS main_diff_ns,
+    coalesce(sum(if(is_base, -layout_ns, layout_ns)), 0) AS layout_diff_ns,
+    coalesce(sum(if(is_base, -rest_ns, rest_ns)), 0) AS rest_diff_ns
+FROM side
+GROUP BY pair_run, rule, match, direction

@@ -1,0 +1,14 @@
+-- title = "chosen_steps"
+-- doc = "The steps that are compared: those asked for, else all that are no warm-up; none where whole recordings are compared."
+-- [params]
+-- whole = { type = "BOOLEAN", default = false, doc = "compare whole recordings, not steps" }
+-- first_step = { type = "BIGINT", doc = "number of the first step" }
+-- last_step = { type = "BIGINT", doc = "number of the last step" }
+-- [columns]
+-- rank = "process of the job"
+-- step = "number of the step"
+-- start_ns = "start"
+-- dur_ns = "duration"
+SELECT rank, step, start_ns, dur_ns FROM step_times
+WHERE NOT $whole AND CASE WHEN $first_step IS NULL AND $last_step IS NULL THEN NOT is_warmup
+    ELSE step BETWEEN coalesce($first_step, step) AND coalesce($last_step, step) END

@@ -1,0 +1,163 @@
+"""`traceview compare`: every format, exit codes, baselines, hostile names."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from compared import IMPLICIT, network, stepping
+from given import Given, write
+
+from traceview import cli
+
+
+def run(capsys: pytest.CaptureFixture[str], *args: object, code: int = 0) -> str:
+    assert cli.main(["compare", *map(str, args)]) == code
+    return capsys.readouterr().out
+
+
+def saved(folder: Path, given: Given) -> Path:
+    """A capture that every verb opens."""
+    write(folder, given)
+    (folder / "converted.json").write_text(json.dumps({"schema": _schema()}), encoding="utf-8")
+    return folder
+
+
+def _schema() -> str:
+    from traceview.tables import SCHEMA_VERSION
+
+    return SCHEMA_VERSION
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> tuple[Path, Path]:
+    """Steps of 1000 and of 1100 microseconds."""
+    fast = saved(tmp_path / "fast", stepping((1000, 1004, 996, 1002, 998)))
+    return fast, saved(tmp_path / "slow", stepping((1100, 1104, 1096, 1102, 1098), busy=150))
+
+
+def test_a_table_with_bars(pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    text = run(capsys, *pair)
+    assert text.startswith("Comparison\n")
+    lines = text.splitlines()
+    (whole,) = [line for line in lines if "(whole step)" in line]
+    assert whole.split() == ["B", "(whole", "step)", "-", "-", "1.000", "1.100", "100.000", "1.10", "100.0", "█" * 10]
+    (slow,) = [line for line in lines if "larger than the noise; " in line]
+    assert slow.split()[:4] == ["B", "2", "1.100", "3.162"]
+    assert slow.endswith("█" * 10)
+    assert "A: Steps: 5 counted." in text and "B: Steps: 5 counted." in text
+
+
+@pytest.mark.parametrize(("form", "sign"), [("json", "\\u2588"), ("csv", "█"), ("markdown", "█")])
+def test_bars_are_for_the_terminal_only(
+    pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str], form: str, sign: str
+) -> None:
+    text = run(capsys, *pair, "--format", form)
+    assert sign not in text and "(whole step)" in text
+
+
+def test_csv_holds_exact_numbers(pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    parts = run(capsys, *pair, "--format", "csv").split("\n\n# section: ")
+    section = next(part for part in parts if part.startswith("ranking\n"))
+    rows = list(csv.DictReader(io.StringIO(section.partition("\n")[2])))
+    assert [(row["run"], float(row["step_ns"])) for row in rows] == [("A", 1_000_000.0), ("B", 1_100_000.0)]
+
+
+def test_a_baseline_is_a_capture_or_a_saved_comparison(
+    pair: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fast, slow = pair
+    kept = tmp_path / "baseline.json"
+    assert run(capsys, fast, "--format", "json", "-o", kept) == ""
+    by_file = run(capsys, slow, "--baseline", kept)
+    assert by_file == run(capsys, slow, "--baseline", fast) == run(capsys, fast, slow)
+
+
+@pytest.mark.parametrize(("limit", "code"), [("5%", 1), ("11", 0)])
+def test_the_exit_code_of_a_check(
+    pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str], limit: str, code: int
+) -> None:
+    fast, slow = pair
+    assert cli.main(["compare", str(slow), "--baseline", str(fast), "--fail-over", limit]) == code
+    errors = capsys.readouterr().err
+    said = (
+        "traceview: a step of B takes 10.0 % longer than one of A (larger than the noise; not checked: model, batch, "
+    )
+    assert errors == (f"{said}precision, passes)\n" if code else "")
+    assert cli.main(["compare", str(fast), "--baseline", str(slow), "--fail-over", limit]) == 0
+
+
+def test_what_may_not_be_ranked_cannot_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    small = saved(tmp_path / "small", network((IMPLICIT, IMPLICIT)))
+    large = saved(tmp_path / "large", network((IMPLICIT, IMPLICIT), batch=8))
+    assert cli.main(["compare", str(small), str(large)]) == 0
+    assert cli.main(["compare", str(small), str(large), "--fail-over", "5%"]) == 1
+    assert capsys.readouterr().err == "traceview: B cannot be checked: not ranked: batch differs\n"
+    assert cli.main(["compare", str(small), str(large), "--fail-over", "5%", "--accept", "batch"]) == 0
+
+
+def test_one_run_without_steps_makes_all_be_compared_as_a_whole(
+    pair: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = Given()
+    given.kernel("ampere_sgemm_128x64_nn", 0, 500)
+    whole = saved(tmp_path / "whole", given)
+    found = json.loads(run(capsys, pair[0], whole, "--format", "json"))
+    section = next(section for section in found["sections"] if section["name"] == "difference")
+    assert [(row["part"], row["base_ns"], row["busy_ns"]) for row in section["rows"]] == [
+        ("(whole step)", 4_102_000.0, 500_000.0),
+        ("(no device busy)", 3_602_000.0, 0.0),
+        ("gemm", 500_000.0, 500_000.0),
+    ]
+    run(capsys, pair[0], whole, "--fail-over", "5%", code=1)
+    kept = tmp_path / "kept.json"
+    run(capsys, pair[0], "--format", "json", "-o", kept)
+    assert cli.main(["compare", str(kept), str(whole)]) == 2
+    assert "holds times per step" in capsys.readouterr().err
+
+
+def test_chosen_steps(pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    found = json.loads(run(capsys, *pair, "--steps", "2-2", "--format", "json"))
+    section = next(section for section in found["sections"] if section["name"] == "ranking")
+    assert [row["step_ns"] for row in section["rows"]] == [1_004_000, 1_104_000]
+    assert section["rows"][1]["verdict"] == "cannot tell from noise: fewer than two steps"
+    run(capsys, *pair, "--steps", "7-9", code=2)
+
+
+@pytest.mark.parametrize("wrong", [("--steps", "first"), ("--fail-over", "much"), ("--accept", "anything")])
+def test_wrong_options(trace: Path, wrong: tuple[str, str]) -> None:
+    with pytest.raises(SystemExit) as error:
+        cli.main(["compare", str(trace), *wrong])
+    assert error.value.code == 2
+
+
+def test_a_check_needs_two_runs(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(capsys, trace, "--fail-over", "5%", code=2)
+
+
+@pytest.mark.parametrize(
+    "content", ['{"report": "compare"', '{"report": "compare", "runs": 3}', '{"report": "compare"}']
+)
+def test_a_damaged_baseline_is_said(
+    trace: Path, tmp_path: Path, content: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = tmp_path / "baseline.json"
+    kept.write_text(content, encoding="utf-8")
+    run(capsys, trace, "--baseline", kept, code=3)
+
+
+@pytest.mark.parametrize("form", ["table", "csv", "markdown", "json"])
+def test_a_hostile_name_is_only_shown(
+    trace: Path, capsys: pytest.CaptureFixture[str], form: str, hostile_kernel: str
+) -> None:
+    text = run(capsys, trace, trace, "--format", form)
+    assert "\x1b" not in text and hostile_kernel not in text and "evil" in text
+
+
+def test_every_query_is_printed(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = run(capsys, trace, trace, "--show-sql")
+    for name in ("compare/window/chosen_rows", "compare/facts/cell", "compare/views/pair", "compare/difference"):
+        assert f"-- queries/{name}.sql: " in text
