@@ -32,6 +32,7 @@ FRAMEWORKS = {
 }
 # Old versions (by what comes before the first dot) that need another collector than the new ones, or none.
 VERSIONS = {
+    ("tensorflow", "1"): "tensorflow1_timeline.py",
     ("keras", "1"): None,
     ("keras", "2"): None,
 }

@@ -12,13 +12,29 @@ from traceview import capture, store
 from traceview.files import peek
 from traceview.readers import READERS
 
-pytestmark = pytest.mark.shared
+SAMPLE = "samples/tf_timeline/tensorflow-1.15.5-lenet-collected-cpu.json.gz"
 
 
 def rows(connection: Any, query: str) -> list[tuple[Any, ...]]:
     return list(connection.execute(query).fetchall())
 
 
+def test_a_collected_run_has_steps_and_every_operator_once(captures: Any, root: Path) -> None:
+    connection = captures.open(root / SAMPLE)
+    assert rows(connection, "SELECT step FROM steps ORDER BY 1") == [(4,), (5,)]
+    found = rows(connection, "SELECT name, layer, count(*) FROM ops WHERE category = 'conv' GROUP BY ALL ORDER BY ALL")
+    assert found == [
+        ("conv1/BiasAdd:_FusedConv2D", "conv1", 2),
+        ("conv2/BiasAdd:_FusedConv2D", "conv2", 2),
+        ("gradients/conv1/Conv2D_grad/Conv2DBackpropFilter:Conv2DBackpropFilter", "conv1", 2),
+        ("gradients/conv2/Conv2D_grad/Conv2DBackpropFilter:Conv2DBackpropFilter", "conv2", 2),
+        ("gradients/conv2/Conv2D_grad/Conv2DBackpropInput:Conv2DBackpropInput", "conv2", 2),
+    ]
+    # The host's profiler writes them once more.
+    assert rows(connection, "SELECT count(*) FROM ranges WHERE kind = 'device' AND name LIKE '%Conv2D%'") == [(10,)]
+
+
+@pytest.mark.shared
 def test_kernels_are_counted_once_and_know_their_operator(captures: Any, shared: Path) -> None:
     connection = captures.open(shared / "traces/tf1-timeline/vgg-train.json.gz")
     assert rows(connection, "SELECT op_link, count(*), count(layer) FROM kernels GROUP BY 1") == [("name", 4789, 4789)]
@@ -29,6 +45,7 @@ def test_kernels_are_counted_once_and_know_their_operator(captures: Any, shared:
     assert top == [("Validation/conv4_2/Conv2D:Conv2D", "Validation/conv4_2")]
 
 
+@pytest.mark.shared
 def test_times_are_on_the_wall_clock(captures: Any, shared: Path) -> None:
     connection = captures.open(shared / "traces/tf1-timeline/gpu-step.json.gz")
     assert rows(connection, "SELECT DISTINCT origin_unix_ns FROM captures") == [(1490280136316529000,)]
@@ -36,6 +53,7 @@ def test_times_are_on_the_wall_clock(captures: Any, shared: Path) -> None:
     assert ("layer_1/fully_connected",) in gradients
 
 
+@pytest.mark.shared
 def test_only_this_reader_knows_it(shared: Path, tmp_path: Path) -> None:
     for name in ("vgg-train", "gpu-step"):
         unknown = tmp_path / "unknown"
@@ -44,6 +62,7 @@ def test_only_this_reader_knows_it(shared: Path, tmp_path: Path) -> None:
         assert claims == ["tf_timeline"]
 
 
+@pytest.mark.shared
 @pytest.mark.parametrize("share", [0.2, 0.5, 0.999])
 def test_a_cut_file_keeps_what_is_whole(shared: Path, tmp_path: Path, share: float) -> None:
     whole = gzip.decompress((shared / "traces/tf1-timeline/vgg-train.json.gz").read_bytes())

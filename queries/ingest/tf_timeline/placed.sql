@@ -7,6 +7,9 @@ SELECT e.*, l.label,
         WHEN l.label LIKE '%/stream:all Compute' THEN 'kernels'
         WHEN l.label LIKE '%/memcpy Compute' THEN 'memcpys'
         WHEN l.label LIKE '%/stream:%' THEN 'copies of rows'
+        -- Since 1.15 the host's own profiler writes every operator of the CPU once more.
+        WHEN l.label = '/host:CPU Compute' AND (SELECT bool_or(label LIKE '%/device:CPU:_ Compute') FROM label)
+            THEN 'copies of rows'
         WHEN e.cat = 'Op' THEN 'ops'
         ELSE 'other'
     END AS goes,

@@ -1,12 +1,12 @@
 -- title = "XPlane: operators with the module around them"
--- doc = "The path in the operator's name: TensorFlow's `model/conv1/Conv2D:Conv2D`, JAX's `jit(step)/jvp(conv1)/op`. TensorFlow names a gradient, or the reading of a variable, after an operator or after the module around it: the path that other operators lie in is the module. Calls of functions, which keep their name where they are inlined, are no part of a path."
+-- doc = "The path in the operator's name: TensorFlow's `model/conv1/Conv2D:Conv2D`, JAX's `jit(step)/jvp(conv1)/op`. TensorFlow names a gradient (Keras' of version 1: `training/SGD/gradients/gradients/conv1/...`), or the reading of a variable, after an operator or after the module around it: the path that other operators lie in is the module. Calls of functions, which keep their name where they are inlined, are no part of a path."
 WITH named AS (
     SELECT name, regexp_matches(name, '(^|/)gradient(_tape|s)/|ReadVariableOp$') AS is_inner,
         CASE WHEN regexp_matches(name, '^p?jit\(')
             THEN trim(regexp_replace(regexp_replace(regexp_replace(name,
                 '(^|[/(])(p?jit|pmap|checkpoint|remat\w*|custom_jvp_call|custom_vjp_call)\([^()]*\)', '', 'g'),
                 '(transpose|jvp|vmap|remat|checkpoint)\(', '', 'g'), '[()]', '', 'g'), '/')
-            ELSE regexp_replace(name, '^((Stateful)?PartitionedCall(_\d+)?/)*(gradient(_tape|s)/)?', '') END AS path
+            ELSE regexp_replace(name, '^((Stateful)?PartitionedCall(_\d+)?/)*(training(_\d+)?/\w+/)?(gradient(_tape|s)(_\d+)?/)*', '') END AS path
     FROM (SELECT DISTINCT coalesce(module_hierarchy, name) AS name FROM stage.ops)
 ), around AS (
     SELECT *, CASE WHEN contains(path, '/') THEN trim(regexp_replace(path, '/[^/]*$', ''), '/') END AS module FROM named
