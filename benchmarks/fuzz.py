@@ -3,9 +3,12 @@
     python benchmarks/fuzz.py [SECONDS] [--seed N] [--jobs N] [--traces FOLDER ...] [--keep FOLDER]
 
 The promise: any input ends in a capture that opens and whose overview runs, or in a refusal of one sentence; never a
-traceback, never more than 10 seconds of processor time, never more than 3 GB, never a file left behind. Every sample
-and every small public trace (where ../shared/traces exists) is damaged in turn: in workers that convert many each, and
-every twentieth time through the command line as a user would. What broke is kept for a test; `--seed` repeats a run.
+traceback, never more than 10 seconds of processor time, never more than 3 GB, never a file left behind.
+
+Samples, seeds of tests/seeds.py and small public traces (where ../shared/traces exists) of every format are damaged
+in turn, in workers that convert many each; now and then through the command line as a user would. It is guided by
+coverage: a damaged file that reaches lines of traceview which none before it reached is damaged further. What broke is
+kept, to become a seed or a test.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import ast
 import contextlib
 import itertools
 import os
+import random
 import resource
 import shutil
 import subprocess
@@ -22,46 +26,110 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
-from mutations import SAMPLES, mutant, originals, trouble  # noqa: E402
+from mutations import SAMPLES, mutant, originals  # noqa: E402
+from promises import trouble  # noqa: E402
+from seeds import seeds  # noqa: E402
+
+from traceview import readers  # noqa: E402
+from traceview.errors import InputError  # noqa: E402
+from traceview.files import peek  # noqa: E402
 
 SHARED = ROOT.parent / "shared" / "traces"
 LIMIT_SECONDS = 10
 LIMIT_BYTES = 3 << 30
+STOP_BYTES = 12 << 30
+"""Address space of a worker: what asks for more gets a MemoryError instead of the whole machine."""
 LARGEST = 300_000
 """Public traces of up to this many bytes are damaged: a larger one takes too long each time."""
-COMMAND_LINE_EVERY = 20
+COMMAND_LINE_EVERY = 50
+REPORTS_EVERY = 5
 KILL_SECONDS = 60
+FURTHER = 0.4
+"""Share of mutations that damage a file which has reached something new before."""
 
 
-def work(files: list[Path], first: int, step: int, until: float, folder: Path) -> None:
+class Reached:
+    """Lines of traceview that ran, over all of a worker's cases."""
+
+    def __init__(self) -> None:
+        self.lines: set[tuple[str, int]] = set()
+        self.package = str(ROOT / "traceview")
+
+    @contextlib.contextmanager
+    def watching(self) -> Iterator[None]:
+        sys.settrace(self._call)
+        try:
+            yield
+        finally:
+            sys.settrace(None)
+
+    def _call(self, frame: FrameType, event: str, argument: Any) -> Callable[..., Any] | None:
+        return self._line if frame.f_code.co_filename.startswith(self.package) else None
+
+    def _line(self, frame: FrameType, event: str, argument: Any) -> Callable[..., Any]:
+        self.lines.add((frame.f_code.co_filename, frame.f_lineno))
+        return self._line
+
+
+def by_format(files: list[Path]) -> list[list[Path]]:
+    """The traces of each reader: every format gets the same number of mutations, however many files it has."""
+    found: dict[str, list[Path]] = {}
+    for path in files:
+        with contextlib.suppress(InputError):
+            found.setdefault(readers.detect(peek(path)).NAME, []).append(path)
+    return list(found.values())
+
+
+def work(arguments: argparse.Namespace, formats: list[list[Path]]) -> None:
     """A worker: says on stdout what it is at, so that a crash or a hang has a name, then what was wrong with it."""
-    scratch = folder / "tmp"
+    folder, scratch = arguments.work, arguments.work / "tmp"
     scratch.mkdir()
     tempfile.tempdir = str(scratch)
-    for number in itertools.count(first, step):
-        if time.time() > until:
+    resource.setrlimit(resource.RLIMIT_AS, (STOP_BYTES, STOP_BYTES))
+    reached = Reached()
+    further: dict[int, list[bytes]] = {}
+    for number in itertools.count(arguments.first, arguments.jobs):
+        if time.time() > arguments.until:
             return
-        path = files[number % len(files)]
-        print(f"at {number}", flush=True)
-        data = mutant(path.read_bytes(), number)
-        started = _processor_seconds()
-        by_command = number % COMMAND_LINE_EVERY == 0
-        found = command_trouble(data, folder) if by_command else trouble(data, folder)
+        dice = random.Random(~number)
+        files, found_new = formats[number % len(formats)], further.setdefault(number % len(formats), [])
+        path = dice.choices(files, [path.stat().st_size ** -0.5 for path in files])[0]
+        goes_on = found_new and dice.random() < FURTHER
+        data = mutant(dice.choice(found_new) if goes_on else path.read_bytes(), number)
+        print(f"at {number} {path.name}", flush=True)
+        n_lines, started = len(reached.lines), _processor_seconds()
+        if number % COMMAND_LINE_EVERY == 0:
+            found = command_trouble(data, folder)
+        else:
+            with reached.watching():
+                found = trouble(data, folder, number % REPORTS_EVERY == 0)
         seconds = _processor_seconds() - started
+        if len(reached.lines) > n_lines:
+            found_new.append(data)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
         if seconds > LIMIT_SECONDS:
             found = f"{found or ''}\ntook {seconds:.1f} s"
         if peak > LIMIT_BYTES:
             found = f"{found or ''}\ntook {peak >> 20} MB"
+        if found:
+            _keep(arguments.keep, path, number, data)
         print(f"{'bad' if found else 'ok'} {number} {seconds:.2f} {(found or '')!r}", flush=True)
         if peak > LIMIT_BYTES:
             return
+
+
+def _keep(folder: Path, path: Path, number: int, data: bytes) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{path.name.split('.')[0]}-{number}").write_bytes(data)
 
 
 def _processor_seconds() -> float:
@@ -84,11 +152,7 @@ def command_trouble(data: bytes, folder: Path) -> str | None:
         text = done.stderr.decode("utf-8", "replace")
         if done.returncode not in (0, 3) or "Traceback" in text or "unexpected" in text:
             return f"exit code {done.returncode}: {text}"
-        left = (
-            {path.name for path in place.iterdir()}
-            - {"trace"}
-            - ({"trace.traceview"} if not done.returncode else set())
-        )
+        left = {path.name for path in place.iterdir()} - {"trace", *(() if done.returncode else ("trace.traceview",))}
         return f"left behind: {sorted(left)}" if left else None
     finally:
         shutil.rmtree(place, ignore_errors=True)
@@ -101,18 +165,21 @@ class Tally:
     n_run: int = 0
     slowest: float = 0.0
     bad: dict[int, str] = field(default_factory=dict)
+    names: dict[int, str] = field(default_factory=dict)
 
     def add(self, line: str) -> None:
         """Take one line that a worker has printed."""
         word, number, *rest = line.split(" ", 3)
-        if word in ("ok", "bad"):
+        if word == "at":
+            self.names[int(number)] = " ".join(rest)
+        elif word in ("ok", "bad"):
             self.n_run += 1
             self.slowest = max(self.slowest, float(rest[0]))
         if word == "bad":
             self.bad[int(number)] = str(ast.literal_eval(rest[1]))
 
 
-def watch(arguments: argparse.Namespace, files: list[Path], tally: Tally) -> None:
+def watch(arguments: argparse.Namespace, tally: Tally) -> None:
     """Run the workers until the time is over; one that crashes or hangs is a finding and is started again."""
     until = time.time() + arguments.seconds
     running: dict[int, tuple[subprocess.Popen[bytes], Path, Path]] = {}
@@ -129,7 +196,7 @@ def watch(arguments: argparse.Namespace, files: list[Path], tally: Tally) -> Non
                     continue
                 process.kill()
                 process.wait()
-                ahead[slot] += _close(tally, process.returncode, hangs, log)
+                ahead[slot] += _close(arguments, tally, process.returncode, hangs, log)
                 shutil.rmtree(folder, ignore_errors=True)
                 del running[slot]
     finally:
@@ -144,14 +211,15 @@ def _start(arguments: argparse.Namespace, until: float, first: int) -> tuple[sub
     log, place = folder / "log", folder / "work"
     place.mkdir()
     command = [sys.executable, __file__, "--work", str(place), "--first", str(first), "--until", str(until)]
-    command += ["--jobs", str(arguments.jobs), "--traces", *map(str, arguments.traces)]
+    command += ["--jobs", str(arguments.jobs), "--keep", str(arguments.keep)]
+    command += ["--traces", *map(str, arguments.traces)]
     environment = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache")}
     with log.open("wb") as out:
         process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, env=environment)
     return process, folder, log
 
 
-def _close(tally: Tally, code: int, hangs: bool, log: Path) -> int:
+def _close(arguments: argparse.Namespace, tally: Tally, code: int, hangs: bool, log: Path) -> int:
     """Count what a worker did; returns how many files that was."""
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     begun = [int(line.split()[1]) for line in lines if line.startswith("at ")]
@@ -162,7 +230,10 @@ def _close(tally: Tally, code: int, hangs: bool, log: Path) -> int:
         tail = "\n".join(line for line in lines[-20:] if not line.startswith(("ok ", "at ")))
         if not begun:
             raise SystemExit(f"a worker cannot start:\n{tail}")
-        tally.bad[begun[-1]] = f"{'hung' if hangs else f'the process ended with code {code}'}\n{tail}"
+        tally.bad[begun[-1]] = f"{tail}\n{'hung' if hangs else f'the process ended with code {code}'}"
+        trace = log.parent / "work" / "trace"
+        if trace.exists():
+            _keep(arguments.keep, Path(tally.names[begun[-1]]), begun[-1], trace.read_bytes())
     return len(begun)
 
 
@@ -176,24 +247,26 @@ def main() -> int:
     for name, kind in (("--work", Path), ("--first", int), ("--until", float)):
         parser.add_argument(name, type=kind, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    files = [path for folder in arguments.traces if folder.is_dir() for path in originals(folder, LARGEST)]
-    if arguments.work:
-        work(files, arguments.first, arguments.jobs, arguments.until, arguments.work)
-        return 0
     if arguments.seed is None:
         arguments.seed = int(time.time()) * 1000
+    with tempfile.TemporaryDirectory(prefix="traceview-seeds-") as place:
+        files = [path for folder in arguments.traces if folder.is_dir() for path in originals(folder, LARGEST)]
+        files += seeds(Path(place))
+        formats = by_format(files)
+        if arguments.work:
+            work(arguments, formats)
+            return 0
     tally = Tally()
-    watch(arguments, files, tally)
-    print(f"{tally.n_run} mutations of {len(files)} traces from seed {arguments.seed}; slowest {tally.slowest:.1f} s")
+    watch(arguments, tally)
+    print(
+        f"{tally.n_run} mutations of {len(files)} traces of {len(formats)} formats from seed {arguments.seed}; slowest {tally.slowest:.1f} s"
+    )
     kinds = Counter(text.strip().splitlines()[-1][:200] for text in tally.bad.values())
     for number, text in tally.bad.items():
         kind = text.strip().splitlines()[-1][:200]
         if kinds[kind]:
-            path = files[number % len(files)]
-            arguments.keep.mkdir(parents=True, exist_ok=True)
-            kept = arguments.keep / f"{path.name.split('.')[0]}-{number}"
-            kept.write_bytes(mutant(path.read_bytes(), number))
-            print(f"\n{kinds.pop(kind)} times, first at {number}, {path.name}; kept as {kept}\n{text.strip()}")
+            print(f"\n{kinds.pop(kind)} times, first {tally.names.get(number)}, number {number}\n{text.strip()}")
+    print(f"What broke is kept in {arguments.keep}." if tally.bad else "Nothing broke.")
     return 1 if tally.bad else 0
 
 

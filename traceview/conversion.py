@@ -24,6 +24,11 @@ from traceview.files import Stream, files_in, peek
 from traceview.model import Options
 from traceview.sink import Sink
 
+MAX_RANK = 1 << 22
+"""Ids of a rank begin at a multiple of its number and are 64 bits."""
+SAID = 3
+"""Troubles that a refusal names."""
+
 
 @dataclass
 class Source:
@@ -113,6 +118,7 @@ def _read_source(source: Source, sink: Sink, group: Group, options: Options, don
         source.reader.read(stream, sink, source.part)
     if sink.zero_unix_ns is None and isinstance(mine.get("zero_unix_ns"), int):
         sink.zero_unix_ns = mine["zero_unix_ns"]
+    sink.settle_times()
     if about:
         sink.fact(
             command=shlex.join(str(word) for word in about.get("command") or ()),
@@ -124,9 +130,9 @@ def _read_source(source: Source, sink: Sink, group: Group, options: Options, don
         sink.fact(clock="wall clock of the trace" if has_wall_clock else "its own: the trace records no wall clock")
     troubles = [problem.kind for problem in sink.problems.values()]
     if options.strict and troubles:
-        raise InputError(f"{source.path}: {'; '.join(troubles)} (--strict).")
+        raise InputError(f"{source.path}: {_listed(troubles)} (--strict).")
     if not sink.facts.get("n_kept"):
-        reason = "; ".join(troubles) if troubles else "it holds no events"
+        reason = _listed(troubles) if troubles else "it holds no events"
         raise InputError(f"{source.path} cannot be used: {reason}.")
     sink.end_source()
 
@@ -136,6 +142,12 @@ def _described(group: Group, sink: Sink) -> dict[str, Any]:
     ranks = [rank for rank in group.about.get("ranks") or () if isinstance(rank, dict)]
     number = sink.recorded_rank if group.rank is None else group.rank
     return next((rank for rank in ranks if rank.get("rank") == number), ranks[0] if ranks else {})
+
+
+def _listed(troubles: list[str]) -> str:
+    """A few troubles, so that a refusal stays a sentence."""
+    more = len(troubles) - SAID
+    return "; ".join(troubles[:SAID]) + (f"; and {more} more" if more > 0 else "")
 
 
 def _add_processor(sink: Sink, mine: dict[str, Any]) -> None:
@@ -151,7 +163,7 @@ def _add_rank(sink: Sink) -> None:
 
 
 def _free_rank(wanted: int | None, taken: set[int]) -> int:
-    rank = wanted if wanted is not None and wanted >= 0 and wanted not in taken else None
+    rank = wanted if wanted is not None and 0 <= wanted <= MAX_RANK and wanted not in taken else None
     if rank is None:
         rank = next(number for number in range(len(taken) + 1) if number not in taken)
     taken.add(rank)

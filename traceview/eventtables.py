@@ -18,13 +18,11 @@ import pyarrow as pa
 from traceview.files import Stream
 from traceview.jsonevents import EventSplitter, lines_table
 from traceview.paths import content
-from traceview.sink import Sink
+from traceview.sink import LONG, NEGATIVE, Sink
 
 # A double holds 2^53: decimals after this many digits of microseconds would be lost, so the number becomes text.
 _LONG_TIME = re.compile(rb'"ts"\s*:\s*((?:9\d{12}|\d{14,})\.\d+)')
 SHARED = {"counters": "events/samples", "events": "events/everything_else"}
-NEGATIVE = "negative duration, taken as 0"
-LONG = "duration of more than 7 days"
 OPENED = 'file that ends before its last events: "begin" without "end"'
 
 

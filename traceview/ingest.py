@@ -89,8 +89,8 @@ class Ingest:
                 self.sink.connection.execute(f"DROP TABLE IF EXISTS {query.name}")
 
     def _has_rows(self, table: str) -> bool:
-        column = self.tables.columns[table][0]
-        return any(len(batch) for batch in self.tables.rows(table, {column: "VARCHAR"}))
+        first = self.tables.columns[table][:1]
+        return bool(first) and any(len(batch) for batch in self.tables.rows(table, {first[0]: "VARCHAR"}))
 
     def _batches(
         self, query: Query, source: Mapping[str, str], schema: pa.Schema, counted: _Counted

@@ -18,6 +18,14 @@ import pyarrow as pa
 from traceview.tables import BY_NAME, ID, RANK_SHIFT, TABLES, Column, Table
 
 MAX_EXAMPLES = 10
+NEGATIVE = "negative duration, taken as 0"
+LONG = "duration of more than 7 days"
+BEYOND = "time or duration beyond what 64 bits hold"
+BAD_CLOCK = "the clock of the trace is before 1970 or after 2096 and is not used"
+WEEK_NS = 7 * 24 * 3600 * 10**9
+LATEST_NS = 4 * 10**18
+"""Later (the year 2096 where times count from 1970), sums and differences of times would leave 64 bits."""
+LONGEST_NS = 10**18
 TIMES = ("start_ns", "source_ns", "target_ns", "device_until_ns", "rank_until_ns")
 """Columns that are points in time and move with the origin; durations do not."""
 
@@ -46,6 +54,7 @@ class Sink:
         self.problems: dict[str, Problem] = {}
         self.warnings: list[str] = []
         self.next_id = 1
+        self._settled_to = 0
         for table in TABLES:
             _create(connection, "stage", table.name, table.read_columns())
             derived = (Column("id", ID, ""), *table.derived_columns())
@@ -67,15 +76,15 @@ class Sink:
         self.connection.unregister("sink_batch")
 
     def write_rows(self, table: str, rows: Iterable[dict[str, Any]]) -> None:
-        """The same from a few Python rows (facts about devices and ranks, small logs)."""
-        self.write(table, pa.Table.from_pylist(list(rows)))
+        """The same from a few Python rows (facts about devices and ranks, small logs); what is beyond 64 bits is NULL."""
+        self.write(table, pa.Table.from_pylist([{name: _held(value) for name, value in row.items()} for row in rows]))
 
-    def problem(self, kind: str, n: int = 1, examples: Iterable[str] = ()) -> None:
+    def problem(self, kind: str, n: int = 1, examples: Iterable[str | None] = ()) -> None:
         """Count something that was wrong in the input; the first few examples are kept, cut to a readable length."""
         entry = self.problems.setdefault(kind, Problem(kind))
         entry.n += n
         room = MAX_EXAMPLES - len(entry.examples)
-        entry.examples += [example[:200] for example in examples][:room]
+        entry.examples += [example[:200] for example in examples if example is not None][:room]
 
     def fact(self, **facts: Any) -> None:
         """Set columns of this file's row in `captures`."""
@@ -84,6 +93,42 @@ class Sink:
     def count(self, column: str, n: int) -> None:
         """Add to one of the counts in this file's row of `captures`: n_events, n_kept, n_repaired, n_dropped."""
         self.facts[column] = self.facts.get(column, 0) + n
+
+    def settle_times(self) -> None:
+        """Say which times that came since the last call cannot be true, and take out those that nothing can hold."""
+        if self.zero_unix_ns is not None and not 0 <= self.zero_unix_ns <= LATEST_NS:
+            self.problem(BAD_CLOCK, examples=[str(self.zero_unix_ns)])
+            self.zero_unix_ns = None
+        for table in TABLES:
+            if table.has_id and any(column.name == "start_ns" for column in table.columns):
+                self._settle_table(table)
+        self._settled_to = self.next_id
+
+    def _settle_table(self, table: Table) -> None:
+        names = {column.name for column in table.columns}
+        dur, name = ("coalesce(dur_ns, 0)" if "dur_ns" in names else "0"), ("name" if "name" in names else "NULL")
+        mine = f"FROM stage.{table.name} WHERE id >= {self._settled_to}"
+        found = self.connection.execute(
+            f"SELECT min(start_ns), max(start_ns), min({dur}), max({dur}) {mine}"
+        ).fetchall()
+        first, last, shortest, longest = found[0]
+        if first is None or (first >= -LATEST_NS and last <= LATEST_NS and shortest >= 0 and longest <= WEEK_NS):
+            return
+        beyond = f"(abs(start_ns // 2) > {LATEST_NS // 2} OR abs({dur} // 2) > {LONGEST_NS // 2})"
+        for kind, which in ((BEYOND, beyond), (NEGATIVE, f"{dur} < 0"), (LONG, f"{dur} > {WEEK_NS}")):
+            rows = self.connection.execute(
+                f"SELECT count(*), list({name} ORDER BY id)[:10] {mine} AND {which}"
+            ).fetchall()
+            n, examples = rows[0]
+            # Events that became rows of two tables, or that the reader has counted itself, are counted once.
+            if n and (kind == BEYOND or kind not in self.problems):
+                self.problem(kind, n, examples)
+            if kind == BEYOND:
+                self.connection.execute(f"DELETE {mine} AND {which}")
+                self.count("n_kept", -n)
+                self.count("n_dropped", n)
+            elif kind == NEGATIVE and n:
+                self.connection.execute(f"UPDATE stage.{table.name} SET dur_ns = 0 WHERE {which}")
 
     def end_source(self) -> None:
         """Close the row of `captures` of the file that was just read."""
@@ -114,6 +159,10 @@ class Sink:
                 f"COPY ({query}) TO $path (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)",
                 {**{name: values[name] for name in names}, "path": str(folder / f"{table.name}.parquet")},
             )
+
+
+def _held(value: Any) -> Any:
+    return None if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63 else value
 
 
 def _create(connection: duckdb.DuckDBPyConnection, schema: str, name: str, columns: Iterable[Column]) -> None:

@@ -126,7 +126,7 @@ def _execute(connection: Any, statement: str) -> None:
 def _select(table: str, present: tuple[str, ...], wanted: Columns, owner: Owner | None) -> str:
     """A SELECT over one real table. The driver takes types from the first rows, so a typed row comes first."""
     by_name = {column.lower(): column for column in present}
-    first = {"BIGINT": "0", "DOUBLE": "0.5", "VARCHAR": "''"}
+    first = {"BIGINT": "0", "BOUNDED": "0", "DOUBLE": "0.5", "VARCHAR": "''"}
     values = [_value(by_name.get(column.lower()), kind) for column, kind in wanted.items()]
     head = ", ".join(f"{first[kind]} AS {_quoted(column)}" for column, kind in wanted.items())
     query = f"SELECT {head} UNION ALL SELECT {', '.join(values)} FROM main.{_quoted(table)}"
@@ -143,7 +143,7 @@ def _value(column: str | None, kind: str) -> str:
     if column is None:
         return "NULL"
     name = _quoted(column)
-    if kind == "BIGINT":
+    if kind in ("BIGINT", "BOUNDED"):
         number = f"CAST({name} AS INTEGER)"
         text = f"CASE WHEN CAST({number} AS TEXT) = {name} THEN {number} END"
         return f"CASE typeof({name}) WHEN 'integer' THEN {name} WHEN 'real' THEN {number} WHEN 'text' THEN {text} END"

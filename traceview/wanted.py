@@ -14,8 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 BATCH_ROWS = 1 << 16
-TYPES = {"BIGINT": pa.int64(), "DOUBLE": pa.float64(), "VARCHAR": pa.string()}
-"""Types a column can be asked for as. A BLOB asked for as VARCHAR comes as hexadecimal digits."""
+TYPES = {"BIGINT": pa.int64(), "BOUNDED": pa.int64(), "DOUBLE": pa.float64(), "VARCHAR": pa.string()}
+"""Types a column can be asked for as. A BLOB asked for as VARCHAR comes as hexadecimal digits; BOUNDED is a BIGINT
+within `BOUND`, for what is added or subtracted: no sum of two leaves 64 bits."""
+BOUND = 4 * 10**18
 
 Columns = Mapping[str, str]
 """Column names and the types (keys of `TYPES`) they are wanted as."""
@@ -52,8 +54,17 @@ def conform(batch: pa.RecordBatch, wanted: Columns) -> pa.RecordBatch:
     arrays = []
     for name, kind in wanted.items():
         index = batch.schema.get_field_index(name)
-        arrays.append(_typed(batch.column(index), TYPES[kind]) if index >= 0 else pa.nulls(len(batch), TYPES[kind]))
+        array = _typed(batch.column(index), TYPES[kind]) if index >= 0 else pa.nulls(len(batch), TYPES[kind])
+        arrays.append(_bounded(array) if kind == "BOUNDED" else array)
     return pa.RecordBatch.from_arrays(arrays, names=list(wanted))
+
+
+def _bounded(array: pa.Array) -> pa.Array:
+    limits = pc.min_max(array).as_py()
+    if limits["min"] is None or (limits["min"] >= -BOUND and limits["max"] <= BOUND):
+        return array
+    inside = pc.and_(pc.greater_equal(array, -BOUND), pc.less_equal(array, BOUND))
+    return pc.if_else(inside, array, pa.scalar(None, array.type))
 
 
 def _typed(array: pa.Array, type_: pa.DataType) -> pa.Array:

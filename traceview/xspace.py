@@ -330,7 +330,7 @@ def _batch(
         "row": np.arange(count),
         "line_id": per_line("line_id"),
         "start_ns": per_line("line_ns") + start_ns,
-        "dur_ns": np.maximum(end_ns - start_ns, 0),
+        "dur_ns": end_ns - start_ns,
         "times": found.numbers(EVENT_TIMES, count),
     }
     for name, (values, known) in stats.numbers.items():

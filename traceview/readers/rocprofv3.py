@@ -31,6 +31,8 @@ RECORDS = (
 """Arrays whose objects are things that happened."""
 KEPT = {"agents": "agent", "kernel_symbols": "symbol", "buffer_records": "operation", "marker_api": "marker"}
 """Arrays whose objects name things, and the temporary table each goes to."""
+KEYS = {"agent": "handle", "symbol": "kernel_id", "operation": "kind_number, operation", "marker": "correlation"}
+"""What a thing is looked up by in these tables. A file may name it twice; a record must not become two rows by that."""
 TABLES = ("kernels", "memcpys", "api_calls", "ranges", "events")
 _METADATA = re.compile(rb'"metadata"\s*:\s*(?=\{)')
 
@@ -101,6 +103,9 @@ def _store(sink: Sink, name: str, splitter: EventSplitter, lines: pa.Table, pid:
     n_rows = len(lines) + _settle(sink, name, splitter, len(lines))
     for table in [KEPT[name]] if name in KEPT else ["used"] if name == "kernel_dispatch" else []:
         connection.execute(f"INSERT INTO {table} {_sql(table)}")
+        if table in KEYS:
+            once = f"SELECT DISTINCT ON ({KEYS[table]}) * FROM {table}"
+            connection.execute(f"CREATE OR REPLACE TEMP TABLE {table} AS {once}")
     n_records = 0
     if name in RECORDS:
         for table in TABLES:
@@ -127,10 +132,16 @@ def _settle(sink: Sink, name: str, splitter: EventSplitter, n_rows: int) -> int:
     connection.execute('DELETE FROM record WHERE "row" IN (SELECT unnest($rows))', rows)
     if settled.events:
         _parse(sink, name, lines_table(settled.events, n_rows), "INSERT INTO record")
-    if settled.bad:
-        sink.problem("record that is no valid JSON", len(settled.bad), settled.bad)
-        sink.count("n_events", len(settled.bad))
-        sink.count("n_dropped", len(settled.bad))
+    # What only our own scanner takes for JSON.
+    unread = connection.execute('DELETE FROM record WHERE line IS NULL RETURNING "row"').fetchall()
+    refused = [settled.events[row - n_rows][:200].decode("utf-8", "replace") for (row,) in unread if row >= n_rows]
+    bad = settled.bad + refused
+    if bad:
+        sink.problem("record that is no valid JSON", len(bad), bad)
+        sink.count("n_events", len(bad))
+        sink.count("n_dropped", len(bad))
+    if name in RECORDS:
+        sink.count("n_repaired", settled.n_repaired)
     return len(settled.events)
 
 

@@ -20,7 +20,7 @@ from traceview.errors import InputError
 from traceview.files import Peek, Stream
 from traceview.paths import content
 from traceview.protowire import Wire
-from traceview.sink import Sink
+from traceview.sink import LATEST_NS, Sink
 from traceview.xspace import Plane
 
 NAME = "xplane"
@@ -58,7 +58,8 @@ def read(stream: Stream, sink: Sink) -> None:
     know_hlo(sink, _compiled(wire, planes))
     counted = {plane.name: 0 for plane in planes}
     n_rounded = 0
-    start = next((at for plane in planes if isinstance(at := plane.facts.get("profile_start_time"), int)), None)
+    starts = (plane.facts.get("profile_start_time") for plane in planes)
+    start = next((at for at in starts if isinstance(at, int) and 0 <= at <= LATEST_NS), None)
     for plane in planes:
         place = _place(plane)
         for batch in xspace.batches(wire, plane, NUMBERS, TEXTS, start or 0):

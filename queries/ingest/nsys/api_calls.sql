@@ -7,14 +7,14 @@
 -- first = { type = "BIGINT", doc = "id of the first row" }
 -- pid = { type = "BIGINT", doc = "the process whose device work is read; every one when left out" }
 -- [source]
--- start = "BIGINT"
--- end = "BIGINT"
+-- start = "BOUNDED"
+-- end = "BOUNDED"
 -- eventClass = "BIGINT"
 -- globalTid = "BIGINT"
 -- correlationId = "BIGINT"
 -- nameId = "BIGINT"
 SELECT
-    $first + "row" AS id, start AS start_ns, greatest("end" - start, 0) AS dur_ns,
+    $first + "row" AS id, start AS start_ns, "end" - start AS dur_ns,
     (globalTid >> 24) & 16777215 AS pid, globalTid & 16777215 AS tid,
     coalesce(n.value, '[Unknown]') AS name,
     CASE

@@ -6,7 +6,7 @@
 -- [params]
 -- first = { type = "BIGINT", doc = "id of the first row" }
 -- [source]
--- timestamp = "BIGINT"
+-- timestamp = "BOUNDED"
 -- typeId = "BIGINT"
 -- metricId = "BIGINT"
 -- value = "BIGINT"

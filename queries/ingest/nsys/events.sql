@@ -6,9 +6,9 @@
 -- [params]
 -- first = { type = "BIGINT", doc = "id of the first row" }
 -- [source]
--- start = "BIGINT"
--- end = "BIGINT"
--- timestamp = "BIGINT"
+-- start = "BOUNDED"
+-- end = "BOUNDED"
+-- timestamp = "BOUNDED"
 -- globalTid = "BIGINT"
 -- globalPid = "BIGINT"
 -- nameId = "BIGINT"
@@ -27,7 +27,7 @@
 -- originalGraphNodeId = "BIGINT"
 -- returnValue = "BIGINT"
 -- bytes = "BIGINT"
--- memKind = "BIGINT"
+-- memKind = "BOUNDED"
 -- memoryOperationType = "BIGINT"
 -- address = "BIGINT"
 -- size = "BIGINT"
@@ -37,7 +37,7 @@
 -- rootRank = "BIGINT"
 SELECT
     $first + "row" AS id, coalesce(start, timestamp) AS start_ns,
-    greatest(coalesce("end" - coalesce(start, timestamp), 0), 0) AS dur_ns,
+    coalesce("end" - coalesce(start, timestamp), 0) AS dur_ns,
     (coalesce(globalTid, globalPid) >> 24) & 16777215 AS pid, globalTid & 16777215 AS tid,
     lower(regexp_replace("table", '^CUPTI_ACTIVITY_KIND_|_EVENTS$', '', 'g')) AS category,
     CASE

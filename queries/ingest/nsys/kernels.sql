@@ -6,8 +6,8 @@
 -- [params]
 -- first = { type = "BIGINT", doc = "id of the first row" }
 -- [source]
--- start = "BIGINT"
--- end = "BIGINT"
+-- start = "BOUNDED"
+-- end = "BOUNDED"
 -- deviceId = "BIGINT"
 -- contextId = "BIGINT"
 -- streamId = "BIGINT"
@@ -16,18 +16,18 @@
 -- shortName = "BIGINT"
 -- mangledName = "BIGINT"
 -- registersPerThread = "BIGINT"
--- gridX = "BIGINT"
--- gridY = "BIGINT"
--- gridZ = "BIGINT"
--- blockX = "BIGINT"
--- blockY = "BIGINT"
--- blockZ = "BIGINT"
--- staticSharedMemory = "BIGINT"
--- dynamicSharedMemory = "BIGINT"
+-- gridX = "BOUNDED"
+-- gridY = "BOUNDED"
+-- gridZ = "BOUNDED"
+-- blockX = "BOUNDED"
+-- blockY = "BOUNDED"
+-- blockZ = "BOUNDED"
+-- staticSharedMemory = "BOUNDED"
+-- dynamicSharedMemory = "BOUNDED"
 -- graphId = "BIGINT"
 -- graphNodeId = "BIGINT"
 SELECT
-    $first + "row" AS id, start AS start_ns, greatest("end" - start, 0) AS dur_ns,
+    $first + "row" AS id, start AS start_ns, "end" - start AS dur_ns,
     deviceId AS device, contextId AS context, streamId AS stream,
     coalesce(n.value, s.value, m.value, '[Unknown]') AS name,
     gridX AS grid_x, gridY AS grid_y, gridZ AS grid_z, blockX AS block_x, blockY AS block_y, blockZ AS block_z,

@@ -6,12 +6,12 @@
 -- [params]
 -- first = { type = "BIGINT", doc = "id of the first row" }
 -- [source]
--- start = "BIGINT"
--- end = "BIGINT"
+-- start = "BOUNDED"
+-- end = "BOUNDED"
 -- globalTid = "BIGINT"
 -- nameId = "BIGINT"
 SELECT
-    $first + "row" AS id, start AS start_ns, greatest("end" - start, 0) AS dur_ns,
+    $first + "row" AS id, start AS start_ns, "end" - start AS dur_ns,
     (globalTid >> 24) & 16777215 AS pid, globalTid & 16777215 AS tid, 'library' AS kind,
     coalesce(n.value, '[Unknown]') AS name, lower(replace("table", '_EVENTS', '')) AS domain
 FROM source LEFT JOIN string n ON n.id = nameId

@@ -6,16 +6,16 @@
 -- [params]
 -- first = { type = "BIGINT", doc = "id of the first row" }
 -- [source]
--- start = "BIGINT"
--- end = "BIGINT"
+-- start = "BOUNDED"
+-- end = "BOUNDED"
 -- deviceId = "BIGINT"
 -- contextId = "BIGINT"
 -- streamId = "BIGINT"
 -- correlationId = "BIGINT"
 -- bytes = "BIGINT"
--- memKind = "BIGINT"
+-- memKind = "BOUNDED"
 SELECT
-    $first + "row" AS id, start AS start_ns, greatest("end" - start, 0) AS dur_ns,
+    $first + "row" AS id, start AS start_ns, "end" - start AS dur_ns,
     deviceId AS device, contextId AS context, streamId AS stream, '[CUDA memset]' AS name, 'memset' AS direction,
     ['pageable', 'pinned', 'device', 'array', 'managed', 'device', 'managed'][memKind + 1] AS dst_kind,
     bytes AS size_bytes, correlationId AS correlation

@@ -6,8 +6,8 @@
 -- [params]
 -- first = { type = "BIGINT", doc = "id of the first row" }
 -- [source]
--- start = "BIGINT"
--- end = "BIGINT"
+-- start = "BOUNDED"
+-- end = "BOUNDED"
 -- eventType = "BIGINT"
 -- category = "BIGINT"
 -- text = "VARCHAR"

@@ -23,7 +23,7 @@ WITH typed AS MATERIALIZED (
         cell[h.stream] AS stream_cell, cell[h.target_memory] AS target_memory_cell, cell[h.tid] AS tid_cell
     FROM cells, header
 )
-SELECT $first + "row" AS id, name, ns[1] AS start_ns, CASE WHEN ns[2] < 0 THEN 0 ELSE ns[2] END AS dur_ns,
+SELECT $first + "row" AS id, name, ns[1] AS start_ns, ns[2] AS dur_ns,
     TRY_CAST(correlation_cell AS BIGINT) AS correlation,
     TRY_CAST(pid_cell AS BIGINT) AS pid, TRY_CAST(tid_cell AS BIGINT) AS tid,
     coalesce(TRY_CAST(regexp_extract(device_name, '\((\d+)\)$', 1) AS BIGINT),

@@ -5,14 +5,14 @@
 -- [params]
 -- first = { type = "BIGINT", doc = "id of the first row" }
 -- [source]
--- start = "BIGINT"
--- end = "BIGINT"
+-- start = "BOUNDED"
+-- end = "BOUNDED"
 -- cbid = "BIGINT"
 -- processId = "BIGINT"
 -- threadId = "BIGINT"
 -- correlationId = "BIGINT"
 SELECT
-    $first + "row" AS id, start AS start_ns, greatest("end" - start, 0) AS dur_ns,
+    $first + "row" AS id, start AS start_ns, "end" - start AS dur_ns,
     processId AS pid, threadId & 4294967295 AS tid, s.kind, coalesce(c.name, s.kind || ' cbid ' || s.cbid) AS name,
     correlationId AS correlation
 FROM (SELECT *, CASE "table" WHEN 'CUPTI_ACTIVITY_KIND_DRIVER' THEN 'driver' ELSE 'runtime' END AS kind FROM source) s

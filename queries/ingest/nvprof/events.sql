@@ -5,8 +5,8 @@
 -- [params]
 -- first = { type = "BIGINT", doc = "id of the first row" }
 -- [source]
--- start = "BIGINT"
--- end = "BIGINT"
+-- start = "BOUNDED"
+-- end = "BOUNDED"
 -- type = "BIGINT"
 -- correlationId = "BIGINT"
 -- contextId = "BIGINT"
@@ -15,7 +15,7 @@
 -- overheadKind = "BIGINT"
 -- objectId = "VARCHAR"
 SELECT
-    $first + "row" AS id, start AS start_ns, greatest("end" - start, 0) AS dur_ns,
+    $first + "row" AS id, start AS start_ns, "end" - start AS dur_ns,
     TRY_CAST('0x' || objectId[7:8] || objectId[5:6] || objectId[3:4] || objectId[1:2] AS BIGINT) AS pid,
     CASE "table" WHEN 'CUPTI_ACTIVITY_KIND_OVERHEAD' THEN 'overhead' ELSE 'synchronization' END AS category,
     CASE "table" WHEN 'CUPTI_ACTIVITY_KIND_OVERHEAD'

@@ -5,24 +5,24 @@
 -- [params]
 -- first = { type = "BIGINT", doc = "id of the first row" }
 -- [source]
--- start = "BIGINT"
--- end = "BIGINT"
+-- start = "BOUNDED"
+-- end = "BOUNDED"
 -- deviceId = "BIGINT"
 -- contextId = "BIGINT"
 -- streamId = "BIGINT"
 -- correlationId = "BIGINT"
 -- name = "BIGINT"
 -- registersPerThread = "BIGINT"
--- gridX = "BIGINT"
--- gridY = "BIGINT"
--- gridZ = "BIGINT"
--- blockX = "BIGINT"
--- blockY = "BIGINT"
--- blockZ = "BIGINT"
--- staticSharedMemory = "BIGINT"
--- dynamicSharedMemory = "BIGINT"
+-- gridX = "BOUNDED"
+-- gridY = "BOUNDED"
+-- gridZ = "BOUNDED"
+-- blockX = "BOUNDED"
+-- blockY = "BOUNDED"
+-- blockZ = "BOUNDED"
+-- staticSharedMemory = "BOUNDED"
+-- dynamicSharedMemory = "BOUNDED"
 SELECT
-    $first + "row" AS id, start AS start_ns, greatest("end" - start, 0) AS dur_ns,
+    $first + "row" AS id, start AS start_ns, "end" - start AS dur_ns,
     deviceId AS device, contextId AS context, streamId AS stream, coalesce(n.value, '[Unknown]') AS name,
     gridX AS grid_x, gridY AS grid_y, gridZ AS grid_z, blockX AS block_x, blockY AS block_y, blockZ AS block_z,
     registersPerThread AS registers, staticSharedMemory + dynamicSharedMemory AS shared_bytes,

@@ -6,7 +6,7 @@
 -- first = { type = "BIGINT", doc = "id of the first row" }
 -- [source]
 -- flags = "BIGINT"
--- timestamp = "BIGINT"
+-- timestamp = "BOUNDED"
 -- id = "BIGINT"
 -- objectKind = "BIGINT"
 -- objectId = "VARCHAR"

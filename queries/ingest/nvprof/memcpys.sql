@@ -5,16 +5,16 @@
 -- [params]
 -- first = { type = "BIGINT", doc = "id of the first row" }
 -- [source]
--- start = "BIGINT"
--- end = "BIGINT"
+-- start = "BOUNDED"
+-- end = "BOUNDED"
 -- deviceId = "BIGINT"
 -- contextId = "BIGINT"
 -- streamId = "BIGINT"
 -- correlationId = "BIGINT"
 -- bytes = "BIGINT"
 -- copyKind = "BIGINT"
--- srcKind = "BIGINT"
--- dstKind = "BIGINT"
+-- srcKind = "BOUNDED"
+-- dstKind = "BOUNDED"
 -- srcDeviceId = "BIGINT"
 -- dstDeviceId = "BIGINT"
 SELECT
@@ -24,7 +24,7 @@ SELECT
     src_device, dst_device, size_bytes, correlation
 FROM (
     SELECT
-        $first + "row" AS id, start AS start_ns, greatest("end" - start, 0) AS dur_ns,
+        $first + "row" AS id, start AS start_ns, "end" - start AS dur_ns,
         deviceId AS device, contextId AS context, streamId AS stream, srcKind, dstKind,
         CASE
             WHEN copyKind IN (1, 3) THEN 'HtoD' WHEN copyKind IN (2, 4) THEN 'DtoH'

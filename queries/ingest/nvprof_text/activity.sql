@@ -32,7 +32,7 @@ WITH typed AS MATERIALIZED (
         cell[h.unified] AS unified_cell
     FROM cells, header
 )
-SELECT $first + "row" AS id, name, correlation, ns[1] AS start_ns, CASE WHEN ns[2] < 0 THEN 0 ELSE ns[2] END AS dur_ns,
+SELECT $first + "row" AS id, name, correlation, ns[1] AS start_ns, ns[2] AS dur_ns,
     coalesce(TRY_CAST(regexp_extract(device_name, '\((\d+)\)$', 1) AS BIGINT),
         list_position($devices, device_name) - 1) AS device,
     TRY_CAST(context_cell AS BIGINT) AS context, TRY_CAST(stream_cell AS BIGINT) AS stream,

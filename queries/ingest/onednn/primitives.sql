@@ -20,16 +20,16 @@ WITH split AS (
 ), timed AS (
     SELECT *,
         -- Another thread may have written behind the time.
-        TRY_CAST(round(TRY_CAST(regexp_extract(field[-1], '^\s*([\d.]+(?:e[-+]?\d+)?)(?:\s|$)', 1) AS DECIMAL(38, 9))
+        TRY_CAST(round(TRY_CAST(regexp_extract(field[-1], '^\s*([\d.]+(?:e[-+]?\d+)?)(?:\s|$)', 1) AS DECIMAL(24, 9))
             * 1000000) AS BIGINT) AS dur_ns,
         -- The stamp is the start in epoch milliseconds; a smaller number counts from the start of the machine.
-        TRY_CAST(round(coalesce(TRY_CAST(part[place - 1] AS DECIMAL(38, 9)), TRY_CAST(part[place - 2] AS DECIMAL(38, 9)))
+        TRY_CAST(round(coalesce(TRY_CAST(part[place - 1] AS DECIMAL(24, 9)), TRY_CAST(part[place - 2] AS DECIMAL(24, 9)))
             * 1000000) AS BIGINT) AS stamp_ns
     FROM fields
 )
 SELECT
     $first + "row" AS id,
-    CASE WHEN stamp_ns > 10 ** 17 THEN stamp_ns - $zero
+    CASE WHEN stamp_ns > 10 ** 17 AND stamp_ns < 4 * 10 ** 18 THEN stamp_ns - $zero
         ELSE $elapsed + coalesce(sum(dur_ns) OVER (ORDER BY "row" ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)
     END AS start_ns,
     dur_ns,
@@ -40,5 +40,7 @@ SELECT
     nullif(field[-2], '') AS shape
 FROM timed
 WHERE dur_ns >= 0
+    -- Eleven days: what is longer is no time of a primitive, and sums of it would leave 64 bits.
+    AND dur_ns < 10 ** 15
     -- Primitive, implementation, propagation, formats, attributes, algorithm, problem, time: a line that is cut has fewer.
     AND (len(field) >= 8 OR (len(field) = 7 AND (NOT has_engine OR regexp_matches(field[5], '^(alg|num):'))))

@@ -5,8 +5,8 @@
 -- [params]
 -- first = { type = "BIGINT", doc = "id of the first row" }
 -- [source]
--- start = "BIGINT"
--- end = "BIGINT"
+-- start = "BOUNDED"
+-- end = "BOUNDED"
 -- start_id = "BIGINT"
 -- end_id = "BIGINT"
 -- pid = "BIGINT"
@@ -18,7 +18,7 @@
 -- address = "BIGINT"
 SELECT
     $first + "row" AS id, coalesce(k.start, b.value) AS start_ns,
-    greatest(coalesce(coalesce(k."end", e.value) - coalesce(k.start, b.value), 0), 0) AS dur_ns, p.pid, h.tid,
+    coalesce(coalesce(k."end", e.value) - coalesce(k.start, b.value), 0) AS dur_ns, p.pid, h.tid,
     'memory' AS category, lower(coalesce(k.type, 'allocation')) AS name,
     to_json({bytes: size, address: address, level: level, device: a.device}) AS args
 FROM source k

@@ -5,8 +5,8 @@
 -- [params]
 -- first = { type = "BIGINT", doc = "id of the first row" }
 -- [source]
--- start = "BIGINT"
--- end = "BIGINT"
+-- start = "BOUNDED"
+-- end = "BOUNDED"
 -- start_id = "BIGINT"
 -- end_id = "BIGINT"
 -- track_id = "BIGINT"
@@ -14,17 +14,17 @@
 -- queue_id = "BIGINT"
 -- stream_id = "BIGINT"
 -- kernel_id = "BIGINT"
--- group_segment_size = "BIGINT"
--- workgroup_size_x = "BIGINT"
--- workgroup_size_y = "BIGINT"
--- workgroup_size_z = "BIGINT"
--- grid_size_x = "BIGINT"
--- grid_size_y = "BIGINT"
--- grid_size_z = "BIGINT"
+-- group_segment_size = "BOUNDED"
+-- workgroup_size_x = "BOUNDED"
+-- workgroup_size_y = "BOUNDED"
+-- workgroup_size_z = "BOUNDED"
+-- grid_size_x = "BOUNDED"
+-- grid_size_y = "BOUNDED"
+-- grid_size_z = "BOUNDED"
 -- event_id = "BIGINT"
 SELECT
     $first + "row" AS id, coalesce(k.start, b.value) AS start_ns,
-    greatest(coalesce(k."end", e.value) - coalesce(k.start, b.value), 0) AS dur_ns,
+    coalesce(k."end", e.value) - coalesce(k.start, b.value) AS dur_ns,
     a.device, coalesce(nullif(k.stream_id, 0), t.stream_id, k.queue_id, t.queue_id) AS stream,
     coalesce(s.name, '[Unknown]') AS name,
     ceil(grid_size_x / nullif(workgroup_size_x, 0)) AS grid_x, ceil(grid_size_y / nullif(workgroup_size_y, 0)) AS grid_y,

@@ -5,8 +5,8 @@
 -- [params]
 -- first = { type = "BIGINT", doc = "id of the first row" }
 -- [source]
--- start = "BIGINT"
--- end = "BIGINT"
+-- start = "BOUNDED"
+-- end = "BOUNDED"
 -- start_id = "BIGINT"
 -- end_id = "BIGINT"
 -- track_id = "BIGINT"
@@ -19,7 +19,7 @@
 -- event_id = "BIGINT"
 SELECT
     $first + "row" AS id, coalesce(k.start, b.value) AS start_ns,
-    greatest(coalesce(k."end", e.value) - coalesce(k.start, b.value), 0) AS dur_ns,
+    coalesce(k."end", e.value) - coalesce(k.start, b.value) AS dur_ns,
     CASE WHEN d.type = 'GPU' THEN d.device ELSE c.device END AS device,
     coalesce(nullif(k.stream_id, 0), t.stream_id, k.queue_id, t.queue_id) AS stream, n.value AS name,
     CASE

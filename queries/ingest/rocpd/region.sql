@@ -5,8 +5,8 @@
 -- [params]
 -- first = { type = "BIGINT", doc = "id of the first row" }
 -- [source]
--- start = "BIGINT"
--- end = "BIGINT"
+-- start = "BOUNDED"
+-- end = "BOUNDED"
 -- start_id = "BIGINT"
 -- end_id = "BIGINT"
 -- track_id = "BIGINT"
@@ -16,7 +16,7 @@
 -- event_id = "BIGINT"
 SELECT
     $first + "row" AS id, coalesce(k.start, b.value) AS start_ns,
-    greatest(coalesce(k."end", e.value) - coalesce(k.start, b.value), 0) AS dur_ns,
+    coalesce(k."end", e.value) - coalesce(k.start, b.value) AS dur_ns,
     p.pid, h.tid, coalesce(n.value, '[Unknown]') AS name, coalesce(v.category, '') AS category, v.correlation, v.message
 FROM source k
 LEFT JOIN track t ON t.id = k.track_id

@@ -4,5 +4,5 @@
 -- tables = ["rocpd_timestamp"]
 -- [source]
 -- id = "BIGINT"
--- value = "BIGINT"
+-- value = "BOUNDED"
 SELECT id, any_value(value) AS value FROM source GROUP BY id

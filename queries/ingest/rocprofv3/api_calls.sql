@@ -1,7 +1,7 @@
 -- title = "rocprofv3: runtime and driver calls"
 -- doc = "HIP is the runtime, HSA the driver below it."
 SELECT
-    r.id, r.start_timestamp AS start_ns, greatest(r.end_timestamp - r.start_timestamp, 0) AS dur_ns,
+    r.id, r.start_timestamp AS start_ns, r.end_timestamp - r.start_timestamp AS dur_ns,
     CAST($pid AS BIGINT) AS pid, r.thread_id AS tid, o.name, r.correlation_id.internal AS correlation,
     CASE WHEN kept_under = 'hsa_api' THEN 'driver' ELSE 'runtime' END AS kind
 FROM record r LEFT JOIN operation o ON o.kind_number = TRY_CAST(r.kind AS BIGINT) AND o.operation = r.operation

@@ -1,7 +1,7 @@
 -- title = "rocprofv3: kernels"
 -- doc = "The stream is the hardware queue, on which kernels follow each other. The grid is recorded in work-items."
 SELECT
-    r.id, r.start_timestamp AS start_ns, greatest(r.end_timestamp - r.start_timestamp, 0) AS dur_ns,
+    r.id, r.start_timestamp AS start_ns, r.end_timestamp - r.start_timestamp AS dur_ns,
     coalesce(a.device, r.dispatch_info.agent_id.handle) AS device, r.dispatch_info.queue_id.handle AS stream,
     s.name, r.correlation_id.internal AS correlation, s.registers,
     r.dispatch_info.group_segment_size AS shared_bytes,

@@ -1,7 +1,7 @@
 -- title = "rocprofv3: copies"
 -- doc = "The operation is the direction. The device is the GPU at either end, the target first."
 SELECT
-    r.id, r.start_timestamp AS start_ns, greatest(r.end_timestamp - r.start_timestamp, 0) AS dur_ns, o.name,
+    r.id, r.start_timestamp AS start_ns, r.end_timestamp - r.start_timestamp AS dur_ns, o.name,
     coalesce(CASE WHEN target.is_gpu THEN target.device END, source.device) AS device, r.stream_id.handle AS stream,
     CASE regexp_replace(o.name, '^MEMORY_COPY_', '') WHEN 'HOST_TO_DEVICE' THEN 'HtoD' WHEN 'DEVICE_TO_HOST' THEN 'DtoH'
         WHEN 'HOST_TO_HOST' THEN 'HtoH'

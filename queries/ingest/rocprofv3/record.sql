@@ -1,6 +1,10 @@
 -- title = "rocprofv3: texts to columns"
 -- doc = "One row per object of one array: agents, kernel symbols, names of operations and buffer records share their keys, so one query reads them all. Times are nanoseconds since the machine started."
-SELECT "row", $first + "row" AS id, $kept AS kept_under, CASE WHEN r IS NOT NULL THEN line END AS line, r.*
+SELECT "row", $first + "row" AS id, $kept AS kept_under, CASE WHEN r IS NOT NULL THEN line END AS line,
+    r.* REPLACE (
+        -- Later, differences of times would leave 64 bits.
+        CASE WHEN r.start_timestamp BETWEEN 0 AND 4000000000000000000 THEN r.start_timestamp END AS start_timestamp,
+        CASE WHEN r.end_timestamp BETWEEN 0 AND 4000000000000000000 THEN r.end_timestamp END AS end_timestamp)
 FROM (
     SELECT "row", line, TRY(from_json(line, '{
         "size": "BIGINT", "kind": "VARCHAR", "operation": "BIGINT", "thread_id": "BIGINT", "key": "BIGINT", "value": "VARCHAR",

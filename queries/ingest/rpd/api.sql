@@ -8,8 +8,8 @@
 -- id = "BIGINT"
 -- pid = "BIGINT"
 -- tid = "BIGINT"
--- start = "BIGINT"
--- end = "BIGINT"
+-- start = "BOUNDED"
+-- end = "BOUNDED"
 -- apiName_id = "BIGINT"
 -- args_id = "BIGINT"
 SELECT $first + "row" AS row_id, s.id, pid, tid, start AS start_ns, "end" AS end_ns, n.value AS name, a.value AS args

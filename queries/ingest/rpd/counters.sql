@@ -8,7 +8,7 @@
 -- [source]
 -- deviceId = "BIGINT"
 -- monitorType = "VARCHAR"
--- start = "BIGINT"
+-- start = "BOUNDED"
 -- value = "VARCHAR"
 SELECT $first + "row" AS id, start AS start_ns, deviceId AS device, monitorType AS name, TRY_CAST(value AS DOUBLE) AS value
 FROM source WHERE start IS NOT NULL AND $is_first

@@ -3,7 +3,7 @@
 -- into = "kernels"
 -- tables = ["rocpd_op"]
 SELECT
-    o.id, o.start_ns, greatest(o.end_ns - o.start_ns, 0) AS dur_ns, device, stream, o.name,
+    o.id, o.start_ns, o.end_ns - o.start_ns AS dur_ns, device, stream, o.name,
     CASE WHEN a.name LIKE 'hipExt%' THEN ceil(gridX / nullif(workgroupX, 0)) ELSE gridX END AS grid_x,
     CASE WHEN a.name LIKE 'hipExt%' THEN ceil(gridY / nullif(workgroupY, 0)) ELSE gridY END AS grid_y,
     CASE WHEN a.name LIKE 'hipExt%' THEN ceil(gridZ / nullif(workgroupZ, 0)) ELSE gridZ END AS grid_z,

@@ -3,7 +3,7 @@
 -- into = "memcpys"
 -- tables = ["rocpd_op"]
 SELECT
-    o.id, o.start_ns, greatest(o.end_ns - o.start_ns, 0) AS dur_ns, device, stream, o.type AS name,
+    o.id, o.start_ns, o.end_ns - o.start_ns AS dur_ns, device, stream, o.type AS name,
     CASE
         WHEN type LIKE 'Fill%' OR type LIKE 'Memset%' THEN 'memset' WHEN type LIKE '%HostToDevice%' THEN 'HtoD'
         WHEN type LIKE '%DeviceToHost%' THEN 'DtoH' WHEN type LIKE '%DeviceToDevice%' THEN 'DtoD'

@@ -10,8 +10,8 @@
 -- id = "BIGINT"
 -- gpuId = "BIGINT"
 -- queueId = "BIGINT"
--- start = "BIGINT"
--- end = "BIGINT"
+-- start = "BOUNDED"
+-- end = "BOUNDED"
 -- description_id = "BIGINT"
 -- opType_id = "BIGINT"
 SELECT

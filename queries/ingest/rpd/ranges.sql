@@ -4,7 +4,7 @@
 -- tables = ["rocpd_api"]
 -- [params]
 -- pid = { type = "BIGINT", doc = "only ranges of this process" }
-SELECT row_id AS id, start_ns, greatest(end_ns - start_ns, 0) AS dur_ns, pid, tid, 'roctx' AS domain,
+SELECT row_id AS id, start_ns, end_ns - start_ns AS dur_ns, pid, tid, 'roctx' AS domain,
     CASE
         WHEN regexp_matches(args, '^(ProfilerStep#|((train(ing)?[ _])?(step|iteration|iter|batch)[ _:#=]{0,2}))\d+$', 'i')
             THEN 'step'

@@ -1,0 +1,75 @@
+"""Says whether what became of a damaged trace is allowed: a whole capture, or a refusal in one sentence."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import traceback
+from pathlib import Path
+
+import duckdb
+
+from traceview import capture, reports, store
+from traceview.errors import InputError, TraceviewError
+from traceview.files import files_in
+from traceview.render import renderer
+
+
+def trouble(data: bytes, folder: Path, reports_too: bool = True) -> str | None:
+    """Convert damaged bytes in an empty folder; what must not happen, in words, or None when all is as promised.
+
+    Point TMPDIR (and `tempfile.tempdir`) into `folder` to have files left there noticed too.
+    """
+    trace = folder / "trace"
+    trace.write_bytes(data)
+    try:
+        made = _convert(trace, folder / "capture", reports_too)
+    except Exception:
+        shutil.rmtree(folder / "capture", ignore_errors=True)
+        return traceback.format_exc()
+    left = {path.name for path in folder.iterdir()} - {"trace", "tmp"} - ({"capture"} if made else set())
+    left |= {path.name for path in files_in(folder / "tmp")} if (folder / "tmp").exists() else set()
+    for name in ("capture", *left):
+        shutil.rmtree(folder / name, ignore_errors=True)
+    return f"left behind: {sorted(left)}" if left else None
+
+
+def _convert(trace: Path, target: Path, reports_too: bool) -> bool:
+    try:
+        store.convert([trace], target)
+    except InputError as error:
+        _check_sentence(str(error))
+        # One value that does not fit must not cost the whole trace.
+        assert "cannot be stored" not in str(error), str(error)
+        return False
+    _check_rows(target)
+    if reports_too:
+        _check_reports(target)
+    return True
+
+
+def _check_reports(target: Path) -> None:
+    try:
+        connection = capture.connect(target)
+        try:
+            overview = reports.run(connection, "overview")
+            for form in ("table", "json", "csv", "markdown"):
+                renderer(form)(overview).encode()
+        finally:
+            connection.close()
+    except TraceviewError as error:
+        raise AssertionError(f"a capture that was just written cannot be used: {error}") from error
+
+
+def _check_rows(target: Path) -> None:
+    """What holds for every capture: spans that do not end before they start, ids that are unique."""
+    with duckdb.connect() as connection:
+        for table in ("kernels", "memcpys", "primitives", "ops", "ranges", "api_calls"):
+            query = "SELECT count(*) FILTER (dur_ns < 0), count(*) - count(DISTINCT id) FROM read_parquet($1)"
+            found = connection.execute(query, [f"{target}/rank-*/{table}.parquet"]).fetchall()
+            assert found == [(0, 0)], f"{table}: {found} negative durations, ids that are not unique"
+
+
+def _check_sentence(text: str) -> None:
+    assert len(text) < 1000 and text.rstrip().endswith(".") and "\n" not in text, f"no sentence: {text!r}"
+    assert "Traceback" not in text and os.sep + "site-packages" not in text, text
