@@ -258,9 +258,8 @@ def main() -> int:
             return 0
     tally = Tally()
     watch(arguments, tally)
-    print(
-        f"{tally.n_run} mutations of {len(files)} traces of {len(formats)} formats from seed {arguments.seed}; slowest {tally.slowest:.1f} s"
-    )
+    of = f"{len(files)} traces of {len(formats)} formats"
+    print(f"{tally.n_run} mutations of {of} from seed {arguments.seed}; slowest {tally.slowest:.1f} s")
     kinds = Counter(text.strip().splitlines()[-1][:200] for text in tally.bad.values())
     for number, text in tally.bad.items():
         kind = text.strip().splitlines()[-1][:200]

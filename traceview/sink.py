@@ -76,7 +76,7 @@ class Sink:
         self.connection.unregister("sink_batch")
 
     def write_rows(self, table: str, rows: Iterable[dict[str, Any]]) -> None:
-        """The same from a few Python rows (facts about devices and ranks, small logs); what is beyond 64 bits is NULL."""
+        """The same from a few Python rows (facts about devices and ranks, small logs); beyond 64 bits is NULL."""
         self.write(table, pa.Table.from_pylist([{name: _held(value) for name, value in row.items()} for row in rows]))
 
     def problem(self, kind: str, n: int = 1, examples: Iterable[str | None] = ()) -> None:
