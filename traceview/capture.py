@@ -5,9 +5,11 @@ The one law: opening never changes what was recorded; a locked connection sees t
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shutil
 import tempfile
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -52,6 +54,9 @@ VIEWS = (
     "matmul_shapes",
     "conv_trials",
     "exchanges",
+    "op_totals",
+    "launch_totals",
+    "windows",
 )
 """Every view in `queries/views`, each after the ones it rests on."""
 
@@ -76,6 +81,9 @@ HELD = frozenset(
 
 SMALL_ROWS = 300_000
 """Kernels, copies, primitives and operators up to which a capture is small; a larger one stays on disk."""
+
+KEPT = HELD | {"quality", "conv_methods", "conv_costs", "conv_trials", "exchanges", "op_totals", "launch_totals", "windows"}
+"""Views that are kept beside a large capture, because working them out takes longer than reading them."""
 
 _COMMENT = re.compile(r"--[^\n]*")
 _SOURCE = re.compile(r"(?i)\b(?:FROM|JOIN)\s+([a-z_]+)\b(?!\s*\.)")
@@ -119,20 +127,28 @@ def connect(folder: Path, asked: str | None = None) -> duckdb.DuckDBPyConnection
         raise
     except duckdb.Error as error:
         raise InputError(f"{folder} is damaged ({str(error).splitlines()[0]}); convert it again.") from error
+    kept = _place(folder) / "views"
+    is_kept = kept.is_dir()
     held = HELD if _is_small(connection) else frozenset()
-    for view in VIEWS if asked is None else resting_on(asked):
-        connection.execute(f"CREATE {'TABLE' if view in held else 'VIEW'} {view} AS {_view(view)}")
+    for view in VIEWS if asked is None else resting_on(asked, KEPT if is_kept else frozenset()):
+        if is_kept and view in KEPT:
+            _read_kept(connection, view, kept / f"{view}.parquet")
+        else:
+            connection.execute(f"CREATE {'TABLE' if view in held else 'VIEW'} {view} AS {_view(view)}")
     return connection
 
 
-def resting_on(text: str) -> list[str]:
-    """The views that queries rest on, directly or through another view, each after what it uses."""
+def resting_on(text: str, given: frozenset[str] = frozenset()) -> list[str]:
+    """The views that queries rest on, directly or through another view, each after what it uses.
+
+    Those `given` rest on nothing.
+    """
     needed: set[str] = set()
     used = _sources(text)
     for view in reversed(VIEWS):
         if view in used:
             needed.add(view)
-            used |= _sources(_view(view))
+            used |= set() if view in given else _sources(_view(view))
     return [view for view in VIEWS if view in needed]
 
 
@@ -144,42 +160,72 @@ def _view(name: str) -> str:
     return (content("queries") / "views" / f"{name}.sql").read_text(encoding="utf-8")
 
 
-def keep_attribution(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
+def keep(connection: duckdb.DuckDBPyConnection, folder: Path) -> bool:
     """Keep what the rules say about a capture beside its tables, so that it is worked out once.
 
-    The folder's name carries a hash of the rules: others replace it. Nothing is kept where nothing can be written.
+    Of a large capture its views are kept too. The folder's name carries a hash of the rules: others replace it. Nothing
+    is kept where nothing can be written. Returns whether a new connection finds views that this one does not.
     """
-    place = folder / f"{ATTRIBUTION}-{_rules()}"
-    if place.exists():
-        return
+    place = _place(folder)
     try:
-        building = Path(tempfile.mkdtemp(prefix=f".{ATTRIBUTION}.", dir=folder))
-    except OSError:
-        return
-    try:
-        for table in ATTRIBUTED:
-            target = str(building / f"{table}.parquet")
-            connection.execute(f"COPY {table} TO $path (FORMAT parquet)", {"path": target})
-        for stale in folder.glob(f"{ATTRIBUTION}-*"):
-            shutil.rmtree(stale)
-        building.rename(place)
+        if not place.exists():
+            with _building(folder, place) as building:
+                for table in ATTRIBUTED:
+                    _copy(connection, table, building)
+            for stale in folder.glob(f"{ATTRIBUTION}-*"):
+                if stale != place:
+                    shutil.rmtree(stale)
+        if _is_small(connection) or (place / "views").exists():
+            return False
+        with _building(place, place / "views") as building, connect(folder) as views:
+            views.execute("SET temp_directory = $1", [str(building / "spill")])
+            for view in VIEWS:
+                if view in KEPT:
+                    _copy(views, view, building)
+                    # What rests on it is made of the file, which is faster, and of nothing that may not be there.
+                    _read_kept(views, view, building / f"{view}.parquet")
+            shutil.rmtree(building / "spill", ignore_errors=True)
     except (OSError, duckdb.IOException):
-        pass
+        return False
+    return True
+
+
+@contextlib.contextmanager
+def _building(parent: Path, place: Path) -> Iterator[Path]:
+    """A folder to fill that becomes `place` when all went well."""
+    building = Path(tempfile.mkdtemp(prefix=f".{ATTRIBUTION}.", dir=parent))
+    try:
+        yield building
+        building.rename(place)
     finally:
         shutil.rmtree(building, ignore_errors=True)
 
 
+def _copy(connection: duckdb.DuckDBPyConnection, table: str, folder: Path) -> None:
+    connection.execute(f"COPY {table} TO $path (FORMAT parquet)", {"path": str(folder / f"{table}.parquet")})
+
+
+def _read_kept(connection: duckdb.DuckDBPyConnection, name: str, file: Path, kind: str = "VIEW") -> None:
+    variable = "kept_" + name.replace(".", "_")
+    connection.execute(f"SET VARIABLE {variable} = $1", [_literal(file)])
+    if kind == "VIEW":
+        connection.execute("SET VARIABLE raw_files = list_append(getvariable('raw_files'), $1)", [str(file)])
+    connection.execute(f"CREATE OR REPLACE {kind} {name} AS SELECT * FROM read_parquet(getvariable('{variable}'))")
+
+
+def _place(folder: Path) -> Path:
+    return folder / f"{ATTRIBUTION}-{_rules()}"
+
+
 def _load_attribution(connection: duckdb.DuckDBPyConnection, folder: Path) -> bool:
-    place = folder / f"{ATTRIBUTION}-{_rules()}"
-    files = {table: place / f"{table}.parquet" for table in ATTRIBUTED}
+    files = {table: _place(folder) / f"{table}.parquet" for table in ATTRIBUTED}
     if not all(file.is_file() for file in files.values()):
         return False
     connection.execute("CREATE SCHEMA names")
     connection.execute("CREATE SCHEMA attributed")
+    is_small = _is_small(connection)
     for table, file in files.items():
-        variable = table.replace(".", "_")
-        connection.execute(f"SET VARIABLE {variable} = $1", [_literal(file)])
-        connection.execute(f"CREATE TABLE {table} AS SELECT * FROM read_parquet(getvariable('{variable}'))")
+        _read_kept(connection, table, file, "TABLE" if is_small else "VIEW")
     return True
 
 
@@ -187,7 +233,8 @@ def _load_attribution(connection: duckdb.DuckDBPyConnection, folder: Path) -> bo
 def _rules() -> str:
     """A hash of everything that decides what a name or a call is."""
     rules = [path for path in (PACKAGE / "classify").iterdir() if path.suffix in (".py", ".toml")]
-    return digest([*rules, PACKAGE / "attribution.py", *(content("queries") / "attribution").glob("*.sql")])
+    views = (content("queries") / "views").glob("*.sql")
+    return digest([*rules, PACKAGE / "attribution.py", *(content("queries") / "attribution").glob("*.sql"), *views])
 
 
 def _is_small(connection: duckdb.DuckDBPyConnection) -> bool:

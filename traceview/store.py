@@ -117,7 +117,9 @@ def open_capture(path: Path, options: Options | None = None, asked: str | None =
     """
     folder = resolve(path, options)
     connection = capture.connect(folder, asked)
-    capture.keep_attribution(connection, folder)
+    if capture.keep(connection, folder):
+        connection.close()
+        connection = capture.connect(folder, asked)
     return connection
 
 

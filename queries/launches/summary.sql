@@ -17,19 +17,11 @@
 -- short = "kernels below the limit"
 -- short_pct = "of all kernels"
 -- short_time_pct = "their time, of the time of all kernels"
-WITH linked AS (
-    SELECT k.rank, k.id, k.dur_ns, k.launch_id, a.dur_ns AS call_ns,
-        k.start_ns - a.start_ns - a.dur_ns AS queue_ns,
-        row_number() OVER (PARTITION BY k.launch_id ORDER BY k.start_ns, k.id) AS position
-    FROM raw.kernels k LEFT JOIN raw.api_calls a ON a.id = k.launch_id
-)
-SELECT rank, count(*) AS kernels, count(launch_id) AS linked, count(DISTINCT launch_id) AS launches,
-    CAST(sum(call_ns) FILTER (position = 1) AS BIGINT) AS launch_ns, avg(call_ns) FILTER (position = 1) AS launch_mean_ns,
-    median(call_ns) FILTER (position = 1) AS launch_median_ns,
-    median(queue_ns) FILTER (queue_ns > 0) AS queue_median_ns, avg(queue_ns) FILTER (queue_ns > 0) AS queue_mean_ns,
-    max(queue_ns) FILTER (queue_ns > 0) AS queue_max_ns,
-    count(*) FILTER (dur_ns < $short_ns) AS short, 100.0 * count(*) FILTER (dur_ns < $short_ns) / count(*) AS short_pct,
-    100.0 * sum(dur_ns) FILTER (dur_ns < $short_ns) / nullif(sum(dur_ns), 0) AS short_time_pct
-FROM linked
-GROUP BY rank
+SELECT rank, t.kernels, t.linked, t.launches, t.launch_ns, t.launch_mean_ns, t.launch_median_ns, t.queue_median_ns,
+    t.queue_mean_ns, t.queue_max_ns, coalesce(s.short, 0) AS short, 100.0 * coalesce(s.short, 0) / t.kernels AS short_pct,
+    100.0 * s.short_ns / nullif(t.total_ns, 0) AS short_time_pct
+FROM launch_totals t
+LEFT JOIN (
+    SELECT rank, count(*) AS short, sum(dur_ns) AS short_ns FROM raw.kernels WHERE dur_ns < $short_ns GROUP BY rank
+) s USING (rank)
 ORDER BY rank

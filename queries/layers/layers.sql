@@ -11,11 +11,10 @@
 -- top = "category that took most of it"
 WITH placed AS (
     SELECT coalesce(a.layer, '(no layer)') AS layer, l.first_ns, a.category, a.alone_ns / a.per AS busy_ns,
-        CASE WHEN o.is_backward OR o.phase = 'backward' THEN 'backward'
-            WHEN o.phase IN ('optimizer', 'data') OR o.id IS NULL OR (a.layer IS NULL AND o.phase IS NULL) THEN 'other'
+        CASE WHEN a.op_is_backward OR a.op_phase = 'backward' THEN 'backward'
+            WHEN a.op_phase IN ('optimizer', 'data') OR a.op_id IS NULL OR (a.layer IS NULL AND a.op_phase IS NULL) THEN 'other'
             ELSE 'forward' END AS way
     FROM counted a
-    LEFT JOIN raw.ops o ON o.id = a.op_id
     LEFT JOIN layers l ON l.rank = a.rank AND l.layer = a.layer
 ), summed AS (
     SELECT layer, category, way, min(first_ns) AS first_ns, sum(busy_ns) AS busy_ns FROM placed GROUP BY ALL

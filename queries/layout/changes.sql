@@ -12,7 +12,7 @@
 -- busy_ns = "device time per step, overlaps counted once"
 -- busy_pct = "of all device time"
 -- layer_pct = "of the time of everything in convolution calls of that layer and direction"
-WITH every AS MATERIALIZED (
+WITH every AS (
     SELECT * FROM counted
 ), shape AS MATERIALIZED (
     SELECT op_id AS call_id, array_to_string(filter_shape, 'x') AS filter FROM conv_shapes

@@ -9,16 +9,20 @@
 -- calls = "per step"
 -- busy_ns = "device time per step, overlaps counted once"
 -- busy_pct = "of all device time"
-WITH every AS MATERIALIZED (
+WITH every AS (
     SELECT * FROM counted
 ), shape AS MATERIALIZED (
     SELECT op_id AS call_id, array_to_string(filter_shape, 'x') AS filter,
         parameters > list_product(filter_shape) AS has_bias
     FROM conv_shapes
+), above AS (
+    -- Only a CPU's operators have a time of their own.
+    SELECT DISTINCT e.op_id, a.category FROM every e JOIN raw.ops o ON o.id = e.op_id JOIN ops a ON a.id = o.parent_id
+    WHERE e.kind = 'op' AND e.category IN ('bias', 'activation')
 ), own AS (
     SELECT e.call_id, e.op_id, e.layer, e.op_name,
         if(e.category = 'activation', 'activation', 'bias')
-            || if(coalesce(e.direction IN ('dgrad', 'wgrad', 'backward'), o.is_backward, false), ' gradient', '') AS work,
+            || if(coalesce(e.direction IN ('dgrad', 'wgrad', 'backward'), e.op_is_backward, false), ' gradient', '') AS work,
         coalesce(e.library, '(not told)') AS library,
         CASE WHEN e.category = 'gemm' THEN 'epilogue kernel' WHEN e.kind = 'op' THEN 'operator' ELSE 'own kernel' END AS form,
         -- An operator's time comes in pieces around what runs inside it; relu > clamp_min is one call.
@@ -26,8 +30,7 @@ WITH every AS MATERIALIZED (
             AND row_number() OVER (PARTITION BY e.id ORDER BY e.start_ns) = 1, 1.0 / per, 0) AS calls,
         alone_ns / per AS busy_ns
     FROM every e
-    LEFT JOIN ops o ON o.id = e.op_id
-    LEFT JOIN ops above ON above.id = o.parent_id AND e.kind = 'op'
+    LEFT JOIN above ON above.op_id = e.op_id AND e.kind = 'op'
     WHERE e.category IN ('bias', 'activation')
         OR e.category = 'gemm' AND contains(e.name, 'epilogue::impl::globalKernel')
 ), logged AS (

@@ -1,0 +1,26 @@
+-- title = "launch_totals"
+-- doc = "Per rank, the calls that launched kernels. The queue delay goes from the end of the call to the start of its kernel, where that is positive."
+-- [columns]
+-- kernels = "kernels"
+-- linked = "of them with a recorded launch"
+-- launches = "calls that launched them"
+-- launch_ns = "time in these calls"
+-- launch_mean_ns = "per call"
+-- launch_median_ns = "median"
+-- queue_median_ns = "queue delay, median"
+-- queue_mean_ns = "queue delay, mean"
+-- queue_max_ns = "queue delay, longest"
+-- total_ns = "sum of the kernels' durations"
+WITH linked AS (
+    SELECT k.rank, k.id, k.dur_ns, k.launch_id, a.dur_ns AS call_ns,
+        k.start_ns - a.start_ns - a.dur_ns AS queue_ns,
+        row_number() OVER (PARTITION BY k.launch_id ORDER BY k.start_ns, k.id) AS position
+    FROM raw.kernels k LEFT JOIN raw.api_calls a ON a.id = k.launch_id
+)
+SELECT rank, count(*) AS kernels, count(launch_id) AS linked, count(DISTINCT launch_id) AS launches,
+    CAST(sum(call_ns) FILTER (position = 1) AS BIGINT) AS launch_ns, avg(call_ns) FILTER (position = 1) AS launch_mean_ns,
+    median(call_ns) FILTER (position = 1) AS launch_median_ns,
+    median(queue_ns) FILTER (queue_ns > 0) AS queue_median_ns, avg(queue_ns) FILTER (queue_ns > 0) AS queue_mean_ns,
+    max(queue_ns) FILTER (queue_ns > 0) AS queue_max_ns, CAST(sum(dur_ns) AS BIGINT) AS total_ns
+FROM linked
+GROUP BY rank
