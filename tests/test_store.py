@@ -5,10 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
-import subprocess
-import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -87,22 +83,6 @@ def test_two_at_once_give_one_cache(tmp_path: Path) -> None:
         found = list(pool.map(lambda _: traceview.open(trace).execute(COUNT).fetchall(), range(4)))
     assert len({str(count) for count in found}) == 1
     assert sorted(entry.name for entry in tmp_path.iterdir()) == [trace.name, f"{trace.name}.traceview"]
-
-
-def test_a_kill_at_any_moment_leaves_the_next_run_right(tmp_path: Path) -> None:
-    trace = tmp_path / SAMPLE.name
-    shutil.copy(SAMPLE, trace)
-    expected = traceview.open(store.convert([SAMPLE], tmp_path / "whole")).execute(COUNT).fetchall()
-    code = f"import traceview; traceview.open({str(trace)!r})"
-    for delay in (0.3, 0.45, 0.6, 0.8):
-        shutil.rmtree(tmp_path / f"{trace.name}.traceview", ignore_errors=True)
-        process = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT)
-        time.sleep(delay)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        assert traceview.open(trace).execute(COUNT).fetchall() == expected
-        left = {entry.name for entry in tmp_path.iterdir()}
-        assert left == {trace.name, f"{trace.name}.traceview", "whole"}
 
 
 def test_a_capture_is_not_overwritten(tmp_path: Path) -> None:

@@ -82,7 +82,9 @@ HELD = frozenset(
 SMALL_ROWS = 300_000
 """Kernels, copies, primitives and operators up to which a capture is small; a larger one stays on disk."""
 
-KEPT = HELD | {"quality", "conv_methods", "conv_costs", "conv_trials", "exchanges", "op_totals", "launch_totals", "windows"}
+KEPT = HELD | frozenset(
+    ("quality", "conv_methods", "conv_costs", "conv_trials", "exchanges", "op_totals", "launch_totals", "windows")
+)
 """Views that are kept beside a large capture, because working them out takes longer than reading them."""
 
 _COMMENT = re.compile(r"--[^\n]*")

@@ -170,6 +170,12 @@ def _free_rank(wanted: int | None, taken: set[int]) -> int:
     return rank
 
 
+def _plain(error: duckdb.IOException) -> str:
+    """What the system says, out of DuckDB's account of it."""
+    text = str(error).splitlines()[0].partition('"exception_message":')[2] or str(error).splitlines()[0]
+    return text.rpartition('": ')[2].split('"')[0].rstrip(".") or "the disk does not take it"
+
+
 @contextlib.contextmanager
 def _staging(folder: Path, options: Options) -> Iterator[duckdb.DuckDBPyConnection]:
     """A database for one rank: in memory as long as it fits, beside the capture when it does not."""
@@ -185,6 +191,8 @@ def _staging(folder: Path, options: Options) -> Iterator[duckdb.DuckDBPyConnecti
         yield connection
     except duckdb.OutOfMemoryException as error:
         raise InputError(f"not enough memory or disk for this trace ({error}); see --memory.") from error
+    except duckdb.IOException as error:
+        raise InputError(f"cannot write {folder.parent}: {_plain(error)}.") from error
     except duckdb.Error as error:
         reason = str(error).splitlines()[0]
         raise InputError(f"the trace holds something that cannot be stored ({reason}).") from error

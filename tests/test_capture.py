@@ -1,0 +1,81 @@
+"""A capture as a connection: a large one keeps its views beside it, and says the same as a small one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from traceview import capture, reports, store
+from traceview.paths import content
+
+ROOT = Path(__file__).resolve().parent.parent
+SAMPLE = ROOT / "samples" / "kineto" / "torch-2.13.0-lenet-cpu.json.gz"
+
+
+def said(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
+    done = {name: reports.run(connection, name, {}) for name in reports.names()}
+    return {name: [[*report.footer], *(section.rows for section in report.sections)] for name, report in done.items()}
+
+
+@pytest.mark.parametrize("trace", ["sample", "gpu"])
+def test_kept_views_say_what_held_ones_say(
+    trace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    path = SAMPLE
+    if trace == "gpu":
+        path = request.getfixturevalue("shared") / "traces/kineto/mi250-minitoy-train.json.gz"
+    folder = store.convert([path], tmp_path / "capture")
+    small = said(store.open_capture(folder))
+    assert not list(folder.glob("attribution-*/views"))
+    monkeypatch.setattr(capture, "SMALL_ROWS", 0)
+    first = store.open_capture(folder)
+    (kept,) = folder.glob("attribution-*/views")
+    assert {file.stem for file in kept.iterdir()} == capture.KEPT
+    assert not list(folder.rglob(".attribution*"))
+    # Sums of floating-point numbers may be added in another order.
+    for found in (said(first), said(store.open_capture(folder))):
+        assert repr(found) == repr(small) or _close(found, small)
+    read = first.execute("SELECT sql FROM duckdb_views() WHERE view_name = 'busy'").fetchall()
+    assert "kept_busy" in read[0][0]
+
+
+def _close(a: Any, b: Any) -> bool:
+    if isinstance(a, float):
+        return a == pytest.approx(b)
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(_close(a[key], b[key]) for key in a)
+    if isinstance(a, (list, tuple)):
+        return len(a) == len(b) and all(map(_close, a, b))
+    return bool(a == b)
+
+
+def test_kept_views_can_be_read_when_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(capture, "SMALL_ROWS", 0)
+    folder = store.convert([SAMPLE], tmp_path / "capture")
+    connection = store.open_capture(folder)
+    capture.lock(connection)
+    assert connection.execute("SELECT count(*) > 0 FROM busy").fetchall() == [(True,)]
+    with pytest.raises(duckdb.Error):
+        connection.execute(f"FROM '{folder}/converted.json'")
+
+
+def test_where_nothing_can_be_kept_the_answer_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(capture, "SMALL_ROWS", 0)
+    folder = store.convert([SAMPLE], tmp_path / "capture")
+
+    def fails(*_: object, **__: object) -> str:
+        raise OSError("read-only")
+
+    monkeypatch.setattr(capture.tempfile, "mkdtemp", fails)
+    connection = store.open_capture(folder)
+    assert reports.run(connection, "overview", {}).sections[0].rows
+    assert not list(folder.glob("attribution-*"))
+
+
+def test_every_view_has_its_query_and_its_place() -> None:
+    assert set(capture.VIEWS) == {path.stem for path in (content("queries") / "views").glob("*.sql")}
+    assert set(capture.VIEWS) >= capture.KEPT
+    assert capture.resting_on("SELECT * FROM counted", frozenset({"counted"})) == ["counted"]
