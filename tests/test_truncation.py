@@ -43,14 +43,10 @@ def json_ends(text: bytes, key: bytes = rb'"traceEvents"\s*:\s*\[') -> list[int]
 
 
 def xplane_ends(data: bytes) -> list[int]:
-    """Where each event of each line of each plane ends. An event of a line needs the line's time, which comes first."""
-    return sorted(
-        end for plane in _parts(data, 0, 1) for line in _parts(data, plane, 3) for _, end in _at(data, line, 4)
-    )
-
-
-def _parts(data: bytes, where: int | tuple[int, int], number: int) -> Iterator[tuple[int, int]]:
-    yield from _at(data, where if isinstance(where, tuple) else (where, len(data)), number)
+    """Where each event of each line of each plane ends."""
+    planes = _at(data, (0, len(data)), 1)
+    lines = [line for plane in planes for line in _at(data, plane, 3)]
+    return sorted(end for line in lines for _, end in _at(data, line, 4))
 
 
 def _at(data: bytes, where: tuple[int, int], number: int) -> list[tuple[int, int]]:
