@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from databases import write
 
 import traceview
 from traceview import store
@@ -172,3 +173,33 @@ def test_what_the_rules_say_is_kept_and_follows_the_rules(tmp_path: Path) -> Non
     assert [entry.name for entry in kept.parent.glob("attribution-*")] == [kept.name]
     (kept / "names.op.parquet").unlink()
     assert traceview.open(trace).execute(query).fetchall() == [("aten::relu", "activation")]
+
+
+def device_work(pid: int, device: int) -> dict[str, int]:
+    """A kernel of a process, as Nsight Systems keeps it."""
+    return {"start": 1, "end": 3, "deviceId": device, "demangledName": 1, "globalPid": pid << 24}
+
+
+@pytest.mark.parametrize(("pids", "expected"), [((70, 80), {0: 70, 1: 80}), ((), {0: 80, 1: 70})])
+def test_each_process_of_a_collected_file_is_a_rank(
+    tmp_path: Path, pids: tuple[int, ...], expected: dict[int, int]
+) -> None:
+    tables = {
+        "StringIds": [{"id": 1, "value": "gemm"}],
+        "TARGET_INFO_SESSION_START_TIME": [{"utcEpochNs": 10**18}],
+        "CUPTI_ACTIVITY_KIND_KERNEL": [device_work(70, 1), device_work(80, 0), device_work(80, 0)],
+    }
+    (tmp_path / "raw").mkdir()
+    write(tmp_path / "raw" / "nsys.sqlite", tables)
+    # Beside its export a report is passed over; what is no trace at all is said.
+    (tmp_path / "raw" / "nsys.nsys-rep").write_bytes(b"NVIDIA Tegra Profiler Report 2024@5@1")
+    about = {
+        "ranks": [{"rank": rank, "pid": pid, "cpu": f"cpu of {pid}", "threads": 2} for rank, pid in enumerate(pids)]
+    }
+    (tmp_path / "capture.json").write_text(json.dumps(about))
+    connection = store.open_capture(tmp_path)
+    assert dict(connection.execute("SELECT rank, pid FROM ranks").fetchall()) == expected
+    counted = connection.execute("SELECT rank, count(*) FROM kernels GROUP BY rank ORDER BY rank").fetchall()
+    assert counted == [(rank, 2 if pid == 80 else 1) for rank, pid in expected.items()]
+    processors = connection.execute("SELECT rank, name FROM devices WHERE kind = 'cpu' ORDER BY rank").fetchall()
+    assert processors == [(rank, f"cpu of {pid}") for rank, pid in enumerate(pids)]

@@ -63,7 +63,7 @@ def sources_of(files: Sequence[Path]) -> list[Source]:
 
 def group_by_rank(sources: list[Source]) -> list[Group]:
     """One group per trace; logs that accompany a trace join the only one, or the one whose name begins alike."""
-    traces = [source for source in sources if not getattr(source.reader, "COMPANION", False)]
+    traces = [source for source in sources if not _is_companion(source)]
     companions = [source for source in sources if source not in traces]
     groups = [Group([source]) for source in traces]
     for companion in companions:
@@ -75,6 +75,36 @@ def group_by_rank(sources: list[Source]) -> list[Group]:
         else:
             groups.append(Group([companion]))
     return groups
+
+
+def group_raw(files: Sequence[Path], about: dict[str, Any]) -> list[Group]:
+    """One group per process of a collected run. Files named `rank-NNNN.*` belong to that rank.
+
+    Of a file of several processes each is a rank: with the number that a collector in it had, else with a free one.
+    Logs beside such a file stay by themselves: nothing tells whose they are.
+    """
+    numbers = {rank.get("pid"): rank.get("rank") for rank in about.get("ranks") or () if isinstance(rank, dict)}
+    by_stem: dict[str, list[Source]] = {}
+    for source in sources_of(files):
+        by_stem.setdefault(source.path.name.split(".")[0], []).append(source)
+    groups = []
+    for stem, sources in by_stem.items():
+        parts = [source for source in sources if source.part is not None]
+        rest = sorted((source for source in sources if source.part is None), key=_is_companion)
+        together = [parts + rest] if len(parts) < 2 else [*([part] for part in parts), *([rest] if rest else [])]
+        for position, members in enumerate(together):
+            own = _rank_of(stem) if position == 0 else None
+            groups.append(Group(members, numbers.get(getattr(members[0].part, "pid", None), own), about))
+    return sorted(groups, key=lambda group: (group.rank is None, group.rank or 0))
+
+
+def _is_companion(source: Source) -> bool:
+    return bool(getattr(source.reader, "COMPANION", False))
+
+
+def _rank_of(stem: str) -> int | None:
+    digits = stem.removeprefix("rank-")
+    return int(digits) if digits.isdigit() else None
 
 
 def read_groups(groups: list[Group], folder: Path, options: Options) -> None:

@@ -31,8 +31,6 @@ from traceview.tables import SCHEMA_VERSION
 if TYPE_CHECKING:
     import duckdb
 
-    from traceview.conversion import Group
-
 CACHE_SUFFIX = ".traceview"
 CONVERTERS = ("readers/*.py", "readers/*.csv", "derive/*.py", "*.py")
 KEY_FILE = "converted.json"
@@ -56,24 +54,20 @@ def convert(inputs: Sequence[Path], target: Path, options: Options | None = None
 
 
 def convert_raw(folder: Path, options: Options | None = None) -> Path:
-    """Read the files in `capture/raw` into `capture/rank-NNNN`; files named `rank-NNNN.*` belong to that rank."""
-    from traceview.conversion import Group, read_groups, sources_of
+    """Read the files in `capture/raw` into `capture/rank-NNNN`, one for each process."""
+    from traceview.conversion import group_raw, read_groups
 
-    about = _read_json(folder / "capture.json")
-    groups: dict[str, Group] = {}
-    for path in sorted((folder / "raw").iterdir()):
-        if path.is_file() and not path.name.endswith((".meta.json", ".tmp")):
-            stem = path.name.split(".")[0]
-            groups.setdefault(stem, Group(rank=_rank_of(stem), about=about)).sources.extend(sources_of([path]))
-    if not groups:
+    files = [path for path in sorted((folder / "raw").iterdir()) if path.is_file()]
+    traces = {path: _reader(path) for path in files if not path.name.endswith((".meta.json", ".tmp"))}
+    if not traces:
         raise InputError(f"{folder}/raw holds no trace.")
-    for group in groups.values():
-        group.sources.sort(key=lambda source: bool(getattr(source.reader, "COMPANION", False)))
+    wanted = [path for path, reader in traces.items() if reader is None or not _has_better(path, reader, traces)]
+    groups = group_raw(wanted, _read_json(folder / "capture.json"))
     (folder / KEY_FILE).unlink(missing_ok=True)
     for stale in [*folder.glob("rank-*"), folder / "converted"]:
         shutil.rmtree(stale, ignore_errors=True)
     with _building(folder / "converted") as built:
-        read_groups(list(groups.values()), built, options or Options())
+        read_groups(groups, built, options or Options())
         _write_key(built, [])
     for part in sorted((folder / "converted").iterdir(), key=lambda path: path.name == KEY_FILE):
         part.rename(folder / part.name)
@@ -161,11 +155,6 @@ def _reader(path: Path) -> ModuleType | None:
 def _has_better(path: Path, reader: ModuleType, files: Collection[Path]) -> bool:
     """Whether another of the files is the same trace in a form that says more or is easier to read."""
     return hasattr(reader, "better") and any(better in files for better in reader.better(path))
-
-
-def _rank_of(stem: str) -> int | None:
-    digits = stem.removeprefix("rank-")
-    return int(digits) if digits.isdigit() else None
 
 
 @contextlib.contextmanager
