@@ -44,14 +44,14 @@ def adopt(raw: Path, may_be_ranks: bool) -> list[str]:
     if not may_be_ranks:
         return [f"process {pid} used NVTX but ran no recorded step: its ranges are left out" for pid in sorted(said)]
     for rank, pid in enumerate(sorted(said)):
-        (raw / f"rank-{rank:04}.meta.json").write_text(json.dumps(_facts(rank, pid)), encoding="utf-8")
+        describe(raw, rank, pid)
         said[pid].replace(raw / f"rank-{rank:04}.{SUFFIX}")
     return []
 
 
-def _facts(rank: int, pid: int) -> dict[str, Any]:
-    """What a collector would have said of a process of which only its ranges are known."""
-    return {
+def describe(raw: Path, rank: int, pid: int | None) -> None:
+    """Write what a collector would have said of a process, of which only what it left is known."""
+    facts: dict[str, Any] = {
         "rank": rank,
         "pid": pid,
         "framework": None,
@@ -63,3 +63,4 @@ def _facts(rank: int, pid: int) -> dict[str, Any]:
         "ended_by": "complete",
         "warnings": [],
     }
+    (raw / f"rank-{rank:04}.meta.json").write_text(json.dumps(facts, indent=1), encoding="utf-8")

@@ -111,20 +111,26 @@ def _claim(wanted, meta):
 def publish(rank, meta, trace, logs):
     """Give this process's finished files their final names; returns the rank number they carry.
 
-    `rank` is None where the job gave none. `trace` is (scratch path, suffix), `logs` a list of the same. A trace that
-    is large is compressed on the way, at the speed of a disk.
+    `rank` is None where the job gave none. `trace` is (scratch path, suffix), None where a tool outside of the process
+    writes it; `logs` is a list of the same.
     """
-    path, suffix = trace
-    if path.stat().st_size >= GZIP_FROM_BYTES and not suffix.endswith(".gz"):
-        plain_path, path, suffix = path, scratch("gz"), f"{suffix}.gz"
-        with plain_path.open("rb") as plain, gzip.open(path, "wb", compresslevel=1) as packed:
-            shutil.copyfileobj(plain, packed, 1 << 20)
-        plain_path.unlink()
+    last = [] if trace is None else [packed(*trace)]
     number = _claim(rank, meta)
-    for source, ending in [*logs, (path, suffix)]:
+    for source, ending in [*logs, *last]:
         source.replace(folder() / f"rank-{number:04}.{ending}")
     note("captured", f"rank {number}")
     return number
+
+
+def packed(path, suffix):
+    """A trace that is large is compressed, at the speed of a disk; its (path, suffix) then."""
+    if path.stat().st_size < GZIP_FROM_BYTES or suffix.endswith(".gz"):
+        return path, suffix
+    small = scratch("gz")
+    with path.open("rb") as plain, gzip.open(small, "wb", compresslevel=1) as target:
+        shutil.copyfileobj(plain, target, 1 << 20)
+    path.unlink()
+    return small, f"{suffix}.gz"
 
 
 @contextmanager

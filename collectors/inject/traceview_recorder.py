@@ -16,6 +16,7 @@ import signal
 import sys
 import threading
 
+import traceview_nsight as nsight
 import traceview_nvtx as nvtx
 import traceview_raw as raw
 from traceview_python import follow_forks, is_worker, now_ns
@@ -128,6 +129,7 @@ class Recorder:
             self.state = DONE
             return
         PROCESS.owner = self
+        self.tool = nsight.instead_of(self.tool)
         self.tool.prepare()
         self.state = PREPARED
         self.steps.is_settled = True

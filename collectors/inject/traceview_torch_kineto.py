@@ -32,9 +32,7 @@ class Kineto:
         if torch.autograd._profiler_enabled():
             raise RuntimeError("the program runs torch.profiler itself: give its own trace to `traceview report`")
         activities = [torch.profiler.ProfilerActivity.CPU]
-        self.uses_cuda = torch.cuda.is_available() and torch.cuda.is_initialized()
-        # For Nsight; what reaches this capture through NVTX is the program's own.
-        self.uses_nvtx = self.uses_cuda and not nvtx.is_ours()
+        self.find_device()
         if self.uses_cuda:
             activities.append(torch.profiler.ProfilerActivity.CUDA)
         self.profiler = torch.profiler.profile(
@@ -45,6 +43,12 @@ class Kineto:
         )
         with quiet():
             self.profiler.prepare_trace()
+
+    def find_device(self):
+        """Learn whether the program uses a GPU, and whether its ranges are told to Nsight."""
+        self.uses_cuda = torch.cuda.is_available() and torch.cuda.is_initialized()
+        # What reaches this capture through NVTX is the program's own.
+        self.uses_nvtx = self.uses_cuda and not nvtx.is_ours()
 
     def start(self):
         """Record from here on."""

@@ -21,7 +21,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from traceview import __version__, receiver
+from traceview import __version__, nsight, receiver
 from traceview.errors import CommandFailed, TraceviewError, UsageError
 from traceview.paths import content
 
@@ -30,6 +30,7 @@ HELP = "run a training command and capture some of its steps"
 EXAMPLES = """examples:
   traceview collect -- python train.py --epochs 1
   traceview collect -o before --steps 8 --stop-after -- python -m package.train
+  traceview collect --tool nsys --whole -- ./a.out
   traceview collect -- torchrun --nproc-per-node 2 train.py
 
 A step ends where the first optimizer's step() does, or the call of the compiled function that holds it; in a script
@@ -55,6 +56,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--light", action="store_true", help="record no shapes and no layers, for less overhead")
     parser.add_argument("--stacks", action="store_true", help="record Python stacks")
     parser.add_argument("--memory", action="store_true", help="record allocations")
+    parser.add_argument("--tool", choices=[nsight.TOOL], help="record with Nsight Systems, for anything with CUDA")
+    parser.add_argument(
+        "--whole", action="store_true", help="with --tool: the whole run, also of a program without steps"
+    )
     parser.add_argument("--stop-after", action="store_true", help="end the command after the recorded steps")
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND ...", help="what to run")
 
@@ -66,14 +71,18 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("no command given: traceview collect -- python train.py")
     if args.steps < 1:
         raise UsageError("--steps must be at least 1.")
+    if args.whole and not args.tool:
+        raise UsageError("--whole goes with --tool nsys; without it some steps are recorded.")
     options = {name: int(getattr(args, name)) for name in (*NUMBERS, *SWITCHES)}
     capture = _place(args.output, command)
     is_ours = not capture.exists()
     started_ns = time.time_ns()
     try:
         (capture / "raw").mkdir(parents=True)
-        exit_code = _launch(command, capture, options)
+        words = nsight.command(command, capture / "raw", args.whole) if args.tool else command
+        exit_code = _launch(words, capture, options, args.tool)
         facts = {"command": command, "started_unix_ns": started_ns, "exit_code": exit_code, "options": options}
+        facts |= {"recorded_by": args.tool}
         problem = _harvest(capture, facts)
     except OSError as error:
         raise UsageError(f"cannot write to {capture}: {error.strerror}.") from error
@@ -124,24 +133,34 @@ def _stem(command: Sequence[str]) -> str:
 # Running the command
 
 
-def _launch(command: Sequence[str], capture: Path, options: dict[str, int]) -> int:
+def _launch(command: Sequence[str], capture: Path, options: dict[str, int], tool: str | None) -> int:
     """Run the command with the collectors in its way; its exit code, or minus the signal that ended it."""
     environment = dict(os.environ)
     inject = str(content("collectors") / "inject")
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [inject, environment.get("PYTHONPATH")]))
     environment["TRACEVIEW_DIR"] = str(capture)
-    library, reason = receiver.library()
+    library, reason = receiver.library() if tool is None else (None, None)
     if library:
         environment[receiver.VARIABLE] = library
     elif reason:
         _say(reason)
+    if tool:
+        environment["TRACEVIEW_TOOL"] = tool
     environment.update({f"TRACEVIEW_{name.upper()}": str(value) for name, value in options.items()})
     try:
         process = subprocess.Popen(command, env=environment)
     except OSError as error:
         raise CommandFailed(f"cannot run {command[0]}: {error.strerror}.") from error
     with _signals_to(process):
-        return process.wait()
+        exit_code = process.wait()
+    if tool is None:
+        return exit_code
+    own = nsight.status(capture / "raw", exit_code)
+    if own is None:
+        raise CommandFailed(f"{tool} {_ending(exit_code)} and did not run the command.")
+    if exit_code != own:
+        _say(f"{tool} {_ending(exit_code)}; the command itself {_ending(own)}")
+    return own
 
 
 @contextmanager
@@ -180,7 +199,9 @@ def _is_foreground() -> bool:
 
 
 def _ending(exit_code: int) -> str:
-    if exit_code >= 0:
+    if exit_code == 0:
+        return "succeeded"
+    if exit_code > 0:
         return f"failed with exit code {exit_code}"
     try:
         return f"was ended by {signal.Signals(-exit_code).name}"
@@ -196,6 +217,8 @@ def _harvest(capture: Path, facts: dict[str, Any]) -> TraceviewError | None:
     notes = _notes(capture / "raw")
     is_bare = all(state == "python" for state, _ in notes.values()) and not _ranks(capture / "raw")
     left_out = receiver.adopt(capture / "raw", is_bare)
+    if nsight.reports(capture / "raw") and not list((capture / "raw").glob("rank-*.meta.json")):
+        receiver.describe(capture / "raw", 0, None)
     _clear(capture / "raw")
     ranks = _ranks(capture / "raw")
     if not ranks:
@@ -244,7 +267,7 @@ def _ranks(raw: Path) -> list[dict[str, Any]]:
     found = []
     for path in sorted(raw.glob("rank-*.meta.json")):
         stem = path.name.removesuffix(".meta.json")
-        others = [other.name for other in raw.glob(f"{stem}.*") if other != path]
+        others = [other.name for other in raw.glob(f"{stem}.*") if other != path] + nsight.reports(raw)
         facts = json.loads(path.read_text(encoding="utf-8") or "{}")
         if facts and (facts["framework"] is None or any(not name.endswith(".log") for name in others)):
             found.append(facts | {"files": sorted(others)})
@@ -261,6 +284,7 @@ def _describe(capture: Path, facts: dict[str, Any], ranks: list[dict[str, Any]])
         "started_unix_ns": facts["started_unix_ns"],
         "ended_unix_ns": time.time_ns(),
         "exit_code": facts["exit_code"],
+        "recorded_by": facts["recorded_by"],
         "options": facts["options"],
         "framework": ranks[0]["framework"],
         "framework_version": ranks[0]["framework_version"],
@@ -286,6 +310,8 @@ def _why_none(notes: dict[int, tuple[str, str]], options: dict[str, int]) -> str
     found = dict(notes.values())
     if "recording" in found:
         return f"a process was recording; {_LOST['recording']}."
+    if "captured" in found:
+        return "nsys left no report of the steps that it was to record; what it printed says why."
     if "failed" in found:
         return f"the recording was given up: {found['failed']}."
     if "waiting" in found:
@@ -312,6 +338,8 @@ def _why_none(notes: dict[int, tuple[str, str]], options: dict[str, int]) -> str
 
 def _summary(ranks: list[dict[str, Any]], options: dict[str, int]) -> str:
     if ranks[0]["framework"] is None:
+        if any(not name.endswith(receiver.SUFFIX) for name in ranks[0]["files"]):
+            return "recorded the whole run"
         count = "1 process" if len(ranks) == 1 else f"{len(ranks)} processes"
         return f"recorded the NVTX ranges of {count}, and no framework"
     recorded = ranks[0]["steps"]["recorded"]
