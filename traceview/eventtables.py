@@ -1,8 +1,9 @@
 """Fills the staging tables from a file of JSON trace events, by the queries of one folder.
 
 Each part of the file becomes the table `event`, one row per event; each query of the folder named like a table selects
-from it. Ends that arrive apart (`B`/`E`, `b`/`e`) are joined when the file has been read. The one law: every event is
-accounted for: kept, dropped with a reason, or repaired.
+from it. Events of the most frequent kinds may take a shorter way (see `eventroutes`). Ends that arrive apart (`B`/`E`,
+`b`/`e`) are joined when the file has been read. The one law: every event is accounted for: kept, dropped with a reason,
+or repaired.
 """
 
 from __future__ import annotations
@@ -13,17 +14,24 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 
-from traceview.files import Stream
-from traceview.jsonevents import EventSplitter, lines_table
+from traceview.eventcrew import Crew, Unexpected
+from traceview.eventroutes import Route, exact_us, insert, routed, schema
+from traceview.files import Stream, ahead
+from traceview.jsonevents import EventSplitter, Part, lines_table
 from traceview.paths import content
-from traceview.sink import LONG, NEGATIVE, Sink
+from traceview.sink import LONG, NEGATIVE, Account, Sink
+from traceview.sql import Query, load
 
 # A double holds 2^53: decimals after this many digits of microseconds would be lost, so the number becomes text.
 _LONG_TIME = re.compile(rb'"ts"\s*:\s*((?:9\d{12}|\d{14,})\.\d+)')
 SHARED = {"counters": "events/samples", "events": "events/everything_else"}
 OPENED = 'file that ends before its last events: "begin" without "end"'
+UNREADABLE = (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.OutOfRangeException)
+"""What a query raises for text that is no JSON and for numbers that are too large."""
+TEXTS = dict.fromkeys(("ph", "cat", "name", "pid", "tid", "ts", "dur", "id"), "VARCHAR")
 
 
 def quote_long_times(text: bytes) -> bytes:
@@ -51,30 +59,32 @@ class Form:
     """Whether spans may come as two events."""
     rewrite: Callable[[bytes], bytes] = quote_long_times
     """Writes a spelling that SQL cannot read as one that it can; used only in files that need it."""
+    routes: tuple[Route, ...] = ()
+    """Short ways for frequent events, by the query `plain` of the folder; not for a form that has ends."""
 
 
 @cache
+def _load(name: str) -> Query:
+    return load(content("queries") / "ingest" / f"{name}.sql")
+
+
 def query(name: str) -> str:
     """The text of `queries/ingest/<name>.sql`."""
-    return (content("queries") / "ingest" / f"{name}.sql").read_text(encoding="utf-8")
+    return _load(name).body
 
 
 def fill(stream: Stream, sink: Sink, form: Form) -> dict[str, Any]:
     """Read a whole file; returns the keys that stand beside its events."""
-    filler = _Filler(sink, form)
-    splitter = EventSplitter(stream)
-    rewriting = False
-    for first in splitter:
-        lines = first
-        filler.parse(lines)
-        if not rewriting and filler.is_spelled_otherwise():
-            rewriting = True
-            lines = splitter.again(form.rewrite)
-            filler.parse(lines)
-        n_rows = len(lines) + filler.settle(splitter, len(lines))
-        filler.store()
-        sink.next_id += n_rows
-    filler.join_ends()
+    splitter = EventSplitter(ahead(stream), last_apart=bool(form.routes))
+    filler = _Filler(sink.connection, form)
+    if form.routes:
+        crew = Crew(sink, lambda connection, part, first: _quickly(_Filler(connection, form), part, first))
+        crew.run(splitter, lambda part: _carefully(filler, sink, splitter, part))
+    else:
+        while (part := splitter.part()) is not None:
+            _carefully(filler, sink, splitter, part)
+    splitter.finish()
+    filler.join_ends(sink)
     sink.connection.execute("DROP TABLE IF EXISTS event")
     sink.next_id *= form.ids
     if stream.damage:
@@ -84,38 +94,102 @@ def fill(stream: Stream, sink: Sink, form: Form) -> dict[str, Any]:
     return splitter.metadata
 
 
-class _Filler:
-    def __init__(self, sink: Sink, form: Form) -> None:
-        self.sink = sink
-        self.form = form
-        self.connection = sink.connection
-        for name in ("label", "half"):
-            self.connection.execute(f"DROP TABLE IF EXISTS {name}")
+def _carefully(filler: _Filler, sink: Sink, splitter: EventSplitter, part: Part) -> None:
+    """Read a part with everything that may be wrong in it. It must be the splitter's current one."""
+    if not len(part):
+        return
+    filler.parse(part.table(), sink.next_id)
+    if not splitter.rewrites and filler.is_spelled_otherwise():
+        part = splitter.again(filler.form.rewrite)
+        filler.parse(part.table(), sink.next_id)
+    n_rows = len(part) + filler.settle(splitter, sink, len(part))
+    filler.store(sink)
+    sink.next_id += n_rows
 
-    def parse(self, lines: pa.Table) -> None:
+
+def _quickly(filler: _Filler, part: Part, first: int) -> Account:
+    """Read a part in which every event is as expected. Raises `Unexpected` where one is not."""
+    try:
+        return _read_routes(filler, part, first)
+    except UNREADABLE as error:
+        raise Unexpected from error
+
+
+def _read_routes(filler: _Filler, part: Part, first: int) -> Account:
+    account = Account()
+    ways = routed(part, filler.form.routes)
+    exact = exact_us(part)
+    for route, rows in ways.by_route:
+        if filler.take(route, part.table(rows), first, exact) < len(rows):
+            raise Unexpected
+        account.count("n_events", len(rows))
+        account.count("n_kept", len(rows))
+    if len(ways.rest):
+        filler.parse(part.table(ways.rest), first)
+        if filler.is_doubtful() or filler.is_spelled_otherwise():
+            raise Unexpected
+        filler.store(account)
+    return account
+
+
+class _Filler:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, form: Form) -> None:
+        self.form = form
+        self.connection = connection
+        self.args = {table: self._query(table).extra.get("args", {}) for table in form.tables}
+        if form.has_ends:
+            for name in ("label", "half"):
+                self.connection.execute(f"DROP TABLE IF EXISTS {name}")
+
+    def parse(self, lines: pa.Table, first: int) -> None:
         """Make `event` out of one part of the file."""
         self.connection.register("lines", lines)
-        values = {"first": self.sink.next_id, "ids": self.form.ids}
-        self.connection.execute(f"CREATE OR REPLACE TEMP TABLE event AS {query(self.form.parse)}", values)
+        self._parse("CREATE OR REPLACE TEMP TABLE event AS", first)
+
+    def _parse(self, into: str, first: int) -> None:
+        body = query(self.form.parse)
+        values: dict[str, object] = {"first": first, "ids": self.form.ids}
+        if "$schema" in body:
+            every = {name: kind for args in self.args.values() for name, kind in args.items()}
+            values["schema"] = schema(every, TEXTS)
+        self.connection.execute(f"{into} {body}", values)
+
+    def take(self, route: Route, lines: pa.Table, first: int, exact: int) -> int:
+        """Fill the tables of a route; returns how many events are what it expects."""
+        self.connection.register("lines", lines)
+        wanted = {name: kind for table in route.tables for name, kind in self.args[table].items()}
+        bodies = [self._query(table).body for table in route.tables]
+        values = {
+            "first": first,
+            "schema": schema(wanted),
+            "phase": route.phase,
+            "categories": list(route.categories) or None,
+            "name": route.name,
+            "on_thread": route.on_thread,
+            "exact_us": exact,
+        }
+        return insert(self.connection, route, query(f"{self.form.folder}/plain"), bodies, values)
 
     def is_spelled_otherwise(self) -> bool:
         """Whether this part of the file has a spelling that needs rewriting."""
         return bool(self.connection.execute("SELECT bool_or(is_spelled_otherwise) FROM event").fetchall()[0][0])
 
-    def settle(self, splitter: EventSplitter, n_rows: int) -> int:
+    def is_doubtful(self) -> bool:
+        """Whether a piece of this part is no event."""
+        return bool(self.connection.execute("SELECT bool_or(ph IS NULL) FROM event").fetchall()[0][0])
+
+    def settle(self, splitter: EventSplitter, sink: Sink, n_rows: int) -> int:
         """Replace pieces that are no events by the events that are really there; returns how many were added."""
         doubtful = self.connection.execute('SELECT "row" FROM event WHERE ph IS NULL').fetchall()
         if not doubtful:
             return 0
-        sink = self.sink
         settled = splitter.settle([row for (row,) in doubtful])
         dropped = {"rows": list(settled.drop)}
         self.connection.execute('DELETE FROM event WHERE "row" IN (SELECT unnest($rows))', dropped)
         if settled.events:
             events = [self.form.rewrite(event) for event in settled.events]
             self.connection.register("lines", lines_table(events, n_rows))
-            values = {"first": sink.next_id, "ids": self.form.ids}
-            self.connection.execute(f"INSERT INTO event {query(self.form.parse)}", values)
+            self._parse("INSERT INTO event", sink.next_id)
         # What only our own scanner takes for JSON.
         unread = self.connection.execute('DELETE FROM event WHERE ph IS NULL RETURNING "row"').fetchall()
         refused = [settled.events[row - n_rows] for (row,) in unread if row >= n_rows]
@@ -127,44 +201,44 @@ class _Filler:
         sink.count("n_repaired", settled.n_repaired)
         return len(settled.events)
 
-    def store(self) -> None:
+    def store(self, account: Account) -> None:
         """Spread the events of this part over the tables, and keep what waits for its other end."""
-        sink = self.sink
         counted = self.connection.execute(query("events/count")).fetchall()[0]
         n_events, n_untimed, examples, n_negative, negative, n_long, long = counted
-        sink.count("n_events", n_events)
-        sink.count("n_kept", n_events - n_untimed)
-        sink.count("n_dropped", n_untimed)
+        account.count("n_events", n_events)
+        account.count("n_kept", n_events - n_untimed)
+        account.count("n_dropped", n_untimed)
         if n_untimed:
-            sink.problem("event without a readable time", n_untimed, examples or ())
+            account.problem("event without a readable time", n_untimed, examples or ())
         if n_negative:
-            sink.problem(NEGATIVE, n_negative, negative or ())
+            account.problem(NEGATIVE, n_negative, negative or ())
             self.connection.execute("UPDATE event SET dur_ns = 0 WHERE dur_ns < 0")
         if n_long:
-            sink.problem(LONG, n_long, long or ())
+            account.problem(LONG, n_long, long or ())
         if self.form.has_ends:
             self._keep("label", query("events/labels"))
             self._keep("half", query("events/halves"))
             self.connection.execute("DELETE FROM event WHERE ph IN ('B', 'E', 'b', 'e') AND start_ns IS NOT NULL")
         self._spread()
 
-    def join_ends(self) -> None:
+    def join_ends(self, account: Account) -> None:
         """Spans out of their ends, when all have been seen."""
         if not self.form.has_ends or not self._exists("half"):
             return
         self.connection.execute(f"CREATE OR REPLACE TEMP TABLE event AS {query('events/pairs')}")
         lonely = self.connection.execute(query("events/lonely")).fetchall()[0]
         if lonely[0]:
-            self.sink.problem(OPENED, lonely[0], lonely[1] or ())
+            account.problem(OPENED, lonely[0], lonely[1] or ())
         self._spread()
+
+    def _query(self, name: str) -> Query:
+        return _load(self.form.shared.get(name, f"{self.form.folder}/{name}"))
 
     def _spread(self) -> None:
         for name in self.form.prepare:
-            body = query(self.form.shared.get(name, f"{self.form.folder}/{name}"))
-            self.connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {body}")
+            self.connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {self._query(name).body}")
         for table in self.form.tables:
-            body = query(self.form.shared.get(table, f"{self.form.folder}/{table}"))
-            self.connection.execute(f"INSERT INTO stage.{table} BY NAME {body}")
+            self.connection.execute(f"INSERT INTO stage.{table} BY NAME {self._query(table).body}")
 
     def _keep(self, table: str, body: str) -> None:
         make = f"INSERT INTO {table}" if self._exists(table) else f"CREATE TEMP TABLE {table} AS"

@@ -9,7 +9,8 @@ from __future__ import annotations
 import contextlib
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -116,6 +117,16 @@ class Stream:
                     yield out
         except zstandard.ZstdError as error:
             self.damage = f"zstd data is damaged ({error})"
+
+
+def ahead(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """The same blocks; while one is used, the next is made in another thread."""
+    source = iter(blocks)
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(next, source, b"")
+        while block := coming.result():
+            coming = pool.submit(next, source, b"")
+            yield block
 
 
 def peek(path: Path) -> Peek:

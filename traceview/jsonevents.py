@@ -8,6 +8,7 @@ trusted.
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -18,17 +19,16 @@ import numpy as np
 import pyarrow as pa
 
 from traceview.jsonmend import mended
+from traceview.jsonpieces import Ints, pieces, views
 
 CHUNK_BYTES = 16 << 20
 MAX_HEAD_BYTES = 64 << 20
 MAX_EVENT_BYTES = 4 << 20
-BATCH_ROWS = 16_384
 ARRAY_START = re.compile(rb'"traceEvents"\s*:\s*\[')
 SPACE = re.compile(rb"[ \t\r\n]*")
 # Decimals stay text: a float would lose digits of a time on its way back into JSON.
 _DECODER = json.JSONDecoder(strict=False, parse_float=str)
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
-_VIEW = np.dtype([("length", "<i4"), ("prefix", "<u4"), ("buffer", "<i4"), ("offset", "<i4")])
 
 
 @dataclass
@@ -45,21 +45,56 @@ class Settled:
     """Events among `events` that were no strict JSON in the file (quotes, control characters, NaN, bad UTF-8)."""
 
 
+@dataclass(frozen=True)
+class Part:
+    """Some of the events of a file: a text, and where in it each of them is guessed to start and end."""
+
+    text: bytes
+    starts: Ints
+    ends: Ints
+    raw: bytes
+    """The same as in the file, before it was rewritten."""
+    n_before: int
+    """Bytes of `raw` that an earlier part was given too, because its last event went on in this one."""
+    carry: bytes
+    """What belongs to the next part."""
+    at_end: bool
+    """Whether `raw` goes to the end of the file."""
+    last: bool
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def table(self, rows: Ints | None = None) -> pa.Table:
+        """The texts as an Arrow table `(row, line)`: all, or those of some rows."""
+        if rows is None:
+            return views(self.text, np.arange(len(self)), self.starts, self.ends)
+        return views(self.text, rows, self.starts[rows], self.ends[rows])
+
+
 class EventSplitter:
-    """Iterate to get Arrow tables `(row, line)`; call `settle` on each before asking for the next."""
+    """Iterate to get Arrow tables `(row, line)`; call `settle` on each before asking for the next.
+
+    Who wants to look ahead asks for parts instead, and goes back with `rewind` to settle one of them.
+    """
 
     def __init__(
-        self, blocks: Iterable[bytes], rewrite: Callable[[bytes], bytes] | None = None, inside: bytes | None = None
+        self,
+        blocks: Iterable[bytes],
+        rewrite: Callable[[bytes], bytes] | None = None,
+        inside: bytes | None = None,
+        last_apart: bool = False,
     ) -> None:
-        """`inside`: text that follows the bracket of an array of any objects; then `rest` is what follows its end."""
+        """`inside`: text that follows the bracket of an array of any objects; then `rest` is what follows its end.
+
+        `last_apart`: the last event becomes a part of its own, because the text behind the array follows it.
+        """
         self._blocks = iter(blocks)
         self._inside = inside
         self._rewrite = rewrite
-        self._raw = b""
+        self._last_apart = last_apart
         self._carry = b""
-        self._text = b""
-        self._starts = np.empty(0, np.int64)
-        self._last = False
+        self._now: Part | None = None
         self._gave_up = False
         self.ended = False
         """Whether the end of the array was seen; if not at the end of the file, the file is cut off."""
@@ -69,50 +104,92 @@ class EventSplitter:
         """The keys beside the array, from before and after it."""
 
     def __iter__(self) -> Iterator[pa.Table]:
-        if self._inside is not None:
-            self._carry, self.found = self._inside, True
-        elif not self._read_head():
-            return
-        while not self.ended:
+        while (part := self.part()) is not None:
+            if len(part):
+                yield part.table()
+        self.finish()
+
+    def part(self) -> Part | None:
+        """The next part, which may be empty at the end; None after the last."""
+        if self._now is None:
+            if self._inside is not None:
+                self._carry, self.found = self._inside, True
+            elif not self._read_head():
+                return None
+        elif self._now.last or self.ended:
+            return None
+        raw, n_before = self._carry, len(self._carry)
+        while True:
             more = self._more(CHUNK_BYTES)
-            self._last = len(more) < CHUNK_BYTES
-            self._raw = self._carry + more
-            closing = _skip(self._raw, 0)
-            if self._raw.startswith(b"]", closing):
+            at_end = len(more) < CHUNK_BYTES
+            raw += more
+            closing = _skip(raw, 0)
+            if raw.startswith(b"]", closing):
                 self.ended = True
-                self._carry = self._raw[closing + 1 :]
-                break
-            table = self._split()
-            if table is not None:
-                yield table
-            elif not self._last:
-                self.ended = len(self._raw) > MAX_HEAD_BYTES
-                self._carry = self._raw
-            if self._last:
-                break
+                nowhere = np.empty(0, np.int64)
+                self._now = Part(raw, nowhere, nowhere, raw, n_before, raw[closing + 1 :], at_end, True)
+            else:
+                self._now = self._split(raw, n_before, at_end)
+            self._carry = self._now.carry
+            if len(self._now) or self._now.last:
+                return self._now
+            if len(raw) > MAX_HEAD_BYTES:
+                self.ended = True
+                return self._now
+
+    def finish(self) -> None:
+        """Read what stands behind the array, when every part has been settled."""
         if self._inside is None:
             self._read_tail()
+
+    @property
+    def rewrites(self) -> bool:
+        """Whether the text is rewritten before it is split."""
+        return self._rewrite is not None
 
     @property
     def rest(self) -> bytes:
         """Text that has been read and lies behind the array, once it has ended."""
         return self._carry if self.ended else b""
 
-    def again(self, rewrite: Callable[[bytes], bytes]) -> pa.Table | None:
-        """Split the current chunk once more, rewritten, and rewrite all that follow.
+    def again(self, rewrite: Callable[[bytes], bytes]) -> Part:
+        """Split the current part once more, rewritten, and rewrite all that follow.
 
         `rewrite` sees whole objects, some of them twice: it must leave alone what it has rewritten before.
         """
         self._rewrite = rewrite
-        return self._split()
+        now = self._current()
+        self._now = self._split(now.raw, now.n_before, now.at_end)
+        self._carry = self._now.carry
+        return self._now
 
-    def _split(self) -> pa.Table | None:
-        self._text = self._raw if self._rewrite is None else self._whole_objects(self._raw, self._rewrite)
-        self._starts, ends = _pieces(self._text, self._last)
-        if not len(self._starts):
-            return None
-        self._carry = b"" if self._last else self._text[int(ends[-1]) :].lstrip(b", \t\r\n")
-        return _views(self._text, self._starts, ends)
+    def rewind(self, part: Part, later: Iterable[Part]) -> None:
+        """Make an earlier part the current one again; `later` are all that have been taken since."""
+        self._blocks = itertools.chain([other.raw[other.n_before :] for other in later], self._blocks)
+        self._now, self._carry, self.ended = part, part.carry, False
+
+    def _current(self) -> Part:
+        assert self._now is not None, "no part has been asked for"
+        return self._now
+
+    @property
+    def _text(self) -> bytes:
+        return self._current().text
+
+    @property
+    def _starts(self) -> Ints:
+        return self._current().starts
+
+    def _split(self, raw: bytes, n_before: int, at_end: bool) -> Part:
+        text = raw if self._rewrite is None else self._whole_objects(raw, self._rewrite)
+        starts, ends = pieces(text, at_end)
+        last = at_end
+        if at_end and self._last_apart and len(starts) > 1:
+            starts, ends, last = starts[:-1], ends[:-1], False
+        if not len(starts):
+            return Part(text, starts, ends, raw, n_before, b"" if last else raw, at_end, last)
+        carry = b"" if last else text[int(ends[-1]) :].lstrip(b", \t\r\n")
+        return Part(text, starts, ends, raw, n_before, carry, at_end, last)
 
     def settle(self, doubtful: list[int]) -> Settled:
         """Find the true events behind pieces that a strict parser refused or that are no events."""
@@ -202,7 +279,7 @@ class EventSplitter:
     def _give_up(self, row: int, start: int, out: Settled) -> int:
         """A piece that is no JSON: wait for more text if its end may still come, else count it as bad."""
         near_end = len(self._text) - start < MAX_EVENT_BYTES
-        if near_end and not self._last and row > 0:
+        if near_end and not self._current().last and row > 0:
             # A guessed boundary inside an event that goes on in the next chunk: start the next chunk with it.
             self._drop(start, len(self._text), out)
             self._carry = self._text[start:]
@@ -310,65 +387,9 @@ def _refuse(constant: str) -> None:
 
 def lines_table(events: list[bytes], first_row: int) -> pa.Table:
     """The same table from a few texts."""
-    rows = pa.array(range(first_row, first_row + len(events)), pa.int64())
-    return pa.table({"row": rows, "line": pa.array([event.decode() for event in events], pa.string_view())})
-
-
-def _pieces(text: bytes, last: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Guess where events start and end: at every `{` that follows `} ,`. The last piece is complete only at the end."""
-    data = np.frombuffer(text, np.uint8)
-    braces = np.flatnonzero(data == ord("{"))
-    if not len(braces):
-        return braces, braces
-    commas = _before(data, braces)
-    is_comma = (commas >= 0) & (data[commas] == ord(","))
-    closers = _before(data, commas[is_comma])
-    is_close = (closers >= 0) & (data[closers] == ord("}"))
-    inner = braces[is_comma][is_close]
-    ends = closers[is_close] + 1
-    first = int(braces[0])
-    keep = inner > first
-    starts = np.concatenate([[first], inner[keep]])
-    ends = ends[keep]
-    if last:
-        return starts, np.concatenate([ends, [len(text)]])
-    return starts[:-1], ends
-
-
-def _before(data: np.ndarray, positions: np.ndarray) -> np.ndarray:
-    """For each position the last one before it that holds no white space (at most 64 of it); -1 where there is none."""
-    found = positions - 1
-    open_ = np.flatnonzero(found >= 0)
-    for _ in range(64):
-        byte = data[found[open_]]
-        open_ = open_[(byte == 32) | (byte == 10) | (byte == 13) | (byte == 9)]
-        if not len(open_):
-            break
-        found[open_] -= 1
-        open_ = open_[found[open_] >= 0]
-    return found
-
-
-def _views(text: bytes, starts: np.ndarray, ends: np.ndarray) -> pa.Table:
-    """An Arrow table whose strings point into `text`: nothing is copied."""
-    count = len(starts)
-    views = np.zeros(count, _VIEW)
-    views["length"] = ends - starts
-    views["offset"] = starts
-    data = np.frombuffer(text, np.uint8)
-    prefix = np.zeros((count, 4), np.uint8)
-    for k in range(4):
-        prefix[:, k] = data[np.minimum(starts + k, len(text) - 1)]
-    views["prefix"] = prefix.view("<u4").ravel()
-    short = np.flatnonzero(views["length"] <= 12)
-    raw = views.view(np.uint8).reshape(count, 16)
-    for row in short:
-        # Arrow keeps strings of up to 12 bytes in the view itself.
-        piece = text[int(starts[row]) : int(ends[row])]
-        raw[row, 4:] = np.frombuffer(piece.ljust(12, b"\0"), np.uint8)
-    lines = pa.Array.from_buffers(pa.string_view(), count, [None, pa.py_buffer(views), pa.py_buffer(text)])
-    table = pa.table({"row": pa.array(np.arange(count)), "line": lines})
-    return pa.Table.from_batches(table.to_batches(max_chunksize=BATCH_ROWS))
+    lengths = np.array([len(event) for event in events], np.int64)
+    ends = np.cumsum(lengths)
+    return views(b"".join(events), np.arange(first_row, first_row + len(events)), ends - lengths, ends)
 
 
 def _skip(text: bytes, position: int) -> int:

@@ -39,19 +39,44 @@ class Problem:
     examples: list[str] = field(default_factory=list)
 
 
-class Sink:
+class Account:
+    """What became of events: how many, and what was wrong with some."""
+
+    def __init__(self) -> None:
+        self.facts: dict[str, Any] = {}
+        self.problems: dict[str, Problem] = {}
+
+    def problem(self, kind: str, n: int = 1, examples: Iterable[str | None] = ()) -> None:
+        """Count something that was wrong in the input; the first few examples are kept, cut to a readable length."""
+        entry = self.problems.setdefault(kind, Problem(kind))
+        entry.n += n
+        room = MAX_EXAMPLES - len(entry.examples)
+        entry.examples += [example[:200] for example in examples if example is not None][:room]
+
+    def count(self, column: str, n: int) -> None:
+        """Add to one of the counts in this file's row of `captures`: n_events, n_kept, n_repaired, n_dropped."""
+        self.facts[column] = self.facts.get(column, 0) + n
+
+    def add(self, other: Account) -> None:
+        """Take over what was counted elsewhere."""
+        for column, n in other.facts.items():
+            self.count(column, n)
+        for problem in other.problems.values():
+            self.problem(problem.kind, problem.n, problem.examples)
+
+
+class Sink(Account):
     """Takes what one reader finds in the files of one rank.
 
     Times are nanoseconds from any zero the reader likes; `zero_unix_ns` says where that zero lies, if the trace knows.
     """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, rank: int = 0) -> None:
+        super().__init__()
         self.connection = connection
         self.rank = rank
         self.zero_unix_ns: int | None = None
         self.recorded_rank: int | None = None
-        self.facts: dict[str, Any] = {}
-        self.problems: dict[str, Problem] = {}
         self.warnings: list[str] = []
         self.next_id = 1
         self._settled_to = 0
@@ -79,20 +104,9 @@ class Sink:
         """The same from a few Python rows (facts about devices and ranks, small logs); beyond 64 bits is NULL."""
         self.write(table, pa.Table.from_pylist([{name: _held(value) for name, value in row.items()} for row in rows]))
 
-    def problem(self, kind: str, n: int = 1, examples: Iterable[str | None] = ()) -> None:
-        """Count something that was wrong in the input; the first few examples are kept, cut to a readable length."""
-        entry = self.problems.setdefault(kind, Problem(kind))
-        entry.n += n
-        room = MAX_EXAMPLES - len(entry.examples)
-        entry.examples += [example[:200] for example in examples if example is not None][:room]
-
     def fact(self, **facts: Any) -> None:
         """Set columns of this file's row in `captures`."""
         self.facts.update({name: value for name, value in facts.items() if value is not None})
-
-    def count(self, column: str, n: int) -> None:
-        """Add to one of the counts in this file's row of `captures`: n_events, n_kept, n_repaired, n_dropped."""
-        self.facts[column] = self.facts.get(column, 0) + n
 
     def settle_times(self) -> None:
         """Say which times that came since the last call cannot be true, and take out those that nothing can hold."""

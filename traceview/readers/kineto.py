@@ -12,6 +12,7 @@ import json
 import re
 from typing import Any
 
+from traceview.eventroutes import Route
 from traceview.eventtables import Form, fill, query, quote_long_times
 from traceview.files import Peek, Stream
 from traceview.sink import Sink
@@ -52,7 +53,17 @@ def normalise(text: bytes) -> bytes:
     return quote_long_times(text)
 
 
-FORM = Form(folder=NAME, tables=TABLES, parse="kineto/parse", ids=4, has_ends=False, rewrite=normalise)
+ROUTES = (
+    Route(("ops",), categories=("cpu_op",)),
+    Route(("api_calls",), categories=("cuda_runtime", "cuda_driver", "xpu_runtime")),
+    Route(("kernels", "collectives"), categories=("kernel",), on_thread=False),
+    Route(("memcpys",), categories=("gpu_memcpy", "gpu_memset"), on_thread=False),
+    Route(("ranges", "collectives"), categories=("user_annotation", "gpu_user_annotation", "python_function")),
+    Route(("links",), phase="s"),
+    Route(("links",), phase="f"),
+    Route(("counters",), phase="i", categories=("cpu_instant_event",), name="[memory]", one_row=False),
+)
+FORM = Form(folder=NAME, tables=TABLES, parse="kineto/parse", ids=4, has_ends=False, rewrite=normalise, routes=ROUTES)
 
 
 def _describe(sink: Sink, metadata: dict[str, Any]) -> None:

@@ -1,16 +1,15 @@
 -- title = "Kineto: runtime and driver calls"
 -- doc = "Calls of every back-end that Kineto knows: CUDA, ROCm, XPU, MTIA and private ones."
+-- [args]
+-- correlation = "BIGINT"
+-- "External id" = "BIGINT"
 SELECT
     id, start_ns, greatest(dur_ns, 0) AS dur_ns, pid, tid, name,
     CASE WHEN contains(cat, 'driver') THEN 'driver' ELSE 'runtime' END AS kind,
     args.correlation AS correlation,
     args."External id" AS external_id
-FROM (
-    SELECT *, from_json(line, '{"args": {
-        "correlation": "BIGINT", "External id": "BIGINT"}}').args AS args
-    FROM event
-    WHERE ph = 'X'
-        AND cat IN ('runtime', 'driver', 'cuda_runtime', 'cuda_driver', 'xpu_runtime', 'xpu_driver', 'mtia_runtime',
-            'glow_runtime', 'privateuse1_runtime', 'privateuse1_driver')
-        AND start_ns IS NOT NULL AND dur_ns IS NOT NULL
-)
+FROM event
+WHERE ph = 'X'
+    AND cat IN ('runtime', 'driver', 'cuda_runtime', 'cuda_driver', 'xpu_runtime', 'xpu_driver', 'mtia_runtime',
+        'glow_runtime', 'privateuse1_runtime', 'privateuse1_driver')
+    AND start_ns IS NOT NULL AND dur_ns IS NOT NULL

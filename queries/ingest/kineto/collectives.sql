@@ -1,5 +1,14 @@
 -- title = "Kineto: collectives"
 -- doc = "NCCL kernels carry the arguments of the call; gloo's work is an annotation on a thread of its own, with the shapes of the tensors it was given where shapes were recorded."
+-- [args]
+-- "Collective name" = "VARCHAR"
+-- "In msg nelems" = "BIGINT"
+-- dtype = "VARCHAR"
+-- "Group size" = "BIGINT"
+-- "Process Group Name" = "VARCHAR"
+-- Seq = "BIGINT"
+-- "Input Dims" = "VARCHAR"
+-- "Input type" = "VARCHAR"
 SELECT
     id + 1 AS id, start_ns, dur_ns, name, kind, kernel_id, n_elements, dtype,
     TRY(n_elements * CASE lower(dtype)
@@ -12,15 +21,14 @@ FROM (
         lower(coalesce(args."Collective name", regexp_extract(name, '^(?:gloo|nccl|mpi|ucc):(.*)$', 1))) AS kind,
         CASE WHEN cat = 'kernel' THEN id END AS kernel_id,
         -- A tensor without dimensions has one element; a call without tensors (a barrier) has no type either.
-        coalesce(args."In msg nelems", CASE WHEN cat <> 'kernel' AND len(args."Input type") > 0 THEN TRY_CAST(list_sum(list_transform(
-            TRY_CAST(args."Input Dims" AS BIGINT[][]), lambda d: coalesce(list_product(d), 1))) AS BIGINT) END) AS n_elements,
-        coalesce(args.dtype, CASE WHEN cat <> 'kernel' AND len(list_distinct(args."Input type")) = 1
-            THEN regexp_replace(args."Input type"[1], '^c10::', '') END) AS dtype,
+        coalesce(args."In msg nelems", CASE WHEN cat <> 'kernel' AND len(types) > 0 THEN TRY_CAST(list_sum(list_transform(
+            TRY_CAST(TRY(CAST(args."Input Dims" AS JSON)) AS BIGINT[][]), lambda d: coalesce(list_product(d), 1))) AS BIGINT) END)
+            AS n_elements,
+        coalesce(args.dtype, CASE WHEN cat <> 'kernel' AND len(list_distinct(types)) = 1
+            THEN regexp_replace(types[1], '^c10::', '') END) AS dtype,
         args."Process Group Name" AS group_name, args."Group size" AS group_size, args."Seq" AS sequence
     FROM (
-        SELECT *, from_json(line, '{"args": {
-            "Collective name": "VARCHAR", "In msg nelems": "BIGINT", "dtype": "VARCHAR", "Group size": "BIGINT",
-            "Process Group Name": "VARCHAR", "Seq": "BIGINT", "Input Dims": "JSON", "Input type": "VARCHAR[]"}}').args AS args
+        SELECT *, TRY(from_json(args."Input type", '["VARCHAR"]')) AS types
         FROM event
         WHERE ph = 'X' AND start_ns IS NOT NULL AND dur_ns IS NOT NULL
             AND ((cat = 'kernel' AND contains(lower(name), 'ccl')) OR (cat = 'user_annotation' AND regexp_matches(name, '^(gloo|mpi|ucc):')))

@@ -1,5 +1,18 @@
 -- title = "Kineto: kernels"
 -- doc = "Kernels on a device stream. ROCm records grid and block on the launching call only."
+-- [args]
+-- device = "BIGINT"
+-- context = "BIGINT"
+-- stream = "BIGINT"
+-- grid = "BIGINT[]"
+-- block = "BIGINT[]"
+-- "registers per thread" = "BIGINT"
+-- "shared memory" = "BIGINT"
+-- "est. achieved occupancy %" = "DOUBLE"
+-- correlation = "BIGINT"
+-- "External id" = "BIGINT"
+-- "graph id" = "BIGINT"
+-- "graph node id" = "BIGINT"
 SELECT
     id, start_ns, greatest(dur_ns, 0) AS dur_ns, name,
     args.device AS device,
@@ -14,11 +27,5 @@ SELECT
     args."External id" AS external_id,
     args."graph id" AS graph,
     args."graph node id" AS graph_node
-FROM (
-    SELECT *, from_json(line, '{"args": {
-        "device": "BIGINT", "context": "BIGINT", "stream": "BIGINT", "grid": "BIGINT[]", "block": "BIGINT[]",
-        "registers per thread": "BIGINT", "shared memory": "BIGINT", "est. achieved occupancy %": "DOUBLE",
-        "correlation": "BIGINT", "External id": "BIGINT", "graph id": "BIGINT", "graph node id": "BIGINT"}}').args AS args
-    FROM event
-    WHERE ph = 'X' AND cat = 'kernel' AND start_ns IS NOT NULL AND dur_ns IS NOT NULL
-)
+FROM event
+WHERE ph = 'X' AND cat = 'kernel' AND start_ns IS NOT NULL AND dur_ns IS NOT NULL

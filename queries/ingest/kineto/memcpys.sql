@@ -1,5 +1,14 @@
 -- title = "Kineto: copies and fills"
 -- doc = "The direction and the kinds of memory stand only in the name, as in `Memcpy HtoD (Pageable -> Device)`."
+-- [args]
+-- device = "BIGINT"
+-- context = "BIGINT"
+-- stream = "BIGINT"
+-- fromDevice = "BIGINT"
+-- toDevice = "BIGINT"
+-- bytes = "BIGINT"
+-- correlation = "BIGINT"
+-- "External id" = "BIGINT"
 SELECT
     id, start_ns, greatest(dur_ns, 0) AS dur_ns, name,
     args.device AS device,
@@ -23,11 +32,6 @@ SELECT
     args.bytes AS size_bytes,
     args.correlation AS correlation,
     args."External id" AS external_id
-FROM (
-    SELECT *, from_json(line, '{"args": {
-        "device": "BIGINT", "context": "BIGINT", "stream": "BIGINT", "fromDevice": "BIGINT", "toDevice": "BIGINT",
-        "bytes": "BIGINT", "correlation": "BIGINT", "External id": "BIGINT"}}').args AS args
-    FROM event
-    WHERE ph = 'X' AND cat IN ('memcpy', 'gpu_memcpy', 'memset', 'gpu_memset')
-        AND start_ns IS NOT NULL AND dur_ns IS NOT NULL
-)
+FROM event
+WHERE ph = 'X' AND cat IN ('memcpy', 'gpu_memcpy', 'memset', 'gpu_memset')
+    AND start_ns IS NOT NULL AND dur_ns IS NOT NULL

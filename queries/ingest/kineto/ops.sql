@@ -1,5 +1,15 @@
 -- title = "Kineto: operators"
 -- doc = "Old files keep annotations among the operators; their names contain a #."
+-- [args]
+-- "Input Dims" = "VARCHAR"
+-- "Input Strides" = "VARCHAR"
+-- "Input type" = "VARCHAR"
+-- "Concrete Inputs" = "VARCHAR"
+-- "External id" = "BIGINT"
+-- "Sequence number" = "BIGINT"
+-- "Fwd thread id" = "BIGINT"
+-- "Call stack" = "VARCHAR"
+-- "Module Hierarchy" = "VARCHAR"
 SELECT
     id, start_ns, greatest(dur_ns, 0) AS dur_ns, pid, tid, name,
     args."Input Dims" AS shapes,
@@ -11,12 +21,6 @@ SELECT
     nullif(args."Fwd thread id", 0) AS forward_thread,
     args."Call stack" AS call_stack,
     args."Module Hierarchy" AS module_hierarchy
-FROM (
-    SELECT *, from_json(line, '{"args": {
-        "Input Dims": "VARCHAR", "Input Strides": "VARCHAR", "Input type": "VARCHAR", "Concrete Inputs": "VARCHAR",
-        "External id": "BIGINT", "Sequence number": "BIGINT", "Fwd thread id": "BIGINT",
-        "Call stack": "VARCHAR", "Module Hierarchy": "VARCHAR"}}').args AS args
-    FROM event
-    WHERE ph = 'X' AND (cat = 'cpu_op' OR (cat = 'operator' AND NOT contains(name, '#')))
-        AND start_ns IS NOT NULL AND dur_ns IS NOT NULL
-)
+FROM event
+WHERE ph = 'X' AND (cat = 'cpu_op' OR (cat = 'operator' AND NOT contains(name, '#')))
+    AND start_ns IS NOT NULL AND dur_ns IS NOT NULL

@@ -1,5 +1,5 @@
 -- title = "Kineto: event texts to columns"
--- doc = "One row per event with what every table needs; arguments are read where a table wants them. Times come as text: a double would lose digits. An event takes four ids: it may fill rows of several tables."
+-- doc = "One row per event with what every table needs; `schema` names the keys and the arguments that tables want. Times come as text: a double would lose digits. An event takes four ids: it may fill rows of several tables."
 SELECT * REPLACE (
     -- Beyond a hundred years from 1970 or a span of thirty, sums of times would leave 64 bits.
     CASE WHEN start_ns BETWEEN -4000000000000000000 AND 4000000000000000000 THEN start_ns END AS start_ns,
@@ -26,12 +26,10 @@ FROM (
         e.id AS flow,
         -- Text that is no JSON may be no text at all; the splitter settles it.
         CASE WHEN e.ph IS NOT NULL THEN line END AS line,
+        e.args AS args,
         e.cat IN ('Operator', 'Runtime', 'Kernel', 'Memcpy', 'Memset')
             OR (contains(e.ts, '.') AND length(e.ts) > 14 AND TRY_CAST(e.ts AS DOUBLE) >= 9e12) AS is_spelled_otherwise
     FROM (
-        SELECT "row", line, TRY(from_json(line, '{
-            "ph": "VARCHAR", "cat": "VARCHAR", "name": "VARCHAR", "pid": "VARCHAR", "tid": "VARCHAR",
-            "ts": "VARCHAR", "dur": "VARCHAR", "id": "VARCHAR"}')) AS e
-        FROM lines
+        SELECT "row", line, TRY(from_json(line, $schema)) AS e FROM lines
     )
 )

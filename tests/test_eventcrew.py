@@ -1,0 +1,101 @@
+"""Reading several parts at once gives what reading them one after the other gives, whatever is wrong in one of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from traceview import capture, eventcrew, eventtables, jsonevents, store
+from traceview.model import Options
+
+CALL = '{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 7, "tid": 7, "ts": %d, "dur": 5}'
+SPOILED = {
+    "nothing": CALL,
+    "no JSON": '{"ph": "X", "cat": "cpu_op", "name": "a" 7 "b": }',
+    "quotes": '{"ph": "X", "cat": "cpu_op", "name": "foo "bar" baz", "pid": 7, "tid": 7, "ts": %d, "dur": 1}',
+    "an event inside": '{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 7, "tid": 7, "ts": %d, "dur": 1, '
+    '"args": {"list": [{"ph": "X", "cat": "cpu_op", "name": "in"}, {"ph": "X", "cat": "cpu_op", "name": "in"}]}}',
+    "negative": '{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 7, "tid": 7, "ts": %d, "dur": -1}',
+    "no time": '{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 7, "tid": 7, "ts": "soon", "dur": 1}',
+    "long time": '{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 7, "tid": 7, "ts": 1700000000123456.789, "dur": 1}',
+    "text as thread": '{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 7, "tid": "stream 3", "ts": %d, "dur": 1}',
+    "of no kind": '{"ph": "X", "cat": "overhead", "name": "a", "pid": 7, "tid": 7, "ts": %d, "dur": 1, "args": {"x": 2}}',
+    "old spelling": '{"ph": "X", "cat": "Operator", "name": "a", "pid": 7, "tid": 7, "ts": %d, "dur": 1, '
+    '"args": {"external id": 5}}',
+    "raw newline": '{"ph": "X", "cat": "cpu_op", "name": "a\nb", "pid": 7, "tid": 7, "ts": %d, "dur": 1}',
+}
+TABLES = ("ops", "api_calls", "kernels", "links", "events", "ranges", "counters")
+
+
+def trace(spoiled: str) -> bytes:
+    """400 events of several kinds, of which every 90th is another."""
+    events = []
+    for n in range(400):
+        shape: dict[str, Any] = {"pid": 7, "tid": 7, "ts": 1000 + n + 0.125}
+        kinds = [
+            {"ph": "X", "cat": "cpu_op", "name": f"op {n}", **shape, "dur": 0.5, "args": {"External id": n}},
+            {"ph": "X", "cat": "kernel", "name": "k", **shape, "dur": 2, "args": {"stream": 7, "grid": [n, 1, 1]}},
+            {"ph": "s", "id": n, **shape, "cat": "ac2g", "name": "ac2g"},
+            {
+                "ph": "i",
+                "cat": "cpu_instant_event",
+                "s": "t",
+                "name": "[memory]",
+                **shape,
+                "args": {"Total Allocated": n},
+            },
+            {"ph": "X", "cat": "user_annotation", "name": f"gloo:all_reduce {n}", **shape, "dur": 2},
+        ]
+        text = json.dumps(kinds[n % len(kinds)])
+        events.append(spoiled.replace("%d", str(1000 + n)) if n % 90 == 45 else text)
+    return ('{"schemaVersion": 1, "traceEvents": [' + ",\n".join(events) + '], "traceName": "x"}').encode()
+
+
+def read(path: Path, target: Path) -> dict[str, Any]:
+    connection = capture.connect(store.convert([path], target, Options(threads=3)))
+    found: dict[str, Any] = {
+        table: connection.execute(f"SELECT * FROM raw.{table} ORDER BY ALL").fetchall() for table in TABLES
+    }
+    found["captures"] = connection.execute("SELECT * FROM raw.captures").fetchall()
+    return found
+
+
+@pytest.mark.parametrize("what", SPOILED)
+def test_any_surprise_is_read_as_if_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
+    path = tmp_path / "trace.json"
+    path.write_bytes(trace(SPOILED[what]))
+    monkeypatch.setattr(jsonevents, "CHUNK_BYTES", 4000)
+    monkeypatch.setattr(eventcrew, "MAX_CAREFUL", 1)
+    quick = read(path, tmp_path / "quick")
+    monkeypatch.setattr(eventtables, "_quickly", _refuse)
+    assert quick == read(path, tmp_path / "careful")
+
+
+def _refuse(*_: object) -> None:
+    raise eventcrew.Unexpected
+
+
+def test_what_is_as_expected_is_read_quickly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "trace.json"
+    path.write_bytes(trace(CALL))
+    monkeypatch.setattr(jsonevents, "CHUNK_BYTES", 4000)
+    carefully = []
+    original = eventtables._carefully
+    monkeypatch.setattr(eventtables, "_carefully", lambda *args: (carefully.append(len(args[3])), original(*args)))
+    store.convert([path], tmp_path / "out")
+    assert carefully == [1], "only the last event, behind which the file goes on"
+
+
+def test_an_error_of_ours_is_not_taken_for_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "trace.json"
+    path.write_bytes(trace(CALL))
+
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(eventtables, "_quickly", fail)
+    with pytest.raises(ZeroDivisionError):
+        store.convert([path], tmp_path / "out")
