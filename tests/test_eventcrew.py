@@ -22,7 +22,7 @@ SPOILED = {
     "no time": '{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 7, "tid": 7, "ts": "soon", "dur": 1}',
     "long time": '{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 7, "tid": 7, "ts": 1700000000123456.789, "dur": 1}',
     "text as thread": '{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 7, "tid": "stream 3", "ts": %d, "dur": 1}',
-    "of no kind": '{"ph": "X", "cat": "overhead", "name": "a", "pid": 7, "tid": 7, "ts": %d, "dur": 1, "args": {"x": 2}}',
+    "of no kind": '{"ph": "X", "cat": "overhead", "name": "a", "pid": 7, "tid": 7, "ts": %d, "dur": 1}',
     "old spelling": '{"ph": "X", "cat": "Operator", "name": "a", "pid": 7, "tid": 7, "ts": %d, "dur": 1, '
     '"args": {"external id": 5}}',
     "raw newline": '{"ph": "X", "cat": "cpu_op", "name": "a\nb", "pid": 7, "tid": 7, "ts": %d, "dur": 1}',
