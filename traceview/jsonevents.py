@@ -345,27 +345,6 @@ class EventSplitter:
             self.metadata.update(found)
 
 
-def arrays(blocks: Iterable[bytes], names: Iterable[str]) -> Iterator[tuple[str, EventSplitter]]:
-    """Every array of objects that stands under one of these keys, however deep, in the order of the file.
-
-    Each splitter must be used up before the next is asked for. Text between arrays is passed over.
-    """
-    key = re.compile(rb'"(' + b"|".join(name.encode() for name in names) + rb')"\s*:\s*\[\s*(?=\{)')
-    blocks = iter(blocks)
-    text = b""
-    while True:
-        match = key.search(text)
-        if match:
-            splitter = EventSplitter(blocks, inside=text[match.end() :])
-            yield match.group(1).decode(), splitter
-            text = splitter.rest
-            continue
-        more = next(blocks, None)
-        if more is None:
-            return
-        text = text[-256:] + more
-
-
 def _is_strict(raw: bytes) -> bool:
     try:
         # Of bytes, `loads` would take what is no UTF-8.

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
 import pyarrow as pa
 
 from traceview.files import Peek, Stream
-from traceview.jsonevents import EventSplitter, arrays, lines_table
+from traceview.jsonevents import EventSplitter, lines_table
 from traceview.paths import content
 from traceview.sink import Sink
 
@@ -46,7 +46,7 @@ def read(stream: Stream, sink: Sink) -> None:
     """Fill the tables from one file; what names things comes before what happened."""
     head = _Head(stream)
     _make_empty(sink)
-    for name, splitter in arrays(head, (*KEPT, *RECORDS)):
+    for name, splitter in _arrays(head, (*KEPT, *RECORDS)):
         for lines in splitter:
             _store(sink, name, splitter, lines, head.metadata.get("pid"))
         if not splitter.ended:
@@ -77,6 +77,27 @@ class _Head:
             except (ValueError, RecursionError):
                 return
             self.metadata = found if isinstance(found, dict) else {}
+
+
+def _arrays(blocks: Iterable[bytes], names: Iterable[str]) -> Iterator[tuple[str, EventSplitter]]:
+    """Every array of objects that stands under one of these keys, however deep, in the order of the file.
+
+    Each splitter must be used up before the next is asked for. Text between arrays is passed over.
+    """
+    key = re.compile(rb'"(' + b"|".join(name.encode() for name in names) + rb')"\s*:\s*\[\s*(?=\{)')
+    blocks = iter(blocks)
+    text = b""
+    while True:
+        match = key.search(text)
+        if match:
+            splitter = EventSplitter(blocks, inside=text[match.end() :])
+            yield match.group(1).decode(), splitter
+            text = splitter.rest
+            continue
+        more = next(blocks, None)
+        if more is None:
+            return
+        text = text[-256:] + more
 
 
 @cache
