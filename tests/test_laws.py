@@ -74,7 +74,8 @@ def test_views_are_the_folder() -> None:
 def test_a_report_lists_its_sections(report: Path) -> None:
     facts = tomllib.loads((report / "report.toml").read_text(encoding="utf-8"))
     assert facts["title"] and facts["doc"]
-    assert set(facts["sections"]) == {path.stem for path in report.glob("*.sql")}
+    on_request = {section for sections in facts.get("options", {}).values() for section in sections}
+    assert {*facts["sections"], *on_request} == {path.stem for path in report.glob("*.sql")}
 
 
 @pytest.mark.parametrize("path", [*SECTIONS, *RULES], ids=lambda path: f"{path.parent.name}/{path.stem}")

@@ -22,6 +22,7 @@ from traceview.classify import (
     classify_op,
     classify_primitive,
 )
+from traceview.classify.algorithms import ALGORITHM, TENDENCY, algorithms, tendencies
 from traceview.classify.calls import Item, Part, classify_parts, classify_stage, stage_mark
 from traceview.paths import content
 
@@ -50,6 +51,8 @@ def attribute(connection: duckdb.DuckDBPyConnection) -> None:
     primitives = _distinct(connection, "SELECT DISTINCT kind, impl, prop_kind FROM raw.primitives")
     verdicts = (classify_primitive(kind or "", impl or "", prop or "") for kind, impl, prop in primitives)
     _keep_verdicts(connection, "primitive", ["kind", "impl", "prop_kind"], primitives, verdicts)
+    _keep(connection, "names.algorithm", ALGORITHM, algorithms())
+    _keep(connection, "names.tendency", {"position": "BIGINT", **TENDENCY}, list(_numbered(tendencies())))
     _run(connection, "conv_op", "conv_ops")
     _run(connection, "op", "op_calls")
     _attribute_calls(connection)
@@ -108,6 +111,10 @@ def _attribute_stages(connection: duckdb.DuckDBPyConnection) -> None:
     )
     _run(connection, "side", "side_streams")
     connection.execute("INSERT INTO attributed.part BY NAME SELECT * FROM attributed.side")
+
+
+def _numbered(rows: Iterable[tuple[Any, ...]]) -> Iterable[tuple[Any, ...]]:
+    return ((number, *row) for number, row in enumerate(rows))
 
 
 def _telling(path: str | None) -> str | None:
@@ -187,7 +194,7 @@ def _keep(
 ) -> None:
     """A table of these rows, through parameters: registering Arrow data would import pandas, a quarter of a second."""
     columns = list(zip(*rows, strict=True)) if rows else [() for _ in types]
-    picked = ", ".join(f"unnest(CAST($c{n} AS {types[name]}[])) AS {name}" for n, name in enumerate(types))
+    picked = ", ".join(f'unnest(CAST($c{n} AS {types[name]}[])) AS "{name}"' for n, name in enumerate(types))
     values = {f"c{number}": list(column) for number, column in enumerate(columns)}
     connection.execute(f"CREATE TABLE {table} AS SELECT {picked}", values)
 

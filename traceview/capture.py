@@ -51,6 +51,7 @@ VIEWS = (
     "device_peaks",
     "conv_methods",
     "conv_costs",
+    "conv_admissible",
     "matmul_shapes",
     "conv_trials",
     "exchanges",
@@ -90,7 +91,16 @@ KEPT = HELD | frozenset(
 _COMMENT = re.compile(r"--[^\n]*")
 _SOURCE = re.compile(r"(?i)\b(?:FROM|JOIN)\s+([a-z_]+)\b(?!\s*\.)")
 ATTRIBUTION = "attribution"
-ATTRIBUTED = ("names.kernel", "names.op", "names.primitive", "attributed.conv_op", "attributed.op", "attributed.part")
+ATTRIBUTED = (
+    "names.kernel",
+    "names.op",
+    "names.primitive",
+    "names.algorithm",
+    "names.tendency",
+    "attributed.conv_op",
+    "attributed.op",
+    "attributed.part",
+)
 """What `attribution` makes and views join."""
 
 OFFLINE: dict[str, str | bool | int | float | list[str]] = {

@@ -55,8 +55,11 @@ def names() -> list[str]:
     return sorted(found, key=lambda name: (name != "overview", name))
 
 
-def load(name: str) -> Recipe:
-    """Read a report's folder. Raises `UsageError` for a name that is no report."""
+def load(name: str, options: Iterable[str] = ()) -> Recipe:
+    """Read a report's folder; `options` name sections that it shows on request only, where it has them.
+
+    Raises `UsageError` for a name that is no report.
+    """
     known = names()
     if name not in known:
         near = difflib.get_close_matches(name, known, n=2)
@@ -64,16 +67,22 @@ def load(name: str) -> Recipe:
         raise UsageError(f"there is no report {name!r}; {hint}The reports are: {', '.join(known)}.")
     folder = content("queries") / name
     facts = tomllib.loads((folder / "report.toml").read_text(encoding="utf-8"))
-    queries = tuple(sql.load(folder / f"{section}.sql") for section in facts["sections"])
+    on_request = [section for option in options for section in facts.get("options", {}).get(option, ())]
+    queries = tuple(sql.load(folder / f"{section}.sql") for section in [*facts["sections"], *on_request])
     return Recipe(name, facts["title"], facts.get("doc", ""), queries)
 
 
-def run(connection: duckdb.DuckDBPyConnection, name: str, params: Mapping[str, str] | None = None) -> Report:
+def run(
+    connection: duckdb.DuckDBPyConnection,
+    name: str,
+    params: Mapping[str, str] | None = None,
+    options: Iterable[str] = (),
+) -> Report:
     """Run every section. `params` are texts for the sections' parameters; those a section does not have are ignored.
 
     Raises `UsageError` for an unknown report and for a value that does not fit its parameter's type.
     """
-    recipe = load(name)
+    recipe = load(name, options)
     sections = tuple(section(connection, query, params) for query in recipe.sections)
     return Report(name, recipe.title, recipe.doc, sections, footer(connection))
 

@@ -117,3 +117,9 @@ def test_output_is_utf8_in_any_locale(trace: Path, root: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "─" in done.stdout.decode("utf-8")
+
+
+def test_what_could_have_been_used_is_shown_with_conv_only(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "What cuDNN could have used" in run(capsys, trace, "conv", "--admissible")
+    assert "What cuDNN could have used" not in run(capsys, trace, "conv")
+    assert cli.main(["report", str(trace), "--admissible"]) == 2

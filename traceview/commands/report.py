@@ -29,6 +29,7 @@ EXAMPLES = """examples:
   traceview report trace.json.gz                            the overview
   traceview report trace.json.gz conv layers                two reports
   traceview report run1 kernels --limit 0                   every row
+  traceview report run1 conv --admissible                   with what each layer could have used
   traceview report run1 --format json -o overview.json      exact numbers for a program
   traceview report run1 conv --show-sql                     the queries behind a report, ready for `traceview sql`
 
@@ -53,6 +54,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--set", dest="params", action="append", default=[], metavar="NAME=VALUE", help="a parameter (see --show-sql)"
     )
+    parser.add_argument(
+        "--admissible", action="store_true", help="with conv: which algorithms each layer could use, and why not others"
+    )
     parser.add_argument("--show-sql", action="store_true", help="print the SQL of the reports instead of running them")
     add_machine_options(parser)
 
@@ -61,13 +65,16 @@ def run(args: argparse.Namespace) -> int:
     """Run the reports and print them; returns 0."""
     from traceview import reports
 
-    recipes = [reports.load(name) for name in dict.fromkeys(args.names or ["overview"])]
+    options = ["admissible"] if args.admissible else []
+    recipes = [reports.load(name, options) for name in dict.fromkeys(args.names or ["overview"])]
+    if options and "conv" not in args.names:
+        raise UsageError("--admissible goes with `traceview report INPUT conv`.")
     params = params_of(args.params, recipes)
     if args.show_sql:
         emit(["\n".join(sql_text(recipe, params) for recipe in recipes)], args.output)
         return 0
     with opened(args, reports.asked(recipes)) as connection:
-        done = [reports.run(connection, recipe.name, params) for recipe in recipes]
+        done = [reports.run(connection, recipe.name, params, options) for recipe in recipes]
     limit = DEFAULT_LIMIT if args.limit is None and args.format in FOR_PEOPLE else args.limit
     done = [reports.cut(report, limit) for report in done]
     emit([text_of(done, args.format, bool(args.output))], args.output)

@@ -1,0 +1,70 @@
+-- title = "conv_admissible"
+-- doc = "Every algorithm of cuDNN for every convolution call whose shapes are recorded: whether it is admissible, why not, the workspace it needs by model, and its place in what is usually fast (traceview/classify/algorithms.toml). One row per call, direction and algorithm."
+-- [columns]
+-- op_id = "the convolution call"
+-- direction = "fprop, dgrad or wgrad"
+-- algorithm = "as in conv_calls"
+-- is_used = "whether the call used it"
+-- is_admissible = "whether cuDNN could compute this convolution with it"
+-- reasons = "the conditions it breaks"
+-- needs = "what it needs besides, which a trace does not say"
+-- place = "1 is usually the fastest of the admissible ones; NULL where nothing is known"
+-- tendency = "the class of shapes that the place is from"
+-- tendency_source = "where that was measured"
+-- workspace_bytes = "by model, of the whole batch at once; NULL where it needs only tables"
+-- direct_ratio = "FLOPs of the direct method over its own"
+-- memory = "workspace in words"
+WITH call AS (
+    SELECT c.op_id, c.direction, c.algorithm AS used, c.stride, c.padding, c.groups, c.filter_shape AS w,
+        if(c.transposed, c.output_shape, c.input_shape) AS x,
+        -- A transposed convolution's passes are those of the plain one with input and output exchanged.
+        CASE WHEN c.direction = 'wgrad' THEN 'wgrad' WHEN c.transposed = (c.direction = 'fprop') THEN 'dgrad' ELSE 'fprop' END AS form,
+        coalesce(list_aggregate(c.stride, 'max'), 0) AS stride_most, coalesce(list_aggregate(c.dilation, 'max'), 1) AS dilation_most,
+        coalesce(list_aggregate(c.padding, 'max'), 0) AS padding_most,
+        CASE WHEN k.arithmetic IS NOT NULL THEN k.arithmetic WHEN regexp_matches(c.dtype, '(?i)double|64') THEN 'fp64'
+            WHEN c.dtype IS NOT NULL THEN c.dtype END AS arithmetic
+    FROM conv_calls c LEFT JOIN conv_costs k USING (op_id, direction)
+    WHERE c.direction IS NOT NULL AND c.flop IS NOT NULL AND len(c.stride) > 0
+), sized AS (
+    SELECT *, len(x) - 2 AS dims, (list_aggregate(w[3:], 'max') - 1) * dilation_most + 1 AS widest,
+        (list_aggregate(w[3:], 'min') - 1) * dilation_most + 1 AS narrowest,
+        greatest(x[3] + 2 * coalesce(padding[1], 0), x[-1] + 2 * coalesce(padding[-1], 0)) AS padded
+    FROM call
+), tended AS (
+    SELECT s.*, t.name AS tendency, t."order" AS places, t.source AS tendency_source
+    FROM sized s LEFT JOIN names.tendency t ON s.arithmetic = 'fp32' AND s.groups = 1 AND s.dims = 2
+        AND coalesce(s.widest >= t.filter_min, true) AND coalesce(s.widest <= t.filter_max, true)
+        AND coalesce(s.stride_most >= t.stride_min, true) AND coalesce(s.stride_most <= t.stride_max, true)
+        AND coalesce(s.x[2] <= t.channels_max, true) AND coalesce(list_contains(t.directions, s.form), true)
+    QUALIFY row_number() OVER (PARTITION BY s.op_id, s.direction ORDER BY t.position) = 1
+), judged AS (
+    SELECT t.*, a.name AS algorithm, a.memory,
+        concat_ws('; ', 'cuDNN ' || a.since || ' or later', a.layout || ' tensors') AS needs,
+        CASE WHEN a.method = 'Winograd F(4x4,3x3)' AND t.widest = 5 THEN 'Winograd F(5x5,5x5)' ELSE a.method END AS method,
+        list_filter([
+            if(NOT list_contains(a.directions, t.form), 'no ' || t.form || ' in cuDNN', NULL),
+            if(t.dims <> a.dims, format('{} spatial dimensions, not {}', t.dims, a.dims), NULL),
+            if(NOT list_contains(a.dtypes, if(t.arithmetic = 'tf32', 'fp32', t.arithmetic)), 'not for ' || t.arithmetic, NULL),
+            if(t.stride_most > a.stride_max, format('stride {}, not {}', t.stride_most, a.stride_max), NULL),
+            if(t.dilation_most > a.dilation_max, format('dilation {}, not {}', t.dilation_most, a.dilation_max), NULL),
+            if(t.widest <> t.narrowest AND a.filters IS NOT NULL, 'filter is no square', NULL),
+            if(NOT list_contains(a.filters, t.widest), format('filter of {}, not {}', t.widest, array_to_string(a.filters, ' or ')), NULL),
+            if(t.widest > a.filter_max, format('filter of {}, at most {}', t.widest, a.filter_max), NULL),
+            if(t.padded > a.padded_max, format('{} wide with padding, at most {}', t.padded, a.padded_max), NULL),
+            if(a.padding_below_filter AND t.narrowest <= t.padding_most,
+                format('filter of {} is not wider than its padding of {}', t.narrowest, t.padding_most), NULL)
+        ], lambda reason: reason IS NOT NULL) AS reasons
+    FROM tended t CROSS JOIN names.algorithm a
+), placed AS (
+    SELECT *, len(reasons) = 0 AS is_admissible, nullif(list_position(places, algorithm), 0) AS position FROM judged
+)
+SELECT p.op_id, p.direction, p.algorithm, coalesce(p.algorithm = p.used, false) AS is_used, p.is_admissible, p.reasons, p.needs,
+    CASE WHEN p.is_admissible AND p.position IS NOT NULL THEN
+        CAST(rank() OVER (PARTITION BY p.op_id, p.direction, p.is_admissible ORDER BY p.position NULLS LAST) AS BIGINT) END AS place,
+    p.tendency, p.tendency_source,
+    CASE WHEN p.is_admissible THEN CASE p.algorithm WHEN 'implicit_gemm' THEN 0 WHEN 'implicit_precomp_gemm' THEN NULL
+        -- Fused Winograd kernels keep their tiles in registers; only the transformed filters are stored.
+        WHEN 'winograd' THEN 4 * 16 * p.w[1] * p.w[2] ELSE m.workspace_bytes END END AS workspace_bytes,
+    CASE WHEN p.is_admissible THEN m.direct_ratio END AS direct_ratio, p.memory
+FROM placed p
+LEFT JOIN conv_methods m ON m.op_id = p.op_id AND m.direction = p.direction AND m.method = p.method

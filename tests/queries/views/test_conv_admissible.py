@@ -1,0 +1,149 @@
+"""Which algorithms a convolution could use, and how often the first choice is what was measured to be fastest."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from pathlib import Path
+
+import duckdb
+import pytest
+import shapes
+from given import Given, conv, rows
+
+ALEXNET = {
+    "conv1": ((16, 3, 227, 227), (96, 3, 11, 11), 4, 0),
+    "conv2": ((16, 96, 27, 27), (256, 96, 5, 5), 1, 2),
+    "conv3": ((16, 256, 13, 13), (384, 256, 3, 3), 1, 1),
+}
+GEMMS = {"implicit_gemm", "implicit_precomp_gemm", "explicit_gemm"}
+FFTS = {"fft", "fft_tiling"}
+
+
+def one(
+    tmp_path: Path, x: tuple[int, ...], w: tuple[int, ...], stride: int = 1, padding: int = 0
+) -> duckdb.DuckDBPyConnection:
+    given = Given()
+    conv(given, 0, x, w, stride, padding)
+    given.kernel("implicit_convolve_sgemm", 20, 30, launched=1)
+    return given.open(tmp_path)
+
+
+def admissible(connection: duckdb.DuckDBPyConnection) -> set[str]:
+    return {name for (name,) in rows(connection, "SELECT algorithm FROM conv_admissible WHERE is_admissible")}
+
+
+@pytest.mark.parametrize(
+    ("layer", "expected"),
+    [
+        ("conv1", GEMMS),
+        ("conv2", GEMMS | FFTS | {"winograd_nonfused"}),
+        ("conv3", GEMMS | FFTS | {"winograd", "winograd_nonfused"}),
+    ],
+)
+def test_what_alexnets_layers_could_use(tmp_path: Path, layer: str, expected: set[str]) -> None:
+    assert admissible(one(tmp_path, *ALEXNET[layer])) == expected
+
+
+def test_why_not(tmp_path: Path) -> None:
+    connection = one(tmp_path, *ALEXNET["conv1"])
+    found = dict(rows(connection, "SELECT algorithm, reasons FROM conv_admissible WHERE NOT is_admissible"))
+    assert found["fft"] == ["stride 4, not 1"]
+    assert found["winograd"] == ["stride 4, not 1", "filter of 11, not 3"]
+
+
+@pytest.mark.parametrize(
+    ("x", "w", "padding", "reason"),
+    [
+        ((4, 3, 255, 255), (8, 3, 5, 5), 1, "257 wide with padding, at most 256"),
+        ((4, 3, 30, 30), (8, 3, 3, 3), 3, "filter of 3 is not wider than its padding of 3"),
+    ],
+)
+def test_limits_of_fft(tmp_path: Path, x: tuple[int, ...], w: tuple[int, ...], padding: int, reason: str) -> None:
+    connection = one(tmp_path, x, w, padding=padding)
+    assert rows(connection, "SELECT reasons FROM conv_admissible WHERE algorithm = 'fft'") == [([reason],)]
+
+
+def test_workspace_comes_from_the_model(tmp_path: Path) -> None:
+    connection = one(tmp_path, *ALEXNET["conv3"])
+    found = dict(rows(connection, "SELECT algorithm, workspace_bytes FROM conv_admissible"))
+    assert found["implicit_gemm"] == 0 and found["implicit_precomp_gemm"] is None
+    assert found["explicit_gemm"] == 4 * 16 * 256 * 9 * 13 * 13
+    assert found["winograd"] == 4 * 16 * 384 * 256
+    assert found["winograd_nonfused"] == 4 * 36 * (16 * 16 * (256 + 384) + 384 * 256)
+    assert found["fft"] == 4 * 16 * 17 * (16 * 256 + 16 * 384 + 384 * 256)
+
+
+def test_gradients_have_the_algorithms_of_their_enumeration(tmp_path: Path) -> None:
+    with shapes.layerwise().open(tmp_path) as connection:
+        found = rows(
+            connection,
+            """SELECT direction, list_sort(list(DISTINCT algorithm)) FROM conv_admissible
+            WHERE list_contains(reasons, 'no ' || direction || ' in cuDNN') GROUP BY direction ORDER BY direction""",
+        )
+    assert found == [("dgrad", ["explicit_gemm"]), ("wgrad", ["explicit_gemm", "winograd"])]
+
+
+FAMILY = {"winograd_nonfused": "winograd", "fft_tiling": "fft"}
+
+
+@pytest.mark.shared
+def test_hit_rate_on_deepbench(shared: Path, tmp_path: Path) -> None:
+    """94 shapes on a Titan X: the first choice is what ran in 88, its family in 91; what ran is admissible in all.
+
+    The file's tendencies for forward passes were written down from these rows, so this is how well they sum them up.
+    """
+    given, measured = shapes.deepbench(shared / "studies")
+    with given.open(tmp_path) as connection:
+        first = rows(
+            connection,
+            """SELECT a.algorithm, c.algorithm, u.is_admissible, c.flop FROM conv_calls c
+            JOIN conv_admissible a ON a.op_id = c.op_id AND a.place = 1
+            JOIN conv_admissible u ON u.op_id = c.op_id AND u.is_used ORDER BY c.start_ns""",
+        )
+    assert [row["fwd_algorithm"].lower() for row in measured] == [used for _, used, _, _ in first]
+    assert [int(row["fwd_flop"]) for row in measured] == [flop for *_, flop in first]
+    exact = sum(chosen == used for chosen, used, _, _ in first)
+    family = sum(FAMILY.get(chosen, chosen) == FAMILY.get(used, used) for chosen, used, _, _ in first)
+    misses = Counter((chosen, used) for chosen, used, _, _ in first if chosen != used)
+    print(f"DeepBench, Titan X: {exact} of {len(first)} exactly, {family} by family; misses {dict(misses)}")
+    assert (len(first), exact, family) == (94, 88, 91)
+    assert all(is_admissible for _, _, is_admissible, _ in first)
+    assert misses == {
+        ("winograd", "winograd_nonfused"): 3,
+        ("winograd", "fft"): 2,
+        ("implicit_precomp_gemm", "implicit_gemm"): 1,
+    }
+
+
+IMPLEMENTATIONS = {
+    "cudnn.SpatialConvolution": "implicit_gemm",
+    "nn.SpatialConvolutionMM": "explicit_gemm",
+    "ccn2.SpatialConvolution": "direct",
+    "nn.SpatialConvolutionCuFFT": "fft",
+}
+PASSES = {"updateOutput": "fprop", "updateGradInput": "dgrad", "accGradParameters": "wgrad"}
+
+
+@pytest.mark.shared
+def test_hit_rate_on_the_layers_of_convnet_benchmarks(shared: Path, tmp_path: Path) -> None:
+    """The fastest of four implementations per layer and pass: 14 of 15 are the file's first of them."""
+    best: dict[tuple[str, str], tuple[float, str]] = {}
+    with (shared / "studies/convnet_layerwise_titanx_084c4f0.csv").open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            if row["pass"] in PASSES and row["impl"] in IMPLEMENTATIONS:
+                key, entry = (row["layer"], PASSES[row["pass"]]), (float(row["ms"]), IMPLEMENTATIONS[row["impl"]])
+                best[key] = min(best.get(key, entry), entry)
+    with shapes.layerwise().open(tmp_path) as connection:
+        tendencies = rows(
+            connection,
+            """SELECT DISTINCT c.layer, c.direction, t."order"
+            FROM conv_calls c JOIN conv_admissible a USING (op_id, direction)
+            JOIN names.tendency t ON t.name = a.tendency WHERE c.layer IS NOT NULL""",
+        )
+    tried = set(IMPLEMENTATIONS.values())
+    first = {(layer, way): next(name for name in order if name in tried) for layer, way, order in tendencies}
+    misses = {key: (first.get(key), winner) for key, (_, winner) in best.items() if first.get(key) != winner}
+    print(f"convnet-benchmarks L1 to L5: {len(best) - len(misses)} of {len(best)}; misses {misses}")
+    assert len(best) == 15
+    assert misses == {("L5", "fprop"): ("fft", "direct")}
