@@ -1,0 +1,62 @@
+"""Convolutions that unroll their input: on both sides of the share that matters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from advised import answer, training
+from given import Given, conv
+
+RULE = "explicit_gemm"
+UNROLL = "im2col4d_kernel"
+PRODUCT = "explicit_convolve_sgemm"
+
+
+def steps(explicit_us: float, channels: int = 8, w: tuple[int, ...] = (16, 8, 7, 7), stride: int = 2) -> Given:
+    """In each step a call that unrolls for a fifth of its time, and 900 microseconds of another convolution."""
+    given = training(length=2000)
+    x = (4, channels, 32, 32)
+    for start in (0, 2000, 4000):
+        conv(given, start, x, w, stride, w[2] // 2)
+        given.kernel(UNROLL, start + 100, start + 100 + explicit_us / 5, launched=start + 1)
+        given.kernel(PRODUCT, start + 100 + explicit_us / 5, start + 100 + explicit_us, launched=start + 2)
+        conv(given, start + 20, x, (32, channels, 7, 7), stride, 3)
+        given.kernel("implicit_convolve_sgemm", start + 900, start + 1800, launched=start + 21)
+    return given
+
+
+def test_the_unrolling_is_the_bound(tmp_path: Path) -> None:
+    found = answer(RULE, steps(100), tmp_path)
+    assert (found.status, found.saving_ns, found.saving_pct) == ("found", 20_000, 1.0)
+    assert found.problem == "10.0 % of the time in convolution calls is in calls that unroll their input first."
+    assert found.evidence == (
+        "16x8x7x7 fprop: 1.0 calls and 0.100 ms, of it 0.020 ms unrolling; implicit GEMM needs no workspace",
+    )
+    assert found.confidence == "high: the unrolling is named by its kernels"
+
+
+def test_a_little_is_not_found(tmp_path: Path) -> None:
+    assert answer(RULE, steps(15), tmp_path / "default").status == "not found"
+    assert answer(RULE, steps(15), tmp_path / "lower", explicit_conv_pct="1").status == "found"
+
+
+def test_winograd_would_also_multiply_less(tmp_path: Path) -> None:
+    """32x32 outputs lose no tile edges: F(2x2,3x3) with its transforms takes 64 channels' products at 1 / 2.2."""
+    found = answer(RULE, steps(100, channels=64, w=(64, 64, 3, 3), stride=1), tmp_path)
+    assert found.status == "found" and found.confidence.startswith("medium: ")
+    assert found.saving_ns == pytest.approx(20_000 + 80_000 * (1 - 1 / 2.19), rel=0.002)
+    assert "winograd needs 0.3 MB of workspace" in found.evidence[0]
+
+
+def test_a_product_without_unrolling_is_none(tmp_path: Path) -> None:
+    given = training()
+    for start in (0, 1000, 2000):
+        conv(given, start, (4, 8, 32, 32), (16, 8, 1, 1))
+        given.kernel("ampere_sgemm_128x64_nn", start + 100, start + 200, launched=start + 1)
+    assert answer(RULE, given, tmp_path).status == "not found"
+
+
+def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
+    found = answer(RULE, Given(), tmp_path)
+    assert (found.status, found.reason) == ("cannot tell", "the trace holds no kernels of a device.")

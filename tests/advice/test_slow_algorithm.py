@@ -1,0 +1,95 @@
+"""Algorithms that are slow for their shape: on both sides of one and a half times, and DeepBench's two odd choices."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import shapes
+from advised import answer, training
+from given import Given, conv
+
+from traceview import advice
+
+RULE = "slow_algorithm"
+WINOGRAD = shapes.KERNELS["WINOGRAD"][0]
+PRECOMP = shapes.KERNELS["IMPLICIT_PRECOMP_GEMM"][0]
+X, W = (8, 64, 28, 28), (64, 64, 3, 3)
+
+
+def steps(slow_us: float, with_winograd: bool = True, kernel: str = PRECOMP, w: tuple[int, ...] = W) -> Given:
+    """In each step one call by Winograd of 100 microseconds, and one of the same shape by another algorithm."""
+    given = training()
+    for start in (0, 1000, 2000):
+        if with_winograd:
+            given.span("module", "conv1", start, start + 12)
+            conv(given, start + 1, X, w, padding=1)
+            given.kernel(WINOGRAD, start + 100, start + 200, launched=start + 3)
+        given.span("module", "conv2", start + 20, start + 40)
+        conv(given, start + 22, X, w, padding=1)
+        given.kernel(kernel, start + 300, start + 300 + slow_us, launched=start + 24)
+    return given
+
+
+def test_above_one_and_a_half_times_the_rate_of_the_better_one_is_the_bound(tmp_path: Path) -> None:
+    found = answer(RULE, steps(160), tmp_path)
+    assert (found.status, found.saving_ns, found.place) == ("found", 60_000, "Most of it in conv2")
+    assert found.problem == "1 of the convolutions run an algorithm that is slow for their shape."
+    assert found.evidence == (
+        "conv2 fprop 8x64x28x28 through 64x64x3x3: implicit_precomp_gemm 0.160 ms, winograd 0.100 ms "
+        "(at its rate in this trace; workspace 0.3 MB)",
+    )
+    assert found.confidence.startswith("high: ")
+
+
+def test_below_it_is_not(tmp_path: Path) -> None:
+    assert answer(RULE, steps(140), tmp_path / "default").status == "not found"
+    assert answer(RULE, steps(140), tmp_path / "lower", slower_ratio="1.3").status == "found"
+
+
+def test_without_the_better_one_in_the_trace_its_operations_are_counted(tmp_path: Path) -> None:
+    """F(2x2,3x3) multiplies 2.25 times less, of which its transforms take a little back."""
+    found = answer(RULE, steps(160, with_winograd=False), tmp_path)
+    assert found.status == "found" and found.confidence.startswith("low: ")
+    assert found.saving_ns == pytest.approx(160_000 * (1 - 1 / 2.1889), rel=1e-4)
+    assert "by operations" in found.evidence[0]
+
+
+def test_the_usual_algorithm_is_never_slow(tmp_path: Path) -> None:
+    """Precomputed implicit GEMM of 1x1, however long it takes."""
+    given = training()
+    for number, length in enumerate((100, 100, 900)):
+        conv(given, 1000 * number, X, (64, 64, 1, 1))
+        given.kernel(PRECOMP, 1000 * number + 20, 1000 * number + 20 + length, launched=1000 * number + 2)
+    assert answer(RULE, given, tmp_path).status == "not found"
+
+
+def test_tensor_cores_are_not_judged(tmp_path: Path) -> None:
+    given = steps(400, kernel="sm80_xmma_fprop_implicit_gemm_tf32f32_tf32f32_f32_nhwckrsc_nchw_tilesize128x128x16")
+    assert answer(RULE, given, tmp_path).status == "not found"
+
+
+@pytest.mark.shared
+def test_deepbenchs_two_odd_choices_of_fft_and_no_other_3x3(shared: Path, tmp_path: Path) -> None:
+    """FFT on 56x56 with 128 to 256 channels: 6.85 and 10.6 ms where Winograd's rates on other 3x3 layers say 2 to 5.
+
+    Outside 3x3 it is the one shape that ran plain implicit GEMM: twice its neighbour's batch in thrice the time.
+    """
+    given, _ = shapes.deepbench(shared / "studies")
+    with given.open(tmp_path) as connection:
+        (found,) = advice.run(connection, advice.load([RULE]))
+    assert found.status == "found"
+    three = [line for line in found.evidence if "x3x3: " in line]
+    assert [line.partition("(")[0] for line in three] == [
+        "256x128x3x3 fprop 16x128x56x56 through 256x128x3x3: fft 10.635 ms, winograd 4.657 ms ",
+        "256x128x3x3 fprop 8x128x56x56 through 256x128x3x3: fft 6.850 ms, winograd 2.329 ms ",
+    ]
+    (other,) = set(found.evidence) - set(three)
+    assert other.startswith(
+        "512x128x1x1 fprop 16x128x28x28 through 512x128x1x1: implicit_gemm 0.283 ms, implicit_precomp"
+    )
+    assert found.saving_ns == pytest.approx(11_850_000 + 150_000, rel=0.01)
+
+
+def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
+    assert answer(RULE, Given(), tmp_path).status == "cannot tell"
