@@ -12,6 +12,8 @@ SELECT need, is_there, missing FROM (VALUES
     ('conv_calls', EXISTS (FROM counted_conv_calls), 'no convolution was recognised in this trace'),
     ('conv_shapes', EXISTS (FROM counted_conv_calls WHERE flop IS NOT NULL),
         'the trace records no shapes of convolutions'),
+    ('conv_strides', EXISTS (FROM counted_conv_calls WHERE flop IS NOT NULL AND len(stride) > 0),
+        'the trace records no stride of convolutions'),
     ('conv_gradients', EXISTS (FROM counted_conv_calls WHERE direction IN ('dgrad', 'wgrad')),
         'the trace holds no gradient of a convolution'),
     ('host_memory_kinds', EXISTS (FROM raw.memcpys WHERE direction IN ('HtoD', 'DtoH')

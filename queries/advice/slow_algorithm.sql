@@ -1,9 +1,9 @@
 -- title = "Slow convolution algorithms"
--- doc = "Convolutions computed by another algorithm than the one that is usually the fastest for their shape and that the library admits. Where that one runs elsewhere in the trace on filters of the same size, its rate there says what the call would take; else the operations by model say how much of the arithmetic can go. The bound is what the fastest such rate leaves of the time that nothing earlier on the device covers."
+-- doc = "Convolutions of cuDNN in fp32, the only ones whose usual order was measured, that are computed by another algorithm than the one that is usually the fastest for their shape and that the library admits. Where that one runs elsewhere in the trace on filters of the same size, its rate there says what the call would take; else the operations by model say how much of the arithmetic can go. The bound is what the fastest such rate leaves of the time that nothing earlier on the device covers."
 -- why = "A library that may not search, or not use the memory it needs, takes an algorithm that always works; for one shape they differ several times."
 -- cost = "Workspace as the evidence says; a search costs time in the first step, and other algorithms round differently."
 -- unless = "Shapes change from step to step (a search would run each time), results must be the same to the last bit, or memory is near its limit."
--- needs = ["kernels", "conv_shapes"]
+-- needs = ["kernels", "conv_shapes", "conv_strides"]
 -- [fix]
 -- pytorch = "torch.backends.cudnn.benchmark = True with fixed shapes, and no CUDNN_CONV_WSCAP_DBG below the workspace that the evidence names"
 -- tensorflow = "TF_CUDNN_USE_AUTOTUNE=1 (the default) and TF_CUDNN_WORKSPACE_LIMIT_IN_MB above the workspace that the evidence names"

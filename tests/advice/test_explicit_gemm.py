@@ -8,6 +8,8 @@ import pytest
 from advised import answer, training
 from given import Given, conv
 
+from traceview import advice
+
 RULE = "explicit_gemm"
 UNROLL = "im2col4d_kernel"
 PRODUCT = "explicit_convolve_sgemm"
@@ -60,3 +62,13 @@ def test_a_product_without_unrolling_is_none(tmp_path: Path) -> None:
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
     assert (found.status, found.reason) == ("cannot tell", "the trace holds no kernels of a device.")
+
+
+@pytest.mark.shared
+def test_resnet_50_on_a_v100_unrolls_in_two_calls_of_a_step(shared: Path, captures) -> None:  # type: ignore[no-untyped-def]
+    """Real, and little: 0.28 of 155 ms a step, below what is told unless --at-least says so."""
+    connection = captures.open(shared / "traces/kineto/v100-resnet50-train-old.json.gz")
+    (found,) = advice.run(connection, advice.load([RULE]))
+    assert (found.saving_ns, found.place) == (283_167, "Most of it in 512x1024x1x1, 512x512x3x3")
+    (slow,) = advice.run(connection, advice.load(["slow_algorithm"]))
+    assert (slow.status, slow.reason) == ("cannot tell", "the trace records no stride of convolutions.")
