@@ -22,7 +22,7 @@ WITH device AS (
     SELECT 3, format('Summary: {} rows of totals without a timeline, in the view `summaries`; no report can be made of them.',
         count(*)) FROM summaries HAVING count(*) > 0
     UNION ALL
-    SELECT 3, format('Layer times: {} rows averaged by the log itself, without a timeline, in the view `layer_times`.',
+    SELECT 3, format('Layer times: {} rows averaged by the log itself, without a timeline, in the report `layers`.',
         count(*)) FROM layer_times HAVING count(*) > 0
     UNION ALL
     SELECT 4, 'Quality: ' || string_agg(format('{} {}', total, kind), '; ' ORDER BY total DESC, kind) || '.'

@@ -29,6 +29,7 @@ FRAMEWORKS = {
     "keras": "keras_steps.py",
     "onnxruntime": "onnxruntime_profiler.py",
     "mxnet": "mxnet_profiler.py",
+    "cntk": "cntk_timing.py",
 }
 # Old versions (by what comes before the first dot) that need another collector than the new ones, or none.
 VERSIONS = {

@@ -81,3 +81,38 @@ def test_a_real_log_splits_a_network_as_the_studies_do(root: Path, captures: Any
     ]
     assert rows(found, "SELECT DISTINCT n FROM layer_times") == [(20,)]
     assert rows(found, "SELECT n_dropped, problems FROM captures") == [(None, None)]
+
+
+COLLECTED = """\
+traceview-cntk\tstep\t3\t1795000000000000000\t1795000000000060000
+traceview-cntk\tstep\t4\t1795000000000070000\t1795000000000120000
+traceview-cntk\tstep\t5\t1795000000000090000\t1795000000000080000
+traceview-cntk\tlayer\tConvolution317\tblock.conv 1
+traceview-cntk\tlayer\tPlus319\tblock.conv 1
+Convolution317                 forward avg 0.001597s, backward avg 0.001636s (fwd# 2|bwd# 2)
+Plus319                        forward avg 0.000771s, backward avg 0.000867s (fwd# 2|bwd# 2)
+Minus444                       forward avg 0.000002s, backward avg 0.000000s (fwd# 2|bwd# 0)
+"""
+
+
+def test_what_a_collector_adds_are_layers_and_steps(tmp_path: Path) -> None:
+    path = tmp_path / "rank-0000.cntk.txt"
+    path.write_text(COLLECTED)
+    connection = capture.connect(store.convert([path], tmp_path / "capture"))
+    found = connection.execute("SELECT layer, type, kind, direction, dur_ns, n FROM layer_times ORDER BY id").fetchall()
+    assert found == [
+        ("block.conv 1", "Convolution", "conv", "forward", 1_597_000, 2),
+        ("block.conv 1", "Convolution", "conv", "backward", 1_636_000, 2),
+        ("block.conv 1", "Plus", "bias", "forward", 771_000, 2),
+        ("block.conv 1", "Plus", "bias", "backward", 867_000, 2),
+        ("Minus444", "Minus", "elementwise", "forward", 2_000, 2),
+    ]
+    # No device was recorded: whether one was busy is not known.
+    assert connection.execute(
+        "SELECT step, start_ns, dur_ns, busy_ns, idle_ns FROM steps ORDER BY step"
+    ).fetchall() == [
+        (3, 0, 60_000, None, None),
+        (4, 70_000, 50_000, None, None),
+    ]
+    assert connection.execute("SELECT kind, n FROM quality").fetchall() == [("step that ends before it begins", 1)]
+    assert connection.execute("SELECT n_events, n_kept, n_dropped FROM captures").fetchall() == [(8, 7, 1)]

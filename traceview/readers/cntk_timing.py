@@ -2,7 +2,8 @@
 
 Capture with `cntk.debugging.debug.set_node_timing(True)` before training and `trainer.print_node_timing()` after it,
 which prints to stderr; format: `ComputationNetworkEvaluation.cpp` in https://github.com/microsoft/CNTK. Times are
-seconds with six decimals. A node that comes again begins another run.
+seconds with six decimals. A node that comes again begins another run. `collectors/cntk_timing.py` puts lines of its own
+before them: the recorded steps, the only times with a place, and the layers that nodes belong to.
 """
 
 from __future__ import annotations
@@ -15,24 +16,33 @@ from traceview.sink import Sink
 
 NAME = "cntk_timing"
 TITLE = "CNTK node timing"
-HOW = "cntk.debugging.debug.set_node_timing(True); trainer.print_node_timing()"
+HOW = "traceview collect, or cntk.debugging.debug.set_node_timing(True); trainer.print_node_timing()"
 
 _NODE = re.compile(
     r"^(?:\d\d/\d\d/\d{4} [\d:]{8}: )?\s*(.*?\S)\s+forward avg (\S+)s, backward avg (\S+)s \(fwd# (\d+)\|bwd# (\d+)\)"
 )
 _LINES = r"forward avg \S+s, backward avg \S+s \(fwd# \d+\|bwd# \d+\)"
+_STEP = re.compile(r"^traceview-cntk\tstep\t(\d{1,9})\t(\d{1,19})\t(\d{1,19})$", re.ASCII)
+_LAYER = re.compile(r"^traceview-cntk\tlayer\t([^\t]+)\t([^\t]+)$")
+_OURS = "^traceview-cntk\t"
 
 
 def sniff(peek: Peek) -> bool:
-    """A line as CNTK prints it for a node."""
-    return bool(re.search(_LINES.encode(), peek.head))
+    """A line as CNTK prints it for a node, or one of the collector's."""
+    return bool(re.search(_LINES.encode(), peek.head)) or peek.head.startswith(b"traceview-cntk\t")
 
 
 def read(stream: Stream, sink: Sink) -> None:
-    """Keep one row per node and direction that ran."""
+    """Keep one row per node and direction that ran, and the steps."""
     log = LayerLog(stream, sink, run=1)
     seen: set[str] = set()
-    for line in log.lines(_LINES):
+    layers: dict[str, str] = {}
+    steps = []
+    for line in log.lines(f"{_LINES}|{_OURS}"):
+        if step := _STEP.match(line):
+            steps.append((step[1], int(step[2]), int(step[3])))
+        elif layer := _LAYER.match(line):
+            layers[layer[1]] = layer[2]
         found = _NODE.match(line)
         if not found:
             continue
@@ -45,6 +55,24 @@ def read(stream: Stream, sink: Sink) -> None:
         for direction, average, count in (("forward", found[2], found[4]), ("backward", found[3], found[5])):
             n = whole(count)
             if n != 0:
-                log.add(LayerTime(ns(average, "s"), direction, node, n, kind))
+                log.add(LayerTime(ns(average, "s"), direction, layers.get(node, node), n, kind))
     log.close()
+    _add_steps(sink, steps)
     sink.fact(tool="CNTK node timing", framework="CNTK")
+
+
+def _add_steps(sink: Sink, steps: list[tuple[str, int, int]]) -> None:
+    """The steps that a collector saw, as (number, start, end)."""
+    whole_steps = [step for step in steps if step[1] <= step[2] < 1 << 63]
+    sink.write_rows(
+        "ranges",
+        [{"kind": "step", "name": name, "start_ns": start, "dur_ns": end - start} for name, start, end in whole_steps],
+    )
+    sink.count("n_events", len(steps))
+    sink.count("n_kept", len(whole_steps))
+    if len(whole_steps) < len(steps):
+        sink.count("n_dropped", len(steps) - len(whole_steps))
+        sink.problem("step that ends before it begins", len(steps) - len(whole_steps))
+    if whole_steps:
+        sink.zero_unix_ns = 0
+        sink.fact(clock="wall clock of the steps; average times have no place in time")

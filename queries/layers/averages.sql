@@ -1,0 +1,27 @@
+-- title = "Averages of the log"
+-- doc = "Times that a framework's own log gives per layer, each the average of a call; what a layer has several of is added up. Such a log has no timeline."
+-- cannot = "No log of average layer times in this trace."
+-- [columns]
+-- rank = "process of the job"
+-- network = "network, where the log names it"
+-- run = "number of the program whose output it is, in a log of several"
+-- layer = "layer; where the program named none, the framework's own name of the node"
+-- kind = "what it does, told by its type"
+-- type = "type, as the framework calls it"
+-- calls = "calls that the averages are of, at most"
+-- forward_ns = "forward pass"
+-- backward_ns = "backward pass, all gradients together"
+-- both_ns = "where the log gives both passes as one"
+-- share_pct = "of the run"
+WITH summed AS (
+    SELECT rank, network, run, layer, kind, type, max(n) AS calls, min(id) AS first_id,
+        sum(dur_ns) FILTER (direction = 'forward' OR direction IS NULL) AS forward_ns,
+        sum(dur_ns) FILTER (direction LIKE 'backward%') AS backward_ns,
+        sum(dur_ns) FILTER (direction = 'forward_backward') AS both_ns,
+        sum(dur_ns) AS total_ns
+    FROM layer_times WHERE layer IS NOT NULL GROUP BY ALL
+)
+SELECT rank, network, run, layer, kind, type, calls, forward_ns, backward_ns, both_ns,
+    100.0 * total_ns / nullif(sum(total_ns) OVER (PARTITION BY rank, network, run), 0) AS share_pct
+FROM summed
+ORDER BY rank, run, network, total_ns DESC, first_id
