@@ -32,11 +32,11 @@ check: $(VENV)/.installed
 test: check
 	$(BIN)/pytest -n auto
 
-# TensorFlow, JAX, Keras and ONNX Runtime in an environment of their own (3 GB), and the tests of their collectors.
+# TensorFlow, JAX, Keras, ONNX Runtime and OpenCV 4 in an environment of their own (3 GB), and the tests of their collectors.
 $(VENV)-frameworks/.installed: Makefile
 	$(PYTHON) -m venv $(VENV)-frameworks
 	$(VENV)-frameworks/bin/pip install --quiet --disable-pip-version-check "torch==$(TORCH)" \
-		tensorflow-cpu==2.21.* jax==0.10.* keras==3.15.* onnxruntime==1.31.* onnx
+		tensorflow-cpu==2.21.* jax==0.10.* keras==3.15.* onnxruntime==1.31.* onnx opencv-python-headless==4.14.0.94
 	touch $@
 
 frameworks: $(VENV)/.installed $(VENV)-frameworks/.installed

@@ -30,6 +30,7 @@ FRAMEWORKS = {
     "onnxruntime": "onnxruntime_profiler.py",
     "mxnet": "mxnet_profiler.py",
     "cntk": "cntk_timing.py",
+    "cv2": "opencv_dnn.py",
 }
 # Old versions (by what comes before the first dot) that need another collector than the new ones, or none.
 VERSIONS = {

@@ -6,6 +6,7 @@ until what had begun has ended, without the time that writing the capture took i
 
 import ctypes
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import traceview_raw as raw
@@ -26,10 +27,13 @@ class Ranges:
     def __init__(self):
         self.library = self.path = None
         if is_ours():
-            try:
+            # Where it was built for another processor or C library, NVTX cannot load it either.
+            with suppress(OSError):
                 self.library = ctypes.CDLL(os.environ[VARIABLE])
-            except OSError:
-                return  # Another processor or C library than it was built for: NVTX cannot load it either.
+
+    def wait(self):
+        """A framework's steps will be recorded: until then, nothing."""
+        if self.library is not None:
             self.library.traceview_nvtx_off()
 
     def start(self):
@@ -55,5 +59,4 @@ class Ranges:
         """Forget what was recorded."""
         for path, _ in self.stop():
             path.unlink()
-        if self.library is not None:
-            self.library.traceview_nvtx_off()
+        self.wait()

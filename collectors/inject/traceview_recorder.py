@@ -240,6 +240,7 @@ class Process:
         raw.note("framework")
         if len(self.recorders) > 1:
             return
+        self.nvtx.wait()
         if hasattr(sys, "addaudithook"):  # since Python 3.8
             sys.addaudithook(lambda event, args: self.busiest().called() if event == CALL_EVENT else None)
         follow_forks(self.forked)

@@ -8,20 +8,21 @@
 -- layer = "layer; where the program named none, the framework's own name of the node"
 -- kind = "what it does, told by its type"
 -- type = "type, as the framework calls it"
+-- impl = "implementation, where the log names it"
 -- calls = "calls that the averages are of, at most"
 -- forward_ns = "forward pass"
 -- backward_ns = "backward pass, all gradients together"
 -- both_ns = "where the log gives both passes as one"
 -- share_pct = "of the run"
 WITH summed AS (
-    SELECT rank, network, run, layer, kind, type, max(n) AS calls, min(id) AS first_id,
+    SELECT rank, network, run, layer, kind, type, impl, max(n) AS calls, min(id) AS first_id,
         sum(dur_ns) FILTER (direction = 'forward' OR direction IS NULL) AS forward_ns,
         sum(dur_ns) FILTER (direction LIKE 'backward%') AS backward_ns,
         sum(dur_ns) FILTER (direction = 'forward_backward') AS both_ns,
         sum(dur_ns) AS total_ns
     FROM layer_times WHERE layer IS NOT NULL GROUP BY ALL
 )
-SELECT rank, network, run, layer, kind, type, calls, forward_ns, backward_ns, both_ns,
+SELECT rank, network, run, layer, kind, type, impl, calls, forward_ns, backward_ns, both_ns,
     100.0 * total_ns / nullif(sum(total_ns) OVER (PARTITION BY rank, network, run), 0) AS share_pct
 FROM summed
 ORDER BY rank, run, network, total_ns DESC, first_id

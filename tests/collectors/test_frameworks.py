@@ -309,3 +309,26 @@ def test_the_larger_samples_train(framework):
     assert done.returncode == 0, done.stderr
     first, *rest = done.stdout.splitlines()
     assert first.startswith("alexnet: 62378344 parameters, batch 2, ") and rest[-1].startswith("step 2: loss ")
+
+
+def test_opencv_runs_of_a_caffe_model_are_steps(tmp_path):
+    need("cv2")
+    words = (SAMPLES / "inference" / "alexnet_opencv.py", "--steps", "7", "--threads", "1")
+    done = run(tmp_path, *words, "--unfused")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("alexnet: 62378344 parameters, batch 1, cpu, nchw, plain\n")
+    about = described(tmp_path)
+    assert (about["framework"], about["model"]["parameters"], about["model"]["batch"]) == ("opencv", 62_378_344, 1)
+    assert (about["threads"], about["steps"]["source"]) == (1, "forward")
+    connection = opened(tmp_path)
+    assert steps(connection) == [3, 4, 5]
+    found = dict(rows(connection, "SELECT layer, kind FROM layer_times WHERE n = 3 AND dur_ns > 0"))
+    assert {found[f"conv{number}"] for number in range(1, 6)} == {"conv"}
+    assert {found[f"relu{number}"] for number in range(1, 8)} == {"activation"}
+
+
+def test_opencv_without_a_network_is_no_framework(tmp_path):
+    need("cv2")
+    done = run(tmp_path, program(tmp_path, "import cv2\nprint(cv2.getNumThreads() > 0)"))
+    assert (done.returncode, done.stdout) == (0, "True\n")
+    assert "imported no framework" in done.stderr

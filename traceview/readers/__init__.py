@@ -26,6 +26,7 @@ from traceview.readers import (
     nvtx,
     onednn,
     onnxruntime,
+    opencv_dnn,
     perfetto,
     rocm_db,
     rocprofv3,
@@ -55,6 +56,7 @@ READERS: tuple[ModuleType, ...] = (
     caffe_time,
     theano_profile,
     cntk_timing,
+    opencv_dnn,
     convnet_benchmarks,
     chrome,
 )

@@ -26,6 +26,7 @@ def ranges(monkeypatch, tmp_path):
 
     found = traceview_nvtx.Ranges()
     found.says = Program(library)
+    found.wait()
     return found
 
 
