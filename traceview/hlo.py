@@ -38,7 +38,7 @@ MOVES = ("transpose", "copy", "reverse", "reshape", "bitcast", "tuple", "get-tup
 PREPARATIONS = frozenset((*MOVES, "iota", "broadcast", "broadcast scalar", "pad", "concatenate", "constant"))
 COLUMNS = ("module", "instruction", "op_name", "kind", "works_for", "shapes", "inputs", "types", "output_shapes")
 SCHEMA = pa.schema([("program", pa.int64()), *((name, pa.string()) for name in COLUMNS)])
-NOTHING = SCHEMA.empty_table()
+NOTHING = pa.Table.from_batches([], SCHEMA)
 """For a trace without programs."""
 _CUDNN = re.compile(r"cudnn\$conv(?:BiasActivation)?(Forward|BackwardInput|BackwardFilter)")
 _PASSES = {"Forward": "fprop", "BackwardInput": "dgrad", "BackwardFilter": "wgrad"}

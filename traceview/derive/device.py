@@ -35,9 +35,13 @@ def api_calls(connection: duckdb.DuckDBPyConnection, steps: Steps, operators: Sp
 _THREAD_RANGES = "SELECT id, pid, tid, start_ns, dur_ns FROM stage.ranges WHERE kind = '{kind}' AND tid IS NOT NULL"
 _RANGES = {"range_id": "nvtx", "library_id": "library", "module_id": "module"}
 
-_DEVICE_ROWS = """
-INSERT INTO derived.{table} BY NAME
-WITH launch AS (
+# Both tables at once: what is looked into is larger than what is looked up.
+_PLACED = """
+CREATE OR REPLACE TEMP TABLE placed AS
+WITH device_row AS (
+    SELECT 'kernels' AS "table", id, start_ns, correlation, external_id, recorded_op FROM stage.kernels
+    UNION ALL SELECT 'memcpys', id, start_ns, correlation, external_id, recorded_op FROM stage.memcpys
+), launch AS (
     SELECT correlation, arg_min(id, start_ns) AS launch_id FROM stage.api_calls
     WHERE correlation IS NOT NULL GROUP BY correlation
 ), by_number AS (
@@ -45,21 +49,21 @@ WITH launch AS (
     WHERE external_id IS NOT NULL AND NOT $has_launches GROUP BY external_id
 ), by_name AS (
     SELECT k.id, o.id AS op_id
-    FROM (SELECT id, start_ns, recorded_op FROM stage.{table} WHERE recorded_op IS NOT NULL) k
+    FROM (SELECT id, start_ns, recorded_op FROM device_row WHERE recorded_op IS NOT NULL) k
     ASOF JOIN (SELECT name, start_ns, max(id) AS id FROM stage.ops GROUP BY name, start_ns) o
         ON o.name = k.recorded_op AND o.start_ns <= k.start_ns
 ), linked AS (
-    SELECT k.id, l.launch_id, c.step AS launch_step, c.range_id, c.library_id, c.module_id, k.start_ns,
+    SELECT k."table", k.id, l.launch_id, c.step AS launch_step, c.range_id, c.library_id, c.module_id, k.start_ns,
         k.recorded_op, coalesce(c.op_id, n.op_id, m.op_id) AS op_id,
         CASE WHEN c.op_id IS NOT NULL THEN 'correlation' WHEN n.op_id IS NOT NULL THEN 'external_id'
             WHEN m.op_id IS NOT NULL THEN 'name' WHEN k.recorded_op IS NOT NULL THEN 'recorded' END AS op_link
-    FROM stage.{table} k
+    FROM device_row k
     LEFT JOIN launch l USING (correlation)
     LEFT JOIN call_facts c ON c.id = l.launch_id
     LEFT JOIN by_number n ON n.external_id = k.external_id
     LEFT JOIN by_name m ON m.id = k.id
 )
-SELECT linked.id, device_until_ns, rank_until_ns, launch_id, range_id, library_id, op_id, op_link,
+SELECT linked."table", linked.id, device_until_ns, rank_until_ns, launch_id, range_id, library_id, op_id, op_link,
     coalesce(o.name, recorded_op) AS op_name, coalesce(d.path, recorded_op) AS op_path,
     -- Where no operators were recorded, the module around the launch.
     coalesce(d.layer, CASE WHEN op_id IS NULL THEN regexp_replace(m.name, ' \\(\\w+\\)$', '') END) AS layer,
@@ -91,13 +95,22 @@ def device_rows(connection: duckdb.DuckDBPyConnection, steps: Steps) -> None:
     calls = connection.execute("SELECT count(*) FROM stage.api_calls WHERE correlation IS NOT NULL").fetchall()
     has_launches = bool(calls[0][0])
     connection.execute(_COVER)
+    if has_launches or not len(steps.spans):
+        publish(connection, "row_step", {"id": np.empty(0, np.int64), "step": np.empty(0, np.int64)})
+    else:
+        rows = fetch(
+            connection, "SELECT id, start_ns FROM stage.kernels UNION ALL SELECT id, start_ns FROM stage.memcpys"
+        )
+        publish(connection, "row_step", {"id": rows["id"], "step": steps.at(rows["start_ns"])})
+    connection.execute(_PLACED, {"has_launches": has_launches})
     for table in ("kernels", "memcpys"):
-        if has_launches or not len(steps.spans):
-            publish(connection, "row_step", {"id": np.empty(0, np.int64), "step": np.empty(0, np.int64)})
-        else:
-            rows = fetch(connection, f"SELECT id, start_ns FROM stage.{table}")
-            publish(connection, "row_step", {"id": rows["id"], "step": steps.at(rows["start_ns"])})
-        connection.execute(_DEVICE_ROWS.format(table=table), {"has_launches": has_launches})
+        connection.execute(
+            f'INSERT INTO derived.{table} BY NAME SELECT * EXCLUDE ("table") FROM placed WHERE "table" = \'{table}\''
+        )
+    for name in ("placed", "cover"):
+        connection.execute(f"DROP TABLE {name}")
+    for name in ("row_step", "call_facts"):
+        connection.unregister(name)
 
 
 def primitives(connection: duckdb.DuckDBPyConnection, steps: Steps, operators: Spans) -> None:

@@ -8,9 +8,10 @@ from __future__ import annotations
 import duckdb
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from traceview.derive.nesting import Ints, Spans
-from traceview.derive.spans import fetch, ids_at, load, publish
+from traceview.derive.spans import column, fetch, ids_at, integers, load, publish, spelled, whole
 from traceview.derive.steps import Steps
 
 PATH_LENGTH = 4
@@ -25,11 +26,14 @@ def operators(connection: duckdb.DuckDBPyConnection, steps: Steps) -> Spans:
     forward = spans.inherit(_forward_index(connection, spans))
     module = modules.innermost(spans.thread, spans.start)
     of_forward = np.where(forward >= 0, module[forward], -1) if len(spans) else module
+    names = _Names(connection, spans)
     publish(
         connection,
         "op_facts",
         {
             "id": spans.id,
+            "path": names.paths(spans),
+            "is_gradient": names.matching(connection, _GRADIENT).astype(np.int64),
             "parent_id": ids_at(spans, spans.parent),
             "depth": spans.depth,
             "self_ns": spans.self_time(),
@@ -39,39 +43,57 @@ def operators(connection: duckdb.DuckDBPyConnection, steps: Steps) -> Spans:
             "step": steps.at(spans.start),
         },
     )
-    connection.register("paths", _paths(connection, spans))
     connection.execute(
         r"""INSERT INTO derived.ops BY NAME
-        SELECT f.id, paths.path, f.parent_id, f.depth, f.self_ns, f.forward_id, f.step,
-            f.forward_id IS NOT NULL OR o.forward_thread IS NOT NULL
-                OR regexp_matches(o.name, 'Backward\d*$|^autograd::engine|(^|/)gradient(_tape|s)/|[(/]transpose[(]')
+        SELECT f.id, f.path, f.parent_id, f.depth, f.self_ns, f.forward_id, f.step,
+            f.forward_id IS NOT NULL OR o.forward_thread IS NOT NULL OR f.is_gradient = 1
                 OR coalesce(regexp_matches(o.hlo_kind, ' [dw]grad$'), false) AS is_backward,
             coalesce(regexp_replace(m.name, ' \(\w+\)$', ''),
                 nullif(regexp_extract(o.module_hierarchy, '([^.]*)$', 1), '')) AS layer,
             coalesce(p.name, CASE WHEN f.forward_id IS NOT NULL THEN 'backward' END) AS phase
-        FROM op_facts f JOIN stage.ops o USING (id) JOIN paths USING (id)
+        FROM op_facts f
+        -- Few operators have any of these: a small table to look into.
+        LEFT JOIN (SELECT id, forward_thread, hlo_kind, module_hierarchy FROM stage.ops
+            WHERE forward_thread IS NOT NULL OR hlo_kind IS NOT NULL OR module_hierarchy IS NOT NULL) o USING (id)
         LEFT JOIN stage.ranges m ON m.id = f.module_id LEFT JOIN stage.ranges p ON p.id = f.phase_id"""
     )
+    connection.unregister("op_facts")
     return spans
 
 
-def _paths(connection: duckdb.DuckDBPyConnection, spans: Spans) -> pa.Table:
-    """The path of each operator, as (id, path). Paths are few, so they are numbered and spelled out once each."""
-    named = connection.sql("SELECT id, name FROM stage.ops").to_arrow_table()
-    encoded = named.column("name").combine_chunks().dictionary_encode()
-    order = np.argsort(spans.id)
-    name = np.empty(len(spans), np.int64)
-    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    name[order[np.searchsorted(spans.id, named.column("id").to_numpy(), sorter=order)]] = codes
-    words = [word or "?" for word in encoded.dictionary.to_pylist()] + ["?"]
-    texts, path = words, name
-    for _ in range(PATH_LENGTH - 1):
-        above = np.where(spans.parent >= 0, path[spans.parent], -1) if len(spans) else path
-        numbered = pa.array(name * (len(texts) + 1) + above + 1).dictionary_encode()
-        path = numbered.indices.to_numpy().astype(np.int64)
-        texts = [_join(words, texts, *divmod(pair, len(texts) + 1)) for pair in numbered.dictionary.to_pylist()]
-    spelled = pa.DictionaryArray.from_arrays(pa.array(path, pa.int32()), pa.array(texts, pa.string()))
-    return pa.table({"id": spans.id, "path": spelled.cast(pa.string())})
+_GRADIENT = r"Backward\d*$|^autograd::engine|(^|/)gradient(_tape|s)/|[(/]transpose[(]"
+"""Names of operators that run for the backward pass."""
+
+
+class _Names:
+    """The names of the operators: few different ones, so everything about them is worked out once for each."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, spans: Spans) -> None:
+        named = connection.sql("SELECT id, name FROM stage.ops").to_arrow_table()
+        encoded = whole(named.column("name")).dictionary_encode()
+        codes = integers(encoded.indices)
+        order = np.argsort(spans.id)
+        self.number = np.empty(len(spans), np.int64)
+        self.number[order[np.searchsorted(spans.id, integers(whole(named.column("id"))), sorter=order)]] = codes
+        self.words: list[str] = [word or "?" for word in encoded.dictionary.to_pylist()] + ["?"]
+
+    def matching(self, connection: duckdb.DuckDBPyConnection, pattern: str) -> NDArray[np.bool_]:
+        """For each operator whether its name matches."""
+        query = "SELECT list_transform($words, lambda word: regexp_matches(word, $pattern))"
+        found = connection.execute(query, {"words": self.words, "pattern": pattern}).fetchall()
+        return np.array(found[0][0], np.bool_)[self.number]
+
+    def paths(self, spans: Spans) -> pa.Array:
+        """The path of each operator. Paths are few, so they are numbered and spelled out once each."""
+        texts, path = self.words, self.number
+        for _ in range(PATH_LENGTH - 1):
+            above = np.where(spans.parent >= 0, path[spans.parent], -1) if len(spans) else path
+            numbered = column(self.number * (len(texts) + 1) + above + 1).dictionary_encode()
+            path = integers(numbered.indices)
+            texts = [
+                _join(self.words, texts, *divmod(pair, len(texts) + 1)) for pair in numbered.dictionary.to_pylist()
+            ]
+        return spelled(path, texts)
 
 
 def _join(words: list[str], texts: list[str], name: int, above: int) -> str:

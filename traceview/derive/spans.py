@@ -5,11 +5,12 @@ The one law: a thread is one number for (process, thread) everywhere in `derive`
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import duckdb
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from traceview.derive.nesting import Ints, Spans
 
@@ -30,9 +31,27 @@ def fetch(connection: duckdb.DuckDBPyConnection, query: str) -> dict[str, Ints]:
     table = connection.sql(query).to_arrow_table()
     columns = {}
     for name in table.column_names:
-        column = table.column(name).cast(pa.int64()).fill_null(-1)
-        columns[name] = column.to_numpy().astype(np.int64, copy=False)
+        columns[name] = integers(whole(table.column(name)))
     return columns
+
+
+def whole(values: pa.ChunkedArray) -> pa.Array:
+    """A column in one piece. (`combine_chunks` of none would import pandas.)"""
+    return pa.concat_arrays(values.chunks) if values.num_chunks else pa.nulls(0, values.type)
+
+
+def integers(values: pa.Array) -> Ints:
+    """An Arrow column as 64-bit integers, NULL as -1. (`fill_null` would import pandas.)"""
+    cast = values.cast(pa.int64())
+    valid, data = cast.buffers()
+    if data is None:
+        return np.full(len(cast), -1, np.int64)
+    found: Ints = np.frombuffer(data, np.int64, len(cast), cast.offset * 8)
+    if cast.null_count:
+        bits = np.frombuffer(valid, np.uint8)
+        known = np.unpackbits(bits, count=cast.offset + len(cast), bitorder="little")[cast.offset :]
+        found = np.where(known, found, -1)
+    return found
 
 
 def load(connection: duckdb.DuckDBPyConnection, source: str) -> Spans:
@@ -46,9 +65,20 @@ def load(connection: duckdb.DuckDBPyConnection, source: str) -> Spans:
     return Spans(columns["id"], columns["thread"], columns["start_ns"], columns["end_ns"])
 
 
-def nullable(values: Ints) -> pa.Array:
-    """An Arrow column in which -1 is NULL."""
-    return pa.array(values, mask=values < 0)
+def column(values: Ints, known: NDArray[np.bool_] | None = None) -> pa.Array:
+    """An Arrow column over the same memory, NULL where `known` is false. (`pa.array` would import pandas.)"""
+    valid = None if known is None else pa.py_buffer(np.packbits(known, bitorder="little"))
+    return pa.Array.from_buffers(pa.int64(), len(values), [valid, pa.py_buffer(np.ascontiguousarray(values))])
+
+
+def spelled(codes: Ints, texts: Sequence[str]) -> pa.Array:
+    """An Arrow column of texts: to each row that of its number."""
+    data = [text.encode() for text in texts]
+    ends = np.cumsum([0, *(len(text) for text in data)], dtype=np.int64)
+    words = pa.Array.from_buffers(
+        pa.large_string(), len(data), [None, pa.py_buffer(ends), pa.py_buffer(b"".join(data))]
+    )
+    return pa.DictionaryArray.from_arrays(column(codes), words)
 
 
 def ids_at(spans: Spans, index: Ints) -> Ints:
@@ -58,8 +88,7 @@ def ids_at(spans: Spans, index: Ints) -> Ints:
     return np.where(index >= 0, spans.id[index], -1)
 
 
-def publish(connection: duckdb.DuckDBPyConnection, name: str, columns: Mapping[str, Ints]) -> None:
-    """Keep columns as a temporary table, -1 as NULL."""
-    connection.register("published", pa.table({key: nullable(value) for key, value in columns.items()}))
-    connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT * FROM published")
-    connection.unregister("published")
+def publish(connection: duckdb.DuckDBPyConnection, name: str, columns: Mapping[str, Ints | pa.Array]) -> None:
+    """Let queries see these columns as a table, -1 as NULL."""
+    made = {key: column(it, it >= 0) if isinstance(it, np.ndarray) else it for key, it in columns.items()}
+    connection.register(name, pa.table(made))
