@@ -1,11 +1,12 @@
 """How fast a Kineto trace becomes a capture, against what the machine allows and against the naive reader.
 
-    python benchmarks/ingest.py TRACE.json[.gz] [--scale 1 18] [--rounds 3] [--peer NAME=COMMAND ...]
+    python benchmarks/ingest.py TRACE.json[.gz] [--scale 1 18] [--rounds 3] [--hta] [--peer NAME=COMMAND]
 
 The trace is repeated with shifted times and ids. Every contender is a whole process, interleaved with the others; the
-table shows the best time, peak memory and the ratio to the floor. `floor` is DuckDB's own `read_json` of five arguments
-to Parquet, on one thread; `pandas` is json.load and a DataFrame. A peer is any command with {} for the trace, for
-example: --peer hta="/path/to/venv/bin/python load_with_hta.py {}". Absolute times mean little; compare within one run.
+table shows the best time, processor time, peak memory and the ratios to the floor. `floor` is DuckDB's own `read_json`
+of five arguments to Parquet, on one thread; `pandas` is json.load and a DataFrame; `--hta` adds Holistic Trace Analysis
+from the package index. A peer is any command with {} for the trace. Absolute times mean little; compare within one run,
+and where other programs load the machine compare processor times.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import venv
 from pathlib import Path
 
 FLOOR = """
@@ -36,7 +38,14 @@ with (gzip.open if sys.argv[1].endswith("gz") else open)(sys.argv[1]) as file:
     events = json.load(file)
 pandas.DataFrame(events if isinstance(events, list) else events["traceEvents"])
 """
+HTA = "HolisticTraceAnalysis==0.5.0"
+LOAD_HTA = """
+import sys
+from hta.trace_analysis import TraceAnalysis
+TraceAnalysis(trace_files={0: sys.argv[1]}, trace_dir="/")
+"""
 ID_STEP = 10_000_000
+ROOT = Path(__file__).resolve().parent.parent
 
 
 def scaled(trace: Path, times: int, folder: Path) -> tuple[Path, Path, int]:
@@ -78,29 +87,64 @@ def shifted(event: dict, copy: int, span: float) -> dict:
     return moved
 
 
-def run(command: list[str]) -> tuple[float, float]:
-    """Seconds and peak megabytes of a whole process. Raises when it fails."""
+def run(command: list[str]) -> tuple[float, float, float]:
+    """Seconds, processor seconds and peak megabytes of a whole process. Raises when it fails."""
     started = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT)
     _, status, usage = os.wait4(process.pid, 0)
     seconds = time.perf_counter() - started
     if status:
-        raise SystemExit(f"{shlex.join(command)} failed ({status})")
-    return seconds, usage.ru_maxrss / 1000
+        raise SystemExit(f"{shlex.join(command)[:300]} failed ({status})")
+    return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1000
 
 
-def contenders(trace: Path, array: Path, folder: Path, peers: list[str]) -> dict[str, list[str]]:
-    """Name -> command. traceview's output is removed before each run by the caller."""
+def hta() -> str:
+    """A Python that has Holistic Trace Analysis, in an environment of its own that is kept in the cache folder."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "traceview-benchmarks"
+    python = cache / HTA / "bin" / "python"
+    if not python.exists():
+        venv.create(cache / HTA, with_pip=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", HTA], check=True)
+    return str(python)
+
+
+def contenders(trace: Path, array: Path, folder: Path, args: argparse.Namespace) -> dict[str, list[str]]:
+    """Name -> command. What they write is removed before each run by the caller."""
     python = sys.executable
     found = {
         "floor": [python, "-c", FLOOR, str(array), str(folder / "floor.parquet")],
         "traceview": [python, "-m", "traceview", "convert", str(trace), "-o", str(folder / "capture")],
+        "first report": [python, "-m", "traceview", "report", str(trace)],
+        "second report": [python, "-m", "traceview", "report", str(trace)],
         "pandas": [python, "-c", NAIVE, str(trace)],
     }
-    for peer in peers:
+    if args.hta:
+        found["hta"] = [hta(), "-c", LOAD_HTA, str(trace)]
+    for peer in args.peer:
         name, _, command = peer.partition("=")
         found[name] = [word.replace("{}", str(trace)) for word in shlex.split(command)]
-    return found
+    return {name: command for name, command in found.items() if name not in args.without}
+
+
+def measure(trace: Path, times: int, folder: Path, args: argparse.Namespace) -> None:
+    """Run every contender on the trace so many times over, in turns, and print what each took at best."""
+    whole, array, events = scaled(trace, times, folder)
+    best: dict[str, tuple[float, float, float]] = {}
+    for _ in range(args.rounds):
+        for label, command in contenders(whole, array, folder, args).items():
+            shutil.rmtree(folder / "capture", ignore_errors=True)
+            if label == "first report":
+                shutil.rmtree(f"{whole}.traceview", ignore_errors=True)
+            taken = run(command)
+            known = best.get(label, (float("inf"), float("inf"), 0.0))
+            best[label] = min(known[0], taken[0]), min(known[1], taken[1]), max(known[2], taken[2])
+    print(f"\n{trace.name} x{times}: {events:,} events, {whole.stat().st_size / 1e6:.1f} MB gzipped\n")
+    print("| | seconds | processor seconds | peak MB | of the floor's seconds | of its processor seconds |")
+    print("|---|---:|---:|---:|---:|---:|")
+    for label, (seconds, processor, megabytes) in best.items():
+        ratios = (f"{mine / floor:.2f}" for mine, floor in zip((seconds, processor), best["floor"], strict=False))
+        print(f"| {label} | {seconds:.2f} | {processor:.2f} | {megabytes:.0f} | {' | '.join(ratios)} |")
+    print(f"\n(load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores)", flush=True)
 
 
 def main() -> None:
@@ -108,24 +152,13 @@ def main() -> None:
     parser.add_argument("trace", type=Path, nargs="?", default=Path("samples/kineto/torch-2.13.0-alexnet-cpu.json.gz"))
     parser.add_argument("--scale", type=int, nargs="+", default=[1, 18])
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--hta", action="store_true", help="also Holistic Trace Analysis, installed from the index")
     parser.add_argument("--peer", action="append", default=[], help="NAME=COMMAND with {} for the trace")
+    parser.add_argument("--without", action="append", default=[], help="leave out this contender")
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        for times in args.scale:
-            trace, array, events = scaled(args.trace, times, folder)
-            best: dict[str, tuple[float, float]] = {}
-            for _ in range(args.rounds):
-                for label, command in contenders(trace, array, folder, args.peer).items():
-                    shutil.rmtree(folder / "capture", ignore_errors=True)
-                    seconds, megabytes = run(command)
-                    known = best.get(label, (float("inf"), 0.0))
-                    best[label] = min(known[0], seconds), max(known[1], megabytes)
-            print(f"\n{args.trace.name} x{times}: {events:,} events, {trace.stat().st_size / 1e6:.1f} MB gzipped")
-            for label, (seconds, megabytes) in best.items():
-                ratio = seconds / best["floor"][0]
-                print(f"{label:12} {seconds:8.2f} s  {megabytes:8.0f} MB  {ratio:6.2f} x floor")
-            print(f"(load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores)")
+    for times in args.scale:
+        with tempfile.TemporaryDirectory() as name:
+            measure(args.trace, times, Path(name), args)
 
 
 if __name__ == "__main__":
