@@ -9,8 +9,9 @@ import contextlib
 import json
 import shlex
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -22,12 +23,15 @@ from traceview.derive import derive
 from traceview.errors import InputError
 from traceview.files import Stream, files_in, peek
 from traceview.model import Options
-from traceview.sink import Sink
+from traceview.sink import Sink, less_memory
 
 MAX_RANK = 1 << 22
 """Ids of a rank begin at a multiple of its number and are 64 bits."""
 SAID = 3
 """Troubles that a refusal names."""
+
+FIRST_BYTES = 512_000_000
+"""What working out derived columns and writing tables is tried with first; the rest waits on disk."""
 
 
 @dataclass
@@ -121,7 +125,7 @@ def read_groups(groups: list[Group], folder: Path, options: Options) -> None:
                 done += _size(source)
             _add_processor(sink, _described(group, sink))
             _add_rank(sink)
-            derive(connection)
+            _with_room(connection, partial(derive, connection))
             sink.rank = _free_rank(group.rank if group.rank is not None else sink.recorded_rank, taken)
             origin = sink.earliest_ns() or 0
             if sink.zero_unix_ns is not None:
@@ -129,7 +133,8 @@ def read_groups(groups: list[Group], folder: Path, options: Options) -> None:
                     origin_unix_ns = sink.zero_unix_ns + origin
                 origin = origin_unix_ns - sink.zero_unix_ns
             known = origin_unix_ns if sink.zero_unix_ns is not None else None
-            sink.export(folder / f"rank-{sink.rank:04d}", origin, known)
+            place = folder / f"rank-{sink.rank:04d}"
+            _with_room(connection, partial(sink.export, place, origin, known))
 
 
 def _size(source: Source) -> int:
@@ -204,6 +209,19 @@ def _plain(error: duckdb.IOException) -> str:
     """What the system says, out of DuckDB's account of it."""
     text = str(error).splitlines()[0].partition('"exception_message":')[2] or str(error).splitlines()[0]
     return text.rpartition('": ')[2].split('"')[0].rstrip(".") or "the disk does not take it"
+
+
+def _with_room(connection: duckdb.DuckDBPyConnection, work: Callable[[], None]) -> None:
+    """Do something that can be done again with little memory, and where that is too little with twice as much."""
+    room = FIRST_BYTES
+    while True:
+        with less_memory(connection, room) as was_less:
+            try:
+                return work()
+            except duckdb.OutOfMemoryException:
+                if not was_less:
+                    raise
+        room *= 2
 
 
 @contextlib.contextmanager

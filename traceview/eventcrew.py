@@ -14,10 +14,12 @@ from dataclasses import dataclass
 import duckdb
 
 from traceview.jsonevents import EventSplitter, Part
-from traceview.sink import Account, Sink
+from traceview.sink import Account, Sink, less_memory
 
 MAX_THREADS = 8
 MAX_CAREFUL = 64
+BYTES = 256_000_000
+BYTES_PER_THREAD = 128_000_000
 
 
 class Unexpected(Exception):
@@ -49,8 +51,9 @@ class Crew:
         self._patience = 1
 
     def run(self, splitter: EventSplitter, carefully: Callable[[Part], None]) -> None:
-        """Read every part."""
-        with ThreadPoolExecutor(len(self._idle)) as pool:
+        """Read every part. What has been read waits on disk where it is much: little of it is needed for the rest."""
+        room = BYTES + len(self._idle) * BYTES_PER_THREAD
+        with less_memory(self._sink.connection, room), ThreadPoolExecutor(len(self._idle)) as pool:
             try:
                 while (part := splitter.part()) is not None:
                     if not part.last and not self._n_careful:

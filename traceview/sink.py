@@ -6,8 +6,9 @@ from that module alone, never from a trace.
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -187,6 +188,21 @@ class Sink(Account):
                 f"COPY ({query}) TO $path (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)",
                 {**{name: values[name] for name in names}, "path": str(folder / f"{table.name}.parquet")},
             )
+
+
+@contextlib.contextmanager
+def less_memory(connection: duckdb.DuckDBPyConnection, n_bytes: int) -> Iterator[bool]:
+    """Let the database use at most so much for a while, if it may use more; says whether it may."""
+    query = "SELECT current_setting('memory_limit'), parse_formatted_bytes(current_setting('memory_limit'))"
+    allowed, n_allowed = connection.execute(query).fetchall()[0]
+    if n_allowed <= n_bytes:
+        yield False
+        return
+    connection.execute("SET memory_limit = $1", [f"{n_bytes // 1_000_000}MB"])
+    try:
+        yield True
+    finally:
+        connection.execute("SET memory_limit = $1", [allowed])
 
 
 def _held(value: Any) -> Any:

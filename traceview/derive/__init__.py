@@ -9,10 +9,14 @@ import duckdb
 
 from traceview.derive import device, host, steps
 from traceview.derive.spans import number_threads
+from traceview.tables import TABLES
 
 
 def derive(connection: duckdb.DuckDBPyConnection) -> None:
-    """Work out every derived column of the rank that lies in the staging tables."""
+    """Work out every derived column of the rank that lies in the staging tables, however often it is called."""
+    for table in TABLES:
+        if table.derived_columns():
+            connection.execute(f"DELETE FROM derived.{table.name}")
     steps.add_missing(connection)
     number_threads(connection)
     numbered = steps.load(connection)
