@@ -9,7 +9,7 @@ import contextlib
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -84,7 +84,7 @@ SMALL_ROWS = 300_000
 """Kernels, copies, primitives and operators up to which a capture is small; a larger one stays on disk."""
 
 KEPT = HELD | frozenset(
-    ("quality", "conv_methods", "conv_costs", "conv_trials", "exchanges", "op_totals", "launch_totals", "windows")
+    ("conv_methods", "conv_costs", "conv_trials", "exchanges", "op_totals", "launch_totals", "windows")
 )
 """Views that are kept beside a large capture, because working them out takes longer than reading them."""
 
@@ -102,6 +102,9 @@ ATTRIBUTED = (
     "attributed.part",
 )
 """What `attribution` makes and views join."""
+
+QUALITY = "quality"
+"""Under every report, and kept beside every capture: a small result of much work on nothing but the recorded tables."""
 
 OFFLINE: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
@@ -139,18 +142,17 @@ def connect(folder: Path, asked: str | None = None) -> duckdb.DuckDBPyConnection
         raise
     except duckdb.Error as error:
         raise InputError(f"{folder} is damaged ({str(error).splitlines()[0]}); convert it again.") from error
-    kept = _place(folder) / "views"
-    is_kept = kept.is_dir()
+    files = _kept_views(folder)
     held = HELD if _is_small(connection) else frozenset()
-    for view in VIEWS if asked is None else resting_on(asked, KEPT if is_kept else frozenset()):
-        if is_kept and view in KEPT:
-            _read_kept(connection, view, kept / f"{view}.parquet")
+    for view in VIEWS if asked is None else resting_on(asked, files.keys()):
+        if view in files:
+            _read_kept(connection, view, files[view])
         else:
             connection.execute(f"CREATE {'TABLE' if view in held else 'VIEW'} {view} AS {_view(view)}")
     return connection
 
 
-def resting_on(text: str, given: frozenset[str] = frozenset()) -> list[str]:
+def resting_on(text: str, given: Collection[str] = ()) -> list[str]:
     """The views that queries rest on, directly or through another view, each after what it uses.
 
     Those `given` rest on nothing.
@@ -184,6 +186,9 @@ def keep(connection: duckdb.DuckDBPyConnection, folder: Path) -> bool:
             with _building(folder, place) as building:
                 for table in ATTRIBUTED:
                     _copy(connection, table, building)
+                connection.execute(
+                    f"COPY ({_view(QUALITY)}) TO $path (FORMAT parquet)", {"path": str(building / f"{QUALITY}.parquet")}
+                )
             for stale in folder.glob(f"{ATTRIBUTION}-*"):
                 if stale != place:
                     shutil.rmtree(stale)
@@ -223,6 +228,12 @@ def _read_kept(connection: duckdb.DuckDBPyConnection, name: str, file: Path, kin
     if kind == "VIEW":
         connection.execute("SET VARIABLE raw_files = list_append(getvariable('raw_files'), $1)", [str(file)])
     connection.execute(f"CREATE OR REPLACE {kind} {name} AS SELECT * FROM read_parquet(getvariable('{variable}'))")
+
+
+def _kept_views(folder: Path) -> dict[str, Path]:
+    place = _place(folder)
+    files = [place / f"{QUALITY}.parquet", *(place / "views").glob("*.parquet")]
+    return {file.stem: file for file in files if file.is_file()}
 
 
 def _place(folder: Path) -> Path:

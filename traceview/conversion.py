@@ -164,8 +164,10 @@ def _read_source(source: Source, sink: Sink, group: Group, options: Options, don
         has_wall_clock = sink.zero_unix_ns is not None
         sink.fact(clock="wall clock of the trace" if has_wall_clock else "its own: the trace records no wall clock")
     troubles = [problem.kind for problem in sink.problems.values()]
-    if options.strict and troubles:
-        raise InputError(f"{source.path}: {_listed(troubles)} (--strict).")
+    n_repaired = sink.facts.get("n_repaired", 0)
+    if options.strict and (troubles or n_repaired):
+        said = [*troubles, *([f"{n_repaired} events had to be repaired"] if n_repaired else [])]
+        raise InputError(f"{source.path}: {_listed(said)} (--strict).")
     if not sink.facts.get("n_kept"):
         reason = _listed(troubles) if troubles else "it holds no events"
         raise InputError(f"{source.path} cannot be used: {reason}.")

@@ -16,12 +16,12 @@ FROM (
         CASE
             WHEN TRY_CAST(e.ts AS BIGINT) BETWEEN -4000000000000000 AND 4000000000000000 AND NOT contains(e.ts, '.')
                 THEN TRY_CAST(e.ts AS BIGINT) * 1000
-            ELSE TRY_CAST(round(TRY_CAST(e.ts AS DECIMAL(38, 6)) * 1000) AS BIGINT)
+            ELSE TRY_CAST(round(TRY_CAST(e.ts AS DECIMAL(28, 6)) * 1000) AS BIGINT)
         END AS start_ns,
         CASE
             WHEN TRY_CAST(e.dur AS BIGINT) BETWEEN 0 AND 9000000000000 AND NOT contains(e.dur, '.')
                 THEN TRY_CAST(e.dur AS BIGINT) * 1000
-            ELSE TRY_CAST(round(TRY_CAST(e.dur AS DECIMAL(38, 6)) * 1000) AS BIGINT)
+            ELSE TRY_CAST(round(TRY_CAST(e.dur AS DECIMAL(28, 6)) * 1000) AS BIGINT)
         END AS dur_ns,
         e.id AS flow,
         -- Text that is no JSON may be no text at all; the splitter settles it.

@@ -1,0 +1,14 @@
+-- title = "Steps"
+-- doc = "Whether training steps were found, and how; without any, every number is for the whole recording."
+-- cannot = "This capture has no process."
+-- [columns]
+-- rank = "process of the job"
+-- steps = "steps that count"
+-- warmup = "leading ones left out, because they take half as long again as the median"
+-- found_by = "what marked them"
+SELECT s.rank, s.n_steps AS steps, s.n_warmup AS warmup,
+    CASE WHEN s.n_steps + s.n_warmup = 0 THEN 'none found' ELSE coalesce(t.found_by, 'the profiler') END AS found_by
+FROM scope s
+LEFT JOIN (SELECT rank, string_agg(DISTINCT found_by, ', ' ORDER BY found_by) AS found_by FROM step_times GROUP BY rank) t
+    USING (rank)
+ORDER BY s.rank

@@ -1,0 +1,75 @@
+"""The view `quality`: what is odd in a recording as a whole, and silence about one that is in order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from given import Given, rows, section
+
+HOUR = 3_600e6
+
+
+def found(given: Given, folder: Path) -> dict[str, tuple[Any, ...]]:
+    return {kind: rest for kind, *rest in rows(given.open(folder), "SELECT kind, n, examples FROM quality")}  # type: ignore[misc]
+
+
+def in_order() -> Given:
+    given = Given()
+    given.span("step", "ProfilerStep#1", 0, 100)
+    given.op("aten::relu", 0, 20)
+    given.kernel("relu", 30, 40, launched=5)
+    return given
+
+
+def test_a_recording_in_order_has_no_row(tmp_path: Path) -> None:
+    assert found(in_order(), tmp_path) == {}
+
+
+def test_a_kernel_before_its_launch(tmp_path: Path) -> None:
+    given = in_order()
+    given.kernel("early", 2, 3, launched=6)
+    assert found(given, tmp_path) == {"kernel that starts before its launch": [1, ["early"]]}
+
+
+def test_a_clock_that_jumps(tmp_path: Path) -> None:
+    given = in_order()
+    given.op("aten::add", 3 * HOUR, 3 * HOUR + 10)
+    assert found(given, tmp_path) == {"clock that jumps: more than an hour without anything": [1, ["3.0 hours"]]}
+
+
+def test_long_work_is_no_jump(tmp_path: Path) -> None:
+    given = in_order()
+    given.op("aten::train", 50, 3 * HOUR)
+    given.op("aten::add", 3 * HOUR, 3 * HOUR + 10)
+    assert found(given, tmp_path) == {}
+
+
+def test_a_recording_that_ends_before_its_kernels(tmp_path: Path) -> None:
+    given = in_order()
+    given.launch(10)
+    given.launch(11, "cudaMemcpyAsync")
+    assert found(given, tmp_path) == {"launch whose kernel is not in the recording": [1, None]}
+
+
+def test_the_profiler_itself_and_two_names_of_a_process(tmp_path: Path) -> None:
+    given = in_order()
+    for number in range(2):
+        times = {"start_ns": 10, "dur_ns": 2_000_000}
+        given.add("events", name="Buffer Flush", category="overhead", phase="X", pid=1, args=None, **times)
+        given.add("events", name="process_name", phase="M", pid=7, args=f'{{"name":"rank {number}"}}', start_ns=0)
+    assert found(given, tmp_path) == {
+        "pause of the profiler itself": [2, ["Buffer Flush: 2 in 4.000 ms"]],
+        "process id with two names": [1, ['7: {"name":"rank 0"}, {"name":"rank 1"}']],
+    }
+
+
+def test_steps_are_found_or_not(tmp_path: Path) -> None:
+    assert section(in_order().open(tmp_path / "a"), "quality/steps") == [
+        {"rank": 0, "steps": 1, "warmup": 0, "found_by": "the profiler"}
+    ]
+    given = Given()
+    given.op("aten::relu", 0, 20)
+    assert section(given.open(tmp_path / "b"), "quality/steps") == [
+        {"rank": 0, "steps": 0, "warmup": 0, "found_by": "none found"}
+    ]
