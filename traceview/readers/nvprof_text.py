@@ -32,7 +32,7 @@ MAX_TABLES = 10_000
 MAX_WARNINGS = 100
 
 _HEADER = (
-    r'^\s*(?:"?Type"?(?:,|\s{2,}))?"?(?:Start|Time\(%\)|Count)"?(?:,|\s{2,})"?(?:Duration|Time|Avg Size)"?(?:,|\s{2,})'
+    r'^[ \t]*(?:"?Type"?(?:,|\s{2,}))?"?(?:Start|Time\(%\)|Count)"?(?:,|\s{2,})"?(?:Duration|Time|Avg Size)"?(?:,|\s{2,})'
     r'.*"?Name"?'
 )
 _UNITS = r"^(?:(?:[num]?s|%|[KMGT]?B(?:/s)?)?,)+(?:[num]?s|[KMGT]?B(?:/s)?)?$"
@@ -83,7 +83,7 @@ class Log:
 def sniff(peek: Peek) -> bool:
     """nvprof's banner or result line, or the header of one of its tables."""
     text = peek.head.decode("utf-8", "replace").replace("\r", "")
-    banner = r"(?m)^\s*==(?:\d+|=+)== (?:NVPROF is profiling|Profiling (?:result|application)|API calls:)"
+    banner = r"(?m)^[ \t]*==(?:\d+|=+)== (?:NVPROF is profiling|Profiling (?:result|application)|API calls:)"
     return text.lstrip()[:1] not in ("{", "[") and bool(re.search(banner, text) or re.search(f"(?m){_HEADER}", text))
 
 

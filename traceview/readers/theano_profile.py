@@ -48,7 +48,7 @@ class _Table:
 
 def sniff(peek: Peek) -> bool:
     """The heading of one of Theano's tables."""
-    return bool(re.search(rb"(?m)^\s*<% ?time> <sum ?%> <apply time> .*<(?:Class|Op|Apply) name>", peek.head))
+    return bool(re.search(rb"(?m)^[ \t]*<% ?time> <sum ?%> <apply time> .*<(?:Class|Op|Apply) name>", peek.head))
 
 
 def read(stream: Stream, sink: Sink) -> None:
