@@ -142,11 +142,11 @@ def connect(folder: Path, asked: str | None = None) -> duckdb.DuckDBPyConnection
         raise
     except duckdb.Error as error:
         raise InputError(f"{folder} is damaged ({str(error).splitlines()[0]}); convert it again.") from error
-    files = _kept_views(folder)
+    kept = _kept_views(folder)
     held = HELD if _is_small(connection) else frozenset()
-    for view in VIEWS if asked is None else resting_on(asked, files.keys()):
-        if view in files:
-            _read_kept(connection, view, files[view])
+    for view in VIEWS if asked is None else resting_on(asked, kept.keys()):
+        if view in kept:
+            _read_kept(connection, view, kept[view])
         else:
             connection.execute(f"CREATE {'TABLE' if view in held else 'VIEW'} {view} AS {_view(view)}")
     return connection

@@ -27,6 +27,8 @@ PEEK_BYTES = 256 * 1024
 READ_BYTES = 1 << 20
 MAX_RATIO = 2000
 """Decompressed bytes per compressed byte beyond which a file is called a bomb (deflate itself cannot exceed 1032)."""
+ZSTD_BYTES = 4096
+"""Compressed bytes given to zstd at a time: four of them can stand for 128 KiB, and all of that comes at once."""
 FREE_BYTES = 1 << 30
 """Output up to this size is never called a bomb."""
 
@@ -112,9 +114,10 @@ class Stream:
         decompressor = zstandard.ZstdDecompressor().decompressobj(read_across_frames=True)
         try:
             for block in blocks:
-                out = decompressor.decompress(block)
-                if out:
-                    yield out
+                for start in range(0, len(block), ZSTD_BYTES):
+                    out = decompressor.decompress(block[start : start + ZSTD_BYTES])
+                    if out:
+                        yield out
         except zstandard.ZstdError as error:
             self.damage = f"zstd data is damaged ({error})"
 

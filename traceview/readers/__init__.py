@@ -62,11 +62,17 @@ READERS: tuple[ModuleType, ...] = (
 )
 
 
+ZIP_MAGIC, TAR_MAGIC = b"PK\x03\x04", b"ustar"
+"""Archives are never unpacked: what their members are named, and how much they hold, is their writer's word."""
+
+
 def detect(peek: Peek) -> ModuleType:
     """The reader whose `sniff` accepts the file. Raises `InputError` when none does."""
     for reader in READERS:
         if reader.sniff(peek):
             return reader
+    if peek.head.startswith(ZIP_MAGIC) or peek.head[257:262] == TAR_MAGIC:
+        raise InputError(f"{peek.path} is an archive: unpack it into a folder of its own and name that folder.")
     raise InputError(f"{peek.path} is no trace that traceview knows; `traceview list formats` shows what it reads.")
 
 

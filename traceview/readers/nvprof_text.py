@@ -32,7 +32,8 @@ MAX_TABLES = 10_000
 MAX_WARNINGS = 100
 
 _HEADER = (
-    r'^[ \t]*(?:"?Type"?(?:,|\s{2,}))?"?(?:Start|Time\(%\)|Count)"?(?:,|\s{2,})"?(?:Duration|Time|Avg Size)"?(?:,|\s{2,})'
+    r'^[ \t]*(?:"?Type"?(?:,|\s{2,}))?'
+    r'"?(?:Start|Time\(%\)|Count)"?(?:,|\s{2,})"?(?:Duration|Time|Avg Size)"?(?:,|\s{2,})'
     r'.*"?Name"?'
 )
 _UNITS = r"^(?:(?:[num]?s|%|[KMGT]?B(?:/s)?)?,)+(?:[num]?s|[KMGT]?B(?:/s)?)?$"
