@@ -46,7 +46,7 @@ frameworks: $(VENV)/.installed $(VENV)-frameworks/.installed
 # a real training step of each under `traceview collect`, its report, and the tests of their collectors.
 legacy: $(VENV)/.installed
 	$(BIN)/python samples/legacy/run.py $(VENV)-legacy $(LEGACY)
-	TRACEVIEW_LEGACY=$(VENV)-legacy $(BIN)/pytest -rs tests/collectors/test_legacy.py
+	TRACEVIEW_LEGACY=$(VENV)-legacy $(BIN)/pytest -rs tests/collectors/test_legacy*.py
 
 bench: $(VENV)/.installed
 	$(BIN)/python benchmarks/ingest.py

@@ -31,6 +31,7 @@ FRAMEWORKS = {
     "mxnet": "mxnet_profiler.py",
     "cntk": "cntk_timing.py",
     "cv2": "opencv_dnn.py",
+    "theano": "theano_times.py",
 }
 # Old versions (by what comes before the first dot) that need another collector than the new ones, or none.
 VERSIONS = {

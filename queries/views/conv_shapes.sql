@@ -1,5 +1,5 @@
 -- title = "conv_shapes"
--- doc = "Shape of each convolution call, from the inputs that PyTorch records on its operators, from XLA's compiled program, else from the primitive that ran."
+-- doc = "Shape of each convolution call, from the inputs that PyTorch records on its operators, from XLA's or Theano's compiled program, else from the primitive that ran."
 WITH positions AS (
     -- Where each operator's schema has what: input, filter, output gradient, bias, stride, padding, dilation, transposed,
     -- groups; and which operator of a nest to believe first.
@@ -72,7 +72,8 @@ WITH positions AS (
         TRY_CAST(json_extract_string(o.inputs, '$[2]') AS BIGINT[]) AS dilation,
         TRY_CAST(json_extract_string(o.inputs, '$[3]') AS BIGINT) AS groups, json_extract_string(o.types, '$[0]') AS dtype
     FROM raw.ops o JOIN attributed.op a ON a.id = o.id
-    WHERE regexp_matches(o.hlo_kind, ' (fprop|dgrad|wgrad)$') AND o.inputs IS NOT NULL
+    WHERE (regexp_matches(o.hlo_kind, ' (fprop|dgrad|wgrad)$') OR o.hlo_kind IS NULL AND o.output_shapes IS NOT NULL)
+        AND o.inputs IS NOT NULL
     QUALIFY row_number() OVER (PARTITION BY a.call_id ORDER BY o.id) = 1
 ), united AS (
     SELECT op_id, x, w, y, stride, padding, dilation, coalesce(groups, 1) AS groups, transposed, dtype, bias FROM sized

@@ -329,7 +329,10 @@ def _why_none(notes: dict[int, tuple[str, str]], options: dict[str, int]) -> str
             'Mark the end of each step with: import sys; sys.audit("traceview.step")'
         )
     if "python" in found:
-        return "the command imported no framework that traceview supports (torch, tensorflow, jax, onnxruntime, mxnet)."
+        return (
+            "the command imported no framework that traceview supports "
+            "(torch, tensorflow, jax, onnxruntime, mxnet, theano)."
+        )
     return (
         "the collector was not loaded. Give a command that runs Python, "
         "without its options -S, -I and -E, which ignore PYTHONPATH."

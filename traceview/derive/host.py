@@ -47,7 +47,9 @@ def operators(connection: duckdb.DuckDBPyConnection, steps: Steps) -> Spans:
         r"""INSERT INTO derived.ops BY NAME
         SELECT f.id, f.path, f.parent_id, f.depth, f.self_ns, f.forward_id, f.step,
             f.forward_id IS NOT NULL OR o.forward_thread IS NOT NULL OR f.is_gradient = 1
-                OR coalesce(regexp_matches(o.hlo_kind, ' [dw]grad$'), false) AS is_backward,
+                OR coalesce(regexp_matches(o.hlo_kind, ' [dw]grad$'), false)
+                -- A pass that was told operator by operator, not one that lasted from here to there.
+                OR coalesce(p.name = 'backward' AND p.domain = 'graph', false) AS is_backward,
             coalesce(regexp_replace(m.name, ' \(\w+\)$', ''),
                 nullif(regexp_extract(o.module_hierarchy, '([^.]*)$', 1), '')) AS layer,
             coalesce(p.name, CASE WHEN f.forward_id IS NOT NULL THEN 'backward' END) AS phase
@@ -61,7 +63,7 @@ def operators(connection: duckdb.DuckDBPyConnection, steps: Steps) -> Spans:
     return spans
 
 
-_GRADIENT = r"Backward\d*$|^autograd::engine|(^|/)gradient(_tape|s)/|[(/]transpose[(]"
+_GRADIENT = r"Backward\d*$|^_backward_|^autograd::engine|(^|/)gradient(_tape|s)/|[(/]transpose[(]"
 """Names of operators that run for the backward pass."""
 
 
