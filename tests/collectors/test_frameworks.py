@@ -288,6 +288,14 @@ def test_onnxruntime_runs_are_steps(tmp_path):
     assert about["steps"] == {"source": "forward", "first": 3, "recorded": 3}
     connection = opened(tmp_path)
     assert len(steps(connection)) == 3
+    # The trace does not say where its zero lies; the session does.
+    origins = rows(
+        connection,
+        "SELECT DISTINCT origin_unix_ns - $1 BETWEEN 0 AND 600000000000 FROM captures".replace(
+            "$1", str(about["zero_unix_ns"])
+        ),
+    )
+    assert origins == [(True,)]
     assert rows(connection, "SELECT count(*) FROM conv_calls") == [(15,)]
     assert not list(tmp_path.glob("*.json"))
 
