@@ -88,7 +88,7 @@ _RANGES = """
 """
 _PLACE = """
 +op_id ID the operator that caused it
-+op_link VARCHAR how the operator was found: correlation, external_id, name, time; recorded where only its name is known
++op_link VARCHAR how the operator was found: correlation, external_id, name, time, recorded (by name); or why it was not
 +op_name VARCHAR name of that operator
 +op_path VARCHAR that operator and up to three around it, innermost first, joined by <
 +layer VARCHAR module or layer, as the framework or the collector named it

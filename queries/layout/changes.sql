@@ -30,8 +30,10 @@ WITH every AS (
     WHERE c.category = 'layout_transpose'
 )
 SELECT change.place_name AS layer, if(call_id IS NULL, 'between operators', 'inside convolutions') AS place, change.direction,
-    coalesce(nullif(logged_source, ''), nullif(upper(named.source), ''), '(not told)') AS source,
-    coalesce(nullif(logged_target, ''), nullif(upper(named.target), ''), '(not told)') AS target,
+    coalesce(nullif(logged_source, ''), nullif(upper(named.source), ''), if(name LIKE '%:ReorderOutput', 'NCHWc', NULL), '(not told)')
+        AS source,
+    coalesce(nullif(logged_target, ''), nullif(upper(named.target), ''), if(name LIKE '%:ReorderInput', 'NCHWc', NULL), '(not told)')
+        AS target,
     name, sum(1.0 / per) AS calls, sum(alone_ns / per) AS busy_ns,
     100.0 * sum(alone_ns / per) / nullif((SELECT sum(alone_ns / per) FROM every), 0) AS busy_pct,
     CASE WHEN call_id IS NOT NULL THEN 100.0 * sum(dur_ns / per) / nullif(any_value(conv.total_ns), 0) END AS layer_pct

@@ -50,9 +50,18 @@ WITH every AS (
     FROM every e JOIN shape s USING (call_id)
     WHERE s.has_bias AND e.direction = 'fprop' AND e.kind = 'kernel'
     GROUP BY e.call_id HAVING NOT bool_or(e.category = 'bias')
+), noted AS (
+    -- ONNX Runtime's nodes say by their last input whether they add a bias (a product's packed filter is no input), and by
+    -- type or name what they apply to the result: a fused node is called after its last part.
+    SELECT e.call_id, e.op_id, e.layer, e.op_name, unnest(list_concat(
+            if(json_array_length(o.shapes, '$[#-1]') = 1, ['bias'], []),
+            if(regexp_matches(o.name, ':Fused|(?i)(relu|sigmoid|tanh|clip|softplus)[^/]*_nchwc:'), ['activation'], []))) AS work,
+        coalesce(nullif(e.library, 'framework'), 'onnxruntime') AS library, 'fused' AS form, 1.0 / per AS calls, NULL AS busy_ns
+    FROM every e JOIN ops o ON o.id = e.op_id
+    WHERE e.kind = 'op' AND o.backend IS NOT NULL AND regexp_matches(o.name, ':(Fused)?(Conv|Gemm)$')
 ), united AS (
     SELECT *, coalesce(layer, filter, op_name, '(no operator)') AS place
-    FROM (FROM own UNION ALL BY NAME FROM logged UNION ALL BY NAME FROM told) LEFT JOIN shape USING (call_id)
+    FROM (FROM own UNION ALL BY NAME FROM logged UNION ALL BY NAME FROM told UNION ALL BY NAME FROM noted) LEFT JOIN shape USING (call_id)
 )
 SELECT coalesce(place, '(all layers)') AS layer, work, library, form, sum(calls) AS calls,
     CAST(sum(busy_ns) AS DOUBLE) AS busy_ns,

@@ -1,5 +1,5 @@
 -- title = "conv_shapes"
--- doc = "Shape of each convolution call, from the inputs that PyTorch records on its operators, from XLA's or Theano's compiled program, else from the primitive that ran."
+-- doc = "Shape of each convolution call, from the inputs that PyTorch records on its operators, from XLA's or Theano's compiled program, from ONNX Runtime's nodes, else from the primitive that ran."
 WITH positions AS (
     -- Where each operator's schema has what: input, filter, output gradient, bias, stride, padding, dilation, transposed,
     -- groups; and which operator of a nest to believe first.
@@ -75,6 +75,18 @@ WITH positions AS (
     WHERE (regexp_matches(o.hlo_kind, ' (fprop|dgrad|wgrad)$') OR o.hlo_kind IS NULL AND o.output_shapes IS NOT NULL)
         AND o.inputs IS NOT NULL
     QUALIFY row_number() OVER (PARTITION BY a.call_id ORDER BY o.id) = 1
+), nodes AS (
+    -- ONNX Runtime: image, filter and bias; it records no attributes.
+    SELECT op_id, x, w, y, x[2] // greatest(w[2], 1) AS groups, dtype, bias
+    FROM (
+        SELECT a.call_id AS op_id, TRY_CAST(json_extract(o.shapes, '$[0]') AS BIGINT[]) AS x,
+            TRY_CAST(json_extract(o.shapes, '$[1]') AS BIGINT[]) AS w, TRY_CAST(json_extract(o.shapes, '$[2]') AS BIGINT[]) AS bias,
+            TRY_CAST(json_extract(o.output_shapes, '$[0]') AS BIGINT[]) AS y, json_extract_string(o.types, '$[0]') AS dtype
+        FROM raw.ops o JOIN attributed.op a ON a.id = o.id
+        WHERE o.backend IS NOT NULL AND regexp_matches(o.name, ':(Fused)?Conv$')
+        QUALIFY row_number() OVER (PARTITION BY a.call_id ORDER BY o.id) = 1
+    )
+    WHERE len(x) >= 3 AND len(w) = len(x) AND len(y) = len(x)
 ), united AS (
     SELECT op_id, x, w, y, stride, padding, dilation, coalesce(groups, 1) AS groups, transposed, dtype, bias FROM sized
     UNION ALL BY NAME
@@ -82,6 +94,8 @@ WITH positions AS (
     FROM parsed WHERE op_id NOT IN (SELECT op_id FROM sized)
     UNION ALL BY NAME
     SELECT op_id, x, w, y, stride, padding, dilation, groups, false AS transposed, dtype FROM compiled
+    UNION ALL BY NAME
+    SELECT op_id, x, w, y, groups, false AS transposed, dtype, bias FROM nodes
 )
 SELECT op_id, x AS input_shape, w AS filter_shape, y AS output_shape, stride, padding, dilation, groups, transposed, dtype,
     TRY_CAST(list_product(w) + if(len(bias) > 0, list_product(bias), 0) AS BIGINT) AS parameters,

@@ -51,8 +51,12 @@ FROM (
     WHERE phase = 'M' AND name = 'process_name' GROUP BY rank, pid HAVING count(DISTINCT args) > 1
 ) GROUP BY rank
 UNION ALL BY NAME
-SELECT rank, NULL AS source, 'primitive outside every operator' AS kind, count(*) AS n, NULL AS examples
-FROM raw.primitives WHERE op_id IS NULL GROUP BY rank
+SELECT rank, NULL AS source,
+    CASE op_link WHEN 'several at once' THEN 'primitive that several operators at that time may have called'
+        WHEN 'none of its kind' THEN 'primitive that no operator at that time can have called'
+        ELSE 'primitive outside every operator' END AS kind,
+    count(*) AS n, list_sort(list_distinct(list(raw.primitives.kind || ' ' || impl)))[:10] AS examples
+FROM raw.primitives WHERE op_id IS NULL GROUP BY rank, op_link
 UNION ALL BY NAME
 SELECT rank, NULL AS source, 'row that overlaps another on its stream' AS kind, count(*) AS n, NULL AS examples
 FROM (

@@ -6,9 +6,12 @@ import gzip
 from pathlib import Path
 from typing import Any
 
+from given import pick, section
+
 from traceview import capture, store
 
 FUSED = "samples/onnxruntime/onnxruntime-1.31.1-lenet-fused.json.gz"
+ALEXNET = "samples/onnxruntime/onnxruntime-1.31.1-alexnet-cpu.json.gz"
 PLAIN = "samples/onnxruntime/onnxruntime-1.31.1-lenet-plain.json.gz"
 
 
@@ -36,6 +39,41 @@ def test_nodes_of_a_plain_model(captures: Any, root: Path) -> None:
     found = rows(connection, "SELECT category, count(*) FROM ops GROUP BY 1 ORDER BY 1")
     assert found == [("activation", 6), ("conv", 6), ("gemm", 3), ("other", 3), ("pooling", 6)]
     assert rows(connection, "SELECT DISTINCT origin_unix_ns FROM captures") == [(None,)]
+
+
+def test_convolutions_have_shapes_and_work(captures: Any, root: Path) -> None:
+    """AlexNet, batch 2: FLOPs are 2 x 2 x the multiplications of the layer table (STUDIES B.1)."""
+    connection = captures.open(root / ALEXNET)
+    found = rows(
+        connection,
+        """SELECT layer, direction, algorithm, input_shape, filter_shape, output_shape, parameters, flop, count(*)
+        FROM conv_calls GROUP BY ALL ORDER BY 1""",
+    )
+    products = (105_415_200, 447_897_600, 149_520_384, 224_280_576, 149_520_384)
+    assert [row[-2] for row in found] == [4 * count for count in products]
+    assert found[1] == (
+        *("relu2_nchwc", "fprop", "direct", [2, 96, 27, 27], [256, 96, 5, 5], [2, 256, 27, 27]),
+        *(614_656, 4 * 447_897_600, 2),
+    )
+
+
+def test_fused_bias_and_activation_are_fused_and_products_have_a_category(captures: Any, root: Path) -> None:
+    connection = captures.open(root / ALEXNET)
+    found = section(connection, "pointwise/layers")
+    every = [row for row in found if row["layer"] == "(all layers)"]
+    assert pick(every, "work", "library", "form", "calls", "busy_ns") == [
+        ("activation", "mlas", "fused", 5, None),
+        ("activation", "onnxruntime", "fused", 2, None),
+        ("bias", "mlas", "fused", 5, None),
+        ("bias", "onnxruntime", "fused", 3, None),
+    ]
+    # Flatten moves nothing: it is the one node that is nothing else.
+    assert rows(connection, "SELECT DISTINCT name FROM activities WHERE category = 'other'") == [("flatten:Flatten",)]
+
+
+def test_reorders_name_the_blocked_layout(captures: Any, root: Path) -> None:
+    found = section(captures.open(root / ALEXNET), "layout/changes")
+    assert pick(found, "name", "source", "target") == [("ReorderOutput:ReorderOutput", "NCHWc", "(not told)")]
 
 
 def test_cut_at_any_line(root: Path, tmp_path: Path) -> None:

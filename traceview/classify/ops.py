@@ -9,8 +9,16 @@ import re
 
 WRAPPERS = re.compile(r"^(?:autograd::engine::evaluate_function: |\[[A-Za-z ]+\] ?)+")
 SUFFIX = re.compile(r"_\d+$")
-TYPED = re.compile(r"^[^: ]+:[A-Za-z_]\w*$")
-"""TensorFlow's `name:Type`."""
+TYPED = re.compile(r"^[^:]+:[A-Za-z_]\w*$")
+"""TensorFlow's and ONNX Runtime's `name:Type`."""
+VIEW = re.compile(
+    r"^aten::(?:transpose|permute|t|adjoint|numpy_T|swap(?:axes|dims)|move(?:dim|axis)|view(?:_as)?|_unsafe_view|as_strided|alias"
+    r"|expand(?:_as)?|(?:un)?squeeze|select|slice|narrow|unbind|split(?:_with_sizes)?|chunk|detach|unfold|diagonal)_?$"
+    r"|^(?:Transpose|Permute|T|View|Swapdims|Movedim|Alias|Expand|Unsqueeze|Squeeze)Backward\d$"
+)
+"""PyTorch's operators that only describe a tensor anew."""
+BLOCKED = re.compile(r"_nchwc$")
+"""ONNX Runtime's name for a node that it moved to its own blocked layout."""
 JAX_FUNCTION = re.compile(r"/p?jit\((\w*(?:elu|softmax|sigmoid|silu|swish|softplus|dropout)\w*)\)/\w+$")
 """A function of JAX that says more than the primitive it is made of: `jit(step)/jvp(conv1)/jit(relu)/max`."""
 
@@ -22,6 +30,10 @@ def leaf(op: str) -> str:
     'Conv2DBackpropFilter'
     >>> leaf("tower/conv1/convolution:Conv2D")
     'Conv2D'
+    >>> leaf("relu1_nchwc:Conv")
+    'Conv_nchwc'
+    >>> leaf("aten::transpose < aten::linear")
+    'aten::view'
     >>> leaf("aten::copy_ < aten::clone")
     'copy_'
     >>> leaf("jit(step)/jvp(conv1)/jit(relu)/max")
@@ -32,6 +44,8 @@ def leaf(op: str) -> str:
     name = WRAPPERS.sub("", op.split(" < ")[0].strip())
     if name.startswith(("Optimizer.", "nccl:")):
         return name
+    if VIEW.match(name):
+        return "aten::view"
     if "::" in name:
         return name.rsplit("::", 1)[1] if not name.startswith(("nccl", "c10d")) else name
     function = JAX_FUNCTION.search(name)
@@ -40,6 +54,8 @@ def leaf(op: str) -> str:
     if TYPED.match(name) or (":" in name and "/" in name):
         scope, kind = name.rsplit(":", 1)
         name = kind if kind and not kind.isdigit() else scope
+        if BLOCKED.search(scope):
+            name += "_nchwc"
     own = SUFFIX.sub("", name.rsplit("/", 1)[-1])
     # JAX names a gradient after the forward operator and says so in the scope.
     return f"{own}_grad" if own.startswith("conv") and "transpose(" in name else own

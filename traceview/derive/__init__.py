@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import duckdb
 
-from traceview.derive import device, host, steps
+from traceview.derive import device, host, primitives, steps
 from traceview.derive.spans import number_threads
 from traceview.tables import TABLES
 
@@ -24,4 +24,4 @@ def derive(connection: duckdb.DuckDBPyConnection) -> None:
     host.ranges(connection, numbered)
     device.api_calls(connection, numbered, operators)
     device.device_rows(connection, numbered)
-    device.primitives(connection, numbered, operators)
+    primitives.primitives(connection, numbered, operators)

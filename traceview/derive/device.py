@@ -111,26 +111,3 @@ def device_rows(connection: duckdb.DuckDBPyConnection, steps: Steps) -> None:
         connection.execute(f"DROP TABLE {name}")
     for name in ("row_step", "call_facts"):
         connection.unregister(name)
-
-
-def primitives(connection: duckdb.DuckDBPyConnection, steps: Steps, operators: Spans) -> None:
-    """Fill derived.primitives: the innermost operator that contains the whole primitive, on whichever thread it ran.
-
-    A library's log names no thread. Where operators of several threads contain the same primitive, the one that
-    started last is taken.
-    """
-    rows = fetch(connection, "SELECT id, start_ns, start_ns + dur_ns AS end_ns FROM stage.primitives")
-    best = np.full(len(rows["id"]), -1, np.int64)
-    for thread in np.unique(operators.thread) if len(rows["id"]) else ():
-        found = operators.innermost(np.full(len(best), thread), rows["start_ns"])
-        inside = (found >= 0) & (operators.end[found] >= rows["end_ns"])
-        later = inside & ((best < 0) | (operators.start[found] > operators.start[best]))
-        best[later] = found[later]
-    facts = {"id": rows["id"], "op_id": ids_at(operators, best), "step": steps.at(rows["start_ns"])}
-    publish(connection, "primitive_facts", facts)
-    connection.execute(
-        """INSERT INTO derived.primitives BY NAME
-        SELECT f.id, f.op_id, CASE WHEN f.op_id IS NOT NULL THEN 'time' END AS op_link,
-            o.name AS op_name, d.path AS op_path, d.layer, d.phase, f.step, o.pid, o.tid
-        FROM primitive_facts f LEFT JOIN stage.ops o ON o.id = f.op_id LEFT JOIN derived.ops d ON d.id = f.op_id"""
-    )
