@@ -92,9 +92,9 @@ def ancestors(variables):
 
 
 def layer_of(name):
-    """The layer that a variable's name tells: `conv1` for `conv1.W` and `W_conv1`; else the name itself."""
+    """The layer that a variable's name tells: `conv1` for `conv1.W`, `W_conv1`, `conv1.W.velocity`; else the name."""
     found = LAYER.match(name)
-    return (found.group("front") or found.group("back")) if found else name
+    return layer_of(found.group("front") or found.group("back")) if found else name
 
 
 def shapes_of(machine, graph):
@@ -129,6 +129,10 @@ def convolution(node, shapes):
     if isinstance(padding, str):
         padding = [{"valid": 0, "half": size // 2, "full": size}[padding] for size in reach]
     padding = [padding, padding] if isinstance(padding, int) else list(padding)
+    # Theano may keep a pair for each dimension; one that differs before and after has no place in the tables.
+    padding = [pad if isinstance(pad, int) else pad[0] if pad[0] == pad[1] else None for pad in padding]
+    if None in padding:
+        return {}
     return {
         "shapes": [image, filters],
         "output_shapes": [result],

@@ -62,7 +62,7 @@ def variables():
 
 def alexnet(x, var):
     """Images N x 3 x 227 x 227 to scores N x 1000. Local response normalisation is left out, as in the comparisons."""
-    random = MRG_RandomStreams(0)
+    random = MRG_RandomStreams(1)
     for name, inputs, outputs, kernel, stride, padding, is_pooled in CONVOLUTIONS:
         shape = (outputs, inputs, kernel, kernel)
         x = conv2d(x, var[f"{name}.W"], filter_shape=shape, border_mode=padding, subsample=(stride, stride))

@@ -84,3 +84,51 @@ print(other.fn.time_thunks, sum(other.fn.call_times))
     assert rows(connection, products) == [(3, 3)]
     calls = "SELECT name, count(*) FROM ranges WHERE domain = 'call' GROUP BY 1 ORDER BY 1"
     assert dict(rows(connection, calls))["other"] == 3
+
+
+def test_theano_padding_in_every_spelling(tmp_path):
+    body = """
+import numpy as np, theano, theano.tensor as tt
+from theano.tensor.nnet import conv2d
+x = tt.tensor4("x")
+w = theano.shared(np.ones((4, 3, 3, 3), "float32"), name="conv.W")
+modes = ["valid", "half", "full", 1, (1, 2), ((1, 2), (0, 0))]
+function = theano.function([x], [conv2d(x, w, border_mode=mode) for mode in modes])
+for step in range(9):
+    function(np.ones((2, 3, 8, 8), "float32"))
+"""
+    flags = {"THEANO_FLAGS": compiled()["THEANO_FLAGS"] + ",floatX=float32"}
+    done = collect("theano", tmp_path, program(tmp_path, body), **flags)
+    assert done.returncode == 0, done.stderr
+    connection = opened(tmp_path)
+    found = rows(connection, "SELECT padding, count(*) FROM conv_calls WHERE step = 3 GROUP BY 1 ORDER BY 1")
+    # What differs before and after is no padding of the tables.
+    assert found == [([0, 0], 1), ([1, 1], 2), ([1, 2], 1), ([2, 2], 1), (None, 1)]
+
+
+def test_theano_layers_with_momentum(tmp_path):
+    body = """
+import numpy as np, theano, theano.tensor as tt
+from theano.tensor.nnet import conv2d
+x = tt.tensor4("x")
+w = theano.shared(np.ones((4, 3, 3, 3), "float32"), name="conv1.W")
+dense = theano.shared(np.ones((144, 2), "float32"), name="W_fc")
+loss = tt.dot(tt.tanh(conv2d(x, w)).flatten(2), dense).mean()
+updates = []
+for each in (w, dense):
+    velocity = theano.shared(0 * each.get_value(), name=each.name + ".velocity")
+    change = 0.9 * velocity - 0.01 * tt.grad(loss, each)
+    updates += [(velocity, change), (each, each + change)]
+train = theano.function([x], loss, updates=updates)
+for step in range(9):
+    train(np.ones((2, 3, 8, 8), "float32"))
+"""
+    flags = {"THEANO_FLAGS": compiled()["THEANO_FLAGS"] + ",floatX=float32"}
+    done = collect("theano", tmp_path, program(tmp_path, body), **flags)
+    assert done.returncode == 0, done.stderr
+    assert described(tmp_path)["model"]["parameters"] == 4 * 27 + 288
+    connection = opened(tmp_path)
+    calls = "SELECT layer, direction, count(*) FROM conv_calls GROUP BY ALL ORDER BY ALL"
+    assert rows(connection, calls) == [("conv1", "fprop", 3), ("conv1", "wgrad", 3)]
+    layers = "SELECT DISTINCT layer FROM ops WHERE layer IS NOT NULL ORDER BY 1"
+    assert rows(connection, layers) == [("conv1",), ("fc",)]
