@@ -20,6 +20,7 @@ import threading
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import traceview_processor as processor
 from traceview_python import unix_ns
 
 SCHEMA = 1
@@ -32,7 +33,7 @@ ENVIRONMENT = (
     "PYTORCH_", "TORCH_", "TORCHINDUCTOR_", "HIP_VISIBLE_DEVICES", "HSA_", "MIOPEN_", "RANK", "LOCAL_RANK",
     "WORLD_SIZE", "LD_PRELOAD", "MALLOC_", "TF_ENABLE_ONEDNN_OPTS", "TF_XLA_FLAGS", "TF_NUM_", "TF_GPU_", "TF_CUDNN_",
     "TF_DETERMINISTIC_OPS", "TF_USE_LEGACY_KERAS", "KERAS_BACKEND", "XLA_FLAGS", "XLA_PYTHON_CLIENT_", "JAX_", "ORT_",
-    "MXNET_", "THEANO_FLAGS",
+    "MXNET_", "THEANO_FLAGS", "ATEN_CPU_CAPABILITY",
 )  # fmt: skip
 
 
@@ -73,18 +74,10 @@ def process_facts():
         "pid": os.getpid(),
         "python": platform.python_version(),
         "platform": platform.platform(),
-        "cpu": _cpu_name(),
+        **processor.facts(),
         "environment": environment(),
         "options": options(),
     }
-
-
-def _cpu_name():
-    try:
-        with Path("/proc/cpuinfo").open() as file:
-            return next(line.split(":", 1)[1].strip() for line in file if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
 
 
 def _claim(wanted, meta):

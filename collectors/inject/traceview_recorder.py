@@ -18,6 +18,7 @@ import threading
 
 import traceview_nsight as nsight
 import traceview_nvtx as nvtx
+import traceview_processor as processor
 import traceview_raw as raw
 from traceview_python import follow_forks, is_worker, now_ns
 from traceview_steps import CALL, CALL_EVENT, Steps
@@ -47,7 +48,7 @@ class Recorder:
         self.first = self.options["wait"] + self.options["warmup"]
         self.state = WAITING
         self.steps = Steps(self.advance)
-        self.step_range = self.sigterm = None
+        self.step_range = self.sigterm = self.usage = None
         self.is_in_library = False
 
     # What the program does
@@ -144,6 +145,7 @@ class Recorder:
         self.tool.start()
         PROCESS.nvtx.start()
         self.state = RECORDING
+        self.usage = processor.usage()
         raw.note("recording")
         is_main_thread = threading.current_thread() is threading.main_thread()
         if is_main_thread and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
@@ -169,6 +171,7 @@ class Recorder:
             return
         with raw.signals_held():
             started = now_ns()
+            used = processor.used_since(self.usage)
             self.close_ranges()
             self.state = DONE
             ranges = PROCESS.nvtx.stop()
@@ -180,6 +183,7 @@ class Recorder:
             meta["ended_by"] = ended_by
             meta["steps"] = self.steps.summary(self.first)
             meta["cost"] = self.steps.cost(self.options["wait"], self.first)
+            meta["usage"] = used
             meta["cost"]["write_ns"] = now_ns() - started
             raw.publish(self.facts.rank, meta, trace, logs)
             PROCESS.nvtx.resume()

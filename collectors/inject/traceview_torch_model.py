@@ -14,6 +14,8 @@ import traceview_raw as raw
 
 # Modules that wrap a model, and what they and others put into a path: no part of a layer's name.
 WRAPPERS = ("DataParallel", "DistributedDataParallel", "OptimizedModule", "FullyShardedDataParallel")
+# Elements looked at in one go: what that needs beside the model is a few megabytes.
+PIECE = 1 << 20
 HIDDEN = {"_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module"}
 
 
@@ -108,6 +110,7 @@ class Facts:
 
     def __init__(self):
         self.model = None
+        self.root = lambda: None
         self.warnings = []
         self.rank = self.world_size = None
 
@@ -119,6 +122,7 @@ class Facts:
             parameters = [variable.value for variable in model.trainable_variables]
         count = sum(parameter.numel() for parameter in parameters)
         if self.model is None or count > self.model["parameters"]:
+            self.root = weakref.ref(model)
             self.model = {
                 "name": type(model).__name__,
                 "parameters": count,
@@ -158,6 +162,8 @@ class Facts:
         facts = raw.process_facts()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            if self.model is not None and not uses_cuda:
+                self.model["denormal"] = _told(lambda: denormal(self.root()))
             facts.update(
                 framework="torch",
                 framework_version=torch.__version__,
@@ -189,8 +195,27 @@ def flags():
         "deterministic_algorithms": _told(torch.are_deterministic_algorithms_enabled),
         "mkldnn.enabled": _told(lambda: torch.backends.mkldnn.enabled),
         "nnpack.enabled": _told(torch._C._get_nnpack_enabled),
+        "cpu.flush_denormal": _told(lambda: float(torch.tensor(1e-40) * 1.0) == 0),
     }
     return {name: value for name, value in found.items() if value is not None}
+
+
+def denormal(model):
+    """How many elements of a model's parameters and their gradients are denormal, of how many; None without a model."""
+    if model is None:
+        return None
+    found = elements = 0
+    with torch.no_grad():
+        for parameter in model.parameters():
+            for tensor in (parameter.data, parameter.grad):
+                if tensor is None or tensor.dtype not in (torch.float32, torch.float64):
+                    continue
+                smallest = torch.finfo(tensor.dtype).tiny
+                for piece in tensor.detach().reshape(-1).split(PIECE):
+                    size = piece.abs()
+                    found += int(((size > 0) & (size < smallest)).sum())
+                elements += tensor.numel()
+    return {"elements": elements, "denormal": found}
 
 
 def _told(ask):

@@ -88,3 +88,16 @@ def test_facts_of_the_model_and_its_input(tensor, name):
     facts.see_input([torch.zeros(9)])
     assert (facts.model["name"], facts.model["parameters"]) == ("Sequential", 2)
     assert (facts.model["batch"], facts.model["input"]["memory_format"]) == (tensor.shape[0], name)
+
+
+def test_denormal_numbers_are_counted():
+    from traceview_torch_model import denormal
+
+    model = torch.nn.Linear(4, 2)
+    with torch.no_grad():
+        model.weight.zero_()
+        model.weight[0, 0] = 1e-40
+        model.bias.fill_(1.0)
+    model.weight.grad = torch.full((2, 4), -2e-39)
+    assert denormal(model) == {"elements": 18, "denormal": 9}
+    assert denormal(None) is None
