@@ -1,5 +1,5 @@
 -- title = "device_peaks"
--- doc = "Peaks of each device: as the trace records them, else from the vendor's datasheet by product name (dense rates), else unknown. The host link is what the product has (PCI Express x16, one direction, after line coding); the slot may give less."
+-- doc = "Peaks of each device: as the trace records them, else from the vendor's datasheet by product name (dense rates), else for a processor whose cores traceview collect noted by its vectors and clock (turbo clocks exceed it), else unknown. The host link is what the product has (PCI Express x16, one direction, after line coding); the slot may give less."
 -- [columns]
 -- rank = "process of the job"
 -- device = "device number"
@@ -119,17 +119,24 @@ WITH known AS (
 ), matched AS (
     SELECT d.rank, d.device, k.* FROM raw.devices d JOIN known k ON regexp_matches(d.name, '(?i)' || k.pattern)
     QUALIFY row_number() OVER (PARTITION BY d.rank, d.device ORDER BY k.position) = 1
+), processor AS (
+    -- Two multiply-add units of the widest vector in each core, which no present processor exceeds.
+    SELECT rank, 4.0 * simd_bits / 32 * cpu_hz * threads AS fp32,
+        format('{} threads x 2 multiply-add units of {} bits x {:.2f} GHz, as traceview collect noted them', threads, simd_bits,
+            cpu_hz / 1e9) AS source
+    FROM processes WHERE simd_bits * cpu_hz * threads IS NOT NULL
 ), used AS (
     SELECT DISTINCT rank, device FROM raw.kernels
 )
 SELECT d.rank, d.device, d.name, u.rank IS NOT NULL OR d.kind = 'cpu' AS is_used,
-    coalesce(d.fp32_flop_per_s, m.fp32) AS fp32_flop_per_s, m.tf32 AS tf32_flop_per_s, m.fp16 AS fp16_flop_per_s,
+    coalesce(d.fp32_flop_per_s, m.fp32, c.fp32) AS fp32_flop_per_s, m.tf32 AS tf32_flop_per_s, m.fp16 AS fp16_flop_per_s,
     m.bf16 AS bf16_flop_per_s, coalesce(d.memory_bytes_per_s, m.memory) AS memory_bytes_per_s,
     m.link AS host_link_bytes_per_s,
     CASE WHEN d.fp32_flop_per_s IS NOT NULL AND d.memory_bytes_per_s IS NOT NULL THEN coalesce(d.peaks_from, 'the trace')
         WHEN d.fp32_flop_per_s IS NOT NULL OR d.memory_bytes_per_s IS NOT NULL
             THEN concat_ws('; ', coalesce(d.peaks_from, 'the trace'), m.source)
-        ELSE coalesce(m.source, 'unknown') END AS peaks_from
+        ELSE coalesce(m.source, c.source, 'unknown') END AS peaks_from
 FROM raw.devices d
 LEFT JOIN matched m USING (rank, device)
+LEFT JOIN processor c ON c.rank = d.rank AND d.kind = 'cpu'
 LEFT JOIN used u ON u.rank = d.rank AND u.device = d.device

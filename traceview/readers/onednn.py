@@ -31,6 +31,7 @@ COMPANION = True
 _MARKER = "(?:onednn|dnnl|mkldnn)_verbose,"
 _LINE = re.compile(rf"{_MARKER}(?:v\d+,)?(?:[\d.]+,)?(?:primitive,|graph,)?(?:info|exec|create)".encode())
 _VERSION = re.compile(rf"{_MARKER}.*?info,(oneDNN|DNNL|Intel MKL-DNN) v?([\d.]+)")
+_HEADER = re.compile(rf"{_MARKER}.*?info,cpu,(?:isa:(?P<isa>[^,]+)|runtime:(?P<runtime>[^,]+),nthr:(?P<threads>\d+))")
 _EXEC = rf"^{_MARKER}(?:v\d+,)?(?:[\d.]+,)?(?:primitive,)?exec,"
 _STAMPED = rf"^{_MARKER}(?:v\d+,)?\d{{12,}}(?:\.\d+)?,"
 _ALONE = "no time stamps in the log: primitives are laid end to end"
@@ -45,12 +46,14 @@ def sniff(peek: Peek) -> bool:
 def read(stream: Stream, sink: Sink) -> None:
     """Fill `primitives`. Lines that are no executed primitive are passed over; damaged ones are counted."""
     library, stamped = "oneDNN", True
+    header: dict[str, str] = {}
     beside = _end_of_trace(sink)
     elapsed = beside or 0
     lines = Lines(stream)
     for batch in lines:
         pieces = _pieces(batch)
         library = _library(pieces) or library
+        header |= _header(pieces)
         chosen = pc.filter(pieces, pc.match_substring_regex(pieces, _EXEC))
         table = pa.table({"row": pa.array(range(len(chosen)), pa.int64()), "line": chosen})
         sink.connection.register("lines", table)
@@ -67,7 +70,7 @@ def read(stream: Stream, sink: Sink) -> None:
     if not stamped and beside is not None:
         sink.problem("primitives of a oneDNN log without time stamps (set ONEDNN_VERBOSE_TIMESTAMP=1)")
     unstamped = _ALONE if beside is None else _BESIDE
-    sink.fact(tool=library, clock="wall-clock stamps in the log" if stamped else unstamped)
+    sink.fact(tool=library, metadata=header or None, clock="wall-clock stamps in the log" if stamped else unstamped)
 
 
 def _end_of_trace(sink: Sink) -> int | None:
@@ -91,6 +94,13 @@ def _library(lines: pa.Array) -> str | None:
     found = pc.filter(lines, pc.match_substring_regex(lines, f"^{_MARKER}.*info,(?:oneDNN|DNNL|Intel MKL-DNN) v"))
     match = _VERSION.match(found[0].as_py()) if len(found) else None
     return f"{match.group(1)} {match.group(2)}" if match else None
+
+
+def _header(lines: pa.Array) -> dict[str, str]:
+    """What the library says of the processor: the instruction set it uses at most, its threads."""
+    found = pc.filter(lines, pc.match_substring(lines, "info,cpu,")).to_pylist()
+    matches = [match.groupdict() for match in map(_HEADER.match, found) if match]
+    return {name: value for match in matches for name, value in match.items() if value is not None}
 
 
 def _account(sink: Sink, n_read: int, n_kept: int) -> None:

@@ -1,0 +1,51 @@
+-- title = "processes"
+-- doc = "What is known of each process beyond its trace: mostly what traceview collect noted about the run, so NULL for traces from elsewhere."
+-- [columns]
+-- rank = "process of the job"
+-- threads = "threads that the framework computes with"
+-- cores = "cores that the process may use"
+-- processor = "name of the processor"
+-- cpu_hz = "highest clock that the system names, else that of the moment"
+-- simd_bits = "widest vector of the processor: 512, 256 or 128 bits"
+-- used_simd_bits = "widest vector that the CPU library uses, by its own account or its implementations' names"
+-- n_recorded = "steps recorded"
+-- recorded_ns = "time from the start of recording to its end"
+-- user_ns = "processor time of the process meanwhile, in the program"
+-- system_ns = "the same in the kernel of the system: page faults, allocation, input and output"
+-- minor_faults = "pages that the process touched for the first time meanwhile, or again after giving them back"
+-- flags = "switches of the framework, as JSON"
+-- environment = "environment variables that change how a step runs, as JSON"
+-- batch = "samples per step"
+-- n_elements = "elements of parameters and gradients that were looked at for denormal numbers"
+-- n_denormal = "of them denormal"
+WITH noted AS (
+    SELECT c.rank, any_value(p.value) AS facts
+    FROM raw.captures c, json_each(c.options, '$.ranks') p
+    WHERE TRY_CAST(p.value->>'$.rank' AS BIGINT) = c.rank
+    GROUP BY c.rank
+), header AS (
+    SELECT rank, max(metadata->>'$.isa') AS isa, max(TRY_CAST(metadata->>'$.threads' AS BIGINT)) AS threads
+    FROM raw.captures WHERE format = 'onednn' GROUP BY rank
+), named AS (
+    SELECT rank, max(CASE WHEN regexp_matches(impl, 'avx512|avx10') THEN 512 WHEN contains(impl, 'avx') THEN 256
+        WHEN contains(impl, 'sse') THEN 128 END) AS bits
+    FROM raw.primitives GROUP BY rank
+), known AS (
+    SELECT r.rank, n.facts, h.isa, h.threads AS header_threads, p.bits, TRY_CAST(n.facts->'$.cpu_flags' AS VARCHAR[]) AS cpu_flags
+    FROM raw.ranks r LEFT JOIN noted n USING (rank) LEFT JOIN header h USING (rank) LEFT JOIN named p USING (rank)
+)
+SELECT rank,
+    -- TensorFlow says 0 where it takes as many as there are cores.
+    coalesce(nullif(TRY_CAST(facts->>'$.threads' AS BIGINT), 0), header_threads, TRY_CAST(facts->>'$.cores' AS BIGINT)) AS threads,
+    TRY_CAST(facts->>'$.cores' AS BIGINT) AS cores, facts->>'$.cpu' AS processor, TRY_CAST(facts->>'$.cpu_hz' AS BIGINT) AS cpu_hz,
+    CASE WHEN list_contains(cpu_flags, 'avx512f') THEN 512 WHEN list_contains(cpu_flags, 'avx2') THEN 256
+        WHEN list_contains(cpu_flags, 'sse4_1') THEN 128 END AS simd_bits,
+    coalesce(CASE WHEN isa ILIKE '%AVX-512%' OR isa ILIKE '%AVX10%' THEN 512 WHEN isa ILIKE '%AVX%' THEN 256
+        WHEN isa ILIKE '%SSE%' THEN 128 END, bits) AS used_simd_bits,
+    TRY_CAST(facts->>'$.steps.recorded' AS BIGINT) AS n_recorded, TRY_CAST(facts->>'$.usage.wall_ns' AS BIGINT) AS recorded_ns,
+    TRY_CAST(facts->>'$.usage.user_ns' AS BIGINT) AS user_ns, TRY_CAST(facts->>'$.usage.system_ns' AS BIGINT) AS system_ns,
+    TRY_CAST(facts->>'$.usage.minor_faults' AS BIGINT) AS minor_faults,
+    facts->'$.flags' AS flags, facts->'$.environment' AS environment, TRY_CAST(facts->>'$.model.batch' AS BIGINT) AS batch,
+    TRY_CAST(facts->>'$.model.denormal.elements' AS BIGINT) AS n_elements,
+    TRY_CAST(facts->>'$.model.denormal.denormal' AS BIGINT) AS n_denormal
+FROM known
