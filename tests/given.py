@@ -27,6 +27,8 @@ class Given:
     def __init__(self, rank: int = 0) -> None:
         self.rank = rank
         self.rows: dict[str, list[dict[str, Any]]] = {}
+        self.about: dict[str, Any] = {}
+        """What `traceview collect` would note about this process."""
         self.correlation = 0
 
     def add(self, table: str, **row: Any) -> None:
@@ -70,6 +72,19 @@ class Given:
         row = {"device": 0, "stream": 7, "name": f"Memcpy {direction}", "direction": direction, "correlation": number}
         self.add("memcpys", **{**row, **facts}, **_time(start, end))
 
+    def call(self, name: str, start: float, end: float) -> None:
+        """A call of the runtime that puts nothing on the device."""
+        self.add("api_calls", name=name, kind="runtime", pid=1, tid=1, **_time(start, end))
+
+    def primitive(self, kind: str, start: float, end: float, **facts: Any) -> None:
+        """A call into oneDNN."""
+        row = {"kind": kind, "library": "oneDNN 3.12.0", "impl": "jit:avx512_core", **facts}
+        self.add("primitives", **row, **_time(start, end))
+
+    def collective(self, name: str, start: float, end: float, **facts: Any) -> None:
+        """A collective that a CPU runs: name, kind, size_bytes, group_size."""
+        self.add("collectives", name=name, **facts, **_time(start, end))
+
     def open(self, folder: Path) -> duckdb.DuckDBPyConnection:
         """The capture of these rows, as the public views."""
         write(folder, self)
@@ -83,8 +98,12 @@ def write(folder: Path, *ranks: Given) -> None:
             sink = Sink(connection, given.rank)
             sink.write_rows("ranks", [{"world_size": len(ranks), "pid": 1}])
             for table, rows in given.rows.items():
-                sink.write_rows(table, rows)
+                # The columns of all rows: those that only later rows have would be lost.
+                names = dict.fromkeys(name for row in rows for name in row)
+                sink.write_rows(table, [{name: row.get(name) for name in names} for row in rows])
             sink.fact(source="given", format="given", n_kept=1, n_events=1)
+            if given.about:
+                sink.fact(options=json.dumps({"ranks": [{"rank": given.rank, **given.about}]}))
             sink.end_source()
             derive(connection)
             sink.export(folder / f"rank-{given.rank:04d}", 0, None)

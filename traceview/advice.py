@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import duckdb
@@ -29,7 +30,15 @@ COLUMNS = {
 }
 """What the SELECT of every rule returns, at most one row per rank."""
 
-FRAMEWORKS = ("pytorch", "tensorflow", "jax", "mxnet", "keras", "any")
+ANSWER = """SELECT rank, problem, place, CAST(bound_ns AS BIGINT) AS saving_ns, confidence, evidence, step_ns,
+    100.0 * bound_ns / nullif(step_ns, 0) AS saving_pct, has_steps
+FROM (SELECT *, round(if(saving_ns > step_ns, step_ns, saving_ns)) AS bound_ns FROM (
+{rule}
+) JOIN scope USING (rank))
+ORDER BY rank"""
+"""What is run of a rule: its own rows, with the step that its saving is a share of and cannot exceed."""
+
+FRAMEWORKS = ("pytorch", "tensorflow", "jax", "mxnet", "keras", "onnxruntime", "any")
 """Keys of a rule's [fix]; `any` is for the others, a framework's name with `_cpu` for ranks without a device."""
 
 
@@ -46,7 +55,11 @@ def load(wanted: Sequence[str] = ()) -> list[sql.Query]:
             near = difflib.get_close_matches(name, known, n=2)
             hint = f"did you mean {' or '.join(near)}? " if near else ""
             raise UsageError(f"there is no advice rule {name!r}; {hint}The rules are: {', '.join(known)}.")
-    return [sql.load(content("queries") / "advice" / f"{name}.sql") for name in wanted or known]
+    return [_answering(sql.load(content("queries") / "advice" / f"{name}.sql")) for name in wanted or known]
+
+
+def _answering(rule: sql.Query) -> sql.Query:
+    return replace(rule, body=ANSWER.format(rule=rule.body))
 
 
 def needs() -> sql.Query:
@@ -66,9 +79,8 @@ def run(
     parameter that does not fit.
     """
     missing = {name: text for name, is_there, text in needs().run(connection) if not is_there}
-    steps = _steps(connection)
     keys = _keys(connection)
-    found = [_answer(connection, rule, params or {}, at_least_pct, missing, steps, keys) for rule in rules]
+    found = [_answer(connection, rule, params or {}, at_least_pct, missing, keys) for rule in rules]
     order = {FOUND: 0, CANNOT_TELL: 1, NOT_FOUND: 2}
     return sorted(found, key=lambda finding: (order[finding.status], -(finding.saving_ns or 0), finding.rule))
 
@@ -85,31 +97,26 @@ def _answer(
     params: Mapping[str, str],
     at_least_pct: float,
     missing: Mapping[str, str],
-    steps: Mapping[int, tuple[int, bool]],
     keys: Mapping[int, Sequence[str]],
 ) -> Finding:
     values = rule.typed(connection, params)
     absent = [missing[need] for need in rule.extra.get("needs", []) if need in missing]
     if absent:
         return _finding(rule, CANNOT_TELL, f"{absent[0]}.")
-    rows = [dict(zip(COLUMNS, row, strict=True)) for row in rule.run(connection, values)]
+    names = (*COLUMNS, "step_ns", "saving_pct", "has_steps")
+    rows = [dict(zip(names, row, strict=True)) for row in rule.run(connection, values)]
     if not rows:
         return _finding(rule, NOT_FOUND, "")
     most = max(rows, key=lambda row: (row["saving_ns"] or 0, -row["rank"]))
-    step_ns, has_steps = steps.get(most["rank"], (None, False))
-    saving_ns = None if most["saving_ns"] is None else round(most["saving_ns"])
-    share = 100.0 * saving_ns / step_ns if saving_ns is not None and step_ns else None
+    share = most["saving_pct"]
     facts = {
-        **{name: most[name] for name in ("problem", "rank", "confidence")},
+        **{name: most[name] for name in ("problem", "rank", "saving_ns", "step_ns", "saving_pct", "confidence")},
         "place": most["place"] or "",
         "n_ranks": len(rows),
-        "saving_ns": saving_ns,
-        "step_ns": step_ns,
-        "saving_pct": share,
         "evidence": tuple(most["evidence"] or ()),
         "fix": fix_of(rule, keys.get(most["rank"], ())),
     }
-    if share is not None and has_steps and share < at_least_pct:
+    if share is not None and most["has_steps"] and share < at_least_pct:
         return _finding(rule, NOT_FOUND, f"there is some, but it costs {share:.2f} % of the step", **facts)
     return _finding(rule, FOUND, "", **facts)
 
@@ -124,11 +131,6 @@ def _finding(rule: sql.Query, status: str, reason: str, **facts: Any) -> Finding
     }
     texts = {name: rule.extra[name] for name in ("why", "cost", "unless")}
     return Finding(rule=rule.name, title=rule.title, status=status, reason=reason, **{**nothing, **texts, **facts})
-
-
-def _steps(connection: duckdb.DuckDBPyConnection) -> dict[int, tuple[int, bool]]:
-    found = connection.execute("SELECT rank, step_ns, has_steps FROM scope").fetchall()
-    return {rank: (step_ns, has_steps) for rank, step_ns, has_steps in found}
 
 
 def _keys(connection: duckdb.DuckDBPyConnection) -> dict[int, tuple[str, ...]]:

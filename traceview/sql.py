@@ -14,6 +14,7 @@ The one law: the path is the name, parameters are DuckDB's own `$name`, and SQL 
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -60,6 +61,19 @@ class Query:
             return connection.execute(self.body, bound or None).fetchall()
         except (duckdb.ConversionException, duckdb.InvalidInputException) as error:
             raise UsageError(f"{self.name}: a parameter does not fit ({error}).") from error
+
+    def written(self, texts: Mapping[str, str]) -> str:
+        """The body to be read or run elsewhere: parameters are written out, with `texts` in place of defaults."""
+
+        def literal(match: re.Match[str]) -> str:
+            name = match[1]
+            if name not in self.params:
+                return match[0]
+            value = texts.get(name, self.params[name].default)
+            quoted = "NULL" if value is None else "'" + str(value).replace("'", "''") + "'"
+            return f"CAST({quoted} AS {self.params[name].type})"
+
+        return re.sub(r"\$(\w+)", literal, self.body.rstrip().rstrip(";"))
 
     def typed(self, connection: duckdb.DuckDBPyConnection, texts: Mapping[str, str]) -> dict[str, Any]:
         """The texts that are for parameters of this query, each as a value of its parameter's type.

@@ -1,14 +1,12 @@
 -- title = "Layout changes inside convolutions"
--- doc = "Kernels and primitives under convolution calls that only reorder a tensor's elements. The bound is their time that nothing earlier on the device covers."
+-- doc = "Kernels under convolution calls that only reorder a tensor's elements. The bound is their time that nothing earlier on the device covers."
 -- why = "The library computes in another layout than the tensors have, so it reorders them before and after the arithmetic; in the library's own layout these disappear."
 -- cost = "No memory and no accuracy; results may differ in the last bits because another kernel is chosen."
 -- unless = "Operators between the convolutions exist only for the present layout: then the changes move there."
--- needs = ["conv_calls"]
+-- needs = ["kernels", "conv_calls"]
 -- [fix]
 -- pytorch = "model.to(memory_format=torch.channels_last) and the same for the input, best together with torch.autocast (on AMD devices also PYTORCH_MIOPEN_SUGGEST_NHWC=1)"
--- pytorch_cpu = "model.to(memory_format=torch.channels_last) and the same for the input; for inference torch.utils.mkldnn.to_mkldnn(model)"
 -- tensorflow = "data_format='channels_first' (NCHW) in fp32 on devices without tensor cores, channels_last (NHWC) with mixed precision on those with them; or let tf.config.optimizer.set_experimental_options({'layout_optimizer': True}) choose"
--- tensorflow_cpu = "leave TF_ENABLE_ONEDNN_OPTS at its default of 1 and data_format at channels_last"
 -- jax = "dimension_numbers=('NHWC', 'HWIO', 'NHWC') in lax.conv_general_dilated"
 -- mxnet = "layout='NHWC' in the convolution and pooling layers with fp16, NCHW in fp32"
 -- keras = "keras.config.set_image_data_format: channels_last with mixed precision, channels_first in fp32"
@@ -21,11 +19,11 @@
 -- place = "layers that lose most"
 -- saving_ns = "at most, per step"
 -- confidence = "how sure, and why"
--- evidence = "one line per kernel or primitive"
+-- evidence = "one line per kernel"
 WITH every AS MATERIALIZED (
     SELECT rank, kind, name, coalesce(layer, op_name) AS layer, category, alone_ns / per AS own_ns, dur_ns / per AS dur_ns,
         if(is_continued, 0, 1.0 / per) AS calls
-    FROM counted WHERE call_id IS NOT NULL
+    FROM counted WHERE call_id IS NOT NULL AND rank IN (SELECT rank FROM raw.kernels)
 ), conv AS (
     SELECT rank, sum(dur_ns) AS conv_ns FROM every GROUP BY rank
 ), change AS (
@@ -42,7 +40,7 @@ SELECT c.rank,
         100.0 * sum(c.dur_ns) / any_value(v.conv_ns)) AS problem,
     'Most of it in ' || any_value(p.place) AS place,
     sum(c.own_ns) AS saving_ns,
-    'high: the names of the kernels or primitives say that they only move data' AS confidence,
+    'high: the names of the kernels say that they only move data' AS confidence,
     list(format('{}: {:.1f} calls and {:.3f} ms', c.name, c.calls, c.own_ns / 1e6) ORDER BY c.own_ns DESC, c.name)
         AS evidence
 FROM change c JOIN conv v USING (rank) LEFT JOIN placed p USING (rank)

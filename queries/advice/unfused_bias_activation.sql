@@ -6,7 +6,10 @@
 -- needs = ["activities"]
 -- [fix]
 -- pytorch = "torch.compile(model); for inference torch.ao.quantization.fuse_modules or optimize_for_inference; bias=False in convolutions before a batch norm"
+-- pytorch_cpu = "torch.compile(model), whose code for CPUs fuses them; for inference torch.jit.optimize_for_inference(torch.jit.freeze(...)), which makes them oneDNN post-ops"
 -- tensorflow = "tf.function(jit_compile=True), or leave the Grappler remapper on (it makes _FusedConv2D)"
+-- tensorflow_cpu = "tf.function with Grappler's remapper and TF_ENABLE_ONEDNN_OPTS at their defaults: they make _FusedConv2D"
+-- onnxruntime = "SessionOptions.graph_optimization_level = ORT_ENABLE_ALL (the default)"
 -- jax = "jax.jit around the whole step: XLA fuses them"
 -- mxnet = "net.hybridize() with MXNET_SUBGRAPH_BACKEND=MKLDNN on a CPU, net.optimize_for on a GPU; no_bias=True before a batch norm"
 -- keras = "model.compile(..., jit_compile=True); use_bias=False before BatchNormalization"

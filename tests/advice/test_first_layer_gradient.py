@@ -42,6 +42,29 @@ def test_without_it_nothing_is_found(tmp_path: Path) -> None:
     assert answer(RULE, steps(3, with_dgrad=False), tmp_path).status == "not found"
 
 
+def sent_back(back_bytes: int) -> Given:
+    """Without shapes: after the last gradient something goes to the host."""
+    given = training()
+    for start in (0, 1000, 2000):
+        given.copy("HtoD", start + 1, start + 5, launched=start, size_bytes=100_000)
+        given.op("aten::cudnn_convolution", start + 10, start + 14)
+        given.kernel("implicit_convolve_sgemm", start + 15, start + 18, launched=start + 12)
+        given.op("aten::cudnn_convolution_backward_input", start + 40, start + 44)
+        given.kernel(DGRAD, start + 45, start + 55, launched=start + 41)
+        given.copy("DtoH", start + 60, start + 67, launched=start + 55, size_bytes=back_bytes)
+    return given
+
+
+def test_without_shapes_a_copy_of_the_inputs_size_shows_it(tmp_path: Path) -> None:
+    found = answer(RULE, sent_back(100_000), tmp_path)
+    assert (found.status, found.saving_ns) == ("found", 17_000)
+    assert found.evidence == (f"{DGRAD}: 1.0 calls and 0.010 ms", "DtoH copy of 100000 bytes: 1.0 calls and 0.007 ms")
+
+
+def test_a_copy_of_another_size_does_not(tmp_path: Path) -> None:
+    assert answer(RULE, sent_back(99_000), tmp_path).status == "not found"
+
+
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
-    assert (found.status, found.reason) == ("cannot tell", "the trace records no shapes of convolutions.")
+    assert (found.status, found.reason) == ("cannot tell", "the trace holds no gradient of a convolution.")

@@ -42,4 +42,4 @@ def test_what_another_kernel_hides_is_no_saving(tmp_path: Path) -> None:
 
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
-    assert (found.status, found.reason) == ("cannot tell", "no convolution was recognised in this trace.")
+    assert (found.status, found.reason) == ("cannot tell", "the trace holds no kernels of a device.")

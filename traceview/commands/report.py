@@ -103,7 +103,7 @@ def text_of(done: Sequence[Report], form: str, is_for_file: bool) -> str:
 
 
 def sql_text(recipe: Recipe, params: Mapping[str, str]) -> str:
-    """The queries of a report as one SQL text, with what their parameters are and the views they rest on."""
+    """The queries of a report as one SQL text that runs as it is, with what their parameters are and the views used."""
     from traceview import capture
 
     parts = []
@@ -115,7 +115,7 @@ def sql_text(recipe: Recipe, params: Mapping[str, str]) -> str:
         views = capture.resting_on(query.body)
         if views:
             lines.append(f"-- rests on queries/views/: {', '.join(views)}")
-        parts.append("\n".join([*lines, f"{query.body.rstrip().rstrip(';')};", ""]))
+        parts.append("\n".join([*lines, f"{query.written(params)};", ""]))
     return "\n".join(parts)
 
 

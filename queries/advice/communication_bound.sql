@@ -1,0 +1,46 @@
+-- title = "More communication than computation"
+-- doc = "Ranks whose collectives run longer per step than everything that they compute. The bound is the communication that nothing hides: with less of it, or more computation per exchange, no step can gain more."
+-- why = "Gradients have the same size whatever the batch: with little work per rank the exchange takes longest, and even hidden perfectly it sets the step's time."
+-- cost = "Larger batches need memory and other learning rates; compression changes gradients."
+-- unless = "The ranks mostly wait for a slower one: compare their step times first."
+-- needs = ["communication", "kernels"]
+-- [fix]
+-- pytorch = "a larger batch per rank, model.no_sync() over several micro-batches, DDP's fp16_compress_hook or bf16_compress_hook; fewer ranks; NCCL over NVLink or InfiniBand (NCCL_DEBUG=INFO shows the way taken)"
+-- tensorflow = "a larger batch per replica; NcclAllReduce in MirroredStrategy; bf16 gradients"
+-- jax = "a larger batch per device, gradient accumulation, bf16 gradients"
+-- mxnet = "a larger batch per worker; kvstore='nccl' or 'device' instead of 'local'; gradient compression"
+-- any = "a larger batch per rank, an all-reduce instead of a parameter server, gradients in half precision; check the topology (PCIe ACS, NVLink)"
+-- [params]
+-- comm_to_compute_pct = { type = "DOUBLE", default = 100, doc = "found where communication takes more than this share of the computing time, in percent" }
+-- [columns]
+-- rank = "process of the job"
+-- problem = "what was found"
+-- place = "kind that takes longest"
+-- saving_ns = "at most, per step"
+-- confidence = "how sure, and why"
+-- evidence = "one line per kind"
+WITH sent AS (
+    SELECT x.rank, lower(x.kind) AS kind, x.own_ns, x.own_ns - x.hidden_ns AS exposed_ns, x.size_bytes, greatest(c.n_steps, 1) AS per
+    FROM exchanges x JOIN scope c ON c.rank = x.rank
+    LEFT JOIN step_times s ON s.rank = x.rank AND x.start_ns >= s.start_ns AND x.start_ns < s.end_ns AND NOT s.is_warmup
+    WHERE NOT c.has_steps OR s.rank IS NOT NULL
+), kinds AS (
+    SELECT rank, kind, count(*) / any_value(per) AS calls, sum(own_ns / per) AS own_ns, sum(exposed_ns / per) AS exposed_ns,
+        sum(size_bytes / per) AS size_bytes
+    FROM sent GROUP BY rank, kind
+), compute AS (
+    SELECT rank, sum(greatest(end_ns - greatest(start_ns, coalesce(until_ns, start_ns)), 0) / per) AS compute_ns
+    FROM (SELECT rank, start_ns, end_ns, per, max(end_ns) OVER (PARTITION BY rank ORDER BY start_ns, end_ns DESC, id
+            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until_ns
+        FROM counted WHERE category <> 'communication' AND kind <> 'copy')
+    GROUP BY rank
+)
+SELECT k.rank, format('Collectives run for {:.3f} ms, computing takes {:.3f} ms.', sum(own_ns) / 1e6, any_value(c.compute_ns) / 1e6) AS problem,
+    'Most of it in ' || arg_max(kind, own_ns) AS place, sum(exposed_ns) AS saving_ns,
+    'high for the times; how much of them is waiting for other ranks one rank cannot show' AS confidence,
+    list(format('{}: {:.1f} calls, {:.3f} ms{}', kind, calls, own_ns / 1e6, coalesce(format(', {:.2f} MB', size_bytes / 1e6), ''))
+        ORDER BY own_ns DESC, kind) AS evidence
+FROM kinds k JOIN compute c USING (rank)
+GROUP BY k.rank
+HAVING 100.0 * sum(own_ns) > $comm_to_compute_pct * any_value(c.compute_ns)
+ORDER BY k.rank

@@ -1,0 +1,50 @@
+-- title = "One algorithm for every layer"
+-- doc = "Convolutions of several filters in single precision without tensor cores that all use one algorithm, though some shapes admit a method with fewer operations. The bound is what those layers take beyond the least time that the peaks of the device allow for it (all of their time where the peaks are not known)."
+-- why = "No algorithm is best for every shape: a choice that holds for the whole network, or a limit of workspace that only one algorithm keeps, loses on some of them."
+-- cost = "Workspace memory for FFT and Winograd; results differ in the last bits."
+-- unless = "The one algorithm was found by a search of each layer."
+-- needs = ["kernels", "conv_shapes"]
+-- [fix]
+-- pytorch = "torch.backends.cudnn.benchmark = True, torch.backends.cudnn.deterministic = False, and more free memory for workspaces"
+-- tensorflow = "TF_CUDNN_USE_AUTOTUNE=1, a larger TF_CUDNN_WORKSPACE_LIMIT_IN_MB, no TF_DETERMINISTIC_OPS"
+-- jax = "no --xla_gpu_deterministic_ops in XLA_FLAGS"
+-- mxnet = "cudnn_tune='fastest' and a larger workspace= in the layer, or MXNET_CUDNN_AUTOTUNE_DEFAULT=2"
+-- any = "choose per layer (Theano dnn.conv.algo_fwd, algo_bwd_data, algo_bwd_filter = time_once; Caffe: a larger workspace limit)"
+-- [params]
+-- one_layers = { type = "BIGINT", default = 3, doc = "found from this number of different filters and strides on" }
+-- one_device_pct = { type = "DOUBLE", default = 5, doc = "and where the bound is above this share of device time, in percent" }
+-- [columns]
+-- rank = "process of the job"
+-- problem = "what was found"
+-- place = "layers that could gain most"
+-- saving_ns = "at most, per step"
+-- confidence = "how sure, and why"
+-- evidence = "one line per layer and direction"
+WITH call AS (
+    SELECT v.rank, v.layer, v.direction, v.algorithm, v.filter_shape, v.stride, v.total_ns / v.per AS own_ns, v.flop, f.floor_ns / v.per AS floor_ns,
+        (SELECT arg_min(m.method, m.total_flop) FROM conv_methods m WHERE m.op_id = v.op_id AND m.direction = v.direction
+            AND m.total_flop < v.flop) AS fewer
+    FROM counted_conv_calls v JOIN conv_costs k ON k.op_id = v.op_id AND k.direction = v.direction
+    LEFT JOIN conv_floors f ON f.op_id = v.op_id AND f.direction = v.direction
+    WHERE k.arithmetic = 'fp32' AND v.algorithm IS NOT NULL AND v.rank IN (SELECT rank FROM raw.kernels)
+), uniform AS (
+    SELECT rank, any_value(algorithm) AS algorithm FROM call GROUP BY rank
+    HAVING count(DISTINCT algorithm) = 1 AND count(DISTINCT (filter_shape, stride)) >= $one_layers
+), slower AS (
+    SELECT c.rank, c.layer, c.direction, any_value(c.fewer) AS fewer, sum(c.own_ns) AS own_ns,
+        sum(greatest(c.own_ns - coalesce(c.floor_ns, 0), 0)) AS lost_ns
+    FROM call c JOIN uniform USING (rank) WHERE c.fewer IS NOT NULL GROUP BY c.rank, c.layer, c.direction
+), busy AS (
+    SELECT rank, sum(alone_ns / per) AS busy_ns FROM counted GROUP BY rank
+)
+SELECT s.rank,
+    format('Every convolution is computed as {}; {} layers admit a method with fewer operations.', any_value(u.algorithm), count(DISTINCT s.layer))
+        AS problem,
+    'Most of it in ' || arg_max(s.layer, s.lost_ns) AS place, sum(s.lost_ns) AS saving_ns,
+    'medium: fewer operations are not always less time' AS confidence,
+    list(format('{} {}: {:.3f} ms, {} has fewer operations', s.layer, s.direction, s.own_ns / 1e6, s.fewer)
+        ORDER BY s.lost_ns DESC, s.layer, s.direction) AS evidence
+FROM slower s JOIN uniform u USING (rank) JOIN busy b USING (rank)
+GROUP BY s.rank
+HAVING 100.0 * sum(s.lost_ns) > $one_device_pct * any_value(b.busy_ns)
+ORDER BY s.rank

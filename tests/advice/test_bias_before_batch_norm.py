@@ -1,0 +1,49 @@
+"""A bias before a batch normalisation: whether that follows, and how long the addition takes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from advised import answer, training
+from given import Given, conv, conv_backward
+
+RULE = "bias_before_batch_norm"
+
+SHAPE, FILTER = (2, 8, 32, 32), (8, 8, 3, 3)
+
+
+def steps(bias_us: float, after: str = "aten::batch_norm") -> Given:
+    given = training()
+    for start in (0, 1000, 2000):
+        conv(given, start + 10, SHAPE, FILTER, padding=1)
+        given.kernel("void implicit_convolve_sgemm<float>(int)", start + 30, start + 80, launched=start + 12)
+        given.kernel("void elementwise_kernel<CUDAFunctor_add<float>>", start + 80, start + 80 + bias_us, start + 14)
+        given.op(after, start + 100, start + 110)
+        given.kernel("void batch_norm_collect_statistics_kernel<float>", start + 120, start + 130, launched=start + 101)
+        conv_backward(given, start + 200, SHAPE, FILTER, SHAPE, padding=1)
+        given.kernel("void cudnn::cnn::wgrad_alg0_engine<float>(int)", start + 230, start + 250, launched=start + 201)
+        given.kernel("void reduce_kernel<512>", start + 250, start + 252, launched=start + 202)
+    return given
+
+
+def test_addition_and_gradient_are_the_bound(tmp_path: Path) -> None:
+    found = answer(RULE, steps(5), tmp_path)
+    assert (found.status, found.saving_ns) == ("found", 7_000)
+    assert found.problem == "1 layers add a bias that the batch normalisation after them takes away again."
+
+
+def test_below_the_threshold_it_is_not(tmp_path: Path) -> None:
+    assert answer(RULE, steps(2.9), tmp_path).status == "not found"
+
+
+def test_before_anything_else_it_is_not(tmp_path: Path) -> None:
+    given = steps(5)
+    for start in (0, 1000, 2000):
+        given.op("aten::relu", start + 85, start + 90)
+        given.kernel("vectorized_elementwise_kernel<4>", start + 90, start + 95, launched=start + 86)
+    assert answer(RULE, given, tmp_path).status == "not found"
+
+
+def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
+    found = answer(RULE, Given(), tmp_path)
+    assert (found.status, found.reason) == ("cannot tell", "no convolution was recognised in this trace.")

@@ -1,0 +1,52 @@
+"""Channels for tensor cores: multiples of 8 or not, and how much they weigh."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from advised import answer, training
+from given import Given, conv
+
+RULE = "channels_not_multiple_of_8"
+
+HALF = "sm80_xmma_fprop_implicit_gemm_indexed_f16f16_f16f32_f32_nhwckrsc_nhwc_tilesize128x128x32"
+
+
+def steps(filters: int, channels: int = 64, kernel_us: float = 50) -> Given:
+    given = training()
+    for start in (0, 1000, 2000):
+        conv(given, start + 10, (2, channels, 32, 32), (filters, channels, 3, 3), padding=1)
+        given.rows["ops"][-1]["types"] = '["c10::Half", "c10::Half", "c10::Half"]'
+        given.kernel(HALF, start + 30, start + 30 + kernel_us, launched=start + 12)
+    return given
+
+
+def test_sizes_that_are_none_are_found(tmp_path: Path) -> None:
+    found = answer(RULE, steps(63), tmp_path)
+    assert found.status == "found" and found.saving_ns is not None and 45_000 < found.saving_ns < 50_000
+    assert found.evidence == ("63x64x3x3 fprop filter 63 x 64 x 3 x 3: 0.050 ms",)
+
+
+def test_multiples_of_eight_and_images_are_not(tmp_path: Path) -> None:
+    assert answer(RULE, steps(64), tmp_path / "even").status == "not found"
+    assert answer(RULE, steps(64, channels=3), tmp_path / "image").status == "not found"
+    assert answer(RULE, steps(64, channels=5), tmp_path / "odd").status == "found"
+
+
+def test_below_the_threshold_it_is_not(tmp_path: Path) -> None:
+    assert answer(RULE, steps(63, kernel_us=9), tmp_path).status == "not found"
+
+
+def test_products_count_too(tmp_path: Path) -> None:
+    given = training()
+    for start in (0, 1000, 2000):
+        given.op("aten::mm", start + 10, start + 20, [(64, 128), (128, 1001)], ["", ""])
+        given.rows["ops"][-1]["types"] = '["c10::BFloat16", "c10::BFloat16"]'
+        given.kernel("ampere_bf16_s16816gemm_bf16_64x64_ldg8_nn", start + 30, start + 80, launched=start + 12)
+    found = answer(RULE, given, tmp_path)
+    assert found.evidence == ("aten::mm 64 x 128 by 128 x 1001: 0.050 ms",)
+
+
+def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
+    found = answer(RULE, Given(), tmp_path)
+    assert (found.status, found.reason) == ("cannot tell", "the trace holds no kernels of a device.")

@@ -1,0 +1,43 @@
+"""Loading and compiling code: its share of the steps, also of one that is warm-up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from advised import answer, training
+from given import Given
+
+RULE = "compile_in_the_window"
+
+
+def steps(load_us: float, name: str = "cuModuleLoadData") -> Given:
+    given = training()
+    given.kernel("ampere_sgemm_128x64_nn", 900, 950, launched=1)
+    given.call(name, 100, 100 + load_us)
+    return given
+
+
+def test_above_the_threshold_it_is_spread_over_the_steps(tmp_path: Path) -> None:
+    found = answer(RULE, steps(61), tmp_path)
+    assert (found.status, found.saving_ns, found.evidence) == (
+        "found",
+        round(61_000 / 3),
+        ("cuModuleLoadData: 1 calls, 0.020 ms per step",),
+    )
+
+
+def test_below_it_or_by_another_call_it_is_not(tmp_path: Path) -> None:
+    assert answer(RULE, steps(59), tmp_path / "short").status == "not found"
+    assert answer(RULE, steps(90, "cudaModuleGetFunction"), tmp_path / "other").status == "not found"
+
+
+def test_spans_of_compilers_inside_one_another_count_once(tmp_path: Path) -> None:
+    given = steps(0)
+    given.span("user", "compile_fx_inner (dynamo_timed)", 200, 300)
+    given.span("user", "GraphLowering.run (dynamo_timed)", 220, 280)
+    assert answer(RULE, given, tmp_path).saving_ns == round(100_000 / 3)
+
+
+def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
+    found = answer(RULE, Given(), tmp_path)
+    assert (found.status, found.reason) == ("cannot tell", "the trace has no training steps.")

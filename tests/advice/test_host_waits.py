@@ -1,0 +1,41 @@
+"""Waits of the host after which the device has run dry: long or short, or with work still queued."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from advised import answer, training
+from given import Given
+
+RULE = "host_waits"
+
+
+def steps(idle_us: float, queued: bool = False) -> Given:
+    given = training()
+    for start in (0, 1000, 2000):
+        given.op("aten::item", start + 90, start + 130)
+        given.kernel("ampere_sgemm_128x64_nn", start + 10, start + 110, launched=start + 1)
+        given.call("cudaStreamSynchronize", start + 100, start + 120)
+        if queued:
+            given.kernel("ampere_sgemm_32x32_nn", start + 110, start + 140, launched=start + 2)
+        given.kernel("ampere_sgemm_128x64_nn", start + 110 + idle_us, start + 600, launched=start + 150)
+    return given
+
+
+def test_the_idle_stretch_after_it_is_the_bound(tmp_path: Path) -> None:
+    found = answer(RULE, steps(51), tmp_path)
+    assert (found.status, found.saving_ns, found.place) == ("found", 51_000, "Most of it after aten::item")
+    assert found.evidence == ("cudaStreamSynchronize under aten::item: 1.0 times, 0.051 ms",)
+
+
+def test_below_the_threshold_it_is_not(tmp_path: Path) -> None:
+    assert answer(RULE, steps(49), tmp_path).status == "not found"
+
+
+def test_with_work_queued_behind_it_the_device_does_not_wait(tmp_path: Path) -> None:
+    assert answer(RULE, steps(90, queued=True), tmp_path).status == "not found"
+
+
+def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
+    found = answer(RULE, Given(), tmp_path)
+    assert (found.status, found.reason) == ("cannot tell", "the trace has no training steps.")

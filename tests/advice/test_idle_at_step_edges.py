@@ -1,0 +1,39 @@
+"""Idle stretches at the start and the end of a step: on both sides of a twentieth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from advised import answer, training
+from given import Given
+
+RULE = "idle_at_step_edges"
+
+
+def steps(before_us: float, after_us: float) -> Given:
+    given = training()
+    for start in (0, 1000, 2000):
+        given.kernel("ampere_sgemm_128x64_nn", start + before_us, start + 500, launched=start)
+        given.kernel("ampere_sgemm_128x64_nn", start + 600, start + 1000 - after_us, launched=start)
+    return given
+
+
+def test_both_ends_are_the_bound(tmp_path: Path) -> None:
+    found = answer(RULE, steps(30, 21), tmp_path)
+    assert (found.status, found.saving_ns, found.place) == ("found", 51_000, "Most of it at the start")
+
+
+def test_below_the_threshold_it_is_not(tmp_path: Path) -> None:
+    assert answer(RULE, steps(30, 19), tmp_path).status == "not found"
+
+
+def test_work_of_the_step_before_is_no_idle_time(tmp_path: Path) -> None:
+    given = steps(60, 0)
+    for start in (0, 1000, 2000):
+        given.kernel("ampere_sgemm_128x64_nn", start - 10, start + 60, launched=start - 90)
+    assert answer(RULE, given, tmp_path).status == "not found"
+
+
+def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
+    found = answer(RULE, Given(), tmp_path)
+    assert (found.status, found.reason) == ("cannot tell", "the trace has no training steps.")

@@ -1,0 +1,39 @@
+"""Vectors of the library against those of the processor: narrower or as wide."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from advised import answer, training
+from given import Given
+
+RULE = "isa_below_cpu"
+REASON = "the trace holds no primitives of a CPU library (ONEDNN_VERBOSE, or traceview collect)."
+
+
+def steps(impl: str, flags: list[str], mm_us: float = 100) -> Given:
+    given = training(device=None)
+    given.about = {"cpu_flags": flags, "environment": {"ONEDNN_MAX_CPU_ISA": "AVX2"}}
+    for start in (0, 1000, 2000):
+        given.primitive("matmul", start + 10, start + 10 + mm_us, impl=impl)
+    return given
+
+
+def test_half_of_the_width_is_half_of_the_time(tmp_path: Path) -> None:
+    found = answer(RULE, steps("brg:avx2", ["avx2", "avx512f"]), tmp_path)
+    assert (found.status, found.saving_ns) == ("found", 50_000)
+    assert found.problem == "The library uses vectors of 256 bits, the processor has 512 (ONEDNN_MAX_CPU_ISA=AVX2)."
+
+
+def test_as_wide_as_the_processor_is_not(tmp_path: Path) -> None:
+    assert answer(RULE, steps("brg:avx2", ["avx2"]), tmp_path / "avx2").status == "not found"
+    assert answer(RULE, steps("brg:avx512_core", ["avx2", "avx512f"]), tmp_path / "avx512").status == "not found"
+
+
+def test_below_the_threshold_it_is_not(tmp_path: Path) -> None:
+    assert answer(RULE, steps("brg:avx2", ["avx2", "avx512f"], 19), tmp_path).status == "not found"
+
+
+def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
+    found = answer(RULE, Given(), tmp_path)
+    assert (found.status, found.reason) == ("cannot tell", REASON)

@@ -1,0 +1,51 @@
+"""Convolutions on a CPU without a primitive: switched off, lowered, or computed by the library."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from advised import answer, training
+from given import Given
+
+RULE = "library_off_on_cpu"
+REASON = "no convolution was recognised in this trace."
+
+
+def steps(below: str, conv_us: float = 100, **about: object) -> Given:
+    given = training(device=None)
+    given.about = about
+    for start in (0, 1000, 2000):
+        given.op("Conv2D", start + 10, start + 10 + conv_us)
+        if below:
+            given.primitive(below, start + 20, start + 20 + conv_us / 2, impl="")
+        given.op("MatMul", start + 500, start + 600)
+    return given
+
+
+OFF = {"environment": {"TF_ENABLE_ONEDNN_OPTS": "0"}}
+
+
+def test_switched_off_everything_that_the_library_computes_is_the_bound(tmp_path: Path) -> None:
+    found = answer(RULE, steps("", **OFF), tmp_path)
+    assert (found.status, found.saving_ns, found.confidence) == ("found", 200_000, "high: the switch is recorded")
+
+
+def test_a_matrix_product_under_a_convolution_shows_it_too(tmp_path: Path) -> None:
+    found = answer(RULE, steps("gemm_api"), tmp_path)
+    assert (found.status, found.saving_ns) == ("found", 100_000)
+    assert found.problem == "Convolutions of 1 layers take 0.100 ms without a primitive of the library."
+
+
+def test_with_a_primitive_or_without_a_sign_it_is_not(tmp_path: Path) -> None:
+    assert answer(RULE, steps("convolution", **OFF), tmp_path / "there").status == "not found"
+    assert answer(RULE, steps(""), tmp_path / "nothing").status == "not found"
+
+
+def test_below_the_threshold_it_is_not(tmp_path: Path) -> None:
+    assert answer(RULE, steps("gemm_api", 51), tmp_path / "above").status == "found"
+    assert answer(RULE, steps("gemm_api", 49), tmp_path / "below").status == "not found"
+
+
+def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
+    found = answer(RULE, Given(), tmp_path)
+    assert (found.status, found.reason) == ("cannot tell", REASON)

@@ -1,0 +1,43 @@
+"""Memory against what the device has: on both sides of nine tenths."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from advised import answer, training
+from given import Given
+
+RULE = "memory_near_limit"
+
+
+def steps(peak_bytes: float, free_us: float = 0) -> Given:
+    given = training()
+    given.rows["devices"][0]["memory_bytes"] = 40_000_000_000
+    for start in (0, 1000, 2000):
+        given.kernel("ampere_sgemm_128x64_nn", start + 500, start + 900, launched=start + 1)
+        given.add("counters", name="reserved_bytes", device=0, value=peak_bytes, start_ns=1000 * (start + 50))
+        if free_us:
+            given.call("cudaFree", start + 10, start + 10 + free_us)
+    return given
+
+
+def test_above_the_limit_it_is_found_without_a_bound(tmp_path: Path) -> None:
+    found = answer(RULE, steps(36.1e9), tmp_path)
+    assert (found.status, found.saving_ns, found.saving_pct) == ("found", None, None)
+    assert found.problem == "reserved_bytes reach 90.2 % of the device's 40.00 GB."
+
+
+def test_calls_of_the_allocator_are_the_bound(tmp_path: Path) -> None:
+    assert answer(RULE, steps(36.1e9, free_us=30), tmp_path).saving_ns == 30_000
+
+
+def test_below_it_is_not(tmp_path: Path) -> None:
+    assert answer(RULE, steps(35.9e9), tmp_path).status == "not found"
+
+
+def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
+    found = answer(RULE, Given(), tmp_path)
+    assert (found.status, found.reason) == (
+        "cannot tell",
+        "the trace does not record both the memory in use and the memory of the device (PyTorch: profile_memory=True).",
+    )

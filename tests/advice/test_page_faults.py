@@ -1,0 +1,36 @@
+"""Page faults and the time of the system: on both sides of both thresholds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from advised import answer, training
+from given import Given
+
+RULE = "page_faults"
+REASON = "page faults and processor time are not recorded (traceview collect notes them)."
+
+
+def steps(system_us: float, faults: int = 9000) -> Given:
+    given = training(device=None)
+    used = {"wall_ns": 3_000_000, "user_ns": 2_500_000, "system_ns": round(1000 * system_us), "minor_faults": faults}
+    given.about = {"usage": used, "steps": {"recorded": 3}}
+    for start in (0, 1000, 2000):
+        given.op("aten::mm", start + 10, start + 810)
+    return given
+
+
+def test_the_time_of_the_system_is_the_bound(tmp_path: Path) -> None:
+    found = answer(RULE, steps(93), tmp_path)
+    assert (found.status, found.saving_ns) == ("found", 31_000)
+    assert found.problem.startswith("3,000 pages are touched anew per step (12.3 MB if they are of 4 KiB)")
+
+
+def test_below_either_threshold_it_is_not(tmp_path: Path) -> None:
+    assert answer(RULE, steps(87), tmp_path / "time").status == "not found"
+    assert answer(RULE, steps(93, faults=2999), tmp_path / "faults").status == "not found"
+
+
+def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
+    found = answer(RULE, Given(), tmp_path)
+    assert (found.status, found.reason) == ("cannot tell", REASON)

@@ -1,0 +1,59 @@
+"""Reorders from and to the plain layout: how long, of what, and what else the layout holds up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from advised import answer, training
+from given import Given
+
+RULE = "plain_layout_on_cpu"
+REASON = "the trace holds no primitives of a CPU library (ONEDNN_VERBOSE, or traceview collect)."
+
+SHAPE, FILTER = (2, 16, 32, 32), (16, 16, 3, 3)
+PLAIN = "src:f32::blocked:abcd::f0 dst:f32::blocked:aBcd16b::f0"
+
+
+def steps(reorder_us: float, formats: str = PLAIN, shape: str = "2x16x32x32") -> Given:
+    given = training(device=None)
+    for start in (0, 1000, 2000):
+        given.op("aten::convolution", start + 10, start + 400, [SHAPE, FILTER], ["", "", "", [1, 1], [1, 1]])
+        given.primitive("reorder", start + 20, start + 20 + reorder_us, impl="jit:blk", formats=formats, shape=shape)
+        given.primitive(
+            "convolution",
+            start + 100,
+            start + 300,
+            shape="mb2_ic16oc16_ih32oh32kh3sh1dh0ph1_iw32ow32kw3sw1dw0pw1",
+            prop_kind="forward_training",
+        )
+        given.op("aten::max_pool2d", start + 500, start + 540)
+    return given
+
+
+def test_reorders_arithmetic_and_pooling_are_the_bound(tmp_path: Path) -> None:
+    found = answer(RULE, steps(11), tmp_path)
+    assert (found.status, found.saving_ns) == ("found", 11_000 + 200_000 + 40_000)
+    assert found.problem == "1.0 reorders of activations from or to the plain layout take 0.011 ms."
+
+
+def test_where_the_processor_is_known_arithmetic_counts_beyond_its_peak(tmp_path: Path) -> None:
+    given = steps(11)
+    given.device("Given Processor", kind="cpu", device=None)
+    given.about = {"threads": 2, "cores": 2, "cpu_flags": ["avx2", "avx512f"], "cpu_hz": 2_000_000_000}
+    floor_ns = 2 * 2 * 16 * 16 * 9 * 32 * 32 / (2 * 64 * 2) / 1.5
+    assert answer(RULE, given, tmp_path).saving_ns == round(251_000 - floor_ns)
+
+
+def test_below_the_threshold_it_is_not(tmp_path: Path) -> None:
+    assert answer(RULE, steps(9), tmp_path).status == "not found"
+
+
+def test_filters_and_other_layouts_do_not_count(tmp_path: Path) -> None:
+    assert answer(RULE, steps(50, shape="16x16x3x3"), tmp_path / "filter").status == "not found"
+    blocked = "src:f32::blocked:acdb::f0 dst:f32::blocked:aBcd16b::f0"
+    assert answer(RULE, steps(50, formats=blocked), tmp_path / "blocked").status == "not found"
+
+
+def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
+    found = answer(RULE, Given(), tmp_path)
+    assert (found.status, found.reason) == ("cannot tell", REASON)

@@ -1,0 +1,40 @@
+"""Blocks against cores: fewer or as many, and how much such kernels weigh."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from advised import answer, training
+from given import Given
+
+RULE = "small_grids"
+
+
+def steps(blocks: int, small_us: float = 100) -> Given:
+    given = training()
+    given.rows["devices"][0].update(n_cores=108, max_threads_per_core=2048)
+    for start in (0, 1000, 2000):
+        given.kernel(
+            "ampere_sgemm_32x32_nn", start + 10, start + 10 + small_us, start + 1, grid_x=blocks, grid_y=1, grid_z=1
+        )
+        given.kernel("ampere_sgemm_128x64_nn", start + 500, start + 900, start + 2, grid_x=40, grid_y=40, grid_z=1)
+    return given
+
+
+def test_the_share_of_idle_cores_is_the_bound(tmp_path: Path) -> None:
+    found = answer(RULE, steps(9), tmp_path)
+    assert (found.status, found.saving_ns) == ("found", round(100_000 * (1 - 9 / 108)))
+    assert found.problem == "1.0 kernels with fewer blocks than the device has cores (108) take 0.100 ms."
+
+
+def test_with_a_block_for_every_core_it_is_not(tmp_path: Path) -> None:
+    assert answer(RULE, steps(108), tmp_path).status == "not found"
+
+
+def test_below_the_threshold_it_is_not(tmp_path: Path) -> None:
+    assert answer(RULE, steps(9, 78), tmp_path).status == "not found"
+
+
+def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
+    found = answer(RULE, Given(), tmp_path)
+    assert (found.status, found.reason) == ("cannot tell", "the trace holds no kernels of a device.")

@@ -1,0 +1,45 @@
+"""Threads against cores: more or as many."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from advised import answer, training
+from given import Given, conv
+
+RULE = "threads_oversubscribed"
+REASON = "the trace holds no run on a CPU whose threads and cores are recorded (traceview collect notes them)."
+
+
+def steps(threads: int) -> Given:
+    given = training(device=None)
+    given.about = {"threads": threads, "cores": 4}
+    for start in (0, 1000, 2000):
+        given.op("aten::mm", start + 10, start + 810)
+    return given
+
+
+def test_more_threads_than_cores_are_found(tmp_path: Path) -> None:
+    found = answer(RULE, steps(5), tmp_path)
+    assert (found.status, found.problem, found.saving_ns) == ("found", "Threads: 5, cores: 4.", 800_000)
+
+
+def test_convolutions_must_take_their_time_at_the_peak(tmp_path: Path) -> None:
+    given = steps(8)
+    given.device("Given Processor", kind="cpu", device=None)
+    given.about |= {"cpu_flags": ["avx2"], "cpu_hz": 2_000_000_000}
+    for start in (0, 1000, 2000):
+        conv(given, start + 850, (2, 16, 32, 32), (16, 16, 3, 3), padding=1)
+        given.primitive("convolution", start + 851, start + 859, prop_kind="forward_training")
+    # At the peak of four cores, not of eight threads.
+    floor_ns = 2 * 2 * 16 * 16 * 9 * 32 * 32 / (4 * 32 * 2) / 1.5
+    assert answer(RULE, given, tmp_path).saving_ns == round(810_000 - floor_ns)
+
+
+def test_as_many_are_not(tmp_path: Path) -> None:
+    assert answer(RULE, steps(4), tmp_path).status == "not found"
+
+
+def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
+    found = answer(RULE, Given(), tmp_path)
+    assert (found.status, found.reason) == ("cannot tell", REASON)
