@@ -62,6 +62,22 @@ def _answering(rule: sql.Query) -> sql.Query:
     return replace(rule, body=ANSWER.format(rule=rule.body))
 
 
+def costs(text: str) -> list[str]:
+    """The names of costs in a text, joined by commas: those that the view `removable` knows; all for `all`.
+
+    Raises `UsageError` for a name that is none.
+    """
+    known: dict[str, str] = sql.load(content("queries") / "views" / "removable.sql").extra["costs"]
+    wanted = [name.strip() for name in text.split(",")]
+    if wanted == ["all"]:
+        return list(known)
+    for name in wanted:
+        if name not in known:
+            there = "; ".join(f"{cost}: {meaning}" for cost, meaning in known.items())
+            raise UsageError(f"there is no cost {name!r} to leave out. There are all, or: {there}.")
+    return list(dict.fromkeys(wanted))
+
+
 def needs() -> sql.Query:
     """The query that says what the capture holds, for rules that need it."""
     return sql.load(content("queries") / "needs.sql")

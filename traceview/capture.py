@@ -57,6 +57,8 @@ VIEWS = (
     "matmul_shapes",
     "conv_trials",
     "exchanges",
+    "input_gradients",
+    "removable",
     "op_totals",
     "launch_totals",
     "windows",

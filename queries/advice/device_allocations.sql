@@ -1,5 +1,5 @@
 -- title = "Device memory allocated and freed in every step"
--- doc = "Calls that allocate or free device memory, in every step that is no warm-up. The bound is their time on the host, those inside one another counted once: the device runs dry behind each that waits for it."
+-- doc = "Calls that allocate or free device memory, in every step that is no warm-up. The bound is the time in which they run and the device does nothing."
 -- why = "Freeing device memory waits until the device is done with all that was queued; an allocator that keeps blocks allocates once and never waits."
 -- cost = "Device memory that stays with the process."
 -- unless = "Shapes grow from step to step, so that new blocks are needed."
@@ -31,14 +31,16 @@ WITH call AS (
     FROM call
 ), kinds AS (
     SELECT rank, name, operator, count(*) / any_value(n_steps) AS calls, sum(own_ns) AS own_ns FROM own GROUP BY rank, name, operator
+), idle AS (
+    SELECT rank, sum(saved_ns) AS idle_ns FROM removable WHERE cost = 'allocations' GROUP BY rank
 ), steady AS (
     SELECT rank, any_value(step_ns) AS step_ns FROM call GROUP BY rank HAVING count(DISTINCT step) = any_value(n_steps)
 )
-SELECT k.rank, format('{:.1f} calls allocate or free device memory and take {:.3f} ms.', sum(calls), sum(own_ns) / 1e6) AS problem,
-    'Most of it under ' || arg_max(operator, own_ns) FILTER (operator <> '(no operator)') AS place, sum(own_ns) AS saving_ns,
-    'high for the time; part of it the host would have waited anyway' AS confidence,
+SELECT k.rank, format('{:.1f} calls allocate or free device memory and take {:.3f} ms of the host.', sum(calls), sum(own_ns) / 1e6) AS problem,
+    'Most of it under ' || arg_max(operator, own_ns) FILTER (operator <> '(no operator)') AS place, any_value(i.idle_ns) AS saving_ns,
+    'high: the device does nothing while they run' AS confidence,
     list(format('{} under {}: {:.1f} calls, {:.3f} ms', name, operator, calls, own_ns / 1e6) ORDER BY own_ns DESC, name, operator)[:20] AS evidence
-FROM kinds k JOIN steady s USING (rank)
+FROM kinds k JOIN steady s USING (rank) JOIN idle i USING (rank)
 GROUP BY k.rank
-HAVING 100.0 * sum(own_ns) > $alloc_step_pct * any_value(s.step_ns)
+HAVING 100.0 * any_value(i.idle_ns) > $alloc_step_pct * any_value(s.step_ns)
 ORDER BY k.rank

@@ -21,52 +21,26 @@
 -- saving_ns = "at most, per step"
 -- confidence = "how sure, and why"
 -- evidence = "what computes the gradient, and the copies of it"
-WITH every AS MATERIALIZED (
-    SELECT * FROM counted_conv_calls
-), first AS (
-    SELECT rank, layer, input_shape, filter_shape FROM every
-    QUALIFY row_number() OVER (PARTITION BY rank ORDER BY start_ns, op_id) = 1
-), by_shape AS (
-    -- The same tensors as the first convolution has: no other layer reads an image of that size through that filter.
-    SELECT e.rank, e.op_id AS call_id, e.layer, f.input_shape FROM every e JOIN first f ON f.rank = e.rank
-    WHERE e.direction = 'dgrad' AND NOT coalesce(e.transposed, false) AND e.input_shape = f.input_shape
-        AND e.filter_shape = f.filter_shape AND f.input_shape[2] <= $first_channels
-), copy AS (
-    SELECT c.id, c.rank, c.step, c.start_ns, m.direction, m.size_bytes, c.n_steps
-    FROM counted c JOIN memcpys m ON m.id = c.id
-    WHERE c.kind = 'copy' AND m.direction IN ('HtoD', 'DtoH') AND m.size_bytes >= $input_from_bytes AND c.step IS NOT NULL
-), input AS (
-    SELECT rank, max(size_bytes) AS size_bytes FROM copy WHERE direction = 'HtoD' GROUP BY rank
-), sent AS (
-    SELECT o.* FROM copy o JOIN input i ON i.rank = o.rank AND i.size_bytes = o.size_bytes WHERE o.direction = 'DtoH'
-    QUALIFY n_steps > 1 AND count(*) OVER (PARTITION BY o.rank) = n_steps
-        AND count(DISTINCT o.step) OVER (PARTITION BY o.rank) = n_steps
-), by_copy AS (
-    SELECT s.rank, s.id, any_value(s.size_bytes) AS size_bytes, arg_max(v.op_id, v.end_ns) AS call_id
-    FROM sent s JOIN every v ON v.rank = s.rank AND v.step = s.step AND v.direction = 'dgrad' AND v.end_ns <= s.start_ns
-    GROUP BY s.rank, s.id
-), lost AS (
-    SELECT c.rank, c.name, c.alone_ns / c.per AS own_ns, 1.0 / c.per AS calls
-    FROM counted c WHERE c.direction = 'dgrad' AND c.call_id IN (SELECT call_id FROM by_shape UNION SELECT call_id FROM by_copy)
-    UNION ALL
-    SELECT c.rank, 'DtoH copy of ' || b.size_bytes || ' bytes', c.alone_ns / c.per, 1.0 / c.per
-    FROM counted c JOIN by_copy b ON b.id = c.id
+WITH lost AS (
+    SELECT c.rank, if(c.kind = 'copy', 'DtoH copy of ' || g.size_bytes || ' bytes', c.name) AS name, c.alone_ns / c.per AS own_ns,
+        1.0 / c.per AS calls, g.layer, g.input_shape, g.size_bytes
+    FROM counted c JOIN input_gradients g ON g.id = c.id
+    WHERE g.channels <= $first_channels OR g.size_bytes >= $input_from_bytes
 ), kinds AS (
-    SELECT rank, name, sum(calls) AS calls, sum(own_ns) AS own_ns FROM lost GROUP BY rank, name
-), seen AS (
-    SELECT k.rank, any_value(s.layer) AS layer, any_value(s.input_shape) AS input_shape, max(b.size_bytes) AS size_bytes
-    FROM (SELECT DISTINCT rank FROM kinds) k LEFT JOIN by_shape s USING (rank) LEFT JOIN by_copy b USING (rank) GROUP BY k.rank
+    SELECT rank, name, sum(calls) AS calls, sum(own_ns) AS own_ns, any_value(layer) AS layer, any_value(input_shape) AS input_shape,
+        any_value(size_bytes) AS size_bytes
+    FROM lost GROUP BY rank, name
 )
 SELECT rank,
     concat_ws(' ', format('The first convolution computes the gradient of its input of {}.',
-            array_to_string(any_value(s.input_shape), ' x ')),
+            array_to_string(any_value(input_shape), ' x ')),
         format('Every step sends {:.2f} MB to the host, as much as its input, right after gradients of convolutions.',
-            any_value(s.size_bytes) / 1e6)) AS problem,
-    'Layer ' || any_value(s.layer) AS place, sum(own_ns) AS saving_ns,
-    coalesce('high if nothing before this layer is trained: ' || any_value(s.input_shape)[2]
+            any_value(size_bytes) / 1e6)) AS problem,
+    'Layer ' || any_value(layer) AS place, sum(own_ns) AS saving_ns,
+    coalesce('high if nothing before this layer is trained: ' || any_value(input_shape)[2]
         || ' input channels say that it reads data', 'medium: size and order agree; what the copy holds is not recorded')
         AS confidence,
     list(format('{}: {:.1f} calls and {:.3f} ms', name, calls, own_ns / 1e6) ORDER BY own_ns DESC, name) AS evidence
-FROM kinds k JOIN seen s USING (rank)
+FROM kinds
 GROUP BY rank
 ORDER BY rank

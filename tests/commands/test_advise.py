@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,69 @@ def test_the_sql_of_a_rule_is_printed(trace: Path, capsys: pytest.CaptureFixture
     text = run(capsys, trace, COPIES, "--show-sql")
     assert text.startswith("-- queries/advice/pageable_copies.sql: ")
     assert "-- $pageable_from_bytes = 4096 (BIGINT: only copies of at least this size)" in text
+
+
+def test_the_printed_sql_gives_the_numbers_again(
+    trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (section,) = json.loads(run(capsys, trace, "--format", "json"))["sections"]
+    found = [row for row in section["rows"] if row["status"] == "found"]
+    assert COPIES in [row["rule"] for row in found]
+    for row in found:
+        query = tmp_path / "rule.sql"
+        query.write_text(run(capsys, trace, row["rule"], "--show-sql"))
+        assert cli.main(["sql", str(trace), "-f", str(query), "--format", "json"]) == 0
+        again = json.loads(capsys.readouterr().out)
+        names = ("rank", "problem", "saving_ns", "step_ns", "saving_pct", "confidence", "evidence")
+        assert {name: row[name] for name in names} in [{name: line[name] for name in names} for line in again]
+
+
+def test_a_threshold_is_part_of_the_printed_sql(
+    trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    query = tmp_path / "rule.sql"
+    query.write_text(run(capsys, trace, COPIES, "--set", "pageable_from_bytes=4097", "--show-sql"))
+    assert "CAST('4097' AS BIGINT)" in query.read_text()
+    assert cli.main(["sql", str(trace), "-f", str(query), "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out) == []
+
+
+def test_json_is_as_documented(trace: Path, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    documented = re.findall(r"^\| `(\w+)` \| ([a-z ]+) \| ", (root / "docs" / "advice.md").read_text(), re.MULTILINE)
+    types: dict[str, tuple[type, ...]] = {
+        "text": (str,),
+        "whole number": (int,),
+        "whole number or null": (int, type(None)),
+        "number or null": (int, float, type(None)),
+        "array of text": (list,),
+    }
+    (section,) = json.loads(run(capsys, trace, "--format", "json"))["sections"]
+    assert section["name"] == "answers"
+    for row in section["rows"]:
+        assert list(row) == [name for name, _ in documented]
+        for name, meaning in documented:
+            assert isinstance(row[name], types[meaning]), (name, row[name])
+        assert all(isinstance(line, str) for line in row["evidence"])
+
+
+def test_what_if_predicts_the_step_without_some_costs(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (section,) = json.loads(run(capsys, trace, "--what-if", "copies", "--format", "json"))["sections"]
+    assert section["rows"][0] == {
+        "rank": 0,
+        "without": "copies",
+        "removed_ns": 20_000,
+        "removed_pct": pytest.approx(100 * 20 / 900),
+        "step_ns": 900_000,
+        "predicted_ns": 880_000,
+        "speedup": pytest.approx(900 / 880),
+    }
+    assert "No all-reduce whose bytes and group are recorded." in run(capsys, trace, "--what-if", "all")
+    assert "FROM removable" in run(capsys, trace, "--what-if", "copies", "--show-sql")
+
+
+@pytest.mark.parametrize("words", [("--what-if", "coffee"), (COPIES, "--what-if", "copies")])
+def test_a_what_if_that_makes_no_sense(trace: Path, words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    run(capsys, trace, *words, code=2)
 
 
 def test_a_percentage_that_is_none(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,6 +4,9 @@ Every rule of `queries/advice/` answers found, not found or cannot tell. A savin
 of the device that would be free, of which nothing is counted twice within a rule. Two findings may be the same lost
 time, so savings are never added up. JSON and CSV hold every answer of every rule in the same columns: `status` tells
 them apart.
+
+With --what-if, the step without some costs is predicted instead: what several of them would take away counts once, and
+communication is modelled as a parameter server, a tree and a ring.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from traceview.commands.convert import add_machine_options, opened
 from traceview.commands.report import FOR_PEOPLE, FORMATS, emit, params_of, sql_text, text_of
+from traceview.errors import UsageError
 
 if TYPE_CHECKING:
     from traceview.model import Finding, Report, Section
@@ -27,6 +31,7 @@ EXAMPLES = """examples:
   traceview advise run1 --evidence                        with the lines that prove each
   traceview advise run1 pageable_copies --show-sql        the query behind a rule, ready for `traceview sql`
   traceview advise run1 --set layout_conv_pct=5           with another threshold
+  traceview advise run1 --what-if layout,firstlayer       the step without these costs
   traceview advise run1 --fail-over 5%                    exit code 1 if one problem can cost more than 5 % of a step
 
 `traceview list advice` names every rule.
@@ -74,6 +79,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fail-over", type=percent, metavar="PCT", help="exit code 1 if a finding can save more than PCT of the step"
     )
+    parser.add_argument("--what-if", metavar="COSTS", help="predict the step without these costs, joined by commas")
     parser.add_argument("--show-sql", action="store_true", help="print the SQL of the rules instead of running them")
     add_machine_options(parser)
 
@@ -82,6 +88,8 @@ def run(args: argparse.Namespace) -> int:
     """Run the rules and print the answers; returns 1 where `--fail-over` says so, else 0."""
     from traceview import advice, reports
 
+    if args.what_if is not None:
+        return _what_if(args)
     rules = advice.load(list(dict.fromkeys(args.names)))
     recipe = reports.Recipe("advice", "", "", tuple(rules))
     params = params_of(args.params, [recipe])
@@ -95,6 +103,25 @@ def run(args: argparse.Namespace) -> int:
     report = for_people(findings, footer, args.evidence) if people else exact(findings, footer)
     emit([text_of([report], args.format, bool(args.output))], args.output)
     return _exit_code(findings, args.fail_over)
+
+
+def _what_if(args: argparse.Namespace) -> int:
+    """The step without some costs; returns 0. Raises `UsageError` for a cost that is none."""
+    from traceview import advice, reports
+
+    if args.names or args.evidence or args.fail_over is not None:
+        raise UsageError("--what-if goes with neither rules nor --evidence nor --fail-over.")
+    costs = advice.costs(args.what_if)
+    options = [cost for cost in costs if cost == "communication"]
+    recipe = reports.load("whatif", options)
+    params = params_of(args.params, [recipe]) | {"costs": ",".join(costs)}
+    if args.show_sql:
+        emit([sql_text(recipe, params)], args.output)
+        return 0
+    with opened(args, reports.asked([recipe])) as connection:
+        done = reports.run(connection, recipe.name, params, options)
+    emit([text_of([done], args.format, bool(args.output))], args.output)
+    return 0
 
 
 def exact(findings: Sequence[Finding], footer: tuple[str, ...]) -> Report:

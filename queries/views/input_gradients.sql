@@ -1,0 +1,41 @@
+-- title = "input_gradients"
+-- doc = "What the steps that count spend on the gradient of the network's input: the dgrad rows of the convolution that runs first in a step, where shapes tell it; else those after which in every step that is no warm-up a copy of the size of the largest upload goes to the host, with that copy."
+-- [columns]
+-- rank = "process of the job"
+-- id = "the activity"
+-- layer = "layer of the gradient, where known"
+-- input_shape = "shape of the input, where shapes tell"
+-- channels = "channels of that input"
+-- size_bytes = "bytes of the largest upload, where a copy tells"
+WITH every AS MATERIALIZED (
+    SELECT * FROM counted_conv_calls
+), first AS (
+    SELECT rank, layer, input_shape, filter_shape FROM every
+    QUALIFY row_number() OVER (PARTITION BY rank ORDER BY start_ns, op_id) = 1
+), by_shape AS (
+    -- The same tensors as the first convolution has: no other layer reads an image of that size through that filter.
+    SELECT e.op_id AS call_id, e.layer, f.input_shape FROM every e JOIN first f ON f.rank = e.rank
+    WHERE e.direction = 'dgrad' AND NOT coalesce(e.transposed, false) AND e.input_shape = f.input_shape
+        AND e.filter_shape = f.filter_shape
+), copy AS (
+    SELECT c.id, c.rank, c.step, c.start_ns, m.direction, m.size_bytes, c.n_steps
+    FROM counted c JOIN memcpys m ON m.id = c.id
+    WHERE c.kind = 'copy' AND m.direction IN ('HtoD', 'DtoH') AND c.step IS NOT NULL
+), input AS (
+    SELECT rank, max(size_bytes) AS size_bytes FROM copy WHERE direction = 'HtoD' GROUP BY rank
+), sent AS (
+    SELECT o.* FROM copy o JOIN input i ON i.rank = o.rank AND i.size_bytes = o.size_bytes WHERE o.direction = 'DtoH'
+    QUALIFY n_steps > 1 AND count(*) OVER (PARTITION BY o.rank) = n_steps
+        AND count(DISTINCT o.step) OVER (PARTITION BY o.rank) = n_steps
+), by_copy AS (
+    SELECT s.id, any_value(s.rank) AS rank, any_value(s.size_bytes) AS size_bytes, arg_max(v.op_id, v.end_ns) AS call_id
+    FROM sent s JOIN every v ON v.rank = s.rank AND v.step = s.step AND v.direction = 'dgrad' AND v.end_ns <= s.start_ns
+    GROUP BY s.id
+), told AS (
+    SELECT coalesce(s.call_id, c.call_id) AS call_id, s.layer, s.input_shape, c.size_bytes
+    FROM by_shape s FULL JOIN by_copy c ON c.call_id = s.call_id
+)
+SELECT a.rank, a.id, t.layer, t.input_shape, t.input_shape[2] AS channels, t.size_bytes
+FROM counted a JOIN told t ON t.call_id = a.call_id WHERE a.direction = 'dgrad'
+UNION ALL
+SELECT rank, id, NULL, NULL, NULL, size_bytes FROM by_copy

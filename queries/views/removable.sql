@@ -1,0 +1,56 @@
+-- title = "removable"
+-- doc = "What a change could take away from the steps that count, row by row: the part of a row that nothing earlier on its device covers, or the idle stretch before it. A moment belongs to one row, so that what several changes would take counts once."
+-- [columns]
+-- cost = "what would be gone: a name of [costs]"
+-- rank = "process of the job"
+-- id = "the row of activities"
+-- is_idle = "whether it is the idle stretch before the row"
+-- saved_ns = "time that would be gone, per step"
+-- [costs]
+-- layout = "kernels and primitives that only change the layout of tensors"
+-- firstlayer = "the gradient of the network's input"
+-- copies = "copies between host and device that nothing earlier on the device covers"
+-- pointwise = "biases and activations of the forward pass in kernels of their own"
+-- launches = "idle stretches of at most 0.1 ms before a kernel that was launched too late"
+-- data = "idle stretches while the host loads data"
+-- allocations = "idle stretches while the host allocates or frees device memory"
+-- communication = "communication that nothing hides"
+WITH every AS MATERIALIZED (
+    SELECT id, rank, kind, name, category, direction, op_id, op_name, device, step, start_ns, covered_until_ns, alone_ns, per
+    FROM counted
+), idle AS (
+    -- Before the first row of a recording the device is idle from the start of its step.
+    SELECT e.id, e.rank, e.kind, coalesce(e.covered_until_ns, s.start_ns) AS start_ns, e.start_ns AS end_ns, e.per,
+        a.start_ns + a.dur_ns AS launched_ns
+    FROM every e LEFT JOIN raw.kernels k ON k.id = e.id LEFT JOIN raw.api_calls a ON a.id = k.launch_id
+    LEFT JOIN step_times s ON s.rank = e.rank AND s.step = e.step AND e.covered_until_ns IS NULL
+    WHERE e.kind IN ('kernel', 'copy') AND e.start_ns > coalesce(e.covered_until_ns, s.start_ns)
+), wait AS (
+    SELECT 'data' AS cost, rank, start_ns, start_ns + dur_ns AS end_ns FROM raw.ranges
+    WHERE kind = 'phase' AND name = 'data' AND depth = 0
+    UNION ALL
+    SELECT 'allocations', rank, start_ns, start_ns + dur_ns FROM raw.api_calls
+    WHERE regexp_matches(name, '^(cuda|hip)(Malloc|Free)(_v\d+|Managed)?$|^cuMem(Alloc|Free)(_v2|Managed)?$')
+)
+SELECT 'layout' AS cost, rank, id, false AS is_idle, alone_ns / per AS saved_ns FROM every WHERE category = 'layout_transpose'
+UNION ALL
+SELECT 'firstlayer', e.rank, e.id, false, e.alone_ns / e.per FROM every e
+WHERE e.id IN (SELECT id FROM input_gradients WHERE channels <= 4 OR size_bytes >= 65536)
+UNION ALL
+SELECT 'copies', e.rank, e.id, false, e.alone_ns / e.per FROM every e JOIN memcpys m ON m.id = e.id
+WHERE e.kind = 'copy' AND m.direction IN ('HtoD', 'DtoH')
+UNION ALL
+SELECT 'pointwise', e.rank, e.id, false, e.alone_ns / e.per FROM every e LEFT JOIN raw.ops o ON o.id = e.op_id
+WHERE e.category IN ('bias', 'activation') AND NOT coalesce(o.is_backward, false)
+    AND coalesce(e.direction, '') NOT IN ('dgrad', 'wgrad', 'backward')
+    AND NOT regexp_matches(concat_ws(' ', e.name, e.op_name), '(?i)grad|backward|bprop|bwd')
+UNION ALL
+SELECT 'launches', rank, id, true, (end_ns - start_ns) / per FROM idle
+WHERE kind = 'kernel' AND launched_ns > start_ns AND end_ns - start_ns <= 100000
+UNION ALL
+SELECT w.cost, i.rank, i.id, true, least(sum(least(i.end_ns, w.end_ns) - greatest(i.start_ns, w.start_ns)),
+    any_value(i.end_ns - i.start_ns)) / any_value(i.per)
+FROM idle i JOIN wait w ON w.rank = i.rank AND w.start_ns < i.end_ns AND w.end_ns > i.start_ns
+GROUP BY w.cost, i.rank, i.id
+UNION ALL
+SELECT 'communication', e.rank, e.id, false, (x.own_ns - x.hidden_ns) / e.per FROM every e JOIN exchanges x ON x.id = e.id

@@ -1,0 +1,30 @@
+-- title = "The step without these costs"
+-- doc = "Each cost alone, then all together; moments that several of them would take away count once."
+-- cannot = "Nothing of this was found in the steps of this trace."
+-- [params]
+-- costs = { type = "VARCHAR", default = "layout,firstlayer,copies,pointwise,launches,data,allocations,communication", doc = "costs, joined by commas" }
+-- [columns]
+-- rank = "process of the job"
+-- without = "what would be gone"
+-- removed_ns = "its time, per step, counted once"
+-- removed_pct = "of the step"
+-- step_ns = "the step as it is; the whole recording without steps"
+-- predicted_ns = "the step without it"
+-- speedup = "the step as it is over the step without it"
+WITH wanted AS (
+    SELECT DISTINCT trim(unnest(string_split($costs, ','))) AS cost
+), moment AS (
+    SELECT r.* FROM removable r WHERE r.cost IN (SELECT cost FROM wanted) AND r.saved_ns > 0
+), gone AS (
+    SELECT rank, cost AS without, sum(saved_ns) AS removed_ns, 0 AS is_all FROM moment GROUP BY rank, cost
+    UNION ALL
+    SELECT rank, 'all together', sum(saved_ns), 1
+    FROM (SELECT rank, id, is_idle, max(saved_ns) AS saved_ns FROM moment GROUP BY rank, id, is_idle) GROUP BY rank
+), bounded AS (
+    SELECT g.rank, g.without, g.is_all, least(g.removed_ns, s.step_ns) AS removed_ns, s.step_ns
+    FROM gone g JOIN scope s ON s.rank = g.rank
+)
+SELECT rank, without, removed_ns, 100.0 * removed_ns / nullif(step_ns, 0) AS removed_pct, step_ns, step_ns - removed_ns AS predicted_ns,
+    step_ns / nullif(step_ns - removed_ns, 0) AS speedup
+FROM bounded
+ORDER BY rank, is_all, removed_ns DESC, without
