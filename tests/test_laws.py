@@ -105,7 +105,8 @@ def test_an_advice_rule_says_what_it_has_to(path: Path, empty: duckdb.DuckDBPyCo
     assert {"pytorch", "any"} <= set(rule.extra["fix"]) <= known
     assert rule.extra["needs"] and set(rule.extra["needs"]) <= {row[0] for row in advice.needs().run(empty)}
     assert (ROOT / "tests/advice" / f"test_{path.stem}.py").exists()
-    assert f"`{path.stem}`" in (ROOT / "README.md").read_text(encoding="utf-8")
+    for page in ("README.md", "docs/advice.md"):
+        assert f"`{path.stem}`" in (ROOT / page).read_text(encoding="utf-8")
 
 
 def test_a_threshold_has_one_meaning() -> None:

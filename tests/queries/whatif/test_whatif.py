@@ -1,4 +1,4 @@
-"""Steps without some of their costs: what each takes, counted once; and communication by model, to the printed digit."""
+"""Steps without some of their costs: what each takes, counted once; communication by model, to the printed digit."""
 
 from __future__ import annotations
 
