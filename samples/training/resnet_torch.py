@@ -1,0 +1,60 @@
+"""ResNet-50 (He et al. 2015), strides in the 3 x 3 convolutions, on random data: 25,557,032 parameters."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+import torch
+from torch import nn
+from training_torch import images, options, train
+
+PARAMETERS = 25_557_032
+STAGES = ((64, 3), (128, 4), (256, 6), (512, 3))
+"""Width and number of blocks."""
+EXPANSION = 4
+
+
+class Bottleneck(nn.Module):
+    """1 x 1 down, 3 x 3, 1 x 1 up, and what goes past them."""
+
+    def __init__(self, inputs: int, width: int, stride: int) -> None:
+        super().__init__()
+        outputs = EXPANSION * width
+        self.conv1 = nn.Conv2d(inputs, width, 1, bias=False)
+        self.bn1 = nn.BatchNorm2d(width)
+        self.conv2 = nn.Conv2d(width, width, 3, stride, 1, bias=False)
+        self.bn2 = nn.BatchNorm2d(width)
+        self.conv3 = nn.Conv2d(width, outputs, 1, bias=False)
+        self.bn3 = nn.BatchNorm2d(outputs)
+        self.relu = nn.ReLU(inplace=True)
+        self.past = nn.Sequential()
+        if inputs != outputs:
+            self.past = nn.Sequential(nn.Conv2d(inputs, outputs, 1, stride, bias=False), nn.BatchNorm2d(outputs))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """The sum of both ways."""
+        y = self.relu(self.bn1(self.conv1(x)))
+        y = self.relu(self.bn2(self.conv2(y)))
+        return self.relu(self.bn3(self.conv3(y)) + self.past(x))
+
+
+def resnet50() -> nn.Sequential:
+    """Images N x 3 x 224 x 224 to scores N x 1000."""
+    layers: list[tuple[str, nn.Module]] = [
+        ("conv1", nn.Conv2d(3, 64, 7, 2, 3, bias=False)),
+        ("bn1", nn.BatchNorm2d(64)),
+        ("relu1", nn.ReLU(inplace=True)),
+        ("pool1", nn.MaxPool2d(3, 2, 1)),
+    ]
+    inputs = 64
+    for stage, (width, blocks) in enumerate(STAGES, start=2):
+        for block in range(1, blocks + 1):
+            stride = 2 if block == 1 and stage > 2 else 1
+            layers.append((f"conv{stage}_{block}", Bottleneck(inputs, width, stride)))
+            inputs = EXPANSION * width
+    layers += [("pool5", nn.AdaptiveAvgPool2d(1)), ("flatten", nn.Flatten()), ("fc", nn.Linear(2048, 1000))]
+    return nn.Sequential(OrderedDict(layers))
+
+
+if __name__ == "__main__":
+    train("resnet-50", resnet50, PARAMETERS, images(224, 1000), options(__doc__, batch=4).parse_args())

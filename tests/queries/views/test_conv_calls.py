@@ -1,0 +1,48 @@
+"""A convolution on a CPU that no library's log tells of: its innermost operator's own time is the arithmetic."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from given import Given
+
+IMAGE, FILTER = (1, 64, 56, 56), (64, 64, 1, 1)
+COLUMNS = "op_name, direction, algorithm, libraries, main_ns, helper_ns, total_ns, flop"
+
+
+def forward(given: Given) -> None:
+    values = ("", "", "", "[1, 1]", "[0, 0]", "[1, 1]", "False", "[0, 0]", "1")
+    given.op("aten::conv2d", 0, 100, [IMAGE, FILTER, (64,)], ("", "", "", "[1, 1]", "[0, 0]", "[1, 1]", "1"))
+    given.op("aten::_convolution", 5, 95, [IMAGE, FILTER, (64,)], values)
+    given.op("aten::_nnpack_available", 6, 8)
+    given.op("aten::_slow_conv2d_forward", 10, 90)
+    given.op("aten::empty", 12, 14)
+
+
+def test_pytorchs_own_convolution_is_a_matrix_product_after_im2col(tmp_path: Path) -> None:
+    given = Given()
+    forward(given)
+    found = given.open(tmp_path).execute(f"SELECT {COLUMNS} FROM conv_calls").fetchall()
+    work = 2 * 64 * 64 * 56 * 56
+    assert found == [("aten::conv2d", "fprop", "explicit_gemm", ["pytorch"], 78_000, 22_000, 100_000, work)]
+
+
+def test_both_gradients_in_one_operator_are_of_no_one_pass(tmp_path: Path) -> None:
+    given = Given()
+    given.op("aten::convolution_backward", 0, 100)
+    given.op("aten::_nnpack_available", 1, 3)  # it was taken for a forward convolution once
+    given.op("aten::_slow_conv2d_backward", 10, 90)
+    query = "SELECT direction, algorithm, evidence, main_ns FROM conv_calls"
+    assert given.open(tmp_path).execute(query).fetchall() == [
+        (None, "explicit_gemm", ["aten::_slow_conv2d_backward"], 80_000)
+    ]
+
+
+def test_with_a_librarys_account_an_operators_own_time_is_help(tmp_path: Path) -> None:
+    given = Given()
+    given.op("aten::conv2d", 0, 100)
+    given.op("aten::mkldnn_convolution", 10, 90)
+    primitive = {"library": "oneDNN", "kind": "convolution", "impl": "jit:avx2", "prop_kind": "forward_training"}
+    given.add("primitives", start_ns=20_000, dur_ns=60_000, **primitive)
+    query = "SELECT direction, algorithm, main_ns, helper_ns, total_ns FROM conv_calls"
+    assert given.open(tmp_path).execute(query).fetchall() == [("fprop", "direct", 60_000, 40_000, 100_000)]
