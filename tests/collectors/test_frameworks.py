@@ -300,23 +300,40 @@ def test_onnxruntime_runs_are_steps(tmp_path):
     assert not list(tmp_path.glob("*.json"))
 
 
-@pytest.mark.parametrize("framework", ["tensorflow", "jax", "keras"])
-def test_the_larger_samples_train(framework):
-    need(framework)
-    words = [
-        PYTHON,
-        SAMPLES / "training" / f"alexnet_{framework}.py",
-        "--batch",
-        "2",
-        "--steps",
-        "2",
-        "--device",
-        "cpu",
-    ]
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("alexnet_tensorflow", 62_378_344),
+        ("alexnet_jax", 62_378_344),
+        ("alexnet_keras", 62_378_344),
+        ("vgg_tensorflow", 132_863_336),
+        ("googlenet_tensorflow", 6_998_552),
+        ("resnet_tensorflow", 25_557_032),
+    ],
+)
+def test_the_larger_samples_train(name, parameters):
+    need(name.split("_")[1])
+    words = [PYTHON, SAMPLES / "training" / f"{name}.py", "--batch", "2", "--steps", "2", "--device", "cpu"]
     done = subprocess.run(words, env={**os.environ, **QUIET}, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     first, *rest = done.stdout.splitlines()
-    assert first.startswith("alexnet: 62378344 parameters, batch 2, ") and rest[-1].startswith("step 2: loss ")
+    assert f": {parameters} parameters, batch 2, " in first and rest[-1].startswith("step 2: loss ")
+
+
+def test_primitives_find_their_operators_among_several_threads(tmp_path):
+    """GoogLeNet's branches run side by side: each of its 57 convolutions still has its own primitives."""
+    need("tensorflow")
+    script = SAMPLES / "training" / "googlenet_tensorflow.py"
+    done = run(tmp_path, script, "--steps", "7", "--batch", "1", "--device", "cpu", OMP_NUM_THREADS="2")
+    assert done.returncode == 0, done.stderr
+    if "rank-0000.onednn.log" not in described(tmp_path)["files"]:
+        pytest.skip("this TensorFlow runs no oneDNN here")
+    connection = opened(tmp_path)
+    passes = "SELECT direction, count(*), count(*) FILTER (main_ns = 0) FROM conv_calls GROUP BY 1 ORDER BY 1"
+    assert rows(connection, passes) == [("dgrad", 3 * 56, 0), ("fprop", 3 * 57, 0), ("wgrad", 3 * 57, 0)]
+    # A reorder tells nothing of its caller: where two convolutions run at once it is nobody's, and counted.
+    lost = "SELECT DISTINCT kind, op_link FROM primitives WHERE op_id IS NULL"
+    assert set(rows(connection, lost)) <= {("reorder", "several at once")}
 
 
 def test_opencv_runs_of_a_caffe_model_are_steps(tmp_path):
