@@ -81,6 +81,34 @@ print(parser.parse_args(), sys.argv, __name__, sys.stdin.read())
     assert done.stdout == bare.stdout
 
 
+def test_much_output_on_both_streams_is_the_scripts_own(tmp_path):
+    body = """
+import sys
+for number in range(20_000):
+    print("out", number, "x" * 80)
+    print("err", number, "y" * 80, file=sys.stderr)
+sys.stdout.buffer.write(bytes(range(256)))
+"""
+    path = script(tmp_path, body)
+    bare = subprocess.run([PYTHON, path], capture_output=True)
+    words = [PYTHON, "-m", "traceview", "collect", "--", PYTHON, path]
+    done = subprocess.run(words, cwd=tmp_path, env=environment(), capture_output=True, timeout=120)
+    assert (done.returncode, done.stdout) == (0, bare.stdout)
+    assert done.stderr.startswith(bare.stderr)
+
+
+def test_a_module_that_trains_is_captured_and_named_after_itself(tmp_path):
+    pytest.importorskip("torch")
+    (tmp_path / "package").mkdir()
+    script(tmp_path, "", "package/__init__.py")
+    body = f"import runpy\nrunpy.run_path({str(LENET)!r}, run_name='__main__')"
+    script(tmp_path, body, "package/fit.py")
+    done = collect(tmp_path, "--", PYTHON, "-m", "package.fit", "--steps", "9", "--batch", "4")
+    assert (done.returncode, "recorded 4 steps" in done.stderr) == (0, True), done.stderr
+    (capture,) = tmp_path.glob("traceview-capture-fit-*")
+    assert json.loads((capture / "capture.json").read_text())["command"][1:3] == ["-m", "package.fit"]
+
+
 def test_modules_run_as_modules(tmp_path):
     (tmp_path / "package").mkdir()
     script(tmp_path, "", "package/__init__.py")
@@ -148,7 +176,12 @@ def test_each_worker_of_a_launcher_is_a_rank(tmp_path):
     assert (described["world_size"], [rank["rank"] for rank in described["ranks"]]) == (2, [0, 1])
 
 
-def test_ctrl_c_leaves_a_readable_capture(tmp_path):
+@pytest.mark.parametrize(
+    ("number", "told", "cut"),
+    [(signal.SIGINT, "KeyboardInterrupt", "cut short: exit"), (signal.SIGTERM, "", "cut short: SIGTERM")],
+    ids=["SIGINT", "SIGTERM"],
+)
+def test_a_signal_that_ends_training_leaves_a_readable_capture(tmp_path, number, told, cut):
     pytest.importorskip("torch")
     words = [PYTHON, "-m", "traceview", "collect", "-o", "capture", "--steps", "100000", "--"]
     process = subprocess.Popen(
@@ -157,10 +190,10 @@ def test_ctrl_c_leaves_a_readable_capture(tmp_path):
         start_new_session=True,
     )  # fmt: skip
     wait_for_recording(tmp_path / "capture" / "raw")
-    os.killpg(process.pid, signal.SIGINT)
+    os.killpg(process.pid, number)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 4, err
-    assert "KeyboardInterrupt" in err and "was ended by SIGINT" in err and "cut short: exit" in err
+    assert told in err and f"was ended by {number.name}" in err and cut in err
     steps = store.open_capture(tmp_path / "capture").execute("SELECT count(*) FROM steps").fetchall()
     assert steps[0][0] >= 1
 
