@@ -62,6 +62,16 @@ def test_kept_views_can_be_read_when_locked(tmp_path: Path, monkeypatch: pytest.
         connection.execute(f"FROM '{folder}/converted.json'")
 
 
+def test_what_is_kept_has_the_types_of_what_is_worked_out(tmp_path: Path) -> None:
+    folder = store.convert([SAMPLE], tmp_path / "capture")
+    fresh = capture.connect(folder).execute("DESCRIBE quality").fetchall()
+    store.open_capture(folder)
+    (kept,) = folder.glob("attribution-*/quality.parquet")
+    read = duckdb.connect().execute("DESCRIBE FROM read_parquet($1)", [str(kept)]).fetchall()
+    assert [(name, kind.replace("HUGEINT", "BIGINT")) for name, kind, *_ in fresh] == [row[:2] for row in read]
+    assert ("n", "BIGINT") in [row[:2] for row in read]
+
+
 def test_where_nothing_can_be_kept_the_answer_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(capture, "SMALL_ROWS", 0)
     folder = store.convert([SAMPLE], tmp_path / "capture")

@@ -189,10 +189,8 @@ def keep(connection: duckdb.DuckDBPyConnection, folder: Path) -> bool:
         if not place.exists():
             with _building(folder, place) as building:
                 for table in ATTRIBUTED:
-                    _copy(connection, table, building)
-                connection.execute(
-                    f"COPY ({_view(QUALITY)}) TO $path (FORMAT parquet)", {"path": str(building / f"{QUALITY}.parquet")}
-                )
+                    _copy(connection, f"FROM {table}", building / f"{table}.parquet")
+                _copy(connection, _view(QUALITY), building / f"{QUALITY}.parquet")
             for stale in folder.glob(f"{ATTRIBUTION}-*"):
                 if stale != place:
                     shutil.rmtree(stale)
@@ -202,7 +200,7 @@ def keep(connection: duckdb.DuckDBPyConnection, folder: Path) -> bool:
             views.execute("SET temp_directory = $1", [str(building / "spill")])
             for view in VIEWS:
                 if view in KEPT:
-                    _copy(views, view, building)
+                    _copy(views, f"FROM {view}", building / f"{view}.parquet")
                     # What rests on it is made of the file, which is faster, and of nothing that may not be there.
                     _read_kept(views, view, building / f"{view}.parquet")
             shutil.rmtree(building / "spill", ignore_errors=True)
@@ -222,8 +220,12 @@ def _building(parent: Path, place: Path) -> Iterator[Path]:
         shutil.rmtree(building, ignore_errors=True)
 
 
-def _copy(connection: duckdb.DuckDBPyConnection, table: str, folder: Path) -> None:
-    connection.execute(f"COPY {table} TO $path (FORMAT parquet)", {"path": str(folder / f"{table}.parquet")})
+def _copy(connection: duckdb.DuckDBPyConnection, query: str, file: Path) -> None:
+    # Parquet has no integers of 128 bits, which sums are: they would come back as doubles.
+    described = connection.execute(f"DESCRIBE {query}").fetchall()
+    sums = ", ".join(f"{name}::BIGINT AS {name}" for name, kind, *_ in described if kind == "HUGEINT")
+    replaced = f"REPLACE ({sums})" if sums else ""
+    connection.execute(f"COPY (SELECT * {replaced} FROM ({query}\n)) TO $path (FORMAT parquet)", {"path": str(file)})
 
 
 def _read_kept(connection: duckdb.DuckDBPyConnection, name: str, file: Path, kind: str = "VIEW") -> None:
