@@ -191,8 +191,8 @@ def test_what_fusing_gives_in_onnx_runtime(tmp_path: Path) -> None:
     assert (activation["base_calls"], activation["calls"], activation["busy_ns"]) == (7, 0, 0)
     convolutions = table(report, "convolutions")
     assert [(row["base_layer"], row["layer"], row["matched_by"]) for row in convolutions[:2]] == [
-        ("conv4", "relu4_nchwc", "place"),
-        ("conv5", "relu5_nchwc", "place"),
+        ("conv4", "relu4_nchwc", "filter and place"),
+        ("conv5", "relu5_nchwc", "filter and place"),
     ]
     assert [row["base_layer"] for row in convolutions if row["diff_ns"] > 0] == ["conv2"]
 
