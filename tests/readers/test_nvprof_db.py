@@ -131,3 +131,46 @@ def test_a_cut_database_is_salvaged_or_refused(shared: Path, tmp_path: Path) -> 
             connection.execute("SELECT count(*) FROM quality WHERE kind LIKE '%cut off or damaged%'").fetchall()
         )
     assert kept and set(map(str, kept)) == {"[(1,)]"}
+
+
+def of_processes(folder: Path, first: dict[str, Any], second: dict[str, Any]) -> Any:
+    """Two processes with one call and one kernel each; `first` and `second` are about the kernels."""
+    calls = [
+        {**LAUNCH, "correlationId": first["correlationId"]},
+        {**LAUNCH, "correlationId": second["correlationId"], "processId": 80},
+    ]
+    kernels = [{**KERNEL, **first}, {**KERNEL, **second, "gridX": 5}]
+    elsewhere = {**marker(1, 10, 2), "objectId": struct.pack("<iq", 80, 5)}
+    return given(
+        folder,
+        CUPTI_ACTIVITY_KIND_RUNTIME=calls,
+        CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL=kernels,
+        CUPTI_ACTIVITY_KIND_MARKER=[marker(1, 10, 1), elsewhere],
+    )
+
+
+OWNERS = """SELECT r.rank, r.pid, (SELECT count(*) FROM api_calls a WHERE a.rank = r.rank AND a.pid = r.pid),
+    (SELECT list(grid_x ORDER BY grid_x) FROM kernels k WHERE k.rank = r.rank),
+    (SELECT count(correlation) FROM kernels k WHERE k.rank = r.rank),
+    (SELECT list(DISTINCT pid) FROM events e WHERE e.rank = r.rank) FROM ranks r ORDER BY 1"""
+
+
+def test_each_process_is_a_rank(tmp_path: Path) -> None:
+    connection = of_processes(tmp_path, {"correlationId": 9}, {"correlationId": 10})
+    assert connection.execute(OWNERS).fetchall() == [(0, 70, 1, [4], 1, [70]), (1, 80, 1, [5], 1, [80])]
+    assert connection.execute("SELECT count(*) FROM quality WHERE source IS NOT NULL").fetchall() == [(0,)]
+
+
+def test_work_that_several_processes_may_have_caused_is_nobodys(tmp_path: Path) -> None:
+    connection = of_processes(tmp_path, {"correlationId": 9}, {"correlationId": 9})
+    assert connection.execute(OWNERS).fetchall() == [(0, 70, 1, [4, 5], 0, [70]), (1, 80, 1, None, 0, [80])]
+    told = "SELECT kind, n FROM quality WHERE kind LIKE '%process is not known%'"
+    assert [row[1] for row in connection.execute(told).fetchall()] == [2]
+
+
+def test_a_context_tells_whose_work_it_is(tmp_path: Path) -> None:
+    calls = [{**LAUNCH, "correlationId": number, "processId": pid} for number, pid in ((9, 70), (9, 80), (10, 80))]
+    kernels = [{**KERNEL, "contextId": 2, "correlationId": number} for number in (9, 10)]
+    connection = given(tmp_path, CUPTI_ACTIVITY_KIND_RUNTIME=calls, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL=kernels)
+    query = "SELECT rank, correlation FROM kernels ORDER BY 1, 2"
+    assert connection.execute(query).fetchall() == [(1, 9), (1, 10)]

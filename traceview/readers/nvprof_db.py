@@ -2,7 +2,8 @@
 
 Capture with `nvprof -o trace.nvvp COMMAND`. Format: SQLite, one table per kind of CUPTI activity record
 (https://docs.nvidia.com/cupti/api/). Times are nanoseconds since 1970. Functions are recorded as numbers; their names
-are in `nvprof_calls.csv` (as cupti_runtime_cbid.h and cupti_driver_cbid.h of CUDA 11.8 number them).
+are in `nvprof_calls.csv` (as cupti_runtime_cbid.h and cupti_driver_cbid.h of CUDA 11.8 number them). A database of
+several processes is read as one rank each (`nvprofowners.py`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import pyarrow.csv
 from traceview.files import Peek, Stream
 from traceview.foreigntables import open_tables, sqlite_tables
 from traceview.ingest import Ingest
+from traceview.nvprofowners import Callers, Owned, processes
 from traceview.paths import content
 from traceview.sink import Sink
 
@@ -38,16 +40,26 @@ def sniff(peek: Peek) -> bool:
     return "StringTable" in names and any(name.startswith("CUPTI_ACTIVITY_KIND_") for name in names)
 
 
-def read(stream: Stream, sink: Sink) -> None:
-    """Fill the tables from one database."""
+def parts(path: Path) -> list[int | None]:
+    """The processes that called CUDA, where there are several."""
+    with open_tables(path) as tables:
+        found = processes(tables)
+    return [*found] if len(found) > 1 else [None]
+
+
+def read(stream: Stream, sink: Sink, part: int | None = None) -> None:
+    """Fill the tables from one database, or from one process of it."""
     with open_tables(stream.path) as tables:
-        ingest = Ingest(sink, tables, content("queries") / "ingest" / NAME)
+        owned = None if part is None else Owned(tables, Callers(tables), part)
+        ingest = Ingest(sink, owned or tables, content("queries") / "ingest" / NAME)
         sink.connection.register("function", functions())
         for query in QUERIES:
             ingest.run(query)
         sink.connection.unregister("function")
-        _describe(ingest)
+        _describe(ingest, part)
         ingest.close()
+        if owned and owned.nobodys:
+            sink.problem("work on a device whose process is not known: it is in the first rank", owned.nobodys)
         for damage in tables.damage:
             sink.problem(damage)
 
@@ -58,7 +70,7 @@ def functions() -> pa.Table:
     return pyarrow.csv.read_csv(Path(__file__).with_name("nvprof_calls.csv"))
 
 
-def _describe(ingest: Ingest) -> None:
+def _describe(ingest: Ingest, part: int | None) -> None:
     sink = ingest.sink
     version = next((row["version"] for row in ingest.rows_of("Version", {"version": "BIGINT"})), None)
     if version not in KNOWN_VERSIONS:
@@ -70,7 +82,7 @@ def _describe(ingest: Ingest) -> None:
     found = ingest.rows_of("CUPTI_ACTIVITY_KIND_DEVICE", dict.fromkeys(_DEVICE, "BIGINT"))
     sink.write_rows("devices", [_device(row, names) for row in found])
     pids = sink.connection.execute("SELECT pid FROM stage.api_calls GROUP BY pid ORDER BY count(*) DESC").fetchall()
-    sink.write_rows("ranks", [{"pid": pids[0][0] if pids else None}])
+    sink.write_rows("ranks", [{"pid": part or (pids[0][0] if pids else None)}])
     if not sink.connection.execute("SELECT count(*) FROM stage.kernels").fetchall()[0][0]:
         reason = "no kernel was recorded: the program launched none, or nvprof was told to trace API calls only"
         sink.problem(reason)
