@@ -80,13 +80,13 @@ class Reached:
         return self._line
 
 
-def by_format(files: list[Path]) -> list[list[Path]]:
+def by_format(files: list[Path]) -> dict[str, list[Path]]:
     """The traces of each reader: every format gets the same number of mutations, however many files it has."""
     found: dict[str, list[Path]] = {}
     for path in files:
         with contextlib.suppress(InputError):
             found.setdefault(readers.detect(peek(path)).NAME, []).append(path)
-    return list(found.values())
+    return found
 
 
 def work(arguments: argparse.Namespace, formats: list[list[Path]]) -> None:
@@ -162,7 +162,7 @@ def command_trouble(data: bytes, folder: Path) -> str | None:
 class Tally:
     """What came out so far."""
 
-    n_run: int = 0
+    run: list[int] = field(default_factory=list)
     slowest: float = 0.0
     bad: dict[int, str] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)
@@ -173,7 +173,7 @@ class Tally:
         if word == "at":
             self.names[int(number)] = " ".join(rest)
         elif word in ("ok", "bad"):
-            self.n_run += 1
+            self.run.append(int(number))
             self.slowest = max(self.slowest, float(rest[0]))
         if word == "bad":
             self.bad[int(number)] = str(ast.literal_eval(rest[1]))
@@ -254,12 +254,14 @@ def main() -> int:
         files += seeds(Path(place))
         formats = by_format(files)
         if arguments.work:
-            work(arguments, formats)
+            work(arguments, list(formats.values()))
             return 0
     tally = Tally()
     watch(arguments, tally)
     of = f"{len(files)} traces of {len(formats)} formats"
-    print(f"{tally.n_run} mutations of {of} from seed {arguments.seed}; slowest {tally.slowest:.1f} s")
+    print(f"{len(tally.run)} mutations of {of} from seed {arguments.seed}; slowest {tally.slowest:.1f} s")
+    counts = Counter(list(formats)[number % len(formats)] for number in tally.run)
+    print(", ".join(f"{name} {n}" for name, n in sorted(counts.items())))
     kinds = Counter(text.strip().splitlines()[-1][:200] for text in tally.bad.values())
     for number, text in tally.bad.items():
         kind = text.strip().splitlines()[-1][:200]

@@ -19,7 +19,7 @@ def test_a_fault_while_reading_a_trace(monkeypatch: pytest.MonkeyPatch, capsys: 
     assert cli.main(["report", "some-trace.json"]) == 3
     assert capsys.readouterr() == (
         "",
-        "traceview: an unexpected RuntimeError while reading some-trace.json (bad ?[31mname). "
+        "traceview: an unexpected RuntimeError while reading some-trace.json (bad \\x1b[31mname). "
         "This is a fault of traceview: --debug shows where; please report it.\n",
     )
     monkeypatch.setattr(store, "convert", broken)

@@ -70,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except TraceviewError as error:
         if args.debug:
             raise
-        print(f"traceview: {error}", file=sys.stderr)
+        print(f"traceview: {_harmless(str(error))}", file=sys.stderr)
         return error.exit_code
     except BrokenPipeError:
         # The reader of our output is gone (`| head`): point stdout at nothing so that the exit stays silent.
@@ -98,5 +98,11 @@ def _apology(error: Exception, inputs: Sequence[str]) -> str:
     reason = (str(error).splitlines() or [""])[0][:200]
     where = f" while reading {', '.join(inputs)}" if inputs else ""
     text = f"an unexpected {type(error).__name__}{where}" + (f" ({reason})" if reason else "")
-    shown = "".join(char if char.isprintable() else "?" for char in text)
-    return f"{shown}. This is a fault of traceview: --debug shows where; please report it."
+    return f"{_harmless(text)}. This is a fault of traceview: --debug shows where; please report it."
+
+
+def _harmless(text: str) -> str:
+    """The same lines without what a terminal would obey: paths and texts of a trace stand in messages."""
+    from traceview.render import clean
+
+    return "\n".join(map(clean, text.split("\n")))

@@ -44,6 +44,7 @@ def convert(inputs: Sequence[Path], target: Path, options: Options | None = None
     """
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise UsageError(f"{target} exists already; choose another name with -o.")
+    _check_name(target)
     from traceview.conversion import group_by_rank, read_groups, sources_of
 
     groups = group_by_rank(sources_of([file for path in inputs for file in trace_files(path)]))
@@ -77,6 +78,7 @@ def convert_raw(folder: Path, options: Options | None = None) -> Path:
 
 def resolve(path: Path, options: Options | None = None) -> Path:
     """The capture folder behind any input: a capture, a trace file or a folder of traces, converted if need be."""
+    _check_name(path)
     has_raw = (path / "raw").is_dir() and (path / "capture.json").exists()
     if is_capture(path):
         if _read_key(path).get("schema") == SCHEMA_VERSION:
@@ -127,11 +129,13 @@ def is_capture(path: Path) -> bool:
 
 def trace_files(path: Path) -> list[Path]:
     """The traces behind an input: files, and folders that are one trace. Raises `InputError` when there is none."""
+    _check_name(path)
     if path.is_file() or (path.is_dir() and _reader(path)):
         return [path]
     if path.is_dir():
         files: dict[Path, ModuleType] = {}
         for file in sorted(path.rglob("*")):
+            _check_name(file)
             hidden = any(part.startswith(".") or part.endswith(CACHE_SUFFIX) for part in file.relative_to(path).parts)
             inside = any(folder in file.parents for folder in files)
             reader = None if hidden or inside else _reader(file)
@@ -141,6 +145,14 @@ def trace_files(path: Path) -> list[Path]:
             return [file for file, reader in files.items() if not _has_better(file, reader, files)]
         raise InputError(f"{path} holds no trace that traceview knows; `traceview list formats` shows what it reads.")
     raise InputError(f"{path} does not exist.")
+
+
+def _check_name(path: Path) -> None:
+    """Raises `InputError` for a path that is no text: DuckDB can neither open nor store it."""
+    try:
+        str(path.absolute()).encode()
+    except UnicodeEncodeError as error:
+        raise InputError(f"the name {path} is no UTF-8 text, so that it cannot be opened; rename it.") from error
 
 
 def _reader(path: Path) -> ModuleType | None:

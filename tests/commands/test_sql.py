@@ -171,6 +171,17 @@ def secret(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "SELECT * FROM query_table(['{0}/secret.csv'])",
         "WITH x AS MATERIALIZED (FROM read_text('{0}/secret.csv')) FROM x",
         "EXPLAIN ANALYZE COPY (SELECT 1) TO '{0}/new.csv'",
+        "DESCRIBE SELECT * FROM read_csv('{0}/secret.csv')",
+        "SUMMARIZE SELECT * FROM read_csv('{0}/secret.csv')",
+        "FROM range(2) t, LATERAL (FROM read_text('{0}/secret.csv'))",
+        "FROM json_execute_serialized_sql(json_serialize_sql('FROM read_text(''{0}/secret.csv'')'))",
+        "FROM parquet_kv_metadata('{0}/secret.parquet')",
+        "FROM read_ndjson_objects('{0}/secret.json')",
+        "FROM read_duckdb('{0}/secret.csv')",
+        "FROM read_blob('file://{0}/secret.csv')",
+        "FROM read_blob('/proc/self/environ')",
+        "FROM read_text('data:,42')",
+        "FROM duckdb_extensions()",
         "SELECT getenv('HOME')",
         "SELECT * FROM duckdb_secrets()",
         "COPY (SELECT 1) TO '{0}/new.csv'",
@@ -219,7 +230,7 @@ def test_a_query_sees_the_capture_and_nothing_else(
     secret_frame = pq.read_table(secret / "secret.parquet").to_pandas()
     before = sorted(path.name for path in secret.iterdir())
     error = refused(capsys, trace, query.format(secret))
-    assert "42" not in error
+    assert "42" not in error.replace("data:,42", "")
     assert sorted(path.name for path in secret.iterdir()) == before == sorted(before) and len(secret_frame) == 1
 
 

@@ -157,11 +157,13 @@ def _sql() -> str:
 def _exit_code(report: Report, limit: float | None) -> int:
     if limit is None:
         return 0
+    from traceview.render import clean
+
     section = next(section for section in report.sections if section.name == "ranking")
     names = [column.name for column in section.columns]
     failures = [reason for row in section.rows[1:] if (reason := _failure(dict(zip(names, row, strict=True)), limit))]
     for reason in failures:
-        print(f"traceview: {reason}", file=sys.stderr)
+        print(f"traceview: {clean(reason)}", file=sys.stderr)
     return 1 if failures else 0
 
 

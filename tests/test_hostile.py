@@ -1,0 +1,204 @@
+"""Text of a trace is shown and never obeyed: every verb and report in every format, on the real command line.
+
+Captures of several formats are made hostile as a whole: every text that a profiler recorded begins like a formula and
+ends in terminal sequences, markup, SQL and line breaks, and so do the names of the files. What comes out is then read
+as a terminal, a spreadsheet, a browser and a program would read it.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import shutil
+from collections.abc import Sequence
+from html.parser import HTMLParser
+from pathlib import Path
+
+import duckdb
+import pyarrow.parquet as pq
+import pytest
+from markdown_it import MarkdownIt
+from seeds import seeds
+
+from traceview import advice, cli, reports, store
+from traceview.commands import advise
+from traceview.commands.report import FOR_PEOPLE, text_of
+from traceview.model import Report
+from traceview.render import _HIDDEN
+from traceview.render.csv import FORMULA
+
+HEADS = ("=1+1 ", "@SUM(A1) ", "\t=1 ", "-1 ", "\uff0b1 ", "")
+TAIL = (
+    "\x1b[31m\x1b]0;t\x07\r\n# section: forged\n| `x` |\u202e\u2066\u200b[red]x[/] [l](http://evil) ![i](http://evil/x)"
+    "</script><script>alert(1)</script><img src=x>'; DROP TABLE kernels; --\"\\ $(id) https://evil @one :smile: \x9b2J"
+)
+OWN = frozenset(
+    ("format", "direction", "src_kind", "dst_kind", "op_link", "phase", "kind", "clock", "peaks_from", "hlo_kind")
+)
+"""Columns whose words are traceview's own."""
+JSON = frozenset(
+    ("metadata", "options", "process_groups", "shapes", "strides", "types", "inputs", "output_shapes", "args")
+)
+NAME = "\x1b[31m|\n`\u202e<b>[red]'*?"
+"""Of files and captures."""
+ROWS = 12
+"""Rows of a section that are looked at."""
+
+
+def make_hostile(capture: Path) -> None:
+    """Spoil every recorded text of a capture. JSON stays JSON, as readers write it."""
+    for file in sorted(capture.glob("rank-*/*.parquet")):
+        if not pq.read_metadata(file).num_rows:
+            continue
+        with duckdb.connect() as connection:
+            described = connection.execute("DESCRIBE FROM read_parquet($1)", [str(file)]).fetchall()
+            names = [name for name, kind, *_ in described if kind == "VARCHAR" and name not in OWN | JSON]
+            lists = [name for name, kind, *_ in described if kind == "VARCHAR[]"]
+            head = "$heads[(1 + hash({0}) % len($heads))::BIGINT]"
+            spoiled = [f"{head.format(name)} || {name} || $tail AS {name}" for name in names]
+            spoiled += [f"list_transform({name}, lambda x: $heads[1] || x || $tail) AS {name}" for name in lists]
+            if not spoiled:
+                continue
+            connection.execute("CREATE TABLE rows AS FROM read_parquet($1)", [str(file)])
+            query = f"CREATE TABLE spoiled AS SELECT * REPLACE ({', '.join(spoiled)}) FROM rows"
+            connection.execute(query, {"heads": list(HEADS), "tail": TAIL})
+            connection.execute("COPY spoiled TO $1 (FORMAT parquet)", [str(file)])
+
+
+@pytest.fixture(scope="module")
+def hostile(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Sequence[Path]:
+    """Captures of formats that between them fill every table, with names that act where they are obeyed."""
+    place = tmp_path_factory.mktemp("hostile")
+    traces = {path.name.split(".")[0]: path for path in seeds(tmp_path_factory.mktemp("seeds"))}
+    samples = [
+        *(traces[name] for name in ("kineto-gpu", "nsys-0", "nvprof_text-3")),
+        root / "samples/kineto/torch-2.13.0-lenet-ddp-cpu",
+        root / "samples/cntk_timing/cntk-2.7-lenet-cpu.txt.gz",
+        root / "samples/onednn/onednn-3.12.0-lenet-cpu.log.gz",
+    ]
+    made = []
+    for number, sample in enumerate(samples):
+        plain = store.convert([sample], place / str(number))
+        make_hostile(plain)
+        made.append(plain.rename(place / f"=1+{number}{NAME}"))
+    return made
+
+
+def run(capsys: pytest.CaptureFixture[str], *args: object) -> str:
+    """What a command line prints on stdout; its stderr may hold sentences that do not act."""
+    code = cli.main(list(map(str, args)))
+    captured = capsys.readouterr()
+    assert code == 0, f"{args}: {captured.err}"
+    assert not acts_in_a_terminal(captured.err) and "fault of traceview" not in captured.err
+    return captured.out
+
+
+def acts_in_a_terminal(text: str) -> list[str]:
+    return _HIDDEN.findall(text.replace("\n", ""))
+
+
+def check_table(text: str) -> None:
+    assert not acts_in_a_terminal(text)
+    assert not any(line.startswith("# section: forged") for line in text.splitlines())
+
+
+def check_csv(text: str) -> None:
+    assert not acts_in_a_terminal(text)
+    for row in csv.reader(io.StringIO(text)):
+        for cell in row:
+            assert not cell.startswith(FORMULA) or re.fullmatch(r"-?[\d.]+(e[-+]?\d+)?", cell), cell
+        assert row[:1] != ["# section: forged"]
+
+
+def check_json(text: str) -> None:
+    json.loads(text)
+    assert text.isascii() and not acts_in_a_terminal(text)
+
+
+ALLOWED = {"h2", "h3", "p", "ul", "li", "em", "table", "thead", "tbody", "tr", "th", "td", "code"}
+
+
+class _Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.found.add(tag)
+
+
+def check_markdown(text: str) -> None:
+    """As GitHub would show it: no tag but those of our own headings, tables and notes."""
+    assert not acts_in_a_terminal(text)
+    tags = _Tags()
+    tags.feed(MarkdownIt("commonmark", {"html": True}).enable("table").render(text))
+    assert tags.found <= ALLOWED, tags.found - ALLOWED
+    for block in re.split(r"\n\n", text):
+        if block.startswith("| "):
+            assert len({len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}) == 1, block
+
+
+CHECKS = {"table": check_table, "csv": check_csv, "json": check_json, "markdown": check_markdown}
+
+
+def asked(connection: duckdb.DuckDBPyConnection, name: str) -> Report:
+    """A report without its footer, which is the same under all."""
+    recipe = reports.load(name)
+    sections = tuple(reports.section(connection, query) for query in recipe.sections)
+    return reports.cut(Report(name, recipe.title, recipe.doc, sections, ()), ROWS)
+
+
+def test_every_report_and_rule(hostile: Sequence[Path]) -> None:
+    """What the command line prints, asked once for all formats: most of the time goes into the queries."""
+    for capture in hostile:
+        with store.open_capture(capture) as connection:
+            done = [asked(connection, name) for name in reports.names()]
+            findings = advice.run(connection, advice.load(), {}, 0.0)
+            footer = reports.footer(connection)
+        answers = {form: advise.for_people(findings, footer, True) for form in FOR_PEOPLE}
+        for form, check in CHECKS.items():
+            check(text_of([*done, answers.get(form) or advise.exact(findings, footer)], form, False))
+
+
+@pytest.mark.parametrize("form", CHECKS)
+def test_verbs(hostile: Sequence[Path], capsys: pytest.CaptureFixture[str], form: str) -> None:
+    check, (capture, other, *_) = CHECKS[form], hostile
+    check(run(capsys, "report", capture, "overview", "conv", "quality", "--format", form, "--limit", ROWS))
+    check(run(capsys, "advise", capture, "--evidence", "--at-least", "0%", "--format", form))
+    check(run(capsys, "compare", capture, other, "--format", form, "--limit", ROWS))
+    if form != "markdown":
+        check(run(capsys, "sql", capture, "FROM ops, captures", "--format", form))
+        check(run(capsys, "sql", capture, ".schema kernels", "--format", form))
+    if form in ("table", "json"):
+        check(run(capsys, "list", "categories", "--unmatched", capture, "--format", form))
+
+
+def test_names_of_files(root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    trace = tmp_path / f"=t{NAME}.gz"
+    shutil.copy(root / "samples/kineto/torch-2.13.0-lenet-cpu.json.gz", trace)
+    assert '"source": "=t' in run(capsys, "sql", trace, "SELECT source FROM captures", "--format", "json")
+    assert run(capsys, "report", trace, "quality")
+    for verb in ("report", "advise", "sql", "compare"):
+        assert "does not exist." in refused(capsys, verb, tmp_path / f"none{NAME}", *(["x"] if verb == "sql" else []))
+    (tmp_path / f"text{NAME}").write_text("no trace")
+    assert "is no trace" in refused(capsys, "report", tmp_path / f"text{NAME}")
+    damaged = next(tmp_path.glob("=t*.traceview"))
+    for file in damaged.glob("rank-0000/ops.parquet"):
+        file.write_bytes(b"no table")
+    assert "is damaged" in refused(capsys, "report", damaged)
+    no_text = Path(os.fsdecode(bytes(tmp_path) + b"/\xff\x1b.json"))
+    shutil.copy(root / "samples/kineto/torch-2.13.0-lenet-cpu.json.gz", no_text)
+    assert "is no UTF-8 text" in refused(capsys, "report", no_text)
+    assert "is no UTF-8 text" in refused(capsys, "convert", trace, "-o", f"{no_text}.out")
+    assert "is no UTF-8 text" in refused(capsys, "report", tmp_path)
+
+
+def refused(capsys: pytest.CaptureFixture[str], *args: object) -> str:
+    """The sentence with which a command line ends."""
+    assert cli.main(list(map(str, args))) == 3
+    captured = capsys.readouterr()
+    assert captured.out == "" and not acts_in_a_terminal(captured.err) and "fault of" not in captured.err
+    return captured.err.strip()
