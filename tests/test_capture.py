@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from traceview import capture, reports, store
+from traceview import capture, reports, scratch, store
 from traceview.paths import content
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -33,7 +33,7 @@ def test_kept_views_say_what_held_ones_say(
     monkeypatch.setattr(capture, "SMALL_ROWS", 0)
     first = store.open_capture(folder)
     (kept,) = folder.glob("attribution-*/views")
-    assert {file.stem for file in kept.iterdir()} == capture.KEPT
+    assert {file.stem for file in kept.glob("*.parquet")} == capture.KEPT
     assert not list(folder.rglob(".attribution*"))
     # Sums of floating-point numbers may be added in another order.
     for found in (said(first), said(store.open_capture(folder))):
@@ -79,10 +79,37 @@ def test_where_nothing_can_be_kept_the_answer_is_the_same(tmp_path: Path, monkey
     def fails(*_: object, **__: object) -> str:
         raise OSError("read-only")
 
-    monkeypatch.setattr(capture.tempfile, "mkdtemp", fails)
+    monkeypatch.setattr(scratch.tempfile, "mkdtemp", fails)
     connection = store.open_capture(folder)
     assert reports.run(connection, "overview", {}).sections[0].rows
     assert not list(folder.glob("attribution-*"))
+
+
+def test_what_is_kept_and_damaged_is_worked_out_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(capture, "SMALL_ROWS", 0)
+    folder = store.convert([SAMPLE], tmp_path / "capture")
+
+    def answers() -> list[object]:
+        with store.open_capture(folder, asked="FROM busy JOIN quality JOIN ops") as connection:
+            query = "SELECT (SELECT sum(alone_ns) FROM busy), (SELECT count(*) FROM quality), count(category) FROM ops"
+            return connection.execute(query).fetchall()
+
+    right = answers()
+    for name, damage in (
+        ("names.op", "cut"), ("names.op", "gone"), ("quality", "another"), ("quality", "unsealed"),
+        ("views/busy", "empty"), ("views/busy", "zeros"),
+    ):  # fmt: skip
+        (kept,) = folder.glob(f"attribution-*/{name}.parquet")
+        data = kept.read_bytes()
+        if damage == "gone":
+            kept.unlink()
+        elif damage == "unsealed":
+            (kept.parent / scratch.SEAL).write_text("[")
+        else:
+            other = next(file for file in kept.parent.glob("*.parquet") if file != kept).read_bytes()
+            kept.write_bytes({"cut": data[:-1], "empty": b"", "zeros": bytes(len(data)), "another": other}[damage])
+        assert answers() == right, (name, damage)
+        assert scratch.sealed(kept.parent) is not None and kept.stat().st_size > 0, (name, damage)
 
 
 def test_every_view_has_its_query_and_its_place() -> None:

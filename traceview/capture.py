@@ -8,13 +8,13 @@ from __future__ import annotations
 import contextlib
 import re
 import shutil
-import tempfile
 from collections.abc import Collection, Iterator
 from functools import cache
 from pathlib import Path
 
 import duckdb
 
+from traceview import scratch
 from traceview.errors import InputError
 from traceview.paths import PACKAGE, content, digest
 from traceview.tables import TABLES
@@ -186,7 +186,7 @@ def keep(connection: duckdb.DuckDBPyConnection, folder: Path) -> bool:
     """
     place = _place(folder)
     try:
-        if not place.exists():
+        if scratch.sealed(place) is None:
             with _building(folder, place) as building:
                 for table in ATTRIBUTED:
                     _copy(connection, f"FROM {table}", building / f"{table}.parquet")
@@ -194,7 +194,7 @@ def keep(connection: duckdb.DuckDBPyConnection, folder: Path) -> bool:
             for stale in folder.glob(f"{ATTRIBUTION}-*"):
                 if stale != place:
                     shutil.rmtree(stale)
-        if _is_small(connection) or (place / "views").exists():
+        if _is_small(connection) or scratch.sealed(place / "views") is not None:
             return False
         with _building(place, place / "views") as building, connect(folder) as views:
             views.execute("SET temp_directory = $1", [str(building / "spill")])
@@ -211,13 +211,16 @@ def keep(connection: duckdb.DuckDBPyConnection, folder: Path) -> bool:
 
 @contextlib.contextmanager
 def _building(parent: Path, place: Path) -> Iterator[Path]:
-    """A folder to fill that becomes `place` when all went well."""
-    building = Path(tempfile.mkdtemp(prefix=f".{ATTRIBUTION}.", dir=parent))
-    try:
+    """A folder to fill that becomes `place`, sealed, when all went well; what is damaged there goes.
+
+    Where another process was first, its folder stays and this one cannot be renamed.
+    """
+    with scratch.folder(f".{ATTRIBUTION}.", parent) as building:
         yield building
+        scratch.seal(building)
+        if scratch.sealed(place) is None:
+            shutil.rmtree(place, ignore_errors=True)
         building.rename(place)
-    finally:
-        shutil.rmtree(building, ignore_errors=True)
 
 
 def _copy(connection: duckdb.DuckDBPyConnection, query: str, file: Path) -> None:
@@ -238,8 +241,10 @@ def _read_kept(connection: duckdb.DuckDBPyConnection, name: str, file: Path, kin
 
 def _kept_views(folder: Path) -> dict[str, Path]:
     place = _place(folder)
-    files = [place / f"{QUALITY}.parquet", *(place / "views").glob("*.parquet")]
-    return {file.stem: file for file in files if file.is_file()}
+    kept = scratch.sealed(place)
+    if kept is None:
+        return {}
+    return {QUALITY: kept[QUALITY]} | (scratch.sealed(place / "views") or {})
 
 
 def _place(folder: Path) -> Path:
@@ -247,9 +252,10 @@ def _place(folder: Path) -> Path:
 
 
 def _load_attribution(connection: duckdb.DuckDBPyConnection, folder: Path) -> bool:
-    files = {table: _place(folder) / f"{table}.parquet" for table in ATTRIBUTED}
-    if not all(file.is_file() for file in files.values()):
+    kept = scratch.sealed(_place(folder))
+    if kept is None:
         return False
+    files = {table: kept[table] for table in ATTRIBUTED}
     connection.execute("CREATE SCHEMA names")
     connection.execute("CREATE SCHEMA attributed")
     is_small = _is_small(connection)

@@ -7,7 +7,6 @@ all that could be decompressed and says in `Stream.damage` what went wrong.
 from __future__ import annotations
 
 import contextlib
-import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +17,7 @@ from typing import Any
 import zstandard
 from isal import isal_zlib
 
+from traceview import scratch
 from traceview.errors import InputError
 
 GZIP_MAGIC = b"\x1f\x8b"
@@ -168,9 +168,8 @@ def plain_file(path: Path) -> Iterator[tuple[Path, str | None]]:
     if not magic.startswith(GZIP_MAGIC) and magic != ZSTD_MAGIC:
         yield path, None
         return
-    with tempfile.NamedTemporaryFile(prefix="traceview-") as copy:
+    with scratch.folder("traceview-plain-") as folder:
         stream = Stream(path)
-        for block in stream:
-            copy.write(block)
-        copy.flush()
-        yield Path(copy.name), stream.damage
+        with (folder / "plain").open("wb") as copy:
+            copy.writelines(stream)
+        yield folder / "plain", stream.damage

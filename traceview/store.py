@@ -8,6 +8,7 @@ What converts is imported only when something is converted: a cached trace opens
 from __future__ import annotations
 
 import contextlib
+import glob
 import hashlib
 import json
 import os
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock
 
-from traceview import capture
+from traceview import capture, scratch
 from traceview.errors import InputError, UsageError
 from traceview.files import files_in, peek
 from traceview.model import Options as Options
@@ -172,25 +173,21 @@ def _has_better(path: Path, reader: ModuleType, files: Collection[Path]) -> bool
 @contextlib.contextmanager
 def _building(place: Path) -> Iterator[Path]:
     """A folder to fill that becomes `place` when all went well and disappears when it did not."""
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        folder = Path(tempfile.mkdtemp(prefix=f".{place.name}.{os.getpid()}.", dir=place.parent))
-    except OSError as error:
-        raise UsageError(f"cannot write to {place.parent}: {error.strerror}.") from error
-    try:
-        folder.chmod(0o755)
-        yield folder
-        if place.exists():
-            old = Path(tempfile.mkdtemp(prefix=f".{place.name}.{os.getpid()}.", dir=place.parent))
-            place.rename(old / "old")
+    prefix = f".{place.name}.traceview-"
+    with contextlib.ExitStack() as stack:
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            folder = stack.enter_context(scratch.folder(prefix, place.parent))
+        except OSError as error:
+            raise UsageError(f"cannot write to {place.parent}: {error.strerror}.") from error
+        try:
+            folder.chmod(0o755)
+            yield folder
+            if place.exists():
+                place.rename(stack.enter_context(scratch.folder(prefix, place.parent)) / "old")
             folder.rename(place)
-            shutil.rmtree(old)
-        else:
-            folder.rename(place)
-    except OSError as error:
-        raise InputError(f"cannot write {place}: {error.strerror}.") from error
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        except OSError as error:
+            raise InputError(f"cannot write {place}: {error.strerror}.") from error
 
 
 def _cache_place(path: Path) -> Path:
@@ -230,12 +227,8 @@ def _lock(cache: Path) -> Iterator[None]:
 
 def _sweep(cache: Path) -> None:
     """Remove what killed conversions of this trace left behind; the lock is held, so nobody else is at work."""
-    for left in cache.parent.glob(f".{_escaped(cache.name)}.*"):
+    for left in cache.parent.glob(f".{glob.escape(cache.name)}.*"):
         shutil.rmtree(left, ignore_errors=True)
-
-
-def _escaped(name: str) -> str:
-    return "".join(f"[{char}]" if char in "*?[" else char for char in name)
 
 
 def _key(files: Sequence[Path]) -> dict[str, object]:

@@ -53,3 +53,14 @@ def test_events_of_no_use_are_a_sentence(tmp_path: Path) -> None:
     path.write_text('[{"ph":"X","ts":"soon","name":"a"}]')
     with pytest.raises(InputError, match="without a readable time"):
         store.convert([path], tmp_path / "out")
+
+
+def test_a_series_may_be_called_anything(tmp_path: Path) -> None:
+    names = ['u", "ped', "a/b~c", "$x", "0", "", "a.b", "*", "\\"]
+    path = tmp_path / "any.json"
+    counter = {**EVENTS[-1], "args": {name: number for number, name in enumerate(names)}}
+    path.write_text(json.dumps([*EVENTS[:-1], counter]))
+    found = capture.connect(store.convert([path], tmp_path / "out")).execute(
+        "SELECT name, value FROM counters ORDER BY value"
+    )
+    assert found.fetchall() == [("heap" if name == "0" else f"heap {name}", n) for n, name in enumerate(names)]

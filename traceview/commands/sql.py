@@ -13,7 +13,6 @@ import itertools
 import os
 import re
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -106,10 +105,10 @@ def query_text(args: argparse.Namespace) -> str | None:
 @contextlib.contextmanager
 def confined(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
     """Lock the connection. What a query spills goes to an empty folder of its own: DuckDB may also read there."""
-    from traceview import store
+    from traceview import scratch, store
 
-    with tempfile.TemporaryDirectory(prefix="traceview-sql-") as folder:
-        store.lock(connection, Path(folder))
+    with scratch.folder("traceview-sql-") as folder:
+        store.lock(connection, folder)
         try:
             yield
         finally:

@@ -7,13 +7,15 @@ no report was at hand to try it on). Only an nsys of that version or a later one
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import re
 import shutil
 import subprocess
-import tempfile
 from functools import lru_cache
 from pathlib import Path
 
+from traceview import scratch
 from traceview.errors import InputError
 from traceview.files import Peek, Stream, plain_file
 from traceview.readers import nsys
@@ -25,8 +27,9 @@ HOW = "nsys profile --trace=cuda,nvtx,cudnn,cublas -o trace COMMAND"
 
 MAGIC = b"NVIDIA Tegra Profiler Report "
 _VERSION = re.compile(rb"Report ([\d@]+)")
-_exports: list[tempfile.TemporaryDirectory[str]] = []
+_exports = contextlib.ExitStack()
 """Exports made by this process, removed when it ends: a report is asked for its processes and then read."""
+atexit.register(_exports.close)
 
 
 def sniff(peek: Peek) -> bool:
@@ -66,9 +69,7 @@ def _exported(path: Path, size: int, mtime_ns: int) -> Path:
             f"{path.name} is a report of Nsight Systems {written_by}, which only nsys can open, and nsys is not "
             f"installed here. Where it is, run `{command}` and give traceview the result."
         )
-    place = tempfile.TemporaryDirectory(prefix="traceview-nsys-")
-    _exports.append(place)
-    target = Path(place.name) / "export.sqlite"
+    target = _exports.enter_context(scratch.folder("traceview-nsys-")) / "export.sqlite"
     with plain_file(path) as (plain, _):
         run = subprocess.run(
             [tool, "export", "--type", "sqlite", "--force-overwrite", "true", "-o", str(target), str(plain)],

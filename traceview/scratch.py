@@ -1,0 +1,86 @@
+"""Folders of our own: those that exist for a while, and those that are kept and have to be whole.
+
+The one law: nothing is removed that may be somebody's. What a killed process left is told by its name, its owner and a
+lock that dies with its maker; what was kept is used only as it was written.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import stat
+import tempfile
+import time
+from collections.abc import Iterator
+from glob import escape
+from pathlib import Path
+
+SEAL = "sealed.json"
+TAIL_BYTES = 1 << 14
+"""Of each sealed file: a Parquet file says in its end what lies where in it."""
+YOUNG_SECONDS = 60
+"""A folder is without its lock for a moment after it is made."""
+
+
+@contextlib.contextmanager
+def folder(prefix: str, parent: Path | None = None) -> Iterator[Path]:
+    """A new folder, by default among temporary files, removed at the end unless it was renamed.
+
+    What killed processes left under that prefix is removed too. Raises `OSError` when none can be made.
+    """
+    parent = parent or Path(tempfile.gettempdir())
+    sweep(prefix, parent)
+    place = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+    handle = os.open(place, os.O_RDONLY)
+    try:
+        # Where there are no locks, nobody gets this one, and what is left is left.
+        with contextlib.suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield place
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+        os.close(handle)
+
+
+def sweep(prefix: str, parent: Path) -> None:
+    """Remove folders of ours that nobody holds."""
+    for left in parent.glob(f"{escape(prefix)}*"):
+        with contextlib.suppress(OSError):
+            status = left.lstat()
+            is_young = time.time() - status.st_mtime < YOUNG_SECONDS
+            if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or is_young:
+                continue
+            handle = os.open(left, os.O_RDONLY | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(left, ignore_errors=True)
+            finally:
+                os.close(handle)
+
+
+def seal(place: Path) -> None:
+    """Write down what the files of a folder are, when it is complete."""
+    files = sorted(path for path in place.iterdir() if path.is_file())
+    (place / SEAL).write_text(json.dumps({path.name: _mark(path) for path in files}), encoding="utf-8")
+
+
+def sealed(place: Path) -> dict[str, Path] | None:
+    """The files of a folder by stem; None when one of them is not what was written there."""
+    try:
+        marks = json.loads((place / SEAL).read_text(encoding="utf-8"))
+        if all(_mark(place / name) == mark for name, mark in marks.items()):
+            return {Path(name).stem: place / name for name in marks}
+    except (OSError, ValueError, AttributeError):
+        pass
+    return None
+
+
+def _mark(path: Path) -> list[int | str]:
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - TAIL_BYTES))
+        return [size, hashlib.sha256(file.read()).hexdigest()]
