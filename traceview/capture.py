@@ -16,7 +16,7 @@ import duckdb
 
 from traceview import scratch
 from traceview.errors import InputError
-from traceview.paths import PACKAGE, content, digest
+from traceview.paths import PACKAGE, content, digest, literal
 from traceview.tables import TABLES
 
 VIEWS = (
@@ -132,7 +132,7 @@ def connect(folder: Path, asked: str | None = None) -> duckdb.DuckDBPyConnection
     connection.execute("SET VARIABLE raw_files = $1", [plain])
     try:
         for table in TABLES:
-            files = [_literal(rank / f"{table.name}.parquet") for rank in ranks]
+            files = [literal(rank / f"{table.name}.parquet") for rank in ranks]
             # A variable, because a view cannot be prepared; SQL is never put together from a path.
             connection.execute(f"SET VARIABLE raw_{table.name} = $1", [files])
             connection.execute(
@@ -233,7 +233,7 @@ def _copy(connection: duckdb.DuckDBPyConnection, query: str, file: Path) -> None
 
 def _read_kept(connection: duckdb.DuckDBPyConnection, name: str, file: Path, kind: str = "VIEW") -> None:
     variable = "kept_" + name.replace(".", "_")
-    connection.execute(f"SET VARIABLE {variable} = $1", [_literal(file)])
+    connection.execute(f"SET VARIABLE {variable} = $1", [literal(file)])
     if kind == "VIEW":
         connection.execute("SET VARIABLE raw_files = list_append(getvariable('raw_files'), $1)", [str(file)])
     connection.execute(f"CREATE OR REPLACE {kind} {name} AS SELECT * FROM read_parquet(getvariable('{variable}'))")
@@ -293,8 +293,3 @@ def lock(connection: duckdb.DuckDBPyConnection, spill: Path | None = None) -> No
     connection.execute("SET python_enable_replacements = false")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
-
-
-def _literal(path: Path) -> str:
-    """A path in which DuckDB finds no pattern."""
-    return "".join(f"[{char}]" if char in "*?[" else char for char in str(path))

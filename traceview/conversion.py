@@ -30,6 +30,8 @@ MAX_RANK = 1 << 22
 SAID = 3
 """Troubles that a refusal names."""
 
+WAITING = "waiting"
+"""Folder in which rows wait until everything has been read."""
 FIRST_BYTES = 512_000_000
 """What working out derived columns and writing tables is tried with first; the rest waits on disk."""
 
@@ -119,10 +121,11 @@ def read_groups(groups: list[Group], folder: Path, options: Options) -> None:
     origin_unix_ns: int | None = None
     for group in groups:
         with _staging(folder, options) as connection:
-            sink = Sink(connection)
+            sink = Sink(connection, folder=folder / WAITING)
             for source in group.sources:
                 _read_source(source, sink, group, options, done, total)
                 done += _size(source)
+            sink.join_waiting()
             _add_processor(sink, _described(group, sink))
             _add_rank(sink)
             _with_room(connection, partial(derive, connection))
@@ -229,7 +232,7 @@ def _with_room(connection: duckdb.DuckDBPyConnection, work: Callable[[], None]) 
 @contextlib.contextmanager
 def _staging(folder: Path, options: Options) -> Iterator[duckdb.DuckDBPyConnection]:
     """A database for one rank: in memory as long as it fits, beside the capture when it does not."""
-    spill = folder / "spill"
+    spill, waiting = folder / "spill", folder / WAITING
     connection = duckdb.connect(":memory:", config=capture.OFFLINE)
     try:
         connection.execute("SET temp_directory = $1", [str(spill)])
@@ -248,4 +251,5 @@ def _staging(folder: Path, options: Options) -> Iterator[duckdb.DuckDBPyConnecti
         raise InputError(f"the trace holds something that cannot be stored ({reason}).") from error
     finally:
         connection.close()
-        shutil.rmtree(spill, ignore_errors=True)
+        for place in (spill, waiting):
+            shutil.rmtree(place, ignore_errors=True)

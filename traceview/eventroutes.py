@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -21,6 +22,8 @@ from traceview.jsonpieces import WORD, Ints, Words, words
 
 SAMPLE = 256
 """Events of a part from which the kinds of events are learnt."""
+GOLDEN = (5**0.5 - 1) / 2
+"""Multiples of it, without their whole part, spread evenly and never in step with anything."""
 HEAD_BYTES = 400
 # The last eight bytes of a match tell a key from a text that looks like its value.
 _PHASE = re.compile(rb'[{,]\s*"ph"\s*:\s*"(\w)"')
@@ -50,6 +53,8 @@ class Route:
     """The only name that such an event may have."""
     on_thread: bool = True
     """Whether its process and thread are wanted, as numbers."""
+    waits: bool = True
+    """Whether the rows of its first table may wait on disk: nothing looks at them before everything has been read."""
     one_row: bool = True
     """Whether it becomes one row, where there is but one table."""
 
@@ -81,7 +86,7 @@ def routed(part: Part, routes: Sequence[Route]) -> Routed:
 def _kinds(part: Part, routes: Sequence[Route]) -> Iterable[tuple[int, tuple[Spot, Spot | None]]]:
     """Routes by number, each with what tells its events: the phase and, where it wants some, the category."""
     kinds: dict[tuple[Spot, Spot | None], int] = {}
-    for row in range(0, len(part), max(1, len(part) // SAMPLE)):
+    for row in _spread(len(part)):
         start, end = int(part.starts[row]), int(part.ends[row])
         phase, category = (key.search(part.text, start, min(start + HEAD_BYTES, end)) for key in (_PHASE, _CATEGORY))
         for number, route in enumerate(routes):
@@ -91,6 +96,11 @@ def _kinds(part: Part, routes: Sequence[Route]) -> Iterable[tuple[int, tuple[Spo
             elif phase and fits and category and category[1].decode("latin-1") in route.categories:
                 kinds[Spot.of(phase, start), Spot.of(category, start)] = number
     return [(number, spots) for spots, number in kinds.items()]
+
+
+def _spread(count: int) -> Iterable[int]:
+    """Some of so many rows. No constant stride: events that alternate would hide from it."""
+    return range(count) if count <= SAMPLE else map(int, np.arange(SAMPLE) * GOLDEN % 1 * count)
 
 
 @dataclass(frozen=True)
@@ -133,13 +143,27 @@ def schema(wanted: Mapping[str, str], keys: Mapping[str, str] = KEYS) -> str:
 
 
 def insert(
-    connection: duckdb.DuckDBPyConnection, route: Route, parse: str, bodies: Sequence[str], values: Mapping[str, object]
+    connection: duckdb.DuckDBPyConnection,
+    route: Route,
+    parse: str,
+    bodies: Sequence[str],
+    values: Mapping[str, object],
+    file: Path | None,
 ) -> int:
-    """Fill the tables of a route from the registered table `lines`; returns how many events were as expected."""
+    """Fill the tables of a route from the registered table `lines`; returns how many events were as expected.
+
+    The rows of the first table go into `file`, if there is one, to wait.
+    """
+
+    def fill(table: str, body: str, values: Mapping[str, object] | None = None) -> int:
+        if file and table == route.tables[0]:
+            values = {**(values or {}), "path": str(file)}
+            return int(connection.execute(f"COPY ({body}) TO $path (FORMAT parquet)", values).fetchall()[0][0])
+        return int(connection.execute(f"INSERT INTO stage.{table} BY NAME {body}", values).fetchall()[0][0])
+
     if len(bodies) == 1 and route.one_row:
-        into = f"INSERT INTO stage.{route.tables[0]} BY NAME WITH event AS ({parse}) {bodies[0]}"
-        return int(connection.execute(into, values).fetchall()[0][0])
+        return fill(route.tables[0], f"WITH event AS ({parse}) {bodies[0]}", values)
     (count,) = connection.execute(f"CREATE OR REPLACE TEMP TABLE event AS {parse}", values).fetchall()[0]
     for table, body in zip(route.tables, bodies, strict=True):
-        connection.execute(f"INSERT INTO stage.{table} BY NAME {body}")
+        fill(table, body)
     return int(count)

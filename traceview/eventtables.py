@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -22,7 +23,7 @@ from traceview.eventroutes import Route, exact_us, insert, routed, schema
 from traceview.files import Stream, ahead
 from traceview.jsonevents import EventSplitter, Part, lines_table
 from traceview.paths import content
-from traceview.sink import LONG, NEGATIVE, Account, Sink
+from traceview.sink import LATEST_NS, LONG, NEGATIVE, Account, Sink
 from traceview.sql import Query, load
 
 # A double holds 2^53: decimals after this many digits of microseconds would be lost, so the number becomes text.
@@ -78,7 +79,9 @@ def fill(stream: Stream, sink: Sink, form: Form) -> dict[str, Any]:
     splitter = EventSplitter(ahead(stream), last_apart=bool(form.routes))
     filler = _Filler(sink.connection, form)
     if form.routes:
-        crew = Crew(sink, lambda connection, part, first: _quickly(_Filler(connection, form), part, first))
+        if sink.folder:
+            sink.folder.mkdir(exist_ok=True)
+        crew = Crew(sink, lambda connection, part, first: _quickly(_Filler(connection, form), part, first, sink.folder))
         crew.run(splitter, lambda part: _carefully(filler, sink, splitter, part))
     else:
         while (part := splitter.part()) is not None:
@@ -107,21 +110,24 @@ def _carefully(filler: _Filler, sink: Sink, splitter: EventSplitter, part: Part)
     sink.next_id += n_rows
 
 
-def _quickly(filler: _Filler, part: Part, first: int) -> Account:
+def _quickly(filler: _Filler, part: Part, first: int, folder: Path | None) -> Account:
     """Read a part in which every event is as expected. Raises `Unexpected` where one is not."""
     try:
-        return _read_routes(filler, part, first)
+        return _read_routes(filler, part, first, folder)
     except UNREADABLE as error:
         raise Unexpected from error
 
 
-def _read_routes(filler: _Filler, part: Part, first: int) -> Account:
+def _read_routes(filler: _Filler, part: Part, first: int, folder: Path | None) -> Account:
     account = Account()
     ways = routed(part, filler.form.routes)
     exact = exact_us(part)
     for route, rows in ways.by_route:
-        if filler.take(route, part.table(rows), first, exact) < len(rows):
+        file = folder / f"{route.tables[0]}-{route.phase}-{first}.parquet" if folder and route.waits else None
+        if filler.take(route, part.table(rows), first, exact, file) < len(rows):
             raise Unexpected
+        if file:
+            account.waiting.setdefault(route.tables[0], []).append(file)
         account.count("n_events", len(rows))
         account.count("n_kept", len(rows))
     if len(ways.rest):
@@ -154,7 +160,7 @@ class _Filler:
             values["schema"] = schema(every, TEXTS)
         self.connection.execute(f"{into} {body}", values)
 
-    def take(self, route: Route, lines: pa.Table, first: int, exact: int) -> int:
+    def take(self, route: Route, lines: pa.Table, first: int, exact: int, file: Path | None) -> int:
         """Fill the tables of a route; returns how many events are what it expects."""
         self.connection.register("lines", lines)
         wanted = {name: kind for table in route.tables for name, kind in self.args[table].items()}
@@ -166,9 +172,9 @@ class _Filler:
             "categories": list(route.categories) or None,
             "name": route.name,
             "on_thread": route.on_thread,
-            "exact_us": exact,
+            "exact_us": min(exact, LATEST_NS // 1000),
         }
-        return insert(self.connection, route, query(f"{self.form.folder}/plain"), bodies, values)
+        return insert(self.connection, route, query(f"{self.form.folder}/plain"), bodies, values, file)
 
     def is_spelled_otherwise(self) -> bool:
         """Whether this part of the file has a spelling that needs rewriting."""

@@ -18,6 +18,11 @@ def content(folder: str) -> Path:
     return installed if installed.is_dir() else PACKAGE.parent / folder
 
 
+def literal(path: Path) -> str:
+    """A path in which DuckDB finds no pattern."""
+    return "".join(f"[{char}]" if char in "*?[" else char for char in str(path))
+
+
 def digest(files: Iterable[Path]) -> str:
     """A hash of what these files hold: what depends on code or rules carries it, so no version is counted by hand."""
     found = hashlib.sha256()

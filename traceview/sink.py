@@ -16,6 +16,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from traceview.paths import literal
 from traceview.tables import BY_NAME, ID, RANK_SHIFT, TABLES, Column, Table
 
 MAX_EXAMPLES = 10
@@ -47,6 +48,8 @@ class Account:
     def __init__(self) -> None:
         self.facts: dict[str, Any] = {}
         self.problems: dict[str, Problem] = {}
+        self.waiting: dict[str, list[Path]] = {}
+        """Parquet files by table, whose rows join it when everything has been read (`Sink.join_waiting`)."""
 
     def problem(self, kind: str, n: int = 1, examples: Iterable[str | None] = ()) -> None:
         """Count something that was wrong in the input; the first few examples are kept, cut to a readable length."""
@@ -65,6 +68,8 @@ class Account:
             self.count(column, n)
         for problem in other.problems.values():
             self.problem(problem.kind, problem.n, problem.examples)
+        for table, files in other.waiting.items():
+            self.waiting.setdefault(table, []).extend(files)
 
 
 class Sink(Account):
@@ -73,10 +78,12 @@ class Sink(Account):
     Times are nanoseconds from any zero the reader likes; `zero_unix_ns` says where that zero lies, if the trace knows.
     """
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, rank: int = 0) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, rank: int = 0, folder: Path | None = None) -> None:
+        """`folder`: where rows that are not looked at again until all are there may wait; None for nowhere."""
         super().__init__()
         self.connection = connection
         self.rank = rank
+        self.folder = folder
         self.zero_unix_ns: int | None = None
         self.recorded_rank: int | None = None
         self.warnings: list[str] = []
@@ -168,6 +175,36 @@ class Sink(Account):
         facts["warnings"] = self.warnings or None
         self.write_rows("captures", [facts])
         self.facts, self.problems, self.warnings = {}, {}, []
+
+    def join_waiting(self) -> None:
+        """Put the rows that wait on disk into their tables, which take no more rows from then on."""
+        for table in list(self.waiting):
+            self._join_waiting(table, self.waiting.pop(table))
+
+    def replace(self, table: str, query: str) -> None:
+        """Let the rows of a query stand in a table instead of those that have been read, waiting or not."""
+        if table in self.waiting:
+            self._join_waiting(table, self.waiting.pop(table))
+            self.connection.execute(f"CREATE TABLE stage.whole AS {query}")
+            self.connection.execute(f"DROP VIEW stage.{table}")
+            self.connection.execute(f"DROP TABLE stage.{table}_at_hand")
+            self.connection.execute(f"ALTER TABLE stage.whole RENAME TO {table}")
+        else:
+            self.connection.execute(f"CREATE OR REPLACE TABLE stage.{table} AS {query}")
+
+    def _join_waiting(self, table: str, files: list[Path]) -> None:
+        kinds = {column.name: column.sql_type for column in BY_NAME[table].read_columns()}
+        variable, view = f"waiting_{table}", f"stage.{table}"
+        self.connection.execute(f"SET VARIABLE {variable} = $1", [[literal(file) for file in files]])
+        waiting = f"read_parquet(getvariable('{variable}'))"
+        casts = [
+            f'CAST("{name}" AS {kinds[name]}) AS "{name}"'
+            for name, *_ in self.connection.execute(f"DESCRIBE FROM {waiting}").fetchall()
+        ]
+        self.connection.execute(f"ALTER TABLE {view} RENAME TO {table}_at_hand")
+        self.connection.execute(
+            f"CREATE VIEW {view} AS FROM {view}_at_hand UNION ALL BY NAME SELECT {', '.join(casts)} FROM {waiting}"
+        )
 
     def earliest_ns(self) -> int | None:
         """The first start of anything, on the reader's clock; None for an empty trace."""

@@ -52,6 +52,8 @@ def primitives(connection: duckdb.DuckDBPyConnection, steps: Steps, operators: S
     """Fill derived.primitives."""
     rows = fetch(connection, _PRIMITIVES)
     count = len(rows["id"])
+    if not count:
+        return
     callers, found = _candidates(connection, operators, rows)
     best = np.full(count, NO_OP, np.int64)
     np.maximum.at(best, found[0], found[2])

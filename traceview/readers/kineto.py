@@ -42,7 +42,7 @@ def sniff(peek: Peek) -> bool:
 def read(stream: Stream, sink: Sink) -> None:
     """Fill the tables from one file. What cannot be read is counted in `sink.problem`."""
     metadata = fill(stream, sink, FORM)
-    sink.connection.execute(f"CREATE OR REPLACE TABLE stage.links AS {query('kineto/links_joined')}")
+    sink.replace("links", query("kineto/links_joined"))
     _describe(sink, metadata)
 
 
@@ -53,12 +53,13 @@ def normalise(text: bytes) -> bytes:
     return quote_long_times(text)
 
 
+ANNOTATIONS = ("user_annotation", "gpu_user_annotation", "python_function")
 ROUTES = (
     Route(("ops",), categories=("cpu_op",)),
     Route(("api_calls",), categories=("cuda_runtime", "cuda_driver", "xpu_runtime")),
     Route(("kernels", "collectives"), categories=("kernel",), on_thread=False),
     Route(("memcpys",), categories=("gpu_memcpy", "gpu_memset"), on_thread=False),
-    Route(("ranges", "collectives"), categories=("user_annotation", "gpu_user_annotation", "python_function")),
+    Route(("ranges", "collectives"), categories=ANNOTATIONS, waits=False),
     Route(("links",), phase="s"),
     Route(("links",), phase="f"),
     Route(("counters",), phase="i", categories=("cpu_instant_event",), name="[memory]", one_row=False),
