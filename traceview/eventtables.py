@@ -21,7 +21,7 @@ import pyarrow as pa
 from traceview.eventcrew import Crew, Unexpected
 from traceview.eventroutes import Route, exact_us, insert, routed, schema
 from traceview.files import Stream, ahead
-from traceview.jsonevents import EventSplitter, Part, lines_table
+from traceview.jsonevents import EventSplitter, Part, has_phase, lines_table
 from traceview.paths import content
 from traceview.sink import LATEST_NS, LONG, NEGATIVE, Account, Sink
 from traceview.sql import Query, load
@@ -32,6 +32,9 @@ SHARED = {"counters": "events/samples", "events": "events/everything_else"}
 OPENED = 'file that ends before its last events: "begin" without "end"'
 UNREADABLE = (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.OutOfRangeException)
 """What a query raises for text that is no JSON and for numbers that are too large."""
+FEW = 512
+"""Events of no route in a part that are put aside: one by one they cost less than nine queries."""
+FEW_BYTES = 1 << 20
 TEXTS = dict.fromkeys(("ph", "cat", "name", "pid", "tid", "ts", "dur", "id"), "VARCHAR")
 
 
@@ -63,6 +66,10 @@ class Form:
     routes: tuple[Route, ...] = ()
     """Short ways for frequent events, by the query `plain` of the folder; not for a form that has ends."""
 
+    def is_plain(self, event: bytes) -> bool:
+        """Whether a text is one event, in JSON that every parser reads and as this form spells it."""
+        return self.rewrite(event) == event and has_phase(event)
+
 
 @cache
 def _load(name: str) -> Query:
@@ -83,6 +90,7 @@ def fill(stream: Stream, sink: Sink, form: Form) -> dict[str, Any]:
             sink.folder.mkdir(exist_ok=True)
         crew = Crew(sink, lambda connection, part, first: _quickly(_Filler(connection, form), part, first, sink.folder))
         crew.run(splitter, lambda part: _carefully(filler, sink, splitter, part))
+        filler.store_odd(sink)
     else:
         while (part := splitter.part()) is not None:
             _carefully(filler, sink, splitter, part)
@@ -130,7 +138,12 @@ def _read_routes(filler: _Filler, part: Part, first: int, folder: Path | None) -
             account.waiting.setdefault(route.tables[0], []).append(file)
         account.count("n_events", len(rows))
         account.count("n_kept", len(rows))
-    if len(ways.rest):
+    odd = {first + int(row): part.text[part.starts[row] : part.ends[row]] for row in ways.rest[:FEW]}
+    if len(ways.rest) < FEW and sum(map(len, odd.values())) < FEW_BYTES:
+        if not all(map(filler.form.is_plain, odd.values())):
+            raise Unexpected
+        account.odd = odd
+    elif len(ways.rest):
         filler.parse(part.table(ways.rest), first)
         if filler.is_doubtful() or filler.is_spelled_otherwise():
             raise Unexpected
@@ -194,18 +207,25 @@ class _Filler:
         self.connection.execute('DELETE FROM event WHERE "row" IN (SELECT unnest($rows))', dropped)
         if settled.events:
             events = [self.form.rewrite(event) for event in settled.events]
-            self.connection.register("lines", lines_table(events, n_rows))
+            self.connection.register("lines", lines_table(events, range(n_rows, n_rows + len(events))))
             self._parse("INSERT INTO event", sink.next_id)
-        # What only our own scanner takes for JSON.
-        unread = self.connection.execute('DELETE FROM event WHERE ph IS NULL RETURNING "row"').fetchall()
-        refused = [settled.events[row - n_rows] for (row,) in unread if row >= n_rows]
-        bad = settled.bad + [event[:200].decode("utf-8", "replace") for event in refused]
-        if bad:
-            sink.problem("event that is no valid JSON", len(bad), bad)
-            sink.count("n_events", len(bad))
-            sink.count("n_dropped", len(bad))
+        added = dict(enumerate(settled.events, n_rows))
+        _drop(sink, settled.bad + [_beginning(added[row]) for row in self._unread() if row in added])
         sink.count("n_repaired", settled.n_repaired)
         return len(settled.events)
+
+    def store_odd(self, sink: Sink) -> None:
+        """Read the events that were put aside, each under its own number."""
+        odd, sink.odd = sink.odd, {}
+        if odd:
+            self.parse(lines_table(list(odd.values()), list(odd)), 0)
+            _drop(sink, [_beginning(odd[number]) for number in self._unread()])
+            self.store(sink)
+
+    def _unread(self) -> list[int]:
+        """Take out what only our own scanner takes for JSON; the numbers of these events."""
+        unread = self.connection.execute('DELETE FROM event WHERE ph IS NULL RETURNING "row"').fetchall()
+        return [row for (row,) in unread]
 
     def store(self, account: Account) -> None:
         """Spread the events of this part over the tables, and keep what waits for its other end."""
@@ -253,3 +273,15 @@ class _Filler:
     def _exists(self, table: str) -> bool:
         found = self.connection.execute("SELECT count(*) FROM duckdb_tables() WHERE table_name = $1", [table])
         return bool(found.fetchall()[0][0])
+
+
+def _drop(account: Account, bad: list[str]) -> None:
+    """Count what could not be read."""
+    if bad:
+        account.problem("event that is no valid JSON", len(bad), bad)
+        account.count("n_events", len(bad))
+        account.count("n_dropped", len(bad))
+
+
+def _beginning(event: bytes) -> str:
+    return event[:200].decode("utf-8", "replace")

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -120,9 +120,9 @@ class EventSplitter:
             return None
         raw, n_before = self._carry, len(self._carry)
         while True:
-            more = self._more(CHUNK_BYTES)
-            at_end = len(more) < CHUNK_BYTES
-            raw += more
+            n_known = len(raw)
+            raw = self._more(CHUNK_BYTES, raw)
+            at_end = len(raw) - n_known < CHUNK_BYTES
             closing = _skip(raw, 0)
             if raw.startswith(b"]", closing):
                 self.ended = True
@@ -300,8 +300,9 @@ class EventSplitter:
         cut = text.rfind(b"}") + 1
         return rewrite(text[:cut]) + text[cut:]
 
-    def _more(self, size: int) -> bytes:
-        parts, total = [], 0
+    def _more(self, size: int, known: bytes = b"") -> bytes:
+        """What is known, and at least so many bytes after it where the file goes on."""
+        parts, total = [known], 0
         for block in self._blocks:
             parts.append(block)
             total += len(block)
@@ -364,11 +365,19 @@ def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is no JSON")
 
 
-def lines_table(events: list[bytes], first_row: int) -> pa.Table:
-    """The same table from a few texts."""
+def has_phase(raw: bytes) -> bool:
+    """Whether a text is one event in strict JSON."""
+    if not _is_strict(raw):
+        return False
+    event = json.loads(raw)
+    return isinstance(event, dict) and isinstance(event.get("ph"), str)
+
+
+def lines_table(events: Sequence[bytes], rows: Sequence[int]) -> pa.Table:
+    """The same table from a few texts, each with the number of its row."""
     lengths = np.array([len(event) for event in events], np.int64)
     ends = np.cumsum(lengths)
-    return views(b"".join(events), np.arange(first_row, first_row + len(events)), ends - lengths, ends)
+    return views(b"".join(events), np.array(rows, np.int64), ends - lengths, ends)
 
 
 def _skip(text: bytes, position: int) -> int:

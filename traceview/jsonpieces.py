@@ -76,6 +76,9 @@ def words(text: bytes, positions: Ints) -> Words:
     padded = text if len(text) >= WORD else text.ljust(WORD, b"\0")
     at_every_byte = np.ndarray((len(padded) - WORD + 1,), "<u8", padded, strides=(1,))
     last = len(at_every_byte) - 1
+    if len(positions) and positions.max() <= last:
+        whole: Words = at_every_byte[positions]
+        return whole
     beyond = np.clip(positions - last, 0, WORD - 1).astype(np.uint64)
     found: Words = at_every_byte[np.minimum(positions, last)] >> (np.uint64(8) * beyond)
     return found

@@ -50,6 +50,8 @@ class Account:
         self.problems: dict[str, Problem] = {}
         self.waiting: dict[str, list[Path]] = {}
         """Parquet files by table, whose rows join it when everything has been read (`Sink.join_waiting`)."""
+        self.odd: dict[int, bytes] = {}
+        """Events by number that are to be read together when the others have been."""
 
     def problem(self, kind: str, n: int = 1, examples: Iterable[str | None] = ()) -> None:
         """Count something that was wrong in the input; the first few examples are kept, cut to a readable length."""
@@ -70,6 +72,7 @@ class Account:
             self.problem(problem.kind, problem.n, problem.examples)
         for table, files in other.waiting.items():
             self.waiting.setdefault(table, []).extend(files)
+        self.odd.update(other.odd)
 
 
 class Sink(Account):

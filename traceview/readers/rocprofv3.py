@@ -107,7 +107,7 @@ def _sql(name: str) -> str:
 
 def _make_empty(sink: Sink) -> None:
     """The tables of names, so that every query runs whatever the file holds."""
-    _parse(sink, "", lines_table([], 0))
+    _parse(sink, "", lines_table([], []))
     for table in (*KEPT.values(), "used"):
         sink.connection.execute(f"CREATE OR REPLACE TEMP TABLE {table} AS {_sql(table)}")
 
@@ -152,7 +152,9 @@ def _settle(sink: Sink, name: str, splitter: EventSplitter, n_rows: int) -> int:
     rows = {"rows": list(settled.drop)}
     connection.execute('DELETE FROM record WHERE "row" IN (SELECT unnest($rows))', rows)
     if settled.events:
-        _parse(sink, name, lines_table(settled.events, n_rows), "INSERT INTO record")
+        _parse(
+            sink, name, lines_table(settled.events, range(n_rows, n_rows + len(settled.events))), "INSERT INTO record"
+        )
     # What only our own scanner takes for JSON.
     unread = connection.execute('DELETE FROM record WHERE line IS NULL RETURNING "row"').fetchall()
     refused = [settled.events[row - n_rows][:200].decode("utf-8", "replace") for (row,) in unread if row >= n_rows]
