@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 BATCH_ROWS = 16_384
+BLOCK_BYTES = 1 << 18
 _VIEW = np.dtype([("length", "<i4"), ("prefix", "<u4"), ("buffer", "<i4"), ("offset", "<i4")])
 _INLINE = 12
 """Arrow keeps strings of up to so many bytes in the view itself."""
@@ -22,7 +23,7 @@ WORD = 8
 def pieces(text: bytes, last: bool) -> tuple[Ints, Ints]:
     """Guess where events start and end: at every `{` that follows `} ,`. The last piece is complete only at the end."""
     data = np.frombuffer(text, np.uint8)
-    braces = np.flatnonzero(data == ord("{"))
+    braces = _places(data, ord("{"))
     if not len(braces):
         return braces, braces
     commas = _before(data, braces)
@@ -38,6 +39,13 @@ def pieces(text: bytes, last: bool) -> tuple[Ints, Ints]:
     if last:
         return starts, np.concatenate([ends, [len(text)]])
     return starts[:-1], ends
+
+
+def _places(data: NDArray[np.uint8], byte: int) -> Ints:
+    """Where a byte stands. Block by block, so that what is made on the way stays in the processor's cache."""
+    blocks = range(0, len(data), BLOCK_BYTES)
+    found = [np.flatnonzero(data[start : start + BLOCK_BYTES] == byte) + start for start in blocks]
+    return np.concatenate(found) if found else np.empty(0, np.int64)
 
 
 def _before(data: NDArray[np.uint8], positions: Ints) -> Ints:
