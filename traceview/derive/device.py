@@ -50,7 +50,7 @@ WITH device_row AS (
 ), by_name AS (
     SELECT k.id, o.id AS op_id
     FROM (SELECT id, start_ns, recorded_op FROM device_row WHERE recorded_op IS NOT NULL) k
-    ASOF JOIN (SELECT name, start_ns, max(id) AS id FROM stage.ops GROUP BY name, start_ns) o
+    ASOF JOIN (SELECT name, start_ns, max(id) AS id FROM stage.ops WHERE $has_names GROUP BY name, start_ns) o
         ON o.name = k.recorded_op AND o.start_ns <= k.start_ns
 ), linked AS (
     SELECT k."table", k.id, l.launch_id, c.step AS launch_step, c.range_id, c.library_id, c.module_id, k.start_ns,
@@ -102,7 +102,7 @@ def device_rows(connection: duckdb.DuckDBPyConnection, steps: Steps) -> None:
             connection, "SELECT id, start_ns FROM stage.kernels UNION ALL SELECT id, start_ns FROM stage.memcpys"
         )
         publish(connection, "row_step", {"id": rows["id"], "step": steps.at(rows["start_ns"])})
-    connection.execute(_PLACED, {"has_launches": has_launches})
+    connection.execute(_PLACED, {"has_launches": has_launches, "has_names": _has_names(connection)})
     for table in ("kernels", "memcpys"):
         connection.execute(
             f'INSERT INTO derived.{table} BY NAME SELECT * EXCLUDE ("table") FROM placed WHERE "table" = \'{table}\''
@@ -111,3 +111,11 @@ def device_rows(connection: duckdb.DuckDBPyConnection, steps: Steps) -> None:
         connection.execute(f"DROP TABLE {name}")
     for name in ("row_step", "call_facts"):
         connection.unregister(name)
+
+
+def _has_names(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Whether a profiler wrote operators' names beside what the device did."""
+    return any(
+        connection.execute(f"SELECT 1 FROM stage.{table} WHERE recorded_op IS NOT NULL LIMIT 1").fetchall()
+        for table in ("kernels", "memcpys")
+    )
