@@ -68,6 +68,7 @@ def test_any_surprise_is_read_as_if_alone(tmp_path: Path, monkeypatch: pytest.Mo
     path = tmp_path / "trace.json"
     path.write_bytes(trace(SPOILED[what]))
     monkeypatch.setattr(jsonevents, "CHUNK_BYTES", 4000)
+    monkeypatch.setattr(jsonevents, "MAX_CHUNK_BYTES", 4000)
     monkeypatch.setattr(eventcrew, "MAX_CAREFUL", 1)
     quick = read(path, tmp_path / "quick")
     monkeypatch.setattr(eventtables, "_quickly", _refuse)
@@ -82,6 +83,7 @@ def test_what_is_as_expected_is_read_quickly(tmp_path: Path, monkeypatch: pytest
     path = tmp_path / "trace.json"
     path.write_bytes(trace(CALL))
     monkeypatch.setattr(jsonevents, "CHUNK_BYTES", 4000)
+    monkeypatch.setattr(jsonevents, "MAX_CHUNK_BYTES", 4000)
     carefully = []
     original = eventtables._carefully
     monkeypatch.setattr(eventtables, "_carefully", lambda *args: (carefully.append(len(args[3])), original(*args)))

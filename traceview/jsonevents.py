@@ -21,7 +21,9 @@ import pyarrow as pa
 from traceview.jsonmend import mended
 from traceview.jsonpieces import Ints, pieces, views
 
-CHUNK_BYTES = 16 << 20
+CHUNK_BYTES = 8 << 20
+MAX_CHUNK_BYTES = 48 << 20
+"""Parts grow with what has been read: few parts cost less, but a small file needs some for every processor."""
 MAX_HEAD_BYTES = 64 << 20
 MAX_EVENT_BYTES = 4 << 20
 ARRAY_START = re.compile(rb'"traceEvents"\s*:\s*\[')
@@ -96,6 +98,7 @@ class EventSplitter:
         self._carry = b""
         self._now: Part | None = None
         self._gave_up = False
+        self._n_read = 0
         self.ended = False
         """Whether the end of the array was seen; if not at the end of the file, the file is cut off."""
         self.found = False
@@ -120,9 +123,10 @@ class EventSplitter:
             return None
         raw, n_before = self._carry, len(self._carry)
         while True:
-            n_known = len(raw)
-            raw = self._more(CHUNK_BYTES, raw)
-            at_end = len(raw) - n_known < CHUNK_BYTES
+            n_known, n_wanted = len(raw), min(max(CHUNK_BYTES, self._n_read // 4), MAX_CHUNK_BYTES)
+            raw = self._more(n_wanted, raw)
+            at_end = len(raw) - n_known < n_wanted
+            self._n_read += len(raw) - n_known
             closing = _skip(raw, 0)
             if raw.startswith(b"]", closing):
                 self.ended = True
