@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from traceview import capture, eventcrew, eventtables, jsonevents, store
+from traceview import capture, eventcrew, eventroutes, eventtables, jsonevents, store
 from traceview.model import Options
+from traceview.readers import kineto
 
 CALL = '{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 7, "tid": 7, "ts": %d, "dur": 5}'
 SPOILED = {
@@ -63,9 +64,11 @@ def read(path: Path, target: Path) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.parametrize("few", [eventtables.FEW, 0], ids=["odd events put aside", "odd events read at once"])
 @pytest.mark.parametrize("what", SPOILED)
-def test_any_surprise_is_read_as_if_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
+def test_any_surprise_is_read_as_if_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str, few: int) -> None:
     path = tmp_path / "trace.json"
+    monkeypatch.setattr(eventtables, "FEW", few)
     path.write_bytes(trace(SPOILED[what]))
     monkeypatch.setattr(jsonevents, "CHUNK_BYTES", 4000)
     monkeypatch.setattr(jsonevents, "MAX_CHUNK_BYTES", 4000)
@@ -89,6 +92,28 @@ def test_what_is_as_expected_is_read_quickly(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(eventtables, "_carefully", lambda *args: (carefully.append(len(args[3])), original(*args)))
     store.convert([path], tmp_path / "out")
     assert carefully == [1], "only the last event, behind which the file goes on"
+
+
+def test_kinds_that_take_turns_are_all_learnt() -> None:
+    """Every other event is one end of a flow, as where each launch is followed by its own."""
+    events = b"".join(
+        b'{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 7, "tid": 7, "ts": 1, "dur": 5},'
+        b'{"ph": "s", "id": 5, "pid": 7, "tid": 7, "ts": 1, "cat": "ac2g", "name": "ac2g"},'
+        for _ in range(2048)
+    )
+    part = jsonevents.EventSplitter([b'{"traceEvents": [' + events + b"{}]}"]).part()
+    assert part is not None
+    found = eventroutes.routed(part, kineto.ROUTES)
+    assert {route.tables: len(rows) for route, rows in found.by_route} == {("api_calls",): 2048, ("links",): 2048}
+    assert len(found.rest) == 1, "the empty object at the end"
+
+
+def test_where_rows_wait_may_be_called_anything(tmp_path: Path) -> None:
+    path = tmp_path / "trace.json"
+    path.write_bytes(trace(CALL))
+    strange = tmp_path / "a*[b]?'c"
+    strange.mkdir()
+    assert read(path, strange / "out") == read(path, tmp_path / "out")
 
 
 def test_an_error_of_ours_is_not_taken_for_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -137,7 +137,7 @@ def read_groups(groups: list[Group], folder: Path, options: Options) -> None:
                 origin = origin_unix_ns - sink.zero_unix_ns
             known = origin_unix_ns if sink.zero_unix_ns is not None else None
             place = folder / f"rank-{sink.rank:04d}"
-            _with_room(connection, partial(sink.export, place, origin, known))
+            sink.export(place, origin, known, partial(_with_room, connection))
 
 
 def _size(source: Source) -> int:
@@ -218,14 +218,15 @@ def _plain(error: duckdb.IOException) -> str:
 
 def _with_room(connection: duckdb.DuckDBPyConnection, work: Callable[[], None]) -> None:
     """Do something that can be done again with little memory, and where that is too little with twice as much."""
-    room = FIRST_BYTES
+    room, was_less = FIRST_BYTES, True
     while True:
-        with less_memory(connection, room) as was_less:
-            try:
+        try:
+            # To lower the limit under what is in use fails, too.
+            with less_memory(connection, room) as was_less:
                 return work()
-            except duckdb.OutOfMemoryException:
-                if not was_less:
-                    raise
+        except duckdb.OutOfMemoryException:
+            if not was_less:
+                raise
         room *= 2
 
 

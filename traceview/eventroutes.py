@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from traceview.jsonevents import Part
-from traceview.jsonpieces import WORD, Ints, Words, words
+from traceview.jsonpieces import WORD, Ints, Words, places, words
 
 SAMPLE = 256
 """Events of a part from which the kinds of events are learnt."""
@@ -129,7 +129,7 @@ def exact_us(part: Part) -> int:
     if match and abs(float(match[1])) < EXACT_DECIMALS_US / 2:
         return EXACT_DECIMALS_US
     data = np.frombuffer(part.text, np.uint8)
-    points = np.flatnonzero(data == ord("."))
+    points = places(data, ord("."))
     points = points[points >= _LONG]
     for back in range(1, _LONG + 1):
         digit = data[points - back]

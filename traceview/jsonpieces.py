@@ -23,7 +23,7 @@ WORD = 8
 def pieces(text: bytes, last: bool) -> tuple[Ints, Ints]:
     """Guess where events start and end: at every `{` that follows `} ,`. The last piece is complete only at the end."""
     data = np.frombuffer(text, np.uint8)
-    braces = _places(data, ord("{"))
+    braces = places(data, ord("{"))
     if not len(braces):
         return braces, braces
     commas = _before(data, braces)
@@ -41,7 +41,7 @@ def pieces(text: bytes, last: bool) -> tuple[Ints, Ints]:
     return starts[:-1], ends
 
 
-def _places(data: NDArray[np.uint8], byte: int) -> Ints:
+def places(data: NDArray[np.uint8], byte: int) -> Ints:
     """Where a byte stands. Block by block, so that what is made on the way stays in the processor's cache."""
     blocks = range(0, len(data), BLOCK_BYTES)
     found = [np.flatnonzero(data[start : start + BLOCK_BYTES] == byte) + start for start in blocks]

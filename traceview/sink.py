@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ import pyarrow as pa
 from traceview.paths import literal
 from traceview.tables import BY_NAME, ID, RANK_SHIFT, TABLES, Column, Table
 
+AT_HAND = "_at_hand"
+"""Behind the name of a table that became a view, because some of its rows wait on disk."""
 MAX_EXAMPLES = 10
 FEW_ROWS = 16
 NEGATIVE = "negative duration, taken as 0"
@@ -92,6 +95,7 @@ class Sink(Account):
         self.warnings: list[str] = []
         self.next_id = 1
         self._settled_to = 0
+        self._joined: set[str] = set()
         for table in TABLES:
             _create(connection, "stage", table.name, table.read_columns())
             derived = (Column("id", ID, ""), *table.derived_columns())
@@ -189,24 +193,26 @@ class Sink(Account):
         if table in self.waiting:
             self._join_waiting(table, self.waiting.pop(table))
             self.connection.execute(f"CREATE TABLE stage.whole AS {query}")
+            self._joined.remove(table)
             self.connection.execute(f"DROP VIEW stage.{table}")
-            self.connection.execute(f"DROP TABLE stage.{table}_at_hand")
+            self.connection.execute(f"DROP TABLE stage.{table}{AT_HAND}")
             self.connection.execute(f"ALTER TABLE stage.whole RENAME TO {table}")
         else:
             self.connection.execute(f"CREATE OR REPLACE TABLE stage.{table} AS {query}")
 
     def _join_waiting(self, table: str, files: list[Path]) -> None:
         kinds = {column.name: column.sql_type for column in BY_NAME[table].read_columns()}
-        variable, view = f"waiting_{table}", f"stage.{table}"
-        self.connection.execute(f"SET VARIABLE {variable} = $1", [[literal(file) for file in files]])
-        waiting = f"read_parquet(getvariable('{variable}'))"
+        self._joined.add(table)
+        # A variable, because a view cannot be prepared; SQL is never put together from a path.
+        self.connection.execute(f"SET VARIABLE waiting_{table} = $1", [[literal(file) for file in files]])
+        view, waiting = f"stage.{table}", f"read_parquet(getvariable('waiting_{table}'))"
         casts = [
             f'CAST("{name}" AS {kinds[name]}) AS "{name}"'
             for name, *_ in self.connection.execute(f"DESCRIBE FROM {waiting}").fetchall()
         ]
-        self.connection.execute(f"ALTER TABLE {view} RENAME TO {table}_at_hand")
+        self.connection.execute(f"ALTER TABLE {view} RENAME TO {table}{AT_HAND}")
         self.connection.execute(
-            f"CREATE VIEW {view} AS FROM {view}_at_hand UNION ALL BY NAME SELECT {', '.join(casts)} FROM {waiting}"
+            f"CREATE VIEW {view} AS FROM {view}{AT_HAND} UNION ALL BY NAME SELECT {', '.join(casts)} FROM {waiting}"
         )
 
     def earliest_ns(self) -> int | None:
@@ -218,16 +224,31 @@ class Sink(Account):
         ]
         return min((start for start in starts if start is not None), default=None)
 
-    def export(self, folder: Path, origin_ns: int, origin_unix_ns: int | None) -> None:
-        """Write every table to `folder`, with times counted from `origin_ns` (on the reader's clock)."""
+    def export(
+        self,
+        folder: Path,
+        origin_ns: int,
+        origin_unix_ns: int | None,
+        attempt: Callable[[Callable[[], None]], None] = lambda work: work(),
+    ) -> None:
+        """Move every table to `folder`, with times counted from `origin_ns` (on the reader's clock).
+
+        `attempt` does the work for one table, and may do it again where it failed.
+        """
         folder.mkdir(parents=True, exist_ok=True)
         values = {"rank": self.rank, "shift": self.rank << RANK_SHIFT, "origin": origin_ns, "unix": origin_unix_ns}
         for table in TABLES:
             query, names = _export_query(table)
-            self.connection.execute(
-                f"COPY ({query}) TO $path (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)",
-                {**{name: values[name] for name in names}, "path": str(folder / f"{table.name}.parquet")},
-            )
+            used = {**{name: values[name] for name in names}, "path": str(folder / f"{table.name}.parquet")}
+            command = f"COPY ({query}) TO $path (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)"
+            attempt(partial(self._export, table, command, used))
+
+    def _export(self, table: Table, command: str, values: Mapping[str, Any]) -> None:
+        self.connection.execute(command, values)
+        # Room for the next one.
+        if table.derived_columns():
+            self.connection.execute(f"TRUNCATE derived.{table.name}")
+        self.connection.execute(f"TRUNCATE stage.{table.name}{AT_HAND if table.name in self._joined else ''}")
 
 
 @contextlib.contextmanager
