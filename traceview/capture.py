@@ -289,7 +289,7 @@ def lock(connection: duckdb.DuckDBPyConnection, spill: Path | None = None) -> No
     # By default a locked connection may still touch a spill folder in the current one.
     connection.execute("SET temp_directory = $1", [str(spill) if spill else ""])
     # A file with a bracket in its path is asked for by a pattern that means only itself, and has to be allowed as both.
-    connection.execute("SET allowed_paths = $1", [[*files, *(_literal(Path(file)) for file in files)]])
+    connection.execute("SET allowed_paths = $1", [[*files, *(literal(Path(file)) for file in files)]])
     connection.execute("SET python_enable_replacements = false")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
