@@ -25,7 +25,7 @@ WITH critical AS (
         r.sd_ns * r.sd_ns / r.steps AS v, b.sd_ns * b.sd_ns / b.steps AS base_v, b.step_ns AS base_ns
     FROM run r JOIN run b ON b.run = 0 LEFT JOIN pair p ON p.run = r.run
 ), freed AS (
-    SELECT *, has_steps AND steps > 1 AND base_steps > 1 AND run > 0 AS is_testable, sqrt(v + base_v) AS error_ns,
+    SELECT *, has_steps AND steps > 1 AND base_steps > 1 AND run > 0 AND v IS NOT NULL AND base_v IS NOT NULL AS is_testable, sqrt(v + base_v) AS error_ns,
         CASE WHEN v + base_v = 0 THEN steps + base_steps - 2
             ELSE (v + base_v) ** 2 / (v ** 2 / (steps - 1) + base_v ** 2 / (base_steps - 1)) END AS df
     FROM (SELECT * REPLACE (if(steps > 1, v, NULL) AS v, if(base_steps > 1, base_v, NULL) AS base_v) FROM spread)
@@ -39,7 +39,8 @@ SELECT chr(CAST(65 + run AS INTEGER)) AS run,
     step_ns / nullif(base_ns, 0) AS ratio, base_ns / nullif(step_ns, 0) AS speedup, if(t IS NULL, NULL, df) AS degrees,
     CASE WHEN run = 0 THEN 'compared with' WHEN NOT has_steps THEN 'no steps: whole recordings are compared, not ranked'
         WHEN differing <> '' THEN 'not ranked: ' || differing || if(contains(differing, ','), ' differ', ' differs')
-        WHEN t IS NULL THEN 'cannot tell from noise: fewer than two steps'
+        WHEN t IS NULL THEN 'cannot tell from noise: '
+            || if(least(steps, base_steps) > 1, 'a log gives no deviation', 'fewer than two steps')
         ELSE if(abs(diff_ns) > t * error_ns, 'larger than the noise', 'within the noise')
             || if(least(steps, base_steps) < 5, ' (few steps)', '') || if(unchecked <> '', '; not checked: ' || unchecked, '')
     END AS verdict

@@ -1,5 +1,5 @@
 -- title = "cell"
--- doc = "Time per step and rank by everything that sections add up over."
+-- doc = "Time per step and rank by everything that sections add up over; of a log of average times its layers."
 -- [columns]
 -- category = "what it was (docs/vocabulary.md)"
 -- library = "library that implements it"
@@ -12,4 +12,8 @@ SELECT category, coalesce(library, '(not told)') AS library, direction, call_id 
     CAST(sum(own_ns * weight) AS DOUBLE) AS busy_ns
 FROM chosen_rows
 GROUP BY ALL
+UNION ALL
+SELECT kind, '(not told)', NULL, false, CAST(count(*) AS DOUBLE), CAST(sum(total_ns) AS DOUBLE)
+FROM chosen_averages WHERE layer IS NOT NULL AND NOT is_alternative
+GROUP BY kind
 ORDER BY ALL

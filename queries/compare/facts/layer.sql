@@ -38,6 +38,10 @@ WITH placed AS (
     SELECT t.*, coalesce(s.shape, p.shape, t.top) AS kind,
         row_number() OVER (ORDER BY t.start_ns, t.layer) AS position
     FROM timed t LEFT JOIN shaped s USING (layer) LEFT JOIN product p USING (layer)
+    UNION ALL BY NAME
+    SELECT layer, arg_max(kind, (total_ns, kind)) AS kind, arg_max(kind, (total_ns, kind)) AS top, sum(total_ns) AS total_ns,
+        coalesce(sum(forward_ns), 0) AS forward_ns, coalesce(sum(backward_ns), 0) AS backward_ns, min(position) AS position
+    FROM chosen_averages WHERE layer IS NOT NULL GROUP BY layer
 )
 SELECT layer, kind, row_number() OVER (PARTITION BY kind ORDER BY position) AS ordinal,
     count(*) OVER (PARTITION BY kind) AS n_layers, top, row_number() OVER (PARTITION BY top ORDER BY position) AS top_ordinal,

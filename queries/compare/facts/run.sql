@@ -6,8 +6,9 @@
 -- device = "devices on which something ran"
 -- ranks = "processes"
 -- has_steps = "whether numbers are per step; else they are of the whole recording"
--- steps = "steps compared (of several ranks, steps with one number are one)"
--- step_ns = "mean step time over ranks and steps; the whole recording's without steps"
+-- is_log = "whether all there is are average times that a log gives"
+-- steps = "steps compared (of several ranks, steps with one number are one); of a log those that it averages over"
+-- step_ns = "mean step time over ranks and steps; the whole recording's without steps; of a log that of its network, or of all its networks"
 -- sd_ns = "standard deviation of the step times"
 -- busy_ns = "time in which at least one device of a rank was busy, per step and rank"
 -- span_ns = "from the first to the last thing a device did, mean over ranks"
@@ -16,6 +17,7 @@
 -- precision = "types of the convolutions and products; tf32 where a kernel's name says so"
 -- has_backward = "whether gradients are computed; NULL where the trace cannot tell"
 -- has_update = "whether parameters are updated; NULL where the trace cannot tell"
+-- kinds = "layers by kind in a log that tells their passes; NULL for everything else"
 -- filters = "filters of the convolutions, with calls per step"
 -- products = "shapes of the fully connected layers, with calls per step"
 -- parameters = "of the layers whose shapes are recorded, a shape with several calls counted once per call"
@@ -24,6 +26,16 @@ WITH step AS (
     SELECT step, avg(dur_ns) AS dur_ns FROM chosen_steps GROUP BY step
 ), timed AS (
     SELECT count(*) AS steps, avg(dur_ns) AS step_ns, stddev_samp(dur_ns) AS sd_ns FROM step
+), logged AS (
+    SELECT count(*) > 0 AS is_log, count(*) FILTER (is_step) AS n_networks, CAST(max(n) FILTER (is_step) AS BIGINT) AS n,
+        sum(total_ns) FILTER (is_step) AS total_ns, max(sd_ns) FILTER (is_step) AS sd_ns,
+        CASE WHEN bool_or(backward_ns IS NOT NULL OR total_ns > forward_ns) THEN true WHEN bool_and(is_told) THEN false END AS has_backward,
+        bool_and(is_told) AND NOT any_value(is_alternative) AS is_told
+    FROM (SELECT *, layer IS NULL AND NOT is_alternative AS is_step FROM chosen_averages)
+), kind AS (
+    SELECT string_agg(format('{} layers ({})', kind, n), '; ' ORDER BY kind) AS names
+    FROM (SELECT kind, count(*) AS n FROM chosen_averages, logged
+        WHERE kind IN ('conv', 'gemm', 'pooling', 'lrn', 'batch_norm') AND logged.is_told GROUP BY kind)
 ), span AS (
     SELECT avg(span_ns) AS span_ns, 100.0 * sum(busy_ns) / nullif(sum(span_ns), 0) AS busy_pct
     FROM (SELECT rank, max(end_ns) - min(start_ns) AS span_ns,
@@ -79,15 +91,18 @@ WITH step AS (
 SELECT source.framework, source.format,
     CASE WHEN EXISTS (FROM raw.kernels) OR EXISTS (FROM raw.memcpys) THEN coalesce(place.gpus, 'GPU')
         WHEN EXISTS (FROM chosen_rows) THEN coalesce(place.cpus, 'CPU') END AS device,
-    (SELECT count(*) FROM raw.ranks) AS ranks, timed.steps > 0 AS has_steps, timed.steps,
-    CAST(coalesce(timed.step_ns, span.span_ns) AS DOUBLE) AS step_ns, timed.sd_ns, CAST(work.busy_ns AS DOUBLE) AS busy_ns,
+    (SELECT count(*) FROM raw.ranks) AS ranks, timed.steps > 0 OR (logged.n_networks = 1 AND logged.n IS NOT NULL) AS has_steps,
+    logged.is_log, if(logged.n_networks = 1, coalesce(logged.n, 0), timed.steps) AS steps,
+    CAST(coalesce(timed.step_ns, span.span_ns, logged.total_ns) AS DOUBLE) AS step_ns,
+    coalesce(timed.sd_ns, if(logged.n_networks = 1, CAST(logged.sd_ns AS DOUBLE), NULL)) AS sd_ns, CAST(work.busy_ns AS DOUBLE) AS busy_ns,
     CAST(span.span_ns AS DOUBLE) AS span_ns, CAST(span.busy_pct AS DOUBLE) AS span_busy_pct,
     coalesce(convs.batch, linear.batch) AS batch, precision.names AS precision,
-    CASE WHEN pass.is_backward THEN true WHEN pass.is_torch OR pass.is_told THEN false END AS has_backward,
+    CASE WHEN logged.is_log THEN logged.has_backward WHEN pass.is_backward THEN true WHEN pass.is_torch OR pass.is_told THEN false END
+        AS has_backward,
     CASE WHEN work.updates THEN true WHEN pass.is_torch THEN false END AS has_update,
-    convs.filters, linear.products,
+    kind.names AS kinds, convs.filters, linear.products,
     CAST(coalesce(convs.parameters, 0) + coalesce(linear.parameters, 0) AS DOUBLE) AS parameters,
     CAST((SELECT sum(flop * weight) FROM (SELECT flop, weight FROM chosen_calls UNION ALL SELECT flop, weight FROM product))
         AS DOUBLE) AS flop
-FROM timed, span, work, convs, linear, precision, pass, place, source
+FROM timed, logged, kind, span, work, convs, linear, precision, pass, place, source
 ORDER BY ALL

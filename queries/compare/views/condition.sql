@@ -11,11 +11,11 @@
 -- verdict = "same, differs, differs (accepted) or not recorded"
 -- detail = "what only one of them has"
 WITH told AS (
-    SELECT run, filters, products,
-        coalesce(nullif(concat_ws(', ', 'filters: ' || len(string_split(filters, '; ')),
+    SELECT run, kinds, filters, products,
+        coalesce(kinds, nullif(concat_ws(', ', 'filters: ' || len(string_split(filters, '; ')),
             'products: ' || len(string_split(products, '; ')), if(parameters > 0, format('{:,d} parameters', CAST(parameters AS BIGINT)), NULL)), ''),
             'not recorded') AS model,
-        string_split(filters, '; ') AS filter_list, string_split(products, '; ') AS product_list,
+        string_split(coalesce(filters, kinds), '; ') AS filter_list, string_split(products, '; ') AS product_list,
         batch, precision, has_backward, has_update,
         concat_ws(', ', 'forward', if(has_backward, 'backward', NULL), if(has_update, 'update', NULL))
             || if(has_backward IS NULL AND has_update IS NULL, '; the rest is not told',
@@ -30,7 +30,7 @@ WITH told AS (
         -- NULL: neither run says enough to tell.
         CASE c.condition
             WHEN 'model' THEN coalesce((b.filters = r.filters) AND coalesce(b.products = r.products, true), b.products = r.products,
-                b.filters = r.filters)
+                b.filters = r.filters, b.kinds = r.kinds)
             WHEN 'batch' THEN b.batch = r.batch
             WHEN 'precision' THEN b.precision = r.precision
             ELSE coalesce(b.has_backward = r.has_backward AND coalesce(b.has_update = r.has_update, true),
