@@ -43,14 +43,20 @@ class Given:
         self.add("ranges", kind=kind, name=name, pid=1, tid=1, **_time(start, end))
 
     def op(
-        self, name: str, start: float, end: float, tensors: Sequence[Shape] = (), values: Sequence[Any] = ()
+        self,
+        name: str,
+        start: float,
+        end: float,
+        tensors: Sequence[Shape] = (),
+        values: Sequence[Any] = (),
+        dtype: str = "float",
     ) -> None:
         """An operator with the shapes of its inputs and, where they are no tensors, their values."""
         facts: dict[str, Any] = {}
         if tensors:
             facts = {
                 "shapes": json.dumps([list(shape) for shape in tensors]),
-                "types": json.dumps(["float" if shape else "" for shape in tensors]),
+                "types": json.dumps([dtype if shape else "" for shape in tensors]),
                 "inputs": json.dumps([str(value) for value in values]),
             }
         self.add("ops", name=name, pid=1, tid=1, **_time(start, end), **facts)
@@ -114,11 +120,22 @@ def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, .
     return connection.execute(query).fetchall()
 
 
-def conv(given: Given, at: float, x: Shape, w: Shape, stride: int = 1, padding: int = 0, groups: int = 1) -> None:
+def conv(
+    given: Given,
+    at: float,
+    x: Shape,
+    w: Shape,
+    stride: int = 1,
+    padding: int | Sequence[int] = 0,
+    groups: int = 1,
+    dilation: int = 1,
+    dtype: str = "float",
+) -> None:
     """A forward convolution as PyTorch records it, 10 microseconds long."""
-    bias = [w[0]]
-    values = ["", "", "", [stride] * 2, [padding] * 2, [1, 1], False, [0, 0], groups]
-    given.op("aten::convolution", at, at + 10, [x, w, bias, (), (), (), (), (), ()], values)
+    bias, dims = [w[0]], len(w) - 2
+    paddings = [padding] * dims if isinstance(padding, int) else list(padding)
+    values = ["", "", "", [stride] * dims, paddings, [dilation] * dims, False, [0] * dims, groups]
+    given.op("aten::convolution", at, at + 10, [x, w, bias, (), (), (), (), (), ()], values, dtype)
 
 
 def conv_backward(given: Given, at: float, x: Shape, w: Shape, y: Shape, stride: int = 1, padding: int = 0) -> None:

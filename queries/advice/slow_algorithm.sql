@@ -27,7 +27,7 @@ WITH own AS MATERIALIZED (
     SELECT c.rank, c.op_id, c.direction, c.layer, c.algorithm, c.input_shape, c.filter_shape, c.filter_shape[3:] AS taps, c.stride, c.per,
         c.flop, c.total_ns, c.flop / c.total_ns AS rate, least(o.own_ns, c.total_ns) AS own_ns
     FROM counted_conv_calls c JOIN own o ON o.op_id = c.op_id AND o.direction IS NOT DISTINCT FROM c.direction
-    WHERE c.flop IS NOT NULL AND c.total_ns > 0 AND c.algorithm IS NOT NULL AND NOT list_contains(c.libraries, 'miopen')
+    WHERE c.flop IS NOT NULL AND c.total_ns > 0 AND c.algorithm IS NOT NULL
 ), option AS MATERIALIZED (
     SELECT a.* FROM conv_admissible a WHERE a.place IS NOT NULL AND (a.op_id, a.direction) IN (SELECT (op_id, direction) FROM call)
 ), rate AS (

@@ -1,6 +1,6 @@
 -- title = "What cuDNN could have used"
 -- doc = "Every algorithm per layer and direction: whether it is admissible for this shape, stride, dilation and type, why not, and the workspace it needs by model. Places are what was measured in fp32 on devices without tensor cores; there are none for other types. Conditions are those of cuDNN 5.1's forward pass; sources are in traceview/classify/algorithms.toml."
--- cannot = "No convolution with recorded shapes and stride in this trace."
+-- cannot = "No convolution on a device of NVIDIA with recorded shapes and stride in this trace; the conditions are those of cuDNN."
 -- [columns]
 -- layer = "layer, or the filter's shape"
 -- direction = "fprop, dgrad or wgrad"

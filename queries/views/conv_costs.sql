@@ -33,9 +33,9 @@ WITH ways AS (
             WHEN c.algorithm = 'winograd_nonfused' THEN 'Winograd F(4x4,3x3)'
         END AS method,
         CASE WHEN c.dtype ILIKE '%bfloat16%' OR c.dtype ILIKE 'bf16' THEN 'bf16'
-            WHEN c.dtype ILIKE '%half%' OR c.dtype ILIKE 'f16' THEN 'fp16'
+            WHEN c.dtype ILIKE '%half%' OR c.dtype ILIKE 'f16' OR c.dtype ILIKE 'float16' THEN 'fp16'
             WHEN list_bool_or(list_transform(c.evidence, lambda name: regexp_matches(name, '(?i)tf32|s1688'))) THEN 'tf32'
-            WHEN c.dtype IS NULL OR regexp_matches(c.dtype, '(?i)^(f32|float|c10::float)$') THEN 'fp32' END AS arithmetic,
+            WHEN c.dtype IS NULL OR regexp_matches(c.dtype, '(?i)^(f32|float|float32|c10::float)$') THEN 'fp32' END AS arithmetic,
         CASE WHEN c.direction = 'wgrad' THEN 'wgrad'
             WHEN c.transposed = (c.direction = 'fprop') THEN 'dgrad' ELSE 'fprop' END AS form,
         if(c.transposed, c.output_shape, c.input_shape) AS x, if(c.transposed, c.input_shape, c.output_shape) AS y,

@@ -21,6 +21,7 @@ ALGORITHM = {
     "dilation_max": "BIGINT",
     "filters": "BIGINT[]",
     "filter_max": "BIGINT",
+    "filter_max_3d": "BIGINT",
     "padded_max": "BIGINT",
     "padding_below_filter": "BOOLEAN",
     "method": "VARCHAR",

@@ -44,4 +44,7 @@ def test_without_shapes_nothing_can_be_said(tmp_path: Path, kernels: int) -> Non
         given.kernel(IMPLICIT, 10 * number, 10 * number + 5)
     with given.open(tmp_path) as connection:
         found = reports.run(connection, "conv", options=["admissible"]).sections[-1]
-    assert found.note == "No convolution with recorded shapes and stride in this trace."
+    assert found.note == (
+        "No convolution on a device of NVIDIA with recorded shapes and stride in this trace; "
+        "the conditions are those of cuDNN."
+    )

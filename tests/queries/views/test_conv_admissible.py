@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -21,7 +22,7 @@ FFTS = {"fft", "fft_tiling"}
 
 
 def one(
-    tmp_path: Path, x: tuple[int, ...], w: tuple[int, ...], stride: int = 1, padding: int = 0
+    tmp_path: Path, x: tuple[int, ...], w: tuple[int, ...], stride: int = 1, padding: int | tuple[int, ...] = 0
 ) -> duckdb.DuckDBPyConnection:
     given = Given()
     conv(given, 0, x, w, stride, padding)
@@ -147,3 +148,68 @@ def test_hit_rate_on_the_layers_of_convnet_benchmarks(shared: Path, tmp_path: Pa
     print(f"convnet-benchmarks L1 to L5: {len(best) - len(misses)} of {len(best)}; misses {misses}")
     assert len(best) == 15
     assert misses == {("L5", "fprop"): ("fft", "direct")}
+
+
+def why_not_fft(tmp_path: Path, x: tuple[int, ...], w: tuple[int, ...], padding: int | tuple[int, ...]) -> list[str]:
+    connection = one(tmp_path, x, w, padding=padding)
+    ((reasons,),) = rows(connection, "SELECT reasons FROM conv_admissible WHERE algorithm = 'fft_tiling'")
+    assert isinstance(reasons, list)
+    return reasons
+
+
+def test_each_side_of_a_filter_is_held_against_its_own_padding(tmp_path: Path) -> None:
+    """Inception's 1x7 with padding 0 and 3: the 1 has no padding beside it."""
+    wide = ((4, 64, 17, 17), (64, 64, 1, 7))
+    assert why_not_fft(tmp_path / "fits", *wide, padding=(0, 3)) == []
+    assert why_not_fft(tmp_path / "not", *wide, padding=(1, 3)) == ["filter of 1 is not wider than its padding of 1"]
+
+
+def test_in_three_dimensions_fft_in_tiles_takes_smaller_filters(tmp_path: Path) -> None:
+    x = (1, 4, 40, 40, 40)
+    assert why_not_fft(tmp_path / "fits", x, (8, 4, 16, 16, 16), padding=0) == []
+    reasons = why_not_fft(tmp_path / "not", x, (8, 4, 17, 17, 17), padding=0)
+    assert reasons == ["filter of 17, at most 16 in three dimensions"]
+
+
+@pytest.mark.parametrize(
+    ("w", "options"),
+    [((8, 8, 1, 7), {}), ((8, 8, 3, 3), {"dilation": 2}), ((8, 4, 3, 3), {"groups": 2}), ((8, 8, 3, 3, 3), {})],
+    ids=["no square", "dilated", "grouped", "three dimensions"],
+)
+def test_nothing_is_called_faster_where_nothing_was_measured(
+    tmp_path: Path, w: tuple[int, ...], options: dict[str, Any]
+) -> None:
+    given = Given()
+    conv(given, 0, (4, 8, *[30] * (len(w) - 2)), w, **options)
+    given.kernel("implicit_convolve_sgemm", 20, 30, launched=1)
+    found = rows(given.open(tmp_path), "SELECT count(*), count(place), count(tendency) FROM conv_admissible")
+    assert found == [(7, 0, 0)]
+
+
+@pytest.mark.parametrize("dtype", ["float", "c10::Half", "c10::BFloat16", "float32", "something new"])
+def test_implicit_gemm_takes_every_type_however_it_is_spelled(tmp_path: Path, dtype: str) -> None:
+    given = Given()
+    conv(given, 0, *ALEXNET["conv3"][:2], 1, 1, dtype=dtype)
+    given.kernel("implicit_convolve_sgemm", 20, 30, launched=1)
+    assert "implicit_gemm" in admissible(given.open(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("device", "kernel"),
+    [
+        ("AMD Instinct MI300X", "naive_conv_fwd_nchw_float_double_float"),
+        ("Tesla V100", "miopenSp3AsmConv_v21_1_2_fp32_f2x3_stride1"),
+    ],
+)
+def test_other_libraries_have_other_conditions(tmp_path: Path, device: str, kernel: str) -> None:
+    given = Given()
+    given.device(device)
+    conv(given, 0, *ALEXNET["conv3"][:2], 1, 1)
+    given.kernel(kernel, 20, 30, launched=1)
+    assert rows(given.open(tmp_path), "SELECT count(*) FROM conv_admissible") == [(0,)]
+
+
+def test_on_a_processor_cudnn_computes_nothing(tmp_path: Path) -> None:
+    given = Given()
+    conv(given, 0, *ALEXNET["conv3"][:2], 1, 1)
+    assert rows(given.open(tmp_path), "SELECT count(*) FROM conv_admissible") == [(0,)]
