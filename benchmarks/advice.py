@@ -1,10 +1,12 @@
 """Whether advice keeps its word on this machine's CPU: a run as it is, the rule's bound, the run with the change.
 
-    python benchmarks/advice.py [--case NAME ...] [--runs 3] [--keep FOLDER] [--tensorflow PYTHON]
+    python benchmarks/advice.py [--case NAME ...] [--runs 3] [--cores 2] [--keep FOLDER] [--tensorflow PYTHON]
 
-Every case collects AlexNet before and after the change, in turns, so that what else the machine does falls on both.
-Prints the mean step and the processor time per step of each (medians of the runs), the bound that the rule named before
-the change, and the gain. A gain above its bound ends with exit code 1.
+Every case collects AlexNet before and after the change, in turns, each second pair the other way round, so that what
+else the machine does falls on both. All of it runs on the same few cores. Prints the median step and processor time of
+each, the bound that the rule named before the change, the gain (the median over pairs), what `compare` says of the last
+pair, and how much of the cores' time other programs took: pairs in which they took more than a tenth count only where
+there are no others. A gain above its bound ends with exit code 1.
 """
 
 from __future__ import annotations
@@ -12,17 +14,20 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLES = ROOT / "samples" / "training"
 USED = "SELECT (user_ns + system_ns) / n_recorded AS cpu_ns FROM processes"
-ONE_THREAD = {"OMP_NUM_THREADS": "1"}
+STEP = "SELECT median(dur_ns) AS step_ns FROM step_times WHERE NOT is_warmup"
+QUIET_PCT = 10.0
 
 
 @dataclass(frozen=True)
@@ -43,44 +48,40 @@ class Case:
     after: Run
 
 
-CASES = {
-    "channels_last": Case(
-        "plain_layout_on_cpu",
-        "alexnet_torch.py",
-        Run(("--layout", "nchw"), ONE_THREAD),
-        Run(("--layout", "nhwc"), ONE_THREAD),
-    ),
-    "onednn": Case(
-        "library_off_on_cpu",
-        "alexnet_tensorflow.py",
-        Run(("--threads", "1"), {"TF_ENABLE_ONEDNN_OPTS": "0"}),
-        Run(("--threads", "1")),
-    ),
-    "threads": Case(
-        "threads_idle",
-        "alexnet_torch.py",
-        Run(("--layout", "nhwc", "--threads", "1")),
-        Run(("--layout", "nhwc", "--threads", str(os.cpu_count()))),
-    ),
-    "oversubscribed": Case(
-        "threads_oversubscribed",
-        "alexnet_torch.py",
-        Run(("--layout", "nhwc", "--threads", str(4 * (os.cpu_count() or 1)))),
-        Run(("--layout", "nhwc", "--threads", str(os.cpu_count()))),
-    ),
-    "allocator": Case(
-        "page_faults",
-        "alexnet_torch.py",
-        Run(("--layout", "nchw"), ONE_THREAD),
-        Run(("--layout", "nchw"), {**ONE_THREAD, "MALLOC_TRIM_THRESHOLD_": "-1", "MALLOC_MMAP_MAX_": "0"}),
-    ),
-    "isa": Case(
-        "isa_below_cpu",
-        "alexnet_torch.py",
-        Run(("--layout", "nhwc"), {**ONE_THREAD, "ONEDNN_MAX_CPU_ISA": "AVX2"}),
-        Run(("--layout", "nhwc"), ONE_THREAD),
-    ),
-}
+def cases(cores: int) -> dict[str, Case]:
+    """Every case, for so many cores."""
+    one_thread = {"OMP_NUM_THREADS": "1"}
+    last = ("--layout", "nhwc")
+    first = ("--layout", "nchw")
+    torch = "alexnet_torch.py"
+    kept = {**one_thread, "MALLOC_TRIM_THRESHOLD_": "-1", "MALLOC_MMAP_MAX_": "0"}
+    per_core = Run((*last, "--threads", str(cores)))
+    return {
+        "channels_last": Case("plain_layout_on_cpu", torch, Run(first, one_thread), Run(last, one_thread)),
+        "onednn": Case(
+            "library_off_on_cpu",
+            "alexnet_tensorflow.py",
+            Run(("--threads", "1"), {"TF_ENABLE_ONEDNN_OPTS": "0"}),
+            Run(("--threads", "1")),
+        ),
+        "threads": Case("threads_idle", torch, Run((*last, "--threads", "1")), per_core),
+        "oversubscribed": Case("threads_oversubscribed", torch, Run((*last, "--threads", str(4 * cores))), per_core),
+        "allocator": Case("page_faults", torch, Run(first, one_thread), Run(first, kept)),
+        "isa": Case(
+            "isa_below_cpu", torch, Run(last, {**one_thread, "ONEDNN_MAX_CPU_ISA": "AVX2"}), Run(last, one_thread)
+        ),
+    }
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What one run gave."""
+
+    step_ms: float
+    cpu_ms: float
+    answer: dict[str, float | str]
+    others_pct: float
+    """Of the time of the cores, by programs that are no part of this."""
 
 
 def traceview(*words: str, environment: dict[str, str] | None = None) -> str:
@@ -90,54 +91,93 @@ def traceview(*words: str, environment: dict[str, str] | None = None) -> str:
     return subprocess.run(command, env=settings, check=True, capture_output=True, text=True).stdout
 
 
-def measure(case: Case, run: Run, folder: Path, python: str) -> tuple[float, float, dict[str, float | str]]:
-    """One run: milliseconds and processor milliseconds per step, and what the rule says of it."""
+def measure(case: Case, run: Run, folder: Path, python: str) -> Measured:
+    """One run: the median of its steps, its processor time per step, and what the rule says of it."""
     command = (python, str(SAMPLES / case.sample), "--steps", "12", *run.words)
+    started, ours = busy_s(), own_s()
+    begun = time.monotonic()
     traceview("collect", "-o", str(folder), "--steps", "6", "--", *command, environment=run.environment)
+    others = (busy_s() - started) - (own_s() - ours)
+    room = (time.monotonic() - begun) * len(os.sched_getaffinity(0))
     sections = json.loads(traceview("advise", str(folder), case.rule, "--format", "json"))["sections"]
     (answer,) = sections[0]["rows"]
     (used,) = json.loads(traceview("sql", str(folder), USED, "--format", "json"))
-    (step,) = json.loads(traceview("sql", str(folder), "SELECT step_ns FROM scope", "--format", "json"))
-    return step["step_ns"] / 1e6, used["cpu_ns"] / 1e6, answer
+    (step,) = json.loads(traceview("sql", str(folder), STEP, "--format", "json"))
+    return Measured(step["step_ns"] / 1e6, used["cpu_ns"] / 1e6, answer, 100 * max(others, 0) / room)
 
 
-def compare(name: str, runs: int, place: Path, python: str) -> bool:
+def busy_s() -> float:
+    """Seconds in which the cores that this process may use were busy, with anything."""
+    ticks = 0
+    for line in Path("/proc/stat").read_text(encoding="ascii").splitlines():
+        name, *values = line.split()
+        if name.startswith("cpu") and name[3:].isdigit() and int(name[3:]) in os.sched_getaffinity(0):
+            user, nice, system, _, _, interrupts, soft, *_ = map(int, values)
+            ticks += user + nice + system + interrupts + soft
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def own_s() -> float:
+    """Seconds of processor time of this process and its children that have ended."""
+    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+
+def compare(name: str, case: Case, runs: int, place: Path, python: str) -> bool:
     """Print one case; returns whether the gain stays under the bound."""
-    case = CASES[name]
-    found: dict[str, list[tuple[float, float, dict[str, float | str]]]] = {"before": [], "after": []}
+    pairs: list[dict[str, Measured]] = []
     for number in range(runs):
-        for side, run in (("before", case.before), ("after", case.after)):
-            found[side].append(measure(case, run, place / f"{name}-{side}-{number}", python))
-    step = {side: statistics.median(entry[0] for entry in entries) for side, entries in found.items()}
-    cpu = {side: statistics.median(entry[1] for entry in entries) for side, entries in found.items()}
-    answers = [entry[2] for entry in found["before"]]
+        sides = [("before", case.before), ("after", case.after)]
+        if number % 2:
+            sides.reverse()
+        pairs.append({side: measure(case, run, place / f"{name}-{side}-{number}", python) for side, run in sides})
+    quiet = [pair for pair in pairs if all(run.others_pct < QUIET_PCT for run in pair.values())]
+    counted = quiet or pairs
+    step = {side: statistics.median(pair[side].step_ms for pair in counted) for side in ("before", "after")}
+    cpu = {side: statistics.median(pair[side].cpu_ms for pair in counted) for side in ("before", "after")}
+    answers = [pair["before"].answer for pair in counted]
     told = [float(answer["saving_pct"]) for answer in answers if answer["status"] == "found"]
     bound = statistics.median(told) if told else 0.0
-    gain = 100 * (1 - step["after"] / step["before"])
-    after = ", ".join(sorted({str(entry[2]["status"]) for entry in found["after"]}))
+    gain = statistics.median(100 * (1 - pair["after"].step_ms / pair["before"].step_ms) for pair in counted)
+    after = ", ".join(sorted({str(pair["after"].answer["status"]) for pair in counted}))
+    others = statistics.median(run.others_pct for pair in counted for run in pair.values())
     print(
         f"{name}: step {step['before']:,.0f} -> {step['after']:,.0f} ms, processor {cpu['before']:,.0f} -> "
-        f"{cpu['after']:,.0f} ms; {case.rule} found in {len(told)} of {runs}, bound {bound:.1f} %, gain {gain:.1f} %; "
-        f"after the change: {after}",
+        f"{cpu['after']:,.0f} ms; {case.rule} found in {len(told)} of {len(counted)}, bound {bound:.1f} %, "
+        f"gain {gain:.1f} %; after the change: {after}; compare: {verdict(name, runs, place)}; "
+        f"other programs took {others:.0f} % of the cores, {len(quiet)} of {runs} pairs were quiet",
         flush=True,
     )
     return gain <= bound
 
 
+def verdict(name: str, runs: int, place: Path) -> str:
+    """What `traceview compare` says of the last pair."""
+    folders = [str(place / f"{name}-{side}-{runs - 1}") for side in ("before", "after")]
+    sections = json.loads(traceview("compare", *folders, "--format", "json"))["sections"]
+    row = next(part for part in sections if part["name"] == "ranking")["rows"][1]
+    return f"{row['speedup']:.2f} times as fast, {row['verdict']}"
+
+
 def main() -> int:
     """Run the cases."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--case", action="append", choices=sorted(CASES), help="default: all that can run")
+    every = list(cases(1))
+    parser.add_argument("--case", action="append", choices=sorted(every), help="default: all that can run")
     parser.add_argument("--runs", type=int, default=3, help="runs of each side (default 3)")
+    parser.add_argument("--cores", type=int, default=2, help="cores that all of it may use (default 2)")
     parser.add_argument("--keep", type=Path, help="keep the captures there")
     parser.add_argument("--tensorflow", metavar="PYTHON", help="an interpreter with TensorFlow, for the case onednn")
     args = parser.parse_args()
-    names = args.case or [name for name in CASES if name != "onednn" or args.tensorflow]
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: args.cores])
+    known = cases(len(os.sched_getaffinity(0)))
+    names = args.case or [name for name in every if name != "onednn" or args.tensorflow]
     with tempfile.TemporaryDirectory() as folder:
         place = args.keep or Path(folder)
-        held = [
-            compare(name, args.runs, place, args.tensorflow if name == "onednn" else sys.executable) for name in names
-        ]
+        held = []
+        for name in names:
+            python = args.tensorflow if name == "onednn" else sys.executable
+            held.append(compare(name, known[name], args.runs, place, python))
     return 0 if all(held) else 1
 
 

@@ -13,18 +13,19 @@
 -- host_link_bytes_per_s = "link to the host, one direction"
 -- peaks_from = "source, or unknown"
 WITH known AS (
-    -- The first pattern found in the name, in this order. Rates per second; PCIe 3.0, 4.0, 5.0 x16: 8, 16, 32 GT/s x 16 x 128/130.
+    -- Boost clocks throughout, because a bound must not leave the arithmetic more time than it needs. The first pattern found in the
+    -- name, in this order. Rates per second; PCIe 3.0, 4.0, 5.0 x16: 8, 16, 32 GT/s x 16 x 128/130.
     SELECT *, row_number() OVER () AS position FROM (VALUES
-        ('GTX 980 ?Ti', 5.632e12, NULL, NULL, NULL, 336.5e9, 15.75e9,
-            'NVIDIA GeForce GTX 980 Ti specifications: 2 x 2816 cores x 1000 MHz base'),
+        ('GTX 980 ?Ti', 6.054e12, NULL, NULL, NULL, 336.5e9, 15.75e9,
+            'NVIDIA GeForce GTX 980 Ti specifications: 2 x 2816 cores x 1075 MHz boost'),
         ('GTX 1080 ?Ti', 11.34e12, NULL, NULL, NULL, 484e9, 15.75e9,
             'NVIDIA GeForce GTX 1080 Ti specifications: 2 x 3584 cores x 1582 MHz boost'),
         ('RTX 2080 ?Ti', 13.45e12, NULL, 53.8e12, NULL, 616e9, 15.75e9,
             'NVIDIA Turing GPU architecture whitepaper (FP16 with FP32 accumulation)'),
         ('K80', 4.37e12, NULL, NULL, NULL, 240e9, 15.75e9,
             'NVIDIA Tesla K80 board specification, per GPU of the board, boost clock'),
-        ('K40', 4.29e12, NULL, NULL, NULL, 288e9, 15.75e9,
-            'NVIDIA Tesla K40 board specification, base clock'),
+        ('K40', 5.04e12, NULL, NULL, NULL, 288e9, 15.75e9,
+            'NVIDIA Tesla K40 board specification: 2 x 2880 cores x 875 MHz boost'),
         ('GTX TITAN X', 6.605e12, NULL, NULL, NULL, 336.5e9, 15.75e9,
             'NVIDIA GeForce GTX TITAN X specifications: 2 x 3072 cores x 1075 MHz boost'),
         ('TITAN Xp', 12.15e12, NULL, NULL, NULL, 547.7e9, 15.75e9,
@@ -35,8 +36,8 @@ WITH known AS (
             'NVIDIA TITAN V specifications'),
         ('TITAN RTX', 16.3e12, NULL, 130.5e12, NULL, 672e9, 15.75e9,
             'NVIDIA Turing GPU architecture whitepaper and TITAN RTX specifications'),
-        ('GTX 980\b', 4.612e12, NULL, NULL, NULL, 224e9, 15.75e9,
-            'NVIDIA GeForce GTX 980 whitepaper: 2 x 2048 cores x 1126 MHz base'),
+        ('GTX 980\b', 4.981e12, NULL, NULL, NULL, 224e9, 15.75e9,
+            'NVIDIA GeForce GTX 980 specifications: 2 x 2048 cores x 1216 MHz boost'),
         ('GTX 1060', 4.37e12, NULL, NULL, NULL, 192e9, 15.75e9,
             'NVIDIA GeForce GTX 1060 6GB specifications: 2 x 1280 cores x 1708 MHz boost'),
         ('GTX 1070\b', 6.463e12, NULL, NULL, NULL, 256e9, 15.75e9,
@@ -75,8 +76,10 @@ WITH known AS (
             'NVIDIA A100 datasheet, SXM 80 GB (dense)'),
         ('A100', 19.5e12, 156e12, 312e12, 312e12, 1555e9, 31.51e9,
             'NVIDIA A100 datasheet, 40 GB (dense)'),
-        ('\bA10G?\b', 31.2e12, 62.5e12, 125e12, 125e12, 600e9, 31.51e9,
+        ('\bA10\b', 31.2e12, 62.5e12, 125e12, 125e12, 600e9, 31.51e9,
             'NVIDIA A10 datasheet (dense)'),
+        ('\bA10G\b', 35e12, 62.5e12, 125e12, 125e12, 600e9, 31.51e9,
+            'upper bounds: NVIDIA A10 datasheet (dense), whose tensor cores are faster than the A10G''s'),
         ('\bA30\b', 10.3e12, 82e12, 165e12, 165e12, 933e9, 31.51e9,
             'NVIDIA A30 datasheet (dense)'),
         ('\bA40\b', 37.4e12, 74.8e12, 149.7e12, 149.7e12, 696e9, 31.51e9,
@@ -99,7 +102,7 @@ WITH known AS (
             'NVIDIA GB200 NVL72 datasheet, per GPU (dense: half of the printed sparse rates)'),
         ('B200', 80e12, 1100e12, 2250e12, 2250e12, 8000e9, 63.02e9,
             'NVIDIA Blackwell architecture technical brief, HGX B200, per GPU (dense)'),
-        ('MI50', 13.4e12, NULL, 26.8e12, NULL, 1024e9, 31.51e9,
+        ('MI50', 13.3e12, NULL, 26.5e12, NULL, 1024e9, 31.51e9,
             'AMD Radeon Instinct MI50 datasheet'),
         ('MI100', 23.1e12, NULL, 184.6e12, 92.3e12, 1228.8e9, 31.51e9,
             'AMD Instinct MI100 brochure (vector FP32, matrix FP16)'),
