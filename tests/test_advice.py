@@ -8,7 +8,8 @@ import pytest
 from advised import training
 from given import Given, write
 
-from traceview import advice, capture
+from traceview import advice, capture, reports
+from traceview.commands.report import sql_text
 from traceview.errors import UsageError
 from traceview.model import Finding
 
@@ -139,3 +140,22 @@ def test_public_traces(trace: str, shared: Path, captures) -> None:  # type: ign
     said = {f.rule: round((f.saving_ns or 0) / 1e6, 3) for f in answers if f.status == "found"}
     assert said == {rule: pytest.approx(bound, abs=0.002) for rule, bound in KNOWN[trace].items()}
     assert all(f.saving_pct is None or 0 <= f.saving_pct <= 100 for f in answers)
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("trace", [trace for trace in KNOWN if "dlrm" not in trace])
+def test_the_printed_sql_of_what_was_found_gives_it_again(trace: str, shared: Path, captures) -> None:  # type: ignore[no-untyped-def]
+    connection = captures.open(shared / "traces" / trace)
+    for name in KNOWN[trace]:
+        (rule,) = advice.load([name])
+        (said,) = advice.run(connection, [rule])
+        printed = connection.execute(sql_text(reports.Recipe("advice", "", "", (rule,)), {}))
+        columns = [column[0] for column in printed.description]
+        rows = [dict(zip(columns, row, strict=True)) for row in printed.fetchall()]
+        (again,) = [row for row in rows if row["rank"] == said.rank]
+        assert (again["saving_ns"], again["step_ns"], again["saving_pct"]) == (
+            said.saving_ns,
+            said.step_ns,
+            said.saving_pct,
+        )
+        assert (again["problem"], tuple(again["evidence"])) == (said.problem, said.evidence)
