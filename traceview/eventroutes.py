@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import duckdb
 import numpy as np
-from numpy.typing import NDArray
 
 from traceview.jsonevents import Part
-from traceview.jsonpieces import WORD, Ints, Words, places, words
+from traceview.jsonpieces import WORD, Ints, places, words
 
 SAMPLE = 256
 """Events of a part from which the kinds of events are learnt."""
@@ -53,10 +53,12 @@ class Route:
     """The only name that such an event may have."""
     on_thread: bool = True
     """Whether its process and thread are wanted, as numbers."""
+    second_holds: str | None = None
+    """A text that every event of its second table holds; looked for before they are parsed again."""
     waits: bool = True
     """Whether the rows of its first table may wait on disk: nothing looks at them before everything has been read."""
     one_row: bool = True
-    """Whether it becomes one row, where there is but one table."""
+    """Whether it becomes one row of the first table."""
 
 
 @dataclass(frozen=True)
@@ -73,29 +75,31 @@ def routed(part: Part, routes: Sequence[Route]) -> Routed:
     Kinds of events are learnt from a sample of the part: a kind's phase and category stand at the same place in many.
     """
     chosen = np.full(len(part), -1, np.int64)
-    seen: dict[int, Words] = {}
-    for number, (phase, category) in _kinds(part, routes):
-        fits = _has(part, phase, seen)
-        if category:
-            fits &= _has(part, category, seen)
+    left = np.arange(len(part))
+    for number, spots in _kinds(part, routes):
+        fits = left
+        for spot in spots:
+            fits = fits[words(part.text, part.starts[fits] + spot.place) == np.uint64(spot.word)]
         chosen[fits] = number
+        left = left[chosen[left] < 0]
     found = tuple((route, np.flatnonzero(chosen == number)) for number, route in enumerate(routes))
-    return Routed(tuple((route, rows) for route, rows in found if len(rows)), np.flatnonzero(chosen < 0))
+    return Routed(tuple((route, rows) for route, rows in found if len(rows)), left)
 
 
-def _kinds(part: Part, routes: Sequence[Route]) -> Iterable[tuple[int, tuple[Spot, Spot | None]]]:
-    """Routes by number, each with what tells its events: the phase and, where it wants some, the category."""
-    kinds: dict[tuple[Spot, Spot | None], int] = {}
+def _kinds(part: Part, routes: Sequence[Route]) -> list[tuple[int, tuple[Spot, ...]]]:
+    """Routes by number, the most frequent first, each with what tells its events: category, if any, and phase."""
+    kinds: Counter[tuple[int, tuple[Spot, ...]]] = Counter()
     for row in _spread(len(part)):
         start, end = int(part.starts[row]), int(part.ends[row])
         phase, category = (key.search(part.text, start, min(start + HEAD_BYTES, end)) for key in (_PHASE, _CATEGORY))
         for number, route in enumerate(routes):
-            fits = phase and phase[1].decode("latin-1") == route.phase
-            if phase and fits and not route.categories:
-                kinds[Spot.of(phase, start), None] = number
-            elif phase and fits and category and category[1].decode("latin-1") in route.categories:
-                kinds[Spot.of(phase, start), Spot.of(category, start)] = number
-    return [(number, spots) for spots, number in kinds.items()]
+            if not phase or phase[1].decode("latin-1") != route.phase:
+                continue
+            if not route.categories:
+                kinds[number, (Spot.of(phase, start),)] += 1
+            elif category and category[1].decode("latin-1") in route.categories:
+                kinds[number, (Spot.of(category, start), Spot.of(phase, start))] += 1
+    return [kind for kind, _ in kinds.most_common()]
 
 
 def _spread(count: int) -> Iterable[int]:
@@ -114,13 +118,6 @@ class Spot:
     def of(cls, match: re.Match[bytes], start: int) -> Spot:
         """Where a key and its value were found in the event that starts at `start`."""
         return cls(match.end() - WORD - start, int.from_bytes(match.group()[-WORD:], "little"))
-
-
-def _has(part: Part, spot: Spot, seen: dict[int, Words]) -> NDArray[np.bool_]:
-    if spot.place not in seen:
-        seen[spot.place] = words(part.text, part.starts + spot.place)
-    found: NDArray[np.bool_] = seen[spot.place] == np.uint64(spot.word)
-    return found
 
 
 def exact_us(part: Part) -> int:
@@ -155,15 +152,22 @@ def insert(
     The rows of the first table go into `file`, if there is one, to wait.
     """
 
-    def fill(table: str, body: str, values: Mapping[str, object] | None = None) -> int:
+    def fill(table: str, query: str, values: Mapping[str, object]) -> int:
         if file and table == route.tables[0]:
-            values = {**(values or {}), "path": str(file)}
-            return int(connection.execute(f"COPY ({body}) TO $path (FORMAT parquet)", values).fetchall()[0][0])
-        return int(connection.execute(f"INSERT INTO stage.{table} BY NAME {body}", values).fetchall()[0][0])
+            query, values = f"COPY ({query}) TO $path (FORMAT parquet)", {**values, "path": str(file)}
+        else:
+            query = f"INSERT INTO stage.{table} BY NAME {query}"
+        return int(connection.execute(query, values).fetchall()[0][0])
 
-    if len(bodies) == 1 and route.one_row:
-        return fill(route.tables[0], f"WITH event AS ({parse}) {bodies[0]}", values)
-    (count,) = connection.execute(f"CREATE OR REPLACE TEMP TABLE event AS {parse}", values).fetchall()[0]
-    for table, body in zip(route.tables, bodies, strict=True):
-        fill(table, body)
-    return int(count)
+    if not route.one_row:
+        made = connection.execute(f"CREATE OR REPLACE TEMP TABLE event AS {parse}", {**values, "holding": None})
+        (count,) = made.fetchall()[0]
+        for table, body in zip(route.tables, bodies, strict=True):
+            fill(table, body, {})
+        return int(count)
+    holding = (None, route.second_holds)
+    counts = [
+        fill(table, f"WITH event AS ({parse}) {body}", {**values, "holding": held})
+        for table, body, held in zip(route.tables, bodies, holding, strict=False)
+    ]
+    return counts[0]

@@ -57,7 +57,7 @@ ANNOTATIONS = ("user_annotation", "gpu_user_annotation", "python_function")
 ROUTES = (
     Route(("ops",), categories=("cpu_op",)),
     Route(("api_calls",), categories=("cuda_runtime", "cuda_driver", "xpu_runtime")),
-    Route(("kernels", "collectives"), categories=("kernel",), on_thread=False),
+    Route(("kernels", "collectives"), categories=("kernel",), on_thread=False, second_holds='"Collective name"'),
     Route(("memcpys",), categories=("gpu_memcpy", "gpu_memset"), on_thread=False),
     Route(("ranges", "collectives"), categories=ANNOTATIONS, waits=False),
     Route(("links",), phase="s"),

@@ -12,6 +12,6 @@ WITH text AS MATERIALIZED (
         1000 * CAST(floor(e.ts) AS BIGINT) + CAST(round(1000 * (e.ts - floor(e.ts))) AS BIGINT) AS start_ns,
         CAST(round(1000 * e.dur) AS BIGINT) AS dur_ns,
         e.id AS flow, e.args AS args
-    FROM (SELECT "row", from_json(line, $schema) AS e FROM lines)
+    FROM (SELECT "row", from_json(line, $schema) AS e FROM lines WHERE $holding IS NULL OR contains(line, $holding))
 )
 SELECT * FROM text WHERE is_plain
