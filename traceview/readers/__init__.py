@@ -5,72 +5,62 @@ The one law: a format is recognised by content, never by name, and by exactly on
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from traceview.errors import InputError
 from traceview.files import Peek
-from traceview.readers import (
-    caffe_time,
-    chrome,
-    cntk_timing,
-    convnet_benchmarks,
-    kineto,
-    mxnet,
-    nsys,
-    nsys_csv,
-    nsys_rep,
-    nvprof_db,
-    nvprof_text,
-    nvtx,
-    onednn,
-    onnxruntime,
-    opencv_dnn,
-    operators,
-    perfetto,
-    rocm_db,
-    rocprofv3,
-    tf_timeline,
-    tf_trace,
-    theano_profile,
-    xplane,
-)
 
-READERS: tuple[ModuleType, ...] = (
-    xplane,
-    perfetto,
-    tf_timeline,
-    tf_trace,
-    mxnet,
-    onnxruntime,
-    operators,
-    kineto,
-    onednn,
-    nvtx,
-    nsys,
-    nsys_rep,
-    nvprof_db,
-    rocm_db,
-    rocprofv3,
-    nvprof_text,
-    nsys_csv,
-    caffe_time,
-    theano_profile,
-    cntk_timing,
-    opencv_dnn,
-    convnet_benchmarks,
-    chrome,
+_NAMES = (
+    "kineto",
+    "nsys",
+    "xplane",
+    "perfetto",
+    "tf_timeline",
+    "tf_trace",
+    "mxnet",
+    "onnxruntime",
+    "operators",
+    "onednn",
+    "nvtx",
+    "nsys_rep",
+    "nvprof_db",
+    "rocm_db",
+    "rocprofv3",
+    "nvprof_text",
+    "nsys_csv",
+    "caffe_time",
+    "theano_profile",
+    "cntk_timing",
+    "opencv_dnn",
+    "convnet_benchmarks",
+    "chrome",
 )
+READERS: tuple[ModuleType, ...]
+"""All of them, as modules; loaded when first asked for."""
 
 
 ZIP_MAGIC, TAR_MAGIC = b"PK\x03\x04", b"ustar"
 """Archives are never unpacked: what their members are named, and how much they hold, is their writer's word."""
 
 
+def __getattr__(name: str) -> tuple[ModuleType, ...]:
+    if name == "READERS":
+        return tuple(_loaded())
+    raise AttributeError(name)
+
+
+def _loaded() -> Iterator[ModuleType]:
+    # One by one: to load all takes longer than to read a small trace, and the first is the most frequent.
+    return (import_module(f"{__name__}.{name}") for name in _NAMES)
+
+
 def detect(peek: Peek) -> ModuleType:
     """The reader whose `sniff` accepts the file. Raises `InputError` when none does."""
-    for reader in READERS:
+    for reader in _loaded():
         if reader.sniff(peek):
             return reader
     if peek.head.startswith(ZIP_MAGIC) or peek.head[257:262] == TAR_MAGIC:
