@@ -7,7 +7,8 @@
 -- library = "library that implements it"
 -- form = "own kernel, operator (on a CPU), epilogue kernel (of a matrix product) or fused"
 -- calls = "per step"
--- busy_ns = "device time per step, overlaps counted once"
+-- time_ns = "what its pieces lasted, per step; more than busy where other work of the device began before and ran beside it"
+-- busy_ns = "device time per step, overlaps counted once, for what started first"
 -- busy_pct = "of all device time"
 WITH every AS (
     SELECT * FROM counted
@@ -28,7 +29,7 @@ WITH every AS (
         -- An operator's time comes in pieces around what runs inside it; relu > clamp_min is one call.
         if(e.kind <> 'op' OR above.category IS DISTINCT FROM e.category
             AND row_number() OVER (PARTITION BY e.id ORDER BY e.start_ns) = 1, 1.0 / per, 0) AS calls,
-        alone_ns / per AS busy_ns
+        dur_ns / per AS time_ns, alone_ns / per AS busy_ns
     FROM every e
     LEFT JOIN above ON above.op_id = e.op_id AND e.kind = 'op'
     WHERE e.category IN ('bias', 'activation')
@@ -59,12 +60,24 @@ WITH every AS (
         coalesce(nullif(e.library, 'framework'), 'onnxruntime') AS library, 'fused' AS form, 1.0 / per AS calls, NULL AS busy_ns
     FROM every e JOIN ops o ON o.id = e.op_id
     WHERE e.kind = 'op' AND o.backend IS NOT NULL AND regexp_matches(o.name, ':(Fused)?(Conv|Gemm)$')
+), remapped AS (
+    -- TensorFlow calls an operator that it made of several after the last of them. A product's first addition is its bias; a
+    -- convolution's may be a batch normalisation, so its bias is told only where the name ends with it.
+    SELECT DISTINCT e.call_id, e.op_id, e.layer, e.op_name, unnest(list_concat(
+            if(regexp_matches(o.name, 'BiasAdd:|FusedMatMul$'), ['bias'], []),
+            if(regexp_matches(o.name, '(?i)(elu|sigmoid|tanh|gelu)[^/]*:'), ['activation'], []),
+            if(ends_with(o.name, 'FilterWithBias'), ['bias gradient'], []))) AS work,
+        if(contains(o.name, ':_Mkl'), 'oneDNN', e.library) AS library, 'fused' AS form, 1.0 / per AS calls, NULL AS busy_ns
+    FROM every e JOIN ops o ON o.id = e.op_id
+    WHERE e.kind = 'op' AND regexp_matches(o.name, ':_(Mkl)?(Native)?(Fused(Conv2D|Conv3D|DepthwiseConv2dNative|MatMul)|\w+FilterWithBias)$')
+        AND e.op_id NOT IN (SELECT op_id FROM raw.primitives WHERE op_id IS NOT NULL)
 ), united AS (
     SELECT *, coalesce(layer, filter, op_name, '(no operator)') AS place
-    FROM (FROM own UNION ALL BY NAME FROM logged UNION ALL BY NAME FROM told UNION ALL BY NAME FROM noted) LEFT JOIN shape USING (call_id)
+    FROM (FROM own UNION ALL BY NAME FROM logged UNION ALL BY NAME FROM told UNION ALL BY NAME FROM noted
+        UNION ALL BY NAME FROM remapped) LEFT JOIN shape USING (call_id)
 )
 SELECT coalesce(place, '(all layers)') AS layer, work, library, form, sum(calls) AS calls,
-    CAST(sum(busy_ns) AS DOUBLE) AS busy_ns,
+    CAST(sum(time_ns) AS DOUBLE) AS time_ns, CAST(sum(busy_ns) AS DOUBLE) AS busy_ns,
     100.0 * sum(busy_ns) / nullif((SELECT sum(alone_ns / per) FROM every), 0) AS busy_pct
 FROM united
 GROUP BY GROUPING SETS ((work, library, form), (place, work, library, form))

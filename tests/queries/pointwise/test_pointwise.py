@@ -68,3 +68,26 @@ def test_the_epilogue_kernel_of_a_linear_layer_is_its_bias(tmp_path: Path) -> No
     given.kernel("void epilogue::impl::globalKernel<float, float, float, true, true>(int)", 5, 6, launched=2)
     found = all_layers(section(given.open(tmp_path), "pointwise/layers"))
     assert found == [("bias", "cublas", "epilogue kernel", 1, 1000.0)]
+
+
+def test_tensorflow_calls_a_fused_operator_after_its_last_part(tmp_path: Path) -> None:
+    given = Given()
+    given.op("net/conv1/Relu:_MklNativeFusedConv2D", 0, 9)
+    given.op("net/fc1/BiasAdd:_FusedMatMul", 10, 19)
+    given.op("tape/net/conv1/Conv2DBackpropFilter:_MklNativeConv2DBackpropFilterWithBias", 20, 29)
+    found = pick(section(given.open(tmp_path), "pointwise/layers"), "layer", "work", "library", "form", "calls")
+    assert [row[1:] for row in found if row[0] == "(all layers)"] == [
+        # Whether the convolution added a bias or a batch normalisation's offset stands nowhere.
+        ("activation", "oneDNN", "fused", 1),
+        ("bias", "framework", "fused", 1),
+        ("bias gradient", "oneDNN", "fused", 1),
+    ]
+
+
+def test_work_beside_other_work_has_a_time_and_is_not_busy(tmp_path: Path) -> None:
+    given = Given()
+    given.op("net/fc1/MatMul:MatMul", 0, 100)
+    row = {"name": "tape/net/conv1/ReluGrad:ReluGrad", "pid": 1, "tid": 2}
+    given.add("ops", start_ns=20_000, dur_ns=5_000, **row)
+    found = section(given.open(tmp_path), "pointwise/layers")
+    assert pick(found[:1], "layer", "form", "time_ns", "busy_ns") == [("(all layers)", "operator", 5000, 0)]
