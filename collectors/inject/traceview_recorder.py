@@ -9,6 +9,7 @@ never writes its parent's events, and of several frameworks in one process the f
 """
 
 import atexit
+import contextlib
 import functools
 import multiprocessing.util
 import os
@@ -20,6 +21,7 @@ import traceview_nsight as nsight
 import traceview_nvtx as nvtx
 import traceview_processor as processor
 import traceview_raw as raw
+import traceview_tracebacks as tracebacks
 from traceview_python import follow_forks, is_worker, now_ns
 from traceview_steps import CALL, CALL_EVENT, Steps
 
@@ -246,13 +248,21 @@ class Process:
             return
         self.nvtx.wait()
         if hasattr(sys, "addaudithook"):  # since Python 3.8
-            sys.addaudithook(lambda event, args: self.busiest().called() if event == CALL_EVENT else None)
+            sys.addaudithook(self.told)
         follow_forks(self.forked)
         atexit.register(self.at_exit)
         # Workers of multiprocessing end without atexit: its own finalizers are run, and set up again after a fork.
         multiprocessing.util.register_after_fork(self, Process.finalize)
         if is_worker():
             self.finalize()
+
+    def told(self, event, args):
+        """What Python says of itself: a step that the program marks is over, or an exception ends it."""
+        if event == CALL_EVENT:
+            self.busiest().called()
+        elif event == tracebacks.EVENT:
+            with contextlib.suppress(Exception):
+                tracebacks.forget_frames(args[2])
 
     def busiest(self):
         """The recorder of the framework that computes: the one at work, with the most steps, or imported last."""

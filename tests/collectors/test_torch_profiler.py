@@ -175,6 +175,24 @@ model.moody(images())
     assert ran.names().count("traceview.module: moody (Moody)") == 4
 
 
+def test_a_traceback_shows_the_programs_frames_alone(program):
+    body = """
+class Broken(Net):
+    def forward(self, x):
+        try:
+            return super().forward(x[0])
+        except RuntimeError as error:
+            raise ValueError("no image") from error
+
+Broken()(images())
+"""
+    collected, bare = program(body), program(body, is_collected=False)
+    assert (collected.code, collected.stderr) == (1, bare.stderr)
+    assert "no image" in bare.stderr and "The above exception was the direct cause" in bare.stderr
+    body = "import torch.utils.data as data\n\nfor batch in data.DataLoader([1, 'a'], batch_size=2):\n    pass"
+    assert program(body).stderr == program(body, is_collected=False).stderr
+
+
 def test_a_crash_in_training_keeps_what_was_recorded(program):
     ran = program("def boom(step):\n    1 / (6 - step)\n\nmodel = Net()\ntrain(model, sgd(model), 9, boom)")
     assert ran.code == 1 and "ZeroDivisionError" in ran.stderr
