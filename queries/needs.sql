@@ -14,6 +14,8 @@ SELECT need, is_there, missing FROM (VALUES
         'the trace records no shapes of convolutions'),
     ('conv_strides', EXISTS (FROM counted_conv_calls WHERE flop IS NOT NULL AND len(stride) > 0),
         'the trace records no stride of convolutions'),
+    ('ranked_convs', EXISTS (FROM conv_admissible WHERE place IS NOT NULL),
+        'no convolution is of a kind whose usual order was measured (cuDNN in single precision, in two dimensions, without groups)'),
     ('conv_gradients', EXISTS (FROM counted_conv_calls WHERE direction IN ('dgrad', 'wgrad')),
         'the trace holds no gradient of a convolution'),
     ('host_memory_kinds', EXISTS (FROM raw.memcpys WHERE direction IN ('HtoD', 'DtoH')

@@ -3,7 +3,7 @@
 -- why = "A library that may not search, or not use the memory it needs, takes an algorithm that always works; for one shape they differ several times."
 -- cost = "Workspace as the evidence says; a search costs time in the first step, and other algorithms round differently."
 -- unless = "Shapes change from step to step (a search would run each time), results must be the same to the last bit, or memory is near its limit."
--- needs = ["kernels", "conv_shapes", "conv_strides"]
+-- needs = ["kernels", "conv_shapes", "conv_strides", "ranked_convs"]
 -- [fix]
 -- pytorch = "torch.backends.cudnn.benchmark = True with fixed shapes, and no CUDNN_CONV_WSCAP_DBG below the workspace that the evidence names"
 -- tensorflow = "TF_CUDNN_USE_AUTOTUNE=1 (the default) and TF_CUDNN_WORKSPACE_LIMIT_IN_MB above the workspace that the evidence names"

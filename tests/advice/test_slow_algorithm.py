@@ -12,6 +12,10 @@ from given import Given, conv
 from traceview import advice
 
 RULE = "slow_algorithm"
+UNRANKED = (
+    "no convolution is of a kind whose usual order was measured "
+    "(cuDNN in single precision, in two dimensions, without groups)."
+)
 WINOGRAD = shapes.KERNELS["WINOGRAD"][0]
 PRECOMP = shapes.KERNELS["IMPLICIT_PRECOMP_GEMM"][0]
 X, W = (8, 64, 28, 28), (64, 64, 3, 3)
@@ -65,8 +69,18 @@ def test_the_usual_algorithm_is_never_slow(tmp_path: Path) -> None:
 
 
 def test_tensor_cores_are_not_judged(tmp_path: Path) -> None:
-    given = steps(400, kernel="sm80_xmma_fprop_implicit_gemm_tf32f32_tf32f32_f32_nhwckrsc_nchw_tilesize128x128x16")
-    assert answer(RULE, given, tmp_path).status == "not found"
+    given = steps(
+        400, False, kernel="sm80_xmma_fprop_implicit_gemm_tf32f32_tf32f32_f32_nhwckrsc_nchw_tilesize128x128x16"
+    )
+    found = answer(RULE, given, tmp_path)
+    assert (found.status, found.reason) == ("cannot tell", UNRANKED)
+
+
+def test_another_library_is_not_judged(tmp_path: Path) -> None:
+    given = steps(400)
+    given.device("AMD Instinct MI300X")
+    found = answer(RULE, given, tmp_path)
+    assert (found.status, found.reason) == ("cannot tell", UNRANKED)
 
 
 @pytest.mark.shared
