@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from traceview.sink import Sink
@@ -106,10 +107,10 @@ class Ingest:
                 continue
             for batch in self.tables.rows(name, source, owner):
                 count = len(batch)
-                numbers = pa.array(range(counted.rows, counted.rows + count), pa.int64())
-                named = pa.DictionaryArray.from_arrays(pa.array([0] * count, pa.int32()), pa.array([table]))
+                numbers = pa.array(np.arange(counted.rows, counted.rows + count))
+                named = pa.DictionaryArray.from_arrays(np.zeros(count, np.int8), pa.array([table]))
                 counted.rows += count
-                yield pa.RecordBatch.from_arrays([*batch.columns, numbers, named.dictionary_decode()], schema=schema)
+                yield pa.RecordBatch.from_arrays([*batch.columns, numbers, named], schema=schema)
 
     def _size(self, query: Query) -> int:
         into = query.extra["into"]
@@ -136,4 +137,4 @@ class _Counted:
 
 def _schema(source: Mapping[str, str]) -> pa.Schema:
     fields = [pa.field(name, TYPES[kind]) for name, kind in source.items()]
-    return pa.schema([*fields, pa.field("row", pa.int64()), pa.field("table", pa.string())])
+    return pa.schema([*fields, pa.field("row", pa.int64()), pa.field("table", pa.dictionary(pa.int8(), pa.string()))])

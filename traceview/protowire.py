@@ -62,12 +62,13 @@ class Wire:
     """Bytes that can be read as messages from any position."""
 
     def __init__(self, data: bytes | bytearray) -> None:
+        """A bytearray is taken over and made longer, so that a large file is in memory once."""
         self.size = len(data)
-        self.data = np.zeros(len(data) + _PAD, np.uint8)
-        self.data[: len(data)] = np.frombuffer(data, np.uint8)
-        self.bytes = bytes(data)
+        self.bytes = data if isinstance(data, bytearray) else bytearray(data)
+        self.bytes += bytes(_PAD)
+        self.data: NDArray[np.uint8] = np.frombuffer(self.bytes, np.uint8)
         # Eight bytes from every position on, so that a varint is one look-up.
-        self._words: NDArray[np.uint64] = np.ndarray((len(data) + _PAD - 8,), "<u8", self.data, strides=(1,))
+        self._words: NDArray[np.uint64] = np.ndarray((self.size + _PAD - 8,), "<u8", self.data, strides=(1,))
 
     def text(self, start: int, end: int) -> str:
         """Bytes as text; what is no UTF-8 is replaced."""
@@ -191,7 +192,7 @@ class Wire:
 _NONE = np.empty(0, np.int64)
 
 
-def _varint(data: bytes, pos: int, end: int) -> tuple[int, int]:
+def _varint(data: bytearray, pos: int, end: int) -> tuple[int, int]:
     """One varint and the position after it; -1 as position where there is none before `end`."""
     value = shift = 0
     while 0 <= pos < end and shift < 70:

@@ -31,6 +31,29 @@ WITH every AS MATERIALIZED (
     UNION ALL
     SELECT 'allocations', rank, start_ns, start_ns + dur_ns FROM raw.api_calls
     WHERE regexp_matches(name, '^(cuda|hip)(Malloc|Free)(_v\d+|Managed)?$|^cuMem(Alloc|Free)(_v2|Managed)?$')
+), stretch AS (
+    -- Waits of one kind as stretches that do not overlap, each with the time waited before it. What two rows of a time
+    -- share is then a difference of two look-ups: to pair every idle stretch with every wait takes minutes.
+    SELECT cost, rank, start_ns, end_ns, coalesce(sum(end_ns - start_ns) OVER (
+        PARTITION BY cost, rank ORDER BY start_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before_ns
+    FROM (
+        SELECT cost, rank, min(start_ns) AS start_ns, max(end_ns) AS end_ns
+        FROM (
+            SELECT *, sum(CAST(is_new AS INTEGER)) OVER (
+                PARTITION BY cost, rank ORDER BY start_ns, end_ns ROWS UNBOUNDED PRECEDING) AS number
+            FROM (
+                SELECT *, coalesce(start_ns > max(end_ns) OVER (PARTITION BY cost, rank ORDER BY start_ns, end_ns
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), true) AS is_new
+                FROM wait WHERE end_ns > start_ns
+            )
+        )
+        GROUP BY cost, rank, number
+    )
+), met AS (
+    SELECT s.cost, i.rank, i.id, i.start_ns, i.per, s.before_ns + least(i.end_ns, s.end_ns) - s.start_ns AS waited_ns
+    FROM (SELECT w.cost, i.* FROM idle i JOIN (SELECT DISTINCT cost, rank FROM stretch) w ON w.rank = i.rank) i
+    ASOF JOIN stretch s ON s.cost = i.cost AND s.rank = i.rank AND i.end_ns > s.start_ns
+    WHERE s.end_ns > i.start_ns
 )
 SELECT 'layout' AS cost, rank, id, false AS is_idle, alone_ns / per AS saved_ns FROM every WHERE category = 'layout_transpose'
 UNION ALL
@@ -48,9 +71,8 @@ UNION ALL
 SELECT 'launches', rank, id, true, (end_ns - start_ns) / per FROM idle
 WHERE kind = 'kernel' AND launched_ns > start_ns AND end_ns - start_ns <= 100000
 UNION ALL
-SELECT w.cost, i.rank, i.id, true, least(sum(least(i.end_ns, w.end_ns) - greatest(i.start_ns, w.start_ns)),
-    any_value(i.end_ns - i.start_ns)) / any_value(i.per)
-FROM idle i JOIN wait w ON w.rank = i.rank AND w.start_ns < i.end_ns AND w.end_ns > i.start_ns
-GROUP BY w.cost, i.rank, i.id
+SELECT m.cost, m.rank, m.id, true,
+    (m.waited_ns - coalesce(s.before_ns + least(m.start_ns, s.end_ns) - s.start_ns, 0)) / m.per
+FROM met m ASOF LEFT JOIN stretch s ON s.cost = m.cost AND s.rank = m.rank AND m.start_ns >= s.start_ns
 UNION ALL
 SELECT 'communication', e.rank, e.id, false, (x.own_ns - x.hidden_ns) / e.per FROM every e JOIN exchanges x ON x.id = e.id

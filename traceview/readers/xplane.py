@@ -78,14 +78,14 @@ def read(stream: Stream, sink: Sink) -> None:
     sink.fact(tool="XLA profiler", framework=framework(sink), metadata=facts)
 
 
-def _bytes(stream: Stream) -> bytes:
+def _bytes(stream: Stream) -> bytearray:
     """The file in memory: a plane keeps its dictionaries behind its events, so nothing can be read before the end."""
     data = bytearray()
     for block in stream:
         data += block
         if len(data) > MAX_BYTES:
             raise InputError(f"{stream.path.name} is larger than a protobuf message can be: it is no XPlane file.")
-    return bytes(data)
+    return data
 
 
 @cache
