@@ -52,7 +52,7 @@ class Callers:
 
     def of_threads(self, digits: pa.Array) -> pa.Array:
         """The process of each `objectId`."""
-        known = pa.array([pid.to_bytes(4, "little", signed=pid < 0).hex().upper() for pid in self.pids], pa.string())
+        known = pa.array([_four_bytes(pid) for pid in self.pids], pa.string())
         return pa.array(self.pids, pa.int64()).take(pc.index_in(pc.utf8_slice_codeunits(digits, 0, 8), known))
 
 
@@ -116,3 +116,8 @@ def _found(alone: pa.Table, keys: pa.Array) -> pa.Array:
     places = pc.index_in(keys, alone["key"])
     found = alone["pid"].take(places)
     return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+
+
+def _four_bytes(pid: int) -> str:
+    """A process as it lies in a marker; a damaged number that has no four bytes is nobody's there."""
+    return (pid & 0xFFFFFFFF).to_bytes(4, "little").hex().upper() if -(2**31) <= pid < 2**32 else "none"

@@ -12,6 +12,7 @@ from databases import opened, unpacked, write
 from traceview import readers
 from traceview.errors import InputError
 from traceview.files import peek
+from traceview.nvprofowners import _four_bytes
 from traceview.readers import nvprof_db
 
 START = 1_500_000_000_000_000_000
@@ -174,3 +175,7 @@ def test_a_context_tells_whose_work_it_is(tmp_path: Path) -> None:
     connection = given(tmp_path, CUPTI_ACTIVITY_KIND_RUNTIME=calls, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL=kernels)
     query = "SELECT rank, correlation FROM kernels ORDER BY 1, 2"
     assert connection.execute(query).fetchall() == [(1, 9), (1, 10)]
+
+
+def test_a_process_of_no_four_bytes_is_nobody() -> None:
+    assert [_four_bytes(pid) for pid in (7, -1, 2**40, -(2**40))] == ["07000000", "FFFFFFFF", "none", "none"]
