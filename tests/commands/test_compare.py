@@ -90,6 +90,15 @@ def test_the_exit_code_of_a_check(
     assert cli.main(["compare", str(fast), "--baseline", str(slow), "--fail-over", limit]) == 0
 
 
+@pytest.mark.parametrize(("steps", "code"), [((900, 1700), 1), ((900, 1700, 900, 1700, 900, 1700), 0)])
+def test_noise_that_few_steps_cannot_tell_apart_does_not_pass(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], steps: tuple[int, ...], code: int
+) -> None:
+    fast, slow = saved(tmp_path / "a", stepping((700, 1300) * 3)), saved(tmp_path / "b", stepping(steps))
+    assert cli.main(["compare", str(fast), str(slow), "--fail-over", "5%"]) == code
+    assert ("(within the noise (few steps); not checked" in capsys.readouterr().err) == bool(code)
+
+
 def test_what_may_not_be_ranked_cannot_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     small = saved(tmp_path / "small", network((IMPLICIT, IMPLICIT)))
     large = saved(tmp_path / "large", network((IMPLICIT, IMPLICIT), batch=8))
