@@ -241,11 +241,14 @@ class Sink(Account):
             query, names = _export_query(table)
             used = {**{name: values[name] for name in names}, "path": str(folder / f"{table.name}.parquet")}
             command = f"COPY ({query}) TO $path (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)"
-            attempt(partial(self._export, table, command, used))
+            attempt(partial(self._run, command, used))
+            self._empty(table)
 
-    def _export(self, table: Table, command: str, values: Mapping[str, Any]) -> None:
+    def _run(self, command: str, values: Mapping[str, Any]) -> None:
         self.connection.execute(command, values)
-        # Room for the next one.
+
+    def _empty(self, table: Table) -> None:
+        """Make room for the next one. Not part of the attempt: what is written again must still be there."""
         if table.derived_columns():
             self.connection.execute(f"TRUNCATE derived.{table.name}")
         self.connection.execute(f"TRUNCATE stage.{table.name}{AT_HAND if table.name in self._joined else ''}")
