@@ -1,5 +1,5 @@
 -- title = "Cores without a thread"
--- doc = "Fewer threads than cores, all processes of the host together, in a run on a CPU. The bound is the work of a step, spread over all cores: what serial parts and shared memory leave of that a trace does not say."
+-- doc = "Fewer threads than cores, all processes of the host together, in a run on a CPU. The bound takes linear scaling: everything that operators and primitives do in a step runs as many times as fast as there are times as many threads, with one for each core, shared by the processes of the host. Serial parts and shared memory leave less of that. More cores also bring more cache, and a step that then fits into it may gain more: no trace of fewer threads can tell."
 -- why = "Operators and library primitives share their work among the framework's threads; cores without one stand idle."
 -- cost = "Power; other programs on the machine slow down."
 -- unless = "The cores are wanted for data loading or other programs, or are two threads of one core, or the operators are too small to be shared."
@@ -21,16 +21,21 @@
 -- confidence = "how sure, and why"
 -- evidence = "threads of each process"
 WITH host AS (
-    SELECT r.host, sum(p.threads) AS threads, max(p.cores) AS cores,
-        list(format('rank {}: {} threads', p.rank, p.threads) ORDER BY p.rank) AS processes
+    SELECT r.host, sum(p.threads) AS threads, max(p.cores) AS cores, ceil(max(p.cores) / count(*)) AS each,
+        list(format('rank {}: {} threads{}', p.rank, p.threads,
+            coalesce(format(', {:.2f} cores busy on average', (p.user_ns + p.system_ns) / nullif(p.recorded_ns, 0)), '')) ORDER BY p.rank) AS processes
     FROM processes p JOIN raw.ranks r USING (rank) WHERE p.threads IS NOT NULL AND p.cores IS NOT NULL GROUP BY r.host
 ), work AS (
     SELECT rank, sum(alone_ns / per) AS busy_ns, any_value(step_ns) AS step_ns FROM counted GROUP BY rank
+), scaled AS (
+    SELECT w.*, h.*, p.threads / greatest(h.each, p.threads) AS part
+    FROM work w JOIN raw.ranks r USING (rank) JOIN host h ON h.host IS NOT DISTINCT FROM r.host JOIN processes p ON p.rank = w.rank
+    WHERE h.threads < h.cores AND p.threads > 0 AND w.rank NOT IN (SELECT rank FROM raw.kernels)
 )
-SELECT w.rank, format('Threads: {}, cores: {}.', h.threads, h.cores) AS problem, 'On ' || h.host AS place,
-    w.busy_ns * (1 - h.threads / h.cores) AS saving_ns,
-    'medium: threads and cores are recorded; how well the work can be shared is not' AS confidence, h.processes AS evidence
-FROM work w JOIN raw.ranks r USING (rank) JOIN host h ON h.host IS NOT DISTINCT FROM r.host
-WHERE h.threads < h.cores AND w.rank NOT IN (SELECT rank FROM raw.kernels)
-    AND 100.0 * w.busy_ns * (1 - h.threads / h.cores) > $idle_cores_step_pct * w.step_ns
-ORDER BY w.rank
+SELECT rank, format('Threads: {}, cores: {}. Operators take {:.3f} ms of a step, {:.3f} ms with {} threads in this process if that scales linearly.',
+        threads, cores, busy_ns / 1e6, busy_ns * part / 1e6, CAST(each AS BIGINT)) AS problem, 'On ' || host AS place,
+    busy_ns * (1 - part) AS saving_ns,
+    'medium: threads and cores are recorded; that the work scales linearly is assumed' AS confidence, processes AS evidence
+FROM scaled
+WHERE 100.0 * busy_ns * (1 - part) > $idle_cores_step_pct * step_ns
+ORDER BY rank

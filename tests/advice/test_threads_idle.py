@@ -23,7 +23,28 @@ def steps(threads: int, cores: int = 4, busy_us: float = 800) -> Given:
 
 def test_fewer_threads_than_cores_are_found(tmp_path: Path) -> None:
     found = answer(RULE, steps(3), tmp_path)
-    assert (found.status, found.problem, found.saving_ns) == ("found", "Threads: 3, cores: 4.", 200_000)
+    assert (found.status, found.saving_ns) == ("found", 200_000)
+    assert found.problem == (
+        "Threads: 3, cores: 4. Operators take 0.800 ms of a step, "
+        "0.600 ms with 4 threads in this process if that scales linearly."
+    )
+
+
+def test_the_bound_is_all_work_of_the_step_scaled_linearly(tmp_path: Path) -> None:
+    """Work of several host threads, nested and beside each other, counts once and wholly; what is no operator stays."""
+    given = steps(1, cores=2)
+    for start in (0, 1000, 2000):
+        given.op("aten::addmm", start + 800, start + 900)
+        given.op("aten::t", start + 820, start + 860)
+    found = answer(RULE, given, tmp_path)
+    assert (found.saving_ns, found.step_ns) == ((800 + 90) * 1000 / 2, 1_000_000)
+    assert found.confidence.endswith("that the work scales linearly is assumed")
+
+
+def test_the_time_of_the_processor_is_evidence(tmp_path: Path) -> None:
+    given = steps(1, cores=2)
+    given.about["usage"] = {"wall_ns": 3_000_000, "user_ns": 2_700_000, "system_ns": 270_000}
+    assert answer(RULE, given, tmp_path).evidence == ("rank 0: 1 threads, 0.99 cores busy on average",)
 
 
 def test_as_many_are_not(tmp_path: Path) -> None:
@@ -45,6 +66,18 @@ def test_processes_of_one_host_share_its_cores(tmp_path: Path) -> None:
     write(tmp_path, steps(3), other)
     with capture.connect(tmp_path) as connection:
         assert advice.run(connection, advice.load([RULE]))[0].status == "not found"
+
+
+def test_each_process_of_a_host_gets_its_share_of_the_cores(tmp_path: Path) -> None:
+    """Of eight cores either gets four: four times as many for the one, a third more for the other."""
+    other = steps(3, cores=8)
+    other.rank = 1
+    write(tmp_path, steps(1, cores=8), other)
+    with capture.connect(tmp_path) as connection:
+        (found,) = advice.run(connection, advice.load([RULE]))
+        rows = advice.load([RULE])[0].run(connection)
+    assert (found.rank, found.n_ranks, found.saving_ns) == (0, 2, 600_000)
+    assert [(row[0], row[3]) for row in rows] == [(0, 600_000), (1, 200_000)]
 
 
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
