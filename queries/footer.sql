@@ -5,6 +5,8 @@ WITH device AS (
         coalesce(sum(alone_ns) FILTER (category = 'other'), 0) AS other_ns,
         count(*) FILTER (op_id IS NULL) AS n_unlinked, coalesce(sum(alone_ns) FILTER (op_id IS NULL), 0) AS unlinked_ns
     FROM busy
+), averages AS (
+    SELECT count(*) AS n, min(n) AS least, max(n) AS most FROM layer_times
 ), lines AS (
     SELECT 1 AS line, format('Attributed: {:.1f} % of device time has a category, {:.1f} % an operator ({} of {} rows have none).',
         100 - 100.0 * other_ns / nullif(busy_ns, 0), 100 - 100.0 * unlinked_ns / nullif(busy_ns, 0), n_unlinked, n) AS text
@@ -14,7 +16,12 @@ WITH device AS (
         THEN format(', {} leading ones left out as warm-up', sum(n_warmup)) ELSE '' END)
     FROM scope HAVING sum(n_steps) > 0
     UNION ALL
-    SELECT 2, 'Steps: none in this trace; times are for the whole recording.' FROM scope HAVING coalesce(sum(n_steps), 0) = 0
+    SELECT 2, CASE WHEN (SELECT n FROM device) = 0 AND (SELECT n FROM averages) > 0
+            -- Nothing has a place in time: what there is are averages.
+            THEN 'Steps: the log records none one by one' || coalesce((SELECT format('; its times are averages over {} calls',
+                if(least = most, CAST(most AS VARCHAR), least || ' to ' || most)) FROM averages), '; its times are averages') || '.'
+            ELSE 'Steps: none in this trace; times are for the whole recording.' END
+    FROM scope HAVING coalesce(sum(n_steps), 0) = 0
     UNION ALL
     SELECT 3, format('Input: {} events read, {} kept, {} repaired, {} dropped.', sum(n_events), sum(n_kept),
         coalesce(sum(n_repaired), 0), coalesce(sum(n_dropped), 0)) FROM captures
@@ -23,7 +30,7 @@ WITH device AS (
         count(*)) FROM summaries HAVING count(*) > 0
     UNION ALL
     SELECT 3, format('Layer times: {} rows averaged by the log itself, without a timeline, in the report `layers`.',
-        count(*)) FROM layer_times HAVING count(*) > 0
+        n) FROM averages WHERE n > 0
     UNION ALL
     SELECT 4, 'Quality: ' || string_agg(format('{} {}', total, kind), '; ' ORDER BY total DESC, kind) || '.'
     FROM (SELECT kind, sum(n) AS total FROM quality GROUP BY kind) HAVING count(*) > 0

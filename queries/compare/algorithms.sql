@@ -1,6 +1,6 @@
 -- title = "Algorithms of the convolutions"
 -- doc = "Per step and rank, over all layers."
--- cannot = "There is only one run, or no convolution in any."
+-- cannot = "There is only one run, or no call of a convolution is recorded in any."
 -- bar = "diff_ns"
 -- [columns]
 -- run = "run"

@@ -1,6 +1,6 @@
 -- title = "Convolutions side by side"
 -- doc = "Layers are matched by filter and place; where the numbers of layers with a filter differ, all of them together. Where one run records no shapes: by place if both name equally many layers, else by name, and without names by direction and algorithm. Times are sums of everything below the calls, so what overlaps counts twice."
--- cannot = "There is only one run, or no convolution in any."
+-- cannot = "There is only one run, or no call of a convolution is recorded in any."
 -- bar = "diff_ns"
 -- [columns]
 -- run = "run"

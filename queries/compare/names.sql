@@ -1,6 +1,6 @@
 -- title = "Kernels, copies, primitives and operators that differ most"
 -- doc = "By name as recorded, so that frameworks and versions that name things differently stand apart; overlaps counted once."
--- cannot = "There is only one run, or nothing ran in any."
+-- cannot = "There is only one run, or no kernel, copy, primitive or operator is recorded in any."
 -- bar = "diff_ns"
 -- [columns]
 -- run = "run"

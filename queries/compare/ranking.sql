@@ -39,10 +39,11 @@ SELECT chr(CAST(65 + run AS INTEGER)) AS run,
     step_ns / nullif(base_ns, 0) AS ratio, base_ns / nullif(step_ns, 0) AS speedup, if(t IS NULL, NULL, df) AS degrees,
     CASE WHEN run = 0 THEN 'compared with' WHEN NOT has_steps THEN 'no steps: whole recordings are compared, not ranked'
         WHEN differing <> '' THEN 'not ranked: ' || differing || if(contains(differing, ','), ' differ', ' differs')
-        WHEN t IS NULL THEN 'cannot tell from noise: '
-            || if(least(steps, base_steps) > 1, 'a log gives no deviation', 'fewer than two steps')
-        ELSE if(abs(diff_ns) > t * error_ns, 'larger than the noise', 'within the noise')
-            || if(least(steps, base_steps) < 5, ' (few steps)', '') || if(unchecked <> '', '; not checked: ' || unchecked, '')
+        ELSE CASE WHEN t IS NULL THEN 'cannot tell from noise: '
+                || if(least(steps, base_steps) > 1, 'a log gives no deviation', 'fewer than two steps')
+            ELSE if(abs(diff_ns) > t * error_ns, 'larger than the noise', 'within the noise')
+                || if(least(steps, base_steps) < 5, ' (few steps)', '') END
+            || if(unchecked <> '', '; not checked: ' || unchecked, '')
     END AS verdict
 FROM tested
 ORDER BY tested.run

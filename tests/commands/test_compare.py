@@ -86,7 +86,8 @@ def test_the_exit_code_of_a_check(
     said = (
         "traceview: a step of B takes 10.0 % longer than one of A (larger than the noise; not checked: model, batch, "
     )
-    assert errors == (f"{said}precision, passes)\n" if code else "")
+    reserved = "traceview: B passes, but: larger than the noise; not checked: model, batch, precision, passes\n"
+    assert errors == (f"{said}precision, passes)\n" if code else reserved)
     assert cli.main(["compare", str(fast), "--baseline", str(slow), "--fail-over", limit]) == 0
 
 
@@ -97,6 +98,20 @@ def test_noise_that_few_steps_cannot_tell_apart_does_not_pass(
     fast, slow = saved(tmp_path / "a", stepping((700, 1300) * 3)), saved(tmp_path / "b", stepping(steps))
     assert cli.main(["compare", str(fast), str(slow), "--fail-over", "5%"]) == code
     assert ("(within the noise (few steps); not checked" in capsys.readouterr().err) == bool(code)
+
+
+@pytest.mark.parametrize("form", ["table", "json", "csv", "markdown"])
+def test_what_two_logs_do_not_tell_is_said_in_every_format_and_by_a_check(
+    root: Path, capsys: pytest.CaptureFixture[str], form: str
+) -> None:
+    log = root / "samples" / "theano_profile" / "theano-1.0.5-lenet-cpu.txt.gz"
+    assert cli.main(["compare", str(log), str(log), "--format", form, "--limit", "1", "--fail-over", "5%"]) == 0
+    shown = capsys.readouterr()
+    verdict = "cannot tell from noise: a log gives no deviation; not checked: model, batch, precision"
+    assert verdict in shown.out and shown.err == f"traceview: B passes, but: {verdict}\n"
+    # CSV has no lines under its tables.
+    told = "A: Steps: the log records none one by one; its times are averages over 20 calls." in shown.out
+    assert told == (form != "csv") and "times are for the whole recording" not in shown.out
 
 
 def test_what_may_not_be_ranked_cannot_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -132,7 +147,8 @@ def test_chosen_steps(pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str
     found = json.loads(run(capsys, *pair, "--steps", "2-2", "--format", "json"))
     section = next(section for section in found["sections"] if section["name"] == "ranking")
     assert [row["step_ns"] for row in section["rows"]] == [1_004_000, 1_104_000]
-    assert section["rows"][1]["verdict"] == "cannot tell from noise: fewer than two steps"
+    unchecked = "; not checked: model, batch, precision, passes"
+    assert section["rows"][1]["verdict"] == f"cannot tell from noise: fewer than two steps{unchecked}"
     run(capsys, *pair, "--steps", "7-9", code=2)
 
 

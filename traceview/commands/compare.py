@@ -36,7 +36,8 @@ EXAMPLES = """examples:
 
 exit codes: 0 also where runs may not be ranked (the table says so); with --fail-over 1 if a run is slower than A by
 more than that and the difference is larger than the noise (or there are too few steps to tell), and 1 if it may not be
-ranked with A, because then the check cannot be made.
+ranked with A, because then the check cannot be made. A run that passes although a condition could not be checked is
+named on stderr.
 """
 
 BEGINNING = 1 << 16
@@ -165,10 +166,17 @@ def _exit_code(report: Report, limit: float | None) -> int:
 
     section = next(section for section in report.sections if section.name == "ranking")
     names = [column.name for column in section.columns]
-    failures = [reason for row in section.rows[1:] if (reason := _failure(dict(zip(names, row, strict=True)), limit))]
-    for reason in failures:
+    rows = [dict(zip(names, row, strict=True)) for row in section.rows[1:]]
+    failures = [reason for row in rows if (reason := _failure(row, limit))]
+    for reason in failures or [reason for row in rows if (reason := _reservation(row))]:
         print(f"traceview: {clean(reason)}", file=sys.stderr)
     return 1 if failures else 0
+
+
+def _reservation(row: dict[str, Any]) -> str:
+    """What nobody checked of a run that passes, or has too little to be told from noise; empty where it is sound."""
+    verdict = row["verdict"]
+    return f"{row['run']} passes, but: {verdict}" if "not checked" in verdict or "cannot tell" in verdict else ""
 
 
 def _failure(row: dict[str, Any], limit: float) -> str:
