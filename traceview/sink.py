@@ -32,6 +32,8 @@ WEEK_NS = 7 * 24 * 3600 * 10**9
 LATEST_NS = 4 * 10**18
 """Later (the year 2096 where times count from 1970), sums and differences of times would leave 64 bits."""
 LONGEST_NS = 10**18
+ORDERED = ("kernels", "memcpys", "primitives")
+"""Tables whose rows are written by their id."""
 TIMES = ("start_ns", "source_ns", "target_ns", "device_until_ns", "rank_until_ns")
 """Columns that are points in time and move with the origin; durations do not."""
 
@@ -241,6 +243,8 @@ class Sink(Account):
             query, names = _export_query(table)
             used = {**{name: values[name] for name in names}, "path": str(folder / f"{table.name}.parquet")}
             command = f"COPY ({query}) TO $path (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)"
+            # Where the rows' order is not to be kept, DuckDB writes sorted ones on one thread.
+            self.connection.execute("SET preserve_insertion_order = $1", [table.name in ORDERED])
             attempt(partial(self._run, command, used))
             self._empty(table)
 
@@ -300,5 +304,5 @@ def _export_query(table: Table) -> tuple[str, set[str]]:
     joined = f"stage.{table.name} s"
     if table.derived_columns():
         joined += f" LEFT JOIN derived.{table.name} d ON s.id = d.id"
-    order = " ORDER BY s.id" if table.name in ("kernels", "memcpys", "primitives") else ""
+    order = " ORDER BY s.id" if table.name in ORDERED else ""
     return f"SELECT {', '.join(parts)} FROM {joined}{order}", used

@@ -62,6 +62,14 @@ def test_agrees_with_the_definition(seed: int, properly_nested: bool) -> None:
     assert found.innermost(thread, time).tolist() == expected
 
 
+@pytest.mark.parametrize("origin", [-(1 << 61), 0, 1 << 61])
+def test_times_however_far_apart_are_looked_up(origin: int) -> None:
+    found = spans([(1, 0, 100), (1, 10, 60), (5, origin, origin + 50)])
+    thread, time = np.array([1, 1, 5, 5, 2]), np.array([50, 70, origin + 50, origin + 51, 50])
+    expected = [naive_innermost(found, a, b) for a, b in zip(thread.tolist(), time.tolist(), strict=True)]
+    assert found.innermost(thread, time).tolist() == expected
+
+
 def test_depth_self_time_and_inheritance() -> None:
     #        0: [0, 100]   1: [10, 60]   2: [20, 30]   3: [70, 80]   4 on another thread
     found = spans([(0, 0, 100), (0, 10, 60), (0, 20, 30), (0, 70, 80), (1, 10, 60)])

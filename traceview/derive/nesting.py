@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
+LARGEST = 1 << 63
 
 
 @dataclass(frozen=True)
@@ -69,9 +70,15 @@ class Spans:
         count = len(self)
         if not count or not len(time):
             return np.full(len(time), -1, np.int64)
-        order = np.unique(np.concatenate([self.start, time]), return_inverse=True)[1].astype(np.int64)
-        span = int(order.max()) + 1
-        found = np.searchsorted(self.thread * span + order[:count], thread * span + order[count:], side="right") - 1
+        first, last = min(self.start.min(), time.min()), max(self.start.max(), time.max())
+        span = int(last) - int(first) + 1
+        if span * (int(max(self.thread.max(), thread.max())) + 1) < LARGEST:
+            order, sought = self.start - first, time - first
+        else:
+            # Times too far apart to put a thread's number before them: their ranks are not.
+            both = np.unique(np.concatenate([self.start, time]), return_inverse=True)[1].astype(np.int64)
+            order, sought, span = both[:count], both[count:], int(both.max()) + 1
+        found = np.searchsorted(self.thread * span + order, thread * span + sought, side="right") - 1
         found[(found >= 0) & (self.thread[found] != thread)] = -1
         return found.astype(np.int64)
 
