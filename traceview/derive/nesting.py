@@ -80,7 +80,8 @@ class Spans:
             order, sought, span = both[:count], both[count:], int(both.max()) + 1
         found = np.searchsorted(self.thread * span + order, thread * span + sought, side="right") - 1
         found[(found >= 0) & (self.thread[found] != thread)] = -1
-        return found.astype(np.int64)
+        last_started: Ints = found.astype(np.int64)
+        return last_started
 
     def inherit(self, own: Ints) -> Ints:
         """Give every span whose value is negative that of the nearest span around it that has one."""
