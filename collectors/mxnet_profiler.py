@@ -88,6 +88,11 @@ class MxnetRecorder(Recorder):
             mx.nd.waitall()
         self.tool.account.close()
 
+    def replaced(self):
+        """The process becomes another program: what C code printed is handed on."""
+        self.tool.account.drain()
+        super().replaced()
+
     def forked(self):
         """In a forked child."""
         self.inside = threading.local()
@@ -219,7 +224,7 @@ class NoAccount:
     def close(self):
         """Nothing to give back."""
 
-    forked = close
+    forked = drain = close
 
 
 def install():

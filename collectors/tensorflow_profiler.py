@@ -95,6 +95,11 @@ class TensorflowRecorder(Recorder):
         super().ended()
         self.tool.account.close()
 
+    def replaced(self):
+        """The process becomes another program: what C code printed is handed on."""
+        self.tool.account.drain()
+        super().replaced()
+
     def forked(self):
         """In a forked child."""
         self.tool.account.forked()

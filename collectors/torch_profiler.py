@@ -94,6 +94,8 @@ class TorchRecorder(Recorder):
     def optimizer_stepped(self, optimizer):
         """An optimizer's `step` is over; one within another's (a sharded optimizer's part) is no step by itself."""
         if not self.ranges.has(OPTIMIZER):
+            self.prefer(OPTIMIZER)  # It may be one that a parent process made.
+            self.begin()
             self.step_ended(OPTIMIZER, optimizer)
 
     @safely

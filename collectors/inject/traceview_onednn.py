@@ -50,7 +50,7 @@ class Account:
 
     def start(self):
         """Send C's stdout to the file and turn oneDNN's lines on. Raises OSError where that cannot be done."""
-        file = self.libc.fopen(os.fsencode(self.path), b"wb")
+        file = self.libc.fopen(os.fsencode(self.path), b"wbe")
         if not file:
             raise OSError(f"cannot write {self.path}")
         self.file = ctypes.c_void_p(file)
@@ -103,7 +103,7 @@ class StandingAccount:
         """Ask oneDNN for its lines and catch them; before its first use. Raises OSError where that cannot be done."""
         self.stdout = _variable(self.libc)
         self.path, self.offset, self.rest = self.make_path(), 0, b""
-        file = self.libc.fopen(os.fsencode(self.path), b"ab")
+        file = self.libc.fopen(os.fsencode(self.path), b"abe")
         if not file:
             raise OSError(f"cannot write {self.path}")
         self.file, self.reader = ctypes.c_void_p(file), self.path.open("r+b", buffering=0)

@@ -3,6 +3,7 @@
 The one law: what a collector of an old framework loads is valid for Python 3.6; what is newer is asked for here.
 """
 
+import functools
 import multiprocessing
 import os
 import time
@@ -40,6 +41,21 @@ def follow_forks(after_in_child):
         return child
 
     os.fork = followed
+
+
+def follow_execs(before):
+    """Have a function called before this process becomes another program; Python 3.8 says so itself (`os.exec`)."""
+    for name in ("execv", "execve"):
+        setattr(os, name, _preceded(getattr(os, name), before))
+
+
+def _preceded(function, before):
+    @functools.wraps(function)
+    def called(*args):
+        before()
+        return function(*args)
+
+    return called
 
 
 def is_worker():

@@ -4,7 +4,8 @@ The one law: a file under its final name is whole. Everything is written under a
 trace comes last, so that a rank is there when its trace is there.
 
 For process number N of the job, `raw/` holds `rank-000N.meta.json` (facts), the trace `rank-000N.<format>` and
-possibly logs beside it; while the job runs also `.process-<pid>.txt`, how far each Python process came.
+possibly logs beside it; while the job runs also `.process-<pid>.txt`, how far each Python process came, and
+`.process-<time>-<pid>.txt`, how far it had come when it became another program (exec).
 Options are environment variables: TRACEVIEW_DIR (the capture), TRACEVIEW_WAIT, TRACEVIEW_WARMUP, TRACEVIEW_STEPS
 (numbers of steps), TRACEVIEW_LIGHT, TRACEVIEW_STACKS, TRACEVIEW_MEMORY, TRACEVIEW_STOP_AFTER (1: on).
 """
@@ -50,10 +51,20 @@ def folder():
 
 
 def note(state, detail=""):
-    """Leave word of how far this process came: python, framework, waiting, recording, captured or failed."""
+    """Leave word of how far this process came: python, framework, waiting, recording, captured, exec or failed."""
     # A full disk or a folder that went away is no reason to disturb the program.
     with suppress(OSError):
-        Path(folder(), f".process-{os.getpid()}.txt").write_text(f"{state}\n{detail}\n")
+        _word().write_text(f"{state}\n{detail}\n")
+
+
+def turn_page():
+    """Keep the word left so far: the next program of this process writes under the same number."""
+    with suppress(OSError):
+        _word().rename(Path(folder(), f".process-{unix_ns()}-{os.getpid()}.txt"))
+
+
+def _word():
+    return Path(folder(), f".process-{os.getpid()}.txt")
 
 
 def scratch(suffix):

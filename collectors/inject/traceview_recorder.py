@@ -22,10 +22,11 @@ import traceview_nvtx as nvtx
 import traceview_processor as processor
 import traceview_raw as raw
 import traceview_tracebacks as tracebacks
-from traceview_python import follow_forks, is_worker, now_ns
+from traceview_python import follow_execs, follow_forks, is_worker, now_ns
 from traceview_steps import CALL, CALL_EVENT, Steps
 
 WAITING, PREPARED, RECORDING, DONE = range(4)
+EXEC_EVENT = "os.exec"
 
 
 def safely(method):
@@ -221,6 +222,27 @@ class Recorder:
         signal.signal(signum, signal.SIG_DFL)
         os.kill(os.getpid(), signum)
 
+    @safely
+    def replaced(self):
+        """The process is about to become another program (exec): half a recording is none.
+
+        Should that fail, the program goes on, and its steps are counted anew.
+        """
+        if self.state == RECORDING:
+            raw.note("exec")
+        elif self.steps.ends and self.state != DONE:
+            self.leave_word()
+        elif self.state == WAITING:
+            return
+        raw.turn_page()
+        if self.state in (PREPARED, RECORDING):
+            self.start_over()
+        self.steps.reset()
+
+    def leave_word(self):
+        """Say how many steps there were."""
+        raw.note("waiting", f"{len(self.steps.ends)} {self.steps.source}")
+
     def forked(self):
         """In a forked child: its steps are its own, its parent's recording is not."""
         if self.state in (PREPARED, RECORDING):
@@ -249,6 +271,8 @@ class Process:
         self.nvtx.wait()
         if hasattr(sys, "addaudithook"):  # since Python 3.8
             sys.addaudithook(self.told)
+        else:
+            follow_execs(self.replaced)
         follow_forks(self.forked)
         atexit.register(self.at_exit)
         # Workers of multiprocessing end without atexit: its own finalizers are run, and set up again after a fork.
@@ -260,6 +284,8 @@ class Process:
         """What Python says of itself: a step that the program marks is over, or an exception ends it."""
         if event == CALL_EVENT:
             self.busiest().called()
+        elif event == EXEC_EVENT:
+            self.replaced()
         elif event == tracebacks.EVENT:
             with contextlib.suppress(Exception):
                 tracebacks.forget_frames(args[2])
@@ -270,6 +296,11 @@ class Process:
         return max(
             reversed(recorders), key=lambda each: (each is self.owner, each.steps.is_begun, len(each.steps.ends))
         )
+
+    def replaced(self):
+        """The process is about to become another program, which keeps its number and is recorded by itself."""
+        for recorder in self.recorders.values():
+            recorder.replaced()
 
     def forked(self):
         """In a forked child."""
@@ -283,7 +314,7 @@ class Process:
             recorder.ended()
         busiest = self.busiest()
         if all(recorder.state in (WAITING, PREPARED) for recorder in self.recorders.values()):
-            raw.note("waiting", f"{len(busiest.steps.ends)} {busiest.steps.source}")
+            busiest.leave_word()
 
     def finalize(self):
         """Have multiprocessing call `at_exit` at the end of this worker."""

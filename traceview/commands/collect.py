@@ -215,7 +215,7 @@ def _ending(exit_code: int) -> str:
 def _harvest(capture: Path, facts: dict[str, Any]) -> TraceviewError | None:
     """Describe and convert the raw traces, or say why there are none; returns what went wrong with them."""
     notes = _notes(capture / "raw")
-    is_bare = all(state == "python" for state, _ in notes.values()) and not _ranks(capture / "raw")
+    is_bare = all(state == "python" for _, state, _ in notes) and not _ranks(capture / "raw")
     left_out = receiver.adopt(capture / "raw", is_bare)
     if nsight.reports(capture / "raw") and not list((capture / "raw").glob("rank-*.meta.json")):
         receiver.describe(capture / "raw", 0, None)
@@ -226,7 +226,7 @@ def _harvest(capture: Path, facts: dict[str, Any]) -> TraceviewError | None:
             path.unlink()  # The facts of a process that was killed before its trace was whole.
         _say(f"no capture: {_why_none(notes, facts['options'])}")
         return None
-    lost = [f"process {pid}: {_LOST[state]}{detail}" for pid, (state, detail) in notes.items() if state in _LOST]
+    lost = [f"process {pid}: {_LOST[state]}{detail}" for pid, state, detail in notes if state in _LOST]
     facts["warnings"] = (
         lost + left_out + [f"rank {rank['rank']}: {text}" for rank in ranks for text in rank["warnings"]]
     )
@@ -244,12 +244,12 @@ def _harvest(capture: Path, facts: dict[str, Any]) -> TraceviewError | None:
     return None
 
 
-def _notes(raw: Path) -> dict[int, tuple[str, str]]:
-    """How far each Python process came, by process id."""
-    notes = {}
+def _notes(raw: Path) -> list[tuple[int, str, str]]:
+    """How far each Python program came: its process id, the state it reached, and what there is to say of that."""
+    notes = []
     for path in sorted(raw.glob(".process-*")):
         state, _, detail = path.read_text(encoding="utf-8", errors="replace").partition("\n")
-        notes[int(path.stem.rpartition("-")[2])] = (state, detail.strip())
+        notes.append((int(path.stem.rpartition("-")[2]), state, detail.strip()))
     return notes
 
 
@@ -301,13 +301,14 @@ def _describe(capture: Path, facts: dict[str, Any], ranks: list[dict[str, Any]])
 
 _LOST = {
     "recording": "it ended while recording with no chance to write its trace (os._exit, kill -9 or a crash)",
+    "exec": "what was recorded before it called exec, to become another program, is left out",
     "failed": "",
 }
 
 
-def _why_none(notes: dict[int, tuple[str, str]], options: dict[str, int]) -> str:
+def _why_none(notes: list[tuple[int, str, str]], options: dict[str, int]) -> str:
     """The reason that tells most, as a sentence: that of the process that came furthest."""
-    found = dict(notes.values())
+    found = {state: detail for _, state, detail in notes}
     if "recording" in found:
         return f"a process was recording; {_LOST['recording']}."
     if "captured" in found:
@@ -322,6 +323,11 @@ def _why_none(notes: dict[int, tuple[str, str]], options: dict[str, int]) -> str
                 f"the script ended after {done} steps ({source}) and recording begins after {first}; "
                 "run more steps, or pass --wait 0 --warmup 0."
             )
+    if "exec" in found:
+        return (
+            "a process was recording when it became another program (exec), of which nothing was recorded; "
+            "pass a smaller --wait or --steps to be done before."
+        )
     if "waiting" in found or "framework" in found:
         return (
             "a framework was imported, but no step was seen to end: no optimizer's step, no call of a model or of a "

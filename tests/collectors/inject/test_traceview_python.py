@@ -37,6 +37,16 @@ def test_forks_are_followed_without_python_3_7(python, monkeypatch):
     assert os.waitpid(child, 0)[1] == 0 and seen == []
 
 
+def test_programs_that_replace_this_one_are_announced_without_python_3_8(python, monkeypatch):
+    for name in ("execv", "execve"):
+        monkeypatch.setattr(os, name, getattr(os, name))  # so that they are put back
+    seen = []
+    python.follow_execs(lambda: seen.append("exec"))
+    with pytest.raises(FileNotFoundError):
+        os.execlp("no-such-program", "no-such-program")
+    assert set(seen) == {"exec"}
+
+
 def test_workers_are_known_without_python_3_8(python, monkeypatch):
     monkeypatch.delattr(multiprocessing, "parent_process")
     assert python.is_worker() is False

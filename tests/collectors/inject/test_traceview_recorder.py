@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
@@ -90,6 +91,29 @@ def test_steps_inside_a_librarys_step_are_none(made):
     recorder.enter_library("optimizer")
     recorder.leave_library("optimizer", recorder, False)
     assert len(recorder.steps.ends) == 2
+
+
+def test_a_process_that_calls_exec_keeps_no_half_recording(made, tmp_path):
+    recorder, raw = made(), tmp_path / "capture" / "raw"
+    train(recorder, 2)
+    recorder.replaced()
+    (page,) = raw.glob(".process-*.txt")
+    assert page.name.endswith(f"-{os.getpid()}.txt") and page.name != f".process-{os.getpid()}.txt"
+    assert (page.read_text(), recorder.steps.ends) == ("exec\n\n", [])
+    train(recorder, 9)  # exec failed, and the program goes on
+    assert recorder.tool.opened == ["prepare", "start", 1, 2] * 2
+    assert len(list(raw.glob("rank-*.x.json"))) == 1
+
+
+def test_a_process_without_steps_has_nothing_to_say_before_exec(made, tmp_path, monkeypatch):
+    monkeypatch.setenv("TRACEVIEW_WAIT", "3")
+    recorder = made()
+    recorder.replaced()
+    assert not list(tmp_path.glob("capture/raw/.process-*"))
+    train(recorder, 1)
+    recorder.replaced()
+    (page,) = tmp_path.glob("capture/raw/.process-*")
+    assert page.read_text() == "waiting\n1 forward\n"
 
 
 def test_an_error_ends_the_recording_and_not_the_program(made, tmp_path):
