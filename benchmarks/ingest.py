@@ -1,21 +1,20 @@
 """How fast a trace becomes a capture, against what the machine allows and against the naive reader.
 
     python benchmarks/ingest.py TRACE.json[.gz] [--scale 1 18] [--rounds 3] [--hta] [--peer NAME=COMMAND]
+    python benchmarks/ingest.py TRACE.sqlite[.gz] --scale 100
     python benchmarks/ingest.py TRACE.xplane.pb[.gz] --scale 1 20 400
 
-A Kineto trace is repeated with shifted times and ids, an XPlane as it is: its planes again and again, without floor.
-Every contender is a whole process, interleaved with the others; the table shows the best time, processor time, peak
-memory and the ratios to the first contender. `floor` is DuckDB's own `read_json` of five arguments to Parquet, on one
-thread; `pandas` is json.load and a DataFrame; `--hta` adds Holistic Trace Analysis from the package index. A peer is
-any command with {} for the trace. Absolute times mean little; compare within one run, and where other programs load the
-machine compare processor times.
+The trace is repeated (`scaled.py`). Every contender is a whole process, in turns with the others; the table shows the
+best time, processor time, peak memory and the ratios to the first contender. Of a Kineto trace `floor` is DuckDB's own
+`read_json` of five arguments to Parquet, on one thread; of an nsys export it only reads the wanted columns through the
+driver; an XPlane has none. `pandas` is json.load and a DataFrame; `--hta` adds Holistic Trace Analysis from the package
+index. A peer is any command with {} for the trace. Absolute times mean little; compare within one run, and where other
+programs load the machine compare processor times.
 """
 
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
 import os
 import shlex
 import shutil
@@ -26,6 +25,8 @@ import time
 import venv
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+
+from scaled import scaled
 
 FLOOR = """
 import duckdb, sys
@@ -41,64 +42,27 @@ with (gzip.open if sys.argv[1].endswith("gz") else open)(sys.argv[1]) as file:
     events = json.load(file)
 pandas.DataFrame(events if isinstance(events, list) else events["traceEvents"])
 """
+READ_SQLITE = """
+import sys
+from pathlib import Path
+from traceview.foreigntables import open_tables
+from traceview.paths import content
+from traceview.sql import load_folder
+
+with open_tables(Path(sys.argv[1])) as tables:
+    for query in load_folder(content("queries") / "ingest" / "nsys").values():
+        for table in query.extra.get("tables", ()) if "source" in query.extra else ():
+            if table in tables.columns:
+                for _ in tables.rows(table, query.extra["source"]):
+                    pass
+"""
 HTA = "HolisticTraceAnalysis==0.5.0"
 LOAD_HTA = """
 import sys
 from hta.trace_analysis import TraceAnalysis
 TraceAnalysis(trace_files={0: sys.argv[1]}, trace_dir="/")
 """
-ID_STEP = 10_000_000
 ROOT = Path(__file__).resolve().parent.parent
-
-
-def scaled(trace: Path, times: int, folder: Path) -> tuple[Path, Path, int]:
-    """The trace `times` over: as an object, and as the bare array that the floor can read; and the events."""
-    with (gzip.open if trace.suffix == ".gz" else open)(trace) as file:
-        content = json.load(file)
-    events = content if isinstance(content, list) else content.pop("traceEvents")
-    starts = [float(event["ts"]) for event in events if "ts" in event]
-    span = max(starts) - min(starts) + 1_000_000
-    paths = folder / f"x{times}.json.gz", folder / f"x{times}.array.json.gz"
-    head = {} if isinstance(content, list) else content
-    with gzip.open(paths[0], "wt", compresslevel=3) as whole, gzip.open(paths[1], "wt", compresslevel=3) as array:
-        whole.write(json.dumps(head)[:-1] + (", " if head else "") + '"traceEvents": [\n')
-        array.write("[\n")
-        for copy in range(times):
-            for number, event in enumerate(events):
-                text = ("" if copy == number == 0 else ",\n") + json.dumps(shifted(event, copy, span))
-                whole.write(text)
-                array.write(text)
-        whole.write("\n]}\n")
-        array.write("\n]\n")
-    return *paths, len(events) * times
-
-
-def repeated(trace: Path, times: int, folder: Path) -> Path:
-    """An XSpace with the planes of the trace so many times over: the fields of concatenated messages add up."""
-    with (gzip.open if trace.suffix == ".gz" else open)(trace, "rb") as file:
-        content = file.read()
-    path = folder / f"x{times}.xplane.pb"
-    with path.open("wb") as file:
-        for _ in range(times):
-            file.write(content)
-    return path
-
-
-def shifted(event: dict, copy: int, span: float) -> dict:
-    """One event of one repetition: times, flows, correlation and sequence numbers moved on."""
-    moved = dict(event)
-    if copy and "ts" in moved:
-        moved["ts"] = type(event["ts"])(float(event["ts"]) + copy * span)
-    if copy and isinstance(moved.get("id"), int):
-        moved["id"] += copy * ID_STEP
-    if copy and moved.get("args"):
-        moved["args"] = {
-            key: value + copy * ID_STEP
-            if key in ("correlation", "External id", "Sequence number") and isinstance(value, int)
-            else value
-            for key, value in moved["args"].items()
-        }
-    return moved
 
 
 def run(command: list[str]) -> tuple[float, float, float]:
@@ -130,6 +94,8 @@ def contenders(trace: Path, array: Path | None, folder: Path, args: argparse.Nam
         "first report": [python, "-m", "traceview", "report", str(trace)],
         "second report": [python, "-m", "traceview", "report", str(trace)],
     }
+    if trace.suffix == ".sqlite":
+        found = {"floor": [python, "-c", READ_SQLITE, str(trace)]} | found
     if array:
         floor = {"floor": [python, "-c", FLOOR, str(array), str(folder / "floor.parquet")]}
         found = floor | found | {"pandas": [python, "-c", NAIVE, str(trace)]}
@@ -143,13 +109,9 @@ def contenders(trace: Path, array: Path | None, folder: Path, args: argparse.Nam
 
 def measure(trace: Path, times: int, folder: Path, args: argparse.Namespace) -> None:
     """Run every contender on the trace so many times over, in turns, and print what each took at best."""
-    if ".xplane" in trace.name:
-        whole, array, size = repeated(trace, times, folder), None, ""
-    else:
-        # In a process of its own: a child's peak memory starts at what its parent held.
-        with ProcessPoolExecutor(1) as pool:
-            whole, array, events = pool.submit(scaled, trace, times, folder).result()
-        size = f"{events:,} events, "
+    # In a process of its own: a child's peak memory starts at what its parent held.
+    with ProcessPoolExecutor(1) as pool:
+        whole, array, size = pool.submit(scaled, trace, times, folder).result()
     best: dict[str, tuple[float, float, float]] = {}
     for _ in range(args.rounds):
         for label, command in contenders(whole, array, folder, args).items():
@@ -159,7 +121,7 @@ def measure(trace: Path, times: int, folder: Path, args: argparse.Namespace) -> 
             taken = run(command)
             known = best.get(label, (float("inf"), float("inf"), 0.0))
             best[label] = min(known[0], taken[0]), min(known[1], taken[1]), max(known[2], taken[2])
-    print(f"\n{trace.name} x{times}: {size}a file of {whole.stat().st_size / 1e6:.1f} MB\n")
+    print(f"\n{trace.name} x{times}: {size}, a file of {whole.stat().st_size / 1e6:.1f} MB\n")
     print("| | seconds | processor seconds | peak MB | of the first one's seconds | of its processor seconds |")
     print("|---|---:|---:|---:|---:|---:|")
     first = next(iter(best))
