@@ -171,7 +171,7 @@ def test_what_the_rules_say_is_kept_and_follows_the_rules(tmp_path: Path) -> Non
     kept.rename(kept.with_name("attribution-0123"))  # written by other rules
     assert traceview.open(trace).execute(query).fetchall() == [("aten::relu", "activation")]
     assert [entry.name for entry in kept.parent.glob("attribution-*")] == [kept.name]
-    (kept / "names.op.parquet").unlink()
+    (kept / "kept.duckdb").unlink()
     assert traceview.open(trace).execute(query).fetchall() == [("aten::relu", "activation")]
 
 

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import contextlib
 import re
-import shutil
-from collections.abc import Collection, Iterator
-from functools import cache
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 
-from traceview import scratch
+from traceview import kept
 from traceview.errors import InputError
-from traceview.paths import PACKAGE, content, digest, literal
+from traceview.paths import content, literal
 from traceview.tables import TABLES
+
+if TYPE_CHECKING:
+    from traceview.model import Options
 
 VIEWS = (
     "links",
@@ -88,13 +90,26 @@ SMALL_ROWS = 300_000
 """Kernels, copies, primitives and operators up to which a capture is small; a larger one stays on disk."""
 
 KEPT = HELD | frozenset(
-    ("conv_methods", "conv_costs", "conv_trials", "exchanges", "op_totals", "launch_totals", "windows")
+    (
+        "ranks",
+        "devices",
+        "captures",
+        "summaries",
+        "layer_times",
+        "quality",
+        "conv_methods",
+        "conv_costs",
+        "conv_trials",
+        "exchanges",
+        "op_totals",
+        "launch_totals",
+        "windows",
+    )
 )
-"""Views that are kept beside a large capture, because working them out takes longer than reading them."""
+"""Views that are kept beside a capture, because working them out takes longer than reading them."""
 
 _COMMENT = re.compile(r"--[^\n]*")
-_SOURCE = re.compile(r"(?i)\b(?:FROM|JOIN)\s+([a-z_]+)\b(?!\s*\.)")
-ATTRIBUTION = "attribution"
+_SOURCE = re.compile(r"(?i)\b(?:FROM|JOIN)\s+([a-z_]+(?:\.[a-z_]+)?)\b")
 ATTRIBUTED = (
     "names.kernel",
     "names.op",
@@ -107,9 +122,6 @@ ATTRIBUTED = (
 )
 """What `attribution` makes and views join."""
 
-QUALITY = "quality"
-"""Under every report, and kept beside every capture: a small result of much work on nothing but the recorded tables."""
-
 OFFLINE: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
@@ -120,40 +132,49 @@ OFFLINE: dict[str, str | bool | int | float | list[str]] = {
 def connect(folder: Path, asked: str | None = None) -> duckdb.DuckDBPyConnection:
     """A connection to an in-memory database with the capture's tables as `raw.*` and the public views.
 
-    `asked`: the text of the queries to come; then only the views that they rest on are made, which is sooner.
+    `asked`: the text of the queries to come; then only what they rest on is made, which is sooner.
     Raises `InputError` when the folder is no capture or one of its files is damaged.
     """
-    ranks = sorted(path for path in folder.glob("rank-*") if path.is_dir())
-    if not ranks:
-        raise InputError(f"{folder} is no capture: it has no rank-* folder.")
     connection = duckdb.connect(":memory:", config=OFFLINE)
-    connection.execute("CREATE SCHEMA raw")
-    plain = [str(rank / f"{table.name}.parquet") for rank in ranks for table in TABLES]
-    connection.execute("SET VARIABLE raw_files = $1", [plain])
-    try:
-        for table in TABLES:
-            files = [literal(rank / f"{table.name}.parquet") for rank in ranks]
-            # A variable, because a view cannot be prepared; SQL is never put together from a path.
-            connection.execute(f"SET VARIABLE raw_{table.name} = $1", [files])
-            connection.execute(
-                f"CREATE VIEW raw.{table.name} AS SELECT * FROM read_parquet(getvariable('raw_{table.name}'))"
-            )
-        if not _load_attribution(connection, folder):
-            from traceview.attribution import attribute
-
-            attribute(connection)
-    except (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException):
-        raise
-    except duckdb.Error as error:
-        raise InputError(f"{folder} is damaged ({str(error).splitlines()[0]}); convert it again.") from error
-    kept = _kept_views(folder)
-    held = HELD if _is_small(connection) else frozenset()
-    for view in VIEWS if asked is None else resting_on(asked, kept.keys()):
-        if view in kept:
-            _read_kept(connection, view, kept[view])
+    given = KEPT if kept.attach(connection, folder) else frozenset[str]()
+    wanted = list(VIEWS) if asked is None else resting_on(asked, given)
+    made = [view for view in wanted if view not in given]
+    with _damage(folder):
+        if given:
+            sources = None if asked is None else _sources(asked).union(*(_sources(_view(view)) for view in made))
+            _read_raw(connection, folder, sources)
+            _read_kept(connection, [view for view in wanted if view in given], sources)
         else:
-            connection.execute(f"CREATE {'TABLE' if view in held else 'VIEW'} {view} AS {_view(view)}")
+            _read_raw(connection, folder)
+            _attribute(connection)
+    _make(connection, made, HELD if not given and _is_small(connection) else ())
     return connection
+
+
+def keep(folder: Path, options: Options | None = None) -> None:
+    """Keep what the rules say about a capture beside its tables, so that it is worked out once.
+
+    Nothing is kept where nothing can be written, or where the capture is damaged: opening it says so.
+    """
+    if kept.is_there(folder):
+        return
+    with (
+        contextlib.suppress(OSError, InputError),
+        kept.making(folder) as file,
+        _damage(folder),
+        contextlib.closing(duckdb.connect(str(file), config=OFFLINE)) as connection,
+    ):
+        if options and options.threads:
+            connection.execute("SET threads = $1", [options.threads])
+        if options and options.memory_bytes:
+            connection.execute("SET memory_limit = $1", [f"{max(1, options.memory_bytes // 1_000_000)}MB"])
+        _read_raw(connection, folder)
+        _attribute(connection)
+        _make(connection, VIEWS, KEPT)
+        for view in VIEWS:
+            if view not in KEPT:
+                connection.execute(f"DROP VIEW {view}")
+        connection.execute("DROP SCHEMA raw CASCADE")
 
 
 def resting_on(text: str, given: Collection[str] = ()) -> list[str]:
@@ -170,106 +191,64 @@ def resting_on(text: str, given: Collection[str] = ()) -> list[str]:
     return [view for view in VIEWS if view in needed]
 
 
+@contextlib.contextmanager
+def _damage(folder: Path) -> Iterator[None]:
+    """Turns what DuckDB says of a damaged file into a sentence; what it says of a query of ours stays."""
+    try:
+        yield
+    except (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException):
+        raise
+    except duckdb.Error as error:
+        raise InputError(f"{folder} is damaged ({str(error).splitlines()[0]}); convert it again.") from error
+
+
 def _sources(text: str) -> set[str]:
-    return set(_SOURCE.findall(_COMMENT.sub("", text)))
+    return {name.lower() for name in _SOURCE.findall(_COMMENT.sub("", text))}
 
 
 def _view(name: str) -> str:
     return (content("queries") / "views" / f"{name}.sql").read_text(encoding="utf-8")
 
 
-def keep(connection: duckdb.DuckDBPyConnection, folder: Path) -> bool:
-    """Keep what the rules say about a capture beside its tables, so that it is worked out once.
-
-    Of a large capture its views are kept too. The folder's name carries a hash of the rules: others replace it. Nothing
-    is kept where nothing can be written. Returns whether a new connection finds views that this one does not.
-    """
-    place = _place(folder)
-    try:
-        if scratch.sealed(place) is None:
-            with _building(folder, place) as building:
-                for table in ATTRIBUTED:
-                    _copy(connection, f"FROM {table}", building / f"{table}.parquet")
-                _copy(connection, _view(QUALITY), building / f"{QUALITY}.parquet")
-            for stale in folder.glob(f"{ATTRIBUTION}-*"):
-                if stale != place:
-                    shutil.rmtree(stale)
-        if _is_small(connection) or scratch.sealed(place / "views") is not None:
-            return False
-        with _building(place, place / "views") as building, connect(folder) as views:
-            views.execute("SET temp_directory = $1", [str(building / "spill")])
-            for view in VIEWS:
-                if view in KEPT:
-                    _copy(views, f"FROM {view}", building / f"{view}.parquet")
-                    # What rests on it is made of the file, which is faster, and of nothing that may not be there.
-                    _read_kept(views, view, building / f"{view}.parquet")
-            shutil.rmtree(building / "spill", ignore_errors=True)
-    except (OSError, duckdb.IOException):
-        return False
-    return True
+def _read_raw(connection: duckdb.DuckDBPyConnection, folder: Path, sources: Collection[str] | None = None) -> None:
+    """The recorded tables, all or those among `sources`. Raises `InputError` when the folder is no capture."""
+    ranks = sorted(path for path in folder.glob("rank-*") if path.is_dir())
+    if not ranks:
+        raise InputError(f"{folder} is no capture: it has no rank-* folder.")
+    files = {table.name: [rank / f"{table.name}.parquet" for rank in ranks] for table in TABLES}
+    # A variable, because a view cannot be prepared; SQL is never put together from a path.
+    variable = {name: [literal(path) for path in paths] for name, paths in files.items()}
+    connection.execute("SET VARIABLE raw = $1", [variable])
+    connection.execute("SET VARIABLE raw_files = $1", [[str(path) for paths in files.values() for path in paths]])
+    connection.execute("CREATE SCHEMA raw")
+    for name in files:
+        if sources is None or f"raw.{name}" in sources:
+            connection.execute(f"CREATE VIEW raw.{name} AS SELECT * FROM read_parquet(getvariable('raw').{name})")
 
 
-@contextlib.contextmanager
-def _building(parent: Path, place: Path) -> Iterator[Path]:
-    """A folder to fill that becomes `place`, sealed, when all went well; what is damaged there goes.
-
-    Where another process was first, its folder stays and this one cannot be renamed.
-    """
-    with scratch.folder(f".{ATTRIBUTION}.", parent) as building:
-        yield building
-        scratch.seal(building)
-        if scratch.sealed(place) is None:
-            shutil.rmtree(place, ignore_errors=True)
-        building.rename(place)
+def _read_kept(connection: duckdb.DuckDBPyConnection, views: Iterable[str], sources: Collection[str] | None) -> None:
+    """What is kept, under the names that it has where it is worked out."""
+    tables = [table for table in ATTRIBUTED if sources is None or table in sources]
+    for schema in {table.split(".")[0] for table in tables}:
+        connection.execute(f"CREATE SCHEMA {schema}")
+    for name in [*tables, *(view for view in views if view in KEPT)]:
+        connection.execute(f"CREATE VIEW {name} AS FROM {kept.CATALOG}.{name}")
 
 
-def _copy(connection: duckdb.DuckDBPyConnection, query: str, file: Path) -> None:
-    # Parquet has no integers of 128 bits, which sums are: they would come back as doubles.
-    described = connection.execute(f"DESCRIBE {query}").fetchall()
-    sums = ", ".join(f"{name}::BIGINT AS {name}" for name, kind, *_ in described if kind == "HUGEINT")
-    replaced = f"REPLACE ({sums})" if sums else ""
-    connection.execute(f"COPY (SELECT * {replaced} FROM ({query}\n)) TO $path (FORMAT parquet)", {"path": str(file)})
+def _attribute(connection: duckdb.DuckDBPyConnection) -> None:
+    from traceview.attribution import attribute
+
+    attribute(connection)
+    for schema, table in connection.execute(
+        "SELECT schema_name, table_name FROM duckdb_tables() WHERE schema_name = 'attributed'"
+    ).fetchall():
+        if f"{schema}.{table}" not in ATTRIBUTED:
+            connection.execute(f"DROP TABLE {schema}.{table}")
 
 
-def _read_kept(connection: duckdb.DuckDBPyConnection, name: str, file: Path, kind: str = "VIEW") -> None:
-    variable = "kept_" + name.replace(".", "_")
-    connection.execute(f"SET VARIABLE {variable} = $1", [literal(file)])
-    if kind == "VIEW":
-        connection.execute("SET VARIABLE raw_files = list_append(getvariable('raw_files'), $1)", [str(file)])
-    connection.execute(f"CREATE OR REPLACE {kind} {name} AS SELECT * FROM read_parquet(getvariable('{variable}'))")
-
-
-def _kept_views(folder: Path) -> dict[str, Path]:
-    place = _place(folder)
-    kept = scratch.sealed(place)
-    if kept is None:
-        return {}
-    return {QUALITY: kept[QUALITY]} | (scratch.sealed(place / "views") or {})
-
-
-def _place(folder: Path) -> Path:
-    return folder / f"{ATTRIBUTION}-{_rules()}"
-
-
-def _load_attribution(connection: duckdb.DuckDBPyConnection, folder: Path) -> bool:
-    kept = scratch.sealed(_place(folder))
-    if kept is None:
-        return False
-    files = {table: kept[table] for table in ATTRIBUTED}
-    connection.execute("CREATE SCHEMA names")
-    connection.execute("CREATE SCHEMA attributed")
-    is_small = _is_small(connection)
-    for table, file in files.items():
-        _read_kept(connection, table, file, "TABLE" if is_small else "VIEW")
-    return True
-
-
-@cache
-def _rules() -> str:
-    """A hash of everything that decides what a name or a call is."""
-    rules = [path for path in (PACKAGE / "classify").iterdir() if path.suffix in (".py", ".toml")]
-    views = (content("queries") / "views").glob("*.sql")
-    return digest([*rules, PACKAGE / "attribution.py", *(content("queries") / "attribution").glob("*.sql"), *views])
+def _make(connection: duckdb.DuckDBPyConnection, views: Iterable[str], tables: Collection[str] = ()) -> None:
+    for view in views:
+        connection.execute(f"CREATE {'TABLE' if view in tables else 'VIEW'} {view} AS {_view(view)}")
 
 
 def _is_small(connection: duckdb.DuckDBPyConnection) -> bool:

@@ -140,7 +140,8 @@ def schema(connection: duckdb.DuckDBPyConnection, table: str | None = None) -> R
     """
     found = connection.execute(
         "SELECT schema_name, table_name, column_name, data_type FROM duckdb_columns() "
-        "WHERE NOT internal AND schema_name IN ('main', 'raw') ORDER BY schema_name, table_name, column_index"
+        "WHERE NOT internal AND database_name = current_database() AND schema_name IN ('main', 'raw') "
+        "ORDER BY schema_name, table_name, column_index"
     ).fetchall()
     by_table: dict[str, list[tuple[str, str]]] = {}
     for schema_name, table_name, column, type_ in found:

@@ -20,8 +20,8 @@ from glob import escape
 from pathlib import Path
 
 SEAL = "sealed.json"
-TAIL_BYTES = 1 << 14
-"""Of each sealed file: a Parquet file says in its end what lies where in it."""
+END_BYTES = 1 << 14
+"""Of each end of a sealed file: a database says in its head what lies where in it, and a cut file lacks its tail."""
 YOUNG_SECONDS = 60
 """A folder is without its lock for a moment after it is made."""
 
@@ -81,6 +81,8 @@ def sealed(place: Path) -> dict[str, Path] | None:
 
 def _mark(path: Path) -> list[int | str]:
     with path.open("rb") as file:
+        found = hashlib.sha256(file.read(END_BYTES))
         size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - TAIL_BYTES))
-        return [size, hashlib.sha256(file.read()).hexdigest()]
+        file.seek(max(0, size - END_BYTES))
+        found.update(file.read())
+        return [size, found.hexdigest()]

@@ -113,11 +113,8 @@ def open_capture(path: Path, options: Options | None = None, asked: str | None =
     `asked`: the text of the queries to come, when it is known; only the views they rest on are made.
     """
     folder = resolve(path, options)
-    connection = capture.connect(folder, asked)
-    if capture.keep(connection, folder):
-        connection.close()
-        connection = capture.connect(folder, asked)
-    return connection
+    capture.keep(folder, options)
+    return capture.connect(folder, asked)
 
 
 lock = capture.lock
