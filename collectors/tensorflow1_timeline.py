@@ -10,7 +10,7 @@ described in `inject/traceview_raw.py`. Each process that runs steps leaves `cap
 
 A step ends with the first session run that computes gradients, also where Keras makes it; in a program that trains
 nothing, with the first run that fetches a value. For the recorded steps every run of a session is traced in full
-(RunMetadata); a run that the program itself traces ends the recording.
+(RunMetadata), and convolutions get their shapes; a run that the program itself traces ends the recording.
 
 The one law: the program behaves as without us; see `inject/traceview_recorder.py`.
 """
@@ -28,6 +28,7 @@ from tensorflow.python.client import timeline
 from traceview_recorder import DONE, PROCESS, RECORDING, Recorder, safely
 from traceview_steps import FORWARD, OPTIMIZER
 from traceview_tensorflow1_facts import Facts
+from traceview_tensorflow1_shapes import convolutions
 
 RUN = sessions.BaseSession.run
 FULL_TRACE = config_pb2.RunOptions.FULL_TRACE
@@ -58,7 +59,7 @@ class SessionRecorder(Recorder):
     def leave(self, kind, traced, values):
         """That run is over: `traced` holds its trace, `values` were fed to it."""
         if traced is not None and self.state == RECORDING:
-            self.tool.runs.append(traced.step_stats)
+            self.tool.runs.append(traced)
         kind.n_runs += 1
         # What runs once is preparation.
         if kind.trains or (kind.fetches_values and kind.n_runs > 1):
@@ -110,9 +111,12 @@ class Timelines:
     def write(self, cut_step=None):
         """The traces as one timeline, as (path, suffix)."""
         processes, events = {}, []
-        for step_stats in self.runs:
-            made = timeline.Timeline(step_stats).generate_chrome_trace_format(show_dataflow=False)
-            events += renumbered(json.loads(made)["traceEvents"], processes)
+        for run in self.runs:
+            made = timeline.Timeline(run.step_stats).generate_chrome_trace_format(show_dataflow=False)
+            shapes = convolutions(run)
+            for event in renumbered(json.loads(made)["traceEvents"], processes):
+                event["args"].update(shapes.get(event["args"].get("name"), {}))
+                events.append(event)
         names = [
             {"ph": "M", "name": "process_name", "pid": pid, "args": {"name": label}} for label, pid in processes.items()
         ]
@@ -174,7 +178,7 @@ def followed(recorder):
             given, options = options, config_pb2.RunOptions()
             if given is not None:
                 options.CopyFrom(given)
-            options.trace_level = FULL_TRACE
+            trace(options)
             # Hooked sessions give one with every run.
             traced = run_metadata = run_metadata or config_pb2.RunMetadata()
         result = RUN(self, fetches, feed_dict, options, run_metadata)
@@ -183,6 +187,12 @@ def followed(recorder):
         return result
 
     return run
+
+
+def trace(options):
+    """Have a run traced in full, with the graph that it really runs: the optimizer's."""
+    options.trace_level = FULL_TRACE
+    options.output_partition_graphs = True
 
 
 def operations_of(recorder, session, fetches):
@@ -234,7 +244,7 @@ class Followed:
         traced, run = None, self.bare
         if kind is not None and recorder.is_tracing():
             if self.traced is None:
-                self.options.run_options.trace_level = FULL_TRACE
+                trace(self.options.run_options)
                 self.traced = self.make(self.session, self.options)
             run = self.traced
             traced = kwargs["run_metadata"] = kwargs.get("run_metadata") or config_pb2.RunMetadata()

@@ -1,5 +1,5 @@
 -- title = "conv_shapes"
--- doc = "Shape of each convolution call, from the inputs that PyTorch records on its operators, from XLA's or Theano's compiled program, from ONNX Runtime's nodes, else from the primitive that ran."
+-- doc = "Shape of each convolution call, from the inputs that PyTorch records on its operators, from XLA's, Theano's or TensorFlow 1's compiled program, from ONNX Runtime's nodes, else from the primitive that ran."
 WITH positions AS (
     -- Where each operator's schema has what: input, filter, output gradient, bias, stride, padding, dilation, transposed,
     -- groups; and which operator of a nest to believe first.
@@ -70,7 +70,8 @@ WITH positions AS (
         TRY_CAST(json_extract_string(o.inputs, '$[0]') AS BIGINT[]) AS stride,
         TRY_CAST(json_extract_string(o.inputs, '$[1]') AS BIGINT[]) AS padding,
         TRY_CAST(json_extract_string(o.inputs, '$[2]') AS BIGINT[]) AS dilation,
-        TRY_CAST(json_extract_string(o.inputs, '$[3]') AS BIGINT) AS groups, json_extract_string(o.types, '$[0]') AS dtype
+        TRY_CAST(json_extract_string(o.inputs, '$[3]') AS BIGINT) AS groups, json_extract_string(o.types, '$[0]') AS dtype,
+        TRY_CAST(json_extract(o.shapes, '$[2]') AS BIGINT[]) AS bias
     FROM raw.ops o JOIN attributed.op a ON a.id = o.id
     WHERE (regexp_matches(o.hlo_kind, ' (fprop|dgrad|wgrad)$') OR o.hlo_kind IS NULL AND o.output_shapes IS NOT NULL)
         AND o.inputs IS NOT NULL
@@ -93,7 +94,7 @@ WITH positions AS (
     SELECT op_id, x, w, y, stride, padding, dilation, groups, false AS transposed, dtype, bias
     FROM parsed WHERE op_id NOT IN (SELECT op_id FROM sized)
     UNION ALL BY NAME
-    SELECT op_id, x, w, y, stride, padding, dilation, groups, false AS transposed, dtype FROM compiled
+    SELECT op_id, x, w, y, stride, padding, dilation, groups, false AS transposed, dtype, bias FROM compiled
     UNION ALL BY NAME
     SELECT op_id, x, w, y, groups, false AS transposed, dtype, bias FROM nodes
 )

@@ -34,6 +34,31 @@ def test_a_collected_run_has_steps_and_every_operator_once(captures: Any, root: 
     assert rows(connection, "SELECT count(*) FROM ranges WHERE kind = 'device' AND name LIKE '%Conv2D%'") == [(10,)]
 
 
+def test_collected_convolutions_have_shapes_and_work(captures: Any, root: Path) -> None:
+    connection = captures.open(root / SAMPLE)
+    found = """SELECT layer, direction, input_shape, filter_shape, output_shape, stride, padding, groups, dtype,
+        parameters, flop FROM conv_calls WHERE step = 4 ORDER BY ALL"""
+    one = ([16, 1, 28, 28], [20, 1, 5, 5], [16, 20, 24, 24], [1, 1], [0, 0], 1, "float32")
+    two = ([16, 20, 12, 12], [50, 20, 5, 5], [16, 50, 8, 8], [1, 1], [0, 0], 1, "float32")
+    # The bias is an input of the fused forward operator alone.
+    assert rows(connection, found) == [
+        ("conv1", "fprop", *one, 20 * 25 + 20, 2 * 16 * 20 * 25 * 24 * 24),
+        ("conv1", "wgrad", *one, 20 * 25, 2 * 16 * 20 * 25 * 24 * 24),
+        ("conv2", "dgrad", *two, 50 * 20 * 25, 2 * 16 * 50 * 20 * 25 * 8 * 8),
+        ("conv2", "fprop", *two, 50 * 20 * 25 + 50, 2 * 16 * 50 * 20 * 25 * 8 * 8),
+        ("conv2", "wgrad", *two, 50 * 20 * 25, 2 * 16 * 50 * 20 * 25 * 8 * 8),
+    ]
+
+
+def test_layers_are_neither_variables_nor_what_an_optimizer_does(captures: Any, root: Path) -> None:
+    connection = captures.open(root / SAMPLE)
+    found = rows(connection, "SELECT DISTINCT layer FROM ops WHERE layer IS NOT NULL ORDER BY 1")
+    rest = ["GradientDescent", "Reshape", "SparseSoftmaxCrossEntropyWithLogits"]
+    assert [layer for (layer,) in found] == [*rest, "conv1", "conv2", "fc1", "fc2"]
+    updates = "SELECT count(*), count(layer) FROM ops WHERE contains(name, 'GradientDescent/update_') AND step = 4"
+    assert rows(connection, updates) == [(8, 0)]
+
+
 @pytest.mark.shared
 def test_kernels_are_counted_once_and_know_their_operator(captures: Any, shared: Path) -> None:
     connection = captures.open(shared / "traces/tf1-timeline/vgg-train.json.gz")
