@@ -3,9 +3,10 @@
 -- why = "Gradients have the same size whatever the batch: with little work per rank the exchange takes longest, and even hidden perfectly it sets the step's time."
 -- cost = "Larger batches need memory and other learning rates; compression changes gradients."
 -- unless = "The ranks mostly wait for a slower one: compare their step times first."
--- needs = ["communication", "kernels"]
+-- needs = ["communication"]
 -- [fix]
 -- pytorch = "a larger batch per rank, model.no_sync() over several micro-batches, DDP's fp16_compress_hook or bf16_compress_hook; fewer ranks; NCCL over NVLink or InfiniBand (NCCL_DEBUG=INFO shows the way taken)"
+-- pytorch_cpu = "a larger batch per rank, model.no_sync() over several micro-batches, DDP's bf16_compress_hook; fewer ranks with more threads each"
 -- tensorflow = "a larger batch per replica; NcclAllReduce in MirroredStrategy; bf16 gradients"
 -- jax = "a larger batch per device, gradient accumulation, bf16 gradients"
 -- mxnet = "a larger batch per worker; kvstore='nccl' or 'device' instead of 'local'; gradient compression"

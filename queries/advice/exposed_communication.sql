@@ -3,9 +3,10 @@
 -- why = "Gradients are exchanged while the device computes nothing; exchanged in buckets as soon as they are ready, most of it runs beside the backward pass."
 -- cost = "Device memory for the buckets; kernels beside a collective run a little slower."
 -- unless = "The ranks wait for a slower one: compare their step times first."
--- needs = ["communication", "kernels"]
+-- needs = ["communication"]
 -- [fix]
--- pytorch = "DistributedDataParallel (not DataParallel) with the nccl backend; bucket_cap_mb and static_graph=True; no find_unused_parameters; gradient accumulation under no_sync(); for FSDP forward_prefetch and backward_prefetch"
+-- pytorch = "DistributedDataParallel (not DataParallel) with the nccl backend; bucket_cap_mb and static_graph=True; no find_unused_parameters; gradient accumulation under no_sync(); for FSDP forward_prefetch and backward_prefetch; for the all-to-all of embeddings async_op=True, awaited where the result is needed"
+-- pytorch_cpu = "DistributedDataParallel's bucket_cap_mb and static_graph=True; no find_unused_parameters; gradient accumulation under no_sync(); gloo over the fastest network (GLOO_SOCKET_IFNAME)"
 -- tensorflow = "tf.distribute.MirroredStrategy with NcclAllReduce; tf.distribute.experimental.CommunicationOptions(bytes_per_pack=...)"
 -- jax = "XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true"
 -- mxnet = "kvstore='nccl', or Horovod; priorities by layer in push and pull"
@@ -31,13 +32,14 @@ WITH sent AS (
     FROM sent GROUP BY rank, kind
 )
 SELECT rank,
-    format('Collectives run for {:.3f} ms, of which {:.3f} ms while nothing computes.', sum(own_ns) / 1e6,
-        sum(exposed_ns) / 1e6) AS problem,
+    format('Collectives run for {:.3f} ms, of which {:.3f} ms while {}.', sum(own_ns) / 1e6, sum(exposed_ns) / 1e6,
+        if(has_device, 'nothing computes', 'no recorded operator runs')) AS problem,
     'Most of it in ' || arg_max(kind, exposed_ns) AS place, sum(exposed_ns) AS saving_ns,
-    'high for the time; how much of it is waiting for other ranks one rank cannot show' AS confidence,
+    if(has_device, 'high for the time; how much of it is waiting for other ranks one rank cannot show',
+        'medium: a processor may compute what is no operator; how much is waiting for other ranks one rank cannot show') AS confidence,
     list(format('{}: {:.1f} calls, {:.3f} ms, exposed {:.3f} ms', kind, calls, own_ns / 1e6, exposed_ns / 1e6)
         ORDER BY exposed_ns DESC, kind) AS evidence
-FROM kinds
-GROUP BY rank
+FROM (SELECT *, rank IN (SELECT rank FROM raw.kernels) AS has_device FROM kinds)
+GROUP BY rank, has_device
 HAVING 100.0 * sum(exposed_ns) > $exposed_step_pct * any_value(step_ns)
 ORDER BY rank

@@ -76,3 +76,9 @@ SELECT m.cost, m.rank, m.id, true,
 FROM met m ASOF LEFT JOIN stretch s ON s.cost = m.cost AND s.rank = m.rank AND m.start_ns >= s.start_ns
 UNION ALL
 SELECT 'communication', e.rank, e.id, false, (x.own_ns - x.hidden_ns) / e.per FROM every e JOIN exchanges x ON x.id = e.id
+UNION ALL
+-- Without a device a library of its own threads exchanges: what it does is no activity of the processor.
+SELECT 'communication', x.rank, x.id, false, (x.own_ns - x.hidden_ns) / greatest(c.n_steps, 1)
+FROM exchanges x JOIN raw.collectives r ON r.id = x.id AND r.kernel_id IS NULL JOIN scope c ON c.rank = x.rank
+LEFT JOIN step_times s ON s.rank = x.rank AND x.start_ns >= s.start_ns AND x.start_ns < s.end_ns AND NOT s.is_warmup
+WHERE NOT c.has_steps OR s.rank IS NOT NULL

@@ -1,6 +1,6 @@
 -- title = "Communication by model"
--- doc = "One exchange of the trace's own all-reduced bytes per step, between n ranks over links of one rate: a parameter server moves 2 (n - 1) times the bytes, one after the other; a tree 2 ceil(log2 n) times; a ring 2 (n - 1) / n times. The rate is that at which a ring would have moved the bytes in the time that the trace shows. Computing is the step without the communication that nothing hides. Speedups are over one rank that does the work of all: the same total batch, shared."
--- cannot = "No all-reduce whose bytes and group are recorded."
+-- doc = "One exchange of the trace's own all-reduced bytes per step, between n ranks over links of one rate: a parameter server moves 2 (n - 1) times the bytes, one after the other; a tree 2 ceil(log2 n) times; a ring 2 (n - 1) / n times. The rate is that at which a ring would have moved the bytes in the time in which the trace shows at least one all-reduce. Computing is the step without the communication that nothing hides. Speedups are over one rank that does the work of all: the same total batch, shared."
+-- cannot = "No all-reduce whose bytes and group are recorded (PyTorch 2 writes them to each kernel; gloo needs record_shapes)."
 -- [params]
 -- ranks = { type = "VARCHAR", default = "2,4,8,16", doc = "numbers of ranks to predict for, joined by commas; the trace's own is added" }
 -- link_bytes_per_s = { type = "DOUBLE", doc = "rate of a link; that of the trace when left out" }
@@ -18,7 +18,7 @@
 -- speedup = "over one rank with the total batch, nothing hidden"
 -- hidden_speedup = "the same, hidden as far as it can be"
 WITH sent AS (
-    SELECT x.rank, sum(x.size_bytes / greatest(c.n_steps, 1)) AS size_bytes, sum(x.dur_ns / greatest(c.n_steps, 1)) AS dur_ns,
+    SELECT x.rank, sum(x.size_bytes / greatest(c.n_steps, 1)) AS size_bytes, sum(x.own_ns / greatest(c.n_steps, 1)) AS dur_ns,
         max(x.group_size) AS n
     FROM exchanges x JOIN scope c ON c.rank = x.rank
     LEFT JOIN step_times s ON s.rank = x.rank AND x.start_ns >= s.start_ns AND x.start_ns < s.end_ns AND NOT s.is_warmup

@@ -30,6 +30,24 @@ def test_below_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(99), tmp_path).status == "not found"
 
 
+def test_of_processes_on_cpus_it_is_found_too(tmp_path: Path) -> None:
+    given = training(device=None)
+    for start in (0, 1000, 2000):
+        given.op("aten::mm", start, start + 600)
+        given.collective("gloo:all_reduce", start + 500, start + 800, kind="all_reduce", size_bytes=4000, group_size=2)
+    found = answer(RULE, given, tmp_path)
+    assert (found.status, found.saving_ns, found.place) == ("found", 200_000, "Most of it in all_reduce")
+    assert found.problem.endswith("0.200 ms while no recorded operator runs.") and "nccl" not in found.fix
+
+
+def test_a_kind_that_is_not_told_is_no_place(tmp_path: Path) -> None:
+    given = training()
+    for start in (0, 1000, 2000):
+        given.kernel("ampere_sgemm_128x64_nn", start + 100, start + 300, launched=start + 1)
+        given.kernel("ncclDevKernel_Generic(ncclDevComm*)", start + 400, start + 800, start + 2, stream=9)
+    assert (answer(RULE, given, tmp_path).status, answer(RULE, given, tmp_path / "again").place) == ("found", "")
+
+
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
     assert (found.status, found.reason) == ("cannot tell", "the trace holds no communication.")

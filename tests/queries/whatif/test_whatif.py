@@ -117,6 +117,47 @@ def test_rate_latency_and_hiding(tmp_path: Path) -> None:
     assert eight[2]["hidden_speedup"] == pytest.approx(1_800_000 / 1_764_000)
 
 
+WORKED_OUT = {
+    # Rank, ranks: compute, communication as parameter server, tree and ring in ns; speedups.
+    (0, 2): (52_750_594.5, 60_510_689, 60_510_689, 30_255_344.5, 0.931485, 0.931485, 1.271008),
+    (0, 4): (26_375_297.25, 181_532_067, 121_021_378, 45_383_016.75, 0.507443, 0.715764, 1.470229),
+    # Two all-reduces of this rank overlap: a moment counts once.
+    (1, 2): (49_582_708.5, 59_076_403, 59_076_403, 29_538_201.5, 0.912629, 0.912629, 1.253340),
+    (1, 4): (24_791_354.25, 177_229_209, 118_152_806, 44_307_302.25, 0.490868, 0.693735, 1.435128),
+}
+"""By a script of its own from the events of the trace, with rational numbers: 2 (n - 1), 2 ceil(log2 n) and
+2 (n - 1) / n times the bytes over the rate, of all buckets of one step."""
+
+
+def test_of_two_processes_on_cpus_each_model_is_as_worked_out_by_hand(root: Path, captures) -> None:  # type: ignore[no-untyped-def]
+    connection = captures.open(root / "samples" / "kineto" / "torch-2.13.0-lenet-ddp-cpu")
+    rows = section(connection, "whatif/communication", ranks="4")
+    assert {row["size_bytes"] for row in rows} == {4 * 431_080}
+    for (rank, n), (compute, *models) in WORKED_OUT.items():
+        found = [row for row in rows if (row["rank"], row["n"]) == (rank, n)]
+        assert [row["compute_ns"] for row in found] == pytest.approx([compute] * 3, abs=1)
+        assert [row["communication_ns"] for row in found] == pytest.approx(models[:3], abs=1)
+        assert [row["speedup"] for row in found] == pytest.approx(models[3:], abs=1e-6)
+    # What nothing hides is what the prediction leaves out.
+    exposed = {
+        row["rank"]: row["removed_ns"] for row in section(connection, "whatif/prediction", costs="communication")
+    }
+    assert exposed == {0: pytest.approx(9_481_930.5), 1: pytest.approx(9_393_525)}
+
+
+@pytest.mark.shared
+def test_of_a_public_trace_with_nccl_each_model_is_as_worked_out_by_hand(shared: Path, captures) -> None:  # type: ignore[no-untyped-def]
+    connection = captures.open(shared / "traces" / "kineto/a100-convnet-train-nccl.json.gz")
+    rows = section(connection, "whatif/communication", ranks="8")
+    assert rows[0]["size_bytes"] == pytest.approx(102_228_128)
+    assert [row["communication_ns"] / 1e6 for row in rows] == pytest.approx(
+        [31.174773, 31.174773, 15.587386, 218.223409, 93.524318, 27.277926], abs=1e-6
+    )
+    assert [row["speedup"] for row in rows] == pytest.approx(
+        [1.740596, 1.740596, 1.861303, 1.546524, 2.869047, 5.257584], abs=1e-6
+    )
+
+
 @pytest.mark.shared
 def test_on_a_public_trace_it_agrees_with_the_rules(shared: Path, captures) -> None:  # type: ignore[no-untyped-def]
     connection = captures.open(shared / "traces" / "nvprof/gtx980-tf-alexnet-new.txt.gz")
