@@ -1,4 +1,4 @@
-"""What needs more memory than it was given is done again with more, and comes out the same."""
+"""What needs more memory than it was given, or is done in slices because it is much, comes out the same."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from traceview import conversion, store
+from traceview import conversion, sink, store
+from traceview.derive import nesting
 from traceview.model import Options
 
 SAMPLE = Path(__file__).resolve().parent.parent / "samples/kineto/torch-2.13.0-lenet-cpu.json.gz"
@@ -19,6 +20,16 @@ def test_too_little_memory_is_doubled(tmp_path: Path, monkeypatch: pytest.Monkey
     for file in sorted((tmp_path / "plenty").glob("rank-*/*.parquet")):
         other = tmp_path / "little" / file.relative_to(tmp_path / "plenty")
         assert _rows(file) == _rows(other), file.name
+
+
+def test_a_large_trace_becomes_the_same_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.convert([SAMPLE], tmp_path / "small")
+    monkeypatch.setattr(sink, "MANY", 1)
+    monkeypatch.setattr(nesting, "SLICE", 100)
+    store.convert([SAMPLE], tmp_path / "large")
+    for file in sorted((tmp_path / "small").glob("rank-*/*.parquet")):
+        assert _rows(file) == _rows(tmp_path / "large" / file.relative_to(tmp_path / "small")), file.name
+    assert len(_rows(next((tmp_path / "large").glob("rank-*/ops.parquet")))) > 100
 
 
 def _rows(file: Path) -> list[tuple[object, ...]]:

@@ -24,6 +24,7 @@ AT_HAND = "_at_hand"
 """Behind the name of a table that became a view, because some of its rows wait on disk."""
 MAX_EXAMPLES = 10
 FEW_ROWS = 16
+MANY = 1_000_000
 NEGATIVE = "negative duration, taken as 0"
 LONG = "duration of more than 7 days"
 BEYOND = "time or duration beyond what 64 bits hold"
@@ -245,8 +246,19 @@ class Sink(Account):
             command = f"COPY ({query}) TO $path (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)"
             # Where the rows' order is not to be kept, DuckDB writes sorted ones on one thread.
             self.connection.execute("SET preserve_insertion_order = $1", [table.name in ORDERED])
+            attempt(partial(self._number_texts, table))
             attempt(partial(self._run, command, used))
             self._empty(table)
+
+    def _number_texts(self, table: Table) -> None:
+        """Keep what was worked out for many rows as numbers of texts: as texts it would not fit beside the rows."""
+        names = [column.name for column in table.derived_columns() if column.sql_type == "VARCHAR"]
+        if not names or self.connection.execute(f"SELECT count(*) FROM derived.{table.name}").fetchall()[0][0] < MANY:
+            return
+        for name in names:
+            texts = f"SELECT DISTINCT coalesce({name}, '') FROM derived.{table.name}"
+            self.connection.execute(f"CREATE TYPE IF NOT EXISTS {table.name}_{name} AS ENUM ({texts})")
+            self.connection.execute(f"ALTER TABLE derived.{table.name} ALTER {name} TYPE {table.name}_{name}")
 
     def _run(self, command: str, values: Mapping[str, Any]) -> None:
         self.connection.execute(command, values)
@@ -297,6 +309,8 @@ def _export_query(table: Table) -> tuple[str, set[str]]:
         elif column.name in TIMES:
             used.add("origin")
             source = f"{source} - $origin"
+        elif column.derived and column.sql_type == "VARCHAR":
+            source = f"CAST({source} AS VARCHAR)"
         elif column.name == "origin_unix_ns":
             used.add("unix")
             source = "CAST($unix AS BIGINT)"

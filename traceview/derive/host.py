@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import duckdb
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from traceview.derive.nesting import Ints, Spans
-from traceview.derive.spans import column, fetch, ids_at, integers, load, publish, spelled, whole
+from traceview.derive.spans import column, fetch, ids_at, integers, load, load_with, publish, spelled
 from traceview.derive.steps import Steps
 
 PATH_LENGTH = 4
@@ -20,48 +19,57 @@ PATH_LENGTH = 4
 
 def operators(connection: duckdb.DuckDBPyConnection, steps: Steps) -> Spans:
     """Fill derived.ops; returns the operators for others to look into."""
-    spans = load(connection, "SELECT id, pid, tid, start_ns, dur_ns FROM stage.ops")
+    connection.execute(_WORDS)
+    spans, number = load_with(connection, _NAMED, "number")
     modules = load(connection, "SELECT id, pid, tid, start_ns, dur_ns FROM stage.ranges WHERE kind = 'module'")
     phases = load(connection, "SELECT id, pid, tid, start_ns, dur_ns FROM stage.ranges WHERE kind = 'phase'")
     forward = spans.inherit(_forward_index(connection, spans))
     module = modules.innermost(spans.thread, spans.start)
-    of_forward = np.where(forward >= 0, module[forward], -1) if len(spans) else module
-    names = _Names(connection, spans)
-    publish(
-        connection,
-        "op_facts",
-        {
-            "id": spans.id,
-            "path": names.paths(spans),
-            "is_gradient": names.matching(connection, _GRADIENT).astype(np.int64),
-            "parent_id": ids_at(spans, spans.parent),
-            "depth": spans.depth,
-            "self_ns": spans.self_time(),
-            "forward_id": ids_at(spans, forward),
-            "module_id": ids_at(modules, np.where(module >= 0, module, of_forward)),
-            "phase_id": ids_at(phases, phases.innermost(spans.thread, spans.start)),
-            "step": steps.at(spans.start),
-        },
-    )
-    connection.execute(
-        r"""INSERT INTO derived.ops BY NAME
-        SELECT f.id, f.path, f.parent_id, f.depth, f.self_ns, f.forward_id, f.step,
-            f.forward_id IS NOT NULL OR o.forward_thread IS NOT NULL OR f.is_gradient = 1
-                OR coalesce(regexp_matches(o.hlo_kind, ' [dw]grad$'), false)
-                -- A pass that was told operator by operator, not one that lasted from here to there.
-                OR coalesce(p.name = 'backward' AND p.domain = 'graph', false) AS is_backward,
-            coalesce(regexp_replace(m.name, ' \(\w+\)$', ''),
-                nullif(regexp_extract(o.module_hierarchy, '([^.]*)$', 1), '')) AS layer,
-            coalesce(p.name, CASE WHEN f.forward_id IS NOT NULL THEN 'backward' END) AS phase
-        FROM op_facts f
-        -- Few operators have any of these: a small table to look into.
-        LEFT JOIN (SELECT id, forward_thread, hlo_kind, module_hierarchy FROM stage.ops
-            WHERE forward_thread IS NOT NULL OR hlo_kind IS NOT NULL OR module_hierarchy IS NOT NULL) o USING (id)
-        LEFT JOIN stage.ranges m ON m.id = f.module_id LEFT JOIN stage.ranges p ON p.id = f.phase_id"""
-    )
-    connection.unregister("op_facts")
+    names = _Names(connection, number)
+    path, texts = names.paths(spans)
+    is_gradient, self_ns = names.matching(connection, _GRADIENT), spans.self_time()
+    for rows in spans.slices():
+        of_forward = np.where(forward[rows] >= 0, module[forward[rows]], -1)
+        publish(
+            connection,
+            "op_facts",
+            {
+                "id": spans.id[rows],
+                "path": spelled(path[rows], texts),
+                "is_gradient": is_gradient[rows].astype(np.int64),
+                "parent_id": ids_at(spans, spans.parent[rows]),
+                "depth": spans.depth[rows],
+                "self_ns": self_ns[rows],
+                "forward_id": ids_at(spans, forward[rows]),
+                "module_id": ids_at(modules, np.where(module[rows] >= 0, module[rows], of_forward)),
+                "phase_id": ids_at(phases, phases.innermost(spans.thread[rows], spans.start[rows])),
+                "step": steps.at(spans.start[rows]),
+            },
+        )
+        connection.execute(_OPERATORS)
+        connection.unregister("op_facts")
     return spans
 
+
+_OPERATORS = r"""INSERT INTO derived.ops BY NAME
+SELECT f.id, f.path, f.parent_id, f.depth, f.self_ns, f.forward_id, f.step,
+    f.forward_id IS NOT NULL OR o.forward_thread IS NOT NULL OR f.is_gradient = 1
+        OR coalesce(regexp_matches(o.hlo_kind, ' [dw]grad$'), false)
+        -- A pass that was told operator by operator, not one that lasted from here to there.
+        OR coalesce(p.name = 'backward' AND p.domain = 'graph', false) AS is_backward,
+    coalesce(regexp_replace(m.name, ' \(\w+\)$', ''),
+        nullif(regexp_extract(o.module_hierarchy, '([^.]*)$', 1), '')) AS layer,
+    coalesce(p.name, CASE WHEN f.forward_id IS NOT NULL THEN 'backward' END) AS phase
+FROM op_facts f
+-- Few operators have any of these: a small table to look into.
+LEFT JOIN (SELECT id, forward_thread, hlo_kind, module_hierarchy FROM stage.ops
+    WHERE forward_thread IS NOT NULL OR hlo_kind IS NOT NULL OR module_hierarchy IS NOT NULL) o USING (id)
+LEFT JOIN stage.ranges m ON m.id = f.module_id LEFT JOIN stage.ranges p ON p.id = f.phase_id"""
+
+_WORDS = """CREATE OR REPLACE TEMP TABLE op_word AS
+SELECT name, row_number() OVER (ORDER BY name) - 1 AS number FROM (SELECT DISTINCT name FROM stage.ops)"""
+_NAMED = """SELECT o.id, o.pid, o.tid, o.start_ns, o.dur_ns, w.number
+FROM stage.ops o JOIN op_word w ON o.name IS NOT DISTINCT FROM w.name"""
 
 _GRADIENT = r"Backward\d*$|^_backward_|^autograd::engine|(^|/)gradient(_tape|s)/|[(/]transpose[(]"
 """Names of operators that run for the backward pass."""
@@ -70,23 +78,20 @@ _GRADIENT = r"Backward\d*$|^_backward_|^autograd::engine|(^|/)gradient(_tape|s)/
 class _Names:
     """The names of the operators: few different ones, so everything about them is worked out once for each."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, spans: Spans) -> None:
-        named = connection.sql("SELECT id, name FROM stage.ops").to_arrow_table()
-        encoded = whole(named.column("name")).dictionary_encode()
-        codes = integers(encoded.indices)
-        order = np.argsort(spans.id)
-        self.number = np.empty(len(spans), np.int64)
-        self.number[order[np.searchsorted(spans.id, integers(whole(named.column("id"))), sorter=order)]] = codes
-        self.words: list[str] = [word or "?" for word in encoded.dictionary.to_pylist()] + ["?"]
+    def __init__(self, connection: duckdb.DuckDBPyConnection, number: Ints) -> None:
+        self.number = number
+        self.words: list[str] = [
+            word or "?" for (word,) in connection.execute("SELECT name FROM op_word ORDER BY number").fetchall()
+        ]
 
     def matching(self, connection: duckdb.DuckDBPyConnection, pattern: str) -> NDArray[np.bool_]:
         """For each operator whether its name matches."""
-        query = "SELECT list_transform($words, lambda word: regexp_matches(word, $pattern))"
-        found = connection.execute(query, {"words": self.words, "pattern": pattern}).fetchall()
-        return np.array(found[0][0], np.bool_)[self.number]
+        query = "SELECT coalesce(regexp_matches(name, $1), false) FROM op_word ORDER BY number"
+        found = connection.execute(query, [pattern]).fetchall()
+        return np.array(found, np.bool_).reshape(-1)[self.number]
 
-    def paths(self, spans: Spans) -> pa.Array:
-        """The path of each operator. Paths are few, so they are numbered and spelled out once each."""
+    def paths(self, spans: Spans) -> tuple[Ints, list[str]]:
+        """The number of each operator's path, and the paths: they are few, so each is spelled out once."""
         texts, path = self.words, self.number
         for _ in range(PATH_LENGTH - 1):
             above = np.where(spans.parent >= 0, path[spans.parent], -1) if len(spans) else path
@@ -95,7 +100,7 @@ class _Names:
             texts = [
                 _join(self.words, texts, *divmod(pair, len(texts) + 1)) for pair in numbered.dictionary.to_pylist()
             ]
-        return spelled(path, texts)
+        return path, texts
 
 
 def _join(words: list[str], texts: list[str], name: int, above: int) -> str:

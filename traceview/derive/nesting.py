@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 LARGEST = 1 << 63
+SLICE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,10 @@ class Spans:
 
     def __len__(self) -> int:
         return len(self.id)
+
+    def slices(self) -> list[slice]:
+        """Slices that together are all spans, each of so few that a dozen columns about them take little room."""
+        return [slice(start, start + SLICE) for start in range(0, len(self), SLICE)]
 
     @cached_property
     def parent(self) -> Ints:

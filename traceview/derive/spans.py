@@ -56,13 +56,18 @@ def integers(values: pa.Array) -> Ints:
 
 def load(connection: duckdb.DuckDBPyConnection, source: str) -> Spans:
     """Spans of a query or table with id, pid, tid, start_ns, dur_ns."""
+    return load_with(connection, source, "id")[0]
+
+
+def load_with(connection: duckdb.DuckDBPyConnection, source: str, extra: str) -> tuple[Spans, Ints]:
+    """The same, and one more column of the query in the order of the spans."""
     columns = fetch(
         connection,
-        f"""SELECT id, thread, start_ns, start_ns + dur_ns AS end_ns
+        f"""SELECT id, thread, start_ns, start_ns + dur_ns AS end_ns, {extra} AS extra
             FROM ({source}) s JOIN thread t ON s.pid IS NOT DISTINCT FROM t.pid AND s.tid IS NOT DISTINCT FROM t.tid
             ORDER BY thread, start_ns, end_ns DESC, id""",
     )
-    return Spans(columns["id"], columns["thread"], columns["start_ns"], columns["end_ns"])
+    return Spans(columns["id"], columns["thread"], columns["start_ns"], columns["end_ns"]), columns["extra"]
 
 
 def column(values: Ints, known: NDArray[np.bool_] | None = None) -> pa.Array:
