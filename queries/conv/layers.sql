@@ -3,7 +3,7 @@
 -- cannot = "No convolution operator in this trace."
 -- [columns]
 -- layer = "layer, or the filter's shape where the trace names no layers"
--- direction = "fprop, dgrad (gradient of the input) or wgrad (gradient of the filter)"
+-- direction = "fprop, dgrad (gradient of the input) or wgrad (gradient of the filter); none where one operator computes both gradients"
 -- algorithm = "how it was computed; see docs/vocabulary.md"
 -- input = "batch x channels x height x width"
 -- filter = "filters x channels per group x height x width"

@@ -38,7 +38,7 @@ WITH every AS (
     -- oneDNN's log says what it fused.
     SELECT e.call_id, e.op_id, e.layer, e.op_name,
         unnest(list_concat(
-            if(regexp_matches(p.formats, '\bbia[:_][^u]') AND p.prop_kind NOT LIKE 'backward%', ['bias'], []),
+            if(regexp_matches(p.formats, '\bbia[:_][^u]'), [if(p.prop_kind LIKE 'backward%', 'bias gradient', 'bias')], []),
             if(regexp_matches(p.attributes, 'eltwise_'), ['activation'], []))) AS work,
         e.library, 'fused' AS form, 1.0 / per AS calls, NULL AS busy_ns
     FROM every e JOIN raw.primitives p ON p.id = e.id

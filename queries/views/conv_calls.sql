@@ -13,7 +13,8 @@
 -- output_shape = "batch, filters, spatial sizes"
 -- groups = "channel groups"
 -- parameters = "elements of the filter and, in a forward call that has one, the bias"
--- flop = "FLOPs of the direct method, two per multiply-accumulate"
+-- direction = "fprop, dgrad or wgrad; none where one operator computes both gradients and nothing tells them apart"
+-- flop = "FLOPs of the direct method, two per multiply-accumulate; of both gradients where the direction is none for that"
 -- start_ns = "start of the first thing under the call"
 -- main_ns = "time of the arithmetic"
 -- transform_ns = "time of im2col, FFT and Winograd transforms"
@@ -52,7 +53,8 @@ WITH part AS (
 )
 SELECT
     c.call_id AS op_id, c.rank, coalesce(o.name, r.name) AS op_name, coalesce(o.layer, c.layer) AS layer,
-    coalesce(o.step, c.step) AS step, coalesce(nullif(c.way, 'unknown'), o.direction) AS direction,
+    coalesce(o.step, c.step) AS step,
+    coalesce(nullif(c.way, 'unknown'), o.direction, if(len(s.gradients) = 1, s.gradients[1], NULL)) AS direction,
     CASE WHEN len(c.algorithms) = 1 THEN c.algorithms[1] WHEN len(c.algorithms) > 1 THEN 'several' END AS algorithm,
     CASE
         WHEN len(c.algorithms) > 1 THEN 'several algorithms tried in one call'
@@ -63,7 +65,7 @@ SELECT
     END AS confidence,
     c.algorithms, c.evidence, c.libraries, c.n_parts,
     s.input_shape, s.filter_shape, s.output_shape, s.stride, s.padding, s.dilation, s.groups, s.transposed,
-    s.dtype, s.parameters, s.flop,
+    s.dtype, s.parameters, if(c.way = 'unknown' AND o.direction IS NULL AND len(s.gradients) = 2, 2, 1) * s.flop AS flop,
     c.start_ns, c.end_ns, c.main_ns, c.transform_ns, c.layout_ns, c.bias_ns, c.activation_ns, c.helper_ns, c.total_ns
 FROM own c
 LEFT JOIN ops o ON o.id = c.call_id

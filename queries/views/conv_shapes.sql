@@ -29,7 +29,11 @@ WITH positions AS (
         TRY_CAST(json_extract_string(o.inputs, '$[' || p.dilation || ']') AS BIGINT[]) AS dilation,
         coalesce(TRY_CAST(json_extract_string(o.inputs, '$[' || p.transposed || ']') AS BOOLEAN), false) AS transposed,
         TRY_CAST(json_extract_string(o.inputs, '$[' || p.groups || ']') AS BIGINT) AS groups,
-        json_extract_string(o.types, '$[' || p.x || ']') AS dtype
+        json_extract_string(o.types, '$[' || p.x || ']') AS dtype,
+        -- Which of the gradients of input and filter it was asked for.
+        CASE WHEN o.name = 'aten::convolution_backward' THEN list_filter(list_transform(
+            list_zip(['dgrad', 'wgrad'], regexp_extract_all(json_extract_string(o.inputs, '$[10]'), 'True|False')[:2]),
+            lambda pair: if(pair[2] = 'True', pair[1], NULL)), lambda way: way IS NOT NULL) END AS gradients
     FROM raw.ops o JOIN attributed.op a ON a.id = o.id JOIN positions p ON p.name = o.name
     WHERE o.shapes IS NOT NULL
 ), chosen AS (
@@ -89,7 +93,7 @@ WITH positions AS (
     )
     WHERE len(x) >= 3 AND len(w) = len(x) AND len(y) = len(x)
 ), united AS (
-    SELECT op_id, x, w, y, stride, padding, dilation, coalesce(groups, 1) AS groups, transposed, dtype, bias FROM sized
+    SELECT op_id, x, w, y, stride, padding, dilation, coalesce(groups, 1) AS groups, transposed, dtype, bias, gradients FROM sized
     UNION ALL BY NAME
     SELECT op_id, x, w, y, stride, padding, dilation, groups, false AS transposed, dtype, bias
     FROM parsed WHERE op_id NOT IN (SELECT op_id FROM sized)
@@ -99,7 +103,7 @@ WITH positions AS (
     SELECT op_id, x, w, y, groups, false AS transposed, dtype, bias FROM nodes
 )
 SELECT op_id, x AS input_shape, w AS filter_shape, y AS output_shape, stride, padding, dilation, groups, transposed, dtype,
-    TRY_CAST(list_product(w) + if(len(bias) > 0, list_product(bias), 0) AS BIGINT) AS parameters,
+    gradients, TRY_CAST(list_product(w) + if(len(bias) > 0, list_product(bias), 0) AS BIGINT) AS parameters,
     -- Every pass multiplies each filter element with each output position (input position when transposed), twice counted.
     TRY_CAST(2 * list_product(w) * x[1] * list_product(CASE WHEN transposed THEN x[3:] ELSE y[3:] END) AS BIGINT) AS flop
 FROM united

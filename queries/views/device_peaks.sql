@@ -125,7 +125,7 @@ WITH known AS (
 ), processor AS (
     -- Two multiply-add units of the widest vector in each core, which no present processor exceeds.
     SELECT rank, 4.0 * simd_bits / 32 * cpu_hz * threads AS fp32,
-        format('{} threads x 2 multiply-add units of {} bits x {:.2f} GHz, as traceview collect noted them', threads, simd_bits,
+        format('{} x 2 multiply-add units of {} bits x {:.2f} GHz, as traceview collect noted them', if(threads = 1, '1 thread', threads || ' threads'), simd_bits,
             cpu_hz / 1e9) AS source
     FROM processes WHERE simd_bits * cpu_hz * threads IS NOT NULL
 ), used AS (

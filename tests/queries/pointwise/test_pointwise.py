@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from given import Given, conv, pick, section
 
 IMAGE, FILTER = (2, 8, 32, 32), (8, 8, 3, 3)
@@ -41,7 +42,17 @@ def test_a_bias_without_a_kernel_is_fused(tmp_path: Path) -> None:
     ]
 
 
-def test_onednn_logs_what_it_fused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("prop_kind", "bias", "attributes", "fused"),
+    [
+        ("forward_inference", "f32:a:blocked:a", "attr-post-ops:eltwise_relu", ["activation", "bias"]),
+        ("backward_weights", "f32:a:blocked:a", "attr-scratchpad:user", ["bias gradient"]),
+        ("backward_data", "undef::undef:", "attr-scratchpad:user", []),
+    ],
+)
+def test_onednn_logs_what_it_fused(
+    tmp_path: Path, prop_kind: str, bias: str, attributes: str, fused: list[str]
+) -> None:
     given = Given()
     given.op("aten::conv2d", 0, 100)
     given.add(
@@ -51,14 +62,12 @@ def test_onednn_logs_what_it_fused(tmp_path: Path) -> None:
         library="oneDNN 3",
         kind="convolution",
         impl="jit:avx512_core",
-        prop_kind="forward_inference",
-        formats="src:f32:a:blocked:abcd::f0 wei:f32:a:blocked:Acdb16a::f0 bia:f32:a:blocked:a::f0 dst:f32",
-        attributes="attr-scratchpad:user attr-post-ops:eltwise_relu",
+        prop_kind=prop_kind,
+        formats=f"src:f32:a:blocked:abcd::f0 wei:f32:a:blocked:Acdb16a::f0 bia:{bias}::f0 dst:f32",
+        attributes=attributes,
     )
-    assert all_layers(section(given.open(tmp_path), "pointwise/layers")) == [
-        ("activation", "oneDNN 3", "fused", 1, None),
-        ("bias", "oneDNN 3", "fused", 1, None),
-    ]
+    found = all_layers(section(given.open(tmp_path), "pointwise/layers"))
+    assert found == [(work, "oneDNN 3", "fused", 1, None) for work in fused]
 
 
 def test_the_epilogue_kernel_of_a_linear_layer_is_its_bias(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from given import Given
 
 IMAGE, FILTER = (1, 64, 56, 56), (64, 64, 1, 1)
@@ -36,6 +37,21 @@ def test_both_gradients_in_one_operator_are_of_no_one_pass(tmp_path: Path) -> No
     assert given.open(tmp_path).execute(query).fetchall() == [
         (None, "explicit_gemm", ["aten::_slow_conv2d_backward"], 80_000)
     ]
+
+
+@pytest.mark.parametrize(
+    ("asked", "direction", "passes"),
+    [("[True, True, False]", None, 2), ("[False, True, True]", "wgrad", 1), ("[True, False, False]", "dgrad", 1)],
+)
+def test_the_gradients_that_one_operator_was_asked_for(
+    tmp_path: Path, asked: str, direction: str | None, passes: int
+) -> None:
+    given = Given()
+    values = ("", "", "", "[0]", "[1, 1]", "[0, 0]", "[1, 1]", "False", "[0, 0]", "1", asked)
+    given.op("aten::convolution_backward", 0, 100, [IMAGE, IMAGE, FILTER], values)
+    given.op("aten::_slow_conv2d_backward", 10, 90)
+    found = given.open(tmp_path).execute("SELECT direction, algorithm, flop FROM conv_calls").fetchall()
+    assert found == [(direction, "explicit_gemm", passes * 2 * 64 * 64 * 56 * 56)]
 
 
 def test_with_a_librarys_account_an_operators_own_time_is_help(tmp_path: Path) -> None:
