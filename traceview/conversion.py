@@ -128,16 +128,16 @@ def read_groups(groups: list[Group], folder: Path, options: Options) -> None:
             sink.join_waiting()
             _add_processor(sink, _described(group, sink))
             _add_rank(sink)
-            _with_room(connection, partial(derive, connection))
-            sink.rank = _free_rank(group.rank if group.rank is not None else sink.recorded_rank, taken)
-            origin = sink.earliest_ns() or 0
-            if sink.zero_unix_ns is not None:
-                if origin_unix_ns is None:
-                    origin_unix_ns = sink.zero_unix_ns + origin
-                origin = origin_unix_ns - sink.zero_unix_ns
-            known = origin_unix_ns if sink.zero_unix_ns is not None else None
-            place = folder / f"rank-{sink.rank:04d}"
-            sink.export(place, origin, known, partial(_with_room, connection))
+            with _Sparing(connection) as attempt:
+                attempt(partial(derive, connection))
+                sink.rank = _free_rank(group.rank if group.rank is not None else sink.recorded_rank, taken)
+                origin = sink.earliest_ns() or 0
+                if sink.zero_unix_ns is not None:
+                    if origin_unix_ns is None:
+                        origin_unix_ns = sink.zero_unix_ns + origin
+                    origin = origin_unix_ns - sink.zero_unix_ns
+                known = origin_unix_ns if sink.zero_unix_ns is not None else None
+                sink.export(folder / f"rank-{sink.rank:04d}", origin, known, attempt)
 
 
 def _size(source: Source) -> int:
@@ -216,18 +216,34 @@ def _plain(error: duckdb.IOException) -> str:
     return text.rpartition('": ')[2].split('"')[0].rstrip(".") or "the disk does not take it"
 
 
-def _with_room(connection: duckdb.DuckDBPyConnection, work: Callable[[], None]) -> None:
-    """Do something that can be done again with little memory, and where that is too little with twice as much."""
-    room, was_less = FIRST_BYTES, True
-    while True:
-        try:
-            # To lower the limit under what is in use fails, too.
-            with less_memory(connection, room) as was_less:
+class _Sparing:
+    """Does what can be done again with little memory, and where that is too little, with twice as much from then on."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._connection = connection
+        self._limit = contextlib.ExitStack()
+        self._room = FIRST_BYTES
+        self._is_less: bool | None = None
+        """Whether less than what is allowed is used; None before a limit is set."""
+
+    def __enter__(self) -> _Sparing:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._limit.close()
+
+    def __call__(self, work: Callable[[], None]) -> None:
+        while True:
+            try:
+                # To lower the limit under what is in use fails, too.
+                if self._is_less is None:
+                    self._is_less = self._limit.enter_context(less_memory(self._connection, self._room))
                 return work()
-        except duckdb.OutOfMemoryException:
-            if not was_less:
-                raise
-        room *= 2
+            except duckdb.OutOfMemoryException:
+                if self._is_less is False:
+                    raise
+            self._limit.close()
+            self._room, self._is_less = 2 * self._room, None
 
 
 @contextlib.contextmanager

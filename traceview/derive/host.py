@@ -132,18 +132,22 @@ def _forward_index(connection: duckdb.DuckDBPyConnection, spans: Spans) -> Ints:
 
 def ranges(connection: duckdb.DuckDBPyConnection, steps: Steps) -> None:
     """Fill derived.ranges: nesting within each kind of range."""
-    kinds = [row[0] for row in connection.execute("SELECT DISTINCT kind FROM stage.ranges ORDER BY 1").fetchall()]
-    for kind in kinds:
-        connection.execute("CREATE OR REPLACE TEMP TABLE of_kind AS SELECT * FROM stage.ranges WHERE kind = $1", [kind])
-        spans = load(connection, "SELECT id, pid, tid, start_ns, dur_ns FROM of_kind")
-        publish(
-            connection,
-            "range_facts",
-            {
-                "id": spans.id,
-                "parent_id": ids_at(spans, spans.parent),
-                "depth": spans.depth,
-                "step": steps.at(spans.start),
-            },
-        )
-        connection.execute("INSERT INTO derived.ranges BY NAME SELECT * FROM range_facts")
+    columns = fetch(connection, _RANGES)
+    spans = Spans(columns["id"], columns["line"], columns["start_ns"], columns["end_ns"])
+    facts = {
+        "id": spans.id,
+        "parent_id": ids_at(spans, spans.parent),
+        "depth": spans.depth,
+        "step": steps.at(spans.start),
+    }
+    publish(connection, "range_facts", facts)
+    connection.execute("INSERT INTO derived.ranges BY NAME SELECT * FROM range_facts")
+    connection.unregister("range_facts")
+
+
+# Each kind on a thread is a line of its own.
+_RANGES = """
+SELECT id, dense_rank() OVER (ORDER BY kind, thread) AS line, start_ns, start_ns + dur_ns AS end_ns
+FROM stage.ranges r JOIN thread t ON r.pid IS NOT DISTINCT FROM t.pid AND r.tid IS NOT DISTINCT FROM t.tid
+ORDER BY line, start_ns, end_ns DESC, id
+"""
