@@ -1,19 +1,47 @@
-"""One rule on a small capture: its answer."""
+"""One rule on a small capture: its answer, and that the printed SQL gives every number of it again."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import duckdb
 from given import Given
 
-from traceview import advice
+from traceview import advice, reports
+from traceview.commands.report import sql_text
 from traceview.model import Finding
 
 
 def answer(rule: str, given: Given, folder: Path, **params: str) -> Finding:
     """What the rule says of these rows."""
     with given.open(folder) as connection:
-        return advice.run(connection, advice.load([rule]), params)[0]
+        (said,) = advice.run(connection, advice.load([rule]), params)
+        derive_again(connection, said, **params)
+    return said
+
+
+def derive_again(connection: duckdb.DuckDBPyConnection, said: Finding, **params: str) -> None:
+    """What `--show-sql` prints for a rule, run on the same capture, says what the rule said."""
+    if not said.n_ranks:
+        return
+    recipe = reports.Recipe("advice", "", "", tuple(advice.load([said.rule])))
+    printed = connection.execute(sql_text(recipe, params))
+    names = [column[0] for column in printed.description or ()]
+    rows = [dict(zip(names, row, strict=True)) for row in printed.fetchall()]
+    assert len(rows) == said.n_ranks
+    for row in rows:
+        if row["rank"] == said.rank:
+            assert (row["saving_ns"], row["step_ns"], row["saving_pct"]) == (
+                said.saving_ns,
+                said.step_ns,
+                said.saving_pct,
+            )
+            assert (row["problem"], row["place"] or "", row["confidence"], tuple(row["evidence"] or ())) == (
+                said.problem,
+                said.place,
+                said.confidence,
+                said.evidence,
+            )
 
 
 def training(steps: int = 3, length: float = 1000, device: str | None = "NVIDIA A100-SXM4-40GB") -> Given:
