@@ -65,7 +65,8 @@ WITH positions AS (
         [f['mb'], f['oc'], coalesce(f['oh'], f['ow']), f['ow']] AS y,
         [coalesce(f['sh'], f['sw']), f['sw']] AS stride, [coalesce(f['ph'], f['pw']), f['pw']] AS padding,
         [coalesce(f['dh'], f['dw']) + 1, f['dw'] + 1] AS dilation,
-        regexp_extract(formats, 'src:(\w+)', 1) AS dtype,
+        -- src:f32:..., before oneDNN 3 src_f32:...
+        nullif(regexp_extract(formats, 'src[:_]([a-z]+\d+)', 1), '') AS dtype,
         CASE WHEN regexp_matches(formats, 'bia:[^u]') THEN [f['oc']] END AS bias
     FROM read WHERE f['iw'] IS NOT NULL AND f['kw'] IS NOT NULL AND f['ow'] IS NOT NULL
 ), compiled AS (

@@ -22,6 +22,12 @@ BLOCKED = re.compile(r"_nchwc$")
 JAX_FUNCTION = re.compile(r"/p?jit\((\w*(?:elu|softmax|sigmoid|silu|swish|softplus|dropout)\w*)\)/\w+$")
 """A function of JAX that says more than the primitive it is made of: `jit(step)/jvp(conv1)/jit(relu)/max`."""
 
+KERAS_UPDATE = re.compile(
+    r"^(?:(?:Stateful)?PartitionedCall(?:_\d+)?/)*(?:sgd|adam\w{0,2}|rmsprop|adagrad|adadelta|nadam|ftrl|lion|lamb|muon)(?:_\d+)?/[^:]*"
+    r":(?:Mul|Sub|Add\w*|RealDiv|Sqrt|Rsqrt|Square|Pow|Neg|Maximum|Minimum|Cast|Select\w*|Assign\w*|ReadVariableOp)$"
+)
+"""Keras 3 writes the update of the weights as general arithmetic, in a scope named after its optimizer."""
+
 
 def leaf(op: str) -> str:
     """The operator's own name, without namespaces, autograd prefixes, TensorFlow scopes, callers and trailing numbers.
@@ -40,6 +46,8 @@ def leaf(op: str) -> str:
     'relu'
     >>> leaf("jit(step)/transpose(jvp(conv2))/conv_general_dilated")
     'conv_general_dilated_grad'
+    >>> leaf("StatefulPartitionedCall/sgd/Mul_7:Mul")
+    'Optimizer.step'
     """
     name = WRAPPERS.sub("", op.split(" < ")[0].strip())
     if name.startswith(("Optimizer.", "nccl:")):
@@ -51,6 +59,8 @@ def leaf(op: str) -> str:
     function = JAX_FUNCTION.search(name)
     if function:
         return function.group(1)
+    if KERAS_UPDATE.match(name):
+        return "Optimizer.step"
     if TYPED.match(name) or (":" in name and "/" in name):
         scope, kind = name.rsplit(":", 1)
         name = kind if kind and not kind.isdigit() else scope

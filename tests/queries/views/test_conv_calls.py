@@ -54,6 +54,16 @@ def test_the_gradients_that_one_operator_was_asked_for(
     assert found == [(direction, "explicit_gemm", passes * 2 * 64 * 64 * 56 * 56)]
 
 
+@pytest.mark.parametrize("source", ["src:f32:a:blocked:abcd::f0", "src_f32::blocked:abcd:f0"])
+def test_the_type_is_told_by_new_and_old_logs(tmp_path: Path, source: str) -> None:
+    given = Given()
+    given.op("Convolution", 0, 100)
+    shape = "mb16_ic1oc20_ih28oh24kh5sh1dh0ph0_iw28ow24kw5sw1dw0pw0"
+    given.primitive("convolution", 10, 90, impl="jit:avx2", prop_kind="forward_training", formats=source, shape=shape)
+    query = "SELECT dtype, input_shape, arithmetic FROM conv_calls JOIN conv_costs USING (op_id, direction)"
+    assert given.open(tmp_path).execute(query).fetchall() == [("f32", [16, 1, 28, 28], "fp32")]
+
+
 def test_with_a_librarys_account_an_operators_own_time_is_help(tmp_path: Path) -> None:
     given = Given()
     given.op("aten::conv2d", 0, 100)
