@@ -43,7 +43,7 @@ WITH call AS (
     QUALIFY row_number() OVER (PARTITION BY s.op_id, s.direction ORDER BY t.position) = 1
 ), judged AS (
     SELECT t.*, a.name AS algorithm, a.memory,
-        concat_ws('; ', 'cuDNN ' || a.since || ' or later', if(t.groups > 1, 'cuDNN 7 or later for groups', NULL), a.layout || ' tensors') AS needs,
+        concat_ws('; ', 'cuDNN ' || a.since || ' or later', if(t.groups > 1, if(t.dilation_most > 1, 'cuDNN 7.1 or later for groups with dilation', 'cuDNN 7 or later for groups'), NULL), a.layout || ' tensors') AS needs,
         CASE WHEN a.method = 'Winograd F(4x4,3x3)' AND t.widest = 5 THEN 'Winograd F(5x5,5x5)' ELSE a.method END AS method,
         list_filter([
             if(NOT list_contains(a.directions, t.form), 'no ' || t.form || ' in cuDNN', NULL),

@@ -186,6 +186,21 @@ def test_nothing_is_called_faster_where_nothing_was_measured(
     assert found == [(7, 0, 0)]
 
 
+@pytest.mark.parametrize(
+    ("options", "needed"),
+    [
+        ({"groups": 2}, "cuDNN 7 or later for groups"),
+        ({"groups": 2, "dilation": 2}, "cuDNN 7.1 or later for groups with dilation"),
+    ],
+)
+def test_groups_need_a_later_library(tmp_path: Path, options: dict[str, Any], needed: str) -> None:
+    given = Given()
+    conv(given, 0, (4, 8, 30, 30), (8, 4, 3, 3), **options)
+    given.kernel("implicit_convolve_sgemm", 20, 30, launched=1)
+    found = rows(given.open(tmp_path), "SELECT needs FROM conv_admissible WHERE algorithm = 'implicit_gemm'")
+    assert found == [(f"cuDNN 1 or later; {needed}",)]
+
+
 @pytest.mark.parametrize("dtype", ["float", "c10::Half", "c10::BFloat16", "float32", "something new"])
 def test_implicit_gemm_takes_every_type_however_it_is_spelled(tmp_path: Path, dtype: str) -> None:
     given = Given()
