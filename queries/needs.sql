@@ -54,15 +54,13 @@ SELECT need, is_there, missing FROM (VALUES
     ('collective_sizes', EXISTS (FROM exchanges WHERE size_bytes IS NOT NULL), 'the sizes of collectives are not recorded'),
     ('memory_share', EXISTS (FROM raw.counters c JOIN raw.devices d ON d.rank = c.rank AND d.device = c.device
         WHERE c.name IN ('allocated_bytes', 'reserved_bytes') AND d.kind = 'gpu' AND d.memory_bytes > 0),
-        'the trace does not record both the memory in use and the memory of the device (PyTorch: profile_memory=True)'),
+        'the memory in use or that of the device is not recorded (PyTorch: profile_memory=True)'),
     ('padding_marks', EXISTS (FROM raw.ranges WHERE name LIKE 'traceview.padding: %'),
-        'a trace does not say which elements of a batch are padding; mark each batch with a range named '
-        || '"traceview.padding: REAL of PADDED" (torch.profiler.record_function, NVTX, a TraceAnnotation)'),
+        'no range tells what is padding; mark each batch with one named "traceview.padding: REAL of PADDED"'),
     ('usage', EXISTS (FROM processes WHERE system_ns IS NOT NULL AND n_recorded > 0),
         'page faults and processor time are not recorded (traceview collect notes them)'),
     ('denormal_counts', EXISTS (FROM processes WHERE n_elements > 0),
-        'a trace holds no values: traceview collect counts denormal parameters and gradients of PyTorch models on a CPU; '
-        || 'elsewhere count assists (perf stat -e assists.fp, fp_assist.any), or compare a run with denormals flushed to zero'),
+        'no trace holds values; traceview collect counts denormals of PyTorch on a CPU, perf stat -e assists.fp the rest'),
     ('data_phase', EXISTS (FROM raw.ranges WHERE kind = 'phase' AND name = 'data'),
         'the trace marks no loading of data')
 ) t(need, is_there, missing)

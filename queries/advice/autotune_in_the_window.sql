@@ -35,8 +35,8 @@ WITH recorded AS (
     FROM lost GROUP BY rank, name
 )
 SELECT k.rank,
-    format('{} launches of {} kernels run in the first of {} iterations and never again, for {:.3f} ms in all{}.',
-        sum(launches), count(*), any_value(n_iterations), sum(own_ns) * any_value(r.per) / 1e6,
+    format('{} launches of {} kernels run in the first of {} iterations and never again, for {:.3f} ms in all, {:.3f} ms for each of {} recorded steps{}.',
+        sum(launches), count(*), any_value(n_iterations), sum(own_ns) * any_value(r.per) / 1e6, sum(own_ns) / 1e6, any_value(r.per),
         if(bool_and(is_warmup), '; means of steps leave that step out, the time of the run does not', '')) AS problem,
     'The longest is ' || arg_max(name, own_ns) AS place, sum(own_ns) AS saving_ns,
     'medium: names that are gone after the start; start-up work of another kind could look the same' AS confidence,

@@ -39,7 +39,8 @@ WITH recorded AS (
         any_value(r.per) AS per
     FROM own o JOIN recorded r USING (rank) GROUP BY o.rank, o.name
 )
-SELECT rank, format('{} calls compile or load code within the recorded steps, for {:.3f} ms in all.', sum(calls), sum(own_ns) * any_value(per) / 1e6)
+SELECT rank, format('{} calls compile or load code within the recorded steps, for {:.3f} ms in all, {:.3f} ms for each of {}.', sum(calls),
+        sum(own_ns) * any_value(per) / 1e6, sum(own_ns) / 1e6, any_value(per))
         AS problem,
     'The longest is ' || arg_max(name, own_ns) AS place, sum(own_ns) AS saving_ns,
     'high for what the names say; the device may have worked meanwhile' AS confidence,

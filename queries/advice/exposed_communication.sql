@@ -1,6 +1,6 @@
 -- title = "Communication that nothing hides"
 -- doc = "Time in which a collective ran and nothing computed on the same rank. The bound is that time; some of it is waiting for slower ranks, which no option of the communication takes away."
--- why = "Gradients are exchanged while the device computes nothing; exchanged in buckets as soon as they are ready, most of it runs beside the backward pass."
+-- why = "Ranks exchange while nothing computes. Gradients sent in buckets as soon as they are ready run beside the backward pass; other exchanges run beside what does not need their result, if started before it."
 -- cost = "Device memory for the buckets; kernels beside a collective run a little slower."
 -- unless = "The ranks wait for a slower one: compare their step times first."
 -- needs = ["communication"]

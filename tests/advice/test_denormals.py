@@ -9,9 +9,7 @@ from given import Given
 
 RULE = "denormals"
 REASON = (
-    "a trace holds no values: traceview collect counts denormal parameters and gradients of PyTorch "
-    "models on a CPU; elsewhere count assists (perf stat -e assists.fp, fp_assist.any), or compare a run "
-    "with denormals flushed to zero."
+    "no trace holds values; traceview collect counts denormals of PyTorch on a CPU, perf stat -e assists.fp the rest."
 )
 
 

@@ -39,5 +39,5 @@ def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
     assert (found.status, found.reason) == (
         "cannot tell",
-        "the trace does not record both the memory in use and the memory of the device (PyTorch: profile_memory=True).",
+        "the memory in use or that of the device is not recorded (PyTorch: profile_memory=True).",
     )

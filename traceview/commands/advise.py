@@ -12,6 +12,7 @@ communication is modelled as a parameter server, a tree and a ring.
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import astuple
@@ -133,7 +134,9 @@ def exact(findings: Sequence[Finding], footer: tuple[str, ...]) -> Report:
 def for_people(findings: Sequence[Finding], footer: tuple[str, ...], with_evidence: bool) -> Report:
     """What was found, then each finding in words, then what cannot be told or was not found."""
     found = [finding for finding in findings if finding.status == "found"]
-    rows = tuple((f.rule, f.title, f.saving_ns, f.saving_pct, f.confidence.partition(":")[0]) for f in found)
+    rows = tuple(
+        (f.rule, f.title, f.saving_ns, f.saving_pct, re.split(r"\W", f.confidence, maxsplit=1)[0]) for f in found
+    )
     columns = ("rule", "title", "saving_ns", "saving_pct", "confidence")
     summary = _section("found", "What to change", _denominator(found), columns, rows, "No rule found its problem.")
     details = [_detail(finding, with_evidence) for finding in found]
