@@ -1,10 +1,10 @@
 -- title = "What the numbers rest on"
 -- doc = "Lines under every report: what could not be attributed, and what was wrong in the input."
 WITH device AS (
-    SELECT count(*) AS n, sum(alone_ns) AS busy_ns,
+    SELECT sum(n) AS n, sum(alone_ns) AS busy_ns,
         coalesce(sum(alone_ns) FILTER (category = 'other'), 0) AS other_ns,
-        count(*) FILTER (op_id IS NULL) AS n_unlinked, coalesce(sum(alone_ns) FILTER (op_id IS NULL), 0) AS unlinked_ns
-    FROM busy
+        coalesce(sum(n) FILTER (NOT has_op), 0) AS n_unlinked, coalesce(sum(alone_ns) FILTER (NOT has_op), 0) AS unlinked_ns
+    FROM totals
 ), averages AS (
     SELECT count(*) AS n, min(n) AS least, max(n) AS most FROM layer_times
 ), lines AS (

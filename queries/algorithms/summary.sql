@@ -16,18 +16,17 @@
 -- peak_pct = "executed FLOP/s, of the device's peak; empty where the peak is unknown"
 -- workspace_bytes = "largest workspace of one call by model"
 SELECT coalesce(c.algorithm, '(unknown)') AS algorithm, c.direction,
-    sum(1.0 / per) AS calls, sum(total_ns / per) AS total_ns,
+    sum(calls / per) AS calls, sum(total_ns / per) AS total_ns,
     100.0 * sum(total_ns / per) / nullif(sum(sum(total_ns / per)) OVER (), 0) AS share_pct,
     sum(main_ns / per) AS main_ns,
     100.0 * sum((total_ns - main_ns) / per) / nullif(sum(total_ns / per), 0) AS overhead_pct,
-    sum(c.flop / per) AS work_flop, sum(executed_flop / per) AS executed_flop,
-    1e9 * sum(c.flop / per) / nullif(sum(total_ns / per) FILTER (c.flop IS NOT NULL), 0) AS effective_flop_per_s,
-    1e9 * sum(executed_flop / per) / nullif(sum(total_ns / per) FILTER (executed_flop IS NOT NULL), 0)
+    sum(calls / per * c.flop) AS work_flop, sum(calls / per * executed_flop) AS executed_flop,
+    1e9 * sum(calls / per * c.flop) / nullif(sum(total_ns / per) FILTER (c.flop IS NOT NULL), 0) AS effective_flop_per_s,
+    1e9 * sum(calls / per * executed_flop) / nullif(sum(total_ns / per) FILTER (executed_flop IS NOT NULL), 0)
         AS executed_flop_per_s,
-    100e9 * sum(executed_flop / per) FILTER (peak_flop_per_s IS NOT NULL)
+    100e9 * sum(calls / per * executed_flop) FILTER (peak_flop_per_s IS NOT NULL)
         / nullif(sum(total_ns / per * peak_flop_per_s) FILTER (executed_flop IS NOT NULL), 0) AS peak_pct,
     max(workspace_bytes) AS workspace_bytes
-FROM counted_conv_calls c
-LEFT JOIN conv_costs k USING (op_id, direction)
+FROM conv_totals c
 GROUP BY c.algorithm, c.direction
 ORDER BY total_ns DESC, algorithm, direction

@@ -23,7 +23,7 @@ WITH lost AS (
 )
 SELECT l.rank, any_value(l.n_iterations) AS iterations, count(DISTINCT l.name) AS names, count(*) AS launches,
     CAST(sum(l.dur_ns) AS BIGINT) AS search_ns,
-    100.0 * sum(l.dur_ns) / nullif((SELECT sum(alone_ns) FROM busy b WHERE b.rank = l.rank), 0) AS device_pct,
+    100.0 * sum(l.dur_ns) / nullif((SELECT sum(alone_ns) FROM totals b WHERE b.rank = l.rank), 0) AS device_pct,
     arg_max(l.name, l.dur_ns) AS longest_name, max(l.dur_ns) AS longest_ns,
     any_value(s.first_ns) AS first_step_ns, any_value(s.later_ns) AS later_step_ns
 FROM lost l LEFT JOIN step s ON s.rank = l.rank

@@ -20,18 +20,12 @@ WITH every AS MATERIALIZED (
 ), opening AS (
     SELECT op_id FROM every WHERE direction = 'fprop'
     QUALIFY row_number() OVER (PARTITION BY rank, step ORDER BY start_ns, op_id) = 1
-), origin AS (
-    -- The forward call that each gradient belongs to, where the profiler linked them.
-    SELECT o.id AS op_id, f.call_id AS forward_call
-    FROM raw.ops o JOIN attributed.op f ON f.id = o.forward_id
-    WHERE o.id IN (SELECT op_id FROM every WHERE direction <> 'fprop')
 ), gradient AS (
     SELECT e.* FROM every e
     JOIN first f ON f.rank = e.rank
-    LEFT JOIN origin g ON g.op_id = e.op_id
-    LEFT JOIN every forward ON forward.op_id = g.forward_call AND forward.direction = 'fprop'
+    LEFT JOIN every forward ON forward.op_id = e.forward_call AND forward.direction = 'fprop'
     WHERE e.direction IN ('dgrad', 'wgrad')
-        AND if(f.layer = '(no layer)', g.forward_call IN (FROM opening), coalesce(forward.layer, e.layer) = f.layer)
+        AND if(f.layer = '(no layer)', e.forward_call IN (FROM opening), coalesce(forward.layer, e.layer) = f.layer)
 ), whole AS (
     SELECT rank, sum(total_ns / per) AS conv_ns, sum(flop / per) AS flop FROM every GROUP BY rank
 )

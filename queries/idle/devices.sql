@@ -10,11 +10,11 @@
 -- idle_pct = "of the span"
 -- gaps = "idle stretches"
 -- longest_ns = "the longest of them"
-SELECT rank, device, max(end_ns) - min(start_ns) AS span_ns, CAST(sum(alone_ns) AS BIGINT) AS busy_ns,
-    CAST(max(end_ns) - min(start_ns) - sum(alone_ns) AS BIGINT) AS idle_ns,
-    100.0 * (max(end_ns) - min(start_ns) - sum(alone_ns)) / nullif(max(end_ns) - min(start_ns), 0) AS idle_pct,
-    count(*) FILTER (start_ns > covered_until_ns) AS gaps,
-    max(start_ns - covered_until_ns) FILTER (start_ns > covered_until_ns) AS longest_ns
-FROM busy
+SELECT rank, device, max(last_ns) - min(first_ns) AS span_ns, CAST(sum(alone_ns) AS BIGINT) AS busy_ns,
+    CAST(max(last_ns) - min(first_ns) - sum(alone_ns) AS BIGINT) AS idle_ns,
+    100.0 * (max(last_ns) - min(first_ns) - sum(alone_ns)) / nullif(max(last_ns) - min(first_ns), 0) AS idle_pct,
+    CAST(sum(totals.gaps) AS BIGINT) AS gaps,
+    max(longest_gap_ns) AS longest_ns
+FROM totals
 GROUP BY rank, device
 ORDER BY rank, device

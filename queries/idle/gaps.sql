@@ -10,11 +10,11 @@
 -- idle_ns = "their sum"
 -- longest_ns = "the longest"
 -- idle_pct = "of all idle time of the device"
-SELECT rank, device, category AS before, coalesce(op_name, '?') AS operator, count(*) AS gaps,
-    CAST(sum(start_ns - covered_until_ns) AS BIGINT) AS idle_ns, max(start_ns - covered_until_ns) AS longest_ns,
-    100.0 * sum(start_ns - covered_until_ns)
-        / nullif(sum(sum(start_ns - covered_until_ns)) OVER (PARTITION BY rank, device), 0) AS idle_pct
-FROM busy
-WHERE start_ns > covered_until_ns
+SELECT rank, device, category AS before, coalesce(op_name, '?') AS operator, CAST(sum(totals.gaps) AS BIGINT) AS gaps,
+    CAST(sum(gap_ns) AS BIGINT) AS idle_ns, max(longest_gap_ns) AS longest_ns,
+    100.0 * sum(gap_ns)
+        / nullif(sum(sum(gap_ns)) OVER (PARTITION BY rank, device), 0) AS idle_pct
+FROM totals
+WHERE totals.gaps > 0
 GROUP BY rank, device, category, operator
 ORDER BY idle_ns DESC, rank, device, before, operator

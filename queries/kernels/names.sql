@@ -14,9 +14,10 @@
 -- max_ns = "longest"
 -- share_pct = "of the sum over all kernels and primitives"
 SELECT name, category, algorithm, direction, library,
-    count(*) AS calls, CAST(sum(dur_ns) AS BIGINT) AS total_ns, avg(dur_ns) AS mean_ns, min(dur_ns) AS min_ns,
-    max(dur_ns) AS max_ns, 100.0 * sum(dur_ns) / nullif(sum(sum(dur_ns)) OVER (), 0) AS share_pct
-FROM activities
+    CAST(sum(n) AS BIGINT) AS calls, CAST(sum(totals.total_ns) AS BIGINT) AS total_ns, sum(totals.total_ns) / sum(n) AS mean_ns,
+    min(min_ns) AS min_ns, max(max_ns) AS max_ns,
+    100.0 * sum(totals.total_ns) / nullif(sum(sum(totals.total_ns)) OVER (), 0) AS share_pct
+FROM totals
 WHERE kind IN ('kernel', 'primitive')
 GROUP BY name, category, algorithm, direction, library
 ORDER BY total_ns DESC, name, category, algorithm, direction, library

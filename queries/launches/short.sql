@@ -12,8 +12,8 @@
 -- launch_ns = "time in the calls that launched them"
 SELECT coalesce(k.op_name, '(no operator)') AS operator, k.category, count(*) AS short,
     100.0 * count(*) / sum(count(*)) OVER () AS short_pct, CAST(sum(k.dur_ns) AS BIGINT) AS total_ns,
-    CAST(sum(a.dur_ns) AS BIGINT) AS launch_ns
-FROM kernels k LEFT JOIN raw.api_calls a ON a.id = k.launch_id
+    CAST(sum(k.launch_dur_ns) AS BIGINT) AS launch_ns
+FROM kernels k
 WHERE k.dur_ns < $short_ns
 GROUP BY k.op_name, k.category
 ORDER BY short DESC, operator, category

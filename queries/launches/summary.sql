@@ -22,6 +22,6 @@ SELECT rank, t.kernels, t.linked, t.launches, t.launch_ns, t.launch_mean_ns, t.l
     100.0 * s.short_ns / nullif(t.total_ns, 0) AS short_time_pct
 FROM launch_totals t
 LEFT JOIN (
-    SELECT rank, count(*) AS short, sum(dur_ns) AS short_ns FROM raw.kernels WHERE dur_ns < $short_ns GROUP BY rank
+    SELECT rank, count(*) AS short, sum(dur_ns) AS short_ns FROM kernels WHERE dur_ns < $short_ns GROUP BY rank
 ) s USING (rank)
 ORDER BY rank

@@ -13,20 +13,15 @@
 -- busy_pct = "of all device time"
 -- layer_pct = "of the time of everything in convolution calls of that layer and direction"
 WITH every AS (
-    SELECT * FROM counted
-), shape AS MATERIALIZED (
-    SELECT op_id AS call_id, array_to_string(filter_shape, 'x') AS filter FROM conv_shapes
-), placed AS (
-    SELECT e.*, coalesce(e.layer, s.filter, e.op_name, '(no operator)') AS place_name
-    FROM every e LEFT JOIN shape s USING (call_id)
+    SELECT *, coalesce(layer, filter, op_name, '(no operator)') AS place_name FROM totals WHERE is_counted
 ), conv AS (
-    SELECT place_name, direction, sum(dur_ns / per) AS total_ns FROM placed WHERE call_id IS NOT NULL GROUP BY ALL
+    SELECT place_name, direction, sum(every.total_ns / per) AS total_ns FROM every WHERE in_call GROUP BY ALL
 ), change AS (
-    SELECT c.*,
+    SELECT c.*, coalesce(c.layer, c.filter, c.op_name, '(no operator)') AS place_name,
         regexp_extract(p.formats, 'src[:_]\S*?blocked:(\w+)', 1) AS logged_source,
         regexp_extract(p.formats, 'dst[:_]\S*?blocked:(\w+)', 1) AS logged_target,
         regexp_extract(c.name, '(?i)((?:n|c)[cdhwn]{2,4})_?(?:to|2)_?((?:n|c)[cdhwn]{2,4})', ['source', 'target']) AS named
-    FROM placed c LEFT JOIN raw.primitives p ON p.id = c.id AND c.kind = 'primitive'
+    FROM counted c LEFT JOIN raw.primitives p ON p.id = c.id AND c.kind = 'primitive'
     WHERE c.category = 'layout_transpose'
 )
 SELECT change.place_name AS layer, if(call_id IS NULL, 'between operators', 'inside convolutions') AS place, change.direction,

@@ -7,9 +7,10 @@
 -- names = "distinct names"
 -- busy_ns = "device time per step, overlaps counted once"
 -- busy_pct = "of all device time"
-SELECT coalesce(library, '(not told)') AS library, sum(1.0 / per) AS calls, count(DISTINCT name) AS names,
+SELECT coalesce(library, '(not told)') AS library, sum(n / per) AS calls, count(DISTINCT name) AS names,
     sum(alone_ns / per) AS busy_ns,
     100.0 * sum(alone_ns / per) / nullif(sum(sum(alone_ns / per)) OVER (), 0) AS busy_pct
-FROM counted
+FROM totals
+WHERE is_counted
 GROUP BY 1
 ORDER BY busy_ns DESC, library

@@ -10,8 +10,8 @@
 WITH ranks AS (
     SELECT avg(step_ns) AS step_ns, count(*) AS n_ranks FROM scope WHERE total_ns > 0
 ), per_category AS (
-    SELECT category, sum(1.0 / per) FILTER (is_continued IS NOT true) / any_value(n_ranks) AS calls, sum(alone_ns / per) / any_value(n_ranks) AS busy_ns
-    FROM counted, ranks GROUP BY category
+    SELECT category, sum(n / per) FILTER (is_continued IS NOT true) / any_value(n_ranks) AS calls, sum(alone_ns / per) / any_value(n_ranks) AS busy_ns
+    FROM totals, ranks WHERE is_counted GROUP BY category
 ), shares AS (
     SELECT category, calls, busy_ns, 0 AS last FROM per_category
     UNION ALL

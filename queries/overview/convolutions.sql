@@ -13,11 +13,11 @@
 -- effective_flop_per_s = "FLOPs of the direct method over total time"
 -- share_pct = "of all convolution time"
 SELECT layer, direction, algorithm,
-    sum(1.0 / per) AS calls,
+    sum(calls / per) AS calls,
     sum(total_ns / per) AS total_ns, sum(main_ns / per) AS main_ns, sum(layout_ns / per) AS layout_ns,
     100.0 * sum(layout_ns / per) / nullif(sum(total_ns / per), 0) AS layout_pct,
-    1e9 * sum(flop / per) / nullif(sum(total_ns / per) FILTER (flop IS NOT NULL), 0) AS effective_flop_per_s,
+    1e9 * sum(calls / per * flop) / nullif(sum(total_ns / per) FILTER (flop IS NOT NULL), 0) AS effective_flop_per_s,
     100.0 * sum(total_ns / per) / nullif(sum(sum(total_ns / per)) OVER (), 0) AS share_pct
-FROM counted_conv_calls
+FROM conv_totals
 GROUP BY layer, direction, algorithm
 ORDER BY min(position), layer, list_position(['fprop', 'dgrad', 'wgrad'], direction), direction, algorithm

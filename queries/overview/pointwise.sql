@@ -8,9 +8,9 @@
 -- calls = "per step"
 -- busy_ns = "device time per step, overlaps counted once"
 -- busy_pct = "of all device time"
-SELECT category, direction, library, sum(1.0 / per) FILTER (is_continued IS NOT true) AS calls, sum(alone_ns / per) AS busy_ns,
-    100.0 * sum(alone_ns / per) / nullif((SELECT sum(alone_ns / per) FROM counted), 0) AS busy_pct
-FROM counted
-WHERE category IN ('bias', 'activation', 'pooling')
+SELECT category, direction, library, sum(n / per) FILTER (is_continued IS NOT true) AS calls, sum(alone_ns / per) AS busy_ns,
+    100.0 * sum(alone_ns / per) / nullif((SELECT sum(alone_ns / per) FROM totals WHERE is_counted), 0) AS busy_pct
+FROM totals
+WHERE is_counted AND category IN ('bias', 'activation', 'pooling')
 GROUP BY category, direction, library
 ORDER BY busy_ns DESC, category, direction, library

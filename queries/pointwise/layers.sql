@@ -12,16 +12,14 @@
 -- busy_pct = "of all device time"
 WITH every AS (
     SELECT * FROM counted
-), shape AS MATERIALIZED (
-    SELECT op_id AS call_id, array_to_string(filter_shape, 'x') AS filter,
-        parameters > list_product(filter_shape) AS has_bias
-    FROM conv_shapes
-), above AS (
+), host AS MATERIALIZED (
     -- Only a CPU's operators have a time of their own.
-    SELECT DISTINCT e.op_id, a.category FROM every e JOIN raw.ops o ON o.id = e.op_id JOIN ops a ON a.id = o.parent_id
-    WHERE e.kind = 'op' AND e.category IN ('bias', 'activation')
+    SELECT call_id, op_id, layer, filter, op_name, category, library, per FROM every WHERE kind = 'op'
+), above AS (
+    SELECT DISTINCT e.op_id, a.category FROM host e JOIN raw.ops o ON o.id = e.op_id JOIN ops a ON a.id = o.parent_id
+    WHERE e.category IN ('bias', 'activation')
 ), own AS (
-    SELECT e.call_id, e.op_id, e.layer, e.op_name,
+    SELECT e.call_id, e.op_id, e.layer, e.filter, e.op_name,
         if(e.category = 'activation', 'activation', 'bias')
             || if(coalesce(e.direction IN ('dgrad', 'wgrad', 'backward'), e.op_is_backward, false), ' gradient', '') AS work,
         coalesce(e.library, '(not told)') AS library,
@@ -36,7 +34,7 @@ WITH every AS (
         OR e.category = 'gemm' AND contains(e.name, 'epilogue::impl::globalKernel')
 ), logged AS (
     -- oneDNN's log says what it fused.
-    SELECT e.call_id, e.op_id, e.layer, e.op_name,
+    SELECT e.call_id, e.op_id, e.layer, e.filter, e.op_name,
         unnest(list_concat(
             if(regexp_matches(p.formats, '\bbia[:_][^u]'), [if(p.prop_kind LIKE 'backward%', 'bias gradient', 'bias')], []),
             if(regexp_matches(p.attributes, 'eltwise_'), ['activation'], []))) AS work,
@@ -45,40 +43,40 @@ WITH every AS (
     WHERE e.kind = 'primitive'
 ), told AS (
     -- A convolution that is given a bias and launches no kernel for it has it in its main kernel.
-    SELECT e.call_id, e.call_id AS op_id, any_value(e.layer) AS layer, NULL AS op_name, 'bias' AS work,
+    SELECT e.call_id, e.call_id AS op_id, any_value(e.layer) AS layer, any_value(e.filter) AS filter, NULL AS op_name, 'bias' AS work,
         coalesce(any_value(e.library) FILTER (e.role = 'main'), '(not told)') AS library, 'fused' AS form,
         any_value(1.0 / per) AS calls, NULL AS busy_ns
-    FROM every e JOIN shape s USING (call_id)
-    WHERE s.has_bias AND e.direction = 'fprop' AND e.kind = 'kernel'
+    FROM every e JOIN conv_shapes s ON s.op_id = e.call_id
+    WHERE s.parameters > list_product(s.filter_shape) AND e.direction = 'fprop' AND e.kind = 'kernel'
     GROUP BY e.call_id HAVING NOT bool_or(e.category = 'bias')
 ), noted AS (
     -- ONNX Runtime's nodes say by their last input whether they add a bias (a product's packed filter is no input), and by
     -- type or name what they apply to the result: a fused node is called after its last part.
-    SELECT e.call_id, e.op_id, e.layer, e.op_name, unnest(list_concat(
+    SELECT e.call_id, e.op_id, e.layer, e.filter, e.op_name, unnest(list_concat(
             if(json_array_length(o.shapes, '$[#-1]') = 1, ['bias'], []),
-            if(regexp_matches(o.name, ':Fused|(?i)(relu|sigmoid|tanh|clip|softplus)[^/]*_nchwc:'), ['activation'], []))) AS work,
+            if(regexp_matches(e.op_name, ':Fused|(?i)(relu|sigmoid|tanh|clip|softplus)[^/]*_nchwc:'), ['activation'], []))) AS work,
         coalesce(nullif(e.library, 'framework'), 'onnxruntime') AS library, 'fused' AS form, 1.0 / per AS calls, NULL AS busy_ns
-    FROM every e JOIN ops o ON o.id = e.op_id
-    WHERE e.kind = 'op' AND o.backend IS NOT NULL AND regexp_matches(o.name, ':(Fused)?(Conv|Gemm)$')
+    FROM (FROM host WHERE regexp_matches(op_name, ':(Fused)?(Conv|Gemm)$')) e JOIN raw.ops o ON o.id = e.op_id
+    WHERE o.backend IS NOT NULL
 ), remapped AS (
     -- TensorFlow calls an operator that it made of several after the last of them. A product's first addition is its bias; a
     -- convolution's may be a batch normalisation, so its bias is told only where the name ends with it.
-    SELECT DISTINCT e.call_id, e.op_id, e.layer, e.op_name, unnest(list_concat(
-            if(regexp_matches(o.name, 'BiasAdd:|FusedMatMul$'), ['bias'], []),
-            if(regexp_matches(o.name, '(?i)(elu|sigmoid|tanh|gelu)[^/]*:'), ['activation'], []),
-            if(ends_with(o.name, 'FilterWithBias'), ['bias gradient'], []))) AS work,
-        if(contains(o.name, ':_Mkl'), 'oneDNN', e.library) AS library, 'fused' AS form, 1.0 / per AS calls, NULL AS busy_ns
-    FROM every e JOIN ops o ON o.id = e.op_id
-    WHERE e.kind = 'op' AND regexp_matches(o.name, ':_(Mkl)?(Native)?(Fused(Conv2D|Conv3D|DepthwiseConv2dNative|MatMul)|\w+FilterWithBias)$')
+    SELECT DISTINCT e.call_id, e.op_id, e.layer, e.filter, e.op_name, unnest(list_concat(
+            if(regexp_matches(e.op_name, 'BiasAdd:|FusedMatMul$'), ['bias'], []),
+            if(regexp_matches(e.op_name, '(?i)(elu|sigmoid|tanh|gelu)[^/]*:'), ['activation'], []),
+            if(ends_with(e.op_name, 'FilterWithBias'), ['bias gradient'], []))) AS work,
+        if(contains(e.op_name, ':_Mkl'), 'oneDNN', e.library) AS library, 'fused' AS form, 1.0 / per AS calls, NULL AS busy_ns
+    FROM host e
+    WHERE regexp_matches(e.op_name, ':_(Mkl)?(Native)?(Fused(Conv2D|Conv3D|DepthwiseConv2dNative|MatMul)|\w+FilterWithBias)$')
         AND e.op_id NOT IN (SELECT op_id FROM raw.primitives WHERE op_id IS NOT NULL)
 ), united AS (
     SELECT *, coalesce(layer, filter, op_name, '(no operator)') AS place
     FROM (FROM own UNION ALL BY NAME FROM logged UNION ALL BY NAME FROM told UNION ALL BY NAME FROM noted
-        UNION ALL BY NAME FROM remapped) LEFT JOIN shape USING (call_id)
+        UNION ALL BY NAME FROM remapped)
 )
 SELECT coalesce(place, '(all layers)') AS layer, work, library, form, sum(calls) AS calls,
     CAST(sum(time_ns) AS DOUBLE) AS time_ns, CAST(sum(busy_ns) AS DOUBLE) AS busy_ns,
-    100.0 * sum(busy_ns) / nullif((SELECT sum(alone_ns / per) FROM every), 0) AS busy_pct
+    100.0 * sum(busy_ns) / nullif((SELECT sum(alone_ns / per) FROM totals WHERE is_counted), 0) AS busy_pct
 FROM united
 GROUP BY GROUPING SETS ((work, library, form), (place, work, library, form))
 ORDER BY place IS NOT NULL, busy_ns DESC NULLS LAST, layer, work, library, form

@@ -15,6 +15,7 @@
 -- parameters = "elements of the filter and, in a forward call that has one, the bias"
 -- direction = "fprop, dgrad or wgrad; none where one operator computes both gradients and nothing tells them apart"
 -- flop = "FLOPs of the direct method, two per multiply-accumulate; of both gradients where the direction is none for that"
+-- forward_call = "the call that this one is the gradient of, where the profiler linked them"
 -- start_ns = "start of the first thing under the call"
 -- main_ns = "time of the arithmetic"
 -- transform_ns = "time of im2col, FFT and Winograd transforms"
@@ -65,9 +66,10 @@ SELECT
     END AS confidence,
     c.algorithms, c.evidence, c.libraries, c.n_parts,
     s.input_shape, s.filter_shape, s.output_shape, s.stride, s.padding, s.dilation, s.groups, s.transposed,
-    s.dtype, s.parameters, if(c.way = 'unknown' AND o.direction IS NULL AND len(s.gradients) = 2, 2, 1) * s.flop AS flop,
+    s.dtype, s.parameters, if(c.way = 'unknown' AND o.direction IS NULL AND len(s.gradients) = 2, 2, 1) * s.flop AS flop, f.call_id AS forward_call,
     c.start_ns, c.end_ns, c.main_ns, c.transform_ns, c.layout_ns, c.bias_ns, c.activation_ns, c.helper_ns, c.total_ns
 FROM own c
 LEFT JOIN ops o ON o.id = c.call_id
+LEFT JOIN attributed.op f ON f.id = o.forward_id
 LEFT JOIN raw.ranges r ON r.id = c.call_id
 LEFT JOIN conv_shapes s ON s.op_id = c.call_id

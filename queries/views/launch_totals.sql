@@ -12,10 +12,10 @@
 -- queue_max_ns = "queue delay, longest"
 -- total_ns = "sum of the kernels' durations"
 WITH linked AS (
-    SELECT k.rank, k.id, k.dur_ns, k.launch_id, a.dur_ns AS call_ns,
-        k.start_ns - a.start_ns - a.dur_ns AS queue_ns,
+    SELECT k.rank, k.id, k.dur_ns, k.launch_id, k.launch_dur_ns AS call_ns,
+        k.start_ns - k.launch_start_ns - k.launch_dur_ns AS queue_ns,
         row_number() OVER (PARTITION BY k.launch_id ORDER BY k.start_ns, k.id) AS position
-    FROM raw.kernels k LEFT JOIN raw.api_calls a ON a.id = k.launch_id
+    FROM kernels k
 )
 SELECT rank, count(*) AS kernels, count(launch_id) AS linked, count(DISTINCT launch_id) AS launches,
     CAST(sum(call_ns) FILTER (position = 1) AS BIGINT) AS launch_ns, avg(call_ns) FILTER (position = 1) AS launch_mean_ns,

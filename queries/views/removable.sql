@@ -16,13 +16,14 @@
 -- allocations = "idle stretches while the host allocates or frees device memory"
 -- communication = "communication that nothing hides"
 WITH every AS MATERIALIZED (
-    SELECT id, rank, kind, name, category, direction, op_id, op_name, device, step, start_ns, covered_until_ns, alone_ns, per
+    SELECT id, rank, kind, name, category, direction, op_id, op_name, device, step, start_ns, covered_until_ns, alone_ns, per,
+        op_is_backward
     FROM counted
 ), idle AS (
     -- Before the first row of a recording the device is idle from the start of its step.
     SELECT e.id, e.rank, e.kind, coalesce(e.covered_until_ns, s.start_ns) AS start_ns, e.start_ns AS end_ns, e.per,
-        a.start_ns + a.dur_ns AS launched_ns
-    FROM every e LEFT JOIN raw.kernels k ON k.id = e.id LEFT JOIN raw.api_calls a ON a.id = k.launch_id
+        k.launch_start_ns + k.launch_dur_ns AS launched_ns
+    FROM every e LEFT JOIN kernels k ON k.id = e.id
     LEFT JOIN step_times s ON s.rank = e.rank AND s.step = e.step AND e.covered_until_ns IS NULL
     WHERE e.kind IN ('kernel', 'copy') AND e.start_ns > coalesce(e.covered_until_ns, s.start_ns)
 ), wait AS (
@@ -60,11 +61,11 @@ UNION ALL
 SELECT 'firstlayer', e.rank, e.id, false, e.alone_ns / e.per FROM every e
 WHERE e.id IN (SELECT id FROM input_gradients WHERE channels <= 4 OR size_bytes >= 65536)
 UNION ALL
-SELECT 'copies', e.rank, e.id, false, e.alone_ns / e.per FROM every e JOIN memcpys m ON m.id = e.id
-WHERE e.kind = 'copy' AND m.direction IN ('HtoD', 'DtoH')
+SELECT 'copies', e.rank, e.id, false, e.alone_ns / e.per FROM every e
+WHERE e.kind = 'copy' AND e.category IN ('memcpy_htod', 'memcpy_dtoh')
 UNION ALL
-SELECT 'pointwise', e.rank, e.id, false, e.alone_ns / e.per FROM every e LEFT JOIN raw.ops o ON o.id = e.op_id
-WHERE e.category IN ('bias', 'activation') AND NOT coalesce(o.is_backward, false)
+SELECT 'pointwise', e.rank, e.id, false, e.alone_ns / e.per FROM every e
+WHERE e.category IN ('bias', 'activation') AND NOT coalesce(e.op_is_backward, false)
     AND coalesce(e.direction, '') NOT IN ('dgrad', 'wgrad', 'backward')
     AND NOT regexp_matches(concat_ws(' ', e.name, e.op_name), '(?i)grad|backward|bprop|bwd')
 UNION ALL

@@ -1,0 +1,13 @@
+-- title = "recorded"
+-- doc = "Per rank, how much was recorded of what."
+-- [columns]
+-- kernels = "kernels"
+-- memcpys = "copies and fills"
+-- primitives = "primitives of CPU libraries"
+-- ops = "operators"
+SELECT r.rank, coalesce(k.n, 0) AS kernels, coalesce(m.n, 0) AS memcpys, coalesce(p.n, 0) AS primitives, coalesce(o.n, 0) AS ops
+FROM (SELECT DISTINCT rank FROM raw.ranks) r
+LEFT JOIN (SELECT rank, count(*) AS n FROM raw.kernels GROUP BY rank) k USING (rank)
+LEFT JOIN (SELECT rank, count(*) AS n FROM raw.memcpys GROUP BY rank) m USING (rank)
+LEFT JOIN (SELECT rank, count(*) AS n FROM raw.primitives GROUP BY rank) p USING (rank)
+LEFT JOIN (SELECT rank, count(*) AS n FROM raw.ops GROUP BY rank) o USING (rank)
