@@ -96,6 +96,9 @@ def test_a_log_beside_a_trace_of_the_same_network(root: Path, captures: Any) -> 
         measured(captures, root / "samples/cntk_timing/cntk-2.7-alexnet-cpu.txt.gz"),
         compare.measure(captures.open(root / "samples/kineto/torch-2.13.0-alexnet-cpu.json.gz"), "torch", None, False),
     ]
-    layers = {row["base_layer"]: row for row in table(compare.compare(runs), "layers")}
+    report = compare.compare(runs)
+    layers = {row["base_layer"]: row for row in table(report, "layers")}
     assert [layers[f"conv{n}"]["layer"] for n in range(1, 6)] == [f"conv{n}" for n in range(1, 6)]
     assert [layers[f"fc{n}"]["layer"] for n in (6, 7, 8)] == ["fc6", "fc7", "fc8"]
+    # What a log does not tell is not missing in it.
+    assert [table(report, name) for name in ("names", "convolutions", "algorithms", "copies")] == [[], [], [], []]

@@ -1,6 +1,6 @@
 -- title = "Algorithms of the convolutions"
 -- doc = "Per step and rank, over all layers."
--- cannot = "There is only one run, or no call of a convolution is recorded in any."
+-- cannot = "There are no two runs with timelines, or no call of a convolution is recorded in any."
 -- bar = "diff_ns"
 -- [columns]
 -- run = "run"
@@ -18,6 +18,7 @@ WITH side AS (
         coalesce(sum(c.calls) FILTER (c.run = 0), 0) AS base_calls, coalesce(sum(c.calls) FILTER (c.run > 0), 0) AS calls,
         coalesce(sum(c.total_ns) FILTER (c.run = 0), 0) AS base_ns, coalesce(sum(c.total_ns) FILTER (c.run > 0), 0) AS total_ns
     FROM pair p JOIN conv c ON c.run IN (0, p.run)
+    WHERE NOT p.is_log
     GROUP BY ALL
 )
 SELECT label AS run, direction, algorithm, base_calls, calls, base_ns, total_ns, total_ns - base_ns AS diff_ns,

@@ -1,6 +1,6 @@
 -- title = "Copies and fills"
 -- doc = "Sums of durations; throughput is bytes over the time of copies that record a size."
--- cannot = "There is only one run, or no copy in any."
+-- cannot = "There are no two runs with timelines, or no copy is recorded in any."
 -- bar = "diff_ns"
 -- [columns]
 -- run = "run"
@@ -26,6 +26,7 @@ WITH side AS (
         coalesce(any_value(c.total_ns) FILTER (c.run = 0), 0) AS base_ns, coalesce(any_value(c.total_ns) FILTER (c.run > 0), 0) AS total_ns,
         any_value(c.sized_ns) FILTER (c.run = 0) AS base_sized_ns, any_value(c.sized_ns) FILTER (c.run > 0) AS sized_ns
     FROM pair p JOIN "copy" c ON c.run IN (0, p.run)
+    WHERE NOT p.is_log
     GROUP BY ALL
 )
 SELECT label AS run, direction, base_calls, calls, calls / nullif(base_calls, 0) AS calls_ratio, base_size_bytes, size_bytes,

@@ -1,5 +1,5 @@
 -- title = "Where the difference goes"
--- doc = "By category, with overlaps counted once, so that the parts add up to the step. The share is of the difference of the whole step; a part that goes against it has a share below zero, and the parts then share more than 100 %."
+-- doc = "By category, with overlaps counted once, so that the parts add up to the step. The share is of the difference of the whole step; a part that goes against it has a share below zero, and the parts then share more than 100 %. Where the layers of a log add up to more than its step, the time in no layer is below zero."
 -- cannot = "There is only one run, or nothing ran in any."
 -- bar = "diff_ns"
 -- [columns]

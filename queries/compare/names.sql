@@ -1,6 +1,6 @@
 -- title = "Kernels, copies, primitives and operators that differ most"
 -- doc = "By name as recorded, so that frameworks and versions that name things differently stand apart; overlaps counted once."
--- cannot = "There is only one run, or no kernel, copy, primitive or operator is recorded in any."
+-- cannot = "There are no two runs with timelines, or no kernel, copy, primitive or operator is recorded in any."
 -- bar = "diff_ns"
 -- [columns]
 -- run = "run"
@@ -18,6 +18,7 @@ WITH side AS (
         coalesce(sum(n.calls) FILTER (n.run > 0), 0) AS calls, coalesce(sum(n.busy_ns) FILTER (n.run = 0), 0) AS base_ns,
         coalesce(sum(n.busy_ns) FILTER (n.run > 0), 0) AS busy_ns
     FROM pair p JOIN name n ON n.run IN (0, p.run)
+    WHERE NOT p.is_log
     GROUP BY p.run, p.label, p.diff_ns, n.name, n.category
 )
 SELECT label AS run, name, category, base_calls, calls, base_ns, busy_ns, busy_ns - base_ns AS diff_ns,
