@@ -10,6 +10,7 @@ capture, so the first line is apart from the others. Prints seconds, processor s
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shutil
 import subprocess
@@ -55,7 +56,8 @@ def repeat(capture: Path, target: Path, kernels: int) -> int:
                 for first in range(0, times, at_once):
                     copies = range(first, min(first + at_once, times))
                     writer.write_table(pa.concat_tables(_moved(rows, table, copy, steps) for copy in copies))
-    shutil.copy(capture / store.KEY_FILE, target / store.KEY_FILE)
+    key = json.loads((capture / store.KEY_FILE).read_text())
+    (target / store.KEY_FILE).write_text(json.dumps({**key, "sums": {}}))
     return times
 
 

@@ -66,6 +66,8 @@ def make_hostile(capture: Path) -> None:
             query = f"CREATE TABLE spoiled AS SELECT * REPLACE ({', '.join(spoiled)}) FROM rows"
             connection.execute(query, {"heads": list(HEADS), "tail": TAIL})
             connection.execute("COPY spoiled TO $1 (FORMAT parquet)", [str(file)])
+    key = json.loads((capture / store.KEY_FILE).read_text())
+    (capture / store.KEY_FILE).write_text(json.dumps({**key, "sums": {}}))
 
 
 @pytest.fixture(scope="module")

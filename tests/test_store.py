@@ -141,6 +141,27 @@ def test_a_damaged_capture_is_a_sentence(tmp_path: Path) -> None:
         traceview.open(folder)
 
 
+def flipped(file: Path) -> None:
+    """One bit of a file is another, in the middle of it, and nothing else says so."""
+    data = bytearray(file.read_bytes())
+    data[len(data) // 3] ^= 4
+    file.write_bytes(data)
+
+
+def test_one_wrong_bit_in_a_capture_is_a_sentence_and_in_a_cache_read_again(tmp_path: Path) -> None:
+    trace = tmp_path / "trace.json"
+    trace.write_bytes(event("a", 1))
+    folder = store.convert([trace], tmp_path / "capture")
+    flipped(folder / "rank-0000/ops.parquet")
+    with pytest.raises(
+        InputError, match=r"is damaged \(ops\.parquet is not what was written there\); convert it again"
+    ):
+        traceview.open(folder)
+    cache = store.resolve(trace)
+    flipped(cache / "rank-0000/ops.parquet")
+    assert traceview.open(trace).execute("SELECT name FROM ops").fetchall() == [("a",)]
+
+
 def test_a_locked_connection_sees_the_capture_only(tmp_path: Path) -> None:
     (tmp_path / "trace.json").write_bytes(event("a", 1))
     secret = tmp_path / "secret.csv"

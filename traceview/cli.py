@@ -10,9 +10,10 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from traceview import __version__
-from traceview.errors import InputError, TraceviewError, UsageError
+from traceview.errors import CORRUPT, InputError, TraceviewError, UsageError
 
 VERBS = ("collect", "convert", "report", "sql", "advise", "compare", "classify", "list")
 
@@ -80,11 +81,26 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("traceview: interrupted", file=sys.stderr)
         return 130
     except Exception as error:
+        if _forgot(error, _inputs(args)):
+            return InputError.exit_code
         # The last resort: a fault of ours, which should have been a TraceviewError where it happened.
         if args.debug:
             raise
         print(f"traceview: {_apology(error, _inputs(args))}", file=sys.stderr)
         return InputError.exit_code if _inputs(args) else UsageError.exit_code
+
+
+def _forgot(error: Exception, inputs: Sequence[str]) -> bool:
+    """Whether what was kept of the inputs was at fault: damaged after it was made, and without it the command works."""
+    if CORRUPT not in str(error) or not inputs:
+        return False
+    from traceview import store
+
+    for path in inputs:
+        store.forget(Path(path))
+    text = f"what was kept of {_harmless(', '.join(inputs))} was damaged and is removed; run the command again."
+    print(f"traceview: {text}", file=sys.stderr)
+    return True
 
 
 def _inputs(args: argparse.Namespace) -> list[str]:

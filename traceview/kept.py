@@ -14,6 +14,7 @@ from pathlib import Path
 import duckdb
 
 from traceview import scratch
+from traceview.errors import CORRUPT
 from traceview.paths import PACKAGE, content, digest
 
 CATALOG = "kept"
@@ -28,7 +29,9 @@ def attach(connection: duckdb.DuckDBPyConnection, folder: Path) -> bool:
         return False
     try:
         connection.execute(f"ATTACH $1 AS {CATALOG} (READ_ONLY)", [str(files[CATALOG].absolute())])
-    except duckdb.Error:  # A file system without locks, or out of memory: it can do without.
+    except duckdb.Error as error:  # A file system without locks, or out of memory: it can do without.
+        if CORRUPT in str(error):
+            forget(folder)
         return False
     return True
 
@@ -36,6 +39,12 @@ def attach(connection: duckdb.DuckDBPyConnection, folder: Path) -> bool:
 def is_there(folder: Path) -> bool:
     """Whether something whole is kept of a capture."""
     return scratch.sealed(_place(folder)) is not None
+
+
+def forget(folder: Path) -> None:
+    """Remove what is kept of a capture."""
+    for place in folder.glob(f"{PREFIX}-*"):
+        shutil.rmtree(place, ignore_errors=True)
 
 
 @contextlib.contextmanager

@@ -15,13 +15,15 @@ import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterable, Iterator
 from glob import escape
 from pathlib import Path
 
 SEAL = "sealed.json"
 END_BYTES = 1 << 14
 """Of each end of a sealed file: a database says in its head what lies where in it, and a cut file lacks its tail."""
+BLOCK_BYTES = 1 << 20
 YOUNG_SECONDS = 60
 """A folder is without its lock for a moment after it is made."""
 
@@ -77,6 +79,28 @@ def sealed(place: Path) -> dict[str, Path] | None:
     except (OSError, ValueError, AttributeError):
         pass
     return None
+
+
+def sums(place: Path, files: Iterable[Path]) -> dict[str, int | None]:
+    """A check sum of each file, by its path in the folder."""
+    return {str(path.relative_to(place)): _sum(path) for path in sorted(files)}
+
+
+def damaged(place: Path, known: object) -> Path | None:
+    """The first file that no longer has the sum that was noted; None where none is, or where nothing was noted."""
+    noted = {place / str(name): value for name, value in known.items()} if isinstance(known, dict) else {}
+    return next((path for path, value in noted.items() if _sum(path) != value), None)
+
+
+def _sum(path: Path) -> int | None:
+    found = 0
+    try:
+        with path.open("rb") as file:
+            while block := file.read(BLOCK_BYTES):
+                found = zlib.crc32(block, found)
+    except OSError:
+        return None
+    return found
 
 
 def _mark(path: Path) -> list[int | str]:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock
 
-from traceview import capture, scratch
+from traceview import capture, kept, scratch
 from traceview.errors import InputError, UsageError
 from traceview.files import files_in, peek
 from traceview.model import Options as Options
@@ -113,8 +113,32 @@ def open_capture(path: Path, options: Options | None = None, asked: str | None =
     `asked`: the text of the queries to come, when it is known; only the views they rest on are made.
     """
     folder = resolve(path, options)
-    capture.keep(folder, options)
+    if not kept.is_there(folder):
+        folder = _whole(path, folder, options)
+        capture.keep(folder, options)
     return capture.connect(folder, asked)
+
+
+def forget(path: Path) -> None:
+    """Remove what is kept of an input, whether it is a capture or a trace: the next report works it out again."""
+    for folder in (path, _cache_place(path)):
+        kept.forget(folder)
+
+
+def _whole(path: Path, folder: Path, options: Options | None) -> Path:
+    """The capture of an input, read once more where its files are not what was written. Parquet has no checksums."""
+    damaged = scratch.damaged(folder, _read_key(folder).get("sums"))
+    if not damaged:
+        return folder
+    if folder == path and not (path / "raw").is_dir():
+        raise InputError(f"{path} is damaged ({damaged.name} is not what was written there); convert it again.")
+    try:
+        (folder / KEY_FILE).unlink()
+    except OSError as error:
+        raise InputError(
+            f"{damaged} is not what was written there, and cannot be replaced: {error.strerror}."
+        ) from error
+    return resolve(path, options)
 
 
 lock = capture.lock
@@ -258,9 +282,10 @@ def _read_json(path: Path) -> dict[str, Any]:
 
 
 def _write_key(folder: Path, files: Sequence[Path]) -> None:
-    (folder / KEY_FILE).write_text(json.dumps(_key(files)), encoding="utf-8")
+    sums = scratch.sums(folder, folder.glob("rank-*/*.parquet"))
+    (folder / KEY_FILE).write_text(json.dumps({**_key(files), "sums": sums}), encoding="utf-8")
 
 
 def _is_fresh(place: Path, files: Sequence[Path]) -> bool:
     found = _read_key(place)
-    return bool(found) and found == _key(files)
+    return bool(found) and {name: value for name, value in found.items() if name != "sums"} == _key(files)
