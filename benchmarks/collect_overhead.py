@@ -6,8 +6,8 @@ Every contender is a whole process that runs the same sample on one thread; cont
 torch.profiler as its documentation shows it, with shapes; `profiler, minimum` records no shapes. A step lasts from one
 end of the optimizer's `step` to the next; the steps that are recorded count, without the first, which also holds the
 profiler's start. A ratio is taken within a round, of the medians of that round's steps; the table shows its median over
-the rounds, and from which to which it went. `fastest step` compares the least processor time of any step: other programs
-only ever add to it. Where they load the machine compare processor times.
+the rounds, and from which to which it went. `fastest step` compares the least processor time of any step: what else the
+machine does only adds to it. Where other programs load the machine compare processor times.
 """
 
 from __future__ import annotations
