@@ -1,5 +1,5 @@
 -- title = "By algorithm and direction"
--- doc = "Per step. The models count products and transforms with their padding and tile-edge waste; F(5x5,5x5) counts products only. Peaks are those of the arithmetic's type."
+-- doc = "Per step and rank. The models count products and transforms with their padding and tile-edge waste; F(5x5,5x5) counts products only. Peaks are those of the arithmetic's type."
 -- cannot = "No convolution operator in this trace."
 -- [columns]
 -- algorithm = "how it was computed; (unknown) where nothing below the call tells"
@@ -16,16 +16,16 @@
 -- peak_pct = "executed FLOP/s, of the device's peak; empty where the peak is unknown"
 -- workspace_bytes = "largest workspace of one call by model"
 SELECT coalesce(c.algorithm, '(unknown)') AS algorithm, c.direction,
-    sum(calls / per) AS calls, sum(total_ns / per) AS total_ns,
-    100.0 * sum(total_ns / per) / nullif(sum(sum(total_ns / per)) OVER (), 0) AS share_pct,
-    sum(main_ns / per) AS main_ns,
-    100.0 * sum((total_ns - main_ns) / per) / nullif(sum(total_ns / per), 0) AS overhead_pct,
-    sum(calls / per * c.flop) AS work_flop, sum(calls / per * executed_flop) AS executed_flop,
-    1e9 * sum(calls / per * c.flop) / nullif(sum(total_ns / per) FILTER (c.flop IS NOT NULL), 0) AS effective_flop_per_s,
-    1e9 * sum(calls / per * executed_flop) / nullif(sum(total_ns / per) FILTER (executed_flop IS NOT NULL), 0)
+    sum(calls / per_rank) AS calls, sum(total_ns / per_rank) AS total_ns,
+    100.0 * sum(total_ns / per_rank) / nullif(sum(sum(total_ns / per_rank)) OVER (), 0) AS share_pct,
+    sum(main_ns / per_rank) AS main_ns,
+    100.0 * sum((total_ns - main_ns) / per_rank) / nullif(sum(total_ns / per_rank), 0) AS overhead_pct,
+    sum(calls / per_rank * c.flop) AS work_flop, sum(calls / per_rank * executed_flop) AS executed_flop,
+    1e9 * sum(calls / per_rank * c.flop) / nullif(sum(total_ns / per_rank) FILTER (c.flop IS NOT NULL), 0) AS effective_flop_per_s,
+    1e9 * sum(calls / per_rank * executed_flop) / nullif(sum(total_ns / per_rank) FILTER (executed_flop IS NOT NULL), 0)
         AS executed_flop_per_s,
-    100e9 * sum(calls / per * executed_flop) FILTER (peak_flop_per_s IS NOT NULL)
-        / nullif(sum(total_ns / per * peak_flop_per_s) FILTER (executed_flop IS NOT NULL), 0) AS peak_pct,
+    100e9 * sum(calls / per_rank * executed_flop) FILTER (peak_flop_per_s IS NOT NULL)
+        / nullif(sum(total_ns / per_rank * peak_flop_per_s) FILTER (executed_flop IS NOT NULL), 0) AS peak_pct,
     max(workspace_bytes) AS workspace_bytes
 FROM conv_totals c
 GROUP BY c.algorithm, c.direction

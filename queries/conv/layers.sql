@@ -22,16 +22,16 @@
 -- share_pct = "of all convolution time"
 SELECT layer, direction, algorithm,
     array_to_string(input_shape, 'x') AS input, array_to_string(filter_shape, 'x') AS filter,
-    sum(calls / per) AS calls, sum(total_ns / per) AS total_ns, sum(main_ns / per) AS main_ns,
-    sum(transform_ns / per) AS transform_ns, sum(layout_ns / per) AS layout_ns, sum(bias_ns / per) AS bias_ns,
-    sum(activation_ns / per) AS activation_ns, sum(helper_ns / per) AS helper_ns,
-    sum(calls / per * flop) AS work_flop,
-    1e9 * sum(calls / per * flop) / nullif(sum(total_ns / per) FILTER (flop IS NOT NULL), 0) AS effective_flop_per_s,
-    1e9 * sum(calls / per * executed_flop) / nullif(sum(total_ns / per) FILTER (executed_flop IS NOT NULL), 0)
+    sum(calls / per_rank) AS calls, sum(total_ns / per_rank) AS total_ns, sum(main_ns / per_rank) AS main_ns,
+    sum(transform_ns / per_rank) AS transform_ns, sum(layout_ns / per_rank) AS layout_ns, sum(bias_ns / per_rank) AS bias_ns,
+    sum(activation_ns / per_rank) AS activation_ns, sum(helper_ns / per_rank) AS helper_ns,
+    sum(calls / per_rank * flop) AS work_flop,
+    1e9 * sum(calls / per_rank * flop) / nullif(sum(total_ns / per_rank) FILTER (flop IS NOT NULL), 0) AS effective_flop_per_s,
+    1e9 * sum(calls / per_rank * executed_flop) / nullif(sum(total_ns / per_rank) FILTER (executed_flop IS NOT NULL), 0)
         AS executed_flop_per_s,
-    100e9 * sum(calls / per * executed_flop) FILTER (peak_flop_per_s IS NOT NULL)
-        / nullif(sum(total_ns / per * peak_flop_per_s) FILTER (executed_flop IS NOT NULL), 0) AS peak_pct,
-    100.0 * sum(total_ns / per) / nullif(sum(sum(total_ns / per)) OVER (), 0) AS share_pct
+    100e9 * sum(calls / per_rank * executed_flop) FILTER (peak_flop_per_s IS NOT NULL)
+        / nullif(sum(total_ns / per_rank * peak_flop_per_s) FILTER (executed_flop IS NOT NULL), 0) AS peak_pct,
+    100.0 * sum(total_ns / per_rank) / nullif(sum(sum(total_ns / per_rank)) OVER (), 0) AS share_pct
 FROM conv_totals
 GROUP BY layer, direction, algorithm, input_shape, filter_shape
 ORDER BY min(position), layer, list_position(['fprop', 'dgrad', 'wgrad'], direction), direction, algorithm, input, filter

@@ -10,7 +10,7 @@
 -- share_pct = "of all device time"
 -- top = "category that took most of it"
 WITH placed AS (
-    SELECT coalesce(a.layer, '(no layer)') AS layer, l.first_ns, a.category, a.alone_ns / a.per AS busy_ns,
+    SELECT coalesce(a.layer, '(no layer)') AS layer, l.first_ns, a.category, a.alone_ns / a.per_rank AS busy_ns,
         CASE WHEN a.op_is_backward OR a.op_phase = 'backward' THEN 'backward'
             WHEN a.op_phase IN ('optimizer', 'data') OR a.category = 'optimizer' OR NOT a.has_op OR (a.layer IS NULL AND a.op_phase IS NULL) THEN 'other'
             ELSE 'forward' END AS way

@@ -15,7 +15,7 @@
 WITH every AS (
     SELECT *, coalesce(layer, filter, op_name, '(no operator)') AS place_name FROM totals WHERE is_counted
 ), conv AS (
-    SELECT place_name, direction, sum(every.total_ns / per) AS total_ns FROM every WHERE in_call GROUP BY ALL
+    SELECT place_name, direction, sum(every.total_ns / per_rank) AS total_ns FROM every WHERE in_call GROUP BY ALL
 ), change AS (
     SELECT c.*, coalesce(c.layer, c.filter, c.op_name, '(no operator)') AS place_name,
         regexp_extract(p.formats, 'src[:_]\S*?blocked:(\w+)', 1) AS logged_source,
@@ -29,9 +29,9 @@ SELECT change.place_name AS layer, if(call_id IS NULL, 'between operators', 'ins
         AS source,
     coalesce(nullif(logged_target, ''), nullif(upper(named.target), ''), if(name LIKE '%:ReorderInput', 'NCHWc', NULL), '(not told)')
         AS target,
-    name, sum(1.0 / per) AS calls, sum(alone_ns / per) AS busy_ns,
-    100.0 * sum(alone_ns / per) / nullif((SELECT sum(alone_ns / per) FROM every), 0) AS busy_pct,
-    CASE WHEN call_id IS NOT NULL THEN 100.0 * sum(dur_ns / per) / nullif(any_value(conv.total_ns), 0) END AS layer_pct
+    name, sum(1.0 / per_rank) AS calls, sum(alone_ns / per_rank) AS busy_ns,
+    100.0 * sum(alone_ns / per_rank) / nullif((SELECT sum(alone_ns / per_rank) FROM every), 0) AS busy_pct,
+    CASE WHEN call_id IS NOT NULL THEN 100.0 * sum(dur_ns / per_rank) / nullif(any_value(conv.total_ns), 0) END AS layer_pct
 FROM change
 LEFT JOIN conv ON conv.place_name = change.place_name AND conv.direction IS NOT DISTINCT FROM change.direction
 GROUP BY change.place_name, change.direction, source, target, name, call_id IS NULL, call_id IS NOT NULL

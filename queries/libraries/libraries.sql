@@ -7,9 +7,9 @@
 -- names = "distinct names"
 -- busy_ns = "device time per step, overlaps counted once"
 -- busy_pct = "of all device time"
-SELECT coalesce(library, '(not told)') AS library, sum(n / per) AS calls, count(DISTINCT name) AS names,
-    sum(alone_ns / per) AS busy_ns,
-    100.0 * sum(alone_ns / per) / nullif(sum(sum(alone_ns / per)) OVER (), 0) AS busy_pct
+SELECT coalesce(library, '(not told)') AS library, sum(n / per_rank) AS calls, count(DISTINCT name) AS names,
+    sum(alone_ns / per_rank) AS busy_ns,
+    100.0 * sum(alone_ns / per_rank) / nullif(sum(sum(alone_ns / per_rank)) OVER (), 0) AS busy_pct
 FROM totals
 WHERE is_counted
 GROUP BY 1

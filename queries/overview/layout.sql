@@ -1,5 +1,5 @@
 -- title = "Layout changes"
--- doc = "Kernels and primitives that only change the order of a tensor's elements, per step."
+-- doc = "Kernels and primitives that only change the order of a tensor's elements, per step and rank."
 -- cannot = "No layout change in this trace."
 -- [columns]
 -- place = "inside a convolution call, or between operators"
@@ -8,13 +8,13 @@
 -- busy_ns = "device time per step, overlaps counted once"
 -- busy_pct = "of all device time"
 -- conv_pct = "of convolution time; only for what happens inside convolutions"
-WITH conv AS (SELECT sum(total_ns / per) AS total_ns FROM conv_totals),
-every AS (SELECT sum(alone_ns / per) AS busy_ns FROM totals WHERE is_counted)
+WITH conv AS (SELECT sum(total_ns / per_rank) AS total_ns FROM conv_totals),
+every AS (SELECT sum(alone_ns / per_rank) AS busy_ns FROM totals WHERE is_counted)
 SELECT
     if(in_call, 'inside convolutions', 'between operators') AS place,
-    name, sum(n / per) FILTER (is_continued IS NOT true) AS calls, sum(alone_ns / per) AS busy_ns,
-    100.0 * sum(alone_ns / per) / nullif(any_value(every.busy_ns), 0) AS busy_pct,
-    if(in_call, 100.0 * sum(totals.total_ns / per) / nullif(any_value(conv.total_ns), 0), NULL) AS conv_pct
+    name, sum(n / per_rank) FILTER (is_continued IS NOT true) AS calls, sum(alone_ns / per_rank) AS busy_ns,
+    100.0 * sum(alone_ns / per_rank) / nullif(any_value(every.busy_ns), 0) AS busy_pct,
+    if(in_call, 100.0 * sum(totals.total_ns / per_rank) / nullif(any_value(conv.total_ns), 0), NULL) AS conv_pct
 FROM totals, conv, every
 WHERE is_counted AND category = 'layout_transpose'
 GROUP BY in_call, name

@@ -1,5 +1,5 @@
 -- title = "By layer and library"
--- doc = "Per step; the first rows are over all layers. A fused row counts calls whose bias or activation another kernel or primitive computes along; its time cannot be told apart and is empty, not zero."
+-- doc = "Per step and rank; the first rows are over all layers. A fused row counts calls whose bias or activation another kernel or primitive computes along; its time cannot be told apart and is empty, not zero."
 -- cannot = "No bias addition or activation was recorded."
 -- [columns]
 -- layer = "layer; without layers the filter's shape or the operator; (all layers) for their sum"
@@ -14,7 +14,7 @@ WITH every AS (
     SELECT * FROM counted
 ), host AS MATERIALIZED (
     -- Only a CPU's operators have a time of their own.
-    SELECT call_id, op_id, layer, filter, op_name, category, library, per FROM every WHERE kind = 'op'
+    SELECT call_id, op_id, layer, filter, op_name, category, library, per_rank FROM every WHERE kind = 'op'
 ), above AS (
     SELECT DISTINCT e.op_id, a.category FROM host e JOIN raw.ops o ON o.id = e.op_id JOIN ops a ON a.id = o.parent_id
     WHERE e.category IN ('bias', 'activation')
@@ -26,8 +26,8 @@ WITH every AS (
         CASE WHEN e.category = 'gemm' THEN 'epilogue kernel' WHEN e.kind = 'op' THEN 'operator' ELSE 'own kernel' END AS form,
         -- An operator's time comes in pieces around what runs inside it; relu > clamp_min is one call.
         if(e.kind <> 'op' OR above.category IS DISTINCT FROM e.category
-            AND row_number() OVER (PARTITION BY e.id ORDER BY e.start_ns) = 1, 1.0 / per, 0) AS calls,
-        dur_ns / per AS time_ns, alone_ns / per AS busy_ns
+            AND row_number() OVER (PARTITION BY e.id ORDER BY e.start_ns) = 1, 1.0 / per_rank, 0) AS calls,
+        dur_ns / per_rank AS time_ns, alone_ns / per_rank AS busy_ns
     FROM every e
     LEFT JOIN above ON above.op_id = e.op_id AND e.kind = 'op'
     WHERE e.category IN ('bias', 'activation')
@@ -38,14 +38,14 @@ WITH every AS (
         unnest(list_concat(
             if(regexp_matches(p.formats, '\bbia[:_][^u]'), [if(p.prop_kind LIKE 'backward%', 'bias gradient', 'bias')], []),
             if(regexp_matches(p.attributes, 'eltwise_'), ['activation'], []))) AS work,
-        e.library, 'fused' AS form, 1.0 / per AS calls, NULL AS busy_ns
+        e.library, 'fused' AS form, 1.0 / per_rank AS calls, NULL AS busy_ns
     FROM every e JOIN raw.primitives p ON p.id = e.id
     WHERE e.kind = 'primitive'
 ), told AS (
     -- A convolution that is given a bias and launches no kernel for it has it in its main kernel.
     SELECT e.call_id, e.call_id AS op_id, any_value(e.layer) AS layer, any_value(e.filter) AS filter, NULL AS op_name, 'bias' AS work,
         coalesce(any_value(e.library) FILTER (e.role = 'main'), '(not told)') AS library, 'fused' AS form,
-        any_value(1.0 / per) AS calls, NULL AS busy_ns
+        any_value(1.0 / per_rank) AS calls, NULL AS busy_ns
     FROM every e JOIN conv_shapes s ON s.op_id = e.call_id
     WHERE s.parameters > list_product(s.filter_shape) AND e.direction = 'fprop' AND e.kind = 'kernel'
     GROUP BY e.call_id HAVING NOT bool_or(e.category = 'bias')
@@ -55,7 +55,7 @@ WITH every AS (
     SELECT e.call_id, e.op_id, e.layer, e.filter, e.op_name, unnest(list_concat(
             if(json_array_length(o.shapes, '$[#-1]') = 1, ['bias'], []),
             if(regexp_matches(e.op_name, ':Fused|(?i)(relu|sigmoid|tanh|clip|softplus)[^/]*_nchwc:'), ['activation'], []))) AS work,
-        coalesce(nullif(e.library, 'framework'), 'onnxruntime') AS library, 'fused' AS form, 1.0 / per AS calls, NULL AS busy_ns
+        coalesce(nullif(e.library, 'framework'), 'onnxruntime') AS library, 'fused' AS form, 1.0 / per_rank AS calls, NULL AS busy_ns
     FROM (FROM host WHERE regexp_matches(op_name, ':(Fused)?(Conv|Gemm)$')) e JOIN raw.ops o ON o.id = e.op_id
     WHERE o.backend IS NOT NULL
 ), remapped AS (
@@ -65,7 +65,7 @@ WITH every AS (
             if(regexp_matches(e.op_name, 'BiasAdd:|FusedMatMul$'), ['bias'], []),
             if(regexp_matches(e.op_name, '(?i)(elu|sigmoid|tanh|gelu)[^/]*:'), ['activation'], []),
             if(ends_with(e.op_name, 'FilterWithBias'), ['bias gradient'], []))) AS work,
-        if(contains(e.op_name, ':_Mkl'), 'oneDNN', e.library) AS library, 'fused' AS form, 1.0 / per AS calls, NULL AS busy_ns
+        if(contains(e.op_name, ':_Mkl'), 'oneDNN', e.library) AS library, 'fused' AS form, 1.0 / per_rank AS calls, NULL AS busy_ns
     FROM host e
     WHERE regexp_matches(e.op_name, ':_(Mkl)?(Native)?(Fused(Conv2D|Conv3D|DepthwiseConv2dNative|MatMul)|\w+FilterWithBias)$')
         AND e.op_id NOT IN (SELECT op_id FROM raw.primitives WHERE op_id IS NOT NULL)
@@ -76,7 +76,7 @@ WITH every AS (
 )
 SELECT coalesce(place, '(all layers)') AS layer, work, library, form, sum(calls) AS calls,
     CAST(sum(time_ns) AS DOUBLE) AS time_ns, CAST(sum(busy_ns) AS DOUBLE) AS busy_ns,
-    100.0 * sum(busy_ns) / nullif((SELECT sum(alone_ns / per) FROM totals WHERE is_counted), 0) AS busy_pct
+    100.0 * sum(busy_ns) / nullif((SELECT sum(alone_ns / per_rank) FROM totals WHERE is_counted), 0) AS busy_pct
 FROM united
 GROUP BY GROUPING SETS ((work, library, form), (place, work, library, form))
 ORDER BY place IS NOT NULL, busy_ns DESC NULLS LAST, layer, work, library, form

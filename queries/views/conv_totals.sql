@@ -7,7 +7,7 @@
 -- filter_shape = "filters, channels per group, spatial sizes"
 -- flop = "of one call, as in conv_calls"
 -- executed_flop = "of one call, by model, as in conv_costs"
-SELECT layer, direction, algorithm, input_shape, filter_shape, per, flop, arithmetic, gemms, gemm_m, gemm_n, gemm_k, method,
+SELECT layer, direction, algorithm, input_shape, filter_shape, per, per_rank, flop, arithmetic, gemms, gemm_m, gemm_n, gemm_k, method,
     executed_flop, executed_flop_per_byte, peak_flop_per_s, attainable_flop_per_s, peaks_from, workspace_bytes,
     k.op_id IS NOT NULL AS has_costs,
     count(*) AS calls, min(position) AS position, CAST(sum(total_ns) AS BIGINT) AS total_ns, CAST(sum(main_ns) AS BIGINT) AS main_ns,

@@ -1,12 +1,13 @@
 -- title = "scope"
--- doc = "Per rank, what a number per step means: the steps that count (not warm-up), their number and their time. Without steps the whole recording counts as one."
+-- doc = "Per rank, what a number per step means: the steps that count (not warm-up), their number and their time. Without steps the whole recording counts as one; ranks with a time are counted."
 SELECT
     r.rank,
     coalesce(s.n_steps, 0) AS n_steps,
     coalesce(s.n_warmup, 0) AS n_warmup,
     coalesce(s.total_ns, w.end_ns - w.start_ns, 0) AS total_ns,
     CASE WHEN s.n_steps > 0 THEN s.total_ns // s.n_steps ELSE coalesce(w.end_ns - w.start_ns, 0) END AS step_ns,
-    coalesce(s.n_steps, 0) > 0 AS has_steps
+    coalesce(s.n_steps, 0) > 0 AS has_steps,
+    count(*) FILTER (coalesce(s.total_ns, w.end_ns - w.start_ns, 0) > 0) OVER () AS n_ranks
 FROM raw.ranks r
 LEFT JOIN (
     SELECT rank, count(*) FILTER (NOT is_warmup) AS n_steps, count(*) FILTER (is_warmup) AS n_warmup,

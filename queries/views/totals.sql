@@ -16,7 +16,7 @@
 -- longest_gap_ns = "longest of these"
 SELECT rank, device, kind, name, category, algorithm, direction, role, library, op_name, layer, filter,
     call_id IS NOT NULL AS in_call, op_id IS NOT NULL AS has_op, is_continued, op_is_backward, op_phase, is_counted,
-    n_steps, step_ns, per,
+    n_steps, step_ns, per, per_rank,
     count(*) AS n, CAST(sum(dur_ns) AS BIGINT) AS total_ns, CAST(sum(alone_ns) AS BIGINT) AS alone_ns,
     min(dur_ns) AS min_ns, max(dur_ns) AS max_ns, min(start_ns) AS first_ns, max(end_ns) AS last_ns,
     count(*) FILTER (start_ns > covered_until_ns) AS gaps,

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from given import Given, pick, section
+import pytest
+from given import Given, pick, section, write
+
+from traceview import capture
 
 
 def test_the_update_of_the_weights_is_no_forward_pass_whatever_scope_it_has(tmp_path: Path) -> None:
@@ -18,3 +21,29 @@ def test_the_update_of_the_weights_is_no_forward_pass_whatever_scope_it_has(tmp_
         ("net/conv1", 50_000, 0, 0, "conv"),
         ("sgd", 0, 0, 50_000, "optimizer"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("report", "column"),
+    [
+        ("layers/layers", "total_ns"),
+        ("conv/layers", "total_ns"),
+        ("overview/convolutions", "total_ns"),
+        ("algorithms/summary", "total_ns"),
+        ("overview/categories", "busy_ns"),
+        ("libraries/libraries", "busy_ns"),
+    ],
+)
+def test_of_several_ranks_a_report_shows_what_one_does_in_a_step(tmp_path: Path, report: str, column: str) -> None:
+    ranks = [Given(0), Given(1)]
+    for given in ranks:
+        for step, at in enumerate((0, 1000)):
+            given.span("step", f"ProfilerStep#{step}", at, at + 900)
+            shapes = [(2, 8, 32, 32), (8, 8, 3, 3), (8,)]
+            lasting = 300 + 100 * given.rank
+            given.op("aten::conv2d", at, at + lasting, shapes, ("", "", "", "[1, 1]", "[0, 0]", "[1, 1]", "1"))
+    write(tmp_path, *ranks)
+    found = section(capture.connect(tmp_path), report)
+    devices = [row for row in found if row.get("category") != "(no device busy)"]
+    assert sum(row[column] for row in devices) == 350_000
+    assert [row["calls"] for row in devices if "calls" in row] in ([], [1.0])
