@@ -8,10 +8,10 @@
 -- busy_pct = "of all device time"
 -- step_pct = "of step time"
 WITH ranks AS (
-    SELECT avg(step_ns) AS step_ns, count(*) AS n_ranks FROM scope WHERE total_ns > 0
+    SELECT avg(step_ns) AS step_ns FROM scope WHERE total_ns > 0
 ), per_category AS (
-    SELECT category, sum(n / per) FILTER (is_continued IS NOT true) / any_value(n_ranks) AS calls, sum(alone_ns / per) / any_value(n_ranks) AS busy_ns
-    FROM totals, ranks WHERE is_counted GROUP BY category
+    SELECT category, sum(n / per_rank) FILTER (is_continued IS NOT true) AS calls, sum(alone_ns / per_rank) AS busy_ns
+    FROM totals WHERE is_counted GROUP BY category
 ), shares AS (
     SELECT category, calls, busy_ns, 0 AS last FROM per_category
     UNION ALL
