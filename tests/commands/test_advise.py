@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -123,6 +124,20 @@ def test_what_if_predicts_the_step_without_some_costs(trace: Path, capsys: pytes
     }
     assert "No all-reduce whose bytes and group are recorded (" in run(capsys, trace, "--what-if", "all")
     assert "FROM removable" in run(capsys, trace, "--what-if", "copies", "--show-sql")
+
+
+def test_the_printed_sql_of_a_what_if_gives_its_numbers_again(
+    root: Path, captures: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sample = root / "samples" / "kineto" / "torch-2.13.0-lenet-ddp-cpu"
+    words = (sample, "--what-if", "communication,layout")
+    sections = json.loads(run(capsys, *words, "--format", "json"))["sections"]
+    connection = captures.open(sample)
+    printed = connection.extract_statements(run(capsys, *words, "--show-sql"))
+    assert [section["name"] for section in sections] == ["prediction", "communication"]
+    for section, statement in zip(sections, printed, strict=True):
+        again = connection.execute(statement).fetchall()
+        assert [list(row.values()) for row in section["rows"]] == [list(row) for row in again] != []
 
 
 @pytest.mark.parametrize("words", [("--what-if", "coffee"), (COPIES, "--what-if", "copies")])
