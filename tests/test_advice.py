@@ -95,6 +95,25 @@ def test_the_fix_is_that_of_the_framework(tmp_path: Path) -> None:
     assert advice.fix_of(rule, ("caffe",)) == rule.extra["fix"]["any"]
 
 
+@pytest.mark.parametrize(
+    ("kernel", "framework"),
+    [
+        ("_ZN10tensorflow7functor28FillPhiloxRandomKernelLaunchINS_6random", "tensorflow"),
+        ("_ZN2at6native18elementwise_kernelILi512ELi1EZNS0_15gpu_kernel_impl", "pytorch"),
+        ("void mxnet::op::mxnet_op::mxnet_generic_kernel<int>(int)", "mxnet"),
+        ("void somewhat::native::kernel<int>(int)", None),
+    ],
+)
+def test_a_framework_is_known_by_its_kernels_also_as_compilers_write_them(
+    tmp_path: Path, kernel: str, framework: str | None
+) -> None:
+    given = transposing(0, 50)
+    given.kernel(kernel, 2900, 2901, launched=2050)
+    write(tmp_path, given)
+    rule = advice.load(["layout_between_operators"])[0]
+    assert found(tmp_path)[rule.name].fix == rule.extra["fix"][framework or "any"]
+
+
 def test_a_rule_that_is_none_and_a_threshold_that_is_no_number(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="did you mean pageable_copies"):
         advice.load(["pageable_copy"])
