@@ -22,7 +22,7 @@
 -- evidence = "one line per shape"
 WITH able AS (
     SELECT rank, max(tf32_flop_per_s) AS tf32, max(fp16_flop_per_s) AS fp16 FROM device_peaks
-    WHERE is_used AND fp16_flop_per_s > 4 * fp32_flop_per_s GROUP BY rank
+    WHERE is_used AND has_tensor_cores GROUP BY rank
 ), conv AS (
     SELECT v.rank, v.layer AS place, format('{} {} filter {}', v.layer, v.direction, array_to_string(v.filter_shape, ' x ')) AS what,
         v.total_ns / v.per AS own_ns, coalesce(f.direct_floor_ns / v.per, 0) AS floor_ns, v.step_ns

@@ -5,7 +5,7 @@
 -- unless = "The model needs single precision (some losses, solvers, small normalisations); keep those operators in it."
 -- needs = ["kernels", "peaks"]
 -- [fix]
--- pytorch = "torch.set_float32_matmul_precision('high') and torch.backends.cudnn.allow_tf32 = True (Ampere and later); torch.autocast('cuda') with a GradScaler for fp16"
+-- pytorch = "torch.autocast('cuda'), with a GradScaler for fp16; on Ampere and later also torch.set_float32_matmul_precision('high') and torch.backends.cudnn.allow_tf32 = True"
 -- tensorflow = "tf.keras.mixed_precision.set_global_policy('mixed_float16'); tf.config.experimental.enable_tensor_float_32_execution(True)"
 -- jax = "jax.config.update('jax_default_matmul_precision', 'tensorfloat32'), or bfloat16 arrays"
 -- mxnet = "amp.init() and amp.init_trainer(trainer)"
@@ -25,11 +25,11 @@ WITH every AS MATERIALIZED (
     FROM counted WHERE kind = 'kernel' AND category IN ('conv', 'gemm') AND coalesce(role, 'main') IN ('main', 'transform')
 ), arithmetic AS (
     SELECT rank, sum(own_ns) AS all_ns, coalesce(sum(own_ns) FILTER (
-        regexp_matches(name, '(?i)tf32|s1688|h1688|884|hmma|xmma.*(f16|bf16)|gemm.*(half|bf16|f16)|nvjet')), 0) AS tensor_ns
+        regexp_matches(name, '(?i)tf32|s1688|h1688|16816|884|hmma|xmma.*(f16|bf16)|gemm.*(half|bf16|f16)|nvjet')), 0) AS tensor_ns
     FROM every GROUP BY rank
 ), able AS (
-    SELECT rank, any_value(name) AS device FROM device_peaks
-    WHERE is_used AND fp16_flop_per_s > 4 * fp32_flop_per_s GROUP BY rank
+    SELECT rank, any_value(name) AS device, bool_and(tf32_flop_per_s IS NULL) AS is_half_only FROM device_peaks
+    WHERE is_used AND has_tensor_cores GROUP BY rank
 ), single AS (
     SELECT *, if(algorithm IN ('fft', 'fft_tiling'), 'FFT', NULL) AS via FROM every
     WHERE regexp_matches(name, '_sgemm_|^sgemm_|_scudnn_|implicit_convolve_sgemm<float|(dgrad|wgrad_alg0|wgrad2d)_engine<float')
@@ -42,8 +42,8 @@ WITH every AS MATERIALIZED (
     SELECT rank, array_to_string(list(layer ORDER BY own_ns DESC, layer)[:3], ', ') AS place FROM layer GROUP BY rank
 )
 SELECT k.rank,
-    format('{:.1f} % of the time in convolutions and products is single precision on {}, which has tensor cores{}{}.',
-        100.0 * sum(k.own_ns) / any_value(a.all_ns), any_value(d.device),
+    format('{:.1f} % of the time in convolutions and products is single precision on {}, which has tensor cores{}{}{}.',
+        100.0 * sum(k.own_ns) / any_value(a.all_ns), any_value(d.device), if(any_value(d.is_half_only), ' (none for TF32)', ''),
         coalesce(format('; {:.3f} ms of it goes by FFT', sum(k.own_ns) FILTER (k.via IS NOT NULL) / 1e6), ''),
         if(any_value(a.tensor_ns) > 0, format('; {:.1f} % uses them already', 100.0 * any_value(a.tensor_ns) / any_value(a.all_ns)), ''))
         AS problem,

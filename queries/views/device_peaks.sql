@@ -9,6 +9,7 @@
 -- tf32_flop_per_s = "on tensor or matrix cores, dense; NULL where the device has none"
 -- fp16_flop_per_s = "on tensor or matrix cores where it has them, dense"
 -- bf16_flop_per_s = "on tensor or matrix cores, dense"
+-- has_tensor_cores = "whether it has tensor or matrix cores; NULL where nothing is known of it"
 -- memory_bytes_per_s = "memory bandwidth"
 -- host_link_bytes_per_s = "link to the host, one direction"
 -- peaks_from = "source, or unknown"
@@ -140,7 +141,11 @@ WITH known AS (
 )
 SELECT d.rank, d.device, d.name, u.rank IS NOT NULL OR d.kind = 'cpu' AS is_used,
     coalesce(d.fp32_flop_per_s, m.fp32, c.fp32) AS fp32_flop_per_s, m.tf32 AS tf32_flop_per_s, m.fp16 AS fp16_flop_per_s,
-    m.bf16 AS bf16_flop_per_s, coalesce(d.memory_bytes_per_s, m.memory) AS memory_bytes_per_s,
+    m.bf16 AS bf16_flop_per_s,
+    -- Twice the rate in fp16 alone is packed arithmetic without them (P100, MI50).
+    CASE WHEN m.fp32 IS NOT NULL THEN coalesce(m.tf32 > m.fp32, false) OR coalesce(m.bf16 > m.fp32, false)
+        OR coalesce(m.fp16 > 3 * m.fp32, false) END AS has_tensor_cores,
+    coalesce(d.memory_bytes_per_s, m.memory) AS memory_bytes_per_s,
     m.link AS host_link_bytes_per_s,
     CASE WHEN d.fp32_flop_per_s IS NOT NULL AND d.memory_bytes_per_s IS NOT NULL THEN coalesce(d.peaks_from, 'the trace')
         WHEN d.fp32_flop_per_s IS NOT NULL OR d.memory_bytes_per_s IS NOT NULL

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from advised import answer, training
 from given import Given
 
@@ -29,8 +30,24 @@ def test_below_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(9), tmp_path).status == "not found"
 
 
-def test_without_tensor_cores_it_is_not(tmp_path: Path) -> None:
-    assert answer(RULE, steps(50, "Tesla P100-SXM2-16GB"), tmp_path).status == "not found"
+@pytest.mark.parametrize("device", ["Tesla P100-SXM2-16GB", "GeForce GTX 1080 Ti", "AMD Radeon Instinct MI50"])
+def test_without_tensor_cores_it_is_not(tmp_path: Path, device: str) -> None:
+    assert answer(RULE, steps(50, device), tmp_path).status == "not found"
+
+
+@pytest.mark.parametrize(
+    ("device", "kinds"),
+    [
+        ("NVIDIA GeForce RTX 2080 Ti", " (none for TF32)"),
+        ("Tesla V100-SXM2-32GB", " (none for TF32)"),
+        ("NVIDIA L4", ""),
+        ("NVIDIA GeForce RTX 3090", ""),
+    ],
+)
+def test_tensor_cores_may_be_only_twice_as_fast_or_know_no_tf32(tmp_path: Path, device: str, kinds: str) -> None:
+    found = answer(RULE, steps(50, device), tmp_path)
+    assert found.status == "found"
+    assert f"single precision on {device}, which has tensor cores{kinds};" in found.problem
 
 
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:

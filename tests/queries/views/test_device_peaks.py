@@ -51,6 +51,25 @@ def test_a_product_is_known_by_its_name(name: str, tflop: float, gigabytes: floa
     assert "NVIDIA" in source or "AMD" in source
 
 
+@pytest.mark.parametrize(
+    ("name", "has"),
+    [
+        ("Tesla V100-SXM2-32GB", True),
+        ("NVIDIA GeForce RTX 2080 Ti", True),
+        ("NVIDIA L4", True),
+        ("AMD Instinct MI250X", True),
+        ("Tesla P100-SXM2-16GB", False),
+        ("AMD Radeon Instinct MI50", False),
+        ("GeForce GTX 980", False),
+        ("Imaginary 9000", None),
+    ],
+)
+def test_tensor_cores_are_known_by_the_rates(name: str, has: bool | None, tmp_path: Path) -> None:
+    given = Given()
+    given.device(name)
+    assert rows(given.open(tmp_path), "SELECT has_tensor_cores FROM device_peaks") == [(has,)]
+
+
 def test_what_the_trace_records_comes_first(tmp_path: Path) -> None:
     found = peaks(tmp_path, "Tesla T4", fp32_flop_per_s=7e12, memory_bytes_per_s=3e11)
     assert found == (7e12, 3e11, "the trace")
