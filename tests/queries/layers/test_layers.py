@@ -47,3 +47,14 @@ def test_of_several_ranks_a_report_shows_what_one_does_in_a_step(tmp_path: Path,
     devices = [row for row in found if row.get("category") != "(no device busy)"]
     assert sum(row[column] for row in devices) == 350_000
     assert [row["calls"] for row in devices if "calls" in row] in ([], [1.0])
+
+
+def test_reading_a_variable_is_no_use_of_a_layer_yet(tmp_path: Path) -> None:
+    given = Given()
+    rows = [("conv2/Conv2D/ReadVariableOp:ReadVariableOp", 0), ("conv1/Conv2D:Conv2D", 10), ("conv2/Conv2D:Conv2D", 20)]
+    for name, start in [*rows, ("table/Const:Const", 30)]:
+        scope = name.partition("/")[0]
+        given.add("ops", pid=1, tid=1, name=name, module_hierarchy=scope, start_ns=start, dur_ns=5)
+    query = "SELECT layer, position, first_ns, n_ops FROM layers ORDER BY position"
+    found = given.open(tmp_path).execute(query).fetchall()
+    assert found == [("conv1", 1, 10, 1), ("conv2", 2, 20, 2), ("table", 3, 30, 1)]
