@@ -29,8 +29,8 @@ exit codes: 0 done, 1 a check you asked for failed, 2 wrong usage, 3 the input c
 """
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """The whole command line; each verb adds its own part."""
+def build_parser(verbs: Sequence[str] = VERBS) -> argparse.ArgumentParser:
+    """The command line, whole or with these verbs only; each adds its own part."""
     parser = argparse.ArgumentParser(
         prog="traceview",
         description="Where did my training step go, and which option would give it back?",
@@ -39,10 +39,10 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"traceview {__version__}")
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
-    for verb in VERBS:
+    parts = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    for verb in verbs:
         module = importlib.import_module(f"traceview.commands.{verb}")
-        sub = verbs.add_parser(
+        sub = parts.add_parser(
             verb,
             help=module.HELP,
             description=module.__doc__,
@@ -58,7 +58,10 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb and return the exit code of the process."""
-    parser = build_parser()
+    argv = sys.argv[1:] if argv is None else argv
+    # The others' modules take time to load, and only help, completion and a wrong verb speak of them.
+    is_plain = argv and argv[0] in VERBS and "_ARGCOMPLETE" not in os.environ
+    parser = build_parser(argv[:1] if is_plain else VERBS)
     if "_ARGCOMPLETE" in os.environ:
         import argcomplete
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -124,6 +123,8 @@ class Stream:
 
 def ahead(blocks: Iterable[bytes]) -> Iterator[bytes]:
     """The same blocks; while one is used, the next is made in another thread."""
+    from concurrent.futures import ThreadPoolExecutor
+
     source = iter(blocks)
     with ThreadPoolExecutor(1) as pool:
         coming = pool.submit(next, source, b"")

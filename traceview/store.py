@@ -20,8 +20,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from filelock import FileLock
-
 from traceview import capture, kept, scratch
 from traceview.errors import InputError, UsageError
 from traceview.files import files_in, peek
@@ -240,6 +238,8 @@ def _user_cache() -> Path:
 def _lock(cache: Path) -> Iterator[None]:
     """One conversion of the same trace at a time; the lock dies with its process."""
     digest = hashlib.sha256(str(cache).encode()).hexdigest()[:16]
+    from filelock import FileLock
+
     locks = _user_cache() / "locks"
     locks.mkdir(parents=True, exist_ok=True)
     with FileLock(locks / f"{digest}.lock"):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -73,6 +74,10 @@ def run(args: argparse.Namespace) -> int:
     if args.show_sql:
         emit(["\n".join(sql_text(recipe, params) for recipe in recipes)], args.output)
         return 0
+    from traceview import render
+
+    # What draws tables takes a while to load; the queries leave Python idle meanwhile.
+    threading.Thread(target=render.renderer, args=(args.format,)).start()
     with opened(args, reports.asked(recipes)) as connection:
         done = [reports.run(connection, recipe.name, params, options) for recipe in recipes]
     limit = DEFAULT_LIMIT if args.limit is None and args.format in FOR_PEOPLE else args.limit
