@@ -13,20 +13,22 @@
 -- first_ns = "time of the first call"
 -- later_ns = "median time of the later calls"
 -- calls = "calls in the recording"
-WITH trial AS MATERIALIZED (
-    SELECT * FROM conv_trials WHERE call_id IS NOT NULL
+WITH trial AS (
+    SELECT call_id, direction, min(iteration) AS iteration, any_value(n_iterations) AS n_iterations
+    FROM conv_trials WHERE call_id IS NOT NULL GROUP BY call_id, direction
+), loser AS (
+    SELECT call_id, direction, list(DISTINCT name) AS lost
+    FROM conv_trials WHERE call_id IS NOT NULL AND last_iteration <= $first GROUP BY call_id, direction
 ), per_call AS (
-    SELECT c.op_id, c.rank, coalesce(c.layer, array_to_string(c.filter_shape, 'x'), '(no layer)') AS layer, c.direction,
-        c.algorithm, c.algorithms, c.total_ns, t.iteration, t.n_iterations, coalesce(t.lost, []) AS lost
-    FROM conv_calls c JOIN (
-        SELECT call_id, direction, min(iteration) AS iteration, any_value(n_iterations) AS n_iterations,
-            list_sort(list_distinct(list(name) FILTER (last_iteration <= $first))) AS lost
-        FROM trial GROUP BY call_id, direction
-    ) t ON t.call_id = c.op_id AND t.direction IS NOT DISTINCT FROM c.direction
+    SELECT c.rank, coalesce(c.layer, array_to_string(c.filter_shape, 'x'), '(no layer)') AS layer, c.direction,
+        c.algorithm, c.algorithms, c.total_ns, t.iteration, t.n_iterations, l.lost
+    FROM conv_calls c
+    JOIN trial t ON t.call_id = c.op_id AND t.direction IS NOT DISTINCT FROM c.direction
+    LEFT JOIN loser l ON l.call_id = c.op_id AND l.direction IS NOT DISTINCT FROM c.direction
 )
 SELECT rank, layer, direction, mode(algorithm) FILTER (iteration > $first) AS winner,
     array_to_string(list_sort(list_distinct(flatten(list(algorithms) FILTER (iteration <= $first)))), ', ') AS tried,
-    len(list_distinct(flatten(list(lost)))) AS lost,
+    coalesce(len(list_distinct(flatten(list(lost) FILTER (lost IS NOT NULL)))), 0) AS lost,
     min(total_ns) FILTER (iteration = 1) AS first_ns, median(total_ns) FILTER (iteration > $first) AS later_ns,
     count(*) AS calls
 FROM per_call

@@ -16,3 +16,5 @@ SELECT layer, direction, algorithm, input_shape, filter_shape, per, per_rank, fl
     CAST(sum(helper_ns) AS BIGINT) AS helper_ns
 FROM counted_conv_calls c LEFT JOIN conv_costs k USING (op_id, direction)
 GROUP BY ALL
+-- In one order, so that sums of floating-point numbers over it are the same each time.
+ORDER BY ALL

@@ -24,3 +24,5 @@ SELECT rank, device, kind, name, category, algorithm, direction, role, library, 
     max(start_ns - covered_until_ns) FILTER (start_ns > covered_until_ns) AS longest_gap_ns
 FROM busy
 GROUP BY ALL
+-- In one order, so that sums of floating-point numbers over it are the same each time.
+ORDER BY ALL
