@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -60,7 +61,9 @@ def test_a_wrong_bit_in_what_is_kept_is_removed_with_it(tmp_path: Path) -> None:
     def report() -> tuple[int, str, str]:
         command = [sys.executable, "-m", "traceview", "report", str(trace), "layers", "--format", "json"]
         done = subprocess.run(command, capture_output=True, text=True)
-        return done.returncode, done.stdout, done.stderr
+        # Several threads add up: the last digits of a sum are not the same each time.
+        said = re.sub(r"\d+\.\d+", lambda number: f"{float(number[0]):.9g}", done.stdout)
+        return done.returncode, said, done.stderr
 
     right = report()
     assert right[0] == 0 and "conv1" in right[1]
