@@ -156,6 +156,9 @@ runpy.run_path({str(LENET)!r}, run_name="__main__")
     described = json.loads((tmp_path / "here" / "capture.json").read_text())
     assert described["command"] == [PYTHON, str(tmp_path / "program.py")]
     assert (described["exit_code"], described["model"]["parameters"]) == (0, 431_080)
+    # Two convolutions forward and by filter, the second one by image too.
+    first, second = 2 * 20 * 25 * 24 * 24, 2 * 50 * 20 * 25 * 8 * 8
+    assert described["conv_flop"] == 64 * (2 * first + 3 * second)
     assert described["ranks"][0]["files"] == ["rank-0000.kineto.json", "rank-0000.onednn.log"]
     assert not list((tmp_path / "here" / "raw").glob(".*"))
     assert (tmp_path / "here" / "rank-0000" / "ops.parquet").exists()

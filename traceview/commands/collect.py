@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -230,13 +230,14 @@ def _harvest(capture: Path, facts: dict[str, Any]) -> TraceviewError | None:
     facts["warnings"] = (
         lost + left_out + [f"rank {rank['rank']}: {text}" for rank in ranks for text in rank["warnings"]]
     )
-    _describe(capture, facts, ranks)
+    described = _describe(capture, facts, ranks)
     for warning in facts["warnings"]:
         _say(warning)
     from traceview import store
 
     try:
         store.convert_raw(capture)
+        _write(capture, described | {"conv_flop": _work(capture)})
     except TraceviewError as error:
         _say(f"the raw traces are in {capture / 'raw'}, but could not be converted")
         return error
@@ -274,8 +275,8 @@ def _ranks(raw: Path) -> list[dict[str, Any]]:
     return found
 
 
-def _describe(capture: Path, facts: dict[str, Any], ranks: list[dict[str, Any]]) -> None:
-    """Write `capture.json`: what was run, and for each process with what and on what."""
+def _describe(capture: Path, facts: dict[str, Any], ranks: list[dict[str, Any]]) -> dict[str, Any]:
+    """Write `capture.json`: what was run, and for each process with what and on what; returns it."""
     described = {
         "schema": CAPTURE_SCHEMA,
         "tool": f"traceview {__version__}",
@@ -294,6 +295,21 @@ def _describe(capture: Path, facts: dict[str, Any], ranks: list[dict[str, Any]])
         "warnings": facts["warnings"],
         "ranks": ranks,
     }
+    _write(capture, described)
+    return described
+
+
+def _work(capture: Path) -> int | None:
+    """FLOPs of the convolutions of a step and rank: what a fair comparison has equal, and only the traces tell."""
+    from traceview import sql, store
+
+    query = sql.load(content("queries") / "work.sql")
+    with closing(store.open_capture(capture, asked=query.body)) as connection:
+        ((flop,),) = query.run(connection)
+    return None if flop is None else int(flop)
+
+
+def _write(capture: Path, described: dict[str, Any]) -> None:
     draft = capture / ".capture.json"
     draft.write_text(json.dumps(described, indent=1) + "\n", encoding="utf-8")
     draft.replace(capture / "capture.json")
