@@ -6,16 +6,31 @@
 -- found_by = "how the step was found; NULL when the profiler marked it"
 -- busy_ns = "union of everything the rank's devices did inside the step; NULL where nothing of any device was recorded"
 -- idle_ns = "the step's time without that"
-WITH inside AS (
-    SELECT s.rank, s.step, s.start_ns,
-        sum(greatest(least(b.end_ns, s.end_ns) - greatest(b.start_ns, coalesce(b.rank_until_ns, b.start_ns), s.start_ns),
-            0)) AS busy_ns
-    FROM step_times s JOIN activities b ON b.rank = s.rank AND b.start_ns < s.end_ns AND b.end_ns > s.start_ns
-    GROUP BY ALL
+WITH stretch AS (
+    -- Disjoint stretches in which something ran, each with the busy time before it: what is busy between two moments is
+    -- the difference of two look-ups. To pair every activity with every step takes minutes.
+    SELECT rank, from_ns, end_ns, coalesce(sum(end_ns - from_ns) OVER (
+        PARTITION BY rank ORDER BY from_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before_ns
+    FROM (
+        SELECT rank, end_ns, greatest(start_ns, coalesce(max(end_ns) OVER (PARTITION BY rank ORDER BY start_ns, end_ns DESC
+            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), start_ns)) AS from_ns
+        FROM activities
+    )
+    WHERE end_ns > from_ns
+), edge AS (
+    SELECT rank, start_ns AS at_ns FROM step_times UNION SELECT rank, end_ns FROM step_times
+), reached AS (
+    SELECT e.rank, e.at_ns, p.before_ns + least(e.at_ns, p.end_ns) - p.from_ns AS busy_ns
+    FROM edge e ASOF JOIN stretch p ON e.rank = p.rank AND e.at_ns >= p.from_ns
 ), with_devices AS (
     SELECT DISTINCT rank FROM activities
+), busied AS (
+    SELECT s.*, CAST(coalesce(b.busy_ns, 0) - coalesce(a.busy_ns, 0) AS BIGINT) AS inside_ns, d.rank IS NOT NULL AS has_devices
+    FROM step_times s
+    LEFT JOIN reached a ON a.rank = s.rank AND a.at_ns = s.start_ns
+    LEFT JOIN reached b ON b.rank = s.rank AND b.at_ns = s.end_ns
+    LEFT JOIN with_devices d ON d.rank = s.rank
 )
-SELECT s.rank, s.step, s.start_ns, s.end_ns, s.dur_ns, s.is_warmup, s.found_by,
-    if(d.rank IS NULL, NULL, CAST(coalesce(i.busy_ns, 0) AS BIGINT)) AS busy_ns,
-    if(d.rank IS NULL, NULL, CAST(s.dur_ns - coalesce(i.busy_ns, 0) AS BIGINT)) AS idle_ns
-FROM step_times s LEFT JOIN inside i USING (rank, step, start_ns) LEFT JOIN with_devices d USING (rank)
+SELECT rank, step, start_ns, end_ns, dur_ns, is_warmup, found_by, if(has_devices, inside_ns, NULL) AS busy_ns,
+    if(has_devices, dur_ns - inside_ns, NULL) AS idle_ns
+FROM busied
