@@ -11,14 +11,16 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import duckdb
 import numpy as np
+from numpy.typing import NDArray
 
 from traceview.jsonevents import Part
 from traceview.jsonpieces import WORD, Ints, places, words
+from traceview.sink import LATEST_NS
 
 SAMPLE = 256
 """Events of a part from which the kinds of events are learnt."""
@@ -31,8 +33,9 @@ _CATEGORY = re.compile(rb'"cat"\s*:\s*"([\w-]+)"')
 _TIME = re.compile(rb'"ts"\s*:\s*(-?\d{1,300})')
 _LONG = 13
 """Digits before the decimal point from which on a double may not hold microseconds to the nanosecond."""
+_KEY, _DIGITS, _DECIMALS = b'"ts": ', 16, 3
 EXACT_DECIMALS_US = 1 << 43
-EXACT_WHOLE_US = 1 << 53
+EXACT_WHOLE_US = LATEST_NS // 1000
 KEYS = dict.fromkeys(("ph", "cat", "name", "id"), "VARCHAR") | {
     "pid": "BIGINT",
     "tid": "BIGINT",
@@ -120,21 +123,61 @@ class Spot:
         return cls(match.end() - WORD - start, int.from_bytes(match.group()[-WORD:], "little"))
 
 
-def exact_us(part: Part) -> int:
-    """Microseconds up to which a double holds every time of the part to the nanosecond."""
+@dataclass(frozen=True)
+class Clock:
+    """How the times of a part are to be read: those between `least` and `most`, not included, are exact."""
+
+    least: int = -EXACT_DECIMALS_US
+    most: int = EXACT_DECIMALS_US
+    in_ns: bool = False
+    """Whether they are whole nanoseconds, not microseconds."""
+
+
+def on_a_clock(part: Part) -> tuple[Part, Clock]:
+    """The part with times that a number holds to the nanosecond, wherever that can be had, and how to read them.
+
+    Microseconds since 1970 with three decimals are too long for a double: their point is taken out.
+    """
     match = _TIME.search(part.text, int(part.starts[0]))
     if match and abs(float(match[1])) < EXACT_DECIMALS_US / 2:
-        return EXACT_DECIMALS_US
+        return part, Clock()
     data = np.frombuffer(part.text, np.uint8)
     points = places(data, ord("."))
-    points = points[points >= _LONG]
-    for back in range(1, _LONG + 1):
+    # Behind the last event may stand half of the next.
+    points = _after_digits(data, points[(points >= _LONG) & (points < part.ends[-1])], 1, _LONG)
+    if not len(points):
+        return part, Clock(-EXACT_WHOLE_US, EXACT_WHOLE_US)
+    if not _are_times(part.text, data, points):
+        return part, Clock()
+    moved = data.copy()
+    for place in range(3):
+        moved[points + place] = data[points + place + 1]
+    moved[points + 3] = ord(" ")
+    # Microseconds without decimals among them are three digits shorter.
+    return replace(part, text=moved.tobytes()), Clock(10**18 - 1, LATEST_NS, True)
+
+
+def _are_times(text: bytes, data: NDArray[np.uint8], points: Ints) -> bool:
+    """Whether every one of these points stands in a time of sixteen digits and three decimals."""
+    if points[0] < _DIGITS + WORD or points[-1] + _DECIMALS + 1 >= len(data):
+        return False
+    keys = words(text, points - _DIGITS - WORD) >> np.uint64(8 * (WORD - len(_KEY)))
+    is_time = keys == np.uint64(int.from_bytes(_KEY, "little"))
+    behind = data[points + _DECIMALS + 1]
+    ends = (behind == ord(",")) | (behind == ord("}")) | (behind <= ord(" "))
+    digits = _after_digits(data, _after_digits(data, points, _LONG, _DIGITS), -_DECIMALS, -1)
+    return bool(is_time.all() and ends.all()) and len(digits) == len(points)
+
+
+def _after_digits(data: NDArray[np.uint8], points: Ints, first: int, last: int) -> Ints:
+    """The points that have a digit so many bytes before them, for each number from the first to the last."""
+    for back in range(first, last + 1):
         digit = data[points - back]
         points = points[(digit >= ord("0")) & (digit <= ord("9"))]
-    return EXACT_DECIMALS_US if len(points) else EXACT_WHOLE_US
+    return points
 
 
-def schema(wanted: Mapping[str, str], keys: Mapping[str, str] = KEYS) -> str:
+def schema(wanted: Mapping[str, str], keys: Mapping[str, str]) -> str:
     """What `from_json` is to take out of an event; `wanted` are the arguments with their types."""
     return json.dumps({**keys, "args": wanted or {"none": "BOOLEAN"}})
 

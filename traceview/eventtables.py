@@ -19,11 +19,11 @@ import duckdb
 import pyarrow as pa
 
 from traceview.eventcrew import Crew, Unexpected
-from traceview.eventroutes import Route, exact_us, insert, routed, schema
+from traceview.eventroutes import KEYS, Clock, Route, insert, on_a_clock, routed, schema
 from traceview.files import Stream, ahead
 from traceview.jsonevents import EventSplitter, Part, has_phase, lines_table
 from traceview.paths import content
-from traceview.sink import LATEST_NS, LONG, NEGATIVE, Account, Sink
+from traceview.sink import LONG, NEGATIVE, Account, Sink
 from traceview.sql import Query, load
 
 # A double holds 2^53: decimals after this many digits of microseconds would be lost, so the number becomes text.
@@ -32,7 +32,7 @@ SHARED = {"counters": "events/samples", "events": "events/everything_else"}
 OPENED = 'file that ends before its last events: "begin" without "end"'
 UNREADABLE = (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.OutOfRangeException)
 """What a query raises for text that is no JSON and for numbers that are too large."""
-FEW = 512
+FEW = 2048
 """Events of no route in a part that are put aside: one by one they cost less than nine queries."""
 FEW_BYTES = 1 << 20
 TEXTS = dict.fromkeys(("ph", "cat", "name", "pid", "tid", "ts", "dur", "id"), "VARCHAR")
@@ -65,10 +65,6 @@ class Form:
     """Writes a spelling that SQL cannot read as one that it can; used only in files that need it."""
     routes: tuple[Route, ...] = ()
     """Short ways for frequent events, by the query `plain` of the folder; not for a form that has ends."""
-
-    def is_plain(self, event: bytes) -> bool:
-        """Whether a text is one event, in JSON that every parser reads and as this form spells it."""
-        return self.rewrite(event) == event and has_phase(event)
 
 
 @cache
@@ -129,18 +125,19 @@ def _quickly(filler: _Filler, part: Part, first: int, folder: Path | None) -> Ac
 def _read_routes(filler: _Filler, part: Part, first: int, folder: Path | None) -> Account:
     account = Account()
     ways = routed(part, filler.form.routes)
-    exact = exact_us(part)
+    timed, clock = on_a_clock(part)
     for route, rows in ways.by_route:
         file = folder / f"{route.tables[0]}-{route.phase}-{first}.parquet" if folder and route.waits else None
-        if filler.take(route, part.table(rows), first, exact, file) < len(rows):
+        if filler.take(route, timed.table(rows), first, clock, file) < len(rows):
             raise Unexpected
         if file:
             account.waiting.setdefault(route.tables[0], []).append(file)
         account.count("n_events", len(rows))
         account.count("n_kept", len(rows))
-    odd = {first + int(row): part.text[part.starts[row] : part.ends[row]] for row in ways.rest[:FEW]}
+    rewrite = filler.form.rewrite
+    odd = {first + int(row): rewrite(part.text[part.starts[row] : part.ends[row]]) for row in ways.rest[:FEW]}
     if len(ways.rest) < FEW and sum(map(len, odd.values())) < FEW_BYTES:
-        if not all(map(filler.form.is_plain, odd.values())):
+        if not all(map(has_phase, odd.values())):
             raise Unexpected
         account.odd = odd
     elif len(ways.rest):
@@ -173,19 +170,21 @@ class _Filler:
             values["schema"] = schema(every, TEXTS)
         self.connection.execute(f"{into} {body}", values)
 
-    def take(self, route: Route, lines: pa.Table, first: int, exact: int, file: Path | None) -> int:
+    def take(self, route: Route, lines: pa.Table, first: int, clock: Clock, file: Path | None) -> int:
         """Fill the tables of a route; returns how many events are what it expects."""
         self.connection.register("lines", lines)
         wanted = {name: kind for table in route.tables for name, kind in self.args[table].items()}
         bodies = [self._query(table).body for table in route.tables]
         values = {
             "first": first,
-            "schema": schema(wanted),
+            "schema": schema(wanted, {**KEYS, "ts": "BIGINT"} if clock.in_ns else KEYS),
             "phase": route.phase,
             "categories": list(route.categories) or None,
             "name": route.name,
             "on_thread": route.on_thread,
-            "exact_us": min(exact, LATEST_NS // 1000),
+            "least": clock.least,
+            "most": clock.most,
+            "in_ns": clock.in_ns,
         }
         return insert(self.connection, route, query(f"{self.form.folder}/plain"), bodies, values, file)
 

@@ -1,15 +1,17 @@
 -- title = "Kineto: texts of events of one kind to columns"
--- doc = "The same columns as the query `parse` gives, for events that are all alike: of one phase and some categories, with a time and a sane duration that a double holds exactly (below `exact_us`), with a process and a thread where these are wanted. Any other event is left out, and text that is no JSON is an error: then the whole part of the file is read by `parse`."
+-- doc = "The same columns as the query `parse` gives, for events that are all alike: of one phase and some categories, with a time and a sane duration that a number holds exactly (between `least` and `most`; microseconds, or nanoseconds where `in_ns`), with a process and a thread where these are wanted. Any other event is left out, and text that is no JSON is an error: then the whole part of the file is read by `parse`."
 WITH text AS MATERIALIZED (
     SELECT
         e.ph = $phase
             AND ($categories IS NULL OR list_contains($categories, e.cat))
             AND ($name IS NULL OR e.name = $name)
-            AND e.ts > -$exact_us AND e.ts < $exact_us
+            AND e.ts > $least AND e.ts < $most
             AND ($phase <> 'X' OR (e.dur >= 0 AND e.dur <= 604800000000))
             AND (NOT $on_thread OR (e.pid IS NOT NULL AND e.tid IS NOT NULL)) AS is_plain,
         4 * ($first + "row") AS id, e.ph AS ph, e.cat AS cat, e.name AS name, e.pid AS pid, e.tid AS tid,
-        1000 * CAST(floor(e.ts) AS BIGINT) + CAST(round(1000 * (e.ts - floor(e.ts))) AS BIGINT) AS start_ns,
+        CASE WHEN $in_ns THEN CAST(e.ts AS BIGINT)
+            ELSE 1000 * CAST(floor(e.ts) AS BIGINT) + CAST(round(1000 * (e.ts - floor(e.ts))) AS BIGINT)
+        END AS start_ns,
         CAST(round(1000 * e.dur) AS BIGINT) AS dur_ns,
         e.id AS flow, e.args AS args
     FROM (SELECT "row", from_json(line, $schema) AS e FROM lines WHERE $holding IS NULL OR contains(line, $holding))
