@@ -32,7 +32,7 @@ SAID = 3
 
 WAITING = "waiting"
 """Folder in which rows wait until everything has been read."""
-FIRST_BYTES = 512_000_000
+FIRST_BYTES = 448_000_000
 """What working out derived columns and writing tables is tried with first; the rest waits on disk."""
 
 
