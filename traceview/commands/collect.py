@@ -300,13 +300,22 @@ def _describe(capture: Path, facts: dict[str, Any], ranks: list[dict[str, Any]])
 
 
 def _work(capture: Path) -> int | None:
-    """FLOPs of the convolutions of a step and rank: what a fair comparison has equal, and only the traces tell."""
+    """FLOPs of the convolutions of a step and rank: what a fair comparison has equal, and only the traces tell.
+
+    None where they do not, and where they cannot be read: a run that went well is not to fail for it.
+    """
+    import duckdb
+
     from traceview import sql, store
 
     query = sql.load(content("queries") / "work.sql")
-    with closing(store.open_capture(capture, asked=query.body)) as connection:
+    with (
+        suppress(TraceviewError, duckdb.Error),
+        closing(store.open_capture(capture, asked=query.body)) as connection,
+    ):
         ((flop,),) = query.run(connection)
-    return None if flop is None else int(flop)
+        return None if flop is None else int(flop)
+    return None
 
 
 def _write(capture: Path, described: dict[str, Any]) -> None:
