@@ -362,7 +362,7 @@ def _why_none(notes: list[tuple[int, str, str]], options: dict[str, int]) -> str
     if "python" in found:
         return (
             "the command imported no framework that traceview supports "
-            "(torch, tensorflow, jax, onnxruntime, mxnet, theano)."
+            "(torch, tensorflow, jax, onnxruntime, mxnet, cntk, theano, cv2)."
         )
     return (
         "the collector was not loaded. Give a command that runs Python, "

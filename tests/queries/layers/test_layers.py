@@ -58,3 +58,16 @@ def test_reading_a_variable_is_no_use_of_a_layer_yet(tmp_path: Path) -> None:
     query = "SELECT layer, position, first_ns, n_ops FROM layers ORDER BY position"
     found = given.open(tmp_path).execute(query).fetchall()
     assert found == [("conv1", 1, 10, 1), ("conv2", 2, 20, 2), ("table", 3, 30, 1)]
+
+
+def test_turning_a_weight_is_no_use_of_a_layer_yet(tmp_path: Path) -> None:
+    given = Given()
+    for name, layer, start in (
+        ("InplaceDimShuffle{x,0,x,x}", "conv2", 0),
+        ("Subtensor{::, ::, ::int64, ::int64}", "conv2", 5),
+        ("CorrMM{valid, (4, 4), (1, 1), 1 False}", "conv1", 10),
+        ("CorrMM{valid, (1, 1), (1, 1), 1 False}", "conv2", 20),
+    ):
+        given.add("ops", pid=1, tid=1, name=name, module_hierarchy=layer, start_ns=start, dur_ns=5)
+    found = given.open(tmp_path).execute("SELECT layer, first_ns FROM layers ORDER BY position").fetchall()
+    assert found == [("conv1", 10), ("conv2", 20)]
