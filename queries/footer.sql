@@ -1,7 +1,7 @@
 -- title = "What the numbers rest on"
 -- doc = "Lines under every report: what could not be attributed, and what was wrong in the input."
 WITH device AS (
-    SELECT sum(n) AS n, sum(alone_ns) AS busy_ns,
+    SELECT coalesce(sum(n), 0) AS n, sum(alone_ns) AS busy_ns,
         coalesce(sum(alone_ns) FILTER (category = 'other'), 0) AS other_ns,
         coalesce(sum(n) FILTER (NOT has_op), 0) AS n_unlinked, coalesce(sum(alone_ns) FILTER (NOT has_op), 0) AS unlinked_ns
     FROM totals
