@@ -28,6 +28,8 @@ SPOILED = {
     "of no kind": '{"ph": "X", "cat": "overhead", "name": "a", "pid": 7, "tid": 7, "ts": %d, "dur": 1}',
     "old spelling": '{"ph": "X", "cat": "Operator", "name": "a", "pid": 7, "tid": 7, "ts": %d, "dur": 1, '
     '"args": {"external id": 5}}',
+    "NUL in bytes that are no text": '{"cat": "cpu_op", "name": "a\udced", "ph": "X", "pid": 7, "tid": 7, "ts": %d, '
+    '"dur": 1, "args": {"x":\0 0}}',
     "raw newline": '{"ph": "X", "cat": "cpu_op", "name": "a\nb", "pid": 7, "tid": 7, "ts": %d, "dur": 1}',
 }
 TABLES = ("ops", "api_calls", "kernels", "links", "events", "ranges", "counters")
@@ -54,7 +56,9 @@ def trace(spoiled: str) -> bytes:
         ]
         text = json.dumps(kinds[n % len(kinds)])
         events.append(spoiled.replace("%d", str(1000 + n)) if n % 90 == 45 else text)
-    return ('{"schemaVersion": 1, "traceEvents": [' + ",\n".join(events) + '], "traceName": "x"}').encode()
+    return ('{"schemaVersion": 1, "traceEvents": [' + ",\n".join(events) + '], "traceName": "x"}').encode(
+        "utf-8", "surrogateescape"
+    )
 
 
 def read(path: Path, target: Path) -> dict[str, Any]:

@@ -30,8 +30,8 @@ from traceview.sql import Query, load
 _LONG_TIME = re.compile(rb'"ts"\s*:\s*((?:9\d{12}|\d{14,})\.\d+)')
 SHARED = {"counters": "events/samples", "events": "events/everything_else"}
 OPENED = 'file that ends before its last events: "begin" without "end"'
-UNREADABLE = (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.OutOfRangeException)
-"""What a query raises for text that is no JSON and for numbers that are too large."""
+UNREADABLE = (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.OutOfRangeException, UnicodeDecodeError)
+"""What a query raises for text that is no JSON (also where its own words of it are no text), and for large numbers."""
 FEW = 2048
 """Events of no route in a part that are put aside: one by one they cost less than nine queries."""
 FEW_BYTES = 1 << 20

@@ -64,6 +64,13 @@ def test_rpd_calls_work_and_markers(tmp_path: Path) -> None:
     assert connection.execute("SELECT name, value FROM counters").fetchall() == [("sclk", 800.0)]
 
 
+def test_an_rpd_with_two_calls_of_one_number(tmp_path: Path) -> None:
+    tables = {**RPD, "rocpd_api": [*RPD["rocpd_api"], api(3, "hipExtModuleLaunchKernel", 130, 140)]}
+    connection = opened(write(tmp_path / "trace.db", tables), tmp_path / "capture")
+    assert connection.execute("SELECT count(*), count(DISTINCT id) FROM kernels").fetchall() == [(2, 2)]
+    assert connection.execute("SELECT count(*) FROM api_calls").fetchall() == [(4,)]
+
+
 def test_rpd_processes_are_ranks(tmp_path: Path) -> None:
     other = [*RPD["rocpd_api"], api(9, "hipLaunchKernel", 500, 510, pid=80)]
     work = [*RPD["rocpd_op"], op(9, "KernelExecution", 600, 650, "gemm")]

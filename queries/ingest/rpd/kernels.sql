@@ -9,5 +9,7 @@ SELECT
     CASE WHEN a.name LIKE 'hipExt%' THEN ceil(gridZ / nullif(workgroupZ, 0)) ELSE gridZ END AS grid_z,
     workgroupX AS block_x, workgroupY AS block_y, workgroupZ AS block_z, groupSegmentSize AS shared_bytes,
     o.api_id AS correlation
-FROM op o LEFT JOIN kernel_call k ON k.api_ptr_id = o.api_id LEFT JOIN api a ON a.id = o.api_id
+FROM op o LEFT JOIN kernel_call k ON k.api_ptr_id = o.api_id
+    -- A damaged file may hold two calls of one number.
+    LEFT JOIN (SELECT DISTINCT ON (id) id, name FROM api ORDER BY id, row_id) a ON a.id = o.api_id
 WHERE o.type IN ('KernelExecution', 'Task') AND o.start_ns IS NOT NULL AND o.end_ns IS NOT NULL

@@ -21,5 +21,5 @@ FROM source s
 LEFT JOIN string d ON d.id = description_id
 LEFT JOIN string t ON t.id = opType_id
 LEFT JOIN api_op l ON l.op_id = s.id
-LEFT JOIN api a ON a.id = l.api_id
+LEFT JOIN (SELECT DISTINCT ON (id) id, pid FROM api ORDER BY id, row_id) a ON a.id = l.api_id
 WHERE $pid IS NULL OR coalesce(a.pid = $pid, $is_first)
