@@ -249,7 +249,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=None, help="the first mutation (default: by the clock)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--traces", type=Path, nargs="+", default=[SAMPLES, SHARED])
-    parser.add_argument("--patience", type=float, default=60, help="seconds after which a silent worker hangs")
+    parser.add_argument(
+        "--patience", type=float, default=KILL_SECONDS, help="seconds after which a silent worker hangs"
+    )
     parser.add_argument("--keep", type=Path, default=Path(tempfile.gettempdir()) / "traceview-findings")
     for name, kind in (("--work", Path), ("--first", int), ("--until", float)):
         parser.add_argument(name, type=kind, help=argparse.SUPPRESS)

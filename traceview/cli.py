@@ -84,11 +84,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("traceview: interrupted", file=sys.stderr)
         return 130
     except Exception as error:
+        if args.debug:
+            raise
         if _forgot(error, _inputs(args)):
             return InputError.exit_code
         # The last resort: a fault of ours, which should have been a TraceviewError where it happened.
-        if args.debug:
-            raise
         print(f"traceview: {_apology(error, _inputs(args))}", file=sys.stderr)
         return InputError.exit_code if _inputs(args) else UsageError.exit_code
 

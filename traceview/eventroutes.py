@@ -150,11 +150,11 @@ def on_a_clock(part: Part) -> tuple[Part, Clock]:
     if not _are_times(part.text, data, points):
         return part, Clock()
     moved = data.copy()
-    for place in range(3):
+    for place in range(_DECIMALS):
         moved[points + place] = data[points + place + 1]
-    moved[points + 3] = ord(" ")
-    # Microseconds without decimals among them are three digits shorter.
-    return replace(part, text=moved.tobytes()), Clock(10**18 - 1, LATEST_NS, True)
+    moved[points + _DECIMALS] = ord(" ")
+    # Microseconds without decimals among them are shorter.
+    return replace(part, text=moved.tobytes()), Clock(10 ** (_DIGITS + _DECIMALS - 1) - 1, LATEST_NS, True)
 
 
 def _are_times(text: bytes, data: NDArray[np.uint8], points: Ints) -> bool:
