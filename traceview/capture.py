@@ -43,6 +43,7 @@ VIEWS = (
     "host_rows",
     "activities",
     "step_times",
+    "stretches",
     "steps",
     "scope",
     "conv_shapes",

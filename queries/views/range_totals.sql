@@ -6,21 +6,16 @@
 -- mean_ns = "mean duration"
 -- max_ns = "longest"
 -- busy_ns = "time in them in which a device of the rank did something; NULL where nothing of any device was recorded"
-WITH piece AS (
-    SELECT rank, from_ns, end_ns, coalesce(sum(end_ns - from_ns) OVER (
-        PARTITION BY rank ORDER BY from_ns, end_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before_ns
-    FROM (SELECT rank, greatest(start_ns, coalesce(rank_until_ns, start_ns)) AS from_ns, end_ns FROM activities)
-    WHERE end_ns > from_ns
-), span AS (
+WITH span AS (
     SELECT id, rank, kind, domain, name, start_ns, start_ns + dur_ns AS end_ns, dur_ns
     FROM raw.ranges WHERE kind IN ('nvtx', 'user', 'library')
 ), busy_until AS (
     SELECT e.id, e.sign * (p.before_ns + least(e.at_ns, p.end_ns) - p.from_ns) AS busy_ns
     FROM (SELECT id, rank, start_ns AS at_ns, -1 AS sign FROM span UNION ALL SELECT id, rank, end_ns, 1 FROM span) e
-    ASOF JOIN piece p ON e.rank = p.rank AND e.at_ns >= p.from_ns
+    ASOF JOIN stretches p ON e.rank = p.rank AND e.at_ns >= p.from_ns
 ), busy_in AS (
     SELECT s.id, coalesce(sum(b.busy_ns), 0) AS busy_ns
-    FROM span s LEFT JOIN busy_until b USING (id) WHERE s.rank IN (SELECT rank FROM piece) GROUP BY s.id
+    FROM span s LEFT JOIN busy_until b USING (id) WHERE s.rank IN (SELECT rank FROM stretches) GROUP BY s.id
 )
 SELECT rank, kind, domain, name, count(*) AS calls, CAST(sum(dur_ns) AS BIGINT) AS total_ns, avg(dur_ns) AS mean_ns,
     max(dur_ns) AS max_ns, CAST(sum(b.busy_ns) AS BIGINT) AS busy_ns

@@ -6,22 +6,11 @@
 -- found_by = "how the step was found; NULL when the profiler marked it"
 -- busy_ns = "union of everything the rank's devices did inside the step; NULL where nothing of any device was recorded"
 -- idle_ns = "the step's time without that"
-WITH stretch AS (
-    -- Disjoint stretches in which something ran, each with the busy time before it: what is busy between two moments is
-    -- the difference of two look-ups. To pair every activity with every step takes minutes.
-    SELECT rank, from_ns, end_ns, coalesce(sum(end_ns - from_ns) OVER (
-        PARTITION BY rank ORDER BY from_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before_ns
-    FROM (
-        SELECT rank, end_ns, greatest(start_ns, coalesce(max(end_ns) OVER (PARTITION BY rank ORDER BY start_ns, end_ns DESC
-            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), start_ns)) AS from_ns
-        FROM activities
-    )
-    WHERE end_ns > from_ns
-), edge AS (
+WITH edge AS (
     SELECT rank, start_ns AS at_ns FROM step_times UNION SELECT rank, end_ns FROM step_times
 ), reached AS (
     SELECT e.rank, e.at_ns, p.before_ns + least(e.at_ns, p.end_ns) - p.from_ns AS busy_ns
-    FROM edge e ASOF JOIN stretch p ON e.rank = p.rank AND e.at_ns >= p.from_ns
+    FROM edge e ASOF JOIN stretches p ON e.rank = p.rank AND e.at_ns >= p.from_ns
 ), with_devices AS (
     SELECT DISTINCT rank FROM activities
 ), busied AS (

@@ -172,6 +172,7 @@ def test_strict_refuses_damage(tmp_path: Path) -> None:
         (trace([]), "holds no events"),
         (gzip.compress(trace(EVENTS))[:10], "is empty|no trace"),
     ],
+    ids=["empty", "text", "no events", "gzip header alone"],
 )
 def test_what_holds_nothing_is_a_sentence(tmp_path: Path, data: bytes, message: str) -> None:
     path = tmp_path / "trace"

@@ -1,0 +1,13 @@
+-- title = "stretches"
+-- doc = "Disjoint stretches of time in which any device of a rank did something, each with the busy time before it: what is busy between two moments is the difference of two look-ups. To pair every activity with every step or range takes minutes."
+-- [columns]
+-- from_ns = "start"
+-- before_ns = "busy time of the rank before it"
+SELECT rank, from_ns, end_ns, coalesce(sum(end_ns - from_ns) OVER (
+    PARTITION BY rank ORDER BY from_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before_ns
+FROM (
+    SELECT rank, end_ns, greatest(start_ns, coalesce(max(end_ns) OVER (PARTITION BY rank ORDER BY start_ns, end_ns DESC
+        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), start_ns)) AS from_ns
+    FROM activities
+)
+WHERE end_ns > from_ns
