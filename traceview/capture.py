@@ -179,8 +179,9 @@ def keep(folder: Path, options: Options | None = None) -> None:
             connection.execute("SET memory_limit = $1", [f"{max(1, options.memory_bytes // 1_000_000)}MB"])
         _read_raw(connection, folder)
         _attribute(connection)
-        _make(connection, VIEWS, KEPT)
-        for view in VIEWS:
+        views = resting_on(" ".join(f"FROM {view}" for view in KEPT))
+        _make(connection, views, KEPT)
+        for view in views:
             if view not in KEPT:
                 connection.execute(f"DROP VIEW {view}")
         connection.execute("DROP SCHEMA raw CASCADE")
