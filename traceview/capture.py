@@ -19,6 +19,8 @@ from traceview.paths import content, literal
 from traceview.tables import TABLES
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from traceview.model import Options
 
 VIEWS = (
@@ -180,7 +182,8 @@ def keep(folder: Path, options: Options | None = None) -> None:
         _read_raw(connection, folder)
         _attribute(connection)
         views = resting_on(" ".join(f"FROM {view}" for view in KEPT))
-        _make(connection, views, KEPT)
+        make = _make_at_once if _is_small(connection) else _make
+        make(connection, views, KEPT)
         for view in views:
             if view not in KEPT:
                 connection.execute(f"DROP VIEW {view}")
@@ -259,6 +262,30 @@ def _attribute(connection: duckdb.DuckDBPyConnection) -> None:
 def _make(connection: duckdb.DuckDBPyConnection, views: Iterable[str], tables: Collection[str] = ()) -> None:
     for view in views:
         connection.execute(f"CREATE {'TABLE' if view in tables else 'VIEW'} {view} AS {_view(view)}")
+
+
+def _make_at_once(connection: duckdb.DuckDBPyConnection, views: Iterable[str], tables: Collection[str]) -> None:
+    """The same by two workers, each view when what it rests on is there: to plan a small one takes longest."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    files = connection.execute("SELECT getvariable('raw')").fetchall()[0]
+    with contextlib.closing(connection.cursor()) as second, ThreadPoolExecutor(2) as pool:
+        second.execute("SET VARIABLE raw = $1", files)
+        idle = [connection, second]
+        begun: dict[str, Future[None]] = {}
+
+        def make(view: str, sources: list[Future[None]]) -> None:
+            for source in sources:
+                source.result()
+            worker = idle.pop()
+            _make(worker, [view], tables)
+            idle.append(worker)
+
+        for view in views:
+            sources = [begun[source] for source in _sources(_view(view)) if source in begun]
+            begun[view] = pool.submit(make, view, sources)
+        for work in begun.values():
+            work.result()
 
 
 def _is_small(connection: duckdb.DuckDBPyConnection) -> bool:

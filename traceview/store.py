@@ -8,6 +8,7 @@ What converts is imported only when something is converted: a cached trace opens
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import glob
 import hashlib
 import json
@@ -238,11 +239,13 @@ def _user_cache() -> Path:
 def _lock(cache: Path) -> Iterator[None]:
     """One conversion of the same trace at a time; the lock dies with its process."""
     digest = hashlib.sha256(str(cache).encode()).hexdigest()[:16]
-    from filelock import FileLock
-
     locks = _user_cache() / "locks"
     locks.mkdir(parents=True, exist_ok=True)
-    with FileLock(locks / f"{digest}.lock"):
+    with (locks / f"{digest}.lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX)
+        except OSError as error:
+            raise UsageError(f"cannot lock a file in {locks}: {error.strerror}; set XDG_CACHE_HOME.") from error
         yield
 
 
