@@ -12,6 +12,7 @@
 -- filter_shape = "filters, channels per group, spatial sizes"
 -- output_shape = "batch, filters, spatial sizes"
 -- groups = "channel groups"
+-- element_bytes = "bytes of an element of the input, by its type; 4 where that is not told"
 -- parameters = "elements of the filter and, in a forward call that has one, the bias"
 -- direction = "fprop, dgrad or wgrad; none where one operator computes both gradients and nothing tells them apart"
 -- flop = "FLOPs of the direct method, two per multiply-accumulate; of both gradients where the direction is none for that"
@@ -66,7 +67,7 @@ SELECT
     END AS confidence,
     c.algorithms, c.evidence, c.libraries, c.n_parts,
     s.input_shape, s.filter_shape, s.output_shape, s.stride, s.padding, s.dilation, s.groups, s.transposed,
-    s.dtype, s.parameters, if(c.way = 'unknown' AND o.direction IS NULL AND len(s.gradients) = 2, 2, 1) * s.flop AS flop, f.call_id AS forward_call,
+    s.dtype, s.element_bytes, s.parameters, if(c.way = 'unknown' AND o.direction IS NULL AND len(s.gradients) = 2, 2, 1) * s.flop AS flop, f.call_id AS forward_call,
     c.start_ns, c.end_ns, c.main_ns, c.transform_ns, c.layout_ns, c.bias_ns, c.activation_ns, c.helper_ns, c.total_ns
 FROM own c
 LEFT JOIN ops o ON o.id = c.call_id

@@ -39,9 +39,7 @@ WITH ways AS (
         CASE WHEN c.direction = 'wgrad' THEN 'wgrad'
             WHEN c.transposed = (c.direction = 'fprop') THEN 'dgrad' ELSE 'fprop' END AS form,
         if(c.transposed, c.output_shape, c.input_shape) AS x, if(c.transposed, c.input_shape, c.output_shape) AS y,
-        c.filter_shape AS w, c.groups,
-        CASE WHEN c.dtype ILIKE '%half%' OR c.dtype ILIKE '%16%' THEN 2 WHEN c.dtype ILIKE '%double%' THEN 8
-            WHEN regexp_matches(c.dtype, '(?i)^[su]8|char|byte') THEN 1 ELSE 4 END AS element_bytes
+        c.filter_shape AS w, c.groups, c.element_bytes
     FROM conv_calls c WHERE c.direction IS NOT NULL AND c.input_shape IS NOT NULL
 ), sized AS (
     SELECT *, list_product(y[3:]) AS positions, list_product(w[2:]) AS taps,

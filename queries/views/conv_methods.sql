@@ -28,8 +28,7 @@ WITH tile AS (
 ), problem AS (
     SELECT DISTINCT input_shape, filter_shape, output_shape, stride, padding, dilation, groups, transposed, dtype, flop,
         if(transposed, output_shape, input_shape) AS x, if(transposed, input_shape, output_shape) AS y, filter_shape AS w,
-        CASE WHEN dtype ILIKE '%half%' OR dtype ILIKE '%16%' THEN 2 WHEN dtype ILIKE '%double%' OR dtype ILIKE '%64%' THEN 8
-            WHEN regexp_matches(dtype, '(?i)^[su]8|char|byte') THEN 1 ELSE 4 END AS element_bytes
+        element_bytes
     FROM shape
 ), sized AS (
     SELECT *,
@@ -80,7 +79,7 @@ WITH tile AS (
 SELECT s.op_id, c.direction, c.method, c.flop AS direct_flop, c.products_flop, c.transform_flop,
     c.products_flop + coalesce(c.transform_flop, 0) AS total_flop,
     c.flop / (c.products_flop + coalesce(c.transform_flop, 0)) AS direct_ratio,
-    CAST(c.workspace_bytes AS BIGINT) AS workspace_bytes, c.n AS fft_size, c.a AS tile_size, c.tiles,
+    TRY_CAST(c.workspace_bytes AS BIGINT) AS workspace_bytes, c.n AS fft_size, c.a AS tile_size, c.tiles,
     CASE WHEN c.m IS NOT NULL THEN 100.0 * (1 - c.result[3] * c.result[4] / (c.tiles * c.m * c.m)) END AS waste_pct
 FROM shape s JOIN cost c
     ON s.input_shape = c.input_shape AND s.filter_shape = c.filter_shape

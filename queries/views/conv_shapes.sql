@@ -1,5 +1,5 @@
 -- title = "conv_shapes"
--- doc = "Shape of each convolution call, from the inputs that PyTorch records on its operators, from XLA's, Theano's or TensorFlow 1's compiled program, from ONNX Runtime's nodes, else from the primitive that ran."
+-- doc = "Shape of each convolution call, from the inputs that PyTorch records on its operators, else from XLA's, Theano's or TensorFlow 1's compiled program, else from the primitive that ran, else from ONNX Runtime's nodes: one row per call."
 WITH positions AS (
     -- Where each operator's schema has what: input, filter, output gradient, bias, stride, padding, dilation, transposed,
     -- groups; and which operator of a nest to believe first.
@@ -38,6 +38,7 @@ WITH positions AS (
     WHERE o.shapes IS NOT NULL
 ), chosen AS (
     SELECT * FROM recorded WHERE len(x) >= 3 AND len(w) = len(x)
+        AND list_max(list_concat(x, w, dy, stride, padding, dilation)) < 2147483648
     QUALIFY row_number() OVER (PARTITION BY op_id ORDER BY (stride IS NULL AND dy IS NULL), preference, depth, id) = 1
 ), sized AS (
     SELECT *,
@@ -54,9 +55,10 @@ WITH positions AS (
     FROM raw.primitives p JOIN attributed.op c ON c.id = p.op_id
     WHERE p.kind = 'convolution' AND shape LIKE 'mb%' GROUP BY c.call_id
 ), read AS (
-    SELECT op_id, formats, map_from_entries(list_transform(
+    -- A damaged log may say one thing twice: TRY.
+    SELECT op_id, formats, TRY(map_from_entries(list_transform(
         regexp_extract_all(problem, '(mb|ic|oc|ih|oh|kh|sh|dh|ph|iw|ow|kw|sw|dw|pw|g)(\d+)'),
-        lambda m: {'k': regexp_extract(m, '^[a-z]+'), 'v': CAST(regexp_extract(m, '\d+') AS BIGINT)})) AS f
+        lambda m: {'k': regexp_extract(m, '^[a-z]+'), 'v': CAST(TRY_CAST(regexp_extract(m, '\d+') AS INTEGER) AS BIGINT)}))) AS f
     FROM logged
 ), parsed AS (
     SELECT op_id, coalesce(f['g'], 1) AS groups,
@@ -94,17 +96,25 @@ WITH positions AS (
     )
     WHERE len(x) >= 3 AND len(w) = len(x) AND len(y) = len(x)
 ), united AS (
-    SELECT op_id, x, w, y, stride, padding, dilation, coalesce(groups, 1) AS groups, transposed, dtype, bias, gradients FROM sized
+    SELECT 1 AS source, op_id, x, w, y, stride, padding, dilation, coalesce(groups, 1) AS groups, transposed, dtype, bias, gradients FROM sized
     UNION ALL BY NAME
-    SELECT op_id, x, w, y, stride, padding, dilation, groups, false AS transposed, dtype, bias
-    FROM parsed WHERE op_id NOT IN (SELECT op_id FROM sized)
+    SELECT 2 AS source, op_id, x, w, y, stride, padding, dilation, groups, false AS transposed, dtype, bias FROM compiled
     UNION ALL BY NAME
-    SELECT op_id, x, w, y, stride, padding, dilation, groups, false AS transposed, dtype, bias FROM compiled
+    SELECT 3 AS source, op_id, x, w, y, stride, padding, dilation, groups, false AS transposed, dtype, bias FROM parsed
     UNION ALL BY NAME
-    SELECT op_id, x, w, y, groups, false AS transposed, dtype, bias FROM nodes
+    SELECT 4 AS source, op_id, x, w, y, groups, false AS transposed, dtype, bias FROM nodes
+), plausible AS (
+    -- A damaged number is no size: no machine holds such tensors, and 64 bits would not hold what is counted of them.
+    SELECT * FROM united
+    WHERE list_count(list_concat(x, w, y)) = len(list_concat(x, w, y)) AND list_min(list_concat(x, w, y)) > 0
+        AND list_max(list_concat(x, w, y, stride, padding, dilation)) < 2147483648
+        AND greatest(list_product(x), list_product(w), list_product(y)) < 1e15
+    QUALIFY row_number() OVER (PARTITION BY op_id ORDER BY source) = 1
 )
 SELECT op_id, x AS input_shape, w AS filter_shape, y AS output_shape, stride, padding, dilation, groups, transposed, dtype,
+    CASE WHEN regexp_matches(dtype, '(?i)half|16') THEN 2 WHEN regexp_matches(dtype, '(?i)double|64') THEN 8
+        WHEN regexp_matches(dtype, '(?i)^[su]8|int8|char|byte') THEN 1 ELSE 4 END AS element_bytes,
     gradients, TRY_CAST(list_product(w) + if(len(bias) > 0, list_product(bias), 0) AS BIGINT) AS parameters,
     -- Every pass multiplies each filter element with each output position (input position when transposed), twice counted.
     TRY_CAST(2 * list_product(w) * x[1] * list_product(CASE WHEN transposed THEN x[3:] ELSE y[3:] END) AS BIGINT) AS flop
-FROM united
+FROM plausible
