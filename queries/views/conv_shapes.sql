@@ -44,8 +44,7 @@ WITH positions AS (
     SELECT *,
         CASE
             WHEN len(dy) = len(x) THEN dy
-            WHEN transposed OR len(stride) <> len(x) - 2 OR len(padding) <> len(x) - 2 THEN NULL
-            ELSE [x[1], w[1]] || list_transform(range(1, len(x) - 1), lambda d:
+            WHEN NOT transposed AND len(stride) = len(x) - 2 AND len(padding) = len(x) - 2 THEN [x[1], w[1]] || list_transform(range(1, len(x) - 1), lambda d:
                 (x[d + 2] + 2 * padding[d] - coalesce(dilation[d], 1) * (w[d + 2] - 1) - 1) // greatest(stride[d], 1) + 1)
         END AS y
     FROM chosen

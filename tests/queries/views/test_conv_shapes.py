@@ -78,3 +78,11 @@ def test_bytes_of_an_element_are_those_of_its_type(tmp_path: Path, dtype: str, s
     query = """SELECT moved_bytes, m.workspace_bytes FROM conv_costs JOIN conv_methods m USING (op_id, direction)
         WHERE m.method = 'explicit GEMM'"""
     assert rows(given.open(tmp_path), query) == [(size * elements, size * unrolled)]
+
+
+def test_without_a_stride_the_output_is_not_known(tmp_path: Path) -> None:
+    given = Given()
+    given.op("aten::conv2d", 0, 10, [(2, 3, 8, 8), (4, 3, 3, 3)])
+    given.kernel("implicit_convolve_sgemm", 2, 8, launched=1)
+    query = "SELECT c.filter_shape, c.output_shape, flop, moved_bytes FROM conv_calls c JOIN conv_costs USING (op_id, direction)"
+    assert rows(given.open(tmp_path), query) == [([4, 3, 3, 3], None, None, None)]
