@@ -10,7 +10,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from compared import GEMM, IMPLICIT, WINOGRAD, measured, network, stepping, table
-from given import Given
+from given import Given, conv
 
 from traceview import capture, compare, sql
 from traceview.errors import InputError, UsageError
@@ -266,3 +266,12 @@ def test_only_what_the_queries_rest_on_is_made(tmp_path: Path) -> None:
     given.open(tmp_path).close()
     with capture.connect(tmp_path, compare.asked()) as connection:
         assert compare.measure(connection, "x", None, whole=False).has_steps
+
+
+def test_precisions_stand_in_one_order(tmp_path: Path) -> None:
+    """Else two runs alike would differ by chance."""
+    given = network((IMPLICIT, IMPLICIT))
+    for at, dtype in ((2500, "f64"), (2600, "c10::Half"), (2700, "bf16")):
+        conv(given, at, (4, 8, 16, 16), (8, 8, 3, 3), dtype=dtype)
+        given.kernel(IMPLICIT, at + 20, at + 30, launched=at + 2)
+    assert measured(given, tmp_path).value("precision") == "bf16, fp16, fp32, fp64"

@@ -266,7 +266,7 @@ domain VARCHAR NVTX domain or library that opened it
 payload VARCHAR value recorded with the range, as text
 +parent_id ID innermost range of the same kind around it on its thread
 +depth BIGINT 0 for a range inside no other of its kind
-+step BIGINT training step in which it started; for kind step the step's own number
++step BIGINT training step in which it started; for kind step its own number, or place where numbers come twice
 """,
     ),
     _table(

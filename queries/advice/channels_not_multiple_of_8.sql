@@ -40,7 +40,7 @@ WITH able AS (
     FROM product p JOIN matmul_shapes m ON m.op_id = p.op_id JOIN able a ON a.rank = p.rank
     WHERE (p.is_tf32 OR regexp_matches(m.dtype, '(?i)half|bfloat16')) AND (m.m % 8 <> 0 OR m.n % 8 <> 0 OR m.k % 8 <> 0)
 ), kinds AS (
-    SELECT rank, place, what, count(*) AS calls, sum(greatest(own_ns - coalesce(floor_ns, 0), 0)) AS lost_ns, sum(own_ns) AS own_ns,
+    SELECT rank, place, what, sum(greatest(own_ns - coalesce(floor_ns, 0), 0)) AS lost_ns, sum(own_ns) AS own_ns,
         any_value(step_ns) AS step_ns
     FROM (FROM conv UNION ALL FROM gemm) GROUP BY rank, place, what
 )

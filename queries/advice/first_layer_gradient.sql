@@ -23,7 +23,7 @@
 -- evidence = "what computes the gradient, and the copies of it"
 WITH lost AS (
     SELECT c.rank, if(c.kind = 'copy', 'DtoH copy of ' || g.size_bytes || ' bytes', c.name) AS name, c.alone_ns / c.per AS own_ns,
-        1.0 / c.per AS calls, g.layer, g.input_shape, g.size_bytes
+        if(c.is_continued, 0, 1.0 / c.per) AS calls, g.layer, g.input_shape, g.size_bytes
     FROM counted c JOIN input_gradients g ON g.id = c.id
     WHERE g.channels <= $first_channels OR g.size_bytes >= $input_from_bytes
 ), kinds AS (

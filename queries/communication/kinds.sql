@@ -21,8 +21,8 @@ WITH named AS (
         WHEN short LIKE 'sendrecv%' THEN 'send_recv' ELSE lower(kind) END AS what
     FROM named
 )
-SELECT rank, what AS kind, group_size, count(*) AS calls, CAST(sum(size_bytes) AS BIGINT) AS size_bytes,
-    CAST(sum(dur_ns) AS BIGINT) AS total_ns, avg(dur_ns) AS mean_ns, CAST(sum(own_ns - hidden_ns) AS BIGINT) AS exposed_ns,
+SELECT rank, what AS kind, group_size, count(DISTINCT id) AS calls, CAST(sum(size_bytes) AS BIGINT) AS size_bytes,
+    CAST(sum(dur_ns) AS BIGINT) AS total_ns, sum(dur_ns) / count(DISTINCT id) AS mean_ns, CAST(sum(own_ns - hidden_ns) AS BIGINT) AS exposed_ns,
     100.0 * sum(own_ns - hidden_ns) / nullif(sum(own_ns), 0) AS exposed_pct,
     1e9 * sum(size_bytes) / nullif(sum(dur_ns) FILTER (size_bytes IS NOT NULL), 0) AS algorithm_bytes_per_s,
     CASE what WHEN 'all_reduce' THEN 2.0 WHEN 'all_gather' THEN 1.0 WHEN 'reduce_scatter' THEN 1.0 END

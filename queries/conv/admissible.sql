@@ -8,7 +8,7 @@
 -- filter = "filters x channels per group x height x width"
 -- stride = "stride"
 -- algorithm = "see docs/vocabulary.md"
--- used = "calls per step that used it"
+-- used = "calls per step and rank that used it"
 -- admissible = "whether it could be used"
 -- place = "1 is usually the fastest of the admissible ones"
 -- reason = "why it is excluded, or what it needs besides that a trace does not say"
@@ -19,7 +19,7 @@ WITH shape AS (
     SELECT layer, direction, input_shape, filter_shape, stride, dilation, padding, min(position) AS position, min(op_id) AS op_id
     FROM counted_conv_calls GROUP BY layer, direction, input_shape, filter_shape, stride, dilation, padding
 ), used AS (
-    SELECT layer, direction, input_shape, filter_shape, stride, dilation, padding, algorithm, sum(1.0 / per) AS calls
+    SELECT layer, direction, input_shape, filter_shape, stride, dilation, padding, algorithm, sum(1.0 / per_rank) AS calls
     FROM counted_conv_calls GROUP BY ALL
 )
 SELECT s.layer, s.direction, array_to_string(s.input_shape, 'x') AS input, array_to_string(s.filter_shape, 'x') AS filter,

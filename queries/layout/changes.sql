@@ -29,7 +29,7 @@ SELECT change.place_name AS layer, if(call_id IS NULL, 'between operators', 'ins
         AS source,
     coalesce(nullif(logged_target, ''), nullif(upper(named.target), ''), if(name LIKE '%:ReorderInput', 'NCHWc', NULL), '(not told)')
         AS target,
-    name, sum(1.0 / per_rank) AS calls, sum(alone_ns / per_rank) AS busy_ns,
+    name, sum(1.0 / per_rank) FILTER (is_continued IS NOT true) AS calls, sum(alone_ns / per_rank) AS busy_ns,
     100.0 * sum(alone_ns / per_rank) / nullif((SELECT sum(alone_ns / per_rank) FROM every), 0) AS busy_pct,
     CASE WHEN call_id IS NOT NULL THEN 100.0 * sum(dur_ns / per_rank) / nullif(any_value(conv.total_ns), 0) END AS layer_pct
 FROM change

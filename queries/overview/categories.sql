@@ -10,12 +10,13 @@
 WITH ranks AS (
     SELECT avg(step_ns) AS step_ns FROM scope WHERE total_ns > 0
 ), per_category AS (
-    SELECT category, sum(n / per_rank) FILTER (is_continued IS NOT true) AS calls, sum(alone_ns / per_rank) AS busy_ns
+    SELECT category, sum(n / per_rank) FILTER (is_continued IS NOT true) AS calls, sum(alone_ns / per_rank) AS busy_ns,
+        sum(rank_alone_ns / per_rank) AS rank_busy_ns
     FROM totals WHERE is_counted GROUP BY category
 ), shares AS (
     SELECT category, calls, busy_ns, 0 AS last FROM per_category
     UNION ALL
-    SELECT '(no device busy)', NULL, greatest(any_value(step_ns) - sum(busy_ns), 0), 1
+    SELECT '(no device busy)', NULL, greatest(any_value(step_ns) - sum(rank_busy_ns), 0), 1
     FROM per_category, ranks HAVING count(*) > 0
 )
 SELECT category, calls, busy_ns,

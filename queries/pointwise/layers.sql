@@ -52,7 +52,7 @@ WITH every AS (
 ), noted AS (
     -- ONNX Runtime's nodes say by their last input whether they add a bias (a product's packed filter is no input), and by
     -- type or name what they apply to the result: a fused node is called after its last part.
-    SELECT e.call_id, e.op_id, e.layer, e.filter, e.op_name, unnest(list_concat(
+    SELECT DISTINCT e.call_id, e.op_id, e.layer, e.filter, e.op_name, unnest(list_concat(
             if(json_array_length(o.shapes, '$[#-1]') = 1, ['bias'], []),
             if(regexp_matches(e.op_name, ':Fused|(?i)(relu|sigmoid|tanh|clip|softplus)[^/]*_nchwc:'), ['activation'], []))) AS work,
         coalesce(nullif(e.library, 'framework'), 'onnxruntime') AS library, 'fused' AS form, 1.0 / per_rank AS calls, NULL AS busy_ns

@@ -3,6 +3,7 @@
 -- [columns]
 -- covered_until_ns = "latest end of what started before it on its device"
 -- alone_ns = "the part of its time after that"
+-- rank_alone_ns = "the same over all devices of its rank"
 -- filter = "filter of the convolution call that it is part of, as KxCxRxS"
 -- n_steps = "steps of its rank that count"
 -- step_ns = "mean time of these; without steps the whole recording"
@@ -13,6 +14,7 @@
 -- is_counted = "whether its step counts (is no warm-up); always where there are no steps"
 SELECT a.*, a.device_until_ns AS covered_until_ns,
     greatest(a.end_ns - greatest(a.start_ns, coalesce(a.device_until_ns, a.start_ns)), 0) AS alone_ns,
+    greatest(a.end_ns - greatest(a.start_ns, coalesce(a.rank_until_ns, a.start_ns)), 0) AS rank_alone_ns,
     array_to_string(s.filter_shape, 'x') AS filter,
     c.n_steps, c.step_ns, greatest(c.n_steps, 1) AS per, greatest(c.n_steps, 1) * greatest(c.n_ranks, 1) AS per_rank,
     o.is_backward AS op_is_backward, o.phase AS op_phase,

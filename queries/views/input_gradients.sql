@@ -35,7 +35,8 @@ WITH every AS MATERIALIZED (
     SELECT coalesce(s.call_id, c.call_id) AS call_id, s.layer, s.input_shape, c.size_bytes
     FROM by_shape s FULL JOIN by_copy c ON c.call_id = s.call_id
 )
-SELECT a.rank, a.id, t.layer, t.input_shape, t.input_shape[2] AS channels, t.size_bytes
+-- On a CPU an operator is several rows of one id, one for each piece of its own time.
+SELECT DISTINCT a.rank, a.id, t.layer, t.input_shape, t.input_shape[2] AS channels, t.size_bytes
 FROM counted a JOIN told t ON t.call_id = a.call_id WHERE a.direction = 'dgrad'
 UNION ALL
 SELECT rank, id, NULL, NULL, NULL, size_bytes FROM by_copy

@@ -18,10 +18,11 @@ SELECT rank, id, source, run, network, layer, type, impl, direction, dur_ns, n, 
         ELSE 'other'
     END AS kind
 FROM (
-    SELECT rank, id, args->>'$.source' AS source, CAST(args->>'$.run' AS BIGINT) AS run, args->>'$.network' AS network,
+    SELECT rank, id, args->>'$.source' AS source, TRY_CAST(args->>'$.run' AS BIGINT) AS run, args->>'$.network' AS network,
         args->>'$.layer' AS layer, args->>'$.type' AS type, args->>'$.impl' AS impl, args->>'$.direction' AS direction,
-        CAST(args->>'$.ns' AS BIGINT) AS dur_ns, CAST(args->>'$.n' AS BIGINT) AS n,
-        CAST(args->>'$.deviation_ns' AS BIGINT) AS deviation_ns, args->>'$.workspace' AS workspace,
+        TRY_CAST(args->>'$.ns' AS BIGINT) AS dur_ns, TRY_CAST(args->>'$.n' AS BIGINT) AS n,
+        TRY_CAST(args->>'$.deviation_ns' AS BIGINT) AS deviation_ns, args->>'$.workspace' AS workspace,
         coalesce(args->>'$.type', args->>'$.layer') AS what
-    FROM raw.events WHERE category = 'layer_time'
+    -- Events of a trace may have that category too; they have a time.
+    FROM raw.events WHERE category = 'layer_time' AND start_ns IS NULL
 )

@@ -76,7 +76,9 @@ SELECT m.cost, m.rank, m.id, true,
     (m.waited_ns - coalesce(s.before_ns + least(m.start_ns, s.end_ns) - s.start_ns, 0)) / m.per
 FROM met m ASOF LEFT JOIN stretch s ON s.cost = m.cost AND s.rank = m.rank AND m.start_ns >= s.start_ns
 UNION ALL
-SELECT 'communication', e.rank, e.id, false, (x.own_ns - x.hidden_ns) / e.per FROM every e JOIN exchanges x ON x.id = e.id
+-- On a CPU an operator is several rows, one for each piece of its own time.
+SELECT 'communication', e.rank, e.id, false, (x.own_ns - x.hidden_ns) / e.per
+FROM every e JOIN exchanges x ON x.id = e.id AND x.start_ns = e.start_ns
 UNION ALL
 -- Without a device a library of its own threads exchanges: what it does is no activity of the processor.
 SELECT 'communication', x.rank, x.id, false, (x.own_ns - x.hidden_ns) / greatest(c.n_steps, 1)

@@ -14,7 +14,9 @@
 WITH wanted AS (
     SELECT DISTINCT trim(unnest(string_split($costs, ','))) AS cost
 ), moment AS (
-    SELECT r.* FROM removable r WHERE r.cost IN (SELECT cost FROM wanted) AND r.saved_ns > 0
+    -- On a CPU an operator is several rows, one for each piece of its own time.
+    SELECT cost, rank, id, is_idle, sum(saved_ns) AS saved_ns FROM removable
+    WHERE cost IN (SELECT cost FROM wanted) AND saved_ns > 0 GROUP BY ALL
 ), gone AS (
     SELECT rank, cost AS without, sum(saved_ns) AS removed_ns, 0 AS is_all FROM moment GROUP BY rank, cost
     UNION ALL

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from given import Given
+from given import Given, pick, section
 
 from traceview.derive.steps import FROM_COPIES
 
@@ -55,3 +55,20 @@ def test_a_trace_that_knows_the_host_is_left_alone(tmp_path: Path) -> None:
     given = device_only(4096, [100, 200, 300, 400, 500], [110, 210, 310, 410, 510])
     given.add("api_calls", name="cudaLaunchKernel", kind="runtime", pid=1, tid=1, start_ns=100, dur_ns=5)
     assert given.open(tmp_path).execute(FOUND).fetchall() == []
+
+
+def test_numbers_that_come_twice_are_places(tmp_path: Path) -> None:
+    """Every epoch counts from 0: the copies of the second one's first step are none of the first one's, a warm-up."""
+    given = Given()
+    for place, (start, end) in enumerate([(0, 1000), (1000, 1400), (1400, 1800), (1800, 2200)]):
+        given.span("step", f"step {place % 2}", start, end)
+        given.copy("HtoD", start + 10, start + 20, launched=start + 5, size_bytes=100)
+    with given.open(tmp_path) as connection:
+        assert connection.execute("SELECT step, is_warmup FROM steps ORDER BY start_ns").fetchall() == [
+            (0, True),
+            (1, False),
+            (2, False),
+            (3, False),
+        ]
+        assert connection.execute("SELECT list(step ORDER BY start_ns) FROM counted").fetchall() == [([1, 2, 3],)]
+        assert pick(section(connection, "copies/repeated"), "steps", "calls") == [(3, 1)]

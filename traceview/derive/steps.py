@@ -70,7 +70,8 @@ def _empty(connection: duckdb.DuckDBPyConnection, rows: str) -> bool:
 
 
 def load(connection: duckdb.DuckDBPyConnection) -> Steps:
-    """The steps of the rank. A name without a number counts from 0 in order of time."""
+    """The steps of the rank. A name without a number counts from 0 in order of time; so do all where a number comes
+    twice, as where every epoch begins with 0: what belongs to a step is found by its number."""
     columns = fetch(
         connection,
         """SELECT id, start_ns, start_ns + dur_ns AS end_ns,
@@ -79,4 +80,7 @@ def load(connection: duckdb.DuckDBPyConnection) -> Steps:
         FROM stage.ranges WHERE kind = 'step' ORDER BY start_ns, end_ns DESC, id""",
     )
     zeros = np.zeros(len(columns["id"]), np.int64)
-    return Steps(Spans(columns["id"], zeros, columns["start_ns"], columns["end_ns"]), columns["number"])
+    number = columns["number"]
+    if len(np.unique(number)) < len(number):
+        number = np.arange(len(number))
+    return Steps(Spans(columns["id"], zeros, columns["start_ns"], columns["end_ns"]), number)

@@ -9,7 +9,7 @@
 -- busy_ns = "time, overlaps counted once"
 SELECT category, coalesce(library, '(not told)') AS library, direction, call_id IS NOT NULL AS in_call,
     CAST(coalesce(sum(weight) FILTER (is_continued IS NOT true), 0) AS DOUBLE) AS calls,
-    CAST(sum(own_ns * weight) AS DOUBLE) AS busy_ns
+    CAST(sum(rank_alone_ns * weight) AS DOUBLE) AS busy_ns
 FROM chosen_rows
 GROUP BY ALL
 UNION ALL

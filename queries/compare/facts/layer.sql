@@ -13,7 +13,7 @@
 -- backward_ns = "device time of the backward pass"
 -- total_ns = "all of its device time"
 WITH placed AS (
-    SELECT r.layer, r.category, r.start_ns, r.own_ns * r.weight AS busy_ns,
+    SELECT r.layer, r.category, r.start_ns, r.rank_alone_ns * r.weight AS busy_ns,
         CASE WHEN o.is_backward OR o.phase = 'backward' THEN 'backward' WHEN o.phase IN ('optimizer', 'data') THEN 'other'
             ELSE 'forward' END AS way
     FROM chosen_rows r LEFT JOIN raw.ops o ON o.id = r.op_id

@@ -6,7 +6,7 @@
 -- calls = "how often it ran"
 -- busy_ns = "time, overlaps counted once"
 SELECT name, category, CAST(coalesce(sum(weight) FILTER (is_continued IS NOT true), 0) AS DOUBLE) AS calls,
-    CAST(sum(own_ns * weight) AS DOUBLE) AS busy_ns
+    CAST(sum(rank_alone_ns * weight) AS DOUBLE) AS busy_ns
 FROM chosen_rows
 GROUP BY ALL
 ORDER BY ALL

@@ -39,10 +39,10 @@ WITH step AS (
 ), span AS (
     SELECT avg(span_ns) AS span_ns, 100.0 * sum(busy_ns) / nullif(sum(span_ns), 0) AS busy_pct
     FROM (SELECT rank, max(end_ns) - min(start_ns) AS span_ns,
-        sum(greatest(end_ns - greatest(start_ns, coalesce(rank_until_ns, start_ns)), 0)) AS busy_ns
+        sum(rank_alone_ns) AS busy_ns
         FROM busy GROUP BY rank)
 ), work AS (
-    SELECT sum(own_ns * weight) AS busy_ns, bool_or(category = 'optimizer') AS updates FROM chosen_rows
+    SELECT sum(rank_alone_ns * weight) AS busy_ns, bool_or(category = 'optimizer') AS updates FROM chosen_rows
 ), forward AS (
     SELECT filter, any_value(input_shape[1]) AS batch, any_value(parameters) AS parameters, sum(weight) AS calls
     FROM chosen_calls WHERE direction = 'fprop' AND filter IS NOT NULL GROUP BY filter
@@ -66,13 +66,14 @@ WITH step AS (
 ), typed AS (
     SELECT dtype FROM chosen_calls UNION ALL SELECT dtype FROM product
 ), precision AS (
-    SELECT string_agg(DISTINCT CASE WHEN regexp_matches(dtype, '(?i)bfloat16|^bf16') THEN 'bf16'
-        WHEN regexp_matches(dtype, '(?i)half|^f16') THEN 'fp16' WHEN regexp_matches(dtype, '(?i)double|f64') THEN 'fp64'
-        WHEN regexp_matches(dtype, '(?i)^([su]8|char|byte|c10::q)') THEN 'int8'
-        WHEN regexp_matches(dtype, '(?i)float|^f32') THEN
-            if(EXISTS (FROM chosen_rows WHERE category IN ('conv', 'gemm') AND regexp_matches(name, '(?i)tf32|s1688')),
-                'tf32', 'fp32') END, ', ') AS names
-    FROM typed
+    SELECT string_agg(DISTINCT name, ', ' ORDER BY name) AS names
+    FROM (SELECT CASE WHEN regexp_matches(dtype, '(?i)bfloat16|^bf16') THEN 'bf16'
+            WHEN regexp_matches(dtype, '(?i)half|^f16') THEN 'fp16' WHEN regexp_matches(dtype, '(?i)double|f64') THEN 'fp64'
+            WHEN regexp_matches(dtype, '(?i)^([su]8|char|byte|c10::q)') THEN 'int8'
+            WHEN regexp_matches(dtype, '(?i)float|^f32') THEN
+                if(EXISTS (FROM chosen_rows WHERE category IN ('conv', 'gemm') AND regexp_matches(name, '(?i)tf32|s1688')),
+                    'tf32', 'fp32') END AS name
+        FROM typed)
 ), pass AS (
     SELECT EXISTS (FROM raw.ops WHERE name LIKE 'aten::%') AS is_torch,
         EXISTS (FROM raw.ops WHERE is_backward) OR EXISTS (FROM chosen_calls WHERE direction IN ('dgrad', 'wgrad')) AS is_backward,
@@ -83,7 +84,7 @@ WITH step AS (
         string_agg(DISTINCT d.name, ', ' ORDER BY d.name) FILTER (d.kind = 'cpu') AS cpus
     FROM raw.devices d
 ), source AS (
-    SELECT string_agg(DISTINCT concat_ws(' ', framework, framework_version), ', ')
+    SELECT string_agg(DISTINCT concat_ws(' ', framework, framework_version), ', ' ORDER BY concat_ws(' ', framework, framework_version))
             FILTER (framework IS NOT NULL) AS framework,
         string_agg(DISTINCT format, ', ' ORDER BY format) AS format
     FROM raw.captures

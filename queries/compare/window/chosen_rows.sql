@@ -1,7 +1,6 @@
 -- title = "chosen_rows"
 -- doc = "Everything that ran in the chosen steps (in the whole recording where there are none), with the part of its time that nothing earlier on any device of its rank covers, and the weight that makes sums mean values per step and rank."
 -- [columns]
--- own_ns = "time that no earlier row of the rank covers: sums of it are unions"
 -- weight = "one over steps and ranks"
 WITH per_rank AS (
     SELECT rank, count(*) AS n_steps FROM chosen_steps GROUP BY rank
@@ -9,7 +8,6 @@ WITH per_rank AS (
     SELECT count(*) AS n_ranks FROM (FROM per_rank UNION ALL
         SELECT DISTINCT rank, 1 FROM busy WHERE NOT EXISTS (FROM chosen_steps))
 )
-SELECT b.*, greatest(b.end_ns - greatest(b.start_ns, coalesce(b.rank_until_ns, b.start_ns)), 0) AS own_ns,
-    1.0 / (coalesce(p.n_steps, 1) * c.n_ranks) AS weight
+SELECT b.*, 1.0 / (coalesce(p.n_steps, 1) * c.n_ranks) AS weight
 FROM busy b CROSS JOIN counts c LEFT JOIN per_rank p USING (rank)
 WHERE NOT EXISTS (FROM chosen_steps) OR (b.rank, b.step) IN (SELECT (rank, step) FROM chosen_steps)

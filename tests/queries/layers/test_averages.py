@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from given import Given, pick, section
+from given import Given, pick, rows, section
 
 
 def average(given: Given, layer: str | None, type_: str, direction: str, ns: int, run: int = 1) -> None:
@@ -28,3 +28,28 @@ def test_a_layers_nodes_of_a_type_are_added_up_and_runs_kept_apart(tmp_path: Pat
         (1, "conv1", "bias", 4, 400, None, None, 40.0),
         (2, "conv1", "conv", 4, None, None, 50, 100.0),
     ]
+
+
+def test_sums_that_a_log_gives_beside_their_parts_count_once(tmp_path: Path) -> None:
+    """As Torch 7's benchmark prints them."""
+    given = Given()
+    times = {"forward": 100, "backward_data": 200, "backward_filter": 300, "backward": 500, "forward_backward": 600}
+    for direction, ns in times.items():
+        average(given, "conv1", "SpatialConvolution", direction, ns)
+    average(given, "relu1", "ReLU", "forward", 200)
+    found = section(given.open(tmp_path), "layers/averages")
+    assert pick(found, "layer", "forward_ns", "backward_ns", "both_ns", "share_pct") == [
+        ("conv1", 100, 500, 600, 75.0),
+        ("relu1", 200, None, None, 25.0),
+    ]
+
+
+def test_events_of_a_trace_are_no_averages_and_no_totals_of_a_log(tmp_path: Path) -> None:
+    given = Given()
+    for category in ("layer_time", "summary"):
+        args = json.dumps({"layer": "x", "ns": "many", "calls": "many"})
+        given.add("events", category=category, phase="X", name="x", start_ns=0, dur_ns=10, args=args)
+        given.add("events", category=category, name="damaged", args=args)
+    with given.open(tmp_path) as connection:
+        assert rows(connection, "SELECT name, calls FROM summaries") == [("damaged", None)]
+        assert rows(connection, "SELECT layer, dur_ns FROM layer_times") == [("x", None)]

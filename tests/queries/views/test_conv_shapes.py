@@ -14,7 +14,8 @@ PROBLEM = "mb1_ic3oc4_ih8oh6kh3sh1dh0ph0_iw8ow6kw3sw1dw0pw0"
 def test_a_call_that_two_sources_tell_of_is_one_call(tmp_path: Path) -> None:
     """An ONNX Runtime node, or TensorFlow's with the collector's shapes, beside oneDNN's log."""
     given = Given()
-    for name, facts in (("conv1:Conv", {}), ("net/conv2/Conv2D:Conv2D", {"inputs": ["[1, 1]", "[0, 0]", "[1, 1]", "1"]})):
+    settings = {"inputs": ["[1, 1]", "[0, 0]", "[1, 1]", "1"]}
+    for name, facts in (("conv1:Conv", {}), ("net/conv2/Conv2D:Conv2D", settings)):
         at = 1000 * len(given.rows.get("ops", ())) * 1000
         known = {"shapes": [[1, 3, 8, 8], [4, 3, 3, 3]], "output_shapes": [[1, 4, 6, 6]], "types": ["float"], **facts}
         row = {"name": name, "pid": 1, "tid": 1, "start_ns": at, "dur_ns": 50_000, "backend": "CPU"}
@@ -84,5 +85,7 @@ def test_without_a_stride_the_output_is_not_known(tmp_path: Path) -> None:
     given = Given()
     given.op("aten::conv2d", 0, 10, [(2, 3, 8, 8), (4, 3, 3, 3)])
     given.kernel("implicit_convolve_sgemm", 2, 8, launched=1)
-    query = "SELECT c.filter_shape, c.output_shape, flop, moved_bytes FROM conv_calls c JOIN conv_costs USING (op_id, direction)"
+    query = (
+        "SELECT filter_shape, output_shape, flop, moved_bytes FROM conv_calls JOIN conv_costs USING (op_id, direction)"
+    )
     assert rows(given.open(tmp_path), query) == [([4, 3, 3, 3], None, None, None)]
