@@ -32,13 +32,11 @@ COLUMNS = {
 
 ANSWER = """SELECT rank, problem, place, CAST(bound_ns AS BIGINT) AS saving_ns, confidence, evidence, step_ns,
     100.0 * bound_ns / nullif(step_ns, 0) AS saving_pct, has_steps
-FROM (SELECT * REPLACE (if(regexp_matches(place, '^Most of it [a-z]+ [(]no'), NULL, place) AS place),
-    round(if(saving_ns > step_ns, step_ns, saving_ns)) AS bound_ns FROM (
+FROM (SELECT *, round(if(saving_ns > step_ns, step_ns, saving_ns)) AS bound_ns FROM (
 {rule}
 ) JOIN scope USING (rank))
 ORDER BY rank"""
-"""What is run of a rule: its own rows, with the step that its saving is a share of and cannot exceed. A place that is
-only "(no layer)", "(no operator)" or "(not told)" is none."""
+"""What is run of a rule: its own rows, with the step that its saving is a share of and cannot exceed."""
 
 FRAMEWORKS = ("pytorch", "tensorflow", "jax", "mxnet", "keras", "onnxruntime", "any")
 """Keys of a rule's [fix]; `any` is for the others, a framework's name with `_cpu` for ranks without a device."""

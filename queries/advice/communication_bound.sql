@@ -21,10 +21,9 @@
 -- confidence = "how sure, and why"
 -- evidence = "one line per kind"
 WITH sent AS (
-    SELECT x.rank, lower(x.kind) AS kind, x.own_ns, x.own_ns - x.hidden_ns AS exposed_ns, x.size_bytes, greatest(c.n_steps, 1) AS per
-    FROM exchanges x JOIN scope c ON c.rank = x.rank
-    LEFT JOIN step_times s ON s.rank = x.rank AND x.start_ns >= s.start_ns AND x.start_ns < s.end_ns AND NOT s.is_warmup
-    WHERE NOT c.has_steps OR s.rank IS NOT NULL
+    SELECT rank, lower(kind) AS kind, own_ns, own_ns - hidden_ns AS exposed_ns, size_bytes, per
+    FROM exchanges
+    WHERE is_counted
 ), kinds AS (
     SELECT rank, kind, count(*) / any_value(per) AS calls, sum(own_ns / per) AS own_ns, sum(exposed_ns / per) AS exposed_ns,
         sum(size_bytes / per) AS size_bytes
@@ -37,7 +36,7 @@ WITH sent AS (
     GROUP BY rank
 )
 SELECT k.rank, format('Collectives run for {:.3f} ms, computing takes {:.3f} ms.', sum(own_ns) / 1e6, any_value(c.compute_ns) / 1e6) AS problem,
-    'Most of it in ' || arg_max(kind, own_ns) AS place, sum(exposed_ns) AS saving_ns,
+    'Most of it in ' || nullif(arg_max(kind, own_ns), '(not told)') AS place, sum(exposed_ns) AS saving_ns,
     'high for the times; how much of them is waiting for other ranks one rank cannot show' AS confidence,
     list(format('{}: {:.1f} calls, {:.3f} ms{}', kind, calls, own_ns / 1e6, coalesce(format(', {:.2f} MB', size_bytes / 1e6), ''))
         ORDER BY own_ns DESC, kind) AS evidence

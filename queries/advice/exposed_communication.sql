@@ -21,11 +21,9 @@
 -- confidence = "how sure, and why"
 -- evidence = "one line per kind"
 WITH sent AS (
-    SELECT x.rank, lower(x.kind) AS kind, x.own_ns - x.hidden_ns AS exposed_ns, x.own_ns, greatest(c.n_steps, 1) AS per,
-        c.step_ns
-    FROM exchanges x JOIN scope c ON c.rank = x.rank
-    LEFT JOIN step_times s ON s.rank = x.rank AND x.start_ns >= s.start_ns AND x.start_ns < s.end_ns AND NOT s.is_warmup
-    WHERE NOT c.has_steps OR s.rank IS NOT NULL
+    SELECT rank, lower(kind) AS kind, own_ns - hidden_ns AS exposed_ns, own_ns, per, step_ns
+    FROM exchanges
+    WHERE is_counted
 ), kinds AS (
     SELECT rank, kind, count(*) / any_value(per) AS calls, sum(exposed_ns / per) AS exposed_ns, sum(own_ns / per) AS own_ns,
         any_value(step_ns) AS step_ns
@@ -34,7 +32,7 @@ WITH sent AS (
 SELECT rank,
     format('Collectives run for {:.3f} ms, of which {:.3f} ms while {}.', sum(own_ns) / 1e6, sum(exposed_ns) / 1e6,
         if(has_device, 'nothing computes', 'no recorded operator runs')) AS problem,
-    'Most of it in ' || arg_max(kind, exposed_ns) AS place, sum(exposed_ns) AS saving_ns,
+    'Most of it in ' || nullif(arg_max(kind, exposed_ns), '(not told)') AS place, sum(exposed_ns) AS saving_ns,
     if(has_device, 'high for the time; how much of it is waiting for other ranks one rank cannot show',
         'medium: a processor may compute what is no operator; how much is waiting for other ranks one rank cannot show') AS confidence,
     list(format('{}: {:.1f} calls, {:.3f} ms, exposed {:.3f} ms', kind, calls, own_ns / 1e6, exposed_ns / 1e6)

@@ -44,7 +44,7 @@ WITH switch AS (
         any_value(step_ns) AS step_ns, count(DISTINCT layer) AS n_layers
     FROM lowered GROUP BY rank
 ), layer AS (
-    SELECT rank, layer, sum(own_ns) AS own_ns FROM lowered GROUP BY rank, layer
+    SELECT rank, layer, sum(own_ns) AS own_ns FROM lowered WHERE layer <> '(no layer)' GROUP BY rank, layer
 ), placed AS (
     SELECT rank, array_to_string(list(layer ORDER BY own_ns DESC, layer)[:3], ', ') AS place FROM layer GROUP BY rank
 ), beside AS (

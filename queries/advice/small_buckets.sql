@@ -22,10 +22,9 @@
 -- confidence = "how sure, and why"
 -- evidence = "one line per kind"
 WITH sent AS (
-    SELECT x.rank, lower(x.kind) AS kind, x.size_bytes, x.dur_ns, x.own_ns - x.hidden_ns AS exposed_ns, greatest(c.n_steps, 1) AS per, c.step_ns
-    FROM exchanges x JOIN scope c ON c.rank = x.rank
-    LEFT JOIN step_times s ON s.rank = x.rank AND x.start_ns >= s.start_ns AND x.start_ns < s.end_ns AND NOT s.is_warmup
-    WHERE (NOT c.has_steps OR s.rank IS NOT NULL) AND x.size_bytes IS NOT NULL
+    SELECT rank, lower(kind) AS kind, size_bytes, dur_ns, own_ns - hidden_ns AS exposed_ns, per, step_ns
+    FROM exchanges
+    WHERE is_counted AND size_bytes IS NOT NULL
 ), best AS (
     SELECT rank, kind, max(size_bytes / dur_ns) AS bytes_per_ns FROM sent WHERE size_bytes >= $bucket_below_bytes AND dur_ns > 0 GROUP BY rank, kind
 ), kinds AS (
@@ -36,7 +35,7 @@ WITH sent AS (
 )
 SELECT rank, format('{:.1f} collectives move {:.1f} kB in all and cost {:.3f} ms that nothing hides.', sum(calls), sum(size_bytes) / 1e3,
         sum(exposed_ns) / 1e6) AS problem,
-    'Most of it in ' || arg_max(kind, lost_ns) AS place, sum(lost_ns) AS saving_ns,
+    'Most of it in ' || nullif(arg_max(kind, lost_ns), '(not told)') AS place, sum(lost_ns) AS saving_ns,
     'high for sizes and times; some of the time may be waiting for other ranks' AS confidence,
     list(format('{}: {:.1f} calls, {:.1f} kB, {:.3f} ms', kind, calls, size_bytes / 1e3, exposed_ns / 1e6) ORDER BY lost_ns DESC, kind) AS evidence
 FROM kinds

@@ -81,7 +81,6 @@ SELECT 'communication', e.rank, e.id, false, (x.own_ns - x.hidden_ns) / e.per
 FROM every e JOIN exchanges x ON x.id = e.id AND x.start_ns = e.start_ns
 UNION ALL
 -- Without a device a library of its own threads exchanges: what it does is no activity of the processor.
-SELECT 'communication', x.rank, x.id, false, (x.own_ns - x.hidden_ns) / greatest(c.n_steps, 1)
-FROM exchanges x JOIN raw.collectives r ON r.id = x.id AND r.kernel_id IS NULL JOIN scope c ON c.rank = x.rank
-LEFT JOIN step_times s ON s.rank = x.rank AND x.start_ns >= s.start_ns AND x.start_ns < s.end_ns AND NOT s.is_warmup
-WHERE NOT c.has_steps OR s.rank IS NOT NULL
+SELECT 'communication', x.rank, x.id, false, (x.own_ns - x.hidden_ns) / x.per
+FROM exchanges x JOIN raw.collectives r ON r.id = x.id AND r.kernel_id IS NULL
+WHERE x.is_counted

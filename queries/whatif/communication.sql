@@ -18,18 +18,15 @@
 -- speedup = "over one rank with the total batch, nothing hidden"
 -- hidden_speedup = "the same, hidden as far as it can be"
 WITH sent AS (
-    SELECT x.rank, sum(x.size_bytes / greatest(c.n_steps, 1)) AS size_bytes, sum(x.own_ns / greatest(c.n_steps, 1)) AS dur_ns,
-        max(x.group_size) AS n
-    FROM exchanges x JOIN scope c ON c.rank = x.rank
-    LEFT JOIN step_times s ON s.rank = x.rank AND x.start_ns >= s.start_ns AND x.start_ns < s.end_ns AND NOT s.is_warmup
-    WHERE (NOT c.has_steps OR s.rank IS NOT NULL) AND regexp_matches(x.kind, '(?i)^all_?reduce')
-        AND x.size_bytes > 0 AND x.group_size > 1
-    GROUP BY x.rank
+    SELECT rank, sum(size_bytes / per) AS size_bytes, sum(own_ns / per) AS dur_ns, max(group_size) AS n
+    FROM exchanges
+    WHERE is_counted AND regexp_matches(kind, '(?i)^all_?reduce')
+        AND size_bytes > 0 AND group_size > 1
+    GROUP BY rank
 ), exposed AS (
-    SELECT x.rank, sum((x.own_ns - x.hidden_ns) / greatest(c.n_steps, 1)) AS exposed_ns
-    FROM exchanges x JOIN scope c ON c.rank = x.rank
-    LEFT JOIN step_times s ON s.rank = x.rank AND x.start_ns >= s.start_ns AND x.start_ns < s.end_ns AND NOT s.is_warmup
-    WHERE NOT c.has_steps OR s.rank IS NOT NULL GROUP BY x.rank
+    SELECT rank, sum((own_ns - hidden_ns) / per) AS exposed_ns
+    FROM exchanges
+    WHERE is_counted GROUP BY rank
 ), measured AS (
     SELECT s.rank, s.n, s.size_bytes, (c.step_ns - e.exposed_ns) * s.n AS work_ns,
         coalesce($link_bytes_per_s, 2e9 * (s.n - 1) / s.n * s.size_bytes / s.dur_ns) AS link_bytes_per_s

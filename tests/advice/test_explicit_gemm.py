@@ -72,3 +72,18 @@ def test_resnet_50_on_a_v100_unrolls_in_two_calls_of_a_step(shared: Path, captur
     assert (found.saving_ns, found.place) == (283_167, "Most of it in 512x1024x1x1, 512x512x3x3")
     (slow,) = advice.run(connection, advice.load(["slow_algorithm"]))
     assert (slow.status, slow.reason) == ("cannot tell", "the trace records no stride of convolutions.")
+
+
+@pytest.mark.parametrize(("layers", "place"), [((), ""), (("conv1",), "Most of it in conv1")])
+def test_no_layer_is_no_place(tmp_path: Path, layers: tuple[str, ...], place: str) -> None:
+    given = training(length=2000)
+    for start in (0, 2000, 4000):
+        for number, layer in enumerate((None, *layers)):
+            at = start + 500 * number
+            if layer:
+                given.span("module", layer, at, at + 400)
+            given.op("aten::convolution", at + 1, at + 11)
+            given.kernel(UNROLL, at + 100, at + 200 - 20 * number, launched=at + 2)
+            given.kernel(PRODUCT, at + 200, at + 300, launched=at + 3)
+    found = answer(RULE, given, tmp_path)
+    assert (found.status, found.place) == ("found", place)

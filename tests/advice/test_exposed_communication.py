@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from advised import answer, training
-from given import Given
+from given import Given, section
+
+from traceview import capture
 
 RULE = "exposed_communication"
 
@@ -51,3 +53,20 @@ def test_a_kind_that_is_not_told_is_no_place(tmp_path: Path) -> None:
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
     assert (found.status, found.reason) == ("cannot tell", "the trace holds no communication.")
+
+
+def test_a_collective_in_two_steps_at_once_counts_in_the_later_one_alone(tmp_path: Path) -> None:
+    """As where two threads mark their steps."""
+    given = Given()
+    for number, start in enumerate((0, 900, 1800)):
+        given.span("step", f"step {number}", start, start + 1000)
+        given.kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL(int)", start + 950, start + 970, start + 2, stream=9)
+    found = answer(RULE, given, tmp_path, exposed_step_pct="1")
+    assert (found.status, found.saving_ns) == ("found", 20_000)
+    with capture.connect(tmp_path) as connection:
+        assert (
+            connection.execute("SELECT is_counted, per, step_ns FROM exchanges").fetchall()
+            == [(True, 3, 1_000_000)] * 3
+        )
+        (alone, _) = section(connection, "whatif/prediction", costs="communication")
+        assert alone["removed_ns"] == 20_000
