@@ -42,7 +42,6 @@ WITH part AS (
         list_sort(list_distinct(list(library) FILTER (category = 'conv' AND role = 'main' AND library IS NOT NULL)))
             AS libraries,
         count(*) FILTER (kind IN ('kernel', 'primitive')) AS n_parts,
-        bool_or(kind IN ('kernel', 'primitive') AND category = 'conv' AND role = 'main') AS has_main,
         CAST(coalesce(sum(dur_ns) FILTER (category = 'conv' AND role = 'main'), 0) AS BIGINT) AS main_ns,
         CAST(coalesce(sum(dur_ns) FILTER (category = 'conv' AND role = 'transform'), 0) AS BIGINT) AS transform_ns,
         CAST(coalesce(sum(dur_ns) FILTER (category = 'layout_transpose'), 0) AS BIGINT) AS layout_ns,

@@ -90,6 +90,31 @@ def test_a_million_siblings_take_few_rounds() -> None:
     assert (found.parent == -1).all()
 
 
+def test_spans_nested_as_deep_as_there_are_spans_take_few_rounds() -> None:
+    count = 300_000
+    place = np.arange(count)
+    found = Spans(place + 1, np.zeros(count, np.int64), place, 2 * count - place)
+    assert (found.parent == place - 1).all() and (found.depth == place).all()
+    own = np.full(count, -1)
+    own[[0, 200_000]] = (7, 9)
+    assert (found.inherit(own) == np.where(place < 200_000, 7, 9)).all()
+
+
+def test_depth_and_inheritance_agree_with_a_walk_up() -> None:
+    chance = random.Random(3)
+    found = spans(
+        [(chance.randrange(2), start, start + chance.randrange(60)) for start in chance.choices(range(200), k=300)]
+    )
+    own = np.array([chance.choice((-1, -1, -1, place)) for place in range(len(found))])
+    inherited = found.inherit(own)
+    for place in range(len(found)):
+        above = [place]
+        while found.parent[above[-1]] >= 0:
+            above.append(int(found.parent[above[-1]]))
+        assert found.depth[place] == len(above) - 1
+        assert inherited[place] == next((own[at] for at in above if own[at] >= 0), -1)
+
+
 def test_nothing_at_all() -> None:
     found = spans([])
     assert found.parent.tolist() == [] and found.innermost(np.array([0]), np.array([5])).tolist() == [-1]

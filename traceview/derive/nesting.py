@@ -52,13 +52,14 @@ class Spans:
     @cached_property
     def depth(self) -> Ints:
         """Number of spans around each one."""
-        depth = np.zeros(len(self), np.int64)
-        index = np.flatnonzero(self.parent >= 0)
-        above = self.parent[index]
-        while len(index):
-            depth[index] += 1
-            above = self.parent[above]
-            index, above = index[above >= 0], above[above >= 0]
+        depth = (self.parent >= 0).astype(np.int64)
+        above = self.parent.copy()
+        open_ = np.flatnonzero(above >= 0)
+        while len(open_):
+            # Twice as far up in each round: a hostile trace nests as deep as it is long.
+            depth[open_] += depth[above[open_]]
+            above[open_] = above[above[open_]]
+            open_ = open_[above[open_] >= 0]
         return depth
 
     def innermost(self, thread: Ints, time: Ints) -> Ints:
@@ -90,14 +91,12 @@ class Spans:
 
     def inherit(self, own: Ints) -> Ints:
         """Give every span whose value is negative that of the nearest span around it that has one."""
-        value = own.copy()
-        open_ = np.flatnonzero((value < 0) & (self.parent >= 0))
-        at = self.parent[open_]
+        value, above = own.copy(), self.parent.copy()
+        open_ = np.flatnonzero((value < 0) & (above >= 0))
         while len(open_):
-            value[open_] = own[at]
-            at = self.parent[at]
-            keep = (value[open_] < 0) & (at >= 0)
-            open_, at = open_[keep], at[keep]
+            value[open_] = value[above[open_]]
+            above[open_] = above[above[open_]]
+            open_ = open_[(value[open_] < 0) & (above[open_] >= 0)]
         return value
 
     def self_time(self) -> Ints:
