@@ -21,8 +21,6 @@ from traceview.model import Report, Section
 from traceview.paths import content
 from traceview.render import plain
 
-CONDITIONS = ("model", "batch", "precision", "passes")
-"""What must be equal before runs are ranked."""
 MOST_RUNS = 26
 """Runs are called A to Z."""
 TYPES = frozenset(("VARCHAR", "BIGINT", "DOUBLE", "BOOLEAN"))

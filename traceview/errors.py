@@ -28,11 +28,5 @@ class CommandFailed(TraceviewError):
     exit_code = 4
 
 
-class CheckFailed(TraceviewError):
-    """A check that the user asked for did not hold, for example `--fail-over` (exit code 1)."""
-
-    exit_code = 1
-
-
 CORRUPT = "Corrupt database file"
 """What DuckDB says of a block of a database that is not what was written."""

@@ -23,7 +23,7 @@ from typing import Any
 
 import duckdb
 
-from traceview.errors import UsageError
+from traceview.errors import InputError, UsageError
 
 
 @dataclass(frozen=True)
@@ -53,13 +53,16 @@ class Query:
     def run(self, connection: duckdb.DuckDBPyConnection, values: dict[str, Any] | None = None) -> list[tuple[Any, ...]]:
         """The rows, with parameters from `values` (text is converted by DuckDB) and defaults for the rest.
 
-        Raises `UsageError` for a value that does not fit its type.
+        Raises `UsageError` for a value that does not fit its type, `InputError` for one in the capture that cannot be.
         """
         bound = {name: param.default for name, param in self.params.items()}
         bound.update({name: value for name, value in (values or {}).items() if name in bound})
         try:
             return connection.execute(self.body, bound or None).fetchall()
-        except (duckdb.ConversionException, duckdb.InvalidInputException) as error:
+        except (duckdb.ConversionException, duckdb.InvalidInputException, duckdb.OutOfRangeException) as error:
+            if not values:
+                reason = str(error).splitlines()[0]
+                raise InputError(f"the capture holds a value that {self.name} cannot take ({reason}).") from error
             raise UsageError(f"{self.name}: a parameter does not fit ({error}).") from error
 
     def written(self, texts: Mapping[str, str]) -> str:

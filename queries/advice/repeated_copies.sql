@@ -25,7 +25,7 @@ WITH copy AS (
     FROM counted c JOIN memcpys m ON m.id = c.id
     WHERE c.kind = 'copy' AND m.direction IN ('HtoD', 'DtoH') AND m.size_bytes >= $repeated_from_bytes AND c.step IS NOT NULL
 ), input AS (
-    -- A gradient of the input has its size too: that is another problem (input_gradient_copied).
+    -- A gradient of the input has its size too: that is another problem (first_layer_gradient).
     SELECT rank, max(size_bytes) AS size_bytes FROM copy WHERE direction = 'HtoD' GROUP BY rank
 ), way AS (
     SELECT rank, size_bytes, direction, any_value(n_steps) AS n_steps, count(DISTINCT step) AS n_with,

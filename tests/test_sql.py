@@ -1,0 +1,41 @@
+"""A query file that is run: whose fault it is when a value does not fit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from traceview import sql
+from traceview.errors import InputError, UsageError
+
+HEADER = '-- title = "T"\n-- doc = "D"\n-- [params]\n-- least = { type = "BIGINT", default = 0, doc = "least" }\n'
+
+
+@pytest.fixture
+def query(tmp_path: Path) -> sql.Query:
+    path = tmp_path / "named.sql"
+    path.write_text(f"{HEADER}SELECT CAST(text AS BIGINT) AS n FROM given WHERE n >= CAST($least AS BIGINT)\n")
+    return sql.load(path)
+
+
+def rows(query: sql.Query, text: str, **values: str) -> list[tuple[int]]:
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE given AS SELECT $1 AS text", [text])
+        return query.run(connection, dict(values))
+
+
+def test_defaults_and_values(query: sql.Query) -> None:
+    assert rows(query, "7") == [(7,)]
+    assert rows(query, "7", least="8") == []
+
+
+def test_a_value_of_the_user_that_does_not_fit(query: sql.Query) -> None:
+    with pytest.raises(UsageError, match="named: a parameter does not fit"):
+        rows(query, "7", least="many")
+
+
+def test_a_value_of_the_trace_that_does_not_fit_is_no_parameter(query: sql.Query) -> None:
+    with pytest.raises(InputError, match="the capture holds a value that named cannot take"):
+        rows(query, "many")
