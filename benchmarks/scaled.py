@@ -1,7 +1,7 @@
 """Builds traces of many times the size out of real ones, for benchmarks.
 
 A Kineto trace is repeated with shifted times and ids; an nsys export with its rows later in time and new correlation
-numbers; an XPlane as it is, its planes again and again: the fields of concatenated messages add up.
+numbers; the lines of an XPlane with their events again and again, each time later, beside the programs as they are.
 """
 
 from __future__ import annotations
@@ -10,8 +10,21 @@ import gzip
 import json
 import shutil
 import sqlite3
+import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from traceview.protowire import FIXED64, LENGTH, VARINT
+from traceview.xspace import (
+    EVENT_DURATION,
+    EVENT_OFFSET,
+    LINE_EVENT,
+    PLANE_LINE,
+    SPACE_PLANE,
+)
 
 ID_STEP = 10_000_000
 TIMED = (
@@ -65,12 +78,77 @@ def _kineto(trace: Path, times: int, folder: Path) -> Scaled:
 
 def _xplane(trace: Path, times: int, folder: Path) -> Scaled:
     with (gzip.open if trace.suffix == ".gz" else open)(trace, "rb") as file:
-        content = file.read()
+        space = list(_fields(file.read()))
+    planes = [list(_fields(value)) for number, value, _ in space if number == SPACE_PLANE]
+    lines = [list(_fields(value)) for plane in planes for number, value, _ in plane if number == PLANE_LINE]
+    events = [_event(value) for line in lines for number, value, _ in line if number == LINE_EVENT]
+    length = max(offset + duration for offset, duration, _ in events) + 1_000_000_000
     path = folder / f"x{times}.xplane.pb"
     with path.open("wb") as file:
-        for _ in range(times):
-            file.write(content)
-    return Scaled(path, None, f"{times} times the planes")
+        for number, value, whole in space:
+            if number != SPACE_PLANE:
+                file.write(whole)
+                continue
+            parts = [_repeated(part, times, length) if of == PLANE_LINE else raw for of, part, raw in _fields(value)]
+            file.write(_tag(SPACE_PLANE, LENGTH) + _varint(sum(map(len, parts))))
+            file.writelines(parts)
+    return Scaled(path, None, f"{len(events) * times:,} events")
+
+
+def _repeated(line: bytes, times: int, length: int) -> bytes:
+    """A line of an XPlane with its events so many times, each time `length` picoseconds later."""
+    fields = list(_fields(line))
+    events = [_event(value) for number, value, _ in fields if number == LINE_EVENT]
+    body = bytearray().join(raw for number, _, raw in fields if number != LINE_EVENT)
+    for copy in range(times):
+        for offset, _, rest in events:
+            event = _tag(EVENT_OFFSET, VARINT) + _varint(offset + copy * length) + rest
+            body += _tag(LINE_EVENT, LENGTH) + _varint(len(event)) + event
+    return _tag(PLANE_LINE, LENGTH) + _varint(len(body)) + bytes(body)
+
+
+def _event(event: bytes) -> tuple[int, int, bytes]:
+    """Offset and duration of an event, and all of it but the offset."""
+    fields = list(_fields(event))
+    numbers = {number: value for number, value, _ in fields if isinstance(value, int)}
+    rest = b"".join(raw for number, _, raw in fields if number != EVENT_OFFSET)
+    return numbers.get(EVENT_OFFSET, 0), numbers.get(EVENT_DURATION, 0), rest
+
+
+def _fields(message: bytes) -> Iterator[tuple[int, Any, bytes]]:
+    """The fields of a protobuf message: number, value (an integer, or bytes) and all its bytes."""
+    at = 0
+    while at < len(message):
+        begin = at
+        tag, at = _number(message, at)
+        value: Any
+        if tag & 7 == VARINT:
+            value, at = _number(message, at)
+        else:
+            size, at = _number(message, at) if tag & 7 == LENGTH else (8 if tag & 7 == FIXED64 else 4, at)
+            value, at = message[at : at + size], at + size
+        yield tag >> 3, value, message[begin:at]
+
+
+def _number(message: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = message[at]
+        value, shift, at = value | (byte & 127) << shift, shift + 7, at + 1
+        if byte < 128:
+            return value, at
+
+
+def _varint(value: int) -> bytes:
+    out = bytearray()
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*out, value])
+
+
+def _tag(number: int, wire: int) -> bytes:
+    return _varint(number << 3 | wire)
 
 
 def _shifted(event: dict, copy: int, span: float) -> dict:
