@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 
+from traceview import protowire
 from traceview.protowire import FEW, Wire
 
 
@@ -69,3 +72,41 @@ def test_clip_keeps_the_cut_field() -> None:
     found = Wire(b"\x0a\x7fabc").fields(np.array([0]), np.array([5]), clip=True)
     assert found.n_damaged == 1
     assert [span.tolist() for span in found.spans(1)] == [[0], [2], [5]]
+
+
+def line(dice: random.Random, n_fields: int) -> bytes:
+    """Mostly one field after the other of number 4, as in a line of an XPlane, full of bytes that look like its tag."""
+    out = bytearray(b"\x08\x05\x12\x03abc")
+    for _ in range(n_fields):
+        kind = dice.random()
+        if kind < 0.02:
+            out += b"\x18" + varint(dice.getrandbits(dice.choice([3, 20, 64])))
+        elif kind < 0.03:
+            out += b"\x52\x02\x22\x22"
+        else:
+            text = bytes(dice.choices(b"\x22\x22\x01\x05\x80\x00z", k=dice.choice([0, 1, 5, 30, 200])))
+            out += b"\x22" + varint(len(text)) + text
+    return bytes(out)
+
+
+@pytest.mark.parametrize("window", [64, 1000, protowire.WINDOW])
+@pytest.mark.parametrize("clip", [False, True])
+def test_a_run_of_fields_is_read_as_one_by_one(monkeypatch: pytest.MonkeyPatch, window: int, clip: bool) -> None:
+    """Whole, cut off anywhere, and with a byte changed: all at once gives what one by one gives."""
+    dice = random.Random(window)
+    whole = line(dice, 3000)
+    assert len(whole) > 4 * protowire.LONG
+    for case in range(12):
+        data = bytearray(whole)
+        if case:
+            data[dice.randrange(len(data))] = dice.choice(b"\x22\xff\x00\x0b\x80")
+        places = np.array([0]), np.array([dice.randrange(len(data)) if case % 2 else len(data)])
+        monkeypatch.setattr(protowire, "WINDOW", window)
+        monkeypatch.setattr(protowire, "LONG", 1 << 14)
+        at_once = Wire(bytes(data)).fields(*places, clip)
+        monkeypatch.setattr(protowire, "LONG", 1 << 40)
+        one_by_one = Wire(bytes(data)).fields(*places, clip)
+        assert at_once.n_damaged == one_by_one.n_damaged
+        for name in ("message", "number", "value", "end"):
+            assert getattr(at_once, name).tolist() == getattr(one_by_one, name).tolist(), (case, name)
+    assert len(one_by_one.number) > 0

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import zstandard
 from isal import isal_zlib
@@ -19,6 +19,7 @@ from isal import isal_zlib
 from traceview import scratch
 from traceview.errors import InputError
 
+T = TypeVar("T")
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _GZIP_ERRORS: Any = (isal_zlib.error, zlib.error)
@@ -121,15 +122,15 @@ class Stream:
             self.damage = f"zstd data is damaged ({error})"
 
 
-def ahead(blocks: Iterable[bytes]) -> Iterator[bytes]:
+def ahead(blocks: Iterable[T]) -> Iterator[T]:
     """The same blocks; while one is used, the next is made in another thread."""
     from concurrent.futures import ThreadPoolExecutor
 
     source = iter(blocks)
     with ThreadPoolExecutor(1) as pool:
-        coming = pool.submit(next, source, b"")
-        while block := coming.result():
-            coming = pool.submit(next, source, b"")
+        coming = pool.submit(next, source, None)
+        while (block := coming.result()) is not None:
+            coming = pool.submit(next, source, None)
             yield block
 
 

@@ -18,6 +18,9 @@ Ints = NDArray[np.int64]
 VARINT, FIXED64, LENGTH, FIXED32 = 0, 1, 2, 5
 FEW = 48
 """With fewer messages than this at work, one after the other is faster than all at once."""
+LONG = 1 << 14
+"""Bytes from which on a message may be a run of fields of one number, to be found all at once."""
+WINDOW = 1 << 19
 _PAD = 32
 _STOP = np.uint64(0x8080808080808080)
 _PACK = tuple(
@@ -108,11 +111,18 @@ class Wire:
             parts.append((message, tag >> 3, value, stop))
             more = np.flatnonzero(after < end)
             message, pos, end = message[more], after[more], end[more]
-        rest: list[tuple[int, int, int, int]] = []
         for index, start, limit in zip(message.tolist(), pos.tolist(), end.tolist(), strict=True):
-            n_damaged += self._scan(index, start, limit, clip, rest)
-        parts.append(tuple(np.array(column, np.int64) for column in zip(*rest, strict=True)) if rest else (_NONE,) * 4)
-        owner, number, value, stop = (np.concatenate(column) for column in zip(*parts, strict=True))
+            is_damaged, most = False, FEW
+            while start < limit and not is_damaged:
+                most = most if limit - start > LONG else limit - start
+                rest: list[tuple[int, int, int, int]] = []
+                start, is_damaged = self._scan(index, start, limit, clip, most, rest)
+                run, start = self._run(index, start, limit)
+                parts += [_columns(rest), run]
+                # Where no run is found, the search for one is to cost little.
+                most = most if len(run[0]) > FEW else 4 * most
+            n_damaged += is_damaged
+        owner, number, value, stop = (np.concatenate(column) for column in zip(_columns([]), *parts, strict=True))
         return Fields(owner, number, value, stop, n_damaged)
 
     def packed(self, start: int, end: int) -> list[int]:
@@ -131,10 +141,34 @@ class Wire:
         value, _ = self._varints(np.clip(after, 0, self.size))
         return np.flatnonzero((tag != number << 3) | np.isin(value, np.array(values, np.int64)))
 
-    def _scan(self, index: int, pos: int, end: int, clip: bool, out: list[tuple[int, int, int, int]]) -> bool:
-        """The fields of one message, appended to `out`; whether it ends in the middle of a field."""
+    def _run(self, index: int, start: int, end: int) -> tuple[tuple[Ints, ...], int]:
+        """The fields that follow `start` with the number of the first and a length, and the place behind them.
+
+        A line of an XPlane is such a run: one event after the other, millions of them.
+        """
+        parts = [_columns([])]
+        tag = self.bytes[start] if end - start > LONG else 0
+        while tag & 0x87 == LENGTH and tag > LENGTH and start < end:
+            # Each byte that may be the tag, and where its field would end: fields are those that the first leads to.
+            places = start + np.flatnonzero(self.data[start : min(start + WINDOW, end)] == tag)
+            size, after = self._varints(places + 1)
+            stop = np.where((after >= 0) & (size >= 0) & (size <= end - after), after + size, -1)
+            following = np.minimum(np.searchsorted(places, stop), len(places) - 1)
+            chosen = _led_to(np.where(places[following] == stop, following, len(places)))
+            chosen = chosen[stop[chosen] >= 0] if len(places) and places[0] == start else _NONE
+            if not len(chosen):
+                break
+            count = len(chosen)
+            parts.append((np.full(count, index), np.full(count, tag >> 3), after[chosen], stop[chosen]))
+            start = int(stop[chosen[-1]])
+        return tuple(np.concatenate(column) for column in zip(*parts, strict=True)), start
+
+    def _scan(
+        self, index: int, pos: int, end: int, clip: bool, most: int, out: list[tuple[int, int, int, int]]
+    ) -> tuple[int, bool]:
+        """At most so many fields of a message, appended to `out`; the place behind, and whether one is not whole."""
         data = self.bytes
-        while pos < end:
+        while pos < end and len(out) < most:
             # Short fields in bytes, which is what lines are full of, without a call.
             if data[pos] & 0x87 == LENGTH and pos + 1 < end and data[pos] > LENGTH and data[pos + 1] < 128:
                 stop = pos + 2 + data[pos + 1]
@@ -150,7 +184,7 @@ class Wire:
                 if pos < 0 or length < 0 or stop > end:
                     if clip and 0 < pos <= end:
                         out.append((index, tag >> 3, pos, end))
-                    return True
+                    return end, True
                 out.append((index, tag >> 3, pos, stop))
                 pos = stop
                 continue
@@ -161,14 +195,22 @@ class Wire:
                 value = int.from_bytes(data[pos : pos + size], "little", signed=wire == FIXED64)
                 pos = pos + size if 0 <= pos <= end - size else -1
             else:
-                return True
+                return end, True
             if pos < 0 or tag < 8:
-                return True
+                return end, True
             out.append((index, tag >> 3, value, -1))
-        return False
+        return pos, False
 
     def _varints(self, positions: Ints) -> tuple[Ints, Ints]:
         """Values (two's complement, 64 bit) and the positions after them; -1 as position where there is no varint."""
+        first = self.data[positions]
+        values, after = first.astype(np.int64), positions + 1
+        longer = np.flatnonzero(first >= 128)
+        if len(longer):
+            values[longer], after[longer] = self._long_varints(positions[longer])
+        return values, after
+
+    def _long_varints(self, positions: Ints) -> tuple[Ints, Ints]:
         words = self._words[positions]
         stop = ~words & _STOP
         lowest = stop & (~stop + np.uint64(1))
@@ -190,6 +232,25 @@ class Wire:
 
 
 _NONE = np.empty(0, np.int64)
+
+
+def _columns(rows: list[tuple[int, int, int, int]]) -> tuple[Ints, ...]:
+    return tuple(np.array(column, np.int64) for column in zip(*rows, strict=True)) if rows else (_NONE,) * 4
+
+
+def _led_to(following: Ints) -> Ints:
+    """What the first of some places leads to, itself included; the number of all stands for none.
+
+    Each round knows the places twice as many steps away, so millions take twenty rounds.
+    """
+    none = len(following)
+    is_reached = np.zeros(none + 1, bool)
+    is_reached[:1] = none > 0
+    further = np.append(following, none)
+    while further[0] != none:
+        is_reached[further[np.flatnonzero(is_reached)]] = True
+        further = further[further]
+    return np.flatnonzero(is_reached[:none])
 
 
 def _varint(data: bytearray, pos: int, end: int) -> tuple[int, int]:

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from traceview import hlo, xspace
 from traceview.errors import InputError
-from traceview.files import Peek, Stream
+from traceview.files import Peek, Stream, ahead
 from traceview.paths import content
 from traceview.protowire import Wire
 from traceview.sink import LATEST_NS, Sink
@@ -62,7 +62,7 @@ def read(stream: Stream, sink: Sink) -> None:
     start = next((at for at in starts if isinstance(at, int) and 0 <= at <= LATEST_NS), None)
     for plane in planes:
         place = _place(plane)
-        for batch in xspace.batches(wire, plane, NUMBERS, TEXTS, start or 0):
+        for batch in ahead(xspace.batches(wire, plane, NUMBERS, TEXTS, start or 0)):
             counted[plane.name] += batch.table.num_rows
             n_rounded += batch.n_rounded if plane.name.startswith("/device:") else 0
             _store(sink, place, batch)
