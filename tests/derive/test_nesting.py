@@ -7,6 +7,7 @@ import random
 import numpy as np
 import pytest
 
+from traceview.derive import nesting
 from traceview.derive.nesting import Spans
 
 
@@ -53,7 +54,11 @@ def random_spans(seed: int, properly_nested: bool) -> Spans:
 
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("properly_nested", [True, False])
-def test_agrees_with_the_definition(seed: int, properly_nested: bool) -> None:
+@pytest.mark.parametrize("rounds", [0, 1, nesting.ROUNDS])
+def test_agrees_with_the_definition(
+    monkeypatch: pytest.MonkeyPatch, seed: int, properly_nested: bool, rounds: int
+) -> None:
+    monkeypatch.setattr(nesting, "ROUNDS", rounds)
     found = random_spans(seed, properly_nested)
     assert found.parent.tolist() == [naive_parent(found, i) for i in range(len(found))]
     thread = np.array([t for t in range(4) for _ in range(210)])
@@ -98,6 +103,21 @@ def test_spans_nested_as_deep_as_there_are_spans_take_few_rounds() -> None:
     own = np.full(count, -1)
     own[[0, 200_000]] = (7, 9)
     assert (found.inherit(own) == np.where(place < 200_000, 7, 9)).all()
+    late = 2 * count - np.array([count // 2, 0, -1])
+    assert found.innermost(np.zeros(3, np.int64), late).tolist() == [count // 2, 0, -1]
+
+
+def test_many_spans_behind_deep_ones_take_few_rounds() -> None:
+    """Deep nests that have ended, and as many spans and moments behind them: one by one they would be all of them."""
+    deep, count = 100_000, 100_000
+    place, behind = np.arange(deep), 2 * deep + 10 * np.arange(count)
+    start, end = np.concatenate([place, behind]), np.concatenate([2 * deep - place, behind + 10])
+    found = Spans(np.arange(deep + count), np.zeros(deep + count, np.int64), start, end)
+    assert (found.parent == np.where(start < deep, start - 1, -1)).all()
+    inside, later = behind + 5, np.full(count, 2 * deep + 10 * count + 1)
+    thread = np.zeros(2 * count, np.int64)
+    expected = np.concatenate([deep + np.arange(count), np.full(count, -1)])
+    assert (found.innermost(thread, np.concatenate([inside, later])) == expected).all()
 
 
 def test_depth_and_inheritance_agree_with_a_walk_up() -> None:

@@ -2,7 +2,8 @@
 
 The one law: a span's parent is the latest-started span before it on its thread that is still open when it starts, so
 the answer is exact also where rounding lets a child outlive its parent. Everything is array operations: pointers jump
-along chains of spans that have ended, so the number of rounds grows with the logarithm of the number of siblings.
+along chains of spans that have ended, so the number of rounds grows with the logarithm of the number of siblings, and
+where they get long a tree is searched.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 LARGEST = 1 << 63
+ROUNDS = 64
+"""Steps from one span to the next after which a search begins: real traces need few, hostile ones as many as spans."""
 SLICE = 1 << 20
 
 
@@ -42,11 +45,14 @@ class Spans:
         if count:
             found[np.flatnonzero(np.diff(self.thread, prepend=self.thread[0] - 1))] = -1
         open_ = np.flatnonzero(found >= 0)
-        while len(open_):
+        for _ in range(ROUNDS):
             # Everything between a span and its (preliminary) parent had ended when the span began: skip it at once.
             open_ = open_[self.end[found[open_]] <= self.start[open_]]
             found[open_] = found[found[open_]]
             open_ = open_[found[open_] >= 0]
+            if not len(open_):
+                return found
+        found[open_] = self._last_open(found[open_], self.start[open_] + 1, self.thread[open_])
         return found
 
     @cached_property
@@ -66,10 +72,37 @@ class Spans:
         """Index of the latest-started span with start <= time <= end on that thread, -1 for none."""
         found = self._last_started(thread, time)
         open_ = np.flatnonzero(found >= 0)
-        while len(open_):
+        for _ in range(ROUNDS):
             open_ = open_[self.end[found[open_]] < time[open_]]
             found[open_] = self.parent[found[open_]]
             open_ = open_[found[open_] >= 0]
+            if not len(open_):
+                return found
+        found[open_] = self._last_open(found[open_], time[open_], thread[open_])
+        return found
+
+    def _last_open(self, last: Ints, until: Ints, thread: Ints) -> Ints:
+        """Index of the last span, up to the index `last`, that ends at `until` or later on that thread, -1 for none.
+
+        A search in a tree of the latest ends: as many rounds however deep spans nest or many follow each other.
+        """
+        latest = [self.end]
+        while len(latest[-1]) > 1:
+            even = np.append(latest[-1], latest[-1][-1:]) if len(latest[-1]) % 2 else latest[-1]
+            latest.append(np.maximum(even[::2], even[1::2]))
+        # Upwards: the blocks that lie before a place, the nearest and smallest first, until one holds such an end.
+        found, height, before = np.full(len(last), -1), np.zeros(len(last), np.int64), last + 1
+        for level, ends in enumerate(latest):
+            at = np.flatnonzero((found < 0) & (before % 2 == 1))
+            at = at[ends[before[at] - 1] >= until[at]]
+            found[at], height[at] = before[at] - 1, level
+            before //= 2
+        # Downwards: the later half of a block, if it holds such an end.
+        for level in range(len(latest) - 2, -1, -1):
+            at = np.flatnonzero((found >= 0) & (height > level))
+            later = np.minimum(2 * found[at] + 1, len(latest[level]) - 1)
+            found[at] = np.where(latest[level][later] >= until[at], later, 2 * found[at])
+        found[(found >= 0) & (self.thread[found] != thread)] = -1
         return found
 
     def _last_started(self, thread: Ints, time: Ints) -> Ints:
