@@ -15,7 +15,7 @@
 -- [columns]
 -- rank = "process of the job"
 -- problem = "what was found"
--- place = "operators that lose most"
+-- place = "operator that loses most"
 -- saving_ns = "at most, per step"
 -- confidence = "how sure, and why"
 -- evidence = "one line per call and operator"
@@ -37,7 +37,7 @@ WITH call AS (
     SELECT rank, any_value(step_ns) AS step_ns FROM call GROUP BY rank HAVING count(DISTINCT step) = any_value(n_steps)
 )
 SELECT k.rank, format('{:.1f} calls allocate or free device memory and take {:.3f} ms of the host.', sum(calls), sum(own_ns) / 1e6) AS problem,
-    'Most of it under ' || arg_max(operator, own_ns) FILTER (operator <> '(no operator)') AS place, any_value(i.idle_ns) AS saving_ns,
+    'Above all under ' || nullif(arg_max(operator, own_ns), '(no operator)') AS place, any_value(i.idle_ns) AS saving_ns,
     'high: the device does nothing while they run' AS confidence,
     list(format('{} under {}: {:.1f} calls, {:.3f} ms', name, operator, calls, own_ns / 1e6) ORDER BY own_ns DESC, name, operator)[:20] AS evidence
 FROM kinds k JOIN steady s USING (rank) JOIN idle i USING (rank)

@@ -49,7 +49,7 @@ WITH part AS MATERIALIZED (
 SELECT l.rank,
     format('{:.1f} % of the time in convolution calls is in calls that unroll their input first.', 100.0 * sum(l.total_ns) / any_value(c.conv_ns))
         AS problem,
-    'Most of it in ' || array_to_string((list(l.layer ORDER BY l.saved_ns DESC, l.layer) FILTER (l.layer <> '(no layer)'))[:3], ', ') AS place,
+    'Above all in ' || array_to_string((list(l.layer ORDER BY l.saved_ns DESC, l.layer) FILTER (l.layer <> '(no layer)'))[:3], ', ') AS place,
     sum(l.saved_ns) AS saving_ns,
     if(bool_or(l.other <> 'implicit GEMM'), 'medium: the unrolling is named by its kernels; what Winograd saves beyond it is its count of operations',
         'high: the unrolling is named by its kernels') AS confidence,

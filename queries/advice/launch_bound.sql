@@ -19,7 +19,7 @@
 -- [columns]
 -- rank = "process of the job"
 -- problem = "what was found"
--- place = "operators before which the device waits longest"
+-- place = "operator before which the device waits longest"
 -- saving_ns = "at most, per step"
 -- confidence = "how sure, and why"
 -- evidence = "one line per operator"
@@ -37,7 +37,7 @@ WITH kernel AS (
 SELECT rank,
     format('{:.0f} % of {:.1f} kernels are short, and the device waits {:.3f} ms for launches.',
         100.0 * sum(short) / sum(kernels), sum(kernels / per), sum(wait_ns) / 1e6) AS problem,
-    'Most of it before ' || arg_max(operator, wait_ns) FILTER (operator <> '(no operator)') AS place,
+    'Above all before ' || nullif(arg_max(operator, wait_ns), '(no operator)') AS place,
     sum(wait_ns) AS saving_ns,
     'high that the device waits; profiling itself makes launches slower' AS confidence,
     list(format('{}: {:.1f} kernels, waits {:.3f} ms', operator, kernels / per, wait_ns / 1e6)

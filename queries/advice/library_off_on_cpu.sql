@@ -59,7 +59,7 @@ WITH switch AS (
 SELECT k.rank,
     format('Convolutions of {} layers take {:.3f} ms without a primitive of the library{}.', any_value(k.n_layers),
         any_value(k.own_ns) / 1e6, if(any_value(k.is_off), ', which is switched off', '')) AS problem,
-    'Most of it in ' || any_value(p.place) AS place, sum(l.own_ns) AS saving_ns,
+    'Above all in ' || any_value(p.place) AS place, sum(l.own_ns) AS saving_ns,
     if(any_value(k.is_off), 'high: the switch is recorded', 'medium: what runs under the calls says so') AS confidence,
     list(format('{}: {:.3f} ms', l.what, l.own_ns / 1e6) ORDER BY l.own_ns DESC, l.what) AS evidence
 FROM calls k JOIN lost l USING (rank) LEFT JOIN placed p USING (rank)

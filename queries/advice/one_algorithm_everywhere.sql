@@ -40,7 +40,7 @@ WITH call AS (
 SELECT s.rank,
     format('Every convolution is computed as {}; {} layers admit a method with fewer operations.', any_value(u.algorithm), count(DISTINCT s.layer))
         AS problem,
-    'Most of it in ' || nullif(arg_max(s.layer, s.lost_ns), '(no layer)') AS place, sum(s.lost_ns) AS saving_ns,
+    'Above all in ' || nullif(arg_max(s.layer, s.lost_ns), '(no layer)') AS place, sum(s.lost_ns) AS saving_ns,
     'medium: fewer operations are not always less time' AS confidence,
     list(format('{} {}: {:.3f} ms, {} has fewer operations', s.layer, s.direction, s.own_ns / 1e6, s.fewer)
         ORDER BY s.lost_ns DESC, s.layer, s.direction) AS evidence

@@ -18,7 +18,7 @@
 -- [columns]
 -- rank = "process of the job"
 -- problem = "what was found"
--- place = "operators that issued most of it"
+-- place = "operator that issued most"
 -- saving_ns = "at most, per step"
 -- confidence = "how sure, and why"
 -- evidence = "one line per direction, size and operator"
@@ -49,7 +49,7 @@ SELECT k.rank,
     format('{:.1f} copies move {:.2f} MB from or to pageable memory at {:.1f} GB/s; the device spends {:.3f} ms on them and waits {:.3f} ms after them.',
         sum(calls), sum(moved_bytes) / 1e6, sum(moved_bytes) / nullif(sum(dur_ns), 0), sum(own_ns) / 1e6,
         (sum(lost_ns) - sum(own_ns)) / 1e6) AS problem,
-    'Most of it under ' || arg_max(operator, lost_ns) FILTER (operator <> '(no operator)') AS place,
+    'Above all under ' || nullif(arg_max(operator, lost_ns), '(no operator)') AS place,
     sum(lost_ns) AS saving_ns,
     'high: the profiler recorded the kind of memory; pinned copies take time too, so this is all that could go' AS confidence,
     list(format('{} of {} bytes under {}: {:.1f}, {:.3f} ms', direction, size_bytes, operator, calls, lost_ns / 1e6)

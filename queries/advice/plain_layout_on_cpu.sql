@@ -49,7 +49,7 @@ WITH moved AS (
 SELECT r.rank,
     format('{:.1f} reorders of activations from or to the plain layout take {:.3f} ms.', any_value(r.calls),
         any_value(r.own_ns) / 1e6) AS problem,
-    'Most of it in ' || any_value(l.place) AS place, sum(p.own_ns) AS saving_ns,
+    'Above all in ' || any_value(l.place) AS place, sum(p.own_ns) AS saving_ns,
     'high that the reorders go; how much faster the implementations of the other layout are, a run shows' AS confidence,
     list(format('{}: {:.3f} ms', p.what, p.own_ns / 1e6) ORDER BY p.own_ns DESC, p.what) AS evidence
 FROM reorders r JOIN part p USING (rank) LEFT JOIN placed l USING (rank)

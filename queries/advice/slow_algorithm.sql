@@ -58,7 +58,7 @@ WITH own AS MATERIALIZED (
 )
 SELECT rank,
     format('{} of the convolutions run an algorithm that is slow for their shape.', count(*)) AS problem,
-    'Most of it in ' || array_to_string((list(layer ORDER BY saved_ns DESC, layer) FILTER (layer <> '(no layer)'))[:3], ', ') AS place,
+    'Above all in ' || array_to_string((list(layer ORDER BY saved_ns DESC, layer) FILTER (layer <> '(no layer)'))[:3], ', ') AS place,
     sum(saved_ns) AS saving_ns,
     if(bool_and(source = 'measured'), 'high: the other algorithm runs in this trace on filters of this size, and its rate there is the measure',
         'low: the other algorithm does not run in this trace on filters of this size; only its operations are counted') AS confidence,

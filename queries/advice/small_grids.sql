@@ -14,7 +14,7 @@
 -- [columns]
 -- rank = "process of the job"
 -- problem = "what was found"
--- place = "operators that lose most"
+-- place = "operator that loses most"
 -- saving_ns = "at most, per step"
 -- confidence = "how sure, and why"
 -- evidence = "one line per kernel"
@@ -33,7 +33,7 @@ WITH busy AS (
 SELECT k.rank,
     format('{:.1f} kernels with fewer blocks than the device has cores ({}) take {:.3f} ms.', sum(calls), any_value(n_cores), sum(own_ns) / 1e6)
         AS problem,
-    'Most of it under ' || arg_max(operator, lost_ns) FILTER (operator <> '(no operator)') AS place, sum(lost_ns) AS saving_ns,
+    'Above all under ' || nullif(arg_max(operator, lost_ns), '(no operator)') AS place, sum(lost_ns) AS saving_ns,
     'medium: idle cores are certain; that the same work could be spread over them is not' AS confidence,
     list(format('{} under {}: {:.1f} calls of {:.0f} blocks, {:.3f} ms', name, operator, calls, blocks, own_ns / 1e6)
         ORDER BY lost_ns DESC, name, operator)[:20] AS evidence

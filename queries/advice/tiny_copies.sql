@@ -18,7 +18,7 @@
 -- [columns]
 -- rank = "process of the job"
 -- problem = "what was found"
--- place = "operators that issued most of it"
+-- place = "operator that issued most"
 -- saving_ns = "at most, per step"
 -- confidence = "how sure, and why"
 -- evidence = "one line per direction and operator"
@@ -40,7 +40,7 @@ WITH copy AS (
 SELECT rank,
     format('{:.1f} copies move {:.1f} kB in all; the device spends {:.3f} ms on them and waits {:.3f} ms after them.',
         sum(calls), sum(moved_bytes) / 1e3, sum(own_ns) / 1e6, (sum(lost_ns) - sum(own_ns)) / 1e6) AS problem,
-    'Most of it under ' || arg_max(operator, lost_ns) FILTER (operator <> '(no operator)') AS place,
+    'Above all under ' || nullif(arg_max(operator, lost_ns), '(no operator)') AS place,
     sum(lost_ns) AS saving_ns,
     'high for the copies; that the waits after them end with them is possible, not certain' AS confidence,
     list(format('{} under {}: {:.1f}, {:.3f} ms', direction, operator, calls, lost_ns / 1e6)

@@ -69,12 +69,12 @@ def test_resnet_50_on_a_v100_unrolls_in_two_calls_of_a_step(shared: Path, captur
     """Real, and little: 0.28 of 155 ms a step, below what is told unless --at-least says so."""
     connection = captures.open(shared / "traces/kineto/v100-resnet50-train-old.json.gz")
     (found,) = advice.run(connection, advice.load([RULE]))
-    assert (found.saving_ns, found.place) == (283_167, "Most of it in 512x1024x1x1, 512x512x3x3")
+    assert (found.saving_ns, found.place) == (283_167, "Above all in 512x1024x1x1, 512x512x3x3")
     (slow,) = advice.run(connection, advice.load(["slow_algorithm"]))
     assert (slow.status, slow.reason) == ("cannot tell", "the trace records no stride of convolutions.")
 
 
-@pytest.mark.parametrize(("layers", "place"), [((), ""), (("conv1",), "Most of it in conv1")])
+@pytest.mark.parametrize(("layers", "place"), [((), ""), (("conv1",), "Above all in conv1")])
 def test_no_layer_is_no_place(tmp_path: Path, layers: tuple[str, ...], place: str) -> None:
     given = training(length=2000)
     for start in (0, 2000, 4000):

@@ -22,7 +22,7 @@ def steps(layout_us: float) -> Given:
 
 def test_above_the_threshold_it_is_found_under_its_operator(tmp_path: Path) -> None:
     found = answer(RULE, steps(11), tmp_path)
-    assert (found.status, found.saving_ns, found.place) == ("found", 11_000, "Most of it under aten::contiguous")
+    assert (found.status, found.saving_ns, found.place) == ("found", 11_000, "Above all under aten::contiguous")
 
 
 def test_below_it_is_not(tmp_path: Path) -> None:

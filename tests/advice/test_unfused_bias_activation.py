@@ -21,7 +21,7 @@ def steps(relu_us: float, operator: str = "aten::relu") -> Given:
 
 def test_above_the_threshold_it_is_found(tmp_path: Path) -> None:
     found = answer(RULE, steps(11), tmp_path)
-    assert (found.status, found.saving_ns, found.place) == ("found", 11_000, "Most of it in aten::relu")
+    assert (found.status, found.saving_ns, found.place) == ("found", 11_000, "Above all in aten::relu")
 
 
 def test_below_it_is_not(tmp_path: Path) -> None:
