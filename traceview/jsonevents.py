@@ -283,7 +283,7 @@ class EventSplitter:
     def _give_up(self, row: int, start: int, out: Settled) -> int:
         """A piece that is no JSON: wait for more text if its end may still come, else count it as bad."""
         near_end = len(self._text) - start < MAX_EVENT_BYTES
-        if near_end and not self._current().last and row > 0:
+        if near_end and not self._current().at_end and row > 0:
             # A guessed boundary inside an event that goes on in the next chunk: start the next chunk with it.
             self._drop(start, len(self._text), out)
             self._carry = self._text[start:]
