@@ -66,9 +66,14 @@ class Account:
         return self._sort_lines()
 
     def leave(self):
-        """Only turn the lines off and give C its stdout back: in a forked child, file and buffer are its parent's."""
+        """Only turn the lines off and give C its stdout back."""
         self.switch(0)
         self.stdout.value = self.program_stdout
+
+    def forked(self):
+        """In a forked child, the file is its parent's."""
+        self.leave()
+        _discard(self.libc, self.file)
 
     def _sort_lines(self):
         """Leave oneDNN's lines in the file and write all else to the program's stdout, through C's own buffer."""
@@ -157,6 +162,7 @@ class StandingAccount:
         if self.file is not None:
             self.lock = threading.Lock()
             self.stdout.value = self.program_stdout
+            _discard(self.libc, self.file)
             self.reader.close()
             self.lines, self.is_recording = [], False
             self.open()
@@ -202,6 +208,15 @@ def _libc():
     libc.fopen.restype = ctypes.c_void_p
     libc.fwrite.argtypes = (ctypes.c_char_p, ctypes.c_size_t, ctypes.c_size_t, ctypes.c_void_p)
     return libc
+
+
+def _discard(libc, file):
+    """Empty the buffer of a file: a forked child has a copy of what its parent still has to write, and would write it
+    when it ends."""
+    for name in ("__fpurge", "fpurge"):  # glibc, macOS
+        if hasattr(libc, name):
+            getattr(libc, name)(file)
+            return
 
 
 def _variable(libc):

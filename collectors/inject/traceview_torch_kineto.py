@@ -94,7 +94,7 @@ class Kineto:
     def forget(self):
         """In a forked child: the recording is the parent's."""
         if self.account is not None:
-            self.account.leave()
+            self.account.forked()
         self.account = self.profiler = None
 
 
