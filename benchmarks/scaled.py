@@ -15,10 +15,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
-from traceview.protowire import FIXED64, LENGTH, VARINT
-from traceview.xspace import (
+from messages import field, read_varint  # noqa: E402
+
+from traceview.protowire import FIXED64, LENGTH, VARINT  # noqa: E402
+from traceview.xspace import (  # noqa: E402
     EVENT_DURATION,
     EVENT_OFFSET,
     LINE_EVENT,
@@ -90,8 +93,7 @@ def _xplane(trace: Path, times: int, folder: Path) -> Scaled:
                 file.write(whole)
                 continue
             parts = [_repeated(part, times, length) if of == PLANE_LINE else raw for of, part, raw in _fields(value)]
-            file.write(_tag(SPACE_PLANE, LENGTH) + _varint(sum(map(len, parts))))
-            file.writelines(parts)
+            file.write(field(SPACE_PLANE, b"".join(parts)))
     return Scaled(path, None, f"{len(events) * times:,} events")
 
 
@@ -102,9 +104,8 @@ def _repeated(line: bytes, times: int, length: int) -> bytes:
     body = bytearray().join(raw for number, _, raw in fields if number != LINE_EVENT)
     for copy in range(times):
         for offset, _, rest in events:
-            event = _tag(EVENT_OFFSET, VARINT) + _varint(offset + copy * length) + rest
-            body += _tag(LINE_EVENT, LENGTH) + _varint(len(event)) + event
-    return _tag(PLANE_LINE, LENGTH) + _varint(len(body)) + bytes(body)
+            body += field(LINE_EVENT, field(EVENT_OFFSET, offset + copy * length) + rest)
+    return field(PLANE_LINE, bytes(body))
 
 
 def _event(event: bytes) -> tuple[int, int, bytes]:
@@ -120,35 +121,14 @@ def _fields(message: bytes) -> Iterator[tuple[int, Any, bytes]]:
     at = 0
     while at < len(message):
         begin = at
-        tag, at = _number(message, at)
+        tag, at = read_varint(message, at)
         value: Any
         if tag & 7 == VARINT:
-            value, at = _number(message, at)
+            value, at = read_varint(message, at)
         else:
-            size, at = _number(message, at) if tag & 7 == LENGTH else (8 if tag & 7 == FIXED64 else 4, at)
+            size, at = read_varint(message, at) if tag & 7 == LENGTH else (8 if tag & 7 == FIXED64 else 4, at)
             value, at = message[at : at + size], at + size
         yield tag >> 3, value, message[begin:at]
-
-
-def _number(message: bytes, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        byte = message[at]
-        value, shift, at = value | (byte & 127) << shift, shift + 7, at + 1
-        if byte < 128:
-            return value, at
-
-
-def _varint(value: int) -> bytes:
-    out = bytearray()
-    while value > 127:
-        out.append(value & 127 | 128)
-        value >>= 7
-    return bytes([*out, value])
-
-
-def _tag(number: int, wire: int) -> bytes:
-    return _varint(number << 3 | wire)
 
 
 def _shifted(event: dict, copy: int, span: float) -> dict:

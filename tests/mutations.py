@@ -15,6 +15,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from messages import read_varint, varint
+
 SAMPLES = Path(__file__).resolve().parent.parent / "samples"
 NO_TRACES = {".py", ".md", ".toml"}
 TOKENS = (
@@ -196,7 +198,7 @@ def _in_message(data: bytes, dice: random.Random, depth: int = 0) -> bytes:
     if wire == 2 and depth < 6 and dice.random() < 0.85:
         inside = _in_message(data[body:end], dice, depth + 1)
         tag = _fields_tag(data, start)
-        return data[:start] + tag + _varint(len(inside)) + inside + data[end:]
+        return data[:start] + tag + varint(len(inside)) + inside + data[end:]
     how = dice.random()
     if how < 0.2:
         return data[:start] + data[end:]
@@ -206,7 +208,7 @@ def _in_message(data: bytes, dice: random.Random, depth: int = 0) -> bytes:
         other = dice.choice(fields)
         return data[:end] + data[other[0] : other[2]] + data[end:]
     if wire == 0:
-        return data[:start] + _fields_tag(data, start) + _varint(dice.choice(NUMBERS)) + data[end:]
+        return data[:start] + _fields_tag(data, start) + varint(dice.choice(NUMBERS)) + data[end:]
     return data[:body] + dice.randbytes(end - body) + data[end:]
 
 
@@ -215,12 +217,12 @@ def _fields(data: bytes) -> list[tuple[int, int, int, int]]:
     found, at = [], 0
     while at < len(data):
         start = at
-        tag, at = _read_varint(data, at)
+        tag, at = read_varint(data, at)
         wire, body = tag & 7, at
         if wire == 0:
-            _, at = _read_varint(data, at)
+            _, at = read_varint(data, at)
         elif wire == 2:
-            length, body = _read_varint(data, at)
+            length, body = read_varint(data, at)
             at = body + length
         elif wire in (1, 5):
             at += 8 if wire == 1 else 4
@@ -233,24 +235,4 @@ def _fields(data: bytes) -> list[tuple[int, int, int, int]]:
 
 
 def _fields_tag(data: bytes, start: int) -> bytes:
-    return data[start : _read_varint(data, start)[1]]
-
-
-def _read_varint(data: bytes, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while at < len(data) and shift < 70:
-        byte = data[at]
-        at += 1
-        value |= (byte & 127) << shift
-        shift += 7
-        if byte < 128:
-            break
-    return value, at
-
-
-def _varint(value: int) -> bytes:
-    out = bytearray()
-    while value > 127:
-        out.append(value & 127 | 128)
-        value >>= 7
-    return bytes([*out, value])
+    return data[start : read_varint(data, start)[1]]

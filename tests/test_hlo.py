@@ -7,28 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from messages import field, varint
 
 from traceview import hlo, xspace
 from traceview.protowire import Wire
 
 SAMPLE = "samples/xplane/jax-0.10.2-alexnet-cpu.xplane.pb.gz"
-
-
-def varint(value: int) -> bytes:
-    out = bytearray()
-    while True:
-        out.append((value & 127) | (128 if value > 127 else 0))
-        value >>= 7
-        if not value:
-            return bytes(out)
-
-
-def field(number: int, value: int | bytes | str) -> bytes:
-    """One field of a protobuf message."""
-    if isinstance(value, int):
-        return varint(number << 3) + varint(value)
-    data = value.encode() if isinstance(value, str) else value
-    return varint(number << 3 | 2) + varint(len(data)) + data
 
 
 def instruction(number: int, name: str, opcode: str, *operands: int, op_name: str = "", **more: Any) -> bytes:

@@ -6,19 +6,10 @@ import random
 
 import numpy as np
 import pytest
+from messages import varint
 
 from traceview import protowire
 from traceview.protowire import FEW, Wire
-
-
-def varint(value: int) -> bytes:
-    value &= (1 << 64) - 1
-    out = bytearray()
-    while True:
-        out.append((value & 127) | (128 if value > 127 else 0))
-        value >>= 7
-        if not value:
-            return bytes(out)
 
 
 def message(value: int, text: bytes = b"abc") -> bytes:

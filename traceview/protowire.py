@@ -111,18 +111,22 @@ class Wire:
             parts.append((message, tag >> 3, value, stop))
             more = np.flatnonzero(after < end)
             message, pos, end = message[more], after[more], end[more]
+        rest: list[tuple[int, int, int, int]] = []
         for index, start, limit in zip(message.tolist(), pos.tolist(), end.tolist(), strict=True):
             is_damaged, most = False, FEW
             while start < limit and not is_damaged:
-                most = most if limit - start > LONG else limit - start
-                rest: list[tuple[int, int, int, int]] = []
-                start, is_damaged = self._scan(index, start, limit, clip, most, rest)
-                run, start = self._run(index, start, limit)
-                parts += [_columns(rest), run]
-                # Where no run is found, the search for one is to cost little.
-                most = most if len(run[0]) > FEW else 4 * most
+                is_long = limit - start > LONG
+                up_to = len(rest) + (most if is_long else limit)
+                start, is_damaged = self._scan(index, start, limit, clip, up_to, rest)
+                if is_long:
+                    run, start = self._run(index, start, limit)
+                    parts += [_columns(rest), run]
+                    rest = []
+                    # Where no run is found, the search for one is to cost little.
+                    most = most if len(run[0]) > FEW else 4 * most
             n_damaged += is_damaged
-        owner, number, value, stop = (np.concatenate(column) for column in zip(_columns([]), *parts, strict=True))
+        parts.append(_columns(rest))
+        owner, number, value, stop = (np.concatenate(column) for column in zip(*parts, strict=True))
         return Fields(owner, number, value, stop, n_damaged)
 
     def packed(self, start: int, end: int) -> list[int]:
@@ -147,7 +151,7 @@ class Wire:
         A line of an XPlane is such a run: one event after the other, millions of them.
         """
         parts = [_columns([])]
-        tag = self.bytes[start] if end - start > LONG else 0
+        tag = self.bytes[start] if start < end else 0
         while tag & 0x87 == LENGTH and tag > LENGTH and start < end:
             # Each byte that may be the tag, and where its field would end: fields are those that the first leads to.
             places = start + np.flatnonzero(self.data[start : min(start + WINDOW, end)] == tag)
@@ -164,11 +168,11 @@ class Wire:
         return tuple(np.concatenate(column) for column in zip(*parts, strict=True)), start
 
     def _scan(
-        self, index: int, pos: int, end: int, clip: bool, most: int, out: list[tuple[int, int, int, int]]
+        self, index: int, pos: int, end: int, clip: bool, up_to: int, out: list[tuple[int, int, int, int]]
     ) -> tuple[int, bool]:
-        """At most so many fields of a message, appended to `out`; the place behind, and whether one is not whole."""
+        """Fields of a message, appended to `out` until it has so many; the place behind, and whether one is cut."""
         data = self.bytes
-        while pos < end and len(out) < most:
+        while pos < end and len(out) < up_to:
             # Short fields in bytes, which is what lines are full of, without a call.
             if data[pos] & 0x87 == LENGTH and pos + 1 < end and data[pos] > LENGTH and data[pos + 1] < 128:
                 stop = pos + 2 + data[pos + 1]

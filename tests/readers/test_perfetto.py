@@ -5,25 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from messages import field
 
 from traceview import store
 from traceview.errors import InputError
 from traceview.files import peek
 from traceview.readers import READERS, perfetto
-
-
-def field(number: int, value: int | bytes) -> bytes:
-    if isinstance(value, bytes):
-        return varint(number << 3 | 2) + varint(len(value)) + value
-    return varint(number << 3) + varint(value)
-
-
-def varint(value: int) -> bytes:
-    out = bytearray()
-    while value > 127:
-        out.append(value & 127 | 128)
-        value >>= 7
-    return bytes([*out, value])
 
 
 def packets() -> bytes:
