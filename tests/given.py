@@ -13,7 +13,8 @@ from typing import Any
 import duckdb
 
 from traceview import capture, sql
-from traceview.derive import derive
+from traceview.export import Export
+from traceview.finishing import finish
 from traceview.paths import content
 from traceview.sink import Sink
 
@@ -111,8 +112,7 @@ def write(folder: Path, *ranks: Given) -> None:
             if given.about:
                 sink.fact(options=json.dumps({"ranks": [{"rank": given.rank, **given.about}]}))
             sink.end_source()
-            derive(connection)
-            sink.export(folder / f"rank-{given.rank:04d}", 0, None)
+            finish(Export(sink, folder / f"rank-{given.rank:04d}"))
 
 
 def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, ...]]:

@@ -14,6 +14,8 @@ import duckdb
 import pytest
 
 from traceview import advice, capture, cli, sql
+from traceview.export import Export
+from traceview.finishing import finish
 from traceview.readers import READERS
 from traceview.sink import Sink
 from traceview.tables import TABLES
@@ -31,7 +33,7 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyConnection
     """A capture that holds nothing at all."""
     folder = tmp_path_factory.mktemp("empty")
     with duckdb.connect() as connection:
-        Sink(connection).export(folder / "rank-0000", 0, None)
+        finish(Export(Sink(connection), folder / "rank-0000"))
     return capture.connect(folder)
 
 

@@ -15,7 +15,8 @@ from compared import table
 
 from traceview import capture, compare, store
 from traceview.compare import Run
-from traceview.derive import derive
+from traceview.export import Export
+from traceview.finishing import finish
 from traceview.model import Report
 from traceview.sink import Sink
 
@@ -117,8 +118,7 @@ def copies_of(framework: str, folder: Path) -> Run:
         sink.fact(source="given", format="given", framework=framework)
         sink.end_source()
         sink.write_rows("ranks", [{"world_size": 1}])
-        derive(connection)
-        sink.export(folder / "rank-0000", 0, None)
+        finish(Export(sink, folder / "rank-0000"))
     with capture.connect(folder) as connection:
         return run_of(connection, framework)
 

@@ -9,9 +9,8 @@ import contextlib
 import json
 import shlex
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -19,11 +18,12 @@ from typing import Any
 import duckdb
 
 from traceview import capture, readers
-from traceview.derive import derive
 from traceview.errors import InputError
+from traceview.export import Export
 from traceview.files import Stream, files_in, peek
+from traceview.finishing import finish
 from traceview.model import Options
-from traceview.sink import Sink, less_memory
+from traceview.sink import Sink
 
 MAX_RANK = 1 << 22
 """Ids of a rank begin at a multiple of its number and are 64 bits."""
@@ -32,8 +32,6 @@ SAID = 3
 
 WAITING = "waiting"
 """Folder in which rows wait until everything has been read."""
-FIRST_BYTES = 448_000_000
-"""What working out derived columns and writing tables is tried with first; the rest waits on disk."""
 
 
 @dataclass
@@ -128,16 +126,14 @@ def read_groups(groups: list[Group], folder: Path, options: Options) -> None:
             sink.join_waiting()
             _add_processor(sink, _described(group, sink))
             _add_rank(sink)
-            with _Sparing(connection) as attempt:
-                attempt(partial(derive, connection))
-                sink.rank = _free_rank(group.rank if group.rank is not None else sink.recorded_rank, taken)
-                origin = sink.earliest_ns() or 0
-                if sink.zero_unix_ns is not None:
-                    if origin_unix_ns is None:
-                        origin_unix_ns = sink.zero_unix_ns + origin
-                    origin = origin_unix_ns - sink.zero_unix_ns
-                known = origin_unix_ns if sink.zero_unix_ns is not None else None
-                sink.export(folder / f"rank-{sink.rank:04d}", origin, known, attempt)
+            sink.rank = _free_rank(group.rank if group.rank is not None else sink.recorded_rank, taken)
+            origin = sink.earliest_ns() or 0
+            if sink.zero_unix_ns is not None:
+                if origin_unix_ns is None:
+                    origin_unix_ns = sink.zero_unix_ns + origin
+                origin = origin_unix_ns - sink.zero_unix_ns
+            known = origin_unix_ns if sink.zero_unix_ns is not None else None
+            finish(Export(sink, folder / f"rank-{sink.rank:04d}", origin, known))
 
 
 def _size(source: Source) -> int:
@@ -214,36 +210,6 @@ def _plain(error: duckdb.IOException) -> str:
     """What the system says, out of DuckDB's account of it."""
     text = str(error).splitlines()[0].partition('"exception_message":')[2] or str(error).splitlines()[0]
     return text.rpartition('": ')[2].split('"')[0].rstrip(".") or "the disk does not take it"
-
-
-class _Sparing:
-    """Does what can be done again with little memory, and where that is too little, with twice as much from then on."""
-
-    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
-        self._connection = connection
-        self._limit = contextlib.ExitStack()
-        self._room = FIRST_BYTES
-        self._is_less: bool | None = None
-        """Whether less than what is allowed is used; None before a limit is set."""
-
-    def __enter__(self) -> _Sparing:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._limit.close()
-
-    def __call__(self, work: Callable[[], None]) -> None:
-        while True:
-            try:
-                # To lower the limit under what is in use fails, too.
-                if self._is_less is None:
-                    self._is_less = self._limit.enter_context(less_memory(self._connection, self._room))
-                return work()
-            except duckdb.OutOfMemoryException:
-                if self._is_less is False:
-                    raise
-            self._limit.close()
-            self._room, self._is_less = 2 * self._room, None
 
 
 @contextlib.contextmanager

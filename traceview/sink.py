@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +17,12 @@ import duckdb
 import pyarrow as pa
 
 from traceview.paths import literal
-from traceview.tables import BY_NAME, ID, RANK_SHIFT, TABLES, Column, Table
+from traceview.tables import BY_NAME, ID, TABLES, Column, Table
 
 AT_HAND = "_at_hand"
 """Behind the name of a table that became a view, because some of its rows wait on disk."""
 MAX_EXAMPLES = 10
 FEW_ROWS = 16
-MANY = 1_000_000
 NEGATIVE = "negative duration, taken as 0"
 LONG = "duration of more than 7 days"
 BEYOND = "time or duration beyond what 64 bits hold"
@@ -33,10 +31,6 @@ WEEK_NS = 7 * 24 * 3600 * 10**9
 LATEST_NS = 4 * 10**18
 """Later (the year 2096 where times count from 1970), sums and differences of times would leave 64 bits."""
 LONGEST_NS = 10**18
-ORDERED = ("kernels", "memcpys", "primitives")
-"""Tables whose rows are written by their id."""
-TIMES = ("start_ns", "source_ns", "target_ns", "device_until_ns", "rank_until_ns")
-"""Columns that are points in time and move with the origin; durations do not."""
 
 
 @dataclass
@@ -98,7 +92,8 @@ class Sink(Account):
         self.warnings: list[str] = []
         self.next_id = 1
         self._settled_to = 0
-        self._joined: set[str] = set()
+        self._joined: dict[str, list[str]] = {}
+        """Files by table whose rows waited and have joined it."""
         for table in TABLES:
             _create(connection, "stage", table.name, table.read_columns())
             derived = (Column("id", ID, ""), *table.derived_columns())
@@ -196,7 +191,7 @@ class Sink(Account):
         if table in self.waiting:
             self._join_waiting(table, self.waiting.pop(table))
             self.connection.execute(f"CREATE TABLE stage.whole AS {query}")
-            self._joined.remove(table)
+            del self._joined[table]
             self.connection.execute(f"DROP VIEW stage.{table}")
             self.connection.execute(f"DROP TABLE stage.{table}{AT_HAND}")
             self.connection.execute(f"ALTER TABLE stage.whole RENAME TO {table}")
@@ -205,9 +200,8 @@ class Sink(Account):
 
     def _join_waiting(self, table: str, files: list[Path]) -> None:
         kinds = {column.name: column.sql_type for column in BY_NAME[table].read_columns()}
-        self._joined.add(table)
-        # A variable, because a view cannot be prepared; SQL is never put together from a path.
-        self.connection.execute(f"SET VARIABLE waiting_{table} = $1", [[literal(file) for file in files]])
+        self._joined[table] = [literal(file) for file in files]
+        self._point_to_joined(self.connection, table)
         view, waiting = f"stage.{table}", f"read_parquet(getvariable('waiting_{table}'))"
         casts = [
             f'CAST("{name}" AS {kinds[name]}) AS "{name}"'
@@ -218,6 +212,23 @@ class Sink(Account):
             f"CREATE VIEW {view} AS FROM {view}{AT_HAND} UNION ALL BY NAME SELECT {', '.join(casts)} FROM {waiting}"
         )
 
+    def cursor(self) -> duckdb.DuckDBPyConnection:
+        """One more connection to the same tables, for another thread."""
+        cursor = self.connection.cursor()
+        for table in self._joined:
+            self._point_to_joined(cursor, table)
+        return cursor
+
+    def _point_to_joined(self, connection: duckdb.DuckDBPyConnection, table: str) -> None:
+        # A variable, because a view cannot be prepared; SQL is never put together from a path.
+        connection.execute(f"SET VARIABLE waiting_{table} = $1", [self._joined[table]])
+
+    def empty(self, table: Table) -> None:
+        """Drop the rows of a table that has been written."""
+        if table.derived_columns():
+            self.connection.execute(f"TRUNCATE derived.{table.name}")
+        self.connection.execute(f"TRUNCATE stage.{table.name}{AT_HAND if table.name in self._joined else ''}")
+
     def earliest_ns(self) -> int | None:
         """The first start of anything, on the reader's clock; None for an empty trace."""
         starts = [
@@ -226,48 +237,6 @@ class Sink(Account):
             if any(column.name == "start_ns" for column in table.columns)
         ]
         return min((start for start in starts if start is not None), default=None)
-
-    def export(
-        self,
-        folder: Path,
-        origin_ns: int,
-        origin_unix_ns: int | None,
-        attempt: Callable[[Callable[[], None]], None] = lambda work: work(),
-    ) -> None:
-        """Move every table to `folder`, with times counted from `origin_ns` (on the reader's clock).
-
-        `attempt` does the work for one table, and may do it again where it failed.
-        """
-        folder.mkdir(parents=True, exist_ok=True)
-        values = {"rank": self.rank, "shift": self.rank << RANK_SHIFT, "origin": origin_ns, "unix": origin_unix_ns}
-        for table in TABLES:
-            query, names = _export_query(table)
-            used = {**{name: values[name] for name in names}, "path": str(folder / f"{table.name}.parquet")}
-            command = f"COPY ({query}) TO $path (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)"
-            # Where the rows' order is not to be kept, DuckDB writes sorted ones on one thread.
-            self.connection.execute("SET preserve_insertion_order = $1", [table.name in ORDERED])
-            attempt(partial(self._number_texts, table))
-            attempt(partial(self._run, command, used))
-            self._empty(table)
-
-    def _number_texts(self, table: Table) -> None:
-        """Keep what was worked out for many rows as numbers of texts: as texts it would not fit beside the rows."""
-        names = [column.name for column in table.derived_columns() if column.sql_type == "VARCHAR"]
-        if not names or self.connection.execute(f"SELECT count(*) FROM derived.{table.name}").fetchall()[0][0] < MANY:
-            return
-        for name in names:
-            texts = f"SELECT DISTINCT coalesce({name}, '') FROM derived.{table.name}"
-            self.connection.execute(f"CREATE TYPE IF NOT EXISTS {table.name}_{name} AS ENUM ({texts})")
-            self.connection.execute(f"ALTER TABLE derived.{table.name} ALTER {name} TYPE {table.name}_{name}")
-
-    def _run(self, command: str, values: Mapping[str, Any]) -> None:
-        self.connection.execute(command, values)
-
-    def _empty(self, table: Table) -> None:
-        """Make room for the next one. Not part of the attempt: what is written again must still be there."""
-        if table.derived_columns():
-            self.connection.execute(f"TRUNCATE derived.{table.name}")
-        self.connection.execute(f"TRUNCATE stage.{table.name}{AT_HAND if table.name in self._joined else ''}")
 
 
 @contextlib.contextmanager
@@ -295,28 +264,3 @@ def _create(connection: duckdb.DuckDBPyConnection, schema: str, name: str, colum
     body = ", ".join(f'"{column.name}" {column.sql_type}' for column in columns)
     connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
     connection.execute(f"CREATE OR REPLACE TABLE {schema}.{name} ({body})")
-
-
-def _export_query(table: Table) -> tuple[str, set[str]]:
-    """The SELECT that makes a table's file out of what was read and derived, and the parameters it needs."""
-    used = {"rank"}
-    parts = ["CAST($rank AS INTEGER) AS rank"]
-    for column in table.columns:
-        source = f'{"d" if column.derived else "s"}."{column.name}"'
-        if column.type == ID:
-            used.add("shift")
-            source = f"{source} + $shift"
-        elif column.name in TIMES:
-            used.add("origin")
-            source = f"{source} - $origin"
-        elif column.derived and column.sql_type == "VARCHAR":
-            source = f"CAST({source} AS VARCHAR)"
-        elif column.name == "origin_unix_ns":
-            used.add("unix")
-            source = "CAST($unix AS BIGINT)"
-        parts.append(f'{source} AS "{column.name}"')
-    joined = f"stage.{table.name} s"
-    if table.derived_columns():
-        joined += f" LEFT JOIN derived.{table.name} d ON s.id = d.id"
-    order = " ORDER BY s.id" if table.name in ORDERED else ""
-    return f"SELECT {', '.join(parts)} FROM {joined}{order}", used

@@ -5,23 +5,62 @@ Fills the derived columns of the staging tables (see `tables.py`). Knows nothing
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import duckdb
 
 from traceview.derive import device, host, primitives, steps
+from traceview.derive.nesting import Spans
 from traceview.derive.spans import number_threads
-from traceview.tables import TABLES
+from traceview.derive.steps import Steps
+
+Stage = tuple[Callable[[], None], tuple[str, ...]]
 
 
-def derive(connection: duckdb.DuckDBPyConnection) -> None:
-    """Work out every derived column of the rank that lies in the staging tables, however often it is called."""
-    for table in TABLES:
-        if table.derived_columns():
-            connection.execute(f"DELETE FROM derived.{table.name}")
-    steps.add_missing(connection)
-    number_threads(connection)
-    numbered = steps.load(connection)
-    operators = host.operators(connection, numbered)
-    host.ranges(connection, numbered)
-    device.api_calls(connection, numbered, operators)
-    device.device_rows(connection, numbered)
-    primitives.primitives(connection, numbered, operators)
+class Derivation:
+    """Works out the derived columns of the rank that lies in the staging tables.
+
+    `stages` are to be done in their order; each may be done again where it failed, and completes the tables it names.
+    """
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._connection = connection
+        self.stages: tuple[Stage, ...] = (
+            (self._begin, ()),
+            (self._operators, ("ops",)),
+            (self._ranges, ("ranges",)),
+            (self._calls, ("api_calls",)),
+            (self._device, ("kernels", "memcpys")),
+            (self._primitives, ("primitives",)),
+        )
+        self._steps: Steps
+        self._spans: Spans
+
+    def _begin(self) -> None:
+        steps.add_missing(self._connection)
+        number_threads(self._connection)
+        self._steps = steps.load(self._connection)
+
+    def _operators(self) -> None:
+        self._clear("ops")
+        self._spans = host.operators(self._connection, self._steps)
+
+    def _ranges(self) -> None:
+        self._clear("ranges")
+        host.ranges(self._connection, self._steps)
+
+    def _calls(self) -> None:
+        self._clear("api_calls")
+        device.api_calls(self._connection, self._steps, self._spans)
+
+    def _device(self) -> None:
+        self._clear("kernels", "memcpys")
+        device.device_rows(self._connection, self._steps)
+
+    def _primitives(self) -> None:
+        self._clear("primitives")
+        primitives.primitives(self._connection, self._steps, self._spans)
+
+    def _clear(self, *tables: str) -> None:
+        for table in tables:
+            self._connection.execute(f"DELETE FROM derived.{table}")
