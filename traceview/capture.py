@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -180,10 +181,12 @@ def keep(folder: Path, options: Options | None = None) -> None:
         if options and options.memory_bytes:
             connection.execute("SET memory_limit = $1", [f"{max(1, options.memory_bytes // 1_000_000)}MB"])
         _read_raw(connection, folder)
-        _attribute(connection)
         views = resting_on(" ".join(f"FROM {view}" for view in KEPT))
-        make = _make_at_once if _is_small(connection) else _make
-        make(connection, views, KEPT)
+        if _is_small(connection):
+            _make_at_once(connection, views, KEPT)
+        else:
+            _attribute(connection)
+            _make(connection, views, KEPT)
         for view in views:
             if view not in KEPT:
                 connection.execute(f"DROP VIEW {view}")
@@ -265,27 +268,30 @@ def _make(connection: duckdb.DuckDBPyConnection, views: Iterable[str], tables: C
 
 
 def _make_at_once(connection: duckdb.DuckDBPyConnection, views: Iterable[str], tables: Collection[str]) -> None:
-    """The same by two workers, each view when what it rests on is there: to plan a small one takes longest."""
-    from concurrent.futures import ThreadPoolExecutor
+    """The same, and what they rest on, by two workers, each when it can be: to plan a small one takes longest."""
+    from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
+    left: dict[str, Callable[[duckdb.DuckDBPyConnection], None]] = {"attributed": _attribute}
+    left |= {view: partial(_make, views=[view], tables=tables) for view in views}
+    needs = {
+        view: {"attributed" if source in ATTRIBUTED else source for source in _sources(_view(view))} & left.keys()
+        for view in views
+    }
     files = connection.execute("SELECT getvariable('raw')").fetchall()[0]
     with contextlib.closing(connection.cursor()) as second, ThreadPoolExecutor(2) as pool:
         second.execute("SET VARIABLE raw = $1", files)
         idle = [connection, second]
-        begun: dict[str, Future[None]] = {}
-
-        def make(view: str, sources: list[Future[None]]) -> None:
-            for source in sources:
-                source.result()
-            worker = idle.pop()
-            _make(worker, [view], tables)
-            idle.append(worker)
-
-        for view in views:
-            sources = [begun[source] for source in _sources(_view(view)) if source in begun]
-            begun[view] = pool.submit(make, view, sources)
-        for work in begun.values():
-            work.result()
+        begun: dict[Future[None], tuple[str, duckdb.DuckDBPyConnection]] = {}
+        while left or begun:
+            for job in [job for job in left if not needs.get(job)][: len(idle)]:
+                worker = idle.pop()
+                begun[pool.submit(left.pop(job), worker)] = job, worker
+            for work in wait(begun, return_when=FIRST_COMPLETED).done:
+                work.result()
+                made, worker = begun.pop(work)
+                idle.append(worker)
+                for sources in needs.values():
+                    sources.discard(made)
 
 
 def _is_small(connection: duckdb.DuckDBPyConnection) -> bool:
