@@ -85,7 +85,7 @@ def fill(stream: Stream, sink: Sink, form: Form) -> dict[str, Any]:
         if sink.folder:
             sink.folder.mkdir(exist_ok=True)
         crew = Crew(sink, lambda connection, part, first: _quickly(_Filler(connection, form), part, first, sink.folder))
-        crew.run(splitter, lambda part: _carefully(filler, sink, splitter, part))
+        crew.run(splitter, lambda part: _apart(filler, sink, splitter, part))
         filler.store_odd(sink)
     else:
         while (part := splitter.part()) is not None:
@@ -112,6 +112,18 @@ def _carefully(filler: _Filler, sink: Sink, splitter: EventSplitter, part: Part)
     n_rows = len(part) + filler.settle(splitter, sink, len(part))
     filler.store(sink)
     sink.next_id += n_rows
+
+
+def _apart(filler: _Filler, sink: Sink, splitter: EventSplitter, part: Part) -> None:
+    """The same; the last event, where it is a part of its own, is put aside with the odd ones."""
+    if len(part) == 1 and part.last:
+        settled = splitter.settle([0])
+        _drop(sink, settled.bad)
+        sink.count("n_repaired", settled.n_repaired)
+        sink.odd |= {number: filler.form.rewrite(event) for number, event in enumerate(settled.events, sink.next_id)}
+        sink.next_id += len(settled.events)
+    else:
+        _carefully(filler, sink, splitter, part)
 
 
 def _quickly(filler: _Filler, part: Part, first: int, folder: Path | None) -> Account:
