@@ -22,9 +22,11 @@ def plenty(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return store.convert([SAMPLE], tmp_path_factory.mktemp("plenty") / "capture")
 
 
-@pytest.mark.parametrize("many", [1, finishing.MANY])
-def test_too_little_memory_is_doubled(plenty: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, many: int) -> None:
-    monkeypatch.setattr(finishing, "MANY", many)
+@pytest.mark.parametrize("at_once", [0, finishing.AT_ONCE_ROWS])
+def test_too_little_memory_is_doubled(
+    plenty: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    monkeypatch.setattr(finishing, "AT_ONCE_ROWS", at_once)
     for room in ("FIRST_BYTES", "AT_ONCE_BYTES"):
         monkeypatch.setattr(finishing, room, 1_000_000)
     tried = []
@@ -53,6 +55,7 @@ def test_what_cannot_fit_is_a_failure(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_a_large_trace_becomes_the_same_tables(plenty: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(finishing, "AT_ONCE_ROWS", 0)
     monkeypatch.setattr(finishing, "MANY", 1)
     monkeypatch.setattr(nesting, "SLICE", 100)
     large = store.convert([SAMPLE], tmp_path / "large")
@@ -60,11 +63,11 @@ def test_a_large_trace_becomes_the_same_tables(plenty: Path, tmp_path: Path, mon
     assert len(_rows(next(large.glob("rank-*/ops.parquet")))) > 100
 
 
-@pytest.mark.parametrize("many", [1, finishing.MANY])
+@pytest.mark.parametrize("at_once", [0, finishing.AT_ONCE_ROWS])
 def test_rows_of_some_tables_are_written_by_their_id(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, many: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int
 ) -> None:
-    monkeypatch.setattr(finishing, "MANY", many)
+    monkeypatch.setattr(finishing, "AT_ONCE_ROWS", at_once)
     log = SAMPLES / "onednn/onednn-3.12.0-lenet-cpu.log.gz"
     capture = store.convert([log], tmp_path / "capture")
     (file,) = capture.glob("rank-*/primitives.parquet")

@@ -22,14 +22,16 @@ FIRST_BYTES = 448_000_000
 """What the work is tried with first; the rest waits on disk."""
 AT_ONCE_BYTES = 600_000_000
 """The same where two pieces of work are done at a time."""
-MANY = 2_000_000
-"""Rows from which on a table is worked out and written with no other work beside it."""
+AT_ONCE_ROWS = 2_000_000
+"""Rows of the longest table up to which tables are written while others are worked out."""
+MANY = 1_000_000
+"""Rows of a longer one from which on texts that were worked out are kept as numbers."""
 
 
 def finish(export: Export) -> None:
     """Work out the derived columns of a rank, and write its tables."""
     export.folder.mkdir(parents=True)
-    is_small = max(map(partial(_count, export.sink), TABLES)) < MANY
+    is_small = max(map(partial(_count, export.sink), TABLES)) < AT_ONCE_ROWS
     with _Sparing(export.sink.connection, AT_ONCE_BYTES if is_small else FIRST_BYTES) as attempt:
         (_at_once if is_small else _one_by_one)(export, attempt)
 
