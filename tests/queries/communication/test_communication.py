@@ -69,6 +69,16 @@ def test_bus_bandwidth_of_a_ring(tmp_path: Path) -> None:
     assert row["bus_bytes_per_s"] == 1.5e11
 
 
+def test_bus_bandwidth_of_a_gathering_ring_counts_what_all_ranks_give(tmp_path: Path) -> None:
+    given = Given()
+    given.kernel(GATHER, 0, 10, id=77)
+    facts = {"kind": "_allgather_base", "size_bytes": 1_000_000, "group_size": 4}
+    given.add("collectives", kernel_id=77, start_ns=0, dur_ns=10_000, **facts)
+    (row,) = section(given.open(tmp_path), "communication/kinds")
+    # Each rank gives 1 MB and is sent that of the three others.
+    assert (row["kind"], row["algorithm_bytes_per_s"], row["bus_bytes_per_s"]) == ("all_gather", 1e11, 3e11)
+
+
 def test_gloo_averages_all_gradients_once_a_step(root: Path, captures) -> None:  # type: ignore[no-untyped-def]
     connection = captures.open(root / DDP)
     per_step = """SELECT c.rank, s.step, count(*), sum(c.size_bytes), any_value(c.group_size), any_value(c.kind),
