@@ -9,11 +9,14 @@
 -- short = "kernels below the limit"
 -- short_pct = "of all kernels below the limit"
 -- total_ns = "sum of their durations"
--- launch_ns = "time in the calls that launched them"
+-- launch_ns = "time in the calls that launched them, each once"
 SELECT coalesce(k.op_name, '(no operator)') AS operator, k.category, count(*) AS short,
     100.0 * count(*) / sum(count(*)) OVER () AS short_pct, CAST(sum(k.dur_ns) AS BIGINT) AS total_ns,
-    CAST(sum(k.launch_dur_ns) AS BIGINT) AS launch_ns
-FROM kernels k
-WHERE k.dur_ns < $short_ns
+    CAST(sum(k.launch_dur_ns) FILTER (k.position = 1) AS BIGINT) AS launch_ns
+FROM (
+    SELECT op_name, category, dur_ns, launch_dur_ns,
+        row_number() OVER (PARTITION BY launch_id, op_name, category ORDER BY start_ns, id) AS position
+    FROM kernels WHERE dur_ns < $short_ns
+) k
 GROUP BY k.op_name, k.category
 ORDER BY short DESC, operator, category

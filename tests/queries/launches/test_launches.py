@@ -29,6 +29,17 @@ def test_the_limit_of_a_short_kernel_is_a_parameter(tmp_path: Path) -> None:
     assert pick(found, "operator", "short", "launch_ns") == [("aten::add", 1, 1_000)]
 
 
+def test_a_call_that_launches_several_kernels_is_one_time(tmp_path: Path) -> None:
+    given = Given()
+    graph = given.launch(0, "cudaGraphLaunch", 5)
+    for at in (10, 12, 14):
+        given.kernel("node", at, at + 1)
+        given.rows["kernels"][-1]["correlation"] = graph
+    connection = given.open(tmp_path)
+    assert pick(section(connection, "launches/short"), "short", "launch_ns") == [(3, 5_000)]
+    assert pick(section(connection, "launches/summary"), "linked", "launch_ns") == [(3, 5_000)]
+
+
 def test_calls_by_name(tmp_path: Path) -> None:
     given = Given()
     given.launch(0, "cudaLaunchKernel", 3)
