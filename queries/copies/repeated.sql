@@ -9,12 +9,12 @@
 -- calls = "per step"
 -- step_bytes = "bytes per step"
 -- step_ns = "time per step"
--- step_pct = "of step time"
+-- step_pct = "of the mean time of the steps that count"
 SELECT m.direction, m.size_bytes, coalesce(m.op_name, '(no operator)') AS operator,
     count(DISTINCT (m.rank, m.step)) AS steps, count(*) / count(DISTINCT (m.rank, m.step)) AS calls,
     sum(m.size_bytes) / count(DISTINCT (m.rank, m.step)) AS step_bytes,
     sum(m.dur_ns) / count(DISTINCT (m.rank, m.step)) AS step_ns,
-    100.0 * sum(m.dur_ns) / count(DISTINCT (m.rank, m.step)) / nullif((SELECT avg(step_ns) FROM scope), 0) AS step_pct
+    100.0 * sum(m.dur_ns) / count(DISTINCT (m.rank, m.step)) / nullif((SELECT avg(dur_ns) FROM step_times WHERE NOT is_warmup), 0) AS step_pct
 FROM memcpys m JOIN step_times s ON s.rank = m.rank AND s.step = m.step AND NOT s.is_warmup
 WHERE m.size_bytes IS NOT NULL
 GROUP BY m.direction, m.size_bytes, m.op_name

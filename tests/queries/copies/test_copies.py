@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from given import Given, pick, section
+from given import Given, pick, section, write
+
+from traceview import capture
 
 
 def test_a_small_copy_is_below_the_limit(tmp_path: Path) -> None:
@@ -55,3 +57,13 @@ def test_a_copy_recurs_if_every_counted_step_has_it(tmp_path: Path) -> None:
             given.copy("HtoD", at + 40, at + 50, launched=at + 30, size_bytes=128)
     found = section(given.open(tmp_path), "copies/repeated")
     assert pick(found, "size_bytes", "steps", "calls", "step_ns", "step_pct") == [(64, 3, 1.0, 10_000.0, 10.0)]
+
+
+def test_a_process_without_steps_does_not_change_a_step_s_share(tmp_path: Path) -> None:
+    given = Given(0)
+    for at in (0, 100):
+        given.span("step", str(at), at, at + 100)
+        given.copy("HtoD", at + 20, at + 30, launched=at + 10, size_bytes=64)
+    write(tmp_path, given, Given(1))
+    with capture.connect(tmp_path) as connection:
+        assert pick(section(connection, "copies/repeated"), "step_ns", "step_pct") == [(10_000.0, 10.0)]
