@@ -42,6 +42,23 @@ def test_an_unknown_device_has_no_peak(tmp_path: Path) -> None:
     ]
 
 
+def test_two_shapes_of_one_product_share_a_roofline_by_their_flop(tmp_path: Path) -> None:
+    given = Given()
+    given.device("NVIDIA A100-SXM4-40GB")
+    weights = (128, 128, 3, 3)
+    # A stride of 2 on twice the size gives the same matrix product, but more to read.
+    conv(given, 0, (32, 128, 56, 56), weights, stride=2, padding=1)
+    given.kernel("implicit_convolve_sgemm", 20, 1020, launched=2)
+    conv(given, 2000, (32, 128, 28, 28), weights, padding=1)
+    given.kernel("implicit_convolve_sgemm", 2020, 3020, launched=2002)
+    (row,) = section(given.open(tmp_path), "algorithms/roofline")
+    flop, filters, small, large = 2 * 32 * 28 * 28 * 128 * 128 * 9, 128 * 128 * 9, 32 * 128 * 28 * 28, 32 * 128 * 56 * 56
+    assert row["calls"] == 2
+    assert row["intensity_flop_per_byte"] == pytest.approx(2 * flop / (4 * (3 * small + large + 2 * filters)))
+    assert row["attainable_flop_per_s"] == pytest.approx(19.5e12)
+    assert row["attainable_pct"] == pytest.approx(100 * 2 * flop / 2e-3 / 19.5e12)
+
+
 def test_methods_say_which_one_ran(tmp_path: Path) -> None:
     connection = winograd("Tesla V100-SXM2-32GB").open(tmp_path)
     found = section(connection, "algorithms/methods")
