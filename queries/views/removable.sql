@@ -1,5 +1,5 @@
 -- title = "removable"
--- doc = "What a change could take away from the steps that count, row by row: the part of a row that nothing earlier on its device covers, or the idle stretch before it. A moment belongs to one row, so that what several changes would take counts once."
+-- doc = "What a change could take away from the steps that count, row by row: the part of a row that nothing earlier on any device of its rank covers, or the stretch before it in which all of them were idle. A moment belongs to one row, so that what several changes would take counts once."
 -- [columns]
 -- cost = "what would be gone: a name of [costs]"
 -- rank = "process of the job"
@@ -9,18 +9,18 @@
 -- [costs]
 -- layout = "kernels and primitives that only change the layout of tensors"
 -- firstlayer = "the gradient of the network's input"
--- copies = "copies between host and device that nothing earlier on the device covers"
+-- copies = "copies between host and device that nothing earlier covers"
 -- pointwise = "biases and activations of the forward pass in kernels of their own"
 -- launches = "idle stretches of at most 0.1 ms before a kernel that was launched too late"
 -- data = "idle stretches while the host loads data"
 -- allocations = "idle stretches while the host allocates or frees device memory"
 -- communication = "communication that nothing hides"
 WITH every AS MATERIALIZED (
-    SELECT id, rank, kind, name, category, direction, op_id, op_name, device, step, start_ns, covered_until_ns, alone_ns, per,
-        op_is_backward
+    SELECT id, rank, kind, name, category, direction, op_id, op_name, step, start_ns, rank_until_ns AS covered_until_ns,
+        rank_alone_ns AS alone_ns, per, op_is_backward
     FROM counted
 ), idle AS (
-    -- Before the first row of a recording the device is idle from the start of its step.
+    -- Before the first row of a recording the devices are idle from the start of its step.
     SELECT e.id, e.rank, e.kind, coalesce(e.covered_until_ns, s.start_ns) AS start_ns, e.start_ns AS end_ns, e.per,
         k.launch_start_ns + k.launch_dur_ns AS launched_ns
     FROM every e LEFT JOIN kernels k ON k.id = e.id

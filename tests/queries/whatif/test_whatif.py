@@ -56,6 +56,17 @@ def test_each_cost_alone_and_all_together_once(tmp_path: Path) -> None:
     }
 
 
+def test_what_two_devices_of_a_process_wait_for_together_counts_once(tmp_path: Path) -> None:
+    given = training()
+    for start in (0, 1000, 2000):
+        for device in (0, 1):
+            given.kernel(TO_NHWC, start + 10, start + 100, launched=start + 1, device=device)
+            given.kernel("ampere_sgemm_128x64_nn", start + 600, start + 1000, launched=start + 500, device=device)
+        given.span("phase", "data", start + 200, start + 500)
+    with given.open(tmp_path) as connection:
+        assert gone(connection, "layout,data") == {"layout": 90, "data": 300, "all together": 390}
+
+
 def test_the_prediction_is_the_step_without_them(tmp_path: Path) -> None:
     with first_layer().open(tmp_path) as connection:
         rows = section(connection, "whatif/prediction", costs="firstlayer")
