@@ -3,7 +3,7 @@
 -- cannot = "No framework operators in this trace."
 -- [columns]
 -- name = "operator, as recorded"
--- category = "what it computes"
+-- category = "what it computes; all of it where it works for operators of several kinds"
 -- calls = "times it ran"
 -- host_ns = "time on the host, operators inside included"
 -- self_ns = "time on the host without operators inside"
