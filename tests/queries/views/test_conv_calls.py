@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from given import Given
+from given import Given, conv
 
 IMAGE, FILTER = (1, 64, 56, 56), (64, 64, 1, 1)
 COLUMNS = "op_name, direction, algorithm, libraries, main_ns, helper_ns, total_ns, flop"
@@ -72,3 +72,31 @@ def test_with_a_librarys_account_an_operators_own_time_is_help(tmp_path: Path) -
     given.add("primitives", start_ns=20_000, dur_ns=60_000, **primitive)
     query = "SELECT direction, algorithm, main_ns, helper_ns, total_ns FROM conv_calls"
     assert given.open(tmp_path).execute(query).fetchall() == [("fprop", "direct", 60_000, 40_000, 100_000)]
+
+
+def test_an_operator_that_starts_in_the_tick_of_its_convolution_is_around_it(tmp_path: Path) -> None:
+    given = Given()
+    given.op("Block", 0, 100)
+    conv(given, 0, IMAGE, FILTER)  # 10 us long
+    given.kernel("implicit_convolve_sgemm", 5, 20, launched=2)
+    given.kernel("volta_sgemm_32x128_nn", 60, 90, launched=50)  # the block's own
+    with given.open(tmp_path) as connection:
+        found = connection.execute(
+            "SELECT op_name, category, call_id IS NULL FROM kernels ORDER BY start_ns"
+        ).fetchall()
+        calls = connection.execute("SELECT op_name, algorithm, total_ns FROM conv_calls").fetchall()
+    assert found == [("aten::convolution", "conv", False), ("Block", "gemm", True)]
+    assert calls == [("aten::convolution", "implicit_gemm", 15_000)]
+
+
+@pytest.mark.parametrize("missing", ["pid", "tid"])
+def test_operators_of_no_recorded_thread_are_calls_too(missing: str, tmp_path: Path) -> None:
+    given = Given()
+    conv(given, 0, IMAGE, FILTER)
+    given.kernel("implicit_convolve_sgemm", 5, 20, launched=2)
+    for row in (*given.rows["ops"], *given.rows["api_calls"]):
+        row[missing] = None
+    with given.open(tmp_path) as connection:
+        assert connection.execute("SELECT algorithm, total_ns FROM conv_calls").fetchall() == [
+            ("implicit_gemm", 15_000)
+        ]
