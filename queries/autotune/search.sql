@@ -21,7 +21,7 @@ WITH lost AS (
         median(dur_ns) FILTER (start_ns > from_ns) AS later_ns
     FROM (SELECT *, min(start_ns) OVER (PARTITION BY rank) AS from_ns FROM step_times) GROUP BY rank
 )
-SELECT l.rank, any_value(l.n_iterations) AS iterations, count(DISTINCT l.name) AS names, count(*) AS launches,
+SELECT l.rank, max(l.n_iterations) AS iterations, count(DISTINCT l.name) AS names, count(*) AS launches,
     CAST(sum(l.dur_ns) AS BIGINT) AS search_ns,
     100.0 * sum(l.dur_ns) / nullif((SELECT sum(alone_ns) FROM totals b WHERE b.rank = l.rank), 0) AS device_pct,
     arg_max(l.name, l.dur_ns) AS longest_name, max(l.dur_ns) AS longest_ns,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from given import Given, conv, pick, section
 
 IMAGE, FILTER = (2, 8, 32, 32), (8, 8, 3, 3)
@@ -46,3 +47,18 @@ def test_without_steps_the_calls_of_a_layer_are_counted(tmp_path: Path) -> None:
     given = search(4)
     del given.rows["ranges"]
     assert pick(section(given.open(tmp_path), "autotune/losers"), "name") == [(LOSER,)]
+
+
+@pytest.mark.parametrize("with_shapes", [True, False])
+def test_without_steps_a_layer_that_was_called_once_lost_no_search(with_shapes: bool, tmp_path: Path) -> None:
+    given = Given()
+    conv(given, 0, (2, 3, 32, 32), (8, 3, 5, 5), padding=2)
+    given.kernel(LOSER, 100, 110, launched=2)
+    for at in (20, 40, 60):  # three layers of one shape
+        conv(given, at, IMAGE, FILTER, padding=1)
+        given.kernel(WINNER, at + 100, at + 110, launched=at + 2)
+    for row in given.rows["ops"] if not with_shapes else ():
+        row["shapes"] = None
+    with given.open(tmp_path) as connection:
+        for part in ("search", "losers", "layers"):
+            assert section(connection, f"autotune/{part}") == []
