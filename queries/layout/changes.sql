@@ -11,11 +11,12 @@
 -- calls = "per step"
 -- busy_ns = "device time per step, overlaps counted once"
 -- busy_pct = "of all device time"
--- layer_pct = "of the time of everything in convolution calls of that layer and direction"
+-- layer_pct = "of the time of everything in convolution calls of that layer and direction; empty where neither layer nor shape is known"
 WITH every AS (
     SELECT *, coalesce(layer, filter, op_name, '(no operator)') AS place_name FROM totals WHERE is_counted
 ), conv AS (
-    SELECT place_name, direction, sum(every.total_ns / per_rank) AS total_ns FROM every WHERE in_call GROUP BY ALL
+    SELECT place_name, direction, sum(every.total_ns / per_rank) AS total_ns FROM every
+    WHERE in_call AND coalesce(layer, filter) IS NOT NULL GROUP BY ALL
 ), change AS (
     SELECT c.*, coalesce(c.layer, c.filter, c.op_name, '(no operator)') AS place_name,
         regexp_extract(p.formats, 'src[:_]\S*?blocked:(\w+)', 1) AS logged_source,

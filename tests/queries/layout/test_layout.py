@@ -40,3 +40,15 @@ def test_formats_of_a_cpu_library_are_those_of_its_log(tmp_path: Path) -> None:
     )
     (row,) = section(given.open(tmp_path), "layout/changes")
     assert (row["source"], row["target"]) == ("abcd", "aBcd16b")
+
+
+def test_without_layer_and_shape_there_is_no_share_of_a_layer(tmp_path: Path) -> None:
+    given = Given()
+    given.op("aten::conv2d", 0, 30)
+    given.op("aten::contiguous", 1, 5)
+    given.op("aten::cudnn_convolution", 6, 20)
+    given.kernel(TO_NHWC, 40, 50, launched=2)
+    given.kernel("sm80_xmma_fprop_implicit_gemm_tf32f32", 50, 80, launched=8)
+    with given.open(tmp_path) as connection:
+        assert pick(section(connection, "layout/changes"), "layer", "layer_pct") == [("aten::contiguous", None)]
+        assert pick(section(connection, "layout/summary"), "conv_pct") == [(25.0,)]
