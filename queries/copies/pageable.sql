@@ -10,7 +10,7 @@
 -- bytes_pct = "of the bytes of the copies"
 -- pageable_ns = "sum of their durations"
 -- time_pct = "of the copies' time"
--- pageable_bytes_per_s = "their throughput"
+-- pageable_bytes_per_s = "throughput of those that record a size"
 -- pinned_bytes_per_s = "throughput of the others, for comparison"
 WITH host AS (
     SELECT direction, size_bytes, dur_ns, if(direction = 'HtoD', src_kind, dst_kind) = 'pageable' AS is_pageable
@@ -23,8 +23,8 @@ SELECT direction, count(*) AS calls, count(*) FILTER (is_pageable) AS pageable,
     100.0 * sum(size_bytes) FILTER (is_pageable) / nullif(sum(size_bytes), 0) AS bytes_pct,
     CAST(sum(dur_ns) FILTER (is_pageable) AS BIGINT) AS pageable_ns,
     100.0 * sum(dur_ns) FILTER (is_pageable) / nullif(sum(dur_ns), 0) AS time_pct,
-    1e9 * sum(size_bytes) FILTER (is_pageable) / nullif(sum(dur_ns) FILTER (is_pageable), 0) AS pageable_bytes_per_s,
-    1e9 * sum(size_bytes) FILTER (NOT is_pageable) / nullif(sum(dur_ns) FILTER (NOT is_pageable), 0) AS pinned_bytes_per_s
+    1e9 * sum(size_bytes) FILTER (is_pageable) / nullif(sum(dur_ns) FILTER (is_pageable AND size_bytes IS NOT NULL), 0) AS pageable_bytes_per_s,
+    1e9 * sum(size_bytes) FILTER (NOT is_pageable) / nullif(sum(dur_ns) FILTER (NOT is_pageable AND size_bytes IS NOT NULL), 0) AS pinned_bytes_per_s
 FROM host
 GROUP BY direction
 ORDER BY direction

@@ -67,3 +67,14 @@ def test_a_process_without_steps_does_not_change_a_step_s_share(tmp_path: Path) 
     write(tmp_path, given, Given(1))
     with capture.connect(tmp_path) as connection:
         assert pick(section(connection, "copies/repeated"), "step_ns", "step_pct") == [(10_000.0, 10.0)]
+
+
+def test_throughput_is_of_the_copies_that_record_a_size(tmp_path: Path) -> None:
+    given = Given()
+    for kind in ("pageable", "pinned"):
+        given.copy("HtoD", 0, 10, size_bytes=1000, src_kind=kind, dst_kind="device")
+        given.copy("HtoD", 20, 30, src_kind=kind, dst_kind="device")
+    with given.open(tmp_path) as connection:
+        found = section(connection, "copies/pageable")
+        assert pick(found, "pageable", "pageable_bytes_per_s", "pinned_bytes_per_s") == [(2, 1e8, 1e8)]
+        assert {row["throughput_bytes_per_s"] for row in section(connection, "copies/summary")} == {1e8}
