@@ -54,7 +54,9 @@ WITH ways AS (
         p.memory_bytes_per_s, coalesce(p.peaks_from, 'unknown') AS peaks_from
     FROM sized s
     LEFT JOIN conv_methods m ON m.op_id = s.op_id AND m.direction = s.direction AND m.method = s.method
-    LEFT JOIN (FROM device_peaks WHERE is_used QUALIFY row_number() OVER (PARTITION BY rank ORDER BY device) = 1) p
+    -- Of devices of several kinds a call does not say on which it ran.
+    LEFT JOIN (FROM device_peaks WHERE is_used QUALIFY row_number() OVER (PARTITION BY rank ORDER BY device) = 1
+        AND min(name) OVER (PARTITION BY rank) IS NOT DISTINCT FROM max(name) OVER (PARTITION BY rank)) p
         ON p.rank = s.rank
 )
 SELECT op_id, direction, method, arithmetic, flop AS direct_flop, executed_flop, workspace_bytes, groups AS gemms,

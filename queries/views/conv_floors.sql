@@ -11,6 +11,7 @@ WITH peak AS (
     SELECT rank, fp32_flop_per_s, greatest(fp32_flop_per_s, tf32_flop_per_s) AS single_flop_per_s, fp16_flop_per_s, bf16_flop_per_s,
         memory_bytes_per_s
     FROM device_peaks WHERE is_used QUALIFY row_number() OVER (PARTITION BY rank ORDER BY device) = 1
+        AND min(name) OVER (PARTITION BY rank) IS NOT DISTINCT FROM max(name) OVER (PARTITION BY rank)
 ), rated AS (
     SELECT k.op_id, k.direction, v.rank, k.direct_flop, k.moved_bytes, p.memory_bytes_per_s,
         CASE k.arithmetic WHEN 'fp16' THEN p.fp16_flop_per_s WHEN 'bf16' THEN p.bf16_flop_per_s

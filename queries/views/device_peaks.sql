@@ -4,7 +4,7 @@
 -- rank = "process of the job"
 -- device = "device number"
 -- name = "product name"
--- is_used = "whether a kernel ran on it (a CPU counts as used)"
+-- is_used = "whether a kernel ran on it (a CPU counts as used where none is recorded)"
 -- fp32_flop_per_s = "single precision without tensor or matrix cores"
 -- tf32_flop_per_s = "on tensor or matrix cores, dense; NULL where the device has none"
 -- fp16_flop_per_s = "on tensor or matrix cores where it has them, dense"
@@ -145,7 +145,7 @@ WITH known AS (
 ), used AS (
     SELECT DISTINCT rank, device FROM raw.kernels
 )
-SELECT d.rank, d.device, d.name, u.rank IS NOT NULL OR d.kind = 'cpu' AS is_used,
+SELECT d.rank, d.device, d.name, u.rank IS NOT NULL OR d.kind = 'cpu' AND d.rank NOT IN (SELECT rank FROM used) AS is_used,
     coalesce(d.fp32_flop_per_s, m.fp32, c.fp32) AS fp32_flop_per_s, m.tf32 AS tf32_flop_per_s, m.fp16 AS fp16_flop_per_s,
     m.bf16 AS bf16_flop_per_s,
     -- Twice the rate in fp16 alone is packed arithmetic without them (P100, MI50).

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from given import Given, rows
+from given import Given, conv, rows
 
 
 def peaks(tmp_path: Path, name: str, **facts: float) -> tuple[float | None, float | None, str]:
@@ -80,3 +80,27 @@ def test_what_the_trace_records_comes_first(tmp_path: Path) -> None:
 
 def test_a_stranger_is_unknown(tmp_path: Path) -> None:
     assert peaks(tmp_path, "Imaginary 9000") == (None, None, "unknown")
+
+
+def test_kernels_on_a_device_that_is_not_listed_are_not_held_against_the_processor(tmp_path: Path) -> None:
+    given = Given()
+    given.add("devices", name="AMD EPYC 7763", kind="cpu", fp32_flop_per_s=1e12)
+    conv(given, 0, (2, 8, 32, 32), (8, 8, 3, 3), padding=1)
+    on_cpu = rows(given.open(tmp_path / "cpu"), "SELECT peak_flop_per_s FROM conv_costs")
+    given.kernel("implicit_convolve_sgemm", 20, 30, launched=2)
+    on_gpu = rows(given.open(tmp_path / "gpu"), "SELECT peak_flop_per_s FROM conv_costs")
+    assert (on_cpu, on_gpu) == ([(1e12,)], [(None,)])
+
+
+@pytest.mark.parametrize(("second", "peak"), [("NVIDIA A100-SXM4-40GB", 19.5e12), ("Tesla V100-SXM2-32GB", None)])
+def test_a_call_on_one_of_two_unlike_devices_has_no_peak(second: str, peak: float | None, tmp_path: Path) -> None:
+    given = Given()
+    given.device("NVIDIA A100-SXM4-40GB")
+    given.device(second, device=1)
+    for device in (0, 1):
+        at = 100 * device
+        conv(given, at, (2, 8, 32, 32), (8, 8, 3, 3), padding=1)
+        given.kernel("implicit_convolve_sgemm", at + 20, at + 30, launched=at + 2, device=device)
+    with given.open(tmp_path) as connection:
+        assert rows(connection, "SELECT peak_flop_per_s FROM conv_costs") == [(peak,), (peak,)]
+        assert len(rows(connection, "FROM conv_floors")) == (2 if peak else 0)
