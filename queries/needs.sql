@@ -25,7 +25,7 @@ SELECT need, is_there, missing FROM (VALUES
         'the trace holds no copy whose size is recorded'),
     ('launches', EXISTS (FROM raw.kernels WHERE launch_id IS NOT NULL), 'no kernel is linked to the call that launched it'),
     ('communication', EXISTS (FROM exchanges), 'the trace holds no communication'),
-    ('peaks', EXISTS (FROM device_peaks WHERE is_used AND fp32_flop_per_s IS NOT NULL),
+    ('peaks', EXISTS (FROM device_peaks WHERE is_used AND has_tensor_cores IS NOT NULL),
         'the peaks of the device are not known'),
     ('conv_shapes_or_copies', EXISTS (FROM counted_conv_calls WHERE flop IS NOT NULL)
         OR EXISTS (FROM raw.memcpys WHERE size_bytes IS NOT NULL AND direction = 'DtoH'),

@@ -32,7 +32,7 @@ COLUMNS = {
 
 ANSWER = """SELECT rank, problem, place, CAST(bound_ns AS BIGINT) AS saving_ns, confidence, evidence, step_ns,
     100.0 * bound_ns / nullif(step_ns, 0) AS saving_pct, has_steps
-FROM (SELECT *, round(if(saving_ns > step_ns, step_ns, saving_ns)) AS bound_ns FROM (
+FROM (SELECT *, round(if(saving_ns > nullif(step_ns, 0), step_ns, saving_ns)) AS bound_ns FROM (
 {rule}
 ) JOIN scope USING (rank))
 ORDER BY rank"""

@@ -25,7 +25,7 @@ WITH call AS (
     SELECT rank, layer, direction, min(total_ns) AS least_ns FROM call WHERE NOT is_search GROUP BY rank, layer, direction
 ), layers AS (
     SELECT c.rank, c.layer, c.direction, count(*) AS calls, count(DISTINCT c.step) AS steps, count(DISTINCT c.input_shape) AS shapes,
-        sum((c.total_ns - coalesce(p.least_ns, 0)) / c.per) AS lost_ns, any_value(c.step_ns) AS step_ns
+        sum(greatest(c.total_ns - coalesce(p.least_ns, 0), 0) / c.per) AS lost_ns, any_value(c.step_ns) AS step_ns
     FROM call c LEFT JOIN plain p ON p.rank = c.rank AND p.layer = c.layer AND p.direction IS NOT DISTINCT FROM c.direction
     WHERE c.is_search GROUP BY c.rank, c.layer, c.direction
 ), searched AS (

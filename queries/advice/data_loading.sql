@@ -21,10 +21,14 @@
 -- confidence = "how sure, and why"
 -- evidence = "the longest waits"
 WITH load AS (
-    SELECT r.id, r.rank, r.step, r.start_ns, r.start_ns + r.dur_ns AS end_ns, r.dur_ns, c.n_steps, c.step_ns
-    FROM raw.ranges r JOIN scope c USING (rank)
-    WHERE r.kind = 'phase' AND r.name = 'data' AND r.depth = 0
-        AND (r.rank, r.step) IN (SELECT (rank, step) FROM step_times WHERE NOT is_warmup)
+    -- Several threads may load at once: such a moment belongs to the one that began first.
+    SELECT id, rank, step, from_ns AS start_ns, end_ns, end_ns - from_ns AS dur_ns, n_steps, step_ns
+    FROM (SELECT r.*, r.start_ns + r.dur_ns AS end_ns, c.n_steps, c.step_ns, greatest(r.start_ns, coalesce(max(r.start_ns + r.dur_ns) OVER (
+            PARTITION BY r.rank ORDER BY r.start_ns, r.dur_ns DESC, r.id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), r.start_ns)) AS from_ns
+        FROM raw.ranges r JOIN scope c USING (rank)
+        WHERE r.kind = 'phase' AND r.name = 'data' AND r.depth = 0
+            AND (r.rank, r.step) IN (SELECT (rank, step) FROM step_times WHERE NOT is_warmup))
+    WHERE end_ns > from_ns
 ), used AS (
     SELECT l.id, sum(least(a.end_ns, l.end_ns) - greatest(a.start_ns, coalesce(a.rank_until_ns, a.start_ns), l.start_ns))
         AS busy_ns

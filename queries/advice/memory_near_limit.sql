@@ -31,9 +31,9 @@ WITH peak AS (
         AND (a.rank, a.step) IN (SELECT (rank, step) FROM step_times WHERE NOT is_warmup)
     GROUP BY a.rank
 )
-SELECT h.rank, format('{} reach {:.1f} % of the device''s {:.2f} GB.', arg_max(h.name, h.peak_bytes), max(100.0 * h.peak_bytes / h.memory_bytes),
-        any_value(h.memory_bytes) / 1e9) AS problem,
-    'Device ' || arg_max(h.device, h.peak_bytes) AS place, any_value(c.own_ns) AS saving_ns,
+SELECT h.rank, format('{} reach {:.1f} % of the device''s {:.2f} GB.', arg_max(h.name, h.peak_bytes / h.memory_bytes),
+        max(100.0 * h.peak_bytes / h.memory_bytes), arg_max(h.memory_bytes, h.peak_bytes / h.memory_bytes) / 1e9) AS problem,
+    'Device ' || arg_max(h.device, h.peak_bytes / h.memory_bytes) AS place, any_value(c.own_ns) AS saving_ns,
     'high for the memory; what it costs is not recorded' AS confidence,
     list(format('device {}: {} {:.2f} GB', h.device, h.name, h.peak_bytes / 1e9) ORDER BY h.peak_bytes DESC, h.device, h.name) AS evidence
 FROM high h LEFT JOIN calls c ON c.rank = h.rank

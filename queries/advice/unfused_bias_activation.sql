@@ -35,17 +35,20 @@ WITH every AS MATERIALIZED (
         AND coalesce(e.direction, '') NOT IN ('dgrad', 'wgrad', 'backward')
         AND NOT regexp_matches(concat_ws(' ', e.name, e.op_name), '(?i)grad|backward|bprop|bwd')
 ), kinds AS (
-    SELECT rank, name, category, sum(calls) AS calls, sum(own_ns) AS own_ns, arg_max(layer, own_ns) AS layer
-    FROM own GROUP BY rank, name, category
+    SELECT rank, name, category, sum(calls) AS calls, sum(own_ns) AS own_ns FROM own GROUP BY rank, name, category
+), layer AS (
+    SELECT rank, layer, sum(own_ns) AS own_ns FROM own WHERE layer IS NOT NULL GROUP BY rank, layer
+), placed AS (
+    SELECT rank, array_to_string(list(layer ORDER BY own_ns DESC, layer)[:3], ', ') AS place FROM layer GROUP BY rank
 )
 SELECT k.rank,
     format('{:.1f} % of the device''s busy time adds biases and applies activations in kernels of their own.',
         100.0 * sum(own_ns) / any_value(b.busy_ns)) AS problem,
-    'Above all in ' || arg_max(layer, own_ns) AS place, sum(own_ns) AS saving_ns,
+    'Above all in ' || any_value(p.place) AS place, sum(own_ns) AS saving_ns,
     'medium: whether each can be fused with what comes before the trace does not say' AS confidence,
     list(format('{} ({}): {:.1f} calls and {:.3f} ms', name, category, calls, own_ns / 1e6) ORDER BY own_ns DESC, name)
         AS evidence
-FROM kinds k JOIN busy b USING (rank)
+FROM kinds k JOIN busy b USING (rank) LEFT JOIN placed p USING (rank)
 GROUP BY k.rank
 HAVING 100.0 * sum(own_ns) > $unfused_device_pct * any_value(b.busy_ns)
 ORDER BY k.rank

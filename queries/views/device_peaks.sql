@@ -4,7 +4,7 @@
 -- rank = "process of the job"
 -- device = "device number"
 -- name = "product name"
--- is_used = "whether a kernel ran on it (a CPU counts as used where none is recorded)"
+-- is_used = "whether a kernel ran on it (a CPU counts as used where none ran on any device of the rank)"
 -- fp32_flop_per_s = "single precision without tensor or matrix cores"
 -- tf32_flop_per_s = "on tensor or matrix cores, dense; NULL where the device has none"
 -- fp16_flop_per_s = "on tensor or matrix cores where it has them, dense"

@@ -1,7 +1,7 @@
 -- title = "removable"
 -- doc = "What a change could take away from the steps that count, row by row: the part of a row that nothing earlier on any device of its rank covers, or the stretch before it in which all of them were idle. A moment belongs to one row, so that what several changes would take counts once."
 -- [columns]
--- cost = "what would be gone: a name of [costs]"
+-- cost = "what would be gone: a name of [costs], or data or allocations for the waits of both, each moment once"
 -- rank = "process of the job"
 -- id = "the row of activities"
 -- is_idle = "whether it is the idle stretch before the row"
@@ -32,6 +32,10 @@ WITH every AS MATERIALIZED (
     UNION ALL
     SELECT 'allocations', rank, start_ns, start_ns + dur_ns FROM raw.api_calls
     WHERE regexp_matches(name, '^(cuda|hip)(Malloc|Free)(_v\d+|Managed)?$|^cuMem(Alloc|Free)(_v2|Managed)?$')
+), waits AS (
+    -- What both kinds wait in one idle stretch is neither the longer of the two nor their sum.
+    FROM wait UNION ALL SELECT 'data or allocations', rank, start_ns, end_ns FROM wait
+    WHERE rank IN (SELECT rank FROM wait GROUP BY rank HAVING count(DISTINCT cost) > 1)
 ), stretch AS (
     -- Waits of one kind as stretches that do not overlap, each with the time waited before it. What two rows of a time
     -- share is then a difference of two look-ups: to pair every idle stretch with every wait takes minutes.
@@ -45,7 +49,7 @@ WITH every AS MATERIALIZED (
             FROM (
                 SELECT *, coalesce(start_ns > max(end_ns) OVER (PARTITION BY cost, rank ORDER BY start_ns, end_ns
                     ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), true) AS is_new
-                FROM wait WHERE end_ns > start_ns
+                FROM waits WHERE end_ns > start_ns
             )
         )
         GROUP BY cost, rank, number

@@ -13,12 +13,15 @@
 -- speedup = "the step as it is over the step without it"
 WITH wanted AS (
     SELECT DISTINCT trim(unnest(string_split($costs, ','))) AS cost
+), together AS (
+    FROM wanted UNION ALL
+    SELECT 'data or allocations' WHERE (SELECT count(*) FROM wanted WHERE cost IN ('data', 'allocations')) = 2
 ), moment AS (
     -- On a CPU an operator is several rows, one for each piece of its own time.
     SELECT cost, rank, id, is_idle, sum(saved_ns) AS saved_ns FROM removable
-    WHERE cost IN (SELECT cost FROM wanted) AND saved_ns > 0 GROUP BY ALL
+    WHERE cost IN (SELECT cost FROM together) AND saved_ns > 0 GROUP BY ALL
 ), gone AS (
-    SELECT rank, cost AS without, sum(saved_ns) AS removed_ns, 0 AS is_all FROM moment GROUP BY rank, cost
+    SELECT rank, cost AS without, sum(saved_ns) AS removed_ns, 0 AS is_all FROM moment WHERE cost IN (SELECT cost FROM wanted) GROUP BY rank, cost
     UNION ALL
     SELECT rank, 'all together', sum(saved_ns), 1
     FROM (SELECT rank, id, is_idle, max(saved_ns) AS saved_ns FROM moment GROUP BY rank, id, is_idle) GROUP BY rank

@@ -38,6 +38,16 @@ def test_with_few_convolutions_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(False, 21), tmp_path / "below").status == "not found"
 
 
+def test_a_call_that_took_no_time_changes_nothing(tmp_path: Path) -> None:
+    given = steps(False)
+    for start in (0, 1000, 2000):
+        conv(given, start + 200, (2, 64, 16, 16), FILTER, padding=1)
+        given.kernel("ampere_scudnn_128x64_relu_interior_nn_v1", start + 250, start + 250, launched=start + 202)
+    found = answer(RULE, given, tmp_path)
+    assert found.problem == "torch.backends.cudnn.benchmark is False; convolutions take 0.100 ms."
+    assert found.saving_ns == round(1000 * (100 - FLOOR_US))
+
+
 def test_switched_on_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(True), tmp_path).status == "not found"
 

@@ -38,6 +38,14 @@ def test_below_the_threshold_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(2, 19), tmp_path).status == "not found"
 
 
+def test_a_search_shorter_than_the_shortest_other_call_takes_nothing_from_the_bound(tmp_path: Path) -> None:
+    given = steps(3)
+    # The kernels of the third step: 1 + 1 us, beside 10 us of the last one, which does not search.
+    for row in given.rows["kernels"][4:6]:
+        row["dur_ns"] = 1000
+    assert answer(RULE, given, tmp_path).saving_ns == 2 * 50_000 // 4
+
+
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
     assert (found.status, found.reason) == ("cannot tell", "the trace holds no kernels of a device.")

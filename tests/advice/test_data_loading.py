@@ -29,6 +29,15 @@ def test_below_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(69), tmp_path).status == "not found"
 
 
+def test_threads_that_load_at_once_lose_a_moment_once(tmp_path: Path) -> None:
+    given = steps(300)
+    for start in (0, 1000, 2000):
+        given.add("ranges", kind="phase", name="data", pid=1, tid=2, start_ns=1000 * (start + 100), dur_ns=250_000)
+    found = answer(RULE, given, tmp_path)
+    assert found.saving_ns == 330_000
+    assert found.problem == "Loading data takes 0.350 ms, of which the device runs nothing for 0.330 ms."
+
+
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
     assert (found.status, found.reason) == ("cannot tell", "the trace has no training steps.")

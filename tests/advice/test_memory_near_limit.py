@@ -35,6 +35,14 @@ def test_below_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(35.9e9), tmp_path).status == "not found"
 
 
+def test_of_devices_of_several_sizes_the_one_nearest_to_its_limit_is_named(tmp_path: Path) -> None:
+    given = steps(38e9)
+    given.device("NVIDIA A100-SXM4-80GB", device=1, memory_bytes=80_000_000_000)
+    given.add("counters", name="reserved_bytes", device=1, value=73e9, start_ns=50_000)
+    found = answer(RULE, given, tmp_path)
+    assert (found.problem, found.place) == ("reserved_bytes reach 95.0 % of the device's 40.00 GB.", "Device 0")
+
+
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
     assert (found.status, found.reason) == (

@@ -31,6 +31,13 @@ def test_below_either_threshold_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(93, faults=2999), tmp_path / "faults").status == "not found"
 
 
+def test_a_trace_without_a_time_takes_nothing_from_the_bound(tmp_path: Path) -> None:
+    given = Given()
+    given.about = steps(93).about
+    found = answer(RULE, given, tmp_path)
+    assert (found.status, found.saving_ns, found.step_ns, found.saving_pct) == ("found", 31_000, 0, None)
+
+
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
     assert (found.status, found.reason) == ("cannot tell", REASON)

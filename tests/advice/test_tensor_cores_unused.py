@@ -50,6 +50,14 @@ def test_tensor_cores_may_be_only_twice_as_fast_or_know_no_tf32(tmp_path: Path, 
     assert f"single precision on {device}, which has tensor cores{kinds};" in found.problem
 
 
+def test_a_device_that_nobody_knows_cannot_be_told_also_beside_a_known_processor(tmp_path: Path) -> None:
+    given = steps(50, "Stranger 9000")
+    given.add("devices", name="AMD EPYC", kind="cpu", n_cores=8)
+    given.about = {"cpu_hz": 3_000_000_000, "threads": 8, "cores": 8, "cpu_flags": ["avx2"]}
+    found = answer(RULE, given, tmp_path)
+    assert (found.status, found.reason) == ("cannot tell", "the peaks of the device are not known.")
+
+
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
     assert (found.status, found.reason) == ("cannot tell", "the trace holds no kernels of a device.")

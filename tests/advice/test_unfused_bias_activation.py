@@ -32,6 +32,16 @@ def test_a_gradient_cannot_be_fused_this_way(tmp_path: Path) -> None:
     assert answer(RULE, steps(50, "aten::threshold_backward"), tmp_path).status == "not found"
 
 
+def test_the_place_is_where_all_of_it_together_loses_most(tmp_path: Path) -> None:
+    given = steps(30, "aten::gelu")
+    for start in (0, 1000, 2000):
+        for at in (start + 300, start + 400, start + 500):
+            given.op("aten::relu", at, at + 10)
+            given.kernel("vectorized_elementwise_kernel<4>", at + 20, at + 40, launched=at + 1)
+    found = answer(RULE, given, tmp_path)
+    assert (found.saving_ns, found.place) == (90_000, "Above all in aten::relu, aten::gelu")
+
+
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
     assert (found.status, found.reason) == ("cannot tell", "nothing with a time ran on a device in this trace.")

@@ -67,6 +67,18 @@ def test_what_two_devices_of_a_process_wait_for_together_counts_once(tmp_path: P
         assert gone(connection, "layout,data") == {"layout": 90, "data": 300, "all together": 390}
 
 
+def test_waits_of_two_kinds_in_one_idle_stretch_count_each_moment_once(tmp_path: Path) -> None:
+    given = training()
+    for start in (0, 1000, 2000):
+        given.kernel("ampere_sgemm_128x64_nn", start + 10, start + 100, launched=start + 1)
+        given.span("phase", "data", start + 100, start + 400)
+        given.call("cudaMalloc", start + 350, start + 600)
+        given.kernel("ampere_sgemm_128x64_nn", start + 700, start + 1000, launched=start + 650)
+    with given.open(tmp_path) as connection:
+        assert gone(connection, "data,allocations") == {"data": 300, "allocations": 250, "all together": 500}
+        assert gone(connection, "data") == {"data": 300, "all together": 300}
+
+
 def test_the_prediction_is_the_step_without_them(tmp_path: Path) -> None:
     with first_layer().open(tmp_path) as connection:
         rows = section(connection, "whatif/prediction", costs="firstlayer")
