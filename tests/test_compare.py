@@ -157,6 +157,51 @@ def test_layers_are_matched_by_filter_and_place_whatever_they_are_called(tmp_pat
     }
 
 
+def test_where_one_run_records_no_shapes_layers_are_matched_by_name_else_by_algorithm(tmp_path: Path) -> None:
+    shaped = network((IMPLICIT, IMPLICIT))
+    shapeless = network((IMPLICIT, IMPLICIT))
+    for at in (500, 1500, 2500):
+        shapeless.span("module", "conv3", at - 5, at + 50)
+        shapeless.op("aten::convolution", at, at + 10)
+        shapeless.kernel(WINOGRAD, at + 20, at + 140, launched=at + 2)
+    shapeless.rows["ops"] = [{**row, "shapes": None, "inputs": None} for row in shapeless.rows["ops"]]
+    a, b = measured(shaped, tmp_path / "a"), measured(shapeless, tmp_path / "b")
+    rows = table(compare.compare([a, b]), "convolutions")
+    assert {(row["base_layer"], row["layer"], row["diff_ns"], row["matched_by"]) for row in rows} == {
+        ("conv1", "conv1", 0, "layer"),
+        ("conv2", "conv2", 0, "layer"),
+        (None, "conv3", 120_000, None),
+    }
+    for given in (shaped, shapeless):
+        given.rows["ranges"] = [row for row in given.rows["ranges"] if row["kind"] == "step"]
+    a, b = measured(shaped, tmp_path / "c"), measured(shapeless, tmp_path / "d")
+    rows = table(compare.compare([a, b]), "convolutions")
+    assert {(row["base_algorithm"], row["algorithm"], row["diff_ns"], row["matched_by"]) for row in rows} == {
+        ("implicit_gemm", "implicit_gemm", 0, "algorithm"),
+        (None, "winograd", 120_000, None),
+    }
+
+
+def test_without_operators_a_gradient_is_no_forward_time(tmp_path: Path) -> None:
+    given = stepping((1000, 1000, 1000))
+    for start in (0, 1000, 2000):
+        given.span("module", "conv1", start + 200, start + 300)
+        for number, name in enumerate((IMPLICIT, "wgrad_alg0_engine", "vectorized_elementwise_kernel<4>")):
+            at = start + 220 + 100 * number
+            given.kernel(name, at, at + 40 + number, launched=start + 210 + number)
+    run = measured(given, tmp_path)
+    (row,) = table(compare.compare([run, run]), "layers")
+    assert (row["layer"], row["forward_ns"], row["backward_ns"]) == ("conv1", 40_000, 41_000)
+
+
+def test_the_batch_is_that_of_most_steps(tmp_path: Path) -> None:
+    given = stepping((1000, 1000, 1000), busy=10)
+    for step, batch in enumerate((3, 4, 4)):
+        conv(given, 1000 * step + 100, (batch, 8, 16, 16), (8, 8, 3, 3), padding=1)
+        given.kernel(IMPLICIT, 1000 * step + 120, 1000 * step + 160, launched=1000 * step + 102)
+    assert measured(given, tmp_path).value("batch") == 4
+
+
 def test_what_has_no_counterpart_stands_alone(tmp_path: Path) -> None:
     a = measured(network((IMPLICIT, IMPLICIT)), tmp_path / "a")
     b = measured(network((IMPLICIT,), names=("conv1",)), tmp_path / "b")

@@ -14,9 +14,12 @@
 -- total_ns = "all of its device time"
 WITH placed AS (
     SELECT r.layer, r.category, r.start_ns, r.rank_alone_ns * r.weight AS busy_ns,
-        CASE WHEN o.is_backward OR o.phase = 'backward' THEN 'backward' WHEN o.phase IN ('optimizer', 'data') THEN 'other'
+        -- Without an operator only what it computes tells the pass.
+        CASE WHEN r.op_is_backward OR r.op_phase = 'backward' OR r.op_id IS NULL AND r.direction IN ('dgrad', 'wgrad', 'backward') THEN 'backward'
+            WHEN r.op_phase IN ('optimizer', 'data') OR r.category = 'optimizer'
+                OR r.op_id IS NULL AND coalesce(r.direction NOT IN ('fprop', 'forward'), true) THEN 'other'
             ELSE 'forward' END AS way
-    FROM chosen_rows r LEFT JOIN raw.ops o ON o.id = r.op_id
+    FROM chosen_rows r
     WHERE r.layer IS NOT NULL
 ), summed AS (
     SELECT layer, category, sum(busy_ns) AS busy_ns, sum(busy_ns) FILTER (way = 'forward') AS forward_ns,

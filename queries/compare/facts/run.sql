@@ -44,7 +44,7 @@ WITH step AS (
 ), work AS (
     SELECT sum(rank_alone_ns * weight) AS busy_ns, bool_or(category = 'optimizer') AS updates FROM chosen_rows
 ), forward AS (
-    SELECT filter, any_value(input_shape[1]) AS batch, any_value(parameters) AS parameters, sum(weight) AS calls
+    SELECT filter, mode(input_shape[1] ORDER BY input_shape[1]) AS batch, any_value(parameters) AS parameters, sum(weight) AS calls
     FROM chosen_calls WHERE direction = 'fprop' AND filter IS NOT NULL GROUP BY filter
 ), convs AS (
     SELECT string_agg(if(has_steps, format('{} ({:.0f})', filter, calls), filter), '; ' ORDER BY filter) AS filters,

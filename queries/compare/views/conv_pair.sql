@@ -10,9 +10,9 @@ WITH placed AS (
 ), counted AS (
     SELECT run, count(DISTINCT layer) AS n_layers, bool_and(layer IS NOT NULL) AS is_named, bool_or(filter IS NOT NULL) AS is_shaped
     FROM conv GROUP BY run
-), by_place AS (
-    SELECT p.run FROM pair p JOIN counted b ON b.run = 0 JOIN counted r ON r.run = p.run
-    WHERE b.is_named AND r.is_named AND b.n_layers = r.n_layers AND NOT (b.is_shaped AND r.is_shaped)
+), shapeless AS (
+    SELECT p.run, b.is_named AND r.is_named AND b.n_layers = r.n_layers AS by_place
+    FROM pair p JOIN counted b ON b.run = 0 JOIN counted r ON r.run = p.run WHERE NOT (b.is_shaped AND r.is_shaped)
 ), shape AS (
     SELECT DISTINCT run, filter, n_layers FROM conv WHERE filter IS NOT NULL
 ), one_to_one AS (
@@ -21,13 +21,13 @@ WITH placed AS (
 ), side AS (
     SELECT p.run AS pair_run, c.run = 0 AS is_base, c.layer, c.filter, c.direction, c.algorithm, c.position, c.calls,
         c.total_ns, c.main_ns, c.layout_ns, c.rest_ns,
-        CASE WHEN x.run IS NOT NULL THEN 'place' WHEN o.filter IS NOT NULL THEN 'filter and place' WHEN c.filter IS NOT NULL THEN 'filter'
+        CASE WHEN x.by_place THEN 'place' WHEN o.filter IS NOT NULL THEN 'filter and place' WHEN c.filter IS NOT NULL AND x.run IS NULL THEN 'filter'
             WHEN c.layer IS NOT NULL THEN 'layer' ELSE 'algorithm' END AS rule,
-        CASE WHEN x.run IS NOT NULL THEN CAST(l.place AS VARCHAR) WHEN o.filter IS NOT NULL THEN format('{} {}', c.filter, c.ordinal)
-            ELSE coalesce(c.filter, c.layer, c.algorithm, '') END AS match
+        CASE WHEN x.by_place THEN CAST(l.place AS VARCHAR) WHEN o.filter IS NOT NULL THEN format('{} {}', c.filter, c.ordinal)
+            ELSE coalesce(if(x.run IS NULL, c.filter, NULL), c.layer, c.algorithm, '') END AS match
     FROM pair p JOIN conv c ON c.run IN (0, p.run)
     LEFT JOIN one_to_one o ON o.run = p.run AND o.filter = c.filter
-    LEFT JOIN by_place x ON x.run = p.run
+    LEFT JOIN shapeless x ON x.run = p.run
     LEFT JOIN placed l ON l.run = c.run AND l.layer = c.layer
 )
 SELECT pair_run AS run, coalesce(min(position) FILTER (is_base), min(position)) AS position,
