@@ -32,7 +32,8 @@ WITH setting AS (
     SELECT call_id, sum(alone_ns / per) AS own_ns FROM counted WHERE call_id IS NOT NULL AND kind = 'kernel' GROUP BY call_id
 ), layer AS (
     SELECT v.rank, v.layer, v.direction, sum(o.own_ns * v.total_ns / c.call_ns) AS own_ns,
-        sum(greatest(o.own_ns * v.total_ns / c.call_ns - coalesce(f.floor_ns, 0) / v.per, 0)) AS lost_ns
+        -- What began earlier beside a call goes on without it: the least time may pass there.
+        sum(least(o.own_ns * v.total_ns / c.call_ns, greatest(v.total_ns - coalesce(f.floor_ns, 0), 0) / v.per)) AS lost_ns
     FROM counted_conv_calls v JOIN own o ON o.call_id = v.op_id
     JOIN (SELECT op_id, sum(total_ns) AS call_ns FROM counted_conv_calls GROUP BY op_id HAVING sum(total_ns) > 0) c ON c.op_id = v.op_id
     LEFT JOIN conv_floors f ON f.op_id = v.op_id AND f.direction = v.direction

@@ -1,5 +1,5 @@
 -- title = "One algorithm for every layer"
--- doc = "Convolutions of several filters in single precision without tensor cores that all use one algorithm, though some shapes admit a method with fewer operations. The bound is what those layers take beyond the least time that the peaks of the device allow for it (all of their time where the peaks are not known)."
+-- doc = "Convolutions of several filters in single precision without tensor cores that all use one algorithm, though some shapes admit a method with fewer operations. The bound is what those layers take beyond the least time that the peaks of the device allow for it (all of their time where the peaks are not known), as far as nothing earlier on the device covers it."
 -- why = "No algorithm is best for every shape: a choice that holds for the whole network, or a limit of workspace that only one algorithm keeps, loses on some of them."
 -- cost = "Workspace memory for FFT and Winograd; results differ in the last bits."
 -- unless = "The one algorithm was found by a search of each layer."
@@ -20,11 +20,14 @@
 -- saving_ns = "at most, per step"
 -- confidence = "how sure, and why"
 -- evidence = "one line per layer and direction"
-WITH call AS (
-    SELECT v.rank, v.layer, v.direction, v.algorithm, v.filter_shape, v.stride, v.total_ns / v.per AS own_ns, v.flop, f.floor_ns / v.per AS floor_ns,
+WITH own AS (
+    SELECT call_id, sum(alone_ns) / nullif(sum(dur_ns), 0) AS part FROM counted WHERE call_id IS NOT NULL GROUP BY call_id
+), call AS (
+    SELECT v.rank, v.layer, v.direction, v.algorithm, v.filter_shape, v.stride, v.total_ns * o.part / v.per AS own_ns, v.total_ns / v.per AS total_ns,
+        v.flop, f.floor_ns / v.per AS floor_ns,
         (SELECT arg_min(m.method, m.total_flop) FROM conv_methods m WHERE m.op_id = v.op_id AND m.direction = v.direction
             AND m.total_flop < v.flop) AS fewer
-    FROM counted_conv_calls v JOIN conv_costs k ON k.op_id = v.op_id AND k.direction = v.direction
+    FROM counted_conv_calls v JOIN conv_costs k ON k.op_id = v.op_id AND k.direction = v.direction JOIN own o ON o.call_id = v.op_id
     LEFT JOIN conv_floors f ON f.op_id = v.op_id AND f.direction = v.direction
     WHERE k.arithmetic = 'fp32' AND v.algorithm IS NOT NULL AND v.rank IN (SELECT rank FROM raw.kernels)
 ), uniform AS (
@@ -32,7 +35,7 @@ WITH call AS (
     HAVING count(DISTINCT algorithm) = 1 AND count(DISTINCT (filter_shape, stride)) >= $one_layers
 ), slower AS (
     SELECT c.rank, c.layer, c.direction, any_value(c.fewer) AS fewer, sum(c.own_ns) AS own_ns,
-        sum(greatest(c.own_ns - coalesce(c.floor_ns, 0), 0)) AS lost_ns
+        sum(least(c.own_ns, greatest(c.total_ns - coalesce(c.floor_ns, 0), 0))) AS lost_ns
     FROM call c JOIN uniform USING (rank) WHERE c.fewer IS NOT NULL GROUP BY c.rank, c.layer, c.direction
 ), busy AS (
     SELECT rank, sum(alone_ns / per) AS busy_ns FROM counted GROUP BY rank

@@ -1,5 +1,5 @@
 -- title = "Slow convolution algorithms"
--- doc = "Convolutions of cuDNN in fp32, the only ones whose usual order was measured, that are computed by another algorithm than the one that is usually the fastest for their shape and that the library admits. Where that one runs elsewhere in the trace on filters of the same size, its rate there says what the call would take; else the operations by model say how much of the arithmetic can go. The bound is what the fastest such rate leaves of the time that nothing earlier on the device covers."
+-- doc = "Convolutions of cuDNN in fp32, the only ones whose usual order was measured, that are computed by another algorithm than the one that is usually the fastest for their shape and that the library admits. Where that one runs elsewhere in the trace on filters of the same size, its rate there says what the call would take; else the operations by model say how much of the arithmetic can go. The bound is the time beyond the fastest such rate, as far as nothing earlier on the device covers it."
 -- why = "A library that may not search, or not use the memory it needs, takes an algorithm that always works; for one shape they differ several times."
 -- cost = "Workspace as the evidence says; a search costs time in the first step, and other algorithms round differently."
 -- unless = "Shapes change from step to step (a search would run each time), results must be the same to the last bit, or memory is near its limit."
@@ -46,7 +46,7 @@ WITH own AS MATERIALIZED (
     JOIN option o ON o.op_id = c.op_id AND o.direction = c.direction AND o.place < u.place AND o.place = 1
     WHERE (c.rank, c.direction, c.taps, c.stride, o.algorithm) NOT IN (SELECT (rank, direction, taps, stride, algorithm) FROM rate)
 ), chosen AS (
-    SELECT c.*, b.algorithm AS other, b.workspace_bytes, b.usual_ns, b.source, greatest(c.own_ns - b.best_ns, 0) AS saved_ns
+    SELECT c.*, b.algorithm AS other, b.workspace_bytes, b.usual_ns, b.source, least(c.own_ns, greatest(c.total_ns - b.best_ns, 0)) AS saved_ns
     FROM call c JOIN better b USING (op_id, direction)
     WHERE c.total_ns > $slower_ratio * b.usual_ns
     QUALIFY row_number() OVER (PARTITION BY c.op_id, c.direction ORDER BY b.source, b.place, b.algorithm) = 1

@@ -33,6 +33,13 @@ def test_switched_off_the_bound_is_what_convolutions_take_beyond_the_peaks(tmp_p
     assert found.saving_ns == round(1000 * (100 - FLOOR_US))
 
 
+def test_the_least_time_may_pass_beside_what_began_earlier(tmp_path: Path) -> None:
+    given = steps(False)
+    for start in (0, 1000, 2000):
+        given.kernel("vectorized_elementwise_kernel<4>", start + 10, start + 70, launched=start + 1, stream=8)
+    assert answer(RULE, given, tmp_path).saving_ns == 50_000
+
+
 def test_with_few_convolutions_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(False, 22), tmp_path / "above").status == "found"
     assert answer(RULE, steps(False, 21), tmp_path / "below").status == "not found"

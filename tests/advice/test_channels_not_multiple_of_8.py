@@ -27,6 +27,15 @@ def test_sizes_that_are_none_are_found(tmp_path: Path) -> None:
     assert found.evidence == ("63x64x3x3 fprop filter 63 x 64 x 3 x 3: 0.050 ms",)
 
 
+def test_what_runs_beside_something_earlier_is_not_lost(tmp_path: Path) -> None:
+    given = steps(63)
+    for start in (0, 1000, 2000):
+        given.kernel("vectorized_elementwise_kernel<4>", start + 20, start + 60, launched=start + 1, stream=8)
+    found = answer(RULE, given, tmp_path)
+    assert found.saving_ns == 20_000
+    assert found.problem == "1 shapes of convolutions and products take 0.020 ms on tiles that they do not fill."
+
+
 def test_multiples_of_eight_and_images_are_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(64), tmp_path / "even").status == "not found"
     assert answer(RULE, steps(64, channels=3), tmp_path / "image").status == "not found"

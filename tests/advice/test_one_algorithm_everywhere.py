@@ -41,6 +41,15 @@ def test_found_for_the_layers_that_admit_fewer_operations(tmp_path: Path) -> Non
     assert found.saving_ns is not None and 96_000 < found.saving_ns < 100_000
 
 
+def test_what_runs_beside_something_earlier_is_not_lost(tmp_path: Path) -> None:
+    given = steps()
+    for start in (0, 1000, 2000):
+        given.kernel("vectorized_elementwise_kernel<4>", start + 25, start + 55, launched=start + 1, stream=8)
+    found = answer(RULE, given, tmp_path)
+    assert found.saving_ns is not None and 73_000 < found.saving_ns < 75_000
+    assert found.evidence[1].startswith("64x64x5x5 fprop: 0.025 ms, ")
+
+
 def test_with_two_algorithms_or_two_filters_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(WINOGRAD), tmp_path / "two").status == "not found"
     assert answer(RULE, steps(layers=2), tmp_path / "few").status == "not found"

@@ -46,6 +46,14 @@ def test_above_one_and_a_half_times_the_rate_of_the_better_one_is_the_bound(tmp_
     assert found.confidence.startswith("high: ")
 
 
+def test_the_better_one_may_run_beside_what_began_earlier(tmp_path: Path) -> None:
+    given = steps(160)
+    for start in (0, 1000, 2000):
+        given.kernel("vectorized_elementwise_kernel<4>", start + 250, start + 360, launched=start + 45, stream=8)
+    # From 300 to 400 instead of 460; the other ends at 360.
+    assert answer(RULE, given, tmp_path).saving_ns == 60_000
+
+
 def test_below_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(140), tmp_path / "default").status == "not found"
     assert answer(RULE, steps(140), tmp_path / "lower", slower_ratio="1.3").status == "found"
