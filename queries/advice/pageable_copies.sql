@@ -24,7 +24,9 @@
 -- evidence = "one line per direction, size and operator"
 WITH copy AS (
     SELECT c.rank, c.device, c.step, c.end_ns, m.direction, m.size_bytes, coalesce(m.op_name, '(no operator)') AS operator,
-        c.alone_ns, c.dur_ns, c.per
+        c.alone_ns, c.dur_ns, c.per,
+        -- The wait after copies that end together is one wait.
+        count(*) OVER (PARTITION BY c.rank, c.device, c.step, c.end_ns) AS together
     FROM counted c JOIN memcpys m ON m.id = c.id
     WHERE c.kind = 'copy' AND m.direction IN ('HtoD', 'DtoH') AND m.size_bytes >= $pageable_from_bytes
         AND if(m.direction = 'HtoD', m.src_kind, m.dst_kind) = 'pageable'
@@ -33,7 +35,7 @@ WITH copy AS (
     FROM counted WHERE start_ns > covered_until_ns AND step IS NOT NULL
     GROUP BY rank, device, step, covered_until_ns
 ), lost AS (
-    SELECT c.*, c.alone_ns + coalesce(w.wait_ns, 0) AS lost_ns
+    SELECT c.*, c.alone_ns + coalesce(w.wait_ns / c.together, 0) AS lost_ns
     FROM copy c LEFT JOIN wait w ON w.rank = c.rank AND w.device = c.device AND w.step = c.step AND w.from_ns = c.end_ns
 ), whole AS (
     -- Without steps the recording may be mostly idle: then the time in which the device was busy is what counts.

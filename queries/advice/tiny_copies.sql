@@ -24,7 +24,9 @@
 -- evidence = "one line per direction and operator"
 WITH copy AS (
     SELECT c.rank, c.device, c.step, c.end_ns, m.direction, m.size_bytes, coalesce(m.op_name, '(no operator)') AS operator,
-        c.alone_ns, c.per
+        c.alone_ns, c.per,
+        -- The wait after copies that end together is one wait.
+        count(*) OVER (PARTITION BY c.rank, c.device, c.step, c.end_ns) AS together
     FROM counted c JOIN memcpys m ON m.id = c.id
     WHERE c.kind = 'copy' AND m.direction IN ('HtoD', 'DtoH') AND m.size_bytes < $tiny_below_bytes
 ), wait AS (
@@ -33,7 +35,7 @@ WITH copy AS (
     GROUP BY rank, device, step, covered_until_ns
 ), kinds AS (
     SELECT c.rank, c.direction, c.operator, count(*) / any_value(c.per) AS calls, sum(c.alone_ns / c.per) AS own_ns,
-        sum((c.alone_ns + coalesce(w.wait_ns, 0)) / c.per) AS lost_ns, sum(c.size_bytes / c.per) AS moved_bytes
+        sum((c.alone_ns + coalesce(w.wait_ns / c.together, 0)) / c.per) AS lost_ns, sum(c.size_bytes / c.per) AS moved_bytes
     FROM copy c LEFT JOIN wait w ON w.rank = c.rank AND w.device = c.device AND w.step = c.step AND w.from_ns = c.end_ns
     GROUP BY ALL
 )

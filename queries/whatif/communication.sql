@@ -18,10 +18,12 @@
 -- speedup = "over one rank with the total batch, nothing hidden"
 -- hidden_speedup = "the same, hidden as far as it can be"
 WITH sent AS (
-    SELECT rank, sum(size_bytes / per) AS size_bytes, sum(own_ns / per) AS dur_ns, max(group_size) AS n
-    FROM exchanges
-    WHERE is_counted AND regexp_matches(kind, '(?i)^all_?reduce')
-        AND size_bytes > 0 AND group_size > 1
+    SELECT rank, sum(size_bytes / per) AS size_bytes, max(group_size) AS n,
+        sum(greatest(end_ns - greatest(start_ns, coalesce(until_ns, start_ns)), 0) / per) AS dur_ns
+    -- Other collectives may run beside them, so own_ns is less than the time of all-reduces.
+    FROM (SELECT *, max(end_ns) OVER (PARTITION BY rank ORDER BY start_ns, end_ns DESC, id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+            AS until_ns
+        FROM exchanges WHERE is_counted AND regexp_matches(kind, '(?i)^all_?reduce') AND size_bytes > 0 AND group_size > 1)
     GROUP BY rank
 ), exposed AS (
     SELECT rank, sum((own_ns - hidden_ns) / per) AS exposed_ns

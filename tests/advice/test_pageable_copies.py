@@ -35,6 +35,16 @@ def test_pinned_memory_and_copies_at_the_rate_of_the_link_are_fine(tmp_path: Pat
     assert answer(RULE, steps(200, size_bytes=6_000_000), tmp_path / "fast").status == "not found"
 
 
+def test_the_wait_after_copies_that_end_together_is_one(tmp_path: Path) -> None:
+    given = training()
+    for start in (0, 1000, 2000):
+        for stream in (7, 8):
+            facts = {"size_bytes": 262144, "src_kind": "pageable", "dst_kind": "device", "stream": stream}
+            given.copy("HtoD", start + 20, start + 120, launched=start + 1, **facts)
+        given.kernel("ampere_sgemm_128x64_nn", start + 500, start + 600, launched=start + 490)
+    assert answer(RULE, given, tmp_path).saving_ns == 480_000
+
+
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
     assert (found.status, found.reason) == (

@@ -35,6 +35,17 @@ def test_larger_copies_and_those_on_the_device_do_not_count(tmp_path: Path) -> N
     assert answer(RULE, steps(30, "DtoD"), tmp_path / "device").status == "not found"
 
 
+def test_the_wait_after_copies_that_end_together_is_one(tmp_path: Path) -> None:
+    given = training()
+    for start in (0, 1000, 2000):
+        for number in range(22):
+            given.copy("HtoD", start + 20, start + 22, launched=start + 1, stream=7 + number, size_bytes=8)
+        given.kernel("ampere_sgemm_128x64_nn", start + 500, start + 600, launched=start + 490)
+    found = answer(RULE, given, tmp_path)
+    assert found.saving_ns == 480_000
+    assert "spends 0.002 ms on them and waits 0.478 ms after them." in found.problem
+
+
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
     assert (found.status, found.reason) == ("cannot tell", "the trace holds no copy whose size is recorded.")

@@ -123,6 +123,17 @@ def test_models_of_communication_give_the_published_speedups(batch: int, tmp_pat
         assert found == TABLE[batch, n]
 
 
+def test_the_rate_is_that_of_all_reduces_also_beside_other_collectives(tmp_path: Path) -> None:
+    given = training(1)
+    given.op("aten::mm", 0, 500)
+    given.collective("all_gather", 500, 900, kind="all_gather", size_bytes=1_000_000, group_size=2)
+    given.collective("all_reduce", 600, 1000, kind="all_reduce", size_bytes=1_000_000, group_size=2)
+    with given.open(tmp_path) as connection:
+        rows = section(connection, "whatif/communication", ranks="2")
+    # 1 MB in 400 us, of which the gathering covers 300.
+    assert {row["link_bytes_per_s"] for row in rows} == {2.5e9}
+
+
 def test_rate_latency_and_hiding(tmp_path: Path) -> None:
     given = training(1)
     given.op("aten::mm", 0, 900)
