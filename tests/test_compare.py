@@ -132,6 +132,21 @@ def test_another_model_is_named_by_what_only_one_has(tmp_path: Path) -> None:
     assert row["base_value"] == "filters: 2, 1,752 parameters"
 
 
+def test_a_model_without_convolutions_is_another_although_its_products_agree(tmp_path: Path) -> None:
+    both = [stepping((1000, 1001, 999), busy=10) for _ in range(2)]
+    for given in both:
+        for start in (0, 1000, 2000):
+            given.op("aten::addmm", start + 300, start + 310, [(16,), (4, 8), (8, 16)])
+            given.kernel(GEMM, start + 320, start + 330, launched=start + 301)
+    for start in (0, 1000, 2000):
+        conv(both[1], start + 100, (4, 8, 16, 16), (8, 8, 3, 3), padding=1)
+        both[1].kernel(IMPLICIT, start + 120, start + 160, launched=start + 102)
+    a, b = (measured(given, tmp_path / name) for given, name in zip(both, "ab", strict=True))
+    for pair, side in (((a, b), "this run"), ((b, a), "A")):
+        model = table(compare.compare(pair), "conditions")[0]
+        assert (model["verdict"], model["detail"]) == ("differs", f"only in {side}: 8x8x3x3 (1)")
+
+
 def test_training_is_not_ranked_against_inference(tmp_path: Path) -> None:
     a = measured(network((IMPLICIT, IMPLICIT)), tmp_path / "a")
     b = measured(network((IMPLICIT, IMPLICIT), backward=True), tmp_path / "b")

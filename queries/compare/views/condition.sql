@@ -15,12 +15,14 @@ WITH told AS (
         coalesce(kinds, nullif(concat_ws(', ', 'filters: ' || len(string_split(filters, '; ')),
             'products: ' || len(string_split(products, '; ')), if(parameters > 0, format('{:,d} parameters', CAST(parameters AS BIGINT)), NULL)), ''),
             'not recorded') AS model,
-        string_split(coalesce(filters, kinds), '; ') AS filter_list, string_split(products, '; ') AS product_list,
+        if(is_convless, [], string_split(coalesce(filters, kinds), '; ')) AS filter_list, is_convless, string_split(products, '; ') AS product_list,
         batch, precision, has_backward, has_update,
         concat_ws(', ', 'forward', if(has_backward, 'backward', NULL), if(has_update, 'update', NULL))
             || if(has_backward IS NULL AND has_update IS NULL, '; the rest is not told',
                 if(has_update IS NULL, '; update not told', if(has_backward IS NULL, '; backward not told', ''))) AS passes
-    FROM run
+    -- Where shapes are recorded, a run without a convolution is no run whose convolutions are not told.
+    FROM (SELECT *, filters IS NULL AND products IS NOT NULL AND run NOT IN (SELECT c.run FROM cell c WHERE c.category = 'conv')
+        AS is_convless FROM run)
 ), compared AS (
     SELECT r.run, c.position, c.condition,
         CASE c.condition WHEN 'model' THEN b.model WHEN 'batch' THEN CAST(b.batch AS VARCHAR)
@@ -29,7 +31,7 @@ WITH told AS (
             WHEN 'precision' THEN r.precision ELSE r.passes END AS value,
         -- NULL: neither run says enough to tell.
         CASE c.condition
-            WHEN 'model' THEN coalesce((b.filters = r.filters) AND coalesce(b.products = r.products, true), b.products = r.products,
+            WHEN 'model' THEN coalesce(if(b.is_convless AND r.filters IS NOT NULL OR r.is_convless AND b.filters IS NOT NULL, false, NULL), (b.filters = r.filters) AND coalesce(b.products = r.products, true), b.products = r.products,
                 b.filters = r.filters, b.kinds = r.kinds)
             WHEN 'batch' THEN b.batch = r.batch
             WHEN 'precision' THEN b.precision = r.precision
