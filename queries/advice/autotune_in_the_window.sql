@@ -30,13 +30,13 @@ WITH recorded AS (
 ), conv AS (
     SELECT v.rank, sum(v.total_ns / r.per) AS conv_ns FROM conv_calls v JOIN recorded r USING (rank) GROUP BY v.rank
 ), kinds AS (
-    SELECT rank, name, count(*) AS launches, sum(own_ns) AS own_ns, any_value(n_iterations) AS n_iterations,
+    SELECT rank, name, count(*) AS launches, sum(own_ns) AS own_ns, max(n_iterations) AS n_iterations,
         bool_and(is_warmup) AS is_warmup
     FROM lost GROUP BY rank, name
 )
 SELECT k.rank,
     format('{} launches of {} kernels run in the first of {} iterations and never again, for {:.3f} ms in all, {:.3f} ms for each of {} recorded steps{}.',
-        sum(launches), count(*), any_value(n_iterations), sum(own_ns) * any_value(r.per) / 1e6, sum(own_ns) / 1e6, any_value(r.per),
+        sum(launches), count(*), max(n_iterations), sum(own_ns) * any_value(r.per) / 1e6, sum(own_ns) / 1e6, any_value(r.per),
         if(bool_and(is_warmup), '; means of steps leave that step out, the time of the run does not', '')) AS problem,
     'The longest is ' || arg_max(name, own_ns) AS place, sum(own_ns) AS saving_ns,
     'medium: names that are gone after the start; start-up work of another kind could look the same' AS confidence,
