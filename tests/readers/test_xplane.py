@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from traceview import capture, store
+from traceview import capture, store, xspace
 from traceview.errors import InputError
 from traceview.files import peek
+from traceview.protowire import Wire
 from traceview.readers import READERS, xplane
 
 KEPT = """SELECT (SELECT count(*) FROM kernels) + (SELECT count(*) FROM memcpys) + (SELECT count(*) FROM api_calls)
@@ -47,6 +48,15 @@ def test_tensorflow_on_a_cpu(sample) -> None:  # type: ignore[no-untyped-def]
     ]
     assert rows(connection, "SELECT count(*) FROM ops WHERE is_backward") > [(0,)]
     assert rows(connection, "SELECT origin_unix_ns // 1000000000000000 FROM captures") == [(1795,)]
+
+
+def test_a_program_that_a_file_holds_twice_is_read_once(root: Path) -> None:
+    once = gzip.decompress((root / "samples" / "xplane" / JAX).read_bytes())
+    counts = []
+    for data in (once, once + once):
+        wire = Wire(data)
+        counts.append(xplane._compiled(wire, xspace.planes(wire)).num_rows)
+    assert counts[0] == counts[1] > 100
 
 
 def test_jax_on_a_cpu(sample) -> None:  # type: ignore[no-untyped-def]

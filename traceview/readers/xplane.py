@@ -122,11 +122,13 @@ def _repeated(value: Any, count: int) -> pa.Array:
 
 
 def _compiled(wire: Wire, planes: list[Plane]) -> pa.Table:
-    """The instructions of the programs that ran: a profile holds every program that was ever compiled."""
+    """The instructions of the programs that ran, each once: a profile holds every program that was ever compiled."""
     found = [program for plane in planes if plane.name == "/host:metadata" for program in xspace.programs(wire, plane)]
     named = {text for plane in planes for text in plane.stats.values()}
     ran = [program for program in found if program.module in named] or found
-    return hlo.instructions(wire, ((program.number, program.start, program.end) for program in ran))
+    # A damaged or a joined file may hold one many times.
+    once = {(one.module, one.start if one.number is None else one.number, one.number is None): one for one in ran}
+    return hlo.instructions(wire, ((program.number, program.start, program.end) for program in once.values()))
 
 
 def know_hlo(sink: Sink, instructions: pa.Table) -> None:
