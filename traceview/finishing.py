@@ -44,15 +44,15 @@ def _at_once(export: Export, attempt: _Sparing) -> None:
     """Write what is complete while the rest is worked out."""
     with contextlib.closing(export.sink.cursor()) as second, ThreadPoolExecutor(1) as pool:
         try:
-            write = [
+            writing = [
                 pool.submit(attempt, partial(export.write, table, second))
                 for table in TABLES
                 if not table.derived_columns()
             ]
             for work, tables in Derivation(export.sink.connection).stages:
                 attempt(work)
-                write += [pool.submit(attempt, partial(export.write, BY_NAME[name], second)) for name in tables]
-            for written in write:
+                writing += [pool.submit(attempt, partial(export.write, BY_NAME[name], second)) for name in tables]
+            for written in writing:
                 written.result()
         finally:
             pool.shutdown(cancel_futures=True)

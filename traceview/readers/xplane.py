@@ -127,7 +127,7 @@ def _compiled(wire: Wire, planes: list[Plane]) -> pa.Table:
     named = {text for plane in planes for text in plane.stats.values()}
     ran = [program for program in found if program.module in named] or found
     # A damaged or a joined file may hold one many times.
-    once = {(one.module, one.start if one.number is None else one.number, one.number is None): one for one in ran}
+    once = {one.start if one.number is None else (one.module, one.number): one for one in ran}
     return hlo.instructions(wire, ((program.number, program.start, program.end) for program in once.values()))
 
 
