@@ -275,11 +275,11 @@ def main() -> int:
     print(f"{len(tally.run)} mutations of {of} from seed {arguments.seed}; slowest {tally.slowest:.1f} s")
     counts = Counter(list(formats)[number % len(formats)] for number in tally.run)
     print(", ".join(f"{name} {n}" for name, n in sorted(counts.items())))
-    kinds = Counter(text.strip().splitlines()[-1][:200] for text in tally.bad.values())
+    endings = Counter(text.strip().splitlines()[-1][:200] for text in tally.bad.values())
     for number, text in tally.bad.items():
-        kind = text.strip().splitlines()[-1][:200]
-        if kinds[kind]:
-            print(f"\n{kinds.pop(kind)} times, first {tally.names.get(number)}, number {number}\n{text.strip()}")
+        ending = text.strip().splitlines()[-1][:200]
+        if endings[ending]:
+            print(f"\n{endings.pop(ending)} times, first {tally.names.get(number)}, number {number}\n{text.strip()}")
     print(f"What broke is kept in {arguments.keep}." if tally.bad else "Nothing broke.")
     return 1 if tally.bad else 0
 

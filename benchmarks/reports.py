@@ -28,7 +28,7 @@ import pyarrow.compute as pc  # noqa: E402
 import pyarrow.parquet as pq  # noqa: E402
 
 from traceview import reports, store  # noqa: E402
-from traceview.sink import TIMES  # noqa: E402
+from traceview.export import TIMES  # noqa: E402
 from traceview.tables import ID, TABLES, Table  # noqa: E402
 
 ONCE = ("captures", "ranks", "devices", "summaries", "layer_times")

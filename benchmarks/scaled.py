@@ -131,7 +131,7 @@ def _fields(message: bytes) -> Iterator[tuple[int, Any, bytes]]:
         yield tag >> 3, value, message[begin:at]
 
 
-def _shifted(event: dict, copy: int, span: float) -> dict:
+def _shifted(event: dict[str, Any], copy: int, span: float) -> dict[str, Any]:
     """One event of one repetition: times, flows, correlation and sequence numbers moved on."""
     moved = dict(event)
     if copy and "ts" in moved:
