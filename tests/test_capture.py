@@ -8,7 +8,8 @@ from typing import Any
 import duckdb
 import pytest
 
-from traceview import capture, reports, scratch, store
+from traceview import capture, reports, scratch, sparing, store
+from traceview.errors import InputError
 from traceview.paths import content
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -43,6 +44,34 @@ def test_kept_views_say_what_held_ones_say(
         assert repr(found) == repr(held) or _close(found, held)
     read = first.execute("SELECT sql FROM duckdb_views() WHERE view_name = 'busy'").fetchall()
     assert "kept.busy" in read[0][0]
+
+
+def test_a_large_capture_is_kept_with_little_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What fails for want of memory is done again with more, however many tables it makes."""
+    folder = store.convert([SAMPLE], tmp_path / "capture")
+    held = said(capture.connect(folder))
+    monkeypatch.setattr(capture, "SMALL_ROWS", 0)
+    monkeypatch.setattr(capture, "KEEP_BYTES", 1_000_000)
+    tried = []
+    lower = sparing.Sparing._lower
+
+    def noted(attempt: sparing.Sparing) -> None:
+        lower(attempt)
+        tried.append(attempt._room)
+
+    monkeypatch.setattr(sparing.Sparing, "_lower", noted)
+    capture.keep(folder)
+    assert list(folder.glob("attribution-*/kept.duckdb"))
+    assert len(tried) > 1
+    assert _close(said(capture.connect(folder)), held)
+
+
+def test_too_little_memory_is_not_called_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = store.convert([SAMPLE], tmp_path / "capture")
+    offline = {**capture.OFFLINE, "memory_limit": "1MB", "temp_directory": ""}
+    monkeypatch.setattr(capture, "OFFLINE", offline)
+    with pytest.raises(InputError, match="not enough memory or disk for"):
+        capture.connect(folder)
 
 
 def _close(a: Any, b: Any) -> bool:

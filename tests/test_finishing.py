@@ -7,7 +7,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from traceview import export, finishing, store
+from traceview import export, finishing, sparing, store
 from traceview.derive import nesting
 from traceview.errors import InputError
 from traceview.model import Options
@@ -30,13 +30,13 @@ def test_too_little_memory_is_doubled(
     for room in ("FIRST_BYTES", "AT_ONCE_BYTES"):
         monkeypatch.setattr(finishing, room, 1_000_000)
     tried = []
-    lower = finishing._Sparing._lower
+    lower = sparing.Sparing._lower
 
-    def noted(sparing: finishing._Sparing) -> None:
+    def noted(sparing: sparing.Sparing) -> None:
         lower(sparing)
         tried.append(sparing._room)
 
-    monkeypatch.setattr(finishing._Sparing, "_lower", noted)
+    monkeypatch.setattr(sparing.Sparing, "_lower", noted)
     _assert_equal(plenty, store.convert([SAMPLE], tmp_path / "little", Options(memory_bytes=2_000_000_000)))
     assert len(tried) > 1
     assert tried == sorted(tried)

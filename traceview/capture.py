@@ -96,6 +96,9 @@ HELD = frozenset(
 SMALL_ROWS = 300_000
 """Kernels, copies, primitives and operators up to which a capture is small; a larger one stays on disk."""
 
+KEEP_BYTES = 600_000_000
+"""Memory with which it is tried to work out what is kept of a large capture; the rest waits on disk."""
+
 KEPT = HELD | frozenset(
     (
         "ranks",
@@ -170,6 +173,8 @@ def keep(folder: Path, options: Options | None = None) -> None:
     """
     if kept.is_there(folder):
         return
+    from traceview.sparing import Sparing
+
     with (
         contextlib.suppress(OSError, InputError),
         kept.making(folder) as file,
@@ -185,8 +190,10 @@ def keep(folder: Path, options: Options | None = None) -> None:
         if _is_small(connection):
             _make_at_once(connection, views, KEPT)
         else:
-            _attribute(connection)
-            _make(connection, views, KEPT)
+            with Sparing(connection, KEEP_BYTES) as attempt:
+                attempt(partial(_all_or_nothing, connection, _attribute))
+                for view in views:
+                    attempt(partial(_make, connection, [view], KEPT))
         for view in views:
             if view not in KEPT:
                 connection.execute(f"DROP VIEW {view}")
@@ -214,6 +221,8 @@ def _damage(folder: Path) -> Iterator[None]:
         yield
     except (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException):
         raise
+    except duckdb.OutOfMemoryException as error:
+        raise InputError(f"not enough memory or disk for {folder} ({str(error).splitlines()[0]}).") from error
     except duckdb.Error as error:
         raise InputError(f"{folder} is damaged ({str(error).splitlines()[0]}); convert it again.") from error
 
@@ -260,6 +269,17 @@ def _attribute(connection: duckdb.DuckDBPyConnection) -> None:
     ).fetchall():
         if f"{schema}.{table}" not in ATTRIBUTED:
             connection.execute(f"DROP TABLE {schema}.{table}")
+
+
+def _all_or_nothing(connection: duckdb.DuckDBPyConnection, work: Callable[[duckdb.DuckDBPyConnection], None]) -> None:
+    """Do work that makes several tables; where it fails none of them is left, and it can be done again."""
+    connection.begin()
+    try:
+        work(connection)
+    except BaseException:
+        connection.rollback()
+        raise
+    connection.commit()
 
 
 def _make(connection: duckdb.DuckDBPyConnection, views: Iterable[str], tables: Collection[str] = ()) -> None:

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import duckdb
 
 from traceview.jsonevents import EventSplitter, Part
-from traceview.sink import Account, Sink, less_memory
+from traceview.sink import Account, Sink
+from traceview.sparing import less_memory
 
 MAX_THREADS = 8
 MAX_CAREFUL = 64

@@ -1,21 +1,18 @@
 """From what was read of a rank to its files: derived columns are worked out, and tables written as they are complete.
 
-The one law: memory is used sparingly. What fails for want of it is done again, by itself, and then with twice as much.
+The one law: all of it can be done again where memory was too little (`sparing.py`), and the files are then the same.
 """
 
 from __future__ import annotations
 
 import contextlib
-import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
-import duckdb
-
 from traceview.derive import Derivation
 from traceview.export import ORDERED, Export
-from traceview.sink import Sink, less_memory
+from traceview.sink import Sink
+from traceview.sparing import Sparing
 from traceview.tables import BY_NAME, TABLES, Table
 
 FIRST_BYTES = 448_000_000
@@ -32,7 +29,7 @@ def finish(export: Export) -> None:
     """Work out the derived columns of a rank, and write its tables."""
     export.folder.mkdir(parents=True)
     is_small = max(map(partial(_count, export.sink), TABLES)) < AT_ONCE_ROWS
-    with _Sparing(export.sink.connection, AT_ONCE_BYTES if is_small else FIRST_BYTES) as attempt:
+    with Sparing(export.sink.connection, AT_ONCE_BYTES if is_small else FIRST_BYTES) as attempt:
         (_at_once if is_small else _one_by_one)(export, attempt)
 
 
@@ -40,7 +37,7 @@ def _count(sink: Sink, table: Table) -> int:
     return int(sink.connection.execute(f"SELECT count(*) FROM stage.{table.name}").fetchall()[0][0])
 
 
-def _at_once(export: Export, attempt: _Sparing) -> None:
+def _at_once(export: Export, attempt: Sparing) -> None:
     """Write what is complete while the rest is worked out."""
     with contextlib.closing(export.sink.cursor()) as second, ThreadPoolExecutor(1) as pool:
         try:
@@ -58,7 +55,7 @@ def _at_once(export: Export, attempt: _Sparing) -> None:
             pool.shutdown(cancel_futures=True)
 
 
-def _one_by_one(export: Export, attempt: _Sparing) -> None:
+def _one_by_one(export: Export, attempt: Sparing) -> None:
     """Work everything out, then write and empty one table after the other."""
     sink = export.sink
     for work, _ in Derivation(sink.connection).stages:
@@ -80,50 +77,3 @@ def _number_texts(sink: Sink, table: Table) -> None:
         texts = f"SELECT DISTINCT coalesce({name}, '') FROM derived.{table.name}"
         sink.connection.execute(f"CREATE TYPE IF NOT EXISTS {table.name}_{name} AS ENUM ({texts})")
         sink.connection.execute(f"ALTER TABLE derived.{table.name} ALTER {name} TYPE {table.name}_{name}")
-
-
-class _Sparing:
-    """Does what can be done again with little memory; alone, where that is too little, and with more from then on."""
-
-    def __init__(self, connection: duckdb.DuckDBPyConnection, room: int) -> None:
-        # Of its own: each thread that works may change the limit while another one uses its connection.
-        self._connection = connection.cursor()
-        self._limit = contextlib.ExitStack()
-        self._room = room
-        self._is_enough = True
-        """Whether nothing has failed so far."""
-        self._alone = threading.Lock()
-
-    def __enter__(self) -> _Sparing:
-        self._lower()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._limit.close()
-        self._connection.close()
-
-    def _lower(self) -> None:
-        """Let the database use no more than there is room for, or than what it already uses."""
-        while True:
-            # To lower the limit under what is in use fails, too.
-            with contextlib.suppress(duckdb.OutOfMemoryException):
-                self._is_less = self._limit.enter_context(less_memory(self._connection, self._room))
-                return
-            self._room *= 2
-
-    def __call__(self, work: Callable[[], None]) -> None:
-        if self._is_enough:
-            try:
-                return work()
-            except duckdb.OutOfMemoryException:
-                self._is_enough = False
-        with self._alone:
-            while True:
-                try:
-                    return work()
-                except duckdb.OutOfMemoryException:
-                    if not self._is_less:
-                        raise
-                self._limit.close()
-                self._room *= 2
-                self._lower()

@@ -6,9 +6,8 @@ from that module alone, never from a trace.
 
 from __future__ import annotations
 
-import contextlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -237,21 +236,6 @@ class Sink(Account):
             if any(column.name == "start_ns" for column in table.columns)
         ]
         return min((start for start in starts if start is not None), default=None)
-
-
-@contextlib.contextmanager
-def less_memory(connection: duckdb.DuckDBPyConnection, n_bytes: int) -> Iterator[bool]:
-    """Let the database use at most so much for a while, if it may use more; says whether it may."""
-    query = "SELECT current_setting('memory_limit'), parse_formatted_bytes(current_setting('memory_limit'))"
-    allowed, n_allowed = connection.execute(query).fetchall()[0]
-    if n_allowed <= n_bytes:
-        yield False
-        return
-    connection.execute("SET memory_limit = $1", [f"{n_bytes // 1_000_000}MB"])
-    try:
-        yield True
-    finally:
-        connection.execute("SET memory_limit = $1", [allowed])
 
 
 def _held(value: Any) -> Any:

@@ -1,0 +1,74 @@
+"""Lets DuckDB use as little memory as will do; the rest waits on disk.
+
+The one law: what fails for want of memory is done again, by itself, and then with twice as much.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+
+import duckdb
+
+
+@contextlib.contextmanager
+def less_memory(connection: duckdb.DuckDBPyConnection, n_bytes: int) -> Iterator[bool]:
+    """Let the database use at most so much for a while, if it may use more; says whether it may."""
+    query = "SELECT current_setting('memory_limit'), parse_formatted_bytes(current_setting('memory_limit'))"
+    allowed, n_allowed = connection.execute(query).fetchall()[0]
+    if n_allowed <= n_bytes:
+        yield False
+        return
+    connection.execute("SET memory_limit = $1", [f"{n_bytes // 1_000_000}MB"])
+    try:
+        yield True
+    finally:
+        connection.execute("SET memory_limit = $1", [allowed])
+
+
+class Sparing:
+    """Does what can be done again with little memory; alone, where that is too little, and with more from then on."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, room: int) -> None:
+        # Of its own: each thread that works may change the limit while another one uses its connection.
+        self._connection = connection.cursor()
+        self._limit = contextlib.ExitStack()
+        self._room = room
+        self._is_enough = True
+        """Whether nothing has failed so far."""
+        self._alone = threading.Lock()
+
+    def __enter__(self) -> Sparing:
+        self._lower()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._limit.close()
+        self._connection.close()
+
+    def _lower(self) -> None:
+        """Let the database use no more than there is room for, or than what it already uses."""
+        while True:
+            # To lower the limit under what is in use fails, too.
+            with contextlib.suppress(duckdb.OutOfMemoryException):
+                self._is_less = self._limit.enter_context(less_memory(self._connection, self._room))
+                return
+            self._room *= 2
+
+    def __call__(self, work: Callable[[], None]) -> None:
+        if self._is_enough:
+            try:
+                return work()
+            except duckdb.OutOfMemoryException:
+                self._is_enough = False
+        with self._alone:
+            while True:
+                try:
+                    return work()
+                except duckdb.OutOfMemoryException:
+                    if not self._is_less:
+                        raise
+                self._limit.close()
+                self._room *= 2
+                self._lower()
