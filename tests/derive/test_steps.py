@@ -72,3 +72,64 @@ def test_numbers_that_come_twice_are_places(tmp_path: Path) -> None:
         ]
         assert connection.execute("SELECT list(step ORDER BY start_ns) FROM counted").fetchall() == [([1, 2, 3],)]
         assert pick(section(connection, "copies/repeated"), "steps", "calls") == [(3, 1)]
+
+
+KEPT = "SELECT step, start_ns // 1000 AS at, dur_ns // 1000 AS took FROM steps ORDER BY start_ns"
+
+
+def ranges(given: Given, word: str, spans: list[tuple[float, float]], tid: int = 1) -> None:
+    for number, (start, end) in enumerate(spans):
+        row = {"start_ns": int(start * 1000), "dur_ns": int((end - start) * 1000)}
+        given.add("ranges", kind="step", name=f"{word}{number}", pid=1, tid=tid, **row)
+
+
+def launches(given: Given, at: list[float], tid: int = 1) -> None:
+    for start in at:
+        given.add(
+            "api_calls", name="cudaLaunchKernel", kind="runtime", pid=1, tid=tid, start_ns=int(start * 1000), dur_ns=1
+        )
+
+
+def test_batches_of_a_loader_are_no_steps_beside_iterations(tmp_path: Path) -> None:
+    """The loader's ranges are longer, and it uploads; most of the work is launched inside the iterations."""
+    given = Given()
+    ranges(given, "iteration ", [(100, 190), (200, 290), (300, 390)])
+    ranges(given, "batch ", [(0, 99), (99, 199), (199, 299), (299, 399)], tid=2)
+    launches(given, [110, 120, 210, 220, 310, 320])
+    launches(given, [50, 150, 250, 350], tid=2)
+    with given.open(tmp_path) as connection:
+        assert connection.execute(KEPT).fetchall() == [(0, 100, 90), (1, 200, 90), (2, 300, 90)]
+        kinds = connection.execute("SELECT name, kind FROM ranges WHERE name LIKE 'batch%' ORDER BY name").fetchall()
+        assert kinds == [(f"batch {number}", "nvtx") for number in range(4)]
+
+
+def test_parts_of_a_batch_are_no_steps(tmp_path: Path) -> None:
+    given = Given()
+    ranges(given, "step ", [(0, 100), (100, 200)])
+    ranges(given, "batch_", [(1, 50), (50, 99), (101, 150), (150, 199)])
+    with given.open(tmp_path) as connection:
+        assert connection.execute(KEPT).fetchall() == [(0, 0, 100), (1, 100, 100)]
+
+
+def test_the_profilers_steps_count_before_the_programs_own(tmp_path: Path) -> None:
+    given = Given()
+    ranges(given, "train step ", [(0, 105), (105, 205)])
+    ranges(given, "ProfilerStep#", [(2, 102), (102, 202)])
+    with given.open(tmp_path) as connection:
+        assert connection.execute(KEPT).fetchall() == [(0, 2, 100), (1, 102, 100)]
+
+
+def test_one_range_around_all_steps_is_none(tmp_path: Path) -> None:
+    given = Given()
+    ranges(given, "iteration ", [(0, 300)])
+    ranges(given, "batch ", [(0, 100), (100, 200)])
+    with given.open(tmp_path) as connection:
+        assert connection.execute(KEPT).fetchall() == [(0, 0, 100), (1, 100, 100)]
+
+
+def test_steps_of_an_evaluation_after_the_training_stay(tmp_path: Path) -> None:
+    given = Given()
+    ranges(given, "train step ", [(0, 100), (100, 200)])
+    ranges(given, "batch ", [(200, 250), (250, 300)])
+    with given.open(tmp_path) as connection:
+        assert connection.execute(KEPT).fetchall() == [(0, 0, 100), (1, 100, 100), (2, 200, 50), (3, 250, 50)]

@@ -57,12 +57,30 @@ def add_missing(connection: duckdb.DuckDBPyConnection) -> None:
     """Add step ranges in a trace that has none of its own: the optimizer's, or where only the device was recorded the
     uploads'."""
     if not _empty(connection, "stage.ranges WHERE kind = 'step'"):
+        _keep_one_kind(connection)
         return
     if not _empty(connection, "stage.ranges WHERE kind = 'phase' AND name = 'optimizer'"):
         connection.execute(_ADD, {"why": FROM_OPTIMIZER})
     elif all(_empty(connection, f"stage.{table}") for table in ("api_calls", "ops", "ranges")):
-        query = (content("queries") / "derive" / "steps_from_copies.sql").read_text(encoding="utf-8")
+        query = _query("steps_from_copies")
         connection.execute(f"INSERT INTO stage.ranges BY NAME {query}", {"why": FROM_COPIES})
+
+
+_KINDS = r"SELECT count(DISTINCT (regexp_replace(name, '\d+$', ''), domain, pid, tid)) FROM stage.ranges WHERE kind = 'step'"
+
+
+def _keep_one_kind(connection: duckdb.DuckDBPyConnection) -> None:
+    """Steps that overlap others become what ranges are in this trace: each moment is of one step."""
+    if connection.execute(_KINDS).fetchall()[0][0] > 1:
+        connection.execute(
+            f"""UPDATE stage.ranges
+            SET kind = if((SELECT bool_or(kind = 'user') FROM stage.ranges), 'user', 'nvtx')
+            WHERE id IN ({_query("steps_of_another_kind")})"""
+        )
+
+
+def _query(name: str) -> str:
+    return (content("queries") / "derive" / f"{name}.sql").read_text(encoding="utf-8")
 
 
 def _empty(connection: duckdb.DuckDBPyConnection, rows: str) -> bool:
