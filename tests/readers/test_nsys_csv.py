@@ -93,7 +93,33 @@ def test_reports_in_one_file_are_one_process(tmp_path: Path) -> None:
     query = "SELECT a.name, a.kind, a.pid, a.tid FROM kernels k JOIN api_calls a ON a.id = k.launch_id"
     assert rows(found, query) == [("cuLaunchKernel", "driver", 42, 43)]
     assert rows(found, "SELECT kind, name, domain, dur_ns, tid FROM ranges") == [
-        ("nvtx", "step 1", "train", 399_000, 43)
+        ("step", "step 1", "train", 399_000, 43)
+    ]
+
+
+def test_names_of_ranges_keep_their_colons(tmp_path: Path) -> None:
+    """A domain stands before the name, a colon between; older versions write nothing where there is none."""
+    written = [":aten::add", "aten::relu", "NCCL:ncclAllReduce", "forward: conv1", "traceview.module: conv1", "step:3"]
+    body = "".join(f"{n},{n + 1},1,0,1,{name},42,43,0,0,{n},,,\n" for n, name in enumerate(written))
+    found = opened(tmp_path, "".join(NVTX.splitlines(keepends=True)[:2]) + body)
+    assert rows(found, "SELECT kind, domain, name FROM ranges ORDER BY id") == [
+        ("nvtx", None, "aten::add"),
+        ("nvtx", None, "aten::relu"),
+        ("nvtx", "NCCL", "ncclAllReduce"),
+        ("nvtx", None, "forward: conv1"),
+        ("module", None, "conv1"),
+        ("step", None, "step:3"),
+    ]
+
+
+def test_numbers_that_processes_share_join_nothing(tmp_path: Path) -> None:
+    """A kernel is listed without its process: 67 may be the call of either."""
+    found = opened(tmp_path, GPU + API + "9800000,1500,cuLaunchKernel,0,67,52,53,20,python\n")
+    assert rows(found, "SELECT count(*), count(launch_id) FROM kernels") == [(1, 0)]
+    assert rows(found, "SELECT pid FROM memcpys JOIN api_calls a ON a.id = launch_id") == [(42,)]
+    problems = rows(found, "SELECT problems FROM captures")[0][0]
+    assert [(problem["n"], problem["kind"][:44]) for problem in problems] == [
+        (2, "calls of several processes with one number: ")
     ]
 
 

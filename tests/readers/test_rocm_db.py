@@ -64,6 +64,29 @@ def test_rpd_calls_work_and_markers(tmp_path: Path) -> None:
     assert connection.execute("SELECT name, value FROM counters").fetchall() == [("sclk", 800.0)]
 
 
+def test_rpd_grids_are_blocks_whatever_launched(tmp_path: Path) -> None:
+    """hipExtLaunchKernel is given blocks, only the launches of modules beyond HIP's own are given work items."""
+    strings = [*RPD["rocpd_string"], {"id": 90, "string": "hipExtLaunchKernel"}]
+    calls = [{**call, "apiName_id": 90} if call["id"] == 2 else call for call in RPD["rocpd_api"]]
+    tables = {**RPD, "rocpd_string": strings, "rocpd_api": calls}
+    connection = opened(write(tmp_path / "trace.db", tables), tmp_path / "capture")
+    assert connection.execute("SELECT name, grid_x FROM kernels ORDER BY start_ns").fetchall() == [
+        ("relu", 1024),
+        ("gemm", 4),
+    ]
+
+
+def test_rpd_copies_between_devices(tmp_path: Path) -> None:
+    strings = [*RPD["rocpd_string"], {"id": 91, "string": "CopyDeviceToDevice"}]
+    work = [{**row, "opType_id": 91} if row["id"] == 3 else row for row in RPD["rocpd_op"]]
+    for number, (source, target) in enumerate([(0, 1), (1, 1)]):
+        calls = [{"api_ptr_id": 4, "size": 4096, "dstDevice": target, "srcDevice": source}]
+        tables = {**RPD, "rocpd_string": strings, "rocpd_op": work, "rocpd_copyapi": calls}
+        connection = opened(write(tmp_path / f"{number}.db", tables), tmp_path / f"capture{number}")
+        direction = "PtoP" if source != target else "DtoD"
+        assert connection.execute("SELECT direction FROM memcpys").fetchall() == [(direction,)]
+
+
 def test_an_rpd_with_two_calls_of_one_number(tmp_path: Path) -> None:
     tables = {**RPD, "rocpd_api": [*RPD["rocpd_api"], api(3, "hipExtModuleLaunchKernel", 130, 140)]}
     connection = opened(write(tmp_path / "trace.db", tables), tmp_path / "capture")
@@ -152,6 +175,40 @@ def test_rocpd_joins_calls_work_and_markers(schema: Any, tmp_path: Path) -> None
     assert connection.execute(gpu).fetchall() == [("AMD Instinct MI300X", "gfx942")]
     assert connection.execute("SELECT command, tool_version FROM captures").fetchall() == [
         ("python train.py", "schema 3")
+    ]
+
+
+def test_rocpd_marks_are_no_ranges_and_the_host_is_no_gpu(tmp_path: Path) -> None:
+    """A range of a process belongs to no thread; a copy within the host does not make GPU 0 busy."""
+    texts = [*STRINGS, "roctxMarkA", "roctxProcessRangeA", "MEMORY_COPY_HOST_TO_HOST"]
+    events = [
+        {"id": 4, "category_id": 2, "stack_id": 7, "extdata": '{"message": "here"}'},
+        {"id": 5, "category_id": 2, "stack_id": 8, "extdata": '{"message": "iteration 4"}'},
+    ]
+    regions = [
+        {"id": 3, "pid": 1, "tid": 1, "start": 105, "end": 105, "name_id": 6, "event_id": 4},
+        {"id": 4, "pid": 1, "tid": 1, "start": 90, "end": 400, "name_id": 7, "event_id": 5},
+    ]
+    copy = {**ROCPD["rocpd_memory_copy"][0], "name_id": 8, "src_agent_id": 1, "dst_agent_id": 1}
+    changed = {
+        **ROCPD,
+        "rocpd_string": [{"id": number, "string": text} for number, text in enumerate(texts, 1)],
+        "rocpd_event": [*ROCPD["rocpd_event"], *events],
+        "rocpd_region": [*ROCPD["rocpd_region"], *regions],
+        "rocpd_memory_copy": [*ROCPD["rocpd_memory_copy"], copy],
+    }
+    tables = {name + RUN: rows for name, rows in changed.items()}
+    connection = opened(write(tmp_path / "trace.db", tables), tmp_path / "capture")
+    assert connection.execute("SELECT kind, name, tid FROM ranges ORDER BY start_ns").fetchall() == [
+        ("step", "iteration 4", None),
+        ("nvtx", "forward", 4712),
+    ]
+    assert connection.execute("SELECT category, name FROM events WHERE category LIKE 'marker%'").fetchall() == [
+        ("marker_core_range_api", "here")
+    ]
+    assert connection.execute("SELECT direction, device FROM memcpys ORDER BY id").fetchall() == [
+        ("HtoD", 0),
+        ("HtoH", None),
     ]
 
 

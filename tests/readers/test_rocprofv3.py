@@ -105,6 +105,40 @@ def test_every_kind_of_record(tmp_path: Path, indent: int | None) -> None:
     ]
 
 
+def test_names_of_ranges_say_what_they_are_and_the_host_is_no_gpu(tmp_path: Path) -> None:
+    """A range of a process belongs to no thread, a mark is none; a copy within the host does not make GPU 0 busy."""
+    whole = small()
+    tool = whole["rocprofiler-sdk-tool"][0]
+    tool["strings"]["buffer_records"][3]["operations"].append("roctxProcessRangeA")
+    tool["strings"]["buffer_records"][2]["operations"].append("MEMORY_COPY_HOST_TO_HOST")
+    tool["strings"]["marker_api"] += [
+        {"key": 20, "value": "here"}, {"key": 21, "value": "iteration 4"}, {"key": 22, "value": "traceview.module: conv1"}
+    ]  # fmt: skip
+    tool["buffer_records"]["marker_api"] += [
+        record(3, 0, 95, 95, 20), record(3, 2, 80, 300, 21), record(3, 1, 99, 125, 22)
+    ]  # fmt: skip
+    cpu, unknown = {"handle": 1}, {**tool["buffer_records"]["kernel_dispatch"][0]["dispatch_info"], "kernel_id": 6}
+    tool["buffer_records"]["memory_copy"].append(record(2, 2, 60, 70, 23, src_agent_id=cpu, dst_agent_id=cpu, bytes=1))
+    tool["buffer_records"]["kernel_dispatch"].append(record(9, 2, 270, 280, 24, dispatch_info=unknown))
+    path = tmp_path / "any"
+    path.write_text(json.dumps(whole))
+    store.convert([path], tmp_path / "out")
+    connection = capture.connect(tmp_path / "out")
+    assert rows(connection, "SELECT kind, name, tid FROM ranges ORDER BY start_ns") == [
+        ("step", "iteration 4", None),
+        ("nvtx", "forward", 9),
+        ("module", "conv1", 9),
+    ]
+    assert rows(connection, "SELECT category, name FROM events WHERE category = 'marker_api'") == [
+        ("marker_api", "here")
+    ]
+    assert rows(connection, "SELECT direction, device FROM memcpys ORDER BY start_ns") == [("HtoD", 0), ("HtoH", None)]
+    assert rows(connection, "SELECT name, step, layer FROM kernels ORDER BY start_ns") == [
+        ("k()", 4, "conv1"),
+        ("[Unknown]", None, None),
+    ]
+
+
 def test_cut_at_any_byte(tmp_path: Path) -> None:
     """Each cut is a sentence, or keeps the records before it and says so."""
     whole = json.dumps(small())

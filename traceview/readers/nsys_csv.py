@@ -49,6 +49,9 @@ _COLUMNS = {
     "Max": "maximum", "Maximum": "maximum",
 }  # fmt: skip
 """What nsys calls a column, in its versions -> what it is called here."""
+_SHARED_NUMBERS = """UPDATE stage.api_calls SET correlation = NULL WHERE correlation IN (
+    SELECT correlation FROM stage.api_calls GROUP BY correlation HAVING count(DISTINCT pid) > 1)"""
+"""Kernels are listed without their process, and processes count their calls each from its own beginning."""
 _REPORTS = (("Num Calls", "cuda_api_sum"), ("Operation", "cuda_gpu_mem_sum"), ("Range", "nvtx_sum"))
 """Columns that only these reports have: for a table whose title is not in the file."""
 
@@ -85,6 +88,9 @@ def read(stream: Stream, sink: Sink) -> None:
                 _read_mark(log, batch[mark].as_py(), sink)
             start = mark + 1
     lines.report(sink)
+    shared = sink.connection.execute(_SHARED_NUMBERS).fetchall()[0][0]
+    if shared:
+        sink.problem("calls of several processes with one number: what they launched cannot be told", shared)
     sink.write_rows("ranks", [{"world_size": None, "host": None}])
     for number, name in enumerate(log.devices):
         found = re.search(r"\((\d+)\)$", name)

@@ -1,5 +1,20 @@
 -- title = "nsys stats CSV: NVTX ranges"
--- doc = "Rows of nvtx_pushpop_trace. A domain stands before a colon."
-SELECT id, start_ns, dur_ns, pid, tid, 'nvtx' AS kind, regexp_replace(name, '^[^:]*:', '') AS name,
-    nullif(regexp_extract(name, '^([^:]*):', 1), '') AS domain
-FROM activity
+-- doc = "Rows of nvtx_pushpop_trace. A domain stands before a colon, directly: `aten::add`, `forward: conv1` and `step:3` are names. Steps, phases and modules where the name says so."
+WITH parted AS (
+    SELECT *, regexp_extract(name, '^([^:]+):([^: ].*)$', ['domain', 'rest']) AS part FROM activity
+), named AS (
+    SELECT id, start_ns, dur_ns, pid, tid, CASE WHEN has_domain THEN part.domain END AS domain,
+        -- Newer versions write the colon also where there is no domain.
+        CASE WHEN has_domain THEN part.rest ELSE regexp_replace(name, '^:', '') END AS name
+    FROM (SELECT *, part.rest <> '' AND NOT regexp_full_match(part.rest, '\d+') AS has_domain FROM parted)
+)
+SELECT id, start_ns, dur_ns, pid, tid, domain,
+    CASE
+        WHEN regexp_matches(name, '^(ProfilerStep#|((train(ing)?[ _])?(step|iteration|iter|batch)[ _:#=]{0,2}))\d+$', 'i')
+            THEN 'step'
+        WHEN starts_with(name, 'traceview.phase: ') THEN 'phase'
+        WHEN starts_with(name, 'traceview.module: ') THEN 'module'
+        ELSE 'nvtx'
+    END AS kind,
+    regexp_replace(name, '^traceview\.(phase|module): ', '') AS name
+FROM named

@@ -1,5 +1,5 @@
 -- title = "rocpd: copies"
--- doc = "The direction stands in the name, as in MEMORY_COPY_HOST_TO_DEVICE."
+-- doc = "The direction stands in the name, as in MEMORY_COPY_HOST_TO_DEVICE. A copy within the host has no device."
 -- into = "memcpys"
 -- tables = ["rocpd_memory_copy"]
 -- [params]
@@ -20,7 +20,7 @@
 SELECT
     $first + "row" AS id, coalesce(k.start, b.value) AS start_ns,
     coalesce(k."end", e.value) - coalesce(k.start, b.value) AS dur_ns,
-    CASE WHEN d.type = 'GPU' THEN d.device ELSE c.device END AS device,
+    CASE WHEN d.type = 'GPU' THEN d.device WHEN c.type = 'GPU' THEN c.device END AS device,
     coalesce(nullif(k.stream_id, 0), t.stream_id, k.queue_id, t.queue_id) AS stream, n.value AS name,
     CASE
         WHEN n.value LIKE '%HOST_TO_DEVICE' THEN 'HtoD' WHEN n.value LIKE '%DEVICE_TO_HOST' THEN 'DtoH'

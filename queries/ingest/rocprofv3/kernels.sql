@@ -3,7 +3,7 @@
 SELECT
     r.id, r.start_timestamp AS start_ns, r.end_timestamp - r.start_timestamp AS dur_ns,
     coalesce(a.device, r.dispatch_info.agent_id.handle) AS device, r.dispatch_info.queue_id.handle AS stream,
-    s.name, r.correlation_id.internal AS correlation, s.registers,
+    coalesce(s.name, '[Unknown]') AS name, r.correlation_id.internal AS correlation, s.registers,
     r.dispatch_info.group_segment_size AS shared_bytes,
     r.dispatch_info.workgroup_size.x AS block_x, r.dispatch_info.workgroup_size.y AS block_y,
     r.dispatch_info.workgroup_size.z AS block_z,

@@ -1,9 +1,22 @@
 -- title = "rocprofv3: roctx ranges"
--- doc = "Marks of the program; without a recorded text the name of the call stands in."
-SELECT
-    r.id, r.start_timestamp AS start_ns, r.end_timestamp - r.start_timestamp AS dur_ns,
-    CAST($pid AS BIGINT) AS pid, r.thread_id AS tid, 'nvtx' AS kind, coalesce(m.text, o.name) AS name, 'roctx' AS domain
-FROM record r
-LEFT JOIN operation o ON o.kind_number = TRY_CAST(r.kind AS BIGINT) AND o.operation = r.operation
-LEFT JOIN marker m ON m.correlation = r.correlation_id.internal
-WHERE kept_under = 'marker_api' AND r.start_timestamp IS NOT NULL AND r.end_timestamp IS NOT NULL
+-- doc = "Ranges of the program; without a recorded text the name of the call stands in. Those of a process belong to no thread. Steps, phases and modules where the text says so."
+WITH marked AS (
+    SELECT
+        r.id, r.start_timestamp AS start_ns, r.end_timestamp - r.start_timestamp AS dur_ns,
+        CASE WHEN starts_with(o.name, 'roctxProcess') THEN NULL ELSE r.thread_id END AS tid, coalesce(m.text, o.name) AS name
+    FROM record r
+    LEFT JOIN operation o ON o.kind_number = TRY_CAST(r.kind AS BIGINT) AND o.operation = r.operation
+    LEFT JOIN marker m ON m.correlation = r.correlation_id.internal
+    WHERE kept_under = 'marker_api' AND r.start_timestamp IS NOT NULL AND r.end_timestamp IS NOT NULL
+        AND coalesce(contains(o.name, 'Range'), true)
+)
+SELECT id, start_ns, dur_ns, CAST($pid AS BIGINT) AS pid, tid, 'roctx' AS domain,
+    CASE
+        WHEN regexp_matches(name, '^(ProfilerStep#|((train(ing)?[ _])?(step|iteration|iter|batch)[ _:#=]{0,2}))\d+$', 'i')
+            THEN 'step'
+        WHEN starts_with(name, 'traceview.phase: ') THEN 'phase'
+        WHEN starts_with(name, 'traceview.module: ') THEN 'module'
+        ELSE 'nvtx'
+    END AS kind,
+    regexp_replace(name, '^traceview\.(phase|module): ', '') AS name
+FROM marked

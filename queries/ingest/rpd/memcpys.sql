@@ -6,7 +6,8 @@ SELECT
     o.id, o.start_ns, o.end_ns - o.start_ns AS dur_ns, device, stream, o.type AS name,
     CASE
         WHEN type LIKE 'Fill%' OR type LIKE 'Memset%' THEN 'memset' WHEN type LIKE '%HostToDevice%' THEN 'HtoD'
-        WHEN type LIKE '%DeviceToHost%' THEN 'DtoH' WHEN type LIKE '%DeviceToDevice%' THEN 'DtoD'
+        WHEN type LIKE '%DeviceToHost%' THEN 'DtoH'
+        WHEN type LIKE '%DeviceToDevice%' THEN if(c.srcDevice <> c.dstDevice, 'PtoP', 'DtoD')
         WHEN type LIKE '%PeerToPeer%' THEN 'PtoP' WHEN type LIKE '%HostToHost%' THEN 'HtoH' ELSE 'unknown'
     END AS direction,
     CASE WHEN type LIKE 'Copy%' THEN c.srcDevice END AS src_device,
