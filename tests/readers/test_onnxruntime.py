@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,29 @@ def test_fused_bias_and_activation_are_fused_and_products_have_a_category(captur
 def test_reorders_name_the_blocked_layout(captures: Any, root: Path) -> None:
     found = section(captures.open(root / ALEXNET), "layout/changes")
     assert pick(found, "name", "source", "target") == [("ReorderOutput:ReorderOutput", "NCHWc", "(not told)")]
+
+
+def test_copies_of_a_device_are_no_kernels(tmp_path: Path) -> None:
+    """As the CUDA provider writes them: of the category of kernels, with grids of -1."""
+
+    def event(name: str, start: int, grid: int) -> str:
+        args = {"stream": "7", **{f"{what}_{axis}": str(grid) for what in ("grid", "block") for axis in "xyz"}}
+        row = {"cat": "Kernel", "pid": -1, "tid": -1, "dur": 5, "ts": start, "ph": "X", "name": name, "args": args}
+        return json.dumps(row)
+
+    session = '{"cat": "Session", "pid": 1, "tid": 1, "dur": 90, "ts": 1, "ph": "X", "name": "model_run", "args": {}}'
+    copies = ["HostToDevice", "DeviceArrayToHost", "DeviceToDevice", "HostToHost"]
+    events = [event(f"Memcpy{way}", 10 * number, -1) for number, way in enumerate(copies)]
+    path = tmp_path / "unknown"
+    path.write_text("[\n" + ",\n".join([session, *events, event("void MemcpyKernel<float>(int)", 60, 4)]) + "\n]")
+    connection = capture.connect(store.convert([path], tmp_path / "out"))
+    assert rows(connection, "SELECT name, grid_x FROM kernels") == [("void MemcpyKernel<float>(int)", 4)]
+    assert rows(connection, "SELECT direction, stream FROM memcpys ORDER BY start_ns") == [
+        ("HtoD", 7),
+        ("DtoH", 7),
+        ("DtoD", 7),
+        ("HtoH", 7),
+    ]
 
 
 def test_cut_at_any_line(root: Path, tmp_path: Path) -> None:

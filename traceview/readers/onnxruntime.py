@@ -18,7 +18,7 @@ NAME = "onnxruntime"
 TITLE = "ONNX Runtime profile"
 HOW = "SessionOptions.enable_profiling = True and session.end_profiling()"
 
-FORM = Form(folder=NAME, tables=("ops", "kernels", "ranges", "counters", "events"), shared=SHARED, ids=64)
+FORM = Form(folder=NAME, tables=("ops", "kernels", "memcpys", "ranges", "counters", "events"), shared=SHARED, ids=64)
 _CATEGORY = re.compile(rb'"cat"\s*:\s*"(?:Session|Node|Kernel|Api)"')
 _NAME = re.compile(rb'"name"\s*:\s*"(?:model_loading_\w+|session_initialization|model_run|[^"]*_kernel_time)"')
 
