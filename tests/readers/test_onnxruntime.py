@@ -10,6 +10,8 @@ from typing import Any
 from given import pick, section
 
 from traceview import capture, store
+from traceview.files import peek
+from traceview.readers import READERS
 
 FUSED = "samples/onnxruntime/onnxruntime-1.31.1-lenet-fused.json.gz"
 ALEXNET = "samples/onnxruntime/onnxruntime-1.31.1-alexnet-cpu.json.gz"
@@ -90,6 +92,7 @@ def test_copies_of_a_device_are_no_kernels(tmp_path: Path) -> None:
     events = [event(f"Memcpy{way}", 10 * number, -1) for number, way in enumerate(copies)]
     path = tmp_path / "unknown"
     path.write_text("[\n" + ",\n".join([session, *events, event("void MemcpyKernel<float>(int)", 60, 4)]) + "\n]")
+    assert [reader.NAME for reader in READERS if reader.sniff(peek(path)) and reader.NAME != "chrome"] == ["onnxruntime"]
     connection = capture.connect(store.convert([path], tmp_path / "out"))
     assert rows(connection, "SELECT name, grid_x FROM kernels") == [("void MemcpyKernel<float>(int)", 4)]
     assert rows(connection, "SELECT direction, stream FROM memcpys ORDER BY start_ns") == [

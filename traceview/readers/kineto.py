@@ -30,13 +30,16 @@ _CATEGORIES = re.compile(
     rb'"cat"\s*:\s*"(cpu_op|Operator|Kernel|kernel|gpu_memcpy|gpu_memset|Memcpy|cuda_runtime|Runtime|'
     rb'user_annotation|python_function|cuda_driver)"'
 )
+_OTHERS = re.compile(rb'"cat"\s*:\s*"(?:Session|Node)"')
+"""Categories of ONNX Runtime, which calls kernels Kernel, as PyTorch 1 did."""
 _OLD_KEYS = ((b'"external id":', b'"External id":'), (b'"Input dims":', b'"Input Dims":'))
 
 
 def sniff(peek: Peek) -> bool:
     """Trace events with one of Kineto's categories, or an object with two of Kineto's own keys."""
     keys = {match.group(1) for match in _KEYS.finditer(peek.head)}
-    return bool(_EVENTS.search(peek.head) and _CATEGORIES.search(peek.head)) or len(keys) >= 2
+    has_events = bool(_EVENTS.search(peek.head) and _CATEGORIES.search(peek.head))
+    return (has_events and not _OTHERS.search(peek.head)) or len(keys) >= 2
 
 
 def read(stream: Stream, sink: Sink) -> None:
