@@ -94,6 +94,13 @@ DIRECTIONS = {
     "volta_scudnn_winograd_128x128_ldg1_ldg4_relu_tile228t_nt_v1": None,
     "void xmma_cudnn::gemm::kernel<xmma_cudnn::implicit_gemm::dgrad_indexed::Kernel_traits<...": "dgrad",
     "void conv2d_c1_k1_nhwc_kernel_specialized<float, float, 3, 1, 8>(cudnnTensorStruct)": "fprop",
+    "void xmma_cudnn::gemm::kernel<xmma_cudnn::implicit_gemm::strided_dgrad_indexed::Kernel_traits<...": "dgrad",
+    "void wgrad2d_grouped_direct_kernel<float, float, int, float, float, int, 0, 0, false>(int)": "wgrad",
+    "mlir_gen_igemm_conv2d_v4r4_wrw_xdlops0": "wgrad",
+    "mlir_gen_igemm_conv2d_v4r1_bwd0": "dgrad",
+    "mlir_gen_igemm_conv2d_cpp_v4r4_fwd": "fprop",
+    "gcnAsmWinogradXformData_3_3_2_2": "wgrad",
+    "MIOpenConvBwdB": None,
 }
 
 
@@ -248,3 +255,36 @@ def test_no_rule_is_one_listed_name(shared: Path) -> None:
     names = {row["name"] for row in labelled(shared) if len(row["name"]) > 40}
     text = (FOLDER / "kernels.toml").read_text(encoding="utf-8")
     assert not [name for name in names if name in text]
+
+
+@pytest.mark.parametrize(
+    ("name", "algorithm"),
+    [
+        ("void cudnn::cnn::dgrad2d_grouped_direct_kernel<float, int, float, float, false, true, 1, 0>(P)", "direct"),
+        ("mlir_gen_igemm_conv2d_v4r4_fwd0", "implicit_gemm"),
+        ("miopenGcnAsmMPBidirectWinogradXformFilter_2_2_3_3", "winograd_nonfused"),
+        ("convolution,indirect_gemm:acl,forward_inference", "implicit_gemm"),
+        ("convolution,gemm:acl,forward_inference", "explicit_gemm"),
+    ],
+)
+def test_algorithms_that_the_name_tells(name: str, algorithm: str) -> None:
+    assert (classify_name(name).category, classify_name(name).algorithm) == ("conv", algorithm)
+
+
+@pytest.mark.parametrize(
+    ("name", "library"),
+    [
+        ("volta_sgemm_128x64_nn", "cublas"),
+        ("void gemv2T_kernel_val<int, int, float, float, float, float, 128, 16, 4, 4, false, false>(P)", "cublas"),
+        ("rocblas_gemvn_kernel", "rocblas"),
+        ("Cijk_SB_PostGSU8_VW4", "tensile"),
+        ("void ck::kernel_gemm_xdl_cshuffle_v1<ck::Traits>(P)", "composable kernel"),
+        ("_fused_moe_gemm_kernel", None),
+        ("OpTensorFwdBias", "miopen"),
+        ("Op2dTensorLite", "miopen"),
+        ("void op_generic_tensor_kernel<2, float, float, float, 256, (cudnnGenericOp_t)0>(P)", "cudnn"),
+        ("fused_conv_bias_relu", None),
+    ],
+)
+def test_libraries_are_only_those_that_the_name_tells(name: str, library: str | None) -> None:
+    assert classify_kernel(name).library == library

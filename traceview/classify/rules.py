@@ -82,7 +82,7 @@ def library_patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
 
 def library_of(name: str) -> str | None:
     """The library that a kernel's name gives away, None when it does not."""
-    return next((library for pattern, library in library_patterns() if pattern.search(name)), None)
+    return next((library for pattern, library in library_patterns() if pattern.search(name[:LIMIT])), None)
 
 
 class Branch:
