@@ -92,7 +92,8 @@ def test_copies_of_a_device_are_no_kernels(tmp_path: Path) -> None:
     events = [event(f"Memcpy{way}", 10 * number, -1) for number, way in enumerate(copies)]
     path = tmp_path / "unknown"
     path.write_text("[\n" + ",\n".join([session, *events, event("void MemcpyKernel<float>(int)", 60, 4)]) + "\n]")
-    assert [reader.NAME for reader in READERS if reader.sniff(peek(path)) and reader.NAME != "chrome"] == ["onnxruntime"]
+    knowing = [reader.NAME for reader in READERS if reader.sniff(peek(path))]
+    assert knowing in (["onnxruntime"], ["onnxruntime", "chrome"])
     connection = capture.connect(store.convert([path], tmp_path / "out"))
     assert rows(connection, "SELECT name, grid_x FROM kernels") == [("void MemcpyKernel<float>(int)", 4)]
     assert rows(connection, "SELECT direction, stream FROM memcpys ORDER BY start_ns") == [

@@ -112,8 +112,10 @@ def test_names_of_ranges_say_what_they_are_and_the_host_is_no_gpu(tmp_path: Path
     tool["strings"]["buffer_records"][3]["operations"].append("roctxProcessRangeA")
     tool["strings"]["buffer_records"][2]["operations"].append("MEMORY_COPY_HOST_TO_HOST")
     tool["strings"]["marker_api"] += [
-        {"key": 20, "value": "here"}, {"key": 21, "value": "iteration 4"}, {"key": 22, "value": "traceview.module: conv1"}
-    ]  # fmt: skip
+        {"key": 20, "value": "here"},
+        {"key": 21, "value": "iteration 4"},
+        {"key": 22, "value": "traceview.module: conv1"},
+    ]
     tool["buffer_records"]["marker_api"] += [
         record(3, 0, 95, 95, 20), record(3, 2, 80, 300, 21), record(3, 1, 99, 125, 22)
     ]  # fmt: skip

@@ -66,7 +66,8 @@ def add_missing(connection: duckdb.DuckDBPyConnection) -> None:
         connection.execute(f"INSERT INTO stage.ranges BY NAME {query}", {"why": FROM_COPIES})
 
 
-_KINDS = r"SELECT count(DISTINCT (regexp_replace(name, '\d+$', ''), domain, pid, tid)) FROM stage.ranges WHERE kind = 'step'"
+_KINDS = r"""SELECT count(DISTINCT (regexp_replace(name, '\d+$', ''), domain, pid, tid))
+FROM stage.ranges WHERE kind = 'step'"""
 
 
 def _keep_one_kind(connection: duckdb.DuckDBPyConnection) -> None:
