@@ -222,7 +222,9 @@ def _damage(folder: Path) -> Iterator[None]:
     except (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException):
         raise
     except duckdb.OutOfMemoryException as error:
-        raise InputError(f"not enough memory or disk for {folder} ({str(error).splitlines()[0]}).") from error
+        raise InputError(
+            f"not enough memory or disk for {folder} ({str(error).splitlines()[0]}); see --memory."
+        ) from error
     except duckdb.Error as error:
         raise InputError(f"{folder} is damaged ({str(error).splitlines()[0]}); convert it again.") from error
 

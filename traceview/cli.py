@@ -6,6 +6,7 @@ The one law: `traceview --help` imports no third-party analysis library, so verb
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib
 import os
 import sys
@@ -15,6 +16,7 @@ from pathlib import Path
 from traceview import __version__
 from traceview.errors import CORRUPT, InputError, TraceviewError, UsageError
 
+FULL = (errno.ENOSPC, errno.EDQUOT)
 VERBS = ("collect", "convert", "report", "sql", "advise", "compare", "classify", "list")
 
 EPILOG = """examples:
@@ -86,6 +88,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         if args.debug:
             raise
+        if isinstance(error, OSError) and error.errno in FULL:
+            print(f"traceview: nothing more can be written: {error.strerror}.", file=sys.stderr)
+            return InputError.exit_code
         if _forgot(error, _inputs(args)):
             return InputError.exit_code
         # The last resort: a fault of ours, which should have been a TraceviewError where it happened.
