@@ -7,6 +7,8 @@ all that could be decompressed and says in `Stream.damage` what went wrong.
 from __future__ import annotations
 
 import contextlib
+import mmap
+import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -175,3 +177,17 @@ def plain_file(path: Path) -> Iterator[tuple[Path, str | None]]:
         with (folder / "plain").open("wb") as copy:
             copy.writelines(stream)
         yield folder / "plain", stream.damage
+
+
+def mapped(blocks: Iterable[bytes], folder: Path | None, n_after: int) -> mmap.mmap:
+    """The blocks, and so many zeros, as memory that the system can take back: they lie in a file without a name.
+
+    A file that somebody else may cut short while it is read is never mapped itself: to read behind its end is fatal.
+    """
+    if folder:
+        folder.mkdir(exist_ok=True)
+    with tempfile.TemporaryFile(dir=folder) as file:
+        file.writelines(blocks)
+        file.write(bytes(n_after))
+        file.flush()
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)

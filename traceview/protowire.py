@@ -7,7 +7,8 @@ only as far as the caller asks, so hostile depth costs nothing. Format: https://
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import mmap
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +22,11 @@ FEW = 48
 LONG = 1 << 14
 """Bytes from which on a message may be a run of fields of one number, to be found all at once."""
 WINDOW = 1 << 19
-_PAD = 32
+"""Bytes of such a run that are looked at together."""
+MOST = 1 << 15
+"""Fields of a long message that are read one by one before a run is looked for again."""
+PAD = 32
+"""Bytes that have to follow the last message, so that a varint is one look-up."""
 _STOP = np.uint64(0x8080808080808080)
 _PACK = tuple(
     (np.uint64(keep), np.uint64(move), np.uint64(by))
@@ -64,14 +69,18 @@ class Fields:
 class Wire:
     """Bytes that can be read as messages from any position."""
 
-    def __init__(self, data: bytes | bytearray) -> None:
-        """A bytearray is taken over and made longer, so that a large file is in memory once."""
-        self.size = len(data)
-        self.bytes = data if isinstance(data, bytearray) else bytearray(data)
-        self.bytes += bytes(_PAD)
+    def __init__(self, data: bytes | mmap.mmap) -> None:
+        """A mapped file is read in place: `PAD` bytes behind its messages have to be its end."""
+        self.bytes = data if isinstance(data, mmap.mmap) else data + bytes(PAD)
+        self.size = len(self.bytes) - PAD
         self.data: NDArray[np.uint8] = np.frombuffer(self.bytes, np.uint8)
-        # Eight bytes from every position on, so that a varint is one look-up.
-        self._words: NDArray[np.uint64] = np.ndarray((self.size + _PAD - 8,), "<u8", self.data, strides=(1,))
+        # Eight bytes from every position on.
+        self._words: NDArray[np.uint64] = np.ndarray((self.size + PAD - 8,), "<u8", self.data, strides=(1,))
+
+    def release(self) -> None:
+        """Give the memory of a mapped file back; what is read again comes from the file again."""
+        if isinstance(self.bytes, mmap.mmap):
+            self.bytes.madvise(mmap.MADV_DONTNEED)
 
     def text(self, start: int, end: int) -> str:
         """Bytes as text; what is no UTF-8 is replaced."""
@@ -113,21 +122,21 @@ class Wire:
             message, pos, end = message[more], after[more], end[more]
         rest: list[tuple[int, int, int, int]] = []
         for index, start, limit in zip(message.tolist(), pos.tolist(), end.tolist(), strict=True):
-            is_damaged, most = False, FEW
-            while start < limit and not is_damaged:
-                is_long = limit - start > LONG
-                up_to = len(rest) + (most if is_long else limit)
-                start, is_damaged = self._scan(index, start, limit, clip, up_to, rest)
-                if is_long:
-                    run, start = self._run(index, start, limit)
-                    parts += [_columns(rest), run]
-                    rest = []
-                    # Where no run is found, the search for one is to cost little.
-                    most = most if len(run[0]) > FEW else 4 * most
-            n_damaged += is_damaged
+            if limit - start > LONG:
+                for part, is_damaged in self._pieces(index, start, limit, clip):
+                    parts.append(part)
+                    n_damaged += is_damaged
+            else:
+                n_damaged += self._scan(index, start, limit, clip, len(rest) + limit - start, rest)[1]
         parts.append(_columns(rest))
         owner, number, value, stop = (np.concatenate(column) for column in zip(*parts, strict=True))
         return Fields(owner, number, value, stop, n_damaged)
+
+    def windows(self, start: int, end: int) -> Iterator[Fields]:
+        """The fields of one message, some thousands at a time: however long it is, little of it is in memory."""
+        for (owner, number, value, stop), is_damaged in self._pieces(0, start, end, clip=False):
+            yield Fields(owner, number, value, stop, int(is_damaged))
+            self.release()
 
     def packed(self, start: int, end: int) -> list[int]:
         """The numbers of a packed repeated field, as far as they are whole."""
@@ -145,12 +154,28 @@ class Wire:
         value, _ = self._varints(np.clip(after, 0, self.size))
         return np.flatnonzero((tag != number << 3) | np.isin(value, np.array(values, np.int64)))
 
-    def _run(self, index: int, start: int, end: int) -> tuple[tuple[Ints, ...], int]:
-        """The fields that follow `start` with the number of the first and a length, and the place behind them.
+    def _pieces(self, index: int, start: int, end: int, clip: bool) -> Iterator[tuple[tuple[Ints, ...], bool]]:
+        """The fields of one message as columns, piece after piece, and whether it ends in the middle of one."""
+        is_damaged, most = False, FEW
+        while start < end and not is_damaged:
+            one_by_one: list[tuple[int, int, int, int]] = []
+            is_long = end - start > LONG
+            start, is_damaged = self._scan(index, start, end, clip, most if is_long else MOST, one_by_one)
+            yield _columns(one_by_one), is_damaged
+            n_found = 0
+            if is_long:
+                for run in self._run(index, start, end):
+                    n_found += len(run[0])
+                    start = int(run[-1][-1])
+                    yield run, False
+            # Where no run is found, the search for one is to cost little.
+            most = most if n_found > FEW else min(4 * most, MOST)
+
+    def _run(self, index: int, start: int, end: int) -> Iterator[tuple[Ints, ...]]:
+        """The fields that follow `start` with the number of the first and a length, window after window.
 
         A line of an XPlane is such a run: one event after the other, millions of them.
         """
-        parts = [_columns([])]
         tag = self.bytes[start] if start < end else 0
         while tag & 0x87 == LENGTH and tag > LENGTH and start < end:
             # Each byte that may be the tag, and where its field would end: fields are those that the first leads to.
@@ -163,9 +188,8 @@ class Wire:
             if not len(chosen):
                 break
             count = len(chosen)
-            parts.append((np.full(count, index), np.full(count, tag >> 3), after[chosen], stop[chosen]))
             start = int(stop[chosen[-1]])
-        return tuple(np.concatenate(column) for column in zip(*parts, strict=True)), start
+            yield np.full(count, index), np.full(count, tag >> 3), after[chosen], stop[chosen]
 
     def _scan(
         self, index: int, pos: int, end: int, clip: bool, up_to: int, out: list[tuple[int, int, int, int]]
@@ -257,7 +281,7 @@ def _led_to(following: Ints) -> Ints:
     return np.flatnonzero(is_reached[:none])
 
 
-def _varint(data: bytearray, pos: int, end: int) -> tuple[int, int]:
+def _varint(data: bytes | mmap.mmap, pos: int, end: int) -> tuple[int, int]:
     """One varint and the position after it; -1 as position where there is none before `end`."""
     value = shift = 0
     while 0 <= pos < end and shift < 70:

@@ -6,8 +6,9 @@ from that module alone, never from a trace.
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -93,6 +94,7 @@ class Sink(Account):
         self._settled_to = 0
         self._joined: dict[str, list[str]] = {}
         """Files by table whose rows waited and have joined it."""
+        self._n_written = 0
         for table in TABLES:
             _create(connection, "stage", table.name, table.read_columns())
             derived = (Column("id", ID, ""), *table.derived_columns())
@@ -180,20 +182,44 @@ class Sink(Account):
         self.write_rows("captures", [facts])
         self.facts, self.problems, self.warnings = {}, {}, []
 
+    def put_aside(self, table: str, query: str) -> None:
+        """Let the rows of a query wait on disk until everything has been read. There has to be a folder for it."""
+        self.waiting.setdefault(table, []).append(self._written(query))
+
+    def _written(self, query: str) -> Path:
+        assert self.folder
+        self.folder.mkdir(exist_ok=True)
+        self._n_written += 1
+        file = self.folder / f"aside-{self._n_written}.parquet"
+        self.connection.execute(f"COPY ({query}) TO $path (FORMAT parquet)", {"path": str(file)})
+        return file
+
     def join_waiting(self) -> None:
         """Put the rows that wait on disk into their tables, which take no more rows from then on."""
         for table in list(self.waiting):
             self._join_waiting(table, self.waiting.pop(table))
 
-    def replace(self, table: str, query: str) -> None:
-        """Let the rows of a query stand in a table instead of those that have been read, waiting or not."""
-        if table in self.waiting:
-            self._join_waiting(table, self.waiting.pop(table))
-            self.connection.execute(f"CREATE TABLE stage.whole AS {query}")
-            del self._joined[table]
+    @contextlib.contextmanager
+    def whole(self) -> Iterator[None]:
+        """For a while, tables also have the rows that wait, and take no others."""
+        waiting = dict(self.waiting)
+        self.join_waiting()
+        yield
+        for table in waiting:
             self.connection.execute(f"DROP VIEW stage.{table}")
-            self.connection.execute(f"DROP TABLE stage.{table}{AT_HAND}")
-            self.connection.execute(f"ALTER TABLE stage.whole RENAME TO {table}")
+            self.connection.execute(f"ALTER TABLE stage.{table}{AT_HAND} RENAME TO {table}")
+            del self._joined[table]
+        self.waiting = waiting
+
+    def replace(self, table: str, query: str) -> None:
+        """Let the rows of a query stand in a table instead of those that have been read; where any wait, these do."""
+        if table in self.waiting:
+            with self.whole():
+                file = self._written(query)
+            self.connection.execute(f"TRUNCATE stage.{table}")
+            for old in self.waiting[table]:
+                old.unlink()
+            self.waiting[table] = [file]
         else:
             self.connection.execute(f"CREATE OR REPLACE TABLE stage.{table} AS {query}")
 

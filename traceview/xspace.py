@@ -22,7 +22,7 @@ LINE_ID, LINE_NAME, LINE_NS, LINE_EVENT, LINE_DISPLAY = 1, 2, 3, 4, 11
 EVENT_META, EVENT_OFFSET, EVENT_DURATION, EVENT_STAT, EVENT_TIMES = 1, 2, 3, 4, 5
 META_NAME, META_DISPLAY, META_STAT = 2, 4, 5
 STAT_META, STAT_DOUBLE, STAT_UINT, STAT_INT, STAT_TEXT, STAT_BYTES, STAT_REF = 1, 2, 3, 4, 5, 6, 7
-BATCH_EVENTS = 200_000
+BATCH_EVENTS = 50_000
 UNIX_NS = 10**17
 """A line's time stamp beyond this is on the wall clock: three years would be a long profile."""
 HLO_MODULE = 1
@@ -93,30 +93,52 @@ def batches(
     """
     vocabulary = Vocabulary()
     shared = _shared(wire, plane, numbers, wanted, vocabulary)
-    waiting: list[tuple[dict[str, Any], Ints, Ints, int]] = []
+    waiting: list[_Part] = []
     n_waiting = 0
     for start, end in plane.lines:
-        found = wire.fields(_at(start), _at(end))
-        _, starts, ends = found.spans(LINE_EVENT)
-        names = [wire.text(*span) for span in _pairs(found.spans(LINE_NAME)[1:])]
-        names += [wire.text(*span) for span in _pairs(found.spans(LINE_DISPLAY)[1:])]
-        stamp = int(found.numbers(LINE_NS, 1)[0])
-        line = {
-            "line_id": int(found.numbers(LINE_ID, 1)[0]),
-            "line_ns": stamp - zero_ns if stamp > UNIX_NS else stamp,
-            "line_name": next((name for name in names if name), ""),
-        }
-        damaged = found.n_damaged
-        for at in range(0, max(len(starts), 1), BATCH_EVENTS):
-            part = slice(at, at + BATCH_EVENTS)
-            waiting.append((line, starts[part], ends[part], damaged))
-            n_waiting += len(starts[part])
-            damaged = 0
+        line = _line(wire, start, end, zero_ns)
+        for found in wire.windows(start, end):
+            _, starts, ends = found.spans(LINE_EVENT)
+            waiting.append(_Part(line, starts, ends, found.n_damaged))
+            n_waiting += len(starts)
             if n_waiting >= BATCH_EVENTS:
                 yield _batch(wire, plane, waiting, shared, vocabulary)
                 waiting, n_waiting = [], 0
     if waiting:
         yield _batch(wire, plane, waiting, shared, vocabulary)
+
+
+@dataclass(frozen=True)
+class _Line:
+    """What the events of a line share."""
+
+    id: int
+    ns: int
+    """What their times count from."""
+    name: str
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Some events of a line, and whether what follows them is cut."""
+
+    line: _Line
+    starts: Ints
+    ends: Ints
+    n_damaged: int
+
+
+def _line(wire: Wire, start: int, end: int, zero_ns: int) -> _Line:
+    """What stands before and behind the events of a line, which are passed over."""
+    number, stamp = 0, 0
+    names: dict[int, list[str]] = {LINE_NAME: [], LINE_DISPLAY: []}
+    for found in wire.windows(start, end):
+        number = int(found.numbers(LINE_ID, 1, number)[0])
+        stamp = int(found.numbers(LINE_NS, 1, stamp)[0])
+        for of, texts in names.items():
+            texts += [wire.text(*span) for span in _pairs(found.spans(of)[1:])]
+    name = next((text for texts in names.values() for text in texts if text), "")
+    return _Line(number, stamp - zero_ns if stamp > UNIX_NS else stamp, name)
 
 
 @dataclass(frozen=True)
@@ -245,31 +267,33 @@ def _read_stats(
     wire: Wire, plane: Plane, count: int, owner: Ints, starts: Ints, ends: Ints, names: _Names, vocabulary: Vocabulary
 ) -> _Stats:
     """The wanted stats of `count` owners, from the places of all their stats."""
-    chosen = wire.led_by(
-        starts, STAT_META, [key for name in (*names.numbers, *names.texts) for key in names.ids(plane, name)]
-    )
+    ids = {name: names.ids(plane, name) for name in (*names.numbers, *names.texts)}
+    chosen = wire.led_by(starts, STAT_META, [key for keys in ids.values() for key in keys])
     owner, starts, ends = owner[chosen], starts[chosen], ends[chosen]
     found = wire.fields(starts, ends)
-    key = found.numbers(STAT_META, len(starts))
+    key, of = found.numbers(STAT_META, len(starts))[found.message], owner[found.message]
     is_number = ((found.number == STAT_UINT) | (found.number == STAT_INT)) & (found.end < 0)
+    is_reference = (found.number == STAT_REF) & (found.end < 0)
+    is_text = (found.number == STAT_TEXT) & (found.end >= 0)
     stats = _Stats({}, {})
     for name in names.numbers:
-        chosen = is_number & np.isin(key[found.message], names.ids(plane, name))
         values, known = np.zeros(count, np.int64), np.zeros(count, bool)
-        at = owner[found.message[chosen]]
-        values[at], known[at] = found.value[chosen], True
+        if ids[name]:
+            mine = np.flatnonzero(is_number & np.isin(key, ids[name]))
+            values[of[mine]], known[of[mine]] = found.value[mine], True
         stats.numbers[name] = values, known
     for name in names.texts:
-        mine = np.isin(key[found.message], names.ids(plane, name))
         codes = np.full(count, -1, np.int64)
-        refs = np.flatnonzero(mine & (found.number == STAT_REF) & (found.end < 0))
-        unique, inverse = np.unique(found.value[refs], return_inverse=True)
-        meant = [plane.stats.get(ref) for ref in unique.tolist()]
-        meanings = np.array([-1 if text is None else vocabulary.code(text) for text in meant], np.int64)
-        codes[owner[found.message[refs]]] = meanings[inverse] if len(refs) else _EMPTY
-        own = np.flatnonzero(mine & (found.number == STAT_TEXT) & (found.end >= 0))
-        literal = [vocabulary.code(wire.text(a, b)) for a, b in _pairs((found.value[own], found.end[own]))]
-        codes[owner[found.message[own]]] = np.array(literal, np.int64)
+        if ids[name]:
+            is_mine = np.isin(key, ids[name])
+            refs = np.flatnonzero(is_mine & is_reference)
+            unique, inverse = np.unique(found.value[refs], return_inverse=True)
+            meant = [plane.stats.get(ref) for ref in unique.tolist()]
+            meanings = np.array([-1 if text is None else vocabulary.code(text) for text in meant], np.int64)
+            codes[of[refs]] = meanings[inverse] if len(refs) else _EMPTY
+            own = np.flatnonzero(is_mine & is_text)
+            literal = [vocabulary.code(wire.text(a, b)) for a, b in _pairs((found.value[own], found.end[own]))]
+            codes[of[own]] = np.array(literal, np.int64)
         stats.texts[name] = codes
     return stats
 
@@ -300,13 +324,11 @@ def _shared(wire: Wire, plane: Plane, numbers: Sequence[str], wanted: Sequence[s
     return _Shared(keys[order], stats, codes["name"][order], codes["display"][order])
 
 
-def _batch(
-    wire: Wire, plane: Plane, waiting: list[tuple[dict[str, Any], Ints, Ints, int]], shared: _Shared, words: Vocabulary
-) -> Batch:
+def _batch(wire: Wire, plane: Plane, waiting: list[_Part], shared: _Shared, words: Vocabulary) -> Batch:
     """One table from parts of lines."""
-    lengths = np.array([len(starts) for _, starts, _, _ in waiting])
-    starts = np.concatenate([starts for _, starts, _, _ in waiting])
-    ends = np.concatenate([ends for _, _, ends, _ in waiting])
+    lengths = np.array([len(part.starts) for part in waiting])
+    starts = np.concatenate([part.starts for part in waiting])
+    ends = np.concatenate([part.ends for part in waiting])
     count = len(starts)
     found = wire.fields(starts, ends)
     offset, duration = found.numbers(EVENT_OFFSET, count), found.numbers(EVENT_DURATION, count)
@@ -319,17 +341,17 @@ def _batch(
     def common(values: Ints, missing: int = -1) -> Ints:
         return np.where(is_known, values[at], missing) if len(values) else np.full(count, missing, np.int64)
 
-    def per_line(key: str) -> Ints:
-        return np.repeat(np.array([line[key] for line, _, _, _ in waiting], np.int64), lengths)
+    def per_line(values: list[int]) -> Ints:
+        return np.repeat(np.array(values, np.int64), lengths)
 
-    line_names = np.repeat(np.array([words.code(line["line_name"]) for line, *_ in waiting], np.int64), lengths)
+    line_names = per_line([words.code(part.line.name) for part in waiting])
     codes = {name: np.where(own >= 0, own, common(shared.stats.texts[name])) for name, own in stats.texts.items()}
     codes |= {"line_name": line_names, "event_name": common(shared.names), "display_name": common(shared.displays)}
     start_ns, end_ns = (offset + 500) // 1000, (offset + duration + 500) // 1000
     columns: dict[str, Any] = {
         "row": np.arange(count),
-        "line_id": per_line("line_id"),
-        "start_ns": per_line("line_ns") + start_ns,
+        "line_id": per_line([part.line.id for part in waiting]),
+        "start_ns": per_line([part.line.ns for part in waiting]) + start_ns,
         "dur_ns": end_ns - start_ns,
         "times": found.numbers(EVENT_TIMES, count),
     }
@@ -339,4 +361,4 @@ def _batch(
         columns[name] = pa.array(np.where(known, values, common(shared_values, 0)), mask=~(known | also))
     columns |= {f"{name}_text" if name in columns else name: words.column(value) for name, value in codes.items()}
     rounded = int(np.count_nonzero((offset % 1000 != 0) | (duration % 1000 != 0)))
-    return Batch(pa.table(columns), found.n_damaged + sum(damaged for *_, damaged in waiting), rounded)
+    return Batch(pa.table(columns), found.n_damaged + sum(part.n_damaged for part in waiting), rounded)

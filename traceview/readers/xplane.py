@@ -9,6 +9,7 @@ Unix time in some writers and relative to the profile's start in others: its siz
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -17,10 +18,10 @@ import pyarrow as pa
 
 from traceview import hlo, xspace
 from traceview.errors import InputError
-from traceview.files import Peek, Stream, ahead
+from traceview.files import Peek, Stream, ahead, mapped
 from traceview.paths import content
-from traceview.protowire import Wire
-from traceview.sink import LATEST_NS, Sink
+from traceview.protowire import PAD, Wire
+from traceview.sink import LATEST_NS, WEEK_NS, Sink
 from traceview.xspace import Plane
 
 NAME = "xplane"
@@ -47,7 +48,7 @@ def sniff(peek: Peek) -> bool:
 
 def read(stream: Stream, sink: Sink) -> None:
     """Fill the tables from one file. A file that is cut off gives what came before the cut."""
-    wire = Wire(_bytes(stream))
+    wire = Wire(mapped(_bounded(stream), sink.folder, PAD))
     planes = xspace.planes(wire)
     if stream.damage:
         sink.problem(stream.damage)
@@ -78,14 +79,14 @@ def read(stream: Stream, sink: Sink) -> None:
     sink.fact(tool="XLA profiler", framework=framework(sink), metadata=facts)
 
 
-def _bytes(stream: Stream) -> bytearray:
-    """The file in memory: a plane keeps its dictionaries behind its events, so nothing can be read before the end."""
-    data = bytearray()
+def _bounded(stream: Stream) -> Iterator[bytes]:
+    """The file as blocks. All of it is needed at once: a plane keeps its dictionaries behind its events."""
+    size = 0
     for block in stream:
-        data += block
-        if len(data) > MAX_BYTES:
+        size += len(block)
+        if size > MAX_BYTES:
             raise InputError(f"{stream.path.name} is larger than a protobuf message can be: it is no XPlane file.")
-    return data
+        yield block
 
 
 @cache
@@ -109,8 +110,16 @@ def _store(sink: Sink, place: dict[str, Any], batch: xspace.Batch) -> None:
     connection.register("batch", table)
     connection.execute(f"CREATE OR REPLACE TEMP TABLE placed AS {_sql('placed')}")
     connection.unregister("batch")
-    for table in TABLES:
-        connection.execute(f"INSERT INTO stage.{table} BY NAME {_sql(table)}")
+    found = connection.execute(_sql("destinations"), {"latest": LATEST_NS, "longest": WEEK_NS}).fetchall()
+    for table, is_settled in found:
+        if count < xspace.BATCH_EVENTS or not is_settled or sink.folder is None:
+            connection.execute(f"INSERT INTO stage.{table} BY NAME {_sql(table)}")
+        elif table == "ranges":
+            # All steps have to be at hand: `steps` compares them.
+            connection.execute(f"INSERT INTO stage.ranges BY NAME FROM ({_sql(table)}) WHERE kind = 'step'")
+            sink.put_aside(table, f"FROM ({_sql(table)}) WHERE kind <> 'step'")
+        else:
+            sink.put_aside(table, _sql(table))
     sink.count("n_kept", count)
     sink.next_id += 2 * count
 
@@ -154,18 +163,20 @@ def finish(sink: Sink) -> None:
     """What needs all planes: steps marked more than once, operators that only their kernels tell of, layers."""
     connection = sink.connection
     connection.execute(f"CREATE OR REPLACE TABLE stage.ranges AS {_sql('steps')}")
-    connection.execute(f"CREATE OR REPLACE TEMP TABLE launched AS {_sql('launched')}")
+    with sink.whole():
+        connection.execute(f"CREATE OR REPLACE TEMP TABLE launched AS {_sql('launched')}")
     operators = f"INSERT INTO stage.ops BY NAME {_sql('launched_ops')}"
     connection.execute(operators, {"first": sink.next_id})
     sink.next_id += int(connection.execute("SELECT count(*) FROM launched").fetchall()[0][0])
-    connection.execute(f"CREATE OR REPLACE TABLE stage.ops AS {_sql('scoped_ops')}")
+    sink.replace("ops", _sql("scoped_ops"))
 
 
 def _zero(sink: Sink, start: int | None) -> int | None:
     """Where time zero lies: at the profile's start where that is recorded, else at 1970 where stamps are that large."""
     if start is not None:
         return start
-    latest = sink.connection.execute("SELECT max(start_ns) FROM stage.ranges").fetchall()[0][0] or 0
+    with sink.whole():
+        latest = sink.connection.execute("SELECT max(start_ns) FROM stage.ranges").fetchall()[0][0] or 0
     return 0 if latest > xspace.UNIX_NS else None
 
 
@@ -197,5 +208,6 @@ def _whole(value: Any) -> int | None:
 
 def framework(sink: Sink) -> str | None:
     """XLA instructions come from JAX or PyTorch/XLA; names with a type after a colon from TensorFlow."""
-    found = sink.connection.execute(_sql("framework")).fetchall()[0][0]
+    with sink.whole():
+        found = sink.connection.execute(_sql("framework")).fetchall()[0][0]
     return str(found) if found else None

@@ -1,0 +1,131 @@
+"""Lines of an XPlane are read in windows, so memory does not grow with them; what waits on disk comes out the same."""
+
+from __future__ import annotations
+
+import gzip
+import runpy
+import tracemalloc
+from pathlib import Path
+
+import duckdb
+import pytest
+from messages import field
+
+from traceview import capture, files, protowire, store, xspace
+from traceview.protowire import Wire
+from traceview.readers import xplane
+from traceview.sink import AT_HAND, BEYOND, LONG, Sink
+
+SAMPLES = Path(__file__).resolve().parent.parent / "samples" / "xplane"
+ALEXNET = SAMPLES / "jax-0.10.2-alexnet-cpu.xplane.pb.gz"
+TABLES = ("ops", "ranges", "kernels", "memcpys", "api_calls", "counters", "events", "devices", "ranks", "captures")
+
+
+@pytest.fixture(scope="module")
+def longer(tmp_path_factory: pytest.TempPathFactory, root: Path) -> dict[int, Path]:
+    """The sample with the events of its lines again and again: ten and forty times."""
+    scaled = runpy.run_path(str(root / "benchmarks/scaled.py"))["scaled"]
+    return {times: scaled(ALEXNET, times, tmp_path_factory.mktemp("longer")).path for times in (10, 40)}
+
+
+def batches(path: Path, folder: Path) -> tuple[int, int]:
+    """How many events a file has, and the most memory that arrays took while they were read."""
+    wire = Wire(files.mapped(files.Stream(path), folder, protowire.PAD))
+    planes = xspace.planes(wire)
+    tracemalloc.start()
+    count = sum(
+        batch.table.num_rows for plane in planes for batch in xspace.batches(wire, plane, xplane.NUMBERS, xplane.TEXTS)
+    )
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return count, peak
+
+
+def test_memory_does_not_grow_with_the_file(
+    longer: dict[int, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protowire, "WINDOW", 1 << 15)
+    monkeypatch.setattr(xspace, "BATCH_EVENTS", 2000)
+    # The first time imports what it needs.
+    _, (few, least), (many, most) = (batches(longer[times], tmp_path) for times in (10, 10, 40))
+    assert (few, many) == (22_690, 90_760)
+    # Where each event of the longest line begins and ends would be more than this.
+    assert most < least + 500_000
+
+
+def test_windows_of_a_message_are_the_whole_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protowire, "WINDOW", 1 << 13)
+    wire = Wire(gzip.decompress(ALEXNET.read_bytes()))
+    for plane in xspace.planes(wire):
+        for start, end in plane.lines:
+            whole = wire.fields(xspace._at(start), xspace._at(end))
+            parts = list(wire.windows(start, end))
+            for name in ("message", "number", "value", "end"):
+                found = [value for part in parts for value in getattr(part, name).tolist()]
+                assert found == getattr(whole, name).tolist()
+
+
+def test_a_mapped_file_is_read_as_bytes_are(tmp_path: Path) -> None:
+    data = gzip.decompress(ALEXNET.read_bytes())
+    wire = Wire(files.mapped([data[:100], data[100:]], tmp_path / "new", protowire.PAD))
+    assert (wire.size, wire.text(0, 300)) == (len(data), Wire(data).text(0, 300))
+    wire.release()
+    assert wire.data.tobytes() == data + bytes(protowire.PAD)
+    assert list((tmp_path / "new").iterdir()) == [], "the file has no name"
+
+
+def test_rows_wait_on_disk(longer: dict[int, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(xspace, "BATCH_EVENTS", 2000)
+    with duckdb.connect() as connection:
+        sink = Sink(connection, folder=tmp_path)
+        xplane.read(files.Stream(longer[10]), sink)
+        sink.join_waiting()
+        for table, n in (("ops", 6380), ("ranges", 16_310)):
+            (all_,) = connection.execute(f"SELECT count(*) FROM stage.{table}").fetchall()[0]
+            (at_hand,) = connection.execute(f"SELECT count(*) FROM stage.{table}{AT_HAND}").fetchall()[0]
+            assert all_ == n
+            assert at_hand < 2000
+
+
+def same(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether a file is read alike with many small batches, whose rows wait, and with a large one."""
+    found = []
+    for n_events in (1 << 20, 50):
+        monkeypatch.setattr(xspace, "BATCH_EVENTS", n_events)
+        connection = capture.connect(store.convert([path], tmp_path / str(n_events)))
+        found.append([connection.execute(f"FROM raw.{table} ORDER BY ALL").fetchall() for table in TABLES])
+    return bool(found[0] == found[1])
+
+
+@pytest.mark.parametrize("path", sorted(SAMPLES.iterdir()), ids=lambda path: path.name)
+def test_what_waited_is_the_same(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert same(path, tmp_path, monkeypatch)
+
+
+@pytest.mark.shared
+def test_kernels_that_waited_are_the_same(shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Launches, kernels and what they tell of operators; steps of a device and of the program."""
+    assert same(shared / "traces/xplane/sm61-tf2-train.xplane.pb.gz", tmp_path, monkeypatch)
+
+
+def test_times_that_cannot_be_true_are_said_though_others_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One duration of eight days among events that wait, and a line that begins later than anything can."""
+    times = [(1000 * at, 5000) for at in range(100)]
+    times[30] = (30_000, 8 * 24 * 3600 * 10**12)
+    events = [
+        field(xspace.EVENT_META, 1) + field(xspace.EVENT_OFFSET, at) + field(xspace.EVENT_DURATION, duration)
+        for at, duration in times
+    ]
+    lines = [
+        b"".join(field(xspace.LINE_EVENT, event) for event in some) + field(xspace.LINE_NS, stamp)
+        for some, stamp in ((events, 10**18), (events[:50], 5 * 10**18))
+    ]
+    plane = field(xspace.PLANE_NAME, "/host:CPU") + b"".join(field(xspace.PLANE_LINE, line) for line in lines)
+    named = field(1, 1) + field(2, field(1, 1) + field(xspace.META_NAME, "work"))
+    path = tmp_path / "odd.xplane.pb"
+    path.write_bytes(field(xspace.SPACE_PLANE, plane + field(xspace.PLANE_EVENTS, named)))
+    assert same(path, tmp_path, monkeypatch)
+    connection = capture.connect(tmp_path / "50")
+    problems = "SELECT p.kind, p.n FROM captures, unnest(problems) AS t(p) ORDER BY 1"
+    assert connection.execute(problems).fetchall() == [(LONG, 1), (BEYOND, 50)]
+    assert connection.execute("SELECT count(*), n_dropped FROM ranges, captures GROUP BY 2").fetchall() == [(100, 50)]
