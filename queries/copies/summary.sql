@@ -1,6 +1,6 @@
 -- title = "By direction and memory kind"
 -- doc = "Over the whole recording. Throughput counts the copies that record a size."
--- cannot = "No copy or fill was recorded (a CPU run has none)."
+-- cannot = "No copy or fill was recorded as one (a CPU run has none; on ROCm those that a kernel does are kernels)."
 -- [columns]
 -- direction = "HtoD, DtoH, DtoD, PtoP, HtoH or memset"
 -- memory = "kind of memory copied from and to: pageable, pinned, device"

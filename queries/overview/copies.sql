@@ -1,6 +1,6 @@
 -- title = "Copies"
 -- doc = "Copies and fills on devices, over the whole recording."
--- cannot = "No copy or fill was recorded (a CPU run has none)."
+-- cannot = "No copy or fill was recorded as one (a CPU run has none; on ROCm those that a kernel does are kernels)."
 -- [columns]
 -- direction = "HtoD, DtoH, DtoD, PtoP, HtoH or memset"
 -- calls = "copies"

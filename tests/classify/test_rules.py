@@ -284,6 +284,16 @@ def test_algorithms_that_the_name_tells(name: str, algorithm: str) -> None:
         ("Op2dTensorLite", "miopen"),
         ("void op_generic_tensor_kernel<2, float, float, float, 256, (cudnnGenericOp_t)0>(P)", "cudnn"),
         ("fused_conv_bias_relu", None),
+        ("sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize64x32x8_stage3_kernel__5x_cublas", "cublas"),
+        ("sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize64x32x8_stage3_kernel__5x_cudnn", "cudnn"),
+        ("void cutlass::Kernel2<cutlass_80_wmma_tensorop_f16_s161616gemm_f16_16x16_64x2_tn_align8>(P)", "cutlass"),
+        ("_ZN2at6native80_GLOBAL__N__x_backward_feature_kernelIffEEvPlPKT_PS4_ili", "pytorch"),
+        ("void at::native::(anonymous namespace)::EmbeddingBag_updateOutputKernel_sum_mean<float, long>(P)", "pytorch"),
+        ("void split_embedding_codegen_forward_unweighted_kernel<float, float, float, long, 64ul>(P)", "fbgemm"),
+        ("MIOpenConvFFT_fwd_in", "miopen"),
+        ("MIOpenConvFFT_cgemm", "miopen"),
+        ("void fft2d_r2c_32x32<float, false, 0u, false>(P)", "cudnn"),
+        ("void DSE::vector_fft<1, 2, 128, 8, 8, 1, float, float, float2>(float2*, float2)", "cudnn"),
     ],
 )
 def test_libraries_are_only_those_that_the_name_tells(name: str, library: str | None) -> None:
