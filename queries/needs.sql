@@ -16,6 +16,8 @@ SELECT need, is_there, missing FROM (VALUES
         'the trace records no stride of convolutions'),
     ('ranked_convs', EXISTS (FROM conv_admissible WHERE place IS NOT NULL),
         'no convolution is of a kind whose usual order was measured (cuDNN in single precision, in two dimensions, without groups)'),
+    ('conv_iterations', EXISTS (FROM conv_trials WHERE n_iterations >= 3),
+        'no convolution is known to have run in three iterations, so that one could be gone'),
     ('conv_gradients', EXISTS (FROM counted_conv_calls WHERE direction IN ('dgrad', 'wgrad')),
         'the trace holds no gradient of a convolution'),
     ('host_memory_kinds', EXISTS (FROM raw.memcpys WHERE direction IN ('HtoD', 'DtoH')

@@ -3,7 +3,7 @@
 -- why = "The library tried several algorithms at the start; in a short run that search is part of what is measured, and where shapes change it comes again with every new shape."
 -- cost = "Nothing if the search is only kept out of the measurement; a fixed choice may be slower than what a search finds."
 -- unless = "The run is long: then the search pays for itself, and only the measurement should leave out the first steps."
--- needs = ["kernels", "conv_calls"]
+-- needs = ["kernels", "conv_calls", "conv_iterations"]
 -- [fix]
 -- pytorch = "measure after a few warm-up steps; torch.backends.cudnn.benchmark = False for runs of a few steps or of changing shapes"
 -- tensorflow = "measure after a few warm-up steps; TF_CUDNN_USE_AUTOTUNE=0 for runs of a few steps or of changing shapes"

@@ -46,3 +46,12 @@ def test_a_search_in_a_step_that_is_left_out_as_warm_up_costs_the_run_time_all_t
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
     assert (found.status, found.reason) == ("cannot tell", "the trace holds no kernels of a device.")
+
+
+def test_two_iterations_cannot_tell_what_is_gone(tmp_path: Path) -> None:
+    """Also where several algorithms ran: of one call each, none is known to be a loser."""
+    given = Given()
+    for start, kernel in ((0, LOSER), (1000, WINNER)):
+        conv(given, start + 10, (2, 8, 32, 32), (8, 8, 3, 3), padding=1)
+        given.kernel(kernel, start + 400, start + 500, launched=start + 14)
+    assert answer(RULE, given, tmp_path).status == "cannot tell"
