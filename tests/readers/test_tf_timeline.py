@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from pathlib import Path
 from typing import Any
 
@@ -98,3 +99,32 @@ def test_a_cut_file_keeps_what_is_whole(shared: Path, tmp_path: Path, share: flo
     found = rows(connection, "SELECT sum(n_kept) FROM captures")[0][0]
     assert abs(found - 10019 * share) < 1500
     assert rows(connection, "SELECT count(*) FROM quality WHERE kind LIKE '%cut off%'") == [(1,)]
+
+
+def timeline(path: Path, devices: list[str]) -> Path:
+    """One kernel at the same time on each device."""
+    events: list[dict[str, Any]] = []
+    for pid, device in enumerate(devices, 1):
+        name = {"name": f"{device}/stream:all Compute"}
+        args = {"name": "conv1", "op": "Conv2D"}
+        events.append({"name": "process_name", "ph": "M", "pid": pid, "args": name})
+        events.append({"ph": "X", "cat": "Op", "name": "Conv2D", "pid": pid, "ts": 10, "dur": 50, "args": args})
+    path.write_text(json.dumps({"traceEvents": events}))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("names", "numbers"),
+    [
+        (["/device:GPU:1", "/device:GPU:3"], [1, 3]),
+        (["/job:localhost/replica:0/task:0/device:GPU:2"], [2]),
+        (["/job:worker/replica:0/task:0/device:GPU:0", "/job:worker/replica:0/task:1/device:GPU:0"], [0, 1]),
+    ],
+)
+def test_workers_that_count_alike_have_devices_of_their_own(
+    names: list[str], numbers: list[int], tmp_path: Path
+) -> None:
+    connection = capture.connect(store.convert([timeline(tmp_path / "unknown", names)], tmp_path / "out"))
+    assert rows(connection, "SELECT device FROM kernels ORDER BY 1") == [(number,) for number in numbers]
+    found = rows(connection, "SELECT device, name FROM devices WHERE kind = 'gpu' ORDER BY 1")
+    assert found == list(zip(numbers, names, strict=True))
