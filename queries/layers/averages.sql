@@ -13,18 +13,20 @@
 -- forward_ns = "forward pass"
 -- backward_ns = "backward pass, all gradients together"
 -- both_ns = "where the log gives both passes as one"
+-- untold_ns = "where the log does not tell the pass"
 -- share_pct = "of the run"
 WITH summed AS (
     SELECT rank, network, run, layer, kind, type, impl, max(n) AS calls, min(id) AS first_id,
-        sum(dur_ns) FILTER (direction = 'forward' OR direction IS NULL) AS forward_ns,
+        sum(dur_ns) FILTER (direction = 'forward') AS forward_ns,
         -- A log that gives the two gradients and their sum, or the passes and theirs, gives one time two ways.
         coalesce(sum(dur_ns) FILTER (direction = 'backward'), sum(dur_ns) FILTER (direction LIKE 'backward\_%' ESCAPE '\')) AS backward_ns,
         sum(dur_ns) FILTER (direction = 'forward_backward') AS both_ns, sum(dur_ns) FILTER (direction IS NULL) AS untold_ns
     FROM layer_times WHERE layer IS NOT NULL GROUP BY ALL
 ), timed AS (
-    SELECT *, coalesce(both_ns + coalesce(untold_ns, 0), coalesce(forward_ns, 0) + coalesce(backward_ns, 0)) AS total_ns FROM summed
+    SELECT *, coalesce(untold_ns, 0) + coalesce(both_ns, coalesce(forward_ns, 0) + coalesce(backward_ns, 0)) AS total_ns
+    FROM summed
 )
-SELECT rank, network, run, layer, kind, type, impl, calls, forward_ns, backward_ns, both_ns,
+SELECT rank, network, run, layer, kind, type, impl, calls, forward_ns, backward_ns, both_ns, untold_ns,
     100.0 * total_ns / nullif(sum(total_ns) OVER (PARTITION BY rank, network, run), 0) AS share_pct
 FROM timed
 ORDER BY rank, run, network, total_ns DESC, first_id

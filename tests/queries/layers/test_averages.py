@@ -8,7 +8,7 @@ from pathlib import Path
 from given import Given, pick, rows, section
 
 
-def average(given: Given, layer: str | None, type_: str, direction: str, ns: int, run: int = 1) -> None:
+def average(given: Given, layer: str | None, type_: str, direction: str | None, ns: int, run: int = 1) -> None:
     args = {"source": "log", "run": run, "layer": layer, "type": type_, "direction": direction, "ns": ns, "n": 4}
     given.add("events", category="layer_time", name=layer, args=json.dumps(args))
 
@@ -41,6 +41,18 @@ def test_sums_that_a_log_gives_beside_their_parts_count_once(tmp_path: Path) -> 
     assert pick(found, "layer", "forward_ns", "backward_ns", "both_ns", "share_pct") == [
         ("conv1", 100, 500, 600, 75.0),
         ("relu1", 200, None, None, 25.0),
+    ]
+
+
+def test_a_pass_that_the_log_does_not_tell_is_no_forward_pass(tmp_path: Path) -> None:
+    """As Theano writes what is neither a convolution nor named a gradient: tanh's gradient is such a one."""
+    given = Given()
+    average(given, "CorrMM{valid}(x)", "CorrMM{valid}", "forward", 300)
+    average(given, "Elemwise{Composite{(i0 * (i1 - sqr(tanh(i2))))}}(y)", "Elemwise", None, 100)
+    found = section(given.open(tmp_path), "layers/averages")
+    assert pick(found, "forward_ns", "backward_ns", "both_ns", "untold_ns", "share_pct") == [
+        (300, None, None, None, 75.0),
+        (None, None, None, 100, 25.0),
     ]
 
 
