@@ -129,3 +129,27 @@ def test_times_that_cannot_be_true_are_said_though_others_wait(tmp_path: Path, m
     problems = "SELECT p.kind, p.n FROM captures, unnest(problems) AS t(p) ORDER BY 1"
     assert connection.execute(problems).fetchall() == [(LONG, 1), (BEYOND, 50)]
     assert connection.execute("SELECT count(*), n_dropped FROM ranges, captures GROUP BY 2").fetchall() == [(100, 50)]
+
+
+def test_steps_of_two_kinds_are_told_apart_though_others_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is worked out of steps changes rows, and those that wait cannot be changed."""
+    steps = [(f, 100_000 * n + 1000 * f, 90_000 // f, n) for n in range(4) for f in (1, 2)]
+    others = [(3, 4000 * at, 2000, None) for at in range(100)]
+    events = [
+        field(xspace.EVENT_META, name)
+        + field(xspace.EVENT_OFFSET, at * 1000)
+        + field(xspace.EVENT_DURATION, duration * 1000)
+        + (b"" if n is None else field(xspace.EVENT_STAT, field(xspace.STAT_META, 7) + field(xspace.STAT_INT, n)))
+        for name, at, duration, n in steps + others
+    ]
+    line = b"".join(field(xspace.LINE_EVENT, event) for event in events)
+    plane = field(xspace.PLANE_NAME, "/host:CPU") + field(xspace.PLANE_LINE, line)
+    for number, name in enumerate(("train", "load", "work"), 1):
+        named = field(1, number) + field(2, field(1, number) + field(xspace.META_NAME, name))
+        plane += field(xspace.PLANE_EVENTS, named)
+    plane += field(xspace.PLANE_STATS, field(1, 7) + field(2, field(1, 7) + field(xspace.META_NAME, "step_num")))
+    path = tmp_path / "steps.xplane.pb"
+    path.write_bytes(field(xspace.SPACE_PLANE, plane))
+    assert same(path, tmp_path, monkeypatch)
+    kinds = "SELECT name, kind FROM ranges WHERE name LIKE '%1' ORDER BY ALL"
+    assert capture.connect(tmp_path / "50").execute(kinds).fetchall() == [("load 1", "user"), ("train 1", "step")]

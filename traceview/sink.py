@@ -264,6 +264,13 @@ class Sink(Account):
         return min((start for start in starts if start is not None), default=None)
 
 
+def at_hand(connection: duckdb.DuckDBPyConnection, table: str) -> str:
+    """The table whose rows can be changed, and which takes more, once others that waited on disk have joined it."""
+    query = "SELECT 1 FROM duckdb_tables() WHERE schema_name = 'stage' AND table_name = $1"
+    is_joined = bool(connection.execute(query, [table + AT_HAND]).fetchall())
+    return f"stage.{table}{AT_HAND if is_joined else ''}"
+
+
 def _held(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()

@@ -74,7 +74,7 @@ LEFT JOIN stage.ops o ON o.id = op_id
 LEFT JOIN derived.ops d ON d.id = op_id
 LEFT JOIN row_step ON row_step.id = linked.id
 LEFT JOIN cover ON cover.id = linked.id
-LEFT JOIN stage.ranges m ON m.id = linked.module_id
+LEFT JOIN (SELECT id, name FROM stage.ranges WHERE kind = 'module') m ON m.id = linked.module_id
 """
 
 # Busy time is a union of intervals: each row counts from the latest end before it.

@@ -46,7 +46,8 @@ def operators(connection: duckdb.DuckDBPyConnection, steps: Steps) -> Spans:
                 "step": steps.at(spans.start[rows]),
             },
         )
-        connection.execute(_OPERATORS)
+        first, last = int(spans.id[rows].min()), int(spans.id[rows].max())
+        connection.execute(_OPERATORS, {"first": first, "last": last})
         connection.unregister("op_facts")
     return spans
 
@@ -61,10 +62,12 @@ SELECT f.id, f.path, f.parent_id, f.depth, f.self_ns, f.forward_id, f.step,
         nullif(regexp_extract(o.module_hierarchy, '([^.]*)$', 1), '')) AS layer,
     coalesce(p.name, CASE WHEN f.forward_id IS NOT NULL THEN 'backward' END) AS phase
 FROM op_facts f
--- Few operators have any of these: a small table to look into.
+-- Few operators have any of these, or few lie among so many: a small table to look into.
 LEFT JOIN (SELECT id, forward_thread, hlo_kind, module_hierarchy FROM stage.ops
-    WHERE forward_thread IS NOT NULL OR hlo_kind IS NOT NULL OR module_hierarchy IS NOT NULL) o USING (id)
-LEFT JOIN stage.ranges m ON m.id = f.module_id LEFT JOIN stage.ranges p ON p.id = f.phase_id"""
+    WHERE (forward_thread IS NOT NULL OR hlo_kind IS NOT NULL OR module_hierarchy IS NOT NULL)
+        AND id BETWEEN $first AND $last) o USING (id)
+LEFT JOIN (SELECT id, name FROM stage.ranges WHERE kind = 'module') m ON m.id = f.module_id
+LEFT JOIN (SELECT id, name, domain FROM stage.ranges WHERE kind = 'phase') p ON p.id = f.phase_id"""
 
 _WORDS = """CREATE OR REPLACE TEMP TABLE op_word AS
 SELECT name, row_number() OVER (ORDER BY name) - 1 AS number FROM (SELECT DISTINCT name FROM stage.ops)"""
@@ -147,7 +150,12 @@ def ranges(connection: duckdb.DuckDBPyConnection, steps: Steps) -> None:
 
 # Each kind on a thread is a line of its own.
 _RANGES = """
-SELECT id, dense_rank() OVER (ORDER BY kind, thread) AS line, start_ns, start_ns + dur_ns AS end_ns
-FROM stage.ranges r JOIN thread t ON r.pid IS NOT DISTINCT FROM t.pid AND r.tid IS NOT DISTINCT FROM t.tid
+WITH lines AS (
+    SELECT kind, pid, tid, row_number() OVER (ORDER BY kind, pid, tid) AS line
+    FROM (SELECT DISTINCT kind, pid, tid FROM stage.ranges)
+)
+SELECT id, line, start_ns, start_ns + dur_ns AS end_ns
+FROM stage.ranges r JOIN lines l
+    ON r.kind IS NOT DISTINCT FROM l.kind AND r.pid IS NOT DISTINCT FROM l.pid AND r.tid IS NOT DISTINCT FROM l.tid
 ORDER BY line, start_ns, end_ns DESC, id
 """

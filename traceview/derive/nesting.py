@@ -18,7 +18,7 @@ Ints = NDArray[np.int64]
 LARGEST = 1 << 63
 ROUNDS = 64
 """Steps from one span to the next after which a search begins: real traces need few, hostile ones as many as spans."""
-SLICE = 1 << 20
+SLICE = 1 << 18
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from traceview.derive.nesting import Ints, Spans
 
+BATCH_ROWS = 1 << 17
+_NONE = np.empty(0, np.int64)
 THREADS = """
 CREATE OR REPLACE TEMP TABLE thread AS
 SELECT pid, tid, row_number() OVER (ORDER BY pid, tid) AS thread
@@ -28,16 +30,13 @@ def number_threads(connection: duckdb.DuckDBPyConnection) -> None:
 
 def fetch(connection: duckdb.DuckDBPyConnection, query: str) -> dict[str, Ints]:
     """The columns of a query as 64-bit integer arrays, NULL as -1."""
-    table = connection.sql(query).to_arrow_table()
-    columns = {}
-    for name in table.column_names:
-        columns[name] = integers(whole(table.column(name)))
-    return columns
-
-
-def whole(values: pa.ChunkedArray) -> pa.Array:
-    """A column in one piece. (`combine_chunks` of none would import pandas.)"""
-    return pa.concat_arrays(values.chunks) if values.num_chunks else pa.nulls(0, values.type)
+    result = connection.sql(query)
+    pieces: dict[str, list[Ints]] = {name: [] for name in result.columns}
+    # Batch after batch, so that nothing is there twice as Arrow tables.
+    for batch in result.to_arrow_reader(BATCH_ROWS):
+        for name, values in zip(pieces, batch.columns, strict=True):
+            pieces[name].append(integers(values).copy())
+    return {name: np.concatenate([_NONE, *pieces.pop(name)]) for name in list(pieces)}
 
 
 def integers(values: pa.Array) -> Ints:

@@ -14,13 +14,13 @@ import numpy as np
 from traceview.derive.nesting import Ints, Spans
 from traceview.derive.spans import fetch
 from traceview.paths import content
+from traceview.sink import at_hand
 
 FROM_OPTIMIZER = "from the ends of the optimizer"
 FROM_COPIES = "from the largest recurring host-to-device copy"
 
 # A step ends when the optimizer does. Where several optimizers take turns, the one that is called first counts.
 _ADD = """
-INSERT INTO stage.ranges BY NAME
 WITH optimizer AS (
     SELECT id, pid, tid, start_ns, start_ns + dur_ns AS end_ns, domain
     FROM stage.ranges WHERE kind = 'phase' AND name = 'optimizer'
@@ -60,10 +60,13 @@ def add_missing(connection: duckdb.DuckDBPyConnection) -> None:
         _keep_one_kind(connection)
         return
     if not _empty(connection, "stage.ranges WHERE kind = 'phase' AND name = 'optimizer'"):
-        connection.execute(_ADD, {"why": FROM_OPTIMIZER})
+        _add(connection, _ADD, FROM_OPTIMIZER)
     elif all(_empty(connection, f"stage.{table}") for table in ("api_calls", "ops", "ranges")):
-        query = _query("steps_from_copies")
-        connection.execute(f"INSERT INTO stage.ranges BY NAME {query}", {"why": FROM_COPIES})
+        _add(connection, _query("steps_from_copies"), FROM_COPIES)
+
+
+def _add(connection: duckdb.DuckDBPyConnection, query: str, why: str) -> None:
+    connection.execute(f"INSERT INTO {at_hand(connection, 'ranges')} BY NAME {query}", {"why": why})
 
 
 _KINDS = r"""SELECT count(DISTINCT (regexp_replace(name, '\d+$', ''), domain, pid, tid))
@@ -71,10 +74,13 @@ FROM stage.ranges WHERE kind = 'step'"""
 
 
 def _keep_one_kind(connection: duckdb.DuckDBPyConnection) -> None:
-    """Steps that overlap others become what ranges are in this trace: each moment is of one step."""
+    """Steps that overlap others become what ranges are in this trace: each moment is of one step.
+
+    No reader lets steps wait on disk.
+    """
     if connection.execute(_KINDS).fetchall()[0][0] > 1:
         connection.execute(
-            f"""UPDATE stage.ranges
+            f"""UPDATE {at_hand(connection, "ranges")}
             SET kind = if((SELECT bool_or(kind = 'user') FROM stage.ranges), 'user', 'nvtx')
             WHERE id IN ({_query("steps_of_another_kind")})"""
         )
