@@ -25,8 +25,7 @@ WITH every AS (
         coalesce(e.library, '(not told)') AS library,
         CASE WHEN e.category = 'gemm' THEN 'epilogue kernel' WHEN e.kind = 'op' THEN 'operator' ELSE 'own kernel' END AS form,
         -- An operator's time comes in pieces around what runs inside it; relu > clamp_min is one call.
-        if(e.kind <> 'op' OR above.category IS DISTINCT FROM e.category
-            AND row_number() OVER (PARTITION BY e.id ORDER BY e.start_ns) = 1, 1.0 / per_rank, 0) AS calls,
+        if(e.kind <> 'op' OR above.category IS DISTINCT FROM e.category AND NOT e.is_continued, 1.0 / per_rank, 0) AS calls,
         dur_ns / per_rank AS time_ns, alone_ns / per_rank AS busy_ns
     FROM every e
     LEFT JOIN above ON above.op_id = e.op_id AND e.kind = 'op'
