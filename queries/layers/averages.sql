@@ -14,7 +14,7 @@
 -- backward_ns = "backward pass, all gradients together"
 -- both_ns = "where the log gives both passes as one"
 -- untold_ns = "where the log does not tell the pass"
--- share_pct = "of the run"
+-- share_pct = "of the run; none where the log times several implementations of a layer, which do not add up"
 WITH summed AS (
     SELECT rank, network, run, layer, kind, type, impl, max(n) AS calls, min(id) AS first_id,
         sum(dur_ns) FILTER (direction = 'forward') AS forward_ns,
@@ -23,10 +23,12 @@ WITH summed AS (
         sum(dur_ns) FILTER (direction = 'forward_backward') AS both_ns, sum(dur_ns) FILTER (direction IS NULL) AS untold_ns
     FROM layer_times WHERE layer IS NOT NULL GROUP BY ALL
 ), timed AS (
-    SELECT *, coalesce(untold_ns, 0) + coalesce(both_ns, coalesce(forward_ns, 0) + coalesce(backward_ns, 0)) AS total_ns
+    SELECT *, coalesce(untold_ns, 0) + coalesce(both_ns, coalesce(forward_ns, 0) + coalesce(backward_ns, 0)) AS total_ns,
+        count(impl) OVER (PARTITION BY rank, network, run, layer) AS n_impl
     FROM summed
 )
 SELECT rank, network, run, layer, kind, type, impl, calls, forward_ns, backward_ns, both_ns, untold_ns,
-    100.0 * total_ns / nullif(sum(total_ns) OVER (PARTITION BY rank, network, run), 0) AS share_pct
+    CASE WHEN max(n_impl) OVER run <= 1 THEN 100.0 * total_ns / nullif(sum(total_ns) OVER run, 0) END AS share_pct
 FROM timed
+WINDOW run AS (PARTITION BY rank, network, run)
 ORDER BY rank, run, network, total_ns DESC, first_id

@@ -8,8 +8,11 @@ from pathlib import Path
 from given import Given, pick, rows, section
 
 
-def average(given: Given, layer: str | None, type_: str, direction: str | None, ns: int, run: int = 1) -> None:
+def average(
+    given: Given, layer: str | None, type_: str, direction: str | None, ns: int, run: int = 1, impl: str | None = None
+) -> None:
     args = {"source": "log", "run": run, "layer": layer, "type": type_, "direction": direction, "ns": ns, "n": 4}
+    args["impl"] = impl
     given.add("events", category="layer_time", name=layer, args=json.dumps(args))
 
 
@@ -53,6 +56,19 @@ def test_a_pass_that_the_log_does_not_tell_is_no_forward_pass(tmp_path: Path) ->
     assert pick(found, "forward_ns", "backward_ns", "both_ns", "untold_ns", "share_pct") == [
         (300, None, None, None, 75.0),
         (None, None, None, 100, 25.0),
+    ]
+
+
+def test_implementations_of_one_layer_are_no_shares_of_a_run(tmp_path: Path) -> None:
+    given = Given()
+    for impl, ns in (("cufft", 300), ("fbfft", 100)):
+        average(given, "128x64x192", "SpatialConvolutionCuFFT", "forward", ns, impl=impl)
+    average(given, "conv1", "Convolution", "forward", 50, run=2, impl="jit")
+    found = section(given.open(tmp_path), "layers/averages")
+    assert pick(found, "run", "impl", "forward_ns", "share_pct") == [
+        (1, "cufft", 300, None),
+        (1, "fbfft", 100, None),
+        (2, "jit", 50, 100.0),
     ]
 
 
