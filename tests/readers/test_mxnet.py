@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from given import pick, section
 
 from traceview import capture, store
 
@@ -54,3 +56,39 @@ def test_a_file_without_its_end(root: Path, tmp_path: Path, lines: int) -> None:
     connection = capture.connect(tmp_path / "out")
     assert rows(connection, "SELECT count(*) FROM quality WHERE kind LIKE '%cut off%'") == [(1,)]
     assert rows(connection, "SELECT n_events - n_kept <= 1 FROM captures") == [(True,)]
+
+
+def test_operators_of_gpus_are_what_their_devices_did(tmp_path: Path) -> None:
+    """Each GPU is a process of the file. The operators of both carry one name at one time, and stay apart."""
+    names = ["cpu/0", "gpu/0", "gpu/1", "MXNET_C_API"]
+    events: list[dict[str, Any]] = [
+        {"ph": "M", "args": {"name": name}, "pid": pid, "name": "process_name"} for pid, name in enumerate(names)
+    ]
+
+    def span(pid: int, name: str, start: int, end: int) -> None:
+        row = {"name": name, "cat": "operator", "pid": pid, "tid": 100 + pid}
+        events.extend([{**row, "ph": "B", "ts": start}, {**row, "ph": "E", "ts": end}])
+
+    span(0, "DeleteVariable", 0, 5)
+    for gpu in (1, 2):
+        span(gpu, "CopyCPU2GPU", 0, 10)
+        span(gpu, "Convolution", 10, 40)
+    path = tmp_path / "unknown"
+    path.write_text(json.dumps({"traceEvents": events}))
+    connection = capture.connect(store.convert([path], tmp_path / "out"))
+    assert rows(connection, "SELECT device, name, dur_ns, category FROM kernels ORDER BY device") == [
+        (0, "Convolution", 30_000, "conv"),
+        (1, "Convolution", 30_000, "conv"),
+    ]
+    assert rows(connection, "SELECT device, direction, dur_ns FROM memcpys ORDER BY device") == [
+        (0, "HtoD", 10_000),
+        (1, "HtoD", 10_000),
+    ]
+    assert rows(connection, "SELECT device, kind FROM devices ORDER BY device") == [(0, "gpu"), (1, "gpu")]
+    assert rows(connection, "SELECT direction, total_ns FROM conv_calls") == [("fprop", 30_000)] * 2
+    shares = section(connection, "overview/categories")
+    assert pick(shares, "category", "calls", "busy_ns", "step_pct") == [
+        ("conv", 2, 60_000, 75.0),
+        ("memcpy_htod", 2, 20_000, 25.0),
+        ("(no device busy)", None, 0, 0.0),
+    ]

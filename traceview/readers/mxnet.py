@@ -18,7 +18,13 @@ NAME = "mxnet"
 TITLE = "MXNet profiler JSON"
 HOW = "mx.profiler.set_config(profile_all=True, filename=...), set_state('run') ... set_state('stop'), dump()"
 
-FORM = Form(folder=NAME, tables=("ops", "ranges", "counters", "events"), shared=SHARED, ids=64)
+FORM = Form(
+    folder=NAME,
+    tables=("ops", "kernels", "memcpys", "devices", "ranges", "counters", "events"),
+    shared=SHARED,
+    ids=64,
+    prepare=("placed",),
+)
 _PROCESS = re.compile(rb'"name"\s*:\s*"(?:(?:cpu|gpu|cpu pinned|cpu shared)/\d*|MXNET_C_API|Device Storage)"')
 _PHASE = re.compile(rb'"ph"\s*:\s*"[BM]"')
 

@@ -17,7 +17,7 @@ def test_time_without_any_device_is_of_all_devices_of_a_rank(tmp_path: Path) -> 
     with given.open(tmp_path) as connection:
         found = section(connection, "overview/categories")
         assert pick(found, "category", "busy_ns", "busy_pct", "step_pct") == [
-            ("gemm", 120_000, 100, 120),
+            ("gemm", 120_000, 100, 60),
             ("(no device busy)", 40_000, None, 40),
         ]
         assert pick(section(connection, "overview/step"), "busy_ns") == [(60_000,)]
