@@ -1,12 +1,14 @@
 -- title = "host_activities"
--- doc = "On a rank without a device: the time of each operator that no operator or primitive inside it covers, as intervals."
+-- doc = "On a rank without a device: the time of each operator that no operator or primitive inside it covers, as intervals. Operators that a GPU ran are left out: what the host spends on them is their launch."
 WITH host AS (
     SELECT rank FROM raw.ranks
     WHERE rank NOT IN (SELECT rank FROM raw.kernels UNION SELECT rank FROM raw.memcpys)
 ), parts AS (
     SELECT rank, op_id, start_ns, start_ns + dur_ns AS end_ns FROM raw.primitives WHERE op_id IS NOT NULL
 ), chosen AS (
-    SELECT id, rank, start_ns, start_ns + dur_ns AS end_ns FROM raw.ops WHERE rank IN (FROM host)
+    SELECT id, rank, start_ns, start_ns + dur_ns AS end_ns FROM raw.ops
+    WHERE rank IN (FROM host)
+        AND NOT coalesce(regexp_matches(backend, '(?i)cuda|tensorrt|rocm|migraphx|dml|webgpu|[/:]gpu[/:]'), false)
 ), bounds AS (
     SELECT id, rank, start_ns AS free_from_ns, start_ns AS free_until_ns, end_ns FROM chosen
     UNION ALL

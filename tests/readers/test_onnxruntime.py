@@ -104,6 +104,24 @@ def test_copies_of_a_device_are_no_kernels(tmp_path: Path) -> None:
     ]
 
 
+def test_nodes_on_a_gpu_without_its_kernels_are_no_work_of_a_cpu(tmp_path: Path) -> None:
+    """As a runtime built without CUDA's profiling writes them: a node's span is its launch."""
+    nodes = [("Conv", "CUDAExecutionProvider"), ("Gather", "CPUExecutionProvider")]
+    events: list[dict[str, Any]] = [
+        {"cat": "Session", "name": "model_run", "ts": 0, "dur": 1000, "ph": "X", "args": {}}
+    ]
+    for number, (kind, provider) in enumerate(nodes):
+        args = {"op_name": kind, "provider": provider, "node_index": str(number)}
+        name = f"{kind}{number}_kernel_time"
+        events.append({"cat": "Node", "name": name, "ts": 100 * number, "dur": 50, "ph": "X", "args": args})
+    path = tmp_path / "unknown"
+    path.write_text(json.dumps([{**event, "pid": 1, "tid": 1} for event in events]))
+    connection = capture.connect(store.convert([path], tmp_path / "out"))
+    assert rows(connection, "SELECT name, dur_ns FROM activities") == [("Gather1:Gather", 50_000)]
+    assert rows(connection, "SELECT count(*) FROM ops") == [(2,)]
+    assert "1 nodes ran on a GPU" in rows(connection, "SELECT warnings FROM captures")[0][0][0]
+
+
 def test_cut_at_any_line(root: Path, tmp_path: Path) -> None:
     text = gzip.decompress((root / FUSED).read_bytes()).splitlines(keepends=True)
     for lines in range(2, len(text), 4):
