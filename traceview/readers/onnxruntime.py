@@ -22,7 +22,8 @@ FORM = Form(folder=NAME, tables=("ops", "kernels", "memcpys", "ranges", "counter
 _CATEGORY = re.compile(rb'"cat"\s*:\s*"(?:Session|Node|Kernel|Api)"')
 _NAME = re.compile(rb'"name"\s*:\s*"(?:model_loading_\w+|session_initialization|model_run|[^"]*_kernel_time)"')
 
-_ON_A_GPU = """SELECT count(*) FROM stage.ops WHERE regexp_matches(backend, '(?i)cuda|tensorrt|rocm|migraphx|dml|webgpu')
+_ON_A_GPU = """SELECT count(*) FROM stage.ops
+WHERE regexp_matches(backend, '(?i)cuda|tensorrt|rocm|migraphx|dml|webgpu')
     AND NOT EXISTS (SELECT 1 FROM stage.kernels)"""
 
 
@@ -38,8 +39,8 @@ def read(stream: Stream, sink: Sink) -> None:
     n_hidden = sink.connection.execute(_ON_A_GPU).fetchall()[0][0]
     if n_hidden:
         sink.warnings.append(
-            f"{n_hidden} nodes ran on a GPU, but nothing of it was recorded: their spans are those of the launches, and "
-            "count as no time of a device (Nsight Systems and rocprofv3 record it)"
+            f"{n_hidden} nodes ran on a GPU, but nothing of it was recorded: their spans are those of the launches, "
+            "and count as no time of a device (Nsight Systems and rocprofv3 record it)"
         )
     sink.write_rows("ranks", [{"host": None}])
     sink.fact(tool="ONNX Runtime profiler", framework="ONNX Runtime")
