@@ -137,15 +137,17 @@ def ranges(connection: duckdb.DuckDBPyConnection, steps: Steps) -> None:
     """Fill derived.ranges: nesting within each kind of range."""
     columns = fetch(connection, _RANGES)
     spans = Spans(columns["id"], columns["line"], columns["start_ns"], columns["end_ns"])
-    facts = {
-        "id": spans.id,
-        "parent_id": ids_at(spans, spans.parent),
-        "depth": spans.depth,
-        "step": steps.at(spans.start),
-    }
-    publish(connection, "range_facts", facts)
-    connection.execute("INSERT INTO derived.ranges BY NAME SELECT * FROM range_facts")
-    connection.unregister("range_facts")
+    del columns
+    for rows in spans.slices():
+        facts = {
+            "id": spans.id[rows],
+            "parent_id": ids_at(spans, spans.parent[rows]),
+            "depth": spans.depth[rows],
+            "step": steps.at(spans.start[rows]),
+        }
+        publish(connection, "range_facts", facts)
+        connection.execute("INSERT INTO derived.ranges BY NAME SELECT * FROM range_facts")
+        connection.unregister("range_facts")
 
 
 # Each kind on a thread is a line of its own.

@@ -40,19 +40,19 @@ class Spans:
     @cached_property
     def parent(self) -> Ints:
         """Index of the span around each one, -1 for none."""
-        count = len(self)
-        found = np.arange(-1, count - 1)
-        if count:
-            found[np.flatnonzero(np.diff(self.thread, prepend=self.thread[0] - 1))] = -1
-        open_ = np.flatnonzero(found >= 0)
-        for _ in range(ROUNDS):
-            # Everything between a span and its (preliminary) parent had ended when the span began: skip it at once.
-            open_ = open_[self.end[found[open_]] <= self.start[open_]]
-            found[open_] = found[found[open_]]
-            open_ = open_[found[open_] >= 0]
-            if not len(open_):
-                return found
-        found[open_] = self._last_open(found[open_], self.start[open_] + 1, self.thread[open_])
+        found = np.arange(-1, len(self) - 1)
+        found[1:][self.thread[1:] != self.thread[:-1]] = -1
+        for rows in self.slices():
+            open_ = rows.start + np.flatnonzero(found[rows] >= 0)
+            for _ in range(ROUNDS):
+                # Everything between a span and its (preliminary) parent had ended when the span began: skip it at once.
+                open_ = open_[self.end[found[open_]] <= self.start[open_]]
+                found[open_] = found[found[open_]]
+                open_ = open_[found[open_] >= 0]
+                if not len(open_):
+                    break
+            else:
+                found[open_] = self._last_open(found[open_], self.start[open_] + 1, self.thread[open_])
         return found
 
     @cached_property
@@ -60,12 +60,13 @@ class Spans:
         """Number of spans around each one."""
         depth = (self.parent >= 0).astype(np.int64)
         above = self.parent.copy()
-        open_ = np.flatnonzero(above >= 0)
-        while len(open_):
-            # Twice as far up in each round: a hostile trace nests as deep as it is long.
-            depth[open_] += depth[above[open_]]
-            above[open_] = above[above[open_]]
-            open_ = open_[above[open_] >= 0]
+        for rows in self.slices():
+            open_ = rows.start + np.flatnonzero(above[rows] >= 0)
+            while len(open_):
+                # Twice as far up in each round: a hostile trace nests as deep as it is long.
+                depth[open_] += depth[above[open_]]
+                above[open_] = above[above[open_]]
+                open_ = open_[above[open_] >= 0]
         return depth
 
     def innermost(self, thread: Ints, time: Ints) -> Ints:
