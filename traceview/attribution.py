@@ -73,16 +73,22 @@ def attribute(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _attribute_calls(connection: duckdb.DuckDBPyConnection) -> None:
+    connection.execute(f"CREATE VIEW attributed.ran AS {_query('ran')}")
+    _run(connection, "item", "items")
     _run(connection, "per_call", "per_call")
+    connection.execute("DROP VIEW attributed.ran")
     connection.execute(
         """CREATE TABLE attributed.sequence AS
         SELECT op, items, row_number() OVER () AS number FROM (SELECT DISTINCT op, items FROM attributed.per_call)"""
     )
-    sequences = connection.execute("SELECT number, op, items FROM attributed.sequence").fetchall()
+    used = "SELECT unnest(items) FROM attributed.sequence"
+    kinds = _distinct(connection, f"SELECT * FROM attributed.item WHERE number IN ({used})")
+    items = {number: _item(*kind) for number, *kind in kinds}
+    sequences = _distinct(connection, "SELECT number, op, items FROM attributed.sequence")
     rows = [
         (number, position, *astuple(part))
-        for number, op, items in sequences
-        for position, part in enumerate(classify_parts(op, [_item(item) for item in items]))
+        for number, op, sequence in sequences
+        for position, part in enumerate(classify_parts(op, [items[item] for item in sequence]))
     ]
     _keep(connection, "attributed.verdict", {"number": "BIGINT", "position": "BIGINT", **_PART}, rows)
     _run(connection, "part", "parts")
@@ -164,13 +170,10 @@ def _in_phase(verdict: Verdict, phase: str | None) -> Verdict:
     return verdict
 
 
-def _item(item: dict[str, Any]) -> Item:
-    name = item["name"] or ""
-    is_primitive = item["kind"] == "primitive"
-    verdict = (
-        classify_primitive(name, item["impl"] or "", item["prop_kind"] or "") if is_primitive else classify_kernel(name)
-    )
-    return Item(name, is_primitive, verdict)
+def _item(kind: str, name: str | None, impl: str | None, prop_kind: str | None) -> Item:
+    if kind == "primitive":
+        return Item(name or "", True, classify_primitive(name or "", impl or "", prop_kind or ""))
+    return Item(name or "", False, classify_kernel(name or ""))
 
 
 def _distinct(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, ...]]:
@@ -199,6 +202,9 @@ def _keep(
     connection.execute(f"CREATE TABLE {table} AS SELECT {picked}", values)
 
 
+def _query(name: str) -> str:
+    return (content("queries") / "attribution" / f"{name}.sql").read_text(encoding="utf-8")
+
+
 def _run(connection: duckdb.DuckDBPyConnection, table: str, query: str) -> None:
-    text = (content("queries") / "attribution" / f"{query}.sql").read_text(encoding="utf-8")
-    connection.execute(f"CREATE TABLE attributed.{table} AS {text}")
+    connection.execute(f"CREATE TABLE attributed.{table} AS {_query(query)}")

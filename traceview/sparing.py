@@ -38,6 +38,8 @@ class Sparing:
         self._is_enough = True
         """Whether nothing has failed so far."""
         self._alone = threading.Lock()
+        self._counting = threading.Lock()
+        self._n_at_work = 0
 
     def __enter__(self) -> Sparing:
         self._lower()
@@ -57,18 +59,32 @@ class Sparing:
             self._room *= 2
 
     def __call__(self, work: Callable[[], None]) -> None:
-        if self._is_enough:
-            try:
+        failure = None
+        with self._counting:
+            self._n_at_work += 1
+        try:
+            if self._is_enough:
                 return work()
-            except duckdb.OutOfMemoryException:
-                self._is_enough = False
+        except duckdb.OutOfMemoryException as error:
+            # Beside other work it may have failed for what that took: then it is tried alone before it gets more.
+            failure = error if self._n_at_work == 1 else None
+            self._is_enough = False
+        finally:
+            with self._counting:
+                self._n_at_work -= 1
         with self._alone:
             while True:
+                if failure:
+                    self._double(failure)
                 try:
                     return work()
-                except duckdb.OutOfMemoryException:
-                    if not self._is_less:
-                        raise
-                self._limit.close()
-                self._room *= 2
-                self._lower()
+                except duckdb.OutOfMemoryException as error:
+                    failure = error
+
+    def _double(self, failure: duckdb.OutOfMemoryException) -> None:
+        """Allow twice as much; where everything is allowed already, the work has failed."""
+        if not self._is_less:
+            raise failure
+        self._limit.close()
+        self._room *= 2
+        self._lower()
