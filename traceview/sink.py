@@ -16,9 +16,11 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from traceview.paths import literal
+from traceview.paths import content, literal
 from traceview.tables import BY_NAME, ID, TABLES, Column, Table
 
+MACROS = ("range_kind", "range_name")
+"""Functions for queries of readers, each in `queries/ingest/events`."""
 AT_HAND = "_at_hand"
 """Behind the name of a table that became a view, because some of its rows wait on disk."""
 MAX_EXAMPLES = 10
@@ -95,6 +97,8 @@ class Sink(Account):
         self._joined: dict[str, list[str]] = {}
         """Files by table whose rows waited and have joined it."""
         self._n_written = 0
+        for macro in MACROS:
+            connection.execute((content("queries") / "ingest" / "events" / f"{macro}.sql").read_text(encoding="utf-8"))
         for table in TABLES:
             _create(connection, "stage", table.name, table.read_columns())
             derived = (Column("id", ID, ""), *table.derived_columns())

@@ -11,12 +11,5 @@ WITH domain AS (
     WHERE e.type IN (59, 60, 70, 71) AND e.start_ns IS NOT NULL AND e.end_ns >= e.start_ns
 )
 SELECT id, start_ns, dur_ns, pid, tid, domain, payload,
-    CASE
-        WHEN regexp_matches(name, '^(ProfilerStep#|((train(ing)?[ _])?(step|iteration|iter|batch)[ _:#=]{0,2}))\d+$', 'i')
-            THEN 'step'
-        WHEN starts_with(name, 'traceview.phase: ') THEN 'phase'
-        WHEN starts_with(name, 'traceview.module: ') THEN 'module'
-        ELSE 'nvtx'
-    END AS kind,
-    regexp_replace(name, '^traceview\.(phase|module): ', '') AS name
+    range_kind(name) AS kind, range_name(name) AS name
 FROM named

@@ -9,12 +9,5 @@ WITH parted AS (
     FROM (SELECT *, part.rest <> '' AND NOT regexp_full_match(part.rest, '\d+') AS has_domain FROM parted)
 )
 SELECT id, start_ns, dur_ns, pid, tid, domain,
-    CASE
-        WHEN regexp_matches(name, '^(ProfilerStep#|((train(ing)?[ _])?(step|iteration|iter|batch)[ _:#=]{0,2}))\d+$', 'i')
-            THEN 'step'
-        WHEN starts_with(name, 'traceview.phase: ') THEN 'phase'
-        WHEN starts_with(name, 'traceview.module: ') THEN 'module'
-        ELSE 'nvtx'
-    END AS kind,
-    regexp_replace(name, '^traceview\.(phase|module): ', '') AS name
+    range_kind(name) AS kind, range_name(name) AS name
 FROM named

@@ -12,12 +12,5 @@ WITH closed AS (
     WHERE s.kind = 'S' AND e.time_ns >= s.time_ns
 )
 SELECT id, start_ns, dur_ns, $pid AS pid, tid, domain,
-    CASE
-        WHEN regexp_matches(name, '^(ProfilerStep#|((train(ing)?[ _])?(step|iteration|iter|batch)[ _:#=]{0,2}))\d+$', 'i')
-            THEN if($has_steps, 'nvtx', 'step')
-        WHEN starts_with(name, 'traceview.phase: ') THEN 'phase'
-        WHEN starts_with(name, 'traceview.module: ') THEN 'module'
-        ELSE 'nvtx'
-    END AS kind,
-    regexp_replace(name, '^traceview\.(phase|module): ', '') AS name
+    if($has_steps AND range_kind(name) = 'step', 'nvtx', range_kind(name)) AS kind, range_name(name) AS name
 FROM closed

@@ -8,12 +8,5 @@ WITH marked AS (
     FROM region WHERE category LIKE 'MARKER%' AND NOT regexp_matches(name, '^roctx(Mark|Prof|Name|Get)') AND start_ns IS NOT NULL AND dur_ns IS NOT NULL
 )
 SELECT id, start_ns, dur_ns, pid, tid, 'roctx' AS domain,
-    CASE
-        WHEN regexp_matches(name, '^(ProfilerStep#|((train(ing)?[ _])?(step|iteration|iter|batch)[ _:#=]{0,2}))\d+$', 'i')
-            THEN 'step'
-        WHEN starts_with(name, 'traceview.phase: ') THEN 'phase'
-        WHEN starts_with(name, 'traceview.module: ') THEN 'module'
-        ELSE 'nvtx'
-    END AS kind,
-    regexp_replace(name, '^traceview\.(phase|module): ', '') AS name
+    range_kind(name) AS kind, range_name(name) AS name
 FROM marked

@@ -11,12 +11,5 @@ WITH marked AS (
         AND coalesce(contains(o.name, 'Range'), true)
 )
 SELECT id, start_ns, dur_ns, CAST($pid AS BIGINT) AS pid, tid, 'roctx' AS domain,
-    CASE
-        WHEN regexp_matches(name, '^(ProfilerStep#|((train(ing)?[ _])?(step|iteration|iter|batch)[ _:#=]{0,2}))\d+$', 'i')
-            THEN 'step'
-        WHEN starts_with(name, 'traceview.phase: ') THEN 'phase'
-        WHEN starts_with(name, 'traceview.module: ') THEN 'module'
-        ELSE 'nvtx'
-    END AS kind,
-    regexp_replace(name, '^traceview\.(phase|module): ', '') AS name
+    range_kind(name) AS kind, range_name(name) AS name
 FROM marked
