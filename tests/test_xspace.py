@@ -65,6 +65,21 @@ def test_windows_of_a_message_are_the_whole_of_it(monkeypatch: pytest.MonkeyPatc
                 assert found == getattr(whole, name).tolist()
 
 
+@pytest.mark.parametrize(
+    ("offset", "duration", "start_ns", "dur_ns"),
+    [
+        (1_499, 1_001, 1, 2),
+        (1_500, 1_499, 2, 1),
+        ((1 << 63) - 1, (1 << 63) - 1, 9_223_372_036_854_776, 9_223_372_036_854_776),
+    ],
+)
+def test_picoseconds_are_rounded_once_and_never_wrap(offset: int, duration: int, start_ns: int, dur_ns: int) -> None:
+    event = field(xspace.LINE_EVENT, field(xspace.EVENT_OFFSET, offset) + field(xspace.EVENT_DURATION, duration))
+    wire = Wire(field(xspace.SPACE_PLANE, field(xspace.PLANE_NAME, b"/host:CPU") + field(xspace.PLANE_LINE, event)))
+    (batch,) = xspace.batches(wire, xspace.planes(wire)[0], (), ())
+    assert [batch.table[name].to_pylist() for name in ("start_ns", "dur_ns")] == [[start_ns], [dur_ns]]
+
+
 def test_a_mapped_file_is_read_as_bytes_are(tmp_path: Path) -> None:
     data = gzip.decompress(ALEXNET.read_bytes())
     wire = Wire(files.mapped([data[:100], data[100:]], tmp_path / "new", protowire.PAD))

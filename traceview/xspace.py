@@ -347,7 +347,9 @@ def _batch(wire: Wire, plane: Plane, waiting: list[_Part], shared: _Shared, word
     line_names = per_line([words.code(part.line.name) for part in waiting])
     codes = {name: np.where(own >= 0, own, common(shared.stats.texts[name])) for name, own in stats.texts.items()}
     codes |= {"line_name": line_names, "event_name": common(shared.names), "display_name": common(shared.displays)}
-    start_ns, end_ns = (offset + 500) // 1000, (offset + duration + 500) // 1000
+    # The sum of two times that 64 bits hold may not fit them.
+    (start, after), (length, rest) = np.divmod(offset, 1000), np.divmod(duration, 1000)
+    start_ns, end_ns = start + (after + 500) // 1000, start + length + (after + rest + 500) // 1000
     columns: dict[str, Any] = {
         "row": np.arange(count),
         "line_id": per_line([part.line.id for part in waiting]),
