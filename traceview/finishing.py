@@ -15,7 +15,7 @@ from traceview.sink import Sink
 from traceview.sparing import Sparing
 from traceview.tables import BY_NAME, TABLES, Table
 
-FIRST_BYTES = 448_000_000
+FIRST_BYTES = 400_000_000
 """What the work is tried with first; the rest waits on disk."""
 AT_ONCE_BYTES = 600_000_000
 """The same where two pieces of work are done at a time."""
