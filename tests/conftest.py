@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from traceview import capture, store
+from traceview import capture, sparing, store
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
@@ -55,3 +55,17 @@ class Captures:
 @pytest.fixture(scope="session")
 def captures(tmp_path_factory: pytest.TempPathFactory) -> Captures:
     return Captures(tmp_path_factory.mktemp("captures"))
+
+
+@pytest.fixture
+def rooms(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The amounts of memory that work is tried with from here on, one after the other."""
+    tried: list[int] = []
+    lower = sparing.Sparing._lower
+
+    def noted(attempt: sparing.Sparing) -> None:
+        lower(attempt)
+        tried.append(attempt._room)
+
+    monkeypatch.setattr(sparing.Sparing, "_lower", noted)
+    return tried
