@@ -41,8 +41,8 @@ from promises import trouble  # noqa: E402
 from seeds import seeds  # noqa: E402
 
 from traceview import readers  # noqa: E402
+from traceview.decode.files import peek  # noqa: E402
 from traceview.errors import InputError  # noqa: E402
-from traceview.files import peek  # noqa: E402
 
 SHARED = ROOT.parent / "shared" / "traces"
 LIMIT_SECONDS = 10

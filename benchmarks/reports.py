@@ -27,8 +27,9 @@ import pyarrow as pa  # noqa: E402
 import pyarrow.compute as pc  # noqa: E402
 import pyarrow.parquet as pq  # noqa: E402
 
-from traceview import reports, store  # noqa: E402
-from traceview.export import TIMES  # noqa: E402
+from traceview import store  # noqa: E402
+from traceview.analysis import reports  # noqa: E402
+from traceview.ingest.finish import TIMES  # noqa: E402
 from traceview.tables import ID, TABLES, Table  # noqa: E402
 
 ONCE = ("captures", "ranks", "devices", "summaries", "layer_times")

@@ -20,8 +20,8 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from messages import field, read_varint  # noqa: E402
 
-from traceview.protowire import FIXED64, LENGTH, VARINT  # noqa: E402
-from traceview.xspace import (  # noqa: E402
+from traceview.decode.protobuf import FIXED64, LENGTH, VARINT  # noqa: E402
+from traceview.decode.xspace import (  # noqa: E402
     EVENT_DURATION,
     EVENT_OFFSET,
     LINE_EVENT,

@@ -8,9 +8,9 @@ import duckdb
 import pytest
 from given import Given
 
-from traceview import advice, reports
-from traceview.commands.report import sql_text
-from traceview.model import Finding
+from traceview.analysis import advice, reports
+from traceview.analysis.model import Finding
+from traceview.cli.report import sql_text
 
 
 def answer(rule: str, given: Given, folder: Path, **params: str) -> Finding:

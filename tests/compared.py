@@ -8,9 +8,10 @@ from typing import Any
 
 from given import Given, conv, conv_backward, write
 
-from traceview import capture, compare
-from traceview.compare import Run
-from traceview.model import Report
+from traceview.analysis import compare
+from traceview.analysis.compare import Run
+from traceview.analysis.model import Report
+from traceview.store import views
 
 GEMM = "ampere_sgemm_128x64_nn"
 IMPLICIT = "implicit_convolve_sgemm"
@@ -21,7 +22,7 @@ def measured(given: Given | Sequence[Given], folder: Path, whole: bool | None = 
     """The facts of a capture of these rows, called after its folder."""
     ranks = [given] if isinstance(given, Given) else given
     write(folder, *ranks)
-    with capture.connect(folder) as connection:
+    with views.connect(folder) as connection:
         is_whole = not compare.has_steps(connection) if whole is None else whole
         return compare.measure(connection, folder.name, (steps["first"], steps["last"]) if steps else None, is_whole)
 

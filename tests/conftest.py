@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from traceview import capture, sparing, store
+from traceview import store
+from traceview.ingest import memory
+from traceview.store import views
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
@@ -48,7 +50,7 @@ class Captures:
         if path not in self.opened:
             target = self.folder / path.name
             store.convert([path], target)
-            self.opened[path] = capture.connect(target)
+            self.opened[path] = views.connect(target)
         return self.opened[path]
 
 
@@ -61,11 +63,11 @@ def captures(tmp_path_factory: pytest.TempPathFactory) -> Captures:
 def rooms(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The amounts of memory that work is tried with from here on, one after the other."""
     tried: list[int] = []
-    lower = sparing.Sparing._lower
+    lower = memory.Sparing._lower
 
-    def noted(attempt: sparing.Sparing) -> None:
+    def noted(attempt: memory.Sparing) -> None:
         lower(attempt)
         tried.append(attempt._room)
 
-    monkeypatch.setattr(sparing.Sparing, "_lower", noted)
+    monkeypatch.setattr(memory.Sparing, "_lower", noted)
     return tried

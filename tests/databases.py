@@ -12,7 +12,8 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from traceview import capture, store
+from traceview import store
+from traceview.store import views
 
 Row = Mapping[str, Any]
 
@@ -74,4 +75,4 @@ def as_stream(database: Path, path: Path) -> Path:
 
 def opened(path: Path, target: Path) -> duckdb.DuckDBPyConnection:
     """A connection to what a trace converts to."""
-    return capture.connect(store.convert([path], target))
+    return views.connect(store.convert([path], target))

@@ -12,11 +12,11 @@ from typing import Any
 
 import duckdb
 
-from traceview import capture, sql
-from traceview.export import Export
-from traceview.finishing import finish
+from traceview import sql
+from traceview.ingest.finish import Export, finish
+from traceview.ingest.sink import Sink
 from traceview.paths import content
-from traceview.sink import Sink
+from traceview.store import views
 
 US = 1000
 Shape = Sequence[int]
@@ -95,7 +95,7 @@ class Given:
     def open(self, folder: Path) -> duckdb.DuckDBPyConnection:
         """The capture of these rows, as the public views."""
         write(folder, self)
-        return capture.connect(folder)
+        return views.connect(folder)
 
 
 def write(folder: Path, *ranks: Given) -> None:

@@ -9,10 +9,12 @@ from pathlib import Path
 
 import duckdb
 
-from traceview import capture, reports, store
+from traceview import store
+from traceview.analysis import reports
+from traceview.decode.files import files_in
 from traceview.errors import InputError, TraceviewError
-from traceview.files import files_in
 from traceview.render import renderer
+from traceview.store import views
 
 
 def trouble(data: bytes, folder: Path, reports_too: bool = True) -> str | None:
@@ -50,7 +52,7 @@ def _convert(trace: Path, target: Path, reports_too: bool) -> bool:
 
 def _check_reports(target: Path) -> None:
     try:
-        connection = capture.connect(target)
+        connection = views.connect(target)
         try:
             overview = reports.run(connection, "overview")
             for form in ("table", "json", "csv", "markdown"):

@@ -23,10 +23,11 @@ import pytest
 from markdown_it import MarkdownIt
 from seeds import seeds
 
-from traceview import advice, cli, reports, store
-from traceview.commands import advise
-from traceview.commands.report import FOR_PEOPLE, text_of
-from traceview.model import Report
+from traceview import cli, store
+from traceview.analysis import advice, reports
+from traceview.analysis.model import Report
+from traceview.cli import advise
+from traceview.cli.report import FOR_PEOPLE, text_of
 from traceview.render import _HIDDEN
 from traceview.render.csv import FORMULA
 

@@ -13,11 +13,12 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from traceview import advice, capture, cli, sql
-from traceview.export import Export
-from traceview.finishing import finish
+from traceview import cli, sql
+from traceview.analysis import advice
+from traceview.ingest.finish import Export, finish
+from traceview.ingest.sink import Sink
 from traceview.readers import READERS
-from traceview.sink import Sink
+from traceview.store import views
 from traceview.tables import TABLES
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -34,7 +35,7 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyConnection
     folder = tmp_path_factory.mktemp("empty")
     with duckdb.connect() as connection:
         finish(Export(Sink(connection), folder / "rank-0000"))
-    return capture.connect(folder)
+    return views.connect(folder)
 
 
 def test_no_file_is_longer_than_400_lines() -> None:
@@ -64,12 +65,12 @@ def test_every_reader_says_what_it_reads() -> None:
 
 
 def test_verbs_are_the_folder() -> None:
-    modules = {path.stem for path in (ROOT / "traceview/commands").glob("*.py")} - {"__init__"}
+    modules = {path.stem for path in (ROOT / "traceview/cli").glob("*.py")} - {"__init__"}
     assert set(cli.VERBS) == modules
 
 
 def test_views_are_the_folder() -> None:
-    assert set(capture.VIEWS) == {path.stem for path in (QUERIES / "views").glob("*.sql")}
+    assert set(views.VIEWS) == {path.stem for path in (QUERIES / "views").glob("*.sql")}
 
 
 @pytest.mark.parametrize("report", REPORTS, ids=lambda path: path.name)
@@ -129,7 +130,7 @@ def test_every_query_file_has_a_title_and_a_doc() -> None:
 def test_an_empty_capture_still_has_every_table_and_view(empty: duckdb.DuckDBPyConnection) -> None:
     for table in TABLES:
         assert empty.execute(f"SELECT count(*) FROM raw.{table.name}").fetchall() == [(0,)]
-    for view in capture.VIEWS:
+    for view in views.VIEWS:
         assert empty.execute(f"SELECT count(*) FROM {view}").fetchall()[0][0] == 0
 
 
@@ -186,7 +187,7 @@ def test_a_wheel_holds_every_query_rule_and_collector(tmp_path: Path) -> None:
 
 
 def test_a_view_has_the_columns_its_header_explains(empty: duckdb.DuckDBPyConnection) -> None:
-    for view in capture.VIEWS:
+    for view in views.VIEWS:
         columns = {row[0] for row in empty.execute(f"DESCRIBE {view}").fetchall()}
         explained = set(sql.load(QUERIES / "views" / f"{view}.sql").columns)
         assert explained <= columns, (view, explained - columns)

@@ -16,7 +16,7 @@ from mutations import SAMPLES, mutant, originals
 from promises import trouble
 from seeds import seeds
 
-from traceview.files import peek
+from traceview.decode.files import peek
 from traceview.readers import READERS, detect
 
 N_MUTATIONS = int(os.environ.get("TRACEVIEW_MUTATIONS", 80))

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from traceview import reports
-from traceview.files import peek
+from traceview.analysis import reports
+from traceview.decode.files import peek
 from traceview.readers import READERS
 from traceview.render import FORMATS, renderer
 from traceview.tables import TABLES

@@ -13,12 +13,13 @@ import pyarrow as pa
 import pytest
 from compared import table
 
-from traceview import capture, compare, store
-from traceview.compare import Run
-from traceview.export import Export
-from traceview.finishing import finish
-from traceview.model import Report
-from traceview.sink import Sink
+from traceview import store
+from traceview.analysis import compare
+from traceview.analysis.compare import Run
+from traceview.analysis.model import Report
+from traceview.ingest.finish import Export, finish
+from traceview.ingest.sink import Sink
+from traceview.store import views
 
 SAMPLES = Path(__file__).resolve().parent.parent / "samples"
 
@@ -119,7 +120,7 @@ def copies_of(framework: str, folder: Path) -> Run:
         sink.end_source()
         sink.write_rows("ranks", [{"world_size": 1}])
         finish(Export(sink, folder / "rank-0000"))
-    with capture.connect(folder) as connection:
+    with views.connect(folder) as connection:
         return run_of(connection, framework)
 
 
@@ -176,7 +177,7 @@ def test_another_network_on_another_device_is_only_shown(shared: Path, captures)
 
 def sample(name: str, folder: Path) -> Run:
     store.convert([SAMPLES / name], folder)
-    with capture.connect(folder) as connection:
+    with views.connect(folder) as connection:
         return run_of(connection, name)
 
 

@@ -1,6 +1,6 @@
 """What can go wrong, and the exit code each kind of failure has.
 
-The one law: the text of an error is one or two sentences that say what to do. Only `cli.py` prints them.
+The one law: the text of an error is one or two sentences that say what to do. Only `cli/` prints them.
 """
 
 from __future__ import annotations

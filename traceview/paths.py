@@ -1,15 +1,28 @@
-"""Finds the folders that travel with the package: `queries/` and `collectors/`.
+"""Folders that travel with the package (`queries/`, `collectors/`), and temporary folders.
 
-They lie at the top of a checkout and inside the package in a wheel; this is the only place that knows.
+The first lie at the top of a checkout and inside the package in a wheel; this is the only place that knows.
+
+Invariant: nothing is removed that may be somebody's. What a killed process left is told by its name, its owner and a
+lock that dies with its maker.
 """
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import hashlib
-from collections.abc import Iterable
+import os
+import shutil
+import stat
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from glob import escape
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent
+YOUNG_SECONDS = 60
+"""A folder is without its lock for a moment after it is made."""
 
 
 def content(folder: str) -> Path:
@@ -29,3 +42,39 @@ def digest(files: Iterable[Path]) -> str:
     for path in sorted(files):
         found.update(path.read_bytes())
     return found.hexdigest()[:16]
+
+
+@contextlib.contextmanager
+def temporary_folder(prefix: str, parent: Path | None = None) -> Iterator[Path]:
+    """A new folder, by default among temporary files, removed at the end unless it was renamed.
+
+    What killed processes left under that prefix is removed too. Raises `OSError` when none can be made.
+    """
+    parent = parent or Path(tempfile.gettempdir())
+    sweep(prefix, parent)
+    place = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+    handle = os.open(place, os.O_RDONLY)
+    try:
+        # Where there are no locks, nobody gets this one, and what is left is left.
+        with contextlib.suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield place
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+        os.close(handle)
+
+
+def sweep(prefix: str, parent: Path) -> None:
+    """Remove folders of ours that nobody holds."""
+    for left in parent.glob(f"{escape(prefix)}*"):
+        with contextlib.suppress(OSError):
+            status = left.lstat()
+            is_young = time.time() - status.st_mtime < YOUNG_SECONDS
+            if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or is_young:
+                continue
+            handle = os.open(left, os.O_RDONLY | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(left, ignore_errors=True)
+            finally:
+                os.close(handle)

@@ -8,7 +8,7 @@ import pytest
 from advised import answer, training
 from given import Given, conv
 
-from traceview import advice
+from traceview.analysis import advice
 
 RULE = "explicit_gemm"
 UNROLL = "im2col4d_kernel"

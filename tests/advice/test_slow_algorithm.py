@@ -9,7 +9,7 @@ import shapes
 from advised import answer, training
 from given import Given, conv
 
-from traceview import advice
+from traceview.analysis import advice
 
 RULE = "slow_algorithm"
 UNRANKED = (

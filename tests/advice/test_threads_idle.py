@@ -7,7 +7,8 @@ from pathlib import Path
 from advised import answer, training
 from given import Given, write
 
-from traceview import advice, capture
+from traceview.analysis import advice
+from traceview.store import views
 
 RULE = "threads_idle"
 REASON = "the trace holds no run on a CPU whose threads and cores are recorded (traceview collect notes them)."
@@ -64,7 +65,7 @@ def test_processes_of_one_host_share_its_cores(tmp_path: Path) -> None:
     other = steps(1)
     other.rank = 1
     write(tmp_path, steps(3), other)
-    with capture.connect(tmp_path) as connection:
+    with views.connect(tmp_path) as connection:
         assert advice.run(connection, advice.load([RULE]))[0].status == "not found"
 
 
@@ -73,7 +74,7 @@ def test_each_process_of_a_host_gets_its_share_of_the_cores(tmp_path: Path) -> N
     other = steps(3, cores=8)
     other.rank = 1
     write(tmp_path, steps(1, cores=8), other)
-    with capture.connect(tmp_path) as connection:
+    with views.connect(tmp_path) as connection:
         (found,) = advice.run(connection, advice.load([RULE]))
         rows = advice.load([RULE])[0].run(connection)
     assert (found.rank, found.n_ranks, found.saving_ns) == (0, 2, 600_000)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from traceview import cli, compare
+from traceview import cli
+from traceview.analysis import compare
 
 PAGE = (Path(__file__).resolve().parent.parent.parent / "docs/compare.md").read_text(encoding="utf-8")
 COMMANDS = [shlex.split(line) for line in PAGE.splitlines() if line.startswith("    traceview ")]

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from traceview import readers, reports, store
+from traceview import readers, store
+from traceview.analysis import reports
 from traceview.errors import InputError
 
 SHARED = Path(__file__).resolve().parent.parent.parent.parent / "shared"

@@ -10,7 +10,7 @@ import pytest
 from advised import answer
 from given import Given, conv, pick, section, write
 
-from traceview import capture
+from traceview.store import views
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_what_used_an_algorithm_is_per_rank(tmp_path: Path) -> None:
         conv(ranks[-1], 0, (2, 8, 32, 32), (8, 8, 3, 3), padding=1)
         ranks[-1].kernel("implicit_convolve_sgemm", 2, 8, launched=1)
     write(tmp_path, *ranks)
-    with capture.connect(tmp_path) as connection:
+    with views.connect(tmp_path) as connection:
         rows = section(connection, "conv/admissible")
         assert sum(row["used"] for row in rows) == 1
         assert [row["calls"] for row in section(connection, "conv/layers")] == [1]

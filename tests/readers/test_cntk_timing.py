@@ -10,9 +10,10 @@ from typing import Any
 import duckdb
 import pytest
 
-from traceview import capture, store
-from traceview.files import peek
+from traceview import store
+from traceview.decode.files import peek
 from traceview.readers import READERS, cntk_timing
+from traceview.store import views
 
 LOG = """\
 Finished Epoch[1 of 1]: [Training] loss = 6.9 * 160, metric = 99.00% * 160 1.2s (130.1 samples/s);
@@ -25,7 +26,7 @@ Plus39                         forward avg 0.000345s, backward avg 0.000000s (fw
 def opened(tmp_path: Path, text: str) -> duckdb.DuckDBPyConnection:
     log = tmp_path / "log"
     log.write_text(text)
-    return capture.connect(store.convert([log], tmp_path / "capture"))
+    return views.connect(store.convert([log], tmp_path / "capture"))
 
 
 def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, ...]]:
@@ -54,7 +55,7 @@ def test_cut_at_any_byte(tmp_path: Path, end: int) -> None:
     unknown.write_text(LOG[:end])
     whole = LOG[:end].count("|bwd# 10)") * 2 + LOG[:end].count("|bwd# 0)") + LOG[:end].count("|bwd# 9)") * 2
     if cntk_timing.sniff(peek(unknown)):
-        found = capture.connect(store.convert([unknown], tmp_path / "cut"))
+        found = views.connect(store.convert([unknown], tmp_path / "cut"))
         assert rows(found, "SELECT count(*) FROM layer_times") == [(whole,)]
 
 
@@ -98,7 +99,7 @@ Minus444                       forward avg 0.000002s, backward avg 0.000000s (fw
 def test_what_a_collector_adds_are_layers_and_steps(tmp_path: Path) -> None:
     path = tmp_path / "rank-0000.cntk.txt"
     path.write_text(COLLECTED)
-    connection = capture.connect(store.convert([path], tmp_path / "capture"))
+    connection = views.connect(store.convert([path], tmp_path / "capture"))
     found = connection.execute("SELECT layer, type, kind, direction, dur_ns, n FROM layer_times ORDER BY id").fetchall()
     assert found == [
         ("block.conv 1", "Convolution", "conv", "forward", 1_597_000, 2),

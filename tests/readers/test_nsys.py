@@ -10,8 +10,8 @@ import pytest
 from databases import as_arrow, as_parquet, as_stream, opened, unpacked, write
 
 from traceview import readers, store
+from traceview.decode.files import peek
 from traceview.errors import InputError
-from traceview.files import peek
 from traceview.readers import nsys
 
 

@@ -10,10 +10,11 @@ from typing import Any
 import duckdb
 import pytest
 
-from traceview import capture, store
+from traceview import store
+from traceview.decode.files import peek
 from traceview.errors import InputError
-from traceview.files import peek
 from traceview.readers import READERS, nsys_csv
+from traceview.store import views
 
 GPU = """\
 NOTICE: Existing SQLite export found: run.sqlite
@@ -64,7 +65,7 @@ OLD_TRACE = """\
 def opened(tmp_path: Path, text: str | bytes, name: str = "report") -> duckdb.DuckDBPyConnection:
     report = tmp_path / name
     report.write_bytes(text.encode() if isinstance(text, str) else text)
-    return capture.connect(store.convert([report], tmp_path / f"{name}.capture"))
+    return views.connect(store.convert([report], tmp_path / f"{name}.capture"))
 
 
 def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, ...]]:

@@ -8,8 +8,8 @@ import pytest
 from databases import opened, write
 
 from traceview import readers, store
+from traceview.decode.files import peek
 from traceview.errors import InputError
-from traceview.files import peek
 from traceview.readers import nsys_rep
 
 REPORT = b"NVIDIA Tegra Profiler Report 2024@5@1@113-245134905481v0.\n\x0bLocal (CLI)"

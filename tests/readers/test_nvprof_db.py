@@ -10,9 +10,9 @@ import pytest
 from databases import opened, unpacked, write
 
 from traceview import readers
+from traceview.decode.files import peek
+from traceview.decode.nvprof_processes import _four_bytes
 from traceview.errors import InputError
-from traceview.files import peek
-from traceview.nvprofowners import _four_bytes
 from traceview.readers import nvprof_db
 
 START = 1_500_000_000_000_000_000

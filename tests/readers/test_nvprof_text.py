@@ -11,10 +11,11 @@ from typing import Any
 import duckdb
 import pytest
 
-from traceview import capture, store
+from traceview import store
+from traceview.decode.files import peek
 from traceview.errors import InputError
-from traceview.files import peek
 from traceview.readers import READERS, nvprof_text
+from traceview.store import views
 
 NEW = """\
 output of the program itself 12.5ms
@@ -101,7 +102,7 @@ CHILDREN = (
 def opened(tmp_path: Path, text: str | bytes, name: str = "log") -> duckdb.DuckDBPyConnection:
     log = tmp_path / name
     log.write_bytes(text.encode() if isinstance(text, str) else text)
-    return capture.connect(store.convert([log], tmp_path / f"{name}.capture"))
+    return views.connect(store.convert([log], tmp_path / f"{name}.capture"))
 
 
 def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, ...]]:

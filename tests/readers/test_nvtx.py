@@ -9,10 +9,11 @@ from typing import Any
 import duckdb
 import pytest
 
-from traceview import capture, store
+from traceview import store
+from traceview.decode.files import peek
 from traceview.errors import InputError
-from traceview.files import peek
 from traceview.readers import READERS, nvtx
+from traceview.store import views
 
 ZERO = 1_795_000_000_000_000_000
 
@@ -44,7 +45,7 @@ def opened(folder: Path, **texts: str) -> duckdb.DuckDBPyConnection:
     paths = [folder / name.replace("_", ".") for name in texts]
     for path, text in zip(paths, texts.values(), strict=True):
         path.write_text(text, encoding="utf-8")
-    return capture.connect(store.convert(paths, folder / "capture"))
+    return views.connect(store.convert(paths, folder / "capture"))
 
 
 def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, ...]]:

@@ -12,10 +12,11 @@ from typing import Any
 import duckdb
 import pytest
 
-from traceview import capture, store
+from traceview import store
+from traceview.decode.files import peek
 from traceview.errors import InputError
-from traceview.files import peek
 from traceview.readers import READERS, onednn
+from traceview.store import views
 
 V0 = """\
 mkldnn_verbose,info,Intel MKL-DNN v0.20.0 (Git Hash 2d57),Intel(R) Advanced Vector Extensions 2 (Intel(R) AVX2)
@@ -59,7 +60,7 @@ VERSIONS = [V0, FIRST, DNNL, V2, V1, V1_STAMPED]
 def opened(tmp_path: Path, text: str | bytes, name: str = "log") -> duckdb.DuckDBPyConnection:
     log = tmp_path / name
     log.write_bytes(text.encode() if isinstance(text, str) else text)
-    return capture.connect(store.convert([log], tmp_path / f"{name}.capture"))
+    return views.connect(store.convert([log], tmp_path / f"{name}.capture"))
 
 
 def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, ...]]:
@@ -193,7 +194,7 @@ def beside(tmp_path: Path, log: str) -> duckdb.DuckDBPyConnection:
     (tmp_path / "run.json").write_text(json.dumps(events))
     (tmp_path / "run.log").write_text(log)
     paths = [tmp_path / "run.json", tmp_path / "run.log"]
-    return capture.connect(store.convert(paths, tmp_path / "capture"))
+    return views.connect(store.convert(paths, tmp_path / "capture"))
 
 
 def test_beside_a_trace_stamps_put_primitives_into_operators(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ import pytest
 from messages import field
 
 from traceview import store
+from traceview.decode.files import peek
 from traceview.errors import InputError
-from traceview.files import peek
 from traceview.readers import READERS, perfetto
 
 

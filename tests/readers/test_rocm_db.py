@@ -9,8 +9,8 @@ import pytest
 from databases import opened, unpacked, write
 
 from traceview import readers
+from traceview.decode.files import peek
 from traceview.errors import InputError
-from traceview.files import peek
 from traceview.readers import rocm_db
 
 TEXTS = ["hipLaunchKernel", "hipExtModuleLaunchKernel", "hipMemcpy", "UserMarker", "step 3", "KernelExecution",

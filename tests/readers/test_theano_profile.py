@@ -10,10 +10,11 @@ from typing import Any
 import duckdb
 import pytest
 
-from traceview import capture, store
+from traceview import store
+from traceview.decode.files import peek
 from traceview.errors import InputError
-from traceview.files import peek
 from traceview.readers import READERS, theano_profile
+from traceview.store import views
 
 LOG = """\
 Function profiling
@@ -57,7 +58,7 @@ OTHER = """\
 def opened(tmp_path: Path, text: str) -> duckdb.DuckDBPyConnection:
     log = tmp_path / "log"
     log.write_text(text)
-    return capture.connect(store.convert([log], tmp_path / "capture"))
+    return views.connect(store.convert([log], tmp_path / "capture"))
 
 
 def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, ...]]:

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from traceview import capture, store, xspace
+from traceview import store
+from traceview.decode import xspace
+from traceview.decode.files import peek
+from traceview.decode.protobuf import Wire
 from traceview.errors import InputError
-from traceview.files import peek
-from traceview.protowire import Wire
 from traceview.readers import READERS, xplane
+from traceview.store import views
 
 KEPT = """SELECT (SELECT count(*) FROM kernels) + (SELECT count(*) FROM memcpys) + (SELECT count(*) FROM api_calls)
     + (SELECT count(*) FROM ranges) + (SELECT count(*) FROM events)"""
@@ -176,7 +178,7 @@ def test_cut_at_any_byte(root: Path, tmp_path: Path) -> None:
             assert len(str(error)) < 300
             kept.append(0)
             continue
-        connection = capture.connect(target)
+        connection = views.connect(target)
         assert rows(connection, "SELECT count(*) FROM quality WHERE kind LIKE '%cut%'") != [(0,)]
         kept.append(rows(connection, f"SELECT ({KEPT}) + (SELECT count(*) FROM ops)")[0][0])
     assert kept == sorted(kept)
@@ -200,4 +202,4 @@ def test_hostile(tmp_path: Path, content: bytes) -> None:
         store.convert([path], tmp_path / "out")
     except InputError:
         return
-    assert rows(capture.connect(tmp_path / "out"), "SELECT count(*) FROM kernels") == [(0,)]
+    assert rows(views.connect(tmp_path / "out"), "SELECT count(*) FROM kernels") == [(0,)]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from traceview.model import Column, Report, Section
+from traceview.analysis.model import Column, Report, Section
 
 LONG = (
     "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, "

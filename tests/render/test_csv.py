@@ -7,7 +7,7 @@ import io
 from importlib import import_module
 from pathlib import Path
 
-from traceview.model import Column, Report, Section
+from traceview.analysis.model import Column, Report, Section
 from traceview.render import result
 
 renderer = import_module("traceview.render.csv")

@@ -10,7 +10,7 @@ from decimal import Decimal
 import pytest
 
 from traceview import render
-from traceview.model import Report
+from traceview.analysis.model import Report
 
 
 def test_every_format_has_a_renderer(report: Report) -> None:

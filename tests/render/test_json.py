@@ -6,7 +6,7 @@ import json
 from importlib import import_module
 from pathlib import Path
 
-from traceview.model import Column, Report
+from traceview.analysis.model import Column, Report
 
 renderer = import_module("traceview.render.json")
 

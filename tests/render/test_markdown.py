@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from traceview.model import Report
+from traceview.analysis.model import Report
 from traceview.render import markdown
 
 

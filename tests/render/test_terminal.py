@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from traceview.model import Column, Report, Section
+from traceview.analysis.model import Column, Report, Section
 from traceview.render import result, terminal
 
 

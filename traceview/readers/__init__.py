@@ -11,8 +11,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from traceview.decode.files import Peek
 from traceview.errors import InputError
-from traceview.files import Peek
 
 _NAMES = (
     "kineto",

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 
-from traceview.files import Peek, Stream
-from traceview.layerlog import LayerLog, LayerTime, ns, whole
-from traceview.sink import Sink
+from traceview.decode.files import Peek, Stream
+from traceview.ingest.layer_times import LayerLog, LayerTime, ns, whole
+from traceview.ingest.sink import Sink
 
 NAME = "cntk_timing"
 TITLE = "CNTK node timing"

@@ -12,10 +12,10 @@ import json
 import re
 from typing import Any
 
-from traceview.eventroutes import Route
-from traceview.eventtables import Form, fill, query, quote_long_times
-from traceview.files import Peek, Stream
-from traceview.sink import Sink
+from traceview.decode.files import Peek, Stream
+from traceview.ingest.fast_path import Route
+from traceview.ingest.sink import Sink
+from traceview.ingest.trace_events import Form, fill, query, quote_long_times
 
 NAME = "kineto"
 TITLE = "PyTorch profiler (Kineto) JSON"

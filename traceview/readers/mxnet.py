@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 
-from traceview.eventtables import SHARED, Form, fill
-from traceview.files import Peek, Stream
-from traceview.sink import Sink
+from traceview.decode.files import Peek, Stream
+from traceview.ingest.sink import Sink
+from traceview.ingest.trace_events import SHARED, Form, fill
 
 NAME = "mxnet"
 TITLE = "MXNet profiler JSON"

@@ -15,14 +15,14 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from traceview.arrowtables import TABLE_FILE
+from traceview.decode.arrow import TABLE_FILE
+from traceview.decode.columns import Owner, Tables
+from traceview.decode.databases import open_tables, sqlite_tables
+from traceview.decode.files import Peek, Stream
 from traceview.errors import InputError
-from traceview.files import Peek, Stream
-from traceview.foreigntables import open_tables, sqlite_tables
-from traceview.ingest import Ingest
+from traceview.ingest.foreign_tables import Ingest
+from traceview.ingest.sink import Sink
 from traceview.paths import content
-from traceview.sink import Sink
-from traceview.wanted import Owner, Tables
 
 NAME = "nsys"
 TITLE = "Nsight Systems export (SQLite, Parquet folder, Arrow)"

@@ -17,11 +17,11 @@ from functools import cache
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from traceview.files import Peek, Stream
-from traceview.logtables import Header, register
+from traceview.decode.files import Peek, Stream
+from traceview.decode.printed_tables import Header, register
+from traceview.decode.text_lines import Lines
+from traceview.ingest.sink import Sink
 from traceview.paths import content
-from traceview.sink import Sink
-from traceview.textlines import Lines
 
 NAME = "nsys_csv"
 TITLE = "nsys stats CSV (cuda_gpu_trace, cuda_api_trace, nvtx_pushpop_trace, *_sum)"
@@ -87,7 +87,7 @@ def read(stream: Stream, sink: Sink) -> None:
             if mark < len(batch):
                 _read_mark(log, batch[mark].as_py(), sink)
             start = mark + 1
-    lines.report(sink)
+    lines.report(sink.problem)
     shared = sink.connection.execute(_SHARED_NUMBERS).fetchall()[0][0]
     if shared:
         sink.problem("calls of several processes with one number: what they launched cannot be told", shared)

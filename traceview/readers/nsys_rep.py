@@ -15,11 +15,11 @@ import subprocess
 from functools import lru_cache
 from pathlib import Path
 
-from traceview import scratch
+from traceview.decode.files import Peek, Stream, plain_file
 from traceview.errors import InputError
-from traceview.files import Peek, Stream, plain_file
+from traceview.ingest.sink import Sink
+from traceview.paths import temporary_folder
 from traceview.readers import nsys
-from traceview.sink import Sink
 
 NAME = "nsys_rep"
 TITLE = "Nsight Systems report (.nsys-rep, .qdrep), where nsys is installed"
@@ -69,7 +69,7 @@ def _exported(path: Path, size: int, mtime_ns: int) -> Path:
             f"{path.name} is a report of Nsight Systems {written_by}, which only nsys can open, and nsys is not "
             f"installed here. Where it is, run `{command}` and give traceview the result."
         )
-    target = _exports.enter_context(scratch.folder("traceview-nsys-")) / "export.sqlite"
+    target = _exports.enter_context(temporary_folder("traceview-nsys-")) / "export.sqlite"
     with plain_file(path) as (plain, _):
         run = subprocess.run(
             [tool, "export", "--type", "sqlite", "--force-overwrite", "true", "-o", str(target), str(plain)],

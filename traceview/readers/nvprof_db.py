@@ -3,7 +3,7 @@
 Capture with `nvprof -o trace.nvvp COMMAND`. Format: SQLite, one table per kind of CUPTI activity record
 (https://docs.nvidia.com/cupti/api/). Times are nanoseconds since 1970. Functions are recorded as numbers; their names
 are in `nvprof_calls.csv` (as cupti_runtime_cbid.h and cupti_driver_cbid.h of CUDA 11.8 number them). A database of
-several processes is read as one rank each (`nvprofowners.py`).
+several processes is read as one rank each (`decode/nvprof_processes.py`).
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.csv
 
-from traceview.files import Peek, Stream
-from traceview.foreigntables import open_tables, sqlite_tables
-from traceview.ingest import Ingest
-from traceview.nvprofowners import Callers, Owned, processes
+from traceview.decode.databases import open_tables, sqlite_tables
+from traceview.decode.files import Peek, Stream
+from traceview.decode.nvprof_processes import Callers, Owned, processes
+from traceview.ingest.foreign_tables import Ingest
+from traceview.ingest.sink import Sink
 from traceview.paths import content
-from traceview.sink import Sink
 
 NAME = "nvprof"
 TITLE = "nvprof database (.nvvp, .nvprof)"

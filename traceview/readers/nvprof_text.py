@@ -17,11 +17,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from traceview.files import Peek, Stream
-from traceview.logtables import Header, register
+from traceview.decode.files import Peek, Stream
+from traceview.decode.printed_tables import Header, register
+from traceview.decode.text_lines import Lines
+from traceview.ingest.sink import Sink
 from traceview.paths import content
-from traceview.sink import Sink
-from traceview.textlines import Lines
 
 NAME = "nvprof_text"
 TITLE = "nvprof text or CSV (--print-gpu-trace, --print-api-trace, summaries)"
@@ -104,7 +104,7 @@ def read(stream: Stream, sink: Sink, part: int | None = None) -> None:
     lines = Lines(stream)
     for batch in lines:
         _read_batch(log, batch, sink)
-    lines.report(sink)
+    lines.report(sink.problem)
     sink.write_rows("ranks", [{"pid": log.process or log.pid}])
     names = {_device_number(name, log.devices): re.sub(r"\s*\(\d*\)?$", "", name) for name in log.devices}
     sink.write_rows("devices", [{"device": at, "name": name, "kind": "gpu"} for at, name in names.items()])

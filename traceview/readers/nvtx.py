@@ -14,12 +14,12 @@ from functools import cache
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from traceview.decode.files import Peek, Stream
+from traceview.decode.text_lines import Lines
 from traceview.errors import InputError
-from traceview.files import Peek, Stream
+from traceview.ingest.sink import Sink
 from traceview.paths import content
-from traceview.sink import Sink
 from traceview.sql import Query, load_folder
-from traceview.textlines import Lines
 
 NAME = "nvtx"
 TITLE = "NVTX ranges, recorded without Nsight"
@@ -81,7 +81,7 @@ def _parse(stream: Stream, sink: Sink) -> tuple[int, int]:
         if n_kept < len(said):
             sink.problem("line of NVTX that is cut or damaged", len(said) - n_kept)
         into = "INSERT INTO nvtx BY NAME"
-    lines.report(sink)
+    lines.report(sink.problem)
     return pid, n_lost
 
 

@@ -17,10 +17,10 @@ from functools import cache
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from traceview.files import Peek, Stream
+from traceview.decode.files import Peek, Stream
+from traceview.decode.text_lines import Lines
+from traceview.ingest.sink import Sink
 from traceview.paths import content
-from traceview.sink import Sink
-from traceview.textlines import Lines
 
 NAME = "onednn"
 TITLE = "oneDNN verbose log"
@@ -64,7 +64,7 @@ def read(stream: Stream, sink: Sink) -> None:
         ends = "SELECT max(start_ns + dur_ns) FROM stage.primitives WHERE id >= $1"
         elapsed = sink.connection.execute(ends, [sink.next_id]).fetchall()[0][0] or elapsed
         sink.next_id += len(chosen)
-    lines.report(sink)
+    lines.report(sink.problem)
     if stamped and sink.zero_unix_ns is None:
         sink.zero_unix_ns = 0
     if not stamped and beside is not None:

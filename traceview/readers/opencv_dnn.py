@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 import statistics
 
-from traceview.files import Peek, Stream
-from traceview.layerlog import LayerLog, LayerTime
-from traceview.sink import Sink
+from traceview.decode.files import Peek, Stream
+from traceview.ingest.layer_times import LayerLog, LayerTime
+from traceview.ingest.sink import Sink
 
 NAME = "opencv_dnn"
 TITLE = "OpenCV's timing of layers"

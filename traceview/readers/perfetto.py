@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from traceview.decode.files import Peek, Stream
+from traceview.decode.protobuf import Wire
 from traceview.errors import InputError
-from traceview.files import Peek, Stream
-from traceview.protowire import Wire
-from traceview.sink import Sink
+from traceview.ingest.sink import Sink
 
 NAME = "perfetto"
 TITLE = "Perfetto protobuf (only recognised: convert it with traceconv json)"

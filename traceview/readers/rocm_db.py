@@ -14,11 +14,11 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from traceview.files import Peek, Stream
-from traceview.foreigntables import open_tables, sqlite_tables
-from traceview.ingest import Ingest
+from traceview.decode.databases import open_tables, sqlite_tables
+from traceview.decode.files import Peek, Stream
+from traceview.ingest.foreign_tables import Ingest
+from traceview.ingest.sink import Sink
 from traceview.paths import content
-from traceview.sink import Sink
 
 NAME = "rocm_db"
 TITLE = "ROCm databases: rocpd (rocprofv3) and rpd (rocmProfileData)"

@@ -15,10 +15,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from traceview.files import Peek, Stream
-from traceview.jsonevents import EventSplitter, lines_table
+from traceview.decode.files import Peek, Stream
+from traceview.decode.json_events import EventSplitter, lines_table
+from traceview.ingest.sink import Sink
 from traceview.paths import content
-from traceview.sink import Sink
 
 NAME = "rocprofv3"
 TITLE = "rocprofv3 JSON"

@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from traceview import hlo
-from traceview.eventtables import SHARED, Form, fill
-from traceview.files import Peek, Stream
+from traceview.decode import hlo
+from traceview.decode.files import Peek, Stream
+from traceview.ingest.sink import Sink
+from traceview.ingest.trace_events import SHARED, Form, fill
 from traceview.readers import xplane
-from traceview.sink import Sink
 
 NAME = "tf_trace"
 TITLE = "trace.json.gz of TensorFlow 2 and JAX"

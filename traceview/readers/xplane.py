@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from traceview import hlo, xspace
+from traceview.decode import hlo, xspace
+from traceview.decode.files import Peek, Stream, ahead, mapped
+from traceview.decode.protobuf import PAD, Wire
+from traceview.decode.xspace import Plane
 from traceview.errors import InputError
-from traceview.files import Peek, Stream, ahead, mapped
+from traceview.ingest.sink import LATEST_NS, WEEK_NS, Sink
 from traceview.paths import content
-from traceview.protowire import PAD, Wire
-from traceview.sink import LATEST_NS, WEEK_NS, Sink
-from traceview.xspace import Plane
 
 NAME = "xplane"
 TITLE = "XPlane (.xplane.pb) of TensorFlow 2, Keras, JAX and PyTorch/XLA"

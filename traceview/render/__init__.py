@@ -13,7 +13,7 @@ from decimal import Decimal
 from json import dumps
 from typing import Any
 
-from traceview.model import Column, Report, Section
+from traceview.analysis.model import Column, Report, Section
 
 FORMATS = {
     "table": "traceview.render.terminal",

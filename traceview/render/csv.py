@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
-from traceview.model import Column, Report
+from traceview.analysis.model import Column, Report
 from traceview.render import clean, flat, unique
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")

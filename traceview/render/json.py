@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from traceview.model import Column, Report, Section
+from traceview.analysis.model import Column, Report, Section
 from traceview.render import plain, unique
 
 _encode = json.JSONEncoder(allow_nan=False).encode

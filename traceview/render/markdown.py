@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-from traceview.model import Report, Section
+from traceview.analysis.model import Report, Section
 from traceview.render import clean, flat, unique
-from traceview.units import NULL, Style, is_number, style
+from traceview.render.units import NULL, Style, is_number, style
 
 _PLAIN = re.compile(r"[0-9A-Za-z]+(?:[ _][0-9A-Za-z]+)*")
 _ACTIVE = re.compile(

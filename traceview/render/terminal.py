@@ -20,9 +20,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from traceview.model import Report, Section
+from traceview.analysis.model import Report, Section
 from traceview.render import clean, flat, result, unique
-from traceview.units import NULL, Style, is_number, style
+from traceview.render.units import NULL, Style, is_number, style
 
 __all__ = ["render", "render_rows", "result"]
 

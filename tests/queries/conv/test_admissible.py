@@ -8,7 +8,7 @@ import pytest
 from compared import IMPLICIT, WINOGRAD, network
 from given import Given, pick, section
 
-from traceview import reports
+from traceview.analysis import reports
 
 
 def test_every_algorithm_of_every_layer_with_its_reason(tmp_path: Path) -> None:

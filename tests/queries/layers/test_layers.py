@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from given import Given, pick, section, write
 
-from traceview import capture
+from traceview.store import views
 
 
 def test_the_update_of_the_weights_is_no_forward_pass_whatever_scope_it_has(tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ def test_of_several_ranks_a_report_shows_what_one_does_in_a_step(tmp_path: Path,
             lasting = 300 + 100 * given.rank
             given.op("aten::conv2d", at, at + lasting, shapes, ("", "", "", "[1, 1]", "[0, 0]", "[1, 1]", "1"))
     write(tmp_path, *ranks)
-    found = section(capture.connect(tmp_path), report)
+    found = section(views.connect(tmp_path), report)
     devices = [row for row in found if row.get("category") != "(no device busy)"]
     assert sum(row[column] for row in devices) == 350_000
     assert [row["calls"] for row in devices if "calls" in row] in ([], [1.0])

@@ -9,7 +9,7 @@ import pytest
 from advised import training
 from given import Given, conv, conv_backward, pick, section
 
-from traceview import advice
+from traceview.analysis import advice
 
 TO_NHWC = "void cudnn::ops::nchwToNhwcKernel<float, float, float, false, true>(int)"
 DGRAD = "void cudnn::cnn::dgrad_engine<float>(int)"

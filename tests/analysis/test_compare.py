@@ -1,0 +1,339 @@
+"""Comparison of runs: what is measured, when runs may be ranked, how layers are matched, how differences add up."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import duckdb
+import pytest
+from compared import GEMM, IMPLICIT, WINOGRAD, measured, network, stepping, table
+from given import Given, conv
+
+from traceview import sql
+from traceview.analysis import compare
+from traceview.errors import InputError, UsageError
+from traceview.store import views
+
+FOLDER = Path(__file__).resolve().parents[2] / "queries/compare"
+QUERIES = sorted(FOLDER.rglob("*.sql"))
+
+
+def test_the_plan_is_the_folder() -> None:
+    about = tomllib.loads((FOLDER / "compare.toml").read_text(encoding="utf-8"))
+    for part, where in (("window", "window"), ("facts", "facts"), ("views", "views"), ("sections", ".")):
+        assert set(about[part]) == {path.stem for path in (FOLDER / where).glob("*.sql")}
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> compare.Run:
+    return measured(Given(), tmp_path_factory.mktemp("empty"))
+
+
+def test_facts_have_the_columns_and_types_that_a_saved_comparison_holds(empty: compare.Run) -> None:
+    for query in compare.plan().facts:
+        fact = empty.facts[query.name]
+        assert [name for name, _ in fact.columns] == list(query.columns), query.name
+        assert {type_ for _, type_ in fact.columns} <= compare.TYPES, query.name
+
+
+def test_sections_have_the_columns_their_headers_explain_and_a_stated_order(empty: compare.Run) -> None:
+    report = compare.compare([empty, empty])
+    for query, section in zip(compare.plan().sections, report.sections, strict=True):
+        assert [column.name for column in section.columns] == list(query.columns), query.name
+        assert all(query.columns.values()) and query.cannot and query.doc
+        assert section.bar is None or section.bar in query.columns
+        assert section.rows or section.note
+        assert re.search(r"(?im)^order by ", query.body), query.name
+
+
+@pytest.mark.parametrize("path", QUERIES, ids=lambda path: path.stem)
+def test_a_query_has_the_parameters_of_its_header(path: Path) -> None:
+    query = sql.load(path)
+    statement = duckdb.extract_statements(query.body)[0]
+    assert set(statement.named_parameters) == set(query.params)
+
+
+def test_nothing_can_be_said_of_empty_captures(empty: compare.Run) -> None:
+    report = compare.compare([empty, empty])
+    assert {row["verdict"] for row in table(report, "conditions")} == {"not recorded"}
+    assert table(report, "ranking")[1]["verdict"] == "no steps: whole recordings are compared, not ranked"
+
+
+def test_a_step_is_taken_apart_so_that_the_parts_add_up(tmp_path: Path) -> None:
+    fast = measured(stepping((1000, 1010, 990), busy=100), tmp_path / "fast")
+    slow = measured(stepping((1500, 1510, 1490), busy=300), tmp_path / "slow")
+    rows = table(compare.compare([fast, slow]), "difference")
+    found = [(row["part"], round(row["base_ns"]), round(row["busy_ns"]), row["share_pct"]) for row in rows]
+    assert found == [
+        ("(whole step)", 1_000_000, 1_500_000, 100),
+        ("(no device busy)", 900_000, 1_200_000, pytest.approx(60)),
+        ("gemm", 100_000, 300_000, pytest.approx(40)),
+    ]
+
+
+def test_welchs_t_on_known_numbers(tmp_path: Path) -> None:
+    """Means 1000 and 1020, sample deviations 10 and 20, five steps each: t = 2, degrees of freedom 5.88."""
+    quiet = [
+        1000 + 10 * x for x in (-1.2649110640673518, -0.6324555320336759, 0, 0.6324555320336759, 1.2649110640673518)
+    ]
+    loud = [1020 + 2 * (x - 1000) for x in quiet]
+    a, b = measured(stepping(quiet), tmp_path / "a"), measured(stepping(loud), tmp_path / "b")
+    row = table(compare.compare([a, b]), "ranking")[1]
+    assert (row["diff_ns"], row["sd_ns"]) == (pytest.approx(20_000, abs=1), pytest.approx(20_000, abs=1))
+    assert row["degrees"] == pytest.approx(5.88, abs=0.01)
+    assert row["high_ns"] - row["diff_ns"] == pytest.approx(2.571 * 10_000, rel=1e-4)
+    assert row["verdict"].startswith("within the noise; not checked: model")
+
+
+@pytest.mark.parametrize(
+    ("lengths", "verdict"),
+    [
+        ((1100, 1101, 1099, 1100, 1100), "larger than the noise; "),
+        ((1100, 1101, 1099), "larger than the noise (few steps); "),
+        ((1003, 999, 1001, 997, 1004), "within the noise; "),
+        ((1100,), "cannot tell from noise: fewer than two steps"),
+    ],
+)
+def test_a_difference_is_held_against_the_noise(tmp_path: Path, lengths: tuple[float, ...], verdict: str) -> None:
+    a = measured(stepping((1000, 1004, 996, 1002, 998)), tmp_path / "a")
+    b = measured(stepping(lengths), tmp_path / "b")
+    first, second = table(compare.compare([a, b]), "ranking")
+    assert second["verdict"].startswith(verdict)
+    assert (first["place"], second["place"]) == (1, 2)
+
+
+def test_equal_steps_without_any_spread_differ_by_any_difference(tmp_path: Path) -> None:
+    a, b = (measured(stepping((length,) * 3), tmp_path / str(length)) for length in (1000, 1001))
+    assert table(compare.compare([a, b]), "ranking")[1]["verdict"].startswith("larger than the noise")
+    assert table(compare.compare([a, a]), "ranking")[1]["verdict"].startswith("within the noise")
+
+
+def verdicts(a: compare.Run, b: compare.Run, *accepted: str) -> dict[str, str]:
+    return {row["condition"]: row["verdict"] for row in table(compare.compare([a, b], accepted), "conditions")}
+
+
+def test_another_batch_is_shown_and_not_ranked(tmp_path: Path) -> None:
+    a = measured(network((IMPLICIT, IMPLICIT)), tmp_path / "a")
+    b = measured(network((IMPLICIT, IMPLICIT), batch=8), tmp_path / "b")
+    assert verdicts(a, b) == {"model": "same", "batch": "differs", "precision": "same", "passes": "same"}
+    first, second = table(compare.compare([a, b]), "ranking")
+    assert (second["place"], second["verdict"]) == (None, "not ranked: batch differs")
+    assert second["diff_ns"] == 0 and first["place"] == 1
+    assert verdicts(a, b, "batch")["batch"] == "differs (accepted)"
+    assert [row["place"] for row in table(compare.compare([a, b], ["batch"]), "ranking")] == [1, 1]
+
+
+def test_another_model_is_named_by_what_only_one_has(tmp_path: Path) -> None:
+    a = measured(network((IMPLICIT, IMPLICIT)), tmp_path / "a")
+    b = measured(network((IMPLICIT,), names=("conv1",)), tmp_path / "b")
+    row = table(compare.compare([a, b]), "conditions")[0]
+    assert (row["verdict"], row["detail"]) == ("differs", "only in A: 16x8x3x3 (1)")
+    assert row["base_value"] == "filters: 2, 1,752 parameters"
+
+
+def test_a_model_without_convolutions_is_another_although_its_products_agree(tmp_path: Path) -> None:
+    both = [stepping((1000, 1001, 999), busy=10) for _ in range(2)]
+    for given in both:
+        for start in (0, 1000, 2000):
+            given.op("aten::addmm", start + 300, start + 310, [(16,), (4, 8), (8, 16)])
+            given.kernel(GEMM, start + 320, start + 330, launched=start + 301)
+    for start in (0, 1000, 2000):
+        conv(both[1], start + 100, (4, 8, 16, 16), (8, 8, 3, 3), padding=1)
+        both[1].kernel(IMPLICIT, start + 120, start + 160, launched=start + 102)
+    a, b = (measured(given, tmp_path / name) for given, name in zip(both, "ab", strict=True))
+    for pair, side in (((a, b), "this run"), ((b, a), "A")):
+        model = table(compare.compare(pair), "conditions")[0]
+        assert (model["verdict"], model["detail"]) == ("differs", f"only in {side}: 8x8x3x3 (1)")
+
+
+def test_training_is_not_ranked_against_inference(tmp_path: Path) -> None:
+    a = measured(network((IMPLICIT, IMPLICIT)), tmp_path / "a")
+    b = measured(network((IMPLICIT, IMPLICIT), backward=True), tmp_path / "b")
+    assert verdicts(a, b)["passes"] == "differs"
+    assert verdicts(b, b)["passes"] == "same"
+
+
+def test_layers_are_matched_by_filter_and_place_whatever_they_are_called(tmp_path: Path) -> None:
+    a = measured(network((IMPLICIT, IMPLICIT)), tmp_path / "a")
+    b = measured(network((WINOGRAD, IMPLICIT), names=("features.0", "features.3")), tmp_path / "b")
+    rows = table(compare.compare([a, b]), "convolutions")
+    found = {
+        (row["base_layer"], row["layer"], row["base_algorithm"], row["algorithm"], row["matched_by"]) for row in rows
+    }
+    assert found == {
+        ("conv1", "features.0", "implicit_gemm", "winograd", "filter and place"),
+        ("conv2", "features.3", "implicit_gemm", "implicit_gemm", "filter and place"),
+    }
+    layers = table(compare.compare([a, b]), "layers")
+    assert {(row["base_layer"], row["layer"], row["kind"]) for row in layers} == {
+        ("conv1", "features.0", "convolution 8x8x3x3"),
+        ("conv2", "features.3", "convolution 16x8x3x3"),
+    }
+
+
+def test_where_one_run_records_no_shapes_layers_are_matched_by_name_else_by_algorithm(tmp_path: Path) -> None:
+    shaped = network((IMPLICIT, IMPLICIT))
+    shapeless = network((IMPLICIT, IMPLICIT))
+    for at in (500, 1500, 2500):
+        shapeless.span("module", "conv3", at - 5, at + 50)
+        shapeless.op("aten::convolution", at, at + 10)
+        shapeless.kernel(WINOGRAD, at + 20, at + 140, launched=at + 2)
+    shapeless.rows["ops"] = [{**row, "shapes": None, "inputs": None} for row in shapeless.rows["ops"]]
+    a, b = measured(shaped, tmp_path / "a"), measured(shapeless, tmp_path / "b")
+    rows = table(compare.compare([a, b]), "convolutions")
+    assert {(row["base_layer"], row["layer"], row["diff_ns"], row["matched_by"]) for row in rows} == {
+        ("conv1", "conv1", 0, "layer"),
+        ("conv2", "conv2", 0, "layer"),
+        (None, "conv3", 120_000, None),
+    }
+    for given in (shaped, shapeless):
+        given.rows["ranges"] = [row for row in given.rows["ranges"] if row["kind"] == "step"]
+    a, b = measured(shaped, tmp_path / "c"), measured(shapeless, tmp_path / "d")
+    rows = table(compare.compare([a, b]), "convolutions")
+    assert {(row["base_algorithm"], row["algorithm"], row["diff_ns"], row["matched_by"]) for row in rows} == {
+        ("implicit_gemm", "implicit_gemm", 0, "algorithm"),
+        (None, "winograd", 120_000, None),
+    }
+
+
+def test_without_operators_a_gradient_is_no_forward_time(tmp_path: Path) -> None:
+    given = stepping((1000, 1000, 1000))
+    for start in (0, 1000, 2000):
+        given.span("module", "conv1", start + 200, start + 300)
+        for number, name in enumerate((IMPLICIT, "wgrad_alg0_engine", "vectorized_elementwise_kernel<4>")):
+            at = start + 220 + 100 * number
+            given.kernel(name, at, at + 40 + number, launched=start + 210 + number)
+    run = measured(given, tmp_path)
+    (row,) = table(compare.compare([run, run]), "layers")
+    assert (row["layer"], row["forward_ns"], row["backward_ns"]) == ("conv1", 40_000, 41_000)
+
+
+def test_the_batch_is_that_of_most_steps(tmp_path: Path) -> None:
+    given = stepping((1000, 1000, 1000), busy=10)
+    for step, batch in enumerate((3, 4, 4)):
+        conv(given, 1000 * step + 100, (batch, 8, 16, 16), (8, 8, 3, 3), padding=1)
+        given.kernel(IMPLICIT, 1000 * step + 120, 1000 * step + 160, launched=1000 * step + 102)
+    assert measured(given, tmp_path).value("batch") == 4
+
+
+def test_what_has_no_counterpart_stands_alone(tmp_path: Path) -> None:
+    a = measured(network((IMPLICIT, IMPLICIT)), tmp_path / "a")
+    b = measured(network((IMPLICIT,), names=("conv1",)), tmp_path / "b")
+    rows = table(compare.compare([a, b]), "convolutions")
+    assert [(row["base_layer"], row["layer"], row["total_ns"], row["matched_by"]) for row in rows] == [
+        ("conv2", None, 0, None),
+        ("conv1", "conv1", 40_000, "filter and place"),
+    ]
+
+
+def test_ranks_are_averaged(tmp_path: Path) -> None:
+    one = measured(stepping((1000, 1000)), tmp_path / "one")
+    two = measured([stepping((1000, 1000), 100), stepping((1200, 1200), 300, rank=1)], tmp_path / "two")
+    report = compare.compare([one, two])
+    assert [row["ranks"] for row in table(report, "runs")] == [1, 2]
+    assert [(row["base_ns"], row["busy_ns"]) for row in table(report, "difference") if row["part"] == "gemm"] == [
+        (100_000, 200_000)
+    ]
+    assert table(report, "ranking")[1]["diff_ns"] == 100_000
+
+
+def test_chosen_steps_only(tmp_path: Path) -> None:
+    run = measured(stepping((1000, 2000, 3000)), tmp_path, first=2, last=3)
+    assert (run.value("steps"), run.value("step_ns")) == (2, 2_500_000)
+    with pytest.raises(UsageError, match="none of the steps asked for"):
+        measured(stepping((1000,)), tmp_path / "other", first=7, last=9)
+
+
+def test_whole_recordings_are_totals(tmp_path: Path) -> None:
+    given = stepping((1000, 1000, 1000))
+    run = measured(given, tmp_path, whole=True)
+    assert (run.has_steps, run.value("step_ns"), run.value("busy_ns")) == (False, 2_100_000, 300_000)
+
+
+def test_a_cpu_beside_a_gpu(tmp_path: Path) -> None:
+    given = Given()
+    given.device("Intel(R) Xeon(R)", kind="cpu")
+    for step in range(3):
+        given.span("step", f"step#{step + 1}", 1000 * step, 1000 * step + 1000)
+        given.op("aten::mm", 1000 * step + 100, 1000 * step + 500)
+    host = measured(given, tmp_path / "host")
+    device = measured(stepping((1000, 1000, 1000)), tmp_path / "device")
+    report = compare.compare([host, device])
+    assert [row["device"] for row in table(report, "runs")] == ["Intel(R) Xeon(R)", "NVIDIA A100-SXM4-40GB"]
+    names = {row["name"]: round(row["diff_ns"]) for row in table(report, "names")}
+    assert names == {"aten::mm": -400_000, GEMM: 100_000}
+
+
+def test_memory_is_compared_counter_by_counter(tmp_path: Path) -> None:
+    runs = []
+    for peak in (100, 150):
+        given = stepping((1000, 1000))
+        for at, value in ((0, 10), (500, peak)):
+            given.add("counters", name="allocated_bytes", value=value, start_ns=at)
+        runs.append(measured(given, tmp_path / str(peak)))
+    (row,) = table(compare.compare(runs), "memory")
+    assert (row["counter"], row["base_bytes"], row["peak_bytes"], row["ratio"]) == ("allocated_bytes", 100, 150, 1.5)
+
+
+def test_a_saved_run_compares_like_the_capture(tmp_path: Path) -> None:
+    a = measured(network((IMPLICIT, IMPLICIT)), tmp_path / "a")
+    b = measured(network((WINOGRAD, IMPLICIT)), tmp_path / "b")
+    again = compare.restored(json.loads(json.dumps(compare.saved([a, b]))), "saved.json")
+    assert compare.compare([again, b]) == compare.compare([a, b])
+
+
+@pytest.mark.parametrize(
+    "damage", ["[]", "null", '[{"name": "x"}]', '[{"name": 1, "footer": [], "facts": {"run": 3}}]']
+)
+def test_a_damaged_comparison_is_said_in_a_sentence(damage: str) -> None:
+    with pytest.raises(InputError, match="is no comparison"):
+        compare.restored(json.loads(damage), "saved.json")
+
+
+def test_hostile_facts_are_refused(tmp_path: Path) -> None:
+    run = measured(stepping((1000, 1000)), tmp_path)
+    for table_, change in (
+        ("cell", {"columns": [["category", "VARCHAR); DROP TABLE x"]], "rows": []}),
+        ("run", {"columns": [list(column) for column in run.facts["run"].columns], "rows": []}),
+        ("name", {"columns": [list(column) for column in run.facts["name"].columns], "rows": [["too", "short"]]}),
+    ):
+        data = compare.saved([run])
+        data[0]["facts"][table_] = change
+        with pytest.raises(InputError):
+            compare.restored(data, "saved.json")
+    data = compare.saved([run])
+    data[0]["facts"]["name"]["rows"][0][2] = "many"
+    with pytest.raises(InputError, match="holds a value that is none"):
+        compare.compare([compare.restored(data, "saved.json")])
+
+
+def test_too_many_runs(empty: compare.Run) -> None:
+    with pytest.raises(UsageError, match="at most 26"):
+        compare.compare([empty] * 27)
+
+
+def test_a_limit_holds_per_run(empty: compare.Run, tmp_path: Path) -> None:
+    a, b = (measured(stepping((1000, 1000), busy), tmp_path / str(busy)) for busy in (100, 200))
+    cut = compare.cut(compare.compare([a, b, b]), 1)
+    section = next(section for section in cut.sections if section.name == "difference")
+    assert [row[:2] for row in section.rows] == [("B", "(whole step)"), ("C", "(whole step)")]
+    assert section.note == "4 of 6 rows left out: 1 per run are shown (--limit 0 shows all)."
+
+
+def test_only_what_the_queries_rest_on_is_made(tmp_path: Path) -> None:
+    given = stepping((1000, 1000))
+    given.open(tmp_path).close()
+    with views.connect(tmp_path, compare.asked()) as connection:
+        assert compare.measure(connection, "x", None, whole=False).has_steps
+
+
+def test_precisions_stand_in_one_order(tmp_path: Path) -> None:
+    """Else two runs alike would differ by chance."""
+    given = network((IMPLICIT, IMPLICIT))
+    for at, dtype in ((2500, "f64"), (2600, "c10::Half"), (2700, "bf16")):
+        conv(given, at, (4, 8, 16, 16), (8, 8, 3, 3), dtype=dtype)
+        given.kernel(IMPLICIT, at + 20, at + 30, launched=at + 2)
+    assert measured(given, tmp_path).value("precision") == "bf16, fp16, fp32, fp64"

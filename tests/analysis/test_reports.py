@@ -1,0 +1,126 @@
+"""Reports are folders: sections in order, notes for what cannot be answered, parameters by type, a footer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from traceview.analysis import reports
+from traceview.analysis.model import Column
+from traceview.errors import UsageError
+from traceview.store import views
+
+SECTION = """-- title = "Kernels"
+-- doc = "Of all of them."
+-- [params]
+-- least = {{ type = "BIGINT", doc = "only from this duration on", default = 0 }}
+-- step = {{ type = "BIGINT", doc = "only this step" }}
+-- [columns]
+-- name = "its name"
+SELECT name, dur_ns FROM kernels WHERE dur_ns >= $least AND ($step IS NULL OR step = $step) ORDER BY {order}
+"""
+
+EMPTY = """-- title = "Nothing"
+-- cannot = "There is nothing in this trace."
+SELECT name FROM kernels WHERE false
+"""
+
+
+@pytest.fixture
+def queries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of queries with the reports `demo` and `overview`."""
+    for name in ("demo", "overview"):
+        folder = tmp_path / "queries" / name
+        folder.mkdir(parents=True)
+        (folder / "report.toml").write_text(f'title = "{name}"\ndoc = "Of it."\nsections = ["up", "down", "none"]\n')
+        (folder / "up.sql").write_text(SECTION.format(order="dur_ns"))
+        (folder / "down.sql").write_text(SECTION.format(order="dur_ns DESC"))
+        (folder / "none.sql").write_text(EMPTY)
+    (tmp_path / "queries" / "views").mkdir()
+    (tmp_path / "queries" / "views" / "kernels.sql").write_text("-- title = 'k'\nSELECT * FROM raw.kernels")
+    (tmp_path / "queries" / "views" / "busy.sql").write_text("-- title = 'b'\n-- FROM idle\nSELECT * FROM kernels")
+    monkeypatch.setattr(reports, "content", lambda folder: tmp_path / folder)
+    return tmp_path / "queries"
+
+
+@pytest.fixture
+def connection() -> duckdb.DuckDBPyConnection:
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE kernels(name VARCHAR, dur_ns BIGINT, step BIGINT)")
+    connection.execute("INSERT INTO kernels VALUES ('a', 10, 1), ('b', 20, 2), ('c', 30, 2)")
+    return connection
+
+
+def test_names_start_with_the_overview(queries: Path) -> None:
+    assert reports.names() == ["overview", "demo"]
+
+
+def test_sections_in_order_with_columns_and_notes(queries: Path, connection: duckdb.DuckDBPyConnection) -> None:
+    report = reports.run(connection, "demo")
+    assert (report.name, report.title, report.doc, report.footer) == ("demo", "demo", "Of it.", ())
+    up, down, none = report.sections
+    assert up.rows == (("a", 10), ("b", 20), ("c", 30))
+    assert up.columns == (Column("name", "VARCHAR", "its name"), Column("dur_ns", "BIGINT", ""))
+    assert (up.title, up.doc, up.note) == ("Kernels", "Of all of them.", None)
+    assert down.rows == up.rows[::-1]
+    assert (none.rows, none.note) == ((), "There is nothing in this trace.")
+
+
+def test_parameters_are_texts_of_a_type(queries: Path, connection: duckdb.DuckDBPyConnection) -> None:
+    report = reports.run(connection, "demo", {"least": "15", "step": "2", "other": "x"})
+    assert report.sections[0].rows == (("b", 20), ("c", 30))
+    assert reports.run(connection, "demo", {"least": "99"}).sections[0].note == reports.NO_ROWS
+    with pytest.raises(UsageError, match="least = 'much' is no BIGINT: only from this duration on"):
+        reports.run(connection, "demo", {"least": "much"})
+
+
+def test_a_parameter_is_a_value_and_never_sql(queries: Path, connection: duckdb.DuckDBPyConnection) -> None:
+    with pytest.raises(UsageError, match="is no BIGINT"):
+        reports.run(connection, "demo", {"least": "0; DROP TABLE kernels"})
+    assert connection.execute("SELECT count(*) FROM kernels").fetchall() == [(3,)]
+
+
+def test_the_footer_is_a_query(queries: Path, connection: duckdb.DuckDBPyConnection) -> None:
+    (queries / "footer.sql").write_text("-- title = 'f'\nSELECT 'kernels: ' || count(*) FROM kernels")
+    assert reports.run(connection, "demo").footer == ("kernels: 3",)
+
+
+def test_an_unknown_report_names_what_there_is(queries: Path) -> None:
+    with pytest.raises(UsageError, match=r"no report 'demi'; did you mean demo\? The reports are: overview, demo\."):
+        reports.load("demi")
+    with pytest.raises(UsageError, match=r"no report '\.\./demo'"):
+        reports.load("../demo")
+
+
+def test_cut_says_how_many_are_left_out(queries: Path, connection: duckdb.DuckDBPyConnection) -> None:
+    report = reports.run(connection, "demo")
+    short = reports.cut(report, 2)
+    assert short.sections[0].rows == (("a", 10), ("b", 20))
+    assert short.sections[0].note == "2 of 3 rows; 1 left out (--limit 0 shows all)."
+    assert short.sections[2] == report.sections[2]
+    assert reports.cut(report, 0) == reports.cut(report, None) == reports.cut(report, 3) == report
+
+
+def test_views_a_query_rests_on() -> None:
+    found = views.resting_on("SELECT 1 FROM busy b JOIN raw.kernels USING (id) -- FROM steps")
+    assert found[-1] == "busy" and found.index("kernels") < found.index("activities") < found.index("busy")
+    assert "steps" not in found
+    assert views.resting_on("SELECT 1 FROM raw.kernels") == []
+
+
+def test_schema_explains_views_and_recorded_tables() -> None:
+    connection = duckdb.connect()
+    connection.execute("CREATE SCHEMA raw")
+    connection.execute("CREATE TABLE raw.kernels(id BIGINT, name VARCHAR, dur_ns BIGINT)")
+    connection.execute("CREATE VIEW kernels AS SELECT *, 'conv' AS category, dur_ns AS end_ns FROM raw.kernels")
+    (section,) = reports.schema(connection).sections
+    assert section.name == "kernels" and section.doc.startswith("One kernel on a device stream")
+    meanings = {row[0]: (row[1], row[2]) for row in section.rows}
+    assert meanings["name"] == ("VARCHAR", "kernel name, as recorded")
+    assert meanings["dur_ns"] == ("BIGINT", "duration in nanoseconds, never negative")
+    assert "what it does" in meanings["category"][1]
+    assert reports.schema(connection, "raw.kernels").sections[0].doc == "As recorded: one kernel on a device stream."
+    with pytest.raises(UsageError, match="did you mean kernels"):
+        reports.schema(connection, "kernel")

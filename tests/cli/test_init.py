@@ -1,0 +1,81 @@
+"""Exit codes, and the last resort: a fault of ours is one sentence, and with --debug a traceback."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from traceview import cli, store
+from traceview.cli import list as list_verb
+
+SAMPLE = Path(__file__).resolve().parents[2] / "samples/kineto/torch-2.13.0-lenet-cpu.json.gz"
+
+HEAD_BYTES, BLOCK_BYTES = 3 * 4096, 256 * 1024
+"""Of a database of DuckDB. Each block begins with its check sum."""
+
+
+def broken(*_: object, **__: object) -> int:
+    raise RuntimeError("bad \x1b[31mname\nsecond line")
+
+
+def test_a_fault_while_reading_a_trace(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(store, "open_capture", broken)
+    assert cli.main(["report", "some-trace.json"]) == 3
+    assert capsys.readouterr() == (
+        "",
+        "traceview: an unexpected RuntimeError while reading some-trace.json (bad \\x1b[31mname). "
+        "This is a fault of traceview: --debug shows where; please report it.\n",
+    )
+    monkeypatch.setattr(store, "convert", broken)
+    assert cli.main(["convert", "a", "b", "-o", "c"]) == 3
+    assert "while reading a, b" in capsys.readouterr().err
+
+
+def test_a_fault_elsewhere(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(list_verb, "run", broken)
+    assert cli.main(["list", "formats"]) == 2
+    assert capsys.readouterr().err.startswith("traceview: an unexpected RuntimeError (bad")
+
+
+@pytest.mark.parametrize("command", [["--debug", "report", "x"], ["report", "x", "--debug"]])
+def test_debug_hides_nothing(monkeypatch: pytest.MonkeyPatch, command: list[str]) -> None:
+    monkeypatch.setattr(store, "open_capture", broken)
+    with pytest.raises(RuntimeError, match="second line"):
+        cli.main(command)
+
+
+def test_an_expected_failure_is_no_fault(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["report", str(tmp_path / "absent")]) == 3
+    assert capsys.readouterr().err == f"traceview: {tmp_path}/absent does not exist.\n"
+
+
+def test_a_wrong_bit_in_what_is_kept_is_removed_with_it(tmp_path: Path) -> None:
+    trace = tmp_path / SAMPLE.name
+    trace.write_bytes(SAMPLE.read_bytes())
+
+    def report() -> tuple[int, str, str]:
+        command = [sys.executable, "-m", "traceview", "report", str(trace), "layers", "--format", "json"]
+        done = subprocess.run(command, capture_output=True, text=True)
+        # Several threads add up: the last digits of a sum are not the same each time.
+        said = re.sub(r"\d+\.\d+", lambda number: f"{float(number[0]):.9g}", done.stdout)
+        return done.returncode, said, done.stderr
+
+    right = report()
+    assert right[0] == 0 and "conv1" in right[1]
+    (kept,) = tmp_path.glob("*/attribution-*/kept.duckdb")
+    with duckdb.connect(str(kept), read_only=True) as connection:
+        tables = connection.execute("SELECT schema_name || '.' || table_name FROM duckdb_tables()").fetchall()
+        query = " UNION ".join(f"SELECT block_id FROM pragma_storage_info('{table}')" for (table,) in tables)
+        blocks = [block for (block,) in connection.execute(query).fetchall() if block is not None and block >= 0]
+    data = bytearray(kept.read_bytes())
+    for block in blocks:
+        data[HEAD_BYTES + block * BLOCK_BYTES + 100] ^= 1
+    kept.write_bytes(data)
+    code, out, said = report()
+    assert (code, out) == (3, "") and "was damaged and is removed; run the command again." in said
+    assert report() == right

@@ -1,0 +1,87 @@
+"""`traceview list`: what is listed is what is there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from traceview import cli
+from traceview.analysis import reports
+from traceview.cli import list as listing
+from traceview.readers import READERS
+from traceview.store import views
+from traceview.tables import TABLES
+
+
+def rows(capsys: pytest.CaptureFixture[str], kind: str) -> list[dict[str, object]]:
+    assert cli.main(["list", kind, "--format", "json"]) == 0
+    found: list[dict[str, object]] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_formats_are_the_readers(capsys: pytest.CaptureFixture[str]) -> None:
+    assert [row["format"] for row in rows(capsys, "formats")] == [reader.NAME for reader in READERS]
+
+
+def test_reports_are_the_folders(capsys: pytest.CaptureFixture[str]) -> None:
+    found = rows(capsys, "reports")
+    assert [row["report"] for row in found] == reports.names()
+    assert found[0]["report"] == "overview" and all(row["title"] and row["doc"] for row in found)
+
+
+def test_categories_count_their_rules(capsys: pytest.CaptureFixture[str]) -> None:
+    found = {row["category"]: row for row in rows(capsys, "categories")}
+    assert {"conv", "gemm", "memcpy_htod", "other"} <= set(found)
+    text = (Path(listing.__file__).parents[1] / "classify" / "kernels.toml").read_text(encoding="utf-8")
+    assert found["conv"]["rules_for_kernels"] == text.count('\ncategory = "conv"\n')
+
+
+def test_collectors_are_the_scripts(capsys: pytest.CaptureFixture[str], root: Path) -> None:
+    found = rows(capsys, "collectors")
+    assert {row["collector"] for row in found} == {path.stem for path in (root / "collectors").glob("*.py")}
+    assert all(row["what"] for row in found)
+
+
+def test_tables_are_views_and_what_is_recorded(capsys: pytest.CaptureFixture[str]) -> None:
+    expected = {*views.VIEWS, *(f"raw.{table.name}" for table in TABLES)}
+    assert {row["table"] for row in rows(capsys, "tables")} == expected
+
+
+@pytest.mark.parametrize("kind", listing.KINDS)
+def test_every_list_is_a_table_too(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["list", kind]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.strip() and captured.err == ""
+
+
+def test_advice_is_the_folder(root: Path) -> None:
+    assert {row[0] for row in listing.advice().rows} == {path.stem for path in (root / "queries/advice").glob("*.sql")}
+
+
+def test_an_unknown_list_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(["list", "formatz"])
+    assert stopped.value.code == 2
+    assert "formats" in capsys.readouterr().err
+
+
+def test_unmatched_names_come_by_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    times = {"my_kernel_7f3a": (0, 10), "another_one_9b": (10, 30), "ampere_sgemm_128x64_nn": (40, 60)}
+    events = [
+        {"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": ts, "dur": dur, "args": {"device": 0}}
+        for name, (ts, dur) in times.items()
+    ]
+    trace = tmp_path / "trace.json"
+    trace.write_text(json.dumps({"schemaVersion": 1, "deviceProperties": [], "traceEvents": events}))
+    assert cli.main(["list", "categories", "--unmatched", str(trace), "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [(row["name"], row["busy_ns"], row["busy_pct"]) for row in found] == [
+        ("another_one_9b", 30_000, 30.0),
+        ("my_kernel_7f3a", 10_000, 10.0),
+    ]
+
+
+def test_unmatched_goes_with_categories(tmp_path: Path) -> None:
+    assert cli.main(["list", "reports", "--unmatched", str(tmp_path)]) == 2

@@ -1,0 +1,126 @@
+"""`traceview report`: every format, limits, parameters, files, and names that attack."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from traceview import cli
+from traceview.analysis import reports
+
+
+def run(capsys: pytest.CaptureFixture[str], *args: object) -> str:
+    assert cli.main(["report", *map(str, args)]) == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    return captured.out
+
+
+def test_the_overview_is_what_is_shown_without_a_name(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = run(capsys, trace)
+    assert text.startswith("Overview\n")
+    assert "\nAttributed: " in text
+
+
+def test_times_of_kernels(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = next(line for line in run(capsys, trace, "kernels").splitlines() if line.startswith("ampere_sgemm"))
+    cells = line.split()
+    assert cells[1] == "gemm" and cells[-6:] == ["2", "200.000", "100.000", "100.000", "100.000", "66.7"]
+
+
+@pytest.mark.parametrize("form", ["table", "csv", "markdown", "json"])
+def test_a_hostile_name_is_only_shown(
+    trace: Path, capsys: pytest.CaptureFixture[str], form: str, hostile_kernel: str
+) -> None:
+    text = run(capsys, trace, "kernels", "--format", form)
+    assert "\x1b" not in text and hostile_kernel not in text
+    shown = {
+        "table": "=evil\\x1b[2J|\\n<b>`x`",
+        "csv": "'=evil\\x1b[2J|\\n<b>`x`,",
+        "markdown": "| `=evil\\x1b[2J\\x7c\\n<b>\\x60x\\x60` |",
+        "json": '"=evil\\u001b[2J|\\n<b>`x`"',
+    }
+    assert shown[form] in text
+
+
+def test_json_is_one_object_or_an_array(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one = json.loads(run(capsys, trace, "kernels", "--format", "json"))
+    rows = one["sections"][0]["rows"]
+    assert one["report"] == "kernels"
+    assert [(row["calls"], row["total_ns"]) for row in rows] == [(2, 200_000), (2, 100_000)]
+    two = json.loads(run(capsys, trace, "kernels", "copies", "kernels", "--format", "json"))
+    assert [report["report"] for report in two] == ["kernels", "copies"]
+    assert two[0] == one
+
+
+def test_csv_of_one_section(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = list(csv.DictReader(io.StringIO(run(capsys, trace, "kernels", "--format", "csv"))))
+    assert [row["total_ns"] for row in rows] == ["200000", "100000"]
+
+
+def test_the_footer_is_said_once(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for form in ("table", "markdown"):
+        assert run(capsys, trace, "kernels", "copies", "--format", form).count("Attributed: ") == 1
+
+
+def test_a_limit_says_what_it_left_out(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = run(capsys, trace, "kernels", "--limit", "1")
+    assert "1 of 2 rows; 1 left out (--limit 0 shows all)." in text
+    assert "evil" not in text
+    assert "left out" not in run(capsys, trace, "kernels", "--limit", "0")
+    section = json.loads(run(capsys, trace, "kernels", "--limit", "1", "--format", "json"))["sections"][0]
+    assert len(section["rows"]) == 1 and section["note"].startswith("1 of 2 rows")
+
+
+def test_into_a_file(trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, trace, "kernels", "-o", tmp_path / "a.txt") == ""
+    assert (tmp_path / "a.txt").read_text(encoding="utf-8").startswith("Kernels\n")
+    assert cli.main(["report", str(trace), "-o", str(tmp_path / "no" / "a.txt")]) == 2
+    assert "cannot write" in capsys.readouterr().err
+
+
+def test_show_sql_needs_no_input(capsys: pytest.CaptureFixture[str]) -> None:
+    text = run(capsys, "not-there.json", "kernels", "--show-sql")
+    assert "-- queries/kernels/" in text and "rests on queries/views/: " in text
+    assert text.rstrip().endswith(";")
+
+
+def test_names_are_checked_first(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["report", "not-there.json", "kernel"]) == 2
+    error = capsys.readouterr().err
+    assert "did you mean kernels" in error
+    assert all(name in error for name in reports.names())
+
+
+def test_parameters_are_checked(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["report", str(trace), "kernels", "--set", "no_such=1"]) == 2
+    assert "no section has a parameter 'no_such'" in capsys.readouterr().err
+    assert cli.main(["report", str(trace), "kernels", "--set", "novalue"]) == 2
+    assert "NAME=VALUE" in capsys.readouterr().err
+
+
+def test_a_reader_that_leaves_early_is_no_error(trace: Path, root: Path) -> None:
+    command = f"'{sys.executable}' -m traceview report '{trace}' kernels --limit 0 | head -1"
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=root, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "Kernels\n", "")
+
+
+def test_output_is_utf8_in_any_locale(trace: Path, root: Path) -> None:
+    command = [sys.executable, "-m", "traceview", "report", str(trace), "kernels"]
+    done = subprocess.run(
+        command, cwd=root, capture_output=True, env={"PYTHONIOENCODING": "ascii", "HOME": "/nonexistent"}
+    )
+    assert done.returncode == 0, done.stderr
+    assert "─" in done.stdout.decode("utf-8")
+
+
+def test_what_could_have_been_used_is_shown_with_conv_only(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "What cuDNN could have used" in run(capsys, trace, "conv", "--admissible")
+    assert "What cuDNN could have used" not in run(capsys, trace, "conv")
+    assert cli.main(["report", str(trace), "--admissible"]) == 2

@@ -1,0 +1,325 @@
+"""`traceview sql`: exact answers in every format, and no way from a query to the rest of the machine."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from traceview import cli, store
+from traceview.cli import sql
+
+
+def run(capsys: pytest.CaptureFixture[str], *args: object) -> str:
+    assert cli.main(["sql", *map(str, args)]) == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    return captured.out
+
+
+def refused(capsys: pytest.CaptureFixture[str], *args: object) -> str:
+    """The error of a query that must fail, without anything on stdout."""
+    assert cli.main(["sql", *map(str, args)]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == "" and captured.err.startswith("traceview: ") and "Traceback" not in captured.err
+    return captured.err
+
+
+SUMS = (
+    "SELECT name = 'ampere_sgemm_32x32_sliced1x4_tn' AS known, count(*) AS n, sum(dur_ns) AS total_ns "
+    "FROM kernels GROUP BY ALL ORDER BY total_ns DESC"
+)
+
+
+def test_json_is_an_array_of_rows_and_nothing_else(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = run(capsys, trace, SUMS, "--format", "json")
+    assert json.loads(text)[0] == {"known": True, "n": 2, "total_ns": 200_000}
+    assert json.loads(run(capsys, trace, "FROM kernels WHERE false", "--format", "json")) == []
+
+
+def test_a_table_is_exact(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = run(capsys, trace, SUMS).splitlines()
+    assert lines[0].split() == ["known", "n", "total_ns"]
+    assert lines[2].split() == ["true", "2", "200,000"]
+    assert lines[-1] == "2 rows"
+
+
+def test_every_type_becomes_json(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    query = (
+        "SELECT 170141183460469231731687303715884105727::HUGEINT AS huge, 'nan'::DOUBLE AS n, '-inf'::FLOAT AS i, "
+        "1.25::DECIMAL(9, 2) AS d, [1, NULL] AS l, {'a': [2]} AS s, MAP {'k': 1} AS m, '\\xAA'::BLOB AS b, "
+        "DATE '2026-01-02' AS day, TIMESTAMP '2026-01-02 03:04:05.678' AS t, INTERVAL 90 SECOND AS gap, "
+        "uuid() IS NOT NULL AS u, TIME '10:00' AS clock, '101'::BIT AS bits, 'x'::ENUM('x') AS e, NULL AS z, 1 AS z"
+    )
+    (row,) = json.loads(run(capsys, trace, query, "--format", "json"))
+    assert row == {
+        "huge": 2**127 - 1, "n": None, "i": None, "d": 1.25, "l": [1, None], "s": {"a": [2]}, "m": {"k": 1},
+        "b": "\\xAA", "day": "2026-01-02", "t": "2026-01-02T03:04:05.678000", "gap": "0:01:30", "u": True,
+        "clock": "10:00:00", "bits": "101", "e": "x", "z": None, "z_1": 1,
+    }  # fmt: skip
+    assert "1.25" in run(capsys, trace, query) and "1.25" in run(capsys, trace, query, "--format", "csv")
+
+
+def test_a_time_with_a_zone_needs_a_cast(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    query = "SELECT TIMESTAMPTZ '2026-01-02 03:04:05+00' AS t"
+    try:
+        import pytz  # noqa: F401
+    except ImportError:
+        assert "cast it" in refused(capsys, trace, query)
+    else:
+        assert "2026-01-02T03:04:05" in run(capsys, trace, query, "--format", "json")
+
+
+def test_csv_and_parquet(trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], hostile_kernel: str) -> None:
+    query = "SELECT name, sum(size_bytes) AS size_bytes FROM memcpys GROUP BY name"
+    rows = list(csv.DictReader(io.StringIO(run(capsys, trace, query, "--format", "csv"))))
+    assert rows == [{"name": "Memcpy HtoD (Pageable -> Device)", "size_bytes": "8192"}]
+    target = tmp_path / "kernels.parquet"
+    assert run(capsys, trace, "SELECT name, dur_ns FROM kernels ORDER BY id", "--format", "parquet", "-o", target) == ""
+    table = pq.read_table(target)
+    assert table.column("dur_ns").to_pylist() == [100_000, 50_000] * 2
+    assert table.column("name").to_pylist()[1] == hostile_kernel
+    assert "-o FILE" in refused(capsys, trace, "FROM kernels", "--format", "parquet")
+
+
+def test_a_long_answer_comes_in_pieces(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    query = "SELECT range AS n FROM range(20000)"
+    assert [row["n"] for row in json.loads(run(capsys, trace, query, "--format", "json"))] == list(range(20000))
+    assert run(capsys, trace, query, "--format", "csv").splitlines()[1:] == [str(n) for n in range(20000)]
+    lines = run(capsys, trace, query).splitlines()
+    assert len(lines) == sql.SHOWN + 3
+    assert lines[-1] == "1,000 of 20,000 rows; --format csv, json or parquet write all."
+
+
+def test_a_query_from_a_file_and_from_stdin(
+    trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "q.sql").write_text("-- a comment\nSELECT 1 AS a;\n")
+    assert run(capsys, trace, "-f", tmp_path / "q.sql", "--format", "csv") == "a\n1\n"
+    monkeypatch.setattr("sys.stdin", io.StringIO("SELECT 2 AS a"))
+    assert run(capsys, trace, "--format", "csv") == "a\n2\n"
+    assert "cannot read" in refused(capsys, trace, "-f", tmp_path / "none.sql")
+    assert "not both" in refused(capsys, trace, "SELECT 1", "-f", tmp_path / "q.sql")
+
+
+def test_tables_and_schema_explain(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = [row["table"] for row in json.loads(run(capsys, trace, ".tables", "--format", "json"))]
+    assert {"kernels", "activities", "steps", "raw.kernels"} <= set(names)
+    text = run(capsys, trace, ".schema kernels")
+    assert "\nkernels\nOne kernel on a device stream" in text
+    assert "kernel name, as recorded" in text
+    rows = json.loads(run(capsys, trace, ".schema raw.memcpys", "--format", "json"))
+    assert rows[0] == {"table": "raw.memcpys", "column": "rank", "type": "INTEGER", "doc": "process of the job"}
+    every = json.loads(run(capsys, trace, ".schema", "--format", "json"))
+    assert {row["table"] for row in every} == {name for name in names if not name.startswith("raw.")}
+    assert "did you mean kernels" in refused(capsys, trace, ".schema kernelz")
+    assert "no such command" in refused(capsys, trace, ".dump")
+
+
+def test_a_plan_is_drawn(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert len(run(capsys, trace, "EXPLAIN SELECT 1").splitlines()) > 3
+
+
+def test_errors_are_sentences_with_the_place(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert refused(capsys, trace, "SELEC 1") == (
+        'traceview: Parser Error: syntax error at or near "SELEC"\nLINE 1: SELEC 1\n        ^^^^^\n'
+    )
+    assert 'Did you mean "kernels"?' in refused(capsys, trace, "FROM kernelz")
+    assert "\x1b" not in refused(capsys, trace, "SELECT CAST(name AS INT) FROM kernels WHERE name LIKE '=evil%'")
+    assert "this holds 2" in refused(capsys, trace, "SELECT 1; SELECT 2")
+    assert "this holds 0" in refused(capsys, trace, "-- nothing")
+    assert "parameters: a" in refused(capsys, trace, "SELECT $a")
+
+
+@pytest.fixture(scope="module")
+def secret(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with files that no query may see."""
+    folder = tmp_path_factory.mktemp("secret")
+    (folder / "secret.csv").write_text("a\n42\n")
+    (folder / "secret.json").write_text('{"a": 42}')
+    pq.write_table(__import__("pyarrow").table({"a": [42]}), folder / "secret.parquet")
+    return folder
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT * FROM read_csv('{0}/secret.csv')",
+        "SELECT * FROM read_csv_auto(['{0}/secret.csv'])",
+        "SELECT * FROM sniff_csv('{0}/secret.csv')",
+        "SELECT * FROM read_json('{0}/secret.json')",
+        "SELECT * FROM read_text('{0}/*')",
+        "SELECT * FROM read_blob('{0}/secret.csv')",
+        "SELECT * FROM read_parquet('{0}/secret.parquet')",
+        "SELECT * FROM parquet_metadata('{0}/secret.parquet')",
+        "SELECT * FROM parquet_schema('{0}/secret.parquet')",
+        "SELECT * FROM '{0}/secret.parquet'",
+        "FROM '{0}/secret.csv'",
+        "SELECT * FROM glob('{0}/*')",
+        "SELECT * FROM glob('/*')",
+        "SELECT * FROM query('SELECT * FROM read_text(''{0}/secret.csv'')')",
+        "SELECT * FROM query_table(['{0}/secret.csv'])",
+        "WITH x AS MATERIALIZED (FROM read_text('{0}/secret.csv')) FROM x",
+        "EXPLAIN ANALYZE COPY (SELECT 1) TO '{0}/new.csv'",
+        "DESCRIBE SELECT * FROM read_csv('{0}/secret.csv')",
+        "SUMMARIZE SELECT * FROM read_csv('{0}/secret.csv')",
+        "FROM range(2) t, LATERAL (FROM read_text('{0}/secret.csv'))",
+        "FROM json_execute_serialized_sql(json_serialize_sql('FROM read_text(''{0}/secret.csv'')'))",
+        "FROM parquet_kv_metadata('{0}/secret.parquet')",
+        "FROM read_ndjson_objects('{0}/secret.json')",
+        "FROM read_duckdb('{0}/secret.csv')",
+        "FROM read_blob('file://{0}/secret.csv')",
+        "FROM read_blob('/proc/self/environ')",
+        "FROM read_text('data:,42')",
+        "FROM duckdb_extensions()",
+        "SELECT getenv('HOME')",
+        "SELECT * FROM duckdb_secrets()",
+        "COPY (SELECT 1) TO '{0}/new.csv'",
+        "COPY kernels TO '{0}/new.parquet' (FORMAT parquet)",
+        "EXPORT DATABASE '{0}/new'",
+        "IMPORT DATABASE '{0}'",
+        "ATTACH '{0}/new.db'",
+        "DETACH memory",
+        "INSTALL httpfs",
+        "LOAD httpfs",
+        "LOAD '{0}/x.duckdb_extension'",
+        "SET enable_external_access = true",
+        "SET threads = 1",
+        "RESET allowed_paths",
+        "PRAGMA enable_external_access",
+        "PRAGMA version",
+        "CALL pragma_version()",
+        "USE raw",
+        "BEGIN",
+        "COMMIT",
+        "CHECKPOINT",
+        "VACUUM",
+        "PREPARE a AS SELECT 1",
+        "EXECUTE a",
+        "CREATE TABLE x AS SELECT 1",
+        "CREATE TEMP TABLE x AS SELECT 1",
+        "CREATE OR REPLACE VIEW kernels AS SELECT 1",
+        "CREATE MACRO m() AS 1",
+        "INSERT INTO names.kernel(name) VALUES ('x')",
+        "WITH x AS (INSERT INTO names.kernel(name) VALUES ('x') RETURNING *) FROM x",
+        "EXPLAIN ANALYZE INSERT INTO names.kernel(name) VALUES ('x')",
+        "EXPLAIN ANALYZE CREATE TABLE x AS SELECT 1",
+        "DELETE FROM names.kernel",
+        "UPDATE names.kernel SET name = 'x'",
+        "TRUNCATE names.kernel",
+        "DROP VIEW kernels",
+        "ALTER VIEW kernels RENAME TO k",
+        "SELECT * FROM secret_frame",
+        "SELECT * FROM enable_logging()",
+        "SELECT 1; COPY (SELECT 1) TO '{0}/new.csv'",
+    ],
+)
+def test_a_query_sees_the_capture_and_nothing_else(
+    trace: Path, secret: Path, capsys: pytest.CaptureFixture[str], query: str
+) -> None:
+    secret_frame = pq.read_table(secret / "secret.parquet").to_pandas()
+    before = sorted(path.name for path in secret.iterdir())
+    error = refused(capsys, trace, query.format(secret))
+    assert "42" not in error.replace("data:,42", "")
+    assert sorted(path.name for path in secret.iterdir()) == before == sorted(before) and len(secret_frame) == 1
+
+
+def test_a_query_cannot_read_where_others_spill(
+    trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # DuckDB lets a locked connection read its spill folder, which is `.tmp` in the working folder unless it is moved.
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".tmp").mkdir()
+    (tmp_path / ".tmp" / "secret").write_text("42")
+    assert "Permission" in refused(capsys, trace, "FROM read_text('.tmp/secret')")
+
+
+def test_what_does_not_fit_memory_is_spilled_and_cleaned_up(
+    trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    long = "SELECT hash(range)::VARCHAR || 'xxxxxxxxxxxxxxxxxxxxxxxxxxx' AS b FROM range(2000000) ORDER BY b"
+    query = f"SELECT max(b) AS b FROM ({long} LIMIT 1999999)"
+    assert json.loads(run(capsys, trace, query, "--memory", "60MB", "--format", "json"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_reading_queries_of_every_kind_work(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for query in (
+        "VALUES (1)", "FROM kernels", "DESCRIBE kernels", "SUMMARIZE kernels", "SHOW TABLES",
+        "WITH a AS (SELECT 1) FROM a", "SELECT * FROM query('SELECT 1')", "SELECT count(*) FROM raw.kernels",
+        "PIVOT kernels ON stream USING sum(dur_ns) GROUP BY name", "SELECT json_extract('{\"a\": 1}', 'a')",
+    ):  # fmt: skip
+        assert run(capsys, trace, query, "--format", "csv")
+
+
+def test_a_session_goes_on_after_an_error(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from prompt_toolkit.application import create_app_session
+    from prompt_toolkit.input import create_pipe_input
+    from prompt_toolkit.output import DummyOutput
+
+    connection = store.open_capture(trace)
+    with create_pipe_input() as keys, create_app_session(input=keys, output=DummyOutput()), sql.confined(connection):
+        keys.send_text("SELEC 1;\rSELECT count(*) AS n\rFROM kernels;\r.schema steps\r.nothing\r\r;\r.help\r.quit\r")
+        sql.prompt(connection, "csv")
+    captured = capsys.readouterr()
+    assert "n\n4\n" in captured.out and "steps,step,BIGINT," in captured.out and ".quit" in captured.out
+    assert 'syntax error at or near "SELEC"' in captured.err and "no such command: .nothing" in captured.err
+
+
+def test_a_person_at_a_terminal(trace: Path, root: Path, tmp_path: Path) -> None:
+    main, side = pty.openpty()
+    env = {**os.environ, "XDG_STATE_HOME": str(tmp_path), "TERM": "dumb"}
+    command = [sys.executable, "-m", "traceview", "sql", str(trace)]
+    with subprocess.Popen(command, cwd=root, stdin=side, stdout=side, stderr=side, env=env) as process:
+        os.write(main, b"SELECT 40 + 2 AS answer;\n.quit\n")
+        assert process.wait(60) == 0
+    os.close(side)
+    shown = b""
+    while chunk := _read(main):
+        shown += chunk
+    os.close(main)
+    assert b"answer" in shown and b"42" in shown and b"1 row" in shown
+    assert "SELECT 40 + 2 AS answer;" in (tmp_path / "traceview" / "sql_history").read_text(encoding="utf-8")
+
+
+def _read(descriptor: int) -> bytes:
+    try:
+        return os.read(descriptor, 65536)
+    except OSError:
+        return b""
+
+
+def test_completion_knows_tables_and_columns(trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from prompt_toolkit.completion import CompleteEvent
+    from prompt_toolkit.document import Document
+
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    session = sql._session(store.open_capture(trace))
+    assert session.completer is not None
+    found = session.completer.get_completions(Document("SELECT dur_"), CompleteEvent())
+    assert [completion.text for completion in found] == ["dur_ns"]
+    found = session.completer.get_completions(Document("FROM kern"), CompleteEvent())
+    assert "kernels" in [completion.text for completion in found]
+
+
+def test_ctrl_c_ends_a_query_and_not_the_session(trace: Path) -> None:
+    connection = store.open_capture(trace)
+    endless = "SELECT count(*) FROM range(10000000) a, range(1000000) b WHERE a.range % 7 = b.range % 3"
+    threading.Timer(0.5, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt), sql.reading(connection):
+        sql.rows_of(connection, endless)
+    with sql.reading(connection):
+        _, batches = sql.rows_of(connection, "SELECT 1")
+        assert list(batches) == [[(1,)]]

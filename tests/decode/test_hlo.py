@@ -1,0 +1,120 @@
+"""Compiled programs in a profile: kinds, shapes, and what nameless instructions work for."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import pytest
+from messages import field, varint
+
+from traceview.decode import hlo, xspace
+from traceview.decode.protobuf import Wire
+
+SAMPLE = "samples/xplane/jax-0.10.2-alexnet-cpu.xplane.pb.gz"
+
+
+def instruction(number: int, name: str, opcode: str, *operands: int, op_name: str = "", **more: Any) -> bytes:
+    """An HloInstructionProto with a result of f32."""
+    shape = field(2, 11) + field(3, b"".join(map(varint, more.get("sizes", ()))))
+    text = field(1, name) + field(2, opcode) + field(3, shape) + field(35, number)
+    text += field(36, b"".join(map(varint, operands))) + field(7, field(2, op_name))
+    if "calls" in more:
+        text += field(38, varint(more["calls"]))
+    if "config" in more:
+        text += field(43, more["config"])
+    return text
+
+
+def program(*computations: tuple[int, int, list[bytes]]) -> list[dict[str, Any]]:
+    """The rows of a program of (id, id of the result, instructions)."""
+    module = field(1, "jit_step")
+    for number, root, parts in computations:
+        module += field(3, b"".join(field(2, part) for part in parts) + field(5, number) + field(6, root))
+    rows: list[dict[str, Any]] = hlo.instructions(Wire(module), [(7, 0, len(module))]).to_pylist()
+    return rows
+
+
+def by_name(rows: list[dict[str, Any]], column: str) -> dict[str, Any]:
+    return {row["instruction"]: row[column] for row in rows}
+
+
+@pytest.fixture(scope="module")
+def alexnet(root: Path) -> list[dict[str, Any]]:
+    wire = Wire(gzip.decompress((root / SAMPLE).read_bytes()))
+    (plane,) = (plane for plane in xspace.planes(wire) if plane.name == "/host:metadata")
+    (only,) = xspace.programs(wire, plane)
+    assert (only.module, only.number) == ("jit_step", 56)
+    rows: list[dict[str, Any]] = hlo.instructions(wire, [(only.number, only.start, only.end)]).to_pylist()
+    return rows
+
+
+def test_kinds_of_a_real_program(alexnet: list[dict[str, Any]]) -> None:
+    kinds = by_name(alexnet, "kind")
+    assert kinds["ynn_fusion.26"] == "ynn convolution fprop"
+    assert kinds["ynn_fusion.10"] == "ynn convolution wgrad"
+    assert kinds["ynn_fusion.21"] == "ynn dot"
+    # Under the name of a transpose, which was folded into it.
+    assert kinds["dot"] == "dot"
+    assert by_name(alexnet, "op_name")["dot"] == "jit(step)/transpose(jvp(fc6))/transpose"
+    assert kinds["wrapped_iota"] == "iota"
+    assert kinds["wrapped_broadcast"] == "broadcast scalar"
+    assert kinds["transpose_copy_fusion.13"] == "transpose"
+    # Arithmetic done again on the way into another layout; the layout is what it is for.
+    assert kinds["transpose_copy_fusion.3"] == "transpose"
+    assert kinds["copy_subtract_fusion"] == "subtract"
+    assert kinds["bitcast_copy_fusion.2"] == "copy"
+
+
+def test_transposes_of_a_real_program_work_for_the_convolution_that_reads_them(alexnet: list[dict[str, Any]]) -> None:
+    masters = by_name(alexnet, "works_for")
+    assert masters["transpose_copy_fusion.13"] == "jit(step)/transpose(jvp(conv5))/conv_general_dilated"
+    assert masters["transpose_copy_fusion.9"] == "jit(step)/transpose(jvp(conv1))/conv_general_dilated"
+
+
+def test_shapes_are_those_of_the_forward_pass_channels_first(alexnet: list[dict[str, Any]]) -> None:
+    for name in ("ynn_fusion.26", "ynn_fusion.10"):  # conv1, forward and filter gradient; the program is channels last
+        (row,) = (row for row in alexnet if row["instruction"] == name)
+        assert row["shapes"] == "[[4, 3, 227, 227], [96, 3, 11, 11]]"
+        assert row["output_shapes"] == "[[4, 96, 55, 55]]"
+        assert row["inputs"] == '["[4, 4]", "[0, 0]", "[1, 1]", "1"]'
+
+
+def test_what_only_one_layer_uses_works_for_that_layer() -> None:
+    rows = program(
+        (1, 5, [
+            instruction(1, "p", "parameter", sizes=(2, 3)),
+            instruction(2, "turned", "transpose", 1, sizes=(3, 2)),
+            instruction(3, "shared", "copy", 1, sizes=(2, 3)),
+            instruction(4, "a", "dot", 2, 3, op_name="jit(f)/a/dot", sizes=(3, 3)),
+            instruction(5, "b", "dot", 4, 3, op_name="jit(f)/b/dot", sizes=(3, 3)),
+        ]),
+    )  # fmt: skip
+    assert by_name(rows, "works_for") == {"p": None, "turned": "jit(f)/a/dot", "shared": None, "a": None, "b": None}
+    assert {row["program"] for row in rows} == {7}
+
+
+def test_a_fusion_is_what_it_is_for() -> None:
+    inner = [
+        instruction(11, "p0", "parameter", sizes=(4, 4)),
+        instruction(12, "p1", "parameter", sizes=(4, 4)),
+        instruction(13, "d", "dot", 11, 12, sizes=(4, 4)),
+        instruction(14, "m", "maximum", 13, 12, sizes=(4, 4)),
+    ]
+    config = '{"fusion_config":{"kind":"__onednn_fusion"}}'
+    fusion = instruction(21, "f", "fusion", calls=1, config=config, sizes=(4, 4))
+    rows = program((1, 14, inner), (2, 21, [fusion]))
+    assert by_name(rows, "kind")["f"] == "onednn dot"
+
+
+@pytest.mark.parametrize("loop", [13, 99])
+def test_programs_that_make_no_sense_are_read(loop: int) -> None:
+    """An instruction that reads itself, one that reads nothing known, computations and ids that collide."""
+    parts = [instruction(13, "a", "copy", loop), instruction(13, "b", "bitcast", 13), instruction(0, "", "")]
+    rows = program((1, 13, parts), (1, 1, [instruction(13, "f", "fusion", calls=1), field(15, b"\xff"), b"\x82"]))
+    assert {row["module"] for row in rows} == {"jit_step"}
+
+
+def test_nothing_is_a_table_too() -> None:
+    assert hlo.NOTHING.num_rows == 0 and hlo.NOTHING.column_names[0] == "program"

@@ -1,0 +1,59 @@
+"""What fails for want of memory is done again: alone where it was beside other work, and then with twice as much."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import duckdb
+import pytest
+
+from traceview.ingest.memory import Sparing
+
+LIMIT = "SELECT parse_formatted_bytes(current_setting('memory_limit'))"
+
+
+class Greedy:
+    """Work that needs so many bytes, and notes what it was allowed."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, needs: int) -> None:
+        self.connection = connection
+        self.needs = needs
+        self.allowed: list[int] = []
+
+    def __call__(self) -> None:
+        (limit,) = self.connection.execute(LIMIT).fetchall()[0]
+        self.allowed.append(round(limit, -6))
+        if limit < self.needs:
+            raise duckdb.OutOfMemoryException("no room")
+
+
+def test_work_that_fails_alone_gets_twice_as_much_at_once() -> None:
+    with duckdb.connect(config={"memory_limit": "1GB"}) as connection:
+        work = Greedy(connection, 70_000_000)
+        with Sparing(connection, 20_000_000) as attempt:
+            attempt(work)
+            attempt(work)
+        assert work.allowed == [20_000_000, 40_000_000, 80_000_000, 80_000_000]
+        assert connection.execute(LIMIT).fetchall()[0][0] == pytest.approx(1e9, rel=0.01)
+
+
+def test_work_that_fails_beside_other_work_is_tried_alone_first() -> None:
+    began, over = threading.Event(), threading.Event()
+    with duckdb.connect(config={"memory_limit": "1GB"}) as connection, ThreadPoolExecutor(1) as pool:
+        work = Greedy(connection.cursor(), 35_000_000)
+        with Sparing(connection, 20_000_000) as attempt:
+            other = pool.submit(attempt, lambda: began.set() or (over.wait(60) and None))
+            assert began.wait(60)
+            attempt(work)
+            over.set()
+            other.result()
+        assert work.allowed == [20_000_000, 20_000_000, 40_000_000]
+
+
+def test_work_for_which_there_is_no_memory_at_all_fails() -> None:
+    with duckdb.connect(config={"memory_limit": "60MB"}) as connection:
+        work = Greedy(connection, 70_000_000)
+        with Sparing(connection, 20_000_000) as attempt, pytest.raises(duckdb.OutOfMemoryException, match="no room"):
+            attempt(work)
+        assert work.allowed == [20_000_000, 40_000_000, 60_000_000]

@@ -1,0 +1,90 @@
+"""Folders for a while are gone also after kill -9, and nobody else's ever; a sealed folder is used only as written."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from traceview.paths import sweep, temporary_folder
+from traceview.store import integrity
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from traceview.paths import temporary_folder
+with temporary_folder("ours-", Path(sys.argv[1])) as place:
+    (place / "inner").mkdir()
+    print(place, flush=True)
+    time.sleep(60)
+"""
+
+
+def old(path: Path) -> Path:
+    os.utime(path, (0, 0))
+    return path
+
+
+def test_what_a_killed_process_left_goes_and_what_is_in_use_stays(root: Path, tmp_path: Path) -> None:
+    env = {**os.environ, "PYTHONPATH": str(root)}
+    command = [sys.executable, "-c", HOLDER, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env) as process:
+        assert process.stdout
+        place = old(Path(process.stdout.readline().strip()))
+        with temporary_folder("ours-", tmp_path) as mine:
+            assert place.exists() and mine.exists()
+        assert not mine.exists()
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    old(place)
+    sweep("ours-", tmp_path)
+    assert not place.exists()
+
+
+def test_what_may_be_somebodys_stays(tmp_path: Path) -> None:
+    target = tmp_path / "elsewhere"
+    target.mkdir()
+    (target / "file").touch()
+    (tmp_path / "ours-link").symlink_to(target)
+    old(tmp_path / "ours-link")
+    (tmp_path / "ours-file").touch()
+    (tmp_path / "ours-young").mkdir()
+    old(tmp_path / "ours-file")
+    (tmp_path / "others-1").mkdir()
+    old(tmp_path / "others-1")
+    sweep("ours-", tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "elsewhere",
+        "others-1",
+        "ours-file",
+        "ours-link",
+        "ours-young",
+    ]
+    assert (target / "file").exists()
+
+
+def test_a_renamed_folder_is_kept(tmp_path: Path) -> None:
+    with temporary_folder(".a[b].", tmp_path) as place:
+        (place / "x").write_text("1")
+        place.rename(tmp_path / "kept")
+    assert (tmp_path / "kept" / "x").read_text() == "1"
+    assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+
+
+def test_a_seal(tmp_path: Path) -> None:
+    (tmp_path / "a.b.parquet").write_bytes(b"x" * 100_000)
+    assert integrity.sealed(tmp_path) is None
+    integrity.seal(tmp_path)
+    assert integrity.sealed(tmp_path) == {"a.b": tmp_path / "a.b.parquet"}
+    (tmp_path / "a.b.parquet").write_bytes(b"x" * 99_999 + b"y")
+    assert integrity.sealed(tmp_path) is None
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", "1", "null"])
+def test_a_seal_that_is_none(tmp_path: Path, text: str) -> None:
+    (tmp_path / integrity.SEAL).write_text(text)
+    assert integrity.sealed(tmp_path) is None

@@ -1,0 +1,116 @@
+"""A capture as a connection: a large one keeps its views beside it, and says the same as a small one."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from traceview import store
+from traceview.analysis import reports
+from traceview.errors import InputError
+from traceview.paths import content
+from traceview.store import views
+
+ROOT = Path(__file__).resolve().parents[2]
+SAMPLE = ROOT / "samples" / "kineto" / "torch-2.13.0-lenet-cpu.json.gz"
+
+
+def said(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
+    done = {name: reports.run(connection, name, {}) for name in reports.names()}
+    return {name: [[*report.footer], *(section.rows for section in report.sections)] for name, report in done.items()}
+
+
+@pytest.mark.parametrize("trace", ["sample", "gpu"])
+def test_kept_views_say_what_held_ones_say(
+    trace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    path = SAMPLE
+    if trace == "gpu":
+        path = request.getfixturevalue("shared") / "traces/kineto/mi250-minitoy-train.json.gz"
+    folder = store.convert([path], tmp_path / "capture")
+    held = said(views.connect(folder))
+    assert not list(folder.glob("attribution-*"))
+    first = store.open_capture(folder)
+    (kept,) = folder.glob("attribution-*/kept.duckdb")
+    made = duckdb.connect(str(kept), read_only=True).execute("SELECT table_name FROM duckdb_tables()").fetchall()
+    assert {name for (name,) in made} == {*views.KEPT, *(name.split(".")[1] for name in views.ATTRIBUTED)}
+    assert not list(folder.rglob(".attribution*"))
+    kept.unlink()
+    monkeypatch.setattr(views, "SMALL_ROWS", 0)
+    viewed = said(views.connect(folder))
+    # Sums of floating-point numbers may be added in another order.
+    for found in (said(first), said(store.open_capture(folder)), viewed):
+        assert repr(found) == repr(held) or _close(found, held)
+    read = first.execute("SELECT sql FROM duckdb_views() WHERE view_name = 'busy'").fetchall()
+    assert "kept.busy" in read[0][0]
+
+
+def test_a_large_capture_is_kept_with_little_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rooms: list[int]
+) -> None:
+    """What fails for want of memory is done again with more, however many tables it makes."""
+    folder = store.convert([SAMPLE], tmp_path / "capture")
+    held = said(views.connect(folder))
+    monkeypatch.setattr(views, "SMALL_ROWS", 0)
+    monkeypatch.setattr(views, "KEEP_BYTES", 1_000_000)
+    views.keep(folder)
+    assert list(folder.glob("attribution-*/kept.duckdb"))
+    assert len(rooms) > 1
+    assert _close(said(views.connect(folder)), held)
+
+
+def test_too_little_memory_is_not_called_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = store.convert([SAMPLE], tmp_path / "capture")
+    offline = {**views.OFFLINE, "memory_limit": "1MB", "temp_directory": ""}
+    monkeypatch.setattr(views, "OFFLINE", offline)
+    with pytest.raises(InputError, match="not enough memory or disk for"):
+        views.connect(folder)
+
+
+def _close(a: Any, b: Any) -> bool:
+    if isinstance(a, float):
+        return a == pytest.approx(b)
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(_close(a[key], b[key]) for key in a)
+    if isinstance(a, (list, tuple)):
+        return len(a) == len(b) and all(map(_close, a, b))
+    return bool(a == b)
+
+
+def test_kept_views_can_be_read_when_locked_and_not_written(tmp_path: Path) -> None:
+    folder = store.convert([SAMPLE], tmp_path / "capture")
+    connection = store.open_capture(folder)
+    views.lock(connection)
+    assert connection.execute("SELECT count(*) > 0 FROM busy").fetchall() == [(True,)]
+    for query in (f"FROM '{folder}/converted.json'", "DROP TABLE kept.busy", "CREATE TABLE kept.more AS SELECT 1"):
+        with pytest.raises(duckdb.Error):
+            connection.execute(query)
+
+
+def test_what_is_kept_has_the_types_of_what_is_worked_out(tmp_path: Path) -> None:
+    folder = store.convert([SAMPLE], tmp_path / "capture")
+    fresh, kept = views.connect(folder), store.open_capture(folder)
+    for view in sorted(views.KEPT):
+        assert kept.execute(f"DESCRIBE {view}").fetchall() == fresh.execute(f"DESCRIBE {view}").fetchall()
+
+
+def test_where_nothing_can_be_kept_the_answer_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = store.convert([SAMPLE], tmp_path / "capture")
+
+    def fails(*_: object, **__: object) -> str:
+        raise OSError("read-only")
+
+    monkeypatch.setattr(tempfile, "mkdtemp", fails)
+    connection = store.open_capture(folder)
+    assert reports.run(connection, "overview", {}).sections[0].rows
+    assert not list(folder.glob("attribution-*"))
+
+
+def test_every_view_has_its_query_and_its_place() -> None:
+    assert set(views.VIEWS) == {path.stem for path in (content("queries") / "views").glob("*.sql")}
+    assert set(views.VIEWS) >= views.KEPT
+    assert views.resting_on("SELECT * FROM counted", frozenset({"counted"})) == ["counted"]

@@ -1,0 +1,1 @@
+"""Runs the query folders: reports, advice, comparisons; answers are plain data."""

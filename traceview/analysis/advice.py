@@ -1,0 +1,159 @@
+"""Runs the advice rules: every `.sql` file of `queries/advice/` looks for one problem and bounds what its fix can give.
+
+The one law: a rule answers found, not found or cannot tell (why), and what it says it can save is an upper bound that
+counts no moment twice; findings are never added up, for two problems may be the same lost time.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import duckdb
+
+from traceview import sql
+from traceview.analysis.model import Finding
+from traceview.errors import UsageError
+from traceview.paths import content
+
+FOUND, NOT_FOUND, CANNOT_TELL = "found", "not found", "cannot tell"
+
+COLUMNS = {
+    "rank": "process of the job",
+    "problem": "what was found, in a sentence",
+    "place": "where",
+    "saving_ns": "at most, per step",
+    "confidence": "how sure it is that this is the problem, and why",
+    "evidence": "lines that prove it",
+}
+"""What the SELECT of every rule returns, at most one row per rank."""
+
+ANSWER = """SELECT rank, problem, place, CAST(bound_ns AS BIGINT) AS saving_ns, confidence, evidence, step_ns,
+    100.0 * bound_ns / nullif(step_ns, 0) AS saving_pct, has_steps
+FROM (SELECT *, round(if(saving_ns > nullif(step_ns, 0), step_ns, saving_ns)) AS bound_ns FROM (
+{rule}
+) JOIN scope USING (rank))
+ORDER BY rank"""
+"""What is run of a rule: its own rows, with the step that its saving is a share of and cannot exceed."""
+
+FRAMEWORKS = ("pytorch", "tensorflow", "jax", "mxnet", "keras", "onnxruntime", "any")
+"""Keys of a rule's [fix]; `any` is for the others, a framework's name with `_cpu` for ranks without a device."""
+
+
+def names() -> list[str]:
+    """Every rule there is."""
+    return sorted(path.stem for path in (content("queries") / "advice").glob("*.sql"))
+
+
+def load(wanted: Sequence[str] = ()) -> list[sql.Query]:
+    """The rules of these names; all without a name. Raises `UsageError` for a name that is no rule."""
+    known = names()
+    for name in wanted:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=2)
+            hint = f"did you mean {' or '.join(near)}? " if near else ""
+            raise UsageError(f"there is no advice rule {name!r}; {hint}The rules are: {', '.join(known)}.")
+    return [_answering(sql.load(content("queries") / "advice" / f"{name}.sql")) for name in wanted or known]
+
+
+def _answering(rule: sql.Query) -> sql.Query:
+    return replace(rule, body=ANSWER.format(rule=rule.body))
+
+
+def costs(text: str) -> list[str]:
+    """The names of costs in a text, joined by commas: those that the view `removable` knows; all for `all`.
+
+    Raises `UsageError` for a name that is none.
+    """
+    known: dict[str, str] = sql.load(content("queries") / "views" / "removable.sql").extra["costs"]
+    wanted = [name.strip() for name in text.split(",")]
+    if wanted == ["all"]:
+        return list(known)
+    for name in wanted:
+        if name not in known:
+            there = "; ".join(f"{cost}: {meaning}" for cost, meaning in known.items())
+            raise UsageError(f"there is no cost {name!r} to leave out. There are all, or: {there}.")
+    return list(dict.fromkeys(wanted))
+
+
+def needs() -> sql.Query:
+    """The query that says what the capture holds, for rules that need it."""
+    return sql.load(content("queries") / "needs.sql")
+
+
+def run(
+    connection: duckdb.DuckDBPyConnection,
+    rules: Sequence[sql.Query],
+    params: Mapping[str, str] | None = None,
+    at_least_pct: float = 0.0,
+) -> list[Finding]:
+    """One answer per rule: what was found by saving, largest first, then the others.
+
+    What can save less than `at_least_pct` of the step is not found, where there are steps. Raises `UsageError` for a
+    parameter that does not fit.
+    """
+    missing = {name: text for name, is_there, text in needs().run(connection) if not is_there}
+    keys = _keys(connection)
+    found = [_answer(connection, rule, params or {}, at_least_pct, missing, keys) for rule in rules]
+    order = {FOUND: 0, CANNOT_TELL: 1, NOT_FOUND: 2}
+    return sorted(found, key=lambda finding: (order[finding.status], -(finding.saving_ns or 0), finding.rule))
+
+
+def fix_of(rule: sql.Query, keys: Sequence[str]) -> str:
+    """The option to change, for the first of these keys that the rule knows, else for any."""
+    fixes: dict[str, str] = rule.extra["fix"]
+    return next((fixes[key] for key in (*keys, "any") if key in fixes), next(iter(fixes.values())))
+
+
+def _answer(
+    connection: duckdb.DuckDBPyConnection,
+    rule: sql.Query,
+    params: Mapping[str, str],
+    at_least_pct: float,
+    missing: Mapping[str, str],
+    keys: Mapping[int, Sequence[str]],
+) -> Finding:
+    values = rule.typed(connection, params)
+    absent = [missing[need] for need in rule.extra.get("needs", []) if need in missing]
+    if absent:
+        return _finding(rule, CANNOT_TELL, f"{absent[0]}.")
+    names = (*COLUMNS, "step_ns", "saving_pct", "has_steps")
+    rows = [dict(zip(names, row, strict=True)) for row in rule.run(connection, values)]
+    if not rows:
+        return _finding(rule, NOT_FOUND, "")
+    most = max(rows, key=lambda row: (row["saving_ns"] or 0, -row["rank"]))
+    share = most["saving_pct"]
+    facts = {
+        **{name: most[name] for name in ("problem", "rank", "saving_ns", "step_ns", "saving_pct", "confidence")},
+        "place": most["place"] or "",
+        "n_ranks": len(rows),
+        "evidence": tuple(most["evidence"] or ()),
+        "fix": fix_of(rule, keys.get(most["rank"], ())),
+    }
+    if share is not None and most["has_steps"] and share < at_least_pct:
+        return _finding(rule, NOT_FOUND, f"there is some, but it costs {share:.2f} % of the step", **facts)
+    return _finding(rule, FOUND, "", **facts)
+
+
+def _finding(rule: sql.Query, status: str, reason: str, **facts: Any) -> Finding:
+    nothing: dict[str, Any] = {
+        **dict.fromkeys(("rank", "saving_ns", "step_ns", "saving_pct")),
+        **dict.fromkeys(("problem", "place", "confidence"), ""),
+        "n_ranks": 0,
+        "evidence": (),
+        "fix": fix_of(rule, ()),
+    }
+    texts = {name: rule.extra[name] for name in ("why", "cost", "unless")}
+    return Finding(rule=rule.name, title=rule.title, status=status, reason=reason, **{**nothing, **texts, **facts})
+
+
+def _keys(connection: duckdb.DuckDBPyConnection) -> dict[int, tuple[str, ...]]:
+    """Per rank the keys of [fix] to look for, the closest first."""
+    ranks = sql.load(content("queries") / "framework.sql").run(connection)
+    result: dict[int, tuple[str, ...]] = {}
+    for rank, framework, has_device in ranks:
+        name = next((key for key in FRAMEWORKS if framework and key in framework), "any")
+        result[rank] = (name,) if has_device else (f"{name}_cpu", name)
+    return result

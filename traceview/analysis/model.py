@@ -1,0 +1,72 @@
+"""Plain data without behaviour: a report once it has been run, for the renderers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a section: its name (the suffix is the unit), DuckDB type and meaning."""
+
+    name: str
+    type: str
+    doc: str
+
+
+@dataclass(frozen=True)
+class Section:
+    """One table of a report. `note` is a sentence in place of rows when the question cannot be answered.
+
+    `bar` names the column that a terminal also draws.
+    """
+
+    name: str
+    title: str
+    doc: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    note: str | None
+    sql: str
+    bar: str | None = None
+
+
+@dataclass(frozen=True)
+class Report:
+    """A whole report: its sections, and the footer that says what the numbers rest on."""
+
+    name: str
+    title: str
+    doc: str
+    sections: tuple[Section, ...]
+    footer: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The answer of one advice rule: found, not found, or cannot tell.
+
+    Of several ranks with the problem it is the one that loses most. Times are per step (see `scope`).
+    """
+
+    rule: str
+    title: str
+    status: str
+    reason: str
+    """Why it cannot be told, or what was found but is too little to matter."""
+    problem: str
+    place: str
+    rank: int | None
+    n_ranks: int
+    saving_ns: int | None
+    """Upper bound of what the fix can give; None where no bound can be stated."""
+    step_ns: int | None
+    saving_pct: float | None
+    """Of `step_ns`."""
+    confidence: str
+    evidence: tuple[str, ...]
+    fix: str
+    why: str
+    cost: str
+    unless: str

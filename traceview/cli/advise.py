@@ -1,0 +1,214 @@
+"""What to change, by name, and at most how much it can give.
+
+Every rule of `queries/advice/` answers found, not found or cannot tell. A saving is an upper bound per step: time
+of the device that would be free, of which nothing is counted twice within a rule. Two findings may be the same lost
+time, so savings are never added up. JSON and CSV hold every answer of every rule in the same columns: `status` tells
+them apart.
+
+With --what-if, the step without some costs is predicted instead: what several of them would take away counts once, and
+communication is modelled as a parameter server, a tree and a ring.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import astuple
+from typing import TYPE_CHECKING
+
+from traceview.cli.convert import add_machine_options, opened
+from traceview.cli.report import FOR_PEOPLE, FORMATS, emit, params_of, sql_text, text_of
+from traceview.errors import UsageError
+
+if TYPE_CHECKING:
+    from traceview.analysis.model import Finding, Report, Section
+
+HELP = "what to change, by name, and at most how much it can give"
+
+EXAMPLES = """examples:
+  traceview advise trace.json.gz                          every problem found, the largest saving first
+  traceview advise run1 --evidence                        with the lines that prove each
+  traceview advise run1 pageable_copies --show-sql        the query behind a rule, ready for `traceview sql`
+  traceview advise run1 --set layout_conv_pct=5           with another threshold
+  traceview advise run1 --what-if layout,firstlayer       the step without these costs
+  traceview advise run1 --fail-over 5%                    exit code 1 if one problem can cost more than 5 % of a step
+
+`traceview list advice` names every rule.
+"""
+
+AT_LEAST_PCT = 0.5
+MEANINGS = {
+    "rule": "name of the rule: queries/advice/RULE.sql",
+    "title": "the problem",
+    "status": "found, not found or cannot tell",
+    "reason": "why it cannot be told, or that it is too little to matter",
+    "problem": "what was found",
+    "place": "where",
+    "rank": "process that loses most by it",
+    "n_ranks": "processes that have it",
+    "saving_ns": "at most, per step",
+    "step_ns": "step time of that process; the whole recording without steps",
+    "saving_pct": "of step_ns",
+    "confidence": "how sure, and why",
+    "evidence": "lines that prove it",
+    "fix": "what to change, in the framework of the trace",
+    "why": "what is lost and how the change avoids it",
+    "cost": "what the change costs: memory, accuracy, determinism",
+    "unless": "when not to change it",
+}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of `traceview advise`."""
+    parser.add_argument("input", metavar="INPUT", help="a capture, a trace file or a folder of them")
+    parser.add_argument("names", nargs="*", metavar="RULE", help="rules (default: all)")
+    parser.add_argument("--format", choices=FORMATS, default="table", help="default: table")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout")
+    parser.add_argument("--evidence", action="store_true", help="show the lines that prove each finding")
+    parser.add_argument(
+        "--set", dest="params", action="append", default=[], metavar="NAME=VALUE", help="a threshold (see --show-sql)"
+    )
+    parser.add_argument(
+        "--at-least",
+        type=percent,
+        default=AT_LEAST_PCT,
+        metavar="PCT",
+        help=f"leave out what can save less of the step (default: {AT_LEAST_PCT}%%)",
+    )
+    parser.add_argument(
+        "--fail-over", type=percent, metavar="PCT", help="exit code 1 if a finding can save more than PCT of the step"
+    )
+    parser.add_argument("--what-if", metavar="COSTS", help="predict the step without these costs, joined by commas")
+    parser.add_argument("--show-sql", action="store_true", help="print the SQL of the rules instead of running them")
+    add_machine_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the rules and print the answers; returns 1 where `--fail-over` says so, else 0."""
+    from traceview.analysis import advice, reports
+
+    if args.what_if is not None:
+        return _what_if(args)
+    rules = advice.load(list(dict.fromkeys(args.names)))
+    recipe = reports.Recipe("advice", "", "", tuple(rules))
+    params = params_of(args.params, [recipe])
+    if args.show_sql:
+        emit([sql_text(recipe, params)], args.output)
+        return 0
+    with opened(args) as connection:
+        findings = advice.run(connection, rules, params, args.at_least)
+        footer = reports.footer(connection)
+    people = args.format in FOR_PEOPLE
+    report = for_people(findings, footer, args.evidence) if people else exact(findings, footer)
+    emit([text_of([report], args.format, bool(args.output))], args.output)
+    return _exit_code(findings, args.fail_over)
+
+
+def _what_if(args: argparse.Namespace) -> int:
+    """The step without some costs; returns 0. Raises `UsageError` for a cost that is none."""
+    from traceview.analysis import advice, reports
+
+    if args.names or args.evidence or args.fail_over is not None:
+        raise UsageError("--what-if goes with neither rules nor --evidence nor --fail-over.")
+    costs = advice.costs(args.what_if)
+    options = [cost for cost in costs if cost == "communication"]
+    recipe = reports.load("whatif", options)
+    params = params_of(args.params, [recipe]) | {"costs": ",".join(costs)}
+    if args.show_sql:
+        emit([sql_text(recipe, params)], args.output)
+        return 0
+    with opened(args, reports.asked([recipe])) as connection:
+        done = reports.run(connection, recipe.name, params, options)
+    emit([text_of([done], args.format, bool(args.output))], args.output)
+    return 0
+
+
+def exact(findings: Sequence[Finding], footer: tuple[str, ...]) -> Report:
+    """Every answer of every rule, for a program."""
+    rows = tuple((*astuple(finding)[:12], list(finding.evidence), *astuple(finding)[13:]) for finding in findings)
+    return _report((_section("answers", "Answers", "One row per rule.", tuple(MEANINGS), rows),), footer)
+
+
+def for_people(findings: Sequence[Finding], footer: tuple[str, ...], with_evidence: bool) -> Report:
+    """What was found, then each finding in words, then what cannot be told or was not found."""
+    found = [finding for finding in findings if finding.status == "found"]
+    rows = tuple(
+        (f.rule, f.title, f.saving_ns, f.saving_pct, re.split(r"\W", f.confidence, maxsplit=1)[0]) for f in found
+    )
+    columns = ("rule", "title", "saving_ns", "saving_pct", "confidence")
+    summary = _section("found", "What to change", _denominator(found), columns, rows, "No rule found its problem.")
+    details = [_detail(finding, with_evidence) for finding in found]
+    unknown = tuple((f.rule, f.reason) for f in findings if f.status == "cannot tell")
+    tail = [_section("unknown", "Cannot be told", "", ("rule", "reason"), unknown)] if unknown else []
+    absent = [f.rule + (f" ({f.reason})" if f.reason else "") for f in findings if f.status == "not found"]
+    lines = (f"Looked for and not found: {', '.join(absent)}.",) if absent else ()
+    return _report((summary, *details, *tail), (*lines, *footer))
+
+
+def _denominator(found: Sequence[Finding]) -> str:
+    times = sorted({f.step_ns for f in found if f.step_ns})
+    if not times:
+        return ""
+    text = " to ".join(f"{time / 1e6:,.3f} ms" for time in dict.fromkeys((times[0], times[-1])))
+    return (
+        f"Savings are upper bounds in device time. All numbers are per step, shares of its time ({text}); "
+        "without steps the whole recording counts as one. Two findings may be the same lost time: do not add them up."
+    )
+
+
+def _detail(finding: Finding, with_evidence: bool) -> Section:
+    where = f" {finding.place}." if finding.place else ""
+    ranks = f" Rank {finding.rank} loses most, of {finding.n_ranks} with this." if finding.n_ranks > 1 else ""
+    doc = (
+        f"{finding.problem}{where}{ranks} {finding.why} Costs: {finding.cost} Not when: {finding.unless} "
+        f"Confidence: {finding.confidence}."
+    )
+    rows = tuple((line,) for line in finding.evidence) if with_evidence else ()
+    section = _section(finding.rule, finding.title, doc, ("evidence",), rows)
+    return _noted(section, f"Change: {finding.fix}")
+
+
+def _noted(section: Section, note: str) -> Section:
+    from dataclasses import replace
+
+    return replace(section, note=note)
+
+
+def _report(sections: tuple[Section, ...], footer: tuple[str, ...]) -> Report:
+    from traceview.analysis.model import Report
+
+    return Report("advice", "Advice", "", sections, footer)
+
+
+def _section(
+    name: str, title: str, doc: str, columns: Sequence[str], rows: tuple[tuple[object, ...], ...], if_none: str = ""
+) -> Section:
+    from traceview.analysis.model import Column, Section
+
+    types = {"evidence": "VARCHAR[]", "saving_pct": "DOUBLE"} | dict.fromkeys(
+        ("rank", "n_ranks", "saving_ns", "step_ns"), "BIGINT"
+    )
+    shape = tuple(Column(column, types.get(column, "VARCHAR"), MEANINGS[column]) for column in columns)
+    return Section(name, title, doc, shape, rows, None if rows else if_none or None, "")
+
+
+def _exit_code(findings: Sequence[Finding], limit: float | None) -> int:
+    if limit is None:
+        return 0
+    over = [f for f in findings if f.status == "found" and f.saving_pct is not None and f.saving_pct > limit]
+    for finding in over:
+        print(f"traceview: {finding.rule} can cost {finding.saving_pct:.1f} % of the step", file=sys.stderr)
+    return 1 if over else 0
+
+
+def percent(text: str) -> float:
+    """A percentage from a text such as 5%."""
+    try:
+        value = float(text.removesuffix("%"))
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 100:
+        raise argparse.ArgumentTypeError(f"{text!r} is no percentage; write for example 5%")
+    return value

@@ -1,0 +1,196 @@
+"""Runs side by side: which is faster, whether that is more than noise, and what the difference consists of.
+
+Every run is compared with the first, A (or with --baseline). Runs of any framework, format and device may be mixed;
+runs of another model, batch, precision or passes are shown and not ranked. A run without steps makes all be compared
+as whole recordings, which are not ranked either. What --format json writes holds all that a comparison needs of each
+run: such a file is an input like a trace, of which the first run counts, and is small enough to be kept for CI.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from traceview.cli.advise import percent
+from traceview.cli.convert import add_machine_options, opened
+from traceview.cli.report import DEFAULT_LIMIT, FOR_PEOPLE, FORMATS, emit, row_limit, sql_text, text_of
+from traceview.errors import UsageError
+
+if TYPE_CHECKING:
+    from traceview.analysis.compare import Run
+    from traceview.analysis.model import Report
+
+HELP = "runs side by side, and what their difference consists of"
+
+EXAMPLES = """examples:
+  traceview compare old.json.gz new.json.gz                        the difference, largest part first
+  traceview compare torch-run tensorflow-run jax-run               any frameworks and formats
+  traceview compare old.txt new.txt --steps 1-16                   only these steps
+  traceview compare run1 run2 --accept batch                       rank although the batch differs
+  traceview compare run1 --format json -o baseline.json            keep what CI compares with
+  traceview compare run2 --baseline baseline.json --fail-over 5%   exit code 1 if steps take more than 5 % longer
+
+exit codes: 0 also where runs may not be ranked (the table says so); with --fail-over 1 if a run is slower than A by
+more than that and the difference is larger than the noise (or there are too few steps to tell), and 1 if it may not be
+ranked with A, because then the check cannot be made. A run that passes although a condition could not be checked is
+named on stderr.
+"""
+
+BEGINNING = 1 << 16
+"""Bytes of a file in which a saved comparison says that it is one."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of `traceview compare`."""
+    parser.add_argument(
+        "inputs", nargs="+", metavar="INPUT", help="captures, traces or saved comparisons; the first is A"
+    )
+    parser.add_argument(
+        "--baseline", metavar="FILE", help="compare with this one: a capture, a trace or a saved comparison"
+    )
+    parser.add_argument(
+        "--fail-over",
+        type=percent,
+        metavar="PCT",
+        help="exit code 1 if a run's step takes more than PCT longer than A's",
+    )
+    parser.add_argument(
+        "--accept",
+        action="append",
+        default=[],
+        choices=("model", "batch", "precision", "passes"),
+        help="a condition that may differ; may be repeated",
+    )
+    parser.add_argument(
+        "--steps", type=_steps, metavar="FIRST-LAST", help="only these steps (default: all but warm-up)"
+    )
+    parser.add_argument("--format", choices=FORMATS, default="table", help="default: table")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout")
+    parser.add_argument(
+        "--limit", type=row_limit, metavar="N", help=f"rows per section and run; 0 is all (tables: {DEFAULT_LIMIT})"
+    )
+    parser.add_argument("--show-sql", action="store_true", help="print the SQL of the comparison instead of running it")
+    add_machine_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Compare and print; returns 1 where `--fail-over` says so, else 0."""
+    from traceview.analysis import compare
+
+    if args.show_sql:
+        emit([_sql()], args.output)
+        return 0
+    paths = [*([args.baseline] if args.baseline else []), *args.inputs]
+    if args.fail_over is not None and len(paths) < 2:
+        raise UsageError("--fail-over compares two runs; name another, or a --baseline.")
+    runs = _runs(args, paths)
+    report = compare.compare(runs, args.accept)
+    limit = DEFAULT_LIMIT if args.limit is None and args.format in FOR_PEOPLE else args.limit
+    shown = compare.cut(report, limit)
+    if args.format == "json":
+        from traceview.render.json import as_object
+
+        text = json.dumps({**as_object(shown), "runs": compare.saved(runs)}, indent=1, allow_nan=False) + "\n"
+    else:
+        text = text_of([shown], args.format, bool(args.output))
+    emit([text], args.output)
+    return _exit_code(report, args.fail_over)
+
+
+def _runs(args: argparse.Namespace, paths: Sequence[str]) -> list[Run]:
+    """The facts of every input; of whole recordings where one has no steps."""
+    runs = [_run(args, path, whole=False) for path in paths]
+    if all(run.has_steps for run in runs) or not any(run.has_steps for run in runs):
+        return runs
+    return [run if not run.has_steps else _run(args, path, whole=True) for run, path in zip(runs, paths, strict=True)]
+
+
+def _run(args: argparse.Namespace, path: str, whole: bool) -> Run:
+    from traceview.analysis import compare
+
+    data = _saved(path)
+    if data is not None:
+        found = compare.restored(data, path)
+        if whole:
+            raise UsageError(f"{path} holds times per step, and another input has no steps to compare them with.")
+        if args.steps:
+            raise UsageError(f"--steps needs traces or captures; {path} is a saved comparison.")
+        return found
+    with opened(args, compare.asked(), path) as connection:
+        whole = whole or not compare.has_steps(connection)
+        return compare.measure(connection, Path(path).name, args.steps, whole)
+
+
+def _saved(path: str) -> Any:
+    """The runs in a saved comparison; None where the file is something else."""
+    file = Path(path)
+    if not file.is_file():
+        return None
+    with file.open("rb") as stream:
+        if b'"report": "compare"' not in stream.read(BEGINNING):
+            return None
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError):
+        return []
+    return (found.get("runs") if isinstance(found, dict) else None) or []
+
+
+def _sql() -> str:
+    """Every query: first what measures each capture, then what compares the measures."""
+    from traceview.analysis import compare
+    from traceview.analysis.reports import Recipe
+
+    plan = compare.plan()
+    parts = (
+        ("compare/window", plan.window),
+        ("compare/facts", plan.facts),
+        ("compare/views", plan.views),
+        ("compare", plan.sections),
+    )
+    return "\n".join(sql_text(Recipe(name, "", "", queries), {}) for name, queries in parts)
+
+
+FEW = "(few steps)"
+"""What a verdict ends with that rests on so few steps that noise explains nearly anything."""
+
+
+def _exit_code(report: Report, limit: float | None) -> int:
+    if limit is None:
+        return 0
+    from traceview.render import clean
+
+    section = next(section for section in report.sections if section.name == "ranking")
+    names = [column.name for column in section.columns]
+    rows = [dict(zip(names, row, strict=True)) for row in section.rows[1:]]
+    failures = [reason for row in rows if (reason := _failure(row, limit))]
+    for reason in failures or [reason for row in rows if (reason := _reservation(row))]:
+        print(f"traceview: {clean(reason)}", file=sys.stderr)
+    return 1 if failures else 0
+
+
+def _reservation(row: dict[str, Any]) -> str:
+    """What nobody checked of a run that passes, or has too little to be told from noise; empty where it is sound."""
+    verdict = row["verdict"]
+    return f"{row['run']} passes, but: {verdict}" if "not checked" in verdict or "cannot tell" in verdict else ""
+
+
+def _failure(row: dict[str, Any], limit: float) -> str:
+    """Why a run does not pass; empty where it does."""
+    if row["place"] is None:
+        return f"{row['run']} cannot be checked: {row['verdict']}"
+    is_noise = row["verdict"].startswith("within the noise")
+    if row["ratio"] is None or 100 * (row["ratio"] - 1) <= limit or (is_noise and FEW not in row["verdict"]):
+        return ""
+    return f"a step of {row['run']} takes {100 * (row['ratio'] - 1):.1f} % longer than one of A ({row['verdict']})"
+
+
+def _steps(text: str) -> tuple[int, int]:
+    first, dash, last = text.partition("-")
+    if not first.isdigit() or (dash and not last.isdigit()):
+        raise argparse.ArgumentTypeError(f"{text!r} is no range of steps; write for example 1-16")
+    return int(first), int(last) if dash else int(first)

@@ -1,0 +1,141 @@
+"""What there is: trace formats, reports, advice, categories, collectors, tables.
+
+The one law: nothing is listed here by hand. Formats are the registered readers, all else is files in folders.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from traceview.cli.convert import add_machine_options, opened
+from traceview.cli.report import emit
+from traceview.errors import UsageError
+
+if TYPE_CHECKING:
+    from traceview.analysis.model import Section
+
+HELP = "what formats, reports, advice, categories, collectors and tables there are"
+
+EXAMPLES = """examples:
+  traceview list reports
+  traceview list categories
+  traceview list categories --unmatched trace.json.gz   the names in it that no rule claims, by time
+  traceview list formats --format json
+"""
+
+FORMATS = ("table", "json")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of `traceview list`."""
+    parser.add_argument("kind", choices=tuple(KINDS), metavar="WHAT", help=", ".join(KINDS))
+    parser.add_argument("--format", choices=FORMATS, default="table", help="default: table")
+    parser.add_argument(
+        "--unmatched",
+        dest="input",
+        metavar="INPUT",
+        help="with categories: the names in a capture or trace that no rule claims, by time",
+    )
+    add_machine_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the list; returns 0."""
+    if args.input and args.kind != "categories":
+        raise UsageError("--unmatched goes with `traceview list categories`.")
+    section = unmatched(args) if args.input else KINDS[args.kind]()
+    if args.format == "json":
+        from traceview.render.json import stream
+
+        emit(stream(section.columns, [section.rows]), None)
+    else:
+        from traceview.analysis.model import Report
+        from traceview.render import terminal
+
+        emit([terminal.render(Report(args.kind, "", "", (section,), ()))], None)
+    return 0
+
+
+def formats() -> Section:
+    """The readers, in the order in which they are asked."""
+    from traceview.readers import READERS
+
+    rows = [(reader.NAME, reader.TITLE, reader.HOW) for reader in READERS]
+    return _section(("format", "what", "how to capture"), rows)
+
+
+def reports() -> Section:
+    """The report folders."""
+    from traceview.analysis.reports import load, names
+
+    recipes = [load(name) for name in names()]
+    return _section(("report", "title", "doc"), [(recipe.name, recipe.title, recipe.doc) for recipe in recipes])
+
+
+def advice() -> Section:
+    """The advice rules: one file each."""
+    from traceview.analysis.advice import load
+
+    return _section(("advice", "problem", "doc"), [(rule.name, rule.title, rule.doc) for rule in load()])
+
+
+def categories() -> Section:
+    """Every category that a rule can give, with the number of rules per kind of name."""
+    from traceview.classify.rules import FOLDER
+
+    counts: dict[str, Counter[str]] = {}
+    for path in sorted(FOLDER.glob("*.toml")):
+        for rule in tomllib.loads(path.read_text(encoding="utf-8")).get("rule", []):
+            if "category" in rule:
+                counts.setdefault(rule["category"], Counter())[path.stem] += 1
+    kinds = sorted({kind for count in counts.values() for kind in count})
+    rows = [(category, *(count[kind] for kind in kinds)) for category, count in sorted(counts.items())]
+    return _section(("category", *(f"rules for {kind}" for kind in kinds)), rows)
+
+
+def unmatched(args: argparse.Namespace) -> Section:
+    """The names in the input that no rule claims."""
+    from traceview.analysis.reports import unmatched as query
+
+    with opened(args) as connection:
+        return query(connection)
+
+
+def collectors() -> Section:
+    """The collector scripts. They run where traceview is not installed, so they are read and never imported."""
+    from traceview.paths import content
+
+    rows = []
+    for path in sorted(content("collectors").glob("*.py")):
+        doc = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        rows.append((path.stem, doc.partition("\n")[0]))
+    return _section(("collector", "what"), rows, "There are no collectors.")
+
+
+def tables() -> Section:
+    """The views and recorded tables that SQL sees."""
+    from traceview.analysis.reports import tables
+
+    return tables().sections[0]
+
+
+KINDS: dict[str, Callable[[], Section]] = {
+    "formats": formats,
+    "reports": reports,
+    "advice": advice,
+    "categories": categories,
+    "collectors": collectors,
+    "tables": tables,
+}
+
+
+def _section(columns: tuple[str, ...], rows: Sequence[tuple[object, ...]], if_none: str = "") -> Section:
+    from traceview.analysis.model import Column, Section
+
+    shape = tuple(Column(name.replace(" ", "_"), "VARCHAR", "") for name in columns)
+    return Section("list", "", "", shape, tuple(rows), None if rows else if_none, "")

@@ -1,1 +1,0 @@
-"""One verb per file: `HELP`, `EXAMPLES`, `configure(parser)`, `run(args) -> exit code`."""

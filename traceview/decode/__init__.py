@@ -1,0 +1,1 @@
+"""Bytes to columns, knowing no table of ours: JSON events, protobuf messages, SQLite, Arrow, text."""

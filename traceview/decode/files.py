@@ -1,0 +1,193 @@
+"""Reads files as streams of bytes, whatever they are compressed with.
+
+The one law: memory does not grow with the file, and a damaged end never loses what came before it: the stream yields
+all that could be decompressed and says in `Stream.damage` what went wrong.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+import tempfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import zstandard
+from isal import isal_zlib
+
+from traceview.errors import InputError
+from traceview.paths import temporary_folder
+
+T = TypeVar("T")
+GZIP_MAGIC = b"\x1f\x8b"
+ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_GZIP_ERRORS: Any = (isal_zlib.error, zlib.error)
+PEEK_BYTES = 256 * 1024
+READ_BYTES = 1 << 20
+MAX_RATIO = 2000
+"""Decompressed bytes per compressed byte beyond which a file is called a bomb (deflate itself cannot exceed 1032)."""
+ZSTD_BYTES = 4096
+"""Compressed bytes given to zstd at a time: four of them can stand for 128 KiB, and all of that comes at once."""
+FREE_BYTES = 1 << 30
+"""Output up to this size is never called a bomb."""
+
+
+@dataclass(frozen=True)
+class Peek:
+    """What a reader may look at to recognise its format: never the file's name."""
+
+    path: Path
+    head: bytes
+    """First bytes after decompression, at most `PEEK_BYTES`; none of a folder."""
+    compression: str | None
+    """gzip, zstd or None."""
+
+
+@dataclass
+class Stream:
+    """A file as decompressed blocks. Iterate once; `damage` is set when the end could not be read."""
+
+    path: Path
+    progress: Callable[[int], None] | None = None
+    """Called with the number of bytes read from disk so far."""
+    damage: str | None = None
+    n_read: int = field(default=0, init=False)
+    n_out: int = field(default=0, init=False)
+
+    def __iter__(self) -> Iterator[bytes]:
+        with self.path.open("rb") as file:
+            magic = file.read(4)
+            file.seek(0)
+            blocks = iter(lambda: self._read(file), b"")
+            if magic.startswith(GZIP_MAGIC):
+                yield from self._bounded(self._gunzip(blocks))
+            elif magic == ZSTD_MAGIC:
+                yield from self._bounded(self._unzstd(blocks))
+            else:
+                yield from blocks
+
+    def _read(self, file: object) -> bytes:
+        block: bytes = file.read(READ_BYTES)  # type: ignore[attr-defined]
+        self.n_read += len(block)
+        if self.progress:
+            self.progress(self.n_read)
+        return block
+
+    def _bounded(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
+        for block in blocks:
+            self.n_out += len(block)
+            if self.n_out > FREE_BYTES and self.n_out > MAX_RATIO * self.n_read:
+                raise InputError(
+                    f"{self.path.name} expands to more than {MAX_RATIO} times its size; "
+                    "decompress it yourself if you trust it."
+                )
+            yield block
+
+    def _gunzip(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
+        """Every member of a gzip file; a cut or damaged member ends the stream and is reported."""
+        member = None
+        for block in blocks:
+            rest = block
+            while rest:
+                if member is None:
+                    if not GZIP_MAGIC.startswith(rest[:2]):
+                        self.damage = "there is something else after the end of the gzip data"
+                        return
+                    member = isal_zlib.decompressobj(wbits=31)
+                try:
+                    out = member.decompress(rest, 16 * READ_BYTES)
+                except _GZIP_ERRORS as error:
+                    self.damage = f"gzip data is damaged ({error})"
+                    return
+                if out:
+                    yield out
+                if member.eof:
+                    # Writers may pad a finished member with zeros.
+                    rest, member = member.unused_data.lstrip(b"\0"), None
+                else:
+                    rest = member.unconsumed_tail
+        if member is not None:
+            self.damage = "gzip data is cut off"
+
+    def _unzstd(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
+        decompressor = zstandard.ZstdDecompressor().decompressobj(read_across_frames=True)
+        try:
+            for block in blocks:
+                for start in range(0, len(block), ZSTD_BYTES):
+                    out = decompressor.decompress(block[start : start + ZSTD_BYTES])
+                    if out:
+                        yield out
+        except zstandard.ZstdError as error:
+            self.damage = f"zstd data is damaged ({error})"
+
+
+def ahead(blocks: Iterable[T]) -> Iterator[T]:
+    """The same blocks; while one is used, the next is made in another thread."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    source = iter(blocks)
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(next, source, None)
+        while (block := coming.result()) is not None:
+            coming = pool.submit(next, source, None)
+            yield block
+
+
+def peek(path: Path) -> Peek:
+    """The first bytes of a file, decompressed. Raises `InputError` for what cannot be opened or is empty.
+
+    A folder can be a trace too: its reader looks at what lies in `Peek.path`.
+    """
+    if path.is_dir():
+        return Peek(path, b"", None)
+    try:
+        with path.open("rb") as file:
+            magic = file.read(4)
+        head = bytearray()
+        for block in Stream(path):
+            head += block
+            if len(head) >= PEEK_BYTES:
+                break
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}.") from error
+    if not head:
+        raise InputError(f"{path} is empty: there is nothing to read in it.")
+    compression = "gzip" if magic.startswith(GZIP_MAGIC) else "zstd" if magic == ZSTD_MAGIC else None
+    return Peek(path, bytes(head[:PEEK_BYTES]), compression)
+
+
+def files_in(path: Path) -> list[Path]:
+    """The files of a trace: the file itself, or all that lie in a folder that is one trace."""
+    return sorted(file for file in path.iterdir() if file.is_file()) if path.is_dir() else [path]
+
+
+@contextlib.contextmanager
+def plain_file(path: Path) -> Iterator[tuple[Path, str | None]]:
+    """The file itself or, while the context lasts, a decompressed copy; and what was wrong with the compression."""
+    with path.open("rb") as file:
+        magic = file.read(4)
+    if not magic.startswith(GZIP_MAGIC) and magic != ZSTD_MAGIC:
+        yield path, None
+        return
+    with temporary_folder("traceview-plain-") as folder:
+        stream = Stream(path)
+        with (folder / "plain").open("wb") as copy:
+            copy.writelines(stream)
+        yield folder / "plain", stream.damage
+
+
+def mapped(blocks: Iterable[bytes], folder: Path | None, n_after: int) -> mmap.mmap:
+    """The blocks, and so many zeros, as memory that the system can take back: they lie in a file without a name.
+
+    A file that somebody else may cut short while it is read is never mapped itself: to read behind its end is fatal.
+    """
+    if folder:
+        folder.mkdir(exist_ok=True)
+    with tempfile.TemporaryFile(dir=folder) as file:
+        file.writelines(blocks)
+        file.write(bytes(n_after))
+        file.flush()
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)

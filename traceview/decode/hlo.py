@@ -1,0 +1,294 @@
+"""What XLA's compiler says of the instructions that its profiler times: operator, kind, and a convolution's shapes.
+
+A profile holds the compiled programs (`/host:metadata`). The schema is a handful of field numbers of `hlo.proto` and
+`xla_data.proto` of the XLA project. The one law: an instruction without a name takes part in a layer only where the
+program shows it: all that uses it is that layer's, or it is a gradient of that layer's convolution by its shapes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from traceview.decode.hlo_convolution import Convolution, Operand, Window, understand
+from traceview.decode.protobuf import Fields, Ints, Wire
+
+MODULE_NAME, MODULE_COMPUTATION = 1, 3
+COMPUTATION_INSTRUCTION, COMPUTATION_ID, COMPUTATION_ROOT = 2, 5, 6
+NAME, OPCODE, SHAPE, METADATA, WINDOW, DIMENSIONS, TARGET = 1, 2, 3, 7, 15, 16, 28
+ID, OPERANDS, CALLS, CONFIG, GROUPS, BATCH_GROUPS = 35, 36, 38, 43, 50, 58
+OP_NAME = 2
+SHAPE_TYPE, SHAPE_SIZES, SHAPE_PARTS = 2, 3, 4
+IMAGE, FILTER, OUTPUT = (7, 8, 11), (3, 4, 6), (9, 10, 12)
+"""Where the numbers of an operand's dimensions are: batch (a filter's inputs), channels (its outputs), spatial."""
+WINDOW_ENTRY, STRIDE, PADDING, DILATION, IMAGE_DILATION = 1, 2, 3, 5, 6
+TYPES = {1: "bool", 2: "s8", 4: "s32", 5: "s64", 10: "f16", 11: "f32", 12: "f64", 15: "c64", 16: "bf16"}
+TELLING = (
+    *("convolution", "dot", "custom-call", "select-and-scatter", "reduce-window", "scatter", "gather", "sort"),
+    *("rng-bit-generator", "reduce"),
+)
+"""What a fusion is for if it holds one of these, the first one first."""
+MOVES = ("transpose", "copy", "reverse", "reshape", "bitcast", "tuple", "get-tuple-element")
+PREPARATIONS = frozenset((*MOVES, "iota", "broadcast", "broadcast scalar", "pad", "concatenate", "constant"))
+COLUMNS = ("module", "instruction", "op_name", "kind", "works_for", "shapes", "inputs", "types", "output_shapes")
+SCHEMA = pa.schema([("program", pa.int64()), *((name, pa.string()) for name in COLUMNS)])
+NOTHING = pa.Table.from_batches([], SCHEMA)
+"""For a trace without programs."""
+_CUDNN = re.compile(r"cudnn\$conv(?:BiasActivation)?(Forward|BackwardInput|BackwardFilter)")
+_PASSES = {"Forward": "fprop", "BackwardInput": "dgrad", "BackwardFilter": "wgrad"}
+_LIBRARY = re.compile(r'"__(\w+?)_fusion"')
+
+
+@dataclass
+class Instruction:
+    """One instruction; `library` runs it, where the compiler says so: a custom call's target, `ynn`, `onednn`."""
+
+    at: int
+    name: str
+    opcode: str
+    op_name: str
+    library: str
+    sizes: tuple[int, ...]
+    type: str | None
+    operands: list[int]
+    """Ids."""
+    calls: list[int]
+    """Ids of computations."""
+    kind: str = ""
+    convolution: Convolution | None = None
+    works_for: str | None = None
+    """The operator whose layer it shares."""
+
+
+@dataclass
+class Program:
+    """The instructions by id, and those of each computation in an order in which users come last."""
+
+    by_id: dict[int, Instruction]
+    computations: dict[int, list[Instruction]]
+
+    def operands(self, one: Instruction) -> list[Instruction]:
+        """What an instruction reads."""
+        return [self.by_id[number] for number in one.operands if number in self.by_id]
+
+
+def instructions(wire: Wire, places: Iterable[tuple[int | None, int, int]]) -> pa.Table:
+    """One row per instruction of the programs that lie in the file as (number of the program, begin, end)."""
+    rows: list[dict[str, Any]] = []
+    for number, start, end in places:
+        module = wire.fields(_at(start), _at(end))
+        name = next((wire.text(a, b) for _, a, b in _spans(module, MODULE_NAME)), "")
+        program = read(wire, module)
+        understand_program(program)
+        rows += [{"program": number, "module": name, **_row(one, program)} for one in program.by_id.values()]
+    return pa.Table.from_pylist(rows, SCHEMA)
+
+
+def understand_program(program: Program) -> None:
+    """Find kinds, passes of convolutions, and what nameless instructions work for."""
+    everything = list(program.by_id.values())
+    for one in everything:
+        one.kind = kind_of(one, program)
+    understand([one.convolution for one in everything if one.convolution and one.opcode != "fusion"])
+    for one in everything:
+        if one.convolution and one.convolution.direction:
+            one.kind += f" {one.convolution.direction}"
+            one.works_for = one.convolution.works_for
+    users: dict[int, set[str | None]] = {}
+    for one in (one for computation in program.computations.values() for one in reversed(computation)):
+        masters = users.get(one.at, set())
+        if not one.op_name and one.kind in PREPARATIONS and len(masters) == 1:
+            one.works_for = next(iter(masters))
+        for operand in program.operands(one):
+            users.setdefault(operand.at, set()).add(one.works_for or one.op_name or None)
+
+
+def kind_of(one: Instruction, program: Program) -> str:
+    """An opcode, of a fusion that of what it is for; after the name of the library that runs it."""
+    inner = [part for number in one.calls for part in program.computations.get(number, ())]
+    if one.opcode == "custom-call":
+        return f"custom-call {one.library}"
+    if one.opcode != "fusion" or not inner:
+        return _broadcast(one, program)
+    opcodes = {part.opcode: part for part in reversed(inner)}
+    told = next((opcode for opcode in TELLING if opcode in opcodes), None)
+    if told == "convolution":
+        one.convolution = opcodes[told].convolution
+    kind = told or _moved(inner[-1], program)
+    return f"{one.library} {kind}" if one.library else kind
+
+
+def _moved(root: Instruction, program: Program) -> str:
+    """The opcode of the last instruction that does more than move; where none does, of what moves most."""
+    passed: set[str] = set()
+    one = root
+    while one.opcode in MOVES and (operands := program.operands(one)) and len(passed) < len(MOVES):
+        if one.opcode in passed:
+            break
+        passed.add(one.opcode)
+        one = operands[0]
+    if "transpose" in passed or one.opcode in ("parameter", "constant"):
+        return next((opcode for opcode in MOVES if opcode in passed), one.opcode)
+    return _broadcast(one, program)
+
+
+def _broadcast(one: Instruction, program: Program) -> str:
+    is_scalar = one.opcode == "broadcast" and not any(operand.sizes for operand in program.operands(one))
+    return "broadcast scalar" if is_scalar else one.opcode
+
+
+def read(wire: Wire, module: Fields) -> Program:
+    """A program, from the fields of its HloModuleProto."""
+    _, starts, ends = module.spans(MODULE_COMPUTATION)
+    computations = wire.fields(starts, ends)
+    names = computations.numbers(COMPUTATION_ID, len(starts)).tolist()
+    roots = set(computations.numbers(COMPUTATION_ROOT, len(starts)).tolist())
+    owner, starts, ends = computations.spans(COMPUTATION_INSTRUCTION)
+    found = wire.fields(starts, ends)
+    numbers = found.numbers(ID, len(starts)).tolist()
+    every = _instructions(wire, found, len(starts))
+    program = Program(dict(zip(numbers, every, strict=True)), {name: [] for name in names})
+    for which, one in zip(owner.tolist(), every, strict=True):
+        program.computations[names[which]].append(one)
+    for part in program.computations.values():
+        part.sort(key=lambda one: numbers[one.at] in roots)
+    _read_convolutions(wire, found, program)
+    return program
+
+
+def _instructions(wire: Wire, found: Fields, count: int) -> list[Instruction]:
+    texts = {number: _texts(wire, found, number) for number in (NAME, OPCODE, TARGET)}
+    metadata, starts, ends = found.spans(METADATA)
+    named = {int(metadata[at]): wire.text(a, b) for at, a, b in _spans(wire.fields(starts, ends), OP_NAME)}
+    configs = ((at, _LIBRARY.search(wire.text(a, b))) for at, a, b in _spans(found, CONFIG))
+    libraries = {at: match.group(1) for at, match in configs if match}
+    sizes, types = _shapes(wire, found)
+    operands, calls = _numbers(wire, found, OPERANDS), _numbers(wire, found, CALLS)
+    return [
+        Instruction(
+            at, texts[NAME].get(at, ""), texts[OPCODE].get(at, ""), named.get(at, ""),
+            texts[TARGET].get(at) or libraries.get(at, ""), sizes.get(at, ()), types.get(at),
+            operands.get(at, []), calls.get(at, []),
+        )
+        for at in range(count)
+    ]  # fmt: skip
+
+
+def _read_convolutions(wire: Wire, found: Fields, program: Program) -> None:
+    dimensions = {at: (a, b) for at, a, b in _spans(found, DIMENSIONS)}
+    windows = {at: (a, b) for at, a, b in _spans(found, WINDOW)}
+    if not dimensions:
+        return
+    count = sum(len(part) for part in program.computations.values())
+    groups, batch_groups = found.numbers(GROUPS, count).tolist(), found.numbers(BATCH_GROUPS, count).tolist()
+    for one in program.by_id.values():
+        told = _CUDNN.search(one.library)
+        operands = [operand.sizes for operand in program.operands(one)]
+        if one.at in dimensions and len(operands) >= 2 and (told or one.opcode == "convolution"):
+            way = _PASSES[told.group(1)] if told else None
+            left, right, result = operands[0], operands[1], one.sizes
+            # cuDNN's calls name image, filter and output as the forward pass does, whichever of them is the result.
+            sides = {"dgrad": (result, right, left), "wgrad": (left, result, right)}.get(
+                way or "", (left, right, result)
+            )
+            image, kernel, output = (
+                _operand(wire, dimensions[one.at], numbers, shape)
+                for numbers, shape in zip((IMAGE, FILTER, OUTPUT), sides, strict=True)
+            )
+            if image and kernel and output:
+                window = _window(wire, windows.get(one.at, (0, 0)), len(kernel.spatial))
+                shared = max(groups[one.at], 1), max(batch_groups[one.at], 1)
+                one.convolution = Convolution(one.op_name, image, kernel, output, window, *shared, told=way)
+
+
+def _operand(
+    wire: Wire, place: tuple[int, int], numbers: tuple[int, int, int], sizes: tuple[int, ...]
+) -> Operand | None:
+    """The sizes of an operand by the meaning of its dimensions; None where they do not fit."""
+    found = wire.fields(_at(place[0]), _at(place[1]))
+    batch, channels = (int(found.numbers(number, 1)[0]) for number in numbers[:2])
+    spatial = _numbers(wire, found, numbers[2]).get(0, [])
+    if sorted([batch, channels, *spatial]) != list(range(len(sizes))):
+        return None
+    return Operand(sizes[batch], sizes[channels], tuple(sizes[at] for at in spatial))
+
+
+def _window(wire: Wire, place: tuple[int, int], rank: int) -> Window:
+    """Strides, padding and dilations; what is not written is 1, padding 0."""
+    _, starts, ends = wire.fields(_at(place[0]), _at(place[1])).spans(WINDOW_ENTRY)
+    entries = wire.fields(starts, ends)
+    count = len(starts)
+    columns = [entries.numbers(number, count).tolist() for number in (STRIDE, PADDING, DILATION, IMAGE_DILATION)]
+    if count != rank:
+        columns = [[0] * rank] * 4
+    stride, padding, dilation, image = columns
+    ones = [tuple(max(value, 1) for value in column) for column in (stride, dilation, image)]
+    return Window(ones[0], tuple(padding), ones[1], ones[2])
+
+
+def _at(position: int) -> Ints:
+    return np.array([position], np.int64)
+
+
+def _spans(found: Fields, number: int) -> list[tuple[int, int, int]]:
+    owner, starts, ends = found.spans(number)
+    return list(zip(owner.tolist(), starts.tolist(), ends.tolist(), strict=True))
+
+
+def _texts(wire: Wire, found: Fields, number: int) -> dict[int, str]:
+    return {at: wire.text(a, b) for at, a, b in _spans(found, number)}
+
+
+def _numbers(wire: Wire, found: Fields, number: int) -> dict[int, list[int]]:
+    """Repeated numbers by message, packed or one by one."""
+    lists: dict[int, list[int]] = {}
+    for at in np.flatnonzero(found.number == number).tolist():
+        value, end = int(found.value[at]), int(found.end[at])
+        lists.setdefault(int(found.message[at]), []).extend(wire.packed(value, end) if end >= 0 else [value])
+    return lists
+
+
+def _shapes(wire: Wire, found: Fields) -> tuple[dict[int, tuple[int, ...]], dict[int, str | None]]:
+    """Sizes and element type of each result; of a tuple, those of its first part."""
+    owner, starts, ends = found.spans(SHAPE)
+    shapes = wire.fields(starts, ends)
+    sizes = _sizes(wire, owner, shapes)
+    types: dict[int, int] = dict(zip(owner.tolist(), shapes.numbers(SHAPE_TYPE, len(starts)).tolist(), strict=True))
+    part, starts, ends = shapes.spans(SHAPE_PARTS)
+    whole = owner[part]
+    parts = wire.fields(starts, ends)
+    inner: dict[int, int] = dict(
+        zip(whole.tolist()[::-1], parts.numbers(SHAPE_TYPE, len(starts)).tolist()[::-1], strict=True)
+    )
+    first = np.unique(part, return_index=True)[1]
+    is_first = np.isin(np.arange(len(part)), first)
+    sizes |= {at: shape for at, shape in _sizes(wire, np.where(is_first, whole, -1), parts).items() if at >= 0}
+    return sizes, {at: TYPES.get(inner.get(at, kind)) for at, kind in types.items()}
+
+
+def _sizes(wire: Wire, owner: Ints, shapes: Fields) -> dict[int, tuple[int, ...]]:
+    return {int(owner[at]): tuple(sizes) for at, sizes in _numbers(wire, shapes, SHAPE_SIZES).items()}
+
+
+def _row(one: Instruction, program: Program) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "instruction": one.name, "op_name": one.op_name, "kind": one.kind, "works_for": one.works_for,
+    }  # fmt: skip
+    problem = one.convolution.problem if one.convolution else None
+    if problem:
+        settings = problem.stride, problem.padding, problem.dilation, problem.groups
+        found["shapes"] = json.dumps([problem.input, problem.filter])
+        found["inputs"] = json.dumps([str(list(value) if isinstance(value, tuple) else value) for value in settings])
+        found["types"] = json.dumps([one.type] * 2)
+        found["output_shapes"] = json.dumps([problem.output])
+    elif one.opcode not in ("parameter", "constant", "tuple", "get-tuple-element"):
+        found["shapes"] = json.dumps([operand.sizes for operand in program.operands(one)])
+        found["types"] = json.dumps([operand.type for operand in program.operands(one)])
+        found["output_shapes"] = json.dumps([one.sizes])
+    return found

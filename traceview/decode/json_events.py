@@ -1,0 +1,393 @@
+"""Splits a stream of JSON trace events into texts, one per event, without making a Python object of any.
+
+Works for `{"traceEvents": [...]}` with anything before and after the array, and for a bare array, in any layout. A
+split is guessed from `} , {` in column operations; the caller parses the pieces with a strict parser, and every piece
+that is no event comes back to `settle`, which finds the true boundary with a full JSON scanner. So a guess is never
+trusted.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from traceview.decode.json_repair import mended
+from traceview.decode.json_split import Ints, pieces, views
+
+CHUNK_BYTES = 8 << 20
+MAX_CHUNK_BYTES = 48 << 20
+"""Parts grow with what has been read: few parts cost less, but a small file needs some for every processor."""
+MAX_HEAD_BYTES = 64 << 20
+MAX_EVENT_BYTES = 4 << 20
+ARRAY_START = re.compile(rb'"traceEvents"\s*:\s*\[')
+SPACE = re.compile(rb"[ \t\r\n]*")
+# Decimals stay text: a float would lose digits of a time on its way back into JSON.
+_DECODER = json.JSONDecoder(strict=False, parse_float=str)
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass
+class Settled:
+    """What became of the doubtful pieces of a chunk."""
+
+    drop: set[int] = field(default_factory=set)
+    """Rows that are no events of their own."""
+    events: list[bytes] = field(default_factory=list)
+    """Events in strict JSON that replace them."""
+    bad: list[str] = field(default_factory=list)
+    """Beginnings of the pieces that could not be read."""
+    n_repaired: int = 0
+    """Events among `events` that were no strict JSON in the file (quotes, control characters, NaN, bad UTF-8)."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some of the events of a file: a text, and where in it each of them is guessed to start and end."""
+
+    text: bytes
+    starts: Ints
+    ends: Ints
+    raw: bytes
+    """The same as in the file, before it was rewritten."""
+    n_before: int
+    """Bytes of `raw` that an earlier part was given too, because its last event went on in this one."""
+    carry: bytes
+    """What belongs to the next part."""
+    at_end: bool
+    """Whether `raw` goes to the end of the file."""
+    last: bool
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def table(self, rows: Ints | None = None) -> pa.Table:
+        """The texts as an Arrow table `(row, line)`: all, or those of some rows."""
+        if rows is None:
+            return views(self.text, np.arange(len(self)), self.starts, self.ends)
+        return views(self.text, rows, self.starts[rows], self.ends[rows])
+
+
+class EventSplitter:
+    """Iterate to get Arrow tables `(row, line)`; call `settle` on each before asking for the next.
+
+    Who wants to look ahead asks for parts instead, and goes back with `rewind` to settle one of them.
+    """
+
+    def __init__(
+        self,
+        blocks: Iterable[bytes],
+        rewrite: Callable[[bytes], bytes] | None = None,
+        inside: bytes | None = None,
+        last_apart: bool = False,
+    ) -> None:
+        """`inside`: text that follows the bracket of an array of any objects; then `rest` is what follows its end.
+
+        `last_apart`: the last event becomes a part of its own, because the text behind the array follows it.
+        """
+        self._blocks = iter(blocks)
+        self._inside = inside
+        self._rewrite = rewrite
+        self._last_apart = last_apart
+        self._carry = b""
+        self._now: Part | None = None
+        self._gave_up = False
+        self._n_read = 0
+        self.ended = False
+        """Whether the end of the array was seen; if not at the end of the file, the file is cut off."""
+        self.found = False
+        """Whether there was an array of events at all."""
+        self.metadata: dict[str, Any] = {}
+        """The keys beside the array, from before and after it."""
+
+    def __iter__(self) -> Iterator[pa.Table]:
+        while (part := self.part()) is not None:
+            if len(part):
+                yield part.table()
+        self.finish()
+
+    def part(self) -> Part | None:
+        """The next part, which may be empty at the end; None after the last."""
+        if self._now is None:
+            if self._inside is not None:
+                self._carry, self.found = self._inside, True
+            elif not self._read_head():
+                return None
+        elif self._now.last or self.ended:
+            return None
+        raw, n_before = self._carry, len(self._carry)
+        while True:
+            n_known, n_wanted = len(raw), min(max(CHUNK_BYTES, self._n_read // 4), MAX_CHUNK_BYTES)
+            raw = self._more(n_wanted, raw)
+            at_end = len(raw) - n_known < n_wanted
+            self._n_read += len(raw) - n_known
+            closing = _skip(raw, 0)
+            if raw.startswith(b"]", closing):
+                self.ended = True
+                nowhere = np.empty(0, np.int64)
+                self._now = Part(raw, nowhere, nowhere, raw, n_before, raw[closing + 1 :], at_end, True)
+            else:
+                self._now = self._split(raw, n_before, at_end)
+            self._carry = self._now.carry
+            if len(self._now) or self._now.last:
+                return self._now
+            if len(raw) > MAX_HEAD_BYTES:
+                self.ended = True
+                return self._now
+
+    def finish(self) -> None:
+        """Read what stands behind the array, when every part has been settled."""
+        if self._inside is None:
+            self._read_tail()
+
+    @property
+    def rewrites(self) -> bool:
+        """Whether the text is rewritten before it is split."""
+        return self._rewrite is not None
+
+    @property
+    def rest(self) -> bytes:
+        """Text that has been read and lies behind the array, once it has ended."""
+        return self._carry if self.ended else b""
+
+    def again(self, rewrite: Callable[[bytes], bytes]) -> Part:
+        """Split the current part once more, rewritten, and rewrite all that follow.
+
+        `rewrite` sees whole objects, some of them twice: it must leave alone what it has rewritten before.
+        """
+        self._rewrite = rewrite
+        now = self._current()
+        self._now = self._split(now.raw, now.n_before, now.at_end)
+        self._carry = self._now.carry
+        return self._now
+
+    def rewind(self, part: Part, later: Iterable[Part]) -> None:
+        """Make an earlier part the current one again; `later` are all that have been taken since."""
+        self._blocks = itertools.chain([other.raw[other.n_before :] for other in later], self._blocks)
+        self._now, self._carry, self.ended = part, part.carry, False
+
+    def _current(self) -> Part:
+        assert self._now is not None, "no part has been asked for"
+        return self._now
+
+    @property
+    def _text(self) -> bytes:
+        return self._current().text
+
+    @property
+    def _starts(self) -> Ints:
+        return self._current().starts
+
+    def _split(self, raw: bytes, n_before: int, at_end: bool) -> Part:
+        text = raw if self._rewrite is None else self._whole_objects(raw, self._rewrite)
+        starts, ends = pieces(text, at_end)
+        last = at_end
+        if at_end and self._last_apart and len(starts) > 1:
+            starts, ends, last = starts[:-1], ends[:-1], False
+        if not len(starts):
+            return Part(text, starts, ends, raw, n_before, b"" if last else raw, at_end, last)
+        carry = b"" if last else text[int(ends[-1]) :].lstrip(b", \t\r\n")
+        return Part(text, starts, ends, raw, n_before, carry, at_end, last)
+
+    def settle(self, doubtful: list[int]) -> Settled:
+        """Find the true events behind pieces that a strict parser refused or that are no events."""
+        out = Settled()
+        done = 0
+        for row in sorted(doubtful):
+            start = int(self._starts[row])
+            if start < done:
+                continue
+            done = self._settle_from(row, start, out)
+            if self.ended:
+                break
+        return out
+
+    def _settle_from(self, row: int, start: int, out: Settled) -> int:
+        """Read events one by one from `start` until a known boundary; returns where that is."""
+        while True:
+            decoded = self._decode(start)
+            if decoded is None or not self._is_boundary(decoded[1]):
+                decoded = self._mend(start) or decoded
+            if decoded is None:
+                return self._give_up(row, start, out)
+            event, end = decoded
+            self._drop(start, end, out)
+            is_event = isinstance(event, dict) and (
+                event.get("ph") is not None or (self._inside is not None and bool(event))
+            )
+            if is_event:
+                raw = self._text[start:end]
+                strict = _is_strict(raw)
+                out.events.append(raw if strict else _strict(event))
+                out.n_repaired += not strict
+            elif event != {}:
+                # Writers that put a comma behind every event end with an empty one.
+                out.bad.append(_excerpt(self._text, start))
+            after = _skip(self._text, end)
+            follows = self._text[after : after + 1]
+            if follows == b",":
+                start = _skip(self._text, after + 1)
+                row = int(np.searchsorted(self._starts, start))
+                if row < len(self._starts) and self._starts[row] == start:
+                    return start
+                if start >= len(self._text):
+                    return start
+            else:
+                # After a piece that could not be read, a `]` may be one inside that piece.
+                if follows == b"]" and (is_event or not self._gave_up):
+                    self.ended = True
+                    self._carry = self._text[after + 1 :]
+                    self._drop(after, len(self._text), out)
+                return after
+
+    def _decode(self, start: int) -> tuple[Any, int] | None:
+        """The JSON value at `start` and the byte after it; None when there is none."""
+        for size in (64 << 10, MAX_EVENT_BYTES):
+            # latin-1 makes one character of every byte, so positions stay byte positions.
+            window = self._text[start : start + size].decode("latin-1")
+            try:
+                _, length = _DECODER.raw_decode(window)
+            except json.JSONDecodeError as error:
+                # A window that is too small fails at its end, or in a text that has none.
+                if not error.msg.startswith("Unterminated") and error.pos < len(window) - 100:
+                    break
+                continue
+            except (ValueError, RecursionError):
+                break
+            raw = self._text[start : start + length].decode("utf-8", "replace")
+            return _DECODER.raw_decode(raw)[0], start + length
+        return None
+
+    def _is_boundary(self, position: int) -> bool:
+        after = _skip(self._text, position)
+        return self._text[after : after + 1] in (b",", b"]", b"")
+
+    def _mend(self, start: int) -> tuple[Any, int] | None:
+        """The event at `start` where texts hold unescaped quotes, and the byte after it; None when there is none."""
+        following = int(np.searchsorted(self._starts, start, side="right"))
+        stop = int(self._starts[following]) if following < len(self._starts) else start + MAX_EVENT_BYTES
+        found = mended(self._text[start : min(stop, start + MAX_EVENT_BYTES)])
+        if found is None:
+            return None
+        try:
+            return _DECODER.decode(found[0].decode("utf-8", "replace")), start + found[1]
+        except (ValueError, RecursionError):
+            return None
+
+    def _give_up(self, row: int, start: int, out: Settled) -> int:
+        """A piece that is no JSON: wait for more text if its end may still come, else count it as bad."""
+        near_end = len(self._text) - start < MAX_EVENT_BYTES
+        if near_end and not self._current().at_end and row > 0:
+            # A guessed boundary inside an event that goes on in the next chunk: start the next chunk with it.
+            self._drop(start, len(self._text), out)
+            self._carry = self._text[start:]
+            return len(self._text)
+        stop = int(self._starts[row + 1]) if row + 1 < len(self._starts) else len(self._text)
+        self._drop(start, stop, out)
+        self._gave_up = True
+        out.bad.append(_excerpt(self._text, start))
+        return stop
+
+    def _drop(self, start: int, end: int, out: Settled) -> None:
+        first, last = np.searchsorted(self._starts, [start, end])
+        out.drop.update(range(int(first), int(last)))
+
+    @staticmethod
+    def _whole_objects(text: bytes, rewrite: Callable[[bytes], bytes]) -> bytes:
+        """Apply `rewrite` up to the last closing brace, so that it never sees half a number."""
+        cut = text.rfind(b"}") + 1
+        return rewrite(text[:cut]) + text[cut:]
+
+    def _more(self, size: int, known: bytes = b"") -> bytes:
+        """What is known, and at least so many bytes after it where the file goes on."""
+        parts, total = [known], 0
+        for block in self._blocks:
+            parts.append(block)
+            total += len(block)
+            if total >= size:
+                break
+        return b"".join(parts)
+
+    def _read_head(self) -> bool:
+        head = b""
+        while True:
+            more = self._more(1 << 20)
+            head += more
+            text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+            if text.startswith(b"["):
+                self._carry, self.found = text[1:], True
+                return True
+            match = ARRAY_START.search(head)
+            if match:
+                self._carry, self.found = head[match.end() :], True
+                self._add_metadata(head[: match.start()] + b'"":0}')
+                return True
+            if not more or len(head) > MAX_HEAD_BYTES:
+                self._add_metadata(head)
+                return False
+
+    def _read_tail(self) -> None:
+        if not self.ended:
+            return
+        tail = self._carry + self._more(MAX_HEAD_BYTES)
+        text = tail.lstrip(b", \t\r\n")
+        if text.startswith(b'"'):
+            self._add_metadata(b"{" + text)
+
+    def _add_metadata(self, text: bytes) -> None:
+        try:
+            found = _DECODER.raw_decode(text.decode("utf-8", "replace").strip())[0]
+        except (ValueError, RecursionError):
+            return
+        if isinstance(found, dict):
+            found.pop("", None)
+            self.metadata.update(found)
+
+
+def _is_strict(raw: bytes) -> bool:
+    try:
+        # Of bytes, `loads` would take what is no UTF-8.
+        event = json.loads(raw.decode(), parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return False
+    # Python reads an escaped half of a surrogate pair, other parsers do not.
+    return b"\\u" not in raw or not _LONE_SURROGATE.search(json.dumps(event, ensure_ascii=False))
+
+
+def _strict(event: Any) -> bytes:
+    """An event as JSON that every parser reads."""
+    return _LONE_SURROGATE.sub("\ufffd", json.dumps(event, ensure_ascii=False)).encode()
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def has_phase(raw: bytes) -> bool:
+    """Whether a text is one event in strict JSON."""
+    if not _is_strict(raw):
+        return False
+    event = json.loads(raw)
+    return isinstance(event, dict) and isinstance(event.get("ph"), str)
+
+
+def lines_table(events: Sequence[bytes], rows: Sequence[int]) -> pa.Table:
+    """The same table from a few texts, each with the number of its row."""
+    lengths = np.array([len(event) for event in events], np.int64)
+    ends = np.cumsum(lengths)
+    return views(b"".join(events), np.array(rows, np.int64), ends - lengths, ends)
+
+
+def _skip(text: bytes, position: int) -> int:
+    match = SPACE.match(text, position)
+    return match.end() if match else position
+
+
+def _excerpt(text: bytes, start: int) -> str:
+    return " ".join(text[start : start + 200].decode("utf-8", "replace").split())

@@ -1,0 +1,123 @@
+"""Whose rows are whose in an nvprof database of several processes.
+
+Calls carry their process. Work on a device carries only the number of the call that caused it, which each process
+counts by itself, and its context. The one law: work is a process's when its call's number is that process's alone, or
+when its context is, by what all such work in that context says; else it is nobody's, and no call's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from traceview.decode.columns import Columns, Owner, Tables
+
+KIND = "CUPTI_ACTIVITY_KIND_"
+CALLS = (f"{KIND}RUNTIME", f"{KIND}DRIVER")
+WORK = tuple(KIND + name for name in ("CONCURRENT_KERNEL", "KERNEL", "MEMCPY", "MEMCPY2", "MEMSET", "SYNCHRONIZATION"))
+THREADS = (f"{KIND}MARKER", f"{KIND}OVERHEAD")
+"""Their `objectId` begins with the process, low byte first; as hexadecimal digits, eight of them."""
+_PROCESS = {"processId": "BIGINT", "correlationId": "BIGINT"}
+_PLACE = {"correlationId": "BIGINT", "deviceId": "BIGINT", "contextId": "BIGINT"}
+
+
+def processes(tables: Tables) -> list[int]:
+    """The processes whose calls were recorded, in order of their numbers."""
+    found: set[int] = set()
+    for table in CALLS:
+        for batch in _rows(tables, table, {"processId": "BIGINT"}):
+            found.update(pid for pid in pc.unique(batch.column(0)).to_pylist() if pid is not None)
+    return sorted(found)
+
+
+class Callers:
+    """Call numbers and contexts that are one process's alone."""
+
+    def __init__(self, tables: Tables) -> None:
+        self.pids = processes(tables)
+        self.calls = _alone(
+            (batch.column(1), batch.column(0)) for table in CALLS for batch in _rows(tables, table, _PROCESS)
+        )
+        self.contexts = _alone(
+            (_context(batch), _found(self.calls, batch.column(0)))
+            for table in WORK
+            for batch in _rows(tables, table, _PLACE)
+        )
+
+    def of_work(self, batch: pa.RecordBatch) -> pa.Array:
+        """The process of each row of work (columns as `_PLACE`), NULL where none can be told."""
+        return pc.coalesce(_found(self.calls, batch.column(0)), _found(self.contexts, _context(batch)))
+
+    def of_threads(self, digits: pa.Array) -> pa.Array:
+        """The process of each `objectId`."""
+        known = pa.array([_four_bytes(pid) for pid in self.pids], pa.string())
+        return pa.array(self.pids, pa.int64()).take(pc.index_in(pc.utf8_slice_codeunits(digits, 0, 8), known))
+
+
+class Owned:
+    """The tables as one process's: its rows, for the first process also nobody's. `nobodys` counts their work."""
+
+    def __init__(self, tables: Tables, callers: Callers, pid: int) -> None:
+        self.tables, self.callers, self.pid = tables, callers, pid
+        self.columns, self.damage = tables.columns, tables.damage
+        self.nobodys = 0
+
+    def rows(self, table: str, wanted: Columns, owner: Owner | None = None) -> Iterator[pa.RecordBatch]:
+        """Batches with exactly the wanted columns, in order."""
+        told = _PROCESS if table in CALLS else _PLACE if table in WORK else {"objectId": "VARCHAR"}
+        if table not in (*CALLS, *WORK, *THREADS):
+            yield from self.tables.rows(table, wanted, owner)
+            return
+        for batch in self.tables.rows(table, {**wanted, **told}, owner):
+            place = batch.select(list(told))
+            pids = (
+                place.column(0) if table in CALLS
+                else self.callers.of_work(place) if table in WORK
+                else self.callers.of_threads(place.column(0))
+            )  # fmt: skip
+            yield self._kept(batch.select(list(wanted)), pids, table in WORK)
+
+    def _kept(self, batch: pa.RecordBatch, pids: pa.Array, is_work: bool) -> pa.RecordBatch:
+        is_first = self.pid == self.callers.pids[0]
+        if is_work and is_first and pids.null_count:
+            self.nobodys += pids.null_count
+            index = batch.schema.get_field_index("correlationId")
+            if index >= 0:
+                kept = pc.if_else(pc.is_valid(pids), batch.column(index), pa.scalar(None, pa.int64()))
+                batch = batch.set_column(index, batch.schema.field(index), kept)
+        return batch.filter(pc.fill_null(pc.equal(pids, self.pid), is_first))
+
+
+def _rows(tables: Tables, table: str, wanted: Columns) -> Iterator[pa.RecordBatch]:
+    return tables.rows(table, wanted) if table in tables.columns else iter(())
+
+
+def _context(batch: pa.RecordBatch) -> pa.Array:
+    """Device and context as one number; a synchronisation has no device, so its context tells nothing."""
+    return pc.add(
+        pc.shift_left(pc.bit_wise_and(batch.column(1), 0x7FFF), 32), pc.bit_wise_and(batch.column(2), 2**32 - 1)
+    )
+
+
+def _alone(pairs: Iterator[tuple[pa.Array, pa.Array]]) -> pa.Table:
+    """Columns key and pid of (keys, processes): the keys that come with one process only."""
+    names = ["key", "pid"]
+    empty = pa.table([pa.array([], pa.int64())] * 2, names)
+    pairs_seen = [pa.table(list(pair), names).drop_null().group_by(names).aggregate([]) for pair in pairs]
+    seen = pa.concat_tables([empty, *pairs_seen]).group_by("key").aggregate([("pid", "min"), ("pid", "max")])
+    alone = seen.filter(pc.equal(seen["pid_min"], seen["pid_max"]))
+    return pa.table([alone["key"], alone["pid_min"]], names).combine_chunks()
+
+
+def _found(alone: pa.Table, keys: pa.Array) -> pa.Array:
+    """The process of each key, NULL where there is none."""
+    places = pc.index_in(keys, alone["key"])
+    found = alone["pid"].take(places)
+    return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+
+
+def _four_bytes(pid: int) -> str:
+    """A process as it lies in a marker; a damaged number that has no four bytes is nobody's there."""
+    return (pid & 0xFFFFFFFF).to_bytes(4, "little").hex().upper() if -(2**31) <= pid < 2**32 else "none"

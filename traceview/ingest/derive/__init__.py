@@ -1,0 +1,66 @@
+"""What SQL would make slow or unreadable: which operator is inside which, and which one caused a kernel.
+
+Fills the derived columns of the staging tables (see `tables.py`). Knows nothing of trace formats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import duckdb
+
+from traceview.ingest.derive import device, host, primitives, steps
+from traceview.ingest.derive.nesting import Spans
+from traceview.ingest.derive.spans import number_threads
+from traceview.ingest.derive.steps import Steps
+
+Stage = tuple[Callable[[], None], tuple[str, ...]]
+
+
+class Derivation:
+    """Works out the derived columns of the rank that lies in the staging tables.
+
+    `stages` are to be done in their order; each may be done again where it failed, and completes the tables it names.
+    """
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._connection = connection
+        self.stages: tuple[Stage, ...] = (
+            (self._begin, ()),
+            (self._operators, ("ops",)),
+            (self._ranges, ("ranges",)),
+            (self._calls, ("api_calls",)),
+            (self._device, ("kernels", "memcpys")),
+            (self._primitives, ("primitives",)),
+        )
+        self._steps: Steps
+        self._spans: Spans
+
+    def _begin(self) -> None:
+        steps.add_missing(self._connection)
+        number_threads(self._connection)
+        self._steps = steps.load(self._connection)
+
+    def _operators(self) -> None:
+        self._clear("ops")
+        self._spans = host.operators(self._connection, self._steps)
+
+    def _ranges(self) -> None:
+        self._clear("ranges")
+        host.ranges(self._connection, self._steps)
+
+    def _calls(self) -> None:
+        self._clear("api_calls")
+        device.api_calls(self._connection, self._steps, self._spans)
+
+    def _device(self) -> None:
+        self._clear("kernels", "memcpys")
+        device.device_rows(self._connection, self._steps)
+
+    def _primitives(self) -> None:
+        self._clear("primitives")
+        primitives.primitives(self._connection, self._steps, self._spans)
+
+    def _clear(self, *tables: str) -> None:
+        for table in tables:
+            self._connection.execute(f"DELETE FROM derived.{table}")

@@ -1,0 +1,98 @@
+"""Carries columns between the staging database and arrays.
+
+The one law: a thread is one number for (process, thread) everywhere in `derive`, and -1 in an array is NULL in a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from traceview.ingest.derive.nesting import Ints, Spans
+
+BATCH_ROWS = 1 << 17
+_NONE = np.empty(0, np.int64)
+THREADS = """
+CREATE OR REPLACE TEMP TABLE thread AS
+SELECT pid, tid, row_number() OVER (ORDER BY pid, tid) AS thread
+FROM (SELECT pid, tid FROM stage.ops UNION SELECT pid, tid FROM stage.ranges UNION SELECT pid, tid FROM stage.api_calls)
+"""
+
+
+def number_threads(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make the temporary table `thread` (pid, tid, thread) that every other query here joins."""
+    connection.execute(THREADS)
+
+
+def fetch(connection: duckdb.DuckDBPyConnection, query: str) -> dict[str, Ints]:
+    """The columns of a query as 64-bit integer arrays, NULL as -1."""
+    result = connection.sql(query)
+    pieces: dict[str, list[Ints]] = {name: [] for name in result.columns}
+    # Batch after batch, so that nothing is there twice as Arrow tables.
+    for batch in result.to_arrow_reader(BATCH_ROWS):
+        for name, values in zip(pieces, batch.columns, strict=True):
+            pieces[name].append(integers(values).copy())
+    return {name: np.concatenate([_NONE, *pieces.pop(name)]) for name in list(pieces)}
+
+
+def integers(values: pa.Array) -> Ints:
+    """An Arrow column as 64-bit integers, NULL as -1. (`fill_null` would import pandas.)"""
+    cast = values.cast(pa.int64())
+    valid, data = cast.buffers()
+    if data is None:
+        return np.full(len(cast), -1, np.int64)
+    found: Ints = np.frombuffer(data, np.int64, len(cast), cast.offset * 8)
+    if cast.null_count:
+        bits = np.frombuffer(valid, np.uint8)
+        known = np.unpackbits(bits, count=cast.offset + len(cast), bitorder="little")[cast.offset :]
+        found = np.where(known, found, -1)
+    return found
+
+
+def load(connection: duckdb.DuckDBPyConnection, source: str) -> Spans:
+    """Spans of a query or table with id, pid, tid, start_ns, dur_ns."""
+    return load_with(connection, source, "id")[0]
+
+
+def load_with(connection: duckdb.DuckDBPyConnection, source: str, extra: str) -> tuple[Spans, Ints]:
+    """The same, and one more column of the query in the order of the spans."""
+    columns = fetch(
+        connection,
+        f"""SELECT id, thread, start_ns, start_ns + dur_ns AS end_ns, {extra} AS extra
+            FROM ({source}) s JOIN thread t ON s.pid IS NOT DISTINCT FROM t.pid AND s.tid IS NOT DISTINCT FROM t.tid
+            ORDER BY thread, start_ns, end_ns DESC, id""",
+    )
+    return Spans(columns["id"], columns["thread"], columns["start_ns"], columns["end_ns"]), columns["extra"]
+
+
+def column(values: Ints, known: NDArray[np.bool_] | None = None) -> pa.Array:
+    """An Arrow column over the same memory, NULL where `known` is false. (`pa.array` would import pandas.)"""
+    valid = None if known is None else pa.py_buffer(np.packbits(known, bitorder="little"))
+    return pa.Array.from_buffers(pa.int64(), len(values), [valid, pa.py_buffer(np.ascontiguousarray(values))])
+
+
+def spelled(codes: Ints, texts: Sequence[str]) -> pa.Array:
+    """An Arrow column of texts: to each row that of its number."""
+    data = [text.encode() for text in texts]
+    ends = np.cumsum([0, *(len(text) for text in data)], dtype=np.int64)
+    words = pa.Array.from_buffers(
+        pa.large_string(), len(data), [None, pa.py_buffer(ends), pa.py_buffer(b"".join(data))]
+    )
+    return pa.DictionaryArray.from_arrays(column(codes), words)
+
+
+def ids_at(spans: Spans, index: Ints) -> Ints:
+    """The ids at these positions, -1 where the position is -1."""
+    if not len(spans):
+        return np.full(len(index), -1, np.int64)
+    return np.where(index >= 0, spans.id[index], -1)
+
+
+def publish(connection: duckdb.DuckDBPyConnection, name: str, columns: Mapping[str, Ints | pa.Array]) -> None:
+    """Let queries see these columns as a table, -1 as NULL."""
+    made = {key: column(it, it >= 0) if isinstance(it, np.ndarray) else it for key, it in columns.items()}
+    connection.register(name, pa.table(made))

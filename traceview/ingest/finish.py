@@ -1,0 +1,133 @@
+"""From what was read of a rank to its files: derived columns are worked out, and tables written as they are complete.
+
+Invariant: all of it can be done again where memory was too little (`memory.py`), and the files are then the same. Every
+table is written, also an empty one, with exactly the columns of `tables.py`. SQL here is assembled from that module
+alone, never from a trace.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import duckdb
+
+from traceview.ingest.derive import Derivation
+from traceview.ingest.memory import Sparing
+from traceview.ingest.sink import Sink
+from traceview.tables import BY_NAME, ID, RANK_SHIFT, TABLES, Table
+
+FIRST_BYTES = 400_000_000
+"""What the work is tried with first; the rest waits on disk."""
+AT_ONCE_BYTES = 600_000_000
+"""The same where two pieces of work are done at a time."""
+AT_ONCE_ROWS = 2_000_000
+"""Rows of the longest table up to which tables are written while others are worked out."""
+MANY = 1_000_000
+"""Rows of a longer one from which on texts that were worked out are kept as numbers."""
+ORDERED = ("kernels", "memcpys", "primitives")
+"""Tables whose rows are written by their id."""
+TIMES = ("start_ns", "source_ns", "target_ns", "device_until_ns", "rank_until_ns")
+"""Columns that are points in time and move with the origin; durations do not."""
+
+
+@dataclass(frozen=True)
+class Export:
+    """Where the tables of a rank go, and the zero of their times."""
+
+    sink: Sink
+    folder: Path
+    origin_ns: int = 0
+    """Zero of the times that are written, on the reader's clock."""
+    origin_unix_ns: int | None = None
+    """The same in nanoseconds since 1970, if known."""
+
+    def write(self, table: Table, connection: duckdb.DuckDBPyConnection) -> None:
+        """Write one table, through the sink's connection or another to its tables."""
+        rank = self.sink.rank
+        values = {"rank": rank, "shift": rank << RANK_SHIFT, "origin": self.origin_ns, "unix": self.origin_unix_ns}
+        query, names = _query(table)
+        used = {**{name: values[name] for name in names}, "path": str(self.folder / f"{table.name}.parquet")}
+        connection.execute(f"COPY ({query}) TO $path (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)", used)
+
+
+def _query(table: Table) -> tuple[str, set[str]]:
+    """The SELECT that makes a table's file out of what was read and derived, and the parameters it needs."""
+    used = {"rank"}
+    parts = ["CAST($rank AS INTEGER) AS rank"]
+    for column in table.columns:
+        source = f'{"d" if column.derived else "s"}."{column.name}"'
+        if column.type == ID:
+            used.add("shift")
+            source = f"{source} + $shift"
+        elif column.name in TIMES:
+            used.add("origin")
+            source = f"{source} - $origin"
+        elif column.derived and column.sql_type == "VARCHAR":
+            source = f"CAST({source} AS VARCHAR)"
+        elif column.name == "origin_unix_ns":
+            used.add("unix")
+            source = "CAST($unix AS BIGINT)"
+        parts.append(f'{source} AS "{column.name}"')
+    joined = f"stage.{table.name} s"
+    if table.derived_columns():
+        joined += f" LEFT JOIN derived.{table.name} d ON s.id = d.id"
+    order = " ORDER BY s.id" if table.name in ORDERED else ""
+    return f"SELECT {', '.join(parts)} FROM {joined}{order}", used
+
+
+def finish(export: Export) -> None:
+    """Work out the derived columns of a rank, and write its tables."""
+    export.folder.mkdir(parents=True)
+    is_small = max(map(partial(_count, export.sink), TABLES)) < AT_ONCE_ROWS
+    with Sparing(export.sink.connection, AT_ONCE_BYTES if is_small else FIRST_BYTES) as attempt:
+        (_at_once if is_small else _one_by_one)(export, attempt)
+
+
+def _count(sink: Sink, table: Table) -> int:
+    return int(sink.connection.execute(f"SELECT count(*) FROM stage.{table.name}").fetchall()[0][0])
+
+
+def _at_once(export: Export, attempt: Sparing) -> None:
+    """Write what is complete while the rest is worked out."""
+    with contextlib.closing(export.sink.cursor()) as second, ThreadPoolExecutor(1) as pool:
+        try:
+            writing = [
+                pool.submit(attempt, partial(export.write, table, second))
+                for table in TABLES
+                if not table.derived_columns()
+            ]
+            for work, tables in Derivation(export.sink.connection).stages:
+                attempt(work)
+                writing += [pool.submit(attempt, partial(export.write, BY_NAME[name], second)) for name in tables]
+            for written in writing:
+                written.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _one_by_one(export: Export, attempt: Sparing) -> None:
+    """Work everything out, then write and empty one table after the other."""
+    sink = export.sink
+    for work, _ in Derivation(sink.connection).stages:
+        attempt(work)
+    for table in TABLES:
+        # Where the rows' order is not to be kept, DuckDB writes sorted ones on one thread.
+        sink.connection.execute("SET preserve_insertion_order = $1", [table.name in ORDERED])
+        attempt(partial(_number_texts, sink, table))
+        attempt(partial(export.write, table, sink.connection))
+        sink.empty(table)
+
+
+def _number_texts(sink: Sink, table: Table) -> None:
+    """Keep what was worked out for many rows as numbers of texts: as texts it would not fit beside the rows."""
+    names = [column.name for column in table.derived_columns() if column.sql_type == "VARCHAR"]
+    if not names or _count(sink, table) < MANY:
+        return
+    for name in names:
+        texts = f"SELECT DISTINCT coalesce({name}, '') FROM derived.{table.name}"
+        sink.connection.execute(f"CREATE TYPE IF NOT EXISTS {table.name}_{name} AS ENUM ({texts})")
+        sink.connection.execute(f"ALTER TABLE derived.{table.name} ALTER {name} TYPE {table.name}_{name}")

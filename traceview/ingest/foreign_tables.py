@@ -1,0 +1,140 @@
+"""Fills the staging tables from the tables of another tool's database, by the queries of one folder.
+
+A query's header says `into`, the table it fills; `tables`, the foreign tables it reads, those that exist one after the
+other; `[source]`, the columns it wants of them with their types; `owner`, the columns that tell whose row it is. Its
+body selects from `source`, which has those columns, `"table"`, and `"row"`, which makes ids: `$first + "row"`.
+
+The one law: a query sees every column it asked for, whatever the file holds, and every row is accounted for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from traceview.decode.columns import TYPES, Owner, Tables
+from traceview.ingest.sink import Sink
+from traceview.sql import Query, load_folder
+
+KEEP = "temp"
+"""A query `into` this makes a temporary table named like the query, for the queries after it."""
+
+
+@dataclass
+class Ingest:
+    """Runs queries over one source for one process."""
+
+    sink: Sink
+    tables: Tables
+    folder: Path
+    owner: Owner | None = None
+    suffix: str = ""
+    """What the names of the foreign tables end in."""
+    values: Mapping[str, Any] = field(default_factory=dict)
+    """Parameters of queries that have them."""
+    read: set[str] = field(default_factory=set)
+    """Foreign tables that a query has read."""
+
+    def __post_init__(self) -> None:
+        self.queries = load_folder(self.folder)
+
+    def run(self, name: str) -> int:
+        """Run one query; returns how many rows of the source it read."""
+        query = self.queries[name]
+        sink = self.sink
+        source = query.extra.get("source")
+        counted = _Counted()
+        if source is not None:
+            schema = _schema(source)
+            reader = pa.RecordBatchReader.from_batches(schema, self._batches(query, source, schema, counted))
+            sink.connection.register("source", reader)
+        before = self._size(query)
+        bound = {"first": sink.next_id, **self.values}
+        values = {key: bound[key] for key in query.params if key in bound}
+        if query.extra["into"] == KEEP:
+            sink.connection.execute(f"CREATE OR REPLACE TEMP TABLE {query.name} AS {query.body}", values)
+        else:
+            sink.connection.execute(f"INSERT INTO stage.{query.extra['into']} BY NAME {query.body}", values)
+        if source is not None:
+            sink.connection.unregister("source")
+        sink.next_id += counted.rows
+        self._account(query, counted, self._size(query) - before)
+        return counted.rows
+
+    def named(self, table: str) -> str:
+        """The foreign table of that name, as the file spells it."""
+        return table + self.suffix
+
+    def rows_of(self, table: str, source: Mapping[str, str]) -> list[dict[str, Any]]:
+        """All rows of a small foreign table (facts about the run and its devices)."""
+        name = self.named(table)
+        if name not in self.tables.columns:
+            return []
+        self.read.add(name)
+        return [row for batch in self.tables.rows(name, source) for row in batch.to_pylist()]
+
+    def unread(self) -> list[str]:
+        """Tables of the file that hold rows and that nothing has read."""
+        left = {table for table in set(self.tables.columns) - self.read if not table.startswith("sqlite_")}
+        return sorted(table for table in left if self._has_rows(table))
+
+    def close(self) -> None:
+        """Give back the room of the temporary tables."""
+        for query in self.queries.values():
+            if query.extra["into"] == KEEP:
+                self.sink.connection.execute(f"DROP TABLE IF EXISTS {query.name}")
+
+    def _has_rows(self, table: str) -> bool:
+        first = self.tables.columns[table][:1]
+        return bool(first) and any(len(batch) for batch in self.tables.rows(table, {first[0]: "VARCHAR"}))
+
+    def _batches(
+        self, query: Query, source: Mapping[str, str], schema: pa.Schema, counted: _Counted
+    ) -> Iterator[pa.RecordBatch]:
+        owner = replace(self.owner, columns=tuple(query.extra.get("owner", ()))) if self.owner else None
+        for table in query.extra["tables"]:
+            name = self.named(table)
+            if name not in self.tables.columns:
+                continue
+            self.read.add(name)
+            nobodys = owner is not None and owner.column(self.tables.columns[name]) is None
+            if owner and nobodys and "owner" in query.extra and not owner.outsiders:
+                continue
+            for batch in self.tables.rows(name, source, owner):
+                count = len(batch)
+                numbers = pa.array(np.arange(counted.rows, counted.rows + count))
+                named = pa.DictionaryArray.from_arrays(np.zeros(count, np.int8), pa.array([table]))
+                counted.rows += count
+                yield pa.RecordBatch.from_arrays([*batch.columns, numbers, named], schema=schema)
+
+    def _size(self, query: Query) -> int:
+        into = query.extra["into"]
+        if into == KEEP:
+            return 0
+        return int(self.sink.connection.execute(f"SELECT count(*) FROM stage.{into}").fetchall()[0][0])
+
+    def _account(self, query: Query, counted: _Counted, added: int) -> None:
+        """Rows of the file that a query was to turn into rows of ours, and did not, are missing something."""
+        if query.extra["into"] == KEEP or not query.extra.get("counts", True):
+            return
+        n_read = counted.rows if query.extra.get("source") is not None else added
+        self.sink.count("n_events", n_read)
+        self.sink.count("n_kept", added)
+        if added < n_read:
+            self.sink.count("n_dropped", n_read - added)
+            self.sink.problem(f"row of {query.extra['tables'][0]} without a time", n_read - added)
+
+
+@dataclass
+class _Counted:
+    rows: int = 0
+
+
+def _schema(source: Mapping[str, str]) -> pa.Schema:
+    fields = [pa.field(name, TYPES[kind]) for name, kind in source.items()]
+    return pa.schema([*fields, pa.field("row", pa.int64()), pa.field("table", pa.dictionary(pa.int8(), pa.string()))])

@@ -1,0 +1,19 @@
+"""How a conversion may use the machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+Progress = Callable[[int, int], None]
+"""Called with bytes read and bytes in all."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a conversion may use the machine."""
+
+    threads: int | None = None
+    memory_bytes: int | None = None
+    strict: bool = False
+    progress: Progress | None = None

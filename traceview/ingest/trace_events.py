@@ -1,0 +1,298 @@
+"""Fills the staging tables from a file of JSON trace events, by the queries of one folder.
+
+Each part of the file becomes the table `event`, one row per event; each query of the folder named like a table selects
+from it. Events of the most frequent kinds may take a shorter way (see `eventroutes`). Ends that arrive apart (`B`/`E`,
+`b`/`e`) are joined when the file has been read. The one law: every event is accounted for: kept, dropped with a reason,
+or repaired.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from traceview.decode.files import Stream, ahead
+from traceview.decode.json_events import EventSplitter, Part, has_phase, lines_table
+from traceview.ingest.fast_path import KEYS, Clock, Route, insert, on_a_clock, routed, schema
+from traceview.ingest.parallel import Crew, Unexpected
+from traceview.ingest.sink import LONG, NEGATIVE, Account, Sink
+from traceview.paths import content
+from traceview.sql import Query, load
+
+# A double holds 2^53: decimals after this many digits of microseconds would be lost, so the number becomes text.
+_LONG_TIME = re.compile(rb'"ts"\s*:\s*((?:9\d{12}|\d{14,})\.\d+)')
+SHARED = {"counters": "events/samples", "events": "events/everything_else"}
+OPENED = 'file that ends before its last events: "begin" without "end"'
+UNREADABLE = (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.OutOfRangeException, UnicodeDecodeError)
+"""What a query raises for text that is no JSON (also where its own words of it are no text), and for large numbers."""
+FEW = 2048
+"""Events of no route in a part that are put aside: one by one they cost less than nine queries."""
+FEW_BYTES = 1 << 20
+TEXTS = dict.fromkeys(("ph", "cat", "name", "pid", "tid", "ts", "dur", "id"), "VARCHAR")
+
+
+def quote_long_times(text: bytes) -> bytes:
+    """Quote the times that a double cannot hold exactly."""
+    return _LONG_TIME.sub(rb'"ts": "\1"', text) if _LONG_TIME.search(text) else text
+
+
+@dataclass(frozen=True)
+class Form:
+    """How one format's events become rows."""
+
+    folder: str
+    """Folder of queries in `queries/ingest`."""
+    tables: tuple[str, ...]
+    """Tables an event can go to, each by the query of that name."""
+    shared: Mapping[str, str] = field(default_factory=dict)
+    """Tables for which a query of another folder serves, and which."""
+    parse: str = "events/parse"
+    """The query that makes `event` out of texts."""
+    ids: int = 2
+    """Ids that an event takes: it may fill rows of several tables."""
+    prepare: tuple[str, ...] = ()
+    """Queries of the folder that make temporary tables of their name out of `event`, in this order."""
+    has_ends: bool = True
+    """Whether spans may come as two events."""
+    rewrite: Callable[[bytes], bytes] = quote_long_times
+    """Writes a spelling that SQL cannot read as one that it can; used only in files that need it."""
+    routes: tuple[Route, ...] = ()
+    """Short ways for frequent events, by the query `plain` of the folder; not for a form that has ends."""
+
+
+@cache
+def _load(name: str) -> Query:
+    return load(content("queries") / "ingest" / f"{name}.sql")
+
+
+def query(name: str) -> str:
+    """The text of `queries/ingest/<name>.sql`."""
+    return _load(name).body
+
+
+def fill(stream: Stream, sink: Sink, form: Form) -> dict[str, Any]:
+    """Read a whole file; returns the keys that stand beside its events."""
+    splitter = EventSplitter(ahead(stream), last_apart=bool(form.routes))
+    filler = _Filler(sink.connection, form)
+    if form.routes:
+        if sink.folder:
+            sink.folder.mkdir(exist_ok=True)
+        crew = Crew(sink, lambda connection, part, first: _quickly(_Filler(connection, form), part, first, sink.folder))
+        crew.run(splitter, lambda part: _apart(filler, sink, splitter, part))
+        filler.store_odd(sink)
+    else:
+        while (part := splitter.part()) is not None:
+            _carefully(filler, sink, splitter, part)
+    splitter.finish()
+    filler.join_ends(sink)
+    sink.connection.execute("DROP TABLE IF EXISTS event")
+    sink.next_id *= form.ids
+    if stream.damage:
+        sink.problem(stream.damage)
+    if splitter.found and not splitter.ended:
+        sink.problem("the file is cut off: its array of events does not end")
+    return splitter.metadata
+
+
+def _carefully(filler: _Filler, sink: Sink, splitter: EventSplitter, part: Part) -> None:
+    """Read a part with everything that may be wrong in it. It must be the splitter's current one."""
+    if not len(part):
+        return
+    filler.parse(part.table(), sink.next_id)
+    if not splitter.rewrites and filler.is_spelled_otherwise():
+        part = splitter.again(filler.form.rewrite)
+        filler.parse(part.table(), sink.next_id)
+    n_rows = len(part) + filler.settle(splitter, sink, len(part))
+    filler.store(sink)
+    sink.next_id += n_rows
+
+
+def _apart(filler: _Filler, sink: Sink, splitter: EventSplitter, part: Part) -> None:
+    """The same; the last event, where it is a part of its own, is put aside with the odd ones."""
+    if len(part) == 1 and part.last:
+        settled = splitter.settle([0])
+        _drop(sink, settled.bad)
+        sink.count("n_repaired", settled.n_repaired)
+        sink.odd |= {number: filler.form.rewrite(event) for number, event in enumerate(settled.events, sink.next_id)}
+        sink.next_id += len(settled.events)
+    else:
+        _carefully(filler, sink, splitter, part)
+
+
+def _quickly(filler: _Filler, part: Part, first: int, folder: Path | None) -> Account:
+    """Read a part in which every event is as expected. Raises `Unexpected` where one is not."""
+    try:
+        return _read_routes(filler, part, first, folder)
+    except UNREADABLE as error:
+        raise Unexpected from error
+
+
+def _read_routes(filler: _Filler, part: Part, first: int, folder: Path | None) -> Account:
+    account = Account()
+    ways = routed(part, filler.form.routes)
+    timed, clock = on_a_clock(part)
+    for route, rows in ways.by_route:
+        file = folder / f"{route.tables[0]}-{route.phase}-{first}.parquet" if folder and route.waits else None
+        if filler.take(route, timed.table(rows), first, clock, file) < len(rows):
+            raise Unexpected
+        if file:
+            account.waiting.setdefault(route.tables[0], []).append(file)
+        account.count("n_events", len(rows))
+        account.count("n_kept", len(rows))
+    rewrite = filler.form.rewrite
+    odd = {first + int(row): rewrite(part.text[part.starts[row] : part.ends[row]]) for row in ways.rest[:FEW]}
+    if len(ways.rest) < FEW and sum(map(len, odd.values())) < FEW_BYTES:
+        if not all(map(has_phase, odd.values())):
+            raise Unexpected
+        account.odd = odd
+    elif len(ways.rest):
+        filler.parse(part.table(ways.rest), first)
+        if filler.is_doubtful() or filler.is_spelled_otherwise():
+            raise Unexpected
+        filler.store(account)
+    return account
+
+
+class _Filler:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, form: Form) -> None:
+        self.form = form
+        self.connection = connection
+        self.args = {table: self._query(table).extra.get("args", {}) for table in form.tables}
+        if form.has_ends:
+            for name in ("label", "half"):
+                self.connection.execute(f"DROP TABLE IF EXISTS {name}")
+
+    def parse(self, lines: pa.Table, first: int) -> None:
+        """Make `event` out of one part of the file."""
+        self.connection.register("lines", lines)
+        self._parse("CREATE OR REPLACE TEMP TABLE event AS", first)
+
+    def _parse(self, into: str, first: int) -> None:
+        body = query(self.form.parse)
+        values: dict[str, object] = {"first": first, "ids": self.form.ids}
+        if "$schema" in body:
+            every = {name: kind for args in self.args.values() for name, kind in args.items()}
+            values["schema"] = schema(every, TEXTS)
+        self.connection.execute(f"{into} {body}", values)
+
+    def take(self, route: Route, lines: pa.Table, first: int, clock: Clock, file: Path | None) -> int:
+        """Fill the tables of a route; returns how many events are what it expects."""
+        self.connection.register("lines", lines)
+        wanted = {name: kind for table in route.tables for name, kind in self.args[table].items()}
+        bodies = [self._query(table).body for table in route.tables]
+        values = {
+            "first": first,
+            "schema": schema(wanted, {**KEYS, "ts": "BIGINT"} if clock.in_ns else KEYS),
+            "phase": route.phase,
+            "categories": list(route.categories) or None,
+            "name": route.name,
+            "on_thread": route.on_thread,
+            "least": clock.least,
+            "most": clock.most,
+            "in_ns": clock.in_ns,
+        }
+        return insert(self.connection, route, query(f"{self.form.folder}/plain"), bodies, values, file)
+
+    def is_spelled_otherwise(self) -> bool:
+        """Whether this part of the file has a spelling that needs rewriting."""
+        return bool(self.connection.execute("SELECT bool_or(is_spelled_otherwise) FROM event").fetchall()[0][0])
+
+    def is_doubtful(self) -> bool:
+        """Whether a piece of this part is no event."""
+        return bool(self.connection.execute("SELECT bool_or(ph IS NULL) FROM event").fetchall()[0][0])
+
+    def settle(self, splitter: EventSplitter, sink: Sink, n_rows: int) -> int:
+        """Replace pieces that are no events by the events that are really there; returns how many were added."""
+        doubtful = self.connection.execute('SELECT "row" FROM event WHERE ph IS NULL').fetchall()
+        if not doubtful:
+            return 0
+        settled = splitter.settle([row for (row,) in doubtful])
+        dropped = {"rows": list(settled.drop)}
+        self.connection.execute('DELETE FROM event WHERE "row" IN (SELECT unnest($rows))', dropped)
+        if settled.events:
+            events = [self.form.rewrite(event) for event in settled.events]
+            self.connection.register("lines", lines_table(events, range(n_rows, n_rows + len(events))))
+            self._parse("INSERT INTO event", sink.next_id)
+        added = dict(enumerate(settled.events, n_rows))
+        _drop(sink, settled.bad + [_beginning(added[row]) for row in self._unread() if row in added])
+        sink.count("n_repaired", settled.n_repaired)
+        return len(settled.events)
+
+    def store_odd(self, sink: Sink) -> None:
+        """Read the events that were put aside, each under its own number."""
+        odd, sink.odd = sink.odd, {}
+        if odd:
+            self.parse(lines_table(list(odd.values()), list(odd)), 0)
+            _drop(sink, [_beginning(odd[number]) for number in self._unread()])
+            self.store(sink)
+
+    def _unread(self) -> list[int]:
+        """Take out what only our own scanner takes for JSON; the numbers of these events."""
+        unread = self.connection.execute('DELETE FROM event WHERE ph IS NULL RETURNING "row"').fetchall()
+        return [row for (row,) in unread]
+
+    def store(self, account: Account) -> None:
+        """Spread the events of this part over the tables, and keep what waits for its other end."""
+        counted = self.connection.execute(query("events/count")).fetchall()[0]
+        n_events, n_untimed, examples, n_negative, negative, n_long, long = counted
+        account.count("n_events", n_events)
+        account.count("n_kept", n_events - n_untimed)
+        account.count("n_dropped", n_untimed)
+        if n_untimed:
+            account.problem("event without a readable time", n_untimed, examples or ())
+        if n_negative:
+            account.problem(NEGATIVE, n_negative, negative or ())
+            self.connection.execute("UPDATE event SET dur_ns = 0 WHERE dur_ns < 0")
+        if n_long:
+            account.problem(LONG, n_long, long or ())
+        if self.form.has_ends:
+            self._keep("label", query("events/labels"))
+            self._keep("half", query("events/halves"))
+            self.connection.execute("DELETE FROM event WHERE ph IN ('B', 'E', 'b', 'e') AND start_ns IS NOT NULL")
+        self._spread()
+
+    def join_ends(self, account: Account) -> None:
+        """Spans out of their ends, when all have been seen."""
+        if not self.form.has_ends or not self._exists("half"):
+            return
+        self.connection.execute(f"CREATE OR REPLACE TEMP TABLE event AS {query('events/pairs')}")
+        lonely = self.connection.execute(query("events/lonely")).fetchall()[0]
+        if lonely[0]:
+            account.problem(OPENED, lonely[0], lonely[1] or ())
+        self._spread()
+
+    def _query(self, name: str) -> Query:
+        return _load(self.form.shared.get(name, f"{self.form.folder}/{name}"))
+
+    def _spread(self) -> None:
+        for name in self.form.prepare:
+            self.connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {self._query(name).body}")
+        for table in self.form.tables:
+            self.connection.execute(f"INSERT INTO stage.{table} BY NAME {self._query(table).body}")
+
+    def _keep(self, table: str, body: str) -> None:
+        make = f"INSERT INTO {table}" if self._exists(table) else f"CREATE TEMP TABLE {table} AS"
+        self.connection.execute(f"{make} {body}")
+
+    def _exists(self, table: str) -> bool:
+        found = self.connection.execute("SELECT count(*) FROM duckdb_tables() WHERE table_name = $1", [table])
+        return bool(found.fetchall()[0][0])
+
+
+def _drop(account: Account, bad: list[str]) -> None:
+    """Count what could not be read."""
+    if bad:
+        account.problem("event that is no valid JSON", len(bad), bad)
+        account.count("n_events", len(bad))
+        account.count("n_dropped", len(bad))
+
+
+def _beginning(event: bytes) -> str:
+    return event[:200].decode("utf-8", "replace")

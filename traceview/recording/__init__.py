@@ -1,0 +1,1 @@
+"""What `traceview collect` does around a command."""

@@ -1,0 +1,238 @@
+"""Reads trace files, rank by rank, through a staging database into a folder of tables.
+
+The one law: all ranks of a capture are on one clock, that of the first; what a file cannot give is said, never guessed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shlex
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import duckdb
+
+from traceview import readers
+from traceview.decode.files import Stream, files_in, peek
+from traceview.errors import InputError
+from traceview.ingest.finish import Export, finish
+from traceview.ingest.options import Options
+from traceview.ingest.sink import Sink
+from traceview.store import views
+
+MAX_RANK = 1 << 22
+"""Ids of a rank begin at a multiple of its number and are 64 bits."""
+SAID = 3
+"""Troubles that a refusal names."""
+
+WAITING = "waiting"
+"""Folder in which rows wait until everything has been read."""
+
+
+@dataclass
+class Source:
+    """One file to read, and the reader that knows it."""
+
+    path: Path
+    reader: ModuleType
+    part: Any = None
+    """One process of a file that holds several (see `readers.parts`); None for a file of one process."""
+
+
+@dataclass
+class Group:
+    """The files of one rank: a trace and the logs that belong to it."""
+
+    sources: list[Source] = field(default_factory=list)
+    rank: int | None = None
+    about: dict[str, Any] = field(default_factory=dict)
+    """What traceview collect wrote about the run (`capture.json`), empty for traces from elsewhere."""
+
+
+def sources_of(files: Sequence[Path]) -> list[Source]:
+    """What to read. A file that only renders another one is left out where that one is among the files."""
+    sources = []
+    for path in files:
+        reader = readers.detect(peek(path))
+        if any(file in files for file in readers.instead(reader, path)):
+            continue
+        sources += [Source(path, reader, part) for part in readers.parts(reader, path)]
+    return sources
+
+
+def group_by_rank(sources: list[Source]) -> list[Group]:
+    """One group per trace; logs that accompany a trace join the only one, or the one whose name begins alike."""
+    traces = [source for source in sources if not _is_companion(source)]
+    companions = [source for source in sources if source not in traces]
+    groups = [Group([source]) for source in traces]
+    for companion in companions:
+        stem = companion.path.name.split(".")[0]
+        alike = [group for group in groups if group.sources[0].path.name.split(".")[0] == stem]
+        home = alike or groups
+        if len(home) == 1:
+            home[0].sources.append(companion)
+        else:
+            groups.append(Group([companion]))
+    return groups
+
+
+def group_raw(files: Sequence[Path], about: dict[str, Any]) -> list[Group]:
+    """One group per process of a collected run. Files named `rank-NNNN.*` belong to that rank.
+
+    Of a file of several processes each is a rank: with the number that a collector in it had, else with a free one.
+    Logs beside such a file stay by themselves: nothing tells whose they are.
+    """
+    numbers = {rank.get("pid"): rank.get("rank") for rank in about.get("ranks") or () if isinstance(rank, dict)}
+    by_stem: dict[str, list[Source]] = {}
+    for source in sources_of(files):
+        by_stem.setdefault(source.path.name.split(".")[0], []).append(source)
+    groups = []
+    for stem, sources in by_stem.items():
+        parts = [source for source in sources if source.part is not None]
+        rest = sorted((source for source in sources if source.part is None), key=_is_companion)
+        together = [parts + rest] if len(parts) < 2 else [*([part] for part in parts), *([rest] if rest else [])]
+        for position, members in enumerate(together):
+            own = _rank_of(stem) if position == 0 else None
+            groups.append(Group(members, numbers.get(getattr(members[0].part, "pid", None), own), about))
+    return sorted(groups, key=lambda group: (group.rank is None, group.rank or 0))
+
+
+def _is_companion(source: Source) -> bool:
+    return bool(getattr(source.reader, "COMPANION", False))
+
+
+def _rank_of(stem: str) -> int | None:
+    digits = stem.removeprefix("rank-")
+    return int(digits) if digits.isdigit() else None
+
+
+def read_groups(groups: list[Group], folder: Path, options: Options) -> None:
+    """Read every rank into `folder/rank-NNNN`, all on the clock of the first."""
+    total = sum(_size(source) for group in groups for source in group.sources)
+    done = 0
+    taken: set[int] = set()
+    origin_unix_ns: int | None = None
+    for group in groups:
+        with _staging(folder, options) as connection:
+            sink = Sink(connection, folder=folder / WAITING)
+            for source in group.sources:
+                _read_source(source, sink, group, options, done, total)
+                done += _size(source)
+            sink.join_waiting()
+            _add_processor(sink, _described(group, sink))
+            _add_rank(sink)
+            sink.rank = _free_rank(group.rank if group.rank is not None else sink.recorded_rank, taken)
+            origin = sink.earliest_ns() or 0
+            if sink.zero_unix_ns is not None:
+                if origin_unix_ns is None:
+                    origin_unix_ns = sink.zero_unix_ns + origin
+                origin = origin_unix_ns - sink.zero_unix_ns
+            known = origin_unix_ns if sink.zero_unix_ns is not None else None
+            finish(Export(sink, folder / f"rank-{sink.rank:04d}", origin, known))
+
+
+def _size(source: Source) -> int:
+    return sum(file.stat().st_size for file in files_in(source.path))
+
+
+def _read_source(source: Source, sink: Sink, group: Group, options: Options, done: int, total: int) -> None:
+    about, mine = group.about, _described(group, sink)
+    progress = options.progress
+    report = (lambda n_read: progress(done + n_read, total)) if progress else None
+    stream = Stream(source.path, progress=report)
+    sink.fact(source=source.path.name, format=source.reader.NAME)
+    if source.part is None:
+        source.reader.read(stream, sink)
+    else:
+        source.reader.read(stream, sink, source.part)
+    if sink.zero_unix_ns is None and isinstance(mine.get("zero_unix_ns"), int):
+        sink.zero_unix_ns = mine["zero_unix_ns"]
+    sink.settle_times()
+    if about:
+        sink.fact(
+            command=shlex.join(str(word) for word in about.get("command") or ()),
+            framework_version=about.get("framework_version"),
+            options=json.dumps(about),
+        )
+    if "clock" not in sink.facts:
+        has_wall_clock = sink.zero_unix_ns is not None
+        sink.fact(clock="wall clock of the trace" if has_wall_clock else "its own: the trace records no wall clock")
+    troubles = [problem.kind for problem in sink.problems.values()]
+    n_repaired = sink.facts.get("n_repaired", 0)
+    if options.strict and (troubles or n_repaired):
+        said = [*troubles, *([f"{n_repaired} events had to be repaired"] if n_repaired else [])]
+        raise InputError(f"{source.path}: {_listed(said)} (--strict).")
+    if not sink.facts.get("n_kept"):
+        reason = _listed(troubles) if troubles else "it holds no events"
+        raise InputError(f"{source.path} cannot be used: {reason}.")
+    sink.end_source()
+
+
+def _described(group: Group, sink: Sink) -> dict[str, Any]:
+    """What traceview collect wrote about the process of this rank; empty for traces from elsewhere."""
+    ranks = [rank for rank in group.about.get("ranks") or () if isinstance(rank, dict)]
+    number = sink.recorded_rank if group.rank is None else group.rank
+    return next((rank for rank in ranks if rank.get("rank") == number), ranks[0] if ranks else {})
+
+
+def _listed(troubles: list[str]) -> str:
+    """A few troubles, so that a refusal stays a sentence."""
+    more = len(troubles) - SAID
+    return "; ".join(troubles[:SAID]) + (f"; and {more} more" if more > 0 else "")
+
+
+def _add_processor(sink: Sink, mine: dict[str, Any]) -> None:
+    """The processor of a collected run, as a device: a run without a GPU has one too."""
+    if mine.get("cpu"):
+        sink.write_rows("devices", [{"name": mine["cpu"], "kind": "cpu", "n_cores": mine.get("threads")}])
+
+
+def _add_rank(sink: Sink) -> None:
+    """A rank is a row of `ranks` also where its files say nothing about it: views count by rank."""
+    if sink.connection.execute("SELECT count(*) FROM stage.ranks").fetchall() == [(0,)]:
+        sink.connection.execute("INSERT INTO stage.ranks (pid) VALUES (NULL)")
+
+
+def _free_rank(wanted: int | None, taken: set[int]) -> int:
+    rank = wanted if wanted is not None and 0 <= wanted <= MAX_RANK and wanted not in taken else None
+    if rank is None:
+        rank = next(number for number in range(len(taken) + 1) if number not in taken)
+    taken.add(rank)
+    return rank
+
+
+def _plain(error: duckdb.IOException) -> str:
+    """What the system says, out of DuckDB's account of it."""
+    text = str(error).splitlines()[0].partition('"exception_message":')[2] or str(error).splitlines()[0]
+    return text.rpartition('": ')[2].split('"')[0].rstrip(".") or "the disk does not take it"
+
+
+@contextlib.contextmanager
+def _staging(folder: Path, options: Options) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database for one rank: in memory as long as it fits, beside the capture when it does not."""
+    spill, waiting = folder / "spill", folder / WAITING
+    connection = duckdb.connect(":memory:", config=views.OFFLINE)
+    try:
+        connection.execute("SET temp_directory = $1", [str(spill)])
+        connection.execute("SET preserve_insertion_order = false")
+        if options.threads:
+            connection.execute("SET threads = $1", [options.threads])
+        if options.memory_bytes:
+            connection.execute("SET memory_limit = $1", [f"{options.memory_bytes // 1_000_000}MB"])
+        yield connection
+    except duckdb.OutOfMemoryException as error:
+        raise InputError(f"not enough memory or disk for this trace ({error}); see --memory.") from error
+    except duckdb.IOException as error:
+        raise InputError(f"cannot write {folder.parent}: {_plain(error)}.") from error
+    except duckdb.Error as error:
+        reason = str(error).splitlines()[0]
+        raise InputError(f"the trace holds something that cannot be stored ({reason}).") from error
+    finally:
+        connection.close()
+        for place in (spill, waiting):
+            shutil.rmtree(place, ignore_errors=True)
