@@ -9,9 +9,9 @@ from typing import Any
 
 import duckdb
 import pytest
+from cuts import json_ends
 from mutations import SAMPLES
 from seeds import seeds
-from test_truncation import json_ends
 
 from traceview import store
 from traceview.errors import InputError

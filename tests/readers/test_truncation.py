@@ -17,6 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from cuts import json_ends
 from mutations import _fields
 from readers.test_nvprof_text import NEW as NVPROF
 
@@ -27,20 +28,6 @@ from traceview.store import views
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "samples"
 N_CUTS = int(os.environ.get("TRACEVIEW_CUTS", 5))
-
-
-def json_ends(text: bytes, key: bytes = rb'"traceEvents"\s*:\s*\[') -> list[int]:
-    """Where each event of the array ends."""
-    start = re.search(key, text)
-    whole = text.decode("latin-1")
-    at = start.end() if start else text.index(b"[") + 1
-    scanner, ends = json.JSONDecoder(), []
-    while True:
-        at += len(whole[at : at + 100]) - len(whole[at : at + 100].lstrip(" \t\r\n,"))
-        if whole[at] == "]":
-            return ends
-        _, at = scanner.raw_decode(whole, at)
-        ends.append(at)
 
 
 def xplane_ends(data: bytes) -> list[int]:

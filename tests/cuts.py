@@ -1,0 +1,20 @@
+"""Where the events of a trace end: what lies before a cut there is whole."""
+
+from __future__ import annotations
+
+import json
+import re
+
+
+def json_ends(text: bytes, key: bytes = rb'"traceEvents"\s*:\s*\[') -> list[int]:
+    """Where each event of the array ends."""
+    start = re.search(key, text)
+    whole = text.decode("latin-1")
+    at = start.end() if start else text.index(b"[") + 1
+    scanner, ends = json.JSONDecoder(), []
+    while True:
+        at += len(whole[at : at + 100]) - len(whole[at : at + 100].lstrip(" \t\r\n,"))
+        if whole[at] == "]":
+            return ends
+        _, at = scanner.raw_decode(whole, at)
+        ends.append(at)
