@@ -1,0 +1,143 @@
+"""What a profiled command left: its notes and raw traces become a described, converted capture, or a reason why not."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+from traceview import __version__
+from traceview.errors import TraceviewError
+from traceview.paths import content
+from traceview.recording import messages, nsight, nvtx
+from traceview.recording.launch import Run
+
+CAPTURE_SCHEMA = 1
+
+
+def harvest(run: Run, started_ns: int, exit_code: int) -> TraceviewError | None:
+    """Describe and convert the raw traces, or say why there are none; returns what went wrong with them."""
+    raw = run.capture / "raw"
+    notes = _notes(raw)
+    is_bare = all(state == "python" for _, state, _ in notes) and not _ranks(raw)
+    left_out = nvtx.adopt(raw, is_bare)
+    if nsight.reports(raw) and not list(raw.glob("rank-*.meta.json")):
+        nvtx.describe(raw, 0, None)
+    _clear(raw)
+    ranks = _ranks(raw)
+    if not ranks:
+        for path in raw.iterdir():
+            path.unlink()  # The facts of a process that was killed before its trace was whole.
+        run.say(f"no capture: {messages.why_none(notes, run.options)}")
+        return None
+    lost = [f"process {pid}: {messages.LOST[state]}{detail}" for pid, state, detail in notes if state in messages.LOST]
+    said = [f"rank {rank['rank']}: {text}" for rank in ranks for text in rank["warnings"]]
+    described = {
+        **_description(run, ranks),
+        "started_unix_ns": started_ns,
+        "ended_unix_ns": time.time_ns(),
+        "exit_code": exit_code,
+        "warnings": lost + left_out + said,
+        "ranks": ranks,
+    }
+    for warning in described["warnings"]:
+        run.say(warning)
+    return _convert(run, described)
+
+
+def _convert(run: Run, described: dict[str, Any]) -> TraceviewError | None:
+    """Write `capture.json` and the tables; returns what went wrong with these."""
+    from traceview import store
+
+    _write(run.capture, described)
+    try:
+        store.convert_raw(run.capture)
+        _write(run.capture, described | {"conv_flop": _work(run.capture)})
+    except TraceviewError as error:
+        run.say(f"the raw traces are in {run.capture / 'raw'}, but could not be converted")
+        return error
+    summary = messages.summary(described["ranks"], run.options)
+    run.say(f"{summary}; see it with: traceview report {messages.shown(run.capture)}")
+    return None
+
+
+def _notes(raw: Path) -> list[tuple[int, str, str]]:
+    """How far each Python program came: its process id, the state it reached, and what there is to say of that."""
+    notes = []
+    for path in sorted(raw.glob(".process-*")):
+        state, _, detail = path.read_text(encoding="utf-8", errors="replace").partition("\n")
+        notes.append((int(path.stem.rpartition("-")[2]), state, detail.strip()))
+    return notes
+
+
+def _clear(raw: Path) -> None:
+    """Clear away the notes and what was left half written."""
+    for path in sorted(raw.glob(".*")):
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+def _ranks(raw: Path) -> list[dict[str, Any]]:
+    """The facts of each process whose trace is there, in order of rank; without a framework a log is all there is."""
+    found = []
+    for path in sorted(raw.glob("rank-*.meta.json")):
+        stem = path.name.removesuffix(".meta.json")
+        others = [other.name for other in raw.glob(f"{stem}.*") if other != path] + nsight.reports(raw)
+        facts = json.loads(path.read_text(encoding="utf-8") or "{}")
+        if facts and (facts["framework"] is None or any(not name.endswith(".log") for name in others)):
+            found.append(facts | {"files": sorted(others)})
+    return found
+
+
+def _description(run: Run, ranks: list[dict[str, Any]]) -> dict[str, Any]:
+    """What was run, and with what: the head of `capture.json`."""
+    return {
+        "schema": CAPTURE_SCHEMA,
+        "tool": f"traceview {__version__}",
+        "command": run.command,
+        "folder": Path.cwd().name,
+        "recorded_by": run.tool,
+        "options": run.options,
+        "framework": ranks[0]["framework"],
+        "framework_version": ranks[0]["framework_version"],
+        "model": ranks[0]["model"],
+        "world_size": max(len(ranks), *(rank["world_size"] for rank in ranks)),
+        "cost": ranks[0]["cost"],
+    }
+
+
+def _work(capture: Path) -> int | None:
+    """FLOPs of the convolutions of a step and rank: what a fair comparison has equal, and only the traces tell.
+
+    None where they do not, and where they cannot be read: a run that went well is not to fail for it.
+    """
+    import duckdb
+
+    from traceview import sql, store
+
+    query = sql.load(content("queries") / "work.sql")
+    with (
+        suppress(TraceviewError, duckdb.Error),
+        closing(store.open_capture(capture, asked=query.body)) as connection,
+    ):
+        ((flop,),) = query.run(connection)
+        return None if flop is None else int(flop)
+    return None
+
+
+def _write(capture: Path, described: dict[str, Any]) -> None:
+    draft = capture / ".capture.json"
+    draft.write_text(json.dumps(described, indent=1) + "\n", encoding="utf-8")
+    draft.replace(capture / "capture.json")
+
+
+def remove_if_empty(capture: Path, is_ours: bool) -> None:
+    """Leave no empty capture behind, and a folder that was there before as it was (`is_ours`: it was not)."""
+    for folder in [capture / "raw", *([capture] if is_ours else [])]:
+        with suppress(OSError):
+            folder.rmdir()

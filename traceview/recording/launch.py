@@ -1,0 +1,130 @@
+"""Runs a command with the collectors in its way.
+
+Invariant: the command behaves as without traceview. Its input, output, signals and exit code are its own.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from traceview.errors import CommandFailed, UsageError
+from traceview.paths import content
+from traceview.recording import messages, nsight, nvtx
+
+FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+# Whoever signals a whole process group has reached the command already; a second signal could cut its cleanup short.
+GRACE_S = 1.0
+
+
+@dataclass(frozen=True)
+class Run:
+    """What is to be run and recorded, and where to."""
+
+    command: list[str]
+    capture: Path
+    options: dict[str, int]
+    """How many steps, and switches (0 or 1), by the collectors' names for them."""
+    tool: str | None
+    is_whole: bool
+    say: Callable[[str], None]
+    """Takes a sentence for the user."""
+
+
+def place(output: Path | None, command: Sequence[str]) -> Path:
+    """Where the capture goes; the path is absolute because the command may change directory."""
+    if output is None:
+        output = Path(f"traceview-capture-{_stem(command)}-{time.strftime('%Y%m%d-%H%M%S')}")
+    if output.exists() and (not output.is_dir() or any(output.iterdir())):
+        raise UsageError(f"{output} exists already; choose another name with -o.")
+    return output.absolute()
+
+
+def _stem(command: Sequence[str]) -> str:
+    """A short name for a command: its script's, its module's, or the program's."""
+    script = next((word for word in command if word.endswith(".py")), None)
+    if script is None and "-m" in command[:-1]:
+        return command[command.index("-m") + 1].rsplit(".", 1)[-1]
+    return Path(script or command[0]).stem
+
+
+def launch(run: Run) -> int:
+    """Run the command with the collectors in its way; its exit code, or minus the signal that ended it.
+
+    Raises `CommandFailed` where it cannot be run.
+    """
+    raw = run.capture / "raw"
+    words = nsight.command(run.command, raw, run.is_whole) if run.tool else run.command
+    try:
+        process = subprocess.Popen(words, env=_environment(run))
+    except OSError as error:
+        raise CommandFailed(f"cannot run {words[0]}: {error.strerror}.") from error
+    with _signals_to(process):
+        exit_code = process.wait()
+    if run.tool is None:
+        return exit_code
+    own = nsight.status(raw, exit_code)
+    if own is None:
+        raise CommandFailed(f"{run.tool} {messages.ending(exit_code)} and did not run the command.")
+    if exit_code != own:
+        run.say(f"{run.tool} {messages.ending(exit_code)}; the command itself {messages.ending(own)}")
+    return own
+
+
+def _environment(run: Run) -> dict[str, str]:
+    """The environment of the command: this one, with the collectors and their options."""
+    environment = dict(os.environ)
+    inject = str(content("collectors") / "inject")
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [inject, environment.get("PYTHONPATH")]))
+    environment["TRACEVIEW_DIR"] = str(run.capture)
+    library, reason = nvtx.library() if run.tool is None else (None, None)
+    if library:
+        environment[nvtx.VARIABLE] = library
+    elif reason:
+        run.say(reason)
+    if run.tool:
+        environment["TRACEVIEW_TOOL"] = run.tool
+    return environment | {f"TRACEVIEW_{name.upper()}": str(value) for name, value in run.options.items()}
+
+
+@contextmanager
+def _signals_to(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Outlive the command's signals, and pass on those that only this process got."""
+    is_foreground = _is_foreground()
+
+    def send(number: int) -> None:
+        if process.poll() is None:
+            process.send_signal(number)
+
+    def pass_on(number: int, frame: FrameType | None) -> None:
+        # What is typed at a terminal reaches every process in the foreground.
+        if number == signal.SIGTERM or not is_foreground:
+            timer = threading.Timer(GRACE_S, send, (number,))
+            timer.daemon = True
+            timer.start()
+
+    before = {number: signal.getsignal(number) for number in FORWARDED}
+    changed = [number for number in FORWARDED if before[number] != signal.SIG_IGN]
+    for number in changed:
+        signal.signal(number, pass_on)
+    try:
+        yield
+    finally:
+        for number in changed:
+            signal.signal(number, before[number])
+
+
+def _is_foreground() -> bool:
+    try:
+        with Path("/dev/tty").open() as terminal:
+            return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
+    except OSError:
+        return False

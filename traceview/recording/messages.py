@@ -1,0 +1,90 @@
+"""What `traceview collect` has to say: how a command ended, what was recorded of it, and why nothing was."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+from typing import Any
+
+from traceview.recording import nvtx
+
+LOST = {
+    "recording": "it ended while recording with no chance to write its trace (os._exit, kill -9 or a crash)",
+    "exec": "what was recorded before it called exec, to become another program, is left out",
+    "failed": "",
+}
+
+
+def ending(exit_code: int) -> str:
+    """How a command ended, as the rest of a sentence; an exit code below zero is a signal's."""
+    if exit_code == 0:
+        return "succeeded"
+    if exit_code > 0:
+        return f"failed with exit code {exit_code}"
+    try:
+        return f"was ended by {signal.Signals(-exit_code).name}"
+    except ValueError:
+        return f"was ended by signal {-exit_code}"
+
+
+def why_none(notes: list[tuple[int, str, str]], options: dict[str, int]) -> str:
+    """The reason that tells most, as a sentence: that of the process that came furthest."""
+    found = {state: detail for _, state, detail in notes}
+    if "recording" in found:
+        return f"a process was recording; {LOST['recording']}."
+    if "captured" in found:
+        return "nsys left no report of the steps that it was to record; what it printed says why."
+    if "failed" in found:
+        return f"the recording was given up: {found['failed']}."
+    if "waiting" in found:
+        done, _, source = found["waiting"].partition(" ")
+        first = options["wait"] + options["warmup"]
+        if done != "0":
+            return (
+                f"the script ended after {done} steps ({source}) and recording begins after {first}; "
+                "run more steps, or pass --wait 0 --warmup 0."
+            )
+    if "exec" in found:
+        return (
+            "a process was recording when it became another program (exec), of which nothing was recorded; "
+            "pass a smaller --wait or --steps to be done before."
+        )
+    if "waiting" in found or "framework" in found:
+        return (
+            "a framework was imported, but no step was seen to end: no optimizer's step, no call of a model or of a "
+            "compiled function that is called again. "
+            'Mark the end of each step with: import sys; sys.audit("traceview.step")'
+        )
+    if "python" in found:
+        return (
+            "the command imported no framework that traceview supports "
+            "(torch, tensorflow, jax, onnxruntime, mxnet, cntk, theano, cv2)."
+        )
+    return (
+        "the collector was not loaded. Give a command that runs Python, "
+        "without its options -S, -I and -E, which ignore PYTHONPATH."
+    )
+
+
+def summary(ranks: list[dict[str, Any]], options: dict[str, int]) -> str:
+    """What was recorded, in a few words."""
+    if ranks[0]["framework"] is None:
+        if any(not name.endswith(nvtx.SUFFIX) for name in ranks[0]["files"]):
+            return "recorded the whole run"
+        count = "1 process" if len(ranks) == 1 else f"{len(ranks)} processes"
+        return f"recorded the NVTX ranges of {count}, and no framework"
+    recorded = ranks[0]["steps"]["recorded"]
+    processes = f" of {len(ranks)} processes" if len(ranks) > 1 else ""
+    text = f"recorded {recorded} {'step' if recorded == 1 else 'steps'}{processes}"
+    if recorded < options["steps"]:
+        text += f" (of {options['steps']}; cut short: {ranks[0]['ended_by']})"
+    cost = ranks[0]["cost"]
+    if cost["bare_step_ns"] and cost["profiled_step_ns"]:
+        text += f", {cost['profiled_step_ns'] / 1e6:.1f} ms each ({cost['bare_step_ns'] / 1e6:.1f} ms unprofiled)"
+    return text
+
+
+def shown(capture: Path) -> Path:
+    """A path as short as can be typed from here."""
+    here = Path.cwd()
+    return capture.relative_to(here) if capture.is_relative_to(here) else capture
