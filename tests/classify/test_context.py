@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from vocabulary import ALGORITHMS, CATEGORIES
 
 from traceview.classify import (
-    ALGORITHMS,
-    CATEGORIES,
-    call_algorithm,
     classify_call,
     classify_in_context,
     classify_kernel,
@@ -20,7 +18,7 @@ from traceview.classify import (
 )
 from traceview.classify.context import ContextRule, context_rules
 
-EVERY_RULE = [pytest.param(rule, id=f"context.toml#{rule.number}") for rule in context_rules()[0]]
+EVERY_RULE = [pytest.param(rule, id=f"context.toml#{rule.number}") for rule in context_rules()]
 WINOGRAD = ("winogradForwardData4x4", "winogradForwardFilter4x4", "volta_sgemm_64x64_nt", "winogradForwardOutput4x4")
 WGRAD = ("winogradWgradData4x4", "winogradWgradDelta4x4", "volta_sgemm_64x64_nt", "winogradWgradOutput4x4")
 ADD = "void at::native::elementwise_kernel<128, 2, at::native::gpu_kernel_impl<at::native::CUDAFunctor_add<float>>>"
@@ -128,20 +126,8 @@ MORE_CALLS = [
 
 @pytest.mark.parametrize(("algorithm", "kernels"), [*CALLS.items(), *MORE_CALLS])
 def test_a_call_is_recognised_by_its_kernels(algorithm: str, kernels: list[str]) -> None:
-    verdict = call_algorithm(frozenset[str]().union(*(signature(name) for name in kernels)))
-    assert verdict.algorithm == algorithm
-    assert verdict.confidence in ("sure", "likely")
-
-
-def test_a_call_without_convolution_kernels_is_unknown() -> None:
-    assert call_algorithm([], "fprop").algorithm is None
-    assert call_algorithm([], "fprop").confidence == "unknown"
-
-
-def test_only_kernels_of_the_asked_direction_decide() -> None:
-    both = frozenset[str]().union(*(signature(name) for name in (*WGRAD, "volta_sgemm_64x64_nt")))
-    assert call_algorithm(both, "wgrad").algorithm == "winograd_nonfused"
-    assert call_algorithm(both, "dgrad").algorithm == "explicit_gemm"
+    parts = classify_call("aten::cudnn_convolution", tuple(kernels))
+    assert {part.algorithm for part in parts if part.category == "conv" and part.role == "main"} == {algorithm}
 
 
 @pytest.mark.shared

@@ -11,12 +11,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from vocabulary import ALGORITHMS, CATEGORIES
 
 from traceview.classify import (
-    ALGORITHMS,
-    CATEGORIES,
     classify_kernel,
-    classify_kernels,
     classify_name,
     classify_op,
     classify_primitive,
@@ -170,7 +168,8 @@ def test_ten_thousand_distinct_names_do_not_hang() -> None:
     longest = sorted(examples, key=len)[-100:]
     names = [f"{name}, std::array<char*, 2ul>, at::native::variant_{i}" for i in range(100) for name in longest]
     start = time.process_time()
-    classify_kernels(names)
+    for name in names:
+        classify_kernel(name)
     elapsed = time.process_time() - start
     print(f"\n{len(set(names))} distinct names of {sum(map(len, names)) // len(names)} characters: {elapsed:.2f} s")
     assert elapsed < 10, "0.3 s of a slow core"

@@ -6,25 +6,20 @@ The one law: every opinion is a rule in a `.toml` file beside this module; the f
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 
-from traceview.classify.context import CallVerdict, Situation, call_algorithm, decide, expand, tokens_by_part
+from traceview.classify.context import Situation, decide, expand, tokens_by_part
 from traceview.classify.ops import leaf
 from traceview.classify.rules import RuleSet, Verdict, library_of
 
 __all__ = [
-    "ALGORITHMS",
-    "CATEGORIES",
-    "CallVerdict",
     "Verdict",
-    "call_algorithm",
     "classify_call",
     "classify_hlo",
     "classify_in_context",
     "classify_kernel",
-    "classify_kernels",
     "classify_name",
     "classify_op",
     "classify_primitive",
@@ -32,17 +27,6 @@ __all__ = [
     "signature",
     "tokens",
 ]
-
-CATEGORIES = (
-    *("conv", "gemm", "bias", "activation", "pooling", "lrn", "batch_norm", "layer_norm", "softmax_loss"),
-    *("dropout_rng", "layout_transpose", "cast", "copy", "elementwise", "reduction", "optimizer", "embedding_index"),
-    *("concat_split", "resize", "sort_scan", "rnn", "attention", "communication", "memcpy_htod", "memcpy_dtoh"),
-    *("memcpy_dtod", "memcpy_ptop", "memset", "fill", "quantize", "triton_fused", "xla_fusion", "other"),
-)
-ALGORITHMS = (
-    *("explicit_gemm", "implicit_gemm", "implicit_precomp_gemm", "direct", "fft", "fft_tiling", "winograd"),
-    *("winograd_nonfused", "depthwise", "grouped_direct"),
-)
 
 PRIMITIVE = re.compile(r"^[a-z_0-9]+,[^,<>()]*,\w*$|^nnp_|^[xy]nn_\w|\((?:NHWC|NCHW|NC), [A-Z0-9]+\)")
 OP = re.compile(
@@ -61,11 +45,6 @@ def classify_kernel(name: str) -> Verdict:
     """What a GPU kernel, copy or fill does, from its name alone, in any spelling a profiler gives it."""
     verdict = rules("kernels.toml").verdict(name)
     return verdict if verdict.library else replace(verdict, library=library_of(name))
-
-
-def classify_kernels(names: Iterable[str]) -> list[Verdict]:
-    """One verdict per name, in order."""
-    return [classify_kernel(name) for name in names]
 
 
 @lru_cache(maxsize=1 << 14)

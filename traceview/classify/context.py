@@ -46,26 +46,6 @@ class ContextRule:
 
 
 @dataclass(frozen=True)
-class CallRule:
-    """One `[[call]]` of context.toml: tokens of a convolution call -> its algorithm."""
-
-    any: frozenset[str]
-    all: frozenset[str]
-    algorithm: str
-    confidence: str
-    why: str
-
-
-@dataclass(frozen=True)
-class CallVerdict:
-    """How a convolution call was computed: `confidence` is `sure`, `likely` or `unknown` (then `algorithm` is None)."""
-
-    algorithm: str | None
-    confidence: str
-    why: str
-
-
-@dataclass(frozen=True)
 class Situation:
     """A kernel in its call: its name, what name and operator alone say, and the tokens of the whole call."""
 
@@ -78,10 +58,10 @@ class Situation:
 
 
 @cache
-def context_rules() -> tuple[tuple[ContextRule, ...], tuple[CallRule, ...]]:
+def context_rules() -> tuple[ContextRule, ...]:
     """The rules of context.toml, read once per process."""
     data = tomllib.loads((FOLDER / FILE).read_text(encoding="utf-8"))
-    rules = tuple(
+    return tuple(
         ContextRule(
             number=number,
             op=text_or_none(table, "op"),
@@ -97,17 +77,6 @@ def context_rules() -> tuple[tuple[ContextRule, ...], tuple[CallRule, ...]]:
         )
         for number, table in enumerate(data["rule"], start=1)
     )
-    calls = tuple(
-        CallRule(
-            any=frozenset(table.get("any", ())),
-            all=frozenset(table.get("all", ())),
-            algorithm=table["algorithm"],
-            confidence=table["confidence"],
-            why=table["why"],
-        )
-        for table in data["call"]
-    )
-    return rules, calls
 
 
 def holds(rule: ContextRule, at: Situation) -> bool:
@@ -129,7 +98,7 @@ def holds(rule: ContextRule, at: Situation) -> bool:
 
 def decide(at: Situation) -> Verdict:
     """The verdict of the first context rule that holds, else the verdict of the name alone."""
-    for rule in context_rules()[0]:
+    for rule in context_rules():
         if holds(rule, at):
             return apply(rule, at)
     return at.own
@@ -167,23 +136,6 @@ def call_direction(call: frozenset[str], own: frozenset[str]) -> str | None:
         return "dgrad"
     named = {"dgrad" if token == "data" else token for token in call & WAYS}
     return named.pop() if len(named) == 1 else None
-
-
-def call_algorithm(tokens: Iterable[str], direction: str | None = None) -> CallVerdict:
-    """How a convolution call was computed, from the tokens (see `signature`) of its kernels.
-
-    `direction` (fprop, dgrad, wgrad): only kernels of that pass decide. A token `winograd_nonfused:wgrad` belongs to
-    one pass, `...:data` to forward and data gradient, a token without a suffix to any.
-    """
-    mine = set()
-    for token in tokens:
-        name, _, way = token.partition(":")
-        if not way or direction is None or way == direction or (way == "data" and direction != "wgrad"):
-            mine.add(name)
-    for rule in context_rules()[1]:
-        if (not rule.any or not rule.any.isdisjoint(mine)) and rule.all <= mine:
-            return CallVerdict(rule.algorithm, rule.confidence, rule.why)
-    return CallVerdict(None, "unknown", "no kernel of the call says how the convolution was computed")
 
 
 def expand(tokens: Iterable[str]) -> frozenset[str]:
