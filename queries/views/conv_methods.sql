@@ -14,16 +14,7 @@
 -- tile_size = "side of a Winograd input tile"
 -- tiles = "tiles per image and channel"
 -- waste_pct = "Winograd: products beyond the output's edge, of all products"
-WITH tile AS (
-    -- Winograd F(m x m, r x r) on tiles of a = m + r - 1: operations per transform of a data, filter and output tile
-    -- (Lavin and Gray 2016; NULL where not counted: then products only).
-    SELECT * FROM (VALUES
-        ('Winograd F(2x2,3x3)', 3, 2, 4, 32, 28, 24),
-        ('Winograd F(4x4,3x3)', 3, 4, 6, 144, 72, 100),
-        ('Winograd F(2x2,5x5)', 5, 2, 6, NULL, NULL, NULL),
-        ('Winograd F(5x5,5x5)', 5, 5, 9, NULL, NULL, NULL)
-    ) t(method, r, m, a, data_flop, filter_flop, output_flop)
-), shape AS MATERIALIZED (
+WITH shape AS MATERIALIZED (
     SELECT * FROM conv_shapes WHERE flop IS NOT NULL
 ), problem AS (
     SELECT DISTINCT input_shape, filter_shape, output_shape, stride, padding, dilation, groups, transposed, dtype, flop,
@@ -46,7 +37,7 @@ WITH tile AS (
 ), winograd AS (
     SELECT pass.*, t.*,
         CAST(ceil(result[3] / t.m) * ceil(result[4] / t.m) AS BIGINT) AS tiles
-    FROM pass JOIN tile t ON is_plane AND is_dense AND w[3] = t.r AND w[4] = t.r
+    FROM pass JOIN names.tile t ON is_plane AND is_dense AND w[3] = t.filter AND w[4] = t.filter
 ), fourier AS (
     -- One transform covers the padded image, or 32 x 32 tiles do that overlap by the filter.
     SELECT *, CASE whole WHEN 1 THEN CAST(2 ** ceil(log2(padded)) AS BIGINT) ELSE 32 END AS n,

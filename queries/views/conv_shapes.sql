@@ -1,40 +1,22 @@
 -- title = "conv_shapes"
 -- doc = "Shape of each convolution call, from the inputs that PyTorch records on its operators, else from XLA's, Theano's or TensorFlow 1's compiled program, else from the primitive that ran, else from ONNX Runtime's nodes: one row per call."
-WITH positions AS (
-    -- Where each operator's schema has what: input, filter, output gradient, bias, stride, padding, dilation, transposed,
-    -- groups; and which operator of a nest to believe first.
-    SELECT * FROM (VALUES
-        ('aten::convolution', 0, 1, NULL, 2, 3, 4, 5, 6, 8, 1),
-        ('aten::_convolution', 0, 1, NULL, 2, 3, 4, 5, 6, 8, 2),
-        ('aten::convolution_backward', 1, 2, 0, NULL, 4, 5, 6, 7, 9, 1),
-        ('aten::convolution_overrideable', 0, 1, NULL, 2, 3, 4, 5, 6, 8, 3),
-        ('aten::cudnn_convolution', 0, 1, NULL, NULL, 3, 2, 4, NULL, 5, 4),
-        ('aten::miopen_convolution', 0, 1, NULL, 2, 4, 3, 5, NULL, 6, 4),
-        ('aten::mkldnn_convolution', 0, 1, NULL, 2, 4, 3, 5, NULL, 6, 4),
-        ('aten::conv2d', 0, 1, NULL, 2, 3, 4, 5, NULL, 6, 5),
-        ('aten::conv1d', 0, 1, NULL, 2, 3, 4, 5, NULL, 6, 5),
-        ('aten::conv3d', 0, 1, NULL, 2, 3, 4, 5, NULL, 6, 5),
-        ('aten::cudnn_convolution_backward', 0, 2, 1, NULL, 4, 3, 5, NULL, 6, 4),
-        ('aten::mkldnn_convolution_backward', 0, 2, 1, NULL, 4, 3, 5, NULL, 6, 4),
-        ('aten::thnn_conv2d', 0, 1, NULL, 3, 4, 5, NULL, NULL, NULL, 6)
-    ) t(name, x, w, dy, bias, stride, padding, dilation, transposed, groups, preference)
-), recorded AS (
+WITH recorded AS (
     SELECT a.call_id AS op_id, p.preference, o.depth, o.id,
-        TRY_CAST(json_extract(o.shapes, '$[' || p.x || ']') AS BIGINT[]) AS x,
-        TRY_CAST(json_extract(o.shapes, '$[' || p.w || ']') AS BIGINT[]) AS w,
-        TRY_CAST(json_extract(o.shapes, '$[' || p.dy || ']') AS BIGINT[]) AS dy,
+        TRY_CAST(json_extract(o.shapes, '$[' || p.input || ']') AS BIGINT[]) AS x,
+        TRY_CAST(json_extract(o.shapes, '$[' || p.filter || ']') AS BIGINT[]) AS w,
+        TRY_CAST(json_extract(o.shapes, '$[' || p.gradient || ']') AS BIGINT[]) AS dy,
         TRY_CAST(json_extract(o.shapes, '$[' || p.bias || ']') AS BIGINT[]) AS bias,
         TRY_CAST(json_extract_string(o.inputs, '$[' || p.stride || ']') AS BIGINT[]) AS stride,
         TRY_CAST(json_extract_string(o.inputs, '$[' || p.padding || ']') AS BIGINT[]) AS padding,
         TRY_CAST(json_extract_string(o.inputs, '$[' || p.dilation || ']') AS BIGINT[]) AS dilation,
         coalesce(TRY_CAST(json_extract_string(o.inputs, '$[' || p.transposed || ']') AS BOOLEAN), false) AS transposed,
         TRY_CAST(json_extract_string(o.inputs, '$[' || p.groups || ']') AS BIGINT) AS groups,
-        json_extract_string(o.types, '$[' || p.x || ']') AS dtype,
+        json_extract_string(o.types, '$[' || p.input || ']') AS dtype,
         -- Which of the gradients of input and filter it was asked for.
         CASE WHEN o.name = 'aten::convolution_backward' THEN list_filter(list_transform(
             list_zip(['dgrad', 'wgrad'], regexp_extract_all(json_extract_string(o.inputs, '$[10]'), 'True|False')[:2]),
             lambda pair: if(pair[2] = 'True', pair[1], NULL)), lambda way: way IS NOT NULL) END AS gradients
-    FROM raw.ops o JOIN attributed.op a ON a.id = o.id JOIN positions p ON p.name = o.name
+    FROM raw.ops o JOIN attributed.op a ON a.id = o.id JOIN names.conv p ON p.name = o.name
     WHERE o.shapes IS NOT NULL
 ), chosen AS (
     SELECT * FROM recorded WHERE len(x) >= 3 AND len(w) = len(x)

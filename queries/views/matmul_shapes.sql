@@ -14,23 +14,19 @@
 -- dtype = "type of the first factor"
 -- flop = "multiplications and additions"
 -- parameters = "elements of the second factor and the added vector: the parameters of a fully connected layer's forward pass"
-WITH positions AS (
-    SELECT * FROM (VALUES
-        ('aten::mm', 0, 1, NULL), ('aten::bmm', 0, 1, NULL), ('aten::addmm', 1, 2, 0), ('aten::baddbmm', 1, 2, 0),
-        ('aten::_addmm_activation', 1, 2, 0), ('aten::mkldnn_linear', 0, 1, 2)
-    ) t(name, a, b, bias)
-), recorded AS (
+WITH recorded AS (
     SELECT o.id AS op_id, o.rank, o.name, o.layer, o.step, o.is_backward,
         TRY_CAST(json_extract(o.shapes, '$[' || p.a || ']') AS BIGINT[]) AS a,
         TRY_CAST(json_extract(o.shapes, '$[' || p.b || ']') AS BIGINT[]) AS b,
         TRY_CAST(json_extract(o.shapes, '$[' || p.bias || ']') AS BIGINT[]) AS bias,
-        json_extract_string(o.types, '$[' || p.a || ']') AS dtype
-    FROM raw.ops o JOIN positions p ON p.name = o.name
-    LEFT JOIN raw.ops above ON above.id = o.parent_id AND above.name IN (SELECT name FROM positions)
+        json_extract_string(o.types, '$[' || p.a || ']') AS dtype,
+        coalesce(p.b_is_transposed, false) AS b_is_transposed
+    FROM raw.ops o JOIN names.matmul p ON p.name = o.name
+    LEFT JOIN raw.ops above ON above.id = o.parent_id AND above.name IN (SELECT name FROM names.matmul)
     WHERE o.shapes IS NOT NULL AND above.id IS NULL
 ), sized AS (
     SELECT *, if(len(a) = 3, a[1], 1) AS batch, a[-2] AS m, a[-1] AS k,
-        if(name = 'aten::mkldnn_linear', b[1], b[-1]) AS n
+        if(b_is_transposed, b[1], b[-1]) AS n
     FROM recorded WHERE len(a) >= 2 AND len(b) >= 2
 )
 SELECT op_id, rank, name, layer, step, is_backward, batch, m, n, k, dtype,

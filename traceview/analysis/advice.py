@@ -15,6 +15,7 @@ import duckdb
 
 from traceview import sql
 from traceview.analysis.model import Finding
+from traceview.classify import facts
 from traceview.errors import UsageError
 from traceview.paths import content
 
@@ -38,8 +39,10 @@ FROM (SELECT *, round(if(saving_ns > nullif(step_ns, 0), step_ns, saving_ns)) AS
 ORDER BY rank"""
 """What is run of a rule: its own rows, with the step that its saving is a share of and cannot exceed."""
 
-FRAMEWORKS = ("pytorch", "tensorflow", "jax", "mxnet", "keras", "onnxruntime", "any")
-"""Keys of a rule's [fix]; `any` is for the others, a framework's name with `_cpu` for ranks without a device."""
+
+def frameworks() -> list[str]:
+    """Keys of a rule's [fix]: also with `_cpu`, for ranks without a device, and `any` for all others."""
+    return [entry[1] for entry in facts.rows("framework")]
 
 
 def names() -> list[str]:
@@ -151,9 +154,9 @@ def _finding(rule: sql.Query, status: str, reason: str, **facts: Any) -> Finding
 
 def _keys(connection: duckdb.DuckDBPyConnection) -> dict[int, tuple[str, ...]]:
     """Per rank the keys of [fix] to look for, the closest first."""
-    ranks = sql.load(content("queries") / "framework.sql").run(connection)
+    ranks, known = sql.load(content("queries") / "framework.sql").run(connection), frameworks()
     result: dict[int, tuple[str, ...]] = {}
     for rank, framework, has_device in ranks:
-        name = next((key for key in FRAMEWORKS if framework and key in framework), "any")
+        name = next((key for key in known if framework and key in framework), "any")
         result[rank] = (name,) if has_device else (f"{name}_cpu", name)
     return result

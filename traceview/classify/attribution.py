@@ -21,8 +21,8 @@ from traceview.classify import (
     classify_kernel,
     classify_op,
     classify_primitive,
+    facts,
 )
-from traceview.classify.algorithms import ALGORITHM, TENDENCY, algorithms, tendencies
 from traceview.classify.calls import Item, Part, classify_parts, classify_stage, stage_mark
 from traceview.paths import content
 
@@ -51,8 +51,8 @@ def attribute(connection: duckdb.DuckDBPyConnection) -> None:
     primitives = _distinct(connection, "SELECT DISTINCT kind, impl, prop_kind FROM raw.primitives")
     verdicts = (classify_primitive(kind or "", impl or "", prop or "") for kind, impl, prop in primitives)
     _keep_verdicts(connection, "primitive", ["kind", "impl", "prop_kind"], primitives, verdicts)
-    _keep(connection, "names.algorithm", ALGORITHM, algorithms())
-    _keep(connection, "names.tendency", {"position": "BIGINT", **TENDENCY}, list(_numbered(tendencies())))
+    for name in facts.TABLES:
+        _keep(connection, f"names.{name}", facts.columns(name), facts.rows(name))
     _run(connection, "conv_op", "conv_ops")
     _run(connection, "op", "op_calls")
     _attribute_calls(connection)
@@ -117,10 +117,6 @@ def _attribute_stages(connection: duckdb.DuckDBPyConnection) -> None:
     )
     _run(connection, "side", "side_streams")
     connection.execute("INSERT INTO attributed.part BY NAME SELECT * FROM attributed.side")
-
-
-def _numbered(rows: Iterable[tuple[Any, ...]]) -> Iterable[tuple[Any, ...]]:
-    return ((number, *row) for number, row in enumerate(rows))
 
 
 def _telling(path: str | None) -> str | None:

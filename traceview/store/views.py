@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
+from traceview.classify import facts
 from traceview.errors import InputError
 from traceview.paths import content, literal
 from traceview.store import materialized
@@ -129,8 +130,7 @@ ATTRIBUTED = (
     "names.kernel",
     "names.op",
     "names.primitive",
-    "names.algorithm",
-    "names.tendency",
+    *(f"names.{name}" for name in facts.TABLES),
     "attributed.conv_op",
     "attributed.op",
     "attributed.part",

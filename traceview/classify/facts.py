@@ -1,0 +1,97 @@
+"""Facts that queries join: tables in `.toml` files beside this module, each a table of the schema `names`.
+
+Invariant: a key that an entry lacks is NULL; `position` is its place in the file, for the first entry that fits wins.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from traceview.classify.rules import FOLDER
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The entries `[[NAME]]` of one file: the keys that they may have, with DuckDB types."""
+
+    file: str
+    columns: Mapping[str, str]
+
+
+TABLES = {
+    "algorithm": Facts(
+        "algorithms.toml",
+        {
+            "name": "VARCHAR",
+            "directions": "VARCHAR[]",
+            "dims": "BIGINT",
+            "dtypes": "VARCHAR[]",
+            "layout": "VARCHAR",
+            "stride_max": "BIGINT",
+            "dilation_max": "BIGINT",
+            "filters": "BIGINT[]",
+            "filter_max": "BIGINT",
+            "filter_max_3d": "BIGINT",
+            "padded_max": "BIGINT",
+            "padding_below_filter": "BOOLEAN",
+            "method": "VARCHAR",
+            "memory": "VARCHAR",
+            "since": "VARCHAR",
+            "source": "VARCHAR",
+        },
+    ),
+    "tendency": Facts(
+        "algorithms.toml",
+        {
+            "name": "VARCHAR",
+            "filter_min": "BIGINT",
+            "filter_max": "BIGINT",
+            "stride_min": "BIGINT",
+            "stride_max": "BIGINT",
+            "channels_max": "BIGINT",
+            "directions": "VARCHAR[]",
+            "order": "VARCHAR[]",
+            "source": "VARCHAR",
+        },
+    ),
+    "tile": Facts(
+        "algorithms.toml",
+        {"method": "VARCHAR"}
+        | dict.fromkeys(("filter", "m", "a"), "BIGINT")
+        | dict.fromkeys(("data_flop", "filter_flop", "output_flop"), "BIGINT"),
+    ),
+    "device": Facts(
+        "devices.toml",
+        {"pattern": "VARCHAR"}
+        | {f"{kind}_flop_per_s": "DOUBLE" for kind in ("fp32", "tf32", "fp16", "bf16")}
+        | {"memory_bytes_per_s": "DOUBLE", "host_link_bytes_per_s": "DOUBLE", "source": "VARCHAR"},
+    ),
+    "conv": Facts(
+        "operands.toml",
+        {"name": "VARCHAR"}
+        | dict.fromkeys(("input", "filter", "gradient", "bias", "stride", "padding", "dilation"), "BIGINT")
+        | dict.fromkeys(("transposed", "groups", "preference"), "BIGINT"),
+    ),
+    "matmul": Facts(
+        "operands.toml",
+        {"name": "VARCHAR", "a": "BIGINT", "b": "BIGINT", "bias": "BIGINT", "b_is_transposed": "BOOLEAN"},
+    ),
+    "framework": Facts("frameworks.toml", {"name": "VARCHAR", "kernels": "VARCHAR"}),
+}
+"""By name, which is that of the table in the schema `names` and that of an entry."""
+
+
+def columns(name: str) -> dict[str, str]:
+    """The columns of `names.NAME`, with their types."""
+    return {"position": "BIGINT", **TABLES[name].columns}
+
+
+def rows(name: str) -> list[tuple[Any, ...]]:
+    """The rows of `names.NAME`, in the order of the file."""
+    entries = tomllib.loads((FOLDER / TABLES[name].file).read_text(encoding="utf-8"))[name]
+    return [
+        (position, *(entry.get(column) for column in TABLES[name].columns)) for position, entry in enumerate(entries)
+    ]
