@@ -10,7 +10,7 @@ from given import Given
 
 from traceview.analysis import advice, reports
 from traceview.analysis.model import Finding
-from traceview.cli.report import sql_text
+from traceview.cli.output import sql_text
 
 
 def answer(rule: str, given: Given, folder: Path, **params: str) -> Finding:

@@ -56,7 +56,7 @@ def _check_reports(target: Path) -> None:
         try:
             overview = reports.run(connection, "overview")
             for form in ("table", "json", "csv", "markdown"):
-                renderer(form)(overview).encode()
+                renderer(form).render(overview).encode()
         finally:
             connection.close()
     except TraceviewError as error:

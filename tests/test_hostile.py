@@ -27,8 +27,8 @@ from traceview import cli, store
 from traceview.analysis import advice, reports
 from traceview.analysis.model import Report
 from traceview.cli import advise
-from traceview.cli.report import FOR_PEOPLE, text_of
-from traceview.render import _HIDDEN
+from traceview.render import renderer
+from traceview.render.characters import _HIDDEN
 from traceview.render.csv import FORMULA
 
 HEADS = ("=1+1 ", "@SUM(A1) ", "\t=1 ", "-1 ", "\uff0b1 ", "")
@@ -161,9 +161,10 @@ def test_every_report_and_rule(hostile: Sequence[Path]) -> None:
             done = [asked(connection, name) for name in reports.names()]
             findings = advice.run(connection, advice.load(), {}, 0.0)
             footer = reports.footer(connection)
-        answers = {form: advise.for_people(findings, footer, True) for form in FOR_PEOPLE}
+        answers = {True: advise.for_people(findings, footer, True), False: advise.exact(findings, footer)}
         for form, check in CHECKS.items():
-            check(text_of([*done, answers.get(form) or advise.exact(findings, footer)], form, False))
+            writer = renderer(form)
+            check(writer.render_all([*done, answers[writer.FOR_PEOPLE]]))
 
 
 @pytest.mark.parametrize("form", CHECKS)

@@ -13,7 +13,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from traceview import cli, sql
+from traceview import cli, render, sql
 from traceview.analysis import advice
 from traceview.ingest.finish import Export, finish
 from traceview.ingest.sink import Sink
@@ -65,8 +65,22 @@ def test_every_reader_says_what_it_reads() -> None:
 
 
 def test_verbs_are_the_folder() -> None:
-    modules = {path.stem for path in (ROOT / "traceview/cli").glob("*.py")} - {"__init__"}
+    modules = {path.stem for path in (ROOT / "traceview/cli").glob("*.py")} - {"__init__", "options", "output"}
     assert set(cli.VERBS) == modules
+
+
+def test_no_verb_imports_a_verb() -> None:
+    for path in (ROOT / "traceview/cli").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("traceview.cli"):
+                names = {f"{node.module}.{alias.name}" for alias in node.names} | {str(node.module)}
+                assert not names & {f"traceview.cli.{verb}" for verb in cli.VERBS}, path
+
+
+def test_output_formats_are_the_folder() -> None:
+    modules = {path.stem for path in (ROOT / "traceview/render").glob("*.py") if "\nEXTENSION" in path.read_text()}
+    assert set(render.FORMATS) == modules
+    assert len({render.renderer(name).EXTENSION for name in modules}) == len(modules)
 
 
 def test_views_are_the_folder() -> None:

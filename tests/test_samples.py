@@ -71,4 +71,4 @@ def test_every_report_renders(sample: Path, captures: Any) -> None:
     for name in reports.names():
         report = reports.run(connection, name, {})
         for form in FORMATS:
-            assert renderer(form)(report).strip()
+            assert renderer(form).render(report).strip()

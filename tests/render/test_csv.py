@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 from traceview.analysis.model import Column, Report, Section
-from traceview.render import result
+from traceview.analysis.values import result
 
 renderer = import_module("traceview.render.csv")
 

@@ -1,6 +1,6 @@
 """Runs the advice rules: every `.sql` file of `queries/advice/` looks for one problem and bounds what its fix can give.
 
-The one law: a rule answers found, not found or cannot tell (why), and what it says it can save is an upper bound that
+Invariant: a rule answers found, not found or cannot tell (why), and what it says it can save is an upper bound that
 counts no moment twice; findings are never added up, for two problems may be the same lost time.
 """
 

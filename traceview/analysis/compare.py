@@ -1,6 +1,6 @@
 """Compares runs: a few facts per run, which any capture or a saved comparison gives, and queries over those facts.
 
-The one law: runs never meet in one database. `queries/compare/facts/` measures each capture on its own connection; what
+Invariant: runs never meet in one database. `queries/compare/facts/` measures each capture on its own connection; what
 `queries/compare/*.sql` sees is those small tables, one row per run and fact, so that formats and frameworks mix freely.
 """
 
@@ -18,9 +18,9 @@ import duckdb
 from traceview import sql
 from traceview.analysis import reports
 from traceview.analysis.model import Report, Section
+from traceview.analysis.values import plain
 from traceview.errors import InputError, UsageError
 from traceview.paths import content
-from traceview.render import plain
 from traceview.store import views
 
 MOST_RUNS = 26

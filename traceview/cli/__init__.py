@@ -1,6 +1,6 @@
 """The command line: picks the verb, prints errors, decides the exit code.
 
-The one law: `traceview --help` imports no third-party analysis library, so verbs import what they need when they run.
+Invariant: `traceview --help` imports no third-party analysis library, so verbs import what they need when they run.
 """
 
 from __future__ import annotations
@@ -127,6 +127,6 @@ def _apology(error: Exception, inputs: Sequence[str]) -> str:
 
 def _harmless(text: str) -> str:
     """The same lines without what a terminal would obey: paths and texts of a trace stand in messages."""
-    from traceview.render import clean
+    from traceview.render.characters import clean
 
     return "\n".join(map(clean, text.split("\n")))

@@ -18,8 +18,9 @@ from collections.abc import Sequence
 from dataclasses import astuple
 from typing import TYPE_CHECKING
 
-from traceview.cli.convert import add_machine_options, opened
-from traceview.cli.report import FOR_PEOPLE, FORMATS, emit, params_of, sql_text, text_of
+from traceview import render
+from traceview.cli.options import add_machine_options, add_output_options, opened, params_of, percent
+from traceview.cli.output import emit, sql_text
 from traceview.errors import UsageError
 
 if TYPE_CHECKING:
@@ -64,8 +65,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `traceview advise`."""
     parser.add_argument("input", metavar="INPUT", help="a capture, a trace file or a folder of them")
     parser.add_argument("names", nargs="*", metavar="RULE", help="rules (default: all)")
-    parser.add_argument("--format", choices=FORMATS, default="table", help="default: table")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout")
+    add_output_options(parser)
     parser.add_argument("--evidence", action="store_true", help="show the lines that prove each finding")
     parser.add_argument(
         "--set", dest="params", action="append", default=[], metavar="NAME=VALUE", help="a threshold (see --show-sql)"
@@ -100,9 +100,9 @@ def run(args: argparse.Namespace) -> int:
     with opened(args) as connection:
         findings = advice.run(connection, rules, params, args.at_least)
         footer = reports.footer(connection)
-    people = args.format in FOR_PEOPLE
-    report = for_people(findings, footer, args.evidence) if people else exact(findings, footer)
-    emit([text_of([report], args.format, bool(args.output))], args.output)
+    renderer = render.renderer(args.format)
+    report = for_people(findings, footer, args.evidence) if renderer.FOR_PEOPLE else exact(findings, footer)
+    emit([renderer.render_all([report], bool(args.output))], args.output)
     return _exit_code(findings, args.fail_over)
 
 
@@ -121,7 +121,7 @@ def _what_if(args: argparse.Namespace) -> int:
         return 0
     with opened(args, reports.asked([recipe])) as connection:
         done = reports.run(connection, recipe.name, params, options)
-    emit([text_of([done], args.format, bool(args.output))], args.output)
+    emit([render.renderer(args.format).render_all([done], bool(args.output))], args.output)
     return 0
 
 
@@ -201,14 +201,3 @@ def _exit_code(findings: Sequence[Finding], limit: float | None) -> int:
     for finding in over:
         print(f"traceview: {finding.rule} can cost {finding.saving_pct:.1f} % of the step", file=sys.stderr)
     return 1 if over else 0
-
-
-def percent(text: str) -> float:
-    """A percentage from a text such as 5%."""
-    try:
-        value = float(text.removesuffix("%"))
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= 100:
-        raise argparse.ArgumentTypeError(f"{text!r} is no percentage; write for example 5%")
-    return value

@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from traceview.cli.advise import percent
-from traceview.cli.convert import add_machine_options, opened
-from traceview.cli.report import DEFAULT_LIMIT, FOR_PEOPLE, FORMATS, emit, row_limit, sql_text, text_of
+from traceview import render
+from traceview.cli.options import add_machine_options, add_output_options, opened, percent, row_limit
+from traceview.cli.output import DEFAULT_LIMIT, emit, sql_text
 from traceview.errors import UsageError
 
 if TYPE_CHECKING:
@@ -68,8 +68,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--steps", type=_steps, metavar="FIRST-LAST", help="only these steps (default: all but warm-up)"
     )
-    parser.add_argument("--format", choices=FORMATS, default="table", help="default: table")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout")
+    add_output_options(parser)
     parser.add_argument(
         "--limit", type=row_limit, metavar="N", help=f"rows per section and run; 0 is all (tables: {DEFAULT_LIMIT})"
     )
@@ -89,14 +88,15 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("--fail-over compares two runs; name another, or a --baseline.")
     runs = _runs(args, paths)
     report = compare.compare(runs, args.accept)
-    limit = DEFAULT_LIMIT if args.limit is None and args.format in FOR_PEOPLE else args.limit
+    renderer = render.renderer(args.format)
+    limit = DEFAULT_LIMIT if args.limit is None and renderer.FOR_PEOPLE else args.limit
     shown = compare.cut(report, limit)
     if args.format == "json":
         from traceview.render.json import as_object
 
         text = json.dumps({**as_object(shown), "runs": compare.saved(runs)}, indent=1, allow_nan=False) + "\n"
     else:
-        text = text_of([shown], args.format, bool(args.output))
+        text = renderer.render_all([shown], bool(args.output))
     emit([text], args.output)
     return _exit_code(report, args.fail_over)
 
@@ -162,7 +162,7 @@ FEW = "(few steps)"
 def _exit_code(report: Report, limit: float | None) -> int:
     if limit is None:
         return 0
-    from traceview.render import clean
+    from traceview.render.characters import clean
 
     section = next(section for section in report.sections if section.name == "ranking")
     names = [column.name for column in section.columns]

@@ -1,6 +1,6 @@
 """What there is: trace formats, reports, advice, categories, collectors, tables.
 
-The one law: nothing is listed here by hand. Formats are the registered readers, all else is files in folders.
+Invariant: nothing is listed here by hand. Formats are the registered readers, all else is files in folders.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from traceview.cli.convert import add_machine_options, opened
-from traceview.cli.report import emit
+from traceview.cli.options import add_machine_options, opened
+from traceview.cli.output import emit
 from traceview.errors import UsageError
 
 if TYPE_CHECKING:
@@ -55,9 +55,9 @@ def run(args: argparse.Namespace) -> int:
         emit(stream(section.columns, [section.rows]), None)
     else:
         from traceview.analysis.model import Report
-        from traceview.render import terminal
+        from traceview.render import table
 
-        emit([terminal.render(Report(args.kind, "", "", (section,), ()))], None)
+        emit([table.render(Report(args.kind, "", "", (section,), ()))], None)
     return 0
 
 
@@ -119,7 +119,7 @@ def collectors() -> Section:
 
 def tables() -> Section:
     """The views and recorded tables that SQL sees."""
-    from traceview.analysis.reports import tables
+    from traceview.analysis.schema import tables
 
     return tables().sections[0]
 

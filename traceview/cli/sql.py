@@ -18,8 +18,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from traceview.cli.convert import add_machine_options, opened
-from traceview.cli.report import emit, writing
+from traceview.cli.options import add_machine_options, add_output_options, opened
+from traceview.cli.output import emit, writing
 from traceview.errors import UsageError
 
 if TYPE_CHECKING:
@@ -66,8 +66,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("input", metavar="INPUT", help="a capture, a trace file or a folder of them")
     parser.add_argument("query", nargs="?", metavar="QUERY", help="one query, or .tables, or .schema [TABLE]")
     parser.add_argument("-f", "--file", metavar="FILE", help="read the query from a file (- is stdin)")
-    parser.add_argument("--format", choices=FORMATS, default="table", help="default: table")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout")
+    add_output_options(parser, FORMATS)
     add_machine_options(parser)
 
 
@@ -205,7 +204,8 @@ def table_text(columns: Sequence[Column], batches: Iterator[list[tuple[Any, ...]
     """A table of the first rows; the others are counted."""
     from dataclasses import replace
 
-    from traceview.render import result, terminal
+    from traceview.analysis.values import result
+    from traceview.render import table
 
     rows = itertools.chain.from_iterable(batches)
     shown = list(itertools.islice(rows, SHOWN))
@@ -214,12 +214,12 @@ def table_text(columns: Sequence[Column], batches: Iterator[list[tuple[Any, ...]
     if left_out:
         note = f"{SHOWN:,} of {SHOWN + left_out:,} rows; --format csv, json or parquet write all."
         report = replace(report, sections=(replace(report.sections[0], note=note),))
-    return terminal.render_rows(report, *((terminal.PIPE_WIDTH, False) if is_for_file else ()))
+    return table.render_rows(report, *((table.PIPE_WIDTH, False) if is_for_file else ()))
 
 
 def plan_text(batches: Iterator[list[tuple[Any, ...]]]) -> str:
     """The drawing that EXPLAIN returns, which is a cell of many lines."""
-    from traceview.render import clean
+    from traceview.render.characters import clean
 
     lines = [line for batch in batches for row in batch for line in str(row[-1]).splitlines()]
     return "".join(f"{clean(line)}\n" for line in lines)
@@ -228,16 +228,16 @@ def plan_text(batches: Iterator[list[tuple[Any, ...]]]) -> str:
 def explained(connection: duckdb.DuckDBPyConnection, words: Sequence[str], form: str) -> str:
     """The answer to `.tables`, `.schema [TABLE]` or `.help`."""
     from traceview import render
-    from traceview.analysis import reports
+    from traceview.analysis import schema
 
     if words[0] == ".help":
         return HELP_TEXT
     if words[0] not in (".tables", ".schema") or len(words) > (2 if words[0] == ".schema" else 1):
         raise UsageError(f"no such command: {' '.join(words)}; there are .tables, .schema [TABLE], .help and .quit.")
-    report = reports.tables() if words[0] == ".tables" else reports.schema(connection, *words[1:])
+    report = schema.tables() if words[0] == ".tables" else schema.schema(connection, *words[1:])
     if form == "table":
-        return render.renderer("table")(report)
-    flat = reports.flattened(report)
+        return render.renderer("table").render(report)
+    flat = schema.flattened(report)
     if form == "parquet":
         raise UsageError(f"{words[0]} is for people; use --format table, json or csv.")
     return "".join(importlib.import_module(f"traceview.render.{form}").stream(flat.columns, [flat.rows]))
@@ -245,7 +245,7 @@ def explained(connection: duckdb.DuckDBPyConnection, words: Sequence[str], form:
 
 def sentence(error: Exception) -> str:
     """What DuckDB says, without its empty lines and whatever a name in the message would do to a terminal."""
-    from traceview.render import clean
+    from traceview.render.characters import clean
 
     if "'pytz'" in str(error):
         return "a time with time zone cannot be shown as it is; cast it: column::TIMESTAMP or column::VARCHAR."

@@ -3,7 +3,7 @@
 A report of one section is just that. With several, each starts with a line `# section: NAME` and an empty line stands
 between them. No cell holds a line break, so every line is a whole row: split at `\\n\\n# section: `, then read CSV.
 
-The one law: values are exact and unscaled, and a spreadsheet that opens the file runs nothing: text that begins like a
+Invariant: values are exact and unscaled, and a spreadsheet that opens the file runs nothing: text that begins like a
 formula gets a leading single quote.
 """
 
@@ -16,7 +16,11 @@ from decimal import Decimal
 from typing import Any
 
 from traceview.analysis.model import Column, Report
-from traceview.render import clean, flat, unique
+from traceview.analysis.values import unique
+from traceview.render.characters import clean, flat
+
+EXTENSION = ".csv"
+FOR_PEOPLE = False
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 
@@ -26,8 +30,10 @@ def render(report: Report) -> str:
     return _sections([(section.name, section.columns, section.rows) for section in report.sections])
 
 
-def render_all(reports: Sequence[Report]) -> str:
+def render_all(reports: Sequence[Report], is_for_file: bool = False) -> str:
     """Every section of several reports, named `report.section`."""
+    if len(reports) == 1:
+        return render(reports[0])
     parts = [(f"{r.name}.{s.name}" if r.name else s.name, s.columns, s.rows) for r in reports for s in r.sections]
     return _sections(parts)
 

@@ -1,6 +1,6 @@
 """A report as JSON, and the rows of a query as an array of objects.
 
-The one law: numbers are exact. Integers are written digit for digit, floats in their shortest form that reads back the
+Invariant: numbers are exact. Integers are written digit for digit, floats in their shortest form that reads back the
 same, and NULL, NaN and infinity are null. Text is ASCII with `\\u` escapes, so it is both exact and harmless to print.
 """
 
@@ -11,7 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from traceview.analysis.model import Column, Report, Section
-from traceview.render import plain, unique
+from traceview.analysis.values import plain, unique
+
+EXTENSION = ".json"
+FOR_PEOPLE = False
 
 _encode = json.JSONEncoder(allow_nan=False).encode
 
@@ -21,8 +24,10 @@ def render(report: Report) -> str:
     return json.dumps(as_object(report), indent=1, allow_nan=False) + "\n"
 
 
-def render_all(reports: Sequence[Report]) -> str:
-    """An array of the objects of several reports."""
+def render_all(reports: Sequence[Report], is_for_file: bool = False) -> str:
+    """The object of one report, an array of the objects of several."""
+    if len(reports) == 1:
+        return render(reports[0])
     return json.dumps([as_object(report) for report in reports], indent=1, allow_nan=False) + "\n"
 
 

@@ -1,16 +1,22 @@
 """A report as Markdown (GitHub's tables), for issues, wikis and change descriptions.
 
-The one law: text of a trace is shown and never obeyed: no markup, HTML, link, mention or table border comes out of it.
+Invariant: text of a trace is shown and never obeyed: no markup, HTML, link, mention or table border comes out of it.
 Cells are code spans, in which a backtick and a table border are written as `\\x60` and `\\x7c`.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from traceview.analysis.model import Report, Section
-from traceview.render import clean, flat, unique
+from traceview.analysis.values import unique
+from traceview.render import footers_once
+from traceview.render.characters import clean, flat
 from traceview.render.units import NULL, Style, is_number, style
+
+EXTENSION = ".md"
+FOR_PEOPLE = True
 
 _PLAIN = re.compile(r"[0-9A-Za-z]+(?:[ _][0-9A-Za-z]+)*")
 _ACTIVE = re.compile(
@@ -29,6 +35,11 @@ def render(report: Report) -> str:
     if report.footer:
         parts.append("\n".join(f"- {escape(line)}" for line in report.footer))
     return "\n\n".join(parts) + "\n"
+
+
+def render_all(reports: Sequence[Report], is_for_file: bool = False) -> str:
+    """One report after the other; what they all rest on is said once, at the end."""
+    return "\n".join(map(render, footers_once(reports)))
 
 
 def escape(text: str) -> str:

@@ -1,6 +1,6 @@
 """How a column's values are printed for people: the suffix of its name says the unit, its values pick the scale.
 
-The one law: a column has one unit and one number of decimals, so numbers align and can be compared down the column;
+Invariant: a column has one unit and one number of decimals, so numbers align and can be compared down the column;
 a value that is not zero is never printed as zero.
 """
 

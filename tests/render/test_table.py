@@ -8,39 +8,40 @@ import pytest
 from rich.cells import cell_len
 
 from traceview.analysis.model import Column, Report, Section
-from traceview.render import result, terminal
+from traceview.analysis.values import result
+from traceview.render import table
 
 
 @pytest.mark.parametrize("width", [200, 100])
 def test_golden(report: Report, golden: Path, width: int) -> None:
     expected = (golden / f"demo-{width}.txt").read_text(encoding="utf-8")
-    assert terminal.render(report, width, color=False) == expected
+    assert table.render(report, width, color=False) == expected
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 133, 200])
 def test_no_line_is_wider_than_the_terminal(report: Report, width: int) -> None:
-    for line in terminal.render(report, width, color=False).splitlines():
+    for line in table.render(report, width, color=False).splitlines():
         assert cell_len(line) <= width, line
 
 
 def test_a_name_keeps_both_ends() -> None:
     name = "void cudnn::winograd::generateWinogradTilesKernel<0, float, float>(params) [variant 7]"
-    assert terminal.shorten(name, 40) == "void cudnn::winogra...arams) [variant 7]"
-    assert terminal.shorten(name, 200) == name
-    assert cell_len(terminal.shorten("日本語の層" * 10, 21)) <= 21
+    assert table.shorten(name, 40) == "void cudnn::winogra...arams) [variant 7]"
+    assert table.shorten(name, 200) == name
+    assert cell_len(table.shorten("日本語の層" * 10, 21)) <= 21
 
 
 def test_headers_fold_before_names_suffer() -> None:
     columns = [Column("name", "VARCHAR", ""), *(Column(f"a_long_header_{i}_ns", "BIGINT", "") for i in range(4))]
     section = Section("s", "S", "", tuple(columns), (("k" * 36, 1000, 2000, 3000, 4000),), None, "")
-    text = terminal.render(Report("r", "", "", (section,), ()), 90, color=False)
+    text = table.render(Report("r", "", "", (section,), ()), 90, color=False)
     assert "k" * 36 in text
     assert "a long header" not in text and text.count("[us]") == 4
 
 
 def test_rows_that_cannot_fit_are_printed_one_value_per_line() -> None:
     columns = [Column("name", "VARCHAR", ""), *(Column(f"column_{i}", "BIGINT", "") for i in range(12))]
-    text = terminal.render_rows(result(columns, [("x" * 300, *range(12))]), 60, color=False)
+    text = table.render_rows(result(columns, [("x" * 300, *range(12))]), 60, color=False)
     lines = text.splitlines()
     assert lines[0] == "row 1"
     assert lines[1].startswith(" name       xxxxx") and "..." in lines[1]
@@ -49,29 +50,29 @@ def test_rows_that_cannot_fit_are_printed_one_value_per_line() -> None:
 
 def test_the_result_of_a_query_is_exact() -> None:
     columns = [Column("start_ns", "BIGINT", ""), Column("share_pct", "DOUBLE", ""), Column("op_id", "BIGINT", "")]
-    text = terminal.render_rows(result(columns, [(1234567891, 33.33333333333333, 1099511627776)]), 100, color=False)
+    text = table.render_rows(result(columns, [(1234567891, 33.33333333333333, 1099511627776)]), 100, color=False)
     assert text.splitlines()[0].split() == ["start_ns", "share_pct", "op_id"]
     assert text.splitlines()[2].split() == ["1,234,567,891", "33.33333333333333", "1099511627776"]
     assert text.splitlines()[3] == "1 row"
 
 
 def test_a_query_without_rows_says_so() -> None:
-    assert terminal.render_rows(result([Column("a", "INT", "")], []), 80, color=False).splitlines()[-1] == "0 rows"
+    assert table.render_rows(result([Column("a", "INT", "")], []), 80, color=False).splitlines()[-1] == "0 rows"
 
 
 def test_colour_only_where_it_is_wanted(report: Report, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "\x1b[1m" in terminal.render(report, 100, color=True)
-    assert "\x1b" not in terminal.render(report, 100)
+    assert "\x1b[1m" in table.render(report, 100, color=True)
+    assert "\x1b" not in table.render(report, 100)
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
-    assert "\x1b[1m" in terminal.render(report)
+    assert "\x1b[1m" in table.render(report)
     monkeypatch.setenv("NO_COLOR", "1")
-    assert "\x1b" not in terminal.render(report)
+    assert "\x1b" not in table.render(report)
 
 
 def test_markup_in_a_name_is_text(report: Report) -> None:
-    text = terminal.render(report, 200, color=True)
+    text = table.render(report, 200, color=True)
     assert "[bold red]x[/] [link=http://evil]y[/link] :smile:" in text
     assert "\x1b]" not in text and "\x1b[31m" not in text
 
@@ -80,12 +81,12 @@ def test_a_bar_goes_to_the_left_below_zero_and_goes_first_where_there_is_no_room
     columns = (Column("name", "VARCHAR", ""), Column("diff_ns", "BIGINT", ""))
     section = Section("x", "", "", columns, (("a" * 30, -500_000), ("b" * 30, 1_000_000)), None, "", "diff_ns")
     report = Report("x", "", "", (section,), ())
-    negative, positive = terminal.render(report, 80, False).splitlines()[-2:]
+    negative, positive = table.render(report, 80, False).splitlines()[-2:]
     assert negative.endswith("-0.500" + " " * 17 + "█████│")
     assert positive.endswith("1.000" + " " * 12 + "│" + "█" * 10)
-    assert "█" not in terminal.render(report, 38, False)
+    assert "█" not in table.render(report, 38, False)
 
 
 def test_bars_share_a_scale_and_nothing_has_none() -> None:
-    assert terminal.bars([10, 5, 0.001, None]) == ("█" * 10, "█" * 5 + " " * 5, "▏" + " " * 9, " " * 10)
-    assert terminal.bars([0, None]) == terminal.bars([float("inf"), float("nan")]) == ("", "")
+    assert table.bars([10, 5, 0.001, None]) == ("█" * 10, "█" * 5 + " " * 5, "▏" + " " * 9, " " * 10)
+    assert table.bars([0, None]) == table.bars([float("inf"), float("nan")]) == ("", "")

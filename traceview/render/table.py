@@ -1,6 +1,6 @@
 """A report as tables for a terminal: numbers to the right in one unit per column, long names shortened in the middle.
 
-The one law: a line is never cut at its end. Text columns give way, keeping both ends of a name; where even that is not
+Invariant: a line is never cut at its end. Text columns give way, keeping both ends of a name; where even that is not
 enough, rows are printed one value per line.
 """
 
@@ -21,10 +21,13 @@ from rich.table import Table
 from rich.text import Text
 
 from traceview.analysis.model import Report, Section
-from traceview.render import clean, flat, result, unique
+from traceview.analysis.values import unique
+from traceview.render import footers_once
+from traceview.render.characters import clean, flat
 from traceview.render.units import NULL, Style, is_number, style
 
-__all__ = ["render", "render_rows", "result"]
+EXTENSION = ".txt"
+FOR_PEOPLE = True
 
 PIPE_WIDTH = 200
 """Columns of text that goes to a file or a pipe."""
@@ -80,6 +83,12 @@ def render(report: Report, width: int | None = None, color: bool | None = None) 
     for line in report.footer:
         console.print(Text(clean(line), style="dim"))
     return _text(console)
+
+
+def render_all(reports: Sequence[Report], is_for_file: bool = False) -> str:
+    """One report after the other; what they all rest on is said once, at the end."""
+    width, color = (PIPE_WIDTH, False) if is_for_file else (None, None)
+    return "\n".join(render(report, width, color) for report in footers_once(reports))
 
 
 def render_rows(report: Report, width: int | None = None, color: bool | None = None) -> str:

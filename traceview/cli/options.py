@@ -1,0 +1,149 @@
+"""Options that several verbs have: how their values are read, and a trace opened under those of them that say how."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from traceview import render
+from traceview.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from traceview.analysis.reports import Recipe
+    from traceview.store import Options
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?", re.IGNORECASE)
+_POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
+
+
+def add_output_options(parser: argparse.ArgumentParser, formats: Sequence[str] = render.FORMATS) -> None:
+    """How the answer is written, and where."""
+    parser.add_argument("--format", choices=formats, default="table", help="default: table")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout")
+
+
+def add_machine_options(parser: argparse.ArgumentParser) -> None:
+    """What every verb that may convert a trace lets the user say about it."""
+    group = parser.add_argument_group("conversion")
+    group.add_argument("--threads", type=_count, metavar="N", help="use at most N threads (default: every core)")
+    group.add_argument(
+        "--memory", type=size, metavar="SIZE", help="use at most about SIZE of memory, as in 2GB or 512MB"
+    )
+    group.add_argument("--strict", action="store_true", help="refuse a trace with any damage instead of repairing it")
+
+
+@contextlib.contextmanager
+def opened(
+    args: argparse.Namespace, asked: str | None = None, path: str | None = None
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """The views over `path`, else `args.input` (all, or those that the text `asked` rests on), converted if need be."""
+    import duckdb
+
+    from traceview import store
+
+    with converting(args) as options:
+        connection = store.open_capture(Path(path or args.input), options, asked)
+    try:
+        if args.threads:
+            connection.execute("SET threads = $1", [args.threads])
+        if args.memory:
+            connection.execute("SET memory_limit = $1", [f"{max(1, args.memory // 1_000_000)}MB"])
+        yield connection
+    except duckdb.OutOfMemoryException as error:
+        raise InputError("the memory is too small for this; give it more with --memory.") from error
+    finally:
+        connection.close()
+
+
+@contextlib.contextmanager
+def converting(args: argparse.Namespace) -> Iterator[Options]:
+    """The options of a conversion, with a progress bar on stderr while it runs, where that is a terminal."""
+    from traceview.store import Options
+
+    if not sys.stderr.isatty():
+        yield Options(args.threads, args.memory, args.strict)
+        return
+    bar = _Bar()
+    try:
+        yield Options(args.threads, args.memory, args.strict, bar.update)
+    finally:
+        bar.close()
+
+
+class _Bar:
+    """A progress bar in bytes that appears with the first bytes read: a cached trace shows none."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = (TextColumn("reading"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+        self.progress = Progress(*columns, console=Console(stderr=True), transient=True)
+        self.task = self.progress.add_task("reading", total=None, visible=False)
+        self.is_shown = False
+
+    def update(self, done: int, total: int) -> None:
+        """Called by the store with the bytes read and the bytes in all."""
+        if not self.is_shown:
+            self.is_shown = True
+            self.progress.start()
+        self.progress.update(self.task, completed=done, total=total, visible=True)
+
+    def close(self) -> None:
+        """Take the bar away."""
+        if self.is_shown:
+            self.progress.stop()
+
+
+def params_of(texts: Sequence[str], recipes: Sequence[Recipe]) -> dict[str, str]:
+    """The values of `--set`. Raises `UsageError` for a name that no section has."""
+    known = {name: param for recipe in recipes for name, param in recipe.params().items()}
+    values = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise UsageError(f"--set takes NAME=VALUE, not {text!r}.")
+        if name not in known:
+            there = f"there are: {', '.join(sorted(known))}" if known else "these reports have none"
+            raise UsageError(f"no section has a parameter {name!r}; {there}.")
+        values[name] = value
+    return values
+
+
+def row_limit(text: str) -> int:
+    """A number of rows, 0 for all."""
+    if not text.isdigit():
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of rows; write 0 for all")
+    return int(text)
+
+
+def percent(text: str) -> float:
+    """A percentage from a text such as 5%."""
+    try:
+        value = float(text.removesuffix("%"))
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 100:
+        raise argparse.ArgumentTypeError(f"{text!r} is no percentage; write for example 5%")
+    return value
+
+
+def size(text: str) -> int:
+    """Bytes from a text such as 512MB, 2GB, 1.5GiB or a plain number."""
+    match = _SIZE.fullmatch(text.strip())
+    if not match or not float(match[1]):
+        raise argparse.ArgumentTypeError(f"{text!r} is no size; write it as 512MB or 2GB")
+    return int(float(match[1]) * (1024 if match[3] else 1000) ** _POWERS[match[2].upper()])
+
+
+def _count(text: str) -> int:
+    if not text.isdigit() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of threads; write 1 or more")
+    return int(text)
