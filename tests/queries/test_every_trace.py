@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from traceview import readers, store
+from traceview import readers
 from traceview.analysis import reports
+from traceview.decode.files import peek
 from traceview.errors import InputError
 
 SHARED = Path(__file__).resolve().parent.parent.parent.parent / "shared"
@@ -26,7 +27,7 @@ CAN_EXCEED = ("peak_pct", "attainable_pct", "link_pct")
 @pytest.mark.parametrize("trace", TRACES, ids=lambda path: path.name)
 def test_reports(trace: Path, shared: Path, captures) -> None:  # type: ignore[no-untyped-def]
     try:
-        readers.detect(store.peek(trace if trace.is_file() else next(trace.iterdir())))
+        readers.detect(peek(trace if trace.is_file() else next(trace.iterdir())))
     except InputError:
         pytest.skip(f"no reader knows {trace.name}")
     connection = captures.open(trace)

@@ -169,7 +169,7 @@ def test_strict_refuses_damage(tmp_path: Path) -> None:
     ("data", "message"),
     [
         (b"", "is empty"),
-        (b"just some text\n", "no trace that traceview knows"),
+        (b"just some text\n", "not a recognised trace format"),
         (trace([]), "holds no events"),
         (gzip.compress(trace(EVENTS))[:10], "is empty|no trace"),
     ],

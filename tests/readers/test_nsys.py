@@ -13,6 +13,7 @@ from traceview import readers, store
 from traceview.decode.files import peek
 from traceview.errors import InputError
 from traceview.readers import nsys
+from traceview.store import discovery
 
 
 def gid(pid: int, tid: int = 0) -> int:
@@ -219,7 +220,7 @@ def test_repeated_names_do_not_multiply_rows(tmp_path: Path) -> None:
 
 def test_other_databases_are_not_ours(tmp_path: Path) -> None:
     for tables in ({"a": [{"b": 1}]}, {"StringIds": NAMES}, {"CUPTI_ACTIVITY_KIND_KERNEL": [KERNEL]}):
-        with pytest.raises(InputError, match="no trace that traceview knows"):
+        with pytest.raises(InputError, match="not a recognised trace format"):
             readers.detect(peek(write(tmp_path / "other.db", tables)))
 
 
@@ -235,7 +236,7 @@ def test_public_traces_are_recognised_by_content(name: str, shared: Path, tmp_pa
 def test_every_form_of_export_says_the_same(form: Any, shared: Path, tmp_path: Path, captures: Any) -> None:
     source = shared / "traces/nsys/h100-2gpu-schema3.25.sqlite.gz"
     path = form(unpacked(source, tmp_path), tmp_path / "export")
-    assert store.trace_files(tmp_path / "export") == [path]
+    assert [trace.path for trace in discovery.find(tmp_path / "export")] == [path]
     mine, sqlite = opened(path, tmp_path / "capture"), captures.open(source)
     for table in ("kernels", "memcpys", "api_calls", "ranges", "events", "devices"):
         query = f"SELECT COLUMNS(lambda c: NOT ends_with(c, 'id')) FROM raw.{table} ORDER BY ALL"
@@ -249,7 +250,7 @@ def test_a_folder_of_exports_is_one_trace_each(shared: Path, tmp_path: Path) -> 
     node.mkdir()
     folder = as_parquet(database, node / "node0_pqtdir")
     stream = as_stream(database, node / "node1.arrow")
-    assert store.trace_files(node) == [folder, stream]
+    assert [trace.path for trace in discovery.find(node)] == [folder, stream]
 
 
 @pytest.mark.shared

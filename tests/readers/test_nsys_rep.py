@@ -11,6 +11,7 @@ from traceview import readers, store
 from traceview.decode.files import peek
 from traceview.errors import InputError
 from traceview.readers import nsys_rep
+from traceview.store import discovery
 
 REPORT = b"NVIDIA Tegra Profiler Report 2024@5@1@113-245134905481v0.\n\x0bLocal (CLI)"
 TABLES = {
@@ -64,4 +65,4 @@ def test_what_nsys_says_is_passed_on(report: Path, tmp_path: Path, monkeypatch: 
 
 def test_a_report_is_passed_over_beside_its_export(report: Path) -> None:
     database = write(report.with_suffix(".sqlite"), TABLES)
-    assert store.trace_files(report.parent) == [database]
+    assert [trace.path for trace in discovery.find(report.parent)] == [database]

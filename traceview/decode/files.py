@@ -54,6 +54,8 @@ class Stream:
     progress: Callable[[int], None] | None = None
     """Called with the number of bytes read from disk so far."""
     damage: str | None = None
+    compression: str | None = field(default=None, init=False)
+    """gzip, zstd or None, once the first block is there."""
     n_read: int = field(default=0, init=False)
     n_out: int = field(default=0, init=False)
 
@@ -63,8 +65,10 @@ class Stream:
             file.seek(0)
             blocks = iter(lambda: self._read(file), b"")
             if magic.startswith(GZIP_MAGIC):
+                self.compression = "gzip"
                 yield from self._bounded(self._gunzip(blocks))
             elif magic == ZSTD_MAGIC:
+                self.compression = "zstd"
                 yield from self._bounded(self._unzstd(blocks))
             else:
                 yield from blocks
@@ -144,10 +148,9 @@ def peek(path: Path) -> Peek:
     if path.is_dir():
         return Peek(path, b"", None)
     try:
-        with path.open("rb") as file:
-            magic = file.read(4)
+        stream = Stream(path)
         head = bytearray()
-        for block in Stream(path):
+        for block in stream:
             head += block
             if len(head) >= PEEK_BYTES:
                 break
@@ -155,8 +158,7 @@ def peek(path: Path) -> Peek:
         raise InputError(f"cannot read {path}: {error.strerror}.") from error
     if not head:
         raise InputError(f"{path} is empty: there is nothing to read in it.")
-    compression = "gzip" if magic.startswith(GZIP_MAGIC) else "zstd" if magic == ZSTD_MAGIC else None
-    return Peek(path, bytes(head[:PEEK_BYTES]), compression)
+    return Peek(path, bytes(head[:PEEK_BYTES]), stream.compression)
 
 
 def files_in(path: Path) -> list[Path]:

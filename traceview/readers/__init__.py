@@ -1,6 +1,6 @@
 """Every trace format, in the order in which they are asked whether a file is theirs.
 
-The one law: a format is recognised by content, never by name, and by exactly one reader.
+Invariant: a format is recognised by content, never by name, and by exactly one reader.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def detect(peek: Peek) -> ModuleType:
             return reader
     if peek.head.startswith(ZIP_MAGIC) or peek.head[257:262] == TAR_MAGIC:
         raise InputError(f"{peek.path} is an archive: unpack it into a folder of its own and name that folder.")
-    raise InputError(f"{peek.path} is no trace that traceview knows; `traceview list formats` shows what it reads.")
+    raise InputError(f"{peek.path} is not a recognised trace format; see `traceview list formats`.")
 
 
 def parts(reader: ModuleType, path: Path) -> list[Any]:
@@ -74,7 +74,7 @@ def parts(reader: ModuleType, path: Path) -> list[Any]:
     return found or [None]
 
 
-def instead(reader: ModuleType, path: Path) -> list[Path]:
-    """Files that hold what this file holds, and more; only readers of renderings know any."""
-    found: list[Path] = list(reader.instead(path)) if hasattr(reader, "instead") else []
+def superseded_by(reader: ModuleType, path: Path) -> list[Path]:
+    """Where a file may lie that holds what this one holds and more, or is easier to read; few readers know any."""
+    found: list[Path] = list(reader.superseded_by(path)) if hasattr(reader, "superseded_by") else []
     return found

@@ -37,7 +37,7 @@ def sniff(peek: Peek) -> bool:
     return peek.head.startswith(MAGIC)
 
 
-def better(path: Path) -> list[Path]:
+def superseded_by(path: Path) -> list[Path]:
     """Its exports, under the names that nsys gives them."""
     return [path.with_suffix(".sqlite"), path.with_name(f"{path.stem}_pqtdir"), path.with_name(f"{path.stem}_arwdir")]
 

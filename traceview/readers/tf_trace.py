@@ -39,7 +39,7 @@ def sniff(peek: Peek) -> bool:
     return is_named and b'"traceEvents"' in peek.head and b' Compute"' not in peek.head
 
 
-def instead(path: Path) -> list[Path]:
+def superseded_by(path: Path) -> list[Path]:
     """Files beside a rendering that hold the same and more: the XPlane file of the same host, packed or not."""
     host = path.name.partition(".trace.json")[0]
     return sorted(file for file in path.parent.glob("*.xplane.pb*") if file.name.partition(".xplane.pb")[0] == host)
@@ -47,7 +47,7 @@ def instead(path: Path) -> list[Path]:
 
 def read(stream: Stream, sink: Sink) -> None:
     """Fill the tables from the XPlane file as the profiler left it beside this one, else from this one."""
-    original = next((file for file in instead(stream.path) if file.suffix == ".pb"), None)
+    original = next((file for file in superseded_by(stream.path) if file.suffix == ".pb"), None)
     if original:
         sink.warnings.append(f"read from {original.name} beside it, of which this file is a rendering")
         xplane.read(Stream(original), sink)

@@ -1,6 +1,6 @@
 """Reads trace files, rank by rank, through a staging database into a folder of tables.
 
-The one law: all ranks of a capture are on one clock, that of the first; what a file cannot give is said, never guessed.
+Invariant: all ranks of a capture are on one clock, that of the first; what a file cannot give is said, never guessed.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import contextlib
 import json
 import shlex
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -18,12 +18,13 @@ from typing import Any
 import duckdb
 
 from traceview import readers
-from traceview.decode.files import Stream, files_in, peek
+from traceview.decode.files import Stream, files_in
 from traceview.errors import InputError
 from traceview.ingest.finish import Export, finish
 from traceview.ingest.options import Options
 from traceview.ingest.sink import Sink
 from traceview.store import views
+from traceview.store.discovery import Trace
 
 MAX_RANK = 1 << 22
 """Ids of a rank begin at a multiple of its number and are 64 bits."""
@@ -54,15 +55,11 @@ class Group:
     """What traceview collect wrote about the run (`capture.json`), empty for traces from elsewhere."""
 
 
-def sources_of(files: Sequence[Path]) -> list[Source]:
-    """What to read. A file that only renders another one is left out where that one is among the files."""
-    sources = []
-    for path in files:
-        reader = readers.detect(peek(path))
-        if any(file in files for file in readers.instead(reader, path)):
-            continue
-        sources += [Source(path, reader, part) for part in readers.parts(reader, path)]
-    return sources
+def sources_of(traces: Iterable[Trace]) -> list[Source]:
+    """What to read: each trace, or each process of one that holds several."""
+    return [
+        Source(trace.path, trace.reader, part) for trace in traces for part in readers.parts(trace.reader, trace.path)
+    ]
 
 
 def group_by_rank(sources: list[Source]) -> list[Group]:
@@ -81,7 +78,7 @@ def group_by_rank(sources: list[Source]) -> list[Group]:
     return groups
 
 
-def group_raw(files: Sequence[Path], about: dict[str, Any]) -> list[Group]:
+def group_raw(found: Sequence[Source], about: dict[str, Any]) -> list[Group]:
     """One group per process of a collected run. Files named `rank-NNNN.*` belong to that rank.
 
     Of a file of several processes each is a rank: with the number that a collector in it had, else with a free one.
@@ -89,7 +86,7 @@ def group_raw(files: Sequence[Path], about: dict[str, Any]) -> list[Group]:
     """
     numbers = {rank.get("pid"): rank.get("rank") for rank in about.get("ranks") or () if isinstance(rank, dict)}
     by_stem: dict[str, list[Source]] = {}
-    for source in sources_of(files):
+    for source in found:
         by_stem.setdefault(source.path.name.split(".")[0], []).append(source)
     groups = []
     for stem, sources in by_stem.items():

@@ -1,0 +1,87 @@
+"""Every file of an input is looked at once, and what another file tells better is passed over."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from databases import write
+
+from traceview import cli, readers
+from traceview.store import discovery
+
+OP = '{"ph": "X", "cat": "cpu_op", "name": "aten::relu", "pid": 1, "tid": 1, "ts": 1, "dur": 5}'
+KINETO = f'{{"schemaVersion": 1, "deviceProperties": [], "traceEvents": [{OP}]}}'
+
+
+class Looks:
+    """How often each file was opened by Python code, and recognised."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.opened: Counter[str] = Counter()
+        self.recognised: Counter[str] = Counter()
+        path_open, detect = Path.open, readers.detect
+
+        def opening(path: Path, *args: object, **options: object) -> object:
+            self.opened[path.name] += 1
+            return path_open(path, *args, **options)  # type: ignore[call-overload]
+
+        def detecting(peek: readers.Peek) -> object:
+            self.recognised[peek.path.name] += 1
+            return detect(peek)
+
+        monkeypatch.setattr(Path, "open", opening)
+        monkeypatch.setattr(readers, "detect", detecting)
+
+    def of(self, name: str) -> tuple[int, int]:
+        return self.recognised[name], self.opened[name]
+
+
+def test_a_report_recognises_each_file_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("a.json", "b.json"):
+        (tmp_path / name).write_text(KINETO)
+    (tmp_path / "notes.txt").write_text("nothing here")
+    looks = Looks(monkeypatch)
+    assert cli.main(["report", str(tmp_path)]) == 0
+    # One opening tells the format, the other is for reading it.
+    assert {name: looks.of(name) for name in ("a.json", "b.json", "notes.txt")} == {
+        "a.json": (1, 2),
+        "b.json": (1, 2),
+        "notes.txt": (1, 1),
+    }
+
+
+def test_a_file_whose_tables_are_kept_is_not_even_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.json").write_text(KINETO)
+    looks = Looks(monkeypatch)
+    assert [cli.main(["report", str(tmp_path / "a.json")]) for _ in range(2)] == [0, 0]
+    assert looks.of("a.json") == (1, 2)
+
+
+def test_the_raw_folder_of_a_capture_is_looked_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "raw/rank-0000.json").write_text(KINETO)
+    (tmp_path / "capture.json").write_text("{}")
+    looks = Looks(monkeypatch)
+    assert cli.main(["report", str(tmp_path)]) == 0
+    assert looks.of("rank-0000.json") == (1, 2)
+
+
+@pytest.mark.parametrize("named", ["each", "their folder"])
+def test_what_another_file_supersedes_is_passed_over(tmp_path: Path, named: str) -> None:
+    kernel = {"start": 1, "end": 3, "deviceId": 0, "demangledName": 1}
+    tables = {"StringIds": [{"id": 1, "value": "gemm"}], "CUPTI_ACTIVITY_KIND_KERNEL": [kernel]}
+    export = write(tmp_path / "run.sqlite", tables)
+    report = tmp_path / "run.nsys-rep"
+    report.write_bytes(b"NVIDIA Tegra Profiler Report 2024@5@1")
+    inputs = [report, export] if named == "each" else [tmp_path]
+    traces = [trace for path in inputs for trace in discovery.find(path)]
+    assert [trace.path for trace in discovery.not_superseded(traces)] == [export]
+    assert [trace.path for trace in discovery.find(report)] == [report]

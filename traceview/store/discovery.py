@@ -1,0 +1,83 @@
+"""Finds traces: which files and folders of an input are traces, and which of them supersede others.
+
+Invariant: a trace is opened and recognised at most once per run; everything after that shares the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+
+from traceview import readers
+from traceview.decode.files import peek
+from traceview.errors import InputError
+from traceview.store.cache import CACHE_SUFFIX
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A file, or a folder that is one trace."""
+
+    path: Path
+
+    @cached_property
+    def reader(self) -> ModuleType:
+        """The reader that recognises it, asked for when first needed. Raises `InputError` when none does."""
+        return readers.detect(peek(self.path))
+
+    def is_recognised(self) -> bool:
+        """Whether it is a trace at all."""
+        try:
+            return bool(self.reader)
+        except InputError:
+            return False
+
+
+def find(path: Path) -> list[Trace]:
+    """The traces behind an input. A file that is named itself is taken for one, and recognised when it is read.
+
+    Raises `InputError` when there is none.
+    """
+    check_name(path)
+    if path.is_file():
+        return [Trace(path)]
+    if not path.is_dir():
+        raise InputError(f"{path} does not exist.")
+    whole = Trace(path)
+    found = [whole] if whole.is_recognised() else not_superseded(_inside(path))
+    if not found:
+        raise InputError(
+            f"{path} holds no trace of a recognised format; `traceview list formats` shows what can be read."
+        )
+    return found
+
+
+def not_superseded(traces: Iterable[Trace]) -> list[Trace]:
+    """The traces without those that another of them supersedes: it holds the same and more, or is easier to read."""
+    traces = list(traces)
+    paths = {trace.path for trace in traces}
+    return [trace for trace in traces if paths.isdisjoint(readers.superseded_by(trace.reader, trace.path))]
+
+
+def check_name(path: Path) -> None:
+    """Raises `InputError` for a path that is not text: DuckDB can neither open nor store it."""
+    try:
+        str(path.absolute()).encode()
+    except UnicodeEncodeError as error:
+        raise InputError(f"the name {path} is not UTF-8 text, so that it cannot be opened; rename it.") from error
+
+
+def _inside(folder: Path) -> Iterator[Trace]:
+    """What a folder holds, at any depth; a folder that is a trace is one, whatever lies in it."""
+    taken: set[Path] = set()
+    for path in sorted(folder.rglob("*")):
+        check_name(path)
+        if any(part.startswith(".") or part.endswith(CACHE_SUFFIX) for part in path.relative_to(folder).parts):
+            continue
+        trace = Trace(path)
+        if taken.isdisjoint(path.parents) and trace.is_recognised():
+            taken.add(path)
+            yield trace
