@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import warnings
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from traceview import store
 from traceview.ingest import memory
-from traceview.store import views
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
@@ -20,9 +21,15 @@ SHARED = ROOT.parent / "shared"
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def _of_this_run(factory: pytest.TempPathFactory) -> Path:
+    """A folder of this run of the tests, the same for all its workers."""
+    own = factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
-    os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("cache"))
+    os.environ["XDG_CACHE_HOME"] = str(_of_this_run(tmp_path_factory) / "cache")
 
 
 @pytest.fixture(scope="session")
@@ -40,23 +47,32 @@ def shared() -> Path:
 
 
 class Captures:
-    """Opens public traces, each converted once per session."""
+    """Opens traces, each converted once per run of the tests, whichever worker is the first to ask for it."""
 
     def __init__(self, folder: Path) -> None:
+        folder.mkdir(exist_ok=True)
         self.folder = folder
-        self.opened: dict[Path, object] = {}
+        self.opened: dict[Path, duckdb.DuckDBPyConnection] = {}
 
-    def open(self, path: Path):  # type: ignore[no-untyped-def]
+    def folder_of(self, path: Path) -> Path:
+        """The capture of a trace."""
+        target = self.folder / "-".join(path.parts[-2:])
+        with (self.folder / f"{target.name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not target.exists():
+                store.convert([path], target)
+        return target
+
+    def open(self, path: Path) -> duckdb.DuckDBPyConnection:
+        """A connection to the capture of a trace."""
         if path not in self.opened:
-            target = self.folder / path.name
-            store.convert([path], target)
-            self.opened[path] = views.connect(target)
+            self.opened[path] = store.open_capture(self.folder_of(path))
         return self.opened[path]
 
 
 @pytest.fixture(scope="session")
 def captures(tmp_path_factory: pytest.TempPathFactory) -> Captures:
-    return Captures(tmp_path_factory.mktemp("captures"))
+    return Captures(_of_this_run(tmp_path_factory) / "captures")
 
 
 @pytest.fixture
