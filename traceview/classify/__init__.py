@@ -1,6 +1,6 @@
 """Names -> meaning: GPU kernels, CPU library primitives and framework operators, alone and in their call.
 
-The one law: every opinion is a rule in a `.toml` file beside this module; the first rule that matches wins.
+Invariant: every opinion is a rule in a `.toml` file beside this module; the first rule that matches wins.
 """
 
 from __future__ import annotations

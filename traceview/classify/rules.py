@@ -14,7 +14,8 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from traceview.classify.hints import HintIndex, fold, split
+from traceview.classify.hints import MEMO, HintIndex, fold, split
+from traceview.classify.names import head, readable
 
 FOLDER = Path(__file__).resolve().parent
 # Characters of a name that are looked at: the longest real names have 3,000, and patterns backtrack on hostile ones.
@@ -60,6 +61,10 @@ class Rule:
         """How the rule is cited, for example `kernels.toml#12: conv/winograd`."""
         detail = f"/{self.algorithm}" if self.algorithm else ""
         return f"{self.file}#{self.number}: {self.category}{detail}"
+
+
+Found = tuple[Rule, str | None]
+"""A rule, and the direction that it read in the name."""
 
 
 def text_or_none(table: dict[str, Any], key: str) -> str | None:
@@ -125,15 +130,46 @@ class RuleSet:
             )
             for number, table in enumerate(data["rule"], start=1)
         )
+        self.launchers = strings(data.get("launchers", ()))
+        self.launching: dict[str, bool] = {}
+        self.told: dict[str, Found | None] = {}
         self.verdicts: dict[tuple[int, str | None], Verdict] = {}
         self.branches = [
             Branch(rule, text) for rule in self.rules for pattern in rule.patterns for text in split(pattern)
         ]
         self.index = HintIndex([branch.text for branch in self.branches], [e for r in self.rules for e in r.examples])
 
-    def find(self, name: str) -> tuple[Rule, str | None]:
-        """The first rule that matches `name`, and the direction it read there. The last rule matches every name."""
+    def find(self, name: str) -> Found:
+        """The first rule that matches `name`, and the direction it read there. The last rule matches every name.
+
+        Where the file names `launchers`, the function's own name is asked first: a word inside a template argument
+        decides nothing where that says enough. A launcher's arguments say what it runs.
+        """
         name = name[:LIMIT]
+        if self.launchers and ("<" in name or "(" in name or name.startswith("_Z")):
+            known = None if self.is_launcher(name.partition("<")[0]) else self.of_function(head(name))
+            return known or self.match(readable(name))
+        return self.match(name)
+
+    def of_function(self, own: str) -> Found | None:
+        """What a function's own name says; None where it says nothing, or leaves it to its arguments."""
+        if len(self.told) >= MEMO:
+            self.told.clear()
+        if own not in self.told:
+            found = None if self.is_launcher(own) else self.match(own)
+            self.told[own] = found if found and found[0] is not self.rules[-1] else None
+        return self.told[own]
+
+    def is_launcher(self, own: str) -> bool:
+        """Whether a function's arguments say what it does."""
+        if len(self.launching) >= MEMO:
+            self.launching.clear()
+        if own not in self.launching:
+            self.launching[own] = any(word in own for word in self.launchers)
+        return self.launching[own]
+
+    def match(self, name: str) -> Found:
+        """The first rule of which a pattern is found in this text."""
         low = name.lower()
         for number in self.index.candidates(low):
             branch = self.branches[number]
