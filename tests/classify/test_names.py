@@ -10,7 +10,7 @@ from traceview.classify.names import head, own, readable
 PAIRS = [
     (
         "_ZN2at6native13reduce_kernelILi512ELi1ENS0_8ReduceOpIfNS0_7MeanOpsIfffEEjfLi4EEEEEvT1_",
-        "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::MeanOps<float, float, float>>>(T)",
+        "void at::native::reduce_kernel<512, 1, ReduceOp<float, MeanOps<float, float, float>>>(T)",
     ),
     (
         "_ZN2at6native12_GLOBAL__N_120cunn_SoftMaxBackwardILi4EfffNS1_23LogSoftMaxBackwardEpilogueEEEvPT0_PKT2_S7_i",
@@ -22,8 +22,8 @@ PAIRS = [
     ),
     ("_ZL13quantize_q8_1PKfPvll", "quantize_q8_1(float const*, void*, long, long)"),
     (
-        "_ZN2at6native29vectorized_elementwise_kernelILi4EZZZNS0_15neg_kernel_cudaERNS_14TensorIteratorEENKUlvE_clEvEUlfE_EEviT0_",
-        "void at::native::vectorized_elementwise_kernel<4, at::native::neg_kernel_cuda(at::TensorIterator&)::{lambda()#1}>(int)",
+        "_ZN2at6native29vectorized_elementwise_kernelILi4EZZZNS0_15neg_kernel_cudaERNS_14TensorIteratorEEUlfE_EEviT0_",
+        "void at::native::vectorized_elementwise_kernel<4, at::native::neg_kernel_cuda(at::TensorIterator&)>(int)",
     ),
 ]
 
