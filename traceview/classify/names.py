@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 
-_CODES = "v b c a h s t i j l m x y f d".split()
-_TYPES = "void,bool,char,signed char,unsigned char,short,unsigned short,int,unsigned int,long,unsigned long,long long"
-BUILTIN = dict(zip(_CODES, [*_TYPES.split(","), "unsigned long long", "float", "double"], strict=True))
+_BUILTIN = (
+    "v=void, b=bool, c=char, a=signed char, h=unsigned char, s=short, t=unsigned short, i=int, j=unsigned int, l=long, "
+    "m=unsigned long, x=long long, y=unsigned long long, f=float, d=double"
+)
+BUILTIN = dict(pair.split("=") for pair in _BUILTIN.split(", "))
 TOKEN = re.compile(
     r"L[a-z](?P<literal>n?\d+)E|(?P<skip>(?:S[0-9A-Z]*_|S[tabsiod]|T[0-9A-Z]*_|A\d*_|DF\d+[_b]|Dv\d+_|D[a-z]|C[123]|D[012]|[PRKVO])+)"
     r"|(?P<open>Ul|L_Z|[NIJXZFL])|(?P<close>E(?:\d*_)?)|(?P<number>\d+)|(?P<letter>.)",
