@@ -36,11 +36,25 @@ def literal(path: Path) -> str:
     return "".join(f"[{char}]" if char in "*?[" else char for char in str(path))
 
 
-def digest(files: Iterable[Path]) -> str:
-    """A hash of what these files hold: what depends on code or rules carries it, so no version is counted by hand."""
+def shipped(patterns: Iterable[str]) -> dict[str, Path]:
+    """Files that travel with the package, by the names that they have in a wheel, wherever they lie here."""
+    found = {}
+    for pattern in patterns:
+        root = content("queries").parent if pattern.startswith("queries/") else PACKAGE
+        found.update({path.relative_to(root).as_posix(): path for path in root.glob(pattern) if path.is_file()})
+    return found
+
+
+def digest(patterns: Iterable[str]) -> str:
+    """A hash of what these files are named and hold: what depends on code or rules carries it.
+
+    So no version is counted by hand, and a checkout and a wheel of the same code have the same one.
+    """
     found = hashlib.sha256()
-    for path in sorted(files):
-        found.update(path.read_bytes())
+    for name, path in sorted(shipped(patterns).items()):
+        data = path.read_bytes()
+        found.update(f"{name}\0{len(data)}\0".encode())
+        found.update(data)
     return found.hexdigest()[:16]
 
 

@@ -21,20 +21,24 @@ from typing import Any
 
 from traceview.decode.files import files_in
 from traceview.errors import InputError, UsageError
-from traceview.paths import PACKAGE, content, digest, temporary_folder
+from traceview.paths import digest, temporary_folder
 from traceview.store import integrity
 from traceview.tables import SCHEMA_VERSION
 
 CACHE_SUFFIX = ".traceview"
 CONVERTERS = (
-    "readers/*",
+    "readers/*.py",
+    "readers/*.csv",
     "decode/*.py",
     "ingest/**/*.py",
     "store/conversion.py",
     "store/discovery.py",
     "tables.py",
     "sql.py",
+    "queries/ingest/**/*.sql",
+    "queries/derive/**/*.sql",
 )
+"""Everything that turns a file into tables, and nothing that only shows them."""
 KEY_FILE = "converted.json"
 """Written last: a folder without it is not a capture."""
 
@@ -140,10 +144,7 @@ def key(files: Sequence[Path]) -> dict[str, object]:
 
 @cache
 def _code() -> str:
-    """A hash of everything that turns a file into tables."""
-    files = [path for name in CONVERTERS for path in PACKAGE.glob(name) if path.is_file()]
-    queries = [path for folder in ("ingest", "derive") for path in (content("queries") / folder).rglob("*.sql")]
-    return digest([*files, *queries])
+    return digest(CONVERTERS)
 
 
 def _short(path: Path) -> str:

@@ -14,12 +14,21 @@ from pathlib import Path
 import duckdb
 
 from traceview.errors import CORRUPT
-from traceview.paths import PACKAGE, content, digest, temporary_folder
+from traceview.paths import digest, temporary_folder
 from traceview.store import integrity
 
 CATALOG = "kept"
 """The name of the file, and of the database that it is in a connection."""
 PREFIX = "attribution"
+RULES = (
+    "classify/*.py",
+    "classify/*.toml",
+    "queries/attribution/*.sql",
+    "queries/views/*.sql",
+    "store/views.py",
+    "store/materialized.py",
+)
+"""Everything that decides what a name or a call is, and how that is stored."""
 
 
 def attach(connection: duckdb.DuckDBPyConnection, folder: Path) -> bool:
@@ -71,9 +80,4 @@ def _place(folder: Path) -> Path:
 
 @cache
 def _rules() -> str:
-    """A hash of everything that decides what a name or a call is, and how it is stored."""
-    rules = [path for path in (PACKAGE / "classify").iterdir() if path.suffix in (".py", ".toml")]
-    views = (content("queries") / "views").glob("*.sql")
-    code = [PACKAGE / "store" / name for name in ("views.py", "materialized.py")]
-    found = digest([*rules, *code, *(content("queries") / "attribution").glob("*.sql"), *views])
-    return f"{found}-{duckdb.__version__}"
+    return f"{digest(RULES)}-{duckdb.__version__}"
