@@ -1,4 +1,4 @@
-"""Folders that travel with the package (`queries/`, `collectors/`), and temporary folders.
+"""Folders that travel with the package (`queries/`, `collectors/`), the user's cache, and temporary folders.
 
 The first lie at the top of a checkout and inside the package in a wheel; this is the only place that knows.
 
@@ -9,6 +9,7 @@ lock that dies with its maker.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import hashlib
 import os
@@ -58,6 +59,36 @@ def digest(patterns: Iterable[str]) -> str:
     return found.hexdigest()[:16]
 
 
+def own_folder(place: Path, closed: int = 0o022) -> Path:
+    """A folder that only this user can write to, made where it is absent. Raises `OSError` where it is another's.
+
+    `closed`: the bits of its mode that may not be set.
+    """
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.mkdir(mode=0o700, exist_ok=True)
+    status = place.lstat()
+    is_own = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid() and not status.st_mode & closed
+    if not is_own or not os.access(place, os.W_OK):
+        raise PermissionError(errno.EACCES, f"{place} is not a folder that only you can write to")
+    return place
+
+
+def user_cache() -> Path:
+    """The folder for what this user worked out: nobody else can write to it, so that what lies there can be trusted.
+
+    It is among temporary files where the home folder takes nothing. Raises `OSError` where there is none.
+    """
+    root = Path(os.environ.get("XDG_CACHE_HOME") or "")
+    places = [root / "traceview"] if root.is_absolute() else []
+    if not places:
+        with contextlib.suppress(RuntimeError):
+            places.append(Path.home() / ".cache" / "traceview")
+    for place in places:
+        with contextlib.suppress(OSError):
+            return own_folder(place)
+    return own_folder(Path(tempfile.gettempdir()) / f"traceview-{os.getuid()}", 0o077)
+
+
 @contextlib.contextmanager
 def temporary_folder(prefix: str, parent: Path | None = None) -> Iterator[Path]:
     """A new folder, by default among temporary files, removed at the end unless it was renamed.
@@ -78,12 +109,12 @@ def temporary_folder(prefix: str, parent: Path | None = None) -> Iterator[Path]:
         os.close(handle)
 
 
-def sweep(prefix: str, parent: Path) -> None:
-    """Remove folders of ours that nobody holds."""
+def sweep(prefix: str, parent: Path, young_seconds: float = YOUNG_SECONDS) -> None:
+    """Remove folders of ours that nobody holds. Who knows that nobody is just making one takes young ones too."""
     for left in parent.glob(f"{escape(prefix)}*"):
         with contextlib.suppress(OSError):
             status = left.lstat()
-            is_young = time.time() - status.st_mtime < YOUNG_SECONDS
+            is_young = time.time() - status.st_mtime < young_seconds
             if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or is_young:
                 continue
             handle = os.open(left, os.O_RDONLY | os.O_NOFOLLOW)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import stat
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from traceview import paths, store
+from traceview import cli, paths, store
+from traceview.errors import UsageError
 from traceview.store import cache, materialized
 
 TABLES_OF_A_FILE = (
@@ -97,3 +101,87 @@ def test_the_key_covers_every_file_of_the_rooms_that_convert(root: Path) -> None
     rooms += [root / "queries" / room for room in ("ingest", "derive")]
     files = {path for room in rooms for path in room.rglob("*") if path.is_file() and "__pycache__" not in path.parts}
     assert files <= set(paths.shipped(cache.CONVERTERS).values())
+
+
+@pytest.fixture
+def homeless(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder for temporary files of somebody without a home folder."""
+    (tmp_path / "file").touch()
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path / "file"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    cache._private.cache_clear()
+    return tmp_path / "tmp"
+
+
+@pytest.fixture
+def read_only(tmp_path: Path) -> Iterator[Path]:
+    """A trace beside which nothing may be written."""
+    trace = tmp_path / "traces" / "trace.json"
+    trace.parent.mkdir()
+    trace.write_bytes(KINETO)
+    trace.parent.chmod(0o555)
+    yield trace
+    trace.parent.chmod(0o755)
+
+
+@pytest.mark.parametrize("home", ["", "/proc/self", "/dev/null", "relative"])
+def test_reports_need_no_home(
+    tmp_path: Path, homeless: Path, home: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", home)
+    (tmp_path / "trace.json").write_bytes(KINETO)
+    assert cli.main(["report", str(tmp_path / "trace.json")]) == 0
+    assert (tmp_path / "trace.json.traceview").is_dir()
+    assert not Path("relative").exists()
+
+
+def test_without_a_home_results_lie_in_a_private_temporary_folder(homeless: Path, read_only: Path) -> None:
+    place = homeless / f"traceview-{os.getuid()}"
+    assert store.resolve(read_only).is_relative_to(place)
+    assert stat.S_IMODE(place.stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize("trap", ["link", "open", "readable", "file", "another's"])
+def test_a_temporary_folder_that_may_be_anothers_is_not_used(
+    tmp_path: Path, homeless: Path, read_only: Path, trap: str
+) -> None:
+    place = homeless / f"traceview-{os.getuid()}"
+    (tmp_path / "elsewhere").mkdir(mode=0o700)
+    if trap == "link":
+        place.symlink_to(tmp_path / "elsewhere")
+    elif trap == "file":
+        place.touch()
+    else:
+        place.mkdir()
+        place.chmod({"open": 0o777, "readable": 0o755}.get(trap, 0o700))
+    if trap == "another's":
+        if os.getuid():
+            pytest.skip("only root gives folders away")
+        os.chown(place, 12345, 12345)
+    found = store.resolve(read_only)
+    assert not found.is_relative_to(place) and found.is_relative_to(homeless)
+    assert stat.S_IMODE(found.parents[1].stat().st_mode) == 0o700
+    assert not any((tmp_path / "elsewhere").iterdir()) and (place.is_file() or not any(place.iterdir()))
+
+
+def test_where_nothing_can_be_written_it_is_said(
+    tmp_path: Path, read_only: Path, homeless: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "file"))
+    with pytest.raises(UsageError, match="set XDG_CACHE_HOME or TMPDIR"):
+        store.resolve(read_only)
+
+
+def test_a_lock_does_not_follow_a_link(tmp_path: Path, homeless: Path) -> None:
+    with cache.lock(tmp_path / "x"):
+        pass
+    (lock,) = homeless.glob("traceview-*/locks/*")
+    assert stat.S_IMODE(lock.stat().st_mode) == 0o600
+    (tmp_path / "precious").write_text("mine")
+    lock.unlink()
+    lock.symlink_to(tmp_path / "precious")
+    with cache.lock(tmp_path / "x"):
+        pass
+    assert (tmp_path / "precious").read_text() == "mine"

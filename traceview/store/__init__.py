@@ -27,48 +27,75 @@ def convert(inputs: Sequence[Path], target: Path, options: Options | None = None
 
     Raises `UsageError` when the folder exists and is not empty, `InputError` when no file can be read.
     """
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise UsageError(f"{target} exists already; choose another name with -o.")
     discovery.check_name(target)
-    _read([trace for path in inputs for trace in discovery.find(path)], target, options)
+    if not _is_free(target):
+        raise UsageError(f"{target} exists already; choose another name with -o.")
+    # An empty folder is replaced by the capture: nobody should stand in it.
+    if target.exists() and target.samefile("."):
+        raise UsageError(f"{target} is the current folder; choose the name of a new one with -o.")
+    traces = discovery.not_superseded(trace for path in inputs for trace in discovery.find(path))
+    with cache.building(target.resolve()) as folder:
+        _read(traces, folder, options)
     return target
+
+
+def _is_free(target: Path) -> bool:
+    try:
+        return not any(target.iterdir())
+    except FileNotFoundError:
+        return True
+    except NotADirectoryError:
+        return False
+    except OSError as error:
+        raise UsageError(f"cannot write to {target}: {error.strerror}.") from error
 
 
 def convert_raw(folder: Path, options: Options | None = None) -> Path:
     """Read the files in `capture/raw` into `capture/rank-NNNN`, one for each process."""
+    with cache.lock(folder.resolve()):
+        return _convert_raw(folder, options)
+
+
+def _convert_raw(folder: Path, options: Options | None) -> Path:
     from traceview.store.conversion import group_raw, read_groups, sources_of
 
-    files = [path for path in sorted((folder / "raw").iterdir()) if path.is_file()]
-    traces = [discovery.Trace(path) for path in files if not path.name.endswith((".meta.json", ".tmp"))]
-    if not traces:
+    files = _raw_files(folder)
+    if not files:
         raise InputError(f"{folder}/raw holds no trace.")
-    sources = sources_of(discovery.not_superseded(traces))
-    groups = group_raw(sources, cache.read_json(folder / "capture.json"))
+    with cache.unchanged(files):
+        raw = cache.contents(files)
+        sources = sources_of(discovery.not_superseded([discovery.Trace(path) for path in files]))
+        groups = group_raw(sources, cache.read_json(folder / "capture.json"))
+        shutil.rmtree(folder / "converted", ignore_errors=True)
+        with cache.building(folder / "converted") as built:
+            read_groups(groups, built, options or Options())
+            cache.write_key(built, {**cache.key([]), "raw": raw})
     (folder / KEY_FILE).unlink(missing_ok=True)
-    for stale in [*folder.glob("rank-*"), folder / "converted"]:
+    for stale in folder.glob("rank-*"):
         shutil.rmtree(stale, ignore_errors=True)
-    with cache.building(folder / "converted") as built:
-        read_groups(groups, built, options or Options())
-        cache.write_key(built, [])
     for part in sorted((folder / "converted").iterdir(), key=lambda path: path.name == KEY_FILE):
         part.rename(folder / part.name)
     (folder / "converted").rmdir()
     return folder
 
 
+def _raw_files(folder: Path) -> list[Path]:
+    files = [path for path in sorted((folder / "raw").iterdir()) if path.is_file()]
+    return [path for path in files if not path.name.endswith((".meta.json", ".tmp"))]
+
+
 def resolve(path: Path, options: Options | None = None) -> Path:
     """The capture folder behind any input: a capture, a trace file or a folder of traces, converted if need be."""
     discovery.check_name(path)
-    has_raw = (path / "raw").is_dir() and (path / "capture.json").exists()
+    if (path / "raw").is_dir() and (path / "capture.json").exists():
+        if _is_current(path):
+            return path
+        with cache.lock(path.resolve()):
+            return path if _is_current(path) else _convert_raw(path, options)
     if is_capture(path):
         if cache.read_key(path).get("schema") == SCHEMA_VERSION:
             return path
-        if not has_raw:
-            raise InputError(f"{path} was written by another version of traceview; convert its trace again.")
-    if has_raw:
-        with cache.lock(path.resolve()):
-            is_done = is_capture(path) and cache.read_key(path).get("schema") == SCHEMA_VERSION
-            return path if is_done else convert_raw(path, options)
+        raise InputError(f"{path} was written by another version of traceview; convert its trace again.")
     traces = discovery.find(path)
     files = [trace.path for trace in traces]
     place = cache.place(path)
@@ -76,9 +103,16 @@ def resolve(path: Path, options: Options | None = None) -> Path:
         return place
     with cache.lock(place):
         if not cache.is_fresh(place, files):
-            cache.sweep(place)
-            _read(traces, place, options)
+            with cache.building(place, replaces=True) as folder:
+                _read(traces, folder, options)
     return place
+
+
+def _is_current(folder: Path) -> bool:
+    """Whether the tables of a capture with raw traces are of this version and of these traces."""
+    key = cache.read_key(folder)
+    is_ours = is_capture(folder) and key.get("schema") == SCHEMA_VERSION
+    return is_ours and cache.is_same(key.get("raw"), _raw_files(folder))
 
 
 def open_capture(path: Path, options: Options | None = None, asked: str | None = None) -> duckdb.DuckDBPyConnection:
@@ -104,15 +138,15 @@ def is_capture(path: Path) -> bool:
     return (path / KEY_FILE).is_file() and any(path.glob("rank-*/captures.parquet"))
 
 
-def _read(traces: Sequence[discovery.Trace], target: Path, options: Options | None) -> None:
-    """Read traces, those that others among them supersede left out, into a new folder of tables."""
+def _read(traces: Sequence[discovery.Trace], folder: Path, options: Options | None) -> None:
+    """Read traces into a new folder of tables."""
     from traceview.store.conversion import group_by_rank, read_groups, sources_of
 
-    wanted = discovery.not_superseded(traces)
-    groups = group_by_rank(sources_of(wanted))
-    with cache.building(target) as folder:
-        read_groups(groups, folder, options or Options())
-        cache.write_key(folder, [trace.path for trace in wanted])
+    files = [trace.path for trace in traces]
+    key = cache.key(files)
+    with cache.unchanged(files):
+        read_groups(group_by_rank(sources_of(traces)), folder, options or Options())
+    cache.write_key(folder, key)
 
 
 def _whole(path: Path, folder: Path, options: Options | None) -> Path:

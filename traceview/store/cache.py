@@ -6,14 +6,13 @@ of the files, the schema and the code that read them, and are made again when an
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import errno
 import fcntl
-import glob
 import hashlib
 import json
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -21,7 +20,7 @@ from typing import Any
 
 from traceview.decode.files import files_in
 from traceview.errors import InputError, UsageError
-from traceview.paths import digest, temporary_folder
+from traceview.paths import digest, own_folder, sweep, temporary_folder, user_cache
 from traceview.store import integrity
 from traceview.tables import SCHEMA_VERSION
 
@@ -39,72 +38,101 @@ CONVERTERS = (
     "queries/derive/**/*.sql",
 )
 """Everything that turns a file into tables, and nothing that only shows them."""
+NAME_BYTES, PATH_BYTES, NAME_CHARACTERS = 230, 3900, 40
+"""Of a cache beside its trace: a system takes 255 and 4095, and what is built and lies in it has a longer name."""
 KEY_FILE = "converted.json"
 """Written last: a folder without it is not a capture."""
 
 
 def place(path: Path) -> Path:
-    """Beside the trace; in the user's cache folder when that place cannot be written."""
+    """Beside the trace; in a folder of the user's own when that place cannot be written or its name gets too long.
+
+    Raises `UsageError` where there is no such folder either.
+    """
     path = path.resolve()
+    beside = path.parent / f"{path.name}{CACHE_SUFFIX}"
+    fits = len(os.fsencode(beside.name)) <= NAME_BYTES and len(os.fsencode(beside)) <= PATH_BYTES
     # To root everything is writable: a folder that nobody may write to is left alone all the same.
-    if os.access(path.parent, os.W_OK) and path.parent.stat().st_mode & 0o222:
-        return path.parent / f"{path.name}{CACHE_SUFFIX}"
-    return user_cache() / "captures" / f"{path.name}-{_short(path)}{CACHE_SUFFIX}"
+    if fits and os.access(path.parent, os.W_OK) and path.parent.stat().st_mode & 0o222:
+        return beside
+    return _own() / "captures" / f"{path.name[:NAME_CHARACTERS]}-{_short(path)}{CACHE_SUFFIX}"
 
 
-def user_cache() -> Path:
-    """The folder in which this user's results are kept, where they cannot lie beside the trace."""
-    root = os.environ.get("XDG_CACHE_HOME")
-    home = Path(root) if root else Path.home() / ".cache"
-    candidate = home / "traceview"
+def _own() -> Path:
+    """The user's cache, or a new private folder that is gone with the process."""
     try:
-        candidate.mkdir(parents=True, exist_ok=True)
-        if os.access(candidate, os.W_OK):
-            return candidate
+        return user_cache()
     except OSError:
-        pass
-    fallback = Path(tempfile.gettempdir()) / f"traceview-{os.getuid()}"
-    fallback.mkdir(mode=0o700, exist_ok=True)
-    return fallback
+        return _private()
+
+
+@cache
+def _private() -> Path:
+    try:
+        return _until_exit.enter_context(temporary_folder("traceview-private-"))
+    except OSError as error:
+        raise UsageError(
+            "no folder can be written for the tables of this trace; set XDG_CACHE_HOME or TMPDIR to one of your own."
+        ) from error
+
+
+_until_exit = contextlib.ExitStack()
+atexit.register(_until_exit.close)
 
 
 @contextlib.contextmanager
 def lock(target: Path) -> Iterator[None]:
-    """One conversion of the same trace at a time; the lock dies with its process."""
-    locks = user_cache() / "locks"
-    locks.mkdir(parents=True, exist_ok=True)
-    with (locks / f"{_short(target)}.lock").open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX)
-        except OSError as error:
-            raise UsageError(f"cannot lock a file in {locks}: {error.strerror}; set XDG_CACHE_HOME.") from error
+    """One conversion of the same trace at a time; the lock dies with its process.
+
+    Where there are no locks it goes on without: two at once do the same work, and the later result stays.
+    """
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):
+            file = own_folder(user_cache() / "locks") / f"{_short(target)}.lock"
+            handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+            stack.callback(os.close, handle)
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            sweep(_prefix(target), target.parent, young_seconds=0)
         yield
 
 
 @contextlib.contextmanager
-def building(target: Path) -> Iterator[Path]:
-    """A folder to fill that becomes `target` when all went well and disappears when it did not."""
-    prefix = f".{target.name}.traceview-"
+def building(target: Path, replaces: bool = False) -> Iterator[Path]:
+    """A folder to fill that becomes `target` when all went well and disappears when it did not.
+
+    Raises `UsageError` when somebody else was first, unless it `replaces` what is there. An empty folder is free.
+    """
     with contextlib.ExitStack() as stack:
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
-            folder = stack.enter_context(temporary_folder(prefix, target.parent))
+            folder = stack.enter_context(temporary_folder(_prefix(target), target.parent))
         except OSError as error:
             raise UsageError(f"cannot write to {target.parent}: {error.strerror}.") from error
         try:
             folder.chmod(0o755)
             yield folder
-            if target.exists():
-                target.rename(stack.enter_context(temporary_folder(prefix, target.parent)) / "old")
-            folder.rename(target)
+            while not _is_moved(folder, target):
+                if not replaces:
+                    raise UsageError(f"{target} exists already; choose another name with -o.")
+                with contextlib.suppress(FileNotFoundError):
+                    target.rename(stack.enter_context(temporary_folder(_prefix(target), target.parent)) / "old")
         except OSError as error:
             raise InputError(f"cannot write {target}: {error.strerror}.") from error
 
 
-def sweep(target: Path) -> None:
-    """Remove what killed conversions of this trace left behind; the lock is held, so nobody else is at work."""
-    for left in target.parent.glob(f".{glob.escape(target.name)}.*"):
-        shutil.rmtree(left, ignore_errors=True)
+def _is_moved(folder: Path, target: Path) -> bool:
+    """Rename a folder, unless something stands there: the system says so in the same step, so that one of two wins."""
+    try:
+        folder.rename(target)
+    except OSError as error:
+        if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+            return False
+        raise
+    return True
+
+
+def _prefix(target: Path) -> str:
+    return f".{target.name}.traceview-"
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -121,10 +149,10 @@ def read_key(folder: Path) -> dict[str, Any]:
     return read_json(folder / KEY_FILE)
 
 
-def write_key(folder: Path, files: Sequence[Path]) -> None:
+def write_key(folder: Path, key: dict[str, object]) -> None:
     """Complete a folder of tables: what it was made of and with, and a check sum of each table."""
     sums = integrity.sums(folder, folder.glob("rank-*/*.parquet"))
-    (folder / KEY_FILE).write_text(json.dumps({**key(files), "sums": sums}), encoding="utf-8")
+    (folder / KEY_FILE).write_text(json.dumps({**key, "sums": sums}), encoding="utf-8")
 
 
 def is_fresh(folder: Path, files: Sequence[Path]) -> bool:
@@ -135,11 +163,58 @@ def is_fresh(folder: Path, files: Sequence[Path]) -> bool:
 
 def key(files: Sequence[Path]) -> dict[str, object]:
     """What a cache depends on: the files, the tables, and the code that reads one into the other."""
-    identity = []
-    for file in [inner for trace in files for inner in files_in(trace)]:
+    return {"files": identity(files), "schema": SCHEMA_VERSION, "code": _code()}
+
+
+def identity(files: Sequence[Path]) -> list[list[str | int]]:
+    """What tells whether traces are still the same; a change that keeps size and time of modification shows too."""
+    found: list[list[str | int]] = []
+    for trace in files:
+        with contextlib.suppress(OSError):  # Gone, so that the list is another one.
+            for file in files_in(trace):
+                status = file.stat()
+                found.append([file.name, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino])
+    return found
+
+
+def contents(files: Sequence[Path]) -> dict[str, list[int | None]]:
+    """Size, time of modification and check sum of each file of a folder, by name: a copy of the folder has them too."""
+    found: dict[str, list[int | None]] = {}
+    for file in files:
         status = file.stat()
-        identity.append([file.name, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino])
-    return {"files": identity, "schema": SCHEMA_VERSION, "code": _code()}
+        found[file.name] = [status.st_size, status.st_mtime_ns, *integrity.sums(file.parent, [file]).values()]
+    return found
+
+
+def is_same(noted: object, files: Sequence[Path]) -> bool:
+    """Whether files are those whose `contents` were noted; true where nothing was. Noted files may be gone."""
+    if not isinstance(noted, dict):
+        return True
+    for file in files:
+        status, was = file.stat(), noted.get(file.name)
+        if not isinstance(was, list) or was[:1] != [status.st_size]:
+            return False
+        if was[1:2] != [status.st_mtime_ns] and [*integrity.sums(file.parent, [file]).values()] != was[2:]:
+            return False
+    return True
+
+
+@contextlib.contextmanager
+def unchanged(files: Sequence[Path]) -> Iterator[None]:
+    """Raises `InputError` where a trace was written to while it was read, whatever came of reading it."""
+    before = [identity([file]) for file in files]
+    try:
+        yield
+    except (OSError, InputError) as error:
+        _check(files, before, error)
+        raise
+    _check(files, before)
+
+
+def _check(files: Sequence[Path], before: Sequence[object], error: Exception | None = None) -> None:
+    for file, was in zip(files, before, strict=True):
+        if identity([file]) != was:
+            raise InputError(f"{file} changed while it was read; try again when nothing writes to it.") from error
 
 
 @cache

@@ -5,6 +5,7 @@ Invariant: a trace is opened and recognised at most once per run; everything aft
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,7 +27,10 @@ class Trace:
     @cached_property
     def reader(self) -> ModuleType:
         """The reader that recognises it, asked for when first needed. Raises `InputError` when none does."""
-        return readers.detect(peek(self.path))
+        try:
+            return readers.detect(peek(self.path))
+        except OSError as error:
+            raise InputError(f"cannot read {self.path}: {error.strerror}.") from error
 
     def is_recognised(self) -> bool:
         """Whether it is a trace at all."""
@@ -45,7 +49,8 @@ def find(path: Path) -> list[Trace]:
     if path.is_file():
         return [Trace(path)]
     if not path.is_dir():
-        raise InputError(f"{path} does not exist.")
+        is_there = path.exists() or path.is_symlink()
+        raise InputError(f"{path} is not a regular file or folder." if is_there else f"{path} does not exist.")
     whole = Trace(path)
     found = [whole] if whole.is_recognised() else not_superseded(_inside(path))
     if not found:
@@ -63,11 +68,15 @@ def not_superseded(traces: Iterable[Trace]) -> list[Trace]:
 
 
 def check_name(path: Path) -> None:
-    """Raises `InputError` for a path that is not text: DuckDB can neither open nor store it."""
+    """Raises `InputError` for a path that is too long, or not text: DuckDB can neither open nor store it."""
     try:
         str(path.absolute()).encode()
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError, PermissionError):
+            path.lstat()
     except UnicodeEncodeError as error:
         raise InputError(f"the name {path} is not UTF-8 text, so that it cannot be opened; rename it.") from error
+    except OSError as error:
+        raise InputError(f"{path} cannot be opened: {error.strerror}.") from error
 
 
 def _inside(folder: Path) -> Iterator[Trace]:
@@ -78,6 +87,8 @@ def _inside(folder: Path) -> Iterator[Trace]:
         if any(part.startswith(".") or part.endswith(CACHE_SUFFIX) for part in path.relative_to(folder).parts):
             continue
         trace = Trace(path)
-        if taken.isdisjoint(path.parents) and trace.is_recognised():
+        # A FIFO or a device would be waited for.
+        is_readable = path.is_file() or path.is_dir()
+        if is_readable and taken.isdisjoint(path.parents) and trace.is_recognised():
             taken.add(path)
             yield trace

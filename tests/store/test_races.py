@@ -1,0 +1,190 @@
+"""Two at once, and traces that change under the reader: one right result, or a sentence."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import traceview
+from traceview import cli, store
+from traceview.errors import InputError, UsageError
+from traceview.ingest.options import Options
+
+CHILD = """
+import sys
+from pathlib import Path
+from traceview import store
+from traceview.errors import UsageError
+
+met = []
+def meet(done, total):
+    if not met:
+        met.append(print("reading", flush=True))
+        sys.stdin.readline()
+
+try:
+    store.convert([Path(sys.argv[1])], Path(sys.argv[2]), store.Options(progress=meet))
+except UsageError as error:
+    print(error, file=sys.stderr)
+    sys.exit(error.exit_code)
+"""
+
+
+def event(name: str) -> str:
+    op = {"ph": "X", "cat": "cpu_op", "name": name, "pid": 1, "tid": 1, "ts": 1, "dur": 5}
+    return json.dumps({"schemaVersion": 1, "deviceProperties": [], "traceEvents": [op]})
+
+
+def names(path: Path) -> list[str]:
+    return [name for (name,) in traceview.open(path).execute("SELECT name FROM ops ORDER BY name").fetchall()]
+
+
+@pytest.mark.parametrize("target", ["new", "empty", "link"])
+def test_of_two_conversions_into_one_folder_one_says_so(root: Path, tmp_path: Path, target: str) -> None:
+    capture = tmp_path / "capture"
+    if target != "new":
+        (tmp_path / "place").mkdir()
+        capture.symlink_to(tmp_path / "place") if target == "link" else (tmp_path / "place").rename(capture)
+    processes = []
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.json").write_text(event(name))
+        command = [sys.executable, "-c", CHILD, str(tmp_path / f"{name}.json"), str(capture)]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        processes.append(subprocess.Popen(command, **pipes, text=True, env={**os.environ, "PYTHONPATH": str(root)}))
+    assert [process.stdout.readline() for process in processes] == ["reading\n"] * 2  # both found the place free
+    said = {name: process.communicate("\n")[1] for name, process in zip("ab", processes, strict=True)}
+    codes = {process.returncode: name for name, process in zip("ab", processes, strict=True)}
+    assert codes.keys() == {0, 2}, said
+    assert said[codes[2]] == f"{capture.resolve()} exists already; choose another name with -o.\n"
+    assert names(capture) == [codes[0]]
+    assert {path.name for path in tmp_path.iterdir()} - {"place"} == {"a.json", "b.json", "capture"}
+
+
+def test_the_current_folder_is_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.json").write_text(event("a"))
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    with pytest.raises(UsageError, match=r"^\. is the current folder; choose"):
+        store.convert([tmp_path / "a.json"], Path())
+
+
+def cut(trace: Path) -> None:
+    os.truncate(trace, 40)
+
+
+def replaced(trace: Path) -> None:
+    (trace.parent / "other").write_text(event("b"))
+    (trace.parent / "other").replace(trace)
+
+
+def same_size_and_time(trace: Path) -> None:
+    status = trace.stat()
+    trace.write_text(event("b"))
+    os.utime(trace, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+@pytest.mark.parametrize("change", [cut, replaced, same_size_and_time, Path.unlink])
+@pytest.mark.parametrize("verb", ["report", "convert"])
+def test_a_trace_that_changes_while_it_is_read_is_a_sentence(
+    tmp_path: Path, change: Callable[[Path], None], verb: str
+) -> None:
+    trace = tmp_path / "a.json"
+    trace.write_text(event("a"))
+    done: list[bool] = []
+
+    def progress(n_read: int, total: int) -> None:
+        if not done:
+            done.append(True)
+            change(trace)
+
+    with pytest.raises(InputError, match=r"a\.json changed while it was read; try again when nothing writes to it\.$"):
+        if verb == "convert":
+            store.convert([trace], tmp_path / "capture", Options(progress=progress))
+        else:
+            store.resolve(trace, Options(progress=progress))
+    assert [path.name for path in tmp_path.iterdir()] in ([trace.name], [])
+    if change in (replaced, same_size_and_time):
+        assert names(trace) == ["b"]
+
+
+@pytest.fixture
+def collected(tmp_path: Path) -> Path:
+    """A capture with its raw traces, converted."""
+    capture = tmp_path / "capture"
+    (capture / "raw").mkdir(parents=True)
+    (capture / "raw/rank-0000.json").write_text(event("a"))
+    (capture / "capture.json").write_text("{}")
+    assert names(capture) == ["a"]
+    return capture
+
+
+def test_a_capture_follows_its_raw_traces(collected: Path) -> None:
+    same_size_and_time(collected / "raw/rank-0000.json")
+    os.utime(collected / "raw/rank-0000.json")
+    assert names(collected) == ["b"]
+    (collected / "raw/rank-0001.json").write_text(event("c"))
+    assert names(collected) == ["b", "c"]
+
+
+def test_a_capture_outlives_its_raw_traces_and_a_copy_of_them(collected: Path) -> None:
+    written = (collected / store.KEY_FILE).stat().st_ino
+    os.utime(collected / "raw/rank-0000.json")
+    assert names(collected) == ["a"]
+    (collected / "raw/rank-0000.json").unlink()
+    assert names(collected) == ["a"]
+    assert (collected / store.KEY_FILE).stat().st_ino == written
+
+
+def test_raw_traces_that_cannot_be_read_leave_the_tables(collected: Path) -> None:
+    (collected / "raw/rank-0001.json").write_text("nothing here")
+    with pytest.raises(InputError, match=r"rank-0001\.json is not a recognised trace format"):
+        traceview.open(collected)
+    (collected / "raw/rank-0001.json").unlink()
+    assert names(collected) == ["a"]
+
+
+LONG = "x" * 240 + ".json"
+
+
+@pytest.mark.parametrize("name", ["line\nbreak.json", "a[0].json", "*.json", LONG, "ü" * 120 + ".json"])
+def test_any_name_that_the_system_takes(tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / name).write_text(event("aten::relu"))
+    for path in (tmp_path / name, tmp_path):
+        assert cli.main(["report", str(path)]) == 0, capsys.readouterr().err
+        assert names(path) == ["aten::relu"]
+
+
+def test_a_path_as_long_as_the_system_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path
+    while len(str(folder)) < 3900:
+        folder = folder / ("d" * min(200, 4000 - len(str(folder))))
+        folder.mkdir()
+    trace = folder / "a.json"
+    trace.write_text(event("a"))
+    assert names(trace) == ["a"]
+    assert [path.name for path in folder.iterdir()] == ["a.json"]
+
+
+@pytest.mark.parametrize("path", ["y" * 300, "y/" * 3000])
+def test_a_name_that_is_too_long_is_a_sentence(path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.json").write_text(event("a"))
+    for arguments, code in ((["report", path], 3), (["convert", str(tmp_path / "a.json"), "-o", path], 3)):
+        assert cli.main(arguments) == code
+        error = capsys.readouterr().err
+        assert "File name too long" in error and error.count("\n") == 1
+
+
+def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.json")
+    with pytest.raises(InputError, match="is not a regular file or folder"):
+        traceview.open(tmp_path / "pipe.json")
+    with pytest.raises(InputError, match="holds no trace"):
+        traceview.open(tmp_path)
+    (tmp_path / "a.json").write_text(event("a"))
+    assert names(tmp_path) == ["a"]
