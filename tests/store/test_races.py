@@ -15,6 +15,7 @@ import traceview
 from traceview import cli, store
 from traceview.errors import InputError, UsageError
 from traceview.ingest.options import Options
+from traceview.store import cache
 
 CHILD = """
 import sys
@@ -147,6 +148,44 @@ def test_raw_traces_that_cannot_be_read_leave_the_tables(collected: Path) -> Non
         traceview.open(collected)
     (collected / "raw/rank-0001.json").unlink()
     assert names(collected) == ["a"]
+
+
+def test_a_file_that_is_read_instead_is_part_of_the_key(tmp_path: Path) -> None:
+    trace = tmp_path / "host.trace.json"
+    process = {"ph": "M", "pid": 1, "name": "process_name", "args": {"name": "/host:CPU"}}
+    span = {"ph": "X", "pid": 1, "tid": 1, "name": "a", "ts": 1, "dur": 5}
+    trace.write_text(json.dumps({"traceEvents": [process, span]}))
+    store.resolve(trace)
+    original = tmp_path / "host.xplane.pb"
+    original.write_bytes(b"nothing that could be read")
+    with pytest.raises(InputError):
+        store.resolve(trace)
+    original.unlink()
+    assert cache.is_fresh(store.resolve(trace), [trace])
+
+
+def test_strict_refuses_what_was_repaired_before(tmp_path: Path) -> None:
+    trace = tmp_path / "a.json"
+    trace.write_text(event("a")[:-2])
+    assert names(trace) == ["a"]
+    with pytest.raises(InputError, match=r"\(--strict\)"):
+        store.resolve(trace, Options(strict=True))
+    assert names(trace) == ["a"]
+    trace.write_text(event("b"))
+    written = store.resolve(trace, Options(strict=True)).stat().st_ino
+    assert [store.resolve(trace, Options(strict=is_strict)).stat().st_ino for is_strict in (True, False)] == [
+        written
+    ] * 2
+
+
+@pytest.mark.parametrize("beside", [1, ["..", "", "/", "a/b", "\0", "\ud800", None, {}]])
+def test_a_key_that_is_damaged_is_not_followed(tmp_path: Path, beside: object) -> None:
+    trace = tmp_path / "a.json"
+    trace.write_text(event("a"))
+    key = store.resolve(trace) / store.KEY_FILE
+    key.write_text(json.dumps({**json.loads(key.read_text()), "beside": beside}))
+    assert names(trace) == ["a"]
+    assert json.loads(key.read_text())["beside"] == []
 
 
 LONG = "x" * 240 + ".json"

@@ -40,15 +40,15 @@ def sniff(peek: Peek) -> bool:
 
 
 def superseded_by(path: Path) -> list[Path]:
-    """Files beside a rendering that hold the same and more: the XPlane file of the same host, packed or not."""
+    """Where the same and more may lie beside a rendering: the XPlane file of the same host, packed or not."""
     host = path.name.partition(".trace.json")[0]
-    return sorted(file for file in path.parent.glob("*.xplane.pb*") if file.name.partition(".xplane.pb")[0] == host)
+    return [path.with_name(f"{host}.xplane.pb{packed}") for packed in ("", ".gz", ".zst")]
 
 
 def read(stream: Stream, sink: Sink) -> None:
     """Fill the tables from the XPlane file as the profiler left it beside this one, else from this one."""
-    original = next((file for file in superseded_by(stream.path) if file.suffix == ".pb"), None)
-    if original:
+    original = superseded_by(stream.path)[0]
+    if original.is_file():
         sink.warnings.append(f"read from {original.name} beside it, of which this file is a rendering")
         xplane.read(Stream(original), sink)
         return

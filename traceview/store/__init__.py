@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from traceview import readers
 from traceview.errors import InputError, UsageError
 from traceview.ingest.options import Options as Options
 from traceview.store import cache, discovery, integrity, materialized, views
@@ -99,10 +100,11 @@ def resolve(path: Path, options: Options | None = None) -> Path:
     traces = discovery.find(path)
     files = [trace.path for trace in traces]
     place = cache.place(path)
-    if cache.is_fresh(place, files):
+    is_strict = bool(options and options.strict)
+    if cache.is_fresh(place, files, is_strict):
         return place
     with cache.lock(place):
-        if not cache.is_fresh(place, files):
+        if not cache.is_fresh(place, files, is_strict):
             with cache.building(place, replaces=True) as folder:
                 _read(traces, folder, options)
     return place
@@ -142,10 +144,12 @@ def _read(traces: Sequence[discovery.Trace], folder: Path, options: Options | No
     """Read traces into a new folder of tables."""
     from traceview.store.conversion import group_by_rank, read_groups, sources_of
 
+    options = options or Options()
     files = [trace.path for trace in traces]
-    key = cache.key(files)
-    with cache.unchanged(files):
-        read_groups(group_by_rank(sources_of(traces)), folder, options or Options())
+    beside = readers.superseded_by(traces[0].reader, files[0]) if len(files) == 1 else []
+    key = cache.key(files, beside, options.strict)
+    with cache.unchanged([*files, *beside]):
+        read_groups(group_by_rank(sources_of(traces)), folder, options)
     cache.write_key(folder, key)
 
 

@@ -155,22 +155,35 @@ def write_key(folder: Path, key: dict[str, object]) -> None:
     (folder / KEY_FILE).write_text(json.dumps({**key, "sums": sums}), encoding="utf-8")
 
 
-def is_fresh(folder: Path, files: Sequence[Path]) -> bool:
-    """Whether a folder holds the tables of these files as they are now."""
+def is_fresh(folder: Path, files: Sequence[Path], is_strict: bool = False) -> bool:
+    """Whether a folder holds the tables of these files as they are now; if `is_strict`, read without any repair."""
     found = read_key(folder)
-    return bool(found) and {name: value for name, value in found.items() if name != "sums"} == key(files)
+    names = found.get("beside")
+    beside = [files[0].parent / Path(str(name)).name for name in names] if isinstance(names, list) else []
+    now = key(files, beside, bool(found.get("strict")))
+    is_same = bool(found) and {name: value for name, value in found.items() if name != "sums"} == now
+    return is_same and (bool(now["strict"]) or not is_strict)
 
 
-def key(files: Sequence[Path]) -> dict[str, object]:
-    """What a cache depends on: the files, the tables, and the code that reads one into the other."""
-    return {"files": identity(files), "schema": SCHEMA_VERSION, "code": _code()}
+def key(files: Sequence[Path], beside: Sequence[Path] = (), is_strict: bool = False) -> dict[str, object]:
+    """What a cache depends on: the files, the tables, and the code that reads one into the other.
+
+    `beside`: where files may lie that are read instead of the only one. `is_strict`: damage was refused, not repaired.
+    """
+    return {
+        "files": identity([*files, *beside]),
+        "beside": [path.name for path in beside],
+        "strict": is_strict,
+        "schema": SCHEMA_VERSION,
+        "code": _code(),
+    }
 
 
 def identity(files: Sequence[Path]) -> list[list[str | int]]:
     """What tells whether traces are still the same; a change that keeps size and time of modification shows too."""
     found: list[list[str | int]] = []
     for trace in files:
-        with contextlib.suppress(OSError):  # Gone, so that the list is another one.
+        with contextlib.suppress(OSError, ValueError):  # Gone, so that the list is another one.
             for file in files_in(trace):
                 status = file.stat()
                 found.append([file.name, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino])
