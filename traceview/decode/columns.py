@@ -13,7 +13,8 @@ from typing import Protocol
 import pyarrow as pa
 import pyarrow.compute as pc
 
-BATCH_ROWS = 1 << 16
+from traceview.decode.text_bounds import BATCH_ROWS, Bounded, is_bytes
+
 TYPES = {"BIGINT": pa.int64(), "BOUNDED": pa.int64(), "DOUBLE": pa.float64(), "VARCHAR": pa.string()}
 """Types a column can be asked for as. A BLOB asked for as VARCHAR comes as hexadecimal digits; BOUNDED is a BIGINT
 within `BOUND`, for what is added or subtracted: no sum of two leaves 64 bits."""
@@ -44,6 +45,8 @@ class Tables(Protocol):
     columns: dict[str, tuple[str, ...]]
     """Every table there is, and its columns."""
     damage: list[str]
+    long_texts: dict[str, int]
+    """How many texts of a table were too long and came as NULL: the most that one reading of it met."""
 
     def rows(self, table: str, wanted: Columns, owner: Owner | None = None) -> Iterator[pa.RecordBatch]:
         """Batches with exactly the wanted columns, in order."""
@@ -51,10 +54,26 @@ class Tables(Protocol):
 
 def conform(batch: pa.RecordBatch, wanted: Columns) -> pa.RecordBatch:
     """The wanted columns in their types; what is missing or cannot be converted is NULL."""
+    places = {name: batch.schema.get_field_index(name) for name in wanted}
+    return _record({name: batch.column(place) for name, place in places.items() if place >= 0}, len(batch), wanted)
+
+
+def conform_bounded(batch: pa.RecordBatch, wanted: Columns) -> Iterator[tuple[pa.RecordBatch, int]]:
+    """The same of a batch that nobody has checked, piece after piece, each with its number of texts too long."""
+    places = {name: batch.schema.get_field_index(name) for name in wanted}
+    names = [name for name, place in places.items() if place >= 0]
+    for begin in range(0, len(batch), BATCH_ROWS):
+        part = batch.slice(begin, BATCH_ROWS)
+        if not names:
+            yield _record({}, len(part), wanted), 0
+        for columns, n_long in Bounded([part.column(places[name]) for name in names]).pieces():
+            yield _record(dict(zip(names, columns, strict=True)), len(columns[0]), wanted), n_long
+
+
+def _record(columns: dict[str, pa.Array], count: int, wanted: Columns) -> pa.RecordBatch:
     arrays = []
     for name, kind in wanted.items():
-        index = batch.schema.get_field_index(name)
-        array = _typed(batch.column(index), TYPES[kind]) if index >= 0 else pa.nulls(len(batch), TYPES[kind])
+        array = _typed(columns[name], TYPES[kind]) if name in columns else pa.nulls(count, TYPES[kind])
         arrays.append(_bounded(array) if kind == "BOUNDED" else array)
     return pa.RecordBatch.from_arrays(arrays, names=list(wanted))
 
@@ -71,7 +90,7 @@ def _typed(array: pa.Array, type_: pa.DataType) -> pa.Array:
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
     if array.type != type_:
-        if pa.types.is_binary(array.type) or pa.types.is_large_binary(array.type):
+        if is_bytes(array.type):
             return pa.array(
                 [None if value is None else value.hex().upper() for value in array.to_pylist()], pa.string()
             )

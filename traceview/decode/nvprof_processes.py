@@ -61,7 +61,7 @@ class Owned:
 
     def __init__(self, tables: Tables, callers: Callers, pid: int) -> None:
         self.tables, self.callers, self.pid = tables, callers, pid
-        self.columns, self.damage = tables.columns, tables.damage
+        self.columns, self.damage, self.long_texts = tables.columns, tables.damage, tables.long_texts
         self.nobodys = 0
 
     def rows(self, table: str, wanted: Columns, owner: Owner | None = None) -> Iterator[pa.RecordBatch]:

@@ -1,7 +1,8 @@
 """The tables of a SQLite file as Arrow batches.
 
-The one law: nothing in the file runs. It is opened read-only and immutable, and only real tables are read: no view, no
-trigger, no virtual table, no generated column. A damaged page ends its table, and `damage` says so.
+Invariant: nothing in the file runs. It is opened read-only and immutable, and only real tables are read: no view, no
+trigger, no virtual table, no generated column, no index. A damaged page ends its table, and `damage` says so; so does
+a page that stands for more rows or texts than the file has room for.
 """
 
 from __future__ import annotations
@@ -13,12 +14,18 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from traceview.decode.columns import BATCH_ROWS, Columns, Owner, conform, reason
+from traceview.decode.columns import Columns, Owner, conform, reason
+from traceview.decode.sqlite_query import MIN_ROW_BYTES, Slice, bounded_count, literal, quoted, select
+from traceview.decode.text_bounds import BATCH_ROWS, MAX_TEXT_BYTES
 from traceview.errors import InputError
 
 MAGIC = b"SQLite format 3\0"
 SALVAGE_ROWS = 64
+MAX_TABLES = 4096
+STEPS = ((1 << 10, BATCH_ROWS), (1 << 15, 1 << 11), (MAX_TEXT_BYTES, 1 << 6))
+"""Rows whose longest text has so many bytes are read so many at a time: the driver decodes them all at once."""
 
 
 @dataclass
@@ -26,15 +33,55 @@ class Sqlite:
     """An open database and its real tables."""
 
     connection: Any
-    columns: dict[str, tuple[str, ...]]
+    size: int
+    """Bytes of the file, which bound what it can hold."""
+    columns: dict[str, tuple[str, ...]] = field(default_factory=dict)
     damage: list[str] = field(default_factory=list)
+    long_texts: dict[str, int] = field(default_factory=dict)
 
     def rows(self, table: str, wanted: Columns, owner: Owner | None = None) -> Iterator[pa.RecordBatch]:
         """Batches with exactly the wanted columns. A damaged page ends the table."""
-        query = _select(table, self.columns[table], wanted, owner)
+        try:
+            yield from self._rows(table, wanted, owner)
+        except Exception as error:
+            if not _is_damage(error):
+                raise
+            self._damaged(f"table {table} could be read only in part ({reason(error)})")
+
+    def _rows(self, table: str, wanted: Columns, owner: Owner | None) -> Iterator[pa.RecordBatch]:
+        n_rows = n_bytes = 0
+        above = -1
+        for upto, batch_rows in STEPS:
+            piece = Slice(above, upto)
+            query = select(table, self.columns[table], wanted, owner, piece)
+            # Rows that a condition passes over are counted nowhere else.
+            if query.is_filtered and self._too_many(table):
+                return
+            n_longer = n_long = 0
+            for batch in self._salvaged(table, query.text, batch_rows):
+                width = batch.column(batch.num_columns - 1)
+                n_rows += len(batch)
+                n_bytes += pc.sum(pc.min_element_wise(width, upto)).as_py() or 0
+                if n_rows > self.size // MIN_ROW_BYTES or n_bytes > 4 * self.size:
+                    self._damaged(f"table {table} claims to hold more than its file has room for")
+                    return
+                if (pc.max(width).as_py() or 0) > upto:
+                    is_longer = pc.greater(width, upto)
+                    n_longer += pc.sum(is_longer).as_py()
+                    if upto < MAX_TEXT_BYTES:
+                        batch = batch.filter(pc.invert(is_longer))
+                    else:
+                        n_long += pc.sum(batch.column(batch.num_columns - 2)).as_py() or 0
+                yield conform(batch, wanted)
+            self.long_texts[table] = max(n_long, self.long_texts.get(table, 0))
+            above = upto
+            if not n_longer:
+                return
+
+    def _salvaged(self, table: str, query: str, batch_rows: int) -> Iterator[pa.RecordBatch]:
+        """The batches of a query; where the driver meets damage and loses a batch, smaller ones come closer to it."""
         done = 0
-        # The driver loses the batch in which it meets damage: small batches come closer to it.
-        for size in (BATCH_ROWS, SALVAGE_ROWS):
+        for size in (batch_rows, SALVAGE_ROWS):
             seen = 0
             try:
                 for batch in _batches(self.connection, query, size):
@@ -42,12 +89,24 @@ class Sqlite:
                     seen += len(batch)
                     done += len(fresh)
                     # The first row only tells the driver the types.
-                    yield conform(fresh.slice(1) if done == len(fresh) else fresh, wanted)
+                    yield fresh.slice(1) if done == len(fresh) else fresh
                 return
             except Exception as error:
                 if not _is_damage(error):
                     raise
                 damage = f"table {table} could be read only in part ({reason(error)})"
+        self._damaged(damage)
+
+    def _too_many(self, table: str) -> bool:
+        most = self.size // MIN_ROW_BYTES
+        with self.connection.cursor() as cursor:
+            cursor.execute(bounded_count(table, most))
+            is_beyond = bool(cursor.fetchone()[0] > most)
+        if is_beyond:
+            self._damaged(f"table {table} claims to hold more than its file has room for")
+        return is_beyond
+
+    def _damaged(self, damage: str) -> None:
         if damage not in self.damage:
             self.damage.append(damage)
 
@@ -64,46 +123,65 @@ def open_sqlite(path: Path, name: str) -> Iterator[Sqlite]:
             raise
         raise InputError(f"{name} cannot be opened as a SQLite database ({reason(error)}).") from error
     try:
-        yield _opened(connection, name)
+        yield _opened(connection, name, path.stat().st_size)
     finally:
         connection.close()
 
 
-def _opened(connection: Any, name: str) -> Sqlite:
+def _opened(connection: Any, name: str, size: int) -> Sqlite:
+    opened = Sqlite(connection, size)
     try:
         _execute(connection, "PRAGMA trusted_schema = OFF")
-        return Sqlite(connection, _catalogue(connection, BATCH_ROWS))
+        _read_catalogue(opened, BATCH_ROWS)
     except Exception as error:
         if not _is_damage(error):
             raise
         # SQLite refuses a file that is shorter than it should be, unless the schema counts as being repaired.
         _execute(connection, "PRAGMA writable_schema = ON")
-        columns = _catalogue(connection, 1)
-        if not columns:
+        opened = Sqlite(connection, size, damage=[f"the database is cut off or damaged ({reason(error)})"])
+        _read_catalogue(opened, 1)
+        if not opened.columns:
             raise InputError(f"{name} is damaged: its list of tables cannot be read ({reason(error)}).") from error
-        return Sqlite(connection, columns, [f"the database is cut off or damaged ({reason(error)})"])
+    return opened
 
 
-_TABLES = "SELECT CAST(name AS TEXT) AS name FROM main.sqlite_master WHERE type = 'table' AND rootpage > 0"
+_TABLES = f"""SELECT CAST(name AS TEXT) AS name FROM main.sqlite_master
+WHERE type = 'table' AND rootpage > 0 AND octet_length(name) <= 1000 LIMIT {MAX_TABLES + 1}"""
 """A virtual table has no page of its own."""
 
 
-def _catalogue(connection: Any, batch_rows: int) -> dict[str, tuple[str, ...]]:
+def _read_catalogue(opened: Sqlite, batch_rows: int) -> None:
     """Real tables and their stored columns. Row by row, what can be read of them; else all, or the driver's error."""
-    found: dict[str, tuple[str, ...]] = {}
+    found: list[str] = []
     try:
-        for batch in _batches(connection, _TABLES, batch_rows):
-            for name in _names(batch):
-                found[name] = ()
+        for batch in _batches(opened.connection, _TABLES, batch_rows):
+            found += _names(batch)
     except Exception as error:
         if batch_rows > 1 or not _is_damage(error):
             raise
-    for name in found:
-        # A generated column is hidden; to read it would run its expression.
-        text = "'" + name.replace("'", "''") + "'"
-        query = f"SELECT CAST(name AS TEXT) AS name FROM pragma_table_xinfo({text}) WHERE hidden = 0"
-        found[name] = tuple(column for batch in _batches(connection, query, 1000) for column in _names(batch))
-    return {name: columns for name, columns in found.items() if columns}
+    if len(found) > MAX_TABLES:
+        opened.damage.append(f"more than {MAX_TABLES} tables: the others were not looked at")
+    for name in dict.fromkeys(found[:MAX_TABLES]):
+        if _is_table(opened.connection, name):
+            # A generated column is hidden; to read it would run its expression.
+            query = f"SELECT CAST(name AS TEXT) AS name FROM pragma_table_xinfo({literal(name)}) WHERE hidden = 0"
+            columns = [column for batch in _batches(opened.connection, query, 1000) for column in _names(batch)]
+            if columns:
+                opened.columns[name] = tuple(columns)
+
+
+def _is_table(connection: Any, name: str) -> bool:
+    """Whether a name means a real table. A damaged list may say so of a view, which would run when it is asked."""
+    if name.lower().startswith("sqlite_"):
+        return False
+    try:
+        # Never made: SQLite says what the name means while it plans. A view takes no such trigger, nor a virtual table.
+        _execute(connection, f"EXPLAIN CREATE TEMP TRIGGER it AFTER INSERT ON main.{quoted(name)} BEGIN SELECT 1; END")
+    except Exception as error:
+        if not _is_damage(error):
+            raise
+        return False
+    return True
 
 
 def _batches(connection: Any, query: str, batch_rows: int) -> Iterator[pa.RecordBatch]:
@@ -121,39 +199,6 @@ def _names(batch: pa.RecordBatch) -> list[str]:
 def _execute(connection: Any, statement: str) -> None:
     with connection.cursor() as cursor:
         cursor.execute(statement)
-
-
-def _select(table: str, present: tuple[str, ...], wanted: Columns, owner: Owner | None) -> str:
-    """A SELECT over one real table. The driver takes types from the first rows, so a typed row comes first."""
-    by_name = {column.lower(): column for column in present}
-    first = {"BIGINT": "0", "BOUNDED": "0", "DOUBLE": "0.5", "VARCHAR": "''"}
-    values = [_value(by_name.get(column.lower()), kind) for column, kind in wanted.items()]
-    head = ", ".join(f"{first[kind]} AS {_quoted(column)}" for column, kind in wanted.items())
-    query = f"SELECT {head} UNION ALL SELECT {', '.join(values)} FROM main.{_quoted(table)}"
-    column = owner.column(present) if owner else None
-    if owner and column:
-        pids = ", ".join(str(pid) for pid in sorted(owner.pids))
-        process = f"({_quoted(column)} >> 24 & 16777215)"
-        query += f" WHERE coalesce({process} {'NOT IN' if owner.outsiders else 'IN'} ({pids}), {int(owner.outsiders)})"
-    return query
-
-
-def _value(column: str | None, kind: str) -> str:
-    """An expression with exactly one type, whatever is stored."""
-    if column is None:
-        return "NULL"
-    name = _quoted(column)
-    if kind in ("BIGINT", "BOUNDED"):
-        number = f"CAST({name} AS INTEGER)"
-        text = f"CASE WHEN CAST({number} AS TEXT) = {name} THEN {number} END"
-        return f"CASE typeof({name}) WHEN 'integer' THEN {name} WHEN 'real' THEN {number} WHEN 'text' THEN {text} END"
-    if kind == "DOUBLE":
-        return f"CASE WHEN typeof({name}) IN ('integer', 'real') THEN CAST({name} AS REAL) END"
-    return f"CASE typeof({name}) WHEN 'blob' THEN hex({name}) ELSE CAST({name} AS TEXT) END"
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _is_damage(error: Exception) -> bool:

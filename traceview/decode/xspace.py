@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from traceview.decode.protobuf import Ints, Wire
+from traceview.decode.text_bounds import MAX_TEXT_BYTES
 
 SPACE_PLANE, SPACE_ERROR, SPACE_WARNING, SPACE_HOST = 1, 2, 3, 4
 PLANE_ID, PLANE_NAME, PLANE_LINE, PLANE_EVENTS, PLANE_STATS, PLANE_OWN = 1, 2, 3, 4, 5, 6
@@ -241,8 +242,8 @@ def _entries(wire: Wire, starts: Ints, ends: Ints) -> tuple[Ints, Ints, Ints]:
 def _named(wire: Wire, keys: Ints, starts: Ints, ends: Ints, number: int) -> Iterator[tuple[int, str]]:
     owner, a, b = wire.fields(starts, ends).spans(number)
     for key, start, end in zip(keys[owner].tolist(), a.tolist(), b.tolist(), strict=True):
-        if end > start:
-            yield key, wire.text(start, end)
+        if text := wire.text(start, end):
+            yield key, text
 
 
 def _facts(wire: Wire, starts: Ints, ends: Ints, stats: dict[int, str]) -> dict[str, Any]:
@@ -292,7 +293,8 @@ def _read_stats(
             meanings = np.array([-1 if text is None else vocabulary.code(text) for text in meant], np.int64)
             codes[of[refs]] = meanings[inverse] if len(refs) else _EMPTY
             own = np.flatnonzero(is_mine & is_text)
-            literal = [vocabulary.code(wire.text(a, b)) for a, b in _pairs((found.value[own], found.end[own]))]
+            spans = _pairs((found.value[own], found.end[own]))
+            literal = [vocabulary.code(wire.text(a, b)) if b - a <= MAX_TEXT_BYTES else -1 for a, b in spans]
             codes[of[own]] = np.array(literal, np.int64)
         stats.texts[name] = codes
     return stats

@@ -18,9 +18,12 @@ import numpy as np
 import pyarrow as pa
 
 from traceview.decode.columns import TYPES, Owner, Tables
+from traceview.decode.text_bounds import MAX_BATCH_BYTES, TOO_LONG
 from traceview.ingest.sink import Sink
 from traceview.sql import Query, load_folder
 
+MAX_FACTS = 10_000
+"""Rows of a table that is read as facts about the run."""
 KEEP = "temp"
 """A query `into` this makes a temporary table named like the query, for the queries after it."""
 
@@ -76,7 +79,15 @@ class Ingest:
         if name not in self.tables.columns:
             return []
         self.read.add(name)
-        return [row for batch in self.tables.rows(name, source) for row in batch.to_pylist()]
+        found: list[dict[str, Any]] = []
+        n_bytes = 0
+        for batch in self.tables.rows(name, source):
+            n_bytes += batch.nbytes
+            if len(found) + len(batch) > MAX_FACTS or n_bytes > MAX_BATCH_BYTES:
+                self.sink.problem(f"table {name} is larger than facts about a run are: its rest was not read")
+                return found
+            found += batch.to_pylist()
+        return found
 
     def unread(self) -> list[str]:
         """Tables of the file that hold rows and that nothing has read."""
@@ -84,14 +95,19 @@ class Ingest:
         return sorted(table for table in left if self._has_rows(table))
 
     def close(self) -> None:
-        """Give back the room of the temporary tables."""
+        """Give back the room of the temporary tables, and say what of the file could not be read."""
         for query in self.queries.values():
             if query.extra["into"] == KEEP:
                 self.sink.connection.execute(f"DROP TABLE IF EXISTS {query.name}")
+        for damage in self.tables.damage:
+            self.sink.problem(damage)
+        longer = {table: n for table, n in self.tables.long_texts.items() if n}
+        if longer:
+            self.sink.problem(TOO_LONG, sum(longer.values()), longer)
 
     def _has_rows(self, table: str) -> bool:
         first = self.tables.columns[table][:1]
-        return bool(first) and any(len(batch) for batch in self.tables.rows(table, {first[0]: "VARCHAR"}))
+        return bool(first) and any(len(batch) for batch in self.tables.rows(table, {first[0]: "BIGINT"}))
 
     def _batches(
         self, query: Query, source: Mapping[str, str], schema: pa.Schema, counted: _Counted

@@ -98,8 +98,6 @@ def read(stream: Stream, sink: Sink, part: Part | None = None) -> None:
         facts = _describe(ingest, part)
         _explain(sink, tables, facts)
         ingest.close()
-        for damage in tables.damage:
-            sink.problem(damage)
     if not sink.facts.get("n_kept"):
         reason = next(iter(sink.problems), "it holds no events")
         raise InputError(f"{stream.path.name} holds nothing that can be shown: {reason}.")

@@ -60,8 +60,6 @@ def read(stream: Stream, sink: Sink, part: int | None = None) -> None:
         ingest.close()
         if owned and owned.nobodys:
             sink.problem("work on a device whose process is not known: it is in the first rank", owned.nobodys)
-        for damage in tables.damage:
-            sink.problem(damage)
 
 
 @cache

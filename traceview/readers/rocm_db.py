@@ -75,8 +75,6 @@ def read(stream: Stream, sink: Sink, part: Part | None = None) -> None:
             ingest.run(query)
         _describe(ingest, part, is_rpd)
         ingest.close()
-        for damage in tables.damage:
-            sink.problem(damage)
 
 
 def _runs(names: Any) -> list[str]:

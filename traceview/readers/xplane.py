@@ -19,6 +19,7 @@ import pyarrow as pa
 from traceview.decode import hlo, xspace
 from traceview.decode.files import Peek, Stream, ahead, mapped
 from traceview.decode.protobuf import PAD, Wire
+from traceview.decode.text_bounds import TOO_LONG
 from traceview.decode.xspace import Plane
 from traceview.errors import InputError
 from traceview.ingest.sink import LATEST_NS, WEEK_NS, Sink
@@ -76,6 +77,8 @@ def read(stream: Stream, sink: Sink) -> None:
     sink.warnings += [f"error: {text}" for text in xspace.texts(wire, xspace.SPACE_ERROR)]
     sink.warnings += xspace.texts(wire, xspace.SPACE_WARNING)
     sink.write_rows("ranks", [{"host": hosts[0] if hosts else None}])
+    if wire.too_long:
+        sink.problem(TOO_LONG, len(wire.too_long))
     sink.fact(tool="XLA profiler", framework=framework(sink), metadata=facts)
 
 
