@@ -8,7 +8,10 @@ DEMO ?= traceview-demo
 # Names of old frameworks for `make legacy`; all of them when left out.
 LEGACY ?=
 
-.PHONY: demo test check bench fuzz frameworks legacy clean
+# uv installs many packages in a fraction of pip's time; pip does it where uv is not there.
+UV := $(shell command -v uv 2>/dev/null)
+
+.PHONY: demo test test-all check bench fuzz frameworks legacy clean
 
 # Installs again only when the project's own requirements change. For a small CPU build of torch on a machine whose
 # index offers CUDA builds first: make demo PIP_EXTRA_INDEX_URL=<the index of CPU builds>.
@@ -30,17 +33,23 @@ check: $(VENV)/.installed
 	$(BIN)/lint-imports --no-cache
 
 test: check
+	$(BIN)/pytest -n auto -m "not long"
+
+# Also what takes long: more mutations, kills and cuts, every format of every sample, wheels.
+test-all: check
 	$(BIN)/pytest -n auto
 
 # TensorFlow, JAX, Keras, ONNX Runtime and OpenCV 4 in an environment of their own (3 GB), and the tests of their collectors.
 $(VENV)-frameworks/.installed: Makefile
 	$(PYTHON) -m venv $(VENV)-frameworks
-	$(VENV)-frameworks/bin/pip install --quiet --disable-pip-version-check "torch==$(TORCH)" \
-		tensorflow-cpu==2.21.* jax==0.10.* keras==3.15.* onnxruntime==1.31.* onnx opencv-python-headless==4.14.0.94
+	$(VENV)-frameworks/bin/pip install --quiet --disable-pip-version-check "torch==$(TORCH)"
+	$(if $(UV),$(UV) pip install --quiet --python $(VENV)-frameworks/bin/python,$(VENV)-frameworks/bin/pip install --quiet \
+		--disable-pip-version-check) tensorflow-cpu==2.21.* jax==0.10.* keras==3.15.* onnxruntime==1.31.* onnx \
+		opencv-python-headless==4.14.0.94
 	touch $@
 
 frameworks: $(VENV)/.installed $(VENV)-frameworks/.installed
-	TRACEVIEW_TEST_PYTHON=$(VENV)-frameworks/bin/python $(BIN)/pytest tests/collectors/test_frameworks.py
+	TRACEVIEW_TEST_PYTHON=$(abspath $(VENV)-frameworks)/bin/python $(BIN)/pytest tests/collectors/test_frameworks.py
 
 # Frameworks that need an old Python, each in an environment of its own where that Python is to be had (pyenv or PATH):
 # a real training step of each under `traceview collect`, its report, and the tests of their collectors.
