@@ -195,9 +195,9 @@ def test_names_of_files(root: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "is damaged" in refused(capsys, "report", damaged)
     no_text = Path(os.fsdecode(bytes(tmp_path) + b"/\xff\x1b.json"))
     shutil.copy(root / "samples/kineto/torch-2.13.0-lenet-cpu.json.gz", no_text)
-    assert "is no UTF-8 text" in refused(capsys, "report", no_text)
-    assert "is no UTF-8 text" in refused(capsys, "convert", trace, "-o", f"{no_text}.out")
-    assert "is no UTF-8 text" in refused(capsys, "report", tmp_path)
+    assert "is not UTF-8 text" in refused(capsys, "report", no_text)
+    assert "is not UTF-8 text" in refused(capsys, "convert", trace, "-o", f"{no_text}.out")
+    assert "is not UTF-8 text" in refused(capsys, "report", tmp_path)
 
 
 def refused(capsys: pytest.CaptureFixture[str], *args: object) -> str:
