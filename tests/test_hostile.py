@@ -188,7 +188,7 @@ def test_names_of_files(root: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
     for verb in ("report", "advise", "sql", "compare"):
         assert "does not exist." in refused(capsys, verb, tmp_path / f"none{NAME}", *(["x"] if verb == "sql" else []))
     (tmp_path / f"text{NAME}").write_text("no trace")
-    assert "is no trace" in refused(capsys, "report", tmp_path / f"text{NAME}")
+    assert "is not a recognised trace format" in refused(capsys, "report", tmp_path / f"text{NAME}")
     damaged = next(tmp_path.glob("=t*.traceview"))
     for file in damaged.glob("rank-0000/ops.parquet"):
         file.write_bytes(b"no table")
