@@ -3,13 +3,16 @@
 WITH device AS (
     SELECT coalesce(sum(n), 0) AS n, sum(alone_ns) AS busy_ns,
         coalesce(sum(alone_ns) FILTER (category = 'other'), 0) AS other_ns,
-        coalesce(sum(n) FILTER (NOT has_op), 0) AS n_unlinked, coalesce(sum(alone_ns) FILTER (NOT has_op), 0) AS unlinked_ns
+        coalesce(sum(n) FILTER (NOT has_op), 0) AS n_unlinked,
+        coalesce(sum(alone_ns) FILTER (NOT has_op), 0) AS unlinked_ns
     FROM totals
 ), averages AS (
     SELECT count(*) AS n, min(n) AS least, max(n) AS most FROM layer_times
 ), lines AS (
-    SELECT 1 AS line, format('Attributed: {:.1f} % of device time has a category, {:.1f} % an operator ({} of {} rows have none).',
-        100 - 100.0 * other_ns / nullif(busy_ns, 0), 100 - 100.0 * unlinked_ns / nullif(busy_ns, 0), n_unlinked, n) AS text
+    SELECT 1 AS line,
+        format('Attributed: {:.1f} % of device time has a category, {:.1f} % an operator ({} of {} rows have none).',
+        100 - 100.0 * other_ns / nullif(busy_ns, 0), 100 - 100.0 * unlinked_ns / nullif(busy_ns, 0),
+        n_unlinked, n) AS text
     FROM device WHERE n > 0
     UNION ALL
     SELECT 2, format('Steps: {} counted{}.', sum(n_steps), CASE WHEN sum(n_warmup) > 0
@@ -18,15 +21,18 @@ WITH device AS (
     UNION ALL
     SELECT 2, CASE WHEN (SELECT n FROM device) = 0 AND (SELECT n FROM averages) > 0
             -- Nothing has a place in time: what there is are averages.
-            THEN 'Steps: the log records none one by one' || coalesce((SELECT format('; its times are averages over {} calls',
-                if(least = most, CAST(most AS VARCHAR), least || ' to ' || most)) FROM averages), '; its times are averages') || '.'
+            THEN 'Steps: the log records none one by one'
+                || coalesce((SELECT format('; its times are averages over {} calls',
+                if(least = most, CAST(most AS VARCHAR), least || ' to ' || most)) FROM averages),
+                    '; its times are averages') || '.'
             ELSE 'Steps: none in this trace; times are for the whole recording.' END
     FROM scope HAVING coalesce(sum(n_steps), 0) = 0
     UNION ALL
     SELECT 3, format('Input: {} events read, {} kept, {} repaired, {} dropped.', sum(n_events), sum(n_kept),
         coalesce(sum(n_repaired), 0), coalesce(sum(n_dropped), 0)) FROM captures
     UNION ALL
-    SELECT 3, format('Summary: {} rows of totals without a timeline, in the view `summaries`; no report can be made of them.',
+    SELECT 3,
+        format('Summary: {} rows of totals without a timeline, in the view `summaries`; no report can be made of them.',
         count(*)) FROM summaries HAVING count(*) > 0
     UNION ALL
     SELECT 3, format('Layer times: {} rows averaged by the log itself, without a timeline, in the report `layers`.',
@@ -35,6 +41,7 @@ WITH device AS (
     SELECT 4, 'Quality: ' || string_agg(format('{} {}', total, kind), '; ' ORDER BY total DESC, kind) || '.'
     FROM (SELECT kind, sum(n) AS total FROM quality GROUP BY kind) HAVING count(*) > 0
     UNION ALL
-    (SELECT 5, 'Warning of the profiler: ' || w FROM (SELECT DISTINCT unnest(warnings) AS w FROM captures) ORDER BY w LIMIT 5)
+    (SELECT 5, 'Warning of the profiler: ' || w FROM (SELECT DISTINCT unnest(warnings) AS w FROM captures)
+        ORDER BY w LIMIT 5)
 )
 SELECT text FROM lines ORDER BY line, text

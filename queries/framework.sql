@@ -1,5 +1,6 @@
 -- title = "Frameworks"
--- doc = "The framework of each rank in lower case, as recorded, else from the namespaces in its kernels' names; and whether the rank used a device."
+-- doc = """The framework of each rank in lower case, as recorded, else from the namespaces in its kernels' names; and
+-- whether the rank used a device."""
 -- [columns]
 -- rank = "process of the job"
 -- framework = "framework, NULL where nothing tells it"

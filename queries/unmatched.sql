@@ -1,5 +1,6 @@
 -- title = "Names that no rule claims"
--- doc = "Kernels, primitives and operators of category other, over the whole recording, most device time first. A rule for one goes into traceview/classify."
+-- doc = """Kernels, primitives and operators of category other, over the whole recording, most device time first. A
+-- rule for one goes into traceview/classify."""
 -- cannot = "Every name has a category."
 -- [columns]
 -- kind = "kernel, copy, primitive or op"

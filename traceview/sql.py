@@ -1,4 +1,4 @@
-"""Loads a `.sql` file: a header in TOML inside SQL comments, and one SELECT.
+"""Loads a `.sql` file: a header in TOML inside SQL comments, and one SELECT. A text of several lines is one paragraph.
 
     -- title = "Convolutions by algorithm"
     -- doc = "One row per algorithm and direction."
@@ -103,7 +103,7 @@ def load(path: Path) -> Query:
             break
         header.append(line.removeprefix("--").removeprefix(" "))
     try:
-        facts = tomllib.loads("\n".join(header))
+        facts = _one_line(tomllib.loads("\n".join(header)))
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path}: the header is no TOML ({error}).") from error
     params = {name: Param(**fields) for name, fields in facts.pop("params", {}).items()}
@@ -117,6 +117,13 @@ def load(path: Path) -> Query:
         extra=facts,
         body="\n".join(lines[len(header) :]).strip(),
     )
+
+
+def _one_line(value: Any) -> Any:
+    """A header's value whose texts may be written over several lines."""
+    if isinstance(value, dict):
+        return {key: _one_line(inner) for key, inner in value.items()}
+    return " ".join(value.split()) if isinstance(value, str) and "\n" in value else value
 
 
 def load_folder(folder: Path) -> dict[str, Query]:

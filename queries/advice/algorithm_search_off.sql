@@ -1,7 +1,11 @@
 -- title = "Algorithm search switched off"
--- doc = "The library's search for the fastest convolution is switched off by a recorded setting, in a run with convolutions on a device. The bound is what they take beyond the least time that the peaks of the device allow for the cheapest method that each shape admits (all of their time where shapes or peaks are not known)."
--- why = "Without a search the library picks by a rule of thumb; measuring once per shape finds the fastest of all algorithms that fit into memory."
--- cost = "Time in the first step, memory for workspaces during the search; results may differ from run to run in the last bits."
+-- doc = """The library's search for the fastest convolution is switched off by a recorded setting, in a run with
+-- convolutions on a device. The bound is what they take beyond the least time that the peaks of the device allow for
+-- the cheapest method that each shape admits (all of their time where shapes or peaks are not known)."""
+-- why = """Without a search the library picks by a rule of thumb; measuring once per shape finds the fastest of all
+-- algorithms that fit into memory."""
+-- cost = """Time in the first step, memory for workspaces during the search; results may differ from run to run in the
+-- last bits."""
 -- unless = "Shapes change from step to step (each new one is searched again), or results must be repeatable."
 -- needs = ["kernels", "conv_calls", "search_setting"]
 -- [fix]
@@ -10,39 +14,39 @@
 -- jax = "no --xla_gpu_autotune_level=0 in XLA_FLAGS"
 -- mxnet = "MXNET_CUDNN_AUTOTUNE_DEFAULT=1, or 2 without a limit of workspace"
 -- keras = "on torch torch.backends.cudnn.benchmark = True; on TensorFlow TF_CUDNN_USE_AUTOTUNE=1"
--- any = "switch the search on (Theano dnn.conv.algo_fwd=time_once, Torch7 cudnn.benchmark=true, Caffe2 cudnn_exhaustive_search)"
+-- any = """switch the search on (Theano dnn.conv.algo_fwd=time_once, Torch7 cudnn.benchmark=true, Caffe2
+-- cudnn_exhaustive_search)"""
 -- [params]
--- search_device_pct = { type = "DOUBLE", default = 5, doc = "found where convolutions take more than this share of device time, in percent" }
--- [columns]
--- rank = "process of the job"
--- problem = "what was found"
--- place = "layers that could gain most"
--- saving_ns = "at most, per step"
--- confidence = "how sure, and why"
--- evidence = "one line per layer and direction"
+-- search_device_pct = { type = "DOUBLE", default = 5, doc = """found where convolutions take more than this share of
+-- device time, in percent""" }
 WITH setting AS (
     SELECT rank, CASE WHEN flags->>'$."cudnn.benchmark"' = 'false' THEN 'torch.backends.cudnn.benchmark is False'
         WHEN environment->>'$.TF_CUDNN_USE_AUTOTUNE' = '0' THEN 'TF_CUDNN_USE_AUTOTUNE is 0'
         WHEN environment->>'$.MXNET_CUDNN_AUTOTUNE_DEFAULT' = '0' THEN 'MXNET_CUDNN_AUTOTUNE_DEFAULT is 0'
-        WHEN contains(environment->>'$.XLA_FLAGS', 'xla_gpu_autotune_level=0') THEN 'XLA_FLAGS hold xla_gpu_autotune_level=0' END AS off
+        WHEN contains(environment->>'$.XLA_FLAGS', 'xla_gpu_autotune_level=0')
+            THEN 'XLA_FLAGS hold xla_gpu_autotune_level=0' END AS off
     FROM processes
 ), busy AS (
     SELECT rank, sum(alone_ns / per) AS busy_ns FROM counted GROUP BY rank
 ), own AS (
-    SELECT call_id, sum(alone_ns / per) AS own_ns FROM counted WHERE call_id IS NOT NULL AND kind = 'kernel' GROUP BY call_id
+    SELECT call_id, sum(alone_ns / per) AS own_ns FROM counted WHERE call_id IS NOT NULL AND kind = 'kernel'
+    GROUP BY call_id
 ), layer AS (
     SELECT v.rank, v.layer, v.direction, sum(o.own_ns * v.total_ns / c.call_ns) AS own_ns,
         -- What began earlier beside a call goes on without it: the least time may pass there.
-        sum(least(o.own_ns * v.total_ns / c.call_ns, greatest(v.total_ns - coalesce(f.floor_ns, 0), 0) / v.per)) AS lost_ns
+        sum(least(o.own_ns * v.total_ns / c.call_ns,
+            greatest(v.total_ns - coalesce(f.floor_ns, 0), 0) / v.per)) AS lost_ns
     FROM counted_conv_calls v JOIN own o ON o.call_id = v.op_id
-    JOIN (SELECT op_id, sum(total_ns) AS call_ns FROM counted_conv_calls GROUP BY op_id HAVING sum(total_ns) > 0) c ON c.op_id = v.op_id
+    JOIN (SELECT op_id, sum(total_ns) AS call_ns FROM counted_conv_calls GROUP BY op_id HAVING sum(total_ns) > 0) c
+        ON c.op_id = v.op_id
     LEFT JOIN conv_floors f ON f.op_id = v.op_id AND f.direction = v.direction
     GROUP BY v.rank, v.layer, v.direction
 )
 SELECT l.rank, format('{}; convolutions take {:.3f} ms.', any_value(s.off), sum(l.own_ns) / 1e6) AS problem,
     'Above all in ' || nullif(arg_max(l.layer, l.lost_ns), '(no layer)') AS place, sum(l.lost_ns) AS saving_ns,
     'high that no search runs; whether it would find anything faster only a search shows' AS confidence,
-    list(format('{} {}: {:.3f} ms', l.layer, coalesce(l.direction, ''), l.own_ns / 1e6) ORDER BY l.lost_ns DESC, l.layer, l.direction)[:20] AS evidence
+    list(format('{} {}: {:.3f} ms', l.layer, coalesce(l.direction, ''), l.own_ns / 1e6)
+        ORDER BY l.lost_ns DESC, l.layer, l.direction)[:20] AS evidence
 FROM layer l JOIN setting s ON s.rank = l.rank AND s.off IS NOT NULL JOIN busy b ON b.rank = l.rank
 GROUP BY l.rank
 HAVING 100.0 * sum(l.own_ns) > $search_device_pct * any_value(b.busy_ns)

@@ -1,32 +1,33 @@
 -- title = "Algorithm search in step after step"
--- doc = "Convolution calls under which several algorithms ran, in more than one step that is no warm-up. The bound is the time of these calls beyond the shortest call of the same layer and direction that did not search (all of it where there is none)."
--- why = "The library searches again for every shape that it has not seen; where shapes change from step to step the search never ends."
+-- doc = """Convolution calls under which several algorithms ran, in more than one step that is no warm-up. The bound is
+-- the time of these calls beyond the shortest call of the same layer and direction that did not search (all of it where
+-- there is none)."""
+-- why = """The library searches again for every shape that it has not seen; where shapes change from step to step the
+-- search never ends."""
 -- cost = "Padding to few shapes costs arithmetic; without a search a slower algorithm may be chosen."
 -- unless = "The shapes repeat after some steps: then the search ends by itself."
 -- needs = ["kernels", "conv_calls", "several_steps"]
 -- [fix]
 -- pytorch = "pad inputs to few shapes, drop_last=True, or torch.backends.cudnn.benchmark = False (or benchmark_limit)"
--- tensorflow = "pad inputs to few shapes (padded_batch, bucket_by_sequence_length, drop_remainder=True), or TF_CUDNN_USE_AUTOTUNE=0"
+-- tensorflow = """pad inputs to few shapes (padded_batch, bucket_by_sequence_length, drop_remainder=True), or
+-- TF_CUDNN_USE_AUTOTUNE=0"""
 -- jax = "pad inputs to few shapes: each new one is compiled and searched anew"
 -- mxnet = "pad inputs to few shapes, or MXNET_CUDNN_AUTOTUNE_DEFAULT=0"
 -- any = "pad inputs to few shapes, or switch the search off"
 -- [params]
 -- repeated_step_pct = { type = "DOUBLE", default = 1, doc = "found above this share of the step, in percent" }
--- [columns]
--- rank = "process of the job"
--- problem = "what was found"
--- place = "layers that lose most"
--- saving_ns = "at most, per step"
--- confidence = "how sure, and why"
--- evidence = "one line per layer and direction"
 WITH call AS (
-    SELECT rank, layer, direction, step, total_ns, per, step_ns, input_shape, len(algorithms) > 1 AS is_search FROM counted_conv_calls
+    SELECT rank, layer, direction, step, total_ns, per, step_ns, input_shape, len(algorithms) > 1 AS is_search
+    FROM counted_conv_calls
 ), plain AS (
-    SELECT rank, layer, direction, min(total_ns) AS least_ns FROM call WHERE NOT is_search GROUP BY rank, layer, direction
+    SELECT rank, layer, direction, min(total_ns) AS least_ns FROM call WHERE NOT is_search
+    GROUP BY rank, layer, direction
 ), layers AS (
-    SELECT c.rank, c.layer, c.direction, count(*) AS calls, count(DISTINCT c.step) AS steps, count(DISTINCT c.input_shape) AS shapes,
+    SELECT c.rank, c.layer, c.direction, count(*) AS calls, count(DISTINCT c.step) AS steps,
+        count(DISTINCT c.input_shape) AS shapes,
         sum(greatest(c.total_ns - coalesce(p.least_ns, 0), 0) / c.per) AS lost_ns, any_value(c.step_ns) AS step_ns
-    FROM call c LEFT JOIN plain p ON p.rank = c.rank AND p.layer = c.layer AND p.direction IS NOT DISTINCT FROM c.direction
+    FROM call c LEFT JOIN plain p ON p.rank = c.rank AND p.layer = c.layer
+        AND p.direction IS NOT DISTINCT FROM c.direction
     WHERE c.is_search GROUP BY c.rank, c.layer, c.direction
 ), searched AS (
     SELECT rank, count(DISTINCT step) AS steps FROM call WHERE is_search GROUP BY rank
@@ -37,7 +38,8 @@ SELECT l.rank,
     'Above all in ' || nullif(arg_max(l.layer, l.lost_ns), '(no layer)') AS place, sum(l.lost_ns) AS saving_ns,
     if(max(l.shapes) > 1, 'high: several algorithms under one call, and shapes that change',
         'medium: several algorithms under one call; no change of shapes is recorded') AS confidence,
-    list(format('{} {}: {} calls with {} shapes, {:.3f} ms', l.layer, coalesce(l.direction, ''), l.calls, l.shapes, l.lost_ns / 1e6)
+    list(format('{} {}: {} calls with {} shapes, {:.3f} ms', l.layer, coalesce(l.direction, ''), l.calls, l.shapes,
+        l.lost_ns / 1e6)
         ORDER BY l.lost_ns DESC, l.layer, l.direction) AS evidence
 FROM layers l JOIN searched s USING (rank)
 GROUP BY l.rank

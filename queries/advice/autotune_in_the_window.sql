@@ -1,25 +1,29 @@
 -- title = "Algorithm search in a short run"
--- doc = "Kernels of convolutions that occur in the first iterations and never again. The bound is their time that nothing earlier on the device covers, spread over all recorded steps: also over those that other numbers leave out as warm-up, for the run takes that time all the same."
--- why = "The library tried several algorithms at the start; in a short run that search is part of what is measured, and where shapes change it comes again with every new shape."
--- cost = "Nothing if the search is only kept out of the measurement; a fixed choice may be slower than what a search finds."
--- unless = "The run is long: then the search pays for itself, and only the measurement should leave out the first steps."
+-- doc = """Kernels of convolutions that occur in the first iterations and never again. The bound is their time that
+-- nothing earlier on the device covers, spread over all recorded steps: also over those that other numbers leave out as
+-- warm-up, for the run takes that time all the same."""
+-- why = """The library tried several algorithms at the start; in a short run that search is part of what is measured,
+-- and where shapes change it comes again with every new shape."""
+-- cost = """Nothing if the search is only kept out of the measurement; a fixed choice may be slower than what a search
+-- finds."""
+-- unless = """The run is long: then the search pays for itself, and only the measurement should leave out the first
+-- steps."""
 -- needs = ["kernels", "conv_calls", "conv_iterations"]
 -- [fix]
--- pytorch = "measure after a few warm-up steps; torch.backends.cudnn.benchmark = False for runs of a few steps or of changing shapes"
--- tensorflow = "measure after a few warm-up steps; TF_CUDNN_USE_AUTOTUNE=0 for runs of a few steps or of changing shapes"
--- jax = "measure after the first steps; keep the result of the search with XLA_FLAGS=--xla_gpu_dump_autotune_results_to=FILE and --xla_gpu_load_autotune_results_from=FILE"
--- mxnet = "measure after a few warm-up batches; MXNET_CUDNN_AUTOTUNE_DEFAULT=0 for runs of a few steps or of changing shapes"
--- any = "leave the first steps out of the measurement; switch the search off for runs of a few steps or of changing shapes"
+-- pytorch = """measure after a few warm-up steps; torch.backends.cudnn.benchmark = False for runs of a few steps or of
+-- changing shapes"""
+-- tensorflow = """measure after a few warm-up steps; TF_CUDNN_USE_AUTOTUNE=0 for runs of a few steps or of changing
+-- shapes"""
+-- jax = """measure after the first steps; keep the result of the search with
+-- XLA_FLAGS=--xla_gpu_dump_autotune_results_to=FILE and --xla_gpu_load_autotune_results_from=FILE"""
+-- mxnet = """measure after a few warm-up batches; MXNET_CUDNN_AUTOTUNE_DEFAULT=0 for runs of a few steps or of changing
+-- shapes"""
+-- any = """leave the first steps out of the measurement; switch the search off for runs of a few steps or of changing
+-- shapes"""
 -- [params]
 -- search_first = { type = "BIGINT", default = 1, doc = "iterations in which a search may run" }
--- search_conv_pct = { type = "DOUBLE", default = 5, doc = "found above this share of the time in convolution calls, in percent" }
--- [columns]
--- rank = "process of the job"
--- problem = "what was found"
--- place = "where"
--- saving_ns = "at most, per step"
--- confidence = "how sure, and why"
--- evidence = "one line per kernel that lost"
+-- search_conv_pct = { type = "DOUBLE", default = 5, doc = """found above this share of the time in convolution calls,
+-- in percent""" }
 WITH recorded AS (
     SELECT rank, greatest(n_steps + n_warmup, 1) AS per FROM scope
 ), lost AS (
@@ -35,12 +39,15 @@ WITH recorded AS (
     FROM lost GROUP BY rank, name
 )
 SELECT k.rank,
-    format('{} launches of {} kernels run in the first of {} iterations and never again, for {:.3f} ms in all, {:.3f} ms for each of {} recorded steps{}.',
-        sum(launches), count(*), max(n_iterations), sum(own_ns) * any_value(r.per) / 1e6, sum(own_ns) / 1e6, any_value(r.per),
+    format('{} launches of {} kernels run in the first of {} iterations and never again, for {:.3f} ms in all, '
+        || '{:.3f} ms for each of {} recorded steps{}.',
+        sum(launches), count(*), max(n_iterations), sum(own_ns) * any_value(r.per) / 1e6, sum(own_ns) / 1e6,
+        any_value(r.per),
         if(bool_and(is_warmup), '; means of steps leave that step out, the time of the run does not', '')) AS problem,
     'The longest is ' || arg_max(name, own_ns) AS place, sum(own_ns) AS saving_ns,
     'medium: names that are gone after the start; start-up work of another kind could look the same' AS confidence,
-    list(format('{}: {} launches, {:.3f} ms per step', name, launches, own_ns / 1e6) ORDER BY own_ns DESC, name) AS evidence
+    list(format('{}: {} launches, {:.3f} ms per step', name, launches, own_ns / 1e6)
+        ORDER BY own_ns DESC, name) AS evidence
 FROM kinds k JOIN conv v USING (rank) JOIN recorded r USING (rank)
 GROUP BY k.rank
 HAVING 100.0 * sum(own_ns) > $search_conv_pct * any_value(v.conv_ns)

@@ -1,6 +1,9 @@
 -- title = "Bias before a batch normalisation"
--- doc = "Convolutions that add a bias and whose result goes into a batch normalisation: the next thing on the device that is no layout change, copy or cast. The bound is the time of the additions and of the bias's gradient that nothing earlier on the device covers; a bias fused into the convolution costs nothing that could be seen."
--- why = "The normalisation subtracts the mean, and with it any bias: the addition, its gradient and its weights change nothing."
+-- doc = """Convolutions that add a bias and whose result goes into a batch normalisation: the next thing on the device
+-- that is no layout change, copy or cast. The bound is the time of the additions and of the bias's gradient that
+-- nothing earlier on the device covers; a bias fused into the convolution costs nothing that could be seen."""
+-- why = """The normalisation subtracts the mean, and with it any bias: the addition, its gradient and its weights
+-- change nothing."""
 -- cost = "Nothing; a checkpoint with these biases needs its loading adapted."
 -- unless = "The normalisation uses fixed statistics from elsewhere."
 -- needs = ["conv_calls", "batch_norms"]
@@ -13,13 +16,6 @@
 -- any = "no bias in the convolution"
 -- [params]
 -- bias_norm_step_pct = { type = "DOUBLE", default = 0.5, doc = "found above this share of the step, in percent" }
--- [columns]
--- rank = "process of the job"
--- problem = "what was found"
--- place = "layers that lose most"
--- saving_ns = "at most, per step"
--- confidence = "how sure, and why"
--- evidence = "one line per layer"
 WITH every AS MATERIALIZED (
     SELECT id, rank, call_id, op_id, category, name, start_ns, alone_ns / per AS own_ns, step_ns FROM counted
 ), conv AS (
@@ -33,13 +29,16 @@ WITH every AS MATERIALIZED (
     FROM conv c ASOF JOIN later n ON n.rank = c.rank AND n.start_ns >= c.end_ns WHERE n.category = 'batch_norm'
 ), lost AS (
     SELECT v.rank, v.layer, e.name, e.own_ns, e.step_ns
-    FROM (SELECT DISTINCT op_id, rank, layer FROM counted_conv_calls v WHERE v.op_id IN (SELECT op_id FROM normed) OR (v.direction <> 'fprop'
+    FROM (SELECT DISTINCT op_id, rank, layer FROM counted_conv_calls v WHERE v.op_id IN (SELECT op_id FROM normed)
+        OR (v.direction <> 'fprop'
         AND (v.rank, v.layer, v.filter_shape) IN (SELECT (rank, layer, filter_shape) FROM normed))) v
     JOIN every e ON e.call_id = v.op_id AND e.category = 'bias'
 ), kinds AS (
-    SELECT rank, layer, count(DISTINCT name) AS n, sum(own_ns) AS own_ns, any_value(step_ns) AS step_ns FROM lost GROUP BY rank, layer
+    SELECT rank, layer, count(DISTINCT name) AS n, sum(own_ns) AS own_ns, any_value(step_ns) AS step_ns FROM lost
+    GROUP BY rank, layer
 )
-SELECT rank, format('{} layers add a bias that the batch normalisation after them takes away again.', count(*)) AS problem,
+SELECT rank, format('{} layers add a bias that the batch normalisation after them takes away again.',
+    count(*)) AS problem,
     'Above all in ' || nullif(arg_max(layer, own_ns), '(no layer)') AS place, sum(own_ns) AS saving_ns,
     'high: the normalisation follows the convolution on the device' AS confidence,
     list(format('{}: {:.3f} ms', layer, own_ns / 1e6) ORDER BY own_ns DESC, layer) AS evidence

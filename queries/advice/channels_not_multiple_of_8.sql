@@ -1,6 +1,10 @@
 -- title = "Channel counts that tensor cores cannot fill"
--- doc = "Convolutions and matrix products in half precision or TF32, on a device with tensor cores, whose channels, rows, columns or summed dimension are no multiple of 8. An input of at most four channels is an image and left out, and so are depthwise convolutions. The bound is their time beyond the least that the peak of the device allows, as far as nothing earlier on the device covers it."
--- why = "Tensor cores work on tiles of 8 or 16 values: other sizes are padded by extra kernels, or computed by slower ones."
+-- doc = """Convolutions and matrix products in half precision or TF32, on a device with tensor cores, whose channels,
+-- rows, columns or summed dimension are no multiple of 8. An input of at most four channels is an image and left out,
+-- and so are depthwise convolutions. The bound is their time beyond the least that the peak of the device allows, as
+-- far as nothing earlier on the device covers it."""
+-- why = """Tensor cores work on tiles of 8 or 16 values: other sizes are padded by extra kernels, or computed by slower
+-- ones."""
 -- cost = "A few more weights than the model asks for."
 -- unless = "The size is given from outside (classes, vocabulary): pad only the tensor then."
 -- needs = ["kernels", "peaks", "shapes"]
@@ -13,24 +17,22 @@
 -- any = "channels as multiples of 8"
 -- [params]
 -- odd_step_pct = { type = "DOUBLE", default = 1, doc = "found above this share of the step, in percent" }
--- [columns]
--- rank = "process of the job"
--- problem = "what was found"
--- place = "layer or operator that loses most"
--- saving_ns = "at most, per step"
--- confidence = "how sure, and why"
--- evidence = "one line per shape"
 WITH able AS (
     SELECT rank, max(tf32_flop_per_s) AS tf32, max(fp16_flop_per_s) AS fp16 FROM device_peaks
     WHERE is_used AND has_tensor_cores GROUP BY rank
 ), own AS (
-    SELECT call_id, sum(alone_ns) / nullif(sum(dur_ns), 0) AS part FROM counted WHERE call_id IS NOT NULL GROUP BY call_id
+    SELECT call_id, sum(alone_ns) / nullif(sum(dur_ns), 0) AS part FROM counted WHERE call_id IS NOT NULL
+    GROUP BY call_id
 ), conv AS (
-    SELECT v.rank, v.layer AS place, format('{} {} filter {}', v.layer, v.direction, array_to_string(v.filter_shape, ' x ')) AS what,
-        v.total_ns * o.part / v.per AS own_ns, v.total_ns / v.per AS total_ns, f.direct_floor_ns / v.per AS floor_ns, v.step_ns
-    FROM counted_conv_calls v JOIN conv_costs k ON k.op_id = v.op_id AND k.direction = v.direction JOIN own o ON o.call_id = v.op_id
+    SELECT v.rank, v.layer AS place,
+        format('{} {} filter {}', v.layer, v.direction, array_to_string(v.filter_shape, ' x ')) AS what,
+        v.total_ns * o.part / v.per AS own_ns, v.total_ns / v.per AS total_ns,
+        f.direct_floor_ns / v.per AS floor_ns, v.step_ns
+    FROM counted_conv_calls v JOIN conv_costs k ON k.op_id = v.op_id AND k.direction = v.direction
+    JOIN own o ON o.call_id = v.op_id
     LEFT JOIN conv_floors f ON f.op_id = v.op_id AND f.direction = v.direction
-    WHERE k.arithmetic IN ('fp16', 'bf16', 'tf32') AND (v.filter_shape[1] % 8 <> 0 OR v.filter_shape[2] % 8 <> 0 AND v.filter_shape[2] > 4)
+    WHERE k.arithmetic IN ('fp16', 'bf16', 'tf32') AND (v.filter_shape[1] % 8 <> 0 OR v.filter_shape[2] % 8 <> 0
+        AND v.filter_shape[2] > 4)
         AND NOT (v.groups > 1 AND v.filter_shape[2] = 1)
 ), product AS (
     SELECT c.rank, c.op_id, any_value(coalesce(c.layer, c.op_name)) AS place, sum(c.alone_ns / c.per) AS own_ns,
@@ -43,11 +45,13 @@ WITH able AS (
     FROM product p JOIN matmul_shapes m ON m.op_id = p.op_id JOIN able a ON a.rank = p.rank
     WHERE (p.is_tf32 OR regexp_matches(m.dtype, '(?i)half|bfloat16')) AND (m.m % 8 <> 0 OR m.n % 8 <> 0 OR m.k % 8 <> 0)
 ), kinds AS (
-    SELECT rank, place, what, sum(least(own_ns, greatest(total_ns - coalesce(floor_ns, 0), 0))) AS lost_ns, sum(own_ns) AS own_ns,
+    SELECT rank, place, what, sum(least(own_ns, greatest(total_ns - coalesce(floor_ns, 0), 0))) AS lost_ns,
+        sum(own_ns) AS own_ns,
         any_value(step_ns) AS step_ns
     FROM (FROM conv UNION ALL FROM gemm) GROUP BY rank, place, what
 )
-SELECT k.rank, format('{} shapes of convolutions and products take {:.3f} ms on tiles that they do not fill.', count(*), sum(k.own_ns) / 1e6) AS problem,
+SELECT k.rank, format('{} shapes of convolutions and products take {:.3f} ms on tiles that they do not fill.', count(*),
+    sum(k.own_ns) / 1e6) AS problem,
     'Above all in ' || nullif(arg_max(k.place, k.lost_ns), '(no layer)') AS place, sum(k.lost_ns) AS saving_ns,
     'medium: the sizes are recorded; what the padding costs is not' AS confidence,
     list(format('{}: {:.3f} ms', k.what, k.own_ns / 1e6) ORDER BY k.lost_ns DESC, k.what)[:20] AS evidence

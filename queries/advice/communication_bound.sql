@@ -1,31 +1,31 @@
 -- title = "More communication than computation"
--- doc = "Ranks whose collectives run longer per step than everything that they compute. The bound is the communication that nothing hides: with less of it, or more computation per exchange, no step can gain more."
--- why = "Even hidden perfectly the exchange then sets the step's time. Gradients have the same size whatever the batch, so with little work per rank theirs takes longest."
+-- doc = """Ranks whose collectives run longer per step than everything that they compute. The bound is the
+-- communication that nothing hides: with less of it, or more computation per exchange, no step can gain more."""
+-- why = """Even hidden perfectly the exchange then sets the step's time. Gradients have the same size whatever the
+-- batch, so with little work per rank theirs takes longest."""
 -- cost = "Larger batches need memory and other learning rates; compression changes gradients."
 -- unless = "The ranks mostly wait for a slower one: compare their step times first."
 -- needs = ["communication"]
 -- [fix]
--- pytorch = "a larger batch per rank, model.no_sync() over several micro-batches, DDP's fp16_compress_hook or bf16_compress_hook; fewer ranks; NCCL over NVLink or InfiniBand (NCCL_DEBUG=INFO shows the way taken)"
--- pytorch_cpu = "a larger batch per rank, model.no_sync() over several micro-batches, DDP's bf16_compress_hook; fewer ranks with more threads each"
+-- pytorch = """a larger batch per rank, model.no_sync() over several micro-batches, DDP's fp16_compress_hook or
+-- bf16_compress_hook; fewer ranks; NCCL over NVLink or InfiniBand (NCCL_DEBUG=INFO shows the way taken)"""
+-- pytorch_cpu = """a larger batch per rank, model.no_sync() over several micro-batches, DDP's bf16_compress_hook; fewer
+-- ranks with more threads each"""
 -- tensorflow = "a larger batch per replica; NcclAllReduce in MirroredStrategy; bf16 gradients"
 -- jax = "a larger batch per device, gradient accumulation, bf16 gradients"
 -- mxnet = "a larger batch per worker; kvstore='nccl' or 'device' instead of 'local'; gradient compression"
--- any = "a larger batch per rank, an all-reduce instead of a parameter server, gradients in half precision; check the topology (PCIe ACS, NVLink)"
+-- any = """a larger batch per rank, an all-reduce instead of a parameter server, gradients in half precision; check the
+-- topology (PCIe ACS, NVLink)"""
 -- [params]
--- comm_to_compute_pct = { type = "DOUBLE", default = 100, doc = "found where communication takes more than this share of the computing time, in percent" }
--- [columns]
--- rank = "process of the job"
--- problem = "what was found"
--- place = "kind that takes longest"
--- saving_ns = "at most, per step"
--- confidence = "how sure, and why"
--- evidence = "one line per kind"
+-- comm_to_compute_pct = { type = "DOUBLE", default = 100, doc = """found where communication takes more than this share
+-- of the computing time, in percent""" }
 WITH sent AS (
     SELECT rank, lower(kind) AS kind, own_ns, own_ns - hidden_ns AS exposed_ns, size_bytes, per
     FROM exchanges
     WHERE is_counted
 ), kinds AS (
-    SELECT rank, kind, count(*) / any_value(per) AS calls, sum(own_ns / per) AS own_ns, sum(exposed_ns / per) AS exposed_ns,
+    SELECT rank, kind, count(*) / any_value(per) AS calls, sum(own_ns / per) AS own_ns,
+        sum(exposed_ns / per) AS exposed_ns,
         sum(size_bytes / per) AS size_bytes
     FROM sent GROUP BY rank, kind
 ), compute AS (
@@ -35,10 +35,12 @@ WITH sent AS (
         FROM counted WHERE category <> 'communication' AND kind <> 'copy')
     GROUP BY rank
 )
-SELECT k.rank, format('Collectives run for {:.3f} ms, computing takes {:.3f} ms.', sum(own_ns) / 1e6, any_value(c.compute_ns) / 1e6) AS problem,
+SELECT k.rank, format('Collectives run for {:.3f} ms, computing takes {:.3f} ms.', sum(own_ns) / 1e6,
+    any_value(c.compute_ns) / 1e6) AS problem,
     'Above all in ' || nullif(arg_max(kind, own_ns), '(not told)') AS place, sum(exposed_ns) AS saving_ns,
     'high for the times; how much of them is waiting for other ranks one rank cannot show' AS confidence,
-    list(format('{}: {:.1f} calls, {:.3f} ms{}', kind, calls, own_ns / 1e6, coalesce(format(', {:.2f} MB', size_bytes / 1e6), ''))
+    list(format('{}: {:.1f} calls, {:.3f} ms{}', kind, calls, own_ns / 1e6,
+        coalesce(format(', {:.2f} MB', size_bytes / 1e6), ''))
         ORDER BY own_ns DESC, kind) AS evidence
 FROM kinds k JOIN compute c USING (rank)
 GROUP BY k.rank

@@ -1,31 +1,32 @@
 -- title = "Communication that nothing hides"
--- doc = "Time in which a collective ran and nothing computed on the same rank. The bound is that time; some of it is waiting for slower ranks, which no option of the communication takes away."
--- why = "Ranks exchange while nothing computes. Gradients sent in buckets as soon as they are ready run beside the backward pass; other exchanges run beside what does not need their result, if started before it."
+-- doc = """Time in which a collective ran and nothing computed on the same rank. The bound is that time; some of it is
+-- waiting for slower ranks, which no option of the communication takes away."""
+-- why = """Ranks exchange while nothing computes. Gradients sent in buckets as soon as they are ready run beside the
+-- backward pass; other exchanges run beside what does not need their result, if started before it."""
 -- cost = "Device memory for the buckets; kernels beside a collective run a little slower."
 -- unless = "The ranks wait for a slower one: compare their step times first."
 -- needs = ["communication"]
 -- [fix]
--- pytorch = "DistributedDataParallel (not DataParallel) with the nccl backend; bucket_cap_mb and static_graph=True; no find_unused_parameters; gradient accumulation under no_sync(); for FSDP forward_prefetch and backward_prefetch; for the all-to-all of embeddings async_op=True, awaited where the result is needed"
--- pytorch_cpu = "DistributedDataParallel's bucket_cap_mb and static_graph=True; no find_unused_parameters; gradient accumulation under no_sync(); gloo over the fastest network (GLOO_SOCKET_IFNAME)"
--- tensorflow = "tf.distribute.MirroredStrategy with NcclAllReduce; tf.distribute.experimental.CommunicationOptions(bytes_per_pack=...)"
+-- pytorch = """DistributedDataParallel (not DataParallel) with the nccl backend; bucket_cap_mb and static_graph=True;
+-- no find_unused_parameters; gradient accumulation under no_sync(); for FSDP forward_prefetch and backward_prefetch;
+-- for the all-to-all of embeddings async_op=True, awaited where the result is needed"""
+-- pytorch_cpu = """DistributedDataParallel's bucket_cap_mb and static_graph=True; no find_unused_parameters; gradient
+-- accumulation under no_sync(); gloo over the fastest network (GLOO_SOCKET_IFNAME)"""
+-- tensorflow = """tf.distribute.MirroredStrategy with NcclAllReduce;
+-- tf.distribute.experimental.CommunicationOptions(bytes_per_pack=...)"""
 -- jax = "XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true"
 -- mxnet = "kvstore='nccl', or Horovod; priorities by layer in push and pull"
--- any = "all-reduce instead of a parameter server, in buckets during the backward pass; larger batches; check the links between the devices"
+-- any = """all-reduce instead of a parameter server, in buckets during the backward pass; larger batches; check the
+-- links between the devices"""
 -- [params]
 -- exposed_step_pct = { type = "DOUBLE", default = 10, doc = "found above this share of the step, in percent" }
--- [columns]
--- rank = "process of the job"
--- problem = "what was found"
--- place = "kind that loses most"
--- saving_ns = "at most, per step"
--- confidence = "how sure, and why"
--- evidence = "one line per kind"
 WITH sent AS (
     SELECT rank, lower(kind) AS kind, own_ns - hidden_ns AS exposed_ns, own_ns, per, step_ns
     FROM exchanges
     WHERE is_counted
 ), kinds AS (
-    SELECT rank, kind, count(*) / any_value(per) AS calls, sum(exposed_ns / per) AS exposed_ns, sum(own_ns / per) AS own_ns,
+    SELECT rank, kind, count(*) / any_value(per) AS calls, sum(exposed_ns / per) AS exposed_ns,
+        sum(own_ns / per) AS own_ns,
         any_value(step_ns) AS step_ns
     FROM sent GROUP BY rank, kind
 )
@@ -34,7 +35,8 @@ SELECT rank,
         if(has_device, 'nothing computes', 'no recorded operator runs')) AS problem,
     'Above all in ' || nullif(arg_max(kind, exposed_ns), '(not told)') AS place, sum(exposed_ns) AS saving_ns,
     if(has_device, 'high for the time; how much of it is waiting for other ranks one rank cannot show',
-        'medium: a processor may compute what is no operator; how much is waiting for other ranks one rank cannot show') AS confidence,
+        'medium: a processor may compute what is no operator; how much is waiting for other ranks one rank cannot '
+        || 'show') AS confidence,
     list(format('{}: {:.1f} calls, {:.3f} ms, exposed {:.3f} ms', kind, calls, own_ns / 1e6, exposed_ns / 1e6)
         ORDER BY exposed_ns DESC, kind) AS evidence
 FROM (SELECT *, rank IN (SELECT rank FROM raw.kernels) AS has_device FROM kinds)

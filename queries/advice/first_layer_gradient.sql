@@ -1,12 +1,19 @@
 -- title = "Gradient of the input"
--- doc = "The input gradient (dgrad) of the convolution that runs first in a step and reads few channels, so an image and not the output of another layer; or, where no shapes are recorded, the input gradient after which in every step that is no warm-up a copy of the size of the largest upload goes to the host. The bound is the time of everything in that call that computes it, and of that copy, as far as nothing earlier on the device covers it."
--- why = "The first layer's input is data, so nobody uses its gradient, and with its large spatial size it is among the dearest."
+-- doc = """The input gradient (dgrad) of the convolution that runs first in a step and reads few channels, so an image
+-- and not the output of another layer; or, where no shapes are recorded, the input gradient after which in every step
+-- that is no warm-up a copy of the size of the largest upload goes to the host. The bound is the time of everything in
+-- that call that computes it, and of that copy, as far as nothing earlier on the device covers it."""
+-- why = """The first layer's input is data, so nobody uses its gradient, and with its large spatial size it is among
+-- the dearest."""
 -- cost = "Nothing."
--- unless = "The gradient of the input is wanted (adversarial examples, style transfer, saliency), or trained layers come before."
+-- unless = """The gradient of the input is wanted (adversarial examples, style transfer, saliency), or trained layers
+-- come before."""
 -- needs = ["conv_gradients", "conv_shapes_or_copies"]
 -- [fix]
--- pytorch = "an input with requires_grad=False (the default; look for input.requires_grad_() or checkpointing that sets it), and no .cpu() of its .grad"
--- tensorflow = "tape.gradient(loss, model.trainable_variables) without tape.watch(input); in TensorFlow 1 tf.gradients(loss, tf.trainable_variables()), not of the input"
+-- pytorch = """an input with requires_grad=False (the default; look for input.requires_grad_() or checkpointing that
+-- sets it), and no .cpu() of its .grad"""
+-- tensorflow = """tape.gradient(loss, model.trainable_variables) without tape.watch(input); in TensorFlow 1
+-- tf.gradients(loss, tf.trainable_variables()), not of the input"""
 -- jax = "argnums of jax.grad without the input"
 -- mxnet = "no attach_grad() on the data; Module.bind(inputs_need_grad=False)"
 -- keras = "no GradientTape.watch on the input"
@@ -14,20 +21,15 @@
 -- [params]
 -- first_channels = { type = "BIGINT", default = 4, doc = "an input of at most this many channels is an image" }
 -- input_from_bytes = { type = "BIGINT", default = 65536, doc = "an upload of at least this size may be the input" }
--- [columns]
--- rank = "process of the job"
--- problem = "what was found"
--- place = "the layer, where known"
--- saving_ns = "at most, per step"
--- confidence = "how sure, and why"
--- evidence = "what computes the gradient, and the copies of it"
 WITH lost AS (
-    SELECT c.rank, if(c.kind = 'copy', 'DtoH copy of ' || g.size_bytes || ' bytes', c.name) AS name, c.alone_ns / c.per AS own_ns,
+    SELECT c.rank, if(c.kind = 'copy', 'DtoH copy of ' || g.size_bytes || ' bytes', c.name) AS name,
+        c.alone_ns / c.per AS own_ns,
         if(c.is_continued, 0, 1.0 / c.per) AS calls, g.layer, g.input_shape, g.size_bytes
     FROM counted c JOIN input_gradients g ON g.id = c.id
     WHERE g.channels <= $first_channels OR g.size_bytes >= $input_from_bytes
 ), kinds AS (
-    SELECT rank, name, sum(calls) AS calls, sum(own_ns) AS own_ns, any_value(layer) AS layer, any_value(input_shape) AS input_shape,
+    SELECT rank, name, sum(calls) AS calls, sum(own_ns) AS own_ns, any_value(layer) AS layer,
+        any_value(input_shape) AS input_shape,
         any_value(size_bytes) AS size_bytes
     FROM lost GROUP BY rank, name
 )
@@ -38,7 +40,8 @@ SELECT rank,
             any_value(size_bytes) / 1e6)) AS problem,
     'Layer ' || any_value(layer) AS place, sum(own_ns) AS saving_ns,
     coalesce('high if nothing before this layer is trained: ' || any_value(input_shape)[2]
-        || ' input channels say that it reads data', 'medium: size and order agree; what the copy holds is not recorded')
+        || ' input channels say that it reads data',
+        'medium: size and order agree; what the copy holds is not recorded')
         AS confidence,
     list(format('{}: {:.1f} calls and {:.3f} ms', name, calls, own_ns / 1e6) ORDER BY own_ns DESC, name) AS evidence
 FROM kinds

@@ -1,11 +1,16 @@
 -- title = "The host waits for the device inside the step"
--- doc = "Calls that make the host wait (synchronisations, blocking copies) after which the device has run dry: the next thing it does starts after the call has ended, and everything before ended earlier. The bound is those idle stretches, each counted once; what the host did in them besides waiting is in them too."
--- why = "The host queues work ahead of the device. A value that the program reads (.item(), float(loss), printing) or a blocking copy makes it wait until the queue is empty, and the device then waits for the host to fill it again."
+-- doc = """Calls that make the host wait (synchronisations, blocking copies) after which the device has run dry: the
+-- next thing it does starts after the call has ended, and everything before ended earlier. The bound is those idle
+-- stretches, each counted once; what the host did in them besides waiting is in them too."""
+-- why = """The host queues work ahead of the device. A value that the program reads (.item(), float(loss), printing) or
+-- a blocking copy makes it wait until the queue is empty, and the device then waits for the host to fill it again."""
 -- cost = "Values are seen later or less often."
 -- unless = "The program decides on the value in every step."
 -- needs = ["steps", "runtime_calls"]
 -- [fix]
--- pytorch = "no .item(), .cpu(), .numpy(), print(tensor), tensor == value in if, nonzero() or boolean indexing inside the step; .to(device, non_blocking=True) from pinned memory; torch.cuda.set_sync_debug_mode('warn') shows each place"
+-- pytorch = """no .item(), .cpu(), .numpy(), print(tensor), tensor == value in if, nonzero() or boolean indexing inside
+-- the step; .to(device, non_blocking=True) from pinned memory; torch.cuda.set_sync_debug_mode('warn') shows each
+-- place"""
 -- tensorflow = "no .numpy() or float() of results inside the loop; steps_per_execution=n"
 -- jax = "no float(x), np.asarray(x) or block_until_ready inside the loop"
 -- mxnet = "no asnumpy(), asscalar() or wait_to_read() inside the loop"
@@ -13,35 +18,36 @@
 -- any = "read results every n steps"
 -- [params]
 -- wait_step_pct = { type = "DOUBLE", default = 5, doc = "found above this share of the step, in percent" }
--- [columns]
--- rank = "process of the job"
--- problem = "what was found"
--- place = "operators or calls that lose most"
--- saving_ns = "at most, per step"
--- confidence = "how sure, and why"
--- evidence = "one line per call and operator"
 WITH call AS (
     SELECT a.id, a.rank, a.step, a.start_ns + a.dur_ns AS end_ns, regexp_replace(a.name, '_v\d+$', '') AS name,
         coalesce(o.name, '(no operator)') AS operator
     FROM raw.api_calls a LEFT JOIN raw.ops o ON o.id = a.op_id
-    WHERE regexp_matches(a.name, '(?i)(stream|device|ctx|context|event)synchronize|^(cuda|hip|cu)Memcpy(_v\d+|HtoD|DtoH|HtoD_v2|DtoH_v2|WithStream)?$')
+    WHERE regexp_matches(a.name, '(?i)(stream|device|ctx|context|event)synchronize')
+        OR regexp_matches(a.name, '(?i)^(cuda|hip|cu)Memcpy(_v\d+|HtoD|DtoH|HtoD_v2|DtoH_v2|WithStream)?$')
         AND (a.rank, a.step) IN (SELECT (rank, step) FROM step_times WHERE NOT is_warmup)
 ), drained AS (
-    SELECT c.id, c.rank, c.step, c.name, c.operator, n.device, n.covered_until_ns AS from_ns, n.start_ns - n.covered_until_ns AS wait_ns,
+    SELECT c.id, c.rank, c.step, c.name, c.operator, n.device, n.covered_until_ns AS from_ns,
+        n.start_ns - n.covered_until_ns AS wait_ns,
         n.per, n.step_ns
-    FROM call c ASOF JOIN (FROM counted WHERE kind IN ('kernel', 'copy')) n ON n.rank = c.rank AND n.start_ns >= c.end_ns
+    FROM call c ASOF JOIN (FROM counted WHERE kind IN ('kernel', 'copy')) n ON n.rank = c.rank
+        AND n.start_ns >= c.end_ns
     WHERE n.step = c.step AND n.covered_until_ns <= c.end_ns
     -- Of several calls in one idle stretch the last one lets the host go on.
     QUALIFY row_number() OVER (PARTITION BY n.id ORDER BY c.end_ns DESC, c.id) = 1
 ), kinds AS (
-    SELECT rank, name, operator, count(*) / any_value(per) AS calls, sum(wait_ns / per) AS wait_ns, any_value(step_ns) AS step_ns
+    SELECT rank, name, operator, count(*) / any_value(per) AS calls, sum(wait_ns / per) AS wait_ns,
+        any_value(step_ns) AS step_ns
     FROM drained GROUP BY rank, name, operator
 )
-SELECT rank, format('{:.1f} times the host waits until the device has nothing left to do, and the device then waits {:.3f} ms.', sum(calls),
+SELECT rank,
+    format('{:.1f} times the host waits until the device has nothing left to do, and the device then waits {:.3f} ms.',
+    sum(calls),
         sum(wait_ns) / 1e6) AS problem,
-    'Above all after ' || arg_max(coalesce(nullif(operator, '(no operator)'), name), wait_ns) AS place, sum(wait_ns) AS saving_ns,
+    'Above all after ' || arg_max(coalesce(nullif(operator, '(no operator)'), name), wait_ns) AS place,
+    sum(wait_ns) AS saving_ns,
     'medium: the device is idle after the call; work of the host may have kept it waiting anyway' AS confidence,
-    list(format('{} under {}: {:.1f} times, {:.3f} ms', name, operator, calls, wait_ns / 1e6) ORDER BY wait_ns DESC, name, operator) AS evidence
+    list(format('{} under {}: {:.1f} times, {:.3f} ms', name, operator, calls, wait_ns / 1e6)
+        ORDER BY wait_ns DESC, name, operator) AS evidence
 FROM kinds
 GROUP BY rank
 HAVING 100.0 * sum(wait_ns) > $wait_step_pct * any_value(step_ns)

@@ -1,36 +1,38 @@
 -- title = "Narrower vectors than the processor has"
--- doc = "The CPU library says that it uses at most an instruction set narrower than the processor's, or no implementation's name shows a wider one. The bound is the share of the primitives' time by which wider vectors could shorten it."
+-- doc = """The CPU library says that it uses at most an instruction set narrower than the processor's, or no
+-- implementation's name shows a wider one. The bound is the share of the primitives' time by which wider vectors could
+-- shorten it."""
 -- why = "Each instruction handles a half or a quarter of the numbers it could."
 -- cost = "Wide vectors lower the clock of some older processors."
 -- unless = "The limit was set for equal results on several machines, or a virtual machine hides the wider sets."
 -- needs = ["primitives", "simd"]
 -- [fix]
 -- pytorch = "unset ONEDNN_MAX_CPU_ISA (DNNL_MAX_CPU_ISA) and ATEN_CPU_CAPABILITY"
--- tensorflow = "unset ONEDNN_MAX_CPU_ISA (DNNL_MAX_CPU_ISA); a build for the processor (-march=native) for what is not oneDNN"
+-- tensorflow = """unset ONEDNN_MAX_CPU_ISA (DNNL_MAX_CPU_ISA); a build for the processor (-march=native) for what is
+-- not oneDNN"""
 -- any = "unset ONEDNN_MAX_CPU_ISA (DNNL_MAX_CPU_ISA)"
 -- [params]
--- isa_step_pct = { type = "DOUBLE", default = 1, doc = "found where the bound is more than this share of the step, in percent" }
--- [columns]
--- rank = "process of the job"
--- problem = "what was found"
--- place = "nothing: it concerns every primitive"
--- saving_ns = "at most, per step"
--- confidence = "how sure, and why"
--- evidence = "one line per implementation"
+-- isa_step_pct = { type = "DOUBLE", default = 1, doc = """found where the bound is more than this share of the step, in
+-- percent""" }
 WITH narrow AS (
-    SELECT rank, used_simd_bits, simd_bits, environment->>'$.ONEDNN_MAX_CPU_ISA' AS wanted FROM processes WHERE used_simd_bits < simd_bits
+    SELECT rank, used_simd_bits, simd_bits, environment->>'$.ONEDNN_MAX_CPU_ISA' AS wanted FROM processes
+    WHERE used_simd_bits < simd_bits
 ), used AS (
-    SELECT c.rank, p.kind || ' ' || coalesce(nullif(p.impl, ''), '(no name)') AS impl, count(*) / any_value(c.per) AS calls,
+    SELECT c.rank, p.kind || ' ' || coalesce(nullif(p.impl, ''), '(no name)') AS impl,
+        count(*) / any_value(c.per) AS calls,
         sum(c.alone_ns / c.per) AS own_ns, any_value(c.step_ns) AS step_ns
     FROM counted c JOIN primitives p ON p.id = c.id WHERE c.rank IN (SELECT rank FROM narrow) GROUP BY ALL
 )
 SELECT n.rank,
-    format('The library uses vectors of {} bits, the processor has {}{}.', any_value(n.used_simd_bits), any_value(n.simd_bits),
+    format('The library uses vectors of {} bits, the processor has {}{}.', any_value(n.used_simd_bits),
+        any_value(n.simd_bits),
         coalesce(' (ONEDNN_MAX_CPU_ISA=' || any_value(n.wanted) || ')', '')) AS problem,
     NULL AS place, sum(u.own_ns) * (1 - any_value(n.used_simd_bits) / any_value(n.simd_bits)) AS saving_ns,
     'high that they are narrower; memory-bound primitives gain less' AS confidence,
-    list(format('{}: {:.1f} calls and {:.3f} ms', u.impl, u.calls, u.own_ns / 1e6) ORDER BY u.own_ns DESC, u.impl) AS evidence
+    list(format('{}: {:.1f} calls and {:.3f} ms', u.impl, u.calls, u.own_ns / 1e6)
+        ORDER BY u.own_ns DESC, u.impl) AS evidence
 FROM narrow n JOIN used u USING (rank)
 GROUP BY n.rank
-HAVING 100.0 * sum(u.own_ns) * (1 - any_value(n.used_simd_bits) / any_value(n.simd_bits)) > $isa_step_pct * any_value(u.step_ns)
+HAVING 100.0 * sum(u.own_ns) * (1 - any_value(n.used_simd_bits) / any_value(n.simd_bits)) > $isa_step_pct
+    * any_value(u.step_ns)
 ORDER BY n.rank

@@ -1,11 +1,15 @@
 -- title = "The device waits for launches"
--- doc = "Idle stretches of the device before kernels whose launching call ended after everything before had ended, where most kernels are short. The bound is those stretches; longer ones than a launch explains (loading, synchronisation) are not counted."
--- why = "The kernels are so short that the host cannot launch them as fast as the device runs them; fewer launches, or launches prepared once, let the device run on."
+-- doc = """Idle stretches of the device before kernels whose launching call ended after everything before had ended,
+-- where most kernels are short. The bound is those stretches; longer ones than a launch explains (loading,
+-- synchronisation) are not counted."""
+-- why = """The kernels are so short that the host cannot launch them as fast as the device runs them; fewer launches,
+-- or launches prepared once, let the device run on."""
 -- cost = "Compile time and memory for graphs; shapes and addresses must not change in a captured graph."
 -- unless = "The step is only traced slowly: profilers make launches dearer, so check the step time without one."
 -- needs = ["launches", "steps"]
 -- [fix]
--- pytorch = "torch.compile(model, mode='reduce-overhead') or torch.cuda.graphs; optimizer with fused=True or foreach=True; larger batches"
+-- pytorch = """torch.compile(model, mode='reduce-overhead') or torch.cuda.graphs; optimizer with fused=True or
+-- foreach=True; larger batches"""
 -- tensorflow = "tf.function(jit_compile=True), steps_per_execution, larger batches"
 -- jax = "jax.jit around the whole step, lax.scan over steps; larger batches"
 -- mxnet = "net.hybridize(static_alloc=True, static_shape=True)"
@@ -14,15 +18,9 @@
 -- [params]
 -- launch_step_pct = { type = "DOUBLE", default = 10, doc = "found above this share of the step, in percent" }
 -- launch_short_ns = { type = "BIGINT", default = 10000, doc = "a kernel is short below this duration" }
--- launch_short_pct = { type = "DOUBLE", default = 50, doc = "and where more than this share of the kernels is short, in percent" }
+-- launch_short_pct = { type = "DOUBLE", default = 50, doc = """and where more than this share of the kernels is short,
+-- in percent""" }
 -- launch_gap_ns = { type = "BIGINT", default = 100000, doc = "a longer idle stretch is not counted" }
--- [columns]
--- rank = "process of the job"
--- problem = "what was found"
--- place = "operator before which the device waits longest"
--- saving_ns = "at most, per step"
--- confidence = "how sure, and why"
--- evidence = "one line per operator"
 WITH kernel AS (
     SELECT c.rank, coalesce(c.op_name, '(no operator)') AS operator, c.dur_ns, c.per, c.step_ns,
         if(c.start_ns > c.covered_until_ns AND a.start_ns + a.dur_ns > c.covered_until_ns
@@ -30,7 +28,8 @@ WITH kernel AS (
     FROM counted c JOIN raw.kernels k ON k.id = c.id LEFT JOIN raw.api_calls a ON a.id = k.launch_id
     WHERE c.kind = 'kernel'
 ), operators AS (
-    SELECT rank, operator, count(*) AS kernels, count(*) FILTER (dur_ns < $launch_short_ns) AS short, any_value(per) AS per,
+    SELECT rank, operator, count(*) AS kernels, count(*) FILTER (dur_ns < $launch_short_ns) AS short,
+        any_value(per) AS per,
         sum(wait_ns / per) AS wait_ns, any_value(step_ns) AS step_ns
     FROM kernel GROUP BY rank, operator
 )

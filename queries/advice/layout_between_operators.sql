@@ -1,27 +1,27 @@
 -- title = "Layout changes between operators"
--- doc = "Kernels and primitives outside convolution calls that only reorder a tensor's elements; reorders of activations by a CPU's library are plain_layout_on_cpu. The bound is their time that nothing earlier on the device covers."
--- why = "The program or the framework transposes tensors between operators that want different layouts; one layout throughout needs none of it."
+-- doc = """Kernels and primitives outside convolution calls that only reorder a tensor's elements; reorders of
+-- activations by a CPU's library are plain_layout_on_cpu. The bound is their time that nothing earlier on the device
+-- covers."""
+-- why = """The program or the framework transposes tensors between operators that want different layouts; one layout
+-- throughout needs none of it."""
 -- cost = "No memory and no accuracy."
--- unless = "The transpose is part of the model (attention heads, sequence first): then a fused operator avoids it, not a layout."
+-- unless = """The transpose is part of the model (attention heads, sequence first): then a fused operator avoids it,
+-- not a layout."""
 -- needs = ["activities"]
 -- [fix]
--- pytorch = "one memory format throughout: model and input to torch.channels_last, no .permute(...).contiguous() between layers; torch.compile fuses what remains"
--- tensorflow = "data_format='NCHW' (channels_first) in every layer on a GPU in fp32, NHWC with mixed precision on tensor cores, and no tf.transpose between them"
+-- pytorch = """one memory format throughout: model and input to torch.channels_last, no .permute(...).contiguous()
+-- between layers; torch.compile fuses what remains"""
+-- tensorflow = """data_format='NCHW' (channels_first) in every layer on a GPU in fp32, NHWC with mixed precision on
+-- tensor cores, and no tf.transpose between them"""
 -- jax = "one dimension_numbers in every convolution; jit the whole step so that XLA removes what it can"
 -- mxnet = "one layout in every layer"
 -- keras = "one image_data_format, no Permute layers"
 -- any = "keep tensors in one layout from input to loss"
 -- [params]
 -- layout_device_pct = { type = "DOUBLE", default = 5, doc = "found above this share of device time, in percent" }
--- [columns]
--- rank = "process of the job"
--- problem = "what was found"
--- place = "operator that loses most"
--- saving_ns = "at most, per step"
--- confidence = "how sure, and why"
--- evidence = "one line per kernel or primitive and operator"
 WITH every AS MATERIALIZED (
-    SELECT id, rank, name, op_name, category, call_id, alone_ns / per AS own_ns, if(is_continued, 0, 1.0 / per) AS calls FROM counted
+    SELECT id, rank, name, op_name, category, call_id, alone_ns / per AS own_ns,
+        if(is_continued, 0, 1.0 / per) AS calls FROM counted
 ), busy AS (
     SELECT rank, sum(own_ns) AS busy_ns FROM every GROUP BY rank
 ), plain AS (
@@ -29,10 +29,12 @@ WITH every AS MATERIALIZED (
     WHERE kind = 'reorder' AND regexp_matches(shape, '^\d+x\d+x\d+x\d+') AND regexp_matches(formats, ':abc(d|de)?:')
 ), change AS (
     SELECT rank, name, coalesce(op_name, '(no operator)') AS operator, sum(calls) AS calls, sum(own_ns) AS own_ns
-    FROM every WHERE category = 'layout_transpose' AND call_id IS NULL AND id NOT IN (SELECT id FROM plain) GROUP BY rank, name, op_name
+    FROM every WHERE category = 'layout_transpose' AND call_id IS NULL AND id NOT IN (SELECT id FROM plain)
+    GROUP BY rank, name, op_name
 ), placed AS (
     SELECT rank, array_to_string(list(operator ORDER BY own_ns DESC, operator)[:3], ', ') AS place
-    FROM (SELECT rank, operator, sum(own_ns) AS own_ns FROM change WHERE operator <> '(no operator)' GROUP BY ALL) GROUP BY rank
+    FROM (SELECT rank, operator, sum(own_ns) AS own_ns FROM change WHERE operator <> '(no operator)' GROUP BY ALL)
+    GROUP BY rank
 )
 SELECT c.rank,
     format('{:.1f} % of the device''s busy time changes the layout of tensors between operators.',

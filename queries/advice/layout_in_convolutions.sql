@@ -1,27 +1,28 @@
 -- title = "Layout changes inside convolutions"
--- doc = "Kernels under convolution calls that only reorder a tensor's elements. The bound is their time that nothing earlier on the device covers."
--- why = "The library computes in another layout than the tensors have, so it reorders them before and after the arithmetic; in the library's own layout these disappear."
+-- doc = """Kernels under convolution calls that only reorder a tensor's elements. The bound is their time that nothing
+-- earlier on the device covers."""
+-- why = """The library computes in another layout than the tensors have, so it reorders them before and after the
+-- arithmetic; in the library's own layout these disappear."""
 -- cost = "No memory and no accuracy; results may differ in the last bits because another kernel is chosen."
 -- unless = "Operators between the convolutions exist only for the present layout: then the changes move there."
 -- needs = ["kernels", "conv_calls"]
 -- [fix]
--- pytorch = "model.to(memory_format=torch.channels_last) and the same for the input, best together with torch.autocast (on AMD devices also PYTORCH_MIOPEN_SUGGEST_NHWC=1)"
--- tensorflow = "data_format='channels_first' (NCHW) in fp32 on devices without tensor cores, channels_last (NHWC) with mixed precision on those with them; or let tf.config.optimizer.set_experimental_options({'layout_optimizer': True}) choose"
+-- pytorch = """model.to(memory_format=torch.channels_last) and the same for the input, best together with
+-- torch.autocast (on AMD devices also PYTORCH_MIOPEN_SUGGEST_NHWC=1)"""
+-- tensorflow = """data_format='channels_first' (NCHW) in fp32 on devices without tensor cores, channels_last (NHWC)
+-- with mixed precision on those with them; or let tf.config.optimizer.set_experimental_options({'layout_optimizer':
+-- True}) choose"""
 -- jax = "dimension_numbers=('NHWC', 'HWIO', 'NHWC') in lax.conv_general_dilated"
 -- mxnet = "layout='NHWC' in the convolution and pooling layers with fp16, NCHW in fp32"
 -- keras = "keras.config.set_image_data_format: channels_last with mixed precision, channels_first in fp32"
--- any = "give the convolutions their tensors in the layout that the kernels work in (NHWC for tensor cores, NCHW for fp32 kernels before Volta)"
+-- any = """give the convolutions their tensors in the layout that the kernels work in (NHWC for tensor cores, NCHW for
+-- fp32 kernels before Volta)"""
 -- [params]
--- layout_conv_pct = { type = "DOUBLE", default = 10, doc = "found above this share of the time in convolution calls, in percent" }
--- [columns]
--- rank = "process of the job"
--- problem = "what was found"
--- place = "layers that lose most"
--- saving_ns = "at most, per step"
--- confidence = "how sure, and why"
--- evidence = "one line per kernel"
+-- layout_conv_pct = { type = "DOUBLE", default = 10, doc = """found above this share of the time in convolution calls,
+-- in percent""" }
 WITH every AS MATERIALIZED (
-    SELECT rank, kind, name, coalesce(layer, op_name) AS layer, category, alone_ns / per AS own_ns, dur_ns / per AS dur_ns,
+    SELECT rank, kind, name, coalesce(layer, op_name) AS layer, category, alone_ns / per AS own_ns,
+        dur_ns / per AS dur_ns,
         if(is_continued, 0, 1.0 / per) AS calls
     FROM counted WHERE call_id IS NOT NULL AND rank IN (SELECT rank FROM raw.kernels)
 ), conv AS (

@@ -1,40 +1,45 @@
 -- title = "Convolutions without the library on a CPU"
--- doc = "Convolution calls on a CPU that lower the input to a matrix product (im2col) or run the framework's own loops, where the framework has oneDNN: no convolution primitive under them, and a sign of the other way (a matrix product of the library below, the operator's name, a switch that is off). The bound is what these calls take beyond the processor's peak; with the switch off, also the matrix products, pooling, normalisation and activations that the library has primitives for."
--- why = "oneDNN computes convolutions directly on blocked tensors; im2col writes and reads every input once per filter tap, and plain loops use neither the vector units nor the caches well."
+-- doc = """Convolution calls on a CPU that lower the input to a matrix product (im2col) or run the framework's own
+-- loops, where the framework has oneDNN: no convolution primitive under them, and a sign of the other way (a matrix
+-- product of the library below, the operator's name, a switch that is off). The bound is what these calls take beyond
+-- the processor's peak; with the switch off, also the matrix products, pooling, normalisation and activations that the
+-- library has primitives for."""
+-- why = """oneDNN computes convolutions directly on blocked tensors; im2col writes and reads every input once per
+-- filter tap, and plain loops use neither the vector units nor the caches well."""
 -- cost = "Results differ in the last bits; the library needs workspace and compiles code at the first call."
--- unless = "It was switched off for reproducibility across machines, or the library has no primitive for the type or dilation."
+-- unless = """It was switched off for reproducibility across machines, or the library has no primitive for the type or
+-- dilation."""
 -- needs = ["conv_calls", "cpu_only"]
 -- [fix]
--- pytorch = "torch.backends.mkldnn.enabled = True (the default; look for torch.backends.mkldnn.flags(enabled=False)), float32 or bfloat16 tensors"
+-- pytorch = """torch.backends.mkldnn.enabled = True (the default; look for torch.backends.mkldnn.flags(enabled=False)),
+-- float32 or bfloat16 tensors"""
 -- tensorflow = "TF_ENABLE_ONEDNN_OPTS=1 (the default on x86 since 2.9)"
 -- mxnet = "MXNET_ONEDNN_ENABLED=1 (MXNET_MKLDNN_ENABLED in 1.x), the default"
 -- keras = "on TensorFlow TF_ENABLE_ONEDNN_OPTS=1"
 -- any = "build or switch on the framework's oneDNN"
 -- [params]
--- lowered_step_pct = { type = "DOUBLE", default = 5, doc = "found where these calls take more than this share of the step, in percent" }
--- cpu_turbo = { type = "DOUBLE", default = 1.5, doc = "a processor's clock is at most this many times the one that the system names" }
--- [columns]
--- rank = "process of the job"
--- problem = "what was found"
--- place = "layers that lose most"
--- saving_ns = "at most, per step"
--- confidence = "how sure, and why"
--- evidence = "what the bound is made of"
+-- lowered_step_pct = { type = "DOUBLE", default = 5, doc = """found where these calls take more than this share of the
+-- step, in percent""" }
+-- cpu_turbo = { type = "DOUBLE", default = 1.5, doc = """a processor's clock is at most this many times the one that
+-- the system names""" }
 WITH switch AS (
     SELECT rank, coalesce(flags->>'$."mkldnn.enabled"' = 'false' OR environment->>'$.TF_ENABLE_ONEDNN_OPTS' = '0'
-        OR environment->>'$.MXNET_ONEDNN_ENABLED' = '0' OR environment->>'$.MXNET_MKLDNN_ENABLED' = '0', false) AS is_off
+        OR environment->>'$.MXNET_ONEDNN_ENABLED' = '0' OR environment->>'$.MXNET_MKLDNN_ENABLED' = '0',
+            false) AS is_off
     FROM processes
 ), part AS (
     SELECT c.rank, c.call_id, c.kind, c.name, c.alone_ns / c.per AS own_ns, p.kind AS primitive
     FROM counted c LEFT JOIN primitives p ON p.id = c.id WHERE c.call_id IS NOT NULL
 ), call AS (
-    SELECT p.rank, p.call_id, sum(p.own_ns) AS own_ns, any_value(s.is_off) AS is_off FROM part p JOIN switch s USING (rank)
+    SELECT p.rank, p.call_id, sum(p.own_ns) AS own_ns, any_value(s.is_off) AS is_off FROM part p
+    JOIN switch s USING (rank)
     GROUP BY p.rank, p.call_id
     HAVING NOT bool_or(coalesce(p.primitive IN ('convolution', 'deconvolution'), false))
         AND (any_value(s.is_off) OR bool_or(coalesce(p.primitive IN ('gemm_api', 'matmul'), false))
             OR bool_or(regexp_matches(p.name, '(?i)slow_conv|thnn_conv|im2col|unfold')))
 ), lowered AS (
-    SELECT l.rank, any_value(l.own_ns) AS own_ns, any_value(l.is_off) AS is_off, any_value(v.layer) AS layer, any_value(v.step_ns) AS step_ns,
+    SELECT l.rank, any_value(l.own_ns) AS own_ns, any_value(l.is_off) AS is_off, any_value(v.layer) AS layer,
+        any_value(v.step_ns) AS step_ns,
         any_value(l.own_ns) - coalesce(sum(f.direct_floor_ns / $cpu_turbo / v.per), 0) AS lost_ns
     FROM call l JOIN counted_conv_calls v ON v.op_id = l.call_id
     LEFT JOIN conv_floors f ON f.op_id = v.op_id AND f.direction = v.direction
@@ -48,8 +53,10 @@ WITH switch AS (
 ), placed AS (
     SELECT rank, array_to_string(list(layer ORDER BY own_ns DESC, layer)[:3], ', ') AS place FROM layer GROUP BY rank
 ), beside AS (
-    SELECT c.rank, c.category, sum(c.alone_ns / c.per) AS own_ns FROM counted c JOIN calls k ON k.rank = c.rank AND k.is_off
-    WHERE c.call_id IS NULL AND c.category IN ('gemm', 'pooling', 'batch_norm', 'layer_norm', 'lrn', 'activation', 'bias', 'softmax_loss')
+    SELECT c.rank, c.category, sum(c.alone_ns / c.per) AS own_ns FROM counted c
+    JOIN calls k ON k.rank = c.rank AND k.is_off
+    WHERE c.call_id IS NULL AND c.category IN ('gemm', 'pooling', 'batch_norm', 'layer_norm', 'lrn', 'activation',
+        'bias', 'softmax_loss')
     GROUP BY c.rank, c.category
 ), lost AS (
     SELECT rank, 'convolutions beyond the peak of the processor' AS what, lost_ns AS own_ns FROM calls

@@ -1,24 +1,22 @@
 -- title = "Device memory near its limit"
--- doc = "Memory that the framework holds on a device above a share of what the device has. The bound is the time of the calls that allocate and free device memory in steps that are no warm-up; no bound where those are not recorded."
--- why = "Near the limit the allocator gives blocks back and asks again, libraries fall back to algorithms with small workspaces, and the next larger shape fails."
+-- doc = """Memory that the framework holds on a device above a share of what the device has. The bound is the time of
+-- the calls that allocate and free device memory in steps that are no warm-up; no bound where those are not
+-- recorded."""
+-- why = """Near the limit the allocator gives blocks back and asks again, libraries fall back to algorithms with small
+-- workspaces, and the next larger shape fails."""
 -- cost = "Recomputation costs time, a smaller batch changes training, half precision accuracy."
--- unless = "The framework takes all memory at the start on purpose (TensorFlow, JAX): then look at what it allocates from that."
+-- unless = """The framework takes all memory at the start on purpose (TensorFlow, JAX): then look at what it allocates
+-- from that."""
 -- needs = ["memory_share"]
 -- [fix]
--- pytorch = "torch.utils.checkpoint, a smaller batch with accumulation, torch.autocast, optimizers that shard or quantise their state; PYTORCH_ALLOC_CONF=expandable_segments:True against fragmentation"
+-- pytorch = """torch.utils.checkpoint, a smaller batch with accumulation, torch.autocast, optimizers that shard or
+-- quantise their state; PYTORCH_ALLOC_CONF=expandable_segments:True against fragmentation"""
 -- tensorflow = "a smaller batch, mixed_float16, tf.recompute_grad"
 -- jax = "jax.checkpoint, donate_argnums, a smaller batch"
 -- mxnet = "MXNET_BACKWARD_DO_MIRROR=1, a smaller batch"
 -- any = "a smaller batch, half precision, recomputation"
 -- [params]
 -- memory_pct = { type = "DOUBLE", default = 90, doc = "found above this share of the device's memory, in percent" }
--- [columns]
--- rank = "process of the job"
--- problem = "what was found"
--- place = "device"
--- saving_ns = "at most, per step"
--- confidence = "how sure, and why"
--- evidence = "the peaks"
 WITH peak AS (
     SELECT c.rank, c.device, c.name, max(c.value) AS peak_bytes, any_value(d.memory_bytes) AS memory_bytes
     FROM raw.counters c JOIN raw.devices d ON d.rank = c.rank AND d.device = c.device AND d.kind = 'gpu'
@@ -26,16 +24,19 @@ WITH peak AS (
 ), high AS (
     SELECT * FROM peak WHERE 100.0 * peak_bytes > $memory_pct * memory_bytes
 ), calls AS (
-    SELECT a.rank, sum(a.dur_ns / c.n_steps) AS own_ns FROM raw.api_calls a JOIN scope c ON c.rank = a.rank AND c.has_steps
+    SELECT a.rank, sum(a.dur_ns / c.n_steps) AS own_ns FROM raw.api_calls a JOIN scope c ON c.rank = a.rank
+        AND c.has_steps
     WHERE regexp_matches(a.name, '^(cuda|hip)(Malloc|Free)(_v\d+|Managed)?$|^cuMem(Alloc|Free)(_v2|Managed)?$')
         AND (a.rank, a.step) IN (SELECT (rank, step) FROM step_times WHERE NOT is_warmup)
     GROUP BY a.rank
 )
 SELECT h.rank, format('{} reach {:.1f} % of the device''s {:.2f} GB.', arg_max(h.name, h.peak_bytes / h.memory_bytes),
-        max(100.0 * h.peak_bytes / h.memory_bytes), arg_max(h.memory_bytes, h.peak_bytes / h.memory_bytes) / 1e9) AS problem,
+        max(100.0 * h.peak_bytes / h.memory_bytes),
+        arg_max(h.memory_bytes, h.peak_bytes / h.memory_bytes) / 1e9) AS problem,
     'Device ' || arg_max(h.device, h.peak_bytes / h.memory_bytes) AS place, any_value(c.own_ns) AS saving_ns,
     'high for the memory; what it costs is not recorded' AS confidence,
-    list(format('device {}: {} {:.2f} GB', h.device, h.name, h.peak_bytes / 1e9) ORDER BY h.peak_bytes DESC, h.device, h.name) AS evidence
+    list(format('device {}: {} {:.2f} GB', h.device, h.name, h.peak_bytes / 1e9)
+        ORDER BY h.peak_bytes DESC, h.device, h.name) AS evidence
 FROM high h LEFT JOIN calls c ON c.rank = h.rank
 GROUP BY h.rank
 ORDER BY h.rank

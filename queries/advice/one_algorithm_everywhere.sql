@@ -1,33 +1,37 @@
 -- title = "One algorithm for every layer"
--- doc = "Convolutions of several filters in single precision without tensor cores that all use one algorithm, though some shapes admit a method with fewer operations. The bound is what those layers take beyond the least time that the peaks of the device allow for it (all of their time where the peaks are not known), as far as nothing earlier on the device covers it."
--- why = "No algorithm is best for every shape: a choice that holds for the whole network, or a limit of workspace that only one algorithm keeps, loses on some of them."
+-- doc = """Convolutions of several filters in single precision without tensor cores that all use one algorithm, though
+-- some shapes admit a method with fewer operations. The bound is what those layers take beyond the least time that the
+-- peaks of the device allow for it (all of their time where the peaks are not known), as far as nothing earlier on the
+-- device covers it."""
+-- why = """No algorithm is best for every shape: a choice that holds for the whole network, or a limit of workspace
+-- that only one algorithm keeps, loses on some of them."""
 -- cost = "Workspace memory for FFT and Winograd; results differ in the last bits."
 -- unless = "The one algorithm was found by a search of each layer."
 -- needs = ["kernels", "conv_shapes"]
 -- [fix]
--- pytorch = "torch.backends.cudnn.benchmark = True, torch.backends.cudnn.deterministic = False, and more free memory for workspaces"
+-- pytorch = """torch.backends.cudnn.benchmark = True, torch.backends.cudnn.deterministic = False, and more free memory
+-- for workspaces"""
 -- tensorflow = "TF_CUDNN_USE_AUTOTUNE=1, a larger TF_CUDNN_WORKSPACE_LIMIT_IN_MB, no TF_DETERMINISTIC_OPS"
 -- jax = "no --xla_gpu_deterministic_ops in XLA_FLAGS"
 -- mxnet = "cudnn_tune='fastest' and a larger workspace= in the layer, or MXNET_CUDNN_AUTOTUNE_DEFAULT=2"
--- any = "choose per layer (Theano dnn.conv.algo_fwd, algo_bwd_data, algo_bwd_filter = time_once; Caffe: a larger workspace limit)"
+-- any = """choose per layer (Theano dnn.conv.algo_fwd, algo_bwd_data, algo_bwd_filter = time_once; Caffe: a larger
+-- workspace limit)"""
 -- [params]
 -- one_layers = { type = "BIGINT", default = 3, doc = "found from this number of different filters and strides on" }
--- one_device_pct = { type = "DOUBLE", default = 5, doc = "and where the bound is above this share of device time, in percent" }
--- [columns]
--- rank = "process of the job"
--- problem = "what was found"
--- place = "layers that could gain most"
--- saving_ns = "at most, per step"
--- confidence = "how sure, and why"
--- evidence = "one line per layer and direction"
+-- one_device_pct = { type = "DOUBLE", default = 5, doc = """and where the bound is above this share of device time, in
+-- percent""" }
 WITH own AS (
-    SELECT call_id, sum(alone_ns) / nullif(sum(dur_ns), 0) AS part FROM counted WHERE call_id IS NOT NULL GROUP BY call_id
+    SELECT call_id, sum(alone_ns) / nullif(sum(dur_ns), 0) AS part FROM counted WHERE call_id IS NOT NULL
+    GROUP BY call_id
 ), call AS (
-    SELECT v.rank, v.layer, v.direction, v.algorithm, v.filter_shape, v.stride, v.total_ns * o.part / v.per AS own_ns, v.total_ns / v.per AS total_ns,
+    SELECT v.rank, v.layer, v.direction, v.algorithm, v.filter_shape, v.stride, v.total_ns * o.part / v.per AS own_ns,
+        v.total_ns / v.per AS total_ns,
         v.flop, f.floor_ns / v.per AS floor_ns,
-        (SELECT arg_min(m.method, m.total_flop) FROM conv_methods m WHERE m.op_id = v.op_id AND m.direction = v.direction
+        (SELECT arg_min(m.method, m.total_flop) FROM conv_methods m WHERE m.op_id = v.op_id
+            AND m.direction = v.direction
             AND m.total_flop < v.flop) AS fewer
-    FROM counted_conv_calls v JOIN conv_costs k ON k.op_id = v.op_id AND k.direction = v.direction JOIN own o ON o.call_id = v.op_id
+    FROM counted_conv_calls v JOIN conv_costs k ON k.op_id = v.op_id AND k.direction = v.direction
+    JOIN own o ON o.call_id = v.op_id
     LEFT JOIN conv_floors f ON f.op_id = v.op_id AND f.direction = v.direction
     WHERE k.arithmetic = 'fp32' AND v.algorithm IS NOT NULL AND v.rank IN (SELECT rank FROM raw.kernels)
 ), uniform AS (
@@ -41,7 +45,8 @@ WITH own AS (
     SELECT rank, sum(alone_ns / per) AS busy_ns FROM counted GROUP BY rank
 )
 SELECT s.rank,
-    format('Every convolution is computed as {}; {} layers admit a method with fewer operations.', any_value(u.algorithm), count(DISTINCT s.layer))
+    format('Every convolution is computed as {}; {} layers admit a method with fewer operations.',
+        any_value(u.algorithm), count(DISTINCT s.layer))
         AS problem,
     'Above all in ' || nullif(arg_max(s.layer, s.lost_ns), '(no layer)') AS place, sum(s.lost_ns) AS saving_ns,
     'medium: fewer operations are not always less time' AS confidence,

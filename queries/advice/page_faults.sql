@@ -1,32 +1,34 @@
 -- title = "Memory given back and asked for again in every step"
--- doc = "Processor time in the system's kernel while steps were recorded, where many pages were touched for the first time: the allocator gives large buffers back to the system and gets fresh, empty pages in the next step. The bound is all of that processor time; of several threads it is their sum, so no step can gain more."
--- why = "Every page of a fresh buffer costs a trap into the system, which also has to clear it; an allocator that keeps its buffers pays once."
+-- doc = """Processor time in the system's kernel while steps were recorded, where many pages were touched for the first
+-- time: the allocator gives large buffers back to the system and gets fresh, empty pages in the next step. The bound is
+-- all of that processor time; of several threads it is their sum, so no step can gain more."""
+-- why = """Every page of a fresh buffer costs a trap into the system, which also has to clear it; an allocator that
+-- keeps its buffers pays once."""
 -- cost = "The memory stays with the process."
 -- unless = "Buffers grow because shapes change, or the system's time is input and output."
 -- needs = ["usage"]
 -- [fix]
--- pytorch = "LD_PRELOAD a caching allocator (jemalloc, tcmalloc), or MALLOC_TRIM_THRESHOLD_=-1 MALLOC_MMAP_MAX_=0 (glibc); reuse buffers (out=, inplace, zero_grad(set_to_none=False))"
+-- pytorch = """LD_PRELOAD a caching allocator (jemalloc, tcmalloc), or MALLOC_TRIM_THRESHOLD_=-1 MALLOC_MMAP_MAX_=0
+-- (glibc); reuse buffers (out=, inplace, zero_grad(set_to_none=False))"""
 -- tensorflow = "LD_PRELOAD jemalloc or tcmalloc, or MALLOC_TRIM_THRESHOLD_=-1 MALLOC_MMAP_MAX_=0 (glibc)"
 -- jax = "donate_argnums, and LD_PRELOAD jemalloc or tcmalloc"
--- any = "an allocator that keeps large buffers: LD_PRELOAD jemalloc or tcmalloc, or MALLOC_TRIM_THRESHOLD_=-1 MALLOC_MMAP_MAX_=0 (glibc); transparent huge pages"
+-- any = """an allocator that keeps large buffers: LD_PRELOAD jemalloc or tcmalloc, or MALLOC_TRIM_THRESHOLD_=-1
+-- MALLOC_MMAP_MAX_=0 (glibc); transparent huge pages"""
 -- [params]
--- fault_step_pct = { type = "DOUBLE", default = 3, doc = "found where the system's time is more than this share of the recorded time, in percent" }
+-- fault_step_pct = { type = "DOUBLE", default = 3, doc = """found where the system's time is more than this share of
+-- the recorded time, in percent""" }
 -- faults_per_step = { type = "DOUBLE", default = 1000, doc = "and more pages than this are touched anew per step" }
--- [columns]
--- rank = "process of the job"
--- problem = "what was found"
--- place = "nothing: a process has one count"
--- saving_ns = "at most, per step"
--- confidence = "how sure, and why"
--- evidence = "the counts"
 SELECT p.rank,
-    format('{:,.0f} pages are touched anew per step ({:.1f} MB if they are of 4 KiB); the system works {:.3f} ms per step for the process.',
+    format('{:,.0f} pages are touched anew per step ({:.1f} MB if they are of 4 KiB); the system works {:.3f} ms '
+        || 'per step for the process.',
         minor_faults / n_recorded, 4096e-6 * minor_faults / n_recorded, system_ns / n_recorded / 1e6) AS problem,
     NULL AS place, system_ns / n_recorded AS saving_ns,
     'medium: the counts are those of the whole process; the system''s time holds more than page faults' AS confidence,
-    [format('{} steps: {:,} page faults, {:.3f} ms in the system, {:.3f} ms in the program, {:.3f} ms on the clock', n_recorded,
+    [format('{} steps: {:,} page faults, {:.3f} ms in the system, {:.3f} ms in the program, {:.3f} ms on the clock',
+        n_recorded,
         minor_faults, system_ns / 1e6, user_ns / 1e6, recorded_ns / 1e6)] AS evidence
 FROM processes p
-WHERE n_recorded > 0 AND 100.0 * system_ns > $fault_step_pct * recorded_ns AND minor_faults > $faults_per_step * n_recorded
+WHERE n_recorded > 0 AND 100.0 * system_ns > $fault_step_pct * recorded_ns
+    AND minor_faults > $faults_per_step * n_recorded
     AND p.rank NOT IN (SELECT rank FROM raw.kernels)
 ORDER BY p.rank

@@ -1,6 +1,9 @@
 -- title = "Copies from or to pageable memory"
--- doc = "Copies between host and device whose host memory is pageable, without those too small for pinning to matter (see tiny_copies). The bound is the time that nothing earlier on the device covers, with the wait until the next work of the same step."
--- why = "Pageable memory is copied through a staging buffer at a fraction of the link's rate, and the host waits for it; pinned memory goes at full rate and beside the arithmetic."
+-- doc = """Copies between host and device whose host memory is pageable, without those too small for pinning to matter
+-- (see tiny_copies). The bound is the time that nothing earlier on the device covers, with the wait until the next work
+-- of the same step."""
+-- why = """Pageable memory is copied through a staging buffer at a fraction of the link's rate, and the host waits for
+-- it; pinned memory goes at full rate and beside the arithmetic."""
 -- cost = "Host memory that cannot be swapped out: pin the batches in flight, not the data set."
 -- unless = "The copy happens once, before training, or host memory is short."
 -- needs = ["host_memory_kinds"]
@@ -12,18 +15,14 @@
 -- keras = "a tf.data pipeline with prefetch, or a DataLoader(..., pin_memory=True)"
 -- any = "allocate the host buffers with cudaHostAlloc or hipHostMalloc and copy asynchronously on a stream of its own"
 -- [params]
--- pageable_step_pct = { type = "DOUBLE", default = 1, doc = "found above this share of the step (without steps: of the device's busy time), in percent" }
--- pageable_link_pct = { type = "DOUBLE", default = 70, doc = "not found where the copies already run at this share of the link's rate, in percent" }
+-- pageable_step_pct = { type = "DOUBLE", default = 1, doc = """found above this share of the step (without steps: of
+-- the device's busy time), in percent""" }
+-- pageable_link_pct = { type = "DOUBLE", default = 70, doc = """not found where the copies already run at this share of
+-- the link's rate, in percent""" }
 -- pageable_from_bytes = { type = "BIGINT", default = 4096, doc = "only copies of at least this size" }
--- [columns]
--- rank = "process of the job"
--- problem = "what was found"
--- place = "operator that issued most"
--- saving_ns = "at most, per step"
--- confidence = "how sure, and why"
--- evidence = "one line per direction, size and operator"
 WITH copy AS (
-    SELECT c.rank, c.device, c.step, c.end_ns, m.direction, m.size_bytes, coalesce(m.op_name, '(no operator)') AS operator,
+    SELECT c.rank, c.device, c.step, c.end_ns, m.direction, m.size_bytes,
+        coalesce(m.op_name, '(no operator)') AS operator,
         c.alone_ns, c.dur_ns, c.per,
         -- The wait after copies that end together is one wait.
         count(*) OVER (PARTITION BY c.rank, c.device, c.step, c.end_ns) AS together
@@ -48,16 +47,19 @@ WITH copy AS (
     FROM lost GROUP BY ALL
 )
 SELECT k.rank,
-    format('{:.1f} copies move {:.2f} MB from or to pageable memory at {:.1f} GB/s; the device spends {:.3f} ms on them and waits {:.3f} ms after them.',
+    format('{:.1f} copies move {:.2f} MB from or to pageable memory at {:.1f} GB/s; the device spends {:.3f} ms on '
+        || 'them and waits {:.3f} ms after them.',
         sum(calls), sum(moved_bytes) / 1e6, sum(moved_bytes) / nullif(sum(dur_ns), 0), sum(own_ns) / 1e6,
         (sum(lost_ns) - sum(own_ns)) / 1e6) AS problem,
     'Above all under ' || nullif(arg_max(operator, lost_ns), '(no operator)') AS place,
     sum(lost_ns) AS saving_ns,
-    'high: the profiler recorded the kind of memory; pinned copies take time too, so this is all that could go' AS confidence,
+    'high: the profiler recorded the kind of memory; pinned copies take time too, so this is all that could go'
+        AS confidence,
     list(format('{} of {} bytes under {}: {:.1f}, {:.3f} ms', direction, size_bytes, operator, calls, lost_ns / 1e6)
         ORDER BY lost_ns DESC, direction, size_bytes, operator) AS evidence
 FROM kinds k JOIN whole w USING (rank)
 GROUP BY k.rank
 HAVING 100.0 * sum(lost_ns) > $pageable_step_pct * any_value(w.whole_ns)
-    AND 100e9 * sum(moved_bytes) / nullif(sum(dur_ns), 0) < $pageable_link_pct * coalesce(any_value(w.link), 'infinity'::DOUBLE)
+    AND 100e9 * sum(moved_bytes) / nullif(sum(dur_ns), 0) < $pageable_link_pct * coalesce(any_value(w.link),
+        'infinity'::DOUBLE)
 ORDER BY k.rank

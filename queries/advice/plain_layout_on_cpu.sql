@@ -1,27 +1,28 @@
 -- title = "Plain layout on a CPU"
--- doc = "oneDNN reorders of activations from or to the plain layout (NCHW), around convolutions. The bound is those reorders, pooling and normalisation in that layout, and what the convolutions take beyond the processor's peak (all of their arithmetic where that is not known): in channels_last the library also picks other implementations."
--- why = "The library computes in blocked or channels-last layouts and reorders every plain tensor on the way in and out; in channels_last the tensors pass from layer to layer as they are."
+-- doc = """oneDNN reorders of activations from or to the plain layout (NCHW), around convolutions. The bound is those
+-- reorders, pooling and normalisation in that layout, and what the convolutions take beyond the processor's peak (all
+-- of their arithmetic where that is not known): in channels_last the library also picks other implementations."""
+-- why = """The library computes in blocked or channels-last layouts and reorders every plain tensor on the way in and
+-- out; in channels_last the tensors pass from layer to layer as they are."""
 -- cost = "No memory and no accuracy beyond the last bits."
 -- unless = "Operators between the convolutions exist only for the plain layout: then the reorders move there."
 -- needs = ["primitives", "cpu_only"]
 -- [fix]
--- pytorch = "model.to(memory_format=torch.channels_last) and the same for the input; for inference also torch.utils.mkldnn.to_mkldnn(model)"
+-- pytorch = """model.to(memory_format=torch.channels_last) and the same for the input; for inference also
+-- torch.utils.mkldnn.to_mkldnn(model)"""
 -- tensorflow = "data_format='channels_last', the default"
--- mxnet = "sym.optimize_for('ONEDNN') or MXNET_SUBGRAPH_BACKEND=ONEDNN (MKLDNN in 1.x), which keeps the library's layout between layers"
+-- mxnet = """sym.optimize_for('ONEDNN') or MXNET_SUBGRAPH_BACKEND=ONEDNN (MKLDNN in 1.x), which keeps the library's
+-- layout between layers"""
 -- keras = "keras.config.set_image_data_format('channels_last')"
 -- any = "keep tensors in the layout of the library from layer to layer"
 -- [params]
--- plain_step_pct = { type = "DOUBLE", default = 1, doc = "found where the reorders take more than this share of the step, in percent" }
--- cpu_turbo = { type = "DOUBLE", default = 1.5, doc = "a processor's clock is at most this many times the one that the system names" }
--- [columns]
--- rank = "process of the job"
--- problem = "what was found"
--- place = "layers that lose most"
--- saving_ns = "at most, per step"
--- confidence = "how sure, and why"
--- evidence = "what the bound is made of"
+-- plain_step_pct = { type = "DOUBLE", default = 1, doc = """found where the reorders take more than this share of the
+-- step, in percent""" }
+-- cpu_turbo = { type = "DOUBLE", default = 1.5, doc = """a processor's clock is at most this many times the one that
+-- the system names""" }
 WITH moved AS (
-    SELECT c.rank, c.call_id, coalesce(c.layer, c.op_name) AS layer, c.alone_ns / c.per AS own_ns, 1.0 / c.per AS calls, c.step_ns
+    SELECT c.rank, c.call_id, coalesce(c.layer, c.op_name) AS layer, c.alone_ns / c.per AS own_ns,
+        1.0 / c.per AS calls, c.step_ns
     FROM counted c JOIN primitives p ON p.id = c.id LEFT JOIN conv_shapes s ON s.op_id = c.call_id
     -- Filters have four sizes too: those of their convolution.
     WHERE p.kind = 'reorder' AND c.category = 'layout_transpose' AND regexp_matches(p.shape, '^\d+x\d+x\d+x\d+')

@@ -1,46 +1,48 @@
 -- title = "Tensors that leave the device and come back in every step"
--- doc = "Copies of one size that go from the device and to the device in every step that is no warm-up. The bound is their time that nothing earlier on the device covers; of each size only as many as go both ways, and not the size of the largest upload, which is the input."
--- why = "A tensor of the same size leaves the device and returns in every step: a part of the model or the optimizer runs on the host, or a buffer is sent anew that could stay."
+-- doc = """Copies of one size that go from the device and to the device in every step that is no warm-up. The bound is
+-- their time that nothing earlier on the device covers; of each size only as many as go both ways, and not the size of
+-- the largest upload, which is the input."""
+-- why = """A tensor of the same size leaves the device and returns in every step: a part of the model or the optimizer
+-- runs on the host, or a buffer is sent anew that could stay."""
 -- cost = "Device memory for what stays there."
 -- unless = "It was moved to the host on purpose, to save device memory (offloading)."
 -- needs = ["copy_sizes", "several_steps"]
 -- [fix]
--- pytorch = "model.to(device) before the optimizer is made, register_buffer for constants, no .cpu() or .numpy() in forward"
--- tensorflow = "place variables and the operators that use them on the GPU: tf.debugging.set_log_device_placement(True) shows which are not"
+-- pytorch = """model.to(device) before the optimizer is made, register_buffer for constants, no .cpu() or .numpy() in
+-- forward"""
+-- tensorflow = """place variables and the operators that use them on the GPU:
+-- tf.debugging.set_log_device_placement(True) shows which are not"""
 -- jax = "keep parameters as device arrays between steps (donate_argnums), no np.asarray of them"
 -- mxnet = "initialize(ctx=mx.gpu()), and a KVStore on the device: kvstore='device'"
 -- keras = "no Lambda or py_function layers on the host"
 -- any = "keep the tensor on the device between steps"
 -- [params]
 -- repeated_from_bytes = { type = "BIGINT", default = 4096, doc = "only copies of at least this size" }
--- [columns]
--- rank = "process of the job"
--- problem = "what was found"
--- place = "operator that issued most"
--- saving_ns = "at most, per step"
--- confidence = "how sure, and why"
--- evidence = "one line per size"
 WITH copy AS (
     SELECT c.rank, c.step, m.direction, m.size_bytes, m.op_name, c.alone_ns / c.per AS own_ns, c.n_steps
     FROM counted c JOIN memcpys m ON m.id = c.id
-    WHERE c.kind = 'copy' AND m.direction IN ('HtoD', 'DtoH') AND m.size_bytes >= $repeated_from_bytes AND c.step IS NOT NULL
+    WHERE c.kind = 'copy' AND m.direction IN ('HtoD', 'DtoH') AND m.size_bytes >= $repeated_from_bytes
+        AND c.step IS NOT NULL
 ), input AS (
     -- A gradient of the input has its size too: that is another problem (first_layer_gradient).
     SELECT rank, max(size_bytes) AS size_bytes FROM copy WHERE direction = 'HtoD' GROUP BY rank
 ), way AS (
     SELECT rank, size_bytes, direction, any_value(n_steps) AS n_steps, count(DISTINCT step) AS n_with,
         count(*) / any_value(n_steps) AS calls, sum(own_ns) AS own_ns, arg_max(op_name, own_ns) AS op_name
-    FROM copy WHERE (rank, size_bytes) NOT IN (SELECT (rank, size_bytes) FROM input) GROUP BY rank, size_bytes, direction
+    FROM copy WHERE (rank, size_bytes) NOT IN (SELECT (rank, size_bytes) FROM input)
+    GROUP BY rank, size_bytes, direction
 ), trip AS (
     SELECT o.rank, o.size_bytes, least(o.calls, b.calls) AS calls, b.op_name,
         o.own_ns * least(1.0, b.calls / o.calls) + b.own_ns * least(1.0, o.calls / b.calls) AS own_ns
     FROM way o JOIN way b ON b.rank = o.rank AND b.size_bytes = o.size_bytes
-    WHERE o.direction = 'DtoH' AND b.direction = 'HtoD' AND o.n_steps > 1 AND o.n_with = o.n_steps AND b.n_with = b.n_steps
+    WHERE o.direction = 'DtoH' AND b.direction = 'HtoD' AND o.n_steps > 1 AND o.n_with = o.n_steps
+        AND b.n_with = b.n_steps
 )
 SELECT rank,
     format('{:.1f} copies, {:.2f} MB, leave the device and as many of the same sizes come back.',
         sum(calls), sum(calls * size_bytes) / 1e6) AS problem,
-    'Above all under ' || nullif(arg_max(coalesce(op_name, '(no operator)'), own_ns), '(no operator)') AS place, sum(own_ns) AS saving_ns,
+    'Above all under ' || nullif(arg_max(coalesce(op_name, '(no operator)'), own_ns), '(no operator)') AS place,
+    sum(own_ns) AS saving_ns,
     'medium: the sizes and steps agree; that it is the same tensor is not recorded' AS confidence,
     list(format('{} bytes: {:.1f} each way, {:.3f} ms', size_bytes, calls, own_ns / 1e6)
         ORDER BY own_ns DESC, size_bytes) AS evidence

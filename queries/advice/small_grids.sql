@@ -1,37 +1,37 @@
 -- title = "Grids that cannot fill the device"
--- doc = "Kernels with fewer blocks than the device has cores (multiprocessors, compute units), so that some cores have nothing to do. The bound is their time that nothing earlier on the device covers, times the share of idle cores. Communication kernels use few cores by design and are left out."
--- why = "A core without a block idles for the whole kernel; a larger batch, or several small kernels side by side, would use it."
+-- doc = """Kernels with fewer blocks than the device has cores (multiprocessors, compute units), so that some cores
+-- have nothing to do. The bound is their time that nothing earlier on the device covers, times the share of idle cores.
+-- Communication kernels use few cores by design and are left out."""
+-- why = """A core without a block idles for the whole kernel; a larger batch, or several small kernels side by side,
+-- would use it."""
 -- cost = "Memory for larger batches; a different batch trains differently."
 -- unless = "Kernels on other streams use the idle cores already, or the model is this small."
 -- needs = ["kernels", "device_size"]
 -- [fix]
--- pytorch = "a larger batch; torch.compile or foreach=True optimizers to merge small kernels; CUDA streams or torch.func.vmap for independent parts"
+-- pytorch = """a larger batch; torch.compile or foreach=True optimizers to merge small kernels; CUDA streams or
+-- torch.func.vmap for independent parts"""
 -- tensorflow = "a larger batch; tf.function(jit_compile=True)"
 -- jax = "a larger batch; vmap over independent parts"
 -- any = "a larger batch, or fewer and larger kernels"
 -- [params]
 -- grid_device_pct = { type = "DOUBLE", default = 15, doc = "found above this share of device time, in percent" }
--- [columns]
--- rank = "process of the job"
--- problem = "what was found"
--- place = "operator that loses most"
--- saving_ns = "at most, per step"
--- confidence = "how sure, and why"
--- evidence = "one line per kernel"
 WITH busy AS (
     SELECT rank, sum(alone_ns / per) AS busy_ns FROM counted GROUP BY rank
 ), sized AS (
-    SELECT c.rank, c.name, coalesce(c.op_name, '(no operator)') AS operator, c.alone_ns / c.per AS own_ns, 1.0 / c.per AS calls,
+    SELECT c.rank, c.name, coalesce(c.op_name, '(no operator)') AS operator, c.alone_ns / c.per AS own_ns,
+        1.0 / c.per AS calls,
         k.grid_x * k.grid_y * k.grid_z AS blocks, d.n_cores
     FROM counted c JOIN raw.kernels k ON k.id = c.id JOIN raw.devices d ON d.rank = k.rank AND d.device = k.device
     WHERE c.kind = 'kernel' AND c.category <> 'communication' AND k.grid_x * k.grid_y * k.grid_z < d.n_cores
 ), kinds AS (
-    SELECT rank, name, operator, sum(calls) AS calls, sum(own_ns) AS own_ns, sum(own_ns * (1 - blocks / n_cores)) AS lost_ns,
+    SELECT rank, name, operator, sum(calls) AS calls, sum(own_ns) AS own_ns,
+        sum(own_ns * (1 - blocks / n_cores)) AS lost_ns,
         median(blocks) AS blocks, any_value(n_cores) AS n_cores
     FROM sized GROUP BY rank, name, operator
 )
 SELECT k.rank,
-    format('{:.1f} kernels with fewer blocks than the device has cores ({}) take {:.3f} ms.', sum(calls), any_value(n_cores), sum(own_ns) / 1e6)
+    format('{:.1f} kernels with fewer blocks than the device has cores ({}) take {:.3f} ms.', sum(calls),
+        any_value(n_cores), sum(own_ns) / 1e6)
         AS problem,
     'Above all under ' || nullif(arg_max(operator, lost_ns), '(no operator)') AS place, sum(lost_ns) AS saving_ns,
     'medium: idle cores are certain; that the same work could be spread over them is not' AS confidence,

@@ -1,38 +1,41 @@
 -- title = "Single precision beside idle tensor cores"
--- doc = "Products and convolutions whose kernels' names say single precision without tensor cores, convolutions in the frequency domain (complex single precision) among them, on a device whose datasheet has tensor cores. The bound is all of their time that nothing earlier on the device covers: what they would still take on tensor cores is not known."
+-- doc = """Products and convolutions whose kernels' names say single precision without tensor cores, convolutions in
+-- the frequency domain (complex single precision) among them, on a device whose datasheet has tensor cores. The bound
+-- is all of their time that nothing earlier on the device covers: what they would still take on tensor cores is not
+-- known."""
 -- why = "Tensor cores multiply several times as fast as the single-precision units that these kernels use."
 -- cost = "Accuracy: TF32 keeps 10 bits of the mantissa, fp16 needs loss scaling; bf16 does not."
 -- unless = "The model needs single precision (some losses, solvers, small normalisations); keep those operators in it."
 -- needs = ["kernels", "peaks"]
 -- [fix]
--- pytorch = "torch.autocast('cuda'), with a GradScaler for fp16; on Ampere and later also torch.set_float32_matmul_precision('high') and torch.backends.cudnn.allow_tf32 = True"
--- tensorflow = "tf.keras.mixed_precision.set_global_policy('mixed_float16'); tf.config.experimental.enable_tensor_float_32_execution(True)"
+-- pytorch = """torch.autocast('cuda'), with a GradScaler for fp16; on Ampere and later also
+-- torch.set_float32_matmul_precision('high') and torch.backends.cudnn.allow_tf32 = True"""
+-- tensorflow = """tf.keras.mixed_precision.set_global_policy('mixed_float16');
+-- tf.config.experimental.enable_tensor_float_32_execution(True)"""
 -- jax = "jax.config.update('jax_default_matmul_precision', 'tensorfloat32'), or bfloat16 arrays"
 -- mxnet = "amp.init() and amp.init_trainer(trainer)"
 -- keras = "keras.mixed_precision.set_global_policy('mixed_float16')"
 -- any = "TF32 (Ampere and later) or mixed precision"
 -- [params]
--- fp32_arithmetic_pct = { type = "DOUBLE", default = 10, doc = "found above this share of the time in convolutions and matrix products, in percent" }
--- [columns]
--- rank = "process of the job"
--- problem = "what was found"
--- place = "layers or operators that lose most"
--- saving_ns = "at most, per step"
--- confidence = "how sure, and why"
--- evidence = "one line per kernel"
+-- fp32_arithmetic_pct = { type = "DOUBLE", default = 10, doc = """found above this share of the time in convolutions
+-- and matrix products, in percent""" }
 WITH every AS MATERIALIZED (
-    SELECT rank, name, category, algorithm, coalesce(layer, op_name) AS layer, alone_ns / per AS own_ns, 1.0 / per AS calls
-    FROM counted WHERE kind = 'kernel' AND category IN ('conv', 'gemm') AND coalesce(role, 'main') IN ('main', 'transform')
+    SELECT rank, name, category, algorithm, coalesce(layer, op_name) AS layer, alone_ns / per AS own_ns,
+        1.0 / per AS calls
+    FROM counted WHERE kind = 'kernel' AND category IN ('conv', 'gemm')
+        AND coalesce(role, 'main') IN ('main', 'transform')
 ), arithmetic AS (
     SELECT rank, sum(own_ns) AS all_ns, coalesce(sum(own_ns) FILTER (
-        regexp_matches(name, '(?i)tf32|s1688|h1688|16816|884|hmma|xmma.*(f16|bf16)|gemm.*(half|bf16|f16)|nvjet')), 0) AS tensor_ns
+        regexp_matches(name, '(?i)tf32|s1688|h1688|16816|884|hmma|xmma.*(f16|bf16)|gemm.*(half|bf16|f16)|nvjet')),
+            0) AS tensor_ns
     FROM every GROUP BY rank
 ), able AS (
     SELECT rank, any_value(name) AS device, bool_and(tf32_flop_per_s IS NULL) AS is_half_only FROM device_peaks
     WHERE is_used AND has_tensor_cores GROUP BY rank
 ), single AS (
     SELECT *, if(algorithm IN ('fft', 'fft_tiling'), 'FFT', NULL) AS via FROM every
-    WHERE regexp_matches(name, '_sgemm_|^sgemm_|_scudnn_|implicit_convolve_sgemm<float|(dgrad|wgrad_alg0|wgrad2d)_engine<float')
+    WHERE regexp_matches(name,
+        '_sgemm_|^sgemm_|_scudnn_|implicit_convolve_sgemm<float|(dgrad|wgrad_alg0|wgrad2d)_engine<float')
         OR category = 'conv' AND algorithm IN ('fft', 'fft_tiling')
 ), kinds AS (
     SELECT rank, name, via, sum(calls) AS calls, sum(own_ns) AS own_ns FROM single GROUP BY rank, name, via
@@ -43,13 +46,16 @@ WITH every AS MATERIALIZED (
 )
 SELECT k.rank,
     format('{:.1f} % of the time in convolutions and products is single precision on {}, which has tensor cores{}{}{}.',
-        100.0 * sum(k.own_ns) / any_value(a.all_ns), any_value(d.device), if(any_value(d.is_half_only), ' (none for TF32)', ''),
+        100.0 * sum(k.own_ns) / any_value(a.all_ns), any_value(d.device),
+        if(any_value(d.is_half_only), ' (none for TF32)', ''),
         coalesce(format('; {:.3f} ms of it goes by FFT', sum(k.own_ns) FILTER (k.via IS NOT NULL) / 1e6), ''),
-        if(any_value(a.tensor_ns) > 0, format('; {:.1f} % uses them already', 100.0 * any_value(a.tensor_ns) / any_value(a.all_ns)), ''))
+        if(any_value(a.tensor_ns) > 0,
+            format('; {:.1f} % uses them already', 100.0 * any_value(a.tensor_ns) / any_value(a.all_ns)), ''))
         AS problem,
     'Above all in ' || any_value(p.place) AS place, sum(k.own_ns) AS saving_ns,
     'medium: the names say single precision; how much faster each would be they do not' AS confidence,
-    list(format('{}: {:.1f} calls and {:.3f} ms', k.name, k.calls, k.own_ns / 1e6) ORDER BY k.own_ns DESC, k.name) AS evidence
+    list(format('{}: {:.1f} calls and {:.3f} ms', k.name, k.calls, k.own_ns / 1e6)
+        ORDER BY k.own_ns DESC, k.name) AS evidence
 FROM kinds k JOIN able d USING (rank) JOIN arithmetic a USING (rank) LEFT JOIN placed p USING (rank)
 GROUP BY k.rank
 HAVING 100.0 * sum(k.own_ns) > $fp32_arithmetic_pct * any_value(a.all_ns)

@@ -1,8 +1,14 @@
 -- title = "Cores without a thread"
--- doc = "Fewer threads than cores, all processes of the host together, in a run on a CPU. The bound takes linear scaling: everything that operators and primitives do in a step runs as many times as fast as there are times as many threads, with one for each core, shared by the processes of the host. Serial parts and shared memory leave less of that. More cores also bring more cache, and a step that then fits into it may gain more: no trace of fewer threads can tell."
--- why = "Operators and library primitives share their work among the framework's threads; cores without one stand idle."
+-- doc = """Fewer threads than cores, all processes of the host together, in a run on a CPU. The bound takes linear
+-- scaling: everything that operators and primitives do in a step runs as many times as fast as there are times as many
+-- threads, with one for each core, shared by the processes of the host. Serial parts and shared memory leave less of
+-- that. More cores also bring more cache, and a step that then fits into it may gain more: no trace of fewer threads
+-- can tell."""
+-- why = """Operators and library primitives share their work among the framework's threads; cores without one stand
+-- idle."""
 -- cost = "Power; other programs on the machine slow down."
--- unless = "The cores are wanted for data loading or other programs, or are two threads of one core, or the operators are too small to be shared."
+-- unless = """The cores are wanted for data loading or other programs, or are two threads of one core, or the operators
+-- are too small to be shared."""
 -- needs = ["cpu_threads"]
 -- [fix]
 -- pytorch = "OMP_NUM_THREADS or torch.set_num_threads(cores), cores divided by the processes of the host"
@@ -12,30 +18,28 @@
 -- onnxruntime = "SessionOptions.intra_op_num_threads left at its default of 0"
 -- any = "OMP_NUM_THREADS=cores"
 -- [params]
--- idle_cores_step_pct = { type = "DOUBLE", default = 5, doc = "found where more than this share of the step could go, in percent" }
--- [columns]
--- rank = "process of the job"
--- problem = "what was found"
--- place = "host"
--- saving_ns = "at most, per step"
--- confidence = "how sure, and why"
--- evidence = "threads of each process"
+-- idle_cores_step_pct = { type = "DOUBLE", default = 5, doc = """found where more than this share of the step could go,
+-- in percent""" }
 WITH host AS (
     SELECT r.host, sum(p.threads) AS threads, max(p.cores) AS cores, ceil(max(p.cores) / count(*)) AS each,
         list(format('rank {}: {} threads{}', p.rank, p.threads,
-            coalesce(format(', {:.2f} cores busy on average', (p.user_ns + p.system_ns) / nullif(p.recorded_ns, 0)), '')) ORDER BY p.rank) AS processes
+            coalesce(format(', {:.2f} cores busy on average', (p.user_ns + p.system_ns) / nullif(p.recorded_ns, 0)),
+                '')) ORDER BY p.rank) AS processes
     FROM processes p JOIN raw.ranks r USING (rank) WHERE p.threads IS NOT NULL AND p.cores IS NOT NULL GROUP BY r.host
 ), work AS (
     SELECT rank, sum(alone_ns / per) AS busy_ns, any_value(step_ns) AS step_ns FROM counted GROUP BY rank
 ), scaled AS (
     SELECT w.*, h.*, p.threads / greatest(h.each, p.threads) AS part
-    FROM work w JOIN raw.ranks r USING (rank) JOIN host h ON h.host IS NOT DISTINCT FROM r.host JOIN processes p ON p.rank = w.rank
+    FROM work w JOIN raw.ranks r USING (rank) JOIN host h ON h.host IS NOT DISTINCT FROM r.host
+    JOIN processes p ON p.rank = w.rank
     WHERE h.threads < h.cores AND p.threads > 0 AND w.rank NOT IN (SELECT rank FROM raw.kernels)
 )
-SELECT rank, format('Threads: {}, cores: {}. Operators take {:.3f} ms of a step, {:.3f} ms with {} threads in this process if that scales linearly.',
+SELECT rank, format('Threads: {}, cores: {}. Operators take {:.3f} ms of a step, {:.3f} ms with {} threads in this '
+    || 'process if that scales linearly.',
         threads, cores, busy_ns / 1e6, busy_ns * part / 1e6, CAST(each AS BIGINT)) AS problem, 'On ' || host AS place,
     busy_ns * (1 - part) AS saving_ns,
-    'medium: threads and cores are recorded; that the work scales linearly is assumed' AS confidence, processes AS evidence
+    'medium: threads and cores are recorded; that the work scales linearly is assumed' AS confidence,
+    processes AS evidence
 FROM scaled
 WHERE 100.0 * busy_ns * (1 - part) > $idle_cores_step_pct * step_ns
 ORDER BY rank

@@ -1,24 +1,23 @@
 -- title = "More threads than cores"
--- doc = "More threads than cores, all processes of the host together, in a run on a CPU. Threads that wait for one that has no core burn the time of those that have: no measurement of one run bounds that but the peak of the processor, so the bound is the work of a step beyond it (all of it where shapes or peak are not known)."
--- why = "Every parallel loop ends when its last thread does; with more threads than cores some have to wait for a core while the others spin."
+-- doc = """More threads than cores, all processes of the host together, in a run on a CPU. Threads that wait for one
+-- that has no core burn the time of those that have: no measurement of one run bounds that but the peak of the
+-- processor, so the bound is the work of a step beyond it (all of it where shapes or peak are not known)."""
+-- why = """Every parallel loop ends when its last thread does; with more threads than cores some have to wait for a
+-- core while the others spin."""
 -- cost = "Nothing."
 -- unless = "The processes take turns, or threads mostly wait for input."
 -- needs = ["cpu_threads"]
 -- [fix]
--- pytorch = "OMP_NUM_THREADS or torch.set_num_threads(cores divided by the processes of the host); fewer DataLoader workers, each with torch.set_num_threads(1)"
--- tensorflow = "tf.config.threading.set_intra_op_parallelism_threads(cores) and set_inter_op_parallelism_threads(1 or 2)"
+-- pytorch = """OMP_NUM_THREADS or torch.set_num_threads(cores divided by the processes of the host); fewer DataLoader
+-- workers, each with torch.set_num_threads(1)"""
+-- tensorflow = """tf.config.threading.set_intra_op_parallelism_threads(cores) and set_inter_op_parallelism_threads(1 or
+-- 2)"""
 -- jax = "one process per host, or taskset -c for each"
 -- mxnet = "OMP_NUM_THREADS=cores"
 -- any = "OMP_NUM_THREADS=cores divided by the processes of the host"
 -- [params]
--- cpu_turbo = { type = "DOUBLE", default = 1.5, doc = "a processor's clock is at most this many times the one that the system names" }
--- [columns]
--- rank = "process of the job"
--- problem = "what was found"
--- place = "host"
--- saving_ns = "at most, per step"
--- confidence = "how sure, and why"
--- evidence = "threads of each process"
+-- cpu_turbo = { type = "DOUBLE", default = 1.5, doc = """a processor's clock is at most this many times the one that
+-- the system names""" }
 WITH host AS (
     SELECT r.host, sum(p.threads) AS threads, max(p.cores) AS cores,
         list(format('rank {}: {} threads', p.rank, p.threads) ORDER BY p.rank) AS processes
@@ -34,6 +33,7 @@ WITH host AS (
 SELECT w.rank, format('Threads: {}, cores: {}.', h.threads, h.cores) AS problem, 'On ' || h.host AS place,
     greatest(w.busy_ns - coalesce(l.floor_ns, 0), 0) AS saving_ns,
     'high that threads wait for cores; for how long is not recorded' AS confidence, h.processes AS evidence
-FROM work w JOIN raw.ranks r USING (rank) JOIN host h ON h.host IS NOT DISTINCT FROM r.host LEFT JOIN least l ON l.rank = w.rank
+FROM work w JOIN raw.ranks r USING (rank) JOIN host h ON h.host IS NOT DISTINCT FROM r.host
+LEFT JOIN least l ON l.rank = w.rank
 WHERE h.threads > h.cores AND w.rank NOT IN (SELECT rank FROM raw.kernels)
 ORDER BY w.rank

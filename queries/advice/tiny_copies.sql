@@ -1,12 +1,16 @@
 -- title = "Many tiny copies"
--- doc = "Copies between host and device below a few kilobytes: each costs a call, and to the host a wait. The bound is their time that nothing earlier on the device covers, with the wait until the next work of the same step."
--- why = "A copy of a few bytes takes as long as a copy of a hundred kilobytes; values read one by one also make the host wait for the device (.item(), float(loss), printing a tensor)."
+-- doc = """Copies between host and device below a few kilobytes: each costs a call, and to the host a wait. The bound
+-- is their time that nothing earlier on the device covers, with the wait until the next work of the same step."""
+-- why = """A copy of a few bytes takes as long as a copy of a hundred kilobytes; values read one by one also make the
+-- host wait for the device (.item(), float(loss), printing a tensor)."""
 -- cost = "Nothing; values that are read less often are seen later."
 -- unless = "The program decides on the value in every step (loss scaling, early exit)."
 -- needs = ["copy_sizes"]
 -- [fix]
--- pytorch = "read .item(), .cpu() and float(tensor) every n steps, keep running sums on the device; create tensors with device='cuda' and stack scalars before one copy; optimizers with foreach=True, or capturable=True"
--- tensorflow = "keep the input pipeline and step counters on the CPU and variables on the GPU (tf.device); return metrics every n steps (steps_per_execution)"
+-- pytorch = """read .item(), .cpu() and float(tensor) every n steps, keep running sums on the device; create tensors
+-- with device='cuda' and stack scalars before one copy; optimizers with foreach=True, or capturable=True"""
+-- tensorflow = """keep the input pipeline and step counters on the CPU and variables on the GPU (tf.device); return
+-- metrics every n steps (steps_per_execution)"""
 -- jax = "no float(x) or np.asarray(x) of step results inside the loop; read them every n steps"
 -- mxnet = "no asscalar() or asnumpy() inside the loop; update metrics every n batches"
 -- keras = "model.compile(..., steps_per_execution=n)"
@@ -14,16 +18,11 @@
 -- [params]
 -- tiny_below_bytes = { type = "BIGINT", default = 4096, doc = "a copy is tiny below this size" }
 -- tiny_per_step = { type = "DOUBLE", default = 20, doc = "found above this number per step" }
--- tiny_busy_pct = { type = "DOUBLE", default = 1, doc = "and where they cost above this share of the device's busy time, in percent" }
--- [columns]
--- rank = "process of the job"
--- problem = "what was found"
--- place = "operator that issued most"
--- saving_ns = "at most, per step"
--- confidence = "how sure, and why"
--- evidence = "one line per direction and operator"
+-- tiny_busy_pct = { type = "DOUBLE", default = 1, doc = """and where they cost above this share of the device's busy
+-- time, in percent""" }
 WITH copy AS (
-    SELECT c.rank, c.device, c.step, c.end_ns, m.direction, m.size_bytes, coalesce(m.op_name, '(no operator)') AS operator,
+    SELECT c.rank, c.device, c.step, c.end_ns, m.direction, m.size_bytes,
+        coalesce(m.op_name, '(no operator)') AS operator,
         c.alone_ns, c.per,
         -- The wait after copies that end together is one wait.
         count(*) OVER (PARTITION BY c.rank, c.device, c.step, c.end_ns) AS together
@@ -35,7 +34,8 @@ WITH copy AS (
     GROUP BY rank, device, step, covered_until_ns
 ), kinds AS (
     SELECT c.rank, c.direction, c.operator, count(*) / any_value(c.per) AS calls, sum(c.alone_ns / c.per) AS own_ns,
-        sum((c.alone_ns + coalesce(w.wait_ns / c.together, 0)) / c.per) AS lost_ns, sum(c.size_bytes / c.per) AS moved_bytes
+        sum((c.alone_ns + coalesce(w.wait_ns / c.together, 0)) / c.per) AS lost_ns,
+        sum(c.size_bytes / c.per) AS moved_bytes
     FROM copy c LEFT JOIN wait w ON w.rank = c.rank AND w.device = c.device AND w.step = c.step AND w.from_ns = c.end_ns
     GROUP BY ALL
 )

@@ -1,28 +1,27 @@
 -- title = "Bias and activation in kernels of their own"
--- doc = "Forward kernels, primitives and operators that only add a bias or apply an activation. The bound is their time that nothing earlier on the device covers."
--- why = "Each reads and writes the whole tensor for one operation per element; fused into the convolution or product before it, that traffic disappears."
+-- doc = """Forward kernels, primitives and operators that only add a bias or apply an activation. The bound is their
+-- time that nothing earlier on the device covers."""
+-- why = """Each reads and writes the whole tensor for one operation per element; fused into the convolution or product
+-- before it, that traffic disappears."""
 -- cost = "Compile time; fused results may differ in the last bits."
 -- unless = "A batch normalisation lies between and is trained: then only a compiler can fuse what follows it."
 -- needs = ["activities"]
 -- [fix]
--- pytorch = "torch.compile(model); for inference torch.ao.quantization.fuse_modules or optimize_for_inference; bias=False in convolutions before a batch norm"
--- pytorch_cpu = "torch.compile(model), whose code for CPUs fuses them; for inference torch.jit.optimize_for_inference(torch.jit.freeze(...)), which makes them oneDNN post-ops"
+-- pytorch = """torch.compile(model); for inference torch.ao.quantization.fuse_modules or optimize_for_inference;
+-- bias=False in convolutions before a batch norm"""
+-- pytorch_cpu = """torch.compile(model), whose code for CPUs fuses them; for inference
+-- torch.jit.optimize_for_inference(torch.jit.freeze(...)), which makes them oneDNN post-ops"""
 -- tensorflow = "tf.function(jit_compile=True), or leave the Grappler remapper on (it makes _FusedConv2D)"
--- tensorflow_cpu = "tf.function with Grappler's remapper and TF_ENABLE_ONEDNN_OPTS at their defaults: they make _FusedConv2D"
+-- tensorflow_cpu = """tf.function with Grappler's remapper and TF_ENABLE_ONEDNN_OPTS at their defaults: they make
+-- _FusedConv2D"""
 -- onnxruntime = "SessionOptions.graph_optimization_level = ORT_ENABLE_ALL (the default)"
 -- jax = "jax.jit around the whole step: XLA fuses them"
--- mxnet = "net.hybridize() with MXNET_SUBGRAPH_BACKEND=MKLDNN on a CPU, net.optimize_for on a GPU; no_bias=True before a batch norm"
+-- mxnet = """net.hybridize() with MXNET_SUBGRAPH_BACKEND=MKLDNN on a CPU, net.optimize_for on a GPU; no_bias=True
+-- before a batch norm"""
 -- keras = "model.compile(..., jit_compile=True); use_bias=False before BatchNormalization"
 -- any = "use the library's fused convolution with bias and activation; no bias before a batch norm"
 -- [params]
 -- unfused_device_pct = { type = "DOUBLE", default = 5, doc = "found above this share of device time, in percent" }
--- [columns]
--- rank = "process of the job"
--- problem = "what was found"
--- place = "layers or operators that lose most"
--- saving_ns = "at most, per step"
--- confidence = "how sure, and why"
--- evidence = "one line per kernel or primitive"
 WITH every AS MATERIALIZED (
     SELECT rank, name, category, direction, op_id, op_name, coalesce(layer, op_name) AS layer, alone_ns / per AS own_ns,
         if(is_continued, 0, 1.0 / per) AS calls

@@ -1,5 +1,6 @@
 -- title = "What every admissible method would cost"
--- doc = "By model, per call: FLOPs and workspace of each method that stride, dilation and filter size allow. Winograd on 5x5 filters counts products only."
+-- doc = """By model, per call: FLOPs and workspace of each method that stride, dilation and filter size allow. Winograd
+-- on 5x5 filters counts products only."""
 -- cannot = "No convolution with recorded shapes in this trace."
 -- [params]
 -- way = { type = "VARCHAR", default = "fprop", doc = "direction: fprop, dgrad or wgrad" }

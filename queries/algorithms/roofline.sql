@@ -1,5 +1,7 @@
 -- title = "Against the roofline"
--- doc = "By layer and direction. Attainable is the smaller of the peak and intensity times memory bandwidth, with every tensor moved once; calls of several shapes count by their FLOPs; peaks come from the trace, else from the vendor's datasheet, else they are unknown."
+-- doc = """By layer and direction. Attainable is the smaller of the peak and intensity times memory bandwidth, with
+-- every tensor moved once; calls of several shapes count by their FLOPs; peaks come from the trace, else from the
+-- vendor's datasheet, else they are unknown."""
 -- cannot = "No convolution with recorded shapes in this trace."
 -- [columns]
 -- layer = "layer, or the filter's shape"
@@ -22,7 +24,8 @@ SELECT c.layer, c.direction, coalesce(c.algorithm, '(unknown)') AS algorithm, ar
     1e9 * sum(c.calls / per_rank * executed_flop) / nullif(sum(total_ns / per_rank), 0) AS executed_flop_per_s,
     sum(c.calls / per_rank * executed_flop) / sum(c.calls / per_rank * executed_flop / attainable_flop_per_s)
         AS attainable_flop_per_s,
-    100e9 * sum(c.calls / per_rank * executed_flop / attainable_flop_per_s) / nullif(sum(total_ns / per_rank), 0) AS attainable_pct,
+    100e9 * sum(c.calls / per_rank * executed_flop / attainable_flop_per_s) / nullif(sum(total_ns / per_rank),
+        0) AS attainable_pct,
     any_value(peaks_from) AS peaks_from
 FROM conv_totals c
 WHERE has_costs

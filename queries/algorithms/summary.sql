@@ -1,5 +1,6 @@
 -- title = "By algorithm and direction"
--- doc = "Per step and rank. The models count products and transforms with their padding and tile-edge waste; F(5x5,5x5) counts products only. Peaks are those of the arithmetic's type."
+-- doc = """Per step and rank. The models count products and transforms with their padding and tile-edge waste;
+-- F(5x5,5x5) counts products only. Peaks are those of the arithmetic's type."""
 -- cannot = "No convolution operator in this trace."
 -- [columns]
 -- algorithm = "how it was computed; (unknown) where nothing below the call tells"
@@ -21,7 +22,8 @@ SELECT coalesce(c.algorithm, '(unknown)') AS algorithm, c.direction,
     sum(main_ns / per_rank) AS main_ns,
     100.0 * sum((total_ns - main_ns) / per_rank) / nullif(sum(total_ns / per_rank), 0) AS overhead_pct,
     sum(calls / per_rank * c.flop) AS work_flop, sum(calls / per_rank * executed_flop) AS executed_flop,
-    1e9 * sum(calls / per_rank * c.flop) / nullif(sum(total_ns / per_rank) FILTER (c.flop IS NOT NULL), 0) AS effective_flop_per_s,
+    1e9 * sum(calls / per_rank * c.flop) / nullif(sum(total_ns / per_rank) FILTER (c.flop IS NOT NULL),
+        0) AS effective_flop_per_s,
     1e9 * sum(calls / per_rank * executed_flop) / nullif(sum(total_ns / per_rank) FILTER (executed_flop IS NOT NULL), 0)
         AS executed_flop_per_s,
     100e9 * sum(calls / per_rank * executed_flop) FILTER (peak_flop_per_s IS NOT NULL)

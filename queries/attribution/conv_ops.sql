@@ -1,5 +1,6 @@
 -- title = "Outermost convolution operators"
--- doc = "Convolution operators nest (conv2d > convolution > _convolution > cudnn_convolution); the outermost one is the call."
+-- doc = """Convolution operators nest (conv2d > convolution > _convolution > cudnn_convolution); the outermost one is
+-- the call."""
 SELECT id, rank, pid, tid, name, direction, start_ns, end_ns
 FROM (
     SELECT o.*, o.start_ns + o.dur_ns AS end_ns, n.direction, max(o.start_ns + o.dur_ns) OVER (

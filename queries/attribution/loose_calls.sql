@@ -1,5 +1,6 @@
 -- title = "Convolution calls of ranks that record no operators"
--- doc = "In launch order on one stream: transforms and helpers go with the next main kernel, what transforms its result back with the last one; any other kernel between ends a call."
+-- doc = """In launch order on one stream: transforms and helpers go with the next main kernel, what transforms its
+-- result back with the last one; any other kernel between ends a call."""
 WITH lone AS (
     SELECT rank FROM raw.ranks WHERE rank NOT IN (SELECT rank FROM raw.ops)
 ), judged AS (

@@ -1,5 +1,6 @@
 -- title = "What ran under each convolution call, in order"
--- doc = "One row per call: its operator, or where none was recorded the library's own call (cudnnConvolutionForward), the ids of its kernels, fills and primitives, and the numbers of their kinds."
+-- doc = """One row per call: its operator, or where none was recorded the library's own call (cudnnConvolutionForward),
+-- the ids of its kernels, fills and primitives, and the numbers of their kinds."""
 SELECT
     coalesce(c.id, r.id) AS call_id, coalesce(c.name, r.name) AS op,
     list(p.id ORDER BY p.start_ns, p.id) AS ids, list(i.number ORDER BY p.start_ns, p.id) AS items

@@ -1,5 +1,6 @@
 -- title = "Transforms on a stream of their own"
--- doc = "cuDNN may transform one operand of an FFT convolution on a second stream: such a transform goes with the next complex product on its device."
+-- doc = """cuDNN may transform one operand of an FFT convolution on a second stream: such a transform goes with the
+-- next complex product on its device."""
 WITH product AS (
     SELECT k.rank, k.device, k.start_ns, p.algorithm, p.direction FROM attributed.part p JOIN raw.kernels k USING (id)
     WHERE p.role = 'main' AND p.algorithm IN ('fft', 'fft_tiling') AND k.op_id IS NULL

@@ -1,5 +1,7 @@
 -- title = "Stages of convolutions that no operator is known for"
--- doc = "In launch order on one stream: from the transforms that open a stage (Winograd, FFT, im2col) through its product to the transform that closes it. Without an operator, neighbours tell what a plain matrix product belongs to."
+-- doc = """In launch order on one stream: from the transforms that open a stage (Winograd, FFT, im2col) through its
+-- product to the transform that closes it. Without an operator, neighbours tell what a plain matrix product belongs
+-- to."""
 WITH marked AS (
     SELECT k.id, k.rank, k.device, k.stream, k.start_ns, k.name, s.mark,
         last_value(if(s.mark IN ('open', 'unroll'), s.mark, NULL) IGNORE NULLS) OVER before AS opener,

@@ -1,6 +1,8 @@
 -- title = "Winners and losers by layer"
--- doc = "Layers and directions of which the first calls ran kernels that later calls did not, or tried several algorithms in one call."
--- cannot = "No kernel of a convolution occurs only at the start (or there are fewer than three iterations, or no convolutions)."
+-- doc = """Layers and directions of which the first calls ran kernels that later calls did not, or tried several
+-- algorithms in one call."""
+-- cannot = """No kernel of a convolution occurs only at the start (or there are fewer than three iterations, or no
+-- convolutions)."""
 -- [params]
 -- first = { type = "BIGINT", default = 1, doc = "iterations in which a search may run" }
 -- [columns]

@@ -1,6 +1,7 @@
 -- title = "Losers"
 -- doc = "By kernel. What won is what the later iterations run: see the report conv."
--- cannot = "No kernel of a convolution occurs only at the start (or there are fewer than three iterations, or no convolutions)."
+-- cannot = """No kernel of a convolution occurs only at the start (or there are fewer than three iterations, or no
+-- convolutions)."""
 -- [params]
 -- first = { type = "BIGINT", default = 1, doc = "iterations in which a search may run" }
 -- [columns]
@@ -12,7 +13,8 @@
 -- total_ns = "their time"
 -- search_pct = "of the time of all losers"
 SELECT rank, name, coalesce(algorithm, '(unknown)') AS algorithm, direction, count(*) AS launches,
-    CAST(sum(dur_ns) AS BIGINT) AS total_ns, 100.0 * sum(dur_ns) / sum(sum(dur_ns)) OVER (PARTITION BY rank) AS search_pct
+    CAST(sum(dur_ns) AS BIGINT) AS total_ns,
+    100.0 * sum(dur_ns) / sum(sum(dur_ns)) OVER (PARTITION BY rank) AS search_pct
 FROM conv_trials
 WHERE last_iteration <= $first AND n_iterations >= $first + 2
 GROUP BY rank, name, algorithm, direction

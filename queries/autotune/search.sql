@@ -1,6 +1,8 @@
 -- title = "Cost of the search"
--- doc = "Kernels of convolutions that occur in the first iterations and never again. What the first step takes longer also holds other start-up work."
--- cannot = "No kernel of a convolution occurs only at the start (or there are fewer than three iterations, or no convolutions)."
+-- doc = """Kernels of convolutions that occur in the first iterations and never again. What the first step takes longer
+-- also holds other start-up work."""
+-- cannot = """No kernel of a convolution occurs only at the start (or there are fewer than three iterations, or no
+-- convolutions)."""
 -- [params]
 -- first = { type = "BIGINT", default = 1, doc = "iterations in which a search may run" }
 -- [columns]

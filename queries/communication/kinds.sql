@@ -1,5 +1,7 @@
 -- title = "By kind"
--- doc = "Bus bandwidth counts what a ring moves over each link: 2 (n - 1) / n times the bytes for an all-reduce of n ranks, (n - 1) / n for reduce-scatter, and for all-gather n - 1 times, whose input is one rank's share (NVIDIA nccl-tests, doc/PERFORMANCE.md)."
+-- doc = """Bus bandwidth counts what a ring moves over each link: 2 (n - 1) / n times the bytes for an all-reduce of n
+-- ranks, (n - 1) / n for reduce-scatter, and for all-gather n - 1 times, whose input is one rank's share (NVIDIA
+-- nccl-tests, doc/PERFORMANCE.md)."""
 -- cannot = "No communication in this trace."
 -- [columns]
 -- rank = "process of the job"
@@ -22,7 +24,8 @@ WITH named AS (
     FROM named
 )
 SELECT rank, what AS kind, group_size, count(DISTINCT id) AS calls, CAST(sum(size_bytes) AS BIGINT) AS size_bytes,
-    CAST(sum(dur_ns) AS BIGINT) AS total_ns, sum(dur_ns) / count(DISTINCT id) AS mean_ns, CAST(sum(own_ns - hidden_ns) AS BIGINT) AS exposed_ns,
+    CAST(sum(dur_ns) AS BIGINT) AS total_ns, sum(dur_ns) / count(DISTINCT id) AS mean_ns,
+    CAST(sum(own_ns - hidden_ns) AS BIGINT) AS exposed_ns,
     100.0 * sum(own_ns - hidden_ns) / nullif(sum(own_ns), 0) AS exposed_pct,
     1e9 * sum(size_bytes) / nullif(sum(dur_ns) FILTER (size_bytes IS NOT NULL), 0) AS algorithm_bytes_per_s,
     CASE what WHEN 'all_reduce' THEN 2.0 WHEN 'all_gather' THEN group_size WHEN 'reduce_scatter' THEN 1.0 END

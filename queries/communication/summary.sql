@@ -16,7 +16,8 @@ WITH sent AS MATERIALIZED (
     SELECT rank, max(end_ns) - min(start_ns) AS window_ns
     FROM (SELECT rank, start_ns, end_ns FROM activities UNION ALL SELECT rank, start_ns, end_ns FROM sent) GROUP BY rank
 )
-SELECT rank, count(DISTINCT id) AS calls, CAST(sum(size_bytes) AS BIGINT) AS size_bytes, CAST(sum(own_ns) AS BIGINT) AS busy_ns,
+SELECT rank, count(DISTINCT id) AS calls, CAST(sum(size_bytes) AS BIGINT) AS size_bytes,
+    CAST(sum(own_ns) AS BIGINT) AS busy_ns,
     100.0 * sum(own_ns) / nullif(any_value(window_ns), 0) AS window_pct, CAST(sum(hidden_ns) AS BIGINT) AS hidden_ns,
     CAST(sum(own_ns - hidden_ns) AS BIGINT) AS exposed_ns,
     100.0 * sum(own_ns - hidden_ns) / nullif(sum(own_ns), 0) AS exposed_pct

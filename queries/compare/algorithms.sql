@@ -15,8 +15,10 @@
 -- share_pct = "of the difference of the whole step"
 WITH side AS (
     SELECT p.run, p.label, p.diff_ns AS whole_ns, c.direction, coalesce(c.algorithm, '(not told)') AS algorithm,
-        coalesce(sum(c.calls) FILTER (c.run = 0), 0) AS base_calls, coalesce(sum(c.calls) FILTER (c.run > 0), 0) AS calls,
-        coalesce(sum(c.total_ns) FILTER (c.run = 0), 0) AS base_ns, coalesce(sum(c.total_ns) FILTER (c.run > 0), 0) AS total_ns
+        coalesce(sum(c.calls) FILTER (c.run = 0), 0) AS base_calls,
+        coalesce(sum(c.calls) FILTER (c.run > 0), 0) AS calls,
+        coalesce(sum(c.total_ns) FILTER (c.run = 0), 0) AS base_ns,
+        coalesce(sum(c.total_ns) FILTER (c.run > 0), 0) AS total_ns
     FROM pair p JOIN conv c ON c.run IN (0, p.run)
     WHERE NOT p.is_log
     GROUP BY ALL

@@ -21,17 +21,24 @@
 -- share_pct = "of the difference of the whole step"
 WITH side AS (
     SELECT p.run, p.label, p.diff_ns AS whole_ns, direction,
-        coalesce(any_value(c.calls) FILTER (c.run = 0), 0) AS base_calls, coalesce(any_value(c.calls) FILTER (c.run > 0), 0) AS calls,
-        any_value(c.size_bytes) FILTER (c.run = 0) AS base_size_bytes, any_value(c.size_bytes) FILTER (c.run > 0) AS size_bytes,
-        coalesce(any_value(c.total_ns) FILTER (c.run = 0), 0) AS base_ns, coalesce(any_value(c.total_ns) FILTER (c.run > 0), 0) AS total_ns,
+        coalesce(any_value(c.calls) FILTER (c.run = 0), 0) AS base_calls,
+        coalesce(any_value(c.calls) FILTER (c.run > 0), 0) AS calls,
+        any_value(c.size_bytes) FILTER (c.run = 0) AS base_size_bytes,
+        any_value(c.size_bytes) FILTER (c.run > 0) AS size_bytes,
+        coalesce(any_value(c.total_ns) FILTER (c.run = 0), 0) AS base_ns,
+        coalesce(any_value(c.total_ns) FILTER (c.run > 0), 0) AS total_ns,
         any_value(c.sized_ns) FILTER (c.run = 0) AS base_sized_ns, any_value(c.sized_ns) FILTER (c.run > 0) AS sized_ns
     FROM pair p JOIN "copy" c ON c.run IN (0, p.run)
     WHERE NOT p.is_log
     GROUP BY ALL
 )
-SELECT label AS run, direction, base_calls, calls, calls / nullif(base_calls, 0) AS calls_ratio, base_size_bytes, size_bytes,
-    base_size_bytes / nullif(base_calls, 0) AS base_mean_bytes, size_bytes / nullif(calls, 0) AS mean_bytes, base_ns, total_ns,
-    total_ns - base_ns AS diff_ns, total_ns / nullif(base_ns, 0) AS ratio, 1e9 * base_size_bytes / nullif(base_sized_ns, 0) AS base_throughput_bytes_per_s,
-    1e9 * size_bytes / nullif(sized_ns, 0) AS throughput_bytes_per_s, 100.0 * (total_ns - base_ns) / nullif(whole_ns, 0) AS share_pct
+SELECT label AS run, direction, base_calls, calls, calls / nullif(base_calls, 0) AS calls_ratio,
+    base_size_bytes, size_bytes,
+    base_size_bytes / nullif(base_calls, 0) AS base_mean_bytes, size_bytes / nullif(calls, 0) AS mean_bytes,
+    base_ns, total_ns,
+    total_ns - base_ns AS diff_ns, total_ns / nullif(base_ns, 0) AS ratio,
+    1e9 * base_size_bytes / nullif(base_sized_ns, 0) AS base_throughput_bytes_per_s,
+    1e9 * size_bytes / nullif(sized_ns, 0) AS throughput_bytes_per_s,
+    100.0 * (total_ns - base_ns) / nullif(whole_ns, 0) AS share_pct
 FROM side
 ORDER BY side.run, abs(total_ns - base_ns) DESC, direction

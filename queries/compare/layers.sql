@@ -1,5 +1,7 @@
 -- title = "Layers side by side"
--- doc = "Matched by the shape of their convolution or product, else by what takes most of their time, and their place among such layers; by main category and place where only one run records shapes; else by name. A layer without a counterpart stands alone. Overlaps counted once; what belongs to no layer is left out."
+-- doc = """Matched by the shape of their convolution or product, else by what takes most of their time, and their place
+-- among such layers; by main category and place where only one run records shapes; else by name. A layer without a
+-- counterpart stands alone. Overlaps counted once; what belongs to no layer is left out."""
 -- cannot = "There are no two runs that name their layers."
 -- bar = "diff_ns"
 -- [columns]

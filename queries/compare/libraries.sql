@@ -18,7 +18,8 @@ WITH side AS (
     FROM pair p JOIN cell c ON c.run IN (0, p.run)
     GROUP BY ALL
 )
-SELECT label AS run, library, base_ns, side.busy_ns, side.busy_ns - base_ns AS diff_ns, side.busy_ns / nullif(base_ns, 0) AS ratio,
+SELECT label AS run, library, base_ns, side.busy_ns, side.busy_ns - base_ns AS diff_ns,
+    side.busy_ns / nullif(base_ns, 0) AS ratio,
     100.0 * base_ns / nullif(b.busy_ns, 0) AS base_busy_pct, 100.0 * side.busy_ns / nullif(r.busy_ns, 0) AS busy_pct,
     100.0 * (side.busy_ns - base_ns) / nullif(whole_ns, 0) AS share_pct
 FROM side JOIN run b ON b.run = 0 JOIN run r ON r.run = side.run

@@ -15,6 +15,7 @@ WITH side AS (
     FROM pair p JOIN memory m ON m.run IN (0, p.run)
     GROUP BY p.run, p.label, m.counter
 )
-SELECT label AS run, counter, base_bytes, peak_bytes, peak_bytes - base_bytes AS diff_bytes, peak_bytes / nullif(base_bytes, 0) AS ratio
+SELECT label AS run, counter, base_bytes, peak_bytes, peak_bytes - base_bytes AS diff_bytes,
+    peak_bytes / nullif(base_bytes, 0) AS ratio
 FROM side
 ORDER BY side.run, abs(peak_bytes - base_bytes) DESC NULLS LAST, counter

@@ -1,5 +1,6 @@
 -- title = "Kernels, copies, primitives and operators that differ most"
--- doc = "By name as recorded, so that frameworks and versions that name things differently stand apart; overlaps counted once."
+-- doc = """By name as recorded, so that frameworks and versions that name things differently stand apart; overlaps
+-- counted once."""
 -- cannot = "There are no two runs with timelines, or no kernel, copy, primitive or operator is recorded in any."
 -- bar = "diff_ns"
 -- [columns]
@@ -14,8 +15,10 @@
 -- ratio = "the run's over A's"
 -- share_pct = "of the difference of the whole step"
 WITH side AS (
-    SELECT p.run, p.label, p.diff_ns AS whole_ns, n.name, n.category, coalesce(sum(n.calls) FILTER (n.run = 0), 0) AS base_calls,
-        coalesce(sum(n.calls) FILTER (n.run > 0), 0) AS calls, coalesce(sum(n.busy_ns) FILTER (n.run = 0), 0) AS base_ns,
+    SELECT p.run, p.label, p.diff_ns AS whole_ns, n.name, n.category,
+        coalesce(sum(n.calls) FILTER (n.run = 0), 0) AS base_calls,
+        coalesce(sum(n.calls) FILTER (n.run > 0), 0) AS calls,
+        coalesce(sum(n.busy_ns) FILTER (n.run = 0), 0) AS base_ns,
         coalesce(sum(n.busy_ns) FILTER (n.run > 0), 0) AS busy_ns
     FROM pair p JOIN name n ON n.run IN (0, p.run)
     WHERE NOT p.is_log

@@ -1,5 +1,6 @@
 -- title = "Layout, bias, activation and pooling"
--- doc = "By the library that implements them; overlaps counted once. A bias or activation inside another kernel has no time of its own, so fusing shows as time that goes away here."
+-- doc = """By the library that implements them; overlaps counted once. A bias or activation inside another kernel has
+-- no time of its own, so fusing shows as time that goes away here."""
 -- cannot = "There is only one run, or none of these in any."
 -- bar = "diff_ns"
 -- [columns]
@@ -15,9 +16,12 @@
 -- share_pct = "of the difference of the whole step"
 WITH side AS (
     SELECT p.run, p.label, p.diff_ns AS whole_ns, c.library,
-        if(c.category = 'layout_transpose', if(c.in_call, 'layout inside convolutions', 'layout between operators'), c.category) AS work,
-        coalesce(sum(c.calls) FILTER (c.run = 0), 0) AS base_calls, coalesce(sum(c.calls) FILTER (c.run > 0), 0) AS calls,
-        coalesce(sum(c.busy_ns) FILTER (c.run = 0), 0) AS base_ns, coalesce(sum(c.busy_ns) FILTER (c.run > 0), 0) AS busy_ns
+        if(c.category = 'layout_transpose', if(c.in_call, 'layout inside convolutions', 'layout between operators'),
+            c.category) AS work,
+        coalesce(sum(c.calls) FILTER (c.run = 0), 0) AS base_calls,
+        coalesce(sum(c.calls) FILTER (c.run > 0), 0) AS calls,
+        coalesce(sum(c.busy_ns) FILTER (c.run = 0), 0) AS base_ns,
+        coalesce(sum(c.busy_ns) FILTER (c.run > 0), 0) AS busy_ns
     FROM pair p JOIN cell c ON c.run IN (0, p.run)
     WHERE c.category IN ('layout_transpose', 'bias', 'activation', 'pooling')
     GROUP BY ALL

@@ -1,5 +1,6 @@
 -- title = "The runs"
--- doc = "Steps and times are those that are compared; a run without steps is compared as a whole. Precision, batch and model are what the trace records of its convolutions and products."
+-- doc = """Steps and times are those that are compared; a run without steps is compared as a whole. Precision, batch
+-- and model are what the trace records of its convolutions and products."""
 -- cannot = "There is no run."
 -- [columns]
 -- run = "A is what the others are compared with"

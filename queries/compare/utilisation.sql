@@ -1,5 +1,6 @@
 -- title = "Utilisation"
--- doc = "Busy is the union over all devices of a rank: of the compared steps, and of the whole recording from the first to the last thing a device did. A log of average times tells nothing of it."
+-- doc = """Busy is the union over all devices of a rank: of the compared steps, and of the whole recording from the
+-- first to the last thing a device did. A log of average times tells nothing of it."""
 -- cannot = "There is no run."
 -- bar = "busy_pct"
 -- [columns]
@@ -10,7 +11,8 @@
 -- busy_pct = "busy, of the step time"
 -- span_ns = "whole recording"
 -- span_busy_pct = "busy, of the whole recording"
-SELECT chr(CAST(65 + run AS INTEGER)) AS run, step_ns, busy_ns, if(is_log, NULL, step_ns - coalesce(busy_ns, 0)) AS idle_ns,
+SELECT chr(CAST(65 + run AS INTEGER)) AS run, step_ns, busy_ns,
+    if(is_log, NULL, step_ns - coalesce(busy_ns, 0)) AS idle_ns,
     100.0 * busy_ns / nullif(step_ns, 0) AS busy_pct, span_ns, span_busy_pct
 FROM run
 ORDER BY run.run

@@ -1,9 +1,11 @@
 -- title = "By layer, direction and algorithm"
--- doc = "Parts add up to the total. Effective FLOP/s are those of the direct method over the total time, so that a faster algorithm can exceed the device's peak."
+-- doc = """Parts add up to the total. Effective FLOP/s are those of the direct method over the total time, so that a
+-- faster algorithm can exceed the device's peak."""
 -- cannot = "No convolution operator in this trace."
 -- [columns]
 -- layer = "layer, or the filter's shape where the trace names no layers"
--- direction = "fprop, dgrad (gradient of the input) or wgrad (gradient of the filter); none where one operator computes both gradients"
+-- direction = """fprop, dgrad (gradient of the input) or wgrad (gradient of the filter); none where one operator
+-- computes both gradients"""
 -- algorithm = "how it was computed; see docs/vocabulary.md"
 -- input = "batch x channels x height x width"
 -- filter = "filters x channels per group x height x width"
@@ -23,10 +25,12 @@
 SELECT layer, direction, algorithm,
     array_to_string(input_shape, 'x') AS input, array_to_string(filter_shape, 'x') AS filter,
     sum(calls / per_rank) AS calls, sum(total_ns / per_rank) AS total_ns, sum(main_ns / per_rank) AS main_ns,
-    sum(transform_ns / per_rank) AS transform_ns, sum(layout_ns / per_rank) AS layout_ns, sum(bias_ns / per_rank) AS bias_ns,
+    sum(transform_ns / per_rank) AS transform_ns, sum(layout_ns / per_rank) AS layout_ns,
+    sum(bias_ns / per_rank) AS bias_ns,
     sum(activation_ns / per_rank) AS activation_ns, sum(helper_ns / per_rank) AS helper_ns,
     sum(calls / per_rank * flop) AS work_flop,
-    1e9 * sum(calls / per_rank * flop) / nullif(sum(total_ns / per_rank) FILTER (flop IS NOT NULL), 0) AS effective_flop_per_s,
+    1e9 * sum(calls / per_rank * flop) / nullif(sum(total_ns / per_rank) FILTER (flop IS NOT NULL),
+        0) AS effective_flop_per_s,
     1e9 * sum(calls / per_rank * executed_flop) / nullif(sum(total_ns / per_rank) FILTER (executed_flop IS NOT NULL), 0)
         AS executed_flop_per_s,
     100e9 * sum(calls / per_rank * executed_flop) FILTER (peak_flop_per_s IS NOT NULL)
@@ -34,4 +38,5 @@ SELECT layer, direction, algorithm,
     100.0 * sum(total_ns / per_rank) / nullif(sum(sum(total_ns / per_rank)) OVER (), 0) AS share_pct
 FROM conv_totals
 GROUP BY layer, direction, algorithm, input_shape, filter_shape
-ORDER BY min(position), layer, list_position(['fprop', 'dgrad', 'wgrad'], direction), direction, algorithm, input, filter
+ORDER BY min(position), layer, list_position(['fprop', 'dgrad', 'wgrad'], direction), direction, algorithm,
+    input, filter

@@ -1,5 +1,7 @@
 -- title = "Effective bandwidth by size"
--- doc = "Over the whole recording. The link is the host link of the product for HtoD and DtoH, half of the memory bandwidth for DtoD (read and written), unknown otherwise; see device_peaks. Far above 100 % the recorded times are too short to be those of the copies."
+-- doc = """Over the whole recording. The link is the host link of the product for HtoD and DtoH, half of the memory
+-- bandwidth for DtoD (read and written), unknown otherwise; see device_peaks. Far above 100 % the recorded times are
+-- too short to be those of the copies."""
 -- cannot = "No copy with a recorded size in this trace."
 -- [columns]
 -- direction = "HtoD, DtoH, DtoD, PtoP or HtoH"

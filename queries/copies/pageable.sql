@@ -1,5 +1,6 @@
 -- title = "Pageable host memory"
--- doc = "Copies from and to pageable memory go through a staging buffer and wait for the host. Over the whole recording."
+-- doc = """Copies from and to pageable memory go through a staging buffer and wait for the host. Over the whole
+-- recording."""
 -- cannot = "No copy between host and device whose kind of host memory is recorded."
 -- [columns]
 -- direction = "HtoD or DtoH"
@@ -23,8 +24,10 @@ SELECT direction, count(*) AS calls, count(*) FILTER (is_pageable) AS pageable,
     100.0 * sum(size_bytes) FILTER (is_pageable) / nullif(sum(size_bytes), 0) AS bytes_pct,
     CAST(sum(dur_ns) FILTER (is_pageable) AS BIGINT) AS pageable_ns,
     100.0 * sum(dur_ns) FILTER (is_pageable) / nullif(sum(dur_ns), 0) AS time_pct,
-    1e9 * sum(size_bytes) FILTER (is_pageable) / nullif(sum(dur_ns) FILTER (is_pageable AND size_bytes IS NOT NULL), 0) AS pageable_bytes_per_s,
-    1e9 * sum(size_bytes) FILTER (NOT is_pageable) / nullif(sum(dur_ns) FILTER (NOT is_pageable AND size_bytes IS NOT NULL), 0) AS pinned_bytes_per_s
+    1e9 * sum(size_bytes) FILTER (is_pageable) / nullif(sum(dur_ns) FILTER (is_pageable AND size_bytes IS NOT NULL),
+        0) AS pageable_bytes_per_s,
+    1e9 * sum(size_bytes) FILTER (NOT is_pageable) / nullif(sum(dur_ns) FILTER (NOT is_pageable
+        AND size_bytes IS NOT NULL), 0) AS pinned_bytes_per_s
 FROM host
 GROUP BY direction
 ORDER BY direction

@@ -1,5 +1,6 @@
 -- title = "The same copy in every step"
--- doc = "Copies of one size, direction and operator that occur in every step that is no warm-up, at least two of them: constants that could stay on the device, or the input."
+-- doc = """Copies of one size, direction and operator that occur in every step that is no warm-up, at least two of
+-- them: constants that could stay on the device, or the input."""
 -- cannot = "No copy recurs in every step, or the trace has fewer than two steps."
 -- [columns]
 -- direction = "HtoD, DtoH, DtoD, PtoP, HtoH or memset"
@@ -14,7 +15,8 @@ SELECT m.direction, m.size_bytes, coalesce(m.op_name, '(no operator)') AS operat
     count(DISTINCT (m.rank, m.step)) AS steps, count(*) / count(DISTINCT (m.rank, m.step)) AS calls,
     sum(m.size_bytes) / count(DISTINCT (m.rank, m.step)) AS step_bytes,
     sum(m.dur_ns) / count(DISTINCT (m.rank, m.step)) AS step_ns,
-    100.0 * sum(m.dur_ns) / count(DISTINCT (m.rank, m.step)) / nullif((SELECT avg(dur_ns) FROM step_times WHERE NOT is_warmup), 0) AS step_pct
+    100.0 * sum(m.dur_ns) / count(DISTINCT (m.rank, m.step)) / nullif((SELECT avg(dur_ns) FROM step_times
+        WHERE NOT is_warmup), 0) AS step_pct
 FROM memcpys m JOIN step_times s ON s.rank = m.rank AND s.step = m.step AND NOT s.is_warmup
 WHERE m.size_bytes IS NOT NULL
 GROUP BY m.direction, m.size_bytes, m.op_name

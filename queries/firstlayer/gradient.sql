@@ -1,5 +1,6 @@
 -- title = "What the first convolution's input gradient costs"
--- doc = "Per step. The first convolution is the one that starts first in a step. If trained layers come before it, its input gradient is needed; otherwise give the framework an input that needs no gradient."
+-- doc = """Per step. The first convolution is the one that starts first in a step. If trained layers come before it,
+-- its input gradient is needed; otherwise give the framework an input that needs no gradient."""
 -- cannot = "No forward convolution operator in this trace."
 -- [columns]
 -- rank = "process of the job"

@@ -14,7 +14,8 @@
 -- max_ns = "longest"
 -- share_pct = "of the sum over all kernels and primitives"
 SELECT name, category, algorithm, direction, library,
-    CAST(sum(n) AS BIGINT) AS calls, CAST(sum(totals.total_ns) AS BIGINT) AS total_ns, sum(totals.total_ns) / sum(n) AS mean_ns,
+    CAST(sum(n) AS BIGINT) AS calls, CAST(sum(totals.total_ns) AS BIGINT) AS total_ns,
+    sum(totals.total_ns) / sum(n) AS mean_ns,
     min(min_ns) AS min_ns, max(max_ns) AS max_ns,
     100.0 * sum(totals.total_ns) / nullif(sum(sum(totals.total_ns)) OVER (), 0) AS share_pct
 FROM totals

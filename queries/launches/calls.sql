@@ -1,5 +1,6 @@
 -- title = "Runtime and driver calls"
--- doc = "Time the host spent in the device's interface, by function. Waiting for the device counts as time in the call that waits."
+-- doc = """Time the host spent in the device's interface, by function. Waiting for the device counts as time in the
+-- call that waits."""
 -- cannot = "No runtime or driver call was recorded."
 -- [columns]
 -- name = "function"

@@ -1,5 +1,6 @@
 -- title = "Launching kernels"
--- doc = "The queue delay goes from the end of the launching call to the start of its kernel, where that is positive; on ROCm and with graphs one call may launch several kernels."
+-- doc = """The queue delay goes from the end of the launching call to the start of its kernel, where that is positive;
+-- on ROCm and with graphs one call may launch several kernels."""
 -- cannot = "No kernel in this trace."
 -- [params]
 -- short_ns = { type = "BIGINT", default = 10000, doc = "a kernel is short below this duration" }
@@ -18,7 +19,8 @@
 -- short_pct = "of all kernels"
 -- short_time_pct = "their time, of the time of all kernels"
 SELECT rank, t.kernels, t.linked, t.launches, t.launch_ns, t.launch_mean_ns, t.launch_median_ns, t.queue_median_ns,
-    t.queue_mean_ns, t.queue_max_ns, coalesce(s.short, 0) AS short, 100.0 * coalesce(s.short, 0) / t.kernels AS short_pct,
+    t.queue_mean_ns, t.queue_max_ns, coalesce(s.short, 0) AS short,
+    100.0 * coalesce(s.short, 0) / t.kernels AS short_pct,
     100.0 * s.short_ns / nullif(t.total_ns, 0) AS short_time_pct
 FROM launch_totals t
 LEFT JOIN (

@@ -1,5 +1,6 @@
 -- title = "Averages of the log"
--- doc = "Times that a framework's own log gives per layer, each the average of a call; what a layer has several of is added up. Such a log has no timeline."
+-- doc = """Times that a framework's own log gives per layer, each the average of a call; what a layer has several of is
+-- added up. Such a log has no timeline."""
 -- cannot = "No log of average layer times in this trace."
 -- [columns]
 -- rank = "process of the job"
@@ -19,11 +20,14 @@ WITH summed AS (
     SELECT rank, network, run, layer, kind, type, impl, max(n) AS calls, min(id) AS first_id,
         sum(dur_ns) FILTER (direction = 'forward') AS forward_ns,
         -- A log that gives the two gradients and their sum, or the passes and theirs, gives one time two ways.
-        coalesce(sum(dur_ns) FILTER (direction = 'backward'), sum(dur_ns) FILTER (direction LIKE 'backward\_%' ESCAPE '\')) AS backward_ns,
-        sum(dur_ns) FILTER (direction = 'forward_backward') AS both_ns, sum(dur_ns) FILTER (direction IS NULL) AS untold_ns
+        coalesce(sum(dur_ns) FILTER (direction = 'backward'),
+            sum(dur_ns) FILTER (direction LIKE 'backward\_%' ESCAPE '\')) AS backward_ns,
+        sum(dur_ns) FILTER (direction = 'forward_backward') AS both_ns,
+        sum(dur_ns) FILTER (direction IS NULL) AS untold_ns
     FROM layer_times WHERE layer IS NOT NULL GROUP BY ALL
 ), timed AS (
-    SELECT *, coalesce(untold_ns, 0) + coalesce(both_ns, coalesce(forward_ns, 0) + coalesce(backward_ns, 0)) AS total_ns,
+    SELECT *,
+        coalesce(untold_ns, 0) + coalesce(both_ns, coalesce(forward_ns, 0) + coalesce(backward_ns, 0)) AS total_ns,
         count(impl) OVER (PARTITION BY rank, network, run, layer) AS n_impl
     FROM summed
 )

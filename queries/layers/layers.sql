@@ -12,7 +12,8 @@
 WITH placed AS (
     SELECT coalesce(a.layer, '(no layer)') AS layer, l.first_ns, a.category, a.alone_ns / a.per_rank AS busy_ns,
         CASE WHEN a.op_is_backward OR a.op_phase = 'backward' THEN 'backward'
-            WHEN a.op_phase IN ('optimizer', 'data') OR a.category = 'optimizer' OR NOT a.has_op OR (a.layer IS NULL AND a.op_phase IS NULL) THEN 'other'
+            WHEN a.op_phase IN ('optimizer', 'data') OR a.category = 'optimizer' OR NOT a.has_op
+                OR (a.layer IS NULL AND a.op_phase IS NULL) THEN 'other'
             ELSE 'forward' END AS way
     FROM totals a
     LEFT JOIN layers l ON l.rank = a.rank AND l.layer = a.layer

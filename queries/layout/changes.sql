@@ -11,7 +11,8 @@
 -- calls = "per step"
 -- busy_ns = "device time per step, overlaps counted once"
 -- busy_pct = "of all device time"
--- layer_pct = "of the time of everything in convolution calls of that layer and direction; empty where neither layer nor shape is known"
+-- layer_pct = """of the time of everything in convolution calls of that layer and direction; empty where neither layer
+-- nor shape is known"""
 WITH every AS (
     SELECT *, coalesce(layer, filter, op_name, '(no operator)') AS place_name FROM totals WHERE is_counted
 ), conv AS (
@@ -21,18 +22,23 @@ WITH every AS (
     SELECT c.*, coalesce(c.layer, c.filter, c.op_name, '(no operator)') AS place_name,
         regexp_extract(p.formats, 'src[:_]\S*?blocked:(\w+)', 1) AS logged_source,
         regexp_extract(p.formats, 'dst[:_]\S*?blocked:(\w+)', 1) AS logged_target,
-        regexp_extract(c.name, '(?i)((?:n|c)[cdhwn]{2,4})_?(?:to|2)_?((?:n|c)[cdhwn]{2,4})', ['source', 'target']) AS named
+        regexp_extract(c.name, '(?i)((?:n|c)[cdhwn]{2,4})_?(?:to|2)_?((?:n|c)[cdhwn]{2,4})',
+            ['source', 'target']) AS named
     FROM counted c LEFT JOIN raw.primitives p ON p.id = c.id AND c.kind = 'primitive'
     WHERE c.category = 'layout_transpose'
 )
-SELECT change.place_name AS layer, if(call_id IS NULL, 'between operators', 'inside convolutions') AS place, change.direction,
-    coalesce(nullif(logged_source, ''), nullif(upper(named.source), ''), if(name LIKE '%:ReorderOutput', 'NCHWc', NULL), '(not told)')
+SELECT change.place_name AS layer, if(call_id IS NULL, 'between operators', 'inside convolutions') AS place,
+    change.direction,
+    coalesce(nullif(logged_source, ''), nullif(upper(named.source), ''), if(name LIKE '%:ReorderOutput', 'NCHWc', NULL),
+        '(not told)')
         AS source,
-    coalesce(nullif(logged_target, ''), nullif(upper(named.target), ''), if(name LIKE '%:ReorderInput', 'NCHWc', NULL), '(not told)')
+    coalesce(nullif(logged_target, ''), nullif(upper(named.target), ''), if(name LIKE '%:ReorderInput', 'NCHWc', NULL),
+        '(not told)')
         AS target,
     name, sum(1.0 / per_rank) FILTER (is_continued IS NOT true) AS calls, sum(alone_ns / per_rank) AS busy_ns,
     100.0 * sum(alone_ns / per_rank) / nullif((SELECT sum(alone_ns / per_rank) FROM every), 0) AS busy_pct,
-    CASE WHEN call_id IS NOT NULL THEN 100.0 * sum(dur_ns / per_rank) / nullif(any_value(conv.total_ns), 0) END AS layer_pct
+    CASE WHEN call_id IS NOT NULL THEN 100.0 * sum(dur_ns / per_rank) / nullif(any_value(conv.total_ns),
+        0) END AS layer_pct
 FROM change
 LEFT JOIN conv ON conv.place_name = change.place_name AND conv.direction IS NOT DISTINCT FROM change.direction
 GROUP BY change.place_name, change.direction, source, target, name, call_id IS NULL, call_id IS NOT NULL

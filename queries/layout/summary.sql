@@ -1,5 +1,6 @@
 -- title = "Where they happen"
--- doc = "Inside convolution calls the library or framework asked for them; between operators the program or framework did."
+-- doc = """Inside convolution calls the library or framework asked for them; between operators the program or framework
+-- did."""
 -- cannot = "No layout change in this trace."
 -- [columns]
 -- place = "inside a convolution call, or between operators"
@@ -15,7 +16,8 @@ WITH every AS MATERIALIZED (
 SELECT if(in_call, 'inside convolutions', 'between operators') AS place,
     sum(n / per_rank) FILTER (is_continued IS NOT true) AS calls, sum(alone_ns / per_rank) AS busy_ns,
     100.0 * sum(alone_ns / per_rank) / nullif((SELECT sum(alone_ns / per_rank) FROM every), 0) AS busy_pct,
-    CASE WHEN in_call THEN 100.0 * sum(every.total_ns / per_rank) / nullif((SELECT total_ns FROM conv), 0) END AS conv_pct
+    CASE WHEN in_call THEN 100.0 * sum(every.total_ns / per_rank) / nullif((SELECT total_ns FROM conv),
+        0) END AS conv_pct
 FROM every
 WHERE category = 'layout_transpose'
 GROUP BY in_call

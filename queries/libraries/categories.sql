@@ -8,8 +8,10 @@
 -- busy_ns = "device time per step, overlaps counted once"
 -- library_pct = "of the library's device time"
 -- busy_pct = "of all device time"
-SELECT coalesce(library, '(not told)') AS library, category, sum(n / per_rank) FILTER (is_continued IS NOT true) AS calls, sum(alone_ns / per_rank) AS busy_ns,
-    100.0 * sum(alone_ns / per_rank) / nullif(sum(sum(alone_ns / per_rank)) OVER (PARTITION BY coalesce(library, '(not told)')), 0)
+SELECT coalesce(library, '(not told)') AS library, category,
+    sum(n / per_rank) FILTER (is_continued IS NOT true) AS calls, sum(alone_ns / per_rank) AS busy_ns,
+    100.0 * sum(alone_ns / per_rank) / nullif(sum(sum(alone_ns / per_rank)) OVER (PARTITION BY coalesce(library,
+        '(not told)')), 0)
         AS library_pct,
     100.0 * sum(alone_ns / per_rank) / nullif(sum(sum(alone_ns / per_rank)) OVER (), 0) AS busy_pct
 FROM totals

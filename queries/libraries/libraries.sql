@@ -7,7 +7,8 @@
 -- names = "distinct names"
 -- busy_ns = "device time per step, overlaps counted once"
 -- busy_pct = "of all device time"
-SELECT coalesce(library, '(not told)') AS library, sum(n / per_rank) FILTER (is_continued IS NOT true) AS calls, count(DISTINCT name) AS names,
+SELECT coalesce(library, '(not told)') AS library, sum(n / per_rank) FILTER (is_continued IS NOT true) AS calls,
+    count(DISTINCT name) AS names,
     sum(alone_ns / per_rank) AS busy_ns,
     100.0 * sum(alone_ns / per_rank) / nullif(sum(sum(alone_ns / per_rank)) OVER (), 0) AS busy_pct
 FROM totals

@@ -1,5 +1,6 @@
 -- title = "Peak"
--- doc = "Over the whole recording, per counter of bytes. Reserved memory is what the framework's allocator holds; allocated is what tensors use."
+-- doc = """Over the whole recording, per counter of bytes. Reserved memory is what the framework's allocator holds;
+-- allocated is what tensors use."""
 -- cannot = "No counter of memory was recorded (PyTorch: profile with profile_memory=True)."
 -- [columns]
 -- rank = "process of the job"

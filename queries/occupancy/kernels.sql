@@ -1,5 +1,6 @@
 -- title = "Kernels that cannot fill the device"
--- doc = "By name and operator, most time first: only launches with fewer threads than the device can hold. Communication kernels use few cores by design and are left out."
+-- doc = """By name and operator, most time first: only launches with fewer threads than the device can hold.
+-- Communication kernels use few cores by design and are left out."""
 -- cannot = "Every kernel whose grid and device are recorded has threads enough."
 -- [columns]
 -- name = "kernel"

@@ -1,5 +1,6 @@
 -- title = "How full the device is"
--- doc = "A device holds cores x threads per core. Kernels without a recorded grid, and devices without recorded sizes, are left out; so are communication kernels, which use few cores by design."
+-- doc = """A device holds cores x threads per core. Kernels without a recorded grid, and devices without recorded
+-- sizes, are left out; so are communication kernels, which use few cores by design."""
 -- cannot = "No kernel with a recorded grid on a device whose size is recorded."
 -- [columns]
 -- rank = "process of the job"
@@ -17,13 +18,15 @@ WITH sized AS (
     SELECT k.rank, k.device, d.name, d.n_cores * d.max_threads_per_core AS capacity, k.dur_ns, k.occupancy_pct,
         k.grid_x * k.grid_y * k.grid_z AS blocks, k.block_x * k.block_y * k.block_z AS threads_per_block, d.n_cores
     FROM kernels k JOIN raw.devices d ON d.rank = k.rank AND d.device = k.device
-    WHERE k.category <> 'communication' AND k.grid_x IS NOT NULL AND d.n_cores IS NOT NULL AND d.max_threads_per_core IS NOT NULL
+    WHERE k.category <> 'communication' AND k.grid_x IS NOT NULL AND d.n_cores IS NOT NULL
+        AND d.max_threads_per_core IS NOT NULL
 )
 SELECT rank, device, any_value(name) AS name, any_value(capacity) AS capacity, count(*) AS kernels,
     count(*) FILTER (blocks * threads_per_block < capacity) AS unfilled,
     100.0 * count(*) FILTER (blocks * threads_per_block < capacity) / count(*) AS unfilled_pct,
     CAST(coalesce(sum(dur_ns) FILTER (blocks * threads_per_block < capacity), 0) AS BIGINT) AS unfilled_ns,
-    100.0 * coalesce(sum(dur_ns) FILTER (blocks * threads_per_block < capacity), 0) / nullif(sum(dur_ns), 0) AS time_pct,
+    100.0 * coalesce(sum(dur_ns) FILTER (blocks * threads_per_block < capacity), 0) / nullif(sum(dur_ns),
+        0) AS time_pct,
     100.0 * coalesce(sum(dur_ns) FILTER (blocks < n_cores), 0) / nullif(sum(dur_ns), 0) AS few_blocks_pct,
     sum(occupancy_pct * dur_ns) / nullif(sum(dur_ns) FILTER (occupancy_pct IS NOT NULL), 0) AS occupancy_pct
 FROM sized

@@ -1,5 +1,6 @@
 -- title = "By name"
--- doc = "Host time includes operators inside; self time does not. Device time is that of the kernels, copies and primitives whose innermost operator it is."
+-- doc = """Host time includes operators inside; self time does not. Device time is that of the kernels, copies and
+-- primitives whose innermost operator it is."""
 -- cannot = "No framework operators in this trace."
 -- [columns]
 -- name = "operator, as recorded"

@@ -1,5 +1,7 @@
 -- title = "Time by category"
--- doc = "Device time per step and rank; overlaps on a device count once, for what started first, and in shares of the step also those of several devices. Calls are of kernels, copies, primitives and, on a CPU, operators, also inside of others. Without steps the whole recording counts as one step."
+-- doc = """Device time per step and rank; overlaps on a device count once, for what started first, and in shares of the
+-- step also those of several devices. Calls are of kernels, copies, primitives and, on a CPU, operators, also inside of
+-- others. Without steps the whole recording counts as one step."""
 -- cannot = "Nothing ran on a device in this trace."
 -- [columns]
 -- category = "what it was (docs/vocabulary.md); the last row is time in which no device was busy"

@@ -1,5 +1,6 @@
 -- title = "Convolutions by layer and algorithm"
--- doc = "Per step and rank. The algorithm is decided by everything that ran under the call. Main is the arithmetic, layout what only moves data; the rest is transforms, bias and helpers."
+-- doc = """Per step and rank. The algorithm is decided by everything that ran under the call. Main is the arithmetic,
+-- layout what only moves data; the rest is transforms, bias and helpers."""
 -- cannot = "No convolution operator in this trace."
 -- [columns]
 -- layer = "layer, or the filter's shape where the trace names no layers"
@@ -16,7 +17,8 @@ SELECT layer, direction, algorithm,
     sum(calls / per_rank) AS calls,
     sum(total_ns / per_rank) AS total_ns, sum(main_ns / per_rank) AS main_ns, sum(layout_ns / per_rank) AS layout_ns,
     100.0 * sum(layout_ns / per_rank) / nullif(sum(total_ns / per_rank), 0) AS layout_pct,
-    1e9 * sum(calls / per_rank * flop) / nullif(sum(total_ns / per_rank) FILTER (flop IS NOT NULL), 0) AS effective_flop_per_s,
+    1e9 * sum(calls / per_rank * flop) / nullif(sum(total_ns / per_rank) FILTER (flop IS NOT NULL),
+        0) AS effective_flop_per_s,
     100.0 * sum(total_ns / per_rank) / nullif(sum(sum(total_ns / per_rank)) OVER (), 0) AS share_pct
 FROM conv_totals
 GROUP BY layer, direction, algorithm

@@ -1,5 +1,6 @@
 -- title = "Bias, activation and pooling"
--- doc = "Per step and rank, with the library that implements each. Biases inside a fused primitive have no time of their own and are not listed."
+-- doc = """Per step and rank, with the library that implements each. Biases inside a fused primitive have no time of
+-- their own and are not listed."""
 -- cannot = "No bias addition, activation or pooling was recorded on its own."
 -- [columns]
 -- category = "bias, activation or pooling"
@@ -8,8 +9,10 @@
 -- calls = "per step"
 -- busy_ns = "device time per step, overlaps counted once"
 -- busy_pct = "of all device time"
-SELECT category, direction, library, sum(n / per_rank) FILTER (is_continued IS NOT true) AS calls, sum(alone_ns / per_rank) AS busy_ns,
-    100.0 * sum(alone_ns / per_rank) / nullif((SELECT sum(alone_ns / per_rank) FROM totals WHERE is_counted), 0) AS busy_pct
+SELECT category, direction, library, sum(n / per_rank) FILTER (is_continued IS NOT true) AS calls,
+    sum(alone_ns / per_rank) AS busy_ns,
+    100.0 * sum(alone_ns / per_rank) / nullif((SELECT sum(alone_ns / per_rank) FROM totals WHERE is_counted),
+        0) AS busy_pct
 FROM totals
 WHERE is_counted AND category IN ('bias', 'activation', 'pooling')
 GROUP BY category, direction, library

@@ -11,17 +11,20 @@ SELECT
     c.rank,
     coalesce(any_value(c.framework), '?') || coalesce(' ' || any_value(c.framework_version), '') AS framework,
     string_agg(DISTINCT c.format, ', ' ORDER BY c.format) AS format,
-    coalesce(any_value(d.name), if(bool_or(h.kernels > 0), NULL, any_value(p.name)), CASE WHEN bool_or(h.kernels > 0) THEN '?'
+    coalesce(any_value(d.name), if(bool_or(h.kernels > 0), NULL, any_value(p.name)), CASE
+        WHEN bool_or(h.kernels > 0) THEN '?'
         WHEN bool_or(w.is_host) THEN 'CPU' END, '?') AS device,
     strftime(make_timestamp(any_value(c.origin_unix_ns) // 1000), '%Y-%m-%d %H:%M:%S') AS origin,
     any_value(w.span_ns) AS span_ns
 FROM captures c
 LEFT JOIN (
     SELECT rank, string_agg(DISTINCT name, ', ' ORDER BY name) AS name FROM devices
-    WHERE (rank, 'gpu ' || CAST(device AS VARCHAR)) IN (SELECT (rank, device) FROM totals WHERE kind = 'kernel') GROUP BY rank
+    WHERE (rank, 'gpu ' || CAST(device AS VARCHAR)) IN (SELECT (rank, device) FROM totals WHERE kind = 'kernel')
+    GROUP BY rank
 ) d USING (rank)
 LEFT JOIN (SELECT rank, any_value(name) AS name FROM devices WHERE kind = 'cpu' GROUP BY rank) p USING (rank)
 LEFT JOIN recorded h USING (rank)
-LEFT JOIN (SELECT rank, max(last_ns) - min(first_ns) AS span_ns, bool_or(kind IN ('op', 'primitive')) AS is_host FROM totals GROUP BY rank) w USING (rank)
+LEFT JOIN (SELECT rank, max(last_ns) - min(first_ns) AS span_ns, bool_or(kind IN ('op', 'primitive')) AS is_host
+    FROM totals GROUP BY rank) w USING (rank)
 GROUP BY c.rank
 ORDER BY c.rank

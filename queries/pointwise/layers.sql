@@ -1,5 +1,6 @@
 -- title = "By layer and library"
--- doc = "Per step and rank; the first rows are over all layers. A fused row counts calls whose bias or activation another kernel or primitive computes along; its time cannot be told apart and is empty, not zero."
+-- doc = """Per step and rank; the first rows are over all layers. A fused row counts calls whose bias or activation
+-- another kernel or primitive computes along; its time cannot be told apart and is empty, not zero."""
 -- cannot = "No bias addition or activation was recorded."
 -- [columns]
 -- layer = "layer; without layers the filter's shape or the operator; (all layers) for their sum"
@@ -7,7 +8,8 @@
 -- library = "library that implements it"
 -- form = "own kernel, operator (on a CPU), epilogue kernel (of a matrix product) or fused"
 -- calls = "per step"
--- time_ns = "what its pieces lasted, per step; more than busy where other work of the device began before and ran beside it"
+-- time_ns = """what its pieces lasted, per step; more than busy where other work of the device began before and ran
+-- beside it"""
 -- busy_ns = "device time per step, overlaps counted once, for what started first"
 -- busy_pct = "of all device time"
 WITH every AS (
@@ -21,11 +23,14 @@ WITH every AS (
 ), own AS (
     SELECT e.call_id, e.op_id, e.layer, e.filter, e.op_name,
         if(e.category = 'activation', 'activation', 'bias')
-            || if(coalesce(e.direction IN ('dgrad', 'wgrad', 'backward'), e.op_is_backward, false), ' gradient', '') AS work,
+            || if(coalesce(e.direction IN ('dgrad', 'wgrad', 'backward'), e.op_is_backward, false),
+                ' gradient', '') AS work,
         coalesce(e.library, '(not told)') AS library,
-        CASE WHEN e.category = 'gemm' THEN 'epilogue kernel' WHEN e.kind = 'op' THEN 'operator' ELSE 'own kernel' END AS form,
+        CASE WHEN e.category = 'gemm' THEN 'epilogue kernel' WHEN e.kind = 'op' THEN 'operator'
+            ELSE 'own kernel' END AS form,
         -- An operator's time comes in pieces around what runs inside it; relu > clamp_min is one call.
-        if(e.kind <> 'op' OR above.category IS DISTINCT FROM e.category AND NOT e.is_continued, 1.0 / per_rank, 0) AS calls,
+        if(e.kind <> 'op' OR above.category IS DISTINCT FROM e.category AND NOT e.is_continued,
+            1.0 / per_rank, 0) AS calls,
         dur_ns / per_rank AS time_ns, alone_ns / per_rank AS busy_ns
     FROM every e
     LEFT JOIN above ON above.op_id = e.op_id AND e.kind = 'op'
@@ -35,38 +40,46 @@ WITH every AS (
     -- oneDNN's log says what it fused.
     SELECT e.call_id, e.op_id, e.layer, e.filter, e.op_name,
         unnest(list_concat(
-            if(regexp_matches(p.formats, '\bbia[:_][^u]'), [if(p.prop_kind LIKE 'backward%', 'bias gradient', 'bias')], []),
+            if(regexp_matches(p.formats, '\bbia[:_][^u]'), [if(p.prop_kind LIKE 'backward%', 'bias gradient', 'bias')],
+                []),
             if(regexp_matches(p.attributes, 'eltwise_'), ['activation'], []))) AS work,
         e.library, 'fused' AS form, 1.0 / per_rank AS calls, NULL AS busy_ns
     FROM every e JOIN raw.primitives p ON p.id = e.id
     WHERE e.kind = 'primitive'
 ), told AS (
     -- A convolution that is given a bias and launches no kernel for it has it in its main kernel.
-    SELECT e.call_id, e.call_id AS op_id, any_value(e.layer) AS layer, any_value(e.filter) AS filter, NULL AS op_name, 'bias' AS work,
+    SELECT e.call_id, e.call_id AS op_id, any_value(e.layer) AS layer, any_value(e.filter) AS filter, NULL AS op_name,
+        'bias' AS work,
         coalesce(any_value(e.library) FILTER (e.role = 'main'), '(not told)') AS library, 'fused' AS form,
         any_value(1.0 / per_rank) AS calls, NULL AS busy_ns
     FROM every e JOIN conv_shapes s ON s.op_id = e.call_id
     WHERE s.parameters > list_product(s.filter_shape) AND e.direction = 'fprop' AND e.kind = 'kernel'
     GROUP BY e.call_id HAVING NOT bool_or(e.category = 'bias')
 ), noted AS (
-    -- ONNX Runtime's nodes say by their last input whether they add a bias (a product's packed filter is no input), and by
+    -- ONNX Runtime's nodes say by their last input whether they add a bias (a product's packed filter is no input), and
+    -- by
     -- type or name what they apply to the result: a fused node is called after its last part.
     SELECT DISTINCT e.call_id, e.op_id, e.layer, e.filter, e.op_name, unnest(list_concat(
             if(json_array_length(o.shapes, '$[#-1]') = 1, ['bias'], []),
-            if(regexp_matches(e.op_name, ':Fused|(?i)(relu|sigmoid|tanh|clip|softplus)[^/]*_nchwc:'), ['activation'], []))) AS work,
-        coalesce(nullif(e.library, 'framework'), 'onnxruntime') AS library, 'fused' AS form, 1.0 / per_rank AS calls, NULL AS busy_ns
+            if(regexp_matches(e.op_name, ':Fused|(?i)(relu|sigmoid|tanh|clip|softplus)[^/]*_nchwc:'), ['activation'],
+                []))) AS work,
+        coalesce(nullif(e.library, 'framework'), 'onnxruntime') AS library, 'fused' AS form, 1.0 / per_rank AS calls,
+        NULL AS busy_ns
     FROM (FROM host WHERE regexp_matches(op_name, ':(Fused)?(Conv|Gemm)$')) e JOIN raw.ops o ON o.id = e.op_id
     WHERE o.backend IS NOT NULL
 ), remapped AS (
-    -- TensorFlow calls an operator that it made of several after the last of them. A product's first addition is its bias; a
+    -- TensorFlow calls an operator that it made of several after the last of them. A product's first addition is its
+    -- bias; a
     -- convolution's may be a batch normalisation, so its bias is told only where the name ends with it.
     SELECT DISTINCT e.call_id, e.op_id, e.layer, e.filter, e.op_name, unnest(list_concat(
             if(regexp_matches(e.op_name, 'BiasAdd:|FusedMatMul$'), ['bias'], []),
             if(regexp_matches(e.op_name, '(?i)(elu|sigmoid|tanh|gelu)[^/]*:'), ['activation'], []),
             if(ends_with(e.op_name, 'FilterWithBias'), ['bias gradient'], []))) AS work,
-        if(contains(e.op_name, ':_Mkl'), 'oneDNN', e.library) AS library, 'fused' AS form, 1.0 / per_rank AS calls, NULL AS busy_ns
+        if(contains(e.op_name, ':_Mkl'), 'oneDNN', e.library) AS library, 'fused' AS form, 1.0 / per_rank AS calls,
+        NULL AS busy_ns
     FROM host e
-    WHERE regexp_matches(e.op_name, ':_(Mkl)?(Native)?(Fused(Conv2D|Conv3D|DepthwiseConv2dNative|MatMul)|\w+FilterWithBias)$')
+    WHERE regexp_matches(e.op_name,
+        ':_(Mkl)?(Native)?(Fused(Conv2D|Conv3D|DepthwiseConv2dNative|MatMul)|\w+FilterWithBias)$')
         AND e.op_id NOT IN (SELECT op_id FROM raw.primitives WHERE op_id IS NOT NULL)
 ), united AS (
     SELECT *, coalesce(layer, filter, op_name, '(no operator)') AS place

@@ -9,6 +9,7 @@
 SELECT s.rank, s.n_steps AS steps, s.n_warmup AS warmup,
     CASE WHEN s.n_steps + s.n_warmup = 0 THEN 'none found' ELSE coalesce(t.found_by, 'the profiler') END AS found_by
 FROM scope s
-LEFT JOIN (SELECT rank, string_agg(DISTINCT found_by, ', ' ORDER BY found_by) AS found_by FROM step_times GROUP BY rank) t
+LEFT JOIN (SELECT rank, string_agg(DISTINCT found_by, ', ' ORDER BY found_by) AS found_by FROM step_times
+    GROUP BY rank) t
     USING (rank)
 ORDER BY s.rank

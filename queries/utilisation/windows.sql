@@ -1,5 +1,6 @@
 -- title = "Whole run and steady state"
--- doc = "The whole run goes from the first to the last thing the device did. Steady state goes from the start of the first to the end of the last step that is no warm-up; without steps there is none."
+-- doc = """The whole run goes from the first to the last thing the device did. Steady state goes from the start of the
+-- first to the end of the last step that is no warm-up; without steps there is none."""
 -- cannot = "Nothing ran on a device in this trace."
 -- [columns]
 -- rank = "process of the job"

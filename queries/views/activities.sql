@@ -1,5 +1,6 @@
 -- title = "activities"
--- doc = "One row per thing a device did, GPU or CPU. On a CPU: library primitives, and what operators spent outside them."
+-- doc = """One row per thing a device did, GPU or CPU. On a CPU: library primitives, and what operators spent outside
+-- them."""
 -- [columns]
 -- kind = "kernel, copy, primitive or op (what an operator spent outside primitives)"
 -- id = "id of the row in its own table"
@@ -20,7 +21,8 @@ UNION ALL BY NAME
 SELECT
     'copy' AS kind, id, rank, 'gpu ' || coalesce(CAST(device AS VARCHAR), '?') AS device, stream, name,
     category, call_algorithm AS algorithm, call_direction AS direction, 'driver' AS library,
-    CASE WHEN call_id IS NOT NULL THEN 'helper' END AS role, start_ns, end_ns, dur_ns, op_id, op_name, layer, step, call_id,
+    CASE WHEN call_id IS NOT NULL THEN 'helper' END AS role, start_ns, end_ns, dur_ns, op_id, op_name, layer,
+        step, call_id,
     device_until_ns, rank_until_ns
 FROM memcpys
 UNION ALL BY NAME

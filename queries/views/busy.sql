@@ -1,5 +1,6 @@
 -- title = "busy"
--- doc = "Every activity with the part of its time that no earlier activity of its device covers: sums of it are unions. With what reports per step need of its rank, its operator and its convolution."
+-- doc = """Every activity with the part of its time that no earlier activity of its device covers: sums of it are
+-- unions. With what reports per step need of its rank, its operator and its convolution."""
 -- [columns]
 -- covered_until_ns = "latest end of what started before it on its device"
 -- alone_ns = "the part of its time after that"
@@ -8,7 +9,8 @@
 -- n_steps = "steps of its rank that count"
 -- step_ns = "mean time of these; without steps the whole recording"
 -- per = "n_steps, or 1 without steps: what a number per step is divided by"
--- per_rank = "per times the ranks with a time: what a sum over all ranks is divided by, for what one of them does in a step"
+-- per_rank = """per times the ranks with a time: what a sum over all ranks is divided by, for what one of them does in
+-- a step"""
 -- op_is_backward = "whether its operator ran for the backward pass"
 -- op_phase = "phase of its operator"
 -- is_counted = "whether its step counts (is no warm-up); always where there are no steps"

@@ -1,5 +1,6 @@
 -- title = "conv_calls"
--- doc = "One row per convolution operator call and direction, with the algorithm that its kernels or primitives show, and its time split by what they do."
+-- doc = """One row per convolution operator call and direction, with the algorithm that its kernels or primitives show,
+-- and its time split by what they do."""
 -- [columns]
 -- op_id = "the call's outermost operator; without operators the library's call, or the first kernel"
 -- layer = "layer the call belongs to"
@@ -15,7 +16,8 @@
 -- element_bytes = "bytes of an element of the input, by its type; 4 where that is not told"
 -- parameters = "elements of the filter and, in a forward call that has one, the bias"
 -- direction = "fprop, dgrad or wgrad; none where one operator computes both gradients and nothing tells them apart"
--- flop = "FLOPs of the direct method, two per multiply-accumulate; of both gradients where the direction is none for that"
+-- flop = """FLOPs of the direct method, two per multiply-accumulate; of both gradients where the direction is none for
+-- that"""
 -- forward_call = "the call that this one is the gradient of, where the profiler linked them"
 -- start_ns = "start of the first thing under the call"
 -- main_ns = "time of the arithmetic"
@@ -26,7 +28,8 @@
 -- helper_ns = "time of everything else: offset tables, zeroing; on a CPU also dispatch and allocation"
 -- total_ns = "sum of all of these"
 WITH part AS (
-    -- What an operator did outside its primitives (allocation, dispatch) goes with what ran last before it, else first after.
+    -- What an operator did outside its primitives (allocation, dispatch) goes with what ran last before it, else first
+    -- after.
     SELECT *, coalesce(direction, last_value(direction IGNORE NULLS) OVER earlier,
         first_value(direction IGNORE NULLS) OVER later, 'unknown') AS way
     FROM activities WHERE call_id IS NOT NULL
@@ -66,7 +69,8 @@ SELECT
     END AS confidence,
     c.algorithms, c.evidence, c.libraries, c.n_parts,
     s.input_shape, s.filter_shape, s.output_shape, s.stride, s.padding, s.dilation, s.groups, s.transposed,
-    s.dtype, s.element_bytes, s.parameters, if(c.way = 'unknown' AND o.direction IS NULL AND len(s.gradients) = 2, 2, 1) * s.flop AS flop, f.call_id AS forward_call,
+    s.dtype, s.element_bytes, s.parameters, if(c.way = 'unknown' AND o.direction IS NULL AND len(s.gradients) = 2, 2, 1)
+        * s.flop AS flop, f.call_id AS forward_call,
     c.start_ns, c.end_ns, c.main_ns, c.transform_ns, c.layout_ns, c.bias_ns, c.activation_ns, c.helper_ns, c.total_ns
 FROM own c
 LEFT JOIN ops o ON o.id = c.call_id

@@ -1,5 +1,6 @@
 -- title = "conv_costs"
--- doc = "What the algorithm that a convolution call used costs by model: executed FLOPs and workspace, its matrix product, the bytes it must move at least, and the device's peaks. One row per row of conv_calls that has shapes."
+-- doc = """What the algorithm that a convolution call used costs by model: executed FLOPs and workspace, its matrix
+-- product, the bytes it must move at least, and the device's peaks. One row per row of conv_calls that has shapes."""
 -- [columns]
 -- op_id = "the convolution call"
 -- direction = "fprop, dgrad or wgrad"
@@ -34,8 +35,10 @@ WITH ways AS (
         END AS method,
         CASE WHEN c.dtype ILIKE '%bfloat16%' OR c.dtype ILIKE 'bf16' THEN 'bf16'
             WHEN c.dtype ILIKE '%half%' OR c.dtype ILIKE 'f16' OR c.dtype ILIKE 'float16' THEN 'fp16'
-            WHEN list_bool_or(list_transform(c.evidence, lambda name: regexp_matches(name, '(?i)tf32|s1688'))) THEN 'tf32'
-            WHEN c.dtype IS NULL OR regexp_matches(c.dtype, '(?i)^(f32|float|float32|c10::float)$') THEN 'fp32' END AS arithmetic,
+            WHEN list_bool_or(list_transform(c.evidence, lambda name: regexp_matches(name, '(?i)tf32|s1688')))
+                THEN 'tf32'
+            WHEN c.dtype IS NULL OR regexp_matches(c.dtype, '(?i)^(f32|float|float32|c10::float)$')
+                THEN 'fp32' END AS arithmetic,
         CASE WHEN c.direction = 'wgrad' THEN 'wgrad'
             WHEN c.transposed = (c.direction = 'fprop') THEN 'dgrad' ELSE 'fprop' END AS form,
         if(c.transposed, c.output_shape, c.input_shape) AS x, if(c.transposed, c.input_shape, c.output_shape) AS y,

@@ -1,5 +1,7 @@
 -- title = "conv_methods"
--- doc = "What each method that is admissible for a convolution would cost, by model: FLOPs with their padding and tile-edge waste, and workspace. One row per call, direction and method; transposed convolutions are seen from their large side."
+-- doc = """What each method that is admissible for a convolution would cost, by model: FLOPs with their padding and
+-- tile-edge waste, and workspace. One row per call, direction and method; transposed convolutions are seen from their
+-- large side."""
 -- [columns]
 -- op_id = "the convolution call"
 -- direction = "fprop, dgrad or wgrad"
@@ -18,7 +20,8 @@ WITH shape AS MATERIALIZED (
     SELECT * FROM conv_shapes WHERE flop IS NOT NULL
 ), problem AS (
     SELECT DISTINCT input_shape, filter_shape, output_shape, stride, padding, dilation, groups, transposed, dtype, flop,
-        if(transposed, output_shape, input_shape) AS x, if(transposed, input_shape, output_shape) AS y, filter_shape AS w,
+        if(transposed, output_shape, input_shape) AS x, if(transposed, input_shape, output_shape) AS y,
+        filter_shape AS w,
         element_bytes
     FROM shape
 ), sized AS (
@@ -32,8 +35,10 @@ WITH shape AS MATERIALIZED (
         greatest(x[3] + 2 * coalesce(padding[1], 0), x[-1] + 2 * coalesce(padding[-1], 0)) AS padded
     FROM problem
 ), pass AS (
-    -- The data gradient (the forward pass of a transposed convolution) gives the large side, else the small one is tiled.
-    SELECT *, if(direction = if(transposed, 'fprop', 'dgrad'), x, y) AS result FROM sized, (VALUES ('fprop'), ('dgrad'), ('wgrad')) d(direction)
+    -- The data gradient (the forward pass of a transposed convolution) gives the large side, else the small one is
+    -- tiled.
+    SELECT *, if(direction = if(transposed, 'fprop', 'dgrad'), x, y) AS result FROM sized,
+        (VALUES ('fprop'), ('dgrad'), ('wgrad')) d(direction)
 ), winograd AS (
     SELECT pass.*, t.*,
         CAST(ceil(result[3] / t.m) * ceil(result[4] / t.m) AS BIGINT) AS tiles
@@ -63,7 +68,8 @@ WITH shape AS MATERIALIZED (
     UNION ALL BY NAME
     -- 5 n^2 log2 n for a real transform of n x n; 8 FLOP per complex product on half of the points.
     SELECT *, if(whole = 1, 'FFT', 'FFT in tiles') AS method,
-        4.0 * batch * tiles * filters * depth * n * n AS products_flop, 5.0 * n * n * log2(n) * planes AS transform_flop,
+        4.0 * batch * tiles * filters * depth * n * n AS products_flop,
+        5.0 * n * n * log2(n) * planes AS transform_flop,
         4.0 * n * (n + 1) * planes AS workspace_bytes
     FROM fourier_pairs
 )

@@ -1,5 +1,7 @@
 -- title = "conv_shapes"
--- doc = "Shape of each convolution call, from the inputs that PyTorch records on its operators, else from XLA's, Theano's or TensorFlow 1's compiled program, else from the primitive that ran, else from ONNX Runtime's nodes: one row per call."
+-- doc = """Shape of each convolution call, from the inputs that PyTorch records on its operators, else from XLA's,
+-- Theano's or TensorFlow 1's compiled program, else from the primitive that ran, else from ONNX Runtime's nodes: one
+-- row per call."""
 WITH recorded AS (
     SELECT a.call_id AS op_id, p.preference, o.depth, o.id,
         TRY_CAST(json_extract(o.shapes, '$[' || p.input || ']') AS BIGINT[]) AS x,
@@ -26,8 +28,10 @@ WITH recorded AS (
     SELECT *,
         CASE
             WHEN len(dy) = len(x) THEN dy
-            WHEN NOT transposed AND len(stride) = len(x) - 2 AND len(padding) = len(x) - 2 THEN [x[1], w[1]] || list_transform(range(1, len(x) - 1), lambda d:
-                (x[d + 2] + 2 * padding[d] - coalesce(dilation[d], 1) * (w[d + 2] - 1) - 1) // greatest(stride[d], 1) + 1)
+            WHEN NOT transposed AND len(stride) = len(x) - 2 AND len(padding) = len(x) - 2 THEN [x[1], w[1]]
+                || list_transform(range(1, len(x) - 1), lambda d:
+                (x[d + 2] + 2 * padding[d] - coalesce(dilation[d], 1) * (w[d + 2] - 1) - 1) // greatest(stride[d], 1)
+                    + 1)
         END AS y
     FROM chosen
 ), logged AS (
@@ -39,7 +43,8 @@ WITH recorded AS (
     -- A damaged log may say one thing twice: TRY.
     SELECT op_id, formats, TRY(map_from_entries(list_transform(
         regexp_extract_all(problem, '(mb|ic|oc|ih|oh|kh|sh|dh|ph|iw|ow|kw|sw|dw|pw|g)(\d+)'),
-        lambda m: {'k': regexp_extract(m, '^[a-z]+'), 'v': CAST(TRY_CAST(regexp_extract(m, '\d+') AS INTEGER) AS BIGINT)}))) AS f
+        lambda m: {'k': regexp_extract(m, '^[a-z]+'),
+            'v': CAST(TRY_CAST(regexp_extract(m, '\d+') AS INTEGER) AS BIGINT)}))) AS f
     FROM logged
 ), parsed AS (
     SELECT op_id, coalesce(f['g'], 1) AS groups,
@@ -53,12 +58,14 @@ WITH recorded AS (
         CASE WHEN regexp_matches(formats, 'bia:[^u]') THEN [f['oc']] END AS bias
     FROM read WHERE f['iw'] IS NOT NULL AND f['kw'] IS NOT NULL AND f['ow'] IS NOT NULL
 ), compiled AS (
-    SELECT a.call_id AS op_id, TRY_CAST(json_extract(o.shapes, '$[0]') AS BIGINT[]) AS x, TRY_CAST(json_extract(o.shapes, '$[1]') AS BIGINT[]) AS w,
+    SELECT a.call_id AS op_id, TRY_CAST(json_extract(o.shapes, '$[0]') AS BIGINT[]) AS x,
+        TRY_CAST(json_extract(o.shapes, '$[1]') AS BIGINT[]) AS w,
         TRY_CAST(json_extract(o.output_shapes, '$[0]') AS BIGINT[]) AS y,
         TRY_CAST(json_extract_string(o.inputs, '$[0]') AS BIGINT[]) AS stride,
         TRY_CAST(json_extract_string(o.inputs, '$[1]') AS BIGINT[]) AS padding,
         TRY_CAST(json_extract_string(o.inputs, '$[2]') AS BIGINT[]) AS dilation,
-        TRY_CAST(json_extract_string(o.inputs, '$[3]') AS BIGINT) AS groups, json_extract_string(o.types, '$[0]') AS dtype,
+        TRY_CAST(json_extract_string(o.inputs, '$[3]') AS BIGINT) AS groups,
+        json_extract_string(o.types, '$[0]') AS dtype,
         TRY_CAST(json_extract(o.shapes, '$[2]') AS BIGINT[]) AS bias
     FROM raw.ops o JOIN attributed.op a ON a.id = o.id
     WHERE (regexp_matches(o.hlo_kind, ' (fprop|dgrad|wgrad)$') OR o.hlo_kind IS NULL AND o.output_shapes IS NOT NULL)
@@ -69,17 +76,21 @@ WITH recorded AS (
     SELECT op_id, x, w, y, x[2] // greatest(w[2], 1) AS groups, dtype, bias
     FROM (
         SELECT a.call_id AS op_id, TRY_CAST(json_extract(o.shapes, '$[0]') AS BIGINT[]) AS x,
-            TRY_CAST(json_extract(o.shapes, '$[1]') AS BIGINT[]) AS w, TRY_CAST(json_extract(o.shapes, '$[2]') AS BIGINT[]) AS bias,
-            TRY_CAST(json_extract(o.output_shapes, '$[0]') AS BIGINT[]) AS y, json_extract_string(o.types, '$[0]') AS dtype
+            TRY_CAST(json_extract(o.shapes, '$[1]') AS BIGINT[]) AS w,
+            TRY_CAST(json_extract(o.shapes, '$[2]') AS BIGINT[]) AS bias,
+            TRY_CAST(json_extract(o.output_shapes, '$[0]') AS BIGINT[]) AS y,
+            json_extract_string(o.types, '$[0]') AS dtype
         FROM raw.ops o JOIN attributed.op a ON a.id = o.id
         WHERE o.backend IS NOT NULL AND regexp_matches(o.name, ':(Fused)?Conv$')
         QUALIFY row_number() OVER (PARTITION BY a.call_id ORDER BY o.id) = 1
     )
     WHERE len(x) >= 3 AND len(w) = len(x) AND len(y) = len(x)
 ), united AS (
-    SELECT 1 AS source, op_id, x, w, y, stride, padding, dilation, coalesce(groups, 1) AS groups, transposed, dtype, bias, gradients FROM sized
+    SELECT 1 AS source, op_id, x, w, y, stride, padding, dilation, coalesce(groups, 1) AS groups, transposed, dtype,
+        bias, gradients FROM sized
     UNION ALL BY NAME
-    SELECT 2 AS source, op_id, x, w, y, stride, padding, dilation, groups, false AS transposed, dtype, bias FROM compiled
+    SELECT 2 AS source, op_id, x, w, y, stride, padding, dilation, groups, false AS transposed, dtype,
+        bias FROM compiled
     UNION ALL BY NAME
     SELECT 3 AS source, op_id, x, w, y, stride, padding, dilation, groups, false AS transposed, dtype, bias FROM parsed
     UNION ALL BY NAME
@@ -92,10 +103,13 @@ WITH recorded AS (
         AND greatest(list_product(x), list_product(w), list_product(y)) < 1e15
     QUALIFY row_number() OVER (PARTITION BY op_id ORDER BY source) = 1
 )
-SELECT op_id, x AS input_shape, w AS filter_shape, y AS output_shape, stride, padding, dilation, groups, transposed, dtype,
+SELECT op_id, x AS input_shape, w AS filter_shape, y AS output_shape, stride, padding, dilation, groups,
+    transposed, dtype,
     CASE WHEN regexp_matches(dtype, '(?i)half|16') THEN 2 WHEN regexp_matches(dtype, '(?i)double|64') THEN 8
         WHEN regexp_matches(dtype, '(?i)^[su]8|int8|char|byte') THEN 1 ELSE 4 END AS element_bytes,
     gradients, TRY_CAST(list_product(w) + if(len(bias) > 0, list_product(bias), 0) AS BIGINT) AS parameters,
-    -- Every pass multiplies each filter element with each output position (input position when transposed), twice counted.
-    TRY_CAST(2 * list_product(w) * x[1] * list_product(CASE WHEN transposed THEN x[3:] ELSE y[3:] END) AS BIGINT) AS flop
+    -- Every pass multiplies each filter element with each output position (input position when transposed), twice
+    -- counted.
+    TRY_CAST(2 * list_product(w) * x[1] * list_product(CASE WHEN transposed THEN x[3:]
+        ELSE y[3:] END) AS BIGINT) AS flop
 FROM plausible

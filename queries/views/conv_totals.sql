@@ -1,5 +1,6 @@
 -- title = "conv_totals"
--- doc = "The view counted_conv_calls with the costs of conv_costs, summed up: one row per layer, direction, algorithm and shape, however often it ran."
+-- doc = """The view counted_conv_calls with the costs of conv_costs, summed up: one row per layer, direction, algorithm
+-- and shape, however often it ran."""
 -- [columns]
 -- calls = "calls"
 -- position = "place of the first of them"
@@ -7,10 +8,12 @@
 -- filter_shape = "filters, channels per group, spatial sizes"
 -- flop = "of one call, as in conv_calls"
 -- executed_flop = "of one call, by model, as in conv_costs"
-SELECT layer, direction, algorithm, input_shape, filter_shape, per, per_rank, flop, arithmetic, gemms, gemm_m, gemm_n, gemm_k, method,
+SELECT layer, direction, algorithm, input_shape, filter_shape, per, per_rank, flop, arithmetic, gemms, gemm_m, gemm_n,
+    gemm_k, method,
     executed_flop, executed_flop_per_byte, peak_flop_per_s, attainable_flop_per_s, peaks_from, workspace_bytes,
     k.op_id IS NOT NULL AS has_costs,
-    count(*) AS calls, min(position) AS position, CAST(sum(total_ns) AS BIGINT) AS total_ns, CAST(sum(main_ns) AS BIGINT) AS main_ns,
+    count(*) AS calls, min(position) AS position, CAST(sum(total_ns) AS BIGINT) AS total_ns,
+    CAST(sum(main_ns) AS BIGINT) AS main_ns,
     CAST(sum(transform_ns) AS BIGINT) AS transform_ns, CAST(sum(layout_ns) AS BIGINT) AS layout_ns,
     CAST(sum(bias_ns) AS BIGINT) AS bias_ns, CAST(sum(activation_ns) AS BIGINT) AS activation_ns,
     CAST(sum(helper_ns) AS BIGINT) AS helper_ns

@@ -1,5 +1,6 @@
 -- title = "exchanges"
--- doc = "Every communication kernel or call of a rank, with the part of its time that no earlier one covers (own_ns) and how much of that computing on the same rank covers (hidden_ns). Copies do not count as computing."
+-- doc = """Every communication kernel or call of a rank, with the part of its time that no earlier one covers (own_ns)
+-- and how much of that computing on the same rank covers (hidden_ns). Copies do not count as computing."""
 -- [columns]
 -- id = "the kernel, operator or collective"
 -- rank = "process of the job"
@@ -54,7 +55,8 @@ SELECT b.id, b.rank, b.name,
     greatest(b.end_ns - b.from_ns, 0) AS own_ns,
     CAST(CASE WHEN b.end_ns > b.from_ns THEN coalesce(z.before_ns + least(b.end_ns, z.end_ns) - z.start_ns, 0)
         - b.computed_before_ns ELSE 0 END AS BIGINT) AS hidden_ns,
-    coalesce(NOT c.has_steps OR b.start_ns < s.end_ns AND NOT s.is_warmup, false) AS is_counted, greatest(c.n_steps, 1) AS per, c.step_ns
+    coalesce(NOT c.has_steps OR b.start_ns < s.end_ns AND NOT s.is_warmup, false) AS is_counted,
+    greatest(c.n_steps, 1) AS per, c.step_ns
 FROM bounded b JOIN scope c ON c.rank = b.rank
 ASOF LEFT JOIN busy_until z ON z.rank = b.rank AND b.end_ns >= z.start_ns
 ASOF LEFT JOIN step_times s ON s.rank = b.rank AND b.start_ns >= s.start_ns

@@ -1,5 +1,6 @@
 -- title = "host_activities"
--- doc = "On a rank without a device: the time of each operator that no operator or primitive inside it covers, as intervals. Operators that a GPU ran are left out: what the host spends on them is their launch."
+-- doc = """On a rank without a device: the time of each operator that no operator or primitive inside it covers, as
+-- intervals. Operators that a GPU ran are left out: what the host spends on them is their launch."""
 WITH host AS (
     SELECT rank FROM raw.ranks
     WHERE rank NOT IN (SELECT rank FROM raw.kernels UNION SELECT rank FROM raw.memcpys)

@@ -15,7 +15,8 @@ FROM (
     UNION ALL BY NAME
     SELECT
         'op' AS kind, o.id, h.rank, o.tid AS stream, o.name,
-        coalesce(o.category, 'other') AS category, o.algorithm, o.direction, coalesce(o.library, 'framework') AS library,
+        coalesce(o.category, 'other') AS category, o.algorithm, o.direction,
+        coalesce(o.library, 'framework') AS library,
         -- Where a convolution is its operator's own work, and no library told of it, that is the arithmetic.
         CASE WHEN c.call_id IS NULL THEN o.role
             WHEN o.role = 'main' OR (o.category = 'conv' AND o.id NOT IN (FROM outer_ops)

@@ -1,5 +1,7 @@
 -- title = "input_gradients"
--- doc = "What the steps that count spend on the gradient of the network's input: the dgrad rows of the convolution that runs first in a step, where shapes tell it; else those after which in every step that is no warm-up a copy of the size of the largest upload goes to the host, with that copy."
+-- doc = """What the steps that count spend on the gradient of the network's input: the dgrad rows of the convolution
+-- that runs first in a step, where shapes tell it; else those after which in every step that is no warm-up a copy of
+-- the size of the largest upload goes to the host, with that copy."""
 -- [columns]
 -- rank = "process of the job"
 -- id = "the activity"

@@ -1,5 +1,6 @@
 -- title = "kernels"
--- doc = "One kernel on a device stream, with what it does: by its name, and by the call it is part of where there is one."
+-- doc = """One kernel on a device stream, with what it does: by its name, and by the call it is part of where there is
+-- one."""
 -- [columns]
 -- category = "what it does; docs/vocabulary.md"
 -- algorithm = "convolution algorithm, decided by the call"
@@ -18,7 +19,8 @@ SELECT
     n.library,
     k.start_ns, k.start_ns + k.dur_ns AS end_ns, k.dur_ns,
     k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z, k.registers, k.shared_bytes, k.occupancy_pct,
-    k.correlation, a.start_ns AS launch_start_ns, a.dur_ns AS launch_dur_ns, k.graph, k.graph_node, k.hlo_op, k.hlo_module, k.launch_id, k.range_id, k.library_id, k.op_id, k.op_name, k.op_path, k.op_link,
+    k.correlation, a.start_ns AS launch_start_ns, a.dur_ns AS launch_dur_ns, k.graph, k.graph_node, k.hlo_op,
+    k.hlo_module, k.launch_id, k.range_id, k.library_id, k.op_id, k.op_name, k.op_path, k.op_link,
     k.layer, k.phase, k.step,
     p.call_id, k.device_until_ns, k.rank_until_ns
 FROM raw.kernels k

@@ -1,5 +1,6 @@
 -- title = "launch_totals"
--- doc = "Per rank, the calls that launched kernels. The queue delay goes from the end of the call to the start of its kernel, where that is positive."
+-- doc = """Per rank, the calls that launched kernels. The queue delay goes from the end of the call to the start of its
+-- kernel, where that is positive."""
 -- [columns]
 -- kernels = "kernels"
 -- linked = "of them with a recorded launch"
@@ -18,7 +19,8 @@ WITH linked AS (
     FROM kernels k
 )
 SELECT rank, count(*) AS kernels, count(launch_id) AS linked, count(DISTINCT launch_id) AS launches,
-    CAST(sum(call_ns) FILTER (position = 1) AS BIGINT) AS launch_ns, avg(call_ns) FILTER (position = 1) AS launch_mean_ns,
+    CAST(sum(call_ns) FILTER (position = 1) AS BIGINT) AS launch_ns,
+    avg(call_ns) FILTER (position = 1) AS launch_mean_ns,
     median(call_ns) FILTER (position = 1) AS launch_median_ns,
     median(queue_ns) FILTER (queue_ns > 0) AS queue_median_ns, avg(queue_ns) FILTER (queue_ns > 0) AS queue_mean_ns,
     max(queue_ns) FILTER (queue_ns > 0) AS queue_max_ns, CAST(sum(dur_ns) AS BIGINT) AS total_ns

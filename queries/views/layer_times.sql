@@ -1,5 +1,6 @@
 -- title = "layer_times"
--- doc = "Times that a framework's log gives per layer and direction, averaged by the log over n calls. A row without a layer is the whole network; run counts the programs whose output the log holds."
+-- doc = """Times that a framework's log gives per layer and direction, averaged by the log over n calls. A row without
+-- a layer is the whole network; run counts the programs whose output the log holds."""
 SELECT rank, id, source, run, network, layer, type, impl, direction, dur_ns, n, deviation_ns, workspace,
     CASE WHEN layer IS NULL THEN NULL
         WHEN regexp_matches(what, '(?i)conv|corrmm') THEN 'conv'
@@ -18,7 +19,8 @@ SELECT rank, id, source, run, network, layer, type, impl, direction, dur_ns, n, 
         ELSE 'other'
     END AS kind
 FROM (
-    SELECT rank, id, args->>'$.source' AS source, TRY_CAST(args->>'$.run' AS BIGINT) AS run, args->>'$.network' AS network,
+    SELECT rank, id, args->>'$.source' AS source, TRY_CAST(args->>'$.run' AS BIGINT) AS run,
+        args->>'$.network' AS network,
         args->>'$.layer' AS layer, args->>'$.type' AS type, args->>'$.impl' AS impl, args->>'$.direction' AS direction,
         TRY_CAST(args->>'$.ns' AS BIGINT) AS dur_ns, TRY_CAST(args->>'$.n' AS BIGINT) AS n,
         TRY_CAST(args->>'$.deviation_ns' AS BIGINT) AS deviation_ns, args->>'$.workspace' AS workspace,

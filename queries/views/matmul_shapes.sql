@@ -1,5 +1,6 @@
 -- title = "matmul_shapes"
--- doc = "Matrix products of operators that record shapes: batch times m x k by k x n, FLOPs, and the elements of second factor and added vector (the parameters of a fully connected layer's forward pass)."
+-- doc = """Matrix products of operators that record shapes: batch times m x k by k x n, FLOPs, and the elements of
+-- second factor and added vector (the parameters of a fully connected layer's forward pass)."""
 -- [columns]
 -- op_id = "the operator"
 -- rank = "process of the job"
@@ -13,7 +14,8 @@
 -- k = "summed dimension"
 -- dtype = "type of the first factor"
 -- flop = "multiplications and additions"
--- parameters = "elements of the second factor and the added vector: the parameters of a fully connected layer's forward pass"
+-- parameters = """elements of the second factor and the added vector: the parameters of a fully connected layer's
+-- forward pass"""
 WITH recorded AS (
     SELECT o.id AS op_id, o.rank, o.name, o.layer, o.step, o.is_backward,
         TRY_CAST(json_extract(o.shapes, '$[' || p.a || ']') AS BIGINT[]) AS a,

@@ -11,7 +11,8 @@ SELECT
     coalesce(c.category, n.category, 'other') AS category,
     CASE WHEN c.id IS NULL THEN n.role ELSE c.role END AS role,
     p.shape, p.formats, p.attributes,
-    p.start_ns, p.start_ns + p.dur_ns AS end_ns, p.dur_ns, p.op_id, p.op_name, p.op_link, p.layer, p.phase, p.step, c.call_id
+    p.start_ns, p.start_ns + p.dur_ns AS end_ns, p.dur_ns, p.op_id, p.op_name, p.op_link, p.layer, p.phase,
+    p.step, c.call_id
 FROM raw.primitives p
 LEFT JOIN attributed.part c ON c.id = p.id
 LEFT JOIN names.primitive n

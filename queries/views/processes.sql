@@ -1,5 +1,6 @@
 -- title = "processes"
--- doc = "What is known of each process beyond its trace: mostly what traceview collect noted about the run, so NULL for traces from elsewhere."
+-- doc = """What is known of each process beyond its trace: mostly what traceview collect noted about the run, so NULL
+-- for traces from elsewhere."""
 -- [columns]
 -- rank = "process of the job"
 -- threads = "threads that the framework computes with"
@@ -31,21 +32,27 @@ WITH noted AS (
         WHEN contains(impl, 'sse') THEN 128 END) AS bits
     FROM raw.primitives GROUP BY rank
 ), known AS (
-    SELECT r.rank, n.facts, h.isa, h.threads AS header_threads, p.bits, TRY_CAST(n.facts->'$.cpu_flags' AS VARCHAR[]) AS cpu_flags
+    SELECT r.rank, n.facts, h.isa, h.threads AS header_threads, p.bits,
+        TRY_CAST(n.facts->'$.cpu_flags' AS VARCHAR[]) AS cpu_flags
     FROM raw.ranks r LEFT JOIN noted n USING (rank) LEFT JOIN header h USING (rank) LEFT JOIN named p USING (rank)
 )
 SELECT rank,
     -- TensorFlow says 0 where it takes as many as there are cores.
-    coalesce(nullif(TRY_CAST(facts->>'$.threads' AS BIGINT), 0), header_threads, TRY_CAST(facts->>'$.cores' AS BIGINT)) AS threads,
-    TRY_CAST(facts->>'$.cores' AS BIGINT) AS cores, facts->>'$.cpu' AS processor, TRY_CAST(facts->>'$.cpu_hz' AS BIGINT) AS cpu_hz,
+    coalesce(nullif(TRY_CAST(facts->>'$.threads' AS BIGINT), 0), header_threads,
+        TRY_CAST(facts->>'$.cores' AS BIGINT)) AS threads,
+    TRY_CAST(facts->>'$.cores' AS BIGINT) AS cores, facts->>'$.cpu' AS processor,
+    TRY_CAST(facts->>'$.cpu_hz' AS BIGINT) AS cpu_hz,
     CASE WHEN list_contains(cpu_flags, 'avx512f') THEN 512 WHEN list_contains(cpu_flags, 'avx2') THEN 256
         WHEN list_contains(cpu_flags, 'sse4_1') THEN 128 END AS simd_bits,
     coalesce(CASE WHEN isa ILIKE '%AVX-512%' OR isa ILIKE '%AVX10%' THEN 512 WHEN isa ILIKE '%AVX%' THEN 256
         WHEN isa ILIKE '%SSE%' THEN 128 END, bits) AS used_simd_bits,
-    TRY_CAST(facts->>'$.steps.recorded' AS BIGINT) AS n_recorded, TRY_CAST(facts->>'$.usage.wall_ns' AS BIGINT) AS recorded_ns,
-    TRY_CAST(facts->>'$.usage.user_ns' AS BIGINT) AS user_ns, TRY_CAST(facts->>'$.usage.system_ns' AS BIGINT) AS system_ns,
+    TRY_CAST(facts->>'$.steps.recorded' AS BIGINT) AS n_recorded,
+    TRY_CAST(facts->>'$.usage.wall_ns' AS BIGINT) AS recorded_ns,
+    TRY_CAST(facts->>'$.usage.user_ns' AS BIGINT) AS user_ns,
+    TRY_CAST(facts->>'$.usage.system_ns' AS BIGINT) AS system_ns,
     TRY_CAST(facts->>'$.usage.minor_faults' AS BIGINT) AS minor_faults,
-    facts->'$.flags' AS flags, facts->'$.environment' AS environment, TRY_CAST(facts->>'$.model.batch' AS BIGINT) AS batch,
+    facts->'$.flags' AS flags, facts->'$.environment' AS environment,
+    TRY_CAST(facts->>'$.model.batch' AS BIGINT) AS batch,
     TRY_CAST(facts->>'$.model.denormal.elements' AS BIGINT) AS n_elements,
     TRY_CAST(facts->>'$.model.denormal.denormal' AS BIGINT) AS n_denormal
 FROM known

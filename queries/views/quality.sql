@@ -6,11 +6,13 @@
 -- n = "how often"
 -- examples = "up to ten"
 WITH launch AS (
-    SELECT rank, correlation, start_ns, name FROM raw.api_calls WHERE correlation IS NOT NULL AND name LIKE '%Launch%Kernel%'
+    SELECT rank, correlation, start_ns, name FROM raw.api_calls WHERE correlation IS NOT NULL
+        AND name LIKE '%Launch%Kernel%'
 ), hour AS (
     -- Hours in which anything began, and when the last of it was over.
     SELECT rank, start_ns // 3600000000000 AS number, min(start_ns) AS from_ns, max(start_ns + dur_ns) AS until_ns
-    FROM (SELECT rank, start_ns, dur_ns FROM raw.kernels UNION ALL BY NAME SELECT rank, start_ns, dur_ns FROM raw.memcpys
+    FROM (SELECT rank, start_ns, dur_ns FROM raw.kernels UNION ALL BY NAME SELECT rank, start_ns, dur_ns
+        FROM raw.memcpys
         UNION ALL BY NAME SELECT rank, start_ns, dur_ns FROM raw.ops
         UNION ALL BY NAME SELECT rank, start_ns, dur_ns FROM raw.api_calls)
     GROUP BY ALL
@@ -28,7 +30,8 @@ SELECT rank, NULL AS source, 'kernel without an operator' AS kind, count(*) AS n
 FROM raw.kernels WHERE op_id IS NULL GROUP BY rank
 UNION ALL BY NAME
 SELECT l.rank, NULL AS source, 'launch whose kernel is not in the recording' AS kind, count(*) AS n, NULL AS examples
-FROM launch l ANTI JOIN (SELECT rank, correlation FROM raw.kernels UNION ALL SELECT rank, correlation FROM raw.memcpys) k
+FROM launch l ANTI JOIN (SELECT rank, correlation FROM raw.kernels UNION ALL SELECT rank, correlation
+    FROM raw.memcpys) k
     ON k.rank = l.rank AND k.correlation = l.correlation
 WHERE l.rank IN (SELECT rank FROM raw.kernels WHERE correlation IS NOT NULL) GROUP BY l.rank
 UNION ALL BY NAME
@@ -42,10 +45,12 @@ FROM jump WHERE empty_ns > 3600000000000 GROUP BY rank
 UNION ALL BY NAME
 SELECT rank, NULL AS source, 'pause of the profiler itself' AS kind, sum(n) AS n,
     array_agg(format('{}: {} in {:.3f} ms', name, n, dur_ns / 1e6) ORDER BY dur_ns DESC, name)[:10] AS examples
-FROM (SELECT rank, name, count(*) AS n, sum(dur_ns) AS dur_ns FROM raw.events WHERE category LIKE '%overhead' GROUP BY ALL)
+FROM (SELECT rank, name, count(*) AS n, sum(dur_ns) AS dur_ns FROM raw.events
+    WHERE category LIKE '%overhead' GROUP BY ALL)
 GROUP BY rank
 UNION ALL BY NAME
-SELECT rank, NULL AS source, 'process id with two names' AS kind, count(*) AS n, array_agg(pid || ': ' || names ORDER BY pid)[:10] AS examples
+SELECT rank, NULL AS source, 'process id with two names' AS kind, count(*) AS n,
+    array_agg(pid || ': ' || names ORDER BY pid)[:10] AS examples
 FROM (
     SELECT rank, pid, string_agg(DISTINCT args, ', ' ORDER BY args) AS names FROM raw.events
     WHERE phase = 'M' AND name = 'process_name' GROUP BY rank, pid HAVING count(DISTINCT args) > 1

@@ -5,7 +5,8 @@
 -- memcpys = "copies and fills"
 -- primitives = "primitives of CPU libraries"
 -- ops = "operators"
-SELECT r.rank, coalesce(k.n, 0) AS kernels, coalesce(m.n, 0) AS memcpys, coalesce(p.n, 0) AS primitives, coalesce(o.n, 0) AS ops
+SELECT r.rank, coalesce(k.n, 0) AS kernels, coalesce(m.n, 0) AS memcpys, coalesce(p.n, 0) AS primitives,
+    coalesce(o.n, 0) AS ops
 FROM (SELECT DISTINCT rank FROM raw.ranks) r
 LEFT JOIN (SELECT rank, count(*) AS n FROM raw.kernels GROUP BY rank) k USING (rank)
 LEFT JOIN (SELECT rank, count(*) AS n FROM raw.memcpys GROUP BY rank) m USING (rank)

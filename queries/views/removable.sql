@@ -1,5 +1,7 @@
 -- title = "removable"
--- doc = "What a change could take away from the steps that count, row by row: the part of a row that nothing earlier on any device of its rank covers, or the stretch before it in which all of them were idle. A moment belongs to one row, so that what several changes would take counts once."
+-- doc = """What a change could take away from the steps that count, row by row: the part of a row that nothing earlier
+-- on any device of its rank covers, or the stretch before it in which all of them were idle. A moment belongs to one
+-- row, so that what several changes would take counts once."""
 -- [columns]
 -- cost = "what would be gone: a name of [costs], or data or allocations for the waits of both, each moment once"
 -- rank = "process of the job"
@@ -60,7 +62,8 @@ WITH every AS MATERIALIZED (
     ASOF JOIN stretch s ON s.cost = i.cost AND s.rank = i.rank AND i.end_ns > s.start_ns
     WHERE s.end_ns > i.start_ns
 )
-SELECT 'layout' AS cost, rank, id, false AS is_idle, alone_ns / per AS saved_ns FROM every WHERE category = 'layout_transpose'
+SELECT 'layout' AS cost, rank, id, false AS is_idle, alone_ns / per AS saved_ns FROM every
+WHERE category = 'layout_transpose'
 UNION ALL
 SELECT 'firstlayer', e.rank, e.id, false, e.alone_ns / e.per FROM every e
 WHERE e.id IN (SELECT id FROM input_gradients WHERE channels <= 4 OR size_bytes >= 65536)

@@ -14,7 +14,8 @@ WITH edge AS (
 ), with_devices AS (
     SELECT DISTINCT rank FROM activities
 ), busied AS (
-    SELECT s.*, CAST(coalesce(b.busy_ns, 0) - coalesce(a.busy_ns, 0) AS BIGINT) AS inside_ns, d.rank IS NOT NULL AS has_devices
+    SELECT s.*, CAST(coalesce(b.busy_ns, 0) - coalesce(a.busy_ns, 0) AS BIGINT) AS inside_ns,
+        d.rank IS NOT NULL AS has_devices
     FROM step_times s
     LEFT JOIN reached a ON a.rank = s.rank AND a.at_ns = s.start_ns
     LEFT JOIN reached b ON b.rank = s.rank AND b.at_ns = s.end_ns

@@ -1,5 +1,6 @@
 -- title = "windows"
--- doc = "Per device, how busy it was over the whole run and in steady state (from the first to the last step that is no warm-up)."
+-- doc = """Per device, how busy it was over the whole run and in steady state (from the first to the last step that is
+-- no warm-up)."""
 -- [columns]
 -- position = "0 for the whole run, 1 for steady state"
 -- rank = "process of the job"
@@ -15,7 +16,8 @@
 WITH every AS MATERIALIZED (
     SELECT rank, device, start_ns, end_ns, end_ns - alone_ns AS alone_from_ns, alone_ns FROM busy
 ), frame AS (
-    SELECT rank, device, 'whole run' AS name, min(start_ns) AS from_ns, max(end_ns) AS until_ns, NULL AS steps, 0 AS position
+    SELECT rank, device, 'whole run' AS name, min(start_ns) AS from_ns, max(end_ns) AS until_ns, NULL AS steps,
+        0 AS position
     FROM every GROUP BY rank, device
     UNION ALL
     SELECT d.rank, d.device, 'steady state', min(s.start_ns), max(s.end_ns), count(*), 1
@@ -29,7 +31,9 @@ WITH every AS MATERIALIZED (
     FROM frame f JOIN every e ON e.rank = f.rank AND e.device = f.device
     GROUP BY f.rank, f.device, f.position
 )
-SELECT rank, device, position, name AS "window", steps, until_ns - from_ns AS window_ns, CAST(busy_ns AS BIGINT) AS busy_ns,
-    100.0 * busy_ns / nullif(until_ns - from_ns, 0) AS busy_pct, CAST(until_ns - from_ns - busy_ns AS BIGINT) AS idle_ns,
+SELECT rank, device, position, name AS "window", steps, until_ns - from_ns AS window_ns,
+    CAST(busy_ns AS BIGINT) AS busy_ns,
+    100.0 * busy_ns / nullif(until_ns - from_ns, 0) AS busy_pct,
+    CAST(until_ns - from_ns - busy_ns AS BIGINT) AS idle_ns,
     CAST(sum_ns AS BIGINT) AS sum_ns, 100.0 * (sum_ns - busy_ns) / nullif(sum_ns, 0) AS overlap_pct
 FROM frame JOIN inside USING (rank, device, position)

@@ -2,7 +2,7 @@
 -- doc = "Each cost alone, then all together; moments that several of them would take away count once."
 -- cannot = "Nothing of this was found in the steps of this trace."
 -- [params]
--- costs = { type = "VARCHAR", default = "layout,firstlayer,copies,pointwise,launches,data,allocations,communication", doc = "costs, joined by commas" }
+-- costs = { type = "VARCHAR", doc = "costs, joined by commas; all when left out" }
 -- [columns]
 -- rank = "process of the job"
 -- without = "what would be gone"
@@ -12,7 +12,9 @@
 -- predicted_ns = "the step without it"
 -- speedup = "the step as it is over the step without it"
 WITH wanted AS (
-    SELECT DISTINCT trim(unnest(string_split($costs, ','))) AS cost
+    SELECT DISTINCT trim(cost) AS cost
+    FROM (SELECT cost FROM removable WHERE $costs IS NULL UNION ALL SELECT unnest(string_split($costs, ',')))
+    WHERE cost <> 'data or allocations'
 ), together AS (
     FROM wanted UNION ALL
     SELECT 'data or allocations' WHERE (SELECT count(*) FROM wanted WHERE cost IN ('data', 'allocations')) = 2
@@ -21,7 +23,8 @@ WITH wanted AS (
     SELECT cost, rank, id, is_idle, sum(saved_ns) AS saved_ns FROM removable
     WHERE cost IN (SELECT cost FROM together) AND saved_ns > 0 GROUP BY ALL
 ), gone AS (
-    SELECT rank, cost AS without, sum(saved_ns) AS removed_ns, 0 AS is_all FROM moment WHERE cost IN (SELECT cost FROM wanted) GROUP BY rank, cost
+    SELECT rank, cost AS without, sum(saved_ns) AS removed_ns, 0 AS is_all FROM moment
+    WHERE cost IN (SELECT cost FROM wanted) GROUP BY rank, cost
     UNION ALL
     SELECT rank, 'all together', sum(saved_ns), 1
     FROM (SELECT rank, id, is_idle, max(saved_ns) AS saved_ns FROM moment GROUP BY rank, id, is_idle) GROUP BY rank
@@ -29,7 +32,8 @@ WITH wanted AS (
     SELECT g.rank, g.without, g.is_all, least(g.removed_ns, s.step_ns) AS removed_ns, s.step_ns
     FROM gone g JOIN scope s ON s.rank = g.rank
 )
-SELECT rank, without, removed_ns, 100.0 * removed_ns / nullif(step_ns, 0) AS removed_pct, step_ns, step_ns - removed_ns AS predicted_ns,
+SELECT rank, without, removed_ns, 100.0 * removed_ns / nullif(step_ns, 0) AS removed_pct, step_ns,
+    step_ns - removed_ns AS predicted_ns,
     step_ns / nullif(step_ns - removed_ns, 0) AS speedup
 FROM bounded
 ORDER BY rank, is_all, removed_ns DESC, without

@@ -1,5 +1,6 @@
 -- title = "conv"
--- doc = "Convolutions by layer, filter and direction, per step and rank. The ordinal counts the layers with one filter in order of first use."
+-- doc = """Convolutions by layer, filter and direction, per step and rank. The ordinal counts the layers with one
+-- filter in order of first use."""
 -- [columns]
 -- layer = "layer; NULL where the trace names none"
 -- filter = "filters x channels per group x height x width; NULL where no shape is recorded"

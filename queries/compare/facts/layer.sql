@@ -1,5 +1,7 @@
 -- title = "layer"
--- doc = "Layers with their time per step and rank. Their kind is the filter of their convolution, else the shape of their product, else the category that takes most of their time; the ordinal counts layers of one kind in the order in which they first did what takes most of their time."
+-- doc = """Layers with their time per step and rank. Their kind is the filter of their convolution, else the shape of
+-- their product, else the category that takes most of their time; the ordinal counts layers of one kind in the order in
+-- which they first did what takes most of their time."""
 -- [columns]
 -- layer = "module, range or scope"
 -- kind = "what it is, in words that do not depend on the framework"
@@ -15,7 +17,8 @@
 WITH placed AS (
     SELECT r.layer, r.category, r.start_ns, r.rank_alone_ns * r.weight AS busy_ns,
         -- Without an operator only what it computes tells the pass.
-        CASE WHEN r.op_is_backward OR r.op_phase = 'backward' OR r.op_id IS NULL AND r.direction IN ('dgrad', 'wgrad', 'backward') THEN 'backward'
+        CASE WHEN r.op_is_backward OR r.op_phase = 'backward' OR r.op_id IS NULL
+            AND r.direction IN ('dgrad', 'wgrad', 'backward') THEN 'backward'
             WHEN r.op_phase IN ('optimizer', 'data') OR r.category = 'optimizer'
                 OR r.op_id IS NULL AND coalesce(r.direction NOT IN ('fprop', 'forward'), true) THEN 'other'
             ELSE 'forward' END AS way
@@ -42,12 +45,15 @@ WITH placed AS (
         row_number() OVER (ORDER BY t.start_ns, t.layer) AS position
     FROM timed t LEFT JOIN shaped s USING (layer) LEFT JOIN product p USING (layer)
     UNION ALL BY NAME
-    SELECT layer, arg_max(kind, (total_ns, kind)) AS kind, arg_max(kind, (total_ns, kind)) AS top, sum(total_ns) AS total_ns,
-        coalesce(sum(forward_ns), 0) AS forward_ns, coalesce(sum(backward_ns), 0) AS backward_ns, min(position) AS position
+    SELECT layer, arg_max(kind, (total_ns, kind)) AS kind, arg_max(kind, (total_ns, kind)) AS top,
+        sum(total_ns) AS total_ns,
+        coalesce(sum(forward_ns), 0) AS forward_ns, coalesce(sum(backward_ns), 0) AS backward_ns,
+        min(position) AS position
     FROM chosen_averages WHERE layer IS NOT NULL GROUP BY layer
 )
 SELECT layer, kind, row_number() OVER (PARTITION BY kind ORDER BY position) AS ordinal,
-    count(*) OVER (PARTITION BY kind) AS n_layers, top, row_number() OVER (PARTITION BY top ORDER BY position) AS top_ordinal,
+    count(*) OVER (PARTITION BY kind) AS n_layers, top,
+    row_number() OVER (PARTITION BY top ORDER BY position) AS top_ordinal,
     count(*) OVER (PARTITION BY top) AS n_top, position, CAST(forward_ns AS DOUBLE) AS forward_ns,
     CAST(backward_ns AS DOUBLE) AS backward_ns, CAST(total_ns AS DOUBLE) AS total_ns
 FROM described

@@ -8,7 +8,8 @@
 -- has_steps = "whether numbers are per step; else they are of the whole recording"
 -- is_log = "whether all there is are average times that a log gives"
 -- steps = "steps compared (of several ranks, steps with one number are one); of a log those that it averages over"
--- step_ns = "mean step time over ranks and steps; the whole recording's without steps; of a log that of its network, or of all its networks"
+-- step_ns = """mean step time over ranks and steps; the whole recording's without steps; of a log that of its network,
+-- or of all its networks"""
 -- sd_ns = "standard deviation of the step times"
 -- busy_ns = "time in which at least one device of a rank was busy, per step and rank"
 -- span_ns = "from the first to the last thing a device did, mean over ranks"
@@ -27,9 +28,11 @@ WITH step AS (
 ), timed AS (
     SELECT count(*) AS steps, avg(dur_ns) AS step_ns, stddev_samp(dur_ns) AS sd_ns FROM step
 ), logged AS (
-    SELECT count(*) > 0 AS is_log, count(*) FILTER (is_step) AS n_networks, CAST(max(n) FILTER (is_step) AS BIGINT) AS n,
+    SELECT count(*) > 0 AS is_log, count(*) FILTER (is_step) AS n_networks,
+        CAST(max(n) FILTER (is_step) AS BIGINT) AS n,
         sum(total_ns) FILTER (is_step) AS total_ns, max(sd_ns) FILTER (is_step) AS sd_ns,
-        CASE WHEN bool_or(backward_ns IS NOT NULL OR total_ns > forward_ns) THEN true WHEN bool_and(is_told) THEN false END AS has_backward,
+        CASE WHEN bool_or(backward_ns IS NOT NULL OR total_ns > forward_ns) THEN true
+            WHEN bool_and(is_told) THEN false END AS has_backward,
         bool_and(is_told) AND NOT any_value(is_alternative) AS is_told
     FROM (SELECT *, layer IS NULL AND NOT is_alternative AS is_step FROM chosen_averages)
 ), kind AS (
@@ -44,11 +47,13 @@ WITH step AS (
 ), work AS (
     SELECT sum(rank_alone_ns * weight) AS busy_ns, bool_or(category = 'optimizer') AS updates FROM chosen_rows
 ), forward AS (
-    SELECT filter, mode(input_shape[1] ORDER BY input_shape[1]) AS batch, any_value(parameters) AS parameters, sum(weight) AS calls
+    SELECT filter, mode(input_shape[1] ORDER BY input_shape[1]) AS batch, any_value(parameters) AS parameters,
+        sum(weight) AS calls
     FROM chosen_calls WHERE direction = 'fprop' AND filter IS NOT NULL GROUP BY filter
 ), convs AS (
     SELECT string_agg(if(has_steps, format('{} ({:.0f})', filter, calls), filter), '; ' ORDER BY filter) AS filters,
-        CAST(arg_max(batch, (calls, filter)) AS BIGINT) AS batch, sum(parameters * if(has_steps, round(calls), 1)) AS parameters
+        CAST(arg_max(batch, (calls, filter)) AS BIGINT) AS batch,
+        sum(parameters * if(has_steps, round(calls), 1)) AS parameters
     FROM forward, (SELECT EXISTS (FROM chosen_steps) AS has_steps)
 ), weighed AS (
     SELECT rank, any_value(weight) AS weight FROM chosen_rows GROUP BY rank
@@ -56,7 +61,8 @@ WITH step AS (
     SELECT m.*, w.weight FROM matmul_shapes m JOIN weighed w USING (rank)
     WHERE NOT EXISTS (FROM chosen_steps) OR (m.rank, m.step) IN (SELECT (rank, step) FROM chosen_steps)
 ), layer AS (
-    SELECT format('{}x{}', k, n) AS shape, arg_min(m, op_id) AS m, min(op_id) AS first_id, any_value(parameters) AS parameters,
+    SELECT format('{}x{}', k, n) AS shape, arg_min(m, op_id) AS m, min(op_id) AS first_id,
+        any_value(parameters) AS parameters,
         sum(weight) AS calls
     FROM product WHERE NOT coalesce(is_backward, false) AND batch = 1 GROUP BY shape
 ), linear AS (
@@ -68,23 +74,28 @@ WITH step AS (
 ), precision AS (
     SELECT string_agg(DISTINCT name, ', ' ORDER BY name) AS names
     FROM (SELECT CASE WHEN regexp_matches(dtype, '(?i)bfloat16|^bf16') THEN 'bf16'
-            WHEN regexp_matches(dtype, '(?i)half|^f16') THEN 'fp16' WHEN regexp_matches(dtype, '(?i)double|f64') THEN 'fp64'
+            WHEN regexp_matches(dtype, '(?i)half|^f16') THEN 'fp16'
+                WHEN regexp_matches(dtype, '(?i)double|f64') THEN 'fp64'
             WHEN regexp_matches(dtype, '(?i)^([su]8|char|byte|c10::q)') THEN 'int8'
             WHEN regexp_matches(dtype, '(?i)float|^f32') THEN
-                if(EXISTS (FROM chosen_rows WHERE category IN ('conv', 'gemm') AND regexp_matches(name, '(?i)tf32|s1688')),
+                if(EXISTS (FROM chosen_rows WHERE category IN ('conv', 'gemm')
+                    AND regexp_matches(name, '(?i)tf32|s1688')),
                     'tf32', 'fp32') END AS name
         FROM typed)
 ), pass AS (
     SELECT EXISTS (FROM raw.ops WHERE name LIKE 'aten::%') AS is_torch,
-        EXISTS (FROM raw.ops WHERE is_backward) OR EXISTS (FROM chosen_calls WHERE direction IN ('dgrad', 'wgrad')) AS is_backward,
+        EXISTS (FROM raw.ops WHERE is_backward)
+            OR EXISTS (FROM chosen_calls WHERE direction IN ('dgrad', 'wgrad')) AS is_backward,
         EXISTS (FROM chosen_calls) AND NOT EXISTS (FROM chosen_calls WHERE direction IS NULL) AS is_told
 ), place AS (
     SELECT string_agg(DISTINCT d.name, ', ' ORDER BY d.name) FILTER (d.kind <> 'cpu'
-            AND (d.rank, d.device) IN (SELECT (rank, device) FROM raw.kernels UNION SELECT (rank, device) FROM raw.memcpys)) AS gpus,
+            AND (d.rank, d.device) IN (SELECT (rank, device) FROM raw.kernels UNION SELECT (rank, device)
+                FROM raw.memcpys)) AS gpus,
         string_agg(DISTINCT d.name, ', ' ORDER BY d.name) FILTER (d.kind = 'cpu') AS cpus
     FROM raw.devices d
 ), source AS (
-    SELECT string_agg(DISTINCT concat_ws(' ', framework, framework_version), ', ' ORDER BY concat_ws(' ', framework, framework_version))
+    SELECT string_agg(DISTINCT concat_ws(' ', framework, framework_version), ', '
+        ORDER BY concat_ws(' ', framework, framework_version))
             FILTER (framework IS NOT NULL) AS framework,
         string_agg(DISTINCT format, ', ' ORDER BY format) AS format
     FROM raw.captures
@@ -92,18 +103,22 @@ WITH step AS (
 SELECT source.framework, source.format,
     CASE WHEN EXISTS (FROM raw.kernels) OR EXISTS (FROM raw.memcpys) THEN coalesce(place.gpus, 'GPU')
         WHEN EXISTS (FROM chosen_rows) THEN coalesce(place.cpus, 'CPU') END AS device,
-    (SELECT count(*) FROM raw.ranks) AS ranks, timed.steps > 0 OR (logged.n_networks = 1 AND logged.n IS NOT NULL) AS has_steps,
+    (SELECT count(*) FROM raw.ranks) AS ranks, timed.steps > 0
+        OR (logged.n_networks = 1 AND logged.n IS NOT NULL) AS has_steps,
     logged.is_log, if(logged.n_networks = 1, coalesce(logged.n, 0), timed.steps) AS steps,
     CAST(coalesce(timed.step_ns, span.span_ns, logged.total_ns) AS DOUBLE) AS step_ns,
-    coalesce(timed.sd_ns, if(logged.n_networks = 1, CAST(logged.sd_ns AS DOUBLE), NULL)) AS sd_ns, CAST(work.busy_ns AS DOUBLE) AS busy_ns,
+    coalesce(timed.sd_ns, if(logged.n_networks = 1, CAST(logged.sd_ns AS DOUBLE), NULL)) AS sd_ns,
+    CAST(work.busy_ns AS DOUBLE) AS busy_ns,
     CAST(span.span_ns AS DOUBLE) AS span_ns, CAST(span.busy_pct AS DOUBLE) AS span_busy_pct,
     coalesce(convs.batch, linear.batch) AS batch, precision.names AS precision,
-    CASE WHEN logged.is_log THEN logged.has_backward WHEN pass.is_backward THEN true WHEN pass.is_torch OR pass.is_told THEN false END
+    CASE WHEN logged.is_log THEN logged.has_backward WHEN pass.is_backward THEN true WHEN pass.is_torch
+        OR pass.is_told THEN false END
         AS has_backward,
     CASE WHEN work.updates THEN true WHEN pass.is_torch THEN false END AS has_update,
     kind.names AS kinds, convs.filters, linear.products,
     CAST(coalesce(convs.parameters, 0) + coalesce(linear.parameters, 0) AS DOUBLE) AS parameters,
-    CAST((SELECT sum(flop * weight) FROM (SELECT flop, weight FROM chosen_calls UNION ALL SELECT flop, weight FROM product))
+    CAST((SELECT sum(flop * weight) FROM (SELECT flop, weight FROM chosen_calls UNION ALL SELECT flop, weight
+        FROM product))
         AS DOUBLE) AS flop
 FROM timed, logged, kind, span, work, convs, linear, precision, pass, place, source
 ORDER BY ALL

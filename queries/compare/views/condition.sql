@@ -13,15 +13,19 @@
 WITH told AS (
     SELECT run, kinds, filters, products,
         coalesce(kinds, nullif(concat_ws(', ', 'filters: ' || len(string_split(filters, '; ')),
-            'products: ' || len(string_split(products, '; ')), if(parameters > 0, format('{:,d} parameters', CAST(parameters AS BIGINT)), NULL)), ''),
+            'products: ' || len(string_split(products, '; ')),
+            if(parameters > 0, format('{:,d} parameters', CAST(parameters AS BIGINT)), NULL)), ''),
             'not recorded') AS model,
-        if(is_convless, [], string_split(coalesce(filters, kinds), '; ')) AS filter_list, is_convless, string_split(products, '; ') AS product_list,
+        if(is_convless, [], string_split(coalesce(filters, kinds), '; ')) AS filter_list, is_convless,
+        string_split(products, '; ') AS product_list,
         batch, precision, has_backward, has_update,
         concat_ws(', ', 'forward', if(has_backward, 'backward', NULL), if(has_update, 'update', NULL))
             || if(has_backward IS NULL AND has_update IS NULL, '; the rest is not told',
-                if(has_update IS NULL, '; update not told', if(has_backward IS NULL, '; backward not told', ''))) AS passes
+                if(has_update IS NULL, '; update not told',
+                    if(has_backward IS NULL, '; backward not told', ''))) AS passes
     -- Where shapes are recorded, a run without a convolution is no run whose convolutions are not told.
-    FROM (SELECT *, filters IS NULL AND products IS NOT NULL AND run NOT IN (SELECT c.run FROM cell c WHERE c.category = 'conv')
+    FROM (SELECT *, filters IS NULL AND products IS NOT NULL AND run NOT IN (SELECT c.run FROM cell c
+        WHERE c.category = 'conv')
         AS is_convless FROM run)
 ), compared AS (
     SELECT r.run, c.position, c.condition,
@@ -31,22 +35,30 @@ WITH told AS (
             WHEN 'precision' THEN r.precision ELSE r.passes END AS value,
         -- NULL: neither run says enough to tell.
         CASE c.condition
-            WHEN 'model' THEN coalesce(if(b.is_convless AND r.filters IS NOT NULL OR r.is_convless AND b.filters IS NOT NULL, false, NULL), (b.filters = r.filters) AND coalesce(b.products = r.products, true), b.products = r.products,
+            WHEN 'model' THEN coalesce(if(b.is_convless AND r.filters IS NOT NULL OR r.is_convless
+                AND b.filters IS NOT NULL, false, NULL), (b.filters = r.filters)
+                AND coalesce(b.products = r.products, true), b.products = r.products,
                 b.filters = r.filters, b.kinds = r.kinds)
             WHEN 'batch' THEN b.batch = r.batch
             WHEN 'precision' THEN b.precision = r.precision
             ELSE coalesce(b.has_backward = r.has_backward AND coalesce(b.has_update = r.has_update, true),
                 b.has_update = r.has_update) END AS is_same,
         CASE c.condition WHEN 'model' THEN concat_ws('; ',
-            'only in A: ' || nullif(array_to_string(list_sort(list_concat(list_filter(b.filter_list, lambda x: NOT list_contains(r.filter_list, x)),
+            'only in A: '
+                || nullif(array_to_string(list_sort(list_concat(list_filter(b.filter_list,
+                lambda x: NOT list_contains(r.filter_list, x)),
                 list_filter(b.product_list, lambda x: NOT list_contains(r.product_list, x))))[:4], ', '), ''),
-            'only in this run: ' || nullif(array_to_string(list_sort(list_concat(list_filter(r.filter_list, lambda x: NOT list_contains(b.filter_list, x)),
-                list_filter(r.product_list, lambda x: NOT list_contains(b.product_list, x))))[:4], ', '), '')) END AS detail
+            'only in this run: '
+                || nullif(array_to_string(list_sort(list_concat(list_filter(r.filter_list,
+                lambda x: NOT list_contains(b.filter_list, x)),
+                list_filter(r.product_list, lambda x: NOT list_contains(b.product_list, x))))[:4], ', '),
+                    '')) END AS detail
     FROM told r JOIN told b ON b.run = 0
     CROSS JOIN (VALUES (1, 'model'), (2, 'batch'), (3, 'precision'), (4, 'passes')) c(position, condition)
     WHERE r.run > 0
 )
-SELECT run, position, condition, coalesce(base_value, 'not recorded') AS base_value, coalesce(value, 'not recorded') AS value,
+SELECT run, position, condition, coalesce(base_value, 'not recorded') AS base_value,
+    coalesce(value, 'not recorded') AS value,
     CASE WHEN is_same THEN 'same' WHEN is_same IS NULL THEN 'not recorded'
         WHEN list_contains($accepted, condition) THEN 'differs (accepted)' ELSE 'differs' END AS verdict,
     CASE WHEN NOT is_same THEN nullif(detail, '') END AS detail

@@ -1,5 +1,7 @@
 -- title = "conv_pair"
--- doc = "Convolutions of A beside those of another run: matched by filter and place among the layers with that filter; where their numbers differ, all layers with the filter together. Where one of the two records no shapes, by place if both name equally many layers, else by name, and without names by direction and algorithm."
+-- doc = """Convolutions of A beside those of another run: matched by filter and place among the layers with that
+-- filter; where their numbers differ, all layers with the filter together. Where one of the two records no shapes, by
+-- place if both name equally many layers, else by name, and without names by direction and algorithm."""
 -- [columns]
 -- run = "number of the run"
 -- position = "place in the order of first use, in A where it has the layer"
@@ -8,7 +10,8 @@ WITH placed AS (
     SELECT run, layer, row_number() OVER (PARTITION BY run ORDER BY min(position)) AS place
     FROM conv WHERE layer IS NOT NULL GROUP BY run, layer
 ), counted AS (
-    SELECT run, count(DISTINCT layer) AS n_layers, bool_and(layer IS NOT NULL) AS is_named, bool_or(filter IS NOT NULL) AS is_shaped
+    SELECT run, count(DISTINCT layer) AS n_layers, bool_and(layer IS NOT NULL) AS is_named,
+        bool_or(filter IS NOT NULL) AS is_shaped
     FROM conv GROUP BY run
 ), shapeless AS (
     SELECT p.run, b.is_named AND r.is_named AND b.n_layers = r.n_layers AS by_place
@@ -21,9 +24,11 @@ WITH placed AS (
 ), side AS (
     SELECT p.run AS pair_run, c.run = 0 AS is_base, c.layer, c.filter, c.direction, c.algorithm, c.position, c.calls,
         c.total_ns, c.main_ns, c.layout_ns, c.rest_ns,
-        CASE WHEN x.by_place THEN 'place' WHEN o.filter IS NOT NULL THEN 'filter and place' WHEN c.filter IS NOT NULL AND x.run IS NULL THEN 'filter'
+        CASE WHEN x.by_place THEN 'place' WHEN o.filter IS NOT NULL THEN 'filter and place' WHEN c.filter IS NOT NULL
+            AND x.run IS NULL THEN 'filter'
             WHEN c.layer IS NOT NULL THEN 'layer' ELSE 'algorithm' END AS rule,
-        CASE WHEN x.by_place THEN CAST(l.place AS VARCHAR) WHEN o.filter IS NOT NULL THEN format('{} {}', c.filter, c.ordinal)
+        CASE WHEN x.by_place THEN CAST(l.place AS VARCHAR)
+            WHEN o.filter IS NOT NULL THEN format('{} {}', c.filter, c.ordinal)
             ELSE coalesce(if(x.run IS NULL, c.filter, NULL), c.layer, c.algorithm, '') END AS match
     FROM pair p JOIN conv c ON c.run IN (0, p.run)
     LEFT JOIN one_to_one o ON o.run = p.run AND o.filter = c.filter
@@ -33,8 +38,10 @@ WITH placed AS (
 SELECT pair_run AS run, coalesce(min(position) FILTER (is_base), min(position)) AS position,
     string_agg(DISTINCT layer, ', ' ORDER BY layer) FILTER (is_base) AS base_layer,
     string_agg(DISTINCT layer, ', ' ORDER BY layer) FILTER (NOT is_base) AS layer, min(filter) AS filter, direction,
-    string_agg(DISTINCT coalesce(algorithm, '(not told)'), ', ' ORDER BY coalesce(algorithm, '(not told)')) FILTER (is_base) AS base_algorithm,
-    string_agg(DISTINCT coalesce(algorithm, '(not told)'), ', ' ORDER BY coalesce(algorithm, '(not told)')) FILTER (NOT is_base) AS algorithm,
+    string_agg(DISTINCT coalesce(algorithm, '(not told)'), ', '
+        ORDER BY coalesce(algorithm, '(not told)')) FILTER (is_base) AS base_algorithm,
+    string_agg(DISTINCT coalesce(algorithm, '(not told)'), ', '
+        ORDER BY coalesce(algorithm, '(not told)')) FILTER (NOT is_base) AS algorithm,
     if(count(DISTINCT is_base) = 2, rule, NULL) AS matched_by,
     coalesce(sum(total_ns) FILTER (is_base), 0) AS base_ns, coalesce(sum(total_ns) FILTER (NOT is_base), 0) AS total_ns,
     coalesce(sum(if(is_base, -main_ns, main_ns)), 0) AS main_diff_ns,

@@ -1,5 +1,7 @@
 -- title = "layer_pair"
--- doc = "Layers of A beside those of another run, where both name layers: matched by kind (shape of their convolution or product, else main category) and place among the layers of that kind where their numbers agree; by main category and place where only one of the two records shapes; else by name. What has no match stands alone."
+-- doc = """Layers of A beside those of another run, where both name layers: matched by kind (shape of their convolution
+-- or product, else main category) and place among the layers of that kind where their numbers agree; by main category
+-- and place where only one of the two records shapes; else by name. What has no match stands alone."""
 -- [columns]
 -- run = "number of the run"
 -- position = "place in the order of first use, in A where it has the layer"
@@ -16,8 +18,10 @@ WITH kinds AS (
     WHERE r.run = p.run AND r.n_top = b.n_top AND r.is_shapeless <> b.is_shapeless
 ), side AS (
     SELECT p.run AS pair_run, l.run = 0 AS is_base, l.*,
-        CASE WHEN o.kind IS NOT NULL THEN 'kind and place' WHEN t.top IS NOT NULL THEN 'category and place' ELSE 'name' END AS rule,
-        CASE WHEN o.kind IS NOT NULL THEN format('{} {}', l.kind, l.ordinal) WHEN t.top IS NOT NULL THEN format('{} {}', l.top, l.top_ordinal)
+        CASE WHEN o.kind IS NOT NULL THEN 'kind and place' WHEN t.top IS NOT NULL THEN 'category and place'
+            ELSE 'name' END AS rule,
+        CASE WHEN o.kind IS NOT NULL THEN format('{} {}', l.kind, l.ordinal)
+            WHEN t.top IS NOT NULL THEN format('{} {}', l.top, l.top_ordinal)
             ELSE l.layer END AS match
     FROM (FROM pair WHERE run IN (SELECT run FROM layer) AND EXISTS (FROM layer WHERE run = 0)) p
     JOIN layer l ON l.run IN (0, p.run)
@@ -25,10 +29,13 @@ WITH kinds AS (
     LEFT JOIN by_top t ON t.run = p.run AND t.top = l.top
 )
 SELECT pair_run AS run, coalesce(min(position) FILTER (is_base), min(position)) AS position,
-    any_value(layer) FILTER (is_base) AS base_layer, any_value(layer) FILTER (NOT is_base) AS layer, coalesce(any_value(kind) FILTER (kind <> top), any_value(kind)) AS kind,
+    any_value(layer) FILTER (is_base) AS base_layer, any_value(layer) FILTER (NOT is_base) AS layer,
+    coalesce(any_value(kind) FILTER (kind <> top), any_value(kind)) AS kind,
     if(count(DISTINCT is_base) = 2, rule, NULL) AS matched_by,
-    coalesce(sum(forward_ns) FILTER (is_base), 0) AS base_forward_ns, coalesce(sum(forward_ns) FILTER (NOT is_base), 0) AS forward_ns,
-    coalesce(sum(backward_ns) FILTER (is_base), 0) AS base_backward_ns, coalesce(sum(backward_ns) FILTER (NOT is_base), 0) AS backward_ns,
+    coalesce(sum(forward_ns) FILTER (is_base), 0) AS base_forward_ns,
+    coalesce(sum(forward_ns) FILTER (NOT is_base), 0) AS forward_ns,
+    coalesce(sum(backward_ns) FILTER (is_base), 0) AS base_backward_ns,
+    coalesce(sum(backward_ns) FILTER (NOT is_base), 0) AS backward_ns,
     coalesce(sum(total_ns) FILTER (is_base), 0) AS base_ns, coalesce(sum(total_ns) FILTER (NOT is_base), 0) AS total_ns
 FROM side
 GROUP BY pair_run, rule, match

@@ -10,7 +10,8 @@
 -- is_log = "whether one of the two is a log of average times, which tells nothing of kernels and calls"
 -- differing = "conditions that differ, in words; empty where the two may be ranked"
 -- unchecked = "conditions that one of the two does not record, in words"
-SELECT r.run, chr(CAST(65 + r.run AS INTEGER)) AS label, b.step_ns AS base_ns, r.step_ns, r.step_ns - b.step_ns AS diff_ns,
+SELECT r.run, chr(CAST(65 + r.run AS INTEGER)) AS label, b.step_ns AS base_ns, r.step_ns,
+    r.step_ns - b.step_ns AS diff_ns,
     NOT (b.has_steps AND r.has_steps) AS is_whole, b.is_log OR r.is_log AS is_log,
     (SELECT coalesce(string_agg(c.condition, ', ' ORDER BY c.position), '') FROM condition c
         WHERE c.run = r.run AND c.verdict = 'differs') AS differing,

@@ -9,7 +9,8 @@ WITH weighed AS (
 )
 SELECT c.*, array_to_string(c.filter_shape, 'x') AS filter, w.weight,
     -- A layer's first operator may be the reading of a variable, which needs no order: the arithmetic has one.
-    coalesce(min(c.start_ns) FILTER (c.direction = 'fprop') OVER alike, l.first_ns, min(c.start_ns) OVER alike) AS position
+    coalesce(min(c.start_ns) FILTER (c.direction = 'fprop') OVER alike, l.first_ns,
+        min(c.start_ns) OVER alike) AS position
 FROM conv_calls c JOIN weighed w USING (rank)
 LEFT JOIN layers l ON l.rank = c.rank AND l.layer = c.layer
 WHERE NOT EXISTS (FROM chosen_steps) OR (c.rank, c.step) IN (SELECT (rank, step) FROM chosen_steps)

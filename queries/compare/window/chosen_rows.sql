@@ -1,5 +1,7 @@
 -- title = "chosen_rows"
--- doc = "Everything that ran in the chosen steps (in the whole recording where there are none), with the part of its time that nothing earlier on any device of its rank covers, and the weight that makes sums mean values per step and rank."
+-- doc = """Everything that ran in the chosen steps (in the whole recording where there are none), with the part of its
+-- time that nothing earlier on any device of its rank covers, and the weight that makes sums mean values per step and
+-- rank."""
 -- [columns]
 -- weight = "one over steps and ranks"
 WITH per_rank AS (
