@@ -1,5 +1,8 @@
 -- title = "Steps from the largest recurring copy to the device"
--- doc = "A training loop uploads one batch per step. Of the host-to-device copies of one size, the largest size is taken that comes at a steady beat (most intervals within half of their median, the first ones may be longer: they tune), with kernels in most intervals, over at least half of the time in which kernels ran. A step lasts from one such copy to the next, the last one to the end of the recording."
+-- doc = """A training loop uploads one batch per step. Of the host-to-device copies of one size, the largest size is
+-- taken that comes at a steady beat (most intervals within half of their median, the first ones may be longer: they
+-- tune), with kernels in most intervals, over at least half of the time in which kernels ran. A step lasts from one
+-- such copy to the next, the last one to the end of the recording."""
 -- [params]
 -- why = { type = "VARCHAR", doc = "kept as the domain of the ranges" }
 WITH copy AS (
@@ -9,7 +12,8 @@ WITH copy AS (
 ), middle AS (
     SELECT size_bytes, median(next_ns - start_ns) AS beat_ns FROM copy GROUP BY size_bytes HAVING count(*) >= 4
 ), steady AS (
-    SELECT size_bytes, min(start_ns) AS from_ns, max(start_ns) + any_value(beat_ns) AS until_ns, count(next_ns) AS n_intervals
+    SELECT size_bytes, min(start_ns) AS from_ns, max(start_ns) + any_value(beat_ns) AS until_ns,
+        count(next_ns) AS n_intervals
     FROM copy JOIN middle USING (size_bytes) WHERE beat_ns > 0
     GROUP BY size_bytes
     HAVING count(*) FILTER (abs(next_ns - start_ns - beat_ns) <= beat_ns / 2) >= 0.8 * count(next_ns)
@@ -28,11 +32,13 @@ WITH copy AS (
         AND least(s.until_ns, w.until_ns) - greatest(s.from_ns, w.from_ns) >= 0.5 * (w.until_ns - w.from_ns)
 ), bounded AS (
     SELECT start_ns, coalesce(next_ns, (SELECT max(start_ns + dur_ns) FROM
-            (SELECT start_ns, dur_ns FROM stage.kernels UNION ALL SELECT start_ns, dur_ns FROM stage.memcpys))) AS end_ns,
+            (SELECT start_ns, dur_ns FROM stage.kernels UNION ALL SELECT start_ns, dur_ns
+                FROM stage.memcpys))) AS end_ns,
         row_number() OVER (ORDER BY start_ns) - 1 AS n
     FROM copy JOIN chosen USING (size_bytes)
 )
 -- Above the number of every recorded event.
-SELECT (CAST(1 AS BIGINT) << 39) + n AS id, start_ns, end_ns - start_ns AS dur_ns, 'step' AS kind, CAST(n AS VARCHAR) AS name,
+SELECT (CAST(1 AS BIGINT) << 39) + n AS id, start_ns, end_ns - start_ns AS dur_ns, 'step' AS kind,
+    CAST(n AS VARCHAR) AS name,
     $why AS domain
 FROM bounded WHERE end_ns > start_ns

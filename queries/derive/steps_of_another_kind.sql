@@ -1,7 +1,11 @@
 -- title = "Steps of another kind than the program's"
--- doc = "A program may name more than its steps like steps: the batches that a loader prepares, the parts of a batch, its own marks inside the profiler's. Ranges of one name on one thread are a kind. The profiler's own kind counts, else of those that come more than once the one that holds most of what the host did, then the longest; what overlaps it is of another kind. What does not (an evaluation after the training) stays a step."
+-- doc = """A program may name more than its steps like steps: the batches that a loader prepares, the parts of a batch,
+-- its own marks inside the profiler's. Ranges of one name on one thread are a kind. The profiler's own kind counts,
+-- else of those that come more than once the one that holds most of what the host did, then the longest; what overlaps
+-- it is of another kind. What does not (an evaluation after the training) stays a step."""
 WITH step AS MATERIALIZED (
-    SELECT id, pid, tid, start_ns, start_ns + dur_ns AS end_ns, dur_ns, starts_with(name, 'ProfilerStep#') AS is_profilers,
+    SELECT id, pid, tid, start_ns, start_ns + dur_ns AS end_ns, dur_ns,
+        starts_with(name, 'ProfilerStep#') AS is_profilers,
         dense_rank() OVER (ORDER BY regexp_replace(name, '\d+$', ''), domain, pid, tid) AS family
     FROM stage.ranges WHERE kind = 'step'
 ), family AS (

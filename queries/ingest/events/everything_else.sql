@@ -1,5 +1,6 @@
 -- title = "Trace events: everything else"
--- doc = "Events that are neither spans nor samples of a counter, with their arguments as JSON; names of processes and threads among them."
+-- doc = """Events that are neither spans nor samples of a counter, with their arguments as JSON; names of processes and
+-- threads among them."""
 SELECT
     id, start_ns, greatest(coalesce(dur_ns, 0), 0) AS dur_ns, pid, tid,
     cat AS category, ph AS phase, name, nullif(CAST(args AS VARCHAR), 'null') AS args

@@ -1,5 +1,6 @@
 -- title = "Trace events: spans out of their two ends"
--- doc = "Ends pair by name where they have one: writers that note an event when it is over do not keep ends at the same time in order. An end that has no other stays as it was, without a duration."
+-- doc = """Ends pair by name where they have one: writers that note an event when it is over do not keep ends at the
+-- same time in order. An end that has no other stays as it was, without a duration."""
 WITH keyed AS (
     SELECT *, ph IN ('B', 'b') AS opens, ph IN ('b', 'e') AS is_async,
         CASE WHEN ph IN ('b', 'e') THEN cat || ' ' || flow END AS chain,
@@ -17,7 +18,8 @@ WITH keyed AS (
     FROM levelled
     WINDOW beside AS (PARTITION BY is_async, pid, chain, thread, label, level ORDER BY start_ns, id)
 )
-SELECT "row", id, CASE WHEN NOT opens OR next_opens IS DISTINCT FROM false THEN ph WHEN is_async THEN 'b' ELSE 'X' END AS ph,
+SELECT "row", id, CASE WHEN NOT opens OR next_opens IS DISTINCT FROM false THEN ph WHEN is_async THEN 'b'
+    ELSE 'X' END AS ph,
     cat, name, pid, tid, start_ns, CASE WHEN next_opens = false THEN next_ns - start_ns END AS dur_ns,
     flow, args, false AS is_spelled_otherwise
 FROM followed

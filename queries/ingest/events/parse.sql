@@ -14,7 +14,8 @@ FROM (
         coalesce(TRY_CAST(e.pid AS BIGINT), TRY_CAST(regexp_extract(e.pid, '\d+') AS BIGINT), hash(e.pid) >> 33) AS pid,
         coalesce(TRY_CAST(e.tid AS BIGINT), TRY_CAST(regexp_extract(e.tid, '\d+') AS BIGINT), hash(e.tid) >> 33) AS tid,
         CASE
-            WHEN TRY_CAST(e.ts AS BIGINT) BETWEEN -4000000000000000 AND 4000000000000000 AND regexp_full_match(e.ts, '-?\d+')
+            WHEN TRY_CAST(e.ts AS BIGINT) BETWEEN -4000000000000000 AND 4000000000000000
+                AND regexp_full_match(e.ts, '-?\d+')
                 THEN TRY_CAST(e.ts AS BIGINT) * 1000
             ELSE TRY_CAST(round(TRY_CAST(e.ts AS DECIMAL(28, 6)) * 1000) AS BIGINT)
         END AS start_ns,

@@ -1,5 +1,6 @@
 -- title = "Trace events: samples of counters"
--- doc = "A counter event holds one number per series, whatever it is called; a series named like the counter adds nothing to its name."
+-- doc = """A counter event holds one number per series, whatever it is called; a series named like the counter adds
+-- nothing to its name."""
 SELECT
     id + k AS id, start_ns, pid,
     CASE WHEN series = name OR series IN ('value', '0') THEN name ELSE name || ' ' || series END AS name,

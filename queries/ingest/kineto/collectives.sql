@@ -1,5 +1,6 @@
 -- title = "Kineto: collectives"
--- doc = "NCCL kernels carry the arguments of the call; gloo's work is an annotation on a thread of its own, with the shapes of the tensors it was given where shapes were recorded."
+-- doc = """NCCL kernels carry the arguments of the call; gloo's work is an annotation on a thread of its own, with the
+-- shapes of the tensors it was given where shapes were recorded."""
 -- [args]
 -- "Collective name" = "VARCHAR"
 -- "In msg nelems" = "BIGINT"
@@ -12,7 +13,8 @@
 SELECT
     id + 1 AS id, start_ns, dur_ns, name, kind, kernel_id, n_elements, dtype,
     TRY(n_elements * CASE lower(dtype)
-        WHEN 'float' THEN 4 WHEN 'double' THEN 8 WHEN 'half' THEN 2 WHEN 'bfloat16' THEN 2 WHEN 'long' THEN 8 WHEN 'long int' THEN 8
+        WHEN 'float' THEN 4 WHEN 'double' THEN 8 WHEN 'half' THEN 2 WHEN 'bfloat16' THEN 2 WHEN 'long' THEN 8
+            WHEN 'long int' THEN 8
         WHEN 'int' THEN 4 WHEN 'short' THEN 2 WHEN 'short int' THEN 2 WHEN 'byte' THEN 1 WHEN 'unsigned char' THEN 1
         WHEN 'char' THEN 1 WHEN 'signed char' THEN 1 WHEN 'bool' THEN 1 END) AS size_bytes,
     group_name, group_size, sequence
@@ -21,8 +23,10 @@ FROM (
         lower(coalesce(args."Collective name", regexp_extract(name, '^(?:gloo|nccl|mpi|ucc):(.*)$', 1))) AS kind,
         CASE WHEN cat = 'kernel' THEN id END AS kernel_id,
         -- A tensor without dimensions has one element; a call without tensors (a barrier) has no type either.
-        coalesce(args."In msg nelems", CASE WHEN cat <> 'kernel' AND len(types) > 0 THEN TRY_CAST(list_sum(list_transform(
-            TRY_CAST(TRY(CAST(args."Input Dims" AS JSON)) AS BIGINT[][]), lambda d: coalesce(list_product(d), 1))) AS BIGINT) END)
+        coalesce(args."In msg nelems", CASE WHEN cat <> 'kernel'
+            AND len(types) > 0 THEN TRY_CAST(list_sum(list_transform(
+            TRY_CAST(TRY(CAST(args."Input Dims" AS JSON)) AS BIGINT[][]),
+            lambda d: coalesce(list_product(d), 1))) AS BIGINT) END)
             AS n_elements,
         coalesce(args.dtype, CASE WHEN cat <> 'kernel' AND len(list_distinct(types)) = 1
             THEN regexp_replace(types[1], '^c10::', '') END) AS dtype,
@@ -31,7 +35,8 @@ FROM (
         SELECT *, TRY(from_json(args."Input type", '["VARCHAR"]')) AS types
         FROM event
         WHERE ph = 'X' AND start_ns IS NOT NULL AND dur_ns IS NOT NULL
-            AND ((cat = 'kernel' AND contains(lower(name), 'ccl')) OR (cat = 'user_annotation' AND regexp_matches(name, '^(gloo|mpi|ucc):')))
+            AND ((cat = 'kernel' AND contains(lower(name), 'ccl'))
+                OR (cat = 'user_annotation' AND regexp_matches(name, '^(gloo|mpi|ucc):')))
     )
     WHERE cat <> 'kernel' OR args."Collective name" IS NOT NULL
 )

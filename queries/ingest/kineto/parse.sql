@@ -1,5 +1,6 @@
 -- title = "Kineto: event texts to columns"
--- doc = "One row per event with what every table needs; `schema` names the keys and the arguments that tables want. Times come as text: a double would lose digits. An event takes four ids: it may fill rows of several tables."
+-- doc = """One row per event with what every table needs; `schema` names the keys and the arguments that tables want.
+-- Times come as text: a double would lose digits. An event takes four ids: it may fill rows of several tables."""
 SELECT * REPLACE (
     -- Beyond a hundred years from 1970 or a span of thirty, sums of times would leave 64 bits.
     CASE WHEN start_ns BETWEEN -4000000000000000000 AND 4000000000000000000 THEN start_ns END AS start_ns,

@@ -1,5 +1,6 @@
 -- title = "nsys: copies"
--- doc = "Kinds as in ENUM_CUDA_MEMCPY_OPER and ENUM_CUDA_MEM_KIND: arrays are device memory, 11 to 13 are migrations of managed memory."
+-- doc = """Kinds as in ENUM_CUDA_MEMCPY_OPER and ENUM_CUDA_MEM_KIND: arrays are device memory, 11 to 13 are migrations
+-- of managed memory."""
 -- into = "memcpys"
 -- tables = ["CUPTI_ACTIVITY_KIND_MEMCPY"]
 -- owner = ["globalPid"]

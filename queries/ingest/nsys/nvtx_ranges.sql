@@ -1,5 +1,6 @@
 -- title = "nsys: NVTX ranges"
--- doc = "Push/pop (59, 70) and start/end ranges (60, 71); the latter belong to a process, not to a thread. Steps, phases and modules where the name says so."
+-- doc = """Push/pop (59, 70) and start/end ranges (60, 71); the latter belong to a process, not to a thread. Steps,
+-- phases and modules where the name says so."""
 -- into = "ranges"
 -- tables = ["NVTX_EVENTS"]
 WITH domain AS (

@@ -34,7 +34,8 @@ SELECT $first + "row" AS id, name, ns[1] AS start_ns, ns[2] AS dur_ns,
     TRY_CAST(block_y_cell AS BIGINT) AS block_y, TRY_CAST(block_z_cell AS BIGINT) AS block_z,
     TRY_CAST(registers_cell AS BIGINT) AS registers, bytes[2] + bytes[3] AS shared_bytes, bytes[1] AS size_bytes,
     list_transform([source_memory_cell, target_memory_cell], lambda x:
-        CASE WHEN x ILIKE 'managed%' THEN 'managed' WHEN x ILIKE 'device%' THEN 'device' WHEN x ILIKE 'unknown%' THEN NULL
+        CASE WHEN x ILIKE 'managed%' THEN 'managed' WHEN x ILIKE 'device%' THEN 'device'
+            WHEN x ILIKE 'unknown%' THEN NULL
             ELSE lower(x) END) AS memory,
     name ILIKE '[CUDA%mem%' AS is_copy
 FROM typed

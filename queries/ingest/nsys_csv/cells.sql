@@ -1,5 +1,6 @@
 -- title = "nsys stats CSV: the cells of each row"
--- doc = "A cell is quoted or holds no comma, but old versions print a name with commas unquoted: the name is the last column there and takes the rest. Cells are found by number in `header`."
+-- doc = """A cell is quoted or holds no comma, but old versions print a name with commas unquoted: the name is the last
+-- column there and takes the rest. Cells are found by number in `header`."""
 WITH split AS (
     SELECT "row", list_transform(regexp_extract_all(line || ',', '("(?:[^"]|"")*"|[^,]*),', 1), lambda x:
         CASE WHEN x LIKE '"%"' AND length(x) > 1 THEN replace(x[2:-2], '""', '"') ELSE x END) AS cell

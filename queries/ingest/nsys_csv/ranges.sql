@@ -1,5 +1,6 @@
 -- title = "nsys stats CSV: NVTX ranges"
--- doc = "Rows of nvtx_pushpop_trace. A domain stands before a colon, directly: `aten::add`, `forward: conv1` and `step:3` are names. Steps, phases and modules where the name says so."
+-- doc = """Rows of nvtx_pushpop_trace. A domain stands before a colon, directly: `aten::add`, `forward: conv1` and
+-- `step:3` are names. Steps, phases and modules where the name says so."""
 WITH parted AS (
     SELECT *, regexp_extract(name, '^([^:]+):([^: ].*)$', ['domain', 'rest']) AS part FROM activity
 ), named AS (

@@ -6,7 +6,8 @@
 -- source = { type = "VARCHAR", doc = "name of the file" }
 WITH numbers AS (
     SELECT "row", name, cell, h,
-        list_transform([[cell[h.total], h.total_unit], [cell[h.average], h.average_unit], [cell[h.minimum], h.minimum_unit],
+        list_transform([[cell[h.total], h.total_unit], [cell[h.average], h.average_unit],
+            [cell[h.minimum], h.minimum_unit],
                 [cell[h.maximum], h.maximum_unit]], lambda x:
             -- Old versions give the unit of the total only.
             TRY_CAST(round(TRY_CAST(x[1] AS DECIMAL(27, 9)) * CASE coalesce(x[2], h.total_unit)

@@ -1,5 +1,6 @@
 -- title = "nvprof: runtime and driver calls"
--- doc = "Functions are numbers of CUPTI's callback lists. Thread numbers are signed halves of pthread's; markers have the same half."
+-- doc = """Functions are numbers of CUPTI's callback lists. Thread numbers are signed halves of pthread's; markers have
+-- the same half."""
 -- into = "api_calls"
 -- tables = ["CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_DRIVER"]
 -- [params]

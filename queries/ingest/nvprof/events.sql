@@ -21,10 +21,12 @@ SELECT
     CASE "table" WHEN 'CUPTI_ACTIVITY_KIND_OVERHEAD'
         THEN coalesce(map {1: 'driver compiler', 65536: 'buffer flush', 131072: 'instrumentation', 196608: 'resource'}
             [overheadKind], CAST(overheadKind AS VARCHAR)) || ' overhead'
-        ELSE coalesce(['event', 'stream wait event', 'stream', 'context'][type], CAST(type AS VARCHAR)) || ' synchronization'
+        ELSE coalesce(['event', 'stream wait event', 'stream', 'context'][type], CAST(type AS VARCHAR))
+            || ' synchronization'
     END AS name,
     json_merge_patch('{}', to_json({
-        sync_type: type, correlation: correlationId, context: contextId, stream: streamId, event: nullif(cudaEventId, -1),
+        sync_type: type, correlation: correlationId, context: contextId, stream: streamId,
+        event: nullif(cudaEventId, -1),
         overhead_kind: overheadKind
     })) AS args
 FROM source WHERE start IS NOT NULL AND "end" IS NOT NULL

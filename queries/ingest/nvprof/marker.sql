@@ -1,5 +1,6 @@
 -- title = "nvprof: NVTX markers"
--- doc = "A range is two rows with one id, flags 2 and 4; flag 1 is an instant. The thread lies in a blob: a 32-bit process and a 64-bit thread, low byte first."
+-- doc = """A range is two rows with one id, flags 2 and 4; flag 1 is an instant. The thread lies in a blob: a 32-bit
+-- process and a 64-bit thread, low byte first."""
 -- into = "temp"
 -- tables = ["CUPTI_ACTIVITY_KIND_MARKER"]
 -- [params]

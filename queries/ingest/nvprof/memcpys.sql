@@ -1,5 +1,6 @@
 -- title = "nvprof: copies"
--- doc = "MEMCPY2 holds the ones between devices. Kinds as CUPTI numbers them: 1 is pageable memory, one more than in nsys."
+-- doc = """MEMCPY2 holds the ones between devices. Kinds as CUPTI numbers them: 1 is pageable memory, one more than in
+-- nsys."""
 -- into = "memcpys"
 -- tables = ["CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMCPY2"]
 -- [params]

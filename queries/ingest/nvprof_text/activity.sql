@@ -1,5 +1,6 @@
 -- title = "nvprof text: rows of a trace with their times and sizes as integers"
--- doc = "Each value of a text row carries its own unit; in CSV a row under the header names it. K, M and G are powers of 1024 here."
+-- doc = """Each value of a text row carries its own unit; in CSV a row under the header names it. K, M and G are powers
+-- of 1024 here."""
 -- [params]
 -- first = { type = "BIGINT", doc = "id of the first row" }
 -- devices = { type = "VARCHAR[]", doc = "names of the devices in order of appearance" }
@@ -37,16 +38,19 @@ SELECT $first + "row" AS id, name, correlation, ns[1] AS start_ns, ns[2] AS dur_
         list_position($devices, device_name) - 1) AS device,
     TRY_CAST(context_cell AS BIGINT) AS context, TRY_CAST(stream_cell AS BIGINT) AS stream,
     TRY_CAST(grid[1] AS BIGINT) AS grid_x, TRY_CAST(grid[2] AS BIGINT) AS grid_y, TRY_CAST(grid[3] AS BIGINT) AS grid_z,
-    TRY_CAST(block[1] AS BIGINT) AS block_x, TRY_CAST(block[2] AS BIGINT) AS block_y, TRY_CAST(block[3] AS BIGINT) AS block_z,
+    TRY_CAST(block[1] AS BIGINT) AS block_x, TRY_CAST(block[2] AS BIGINT) AS block_y,
+    TRY_CAST(block[3] AS BIGINT) AS block_z,
     TRY_CAST(registers_cell AS BIGINT) AS registers,
     bytes[2] + bytes[3] AS shared_bytes, coalesce(bytes[1], bytes[4]) AS size_bytes,
     list_transform([source_memory_cell, target_memory_cell], lambda x:
-        CASE WHEN x ILIKE 'managed%' THEN 'managed' WHEN x ILIKE 'device%' THEN 'device' WHEN x ILIKE 'unknown%' THEN NULL
+        CASE WHEN x ILIKE 'managed%' THEN 'managed' WHEN x ILIKE 'device%' THEN 'device'
+            WHEN x ILIKE 'unknown%' THEN NULL
             ELSE lower(x) END) AS memory,
     TRY_CAST(regexp_extract(source_device_cell, '\((\d+)\)$', 1) AS BIGINT) AS src_device,
     TRY_CAST(regexp_extract(target_device_cell, '\((\d+)\)$', 1) AS BIGINT) AS dst_device,
     unified_cell AS unified, address_cell AS address,
-    CASE WHEN name LIKE '[CUDA memcpy %' OR name LIKE '[CUDA memset%' OR name LIKE '[Unified Memory Memcpy %' THEN 'memcpys'
+    CASE WHEN name LIKE '[CUDA memcpy %' OR name LIKE '[CUDA memset%' OR name LIKE '[Unified Memory Memcpy %'
+        THEN 'memcpys'
         WHEN name LIKE '[%' THEN 'events'
         WHEN grid_x IS NOT NULL OR device_name IS NOT NULL THEN 'kernels'
         ELSE 'api_calls' END AS "table"

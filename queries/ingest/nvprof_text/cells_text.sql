@@ -1,5 +1,6 @@
 -- title = "nvprof text: the cells of each row"
--- doc = "Columns are two blanks apart at least, names and device names hold single blanks only; the name comes last and may hold anything. Cells are found by number in `header`; what is not recorded is NULL."
+-- doc = """Columns are two blanks apart at least, names and device names hold single blanks only; the name comes last
+-- and may hold anything. Cells are found by number in `header`; what is not recorded is NULL."""
 -- [params]
 -- name_at = { type = "VARCHAR", doc = "pattern of everything before the name" }
 WITH labelled AS (

@@ -1,5 +1,6 @@
 -- title = "nvprof text: rows of a summary"
--- doc = "Times are totals and averages of many calls, so they have no place on a timeline: they are kept as numbers in `args`. The first row of a section names it."
+-- doc = """Times are totals and averages of many calls, so they have no place on a timeline: they are kept as numbers
+-- in `args`. The first row of a section names it."""
 -- [params]
 -- first = { type = "BIGINT", doc = "id of the first row" }
 -- section = { type = "VARCHAR", doc = "section in which the rows begin" }
@@ -7,7 +8,8 @@
 -- source = { type = "VARCHAR", doc = "name of the file" }
 WITH numbers AS (
     SELECT "row", name, cell, h,
-        list_transform([[cell[h.total], h.total_unit], [cell[h.average], h.average_unit], [cell[h.minimum], h.minimum_unit],
+        list_transform([[cell[h.total], h.total_unit], [cell[h.average], h.average_unit],
+            [cell[h.minimum], h.minimum_unit],
                 [cell[h.maximum], h.maximum_unit]], lambda x:
             TRY_CAST(round(TRY_CAST(regexp_extract(x[1], '^[-+.\deE]+') AS DECIMAL(27, 9))
                 * CASE coalesce(nullif(regexp_extract(x[1], '[a-z]+$'), ''), x[2])

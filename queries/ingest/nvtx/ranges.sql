@@ -1,5 +1,6 @@
 -- title = "NVTX: ranges"
--- doc = "Push/pop ranges, and start/end ranges joined by their number, which belong to a process, not to a thread. Steps, phases and modules where the name says so; a step only where the trace beside has none."
+-- doc = """Push/pop ranges, and start/end ranges joined by their number, which belong to a process, not to a thread.
+-- Steps, phases and modules where the name says so; a step only where the trace beside has none."""
 -- [params]
 -- pid = { type = "BIGINT", doc = "the process" }
 -- has_steps = { type = "BOOLEAN", doc = "the trace beside marks steps itself" }

@@ -1,5 +1,6 @@
 -- title = "oneDNN: one executed primitive per line"
--- doc = "Fields are found from the word exec on, because versions put a version, a time stamp and the engine before or after it. MKL-DNN 0.x names no engine and no attributes, its first releases no implementation."
+-- doc = """Fields are found from the word exec on, because versions put a version, a time stamp and the engine before
+-- or after it. MKL-DNN 0.x names no engine and no attributes, its first releases no implementation."""
 -- [params]
 -- first = { type = "BIGINT", doc = "id of the first line" }
 -- zero = { type = "BIGINT", doc = "zero of the capture's clock, in nanoseconds since 1970" }
@@ -23,7 +24,8 @@ WITH split AS (
         TRY_CAST(round(TRY_CAST(regexp_extract(field[-1], '^\s*([\d.]+(?:e[-+]?\d+)?)(?:\s|$)', 1) AS DECIMAL(24, 9))
             * 1000000) AS BIGINT) AS dur_ns,
         -- The stamp is the start in epoch milliseconds; a smaller number counts from the start of the machine.
-        TRY_CAST(round(coalesce(TRY_CAST(part[place - 1] AS DECIMAL(24, 9)), TRY_CAST(part[place - 2] AS DECIMAL(24, 9)))
+        TRY_CAST(round(coalesce(TRY_CAST(part[place - 1] AS DECIMAL(24, 9)),
+            TRY_CAST(part[place - 2] AS DECIMAL(24, 9)))
             * 1000000) AS BIGINT) AS stamp_ns
     FROM fields
 )
@@ -36,11 +38,13 @@ SELECT
     $library AS library,
     field[1] AS kind, field[2] AS impl, field[3] AS prop_kind, field[4] AS formats,
     CASE WHEN has_engine AND len(field) >= 8 THEN nullif(field[5], '') END AS attributes,
-    nullif(regexp_replace(list_filter(field[5:-3], lambda x: starts_with(x, 'alg:'))[1], '^alg:', ''), '') AS algorithm_recorded,
+    nullif(regexp_replace(list_filter(field[5:-3], lambda x: starts_with(x, 'alg:'))[1], '^alg:', ''),
+        '') AS algorithm_recorded,
     nullif(field[-2], '') AS shape
 FROM timed
 WHERE dur_ns >= 0
     -- Eleven days: what is longer is no time of a primitive, and sums of it would leave 64 bits.
     AND dur_ns < 10 ** 15
-    -- Primitive, implementation, propagation, formats, attributes, algorithm, problem, time: a line that is cut has fewer.
+    -- Primitive, implementation, propagation, formats, attributes, algorithm, problem, time: a line that is cut has
+    -- fewer.
     AND (len(field) >= 8 OR (len(field) = 7 AND (NOT has_engine OR regexp_matches(field[5], '^(alg|num):'))))

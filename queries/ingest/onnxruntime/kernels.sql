@@ -1,5 +1,6 @@
 -- title = "ONNX Runtime: kernels of a device"
--- doc = "Written by providers that trace their device (CUDA, ROCm). Copies have their category, a direction as their name and no grid."
+-- doc = """Written by providers that trace their device (CUDA, ROCm). Copies have their category, a direction as their
+-- name and no grid."""
 SELECT
     id, start_ns, dur_ns, name, coalesce(TRY_CAST(args ->> '$.device' AS BIGINT), 0) AS device,
     TRY_CAST(args ->> '$.stream' AS BIGINT) AS stream,

@@ -4,7 +4,8 @@ SELECT
     id, start_ns, dur_ns, name, coalesce(TRY_CAST(args ->> '$.device' AS BIGINT), 0) AS device,
     TRY_CAST(args ->> '$.stream' AS BIGINT) AS stream,
     CASE
-        WHEN starts_with(name, 'MemcpyHostToDevice') THEN 'HtoD' WHEN regexp_matches(name, '^MemcpyDevice\w*ToHost$') THEN 'DtoH'
+        WHEN starts_with(name, 'MemcpyHostToDevice') THEN 'HtoD'
+            WHEN regexp_matches(name, '^MemcpyDevice\w*ToHost$') THEN 'DtoH'
         WHEN regexp_matches(name, '^MemcpyDevice\w*ToDevice') THEN 'DtoD' WHEN name = 'MemcpyHostToHost' THEN 'HtoH'
         WHEN starts_with(name, 'MemcpyPeerToPeer') THEN 'PtoP' ELSE 'unknown'
     END AS direction,

@@ -1,5 +1,6 @@
 -- title = "rocpd: events"
--- doc = "What regions, dispatches and copies have in common: category, and the number that joins a call to what it caused."
+-- doc = """What regions, dispatches and copies have in common: category, and the number that joins a call to what it
+-- caused."""
 -- into = "temp"
 -- tables = ["rocpd_event"]
 -- [source]

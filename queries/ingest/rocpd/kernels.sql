@@ -27,7 +27,8 @@ SELECT
     coalesce(k."end", e.value) - coalesce(k.start, b.value) AS dur_ns,
     a.device, coalesce(nullif(k.stream_id, 0), t.stream_id, k.queue_id, t.queue_id) AS stream,
     coalesce(s.name, '[Unknown]') AS name,
-    ceil(grid_size_x / nullif(workgroup_size_x, 0)) AS grid_x, ceil(grid_size_y / nullif(workgroup_size_y, 0)) AS grid_y,
+    ceil(grid_size_x / nullif(workgroup_size_x, 0)) AS grid_x,
+    ceil(grid_size_y / nullif(workgroup_size_y, 0)) AS grid_y,
     ceil(grid_size_z / nullif(workgroup_size_z, 0)) AS grid_z, workgroup_size_x AS block_x, workgroup_size_y AS block_y,
     workgroup_size_z AS block_z, s.registers, group_segment_size AS shared_bytes, v.correlation
 FROM source k

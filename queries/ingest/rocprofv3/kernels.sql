@@ -7,9 +7,12 @@ SELECT
     r.dispatch_info.group_segment_size AS shared_bytes,
     r.dispatch_info.workgroup_size.x AS block_x, r.dispatch_info.workgroup_size.y AS block_y,
     r.dispatch_info.workgroup_size.z AS block_z,
-    (r.dispatch_info.grid_size.x + r.dispatch_info.workgroup_size.x - 1) // nullif(r.dispatch_info.workgroup_size.x, 0) AS grid_x,
-    (r.dispatch_info.grid_size.y + r.dispatch_info.workgroup_size.y - 1) // nullif(r.dispatch_info.workgroup_size.y, 0) AS grid_y,
-    (r.dispatch_info.grid_size.z + r.dispatch_info.workgroup_size.z - 1) // nullif(r.dispatch_info.workgroup_size.z, 0) AS grid_z
+    (r.dispatch_info.grid_size.x + r.dispatch_info.workgroup_size.x - 1) // nullif(r.dispatch_info.workgroup_size.x,
+        0) AS grid_x,
+    (r.dispatch_info.grid_size.y + r.dispatch_info.workgroup_size.y - 1) // nullif(r.dispatch_info.workgroup_size.y,
+        0) AS grid_y,
+    (r.dispatch_info.grid_size.z + r.dispatch_info.workgroup_size.z - 1) // nullif(r.dispatch_info.workgroup_size.z,
+        0) AS grid_z
 FROM record r
 LEFT JOIN symbol s ON s.kernel_id = r.dispatch_info.kernel_id
 LEFT JOIN agent a ON a.handle = r.dispatch_info.agent_id.handle

@@ -1,9 +1,11 @@
 -- title = "rocprofv3: roctx ranges"
--- doc = "Ranges of the program; without a recorded text the name of the call stands in. Those of a process belong to no thread. Steps, phases and modules where the text says so."
+-- doc = """Ranges of the program; without a recorded text the name of the call stands in. Those of a process belong to
+-- no thread. Steps, phases and modules where the text says so."""
 WITH marked AS (
     SELECT
         r.id, r.start_timestamp AS start_ns, r.end_timestamp - r.start_timestamp AS dur_ns,
-        CASE WHEN starts_with(o.name, 'roctxProcess') THEN NULL ELSE r.thread_id END AS tid, coalesce(m.text, o.name) AS name
+        CASE WHEN starts_with(o.name, 'roctxProcess') THEN NULL ELSE r.thread_id END AS tid,
+            coalesce(m.text, o.name) AS name
     FROM record r
     LEFT JOIN operation o ON o.kind_number = TRY_CAST(r.kind AS BIGINT) AND o.operation = r.operation
     LEFT JOIN marker m ON m.correlation = r.correlation_id.internal

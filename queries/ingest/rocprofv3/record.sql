@@ -1,5 +1,6 @@
 -- title = "rocprofv3: texts to columns"
--- doc = "One row per object of one array: agents, kernel symbols, names of operations and buffer records share their keys, so one query reads them all. Times are nanoseconds since the machine started."
+-- doc = """One row per object of one array: agents, kernel symbols, names of operations and buffer records share their
+-- keys, so one query reads them all. Times are nanoseconds since the machine started."""
 SELECT "row", $first + "row" AS id, $kept AS kept_under, CASE WHEN r IS NOT NULL THEN line END AS line,
     r.* REPLACE (
         -- Later, differences of times would leave 64 bits.
@@ -7,7 +8,8 @@ SELECT "row", $first + "row" AS id, $kept AS kept_under, CASE WHEN r IS NOT NULL
         CASE WHEN r.end_timestamp BETWEEN 0 AND 4000000000000000000 THEN r.end_timestamp END AS end_timestamp)
 FROM (
     SELECT "row", line, TRY(from_json(line, '{
-        "size": "BIGINT", "kind": "VARCHAR", "operation": "BIGINT", "thread_id": "BIGINT", "key": "BIGINT", "value": "VARCHAR",
+        "size": "BIGINT", "kind": "VARCHAR", "operation": "BIGINT", "thread_id": "BIGINT", "key": "BIGINT",
+        "value": "VARCHAR",
         "correlation_id": {"internal": "BIGINT", "external": "BIGINT"},
         "start_timestamp": "BIGINT", "end_timestamp": "BIGINT", "timestamp": "BIGINT",
         "dispatch_info": {"agent_id": {"handle": "BIGINT"}, "queue_id": {"handle": "BIGINT"}, "kernel_id": "BIGINT",
@@ -19,7 +21,8 @@ FROM (
         "kernel_id": "BIGINT", "kernel_name": "VARCHAR", "formatted_kernel_name": "VARCHAR",
         "arch_vgpr_count": "BIGINT",
         "id": {"handle": "BIGINT"}, "type": "BIGINT", "name": "VARCHAR", "product_name": "VARCHAR",
-        "logical_node_type_id": "BIGINT", "cu_count": "BIGINT", "wave_front_size": "BIGINT", "max_waves_per_cu": "BIGINT",
+        "logical_node_type_id": "BIGINT", "cu_count": "BIGINT", "wave_front_size": "BIGINT",
+        "max_waves_per_cu": "BIGINT",
         "max_engine_clk_fcompute": "BIGINT", "mem_banks": [{"size_in_bytes": "BIGINT"}]}')) AS r
     FROM lines
 )

@@ -10,5 +10,6 @@
 -- monitorType = "VARCHAR"
 -- start = "BOUNDED"
 -- value = "VARCHAR"
-SELECT $first + "row" AS id, start AS start_ns, deviceId AS device, monitorType AS name, TRY_CAST(value AS DOUBLE) AS value
+SELECT $first + "row" AS id, start AS start_ns, deviceId AS device, monitorType AS name,
+    TRY_CAST(value AS DOUBLE) AS value
 FROM source WHERE start IS NOT NULL AND $is_first

@@ -11,5 +11,6 @@ SELECT
     o.api_id AS correlation
 FROM op o LEFT JOIN kernel_call k ON k.api_ptr_id = o.api_id
     -- A damaged file may hold two calls of one number.
-    LEFT JOIN (SELECT DISTINCT ON (id) id, regexp_matches(name, '^hip(Ext|Hcc)Module') AS in_items FROM api ORDER BY id, row_id) a ON a.id = o.api_id
+    LEFT JOIN (SELECT DISTINCT ON (id) id, regexp_matches(name, '^hip(Ext|Hcc)Module') AS in_items FROM api
+        ORDER BY id, row_id) a ON a.id = o.api_id
 WHERE o.type IN ('KernelExecution', 'Task') AND o.start_ns IS NOT NULL AND o.end_ns IS NOT NULL

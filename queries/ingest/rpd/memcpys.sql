@@ -14,4 +14,5 @@ SELECT
     CASE WHEN type LIKE 'Copy%' THEN c.dstDevice END AS dst_device,
     CASE WHEN type LIKE 'Copy%' THEN c.size END AS size_bytes, o.api_id AS correlation
 FROM op o LEFT JOIN copy_call c ON c.api_ptr_id = o.api_id
-WHERE (type LIKE 'Copy%' OR type LIKE 'Fill%' OR type LIKE 'Memset%') AND o.start_ns IS NOT NULL AND o.end_ns IS NOT NULL
+WHERE (type LIKE 'Copy%' OR type LIKE 'Fill%' OR type LIKE 'Memset%') AND o.start_ns IS NOT NULL
+    AND o.end_ns IS NOT NULL

@@ -1,5 +1,7 @@
 -- title = "TensorFlow 1: events with the device and the queue they ran on"
--- doc = "A process per queue: `/gpu:0/stream:all Compute` holds every kernel, `/gpu:0/stream:12 Compute` the same ones again, `/gpu:0/memcpy Compute` the copies, `/job:.../cpu:0 Compute` the operators as scheduled. Every worker counts its devices from 0: where several have some, they are numbered in the order of the file."
+-- doc = """A process per queue: `/gpu:0/stream:all Compute` holds every kernel, `/gpu:0/stream:12 Compute` the same
+-- ones again, `/gpu:0/memcpy Compute` the copies, `/job:.../cpu:0 Compute` the operators as scheduled. Every worker
+-- counts its devices from 0: where several have some, they are numbered in the order of the file."""
 WITH queue AS (
     SELECT DISTINCT ON (pid) pid, label, rowid AS place,
         coalesce(TRY_CAST(regexp_extract(label, '(?i)[/:](?:gpu|tpu|device:\w+):(\d+)', 1) AS BIGINT), 0) AS number,

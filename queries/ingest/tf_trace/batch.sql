@@ -1,5 +1,6 @@
 -- title = "Trace JSON of TensorFlow 2 and JAX: events as XPlane has them"
--- doc = "Planes are processes and lines are threads; stats are arguments, all of them texts. Long names stand in an argument."
+-- doc = """Planes are processes and lines are threads; stats are arguments, all of them texts. Long names stand in an
+-- argument."""
 SELECT
     e.id, e.start_ns, e.dur_ns, e.tid AS line_id, coalesce(t.label, '') AS line_name, 0 AS times, e.pid,
     TRY_CAST(regexp_extract(p.label, '^/device:\w+:(\d+)', 1) AS BIGINT) AS device, p.label AS plane,

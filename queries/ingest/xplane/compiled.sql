@@ -1,10 +1,13 @@
 -- title = "XPlane: what is known of XLA instructions"
--- doc = "One row per program, module and instruction; without a program's number, what all programs of that module name agree on. Metadata without a slash names an argument of the program, not an operator."
+-- doc = """One row per program, module and instruction; without a program's number, what all programs of that module
+-- name agree on. Metadata without a slash names an argument of the program, not an operator."""
 WITH named AS (
     SELECT * REPLACE (CASE WHEN contains(op_name, '/') THEN op_name END AS op_name) FROM hlo
 )
-SELECT program, module, instruction, any_value(op_name) AS op_name, any_value(kind) AS kind, any_value(works_for) AS works_for,
-    any_value(shapes) AS shapes, any_value(inputs) AS inputs, any_value(types) AS types, any_value(output_shapes) AS output_shapes
+SELECT program, module, instruction, any_value(op_name) AS op_name, any_value(kind) AS kind,
+    any_value(works_for) AS works_for,
+    any_value(shapes) AS shapes, any_value(inputs) AS inputs, any_value(types) AS types,
+    any_value(output_shapes) AS output_shapes
 FROM named WHERE program IS NOT NULL GROUP BY ALL
 UNION ALL BY NAME
 SELECT NULL AS program, module, instruction, any_value(op_name) AS op_name,

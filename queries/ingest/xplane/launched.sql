@@ -1,5 +1,6 @@
 -- title = "XPlane: operators that only their kernels tell of"
--- doc = "One row per run of launches of the same operator on a thread; without launches, per run of kernels on a stream."
+-- doc = """One row per run of launches of the same operator on a thread; without launches, per run of kernels on a
+-- stream."""
 WITH caused AS (
     SELECT device, stream, start_ns, dur_ns, correlation, recorded_op, hlo_op, hlo_module FROM stage.kernels
     UNION ALL BY NAME SELECT device, stream, start_ns, dur_ns, correlation, recorded_op FROM stage.memcpys
@@ -8,7 +9,8 @@ WITH caused AS (
     FROM stage.api_calls WHERE correlation IS NOT NULL GROUP BY correlation
 ), placed AS (
     SELECT recorded_op, hlo_op, hlo_module,
-        coalesce(place.pid, device) AS pid, coalesce(place.tid, stream) AS tid, coalesce(place.start_ns, c.start_ns) AS start_ns,
+        coalesce(place.pid, device) AS pid, coalesce(place.tid, stream) AS tid,
+        coalesce(place.start_ns, c.start_ns) AS start_ns,
         coalesce(place.start_ns + place.dur_ns, c.start_ns + c.dur_ns) AS end_ns
     FROM caused c LEFT JOIN launch l USING (correlation)
 ), missing AS (
@@ -17,7 +19,8 @@ WITH caused AS (
         AND p.start_ns BETWEEN o.start_ns AND o.start_ns + o.dur_ns
     WHERE o.id IS NULL
 ), changed AS (
-    SELECT *, recorded_op IS DISTINCT FROM lag(recorded_op) OVER (PARTITION BY pid, tid ORDER BY start_ns, end_ns) AS is_new
+    SELECT *, recorded_op IS DISTINCT FROM lag(recorded_op) OVER (PARTITION BY pid, tid
+        ORDER BY start_ns, end_ns) AS is_new
     FROM missing
 ), numbered AS (
     SELECT *, count(*) FILTER (is_new) OVER (PARTITION BY pid, tid ORDER BY start_ns, end_ns) AS run FROM changed

@@ -19,5 +19,6 @@ SELECT
     CASE WHEN regexp_matches(name, '(?i)P(eer)?(2|to)P') THEN device END AS src_device,
     CASE WHEN regexp_matches(name, '(?i)P(eer)?(2|to)P')
         THEN TRY_CAST(regexp_extract(memcpy_details, 'dest:(\d+)', 1) AS BIGINT) END AS dst_device,
-    TRY_CAST(regexp_extract(coalesce(memcpy_details, memset_details), '(?:size|num_bytes):(\d+)', 1) AS BIGINT) AS size_bytes
+    TRY_CAST(regexp_extract(coalesce(memcpy_details, memset_details), '(?:size|num_bytes):(\d+)',
+        1) AS BIGINT) AS size_bytes
 FROM placed WHERE goes = 'memcpys'

@@ -1,8 +1,10 @@
 -- title = "XPlane: events with their place"
--- doc = "One row per event: `goes` is the table it belongs to, `op` the operator as the framework named it (TensorFlow `name:Type`, XLA `jit(f)/layer/op`)."
+-- doc = """One row per event: `goes` is the table it belongs to, `op` the operator as the framework named it
+-- (TensorFlow `name:Type`, XLA `jit(f)/layer/op`)."""
 WITH numbered AS (
     -- A program that was not kept is known by its module's name alone.
-    SELECT *, CASE WHEN program_id IN (SELECT program FROM compiled WHERE program IS NOT NULL) THEN program_id END AS program
+    SELECT *, CASE WHEN program_id IN (SELECT program FROM compiled WHERE program IS NOT NULL)
+        THEN program_id END AS program
     FROM batch
 ), told AS (
     SELECT
@@ -19,7 +21,8 @@ WITH numbered AS (
             WHEN contains(b.name, '/') THEN b.name
             WHEN contains(b.tf_op, '/') THEN rtrim(b.tf_op, ':')
         END AS xla_name,
-        b.kind <> 'host' AND (b.line_name LIKE 'Stream #%' OR (b.kind = 'tpu' AND b.line_name = 'XLA Ops')) AS is_stream,
+        b.kind <> 'host'
+            AND (b.line_name LIKE 'Stream #%' OR (b.kind = 'tpu' AND b.line_name = 'XLA Ops')) AS is_stream,
         b.kind = 'host' AND regexp_matches(b.event_name, '^[^: ]+:[A-Za-z_]\w*$') AS is_tf_op
     FROM numbered b LEFT JOIN compiled h
         ON h.module = b.hlo_module AND h.instruction = b.hlo_op AND h.program IS NOT DISTINCT FROM b.program

@@ -1,5 +1,6 @@
 -- title = "XPlane: named spans"
--- doc = "Everything else with a duration. Lines of a device that only repeat others (XLA Ops, TensorFlow Name Scope) are spans of kind device."
+-- doc = """Everything else with a duration. Lines of a device that only repeat others (XLA Ops, TensorFlow Name Scope)
+-- are spans of kind device."""
 SELECT
     id, start_ns, dur_ns, pid, line_id AS tid,
     CASE

@@ -1,13 +1,20 @@
 -- title = "XPlane: operators with the module around them"
--- doc = "The path in the operator's name: TensorFlow's `model/conv1/Conv2D:Conv2D`, JAX's `jit(step)/jvp(conv1)/op`. TensorFlow names a gradient, or the reading of a variable, after an operator or after the module around it: the path that other operators lie in is the module. Version 1 (also Keras' of it: `training/SGD/gradients/gradients/conv1/Conv2D_grad/...`) says which is the operator: what stands before `_grad`. What its optimizers do to a variable (`SGD/update_conv1/filters/...`) is no layer's. Calls of functions, which keep their name where they are inlined, are no part of a path."
+-- doc = """The path in the operator's name: TensorFlow's `model/conv1/Conv2D:Conv2D`, JAX's `jit(step)/jvp(conv1)/op`.
+-- TensorFlow names a gradient, or the reading of a variable, after an operator or after the module around it: the path
+-- that other operators lie in is the module. Version 1 (also Keras' of it:
+-- `training/SGD/gradients/gradients/conv1/Conv2D_grad/...`) says which is the operator: what stands before `_grad`.
+-- What its optimizers do to a variable (`SGD/update_conv1/filters/...`) is no layer's. Calls of functions, which keep
+-- their name where they are inlined, are no part of a path."""
 WITH named AS (
-    SELECT name, regexp_matches(name, '(^|/)gradient(_tape|s)/|ReadVariableOp$|/read:Identity$|:VariableV2$') AND NOT regexp_matches(name, '_grad/') AS is_inner,
+    SELECT name, regexp_matches(name, '(^|/)gradient(_tape|s)/|ReadVariableOp$|/read:Identity$|:VariableV2$')
+        AND NOT regexp_matches(name, '_grad/') AS is_inner,
         CASE WHEN regexp_matches(name, '^p?jit\(')
             THEN trim(regexp_replace(regexp_replace(regexp_replace(name,
                 '(^|[/(])(p?jit|pmap|checkpoint|remat\w*|custom_jvp_call|custom_vjp_call)\([^()]*\)', '', 'g'),
                 '(transpose|jvp|vmap|remat|checkpoint)\(', '', 'g'), '[()]', '', 'g'), '/')
             ELSE regexp_replace(regexp_replace(name,
-                '^(ConstantFolding/)?((Stateful)?PartitionedCall(_\d+)?/)*(training(_\d+)?/\w+/)?(gradient(_tape|s)(_\d+)?/)*', ''),
+                '^(ConstantFolding/)?((Stateful)?PartitionedCall(_\d+)?/)*(training(_\d+)?/\w+/)?(gradient(_tape|s)(_\d+)?/)*',
+                ''),
                 '_grad/.*', '') END AS path
     FROM (SELECT DISTINCT coalesce(module_hierarchy, name) AS name FROM stage.ops)
 ), around AS (
@@ -20,4 +27,5 @@ WITH named AS (
     END, '') AS scope
     FROM around
 )
-SELECT o.* REPLACE (s.scope AS module_hierarchy) FROM stage.ops o LEFT JOIN scoped s ON s.name = coalesce(o.module_hierarchy, o.name)
+SELECT o.* REPLACE (s.scope AS module_hierarchy) FROM stage.ops o
+LEFT JOIN scoped s ON s.name = coalesce(o.module_hierarchy, o.name)
