@@ -20,7 +20,7 @@
 -- comm_to_compute_pct = { type = "DOUBLE", default = 100, doc = """found where communication takes more than this share
 -- of the computing time, in percent""" }
 WITH sent AS (
-    SELECT rank, lower(kind) AS kind, own_ns, own_ns - hidden_ns AS exposed_ns, size_bytes, per
+    SELECT rank, lower(kind) AS kind, own_ns, exposed_ns, size_bytes, per
     FROM exchanges
     WHERE is_counted
 ), kinds AS (

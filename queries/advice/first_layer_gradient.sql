@@ -18,15 +18,11 @@
 -- mxnet = "no attach_grad() on the data; Module.bind(inputs_need_grad=False)"
 -- keras = "no GradientTape.watch on the input"
 -- any = "do not ask for the gradient of the data (Caffe: no force_backward; Torch7: features:get(1).gradInput = nil)"
--- [params]
--- first_channels = { type = "BIGINT", default = 4, doc = "an input of at most this many channels is an image" }
--- input_from_bytes = { type = "BIGINT", default = 65536, doc = "an upload of at least this size may be the input" }
 WITH lost AS (
     SELECT c.rank, if(c.kind = 'copy', 'DtoH copy of ' || g.size_bytes || ' bytes', c.name) AS name,
-        c.alone_ns / c.per AS own_ns,
+        c.rank_alone_ns / c.per AS own_ns,
         if(c.is_continued, 0, 1.0 / c.per) AS calls, g.layer, g.input_shape, g.size_bytes
     FROM counted c JOIN input_gradients g ON g.id = c.id
-    WHERE g.channels <= $first_channels OR g.size_bytes >= $input_from_bytes
 ), kinds AS (
     SELECT rank, name, sum(calls) AS calls, sum(own_ns) AS own_ns, any_value(layer) AS layer,
         any_value(input_shape) AS input_shape,

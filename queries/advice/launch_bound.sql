@@ -20,17 +20,13 @@
 -- launch_short_ns = { type = "BIGINT", default = 10000, doc = "a kernel is short below this duration" }
 -- launch_short_pct = { type = "DOUBLE", default = 50, doc = """and where more than this share of the kernels is short,
 -- in percent""" }
--- launch_gap_ns = { type = "BIGINT", default = 100000, doc = "a longer idle stretch is not counted" }
 WITH kernel AS (
-    SELECT c.rank, coalesce(c.op_name, '(no operator)') AS operator, c.dur_ns, c.per, c.step_ns,
-        if(c.start_ns > c.covered_until_ns AND a.start_ns + a.dur_ns > c.covered_until_ns
-            AND c.start_ns - c.covered_until_ns <= $launch_gap_ns, c.start_ns - c.covered_until_ns, 0) AS wait_ns
-    FROM counted c JOIN raw.kernels k ON k.id = c.id LEFT JOIN raw.api_calls a ON a.id = k.launch_id
-    WHERE c.kind = 'kernel'
+    SELECT c.rank, coalesce(c.op_name, '(no operator)') AS operator, c.dur_ns, c.per, c.step_ns, l.saved_ns AS wait_ns
+    FROM counted c LEFT JOIN late_launches l ON l.id = c.id WHERE c.kind = 'kernel'
 ), operators AS (
     SELECT rank, operator, count(*) AS kernels, count(*) FILTER (dur_ns < $launch_short_ns) AS short,
         any_value(per) AS per,
-        sum(wait_ns / per) AS wait_ns, any_value(step_ns) AS step_ns
+        coalesce(sum(wait_ns), 0) AS wait_ns, any_value(step_ns) AS step_ns
     FROM kernel GROUP BY rank, operator
 )
 SELECT rank,

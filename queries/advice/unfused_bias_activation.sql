@@ -22,17 +22,12 @@
 -- any = "use the library's fused convolution with bias and activation; no bias before a batch norm"
 -- [params]
 -- unfused_device_pct = { type = "DOUBLE", default = 5, doc = "found above this share of device time, in percent" }
-WITH every AS MATERIALIZED (
-    SELECT rank, name, category, direction, op_id, op_name, coalesce(layer, op_name) AS layer, alone_ns / per AS own_ns,
-        if(is_continued, 0, 1.0 / per) AS calls
-    FROM counted
-), busy AS (
-    SELECT rank, sum(own_ns) AS busy_ns FROM every GROUP BY rank
+WITH busy AS (
+    SELECT rank, sum(alone_ns / per) AS busy_ns FROM counted GROUP BY rank
 ), own AS (
-    SELECT e.* FROM every e LEFT JOIN raw.ops o ON o.id = e.op_id
-    WHERE e.category IN ('bias', 'activation') AND NOT coalesce(o.is_backward, false)
-        AND coalesce(e.direction, '') NOT IN ('dgrad', 'wgrad', 'backward')
-        AND NOT regexp_matches(concat_ws(' ', e.name, e.op_name), '(?i)grad|backward|bprop|bwd')
+    SELECT rank, name, category, coalesce(layer, op_name) AS layer, saved_ns AS own_ns,
+        if(is_continued, 0, 1.0 / per) AS calls
+    FROM unfused
 ), kinds AS (
     SELECT rank, name, category, sum(calls) AS calls, sum(own_ns) AS own_ns FROM own GROUP BY rank, name, category
 ), layer AS (

@@ -57,8 +57,7 @@ WITH every AS (
     GROUP BY e.call_id HAVING NOT bool_or(e.category = 'bias')
 ), noted AS (
     -- ONNX Runtime's nodes say by their last input whether they add a bias (a product's packed filter is no input), and
-    -- by
-    -- type or name what they apply to the result: a fused node is called after its last part.
+    -- by type or name what they apply to the result: a fused node is called after its last part.
     SELECT DISTINCT e.call_id, e.op_id, e.layer, e.filter, e.op_name, unnest(list_concat(
             if(json_array_length(o.shapes, '$[#-1]') = 1, ['bias'], []),
             if(regexp_matches(e.op_name, ':Fused|(?i)(relu|sigmoid|tanh|clip|softplus)[^/]*_nchwc:'), ['activation'],
@@ -69,8 +68,7 @@ WITH every AS (
     WHERE o.backend IS NOT NULL
 ), remapped AS (
     -- TensorFlow calls an operator that it made of several after the last of them. A product's first addition is its
-    -- bias; a
-    -- convolution's may be a batch normalisation, so its bias is told only where the name ends with it.
+    -- bias; a convolution's may be a batch normalisation, so its bias is told only where the name ends with it.
     SELECT DISTINCT e.call_id, e.op_id, e.layer, e.filter, e.op_name, unnest(list_concat(
             if(regexp_matches(e.op_name, 'BiasAdd:|FusedMatMul$'), ['bias'], []),
             if(regexp_matches(e.op_name, '(?i)(elu|sigmoid|tanh|gelu)[^/]*:'), ['activation'], []),

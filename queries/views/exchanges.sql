@@ -14,6 +14,7 @@
 -- dur_ns = "duration"
 -- own_ns = "the part that no earlier communication of the rank covers: sums of it are unions"
 -- hidden_ns = "of own_ns, what computing on the same rank covers"
+-- exposed_ns = "of own_ns, what nothing hides"
 -- is_counted = "whether it begins in a step that counts (is no warm-up); always where there are no steps"
 -- per = "steps of its rank that count, or 1 without steps: what a number per step is divided by"
 -- step_ns = "mean time of these; without steps the whole recording"
@@ -54,7 +55,7 @@ SELECT b.id, b.rank, b.name,
     b.size_bytes, b.group_size, b.dtype, b.start_ns, b.end_ns, b.end_ns - b.start_ns AS dur_ns,
     greatest(b.end_ns - b.from_ns, 0) AS own_ns,
     CAST(CASE WHEN b.end_ns > b.from_ns THEN coalesce(z.before_ns + least(b.end_ns, z.end_ns) - z.start_ns, 0)
-        - b.computed_before_ns ELSE 0 END AS BIGINT) AS hidden_ns,
+        - b.computed_before_ns ELSE 0 END AS BIGINT) AS hidden_ns, own_ns - hidden_ns AS exposed_ns,
     coalesce(NOT c.has_steps OR b.start_ns < s.end_ns AND NOT s.is_warmup, false) AS is_counted,
     greatest(c.n_steps, 1) AS per, c.step_ns
 FROM bounded b JOIN scope c ON c.rank = b.rank

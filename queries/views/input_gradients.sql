@@ -37,8 +37,10 @@ WITH every AS MATERIALIZED (
     SELECT coalesce(s.call_id, c.call_id) AS call_id, s.layer, s.input_shape, c.size_bytes
     FROM by_shape s FULL JOIN by_copy c ON c.call_id = s.call_id
 )
+-- An input of at most 4 channels is an image, and not the output of another layer; an upload of at least 64 KB a batch.
 -- On a CPU an operator is several rows of one id, one for each piece of its own time.
 SELECT DISTINCT a.rank, a.id, t.layer, t.input_shape, t.input_shape[2] AS channels, t.size_bytes
-FROM counted a JOIN told t ON t.call_id = a.call_id WHERE a.direction = 'dgrad'
+FROM counted a JOIN told t ON t.call_id = a.call_id
+WHERE a.direction = 'dgrad' AND (t.input_shape[2] <= 4 OR t.size_bytes >= 65536)
 UNION ALL
-SELECT rank, id, NULL, NULL, NULL, size_bytes FROM by_copy
+SELECT rank, id, NULL, NULL, NULL, size_bytes FROM by_copy WHERE size_bytes >= 65536

@@ -18,14 +18,13 @@
 -- allocations = "idle stretches while the host allocates or frees device memory"
 -- communication = "communication that nothing hides"
 WITH every AS MATERIALIZED (
-    SELECT id, rank, kind, name, category, direction, op_id, op_name, step, start_ns, rank_until_ns AS covered_until_ns,
-        rank_alone_ns AS alone_ns, per, op_is_backward
+    SELECT id, rank, kind, category, step, start_ns, rank_until_ns AS covered_until_ns,
+        rank_alone_ns / per AS saved_ns, per
     FROM counted
 ), idle AS (
     -- Before the first row of a recording the devices are idle from the start of its step.
-    SELECT e.id, e.rank, e.kind, coalesce(e.covered_until_ns, s.start_ns) AS start_ns, e.start_ns AS end_ns, e.per,
-        k.launch_start_ns + k.launch_dur_ns AS launched_ns
-    FROM every e LEFT JOIN kernels k ON k.id = e.id
+    SELECT e.id, e.rank, coalesce(e.covered_until_ns, s.start_ns) AS start_ns, e.start_ns AS end_ns, e.per
+    FROM every e
     LEFT JOIN step_times s ON s.rank = e.rank AND s.step = e.step AND e.covered_until_ns IS NULL
     WHERE e.kind IN ('kernel', 'copy') AND e.start_ns > coalesce(e.covered_until_ns, s.start_ns)
 ), wait AS (
@@ -62,32 +61,19 @@ WITH every AS MATERIALIZED (
     ASOF JOIN stretch s ON s.cost = i.cost AND s.rank = i.rank AND i.end_ns > s.start_ns
     WHERE s.end_ns > i.start_ns
 )
-SELECT 'layout' AS cost, rank, id, false AS is_idle, alone_ns / per AS saved_ns FROM every
-WHERE category = 'layout_transpose'
+SELECT 'layout' AS cost, rank, id, false AS is_idle, saved_ns FROM every WHERE category = 'layout_transpose'
 UNION ALL
-SELECT 'firstlayer', e.rank, e.id, false, e.alone_ns / e.per FROM every e
-WHERE e.id IN (SELECT id FROM input_gradients WHERE channels <= 4 OR size_bytes >= 65536)
+SELECT 'firstlayer', rank, id, false, saved_ns FROM every WHERE id IN (SELECT id FROM input_gradients)
 UNION ALL
-SELECT 'copies', e.rank, e.id, false, e.alone_ns / e.per FROM every e
-WHERE e.kind = 'copy' AND e.category IN ('memcpy_htod', 'memcpy_dtoh')
+SELECT 'copies', rank, id, false, saved_ns FROM every
+WHERE kind = 'copy' AND category IN ('memcpy_htod', 'memcpy_dtoh')
 UNION ALL
-SELECT 'pointwise', e.rank, e.id, false, e.alone_ns / e.per FROM every e
-WHERE e.category IN ('bias', 'activation') AND NOT coalesce(e.op_is_backward, false)
-    AND coalesce(e.direction, '') NOT IN ('dgrad', 'wgrad', 'backward')
-    AND NOT regexp_matches(concat_ws(' ', e.name, e.op_name), '(?i)grad|backward|bprop|bwd')
+SELECT 'pointwise', rank, id, false, saved_ns FROM unfused
 UNION ALL
-SELECT 'launches', rank, id, true, (end_ns - start_ns) / per FROM idle
-WHERE kind = 'kernel' AND launched_ns > start_ns AND end_ns - start_ns <= 100000
+SELECT 'launches', rank, id, true, saved_ns FROM late_launches
 UNION ALL
 SELECT m.cost, m.rank, m.id, true,
     (m.waited_ns - coalesce(s.before_ns + least(m.start_ns, s.end_ns) - s.start_ns, 0)) / m.per
 FROM met m ASOF LEFT JOIN stretch s ON s.cost = m.cost AND s.rank = m.rank AND m.start_ns >= s.start_ns
 UNION ALL
--- On a CPU an operator is several rows, one for each piece of its own time.
-SELECT 'communication', e.rank, e.id, false, (x.own_ns - x.hidden_ns) / e.per
-FROM every e JOIN exchanges x ON x.id = e.id AND x.start_ns = e.start_ns
-UNION ALL
--- Without a device a library of its own threads exchanges: what it does is no activity of the processor.
-SELECT 'communication', x.rank, x.id, false, (x.own_ns - x.hidden_ns) / x.per
-FROM exchanges x JOIN raw.collectives r ON r.id = x.id AND r.kernel_id IS NULL
-WHERE x.is_counted
+SELECT 'communication', rank, id, false, exposed_ns / per FROM exchanges WHERE is_counted

@@ -80,12 +80,6 @@ def test_no_rule_fires_on_a_healthy_capture_of_ours(sample: str, root: Path, cap
     assert [answer.rule for answer in answers if answer.status == "found"] == []
 
 
-def test_why_it_cannot_be_told_fits_into_a_line(tmp_path: Path) -> None:
-    """A terminal shortens longer texts in the middle, where they say what to record."""
-    with Given().open(tmp_path) as connection:
-        assert [text for _, _, text in advice.needs().run(connection) if len(text) > 130] == []
-
-
 def test_the_fix_is_that_of_the_framework(tmp_path: Path) -> None:
     given = transposing(0, 50)
     given.kernel("void tensorflow::functor::FillPhiloxRandomKernelLaunch<int>(int)", 2900, 2901, launched=2050)

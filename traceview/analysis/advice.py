@@ -7,8 +7,9 @@ counts no moment twice; findings are never added up, for two problems may be the
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache, partial
 from typing import Any
 
 import duckdb
@@ -30,14 +31,6 @@ COLUMNS = {
     "evidence": "lines that prove it",
 }
 """What the SELECT of every rule returns, at most one row per rank: explained here, not in 35 headers."""
-
-ANSWER = """SELECT rank, problem, place, CAST(bound_ns AS BIGINT) AS saving_ns, confidence, evidence, step_ns,
-    100.0 * bound_ns / nullif(step_ns, 0) AS saving_pct, has_steps
-FROM (SELECT *, round(if(saving_ns > nullif(step_ns, 0), step_ns, saving_ns)) AS bound_ns FROM (
-{rule}
-) JOIN scope USING (rank))
-ORDER BY rank"""
-"""What is run of a rule: its own rows, with the step that its saving is a share of and cannot exceed."""
 
 
 def frameworks() -> list[str]:
@@ -62,7 +55,9 @@ def load(wanted: Sequence[str] = ()) -> list[sql.Query]:
 
 
 def _answering(rule: sql.Query) -> sql.Query:
-    return replace(rule, columns=COLUMNS, body=ANSWER.format(rule=rule.body))
+    """The rule with the step that its saving is a share of and cannot exceed."""
+    answer = sql.load(content("queries") / "answer.sql")
+    return replace(rule, columns=COLUMNS, body=f"WITH answer AS (\n{rule.body}\n)\n{answer.body}")
 
 
 def costs(text: str) -> list[str]:
@@ -81,9 +76,17 @@ def costs(text: str) -> list[str]:
     return list(dict.fromkeys(wanted))
 
 
-def needs() -> sql.Query:
-    """The query that says what the capture holds, for rules that need it."""
-    return sql.load(content("queries") / "needs.sql")
+def need(name: str) -> sql.Query:
+    """The query that says whether the capture holds something that rules need; its `missing` is what to say if not."""
+    return sql.load(content("queries") / "advice" / "needs" / f"{name}.sql")
+
+
+def asked(rules: Iterable[sql.Query]) -> str:
+    """The text of every query that these rules run."""
+    rules = list(rules)
+    needs = {name for rule in rules for name in rule.extra["needs"]}
+    framework = (content("queries") / "framework.sql").read_text(encoding="utf-8")
+    return "\n".join([*(rule.body for rule in rules), *(need(name).body for name in needs), framework])
 
 
 def run(
@@ -97,7 +100,7 @@ def run(
     What can save less than `at_least_pct` of the step is not found, where there are steps. Raises `UsageError` for a
     parameter that does not fit.
     """
-    missing = {name: text for name, is_there, text in needs().run(connection) if not is_there}
+    missing = cache(partial(_missing, connection))
     keys = _keys(connection)
     found = [_answer(connection, rule, params or {}, at_least_pct, missing, keys) for rule in rules]
     order = {FOUND: 0, CANNOT_TELL: 1, NOT_FOUND: 2}
@@ -115,13 +118,13 @@ def _answer(
     rule: sql.Query,
     params: Mapping[str, str],
     at_least_pct: float,
-    missing: Mapping[str, str],
+    missing: Callable[[str], str | None],
     keys: Mapping[int, Sequence[str]],
 ) -> Finding:
     values = rule.typed(connection, params)
-    absent = [missing[need] for need in rule.extra.get("needs", []) if need in missing]
+    absent = next((text for name in rule.extra["needs"] if (text := missing(name))), None)
     if absent:
-        return _finding(rule, CANNOT_TELL, f"{absent[0]}.")
+        return _finding(rule, CANNOT_TELL, f"{absent}.")
     names = (*COLUMNS, "step_ns", "saving_pct", "has_steps")
     rows = [dict(zip(names, row, strict=True)) for row in rule.run(connection, values)]
     if not rows:
@@ -138,6 +141,11 @@ def _answer(
     if share is not None and most["has_steps"] and share < at_least_pct:
         return _finding(rule, NOT_FOUND, f"there is some, but it costs {share:.2f} % of the step", **facts)
     return _finding(rule, FOUND, "", **facts)
+
+
+def _missing(connection: duckdb.DuckDBPyConnection, name: str) -> str | None:
+    query = need(name)
+    return None if query.run(connection)[0][0] else str(query.extra["missing"])
 
 
 def _finding(rule: sql.Query, status: str, reason: str, **facts: Any) -> Finding:

@@ -97,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
     if args.show_sql:
         emit([sql_text(recipe, params)], args.output)
         return 0
-    with opened(args) as connection:
+    with opened(args, advice.asked(rules) + reports.asked([])) as connection:
         findings = advice.run(connection, rules, params, args.at_least)
         footer = reports.footer(connection)
     renderer = render.renderer(args.format)

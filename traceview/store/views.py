@@ -68,6 +68,8 @@ VIEWS = (
     "conv_trials",
     "exchanges",
     "input_gradients",
+    "unfused",
+    "late_launches",
     "removable",
     "op_totals",
     "launch_totals",

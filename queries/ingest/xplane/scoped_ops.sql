@@ -13,8 +13,8 @@ WITH named AS (
                 '(^|[/(])(p?jit|pmap|checkpoint|remat\w*|custom_jvp_call|custom_vjp_call)\([^()]*\)', '', 'g'),
                 '(transpose|jvp|vmap|remat|checkpoint)\(', '', 'g'), '[()]', '', 'g'), '/')
             ELSE regexp_replace(regexp_replace(name,
-                '^(ConstantFolding/)?((Stateful)?PartitionedCall(_\d+)?/)*(training(_\d+)?/\w+/)?(gradient(_tape|s)(_\d+)?/)*',
-                ''),
+                '^(ConstantFolding/)?((Stateful)?PartitionedCall(_\d+)?/)*(training(_\d+)?/\w+/)?'
+                    || '(gradient(_tape|s)(_\d+)?/)*', ''),
                 '_grad/.*', '') END AS path
     FROM (SELECT DISTINCT coalesce(module_hierarchy, name) AS name FROM stage.ops)
 ), around AS (

@@ -58,6 +58,19 @@ def test_each_cost_alone_and_all_together_once(tmp_path: Path) -> None:
     assert found == pytest.approx(expected)
 
 
+@pytest.mark.parametrize(
+    ("rule", "cost"),
+    [("unfused_bias_activation", "pointwise"), ("first_layer_gradient", "firstlayer"), ("launch_bound", "launches")],
+)
+def test_a_rule_can_save_what_its_cost_takes_away(rule: str, cost: str, tmp_path: Path) -> None:
+    anything = dict.fromkeys(("unfused_device_pct", "launch_step_pct", "launch_short_pct"), "0")
+    given = first_layer()
+    given.kernel("vectorized_elementwise_kernel<relu>", 2950, 2953, launched=2949)
+    with given.open(tmp_path) as connection:
+        (found,) = advice.run(connection, advice.load([rule]), anything)
+        assert found.saving_ns == round(1000 * gone(connection, cost)[cost]) > 0
+
+
 def test_what_two_devices_of_a_process_wait_for_together_counts_once(tmp_path: Path) -> None:
     given = training()
     for start in (0, 1000, 2000):

@@ -1,0 +1,3 @@
+-- title = "Timed work"
+-- missing = "nothing with a time ran on a device in this trace"
+SELECT EXISTS (FROM counted)

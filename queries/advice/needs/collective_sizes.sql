@@ -1,0 +1,3 @@
+-- title = "Sizes of collectives"
+-- missing = "the sizes of collectives are not recorded"
+SELECT EXISTS (FROM exchanges WHERE size_bytes IS NOT NULL)

@@ -1,0 +1,3 @@
+-- title = "Communication"
+-- missing = "the trace holds no communication"
+SELECT EXISTS (FROM exchanges)

@@ -1,0 +1,3 @@
+-- title = "Convolution calls"
+-- missing = "no convolution was recognised in this trace"
+SELECT EXISTS (FROM counted_conv_calls)

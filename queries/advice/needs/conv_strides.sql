@@ -1,0 +1,3 @@
+-- title = "Strides of convolutions"
+-- missing = "the trace records no stride of convolutions"
+SELECT EXISTS (FROM counted_conv_calls WHERE flop IS NOT NULL AND len(stride) > 0)

@@ -1,0 +1,4 @@
+-- title = "Grids and cores"
+-- missing = "the trace does not record both the grids of kernels and the cores of their device"
+SELECT EXISTS (FROM raw.kernels k JOIN raw.devices d ON d.rank = k.rank AND d.device = k.device
+    WHERE k.grid_x IS NOT NULL AND d.n_cores IS NOT NULL)

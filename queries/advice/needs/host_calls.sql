@@ -1,0 +1,4 @@
+-- title = "What the host did"
+-- missing = "the trace shows nothing that the host did"
+SELECT EXISTS (FROM raw.api_calls) OR EXISTS (FROM raw.ops)
+    OR EXISTS (FROM raw.ranges WHERE kind <> 'step')

@@ -1,0 +1,3 @@
+-- title = "Shapes of convolutions or products"
+-- missing = "the trace records no shapes of convolutions or matrix products"
+SELECT EXISTS (FROM conv_costs) OR EXISTS (FROM matmul_shapes)

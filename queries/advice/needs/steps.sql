@@ -1,0 +1,3 @@
+-- title = "Training steps"
+-- missing = "the trace has no training steps"
+SELECT EXISTS (FROM scope WHERE has_steps)
