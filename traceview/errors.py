@@ -23,9 +23,11 @@ class InputError(TraceviewError):
 
 
 class CommandFailed(TraceviewError):
-    """The profiled command failed or could not be started (exit code 4)."""
+    """The profiled command could not be run; the exit code is what a shell would give (127 not found, 126 not run)."""
 
-    exit_code = 4
+    def __init__(self, reason: str, exit_code: int) -> None:
+        super().__init__(reason)
+        self.exit_code = exit_code
 
 
 CORRUPT = "Corrupt database file"

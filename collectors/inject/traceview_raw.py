@@ -22,20 +22,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import traceview_processor as processor
+import traceview_secrets as secrets
 from traceview_python import unix_ns
 
 SCHEMA = 1
 GZIP_FROM_BYTES = 8 << 20
 DEFAULTS = {"wait": 3, "warmup": 1, "steps": 4, "light": 0, "stacks": 0, "memory": 0, "stop_after": 0}
-# Only what changes how a training step runs is copied into a capture: never the whole environment, which holds secrets.
-ENVIRONMENT = (
-    "OMP_", "KMP_", "GOMP_", "MKL_", "ONEDNN_", "DNNL_", "OPENBLAS_", "CUDA_VISIBLE_DEVICES", "CUDA_LAUNCH_BLOCKING",
-    "CUDA_DEVICE_ORDER", "CUDA_MODULE_LOADING", "CUBLAS_", "CUDNN_", "NVIDIA_TF32_OVERRIDE", "NCCL_", "GLOO_",
-    "PYTORCH_", "TORCH_", "TORCHINDUCTOR_", "HIP_VISIBLE_DEVICES", "HSA_", "MIOPEN_", "RANK", "LOCAL_RANK",
-    "WORLD_SIZE", "LD_PRELOAD", "MALLOC_", "TF_ENABLE_ONEDNN_OPTS", "TF_XLA_FLAGS", "TF_NUM_", "TF_GPU_", "TF_CUDNN_",
-    "TF_DETERMINISTIC_OPS", "TF_USE_LEGACY_KERAS", "KERAS_BACKEND", "XLA_FLAGS", "XLA_PYTHON_CLIENT_", "JAX_", "ORT_",
-    "MXNET_", "THEANO_FLAGS", "ATEN_CPU_CAPABILITY",
-)  # fmt: skip
 
 
 def options():
@@ -72,11 +64,6 @@ def scratch(suffix):
     return folder() / f".{os.getpid()}-{unix_ns()}.{suffix}"
 
 
-def environment():
-    """The variables of this process that change how a step runs."""
-    return {key: value for key, value in sorted(os.environ.items()) if key.startswith(ENVIRONMENT)}
-
-
 def process_facts():
     """What is true of any Python process, as a dictionary for `publish`."""
     return {
@@ -86,7 +73,7 @@ def process_facts():
         "python": platform.python_version(),
         "platform": platform.platform(),
         **processor.facts(),
-        "environment": environment(),
+        "environment": secrets.environment(os.environ),
         "options": options(),
     }
 
@@ -106,9 +93,11 @@ def _claim(wanted, meta):
             continue
         if wanted is not None and number != wanted:
             meta["warnings"].append(f"rank {wanted} was already captured by another process; this one is {number}")
+        os.close(handle)
         meta["rank"] = number
-        with os.fdopen(handle, "w") as file:
-            json.dump(meta, file, indent=1)
+        draft = scratch("json")
+        draft.write_text(json.dumps(secrets.document(meta), indent=1))
+        draft.replace(path)
         return number
 
 
@@ -128,6 +117,8 @@ def publish(rank, meta, trace, logs):
 
 def packed(path, suffix):
     """A trace that is large is compressed, at the speed of a disk; its (path, suffix) then."""
+    if not path.exists():
+        raise OSError("the profiler wrote no trace; the capture folder may be full")
     if path.stat().st_size < GZIP_FROM_BYTES or suffix.endswith(".gz"):
         return path, suffix
     small = scratch("gz")

@@ -115,7 +115,7 @@ def test_the_recorded_steps_of_a_framework_open_the_window(folder: Path) -> None
 
 def test_the_whole_run_of_any_program(folder: Path) -> None:
     done = collect(folder, "--whole", "--", "sh", "-c", "echo out; exit 3")
-    assert (done.returncode, done.stdout) == (4, "out\n")
+    assert (done.returncode, done.stdout) == (3, "out\n")
     assert "recorded the whole run" in done.stderr and "exit code 3" in done.stderr
     assert "--capture-range" not in (folder / "nsys.txt").read_text()
     assert rows(folder, "SELECT rank, pid FROM ranks ORDER BY rank") == [(0, 70), (1, 80)]

@@ -27,7 +27,7 @@ EPILOG = """examples:
   traceview compare old.json.gz new.json.gz    what differs, and how much of the difference each part is
   traceview sql trace.json.gz "SELECT name, sum(dur_ns) FROM kernels GROUP BY ALL ORDER BY 2 DESC LIMIT 10"
 
-exit codes: 0 done, 1 a check you asked for failed, 2 wrong usage, 3 the input cannot be read, 4 the command failed
+exit codes: 0 done, 1 a check you asked for failed, 2 wrong usage, 3 the input cannot be read; collect: its command's
 """
 
 

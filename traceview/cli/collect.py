@@ -7,14 +7,16 @@ traceview has to say goes to stderr.
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
-from traceview.errors import CommandFailed, UsageError
+from traceview.errors import InputError, TraceviewError, UsageError
 from traceview.recording import messages, nsight
-from traceview.recording.harvest import harvest, remove_if_empty
-from traceview.recording.launch import Run, launch, place
+from traceview.recording.harvest import give_up, harvest, remove_if_empty
+from traceview.recording.launch import Run, Stopped, launch, place, shell_code, stoppable
 
 HELP = "run a training command and capture some of its steps"
 
@@ -23,6 +25,9 @@ EXAMPLES = """examples:
   traceview collect -o before --steps 8 --stop-after -- python -m package.train
   traceview collect --tool nsys --whole -- ./a.out
   traceview collect -- torchrun --nproc-per-node 2 train.py
+
+The exit code is the command's: 128 and the signal's number where a signal ended it. Values of options that look like
+a password, token or key, and passwords in URLs, are recorded as ***; --no-command records no command line at all.
 
 A step ends where the first optimizer's step() does, or the call of the compiled function that holds it; in a script
 without an optimizer, where its model's call does.
@@ -48,6 +53,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--whole", action="store_true", help="with --tool: the whole run, also of a program without steps"
     )
     parser.add_argument("--stop-after", action="store_true", help="end the command after the recorded steps")
+    parser.add_argument("--no-command", action="store_true", help="do not record the command line")
+    parser.add_argument(
+        "--require-capture", action="store_true", help="exit with 3 if a command that succeeded leaves no capture"
+    )
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND ...", help="what to run")
 
 
@@ -62,22 +71,41 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("--whole goes with --tool nsys; without it some steps are recorded.")
     options = {name: int(getattr(args, name)) for name in (*NUMBERS, *SWITCHES)}
     capture = place(args.output, command)
+    job = Run(command, capture, options, args.tool, args.whole, not args.no_command, _say)
     is_ours = not capture.exists()
-    started_ns = time.time_ns()
     try:
-        (capture / "raw").mkdir(parents=True)
-        job = Run(command, capture, options, args.tool, args.whole, _say)
-        exit_code = launch(job)
-        problem = harvest(job, started_ns, exit_code)
-    except OSError as error:
-        raise UsageError(f"cannot write to {capture}: {error.strerror}.") from error
+        with stoppable():
+            return _record(job, args.require_capture)
+    except Stopped as stopped:
+        return shell_code(-stopped.number)
     finally:
         remove_if_empty(capture, is_ours)
+
+
+def _record(job: Run, needs_capture: bool) -> int:
+    """Run the command and take in what it left; the command's exit code, or 3 where a capture is needed and missing."""
+    raw, exit_code = job.capture / "raw", None
+    started_ns = time.time_ns()
+    try:
+        raw.mkdir(parents=True)
+        exit_code = launch(job)
+        has_capture = harvest(job, started_ns, exit_code)
+    except Stopped as stopped:
+        is_kept = give_up(raw)
+        _say(messages.stopped(signal.Signals(stopped.number).name, job.capture if is_kept else None))
+        raise
+    except (OSError, TraceviewError) as error:
+        if exit_code is None and isinstance(error, OSError):
+            raise UsageError(f"cannot write to {job.capture}: {error.strerror}.") from error
+        if exit_code is None:
+            raise
+        has_capture = False
+        _say(messages.unconverted(raw, error))
     if exit_code:
-        raise CommandFailed(f"the command {messages.ending(exit_code)}.")
-    if problem is not None:
-        raise problem
-    return 0
+        _say(f"the command {messages.ending(exit_code)}.")
+    elif needs_capture and not has_capture:
+        return InputError.exit_code
+    return shell_code(exit_code)
 
 
 def _count(text: str) -> int:
@@ -88,4 +116,7 @@ def _count(text: str) -> int:
 
 
 def _say(text: str) -> None:
-    print(f"traceview: {text}", file=sys.stderr, flush=True)
+    # Where stderr is closed there is none, and print would take stdout.
+    if sys.stderr is not None:
+        with suppress(OSError):
+            print(f"traceview: {text}", file=sys.stderr, flush=True)

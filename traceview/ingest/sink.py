@@ -16,6 +16,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from traceview.ingest import secrets
 from traceview.paths import content, literal
 from traceview.tables import BY_NAME, ID, TABLES, Column, Table
 
@@ -24,6 +25,8 @@ MACROS = ("range_kind", "range_name")
 AT_HAND = "_at_hand"
 """Behind the name of a table that became a view, because some of its rows wait on disk."""
 MAX_EXAMPLES = 10
+MAX_NAMES = 1000
+"""Names of processes that are looked at for secrets; of more, none is kept."""
 FEW_ROWS = 16
 NEGATIVE = "negative duration, taken as 0"
 LONG = "duration of more than 7 days"
@@ -177,14 +180,31 @@ class Sink(Account):
                 self.connection.execute(f"UPDATE stage.{table.name} SET dur_ns = 0 WHERE {which}")
 
     def end_source(self) -> None:
-        """Close the row of `captures` of the file that was just read."""
+        """Close the row of `captures` of the file that was just read; what looks like a secret in it is blanked."""
+        self._blank_process_names()
         facts = dict(self.facts)
-        if isinstance(facts.get("metadata"), dict):
-            facts["metadata"] = json.dumps(facts["metadata"])
+        for name in ("metadata", "options"):
+            if isinstance(facts.get(name), dict):
+                facts[name] = json.dumps(secrets.document(facts[name]))
+        if "command" in facts:
+            facts["command"] = secrets.text(facts["command"])
+        for problem in self.problems.values():
+            problem.examples = [secrets.text(example) for example in problem.examples]
         facts["problems"] = [vars(problem) for problem in self.problems.values()] or None
-        facts["warnings"] = self.warnings or None
+        facts["warnings"] = [secrets.text(warning) for warning in self.warnings] or None
         self.write_rows("captures", [facts])
         self.facts, self.problems, self.warnings = {}, {}, []
+
+    def _blank_process_names(self) -> None:
+        """Writers of Chrome traces put the command line there."""
+        which = "WHERE phase = 'M' AND name IN ('process_name', 'process_labels')"
+        found = self.connection.execute(f"SELECT DISTINCT args FROM stage.events {which} LIMIT {MAX_NAMES}").fetchall()
+        if len(found) == MAX_NAMES:
+            self.connection.execute(f"UPDATE stage.events SET args = NULL {which}")
+            return
+        for (args,) in found:
+            if args and (blanked := secrets.text(args)) != args:
+                self.connection.execute(f"UPDATE stage.events SET args = $1 {which} AND args = $2", [blanked, args])
 
     def put_aside(self, table: str, query: str) -> None:
         """Let the rows of a query wait on disk until everything has been read. There has to be a folder for it."""

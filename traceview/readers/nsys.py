@@ -20,6 +20,7 @@ from traceview.decode.columns import Owner, Tables
 from traceview.decode.databases import open_tables, sqlite_tables
 from traceview.decode.files import Peek, Stream
 from traceview.errors import InputError
+from traceview.ingest import secrets
 from traceview.ingest.foreign_tables import Ingest
 from traceview.ingest.sink import Sink
 from traceview.paths import content
@@ -37,6 +38,9 @@ QUERIES = (
     "libraries", "events", "counters",
 )  # fmt: skip
 _ARROW_STREAM = b"\xff\xff\xff\xff"
+_PROCESS_ENVIRONMENT = "ENVIRONMENT_VARIABLE"
+_DEVICE_ENVIRONMENT = "DeviceEnvironment"
+_BETWEEN_VARIABLES = re.compile(r"\0|;(?=\w+=)")
 _SEVERE = 2
 """DIAGNOSTIC_EVENT.severity from which on a message is a warning: 1 is information, 2 a warning, 3 an error."""
 
@@ -113,6 +117,7 @@ def _describe(ingest: Ingest, part: Part | None) -> dict[str, list[str]]:
     for table in ("META_DATA_EXPORT", "EXPORT_META_DATA", "META_DATA_CAPTURE", "TARGET_INFO_SYSTEM_ENV"):
         for row in ingest.rows_of(table, named):
             facts.setdefault(str(row["name"]), []).append(str(row["value"]))
+    command, facts = _command(facts), _without_process(facts)
     started = ingest.rows_of("TARGET_INFO_SESSION_START_TIME", {"utcEpochNs": "BIGINT"})
     sink.zero_unix_ns = next((row["utcEpochNs"] for row in started if row["utcEpochNs"]), None)
     for row in ingest.rows_of("DIAGNOSTIC_EVENT", {"severity": "BIGINT", "text": "VARCHAR"}):
@@ -126,7 +131,7 @@ def _describe(ingest: Ingest, part: Part | None) -> dict[str, list[str]]:
     sink.fact(
         tool="Nsight Systems",
         tool_version=product or (f"schema {schema}" if schema else None),
-        command=_command(facts),
+        command=command,
         metadata={"schema_version": schema, "tables_not_read": unread, "capture": facts},
     )
     return facts
@@ -142,7 +147,23 @@ def _command(facts: dict[str, list[str]]) -> str | None:
     while words and (argument := _first(facts, f"PROCESS_0:ARGUMENT_{number}")) is not None:
         words = [*words, argument]
         number += 1
-    return " ".join(words) or None
+    return " ".join(secrets.command(words)) or None
+
+
+def _without_process(facts: dict[str, list[str]]) -> dict[str, list[str]]:
+    """The facts without command lines, and of the environment only what a capture may keep: nsys records all of it."""
+    kept: dict[str, list[str]] = {}
+    for name, values in facts.items():
+        kind = name.partition(":")[2]
+        if name == _DEVICE_ENVIRONMENT or kind == _PROCESS_ENVIRONMENT:
+            split = _BETWEEN_VARIABLES if name == _DEVICE_ENVIRONMENT else None
+            entries = [entry for value in values for entry in (split.split(value) if split else [value])]
+            pairs = dict(entry.partition("=")[::2] for entry in entries)
+            found = secrets.environment({key: value.strip('"') for key, value in pairs.items()})
+            kept[name] = [f"{key}={value}" for key, value in found.items()]
+        elif not kind.startswith("ARGUMENT_"):
+            kept[name] = values
+    return kept
 
 
 def _devices(ingest: Ingest, part: Part | None) -> list[dict[str, Any]]:

@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from traceview.decode.files import Peek, Stream
 from traceview.decode.json_events import EventSplitter, lines_table
+from traceview.ingest import secrets
 from traceview.ingest.sink import Sink
 from traceview.paths import content
 
@@ -182,6 +183,6 @@ def _describe(sink: Sink, metadata: dict[str, Any]) -> None:
     )
     sink.fact(
         tool="rocprofv3",
-        command=" ".join(str(word) for word in command) if isinstance(command, list) else None,
+        command=" ".join(secrets.command([str(word) for word in command])) if isinstance(command, list) else None,
         metadata={"n_kernel_ids": ids, "n_mangled_names": names, "node": node},
     )

@@ -11,6 +11,7 @@ from typing import Any
 
 from traceview import __version__
 from traceview.errors import TraceviewError
+from traceview.ingest import secrets
 from traceview.paths import content
 from traceview.recording import messages, nsight, nvtx
 from traceview.recording.launch import Run
@@ -18,8 +19,11 @@ from traceview.recording.launch import Run
 CAPTURE_SCHEMA = 1
 
 
-def harvest(run: Run, started_ns: int, exit_code: int) -> TraceviewError | None:
-    """Describe and convert the raw traces, or say why there are none; returns what went wrong with them."""
+def harvest(run: Run, started_ns: int, exit_code: int) -> bool:
+    """Describe and convert the raw traces, or say why there are none; whether there is a capture.
+
+    Raises `TraceviewError` where the raw traces are there and cannot be converted.
+    """
     raw = run.capture / "raw"
     notes = _notes(raw)
     is_bare = all(state == "python" for _, state, _ in notes) and not _ranks(raw)
@@ -29,10 +33,9 @@ def harvest(run: Run, started_ns: int, exit_code: int) -> TraceviewError | None:
     _clear(raw)
     ranks = _ranks(raw)
     if not ranks:
-        for path in raw.iterdir():
-            path.unlink()  # The facts of a process that was killed before its trace was whole.
+        _empty(raw)
         run.say(f"no capture: {messages.why_none(notes, run.options)}")
-        return None
+        return False
     lost = [f"process {pid}: {messages.LOST[state]}{detail}" for pid, state, detail in notes if state in messages.LOST]
     said = [f"rank {rank['rank']}: {text}" for rank in ranks for text in rank["warnings"]]
     described = {
@@ -45,23 +48,36 @@ def harvest(run: Run, started_ns: int, exit_code: int) -> TraceviewError | None:
     }
     for warning in described["warnings"]:
         run.say(warning)
-    return _convert(run, described)
+    _convert(run, described)
+    return True
 
 
-def _convert(run: Run, described: dict[str, Any]) -> TraceviewError | None:
-    """Write `capture.json` and the tables; returns what went wrong with these."""
+def give_up(raw: Path) -> bool:
+    """Leave only what is whole where there is no time for more; whether that is anything."""
+    if not raw.is_dir():
+        return False
+    _clear(raw)
+    is_kept = bool(_ranks(raw))
+    if not is_kept:
+        _empty(raw)
+    return is_kept
+
+
+def _empty(raw: Path) -> None:
+    """Remove the facts and logs of processes that were ended before their traces were whole."""
+    for path in raw.iterdir():
+        path.unlink()
+
+
+def _convert(run: Run, described: dict[str, Any]) -> None:
+    """Write `capture.json` and the tables."""
     from traceview import store
 
     _write(run.capture, described)
-    try:
-        store.convert_raw(run.capture)
-        _write(run.capture, described | {"conv_flop": _work(run.capture)})
-    except TraceviewError as error:
-        run.say(f"the raw traces are in {run.capture / 'raw'}, but could not be converted")
-        return error
+    store.convert_raw(run.capture)
+    _write(run.capture, described | {"conv_flop": _work(run.capture)})
     summary = messages.summary(described["ranks"], run.options)
     run.say(f"{summary}; see it with: traceview report {messages.shown(run.capture)}")
-    return None
 
 
 def _notes(raw: Path) -> list[tuple[int, str, str]]:
@@ -88,10 +104,19 @@ def _ranks(raw: Path) -> list[dict[str, Any]]:
     for path in sorted(raw.glob("rank-*.meta.json")):
         stem = path.name.removesuffix(".meta.json")
         others = [other.name for other in raw.glob(f"{stem}.*") if other != path] + nsight.reports(raw)
-        facts = json.loads(path.read_text(encoding="utf-8") or "{}")
+        facts = _facts(path)
         if facts and (facts["framework"] is None or any(not name.endswith(".log") for name in others)):
             found.append(facts | {"files": sorted(others)})
     return found
+
+
+def _facts(path: Path) -> dict[str, Any]:
+    """What a process said of itself; nothing where it was ended before it could."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _description(run: Run, ranks: list[dict[str, Any]]) -> dict[str, Any]:
@@ -99,7 +124,7 @@ def _description(run: Run, ranks: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "schema": CAPTURE_SCHEMA,
         "tool": f"traceview {__version__}",
-        "command": run.command,
+        "command": secrets.command(run.command) if run.keeps_command else None,
         "folder": Path.cwd().name,
         "recorded_by": run.tool,
         "options": run.options,
@@ -132,7 +157,7 @@ def _work(capture: Path) -> int | None:
 
 def _write(capture: Path, described: dict[str, Any]) -> None:
     draft = capture / ".capture.json"
-    draft.write_text(json.dumps(described, indent=1) + "\n", encoding="utf-8")
+    draft.write_text(json.dumps(secrets.document(described), indent=1) + "\n", encoding="utf-8")
     draft.replace(capture / "capture.json")
 
 

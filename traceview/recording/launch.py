@@ -17,6 +17,7 @@ from pathlib import Path
 from types import FrameType
 
 from traceview.errors import CommandFailed, UsageError
+from traceview.ingest import secrets
 from traceview.paths import content
 from traceview.recording import messages, nsight, nvtx
 
@@ -35,6 +36,7 @@ class Run:
     """How many steps, and switches (0 or 1), by the collectors' names for them."""
     tool: str | None
     is_whole: bool
+    keeps_command: bool
     say: Callable[[str], None]
     """Takes a sentence for the user."""
 
@@ -62,21 +64,65 @@ def launch(run: Run) -> int:
     Raises `CommandFailed` where it cannot be run.
     """
     raw = run.capture / "raw"
-    words = nsight.command(run.command, raw, run.is_whole) if run.tool else run.command
-    try:
-        process = subprocess.Popen(words, env=_environment(run))
-    except OSError as error:
-        raise CommandFailed(f"cannot run {words[0]}: {error.strerror}.") from error
-    with _signals_to(process):
-        exit_code = process.wait()
+    words, environment = run.command, _environment(run)
+    if run.tool:
+        words = nsight.command(secrets.command(words) if run.keeps_command else [], raw, run.is_whole)
+        environment = nsight.hide(run.command, environment, raw)
+    with _signals_to_command() as command:
+        try:
+            command.append(subprocess.Popen(words, env=environment))
+        except OSError as error:
+            # As a shell says it.
+            code = 127 if isinstance(error, FileNotFoundError) else 126
+            raise CommandFailed(f"cannot run {words[0]}: {error.strerror}.", code) from error
+        exit_code = command[0].wait()
     if run.tool is None:
         return exit_code
     own = nsight.status(raw, exit_code)
     if own is None:
-        raise CommandFailed(f"{run.tool} {messages.ending(exit_code)} and did not run the command.")
+        reason = f"{run.tool} {messages.ending(exit_code)} and did not run the command."
+        raise CommandFailed(reason, shell_code(exit_code) or 126)
     if exit_code != own:
         run.say(f"{run.tool} {messages.ending(exit_code)}; the command itself {messages.ending(own)}")
     return own
+
+
+def shell_code(exit_code: int) -> int:
+    """The exit code by which a shell, and traceview, passes on how a command ended: 128 + the signal's number."""
+    return 128 - exit_code if exit_code < 0 else exit_code
+
+
+class Stopped(KeyboardInterrupt):
+    """traceview itself is told to end."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """Signals that end a process raise `Stopped` where no command runs, so that nothing half done is left."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise Stopped(number)
+
+    with _handled(stop):
+        yield
+
+
+@contextmanager
+def _handled(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    """Have a function called for signals that end a process, but for those that are ignored."""
+    before = {number: signal.getsignal(number) for number in FORWARDED}
+    changed = [number for number in FORWARDED if before[number] != signal.SIG_IGN]
+    for number in changed:
+        signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        for number in changed:
+            signal.signal(number, before[number])
 
 
 def _environment(run: Run) -> dict[str, str]:
@@ -96,13 +142,14 @@ def _environment(run: Run) -> dict[str, str]:
 
 
 @contextmanager
-def _signals_to(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """Outlive the command's signals, and pass on those that only this process got."""
+def _signals_to_command() -> Iterator[list[subprocess.Popen[bytes]]]:
+    """Outlive the command's signals, and pass on those that only this process got, to what is put into the list."""
     is_foreground = _is_foreground()
+    command: list[subprocess.Popen[bytes]] = []
 
     def send(number: int) -> None:
-        if process.poll() is None:
-            process.send_signal(number)
+        if command and command[0].poll() is None:
+            command[0].send_signal(number)
 
     def pass_on(number: int, frame: FrameType | None) -> None:
         # What is typed at a terminal reaches every process in the foreground.
@@ -111,15 +158,8 @@ def _signals_to(process: subprocess.Popen[bytes]) -> Iterator[None]:
             timer.daemon = True
             timer.start()
 
-    before = {number: signal.getsignal(number) for number in FORWARDED}
-    changed = [number for number in FORWARDED if before[number] != signal.SIG_IGN]
-    for number in changed:
-        signal.signal(number, pass_on)
-    try:
-        yield
-    finally:
-        for number in changed:
-            signal.signal(number, before[number])
+    with _handled(pass_on):
+        yield command
 
 
 def _is_foreground() -> bool:

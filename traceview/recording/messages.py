@@ -27,11 +27,28 @@ def ending(exit_code: int) -> str:
         return f"was ended by signal {-exit_code}"
 
 
+def stopped(signal_name: str, capture: Path | None) -> str:
+    """What is left where traceview itself was told to end; `capture` is None where nothing is."""
+    if capture is None:
+        return f"ended by {signal_name}; no capture"
+    return f"ended by {signal_name} before the traces were converted; traceview report {shown(capture)} does it"
+
+
+def unconverted(raw: Path, error: Exception) -> str:
+    """Why there are no tables although the command ran, and what is left."""
+    reason = error.strerror if isinstance(error, OSError) else str(error).rstrip(".")
+    if any(raw.glob("rank-*")):
+        return f"the raw traces are in {raw}, but could not be converted: {reason}"
+    return f"no capture: {reason}"
+
+
 def why_none(notes: list[tuple[int, str, str]], options: dict[str, int]) -> str:
     """The reason that tells most, as a sentence: that of the process that came furthest."""
     found = {state: detail for _, state, detail in notes}
     if "recording" in found:
         return f"a process was recording; {LOST['recording']}."
+    if "" in found:
+        return "a process could not write to the capture folder, which may be full."
     if "captured" in found:
         return "nsys left no report of the steps that it was to record; what it printed says why."
     if "failed" in found:

@@ -36,6 +36,7 @@ CONVERTERS = (
     "sql.py",
     "queries/ingest/**/*.sql",
     "queries/derive/**/*.sql",
+    "collectors/inject/traceview_secrets.py",
 )
 """Everything that turns a file into tables, and nothing that only shows them."""
 NAME_BYTES, PATH_BYTES, NAME_CHARACTERS = 230, 3900, 40

@@ -6,7 +6,6 @@ Invariant: all ranks of a capture are on one clock, that of the first; what a fi
 from __future__ import annotations
 
 import contextlib
-import json
 import shlex
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,6 +19,7 @@ import duckdb
 from traceview import readers
 from traceview.decode.files import Stream, files_in
 from traceview.errors import InputError
+from traceview.ingest import secrets
 from traceview.ingest.finish import Export, finish
 from traceview.ingest.options import Options
 from traceview.ingest.sink import Sink
@@ -152,9 +152,9 @@ def _read_source(source: Source, sink: Sink, group: Group, options: Options, don
     sink.settle_times()
     if about:
         sink.fact(
-            command=shlex.join(str(word) for word in about.get("command") or ()),
+            command=shlex.join(secrets.command([str(word) for word in about.get("command") or ()])) or None,
             framework_version=about.get("framework_version"),
-            options=json.dumps(about),
+            options=about,
         )
     if "clock" not in sink.facts:
         has_wall_clock = sink.zero_unix_ns is not None

@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -42,11 +43,34 @@ def test_large_traces_are_compressed(raw, monkeypatch):
     assert gzip.decompress((raw.folder() / "rank-0000.kineto.json.gz").read_bytes()) == b"x" * 11
 
 
+def test_a_trace_that_the_profiler_could_not_write_is_said(raw):
+    with pytest.raises(OSError, match="wrote no trace; the capture folder may be full"):
+        raw.publish(None, {"warnings": []}, (raw.scratch("trace"), "kineto.json"), [])
+    assert not list(raw.folder().glob("rank-*"))
+
+
 def test_only_variables_that_matter_are_copied(raw, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
     monkeypatch.setenv("SECRET_TOKEN", "hush")
-    assert raw.environment()["OMP_NUM_THREADS"] == "7"
-    assert "hush" not in json.dumps(raw.process_facts())
+    facts = raw.process_facts()
+    assert facts["environment"]["OMP_NUM_THREADS"] == "7"
+    assert "hush" not in json.dumps(facts)
+
+
+def test_facts_appear_whole_and_without_secrets(raw, monkeypatch):
+    taken = []
+    replace = Path.replace
+
+    def seen(path, target):
+        taken.append((Path(target).name, Path(target).exists() and Path(target).read_text()))
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", seen)
+    raw.publish(0, {"warnings": ["https://me:hush@host"], "model": {"api_key": "hush"}}, write(raw, "{}"), [])
+    # The number is taken before the facts are there.
+    assert taken == [("rank-0000.meta.json", ""), ("rank-0000.kineto.json", False)]
+    text = (raw.folder() / "rank-0000.meta.json").read_text()
+    assert "hush" not in text and json.loads(text)["model"] == {"api_key": "***"}
 
 
 def test_options_have_defaults(raw, monkeypatch):

@@ -1,0 +1,96 @@
+"""What a command left becomes a capture, or nothing and a reason: also where it, or traceview, was ended on the way."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from traceview import store
+from traceview.errors import TraceviewError
+from traceview.recording.harvest import give_up, harvest
+from traceview.recording.launch import Run
+
+OPTIONS = {"wait": 3, "warmup": 1, "steps": 4}
+FACTS: dict[str, Any] = {
+    "rank": 0,
+    "pid": 7,
+    "framework": "torch",
+    "framework_version": "2",
+    "model": {"name": "Net"},
+    "world_size": 1,
+    "cost": {"bare_step_ns": None, "profiled_step_ns": None},
+    "steps": {"source": "optimizer", "recorded": 4},
+    "ended_by": "complete",
+    "warnings": ["cannot reach https://me:hush@host"],
+}
+EVENT = {"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 1, "ts": 10, "dur": 5}
+TRACE = {"schemaVersion": 1, "traceEvents": [EVENT]}
+
+
+@pytest.fixture
+def said() -> list[str]:
+    return []
+
+
+def left(folder: Path, files: dict[str, str], said: list[str], keeps_command: bool = True) -> Run:
+    """A run of `train --token hush` that left these files in `raw/`."""
+    (folder / "raw").mkdir(exist_ok=True)
+    for name, text in files.items():
+        (folder / "raw" / name).write_text(text)
+    return Run(["train", "--token", "hush"], folder, OPTIONS, None, False, keeps_command, said.append)
+
+
+WHOLE = {"rank-0000.meta.json": json.dumps(FACTS), "rank-0000.kineto.json": json.dumps(TRACE)}
+
+
+@pytest.mark.parametrize(("keeps_command", "command"), [(True, "train --token '***'"), (False, None)])
+def test_a_capture_holds_no_secret(tmp_path: Path, said: list[str], keeps_command: bool, command: str | None) -> None:
+    assert harvest(left(tmp_path, WHOLE, said, keeps_command), 0, 0)
+    described = json.loads((tmp_path / "capture.json").read_text())
+    assert described["command"] == (["train", "--token", "***"] if keeps_command else None)
+    assert store.open_capture(tmp_path).execute("SELECT command FROM captures").fetchall() == [(command,)]
+    kept = [path for path in tmp_path.rglob("*") if path.is_file() and path.parent.name != "raw"]
+    assert kept and not [path for path in kept if b"hush" in path.read_bytes()]
+
+
+@pytest.mark.parametrize(
+    ("files", "reason"),
+    [
+        ({".process-7.txt": "recording\n"}, "kill -9"),
+        ({".process-7.txt": "recording\n", ".7-1.trace": "{"}, "kill -9"),
+        ({".process-7.txt": "recording\n", "rank-0000.meta.json": ""}, "kill -9"),
+        ({".process-7.txt": "recording\n", "rank-0000.meta.json": '{"rank": 0, "fra'}, "kill -9"),
+        ({".process-7.txt": "recording\n", "rank-0000.meta.json": json.dumps(FACTS)}, "kill -9"),
+        ({".process-7.txt": "", "rank-0000.meta.json": json.dumps(FACTS), "rank-0000.onednn.log": "x"}, "may be full"),
+    ],
+)
+def test_a_process_that_was_ended_anywhere_leaves_nothing(
+    tmp_path: Path, said: list[str], files: dict[str, str], reason: str
+) -> None:
+    assert not harvest(left(tmp_path, files, said), 0, 0)
+    assert said[0].startswith("no capture: ") and reason in said[0]
+    assert list((tmp_path / "raw").iterdir()) == []
+
+
+def test_one_of_two_processes_that_was_ended_is_a_warning(tmp_path: Path, said: list[str]) -> None:
+    ended = {".process-8.txt": "recording\n", "rank-0001.meta.json": "{"}
+    assert harvest(left(tmp_path, {**WHOLE, **ended}, said), 0, 0)
+    assert said[0].startswith("process 8: it ended while recording")
+
+
+def test_an_end_of_traceview_itself_leaves_what_can_be_converted(tmp_path: Path, said: list[str]) -> None:
+    left(tmp_path, {".process-8.txt": "recording\n", "rank-0000.meta.json": "{"}, said)
+    assert not give_up(tmp_path / "raw") and list((tmp_path / "raw").iterdir()) == []
+    left(tmp_path, {**WHOLE, ".process-7.txt": "captured\n"}, said)
+    assert give_up(tmp_path / "raw")
+    assert store.open_capture(tmp_path).execute("SELECT count(*) FROM ops").fetchall() == [(1,)]
+
+
+def test_what_cannot_be_converted_is_kept(tmp_path: Path, said: list[str]) -> None:
+    run = left(tmp_path, {**WHOLE, "rank-0000.kineto.json": '{"schemaVersion": 1, "traceEvents": []}'}, said)
+    with pytest.raises(TraceviewError):
+        harvest(run, 0, 0)
+    assert (tmp_path / "raw" / "rank-0000.kineto.json").exists() and (tmp_path / "capture.json").exists()

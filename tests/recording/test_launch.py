@@ -1,0 +1,65 @@
+"""Commands run as without traceview: where their capture goes, their signals and their exit codes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from traceview.errors import CommandFailed
+from traceview.recording import launch
+
+WAITS = "import signal, sys, time; signal.signal(signal.{name}, lambda *rest: sys.exit(9)); {ready}; time.sleep(60)"
+
+
+def run_of(folder: Path, *command: str) -> launch.Run:
+    (folder / "raw").mkdir(exist_ok=True)
+    return launch.Run([*command], folder, {"wait": 3}, None, False, True, lambda text: None)
+
+
+@pytest.fixture(autouse=True)
+def no_receiver(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another tool has the place behind NVTX, so that nothing is built."""
+    monkeypatch.setenv("NVTX_INJECTION64_PATH", "/other.so")
+    monkeypatch.setattr(launch, "GRACE_S", 0.0)
+
+
+@pytest.mark.parametrize(("exit_code", "shown"), [(0, 0), (3, 3), (255, 255), (-9, 137), (-15, 143)])
+def test_exit_codes_are_those_of_a_shell(exit_code: int, shown: int) -> None:
+    assert launch.shell_code(exit_code) == shown
+
+
+@pytest.mark.parametrize(("name", "code"), [("no-such-program", 127), ("/", 126)])
+def test_a_command_that_cannot_be_run(tmp_path: Path, name: str, code: int) -> None:
+    with pytest.raises(CommandFailed, match="cannot run") as failed:
+        launch.launch(run_of(tmp_path, name))
+    assert failed.value.exit_code == code
+
+
+def test_a_signal_reaches_the_command_and_not_what_comes_after_it(tmp_path: Path) -> None:
+    # The command itself sends the signal to traceview, when it is ready for it.
+    ready = "import os; os.kill(os.getppid(), signal.SIGTERM)"
+    body = WAITS.format(name="SIGTERM", ready=ready)
+    with launch.stoppable():
+        assert launch.launch(run_of(tmp_path, sys.executable, "-S", "-c", body)) == 9
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+
+
+@pytest.mark.parametrize("number", launch.FORWARDED, ids=lambda number: number.name)
+def test_signals_where_no_command_runs_are_an_exception(number: signal.Signals) -> None:
+    with pytest.raises(launch.Stopped) as stopped, launch.stoppable():
+        os.kill(os.getpid(), number)
+        signal.pause()
+    assert stopped.value.number == number
+
+
+def test_ignored_signals_stay_ignored() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with launch.stoppable():
+            os.kill(os.getpid(), signal.SIGHUP)
+    finally:
+        signal.signal(signal.SIGHUP, before)

@@ -1,0 +1,39 @@
+"""What `traceview collect` says: how commands end, and why nothing was recorded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from traceview.recording import messages
+
+OPTIONS = {"wait": 3, "warmup": 1, "steps": 4}
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "said"),
+    [(0, "succeeded"), (3, "failed with exit code 3"), (-15, "was ended by SIGTERM"), (-60, "was ended by signal 60")],
+)
+def test_how_a_command_ended(exit_code: int, said: str) -> None:
+    assert messages.ending(exit_code) == said
+
+
+@pytest.mark.parametrize(
+    ("notes", "said"),
+    [
+        ([], "the collector was not loaded"),
+        ([(1, "python", "")], "imported no framework"),
+        ([(1, "python", ""), (2, "waiting", "2 optimizer")], "ended after 2 steps (optimizer)"),
+        ([(1, "waiting", "2 optimizer"), (2, "recording", "")], "kill -9 or a crash"),
+        ([(1, "waiting", "2 optimizer"), (2, "", "")], "could not write to the capture folder, which may be full"),
+        ([(1, "failed", "a reason")], "given up: a reason."),
+    ],
+)
+def test_the_process_that_came_furthest_says_why_there_is_nothing(notes: list[tuple[int, str, str]], said: str) -> None:
+    assert said in messages.why_none(notes, OPTIONS)
+
+
+def test_what_is_left_where_traceview_was_told_to_end(tmp_path: Path) -> None:
+    assert messages.stopped("SIGTERM", None) == "ended by SIGTERM; no capture"
+    assert f"traceview report {tmp_path / 'capture'} does it" in messages.stopped("SIGHUP", tmp_path / "capture")
