@@ -19,6 +19,7 @@ def test_a_wheel_and_a_checkout_of_the_same_code_share_a_digest(
     for place, queries in (("z/checkout", "queries"), ("a/site-packages", "traceview/queries")):
         copied = shutil.copytree(root / "traceview", tmp_path / place / "traceview")
         shutil.copytree(root / "queries", tmp_path / place / queries)
+        shutil.copytree(root / "collectors", (tmp_path / place / queries).with_name("collectors"))
         monkeypatch.setattr(paths, "PACKAGE", copied)
         assert paths.digest(patterns) == own
         assert paths.digest(reversed(patterns)) == own

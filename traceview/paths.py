@@ -41,7 +41,7 @@ def shipped(patterns: Iterable[str]) -> dict[str, Path]:
     """Files that travel with the package, by the names that they have in a wheel, wherever they lie here."""
     found = {}
     for pattern in patterns:
-        root = content("queries").parent if pattern.startswith("queries/") else PACKAGE
+        root = content("queries").parent if pattern.startswith(("queries/", "collectors/")) else PACKAGE
         found.update({path.relative_to(root).as_posix(): path for path in root.glob(pattern) if path.is_file()})
     return found
 

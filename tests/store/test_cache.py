@@ -28,6 +28,7 @@ TABLES_OF_A_FILE = (
     "traceview/sql.py",
     "queries/ingest/nsys/kernels.sql",
     "queries/derive/steps_from_copies.sql",
+    "collectors/inject/traceview_secrets.py",
 )
 MEANING = (
     "traceview/classify/kernels.toml",
@@ -56,7 +57,7 @@ KINETO = b'{"schemaVersion": 1, "deviceProperties": [], "traceEvents": [%s]}' % 
 def copied(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A checkout whose files can be edited, and are what keys are made of."""
     place = tmp_path / "checkout"
-    for folder in ("traceview", "queries"):
+    for folder in ("traceview", "queries", "collectors"):
         shutil.copytree(root / folder, place / folder, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(root / "README.md", place)
     monkeypatch.setattr(paths, "PACKAGE", place / "traceview")
