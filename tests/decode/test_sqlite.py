@@ -14,7 +14,8 @@ from databases import write
 from traceview.decode import sqlite
 from traceview.decode.columns import Owner
 from traceview.decode.databases import open_tables
-from traceview.decode.text_bounds import MAX_BATCH_BYTES, MAX_TEXT_BYTES
+from traceview.decode.text_bounds import MAX_BATCH_BYTES, MAX_NAME_BYTES, MAX_TEXT_BYTES
+from traceview.errors import InputError
 
 TEXT = {"value": "VARCHAR"}
 
@@ -128,3 +129,23 @@ def test_unusual_tables_are_read_as_they_are(tmp_path: Path) -> None:
     assert found == ["last"]
     assert sorted(map(len, tables.columns)) == [1, 4, 10]
     assert tables.columns["w"] == ("value", 'a"b')
+
+
+def test_a_name_is_shorter_than_other_texts_may_be(tmp_path: Path) -> None:
+    values = ["a", "b" * MAX_NAME_BYTES, "c" * (MAX_NAME_BYTES + 1), "d" * 100_000]
+    path = write(tmp_path / "a.db", {"names": [{"value": value} for value in values]})
+    found, tables = read(path, "names", {"value": "NAME"})
+    assert found == ["a", "b" * MAX_NAME_BYTES, None, None]
+    assert tables.long_texts == {"names": 2}
+
+
+def test_a_list_of_tables_beyond_bounds_is_refused_before_it_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path / "a.db", {f"table_{n}": [{"value": n}] for n in range(300)})
+    monkeypatch.setattr(sqlite, "MAX_SCHEMA_BYTES", 30_000)
+    with open_tables(path) as tables:
+        assert len(tables.columns) == 300
+    monkeypatch.setattr(sqlite, "MAX_SCHEMA_BYTES", 10_000)
+    with pytest.raises(InputError, match="more tables"), open_tables(path):
+        pass

@@ -11,6 +11,7 @@ from databases import as_arrow, as_parquet, as_stream, opened, unpacked, write
 
 from traceview import readers, store
 from traceview.decode.files import peek
+from traceview.decode.text_bounds import TOO_LONG
 from traceview.errors import InputError
 from traceview.readers import nsys
 from traceview.store import discovery
@@ -321,11 +322,11 @@ def test_numbers_of_other_widths_are_read(tmp_path: Path) -> None:
 
 
 def test_a_name_that_is_too_long_costs_itself_and_is_counted(tmp_path: Path) -> None:
-    long = "UPDATE StringIds SET value = zeroblob(600000) WHERE id IN (1, 4)"
+    long = "UPDATE StringIds SET value = zeroblob(9000) WHERE id IN (1, 4)"
     connection = given(tmp_path, long, META_DATA_EXPORT=[{"name": f"k{n}", "value": "v"} for n in range(10_001)])
     assert connection.execute("SELECT name, dur_ns, launch_id IS NOT NULL FROM kernels").fetchall() == [
         ("[Unknown]", 200, True)
     ]
-    counted = "SELECT n, examples FROM quality WHERE kind = 'text longer than 1 MiB, left out'"
-    assert connection.execute(counted).fetchall() == [(2, ["StringIds"])]
+    counted = "SELECT n, examples FROM quality WHERE kind = $1"
+    assert connection.execute(counted, [TOO_LONG]).fetchall() == [(2, ["StringIds"])]
     assert one(connection, "SELECT count(*) FROM quality WHERE kind LIKE 'table META_DATA_EXPORT is larger%'") == 1

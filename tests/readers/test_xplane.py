@@ -12,7 +12,7 @@ from traceview import store
 from traceview.decode import xspace
 from traceview.decode.files import peek
 from traceview.decode.protobuf import Wire
-from traceview.decode.text_bounds import MAX_TEXT_BYTES
+from traceview.decode.text_bounds import MAX_NAME_BYTES, TOO_LONG
 from traceview.errors import InputError
 from traceview.readers import READERS, xplane
 from traceview.store import views
@@ -208,7 +208,7 @@ def test_hostile(tmp_path: Path, content: bytes) -> None:
 
 
 def test_a_name_that_is_too_long_is_left_out_and_counted(tmp_path: Path) -> None:
-    names = {1: "short", 2: "x" * (MAX_TEXT_BYTES + 1)}
+    names = {1: "short", 2: "x" * (MAX_NAME_BYTES + 1)}
     named = {key: field(1, key) + field(2, field(1, key) + field(2, name)) for key, name in names.items()}
     dictionary = b"".join(field(4, entry) for entry in named.values())
     events = b"".join(field(4, field(1, key) + field(2, 1000 * key) + field(3, 1000)) for key in names)
@@ -216,7 +216,6 @@ def test_a_name_that_is_too_long_is_left_out_and_counted(tmp_path: Path) -> None
     path.write_bytes(field(1, field(2, "/host:CPU") + field(3, events) + dictionary))
     store.convert([path], tmp_path / "out")
     connection = views.connect(tmp_path / "out")
-    kind = "text longer than 1 MiB, left out"
-    assert rows(connection, f"SELECT n FROM quality WHERE kind = '{kind}'") == [(1,)]
+    assert rows(connection, f"SELECT n FROM quality WHERE kind = '{TOO_LONG}'") == [(1,)]
     found = "SELECT name FROM ranges UNION ALL SELECT name FROM api_calls ORDER BY name"
     assert rows(connection, found) == [("short",), (None,)]

@@ -13,12 +13,21 @@ from typing import Protocol
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from traceview.decode.text_bounds import BATCH_ROWS, Bounded, is_bytes
+from traceview.decode.text_bounds import BATCH_ROWS, MAX_NAME_BYTES, MAX_TEXT_BYTES, Bounded, is_bytes
 
-TYPES = {"BIGINT": pa.int64(), "BOUNDED": pa.int64(), "DOUBLE": pa.float64(), "VARCHAR": pa.string()}
-"""Types a column can be asked for as. A BLOB asked for as VARCHAR comes as hexadecimal digits; BOUNDED is a BIGINT
-within `BOUND`, for what is added or subtracted: no sum of two leaves 64 bits."""
+TYPES = {
+    "BIGINT": pa.int64(),
+    "BOUNDED": pa.int64(),
+    "DOUBLE": pa.float64(),
+    "VARCHAR": pa.string(),
+    "NAME": pa.string(),
+}
+"""Types a column can be asked for as. A BLOB asked for as VARCHAR comes as hexadecimal digits; a NAME is a VARCHAR that
+rows of other tables refer to; BOUNDED is a BIGINT within `BOUND`, for what is added or subtracted: no sum of two leaves
+64 bits."""
 BOUND = 4 * 10**18
+LIMITS = {kind: MAX_NAME_BYTES if kind == "NAME" else MAX_TEXT_BYTES for kind in TYPES}
+"""Bytes that a text may have."""
 
 Columns = Mapping[str, str]
 """Column names and the types (keys of `TYPES`) they are wanted as."""
@@ -66,7 +75,8 @@ def conform_bounded(batch: pa.RecordBatch, wanted: Columns) -> Iterator[tuple[pa
         part = batch.slice(begin, BATCH_ROWS)
         if not names:
             yield _record({}, len(part), wanted), 0
-        for columns, n_long in Bounded([part.column(places[name]) for name in names]).pieces():
+        limits = [LIMITS[wanted[name]] for name in names]
+        for columns, n_long in Bounded([part.column(places[name]) for name in names], limits).pieces():
             yield _record(dict(zip(names, columns, strict=True)), len(columns[0]), wanted), n_long
 
 

@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from traceview.decode.hlo_convolution import Convolution, Operand, Window, understand
 from traceview.decode.protobuf import Fields, Ints, Wire
+from traceview.decode.text_bounds import MAX_TEXT_BYTES
 
 MODULE_NAME, MODULE_COMPUTATION = 1, 3
 COMPUTATION_INSTRUCTION, COMPUTATION_ID, COMPUTATION_ROOT = 2, 5, 6
@@ -166,7 +167,7 @@ def _instructions(wire: Wire, found: Fields, count: int) -> list[Instruction]:
     texts = {number: _texts(wire, found, number) for number in (NAME, OPCODE, TARGET)}
     metadata, starts, ends = found.spans(METADATA)
     named = {int(metadata[at]): wire.text(a, b) for at, a, b in _spans(wire.fields(starts, ends), OP_NAME)}
-    configs = ((at, _LIBRARY.search(wire.text(a, b))) for at, a, b in _spans(found, CONFIG))
+    configs = ((at, _LIBRARY.search(wire.text(a, b, MAX_TEXT_BYTES))) for at, a, b in _spans(found, CONFIG))
     libraries = {at: match.group(1) for at, match in configs if match}
     sizes, types = _shapes(wire, found)
     operands, calls = _numbers(wire, found, OPERANDS), _numbers(wire, found, CALLS)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from traceview.decode.text_bounds import MAX_TEXT_BYTES
+from traceview.decode.text_bounds import MAX_NAME_BYTES
 
 Ints = NDArray[np.int64]
 
@@ -74,7 +74,7 @@ class Wire:
     def __init__(self, data: bytes | mmap.mmap) -> None:
         """A mapped file is read in place: `PAD` bytes behind its messages have to be its end."""
         self.too_long: set[int] = set()
-        """Where texts begin that were asked for and are longer than `MAX_TEXT_BYTES`."""
+        """Where texts begin that were asked for and are too long."""
         self.bytes = data if isinstance(data, mmap.mmap) else data + bytes(PAD)
         self.size = len(self.bytes) - PAD
         self.data: NDArray[np.uint8] = np.frombuffer(self.bytes, np.uint8)
@@ -86,9 +86,9 @@ class Wire:
         if isinstance(self.bytes, mmap.mmap):
             self.bytes.madvise(mmap.MADV_DONTNEED)
 
-    def text(self, start: int, end: int) -> str:
+    def text(self, start: int, end: int, most: int = MAX_NAME_BYTES) -> str:
         """Bytes as text; what is no UTF-8 is replaced, what is too long is empty and its place in `too_long`."""
-        if end - start > MAX_TEXT_BYTES:
+        if end - start > most:
             self.too_long.add(start)
             return ""
         return self.bytes[start:end].decode("utf-8", "replace")

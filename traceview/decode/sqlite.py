@@ -18,12 +18,15 @@ import pyarrow.compute as pc
 
 from traceview.decode.columns import Columns, Owner, conform, reason
 from traceview.decode.sqlite_query import MIN_ROW_BYTES, Slice, bounded_count, literal, quoted, select
+from traceview.decode.sqlite_schema import is_larger
 from traceview.decode.text_bounds import BATCH_ROWS, MAX_TEXT_BYTES
 from traceview.errors import InputError
 
 MAGIC = b"SQLite format 3\0"
 SALVAGE_ROWS = 64
 MAX_TABLES = 4096
+MAX_SCHEMA_BYTES = 8 << 20
+"""SQLite takes the statements of all tables into memory when it opens a file, thirty times as large."""
 STEPS = ((1 << 10, BATCH_ROWS), (1 << 15, 1 << 11), (MAX_TEXT_BYTES, 1 << 6))
 """Rows whose longest text has so many bytes are read so many at a time: the driver decodes them all at once."""
 
@@ -49,7 +52,7 @@ class Sqlite:
             self._damaged(f"table {table} could be read only in part ({reason(error)})")
 
     def _rows(self, table: str, wanted: Columns, owner: Owner | None) -> Iterator[pa.RecordBatch]:
-        n_rows = n_bytes = 0
+        n_rows = n_bytes = n_long = 0
         above = -1
         for upto, batch_rows in STEPS:
             piece = Slice(above, upto)
@@ -57,7 +60,7 @@ class Sqlite:
             # Rows that a condition passes over are counted nowhere else.
             if query.is_filtered and self._too_many(table):
                 return
-            n_longer = n_long = 0
+            n_longer = 0
             for batch in self._salvaged(table, query.text, batch_rows):
                 width = batch.column(batch.num_columns - 1)
                 n_rows += len(batch)
@@ -65,18 +68,16 @@ class Sqlite:
                 if n_rows > self.size // MIN_ROW_BYTES or n_bytes > 4 * self.size:
                     self._damaged(f"table {table} claims to hold more than its file has room for")
                     return
-                if (pc.max(width).as_py() or 0) > upto:
-                    is_longer = pc.greater(width, upto)
-                    n_longer += pc.sum(is_longer).as_py()
-                    if upto < MAX_TEXT_BYTES:
-                        batch = batch.filter(pc.invert(is_longer))
-                    else:
-                        n_long += pc.sum(batch.column(batch.num_columns - 2)).as_py() or 0
+                is_longer = pc.greater(width, upto)
+                if upto < MAX_TEXT_BYTES and (n_here := pc.sum(is_longer).as_py()):
+                    n_longer += n_here
+                    batch = batch.filter(pc.invert(is_longer))
+                n_long += pc.sum(batch.column(batch.num_columns - 2)).as_py() or 0
                 yield conform(batch, wanted)
-            self.long_texts[table] = max(n_long, self.long_texts.get(table, 0))
             above = upto
             if not n_longer:
-                return
+                break
+        self.long_texts[table] = max(n_long, self.long_texts.get(table, 0))
 
     def _salvaged(self, table: str, query: str, batch_rows: int) -> Iterator[pa.RecordBatch]:
         """The batches of a query; where the driver meets damage and loses a batch, smaller ones come closer to it."""
@@ -116,6 +117,8 @@ def open_sqlite(path: Path, name: str) -> Iterator[Sqlite]:
     """A database; `name` is what errors call it. Raises `InputError` when its list of tables cannot be read."""
     import adbc_driver_sqlite.dbapi as driver
 
+    if is_larger(path, MAX_SCHEMA_BYTES):
+        raise InputError(f"{name} has more tables, or longer definitions of them, than any profiler writes.")
     try:
         connection = driver.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1")
     except Exception as error:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from traceview.decode.columns import Columns, Owner
+from traceview.decode.columns import LIMITS, Columns, Owner
 
 MIN_ROW_BYTES = 4
 """No row of a table takes less of a file."""
@@ -33,20 +33,21 @@ class Select:
 
 
 def select(table: str, present: tuple[str, ...], wanted: Columns, owner: Owner | None, piece: Slice) -> Select:
-    """The wanted columns, how many texts of a row are longer than `upto`, and the bytes of its longest.
+    """The wanted columns, how many texts of a row are too long, and the bytes of its longest.
 
     The driver takes types from the first rows, so a typed row comes first.
     """
     by_name = {column.lower(): column for column in present}
-    first = {"BIGINT": "0", "BOUNDED": "0", "DOUBLE": "0.5", "VARCHAR": "''"}
+    first = {"BIGINT": "0", "BOUNDED": "0", "DOUBLE": "0.5", "VARCHAR": "''", "NAME": "''"}
     head = [f"{first[kind]} AS {quoted(column)}" for column, kind in wanted.items()]
     values = [_value(by_name.get(column.lower()), kind, piece.upto) for column, kind in wanted.items()]
-    texts = [column.lower() for column, kind in wanted.items() if kind == "VARCHAR"]
-    sizes = [_bytes(by_name[text]) for text in texts if text in by_name]
-    n_longer = " + ".join(f"({size} > {piece.upto})" for size in sizes) or "0"
+    texts = {column.lower(): LIMITS[kind] for column, kind in wanted.items() if kind in ("VARCHAR", "NAME")}
+    limits = {_bytes(by_name[text]): limit for text, limit in texts.items() if text in by_name}
+    sizes = list(limits)
+    n_too_long = " + ".join(f"({size} > {limit})" for size, limit in limits.items()) or "0"
     longest = f"max(0, {', '.join(sizes)})" if sizes else "0"
-    query = f"""SELECT {", ".join(head)}, 0 AS n_longer, 0 AS longest
-        UNION ALL SELECT {", ".join(values)}, {n_longer}, {longest} FROM main.{quoted(table)} NOT INDEXED"""
+    query = f"""SELECT {", ".join(head)}, 0 AS n_too_long, 0 AS longest
+        UNION ALL SELECT {", ".join(values)}, {n_too_long}, {longest} FROM main.{quoted(table)} NOT INDEXED"""
     conditions = [f"{longest} > {piece.above}"] if piece.above >= 0 else []
     column = owner.column(present) if owner else None
     if owner and column:
@@ -79,7 +80,7 @@ def _value(column: str | None, kind: str, upto: int) -> str:
     if kind == "DOUBLE":
         return f"CASE WHEN typeof({name}) IN ('integer', 'real') THEN CAST({name} AS REAL) END"
     text = f"CASE typeof({name}) WHEN 'blob' THEN hex({name}) ELSE CAST({name} AS TEXT) END"
-    return f"CASE WHEN {_bytes(column)} <= {upto} THEN {text} END"
+    return f"CASE WHEN {_bytes(column)} <= {min(upto, LIMITS[kind])} THEN {text} END"
 
 
 def _whole(name: str) -> str:

@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 
 MAX_TEXT_BYTES = 1 << 20
 """The longest text or blob that is read from a database, a Parquet or Arrow file, or an XPlane."""
-TOO_LONG = f"text longer than {MAX_TEXT_BYTES >> 20} MiB, left out"
+MAX_NAME_BYTES = 16 << 10
+"""The longest text that others refer to by number: every row that does holds it again."""
+TOO_LONG = f"text longer than {MAX_TEXT_BYTES >> 20} MiB, or name longer than {MAX_NAME_BYTES >> 10} KiB, left out"
 MAX_BATCH_BYTES = 64 << 20
 """Text that is decoded at once."""
 MAX_UNPACKED_BYTES = 256 << 20
@@ -28,7 +30,9 @@ _AS_BYTES = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary(), pa.
 class Bounded:
     """Some columns of a batch, checked. `array` of one that cannot be read is NULL throughout."""
 
-    def __init__(self, columns: list[pa.Array]) -> None:
+    def __init__(self, columns: list[pa.Array], limits: list[int]) -> None:
+        """`limits`: the most bytes a text of each column may have."""
+        self.limits = limits
         self.columns: list[pa.Array] = []
         self.lengths: list[NDArray[np.int64] | None] = []
         for column in columns:
@@ -43,18 +47,18 @@ class Bounded:
         """The columns, `MAX_BATCH_BYTES` of text at a time, and how many texts of a piece were too long."""
         count = len(self.columns[0]) if self.columns else 0
         total = np.zeros(count, np.int64)
-        for lengths in self.lengths:
+        for lengths, limit in zip(self.lengths, self.limits, strict=True):
             if lengths is not None:
-                total += np.where(lengths > MAX_TEXT_BYTES, 0, lengths)
+                total += np.where(lengths > limit, 0, lengths)
         upto = np.cumsum(total)
         begin = 0
         while begin < count:
             before = int(upto[begin - 1]) if begin else 0
             end = max(begin + 1, int(np.searchsorted(upto, before + MAX_BATCH_BYTES, "right")))
             n_long, piece = 0, []
-            for column, lengths in zip(self.columns, self.lengths, strict=True):
+            for column, lengths, limit in zip(self.columns, self.lengths, self.limits, strict=True):
                 part = column.slice(begin, end - begin)
-                is_long = lengths[begin:end] > MAX_TEXT_BYTES if lengths is not None else np.zeros(0, bool)
+                is_long = lengths[begin:end] > limit if lengths is not None else np.zeros(0, bool)
                 n_long += int(np.count_nonzero(is_long))
                 piece.append(_without(part, is_long) if is_long.any() else part)
             yield piece, n_long

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from traceview.decode.protobuf import Ints, Wire
-from traceview.decode.text_bounds import MAX_TEXT_BYTES
+from traceview.decode.text_bounds import MAX_NAME_BYTES
 
 SPACE_PLANE, SPACE_ERROR, SPACE_WARNING, SPACE_HOST = 1, 2, 3, 4
 PLANE_ID, PLANE_NAME, PLANE_LINE, PLANE_EVENTS, PLANE_STATS, PLANE_OWN = 1, 2, 3, 4, 5, 6
@@ -294,7 +294,7 @@ def _read_stats(
             codes[of[refs]] = meanings[inverse] if len(refs) else _EMPTY
             own = np.flatnonzero(is_mine & is_text)
             spans = _pairs((found.value[own], found.end[own]))
-            literal = [vocabulary.code(wire.text(a, b)) if b - a <= MAX_TEXT_BYTES else -1 for a, b in spans]
+            literal = [vocabulary.code(wire.text(a, b)) if b - a <= MAX_NAME_BYTES else -1 for a, b in spans]
             codes[of[own]] = np.array(literal, np.int64)
         stats.texts[name] = codes
     return stats

@@ -5,5 +5,5 @@
 -- [source]
 -- typeId = "BIGINT"
 -- metricId = "BIGINT"
--- metricName = "VARCHAR"
+-- metricName = "NAME"
 SELECT typeId AS type, metricId AS id, any_value(metricName) AS name FROM source GROUP BY ALL

@@ -4,5 +4,5 @@
 -- tables = ["StringIds"]
 -- [source]
 -- id = "BIGINT"
--- value = "VARCHAR"
+-- value = "NAME"
 SELECT id, any_value(value) AS value FROM source GROUP BY id

@@ -4,5 +4,5 @@
 -- tables = ["StringTable"]
 -- [source]
 -- _id_ = "BIGINT"
--- value = "VARCHAR"
+-- value = "NAME"
 SELECT _id_ AS id, any_value(value) AS value FROM source GROUP BY _id_

@@ -4,8 +4,8 @@
 -- tables = ["rocpd_info_kernel_symbol"]
 -- [source]
 -- id = "BIGINT"
--- kernel_name = "VARCHAR"
--- display_name = "VARCHAR"
+-- kernel_name = "NAME"
+-- display_name = "NAME"
 -- arch_vgpr_count = "BIGINT"
 SELECT DISTINCT ON (id) id, coalesce(nullif(display_name, ''), kernel_name) AS name, arch_vgpr_count AS registers
 FROM source ORDER BY id, "row"

@@ -4,5 +4,5 @@
 -- tables = ["rocpd_string"]
 -- [source]
 -- id = "BIGINT"
--- string = "VARCHAR"
+-- string = "NAME"
 SELECT id, any_value(string) AS value FROM source GROUP BY id
