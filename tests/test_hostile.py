@@ -13,6 +13,7 @@ import json
 import os
 import re
 import shutil
+import unicodedata
 from collections.abc import Sequence
 from html.parser import HTMLParser
 from pathlib import Path
@@ -28,13 +29,13 @@ from traceview.analysis import advice, reports
 from traceview.analysis.model import Report
 from traceview.cli import advise
 from traceview.render import renderer
-from traceview.render.characters import _HIDDEN
-from traceview.render.csv import FORMULA
+from traceview.render.characters import DEFAULT_IGNORABLE
 
 HEADS = ("=1+1 ", "@SUM(A1) ", "\t=1 ", "-1 ", "\uff0b1 ", "")
 TAIL = (
     "\x1b[31m\x1b]0;t\x07\r\n# section: forged\n| `x` |\u202e\u2066\u200b[red]x[/] [l](http://evil) ![i](http://evil/x)"
-    "</script><script>alert(1)</script><img src=x>'; DROP TABLE kernels; --\"\\ $(id) https://evil @one :smile: \x9b2J"
+    "\u3164\u00a0\U000e0100; =2+2</script><script>alert(1)</script><img src=x>'; DROP TABLE kernels; --\"\\ $(id)"
+    " https://evil @one :smile: \x9b2J"
 )
 OWN = frozenset(
     ("format", "direction", "src_kind", "dst_kind", "op_link", "phase", "kind", "clock", "peaks_from", "hlo_kind")
@@ -43,7 +44,7 @@ OWN = frozenset(
 JSON = frozenset(
     ("metadata", "options", "process_groups", "shapes", "strides", "types", "inputs", "output_shapes", "args")
 )
-NAME = "\x1b[31m|\n`\u202e<b>[red]'*?"
+NAME = "\x1b[31m|\n`\u202e\u3164\u034f<b>[red]'*?"
 """Of files and captures."""
 ROWS = 12
 """Rows of a section that are looked at."""
@@ -100,7 +101,8 @@ def run(capsys: pytest.CaptureFixture[str], *args: object) -> str:
 
 
 def acts_in_a_terminal(text: str) -> list[str]:
-    return _HIDDEN.findall(text.replace("\n", ""))
+    ignorable = {chr(code) for first, last in DEFAULT_IGNORABLE for code in range(first, last + 1)}
+    return [char for char in text.replace("\n", "") if not char.isprintable() or char in ignorable]
 
 
 def check_table(text: str) -> None:
@@ -112,7 +114,9 @@ def check_csv(text: str) -> None:
     assert not acts_in_a_terminal(text)
     for row in csv.reader(io.StringIO(text)):
         for cell in row:
-            assert not cell.startswith(FORMULA) or re.fullmatch(r"-?[\d.]+(e[-+]?\d+)?", cell), cell
+            for part in re.split(r"[;|]", cell):
+                begins = unicodedata.normalize("NFKC", part.lstrip(' "'))[:1]
+                assert begins not in FORMULA or re.fullmatch(r"-?[\d.]+(e[-+]?\d+)?", part), cell
         assert row[:1] != ["# section: forged"]
 
 
@@ -121,6 +125,7 @@ def check_json(text: str) -> None:
     assert text.isascii() and not acts_in_a_terminal(text)
 
 
+FORMULA = set("=+-@\u2212")
 ALLOWED = {"h2", "h3", "p", "ul", "li", "em", "table", "thead", "tbody", "tr", "th", "td", "code"}
 
 
@@ -173,11 +178,12 @@ def test_verbs(hostile: Sequence[Path], capsys: pytest.CaptureFixture[str], form
     check(run(capsys, "report", capture, "overview", "conv", "quality", "--format", form, "--limit", ROWS))
     check(run(capsys, "advise", capture, "--evidence", "--at-least", "0%", "--format", form))
     check(run(capsys, "compare", capture, other, "--format", form, "--limit", ROWS))
+    check(run(capsys, "sql", capture, "FROM ops, captures", "--format", form))
+    check(run(capsys, "sql", capture, f'SELECT 1 AS "{HEADS[0]}{TAIL.replace(chr(34), "")}"', "--format", form))
+    check(run(capsys, "sql", capture, ".schema kernels", "--format", form))
+    check(run(capsys, "list", "categories", "--unmatched", capture, "--format", form))
     if form != "markdown":
-        check(run(capsys, "sql", capture, "FROM ops, captures", "--format", form))
-        check(run(capsys, "sql", capture, ".schema kernels", "--format", form))
-    if form in ("table", "json"):
-        check(run(capsys, "list", "categories", "--unmatched", capture, "--format", form))
+        check(run(capsys, "classify", *(f"{head}{TAIL}" for head in HEADS if head[:1] != "-"), "--format", form))
 
 
 def test_names_of_files(root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -39,8 +39,8 @@ def test_an_exit_code_and_all_of_the_output(arguments: list[str], code: int, say
 def test_what_waits_for_the_end_is_done() -> None:
     script = """
 import atexit, sys
-from traceview import __main__ as program
-program.main = lambda: print("work") or atexit.register(print, "at the end") and 3
+from traceview import __main__ as program, cli
+cli.main = lambda: print("work") or atexit.register(print, "at the end") and 3
 sys.exit(program.program())
 """
     found = ended("-c", script)

@@ -7,12 +7,13 @@ connection.sql("SELECT name, sum(dur_ns) FROM kernels GROUP BY ALL ORDER BY 2 DE
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from os import PathLike
+    from pathlib import Path
+
     import duckdb
 
 __version__ = "0.1.0"
@@ -24,6 +25,8 @@ def convert(inputs: Sequence[str | PathLike[str]], capture: str | PathLike[str])
 
     Raises `traceview.errors.TraceviewError` with a sentence that says what to do.
     """
+    from pathlib import Path
+
     from traceview import store
 
     return store.convert([Path(path) for path in inputs], Path(capture))
@@ -34,6 +37,8 @@ def open(path: str | PathLike[str]) -> duckdb.DuckDBPyConnection:  # noqa: A001
 
     A trace is converted on the way, into a cache beside it. Times are nanoseconds; see `traceview sql PATH .schema`.
     """
+    from pathlib import Path
+
     from traceview import store
 
     return store.open_capture(Path(path))

@@ -1,9 +1,11 @@
 """What can go wrong, and the exit code each kind of failure has.
 
-The one law: the text of an error is one or two sentences that say what to do. Only `cli/` prints them.
+Invariant: the text of an error is one or two sentences that say what to do. Only `cli/` prints them.
 """
 
 from __future__ import annotations
+
+import errno
 
 
 class TraceviewError(Exception):
@@ -14,6 +16,10 @@ class TraceviewError(Exception):
 
 class UsageError(TraceviewError):
     """The command line or the query is wrong (exit code 2)."""
+
+
+class QueryError(UsageError):
+    """A query of the user is wrong. The text may have several lines, of which each is harmless already."""
 
 
 class InputError(TraceviewError):
@@ -32,3 +38,23 @@ class CommandFailed(TraceviewError):
 
 CORRUPT = "Corrupt database file"
 """What DuckDB says of a block of a database that is not what was written."""
+
+FULL = (errno.ENOSPC, errno.EDQUOT)
+NO_FILES = (errno.EMFILE, errno.ENFILE)
+NO_MEMORY = ("cannot allocate memory", "failed to map segment", "can't start new thread", "bad_alloc", "out of memory")
+"""What libraries say, each in its own kind of error."""
+
+
+def shortage(error: BaseException) -> str | None:
+    """What the machine has too little of, in a sentence, where that is what went wrong."""
+    number = error.errno if isinstance(error, OSError) else None
+    text = str(error).lower()
+    if number in FULL or "no space left on device" in text:
+        return "nothing more can be written: no space left on the device."
+    if number in NO_FILES or "too many open files" in text:
+        return "more files have to be open at once than is allowed here; raise the limit with `ulimit -n`."
+    if isinstance(error, MemoryError) or number == errno.ENOMEM or any(said in text for said in NO_MEMORY):
+        return (
+            "the memory that may be used here is too small for this; raise its limit (`ulimit -v`, or a container's)."
+        )
+    return None

@@ -79,3 +79,30 @@ def test_a_wrong_bit_in_what_is_kept_is_removed_with_it(tmp_path: Path) -> None:
     code, out, said = report()
     assert (code, out) == (3, "") and "was damaged and is removed; run the command again." in said
     assert report() == right
+
+
+def test_complaints_show_names_and_do_not_act_them_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name = "\x1b[2J\nforged\u3164\u202e"
+    shown = "\\x1b[2J\\nforged\\u3164\\u202e"
+    assert cli.main(["report", str(tmp_path / name)]) == 3
+    assert capsys.readouterr().err == f"traceview: {tmp_path}/{shown} does not exist.\n"
+    with pytest.raises(SystemExit):
+        cli.main(["report", "x", f"--{name}"])
+    assert capsys.readouterr().err.endswith(f"error: unrecognized arguments: --{shown}\n")
+    assert cli.main(["sql", str(SAMPLE), "-f", str(tmp_path / name)]) == 2
+    assert capsys.readouterr().err.startswith(f"traceview: cannot read {tmp_path}/{shown}: ")
+
+
+@pytest.mark.parametrize(
+    "error", [MemoryError(), OSError(24, "Too many open files"), ImportError("failed to map segment")]
+)
+def test_what_the_machine_lacks(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: Exception
+) -> None:
+    def lacking(*_: object, **__: object) -> int:
+        raise RuntimeError("while at work") from error
+
+    monkeypatch.setattr(store, "open_capture", lacking)
+    assert cli.main(["report", "x"]) == 3
+    said = capsys.readouterr().err
+    assert "raise" in said and "limit" in said and "fault of" not in said

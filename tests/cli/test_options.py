@@ -38,3 +38,21 @@ def test_a_bar_on_a_terminal_only(trace: Path, tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     assert cli.main(["convert", str(trace), "-o", str(tmp_path / "seen")]) == 0
     assert calls and calls[-1] == (trace.stat().st_size, trace.stat().st_size)
+
+
+@pytest.mark.parametrize(
+    ("words", "form"),
+    [
+        ([], "table"),
+        (["-o", "a.json"], "json"),
+        (["-o", "a.CSV"], "csv"),
+        (["-o", "a.md"], "markdown"),
+        (["-o", "a.parquet"], "parquet"),
+        (["-o", "json"], "table"),
+        (["-o", "a.json", "--format", "table"], "table"),
+    ],
+)
+def test_the_extension_says_the_format(words: list[str], form: str) -> None:
+    parser = argparse.ArgumentParser()
+    options.add_output_options(parser, ("table", "parquet"))
+    assert options.form_of(parser.parse_args(words), {".parquet": "parquet"}) == form

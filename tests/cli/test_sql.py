@@ -16,8 +16,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from traceview import cli, store
-from traceview.cli import sql
+from traceview import cli, render, store
+from traceview.cli import options, sql
 
 
 def run(capsys: pytest.CaptureFixture[str], *args: object) -> str:
@@ -97,7 +97,7 @@ def test_a_long_answer_comes_in_pieces(trace: Path, capsys: pytest.CaptureFixtur
     assert [row["n"] for row in json.loads(run(capsys, trace, query, "--format", "json"))] == list(range(20000))
     assert run(capsys, trace, query, "--format", "csv").splitlines()[1:] == [str(n) for n in range(20000)]
     lines = run(capsys, trace, query).splitlines()
-    assert len(lines) == sql.SHOWN + 3
+    assert len(lines) == render.SHOWN + 3
     assert lines[-1] == "1,000 of 20,000 rows; --format csv, json or parquet write all."
 
 
@@ -318,7 +318,7 @@ def test_ctrl_c_ends_a_query_and_not_the_session(trace: Path) -> None:
     connection = store.open_capture(trace)
     endless = "SELECT count(*) FROM range(10000000) a, range(1000000) b WHERE a.range % 7 = b.range % 3"
     threading.Timer(0.5, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT)).start()
-    with pytest.raises(KeyboardInterrupt), sql.reading(connection):
+    with pytest.raises(KeyboardInterrupt), options.interruptible(connection), sql.reading(connection):
         sql.rows_of(connection, endless)
     with sql.reading(connection):
         _, batches = sql.rows_of(connection, "SELECT 1")

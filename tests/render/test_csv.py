@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import csv
 import io
+import sys
+import unicodedata
 from importlib import import_module
 from pathlib import Path
 
+import pytest
+
 from traceview.analysis.model import Column, Report, Section
 from traceview.analysis.values import result
+from traceview.render.characters import clean
 
 renderer = import_module("traceview.render.csv")
 
@@ -38,6 +43,42 @@ def test_text_that_is_a_formula_is_disarmed() -> None:
     text = renderer.render(result([Column("=c", "VARCHAR", "")], [(cell,) for cell in cells]))
     lines = [row[0] for row in csv.reader(io.StringIO(text))]
     assert lines == ["'=c", "'=1+1", "'+1", "'-1", "'@a", "'\\t=1", "'\\r=1", "'＝1", "a=1", "'x", ""]
+
+
+@pytest.mark.parametrize(
+    ("text", "disarmed"),
+    [
+        ("  =1", "'  =1"),
+        ("\u00a0=1", "'\\xa0=1"),
+        ('"=1', "'\"=1"),
+        ("\u200b\t=1", "'\\u200b\\t=1"),
+        (";=1", "';'=1"),
+        ("a; =1", "a;' =1"),
+        ("a|;;@x", "a|;;'@x"),
+        (", -1", "', -1"),
+        ("a=1; b-2 f<1, -1>", "a=1; b-2 f<1, -1>"),
+    ],
+)
+def test_a_formula_behind_what_a_spreadsheet_skips(text: str, disarmed: str) -> None:
+    assert list(csv.reader(io.StringIO("".join(renderer.stream([Column("n", "VARCHAR", "")], [[(text,)]])))))[1] == [
+        disarmed
+    ]
+
+
+def test_every_sign_that_is_a_form_of_one_is_disarmed() -> None:
+    forms = [
+        char
+        for char in map(chr, range(0x20, sys.maxunicode + 1))
+        if unicodedata.normalize("NFKC", char)[:1] in tuple("=+-@\u2212") and clean(char) == char
+    ]
+    assert {"=", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\u2212", "\ufe63", "\u207a"} < set(forms)
+    lines = "".join(renderer.stream([Column("n", "VARCHAR", "")], [[(f"{char}1",) for char in forms]])).splitlines()
+    assert lines[1:] == [f"'{char}1" for char in forms]
+
+
+def test_a_long_run_of_separators_takes_no_time() -> None:
+    text = "".join(renderer.stream([Column("n", "VARCHAR", "")], [[(";" * 1_000_000 + "x=",)]]))
+    assert len(text) == 1_000_005
 
 
 def test_a_negative_number_is_a_number() -> None:

@@ -34,6 +34,9 @@ def test_a_cell_is_shown_and_not_obeyed(hostile: tuple[str, ...]) -> None:
         ("<b> & [x](y) *z* `c`", "\\<b\\> \\& \\[x\\](y) \\*z\\* \\`c\\`"),
         ("# no heading", "\\# no heading"),
         ("1. no list", "1\\. no list"),
+        ("123456789) no list", "123456789\\) no list"),
+        ("    no code", "no code"),
+        ("see GH-12", "see GH\\\\x2d12"),
         ("https://evil.example www.evil.example", "https\\://evil.example www\\.evil.example"),
         ("ping @someone about #12", "ping \\\\x40someone about \\\\x2312"),
         ("a\nb", "a\\\\nb"),
@@ -41,3 +44,8 @@ def test_a_cell_is_shown_and_not_obeyed(hostile: tuple[str, ...]) -> None:
 )
 def test_running_text(text: str, escaped: str) -> None:
     assert markdown.escape(text) == escaped
+
+
+def test_a_name_like_a_commit_is_no_link() -> None:
+    assert markdown.cell("deadbeef1234 of deadbeef1234") == "`deadbeef1234 of deadbeef1234`"
+    assert markdown.cell("sgemm 128") == "sgemm 128"

@@ -6,17 +6,23 @@ Invariant: `traceview --help` imports no third-party analysis library, so verbs 
 from __future__ import annotations
 
 import argparse
-import errno
 import importlib
 import os
+import resource
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, NoReturn
 
 from traceview import __version__
-from traceview.errors import CORRUPT, InputError, TraceviewError, UsageError
+from traceview.cli.output import emit, say, silence
+from traceview.errors import CORRUPT, InputError, QueryError, TraceviewError, UsageError, shortage
+from traceview.render.characters import clean
 
-FULL = (errno.ENOSPC, errno.EDQUOT)
+INTERRUPTED = 130
+LEAST_FILES = 16
+THREAD_BYTES = 100_000_000
+"""Addresses that a thread takes for its stack and what it allocates, of which little is ever used."""
 VERBS = ("collect", "convert", "report", "sql", "advise", "compare", "classify", "list")
 
 EPILOG = """examples:
@@ -31,9 +37,24 @@ exit codes: 0 done, 1 a check you asked for failed, 2 wrong usage, 3 the input c
 """
 
 
+class Parser(argparse.ArgumentParser):
+    """A parser whose complaints show what was typed and do not act it out."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong and exit with 2."""
+        super().error(clean(message))
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Help that cannot be written is a failure, which argparse itself would hide."""
+        if file is sys.stdout:
+            emit([message], None)
+        else:
+            super()._print_message(message, file)
+
+
 def build_parser(verbs: Sequence[str] = VERBS) -> argparse.ArgumentParser:
     """The command line, whole or with these verbs only; each adds its own part."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="traceview",
         description="Where did my training step go, and which option would give it back?",
         epilog=EPILOG,
@@ -60,7 +81,23 @@ def build_parser(verbs: Sequence[str] = VERBS) -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb and return the exit code of the process."""
-    argv = sys.argv[1:] if argv is None else argv
+    args = argparse.Namespace(debug=False)
+    try:
+        return _run(sys.argv[1:] if argv is None else argv, args)
+    except BrokenPipeError:
+        silence()
+        return 0
+    except KeyboardInterrupt:
+        say("interrupted")
+        return INTERRUPTED
+    except Exception as error:
+        if args.debug:
+            raise
+        return _failed(error, _inputs(args))
+
+
+def _run(argv: Sequence[str], args: argparse.Namespace) -> int:
+    """Read the arguments into `args` and run the verb; output that cannot be written is an error here."""
     # The others' modules take time to load, and only help, completion and a wrong verb speak of them.
     is_plain = argv and argv[0] in VERBS and "_ARGCOMPLETE" not in os.environ
     parser = build_parser(argv[:1] if is_plain else VERBS)
@@ -68,34 +105,65 @@ def main(argv: Sequence[str] | None = None) -> int:
         import argcomplete
 
         argcomplete.autocomplete(parser)
-    args = parser.parse_args(argv)
     try:
+        parser.parse_args(argv, args)
+        if args.verb != "collect":
+            _check_limits()
         code: int = args.run(args)
-        sys.stdout.flush()
         return code
-    except TraceviewError as error:
-        if args.debug:
-            raise
-        print(f"traceview: {_harmless(str(error))}", file=sys.stderr)
+    finally:
+        sys.stdout.flush()
+
+
+def _check_limits() -> None:
+    """Raises `InputError` below what libraries need to start: they end the process where they get less, or crash.
+
+    Measured with 2 cores: 1.0 GB of addresses were too few and 1.3 GB enough, 4 open files too few and 12 enough.
+    """
+    least = 1_000_000_000 + THREAD_BYTES * (os.cpu_count() or 1)
+    allowed, files = (resource.getrlimit(what)[0] for what in (resource.RLIMIT_AS, resource.RLIMIT_NOFILE))
+    if allowed not in (resource.RLIM_INFINITY, -1) and allowed < least:
+        here, enough = allowed / 1e9, least / 1e9
+        raise InputError(
+            f"{here:.1f} GB of memory may be addressed, {enough:.1f} are needed; raise `ulimit -v`, the limit."
+        )
+    if 0 <= files < LEAST_FILES:
+        raise InputError(f"{files} files may be open here; raise the limit to {LEAST_FILES} with `ulimit -n`.")
+
+
+def _failed(error: Exception, inputs: Sequence[str]) -> int:
+    """Say in a sentence what went wrong; returns the exit code."""
+    chain = _chain(error)
+    if any(map(_is_interrupt, chain)):
+        say("interrupted")
+        return INTERRUPTED
+    if isinstance(error, TraceviewError):
+        say(str(error), is_clean=isinstance(error, QueryError))
         return error.exit_code
-    except BrokenPipeError:
-        # The reader of our output is gone (`| head`): point stdout at nothing so that the exit stays silent.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except KeyboardInterrupt:
-        print("traceview: interrupted", file=sys.stderr)
-        return 130
-    except Exception as error:
-        if args.debug:
-            raise
-        if isinstance(error, OSError) and error.errno in FULL:
-            print(f"traceview: nothing more can be written: {error.strerror}.", file=sys.stderr)
-            return InputError.exit_code
-        if _forgot(error, _inputs(args)):
-            return InputError.exit_code
-        # The last resort: a fault of ours, which should have been a TraceviewError where it happened.
-        print(f"traceview: {_apology(error, _inputs(args))}", file=sys.stderr)
-        return InputError.exit_code if _inputs(args) else UsageError.exit_code
+    lacking = next(filter(None, map(shortage, chain)), None)
+    if lacking:
+        say(lacking)
+        return InputError.exit_code
+    if _forgot(error, inputs):
+        return InputError.exit_code
+    # The last resort: a fault of ours, which should have been a TraceviewError where it happened.
+    say(_apology(error, inputs))
+    return InputError.exit_code if inputs else UsageError.exit_code
+
+
+def _is_interrupt(error: BaseException) -> bool:
+    """Whether this is a signal, or what a library that was at work made of it."""
+    is_said = isinstance(error, RuntimeError) and str(error) == "Query interrupted"
+    return is_said or isinstance(error, KeyboardInterrupt | SystemExit) or type(error).__name__ == "InterruptException"
+
+
+def _chain(error: BaseException | None) -> list[BaseException]:
+    """An error and what it came from."""
+    found: list[BaseException] = []
+    while error is not None and error not in found:
+        found.append(error)
+        error = error.__cause__ or error.__context__
+    return found
 
 
 def _forgot(error: Exception, inputs: Sequence[str]) -> bool:
@@ -106,8 +174,7 @@ def _forgot(error: Exception, inputs: Sequence[str]) -> bool:
 
     for path in inputs:
         store.forget(Path(path))
-    text = f"what was kept of {_harmless(', '.join(inputs))} was damaged and is removed; run the command again."
-    print(f"traceview: {text}", file=sys.stderr)
+    say(f"what was kept of {', '.join(inputs)} was damaged and is removed; run the command again.")
     return True
 
 
@@ -118,15 +185,8 @@ def _inputs(args: argparse.Namespace) -> list[str]:
 
 
 def _apology(error: Exception, inputs: Sequence[str]) -> str:
-    """What happened and with which file, in printable characters: the text may come from a trace."""
+    """What happened and with which file."""
     reason = (str(error).splitlines() or [""])[0][:200]
     where = f" while reading {', '.join(inputs)}" if inputs else ""
     text = f"an unexpected {type(error).__name__}{where}" + (f" ({reason})" if reason else "")
-    return f"{_harmless(text)}. This is a fault of traceview: --debug shows where; please report it."
-
-
-def _harmless(text: str) -> str:
-    """The same lines without what a terminal would obey: paths and texts of a trace stand in messages."""
-    from traceview.render.characters import clean
-
-    return "\n".join(map(clean, text.split("\n")))
+    return f"{text}. This is a fault of traceview: --debug shows where; please report it."

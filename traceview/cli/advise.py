@@ -13,14 +13,13 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 from collections.abc import Sequence
 from dataclasses import astuple
 from typing import TYPE_CHECKING
 
 from traceview import render
-from traceview.cli.options import add_machine_options, add_output_options, opened, params_of, percent
-from traceview.cli.output import emit, sql_text
+from traceview.cli.options import add_machine_options, add_output_options, form_of, opened, params_of, percent
+from traceview.cli.output import emit, say, sql_text
 from traceview.errors import UsageError
 
 if TYPE_CHECKING:
@@ -100,7 +99,7 @@ def run(args: argparse.Namespace) -> int:
     with opened(args, advice.asked(rules) + reports.asked([])) as connection:
         findings = advice.run(connection, rules, params, args.at_least)
         footer = reports.footer(connection)
-    renderer = render.renderer(args.format)
+    renderer = render.renderer(form_of(args))
     report = for_people(findings, footer, args.evidence) if renderer.FOR_PEOPLE else exact(findings, footer)
     emit([renderer.render_all([report], bool(args.output))], args.output)
     return _exit_code(findings, args.fail_over)
@@ -121,7 +120,7 @@ def _what_if(args: argparse.Namespace) -> int:
         return 0
     with opened(args, reports.asked([recipe])) as connection:
         done = reports.run(connection, recipe.name, params, options)
-    emit([render.renderer(args.format).render_all([done], bool(args.output))], args.output)
+    emit([render.renderer(form_of(args)).render_all([done], bool(args.output))], args.output)
     return 0
 
 
@@ -199,5 +198,5 @@ def _exit_code(findings: Sequence[Finding], limit: float | None) -> int:
         return 0
     over = [f for f in findings if f.status == "found" and f.saving_pct is not None and f.saving_pct > limit]
     for finding in over:
-        print(f"traceview: {finding.rule} can cost {finding.saving_pct:.1f} % of the step", file=sys.stderr)
+        say(f"{finding.rule} can cost {finding.saving_pct:.1f} % of the step")
     return 1 if over else 0

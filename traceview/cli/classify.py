@@ -1,19 +1,18 @@
 """Says what kernel, primitive and operator names mean: category, algorithm, direction, role, and the rule that says so.
 
-The one law: stdout is data only, and a hostile name cannot reach the terminal's control sequences.
+Invariant: stdout is data only, and a hostile name cannot reach the terminal's control sequences.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
-import io
-import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from traceview.cli.output import emit
 from traceview.errors import UsageError
+from traceview.render.characters import clean
 
 if TYPE_CHECKING:
     from traceview.classify import Verdict
@@ -61,14 +60,12 @@ def run(args: argparse.Namespace) -> int:
     else:
         verdicts = [classify_in_context(name, args.op, args.siblings) for name in names]
     rows = [row(name, verdict, args.why) for name, verdict in zip(names, verdicts, strict=True)]
-    if args.format == "json":
-        print(json.dumps(rows, indent=2, ensure_ascii=True))
-    elif args.format == "csv":
-        sys.stdout.write(as_csv(rows, args.why))
+    if args.format != "table":
+        emit(exact(rows, args.format), None)
     elif args.why:
-        sys.stdout.write("\n".join(f"{explanation(line)}\n" for line in rows))
+        emit(["\n".join(f"{explanation(line)}\n" for line in rows)], None)
     else:
-        print(as_table(rows))
+        emit([as_table(rows)], None)
     return 0
 
 
@@ -87,10 +84,8 @@ def row(name: str, verdict: Verdict, why: bool) -> dict[str, str | None]:
 
 
 def printable(text: str | None) -> str:
-    """The text with control and other unprintable characters escaped; a dash for None."""
-    if text is None:
-        return "-"
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+    """The text with what acts or hides escaped; a dash for None."""
+    return "-" if text is None else clean(text)
 
 
 def as_table(rows: Sequence[dict[str, str | None]]) -> str:
@@ -98,8 +93,9 @@ def as_table(rows: Sequence[dict[str, str | None]]) -> str:
     cut = NAME_WIDTH if sys.stdout.isatty() else None
     cells = [list(COLUMNS), *([shorten(printable(line[column]), cut) for column in COLUMNS] for line in rows)]
     widths = [max(len(line[index]) for line in cells) for index in range(len(COLUMNS) - 1)]
-    return "\n".join(
-        "  ".join([*(cell.ljust(width) for cell, width in zip(line, widths, strict=False)), line[-1]]) for line in cells
+    return "".join(
+        "  ".join([*(cell.ljust(width) for cell, width in zip(line, widths, strict=False)), f"{line[-1]}\n"])
+        for line in cells
     )
 
 
@@ -110,14 +106,14 @@ def shorten(text: str, width: int | None) -> str:
     return f"{text[: width * 2 // 3]}...{text[-(width // 3) :]}"
 
 
-def as_csv(rows: Sequence[dict[str, str | None]], why: bool) -> str:
-    """RFC 4180 with a header, control characters in names escaped; empty where the name does not say."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    columns = (*COLUMNS, "why", "context") if why else COLUMNS
-    writer.writerow(columns)
-    writer.writerows([printable(line[column] or "") for column in columns] for line in rows)
-    return out.getvalue()
+def exact(rows: Sequence[dict[str, str | None]], form: str) -> Iterator[str]:
+    """The rows for a program; null or empty where the name does not say."""
+    from traceview import render
+    from traceview.analysis.model import Column
+
+    names = list(rows[0]) if rows else COLUMNS
+    columns = [Column(name, "VARCHAR", "") for name in names]
+    return render.renderer(form).stream(columns, [[tuple(line.values()) for line in rows]])
 
 
 def explanation(line: dict[str, str | None]) -> str:

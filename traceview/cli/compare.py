@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from traceview import render
-from traceview.cli.options import add_machine_options, add_output_options, opened, percent, row_limit
-from traceview.cli.output import DEFAULT_LIMIT, emit, sql_text
+from traceview.cli.options import add_machine_options, add_output_options, form_of, opened, percent, row_limit
+from traceview.cli.output import DEFAULT_LIMIT, emit, say, sql_text
 from traceview.errors import UsageError
 
 if TYPE_CHECKING:
@@ -88,10 +87,11 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("--fail-over compares two runs; name another, or a --baseline.")
     runs = _runs(args, paths)
     report = compare.compare(runs, args.accept)
-    renderer = render.renderer(args.format)
+    form = form_of(args)
+    renderer = render.renderer(form)
     limit = DEFAULT_LIMIT if args.limit is None and renderer.FOR_PEOPLE else args.limit
     shown = compare.cut(report, limit)
-    if args.format == "json":
+    if form == "json":
         from traceview.render.json import as_object
 
         text = json.dumps({**as_object(shown), "runs": compare.saved(runs)}, indent=1, allow_nan=False) + "\n"
@@ -162,14 +162,12 @@ FEW = "(few steps)"
 def _exit_code(report: Report, limit: float | None) -> int:
     if limit is None:
         return 0
-    from traceview.render.characters import clean
-
     section = next(section for section in report.sections if section.name == "ranking")
     names = [column.name for column in section.columns]
     rows = [dict(zip(names, row, strict=True)) for row in section.rows[1:]]
     failures = [reason for row in rows if (reason := _failure(row, limit))]
     for reason in failures or [reason for row in rows if (reason := _reservation(row))]:
-        print(f"traceview: {clean(reason)}", file=sys.stderr)
+        say(reason)
     return 1 if failures else 0
 
 

@@ -7,9 +7,12 @@ for instance one that unites the traces of several processes. It prints the path
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 from traceview.cli.options import add_machine_options, converting
+from traceview.cli.output import emit
+from traceview.render.characters import clean
 
 HELP = "read any trace files into one capture"
 
@@ -33,5 +36,6 @@ def run(args: argparse.Namespace) -> int:
 
     with converting(args) as options:
         capture = store.convert([Path(path) for path in args.inputs], Path(args.output), options)
-    print(capture)
+    # A program gets the path as it is.
+    emit([f"{clean(str(capture)) if sys.stdout.isatty() else capture}\n"], None)
     return 0

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from traceview import render
 from traceview.cli.options import add_machine_options, opened
 from traceview.cli.output import emit
 from traceview.errors import UsageError
@@ -28,13 +29,11 @@ EXAMPLES = """examples:
   traceview list formats --format json
 """
 
-FORMATS = ("table", "json")
-
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `traceview list`."""
     parser.add_argument("kind", choices=tuple(KINDS), metavar="WHAT", help=", ".join(KINDS))
-    parser.add_argument("--format", choices=FORMATS, default="table", help="default: table")
+    parser.add_argument("--format", choices=render.FORMATS, default="table", help="default: table")
     parser.add_argument(
         "--unmatched",
         dest="input",
@@ -49,15 +48,13 @@ def run(args: argparse.Namespace) -> int:
     if args.input and args.kind != "categories":
         raise UsageError("--unmatched goes with `traceview list categories`.")
     section = unmatched(args) if args.input else KINDS[args.kind]()
-    if args.format == "json":
-        from traceview.render.json import stream
-
-        emit(stream(section.columns, [section.rows]), None)
-    else:
+    renderer = render.renderer(args.format)
+    if renderer.FOR_PEOPLE:
         from traceview.analysis.model import Report
-        from traceview.render import table
 
-        emit([table.render(Report(args.kind, "", "", (section,), ()))], None)
+        emit([renderer.render(Report(args.kind, "", "", (section,), ()))], None)
+    else:
+        emit(renderer.stream(section.columns, [section.rows]), None)
     return 0
 
 

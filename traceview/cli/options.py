@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import re
+import signal
 import sys
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,14 +22,23 @@ if TYPE_CHECKING:
     from traceview.analysis.reports import Recipe
     from traceview.store import Options
 
+ENDING = (signal.SIGINT, signal.SIGTERM)
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?", re.IGNORECASE)
 _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 
 
 def add_output_options(parser: argparse.ArgumentParser, formats: Sequence[str] = render.FORMATS) -> None:
     """How the answer is written, and where."""
-    parser.add_argument("--format", choices=formats, default="table", help="default: table")
+    parser.add_argument("--format", choices=formats, help="default: as FILE's extension says, else table")
     parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout")
+
+
+def form_of(args: argparse.Namespace, others: Mapping[str, str] | None = None) -> str:
+    """The format to write: the one asked for, else that of the output's extension. `others`: extensions of more."""
+    if args.format or not args.output:
+        return str(args.format or "table")
+    by_extension = {render.renderer(name).EXTENSION: name for name in render.FORMATS} | dict(others or {})
+    return by_extension.get(Path(args.output).suffix.lower(), "table")
 
 
 def add_machine_options(parser: argparse.ArgumentParser) -> None:
@@ -55,11 +67,48 @@ def opened(
             connection.execute("SET threads = $1", [args.threads])
         if args.memory:
             connection.execute("SET memory_limit = $1", [f"{max(1, args.memory // 1_000_000)}MB"])
-        yield connection
+        with interruptible(connection):
+            yield connection
     except duckdb.OutOfMemoryException as error:
         raise InputError("the memory is too small for this; give it more with --memory.") from error
     finally:
         connection.close()
+
+
+@contextlib.contextmanager
+def interruptible(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Ctrl-C and SIGTERM end the query at work, which DuckDB 2.0 looks up from too seldom: a thread waits for them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    from duckdb import InterruptException
+
+    there, here = os.pipe()
+    os.set_blocking(here, False)
+    before = signal.set_wakeup_fd(here, warn_on_full_buffer=False)
+
+    came = []
+
+    def watch() -> None:
+        while number := os.read(there, 1):
+            if number[0] in ENDING:
+                came.append(number[0])
+                connection.interrupt()
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield
+    except (InterruptException, RuntimeError) as error:
+        # DuckDB may have taken what the signal's handler raised.
+        if not came:
+            raise
+        raise (SystemExit(128 + signal.SIGTERM) if signal.SIGTERM in came else KeyboardInterrupt) from error
+    finally:
+        signal.set_wakeup_fd(before)
+        os.close(here)
+        thread.join()
+        os.close(there)
 
 
 @contextlib.contextmanager

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from io import TextIOWrapper
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from traceview.errors import UsageError
+from traceview.errors import InputError, UsageError
+from traceview.render.characters import clean
 
 if TYPE_CHECKING:
     from traceview.analysis.reports import Recipe
@@ -36,15 +37,27 @@ def sql_text(recipe: Recipe, params: Mapping[str, str]) -> str:
 
 
 def emit(pieces: Iterable[str], output: str | None) -> None:
-    """Write text to a file, or to stdout in UTF-8 whatever the locale."""
+    """Write text to a file, or to stdout. A reader that leaves (`| head`) is no error: the rest is not written."""
     if output is None:
-        if isinstance(sys.stdout, TextIOWrapper):
-            sys.stdout.reconfigure(encoding="utf-8", newline="\n")
         for piece in pieces:
-            sys.stdout.write(piece)
+            if not _is_read(piece):
+                return
         return
     with writing(output), Path(output).open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(pieces)
+
+
+def _is_read(piece: str) -> bool:
+    """Write to stdout; whether anybody is still there to read on."""
+    try:
+        sys.stdout.write(piece)
+        sys.stdout.flush()
+    except OSError as error:
+        silence()
+        if isinstance(error, BrokenPipeError):
+            return False
+        raise InputError(f"cannot write to stdout: {error.strerror}.") from error
+    return True
 
 
 @contextmanager
@@ -54,3 +67,15 @@ def writing(output: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise UsageError(f"cannot write {output}: {error.strerror}.") from error
+
+
+def silence() -> None:
+    """From here on stdout leads nowhere: its reader is gone, and what waits to be written would fail at the exit."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def say(text: str, is_clean: bool = False) -> None:
+    """A message on stderr, made harmless unless it is. Where nobody can read it, the exit code has to do."""
+    with suppress(OSError, ValueError):
+        print(f"traceview: {text if is_clean else clean(text)}", file=sys.stderr, flush=True)

@@ -8,10 +8,11 @@ the column's name says (`_ns`, `_bytes`, `_pct`).
 from __future__ import annotations
 
 import argparse
+import contextlib
 import threading
 
 from traceview import render
-from traceview.cli.options import add_machine_options, add_output_options, opened, params_of, row_limit
+from traceview.cli.options import add_machine_options, add_output_options, form_of, opened, params_of, row_limit
 from traceview.cli.output import DEFAULT_LIMIT, emit, sql_text
 from traceview.errors import UsageError
 
@@ -60,12 +61,19 @@ def run(args: argparse.Namespace) -> int:
     if args.show_sql:
         emit(["\n".join(sql_text(recipe, params) for recipe in recipes)], args.output)
         return 0
+    form = form_of(args)
     # What draws tables takes a while to load; the queries leave Python idle meanwhile.
-    threading.Thread(target=render.renderer, args=(args.format,)).start()
+    threading.Thread(target=_load, args=(form,), daemon=True).start()
     with opened(args, reports.asked(recipes)) as connection:
         done = [reports.run(connection, recipe.name, params, options) for recipe in recipes]
-    renderer = render.renderer(args.format)
+    renderer = render.renderer(form)
     limit = DEFAULT_LIMIT if args.limit is None and renderer.FOR_PEOPLE else args.limit
     done = [reports.cut(report, limit) for report in done]
     emit([renderer.render_all(done, bool(args.output))], args.output)
     return 0
+
+
+def _load(form: str) -> None:
+    """What goes wrong here goes wrong again where it is said."""
+    with contextlib.suppress(Exception):
+        render.renderer(form)

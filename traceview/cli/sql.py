@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import importlib
-import itertools
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from traceview.cli.options import add_machine_options, add_output_options, opened
-from traceview.cli.output import emit, writing
-from traceview.errors import UsageError
+from traceview import render
+from traceview.cli.options import add_machine_options, add_output_options, form_of, interruptible, opened
+from traceview.cli.output import emit, say, writing
+from traceview.errors import QueryError, UsageError
 
 if TYPE_CHECKING:
     import duckdb
@@ -28,8 +26,6 @@ if TYPE_CHECKING:
     from prompt_toolkit.history import History
 
     from traceview.analysis.model import Column
-
-Answer = TypeVar("Answer")
 
 HELP = "SQL over a trace: a query, a file, or an interactive prompt"
 
@@ -45,9 +41,7 @@ EXAMPLES = """examples:
 --format csv puts a single quote before text that a spreadsheet would run as a formula.
 """
 
-FORMATS = ("table", "json", "csv", "parquet")
-SHOWN = 1000
-"""Rows of a table on the terminal; the rest is counted and said."""
+FORMATS = (*render.FORMATS, "parquet")
 BATCH = 8192
 
 DOT_COMMANDS = (".tables", ".schema", ".help", ".quit")
@@ -73,15 +67,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Answer one query, or one after the other at a prompt; returns 0."""
     text = query_text(args)
-    if args.format == "parquet" and not args.output:
+    form = form_of(args, {".parquet": "parquet"})
+    if form == "parquet" and not args.output:
         raise UsageError("--format parquet needs -o FILE.")
     if text is None and args.output:
         raise UsageError("-o needs a query: at the prompt answers go to the terminal.")
     with opened(args) as connection, confined(connection):
         if text is None:
-            prompt(connection, args.format)
+            prompt(connection, form)
         else:
-            answer(connection, text, args.format, args.output)
+            answer(connection, text, form, args.output)
     return 0
 
 
@@ -128,10 +123,8 @@ def answer(connection: duckdb.DuckDBPyConnection, text: str, form: str, output: 
         columns, batches = rows_of(connection, text)
         if form == "table" and is_plan:
             emit([plan_text(batches)], output)
-        elif form == "table":
-            emit([table_text(columns, batches, bool(output))], output)
         else:
-            emit(importlib.import_module(f"traceview.render.{form}").stream(columns, batches), output)
+            emit(render.renderer(form).stream(columns, batches, bool(output)), output)
 
 
 def check(connection: duckdb.DuckDBPyConnection, text: str) -> str:
@@ -141,7 +134,7 @@ def check(connection: duckdb.DuckDBPyConnection, text: str) -> str:
     try:
         statements = connection.extract_statements(text)
     except duckdb.Error as error:
-        raise UsageError(sentence(error)) from error
+        raise QueryError(sentence(error)) from error
     if len(statements) != 1:
         raise UsageError(f"one query at a time; this holds {len(statements)}.")
     kind = statements[0].type
@@ -162,7 +155,7 @@ def reading(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
     except duckdb.OutOfMemoryException:
         raise
     except duckdb.Error as error:
-        raise UsageError(sentence(error)) from error
+        raise QueryError(sentence(error)) from error
     finally:
         # An error may have ended the transaction already.
         with contextlib.suppress(duckdb.Error):
@@ -173,48 +166,19 @@ def rows_of(connection: duckdb.DuckDBPyConnection, text: str) -> tuple[list[Colu
     """The columns of a query and its rows in batches, so that memory does not grow with the answer."""
     from traceview.analysis.model import Column
 
-    cursor = interruptible(connection, lambda: connection.execute(text))
+    cursor = connection.execute(text)
     columns = [Column(entry[0], str(entry[1]), "") for entry in cursor.description or ()]
-    return columns, iter(lambda: interruptible(connection, lambda: cursor.fetchmany(BATCH)), [])
-
-
-def interruptible(connection: duckdb.DuckDBPyConnection, work: Callable[[], Answer]) -> Answer:
-    """Do `work` so that Ctrl-C ends it: DuckDB 2.0 does not look at signals, but the thread that waits for it does."""
-    with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(work)
-        try:
-            return future.result()
-        except KeyboardInterrupt:
-            connection.interrupt()
-            raise
+    return columns, iter(lambda: cursor.fetchmany(BATCH), [])
 
 
 def write_parquet(connection: duckdb.DuckDBPyConnection, text: str, output: str) -> None:
     """The rows as a Parquet file with the query's own types; HUGEINT (a sum of BIGINT) becomes DECIMAL(38, 0)."""
     import pyarrow.parquet as pq
 
-    reader = interruptible(connection, lambda: connection.sql(text).to_arrow_reader(BATCH))
-    batches = iter(lambda: interruptible(connection, lambda: next(reader, None)), None)
+    reader = connection.sql(text).to_arrow_reader(BATCH)
     with writing(output), pq.ParquetWriter(output, reader.schema, compression="zstd") as writer:
-        for batch in batches:
+        for batch in reader:
             writer.write_batch(batch)
-
-
-def table_text(columns: Sequence[Column], batches: Iterator[list[tuple[Any, ...]]], is_for_file: bool) -> str:
-    """A table of the first rows; the others are counted."""
-    from dataclasses import replace
-
-    from traceview.analysis.values import result
-    from traceview.render import table
-
-    rows = itertools.chain.from_iterable(batches)
-    shown = list(itertools.islice(rows, SHOWN))
-    left_out = sum(1 for _ in rows)
-    report = result(columns, shown)
-    if left_out:
-        note = f"{SHOWN:,} of {SHOWN + left_out:,} rows; --format csv, json or parquet write all."
-        report = replace(report, sections=(replace(report.sections[0], note=note),))
-    return table.render_rows(report, *((table.PIPE_WIDTH, False) if is_for_file else ()))
 
 
 def plan_text(batches: Iterator[list[tuple[Any, ...]]]) -> str:
@@ -227,7 +191,6 @@ def plan_text(batches: Iterator[list[tuple[Any, ...]]]) -> str:
 
 def explained(connection: duckdb.DuckDBPyConnection, words: Sequence[str], form: str) -> str:
     """The answer to `.tables`, `.schema [TABLE]` or `.help`."""
-    from traceview import render
     from traceview.analysis import schema
 
     if words[0] == ".help":
@@ -235,12 +198,13 @@ def explained(connection: duckdb.DuckDBPyConnection, words: Sequence[str], form:
     if words[0] not in (".tables", ".schema") or len(words) > (2 if words[0] == ".schema" else 1):
         raise UsageError(f"no such command: {' '.join(words)}; there are .tables, .schema [TABLE], .help and .quit.")
     report = schema.tables() if words[0] == ".tables" else schema.schema(connection, *words[1:])
-    if form == "table":
-        return render.renderer("table").render(report)
-    flat = schema.flattened(report)
     if form == "parquet":
-        raise UsageError(f"{words[0]} is for people; use --format table, json or csv.")
-    return "".join(importlib.import_module(f"traceview.render.{form}").stream(flat.columns, [flat.rows]))
+        raise UsageError(f"{words[0]} is for people; use --format {', '.join(render.FORMATS)}.")
+    renderer = render.renderer(form)
+    if renderer.FOR_PEOPLE:
+        return renderer.render(report)
+    flat = schema.flattened(report)
+    return "".join(renderer.stream(flat.columns, [flat.rows]))
 
 
 def sentence(error: Exception) -> str:
@@ -263,14 +227,15 @@ def prompt(connection: duckdb.DuckDBPyConnection, form: str) -> None:
             if text in (".quit", ".exit"):
                 return
             if text.strip("; \n"):
-                answer(connection, text, form, None)
-                sys.stdout.flush()
+                # The line editor takes signals for itself while it is at work.
+                with interruptible(connection):
+                    answer(connection, text, form, None)
         except EOFError:
             return
         except KeyboardInterrupt:
-            print("interrupted", file=sys.stderr)
+            say("interrupted")
         except UsageError as error:
-            print(error, file=sys.stderr)
+            say(str(error), is_clean=isinstance(error, QueryError))
 
 
 def _session(connection: duckdb.DuckDBPyConnection) -> PromptSession[str]:

@@ -6,14 +6,20 @@ Invariant: a renderer returns text and prints nothing, and no text of a trace re
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
-from traceview.analysis.model import Report
+from traceview.analysis.model import Column, Report
+from traceview.analysis.values import result
 
 FORMATS = ("table", "json", "csv", "markdown")
 """The modules of this folder that write a format; imported when they are used, for some take time to load."""
+
+
+SHOWN = 1000
+"""Rows of a query's result that people are shown; the rest is counted and said."""
 
 
 class Renderer(Protocol):
@@ -30,6 +36,11 @@ class Renderer(Protocol):
     def render_all(self, reports: Sequence[Report], is_for_file: bool = False) -> str:
         """One text out of several reports."""
 
+    def stream(
+        self, columns: Sequence[Column], batches: Iterable[Sequence[tuple[Any, ...]]], is_for_file: bool = False
+    ) -> Iterator[str]:
+        """The result of a query in pieces, so that memory does not grow with it."""
+
 
 def renderer(name: str) -> Renderer:
     """The module of a format."""
@@ -40,3 +51,14 @@ def footers_once(reports: Sequence[Report]) -> list[Report]:
     """The reports without those footers that the last one says too."""
     last = reports[-1]
     return [*(replace(report, footer=()) if report.footer == last.footer else report for report in reports[:-1]), last]
+
+
+def first_rows(columns: Sequence[Column], batches: Iterable[Sequence[tuple[Any, ...]]]) -> Report:
+    """As much of the result of a query as people are shown, with a note of how much that is."""
+    rows = itertools.chain.from_iterable(batches)
+    report = result(columns, list(itertools.islice(rows, SHOWN)))
+    left_out = sum(1 for _ in rows)
+    if not left_out:
+        return report
+    note = f"{SHOWN:,} of {SHOWN + left_out:,} rows; --format csv, json or parquet write all."
+    return replace(report, sections=(replace(report.sections[0], note=note),))

@@ -4,13 +4,14 @@ A report of one section is just that. With several, each starts with a line `# s
 between them. No cell holds a line break, so every line is a whole row: split at `\\n\\n# section: `, then read CSV.
 
 Invariant: values are exact and unscaled, and a spreadsheet that opens the file runs nothing: text that begins like a
-formula gets a leading single quote.
+formula gets a leading single quote, also behind what a spreadsheet skips, and behind a separator that may split cells.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import Any
@@ -22,7 +23,16 @@ from traceview.render.characters import clean, flat
 EXTENSION = ".csv"
 FOR_PEOPLE = False
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
+SIGNS = (
+    "-=+@\u02d6\u02d7\u2010-\u2015\u2052\u207a-\u207c\u208a-\u208c\u2212\u2795\u2796\u2a75\u2a76\ua78a"
+    "\ufb29\ufe31\ufe32\ufe58\ufe62\ufe63\ufe66\ufe6b\uff0b\uff0d\uff1d\uff20\U0001f7f0"
+)
+"""What a formula begins with: spreadsheets of some languages and input methods take look-alikes for the sign."""
+# Some locales split cells at other characters than the comma. An escape of `clean` is skipped as what it stands for.
+_SIGN = re.compile(f"[{SIGNS}]")
+_BEGINNING = re.compile(
+    rf"""(?:^|[;|])(?:[\s'",;|]|\\[tnr]|\\x[0-9a-f]{{2}}|\\u[0-9a-f]{{4}}|\\U[0-9a-f]{{8}})*+([{SIGNS}])?"""
+)
 
 
 def render(report: Report) -> str:
@@ -38,7 +48,9 @@ def render_all(reports: Sequence[Report], is_for_file: bool = False) -> str:
     return _sections(parts)
 
 
-def stream(columns: Sequence[Column], batches: Iterable[Sequence[tuple[Any, ...]]]) -> Iterator[str]:
+def stream(
+    columns: Sequence[Column], batches: Iterable[Sequence[tuple[Any, ...]]], is_for_file: bool = False
+) -> Iterator[str]:
     """The header line, then the lines of each batch."""
     yield _lines([[_text(name) for name in unique([column.name for column in columns])]])
     for batch in batches:
@@ -71,4 +83,15 @@ def _cell(value: Any) -> Any:
 
 
 def _text(text: str) -> str:
-    return ("'" if text.startswith(FORMULA) else "") + clean(text)
+    text = clean(text)
+    return _BEGINNING.sub(_disarmed, text) if _SIGN.search(text) else text
+
+
+def _disarmed(match: re.Match[str]) -> str:
+    """What stands before a sign, with a quote at the beginning of every cell that it may be the beginning of."""
+    found = match[0]
+    if not match[1]:
+        return found
+    end = max(found.rfind(";"), found.rfind("|")) + 1
+    quote = "'" if end and not match.start() else ""
+    return f"{quote}{found[:end]}'{found[end:]}"

@@ -42,7 +42,9 @@ def as_object(report: Report) -> dict[str, Any]:
     }
 
 
-def stream(columns: Sequence[Column], batches: Iterable[Sequence[tuple[Any, ...]]]) -> Iterator[str]:
+def stream(
+    columns: Sequence[Column], batches: Iterable[Sequence[tuple[Any, ...]]], is_for_file: bool = False
+) -> Iterator[str]:
     """The pieces of a JSON array with one object per row and line, made batch by batch."""
     names = unique([column.name for column in columns])
     separator = "[\n"

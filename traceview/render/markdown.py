@@ -7,11 +7,12 @@ Cells are code spans, in which a backtick and a table border are written as `\\x
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
-from traceview.analysis.model import Report, Section
+from traceview.analysis.model import Column, Report, Section
 from traceview.analysis.values import unique
-from traceview.render import footers_once
+from traceview.render import first_rows, footers_once
 from traceview.render.characters import clean, flat
 from traceview.render.units import NULL, Style, is_number, style
 
@@ -21,10 +22,11 @@ FOR_PEOPLE = True
 _PLAIN = re.compile(r"[0-9A-Za-z]+(?:[ _][0-9A-Za-z]+)*")
 _ACTIVE = re.compile(
     r"[\\`*\[\]~$<>&|]|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])"
-    r"|:(?=//)|(?<=www)\.|^[-+#=]|(?<=^\d)[.)]|(?<=^\d\d)[.)]"
+    r"|:(?=//)|(?<=www)\.|^[-+#=]" + "".join(rf"|(?<=^\d{{{n}}})[.)]" for n in range(1, 10))
 )
 # GitHub looks for these in what it has rendered, so that no escape of Markdown's own helps.
-_MENTION = re.compile(r"@|#(?=\d)")
+_MENTION = re.compile(r"@|#(?=\d)|(?<=GH)-(?=\d)", re.IGNORECASE)
+_COMMIT = re.compile(r"(?<![0-9a-z])[0-9a-f]{7,40}(?![0-9a-z])")
 
 
 def render(report: Report) -> str:
@@ -42,16 +44,23 @@ def render_all(reports: Sequence[Report], is_for_file: bool = False) -> str:
     return "\n".join(map(render, footers_once(reports)))
 
 
+def stream(
+    columns: Sequence[Column], batches: Iterable[Sequence[tuple[Any, ...]]], is_for_file: bool = False
+) -> Iterator[str]:
+    """The first rows of a query's result."""
+    yield render(first_rows(columns, batches))
+
+
 def escape(text: str) -> str:
     """Running text as Markdown that shows it literally."""
-    text = _ACTIVE.sub(lambda match: f"\\{match[0]}", clean(text))
+    text = _ACTIVE.sub(lambda match: f"\\{match[0]}", clean(text).strip())
     return _MENTION.sub(lambda match: f"\\\\x{ord(match[0]):02x}", text)
 
 
 def cell(text: str) -> str:
     """Text as a table cell that shows it literally: simple words bare, all else as a code span."""
     text = clean(text)
-    if _PLAIN.fullmatch(text) or text in ("", NULL):
+    if text in ("", NULL) or (_PLAIN.fullmatch(text) and not _COMMIT.search(text)):
         return text
     return f"`{text.replace('`', chr(92) + 'x60').replace('|', chr(92) + 'x7c')}`"
 

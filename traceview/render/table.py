@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from typing import Any, Literal
@@ -20,9 +20,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from traceview.analysis.model import Report, Section
+from traceview.analysis.model import Column, Report, Section
 from traceview.analysis.values import unique
-from traceview.render import footers_once
+from traceview.render import first_rows, footers_once
 from traceview.render.characters import clean, flat
 from traceview.render.units import NULL, Style, is_number, style
 
@@ -87,8 +87,18 @@ def render(report: Report, width: int | None = None, color: bool | None = None) 
 
 def render_all(reports: Sequence[Report], is_for_file: bool = False) -> str:
     """One report after the other; what they all rest on is said once, at the end."""
-    width, color = (PIPE_WIDTH, False) if is_for_file else (None, None)
-    return "\n".join(render(report, width, color) for report in footers_once(reports))
+    return "\n".join(render(report, *_form(is_for_file)) for report in footers_once(reports))
+
+
+def stream(
+    columns: Sequence[Column], batches: Iterable[Sequence[tuple[Any, ...]]], is_for_file: bool = False
+) -> Iterator[str]:
+    """The first rows of a query's result."""
+    yield render_rows(first_rows(columns, batches), *_form(is_for_file))
+
+
+def _form(is_for_file: bool) -> tuple[int | None, bool | None]:
+    return (PIPE_WIDTH, False) if is_for_file else (None, None)
 
 
 def render_rows(report: Report, width: int | None = None, color: bool | None = None) -> str:
