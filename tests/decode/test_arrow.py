@@ -38,7 +38,7 @@ def read(path: Path, kind: str = "VARCHAR") -> tuple[list[Any], Any]:
     """The values of the column, and the tables."""
     with open_tables(path) as tables:
         batches = list(tables.rows("names", {"value": kind}))
-        assert all(batch.nbytes < 2 * MAX_BATCH_BYTES for batch in batches)
+        assert all(batch.nbytes < MAX_BATCH_BYTES + MAX_TEXT_BYTES for batch in batches)
         return [value for batch in batches for value in batch.column(0).to_pylist()], tables
 
 

@@ -24,7 +24,7 @@ def read(path: Path, table: str, wanted: dict[str, str], owner: Owner | None = N
     """The first wanted column of a table, and the tables."""
     with open_tables(path) as tables:
         batches = list(tables.rows(table, wanted, owner))
-        assert all(batch.nbytes < 2 * MAX_BATCH_BYTES for batch in batches)
+        assert all(batch.nbytes < MAX_BATCH_BYTES + MAX_TEXT_BYTES for batch in batches)
         return [value for batch in batches for value in batch.column(0).to_pylist()], tables
 
 
