@@ -136,6 +136,28 @@ def test_without_a_driver_the_reason_is_said_and_the_program_runs(folder: Path) 
     assert not (folder / "capture").exists()
 
 
+def test_an_nsys_that_does_not_run_the_command_leaves_nothing(folder: Path) -> None:
+    tool = folder / "bin" / "nsys"
+    tool.write_text("#!/bin/sh\nexit 6\n")
+    tool.chmod(0o755)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PATH": f"{tool.parent}:{os.environ['PATH']}"}
+    words = ["-o", "capture", "--tool", "nsys", "--", "true", "--token", "hush"]
+    command = [sys.executable, "-m", "traceview", "collect", *words]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    assert (done.returncode, "failed with exit code 6 and did not run the command" in done.stderr) == (6, True)
+    assert not (folder / "capture").exists()
+
+
+def test_what_nsys_is_given_holds_no_secret(folder: Path) -> None:
+    done = collect(folder, "--whole", "--", "sh", "-c", 'echo "$2"', "sh", "--token", "hush")
+    assert (done.returncode, done.stdout) == (0, "hush\n"), done.stderr
+    assert "hush" not in (folder / "nsys.txt").read_text() and "--token ***" in (folder / "nsys.txt").read_text()
+    assert not [path for path in (folder / "capture").rglob("*") if path.is_file() and b"hush" in path.read_bytes()]
+    done = collect(folder, "-o", "other", "--no-command", "--whole", "--", "sh", "-c", "echo named")
+    assert (done.returncode, done.stdout) == (0, "named\n")
+    assert "named" not in (folder / "nsys.txt").read_text()
+
+
 def test_wrong_usage(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PATH": str(tmp_path)}
     for words, reason in (["--whole"], "--whole goes with --tool"), (["--tool", "nsys"], "nsys is not on the PATH"):

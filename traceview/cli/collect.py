@@ -95,9 +95,10 @@ def _record(job: Run, needs_capture: bool) -> int:
         _say(messages.stopped(signal.Signals(stopped.number).name, job.capture if is_kept else None))
         raise
     except (OSError, TraceviewError) as error:
-        if exit_code is None and isinstance(error, OSError):
-            raise UsageError(f"cannot write to {job.capture}: {error.strerror}.") from error
         if exit_code is None:
+            give_up(raw)
+            if isinstance(error, OSError):
+                raise UsageError(f"cannot write to {job.capture}: {error.strerror}.") from error
             raise
         has_capture = False
         _say(messages.unconverted(raw, error))
