@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import time
+from pathlib import Path
 
 import pytest
 
@@ -102,6 +104,16 @@ def test_variables_are_kept_by_their_exact_names(secrets):
     assert secrets.environment(named | others) == named | {"XLA_FLAGS": "--x=gs://***@host/y"}
     # None of the names is itself one that is blanked.
     assert [name for name in secrets.VARIABLES if secrets.is_secret(name, "value")] == []
+
+
+def test_every_variable_that_a_query_asks_for_is_kept(secrets):
+    queries = Path(__file__).parents[3] / "queries"
+    asked = {
+        name
+        for path in queries.rglob("*.sql")
+        for name in re.findall(r"environment->>'\$\.(\w+)'", path.read_text(encoding="utf-8"))
+    }
+    assert {"ONEDNN_MAX_CPU_ISA", "XLA_FLAGS"} <= asked <= secrets.VARIABLES
 
 
 @pytest.mark.parametrize(
