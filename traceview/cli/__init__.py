@@ -125,7 +125,7 @@ def _check_limits() -> None:
     if allowed not in (resource.RLIM_INFINITY, -1) and allowed < least:
         here, enough = allowed / 1e9, least / 1e9
         raise InputError(
-            f"{here:.1f} GB of memory may be addressed, {enough:.1f} are needed; raise `ulimit -v`, the limit."
+            f"{here:.1f} GB of memory may be addressed, {enough:.1f} GB are needed; raise the limit with `ulimit -v`."
         )
     if 0 <= files < LEAST_FILES:
         raise InputError(f"{files} files may be open here; raise the limit to {LEAST_FILES} with `ulimit -n`.")
