@@ -37,5 +37,5 @@ def test_a_value_of_the_user_that_does_not_fit(query: sql.Query) -> None:
 
 
 def test_a_value_of_the_trace_that_does_not_fit_is_no_parameter(query: sql.Query) -> None:
-    with pytest.raises(InputError, match="the capture holds a value that named cannot take"):
+    with pytest.raises(InputError, match="query named rejected a value in the capture"):
         rows(query, "many")

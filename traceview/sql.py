@@ -23,7 +23,25 @@ from typing import Any
 
 import duckdb
 
-from traceview.errors import InputError, UsageError
+from traceview.errors import CORRUPT, InputError, UsageError
+
+UNREADABLE = (
+    duckdb.DataError,
+    duckdb.OperationalError,
+    duckdb.InternalError,
+    duckdb.FatalException,
+    duckdb.NotSupportedError,
+    duckdb.PermissionException,
+)
+"""What DuckDB raises for files that are not as they were written, never for a query of ours that is wrong."""
+
+
+def unreadable(error: duckdb.Error) -> Exception:
+    """What to raise for one of `UNREADABLE`: a sentence, unless memory was too small or a database of ours broke."""
+    if isinstance(error, duckdb.OutOfMemoryException) or CORRUPT in str(error):
+        return error
+    reason = str(error).splitlines()[0]
+    return InputError(f"the capture cannot be read ({reason}); convert its trace again, and report it if that fails.")
 
 
 @dataclass(frozen=True)
@@ -53,7 +71,7 @@ class Query:
     def run(self, connection: duckdb.DuckDBPyConnection, values: dict[str, Any] | None = None) -> list[tuple[Any, ...]]:
         """The rows, with parameters from `values` (text is converted by DuckDB) and defaults for the rest.
 
-        Raises `UsageError` for a value that does not fit its type, `InputError` for one in the capture that cannot be.
+        Raises `UsageError` for a value that does not fit its type, `InputError` for what cannot be read in the capture.
         """
         bound = {name: param.default for name, param in self.params.items()}
         bound.update({name: value for name, value in (values or {}).items() if name in bound})
@@ -62,8 +80,10 @@ class Query:
         except (duckdb.ConversionException, duckdb.InvalidInputException, duckdb.OutOfRangeException) as error:
             if not values:
                 reason = str(error).splitlines()[0]
-                raise InputError(f"the capture holds a value that {self.name} cannot take ({reason}).") from error
+                raise InputError(f"query {self.name} rejected a value in the capture ({reason}).") from error
             raise UsageError(f"{self.name}: a parameter does not fit ({error}).") from error
+        except UNREADABLE as error:
+            raise unreadable(error) from error
 
     def written(self, texts: Mapping[str, str]) -> str:
         """The body to be read or run elsewhere: parameters are written out, with `texts` in place of defaults."""

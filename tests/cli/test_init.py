@@ -12,6 +12,7 @@ import pytest
 
 from traceview import cli, store
 from traceview.cli import list as list_verb
+from traceview.store import materialized
 
 SAMPLE = Path(__file__).resolve().parents[2] / "samples/kineto/torch-2.13.0-lenet-cpu.json.gz"
 
@@ -67,7 +68,8 @@ def test_a_wrong_bit_in_what_is_kept_is_removed_with_it(tmp_path: Path) -> None:
 
     right = report()
     assert right[0] == 0 and "conv1" in right[1]
-    (kept,) = tmp_path.glob("*/attribution-*/kept.duckdb")
+    kept = materialized.find(tmp_path / f"{SAMPLE.name}.traceview")
+    assert kept
     with duckdb.connect(str(kept), read_only=True) as connection:
         tables = connection.execute("SELECT schema_name || '.' || table_name FROM duckdb_tables()").fetchall()
         query = " UNION ".join(f"SELECT block_id FROM pragma_storage_info('{table}')" for (table,) in tables)

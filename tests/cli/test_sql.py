@@ -270,7 +270,7 @@ def test_a_session_goes_on_after_an_error(trace: Path, capsys: pytest.CaptureFix
     from prompt_toolkit.output import DummyOutput
 
     connection = store.open_capture(trace)
-    with create_pipe_input() as keys, create_app_session(input=keys, output=DummyOutput()), sql.confined(connection):
+    with create_pipe_input() as keys, create_app_session(input=keys, output=DummyOutput()):
         keys.send_text("SELEC 1;\rSELECT count(*) AS n\rFROM kernels;\r.schema steps\r.nothing\r\r;\r.help\r.quit\r")
         sql.prompt(connection, "csv")
     captured = capsys.readouterr()

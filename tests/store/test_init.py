@@ -160,40 +160,6 @@ def test_one_wrong_bit_in_a_capture_is_a_sentence_and_in_a_cache_read_again(tmp_
     assert traceview.open(trace).execute("SELECT name FROM ops").fetchall() == [("a",)]
 
 
-def test_a_locked_connection_sees_the_capture_only(tmp_path: Path) -> None:
-    (tmp_path / "trace.json").write_bytes(event("a", 1))
-    secret = tmp_path / "secret.csv"
-    secret.write_text("x\n1\n")
-    found = traceview.open(tmp_path / "trace.json")
-    store.lock(found)
-    assert found.execute(COUNT).fetchall() == [(1,)]
-    for query in (
-        f"SELECT * FROM read_csv('{secret}')",
-        f"FROM '{secret}'",
-        f"SELECT * FROM glob('{tmp_path}/*')",
-        f"COPY (SELECT 1) TO '{tmp_path}/out.csv'",
-        f"ATTACH '{tmp_path}/new.db'",
-        "SET enable_external_access = true",
-        "INSTALL httpfs",
-    ):
-        with pytest.raises(Exception, match=r"(?i)permission|disabled|locked|does not exist|cannot|not"):
-            found.execute(query)
-    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["secret.csv", "trace.json", "trace.json.traceview"]
-
-
-def test_what_the_rules_say_is_kept_and_follows_the_rules(tmp_path: Path) -> None:
-    trace = tmp_path / "trace.json"
-    trace.write_bytes(event("aten::relu", 1))
-    query = "SELECT name, category FROM ops"
-    assert traceview.open(trace).execute(query).fetchall() == [("aten::relu", "activation")]
-    (kept,) = (tmp_path / "trace.json.traceview").glob("attribution-*")
-    kept.rename(kept.with_name("attribution-0123"))  # written by other rules
-    assert traceview.open(trace).execute(query).fetchall() == [("aten::relu", "activation")]
-    assert [entry.name for entry in kept.parent.glob("attribution-*")] == [kept.name]
-    (kept / "kept.duckdb").unlink()
-    assert traceview.open(trace).execute(query).fetchall() == [("aten::relu", "activation")]
-
-
 def device_work(pid: int, device: int) -> dict[str, int]:
     """A kernel of a process, as Nsight Systems keeps it."""
     return {"start": 1, "end": 3, "deviceId": device, "demangledName": 1, "globalPid": pid << 24}

@@ -84,7 +84,44 @@ def test_a_seal(tmp_path: Path) -> None:
     assert integrity.sealed(tmp_path) is None
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", "1", "null"])
+@pytest.mark.parametrize("text", ["", "[]", "{", "1", "null", "{}", "[" * 100_000])
 def test_a_seal_that_is_none(tmp_path: Path, text: str) -> None:
     (tmp_path / integrity.SEAL).write_text(text)
     assert integrity.sealed(tmp_path) is None
+
+
+@pytest.mark.parametrize("kind", ["fifo", "device", "link", "folder", "large"])
+def test_only_small_regular_files_are_read(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "converted.json"
+    if kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    elif kind == "link":
+        (tmp_path / "elsewhere").write_text('{"a": 1}')
+        path.symlink_to(tmp_path / "elsewhere")
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        monkeypatch.setattr(integrity, "JSON_BYTES", 9)
+        path.write_text('{"a": 1  }')
+    assert integrity.read_json(path) == {}
+    assert integrity.is_plain(path) == (kind == "large")
+    integrity.remove(path)
+    assert not path.exists() and not path.is_symlink()
+    path.write_text('{"a": 1}')
+    assert integrity.read_json(path) == {"a": 1}
+
+
+@pytest.mark.parametrize("name", ["/dev/zero", "../elsewhere", "fifo", "gone", "rank-0000/../../elsewhere", "a\0b", ""])
+def test_names_that_were_noted_are_not_opened(tmp_path: Path, name: str) -> None:
+    place = tmp_path / "place"
+    place.mkdir()
+    os.mkfifo(place / "fifo")
+    (tmp_path / "elsewhere").touch()
+    (place / "file").write_text("x")
+    noted = integrity.sums(place, [place / "file"])
+    assert integrity.damaged(place, noted, [place / "file"]) is None
+    assert integrity.damaged(place, {**noted, name: 0}, [place / "file"]) == place / name
+    assert integrity.damaged(place, {}, [place / "file"]) == place / "file"
+    assert integrity.damaged(place, "nothing", [place / "file"]) is None

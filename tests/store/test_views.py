@@ -12,8 +12,9 @@ import pytest
 from traceview import store
 from traceview.analysis import reports
 from traceview.errors import InputError
+from traceview.ingest.options import Options
 from traceview.paths import content
-from traceview.store import views
+from traceview.store import materialized, views
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "samples" / "kineto" / "torch-2.13.0-lenet-cpu.json.gz"
@@ -33,12 +34,13 @@ def test_kept_views_say_what_held_ones_say(
         path = request.getfixturevalue("shared") / "traces/kineto/mi250-minitoy-train.json.gz"
     folder = store.convert([path], tmp_path / "capture")
     held = said(views.connect(folder))
-    assert not list(folder.glob("attribution-*"))
+    assert materialized.find(folder) is None
     first = store.open_capture(folder)
-    (kept,) = folder.glob("attribution-*/kept.duckdb")
+    kept = materialized.find(folder)
+    assert kept
     made = duckdb.connect(str(kept), read_only=True).execute("SELECT table_name FROM duckdb_tables()").fetchall()
     assert {name for (name,) in made} == {*views.KEPT, *(name.split(".")[1] for name in views.ATTRIBUTED)}
-    assert not list(folder.rglob(".attribution*"))
+    assert not [path for path in (*folder.iterdir(), *kept.parent.parent.iterdir()) if path.name.startswith(".")]
     kept.unlink()
     monkeypatch.setattr(views, "SMALL_ROWS", 0)
     viewed = said(views.connect(folder))
@@ -58,17 +60,15 @@ def test_a_large_capture_is_kept_with_little_memory(
     monkeypatch.setattr(views, "SMALL_ROWS", 0)
     monkeypatch.setattr(views, "KEEP_BYTES", 1_000_000)
     views.keep(folder)
-    assert list(folder.glob("attribution-*/kept.duckdb"))
+    assert materialized.find(folder)
     assert len(rooms) > 1
     assert _close(said(views.connect(folder)), held)
 
 
-def test_too_little_memory_is_not_called_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_little_memory_is_not_called_damage(tmp_path: Path) -> None:
     folder = store.convert([SAMPLE], tmp_path / "capture")
-    offline = {**views.OFFLINE, "memory_limit": "1MB", "temp_directory": ""}
-    monkeypatch.setattr(views, "OFFLINE", offline)
     with pytest.raises(InputError, match="not enough memory or disk for"):
-        views.connect(folder)
+        views.connect(folder, options=Options(memory_bytes=1_000_000))
 
 
 def _close(a: Any, b: Any) -> bool:
@@ -81,10 +81,9 @@ def _close(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
-def test_kept_views_can_be_read_when_locked_and_not_written(tmp_path: Path) -> None:
+def test_kept_views_can_be_read_and_not_written(tmp_path: Path) -> None:
     folder = store.convert([SAMPLE], tmp_path / "capture")
     connection = store.open_capture(folder)
-    views.lock(connection)
     assert connection.execute("SELECT count(*) > 0 FROM busy").fetchall() == [(True,)]
     for query in (f"FROM '{folder}/converted.json'", "DROP TABLE kept.busy", "CREATE TABLE kept.more AS SELECT 1"):
         with pytest.raises(duckdb.Error):
@@ -107,7 +106,7 @@ def test_where_nothing_can_be_kept_the_answer_is_the_same(tmp_path: Path, monkey
     monkeypatch.setattr(tempfile, "mkdtemp", fails)
     connection = store.open_capture(folder)
     assert reports.run(connection, "overview", {}).sections[0].rows
-    assert not list(folder.glob("attribution-*"))
+    assert materialized.find(folder) is None
 
 
 def test_every_view_has_its_query_and_its_place() -> None:

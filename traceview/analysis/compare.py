@@ -21,7 +21,7 @@ from traceview.analysis.model import Report, Section
 from traceview.analysis.values import plain
 from traceview.errors import InputError, UsageError
 from traceview.paths import content
-from traceview.store import views
+from traceview.store import confine
 
 MOST_RUNS = 26
 """Runs are called A to Z."""
@@ -122,7 +122,7 @@ def compare(runs: Sequence[Run], accepted: Iterable[str] = ()) -> Report:
     """
     if len(runs) > MOST_RUNS:
         raise UsageError(f"at most {MOST_RUNS} runs can be compared at once.")
-    with duckdb.connect(":memory:", config=views.OFFLINE) as connection:
+    with confine.connect() as connection:
         for query in plan().facts:
             _gather(connection, query, runs)
         for query in plan().views:

@@ -58,19 +58,17 @@ def opened(
     """The views over `path`, else `args.input` (all, or those that the text `asked` rests on), converted if need be."""
     import duckdb
 
-    from traceview import store
+    from traceview import sql, store
 
     with converting(args) as options:
         connection = store.open_capture(Path(path or args.input), options, asked)
     try:
-        if args.threads:
-            connection.execute("SET threads = $1", [args.threads])
-        if args.memory:
-            connection.execute("SET memory_limit = $1", [f"{max(1, args.memory // 1_000_000)}MB"])
         with interruptible(connection):
             yield connection
     except duckdb.OutOfMemoryException as error:
         raise InputError("the memory is too small for this; give it more with --memory.") from error
+    except sql.UNREADABLE as error:
+        raise sql.unreadable(error) from error
     finally:
         connection.close()
 

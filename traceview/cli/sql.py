@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("--format parquet needs -o FILE.")
     if text is None and args.output:
         raise UsageError("-o needs a query: at the prompt answers go to the terminal.")
-    with opened(args) as connection, confined(connection):
+    with opened(args) as connection:
         if text is None:
             prompt(connection, form)
         else:
@@ -94,20 +94,6 @@ def query_text(args: argparse.Namespace) -> str | None:
                 f"cannot read {args.file}: {getattr(error, 'strerror', 'it is no UTF-8 text')}."
             ) from error
     return None if sys.stdin.isatty() and not args.file else sys.stdin.read()
-
-
-@contextlib.contextmanager
-def confined(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """Lock the connection. What a query spills goes to an empty folder of its own: DuckDB may also read there."""
-    from traceview import store
-    from traceview.paths import temporary_folder
-
-    with temporary_folder("traceview-sql-") as folder:
-        store.lock(connection, folder)
-        try:
-            yield
-        finally:
-            connection.close()
 
 
 def answer(connection: duckdb.DuckDBPyConnection, text: str, form: str, output: str | None) -> None:
@@ -152,7 +138,7 @@ def reading(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
     connection.execute("BEGIN TRANSACTION READ ONLY")
     try:
         yield
-    except duckdb.OutOfMemoryException:
+    except (duckdb.OutOfMemoryException, duckdb.IOException, duckdb.InternalError):
         raise
     except duckdb.Error as error:
         raise QueryError(sentence(error)) from error

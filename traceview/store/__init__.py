@@ -5,7 +5,6 @@ What converts is imported only when something is converted: a cached trace opens
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,14 +12,12 @@ from typing import TYPE_CHECKING
 from traceview import readers
 from traceview.errors import InputError, UsageError
 from traceview.ingest.options import Options as Options
-from traceview.store import cache, discovery, integrity, materialized, views
+from traceview.store import cache, discovery, integrity, materialized, recorded, views
 from traceview.store.cache import KEY_FILE as KEY_FILE
 from traceview.tables import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     import duckdb
-
-lock = views.lock
 
 
 def convert(inputs: Sequence[Path], target: Path, options: Options | None = None) -> Path:
@@ -66,14 +63,13 @@ def _convert_raw(folder: Path, options: Options | None) -> Path:
     with cache.unchanged(files):
         raw = cache.contents(files)
         sources = sources_of(discovery.not_superseded([discovery.Trace(path) for path in files]))
-        groups = group_raw(sources, cache.read_json(folder / "capture.json"))
-        shutil.rmtree(folder / "converted", ignore_errors=True)
+        groups = group_raw(sources, integrity.read_json(folder / "capture.json"))
+        integrity.remove(folder / "converted")
         with cache.building(folder / "converted") as built:
             read_groups(groups, built, options or Options())
             cache.write_key(built, {**cache.key([]), "raw": raw})
-    (folder / KEY_FILE).unlink(missing_ok=True)
-    for stale in folder.glob("rank-*"):
-        shutil.rmtree(stale, ignore_errors=True)
+    for stale in [folder / KEY_FILE, *folder.glob("rank-*")]:
+        integrity.remove(stale)
     for part in sorted((folder / "converted").iterdir(), key=lambda path: path.name == KEY_FILE):
         part.rename(folder / part.name)
     (folder / "converted").rmdir()
@@ -81,7 +77,9 @@ def _convert_raw(folder: Path, options: Options | None) -> Path:
 
 
 def _raw_files(folder: Path) -> list[Path]:
-    files = [path for path in sorted((folder / "raw").iterdir()) if path.is_file()]
+    """The traces of a collected run: regular files of its own, since a link may lead anywhere."""
+    places = [] if (folder / "raw").is_symlink() else sorted((folder / "raw").iterdir())
+    files = [path for path in places if integrity.is_plain(path)]
     return [path for path in files if not path.name.endswith((".meta.json", ".tmp"))]
 
 
@@ -96,7 +94,7 @@ def resolve(path: Path, options: Options | None = None) -> Path:
     if is_capture(path):
         if cache.read_key(path).get("schema") == SCHEMA_VERSION:
             return path
-        raise InputError(f"{path} was written by another version of traceview; convert its trace again.")
+        raise InputError(f"{path} is damaged or of another version of traceview; convert its trace again.")
     traces = discovery.find(path)
     files = [trace.path for trace in traces]
     place = cache.place(path)
@@ -118,15 +116,15 @@ def _is_current(folder: Path) -> bool:
 
 
 def open_capture(path: Path, options: Options | None = None, asked: str | None = None) -> duckdb.DuckDBPyConnection:
-    """A DuckDB connection with the public views over any input, converted on the way if need be.
+    """A confined DuckDB connection with the public views over any input, converted on the way if need be.
 
     `asked`: the text of the queries to come, when it is known; only the views they rest on are made.
     """
     folder = resolve(path, options)
-    if not materialized.is_there(folder):
+    if not materialized.find(folder):
         folder = _whole(path, folder, options)
         views.keep(folder, options)
-    return views.connect(folder, asked)
+    return views.connect(folder, asked, options)
 
 
 def forget(path: Path) -> None:
@@ -155,7 +153,8 @@ def _read(traces: Sequence[discovery.Trace], folder: Path, options: Options | No
 
 def _whole(path: Path, folder: Path, options: Options | None) -> Path:
     """The capture of an input, read once more where its files are not what was written. Parquet has no checksums."""
-    damaged = integrity.damaged(folder, cache.read_key(folder).get("sums"))
+    files = [path for rank in recorded.ranks(folder) for path in rank.glob("*.parquet")]
+    damaged = integrity.damaged(folder, cache.read_key(folder).get("sums"), files)
     if not damaged:
         return folder
     if folder == path and not (path / "raw").is_dir():

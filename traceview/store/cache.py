@@ -136,18 +136,9 @@ def _prefix(target: Path) -> str:
     return f".{target.name}.traceview-"
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """The object in a small file of ours; empty when it is absent or damaged."""
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
 def read_key(folder: Path) -> dict[str, Any]:
     """What a folder of tables was made of and with; empty when it is not one."""
-    return read_json(folder / KEY_FILE)
+    return integrity.read_json(folder / KEY_FILE)
 
 
 def write_key(folder: Path, key: dict[str, object]) -> None:

@@ -23,7 +23,7 @@ from traceview.ingest import secrets
 from traceview.ingest.finish import Export, finish
 from traceview.ingest.options import Options
 from traceview.ingest.sink import Sink
-from traceview.store import views
+from traceview.store import confine
 from traceview.store.discovery import Trace
 
 MAX_RANK = 1 << 22
@@ -213,7 +213,7 @@ def _plain(error: duckdb.IOException) -> str:
 def _staging(folder: Path, options: Options) -> Iterator[duckdb.DuckDBPyConnection]:
     """A database for one rank: in memory as long as it fits, beside the capture when it does not."""
     spill, waiting = folder / "spill", folder / WAITING
-    connection = duckdb.connect(":memory:", config=views.OFFLINE)
+    connection = duckdb.connect(":memory:", config=confine.OFFLINE)
     try:
         connection.execute("SET temp_directory = $1", [str(spill)])
         connection.execute("SET preserve_insertion_order = false")

@@ -1,81 +1,118 @@
-"""What the rules say about a capture, kept beside it in one database file, so that it is worked out once.
+"""What the rules say about a capture, in one database file of this user, so that it is worked out once.
 
-The one law: the file is whole, and of these rules and this DuckDB, or it is not used and made again.
+Invariant: nothing that comes with a capture is taken for it. The file lies in the user's own cache, under a name made
+of the capture's files, these rules and this DuckDB; it is whole, or it is made again.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import os
 import shutil
+import time
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import duckdb
 
-from traceview.errors import CORRUPT
-from traceview.paths import digest, temporary_folder
-from traceview.store import integrity
+from traceview.errors import CORRUPT, InputError
+from traceview.paths import digest, own_folder, temporary_folder, user_cache
+from traceview.store import integrity, recorded
 
 CATALOG = "kept"
 """The name of the file, and of the database that it is in a connection."""
-PREFIX = "attribution"
 RULES = (
     "classify/*.py",
     "classify/*.toml",
     "queries/attribution/*.sql",
     "queries/views/*.sql",
     "store/views.py",
+    "store/recorded.py",
     "store/materialized.py",
 )
 """Everything that decides what a name or a call is, and how that is stored."""
+DAYS = 30
+"""What no command has used for so long is removed when the next is made."""
+BYTES = 10_000_000_000
+"""What all may take together; those that were used longest ago are removed first."""
+_DAY_SECONDS = 24 * 3600
 
 
-def attach(connection: duckdb.DuckDBPyConnection, folder: Path) -> bool:
-    """Attach what is kept of a capture as the database `kept`; whether there is any."""
-    files = integrity.sealed(_place(folder))
-    if files is None:
-        return False
+def find(folder: Path) -> Path | None:
+    """The whole database of a capture; None where there is none."""
+    with contextlib.suppress(OSError):
+        files = integrity.sealed(_place(folder))
+        if files is not None and CATALOG in files:
+            return files[CATALOG]
+    return None
+
+
+def readable(file: Path) -> list[Path]:
+    """What a connection has to be allowed to read for `attach`: DuckDB also looks for changes beside the file."""
+    return [file, file.with_name(f"{file.name}.wal")]
+
+
+def attach(connection: duckdb.DuckDBPyConnection, file: Path) -> bool:
+    """Attach a database as `kept`; whether it can be used."""
     try:
-        connection.execute(f"ATTACH $1 AS {CATALOG} (READ_ONLY)", [str(files[CATALOG].absolute())])
+        connection.execute(f"ATTACH $1 AS {CATALOG} (READ_ONLY)", [str(file)])
     except duckdb.Error as error:  # A file system without locks, or out of memory: it can do without.
         if CORRUPT in str(error):
-            forget(folder)
+            shutil.rmtree(file.parent, ignore_errors=True)
         return False
+    with contextlib.suppress(OSError):
+        os.utime(file.parent)
     return True
 
 
-def is_there(folder: Path) -> bool:
-    """Whether something whole is kept of a capture."""
-    return integrity.sealed(_place(folder)) is not None
-
-
 def forget(folder: Path) -> None:
-    """Remove what is kept of a capture."""
-    for place in folder.glob(f"{PREFIX}-*"):
-        shutil.rmtree(place, ignore_errors=True)
+    """Remove what is kept of a capture; nothing where the folder is none."""
+    with contextlib.suppress(OSError, InputError):
+        shutil.rmtree(_place(folder), ignore_errors=True)
 
 
 @contextlib.contextmanager
 def making(folder: Path) -> Iterator[Path]:
-    """The path of a database to fill, kept when all went well; what other rules made, or is damaged, goes.
+    """The path of a database to fill, kept when all went well. What has not been used for long makes room.
 
     Where another process was first, its file stays. Raises `OSError` where nothing can be written.
     """
     place = _place(folder)
-    with temporary_folder(f".{PREFIX}.", folder) as building:
+    with temporary_folder(".making-", place.parent) as building:
         yield building / f"{CATALOG}.duckdb"
         integrity.seal(building)
         if integrity.sealed(place) is None:
             shutil.rmtree(place, ignore_errors=True)
         building.rename(place)
-    for stale in folder.glob(f"{PREFIX}-*"):
-        if stale != place:
-            shutil.rmtree(stale)
+    _make_room(place)
 
 
 def _place(folder: Path) -> Path:
-    return folder / f"{PREFIX}-{_rules()}"
+    """Where the database of a capture lies. Raises `OSError` without a cache, `InputError` where it is no capture."""
+    parent = own_folder(user_cache() / "materialized")
+    key = hashlib.sha256(f"{_rules()} {recorded.identity(folder)}".encode())
+    return parent / key.hexdigest()[:32]
+
+
+def _make_room(newest: Path) -> None:
+    """Remove what has not been used for long, and what is too much; `newest` stays."""
+    n_bytes = 0
+    for place in sorted(newest.parent.glob("[!.]*"), key=lambda place: (place == newest, _used(place)), reverse=True):
+        with contextlib.suppress(OSError):
+            n_bytes += sum(file.lstat().st_size for file in place.iterdir())
+        is_old = time.time() - _used(place) > DAYS * _DAY_SECONDS
+        if place != newest and (is_old or n_bytes > BYTES):
+            shutil.rmtree(place, ignore_errors=True)
+
+
+def _used(place: Path) -> float:
+    """When a database was last attached; long ago where it is gone already."""
+    try:
+        return place.lstat().st_mtime
+    except OSError:
+        return 0.0
 
 
 @cache

@@ -1,6 +1,7 @@
 """Opens a capture folder as a DuckDB connection with the public views.
 
-The one law: opening never changes what was recorded; a locked connection sees the files of the capture and no others.
+Invariant: opening never changes what was recorded, and runs nothing that a capture brings along: views are those of
+`queries/views`, over tables that were checked (`recorded.py`), on a connection that was confined before (`confine.py`).
 """
 
 from __future__ import annotations
@@ -16,9 +17,8 @@ import duckdb
 
 from traceview.classify import facts
 from traceview.errors import InputError
-from traceview.paths import content, literal
-from traceview.store import materialized
-from traceview.tables import TABLES
+from traceview.paths import content
+from traceview.store import confine, materialized, recorded
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -124,7 +124,7 @@ KEPT = HELD | frozenset(
         "windows",
     )
 )
-"""Views that are kept beside a capture, because working them out takes longer than reading them."""
+"""Views that are kept of a capture, because working them out takes longer than reading them."""
 
 _COMMENT = re.compile(r"--[^\n]*")
 _SOURCE = re.compile(r"(?i)\b(?:FROM|JOIN)\s+([a-z_]+(?:\.[a-z_]+)?)\b")
@@ -139,67 +139,77 @@ ATTRIBUTED = (
 )
 """What `attribution` makes and views join."""
 
-OFFLINE: dict[str, str | bool | int | float | list[str]] = {
-    "autoinstall_known_extensions": False,
-    "autoload_known_extensions": False,
-}
-"""Settings of every connection: machines are offline, so an extension is never fetched."""
 
+def connect(folder: Path, asked: str | None = None, options: Options | None = None) -> duckdb.DuckDBPyConnection:
+    """A confined connection with the capture's tables as `raw.*` and the public views, in a database in memory.
 
-def connect(folder: Path, asked: str | None = None) -> duckdb.DuckDBPyConnection:
-    """A connection to an in-memory database with the capture's tables as `raw.*` and the public views.
-
-    `asked`: the text of the queries to come; then only what they rest on is made, which is sooner.
-    Raises `InputError` when the folder is no capture or one of its files is damaged.
+    `asked`: the text of the queries to come; then only what they rest on is made, which is sooner. Of the `options`
+    threads and memory count: they cannot be set any more. Raises `InputError` when the folder is not a capture, or one
+    of its files is damaged.
     """
-    connection = duckdb.connect(":memory:", config=OFFLINE)
-    given = KEPT if materialized.attach(connection, folder) else frozenset[str]()
-    wanted = list(VIEWS) if asked is None else resting_on(asked, given)
-    made = [view for view in wanted if view not in given]
-    with _damage(folder):
-        if given:
-            sources = None if asked is None else _sources(asked).union(*(_sources(_view(view)) for view in made))
-            _read_raw(connection, folder, sources)
-            _read_kept(connection, [view for view in wanted if view in given], sources)
-        else:
-            _read_raw(connection, folder)
-            _attribute(connection)
-    _make(connection, made, HELD if not given and _is_small(connection) else ())
+    found = materialized.find(folder)
+    connection = _confined(folder, options, materialized.readable(found) if found else ())
+    try:
+        given = KEPT if found and materialized.attach(connection, found) else frozenset[str]()
+        wanted = list(VIEWS) if asked is None else resting_on(asked, given)
+        made = [view for view in wanted if view not in given]
+        with _damage(folder):
+            if given:
+                sources = None if asked is None else _sources(asked).union(*(_sources(_view(view)) for view in made))
+                recorded.bind(connection, folder, sources)
+                _read_kept(connection, [view for view in wanted if view in given], sources)
+            else:
+                recorded.check(connection, folder)
+                recorded.bind(connection, folder)
+                _attribute(connection)
+            _make(connection, made, HELD if not given and _is_small(connection) else ())
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
 def keep(folder: Path, options: Options | None = None) -> None:
-    """Keep what the rules say about a capture beside its tables, so that it is worked out once.
+    """Keep what the rules say about a capture in this user's cache, so that it is worked out once.
 
     Nothing is kept where nothing can be written, or where the capture is damaged: opening it says so.
     """
-    if materialized.is_there(folder):
+    if materialized.find(folder):
         return
-    from traceview.ingest.memory import Sparing
-
     with (
         contextlib.suppress(OSError, InputError),
         materialized.making(folder) as file,
         _damage(folder),
-        contextlib.closing(duckdb.connect(str(file), config=OFFLINE)) as connection,
+        contextlib.closing(_confined(folder, options, database=file)) as connection,
     ):
-        if options and options.threads:
-            connection.execute("SET threads = $1", [options.threads])
-        if options and options.memory_bytes:
-            connection.execute("SET memory_limit = $1", [f"{max(1, options.memory_bytes // 1_000_000)}MB"])
-        _read_raw(connection, folder)
-        views = resting_on(" ".join(f"FROM {view}" for view in KEPT))
-        if _is_small(connection):
-            _make_at_once(connection, views, KEPT)
-        else:
-            with Sparing(connection, KEEP_BYTES) as attempt:
-                attempt(partial(_all_or_nothing, connection, _attribute))
-                for view in views:
-                    attempt(partial(_make, connection, [view], KEPT))
-        for view in views:
-            if view not in KEPT:
-                connection.execute(f"DROP VIEW {view}")
-        connection.execute("DROP SCHEMA raw CASCADE")
+        recorded.check(connection, folder)
+        recorded.bind(connection, folder)
+        _fill(connection)
+
+
+def _confined(
+    folder: Path, options: Options | None, more: Iterable[Path] = (), database: Path | None = None
+) -> duckdb.DuckDBPyConnection:
+    files = (path for paths in recorded.files(folder).values() for path in paths)
+    return confine.connect([*files, *more], options, database)
+
+
+def _fill(connection: duckdb.DuckDBPyConnection) -> None:
+    """Leave what is kept of a capture in the database as tables, and nothing else."""
+    from traceview.ingest.memory import Sparing
+
+    views = resting_on(" ".join(f"FROM {view}" for view in KEPT))
+    if _is_small(connection):
+        _make_at_once(connection, views, KEPT)
+    else:
+        with Sparing(connection, KEEP_BYTES) as attempt:
+            attempt(partial(_all_or_nothing, connection, _attribute))
+            for view in views:
+                attempt(partial(_make, connection, [view], KEPT))
+    for view in views:
+        if view not in KEPT:
+            connection.execute(f"DROP VIEW {view}")
+    connection.execute("DROP SCHEMA raw CASCADE")
 
 
 def resting_on(text: str, given: Collection[str] = ()) -> list[str]:
@@ -228,7 +238,7 @@ def _damage(folder: Path) -> Iterator[None]:
             f"not enough memory or disk for {folder} ({str(error).splitlines()[0]}); see --memory."
         ) from error
     except duckdb.Error as error:
-        raise InputError(f"{folder} is damaged ({str(error).splitlines()[0]}); convert it again.") from error
+        raise recorded.damage(folder, str(error).splitlines()[0]) from error
 
 
 def _sources(text: str) -> set[str]:
@@ -237,22 +247,6 @@ def _sources(text: str) -> set[str]:
 
 def _view(name: str) -> str:
     return (content("queries") / "views" / f"{name}.sql").read_text(encoding="utf-8")
-
-
-def _read_raw(connection: duckdb.DuckDBPyConnection, folder: Path, sources: Collection[str] | None = None) -> None:
-    """The recorded tables, all or those among `sources`. Raises `InputError` when the folder is no capture."""
-    ranks = sorted(path for path in folder.glob("rank-*") if path.is_dir())
-    if not ranks:
-        raise InputError(f"{folder} is no capture: it has no rank-* folder.")
-    files = {table.name: [rank / f"{table.name}.parquet" for rank in ranks] for table in TABLES}
-    # A variable, because a view cannot be prepared; SQL is never put together from a path.
-    variable = {name: [literal(path) for path in paths] for name, paths in files.items()}
-    connection.execute("SET VARIABLE raw = $1", [variable])
-    connection.execute("SET VARIABLE raw_files = $1", [[str(path) for paths in files.values() for path in paths]])
-    connection.execute("CREATE SCHEMA raw")
-    for name in files:
-        if sources is None or f"raw.{name}" in sources:
-            connection.execute(f"CREATE VIEW raw.{name} AS SELECT * FROM read_parquet(getvariable('raw').{name})")
 
 
 def _read_kept(connection: duckdb.DuckDBPyConnection, views: Iterable[str], sources: Collection[str] | None) -> None:
@@ -324,18 +318,3 @@ def _is_small(connection: duckdb.DuckDBPyConnection) -> bool:
         for table in ("kernels", "memcpys", "primitives", "ops")
     ]
     return bool(sum(counts) <= SMALL_ROWS)
-
-
-def lock(connection: duckdb.DuckDBPyConnection, spill: Path | None = None) -> None:
-    """Leave the connection able to read the capture's own files and to touch nothing else of the machine.
-
-    `spill`: an empty folder for what does not fit memory, which queries can read too; none when left out.
-    """
-    files = connection.execute("SELECT getvariable('raw_files')").fetchall()[0][0]
-    # By default a locked connection may still touch a spill folder in the current one.
-    connection.execute("SET temp_directory = $1", [str(spill) if spill else ""])
-    # A file with a bracket in its path is asked for by a pattern that means only itself, and has to be allowed as both.
-    connection.execute("SET allowed_paths = $1", [[*files, *(literal(Path(file)) for file in files)]])
-    connection.execute("SET python_enable_replacements = false")
-    connection.execute("SET enable_external_access = false")
-    connection.execute("SET lock_configuration = true")

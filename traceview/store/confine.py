@@ -1,0 +1,80 @@
+"""The connections through which captures are read: able to read a capture's own files, and nothing else of the machine.
+
+Invariant: a connection is confined before anything of a capture is bound. It reads the files that it was made for,
+writes to a spill folder of its own, loads no extension and takes no settings any more: no profile or log is written.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import itertools
+import os
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from traceview.ingest.options import Options
+from traceview.paths import literal, temporary_folder
+
+OFFLINE: dict[str, Any] = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+}
+"""Settings of every connection: machines are offline, so an extension is never fetched."""
+
+_NUMBERS = itertools.count()
+
+
+def connect(
+    readable: Iterable[Path] = (), options: Options | None = None, database: Path | None = None
+) -> duckdb.DuckDBPyConnection:
+    """A confined connection to a database in memory, or to a new `database` of ours.
+
+    `readable`: the files that it may read. Of the `options` threads and memory count. What does not fit memory is
+    spilled beside the database, else among temporary files. In a database of ours the memory limit stays open, for work
+    that is tried with little first.
+    """
+    config = {**OFFLINE, "python_enable_replacements": False}
+    config["temp_directory"] = str(database.with_suffix(".spill")) if database else _spill()
+    if options and options.threads:
+        config["threads"] = options.threads
+    if options and options.memory_bytes:
+        config["memory_limit"] = f"{max(1, options.memory_bytes // 1_000_000)}MB"
+    connection = duckdb.connect(str(database or ":memory:"), config=config)
+    # A file with a bracket in its path is asked for by a pattern that means only itself, and has to be allowed as both.
+    allowed = [name for path in readable for name in {str(path), literal(path)}]
+    connection.execute("SET allowed_paths = $1", [allowed])
+    connection.execute("SET enable_external_access = false")
+    if database:
+        connection.execute("SET allowed_configs = ['memory_limit']")
+    connection.execute("SET lock_configuration = true")
+    return connection
+
+
+def _spill() -> str:
+    """A folder that DuckDB makes when it first spills and removes with the connection; empty where there can be none.
+
+    Each connection has its own, because it can also read there.
+    """
+    try:
+        return str(_spills(os.getpid()) / str(next(_NUMBERS)))
+    except OSError:
+        return ""
+
+
+@cache
+def _spills(_process: int) -> Path:
+    """The folder of this process for them, gone with it; after kill -9 the next process removes it."""
+    stack = contextlib.ExitStack()
+    atexit.register(_leave, os.getpid(), stack)
+    return stack.enter_context(temporary_folder("traceview-spill-"))
+
+
+def _leave(process: int, stack: contextlib.ExitStack) -> None:
+    # A process that was forked off has the stack too, and the folder is not its own.
+    if os.getpid() == process:
+        stack.close()

@@ -1,0 +1,111 @@
+"""The recorded tables of a capture: regular files of its own with exactly the columns of `tables.py`.
+
+Invariant: nothing outside the folder is read, whatever is linked or named in it; a capture that another program changed
+is said to be damaged before a query meets it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import stat
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+
+import duckdb
+
+from traceview.errors import InputError
+from traceview.paths import literal
+from traceview.store.integrity import is_plain
+from traceview.tables import TABLES, Table
+
+RANK = ("rank", "INTEGER")
+"""The column before those of the table."""
+
+
+def ranks(folder: Path) -> list[Path]:
+    """The folders of the processes of a capture; links are none."""
+    return sorted(path for path in folder.glob("rank-*") if stat.S_ISDIR(path.lstat().st_mode))
+
+
+def files(folder: Path) -> dict[str, list[Path]]:
+    """The files of each table, with absolute paths.
+
+    Raises `InputError` when the folder is no capture, or one of its files is absent or no regular file.
+    """
+    places = ranks(folder.absolute())
+    if not places:
+        raise InputError(f"{folder} is not a capture: it has no rank-* folder.")
+    found = {table.name: [place / f"{table.name}.parquet" for place in places] for table in TABLES}
+    for path in (path for paths in found.values() for path in paths):
+        if not is_plain(path):
+            name = path.relative_to(folder.absolute())
+            what = "is missing" if not path.exists() and not path.is_symlink() else "is not a regular file"
+            raise damage(folder, f"{name} {what}")
+    return found
+
+
+def damage(folder: Path, what: str) -> InputError:
+    """The sentence for a capture that is not as traceview wrote it."""
+    return InputError(f"{folder} is damaged ({what}); convert its trace again.")
+
+
+def identity(folder: Path) -> str:
+    """A hash that changes with any of a capture's files, without reading them. Raises as `files` does.
+
+    It is of what the file system says (inode, size, times of change), which nobody can set at will, and not of sums
+    that the capture brings along.
+    """
+    found = hashlib.sha256()
+    for path in (path for paths in files(folder).values() for path in paths):
+        status = path.lstat()
+        told = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        found.update(repr((f"{path.parent.name}/{path.name}", *told)).encode())
+    return found.hexdigest()
+
+
+def check(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
+    """Raise `InputError` for a file whose columns are not exactly those of its table, by name, type and order."""
+    for table in TABLES:
+        paths = files(folder)[table.name]
+        query = "SELECT file_name, name, duckdb_type, num_children FROM parquet_schema($1)"
+        seen: dict[str, list[tuple[str, str, int | None]]] = {}
+        for file, *element in connection.execute(query, [[literal(path) for path in paths]]).fetchall():
+            seen.setdefault(file, []).append(tuple(element))
+        for path in paths:
+            _compare(folder, path, table, list(_columns(seen.get(str(path), ()))))
+
+
+def _columns(elements: Sequence[tuple[str, str, int | None]]) -> Iterator[tuple[str, str]]:
+    """Name and type of the columns of a Parquet schema: the parts of a column stand behind it, the root before all."""
+    n_parts = 0
+    for name, type_, n_children in elements[1:]:
+        if n_parts:
+            n_parts -= 1
+        else:
+            yield name, type_
+        n_parts += n_children or 0
+
+
+def _compare(folder: Path, path: Path, table: Table, found: Collection[tuple[str, str]]) -> None:
+    wanted = [RANK, *((column.name, column.sql_type) for column in table.columns)]
+    if list(found) == wanted:
+        return
+    types = dict(found)
+    name = f"{path.parent.name}/{path.name}"
+    for column, type_ in wanted:
+        if column not in types:
+            raise damage(folder, f"{name} has no column {column}")
+        if types[column] != type_:
+            raise damage(folder, f"{name} has a column {column} that is not {type_}")
+    raise damage(folder, f"{name} has columns that traceview does not write")
+
+
+def bind(connection: duckdb.DuckDBPyConnection, folder: Path, names: Collection[str] | None = None) -> None:
+    """The recorded tables as the views `raw.*`, all or those among `names`. Raises as `files` does."""
+    # A variable, because a view cannot be prepared; SQL is never put together from a path.
+    variable = {name: [literal(path) for path in paths] for name, paths in files(folder).items()}
+    connection.execute("SET VARIABLE raw = $1", [variable])
+    connection.execute("CREATE SCHEMA raw")
+    for name in variable:
+        if names is None or f"raw.{name}" in names:
+            connection.execute(f"CREATE VIEW raw.{name} AS SELECT * FROM read_parquet(getvariable('raw').{name})")
