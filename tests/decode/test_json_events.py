@@ -35,9 +35,10 @@ def read(data: bytes, block: int = 7) -> tuple[list[dict[str, Any]], EventSplitt
                 value = None
             rows[row] = value if isinstance(value, dict) and "ph" in value else None
         settled = splitter.settle([row for row, value in rows.items() if value is None])
-        found += [value for row, value in rows.items() if row not in settled.drop]
+        dropped = set(settled.drop["row"].to_pylist())
+        found += [value for row, value in rows.items() if row not in dropped]
         found += [json.loads(event) for event in settled.events]
-        bad += settled.bad
+        bad += settled.bad + settled.too_long
     return found, splitter, bad
 
 

@@ -26,13 +26,20 @@ def test_lines_are_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, batch_
     assert lines(tmp_path / "log", data + b"\n")[1] is None
 
 
-def test_a_line_without_end_comes_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("n_long", [60, 1000])
+def test_a_line_that_is_too_long_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n_long: int) -> None:
     monkeypatch.setattr(text_lines, "BATCH_BYTES", 100)
     monkeypatch.setattr(text_lines, "MAX_LINE_BYTES", 50)
     monkeypatch.setattr("traceview.decode.files.READ_BYTES", 30)
-    found, unended = lines(tmp_path / "log", b"x" * 1000)
-    assert "".join(found) == "x" * 1000 and max(map(len, found)) <= 120
-    assert unended is not None
+    path = tmp_path / "log"
+    for before, after in (("", ""), ("a\n", "b\nc\n"), ("a\n" * 90, "b\n" * 90)):
+        text = f"{before}{'x' * n_long}\n{after}"
+        path.write_text(text)
+        found = Lines(Stream(path))
+        assert [line for batch in found for line in batch.to_pylist()] == (before + after).splitlines()
+        problems: list[object] = []
+        found.report(lambda kind, n=1, problems=problems, **_: problems.append((kind, n)))
+        assert problems == [("line of more than 1 MiB, left out", 1)]
 
 
 def test_bytes_that_are_no_text(tmp_path: Path) -> None:

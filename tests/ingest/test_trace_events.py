@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from traceview import store
+from traceview.decode import json_events
 from traceview.store import views
 
 
@@ -84,3 +85,40 @@ def test_a_file_without_its_end(tmp_path: Path, end: str) -> None:
     ]
     cut = connection.execute("SELECT count(*) FROM quality WHERE kind LIKE '%cut off%'").fetchall()[0][0]
     assert cut == (end != "]")
+
+
+LONG = {
+    "name": '"name": "' + "x" * 9000 + '"',
+    "name of braces": '"name": "' + r"\\\"}, {" * 900 + '"',
+    "list": '"args": {"x": [' + "1, " * 3000 + "1]}",
+    "objects": '"args": {"x": [' + '{"a": 1}, ' * 900 + "{}]}",
+    "events": '"args": {"x": [' + '{"ph": "X", "cat": "kernel"}, ' * 300 + "{}]}",
+    "deep": '"args": ' + "[" * 9000 + "]" * 9000,
+    "never closed": '"args": ' + "[" * 9000,
+    "number": '"dur": ' + "9" * 9000,
+    "text without end": '"name": "' + "x" * 9000,
+    "quotes": '"name": "' + 'x "q" ' * 2000 + '"',
+}
+
+
+@pytest.mark.parametrize("place", [0, 20, 39])
+@pytest.mark.parametrize("layout", ["[%s]", '{"schemaVersion": 1, "traceEvents": [%s], "baseTimeNanoseconds": 5}'])
+@pytest.mark.parametrize("what", LONG)
+def test_an_event_that_is_too_long_costs_only_itself(
+    what: str, layout: str, place: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, size in (("MAX_EVENT_BYTES", 3000), ("CHUNK_BYTES", 4000), ("MAX_CHUNK_BYTES", 4000)):
+        monkeypatch.setattr(json_events, name, size)
+    monkeypatch.setattr("traceview.decode.files.READ_BYTES", 1000)
+    events = [json.dumps(event("X", n, f"k{n}", dur=1, cat="kernel")) for n in range(40)]
+    events[place] = '{"ph": "X", "cat": "kernel", "ts": 1, "dur": 1, ' + LONG[what] + "}"
+    path = tmp_path / "trace.json"
+    path.write_text(layout % ", ".join(events))
+    store.convert([path], tmp_path / "out")
+    connection = views.connect(tmp_path / "out")
+    assert connection.execute("SELECT count(*) FROM kernels").fetchall() == [(39,)]
+    counts = "n_events, n_kept, n_dropped, list_sum(list_transform(problems, lambda p: p.n)) AS n"
+    (n_events, n_kept, n_dropped, n), = connection.execute(f"SELECT {counts} FROM raw.captures").fetchall()  # fmt: skip
+    assert (n_events, n_kept, n_dropped) == (40, 39, 1)
+    # Where the last event does not end, nor is it seen where the array does.
+    assert n == 1 + (place == 39 and what in ("text without end", "never closed", "quotes"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import mmap
+import re
 import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -22,11 +23,14 @@ from traceview.errors import InputError
 from traceview.paths import temporary_folder
 
 T = TypeVar("T")
+_JSON_STARTS = re.compile(rb"(?:\xef\xbb\xbf)?\s*[\[{]")
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _GZIP_ERRORS: Any = (isal_zlib.error, zlib.error)
 PEEK_BYTES = 256 * 1024
 READ_BYTES = 1 << 20
+LOOK_BYTES = 256 << 20
+"""How far into a JSON file its beginning is looked for behind a value that fills what is peeked at."""
 MAX_RATIO = 2000
 """Decompressed bytes per compressed byte beyond which a file is called a bomb (deflate itself cannot exceed 1032)."""
 ZSTD_BYTES = 4096
@@ -149,16 +153,36 @@ def peek(path: Path) -> Peek:
         return Peek(path, b"", None)
     try:
         stream = Stream(path)
-        head = bytearray()
-        for block in stream:
-            head += block
-            if len(head) >= PEEK_BYTES:
-                break
+        head = _head(iter(stream))
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}.") from error
     if not head:
         raise InputError(f"{path} is empty: there is nothing to read in it.")
-    return Peek(path, bytes(head[:PEEK_BYTES]), stream.compression)
+    return Peek(path, head, stream.compression)
+
+
+def _head(blocks: Iterator[bytes]) -> bytes:
+    """The first `PEEK_BYTES`; of a JSON file without the inside of a value that would fill half of them, or more."""
+    head = _first(blocks, PEEK_BYTES)
+    half = PEEK_BYTES // 2
+    if len(head) < PEEK_BYTES or b"{" in head[half:PEEK_BYTES] or not _JSON_STARTS.match(head):
+        return head[:PEEK_BYTES]
+    rest, n_seen = head[half:], len(head)
+    while (brace := rest.find(b"{")) < 0:
+        block = next(blocks, b"")
+        n_seen += len(block)
+        if not block or n_seen > LOOK_BYTES:
+            return head[:PEEK_BYTES]
+        rest = rest[-half // 2 :] + block
+    behind = rest[max(0, brace - half // 2) :]
+    return (head[:half] + behind + _first(blocks, half - len(behind)))[:PEEK_BYTES]
+
+
+def _first(blocks: Iterator[bytes], size: int) -> bytes:
+    found = bytearray()
+    while len(found) < size and (block := next(blocks, b"")):
+        found += block
+    return bytes(found)
 
 
 def files_in(path: Path) -> list[Path]:

@@ -3,7 +3,7 @@
 Works for `{"traceEvents": [...]}` with anything before and after the array, and for a bare array, in any layout. A
 split is guessed from `} , {` in column operations; the caller parses the pieces with a strict parser, and every piece
 that is no event comes back to `settle`, which finds the true boundary with a full JSON scanner. So a guess is never
-trusted.
+trusted. An event that is too long is handed on as an empty text; `settle` passes over it.
 """
 
 from __future__ import annotations
@@ -12,39 +12,48 @@ import itertools
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from traceview.decode.json_repair import mended
+from traceview.decode.json_members import DECODER, Members
+from traceview.decode.json_repair import is_strict, mended, strict_json
+from traceview.decode.json_skip import passed
 from traceview.decode.json_split import Ints, pieces, views
 
 CHUNK_BYTES = 8 << 20
 MAX_CHUNK_BYTES = 48 << 20
 """Parts grow with what has been read: few parts cost less, but a small file needs some for every processor."""
-MAX_HEAD_BYTES = 64 << 20
 MAX_EVENT_BYTES = 4 << 20
-ARRAY_START = re.compile(rb'"traceEvents"\s*:\s*\[')
 SPACE = re.compile(rb"[ \t\r\n]*")
-# Decimals stay text: a float would lose digits of a time on its way back into JSON.
-_DECODER = json.JSONDecoder(strict=False, parse_float=str)
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass
 class Settled:
     """What became of the doubtful pieces of a chunk."""
 
-    drop: set[int] = field(default_factory=set)
-    """Rows that are no events of their own."""
+    ranges: list[tuple[int, int]] = field(default_factory=list)
+    """Rows that are no events of their own, as the first of some and the one after the last."""
     events: list[bytes] = field(default_factory=list)
     """Events in strict JSON that replace them."""
     bad: list[str] = field(default_factory=list)
     """Beginnings of the pieces that could not be read."""
+    too_long: list[str] = field(default_factory=list)
+    """Beginnings of events that are longer than `MAX_EVENT_BYTES`, or nested deeper than can be read."""
     n_repaired: int = 0
     """Events among `events` that were no strict JSON in the file (quotes, control characters, NaN, bad UTF-8)."""
+
+    @property
+    def drop(self) -> pa.Table:
+        """Rows that are no events of their own, as a table of one column `row`."""
+        rows = np.concatenate([np.empty(0, np.int64), *(np.arange(first, last) for first, last in self.ranges)])
+        return pa.table({"row": pa.Array.from_buffers(pa.int64(), len(rows), [None, pa.py_buffer(rows)])})
+
+
+class TooLong(Exception):
+    """A value that does not end within the bytes that an event may have, or is nested too deep."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +72,8 @@ class Part:
     at_end: bool
     """Whether `raw` goes to the end of the file."""
     last: bool
+    goes_on: bool = False
+    """Whether its only event goes on behind `raw`."""
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -103,8 +114,17 @@ class EventSplitter:
         """Whether the end of the array was seen; if not at the end of the file, the file is cut off."""
         self.found = False
         """Whether there was an array of events at all."""
-        self.metadata: dict[str, Any] = {}
+        self._members = Members()
+
+    @property
+    def metadata(self) -> dict[str, Any]:
         """The keys beside the array, from before and after it."""
+        return self._members.found
+
+    @property
+    def unread(self) -> list[str]:
+        """Those of them whose values were too long or no JSON."""
+        return self._members.unread
 
     def __iter__(self) -> Iterator[pa.Table]:
         while (part := self.part()) is not None:
@@ -117,8 +137,11 @@ class EventSplitter:
         if self._now is None:
             if self._inside is not None:
                 self._carry, self.found = self._inside, True
-            elif not self._read_head():
-                return None
+            else:
+                events = self._members.before_events(self._blocks)
+                if events is None:
+                    return None
+                self._carry, self.found = events, True
         elif self._now.last or self.ended:
             return None
         raw, n_before = self._carry, len(self._carry)
@@ -134,17 +157,17 @@ class EventSplitter:
                 self._now = Part(raw, nowhere, nowhere, raw, n_before, raw[closing + 1 :], at_end, True)
             else:
                 self._now = self._split(raw, n_before, at_end)
+            if not len(self._now) and not at_end and len(raw) - closing > MAX_EVENT_BYTES:
+                here = np.array([closing], np.int64)
+                self._now = replace(self._now, starts=here, ends=here, carry=b"", goes_on=True)
             self._carry = self._now.carry
             if len(self._now) or self._now.last:
-                return self._now
-            if len(raw) > MAX_HEAD_BYTES:
-                self.ended = True
                 return self._now
 
     def finish(self) -> None:
         """Read what stands behind the array, when every part has been settled."""
-        if self._inside is None:
-            self._read_tail()
+        if self._inside is None and self.ended:
+            self._members.behind_events(self._carry, self._blocks)
 
     @property
     def rewrites(self) -> bool:
@@ -193,42 +216,30 @@ class EventSplitter:
         if not len(starts):
             return Part(text, starts, ends, raw, n_before, b"" if last else raw, at_end, last)
         carry = b"" if last else text[int(ends[-1]) :].lstrip(b", \t\r\n")
+        ends = np.where(ends - starts > MAX_EVENT_BYTES, starts, ends)
         return Part(text, starts, ends, raw, n_before, carry, at_end, last)
 
-    def settle(self, doubtful: list[int]) -> Settled:
+    def settle(self, doubtful: Ints | Sequence[int]) -> Settled:
         """Find the true events behind pieces that a strict parser refused or that are no events."""
         out = Settled()
-        done = 0
-        for row in sorted(doubtful):
-            start = int(self._starts[row])
-            if start < done:
-                continue
-            done = self._settle_from(row, start, out)
-            if self.ended:
-                break
+        rows = np.sort(np.asarray(doubtful, np.int64))
+        starts = self._starts[rows]
+        at = 0
+        while at < len(rows) and not self.ended:
+            done = self._settle_from(int(rows[at]), int(starts[at]), out)
+            at = max(at + 1, int(np.searchsorted(starts, done)))
         return out
 
     def _settle_from(self, row: int, start: int, out: Settled) -> int:
         """Read events one by one from `start` until a known boundary; returns where that is."""
         while True:
-            decoded = self._decode(start)
-            if decoded is None or not self._is_boundary(decoded[1]):
-                decoded = self._mend(start) or decoded
-            if decoded is None:
+            try:
+                taken = self._take(start, out)
+            except TooLong:
+                taken = self._pass_over(start, out.too_long, out)
+            if taken is None:
                 return self._give_up(row, start, out)
-            event, end = decoded
-            self._drop(start, end, out)
-            is_event = isinstance(event, dict) and (
-                event.get("ph") is not None or (self._inside is not None and bool(event))
-            )
-            if is_event:
-                raw = self._text[start:end]
-                strict = _is_strict(raw)
-                out.events.append(raw if strict else _strict(event))
-                out.n_repaired += not strict
-            elif event != {}:
-                # Writers that put a comma behind every event end with an empty one.
-                out.bad.append(_excerpt(self._text, start))
+            end, is_event = taken
             after = _skip(self._text, end)
             follows = self._text[after : after + 1]
             if follows == b",":
@@ -241,28 +252,68 @@ class EventSplitter:
             else:
                 # After a piece that could not be read, a `]` may be one inside that piece.
                 if follows == b"]" and (is_event or not self._gave_up):
-                    self.ended = True
-                    self._carry = self._text[after + 1 :]
-                    self._drop(after, len(self._text), out)
+                    return self._end_array(after, out)
                 return after
 
+    def _take(self, start: int, out: Settled) -> tuple[int, bool] | None:
+        """Read the event at `start`; returns its end and whether it is one, or None for what is no JSON."""
+        decoded = self._decode(start)
+        if decoded is None or not self._is_boundary(decoded[1]):
+            decoded = self._mend(start) or decoded
+        if decoded is None:
+            return None
+        event, end = decoded
+        self._drop(start, end, out)
+        is_event = isinstance(event, dict) and (
+            event.get("ph") is not None or (self._inside is not None and bool(event))
+        )
+        if is_event:
+            raw = self._text[start:end]
+            strict = is_strict(raw)
+            out.events.append(raw if strict else strict_json(event))
+            out.n_repaired += not strict
+        elif event != {}:
+            # Writers that put a comma behind every event end with an empty one.
+            out.bad.append(_excerpt(self._text, start))
+        return end, is_event
+
     def _decode(self, start: int) -> tuple[Any, int] | None:
-        """The JSON value at `start` and the byte after it; None when there is none."""
-        for size in (64 << 10, MAX_EVENT_BYTES):
+        """The JSON value at `start` and the byte after it; None when there is none. Raises `TooLong`."""
+        for size in (min(64 << 10, MAX_EVENT_BYTES), MAX_EVENT_BYTES):
             # latin-1 makes one character of every byte, so positions stay byte positions.
             window = self._text[start : start + size].decode("latin-1")
             try:
-                _, length = _DECODER.raw_decode(window)
+                _, length = DECODER.raw_decode(window)
             except json.JSONDecodeError as error:
                 # A window that is too small fails at its end, or in a text that has none.
                 if not error.msg.startswith("Unterminated") and error.pos < len(window) - 100:
-                    break
-                continue
+                    return None
             except (ValueError, RecursionError):
-                break
-            raw = self._text[start : start + length].decode("utf-8", "replace")
-            return _DECODER.raw_decode(raw)[0], start + length
+                # A number of thousands of digits, or deep nesting.
+                raise TooLong from None
+            else:
+                raw = self._text[start : start + length].decode("utf-8", "replace")
+                return DECODER.raw_decode(raw)[0], start + length
+        if len(window) == MAX_EVENT_BYTES:
+            raise TooLong
         return None
+
+    def _pass_over(self, start: int, account: list[str], out: Settled) -> tuple[int, bool]:
+        """Leave out the value at `start`, wherever it ends; returns its end and whether that is surely one."""
+        account.append(_excerpt(self._text, start))
+        over = passed(self._text, start, self._blocks)
+        end = len(self._text) if over.end is None else over.end
+        self._drop(start, end, out)
+        if over.end is None:
+            self._carry = over.rest
+        return end, over.is_whole and over.end is not None
+
+    def _end_array(self, closing: int, out: Settled) -> int:
+        """Everything from the closing bracket on is no event."""
+        self.ended = True
+        self._carry = self._text[closing + 1 :]
+        self._drop(closing, len(self._text), out)
+        return closing
 
     def _is_boundary(self, position: int) -> bool:
         after = _skip(self._text, position)
@@ -276,7 +327,7 @@ class EventSplitter:
         if found is None:
             return None
         try:
-            return _DECODER.decode(found[0].decode("utf-8", "replace")), start + found[1]
+            return DECODER.decode(found[0].decode("utf-8", "replace")), start + found[1]
         except (ValueError, RecursionError):
             return None
 
@@ -288,6 +339,8 @@ class EventSplitter:
             self._drop(start, len(self._text), out)
             self._carry = self._text[start:]
             return len(self._text)
+        if self._current().goes_on:
+            return self._pass_over(start, out.bad, out)[0]
         stop = int(self._starts[row + 1]) if row + 1 < len(self._starts) else len(self._text)
         self._drop(start, stop, out)
         self._gave_up = True
@@ -296,7 +349,7 @@ class EventSplitter:
 
     def _drop(self, start: int, end: int, out: Settled) -> None:
         first, last = np.searchsorted(self._starts, [start, end])
-        out.drop.update(range(int(first), int(last)))
+        out.ranges.append((int(first), int(last)))
 
     @staticmethod
     def _whole_objects(text: bytes, rewrite: Callable[[bytes], bytes]) -> bytes:
@@ -313,68 +366,6 @@ class EventSplitter:
             if total >= size:
                 break
         return b"".join(parts)
-
-    def _read_head(self) -> bool:
-        head = b""
-        while True:
-            more = self._more(1 << 20)
-            head += more
-            text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
-            if text.startswith(b"["):
-                self._carry, self.found = text[1:], True
-                return True
-            match = ARRAY_START.search(head)
-            if match:
-                self._carry, self.found = head[match.end() :], True
-                self._add_metadata(head[: match.start()] + b'"":0}')
-                return True
-            if not more or len(head) > MAX_HEAD_BYTES:
-                self._add_metadata(head)
-                return False
-
-    def _read_tail(self) -> None:
-        if not self.ended:
-            return
-        tail = self._carry + self._more(MAX_HEAD_BYTES)
-        text = tail.lstrip(b", \t\r\n")
-        if text.startswith(b'"'):
-            self._add_metadata(b"{" + text)
-
-    def _add_metadata(self, text: bytes) -> None:
-        try:
-            found = _DECODER.raw_decode(text.decode("utf-8", "replace").strip())[0]
-        except (ValueError, RecursionError):
-            return
-        if isinstance(found, dict):
-            found.pop("", None)
-            self.metadata.update(found)
-
-
-def _is_strict(raw: bytes) -> bool:
-    try:
-        # Of bytes, `loads` would take what is no UTF-8.
-        event = json.loads(raw.decode(), parse_constant=_refuse)
-    except (ValueError, RecursionError):
-        return False
-    # Python reads an escaped half of a surrogate pair, other parsers do not.
-    return b"\\u" not in raw or not _LONE_SURROGATE.search(json.dumps(event, ensure_ascii=False))
-
-
-def _strict(event: Any) -> bytes:
-    """An event as JSON that every parser reads."""
-    return _LONE_SURROGATE.sub("\ufffd", json.dumps(event, ensure_ascii=False)).encode()
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON")
-
-
-def has_phase(raw: bytes) -> bool:
-    """Whether a text is one event in strict JSON."""
-    if not _is_strict(raw):
-        return False
-    event = json.loads(raw)
-    return isinstance(event, dict) and isinstance(event.get("ph"), str)
 
 
 def lines_table(events: Sequence[bytes], rows: Sequence[int]) -> pa.Table:

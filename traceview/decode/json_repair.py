@@ -1,4 +1,4 @@
-"""Mends one JSON object whose texts hold quotes or backslashes that nobody escaped, as some profilers write them.
+"""Makes strict JSON of an object whose texts hold quotes or backslashes that nobody escaped, as some profilers write.
 
 `{"name": "foo "bar" baz", "ts": 1}` reads as the name `foo "bar" baz`. The one law: a quote ends a text only where
 what follows is what follows a text in JSON; the caller parses the result strictly, so a wrong guess is no event.
@@ -6,7 +6,9 @@ what follows is what follows a text in JSON; the caller parses the result strict
 
 from __future__ import annotations
 
+import json
 import re
+from typing import Any
 
 _TOKEN = re.compile(rb'["{}\[\]]')
 _QUOTE = re.compile(rb'\\.|"', re.DOTALL)
@@ -14,6 +16,7 @@ _KEY_ENDS = re.compile(rb"\s*:")
 _CLOSED = rb"[}\]]\s*(?:[,}\]]|$)"
 _MEMBER_ENDS = re.compile(rb'\s*(?:%b|,\s*"[^"]{0,200}"\s*:)' % _CLOSED)
 _ITEM_ENDS = re.compile(rb'\s*(?:%b|,\s*["{\[\-0-9tfnNI])' % _CLOSED)
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _ESCAPE = re.compile(rb'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|\\|"')
 
 
@@ -61,3 +64,31 @@ def _text_end(text: bytes, at: int, ending: re.Pattern[bytes]) -> int | None:
 def _escaped(match: re.Match[bytes]) -> bytes:
     found = match.group()
     return found if len(found) > 1 else b"\\" + found
+
+
+def is_strict(raw: bytes) -> bool:
+    """Whether every parser reads a text as JSON."""
+    try:
+        # Of bytes, `loads` would take what is no UTF-8.
+        event = json.loads(raw.decode(), parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return False
+    # Python reads an escaped half of a surrogate pair, other parsers do not.
+    return b"\\u" not in raw or not _LONE_SURROGATE.search(json.dumps(event, ensure_ascii=False))
+
+
+def strict_json(event: Any) -> bytes:
+    """An event as JSON that every parser reads."""
+    return _LONE_SURROGATE.sub("\ufffd", json.dumps(event, ensure_ascii=False)).encode()
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def has_phase(raw: bytes) -> bool:
+    """Whether a text is one event in strict JSON."""
+    if not is_strict(raw):
+        return False
+    event = json.loads(raw)
+    return isinstance(event, dict) and isinstance(event.get("ph"), str)

@@ -26,9 +26,9 @@ def pieces(text: bytes, last: bool) -> tuple[Ints, Ints]:
     braces = places(data, ord("{"))
     if not len(braces):
         return braces, braces
-    commas = _before(data, braces)
+    commas = before(data, braces)
     is_comma = (commas >= 0) & (data[commas] == ord(","))
-    closers = _before(data, commas[is_comma])
+    closers = before(data, commas[is_comma])
     is_close = (closers >= 0) & (data[closers] == ord("}"))
     inner = braces[is_comma][is_close]
     ends = closers[is_close] + 1
@@ -48,7 +48,7 @@ def places(data: NDArray[np.uint8], byte: int) -> Ints:
     return np.concatenate(found) if found else np.empty(0, np.int64)
 
 
-def _before(data: NDArray[np.uint8], positions: Ints) -> Ints:
+def before(data: NDArray[np.uint8], positions: Ints) -> Ints:
     """For each position the last one before it that holds no white space (at most 64 of it); -1 where there is none."""
     found = positions - 1
     open_ = np.flatnonzero(found >= 0)

@@ -19,7 +19,9 @@ import duckdb
 import pyarrow as pa
 
 from traceview.decode.files import Stream, ahead
-from traceview.decode.json_events import EventSplitter, Part, has_phase, lines_table
+from traceview.decode.json_events import EventSplitter, Part, lines_table
+from traceview.decode.json_repair import has_phase
+from traceview.ingest.derive.spans import fetch
 from traceview.ingest.fast_path import KEYS, Clock, Route, insert, on_a_clock, routed, schema
 from traceview.ingest.parallel import Crew, Unexpected
 from traceview.ingest.sink import LONG, NEGATIVE, Account, Sink
@@ -30,6 +32,9 @@ from traceview.sql import Query, load
 _LONG_TIME = re.compile(rb'"ts"\s*:\s*((?:9\d{12}|\d{14,})\.\d+)')
 SHARED = {"counters": "events/samples", "events": "events/everything_else"}
 OPENED = 'file that ends before its last events: "begin" without "end"'
+INVALID = "event that is no valid JSON"
+TOO_LONG = "event of more than 4 MiB or nested too deep, left out"
+UNREAD = "value beside the events that is no valid JSON or too long, left out"
 UNREADABLE = (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.OutOfRangeException, UnicodeDecodeError)
 """What a query raises for text that is no JSON (also where its own words of it are no text), and for large numbers."""
 FEW = 2048
@@ -94,6 +99,8 @@ def fill(stream: Stream, sink: Sink, form: Form) -> dict[str, Any]:
     filler.join_ends(sink)
     sink.connection.execute("DROP TABLE IF EXISTS event")
     sink.next_id *= form.ids
+    if splitter.unread:
+        sink.problem(UNREAD, len(splitter.unread), splitter.unread)
     if stream.damage:
         sink.problem(stream.damage)
     if splitter.found and not splitter.ended:
@@ -119,6 +126,7 @@ def _apart(filler: _Filler, sink: Sink, splitter: EventSplitter, part: Part) -> 
     if len(part) == 1 and part.last:
         settled = splitter.settle([0])
         _drop(sink, settled.bad)
+        _drop(sink, settled.too_long, TOO_LONG)
         sink.count("n_repaired", settled.n_repaired)
         sink.odd |= {number: filler.form.rewrite(event) for number, event in enumerate(settled.events, sink.next_id)}
         sink.next_id += len(settled.events)
@@ -210,18 +218,19 @@ class _Filler:
 
     def settle(self, splitter: EventSplitter, sink: Sink, n_rows: int) -> int:
         """Replace pieces that are no events by the events that are really there; returns how many were added."""
-        doubtful = self.connection.execute('SELECT "row" FROM event WHERE ph IS NULL').fetchall()
-        if not doubtful:
+        doubtful = fetch(self.connection, 'SELECT "row" FROM event WHERE ph IS NULL')["row"]
+        if not len(doubtful):
             return 0
-        settled = splitter.settle([row for (row,) in doubtful])
-        dropped = {"rows": list(settled.drop)}
-        self.connection.execute('DELETE FROM event WHERE "row" IN (SELECT unnest($rows))', dropped)
+        settled = splitter.settle(doubtful)
+        self.connection.register("dropped", settled.drop)
+        self.connection.execute('DELETE FROM event WHERE "row" IN (SELECT "row" FROM dropped)')
         if settled.events:
             events = [self.form.rewrite(event) for event in settled.events]
             self.connection.register("lines", lines_table(events, range(n_rows, n_rows + len(events))))
             self._parse("INSERT INTO event", sink.next_id)
         added = dict(enumerate(settled.events, n_rows))
         _drop(sink, settled.bad + [_beginning(added[row]) for row in self._unread() if row in added])
+        _drop(sink, settled.too_long, TOO_LONG)
         sink.count("n_repaired", settled.n_repaired)
         return len(settled.events)
 
@@ -286,10 +295,10 @@ class _Filler:
         return bool(found.fetchall()[0][0])
 
 
-def _drop(account: Account, bad: list[str]) -> None:
+def _drop(account: Account, bad: list[str], why: str = INVALID) -> None:
     """Count what could not be read."""
     if bad:
-        account.problem("event that is no valid JSON", len(bad), bad)
+        account.problem(why, len(bad), bad)
         account.count("n_events", len(bad))
         account.count("n_dropped", len(bad))
 

@@ -18,6 +18,7 @@ import pyarrow as pa
 from traceview.decode.files import Peek, Stream
 from traceview.decode.json_events import EventSplitter, lines_table
 from traceview.ingest import secrets
+from traceview.ingest.derive.spans import fetch
 from traceview.ingest.sink import Sink
 from traceview.paths import content
 
@@ -146,12 +147,12 @@ def _store(sink: Sink, name: str, splitter: EventSplitter, lines: pa.Table, pid:
 def _settle(sink: Sink, name: str, splitter: EventSplitter, n_rows: int) -> int:
     """Replace pieces that are no objects by the objects that are really there; returns how many were added."""
     connection = sink.connection
-    doubtful = connection.execute('SELECT "row" FROM record WHERE line IS NULL').fetchall()
-    if not doubtful:
+    doubtful = fetch(connection, 'SELECT "row" FROM record WHERE line IS NULL')["row"]
+    if not len(doubtful):
         return 0
-    settled = splitter.settle([row for (row,) in doubtful])
-    rows = {"rows": list(settled.drop)}
-    connection.execute('DELETE FROM record WHERE "row" IN (SELECT unnest($rows))', rows)
+    settled = splitter.settle(doubtful)
+    connection.register("dropped", settled.drop)
+    connection.execute('DELETE FROM record WHERE "row" IN (SELECT "row" FROM dropped)')
     if settled.events:
         _parse(
             sink, name, lines_table(settled.events, range(n_rows, n_rows + len(settled.events))), "INSERT INTO record"
@@ -160,10 +161,11 @@ def _settle(sink: Sink, name: str, splitter: EventSplitter, n_rows: int) -> int:
     unread = connection.execute('DELETE FROM record WHERE line IS NULL RETURNING "row"').fetchall()
     refused = [settled.events[row - n_rows][:200].decode("utf-8", "replace") for (row,) in unread if row >= n_rows]
     bad = settled.bad + refused
-    if bad:
-        sink.problem("record that is no valid JSON", len(bad), bad)
-        sink.count("n_events", len(bad))
-        sink.count("n_dropped", len(bad))
+    for why, records in (("is no valid JSON", bad), ("is longer than 4 MiB or nested too deep", settled.too_long)):
+        if records:
+            sink.problem(f"record that {why}", len(records), records)
+            sink.count("n_events", len(records))
+            sink.count("n_dropped", len(records))
     if name in RECORDS:
         sink.count("n_repaired", settled.n_repaired)
     return len(settled.events)
