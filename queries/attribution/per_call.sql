@@ -10,5 +10,6 @@ LEFT JOIN attributed.conv_op c ON c.id = o.call_id
 LEFT JOIN raw.ranges r ON r.id = p.library_id AND c.id IS NULL AND r.name ILIKE '%convolution%'
 JOIN attributed.item i ON i.kind = p.kind AND i.name IS NOT DISTINCT FROM p.name
     AND i.impl IS NOT DISTINCT FROM p.impl AND i.prop_kind IS NOT DISTINCT FROM p.prop_kind
+    AND i.part_op IS NOT DISTINCT FROM p.part_op
 WHERE coalesce(c.id, r.id) IS NOT NULL
 GROUP BY ALL

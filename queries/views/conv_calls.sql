@@ -29,8 +29,9 @@
 -- total_ns = "sum of all of these"
 WITH part AS (
     -- What an operator did outside its primitives (allocation, dispatch) goes with what ran last before it, else first
-    -- after.
-    SELECT *, coalesce(direction, last_value(direction IGNORE NULLS) OVER earlier,
+    -- after. A product without a pass has none: another part's is not its own.
+    SELECT *, coalesce(direction, if(kind = 'kernel' AND category = 'conv' AND role = 'main', 'unknown', NULL),
+        last_value(direction IGNORE NULLS) OVER earlier,
         first_value(direction IGNORE NULLS) OVER later, 'unknown') AS way
     FROM activities WHERE call_id IS NOT NULL
     WINDOW earlier AS (PARTITION BY call_id ORDER BY start_ns, id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING),

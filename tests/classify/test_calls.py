@@ -66,7 +66,7 @@ def test_marks_of_kernels_in_the_order_of_a_stream() -> None:
         "volta_sgemm_128x64_nn": "product",
         "volta_cgemm_32x32_tn": "product",
         "winogradForwardOutput4x4": "close",
-        "flip_filter": "inner",
+        "flip_filter": "open",
         "ncclKernel_AllReduce_RING_LL_Sum_float(ncclWorkElem)": "none",
     }
     assert {name: stage_mark(name) for name in marks} == marks

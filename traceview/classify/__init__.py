@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 
-from traceview.classify.context import Situation, decide, expand, tokens_by_part
+from traceview.classify.context import Situation, decide
 from traceview.classify.ops import leaf
+from traceview.classify.parts import agreed, expand, tokens_by_part
 from traceview.classify.rules import RuleSet, Verdict, library_of
 
 __all__ = [
@@ -123,8 +124,10 @@ def classify_call(op: str | None, names: tuple[str, ...]) -> tuple[Verdict, ...]
 
     A backward call is cut into its data gradient and its filter gradient first.
     """
-    around = tokens_by_part([expand(signature(name)) for name in names])
-    return tuple(decide(situation(name, op, call)) for name, call in zip(names, around, strict=True))
+    tokens = [expand(signature(name)) for name in names]
+    verdicts = [decide(situation(name, op, call)) for name, call in zip(names, tokens_by_part(tokens), strict=True)]
+    is_backward = "backward" in (op or "").lower() and classify_op(op or "").direction is None
+    return tuple(agreed(verdicts, tokens, is_backward=is_backward))
 
 
 def situation(name: str, op: str | None, call: frozenset[str]) -> Situation:

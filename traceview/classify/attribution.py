@@ -166,10 +166,10 @@ def _in_phase(verdict: Verdict, phase: str | None) -> Verdict:
     return verdict
 
 
-def _item(kind: str, name: str | None, impl: str | None, prop_kind: str | None) -> Item:
+def _item(kind: str, name: str | None, impl: str | None, prop_kind: str | None, part_op: str | None) -> Item:
     if kind == "primitive":
         return Item(name or "", True, classify_primitive(name or "", impl or "", prop_kind or ""))
-    return Item(name or "", False, classify_kernel(name or ""))
+    return Item(name or "", False, classify_kernel(name or ""), part_op)
 
 
 def _distinct(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, ...]]:

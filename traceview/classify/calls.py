@@ -24,6 +24,8 @@ class Item:
     name: str
     is_primitive: bool
     verdict: Verdict
+    op: str | None = None
+    """The operator inside the call that computes one gradient alone, as aten::cudnn_convolution_backward_weight."""
 
 
 @dataclass(frozen=True)
@@ -40,13 +42,19 @@ def classify_parts(op: str, items: Sequence[Item]) -> list[Part]:
     """One part per item. `op` is the call's outermost operator, for example aten::convolution_backward."""
     if any(item.is_primitive for item in items):
         return _of_primitives([item.verdict for item in items])
-    verdicts = classify_call(op, tuple(item.name for item in items))
-    return [_part(verdict, verdict.direction) for verdict in verdicts]
+    found: dict[int, Part] = {}
+    for inner in dict.fromkeys(item.op for item in items):
+        places = [place for place, item in enumerate(items) if item.op == inner]
+        verdicts = classify_call(inner or op, tuple(items[place].name for place in places))
+        found |= {place: _part(verdict, verdict.direction) for place, verdict in zip(places, verdicts, strict=True)}
+    return [found[place] for place in range(len(items))]
 
 
 def stage_mark(name: str) -> str:
     """What a kernel is in the order of a stream: `open`, `unroll` (im2col), `product`, `close`, `inner` or `none`."""
     verdict, tokens = classify_kernel(name), {token.partition(":")[0] for token in signature(name)}
+    if "flip_filter" in tokens:  # The first kernel of cuDNN's FFT where it flips the filter.
+        return "open"
     if verdict.category == "conv" and verdict.role == "transform":
         if "transform_out" in tokens:
             return "close"

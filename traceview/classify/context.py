@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any
 
+from traceview.classify.parts import WAYS
 from traceview.classify.rules import FOLDER, Verdict, strings, text_or_none
 
 FILE = "context.toml"
-WAYS = frozenset({"fprop", "dgrad", "wgrad", "data"})
 
 
 @dataclass(frozen=True)
@@ -136,35 +135,3 @@ def call_direction(call: frozenset[str], own: frozenset[str]) -> str | None:
         return "dgrad"
     named = {"dgrad" if token == "data" else token for token in call & WAYS}
     return named.pop() if len(named) == 1 else None
-
-
-def expand(tokens: Iterable[str]) -> frozenset[str]:
-    """Tokens with their direction as a token of its own: `fft:wgrad` becomes `fft` and `wgrad`."""
-    return frozenset(part for token in tokens for part in token.split(":"))
-
-
-def parts_of_call(tokens: Sequence[frozenset[str]]) -> list[int]:
-    """Which part of a call each kernel belongs to: one backward call runs the data and then the filter gradient.
-
-    A part ends after an output transform, at a second main kernel, and where the direction changes.
-    """
-    numbers: list[int] = []
-    part, ways, has_main, closed = 0, set[str](), False, False
-    for own in tokens:
-        way = {"dgrad" if token == "data" else token for token in own & WAYS}
-        main = "main" in own
-        if closed or (main and has_main) or (way and ways and way != ways):
-            part, ways, has_main = part + 1, set(), False
-        closed = "transform_out" in own
-        ways, has_main = ways | way, has_main or main
-        numbers.append(part)
-    return numbers
-
-
-def tokens_by_part(tokens: Sequence[frozenset[str]]) -> list[frozenset[str]]:
-    """For each kernel of an ordered call, the tokens of its part of the call."""
-    numbers = parts_of_call(tokens)
-    union: dict[int, frozenset[str]] = {}
-    for number, own in zip(numbers, tokens, strict=True):
-        union[number] = union.get(number, frozenset({"known"})) | own
-    return [union[number] for number in numbers]

@@ -1,0 +1,115 @@
+"""A call is cut into its parts, and each part has one algorithm and one pass."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from given import Given, rows
+
+from traceview.classify import classify_call, classify_op
+
+BACKWARD = "aten::convolution_backward"
+SGEMM, WGRAD = "volta_sgemm_32x32_sliced1x4_nn", "void cudnn::cnn::wgrad_alg1_engine<float, 128>(int)"
+IN, OUT = "void nchwToNhwcKernel<float>(int)", "void nhwcToNchwKernel<float>(int)"
+R2C, C2R = "void fft2d_r2c_32x32<float, false, 1u, true>(float2*)", "void fft2d_c2r_32x32<float, false>(float*)"
+GCGEMM, CGEMM = "volta_gcgemm_32x32_nt", "volta_cgemm_32x32_tn"
+GEMV = "void gemv2N_kernel<int, int, float2, float2, float2, float2, 128, 8>(Params)"
+
+
+def passes(*names: str) -> list[str | None]:
+    return [verdict.direction for verdict in classify_call(BACKWARD, names)]
+
+
+def algorithms(op: str, *names: str) -> list[str | None]:
+    return [verdict.algorithm for verdict in classify_call(op, names)]
+
+
+def test_a_product_without_a_pass_before_the_filter_gradient_is_the_data_gradient() -> None:
+    assert passes(SGEMM, WGRAD) == ["dgrad", "wgrad"]
+
+
+def test_a_product_without_a_pass_among_several_stays_without() -> None:
+    assert passes(SGEMM, SGEMM, WGRAD) == [None, None, "wgrad"]
+
+
+def test_layout_changes_and_fills_go_with_their_own_part() -> None:
+    dgrad = "sm80_xmma_dgrad_implicit_gemm_f16f16_f16f32_f32_nhwckcrs_nhwc_tilesize128x64x64"
+    wgrad = "sm80_xmma_wgrad_implicit_gemm_indexed_f16f16_f16f32_f32_nhwckcrs_nhwc_tilesize128x64x64"
+    call = (IN, IN, dgrad, OUT, IN, IN, "Memset (Device)", wgrad, OUT)
+    assert passes(*call) == ["dgrad"] * 4 + ["wgrad"] * 5
+
+
+def test_a_transpose_whose_way_is_not_told_undoes_the_one_before_the_product() -> None:
+    turn, dgrad, wgrad = "batched_transpose_32x32_half", "igemm_bwd_gtcx3_nhwc_bf16", "igemm_wrw_gtcx3_nhwc_bf16"
+    assert passes(turn, dgrad, turn, turn, wgrad, turn) == ["dgrad"] * 3 + ["wgrad"] * 3
+
+
+def test_offset_tables_go_with_the_product_after_them() -> None:
+    call = ("dgrad_engine", "computeOffsetsKernel", "ampere_scudnn_128x64_stridedB_splitK_small_nn_v1")
+    assert passes(*call) == ["dgrad", "wgrad", "wgrad"]
+
+
+@pytest.mark.parametrize(("product", "algorithm"), [(GCGEMM, "fft_tiling"), (CGEMM, "fft"), (GEMV, "fft")])
+def test_a_part_with_ffts_has_one_label(product: str, algorithm: str) -> None:
+    assert algorithms("aten::cudnn_convolution", R2C, R2C, product, product, C2R) == [algorithm] * 5
+
+
+def test_trials_of_a_search_keep_their_own_label() -> None:
+    fft = ("flip_filter", R2C, R2C, CGEMM, C2R)
+    tiling = (R2C, R2C, GCGEMM, C2R)
+    assert algorithms("aten::cudnn_convolution", *tiling, *fft, *tiling) == [
+        *["fft_tiling"] * 4,
+        *["fft"] * 5,
+        *["fft_tiling"] * 4,
+    ]
+
+
+def test_a_split_k_helper_has_its_calls_algorithm() -> None:
+    winograd = (
+        "winogradForwardData4x4",
+        "winogradForwardFilter4x4",
+        SGEMM,
+        "splitKreduce_kernel",
+        "winogradForwardOutput4x4",
+    )
+    assert algorithms("aten::cudnn_convolution", *winograd) == ["winograd_nonfused"] * 5
+    assert algorithms("aten::cudnn_convolution", SGEMM, "splitKreduce_kernel") == ["explicit_gemm"] * 2
+
+
+def test_the_operator_inside_the_call_says_the_pass(tmp_path: Path) -> None:
+    given = Given()
+    given.op("aten::cudnn_convolution_backward", 0, 40)
+    given.op("aten::cudnn_convolution_backward_input", 1, 15)
+    given.op("aten::cudnn_convolution_backward_weight", 20, 35)
+    for at in (100, 200):
+        for place, name in enumerate((R2C, CGEMM, C2R)):
+            start = at + 10 * place
+            given.kernel(name, start, start + 5, launched=(2 if at == 100 else 21) + 2 * place)
+    found = rows(given.open(tmp_path), "SELECT direction, algorithm FROM kernels ORDER BY start_ns")
+    assert found == [("dgrad", "fft")] * 3 + [("wgrad", "fft")] * 3
+
+
+def test_two_parts_of_one_backward_call_are_no_search(tmp_path: Path) -> None:
+    given = Given()
+    given.op(BACKWARD, 0, 40)
+    given.kernel(SGEMM, 100, 110, launched=2)
+    given.kernel(IN, 110, 112, launched=4)
+    given.kernel(WGRAD, 120, 140, launched=6)
+    calls = rows(
+        given.open(tmp_path), "SELECT direction, algorithm, main_ns, layout_ns FROM conv_calls ORDER BY direction"
+    )
+    assert calls == [("dgrad", "explicit_gemm", 10_000, 0), ("wgrad", "implicit_gemm", 20_000, 2_000)]
+
+
+def test_what_a_compiler_fused_behind_a_convolution_is_no_call(tmp_path: Path) -> None:
+    given = Given()
+    given.op("triton_poi_fused_convolution_relu_9", 0, 10)
+    given.kernel("triton_poi_fused_convolution_relu_9", 100, 110, launched=2)
+    given.op("triton_tem_fused_convolution_4", 20, 30)
+    given.kernel("triton_tem_fused_convolution_4", 120, 140, launched=22)
+    connection = given.open(tmp_path)
+    assert rows(connection, "SELECT op_name, algorithm FROM conv_calls") == [
+        ("triton_tem_fused_convolution_4", "implicit_gemm")
+    ]
+    assert classify_op("triton_per_fused_convolution_native_group_norm_3").category == "triton_fused"
