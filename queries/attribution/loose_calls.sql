@@ -4,12 +4,13 @@
 WITH lone AS (
     SELECT rank FROM raw.ranks WHERE rank NOT IN (SELECT rank FROM raw.ops)
 ), judged AS (
-    SELECT k.id, k.rank, k.device, k.stream, k.start_ns,
+    SELECT k.id, k.rank, k.device, coalesce(h.stream, k.stream) AS stream, k.start_ns,
         coalesce(p.category, n.category) AS category, coalesce(p.role, n.role, 'main') AS role,
         coalesce(p.direction, n.direction) AS direction,
         regexp_matches(k.name, 'c2r|Output|regular_fft_clip') AS restores
     FROM raw.kernels k
     LEFT JOIN attributed.part p ON p.id = k.id
+    LEFT JOIN attributed.home h ON h.id = k.id
     LEFT JOIN names.kernel n ON n.name IS NOT DISTINCT FROM k.name AND n.op_path IS NOT DISTINCT FROM k.op_path
         AND n.phase IS NOT DISTINCT FROM k.phase
     WHERE k.rank IN (FROM lone) AND p.call_id IS NULL

@@ -3,12 +3,12 @@
 -- product to the transform that closes it. Without an operator, neighbours tell what a plain matrix product belongs
 -- to."""
 WITH marked AS (
-    SELECT k.id, k.rank, k.device, k.stream, k.start_ns, k.name, s.mark,
+    SELECT k.id, k.rank, k.device, coalesce(h.stream, k.stream) AS stream, k.start_ns, k.name, s.mark,
         last_value(if(s.mark IN ('open', 'unroll'), s.mark, NULL) IGNORE NULLS) OVER before AS opener,
         last_value(nullif(s.mark, 'inner') IGNORE NULLS) OVER before AS latest
-    FROM raw.kernels k JOIN attributed.stage_name s ON s.name = k.name
+    FROM raw.kernels k JOIN attributed.stage_name s ON s.name = k.name LEFT JOIN attributed.home h ON h.id = k.id
     WHERE k.op_id IS NULL
-    WINDOW before AS (PARTITION BY k.rank, k.device, k.stream ORDER BY k.start_ns, k.id
+    WINDOW before AS (PARTITION BY k.rank, k.device, coalesce(h.stream, k.stream) ORDER BY k.start_ns, k.id
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
 ), numbered AS (
     SELECT *, sum(CASE

@@ -1,15 +1,18 @@
 -- title = "Winners and losers by layer"
 -- doc = """Layers and directions of which the first calls ran kernels that later calls did not, or tried several
--- algorithms in one call."""
--- cannot = """No kernel of a convolution occurs only at the start (or there are fewer than three iterations, or no
--- convolutions)."""
+-- algorithms in one call. The winner is what later calls run; where none was recorded, the trial that took least."""
+-- cannot = """No convolution tried several algorithms in one call, and no kernel of one occurs only at the start (or
+-- there are fewer than three iterations, or no convolutions)."""
 -- [params]
 -- first = { type = "BIGINT", default = 1, doc = "iterations in which a search may run" }
 -- [columns]
 -- rank = "process of the job"
 -- layer = "layer, or the filter's shape"
 -- direction = "fprop, dgrad or wgrad"
--- winner = "algorithm of the later calls"
+-- winner = "the algorithm that won"
+-- won_by = "later calls run it, or the fastest trial where no later call was recorded"
+-- winner_ns = "median time of the later calls, else of the fastest trial with its transforms and helpers"
+-- search_ns = "what the first call took longer than that"
 -- tried = "algorithms in the first iterations"
 -- lost = "kernels that only the first iterations ran"
 -- first_ns = "time of the first call"
@@ -21,20 +24,39 @@ WITH trial AS (
 ), loser AS (
     SELECT call_id, direction, list(DISTINCT name) AS lost
     FROM conv_trials WHERE call_id IS NOT NULL AND last_iteration <= $first GROUP BY call_id, direction
+), candidate AS (
+    -- A search may run an algorithm more than once: the time of one trial.
+    SELECT call_id, direction, algorithm, sum(dur_ns) / count(*) FILTER (role = 'main') AS trial_ns
+    FROM conv_trials WHERE call_id IS NOT NULL AND algorithm IS NOT NULL
+    GROUP BY ALL HAVING count(*) FILTER (role = 'main') > 0
+), fastest AS (
+    SELECT call_id, direction, arg_min(algorithm, (trial_ns, algorithm)) AS algorithm, min(trial_ns) AS trial_ns
+    FROM candidate GROUP BY call_id, direction
 ), per_call AS (
     SELECT c.rank, coalesce(c.layer, array_to_string(c.filter_shape, 'x'), '(no layer)') AS layer, c.direction,
-        c.algorithm, c.algorithms, c.total_ns, t.iteration, t.n_iterations, l.lost
+        c.algorithm, c.algorithms, c.total_ns, t.iteration, t.n_iterations, l.lost,
+        f.algorithm AS fastest, f.trial_ns, coalesce(t.iteration, 1) <= $first OR c.algorithm = 'several' AS is_searching
     FROM conv_calls c
-    JOIN trial t ON t.call_id = c.op_id AND t.direction IS NOT DISTINCT FROM c.direction
+    LEFT JOIN trial t ON t.call_id = c.op_id AND t.direction IS NOT DISTINCT FROM c.direction
     LEFT JOIN loser l ON l.call_id = c.op_id AND l.direction IS NOT DISTINCT FROM c.direction
+    LEFT JOIN fastest f ON f.call_id = c.op_id AND f.direction IS NOT DISTINCT FROM c.direction
+    WHERE t.n_iterations >= $first + 2 OR c.algorithm = 'several'
+), per_layer AS (
+    SELECT rank, layer, direction,
+        mode(algorithm) FILTER (iteration > $first AND algorithm <> 'several') AS later,
+        arg_min(fastest, (trial_ns, fastest)) FILTER (is_searching) AS fastest,
+        min(trial_ns) FILTER (is_searching) AS trial_ns,
+        array_to_string(list_sort(list_distinct(flatten(list(algorithms) FILTER (is_searching)))), ', ') AS tried,
+        coalesce(len(list_distinct(flatten(list(lost) FILTER (lost IS NOT NULL)))), 0) AS lost,
+        coalesce(min(total_ns) FILTER (iteration = 1), max(total_ns) FILTER (algorithm = 'several')) AS first_ns,
+        median(total_ns) FILTER (iteration > $first AND algorithm <> 'several') AS later_ns, count(*) AS calls
+    FROM per_call
+    GROUP BY rank, layer, direction
+    HAVING lost > 0 AND max(n_iterations) >= $first + 2 OR bool_or(algorithm = 'several')
 )
-SELECT rank, layer, direction, mode(algorithm) FILTER (iteration > $first) AS winner,
-    array_to_string(list_sort(list_distinct(flatten(list(algorithms) FILTER (iteration <= $first)))), ', ') AS tried,
-    coalesce(len(list_distinct(flatten(list(lost) FILTER (lost IS NOT NULL)))), 0) AS lost,
-    min(total_ns) FILTER (iteration = 1) AS first_ns, median(total_ns) FILTER (iteration > $first) AS later_ns,
-    count(*) AS calls
-FROM per_call
-WHERE n_iterations >= $first + 2
-GROUP BY rank, layer, direction
-HAVING lost > 0 OR bool_or(algorithm = 'several')
-ORDER BY first_ns - later_ns DESC NULLS LAST, rank, layer, direction
+SELECT rank, layer, direction, coalesce(later, fastest) AS winner,
+    CASE WHEN later IS NOT NULL THEN 'later calls' WHEN fastest IS NOT NULL THEN 'fastest trial' END AS won_by,
+    if(later IS NOT NULL, later_ns, trial_ns) AS winner_ns,
+    first_ns - if(later IS NOT NULL, later_ns, trial_ns) AS search_ns, tried, lost, first_ns, later_ns, calls
+FROM per_layer
+ORDER BY search_ns DESC NULLS LAST, rank, layer, direction

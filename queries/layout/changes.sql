@@ -1,5 +1,6 @@
 -- title = "By layer and change"
--- doc = "Formats are those that a CPU library logs, or that a kernel's name gives; (not told) where neither does."
+-- doc = """Formats are those that a CPU library logs, or that a kernel's name gives; (not told) where neither does.
+-- TensorFlow turns filters with a kernel of their own, between HWIO and cuDNN's OIHW."""
 -- cannot = "No layout change in this trace."
 -- [columns]
 -- layer = "layer, else the operator that asked for it"
@@ -23,17 +24,19 @@ WITH every AS (
         regexp_extract(p.formats, 'src[:_]\S*?blocked:(\w+)', 1) AS logged_source,
         regexp_extract(p.formats, 'dst[:_]\S*?blocked:(\w+)', 1) AS logged_target,
         regexp_extract(c.name, '(?i)((?:n|c)[cdhwn]{2,4})_?(?:to|2)_?((?:n|c)[cdhwn]{2,4})',
-            ['source', 'target']) AS named
+            ['source', 'target']) AS named,
+        regexp_matches(c.name, 'ShuffleInTensor3Simple<\w+, (?:int=|\(int\))?[12], (?:int=|\(int\))?[012], ')
+            AS turns_filter
     FROM counted c LEFT JOIN raw.primitives p ON p.id = c.id AND c.kind = 'primitive'
     WHERE c.category = 'layout_transpose'
 )
 SELECT change.place_name AS layer, if(call_id IS NULL, 'between operators', 'inside convolutions') AS place,
     change.direction,
     coalesce(nullif(logged_source, ''), nullif(upper(named.source), ''), if(name LIKE '%:ReorderOutput', 'NCHWc', NULL),
-        '(not told)')
+        if(turns_filter, 'filter', NULL), '(not told)')
         AS source,
     coalesce(nullif(logged_target, ''), nullif(upper(named.target), ''), if(name LIKE '%:ReorderInput', 'NCHWc', NULL),
-        '(not told)')
+        if(turns_filter, 'filter', NULL), '(not told)')
         AS target,
     name, sum(1.0 / per_rank) FILTER (is_continued IS NOT true) AS calls, sum(alone_ns / per_rank) AS busy_ns,
     100.0 * sum(alone_ns / per_rank) / nullif((SELECT sum(alone_ns / per_rank) FROM every), 0) AS busy_pct,

@@ -53,3 +53,18 @@ def test_a_transform_on_a_second_stream_goes_with_the_next_complex_product(tmp_p
     names = (transform, "flip_filter", transform, "cudnn_maxwell_cgemm_64x32_tn_batched", back)
     found = of(tmp_path, *names, streams=(28, 24, 24, 24, 24))
     assert [algorithm for _, algorithm, _ in found] == ["fft"] * 5
+
+
+def test_a_complex_product_on_a_second_stream_belongs_to_the_call_of_the_transforms(tmp_path: Path) -> None:
+    transform, back = "void fft2d_r2c_32x32<float, bool=1>(float2*)", "void fft2d_c2r_32x32<float, bool=0>(float*)"
+    given = Given()
+    for at in (0, 100):
+        names = ((transform, 7), (transform, 7), ("volta_cgemm_32x32_tn", 9), (back, 7))
+        for place, (name, stream) in enumerate(names):
+            given.kernel(name, at + 10 * place, at + 10 * place + 5, stream=stream)
+        given.kernel("ncclKernel_AllReduce_RING_LL_Sum_float(ncclWorkElem)", at + 50, at + 60)
+    with given.open(tmp_path) as connection:
+        assert rows(connection, QUERY)[:4] == [
+            ("conv", "fft", role) for role in ("transform", "transform", "main", "transform")
+        ]
+        assert rows(connection, "SELECT algorithm, main_ns, transform_ns FROM conv_calls") == [("fft", 5000, 15000)] * 2

@@ -98,9 +98,10 @@ def _attribute_stages(connection: duckdb.DuckDBPyConnection) -> None:
     """What kernels without an operator are as part of the convolution that their neighbours show."""
     names = [name for (name,) in _distinct(connection, "SELECT DISTINCT name FROM raw.kernels WHERE op_id IS NULL")]
     marks = [(name, stage_mark(name or "")) for name in names]
+    _keep(connection, "attributed.stage_name", {"name": "VARCHAR", "mark": "VARCHAR"}, marks)
+    _run(connection, "home", "homes")
     if not {"open", "unroll"} & {mark for _, mark in marks}:
         return
-    _keep(connection, "attributed.stage_name", {"name": "VARCHAR", "mark": "VARCHAR"}, marks)
     _run(connection, "stage", "stages")
     sequences = [names for (names,) in _distinct(connection, "SELECT DISTINCT names FROM attributed.stage")]
     rows = [

@@ -50,8 +50,6 @@ class OpenPart:
             return True
         if "main" in own:
             return self.has_product and (self.is_restored or not self.has_transform)
-        if "flip_filter" in own:
-            return self.has_transform or self.has_product
         return self.has_product and self._prepares(own)
 
     def take(self, own: frozenset[str]) -> None:

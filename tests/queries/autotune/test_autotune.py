@@ -37,6 +37,26 @@ def test_winner_by_layer(tmp_path: Path) -> None:
     assert (row["layer"], row["direction"], row["winner"]) == ("8x8x3x3", "fprop", "implicit_precomp_gemm")
     assert (row["tried"], row["lost"]) == ("implicit_gemm, implicit_precomp_gemm", 1)
     assert (row["first_ns"], row["later_ns"]) == (60_000, 10_000)
+    assert (row["won_by"], row["winner_ns"], row["search_ns"]) == ("later calls", 10_000, 50_000)
+
+
+def test_without_later_calls_the_fastest_trial_won(tmp_path: Path) -> None:
+    given = Given()
+    conv(given, 0, IMAGE, FILTER, padding=1)
+    given.kernel(LOSER, 100, 150, launched=1)
+    given.kernel(LOSER, 150, 190, launched=2)  # The first algorithm runs twice.
+    given.kernel("computeOffsetsKernel", 200, 202, launched=3)
+    given.kernel(WINNER, 202, 222, launched=4)
+    (row,) = section(given.open(tmp_path), "autotune/layers")
+    assert (row["winner"], row["won_by"], row["winner_ns"]) == ("implicit_precomp_gemm", "fastest trial", 22_000)
+    assert (row["tried"], row["search_ns"]) == ("implicit_gemm, implicit_precomp_gemm", 90_000)
+
+
+def test_the_check_of_a_trials_output_is_part_of_the_search(tmp_path: Path) -> None:
+    given = search(4)
+    given.kernel("redzone_checker", 100, 104, launched=40)
+    found = section(given.open(tmp_path), "autotune/losers")
+    assert pick(found, "name", "total_ns") == [(LOSER, 50_000), ("redzone_checker", 4_000)]
 
 
 def test_two_iterations_prove_nothing(tmp_path: Path) -> None:

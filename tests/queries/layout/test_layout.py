@@ -52,3 +52,12 @@ def test_without_layer_and_shape_there_is_no_share_of_a_layer(tmp_path: Path) ->
     with given.open(tmp_path) as connection:
         assert pick(section(connection, "layout/changes"), "layer", "layer_pct") == [("aten::contiguous", None)]
         assert pick(section(connection, "layout/summary"), "conv_pct") == [(25.0,)]
+
+
+def test_a_filters_transpose_is_told_from_an_images(tmp_path: Path) -> None:
+    given = Given()
+    for place, order in enumerate(("2, 1, 0", "0, 2, 1")):
+        name = f"void tensorflow::functor::ShuffleInTensor3Simple<float, {order}, false>(int, float const*)"
+        given.kernel(name, 10 * place, 10 * place + 5 - place)
+    found = section(given.open(tmp_path), "layout/changes")
+    assert pick(found, "source", "target") == [("filter", "filter"), ("(not told)", "(not told)")]
