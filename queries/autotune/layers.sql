@@ -35,7 +35,8 @@ WITH trial AS (
 ), per_call AS (
     SELECT c.rank, coalesce(c.layer, array_to_string(c.filter_shape, 'x'), '(no layer)') AS layer, c.direction,
         c.algorithm, c.algorithms, c.total_ns, t.iteration, t.n_iterations, l.lost,
-        f.algorithm AS fastest, f.trial_ns, coalesce(t.iteration, 1) <= $first OR c.algorithm = 'several' AS is_searching
+        f.algorithm AS fastest, f.trial_ns,
+        coalesce(t.iteration, 1) <= $first OR c.algorithm = 'several' AS is_searching
     FROM conv_calls c
     LEFT JOIN trial t ON t.call_id = c.op_id AND t.direction IS NOT DISTINCT FROM c.direction
     LEFT JOIN loser l ON l.call_id = c.op_id AND l.direction IS NOT DISTINCT FROM c.direction
