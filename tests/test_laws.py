@@ -18,7 +18,7 @@ from traceview.analysis import advice
 from traceview.ingest.finish import Export, finish
 from traceview.ingest.sink import Sink
 from traceview.readers import READERS
-from traceview.store import views
+from traceview.store import graph, views
 from traceview.tables import TABLES
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -89,10 +89,6 @@ def test_output_formats_are_the_folder() -> None:
     assert len({render.renderer(name).EXTENSION for name in modules}) == len(modules)
 
 
-def test_views_are_the_folder() -> None:
-    assert set(views.VIEWS) == {path.stem for path in (QUERIES / "views").glob("*.sql")}
-
-
 @pytest.mark.parametrize("report", REPORTS, ids=lambda path: path.name)
 def test_a_report_lists_its_sections(report: Path) -> None:
     facts = tomllib.loads((report / "report.toml").read_text(encoding="utf-8"))
@@ -158,7 +154,7 @@ def test_every_query_file_has_a_title_and_a_doc() -> None:
 def test_an_empty_capture_still_has_every_table_and_view(empty: duckdb.DuckDBPyConnection) -> None:
     for table in TABLES:
         assert empty.execute(f"SELECT count(*) FROM raw.{table.name}").fetchall() == [(0,)]
-    for view in views.VIEWS:
+    for view in graph.names():
         assert empty.execute(f"SELECT count(*) FROM {view}").fetchall()[0][0] == 0
 
 
@@ -215,7 +211,7 @@ def test_a_wheel_holds_every_query_rule_and_collector(tmp_path: Path) -> None:
 
 
 def test_a_view_has_the_columns_its_header_explains(empty: duckdb.DuckDBPyConnection) -> None:
-    for view in views.VIEWS:
+    for view in graph.names():
         columns = {row[0] for row in empty.execute(f"DESCRIBE {view}").fetchall()}
         explained = set(sql.load(QUERIES / "views" / f"{view}.sql").columns)
         assert explained <= columns, (view, explained - columns)

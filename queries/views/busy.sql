@@ -1,6 +1,7 @@
 -- title = "busy"
 -- doc = """Every activity with the part of its time that no earlier activity of its device covers: sums of it are
 -- unions. With what reports per step need of its rank, its operator and its convolution."""
+-- materialize = true
 -- [columns]
 -- covered_until_ns = "latest end of what started before it on its device"
 -- alone_ns = "the part of its time after that"

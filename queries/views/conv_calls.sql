@@ -1,6 +1,7 @@
 -- title = "conv_calls"
 -- doc = """One row per convolution operator call and direction, with the algorithm that its kernels or primitives show,
 -- and its time split by what they do."""
+-- materialize = true
 -- [columns]
 -- op_id = "the call's outermost operator; without operators the library's call, or the first kernel"
 -- layer = "layer the call belongs to"

@@ -1,6 +1,7 @@
 -- title = "conv_costs"
 -- doc = """What the algorithm that a convolution call used costs by model: executed FLOPs and workspace, its matrix
 -- product, the bytes it must move at least, and the device's peaks. One row per row of conv_calls that has shapes."""
+-- materialize = true
 -- [columns]
 -- op_id = "the convolution call"
 -- direction = "fprop, dgrad or wgrad"

@@ -2,6 +2,7 @@
 -- doc = """What each method that is admissible for a convolution would cost, by model: FLOPs with their padding and
 -- tile-edge waste, and workspace. One row per call, direction and method; transposed convolutions are seen from their
 -- large side."""
+-- materialize = true
 -- [columns]
 -- op_id = "the convolution call"
 -- direction = "fprop, dgrad or wgrad"

@@ -2,6 +2,7 @@
 -- doc = """Shape of each convolution call, from the inputs that PyTorch records on its operators, else from XLA's,
 -- Theano's or TensorFlow 1's compiled program, else from the primitive that ran, else from ONNX Runtime's nodes: one
 -- row per call."""
+-- materialize = true
 WITH recorded AS (
     SELECT a.call_id AS op_id, p.preference, o.depth, o.id,
         TRY_CAST(json_extract(o.shapes, '$[' || p.input || ']') AS BIGINT[]) AS x,

@@ -3,6 +3,7 @@
 -- name that is gone after the first ones lost a search. An iteration is a step (0 is before the first), or without
 -- steps the nth call of a layer and direction; where no layer and no shape is known, nothing tells how often a layer
 -- was called."""
+-- materialize = true
 -- [columns]
 -- id = "the kernel"
 -- rank = "process of the job"

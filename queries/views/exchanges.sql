@@ -1,6 +1,7 @@
 -- title = "exchanges"
 -- doc = """Every communication kernel or call of a rank, with the part of its time that no earlier one covers (own_ns)
 -- and how much of that computing on the same rank covers (hidden_ns). Copies do not count as computing."""
+-- materialize = true
 -- [columns]
 -- id = "the kernel, operator or collective"
 -- rank = "process of the job"

@@ -1,6 +1,7 @@
 -- title = "kernels"
 -- doc = """One kernel on a device stream, with what it does: by its name, and by the call it is part of where there is
 -- one."""
+-- materialize = true
 -- [columns]
 -- category = "what it does; docs/vocabulary.md"
 -- algorithm = "convolution algorithm, decided by the call"

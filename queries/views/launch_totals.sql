@@ -1,6 +1,7 @@
 -- title = "launch_totals"
 -- doc = """Per rank, the calls that launched kernels. The queue delay goes from the end of the call to the start of its
 -- kernel, where that is positive."""
+-- materialize = true
 -- [columns]
 -- kernels = "kernels"
 -- linked = "of them with a recorded launch"

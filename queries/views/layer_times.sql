@@ -1,6 +1,7 @@
 -- title = "layer_times"
 -- doc = """Times that a framework's log gives per layer and direction, averaged by the log over n calls. A row without
 -- a layer is the whole network; run counts the programs whose output the log holds."""
+-- materialize = true
 SELECT rank, id, source, run, network, layer, type, impl, direction, dur_ns, n, deviation_ns, workspace,
     CASE WHEN layer IS NULL THEN NULL
         WHEN regexp_matches(what, '(?i)conv|corrmm') THEN 'conv'

@@ -1,6 +1,7 @@
 -- title = "layers"
 -- doc = """Layers in order of their first operator, as modules, ranges or scopes name them. TensorFlow reads all
 -- variables and constants first, and Theano turns and cuts them, in no order: that is not yet their use."""
+-- materialize = true
 -- [columns]
 -- layer = "module, range or scope"
 -- position = "place in the order of first use"

@@ -1,5 +1,6 @@
 -- title = "memcpys"
 -- doc = "One copy or fill on a device stream."
+-- materialize = true
 -- [columns]
 -- call_id = "outermost convolution operator around it"
 -- category = "memcpy_htod and so on, or memset"

@@ -1,5 +1,6 @@
 -- title = "primitives"
 -- doc = "One call into a CPU library's primitive (oneDNN, NNPACK)."
+-- materialize = true
 -- [columns]
 -- algorithm = "convolution algorithm"
 -- direction = "fprop, dgrad or wgrad"

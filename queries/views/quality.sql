@@ -1,5 +1,6 @@
 -- title = "quality"
 -- doc = "What was wrong in the input or could not be linked, counted: one row per file and kind of trouble."
+-- materialize = true
 -- [columns]
 -- source = "file, for trouble in the input"
 -- kind = "what was wrong"

@@ -1,5 +1,6 @@
 -- title = "range_totals"
 -- doc = "Ranges that a program or library opened, by name, with the time in which any device of their rank was busy."
+-- materialize = true
 -- [columns]
 -- calls = "ranges"
 -- total_ns = "sum of their durations"

@@ -1,3 +1,4 @@
 -- title = "ranks"
 -- doc = "The table of that name, as recorded."
+-- materialize = true
 SELECT * FROM raw.ranks

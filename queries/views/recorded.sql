@@ -1,5 +1,6 @@
 -- title = "recorded"
 -- doc = "Per rank, how much was recorded of what."
+-- materialize = true
 -- [columns]
 -- kernels = "kernels"
 -- memcpys = "copies and fills"

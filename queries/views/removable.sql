@@ -2,6 +2,7 @@
 -- doc = """What a change could take away from the steps that count, row by row: the part of a row that nothing earlier
 -- on any device of its rank covers, or the stretch before it in which all of them were idle. A moment belongs to one
 -- row, so that what several changes would take counts once."""
+-- materialize = true
 -- [columns]
 -- cost = "what would be gone: a name of [costs], or data or allocations for the waits of both, each moment once"
 -- rank = "process of the job"

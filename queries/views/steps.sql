@@ -1,5 +1,6 @@
 -- title = "steps"
 -- doc = "One training step of a rank. Busy is the union of everything its devices did between its start and its end."
+-- materialize = true
 -- [columns]
 -- step = "number of the step"
 -- is_warmup = "leading step that takes half as long again as the median"

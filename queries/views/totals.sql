@@ -1,6 +1,7 @@
 -- title = "totals"
 -- doc = """The view busy summed up: one row per kind of activity. What a report sums over all activities it reads from
 -- here, however many they are."""
+-- materialize = true
 -- [columns]
 -- in_call = "whether it is part of a convolution call"
 -- has_op = "whether an operator is known for it"

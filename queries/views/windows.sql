@@ -1,6 +1,7 @@
 -- title = "windows"
 -- doc = """Per device, how busy it was over the whole run and in steady state (from the first to the last step that is
 -- no warm-up)."""
+-- materialize = true
 -- [columns]
 -- position = "0 for the whole run, 1 for steady state"
 -- rank = "process of the job"

@@ -10,7 +10,6 @@ import pytest
 from traceview.analysis import reports
 from traceview.analysis.model import Column
 from traceview.errors import UsageError
-from traceview.store import views
 
 SECTION = """-- title = "Kernels"
 -- doc = "Of all of them."
@@ -101,10 +100,3 @@ def test_cut_says_how_many_are_left_out(queries: Path, connection: duckdb.DuckDB
     assert short.sections[0].note == "2 of 3 rows; 1 left out (--limit 0 shows all)."
     assert short.sections[2] == report.sections[2]
     assert reports.cut(report, 0) == reports.cut(report, None) == reports.cut(report, 3) == report
-
-
-def test_views_a_query_rests_on() -> None:
-    found = views.resting_on("SELECT 1 FROM busy b JOIN raw.kernels USING (id) -- FROM steps")
-    assert found[-1] == "busy" and found.index("kernels") < found.index("activities") < found.index("busy")
-    assert "steps" not in found
-    assert views.resting_on("SELECT 1 FROM raw.kernels") == []

@@ -11,7 +11,7 @@ from traceview import cli
 from traceview.analysis import reports
 from traceview.cli import list as listing
 from traceview.readers import READERS
-from traceview.store import views
+from traceview.store import graph
 from traceview.tables import TABLES
 
 
@@ -45,7 +45,7 @@ def test_collectors_are_the_scripts(capsys: pytest.CaptureFixture[str], root: Pa
 
 
 def test_tables_are_views_and_what_is_recorded(capsys: pytest.CaptureFixture[str]) -> None:
-    expected = {*views.VIEWS, *(f"raw.{table.name}" for table in TABLES)}
+    expected = {*graph.names(), *(f"raw.{table.name}" for table in TABLES)}
     assert {row["table"] for row in rows(capsys, "tables")} == expected
 
 

@@ -127,7 +127,7 @@ def test_what_was_not_used_for_long_makes_room(small: Path, tmp_path: Path, monk
     monkeypatch.setattr(materialized, "BYTES", sum(file.stat().st_size for file in places[0].iterdir()) + 10)
     materialized.forget(small)
     assert not places[0].exists()
-    views.keep(small)
+    views.materialize(small)
     assert [place.exists() for place in places] == [True, False, False, True]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,13 @@ import pytest
 
 from traceview import store
 from traceview.analysis import reports
+from traceview.classify import facts
 from traceview.errors import InputError
 from traceview.ingest.options import Options
-from traceview.paths import content
-from traceview.store import materialized, views
+from traceview.store import graph, materialized, views
 
 ROOT = Path(__file__).resolve().parents[2]
+MATERIALIZED = frozenset(filter(graph.is_materialized, graph.names()))
 SAMPLE = ROOT / "samples" / "kineto" / "torch-2.13.0-lenet-cpu.json.gz"
 
 
@@ -39,7 +41,7 @@ def test_kept_views_say_what_held_ones_say(
     kept = materialized.find(folder)
     assert kept
     made = duckdb.connect(str(kept), read_only=True).execute("SELECT table_name FROM duckdb_tables()").fetchall()
-    assert {name for (name,) in made} == {*views.KEPT, *(name.split(".")[1] for name in views.ATTRIBUTED)}
+    assert {name for (name,) in made} == {*MATERIALIZED, *views.ATTRIBUTED, *facts.TABLES, "kernel", "op", "primitive"}
     assert not list(folder.glob(".*"))
     kept.unlink()
     monkeypatch.setattr(views, "SMALL_ROWS", 0)
@@ -58,8 +60,8 @@ def test_a_large_capture_is_kept_with_little_memory(
     folder = store.convert([SAMPLE], tmp_path / "capture")
     held = said(views.connect(folder))
     monkeypatch.setattr(views, "SMALL_ROWS", 0)
-    monkeypatch.setattr(views, "KEEP_BYTES", 1_000_000)
-    views.keep(folder)
+    monkeypatch.setattr(views, "MATERIALIZE_BYTES", 1_000_000)
+    views.materialize(folder)
     assert materialized.find(folder)
     assert len(rooms) > 1
     assert _close(said(views.connect(folder)), held)
@@ -93,7 +95,7 @@ def test_kept_views_can_be_read_and_not_written(tmp_path: Path) -> None:
 def test_what_is_kept_has_the_types_of_what_is_worked_out(tmp_path: Path) -> None:
     folder = store.convert([SAMPLE], tmp_path / "capture")
     fresh, kept = views.connect(folder), store.open_capture(folder)
-    for view in sorted(views.KEPT):
+    for view in sorted(MATERIALIZED):
         assert kept.execute(f"DESCRIBE {view}").fetchall() == fresh.execute(f"DESCRIBE {view}").fetchall()
 
 
@@ -109,7 +111,33 @@ def test_where_nothing_can_be_kept_the_answer_is_the_same(tmp_path: Path, monkey
     assert materialized.find(folder) is None
 
 
-def test_every_view_has_its_query_and_its_place() -> None:
-    assert set(views.VIEWS) == {path.stem for path in (content("queries") / "views").glob("*.sql")}
-    assert set(views.VIEWS) >= views.KEPT
-    assert views.resting_on("SELECT * FROM counted", frozenset({"counted"})) == ["counted"]
+def test_what_is_asked_is_materialized_and_added_to_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = store.convert([SAMPLE], tmp_path / "capture")
+
+    def held(asked: str) -> frozenset[str]:
+        with store.open_capture(folder, asked=asked) as connection:
+            assert connection.execute(asked).fetchall()
+        file = materialized.find(folder)
+        return frozenset(name for name in materialized.tables(file) if "." not in name) if file else frozenset()
+
+    assert held("SELECT count(*) FROM raw.ops") == frozenset()
+    assert held("SELECT count(*) FROM ranks") == {"ranks"}
+    some = held("SELECT count(*) FROM step_times")
+    assert {"ranks", "step_times"} <= some < MATERIALIZED
+    with store.open_capture(folder, asked="FROM step_times") as reading:
+        assert held("SELECT count(*) FROM conv_calls") > some
+        assert reading.execute("SELECT count(*) FROM step_times").fetchall() == [(3,)], "an old database stays readable"
+    monkeypatch.setattr(views, "_fill", None)
+    assert held("SELECT count(*) FROM conv_calls JOIN ranks USING (rank)") >= some
+
+
+def test_two_processes_add_to_what_is_kept(tmp_path: Path) -> None:
+    folder = store.convert([SAMPLE], tmp_path / "capture")
+    with ThreadPoolExecutor() as pool:
+        list(
+            pool.map(
+                lambda view: views.materialize(folder, asked=f"FROM {view}"), ("totals", "ranks", "quality", "steps")
+            )
+        )
+    file = materialized.find(folder)
+    assert file and {"totals", "ranks", "quality", "steps"} <= materialized.tables(file)

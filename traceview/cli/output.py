@@ -21,7 +21,7 @@ DEFAULT_LIMIT = 30
 
 def sql_text(recipe: Recipe, params: Mapping[str, str]) -> str:
     """The queries of a report as one SQL text that runs as it is, with what their parameters are and the views used."""
-    from traceview.store import views
+    from traceview.store import graph
 
     parts = []
     for query in recipe.sections:
@@ -29,7 +29,7 @@ def sql_text(recipe: Recipe, params: Mapping[str, str]) -> str:
         for name, param in query.params.items():
             value = params.get(name, param.default)
             lines.append(f"-- ${name} = {'NULL' if value is None else value} ({param.type}: {param.doc})")
-        used = views.resting_on(query.body)
+        used = graph.resting_on(query.body)
         if used:
             lines.append(f"-- rests on queries/views/: {', '.join(used)}")
         parts.append("\n".join([*lines, f"{query.written(params)};", ""]))

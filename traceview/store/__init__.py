@@ -123,7 +123,7 @@ def open_capture(path: Path, options: Options | None = None, asked: str | None =
     folder = resolve(path, options)
     if not materialized.find(folder):
         folder = _whole(path, folder, options)
-        views.keep(folder, options)
+    views.materialize(folder, options, asked)
     return views.connect(folder, asked, options)
 
 

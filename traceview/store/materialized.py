@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
 import shutil
 import time
 from collections.abc import Iterator
-from functools import cache
+from functools import cache as once
 from pathlib import Path
 
 import duckdb
 
 from traceview.errors import CORRUPT, InputError
 from traceview.paths import digest, own_folder, temporary_folder, user_cache
-from traceview.store import integrity, recorded
+from traceview.store import cache, integrity, recorded
 
+TABLES = "tables.json"
+"""Beside the database: what it holds, and how many rows."""
 CATALOG = "kept"
 """The name of the file, and of the database that it is in a connection."""
 RULES = (
@@ -73,18 +76,39 @@ def forget(folder: Path) -> None:
         shutil.rmtree(_place(folder), ignore_errors=True)
 
 
-@contextlib.contextmanager
-def making(folder: Path) -> Iterator[Path]:
-    """The path of a database to fill, kept when all went well. What has not been used for long makes room.
+def tables(file: Path) -> frozenset[str]:
+    """What a database holds: views by name, and tables of other schemas as SCHEMA.NAME."""
+    return frozenset(integrity.read_json(file.with_name(TABLES)))
 
-    Where another process was first, its file stays. Raises `OSError` where nothing can be written.
+
+def note(file: Path, connection: duckdb.DuckDBPyConnection) -> None:
+    """Write down what a database holds, when it is complete, so that this is known before it is attached."""
+    query = "SELECT if(schema_name = 'main', '', schema_name || '.') || table_name, estimated_size FROM duckdb_tables()"
+    file.with_name(TABLES).write_text(json.dumps(dict(connection.execute(query).fetchall())), encoding="utf-8")
+
+
+def lock(folder: Path) -> contextlib.AbstractContextManager[None]:
+    """One process at a time adds to what is kept of a capture; the lock dies with its process. Raises as `making`."""
+    return cache.lock(_place(folder))
+
+
+@contextlib.contextmanager
+def making(folder: Path, found: Path | None = None) -> Iterator[Path]:
+    """The path of a database to fill, which replaces the one `found` when all went well, and begins as its copy.
+
+    Who has that one open reads on. What has not been used for long makes room. Raises `OSError` where nothing can be
+    written.
     """
     place = _place(folder)
-    with temporary_folder(".making-", place.parent) as building:
-        yield building / f"{CATALOG}.duckdb"
+    with contextlib.ExitStack() as stack:
+        building = stack.enter_context(temporary_folder(".making-", place.parent))
+        file = building / f"{CATALOG}.duckdb"
+        if found:
+            shutil.copyfile(found, file)
+        yield file
         integrity.seal(building)
-        if integrity.sealed(place) is None:
-            shutil.rmtree(place, ignore_errors=True)
+        if place.exists():
+            place.rename(stack.enter_context(temporary_folder(".making-", place.parent)) / "old")
         building.rename(place)
     _make_room(place)
 
@@ -115,6 +139,6 @@ def _used(place: Path) -> float:
         return 0.0
 
 
-@cache
+@once
 def _rules() -> str:
     return f"{digest(RULES)}-{duckdb.__version__}"

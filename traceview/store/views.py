@@ -7,7 +7,6 @@ Invariant: opening never changes what was recorded, and runs nothing that a capt
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 from pathlib import Path
@@ -15,129 +14,24 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from traceview.classify import facts
-from traceview.errors import InputError
-from traceview.paths import content
-from traceview.store import confine, materialized, recorded
+from traceview.errors import InputError, UsageError
+from traceview.store import confine, graph, materialized, recorded
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from traceview.ingest.options import Options
 
-VIEWS = (
-    "links",
-    "counters",
-    "events",
-    "summaries",
-    "layer_times",
-    "ranks",
-    "devices",
-    "captures",
-    "processes",
-    "kernels",
-    "memcpys",
-    "primitives",
-    "ops",
-    "ranges",
-    "api_calls",
-    "collectives",
-    "quality",
-    "host_activities",
-    "host_rows",
-    "activities",
-    "step_times",
-    "stretches",
-    "steps",
-    "scope",
-    "conv_shapes",
-    "busy",
-    "counted",
-    "totals",
-    "recorded",
-    "layers",
-    "conv_calls",
-    "counted_conv_calls",
-    "device_peaks",
-    "conv_methods",
-    "conv_costs",
-    "conv_totals",
-    "conv_admissible",
-    "conv_floors",
-    "matmul_shapes",
-    "conv_trials",
-    "exchanges",
-    "input_gradients",
-    "unfused",
-    "late_launches",
-    "removable",
-    "op_totals",
-    "launch_totals",
-    "range_totals",
-    "windows",
-)
-"""Every view in `queries/views`, each after the ones it rests on."""
-
-HELD = frozenset(
-    (
-        "kernels",
-        "memcpys",
-        "primitives",
-        "host_rows",
-        "busy",
-        "step_times",
-        "steps",
-        "scope",
-        "layers",
-        "conv_shapes",
-        "conv_calls",
-        "counted_conv_calls",
-    )
-)
-"""Views that a small capture holds as tables: a report asks them many times, and asking costs more than holding."""
-
 SMALL_ROWS = 300_000
 """Kernels, copies, primitives and operators up to which a capture is small; a larger one stays on disk."""
 
-KEEP_BYTES = 600_000_000
+MATERIALIZE_BYTES = 600_000_000
 """Memory with which it is tried to work out what is kept of a large capture; the rest waits on disk."""
 
-KEPT = HELD | frozenset(
-    (
-        "ranks",
-        "devices",
-        "captures",
-        "summaries",
-        "layer_times",
-        "quality",
-        "totals",
-        "recorded",
-        "conv_methods",
-        "conv_costs",
-        "conv_totals",
-        "conv_trials",
-        "exchanges",
-        "op_totals",
-        "launch_totals",
-        "range_totals",
-        "removable",
-        "windows",
-    )
-)
-"""Views that are kept of a capture, because working them out takes longer than reading them."""
-
-_COMMENT = re.compile(r"--[^\n]*")
-_SOURCE = re.compile(r"(?i)\b(?:FROM|JOIN)\s+([a-z_]+(?:\.[a-z_]+)?)\b")
-ATTRIBUTED = (
-    "names.kernel",
-    "names.op",
-    "names.primitive",
-    *(f"names.{name}" for name in facts.TABLES),
-    "attributed.conv_op",
-    "attributed.op",
-    "attributed.part",
-)
-"""What `attribution` makes and views join."""
+ATTRIBUTION = "attributed"
+"""Stands among views for what `attribution` makes: the schemas `names` and `attributed`, which views join."""
+ATTRIBUTED = ("conv_op", "op", "part")
+"""What of the schema `attributed` is read afterwards."""
 
 
 def connect(folder: Path, asked: str | None = None, options: Options | None = None) -> duckdb.DuckDBPyConnection:
@@ -150,41 +44,65 @@ def connect(folder: Path, asked: str | None = None, options: Options | None = No
     found = materialized.find(folder)
     connection = _confined(folder, options, materialized.readable(found) if found else ())
     try:
-        given = KEPT if found and materialized.attach(connection, found) else frozenset[str]()
-        wanted = list(VIEWS) if asked is None else resting_on(asked, given)
-        made = [view for view in wanted if view not in given]
+        given = materialized.tables(found) if found and materialized.attach(connection, found) else frozenset[str]()
+        wanted = _resting_on(asked, given)
+        made = [name for name in wanted if name not in given]
+        read = graph.sources(asked or "").union(*(_sources(name) for name in made))
         with _damage(folder):
-            if given:
-                sources = None if asked is None else _sources(asked).union(*(_sources(_view(view)) for view in made))
-                recorded.bind(connection, folder, sources)
-                _read_kept(connection, [view for view in wanted if view in given], sources)
-            else:
+            if not given:
                 recorded.check(connection, folder)
-                recorded.bind(connection, folder)
-                _attribute(connection)
-            _make(connection, made, HELD if not given and _is_small(connection) else ())
+            recorded.bind(connection, folder, None if asked is None or ATTRIBUTION in made else read)
+            _read_materialized(connection, (name for name in sorted(given) if name in wanted or name in read))
+            _make(connection, made, _shared(made) if _is_small(connection, made) else ())
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def keep(folder: Path, options: Options | None = None) -> None:
-    """Keep what the rules say about a capture in this user's cache, so that it is worked out once.
+def materialize(folder: Path, options: Options | None = None, asked: str | None = None) -> None:
+    """Work out what queries rest on (all views when left out) and keep it in this user's cache, if it is not there yet.
 
     Nothing is kept where nothing can be written, or where the capture is damaged: opening it says so.
     """
-    if materialized.find(folder):
+    if not _missing(materialized.find(folder), asked):
         return
-    with (
-        contextlib.suppress(OSError, InputError),
-        materialized.making(folder) as file,
-        _damage(folder),
-        contextlib.closing(_confined(folder, options, database=file)) as connection,
-    ):
-        recorded.check(connection, folder)
-        recorded.bind(connection, folder)
-        _fill(connection)
+    with contextlib.suppress(OSError, InputError, UsageError), materialized.lock(folder):
+        # Another process may have been at work meanwhile.
+        found = materialized.find(folder)
+        missing = _missing(found, asked)
+        if not missing:
+            return
+        with (
+            materialized.making(folder, found) as file,
+            _damage(folder),
+            contextlib.closing(_confined(folder, options, database=file)) as connection,
+        ):
+            recorded.check(connection, folder)
+            recorded.bind(connection, folder)
+            _fill(connection, missing)
+            materialized.note(file, connection)
+
+
+def _missing(found: Path | None, asked: str | None) -> list[str]:
+    """What to make so that all that queries rest on and is worth it is materialized; nothing where it is."""
+    given = materialized.tables(found) if found else frozenset[str]()
+    made = [name for name in _resting_on(asked, given) if name not in given]
+    return made if any(name == ATTRIBUTION or graph.is_materialized(name) for name in made) else []
+
+
+def _resting_on(asked: str | None, given: Collection[str]) -> list[str]:
+    """The views that queries rest on, all when left out, each after what it reads; the attribution before all."""
+    asked = graph.all_of_them() if asked is None else asked
+    views = graph.resting_on(asked, given)
+    read = graph.sources(asked).union(*(_sources(view) for view in views if view not in given))
+    is_attributed = "attributed.part" in given
+    needs_it = any(_maker(source) == ATTRIBUTION for source in read)
+    return [ATTRIBUTION, *views] if needs_it and not is_attributed else views
+
+
+def _sources(name: str) -> frozenset[str]:
+    return frozenset() if name == ATTRIBUTION else graph.sources(graph.text(name))
 
 
 def _confined(
@@ -194,36 +112,27 @@ def _confined(
     return confine.connect([*files, *more], options, database)
 
 
-def _fill(connection: duckdb.DuckDBPyConnection) -> None:
-    """Leave what is kept of a capture in the database as tables, and nothing else."""
+def _fill(connection: duckdb.DuckDBPyConnection, made: list[str]) -> None:
+    """Leave what of these is worth it in the database as tables, and nothing else."""
     from traceview.ingest.memory import Sparing
 
-    views = resting_on(" ".join(f"FROM {view}" for view in KEPT))
-    if _is_small(connection):
-        _make_at_once(connection, views, KEPT)
+    tables = frozenset(name for name in made if name != ATTRIBUTION and graph.is_materialized(name))
+    if _is_small(connection, made):
+        _make_at_once(connection, made, tables)
     else:
-        with Sparing(connection, KEEP_BYTES) as attempt:
-            attempt(partial(_all_or_nothing, connection, _attribute))
-            for view in views:
-                attempt(partial(_make, connection, [view], KEPT))
-    for view in views:
-        if view not in KEPT:
-            connection.execute(f"DROP VIEW {view}")
+        with Sparing(connection, MATERIALIZE_BYTES) as attempt:
+            for name in made:
+                attempt(partial(_all_or_nothing, connection, partial(_make, names=[name], tables=tables)))
+    for name in reversed(made):
+        if name not in tables and name != ATTRIBUTION:
+            connection.execute(f"DROP VIEW {name}")
     connection.execute("DROP SCHEMA raw CASCADE")
 
 
-def resting_on(text: str, given: Collection[str] = ()) -> list[str]:
-    """The views that queries rest on, directly or through another view, each after what it uses.
-
-    Those `given` rest on nothing.
-    """
-    needed: set[str] = set()
-    used = _sources(text)
-    for view in reversed(VIEWS):
-        if view in used:
-            needed.add(view)
-            used |= set() if view in given else _sources(_view(view))
-    return [view for view in VIEWS if view in needed]
+def _shared(made: Collection[str]) -> frozenset[str]:
+    """What a small capture holds as tables in memory: of what is worth keeping, that which another view reads."""
+    read = frozenset[str]().union(*map(_sources, made))
+    return frozenset(name for name in made if name in read and graph.is_materialized(name))
 
 
 @contextlib.contextmanager
@@ -241,20 +150,11 @@ def _damage(folder: Path) -> Iterator[None]:
         raise recorded.damage(folder, str(error).splitlines()[0]) from error
 
 
-def _sources(text: str) -> set[str]:
-    return {name.lower() for name in _SOURCE.findall(_COMMENT.sub("", text))}
-
-
-def _view(name: str) -> str:
-    return (content("queries") / "views" / f"{name}.sql").read_text(encoding="utf-8")
-
-
-def _read_kept(connection: duckdb.DuckDBPyConnection, views: Iterable[str], sources: Collection[str] | None) -> None:
-    """What is kept, under the names that it has where it is worked out."""
-    tables = [table for table in ATTRIBUTED if sources is None or table in sources]
-    for schema in {table.split(".")[0] for table in tables}:
-        connection.execute(f"CREATE SCHEMA {schema}")
-    for name in [*tables, *(view for view in views if view in KEPT)]:
+def _read_materialized(connection: duckdb.DuckDBPyConnection, names: Iterable[str]) -> None:
+    """What is materialized, under the names that it has where it is worked out."""
+    for name in names:
+        if "." in name:
+            connection.execute(f"CREATE SCHEMA IF NOT EXISTS {name.split('.')[0]}")
         connection.execute(f"CREATE VIEW {name} AS FROM {materialized.CATALOG}.{name}")
 
 
@@ -262,11 +162,10 @@ def _attribute(connection: duckdb.DuckDBPyConnection) -> None:
     from traceview.classify.attribution import attribute
 
     attribute(connection)
-    for schema, table in connection.execute(
-        "SELECT schema_name, table_name FROM duckdb_tables() WHERE schema_name = 'attributed'"
-    ).fetchall():
-        if f"{schema}.{table}" not in ATTRIBUTED:
-            connection.execute(f"DROP TABLE {schema}.{table}")
+    query = "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'attributed'"
+    for (table,) in connection.execute(query).fetchall():
+        if table not in ATTRIBUTED:
+            connection.execute(f"DROP TABLE attributed.{table}")
 
 
 def _all_or_nothing(connection: duckdb.DuckDBPyConnection, work: Callable[[duckdb.DuckDBPyConnection], None]) -> None:
@@ -280,21 +179,20 @@ def _all_or_nothing(connection: duckdb.DuckDBPyConnection, work: Callable[[duckd
     connection.commit()
 
 
-def _make(connection: duckdb.DuckDBPyConnection, views: Iterable[str], tables: Collection[str] = ()) -> None:
-    for view in views:
-        connection.execute(f"CREATE {'TABLE' if view in tables else 'VIEW'} {view} AS {_view(view)}")
+def _make(connection: duckdb.DuckDBPyConnection, names: Iterable[str], tables: Collection[str] = ()) -> None:
+    for name in names:
+        if name == ATTRIBUTION:
+            _attribute(connection)
+        else:
+            connection.execute(f"CREATE {'TABLE' if name in tables else 'VIEW'} {name} AS {graph.text(name)}")
 
 
-def _make_at_once(connection: duckdb.DuckDBPyConnection, views: Iterable[str], tables: Collection[str]) -> None:
+def _make_at_once(connection: duckdb.DuckDBPyConnection, made: Iterable[str], tables: Collection[str]) -> None:
     """The same, and what they rest on, by two workers, each when it can be: to plan a small one takes longest."""
     from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
-    left: dict[str, Callable[[duckdb.DuckDBPyConnection], None]] = {"attributed": _attribute}
-    left |= {view: partial(_make, views=[view], tables=tables) for view in views}
-    needs = {
-        view: {"attributed" if source in ATTRIBUTED else source for source in _sources(_view(view))} & left.keys()
-        for view in views
-    }
+    left = {name: partial(_make, names=[name], tables=tables) for name in made}
+    needs = {name: {_maker(source) for source in _sources(name)} & left.keys() for name in left}
     files = connection.execute("SELECT getvariable('raw')").fetchall()[0]
     with contextlib.closing(connection.cursor()) as second, ThreadPoolExecutor(2) as pool:
         second.execute("SET VARIABLE raw = $1", files)
@@ -312,7 +210,15 @@ def _make_at_once(connection: duckdb.DuckDBPyConnection, views: Iterable[str], t
                     sources.discard(made)
 
 
-def _is_small(connection: duckdb.DuckDBPyConnection) -> bool:
+def _maker(source: str) -> str:
+    """Which of the things to make has what a view reads."""
+    return ATTRIBUTION if source.startswith(("names.", "attributed.")) else source
+
+
+def _is_small(connection: duckdb.DuckDBPyConnection, made: Iterable[str]) -> bool:
+    """Whether a capture is small, if anything is to be made of it that costs more to ask for than to hold."""
+    if not any(name == ATTRIBUTION or graph.is_materialized(name) for name in made):
+        return False
     counts = [
         connection.execute(f"SELECT count(*) FROM raw.{table}").fetchall()[0][0]
         for table in ("kernels", "memcpys", "primitives", "ops")

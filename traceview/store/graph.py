@@ -1,0 +1,63 @@
+"""What the queries in `queries/views` rest on, as their texts say: after FROM and JOIN stand names.
+
+Invariant: the folder is the list of views, and nothing says their order but what they read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from functools import cache
+
+from traceview.paths import content
+
+_COMMENT = re.compile(r"--[^\n]*")
+_SOURCE = re.compile(r"(?i)\b(?:FROM|JOIN)\s+([a-z_]+(?:\.[a-z_]+)?)\b")
+_MATERIALIZE = re.compile(r"(?m)^-- materialize = true$")
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """Every view, by name."""
+    return tuple(sorted(path.stem for path in (content("queries") / "views").glob("*.sql")))
+
+
+@cache
+def text(view: str) -> str:
+    """The query of a view, with its header."""
+    return (content("queries") / "views" / f"{view}.sql").read_text(encoding="utf-8")
+
+
+@cache
+def is_materialized(view: str) -> bool:
+    """Whether a view is kept once it was worked out, because that takes longer than reading it."""
+    return _MATERIALIZE.search(text(view)) is not None
+
+
+@cache
+def sources(queries: str) -> frozenset[str]:
+    """The views and tables that queries read, by name, and other names after FROM."""
+    return frozenset(name.lower() for name in _SOURCE.findall(_COMMENT.sub("", queries)))
+
+
+def resting_on(queries: str, given: Collection[str] = ()) -> list[str]:
+    """The views that queries rest on, directly or through another view, each after what it reads.
+
+    Those `given` rest on nothing.
+    """
+    found: dict[str, None] = {}
+
+    def visit(read: Collection[str]) -> None:
+        for view in sorted(read):
+            if view in names() and view not in found:
+                if view not in given:
+                    visit(sources(text(view)))
+                found[view] = None
+
+    visit(sources(queries))
+    return list(found)
+
+
+def all_of_them() -> str:
+    """A query that rests on every view."""
+    return " ".join(f"FROM {view}" for view in names())
