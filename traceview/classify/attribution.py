@@ -58,18 +58,8 @@ def attribute(connection: duckdb.DuckDBPyConnection) -> None:
     _attribute_calls(connection)
     _attribute_stages(connection)
     _run(connection, "loose", "loose_calls")
-    connection.execute(
-        """INSERT INTO attributed.part BY NAME
-        SELECT l.id, n.category, n.algorithm, n.direction, n.role
-        FROM attributed.loose l JOIN raw.kernels k USING (id) JOIN names.kernel n
-            ON n.name IS NOT DISTINCT FROM k.name AND n.op_path IS NOT DISTINCT FROM k.op_path
-            AND n.phase IS NOT DISTINCT FROM k.phase
-        WHERE l.id NOT IN (SELECT id FROM attributed.part)"""
-    )
-    connection.execute(
-        """UPDATE attributed.part SET call_id = l.call_id, direction = coalesce(l.direction, part.direction)
-        FROM attributed.loose l WHERE l.id = part.id"""
-    )
+    connection.execute(f"INSERT INTO attributed.part BY NAME {_query('loose_parts')}")
+    connection.execute(f"CREATE OR REPLACE TABLE attributed.part AS {_query('called_parts')}")
 
 
 def _attribute_calls(connection: duckdb.DuckDBPyConnection) -> None:
@@ -77,10 +67,7 @@ def _attribute_calls(connection: duckdb.DuckDBPyConnection) -> None:
     _run(connection, "item", "items")
     _run(connection, "per_call", "per_call")
     connection.execute("DROP VIEW attributed.ran")
-    connection.execute(
-        """CREATE TABLE attributed.sequence AS
-        SELECT op, items, row_number() OVER () AS number FROM (SELECT DISTINCT op, items FROM attributed.per_call)"""
-    )
+    _run(connection, "sequence", "sequences")
     used = "SELECT unnest(items) FROM attributed.sequence"
     kinds = _distinct(connection, f"SELECT * FROM attributed.item WHERE number IN ({used})")
     items = {number: _item(*kind) for number, *kind in kinds}
@@ -110,12 +97,7 @@ def _attribute_stages(connection: duckdb.DuckDBPyConnection) -> None:
         for position, part in enumerate(classify_stage(tuple(names)))
     ]
     _keep(connection, "attributed.stage_verdict", {"names": "VARCHAR[]", "position": "BIGINT", **_PART}, rows)
-    connection.execute(
-        """INSERT INTO attributed.part BY NAME
-        SELECT r.id, v.category, v.algorithm, v.direction, v.role
-        FROM (SELECT names, unnest(ids) AS id, unnest(range(len(ids))) AS position FROM attributed.stage) r
-        JOIN attributed.stage_verdict v USING (names, position)"""
-    )
+    connection.execute(f"INSERT INTO attributed.part BY NAME {_query('stage_parts')}")
     _run(connection, "side", "side_streams")
     connection.execute("INSERT INTO attributed.part BY NAME SELECT * FROM attributed.side")
 
