@@ -1,4 +1,4 @@
-"""What one file adds needs nothing else: a copy of the project with one more view, report, rule, category and device."""
+"""What one file adds needs nothing else: a copy of the project with one more view, report, rule, category, device."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ sys.exit(main(["report", "trace.json", "longest", "--format", "json", "-o", "rep
 
 
 def test_a_view_report_rule_category_and_device_need_nothing_else(tmp_path: Path) -> None:
-    for folder in ("traceview", "queries"):
+    for folder in ("traceview", "queries", "collectors"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
     texts = {
         "queries/views/longest.sql": VIEW,

@@ -16,6 +16,7 @@ from traceview.store import integrity, materialized, views
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "samples" / "kineto" / "torch-2.13.0-lenet-cpu.json.gz"
+ASKED = "FROM busy JOIN quality JOIN ops"
 QUERY = "SELECT (SELECT sum(alone_ns) FROM busy), (SELECT count(*) FROM quality), count(category) FROM ops"
 
 
@@ -28,7 +29,7 @@ def small(tmp_path: Path) -> Path:
 
 
 def answers(folder: Path) -> list[object]:
-    with store.open_capture(folder, asked="FROM busy JOIN quality JOIN ops") as connection:
+    with store.open_capture(folder, asked=ASKED) as connection:
         return connection.execute(QUERY).fetchall()
 
 
@@ -127,7 +128,7 @@ def test_what_was_not_used_for_long_makes_room(small: Path, tmp_path: Path, monk
     monkeypatch.setattr(materialized, "BYTES", sum(file.stat().st_size for file in places[0].iterdir()) + 10)
     materialized.forget(small)
     assert not places[0].exists()
-    views.materialize(small)
+    views.materialize(small, asked=ASKED)
     assert [place.exists() for place in places] == [True, False, False, True]
 
 
