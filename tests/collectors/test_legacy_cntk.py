@@ -61,7 +61,7 @@ trainer.print_node_timing()
 sys.exit(5)
 """
     done = collect("cntk", tmp_path, "-W", "ignore", program(tmp_path, body.replace("OWN", "")), **mpi())
-    assert (done.returncode, "exit code 5" in done.stderr) == (4, True), done.stderr
+    assert (done.returncode, "exit code 5" in done.stderr) == (5, True), done.stderr
     assert [line for line in done.stderr.splitlines() if line.startswith("err ")] == [f"err {n}" for n in range(8)]
     assert rows(opened(tmp_path), "SELECT count(*) FROM steps") == [(3,)]
     (tmp_path / "own").mkdir()
