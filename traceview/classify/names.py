@@ -14,10 +14,12 @@ _BUILTIN = (
 )
 BUILTIN = dict(pair.split("=") for pair in _BUILTIN.split(", "))
 TOKEN = re.compile(
-    r"L[a-z](?P<literal>n?\d+)E|(?P<skip>(?:S[0-9A-Z]*_|S[tabsiod]|T[0-9A-Z]*_|A\d*_|DF\d+[_b]|Dv\d+_|D[a-z]|C[123]|D[012]|[PRKVO])+)"
-    r"|(?P<open>Ul|L_Z|[NIJXZFL])|(?P<close>E(?:\d*_)?)|(?P<number>\d+)|(?P<letter>.)",
+    r"(\d+)|(L[a-z]n?\d+E)|((?:S[0-9A-Z]*_|S[tabsiod]|T[0-9A-Z]*_|A\d*_|DF\d+[_b]|Dv\d+_|D[a-z]|C[123]|D[012]|[PRKVO])+)"
+    r"|(Ul|L_Z|[NIJXZFL])|(E(?:\d*_)?)|(.)",
     re.DOTALL,
 )
+NUMBER, LITERAL, SKIPPED, OPEN, CLOSE, LETTER = range(1, 7)
+"""Groups of `TOKEN`: a length or a value, a literal, what says nothing here, the two ends of a group, a type's code."""
 BRACKET = re.compile(r"[<>()]")
 ANONYMOUS = "(anonymous namespace)"
 
@@ -51,12 +53,12 @@ def own(name: str) -> str:
 
 
 def head(name: str) -> str:
-    """The function's own name, mangled or not: what `own` gives, for a mangled name without the brackets.
+    """The function's own name, mangled or not: as `own` without `void`, a mangled one's without brackets.
 
     >>> head("_ZN5cudnn6detail12dgrad_engineIfLi128EEEviii")
     'cudnn::detail::dgrad_engine'
     """
-    return Reading(name, is_head=True).text if name.startswith("_Z") else own(name)
+    return Reading(name, is_head=True).text if name.startswith("_Z") else own(name).removeprefix("void ")
 
 
 def readable(name: str) -> str:
@@ -83,29 +85,28 @@ class Reading:
         self.is_named = False
         """The function's name and its template arguments are complete; what follows are parameters."""
         at = 2
-        while at < len(name):
+        while at < len(name) and not self.is_named:
             token = TOKEN.match(name, at)
-            if token is None or self.is_named or (is_head and token["open"] == "I"):
+            if token is None or (is_head and token[0] == "I"):
                 break
-            at = self.take(name, token)
+            at = token.end() if token.lastindex == SKIPPED else self.take(name, token)
         self.text = "".join(self.parts)
 
     def take(self, name: str, token: re.Match[str]) -> int:
         """Read one token; returns where the next one starts."""
-        kind, text, end = token.lastgroup, token[0], token.end()
-        if kind == "number":
-            is_value = bool(self.scopes) and self.scopes[-1] == "L" and self.after == "word"
-            if is_value or text.startswith("0"):
+        kind, text, end = token.lastindex, token[0], token.end()
+        if kind == NUMBER:
+            if text[0] == "0" or (self.after == "word" and self.scopes and self.scopes[-1] == "L"):
                 self.word(text)
-                return end
-            return self.identifier(name, text, end)
-        if kind == "literal":
-            self.word(token["literal"].replace("n", "-"))
-        elif kind == "open":
+            else:
+                return self.identifier(name, text, end)
+        elif kind == LITERAL:
+            self.word(text[2:-1].replace("n", "-"))
+        elif kind == OPEN:
             self.enter(text)
-        elif kind == "close":
+        elif kind == CLOSE:
             self.leave()
-        elif kind == "letter" and text in BUILTIN and (not self.scopes or self.scopes[-1] in "IJ"):
+        elif text in BUILTIN and (not self.scopes or self.scopes[-1] in "IJ"):
             self.word(BUILTIN[text])
         return end
 

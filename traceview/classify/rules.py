@@ -14,12 +14,14 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from traceview.classify.hints import MEMO, HintIndex, fold, split
+from traceview.classify.hints import HintIndex, fold, split
 from traceview.classify.names import head, readable
 
 FOLDER = Path(__file__).resolve().parent
 # Characters of a name that are looked at: the longest real names have 3,000, and patterns backtrack on hostile ones.
 LIMIT = 4096
+# Functions' own names that are remembered: instantiations of one function share it.
+FUNCTIONS = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -146,14 +148,14 @@ class RuleSet:
         decides nothing where that says enough. A launcher's arguments say what it runs.
         """
         name = name[:LIMIT]
-        if self.launchers and ("<" in name or "(" in name or name.startswith("_Z")):
-            known = None if self.is_launcher(name.partition("<")[0]) else self.of_function(head(name))
-            return known or self.match(readable(name))
-        return self.match(name)
+        if not self.launchers or not ("<" in name or "(" in name or name.startswith("_Z")):
+            return self.match(name)
+        known = None if self.is_launcher(name.partition("<")[0]) else self.of_function(head(name))
+        return known or self.match(readable(name))
 
     def of_function(self, own: str) -> Found | None:
         """What a function's own name says; None where it says nothing, or leaves it to its arguments."""
-        if len(self.told) >= MEMO:
+        if len(self.told) >= FUNCTIONS:
             self.told.clear()
         if own not in self.told:
             found = None if self.is_launcher(own) else self.match(own)
@@ -162,7 +164,7 @@ class RuleSet:
 
     def is_launcher(self, own: str) -> bool:
         """Whether a function's arguments say what it does."""
-        if len(self.launching) >= MEMO:
+        if len(self.launching) >= FUNCTIONS:
             self.launching.clear()
         if own not in self.launching:
             self.launching[own] = any(word in own for word in self.launchers)
