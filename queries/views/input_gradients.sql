@@ -42,5 +42,7 @@ WITH every AS MATERIALIZED (
 SELECT DISTINCT a.rank, a.id, t.layer, t.input_shape, t.input_shape[2] AS channels, t.size_bytes
 FROM counted a JOIN told t ON t.call_id = a.call_id
 WHERE a.direction = 'dgrad' AND (t.input_shape[2] <= 4 OR t.size_bytes >= 65536)
+    -- What its operator copies from or to the host meanwhile is no part of it.
+    AND a.category NOT IN ('memcpy_htod', 'memcpy_dtoh')
 UNION ALL
 SELECT rank, id, NULL, NULL, NULL, size_bytes FROM by_copy WHERE size_bytes >= 65536

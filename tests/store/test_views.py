@@ -131,6 +131,13 @@ def test_what_is_asked_is_materialized_and_added_to_later(tmp_path: Path, monkey
     assert held("SELECT count(*) FROM conv_calls JOIN ranks USING (rank)") >= some
 
 
+def test_without_a_query_everything_can_be_read_that_is_kept(tmp_path: Path) -> None:
+    folder = store.convert([SAMPLE], tmp_path / "capture")
+    with store.open_capture(folder) as connection:
+        for name in facts.TABLES:
+            assert connection.execute(f"SELECT count(*) > 0 FROM names.{name}").fetchall() == [(True,)]
+
+
 def test_two_processes_add_to_what_is_kept(tmp_path: Path) -> None:
     folder = store.convert([SAMPLE], tmp_path / "capture")
     with ThreadPoolExecutor() as pool:

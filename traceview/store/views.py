@@ -52,7 +52,8 @@ def connect(folder: Path, asked: str | None = None, options: Options | None = No
             if not given:
                 recorded.check(connection, folder)
             recorded.bind(connection, folder, None if asked is None or ATTRIBUTION in made else read)
-            _read_materialized(connection, (name for name in sorted(given) if name in wanted or name in read))
+            known = given if asked is None else given & read.union(wanted)
+            _read_materialized(connection, sorted(known))
             _make(connection, made, _shared(made) if _is_small(connection, made) else ())
     except BaseException:
         connection.close()
