@@ -1,8 +1,9 @@
 -- title = "Channel counts that tensor cores cannot fill"
--- doc = """Convolutions and matrix products in half precision or TF32, on a device with tensor cores, whose channels,
--- rows, columns or summed dimension are no multiple of 8. An input of at most four channels is an image and left out,
--- and so are depthwise convolutions. The bound is their time beyond the least that the peak of the device allows, as
--- far as nothing earlier on the device covers it."""
+-- doc = """Convolutions and matrix products in half precision or TF32, on a device with tensor cores, whose channels
+-- are no multiple of 8: for a product both sizes of its weights, which its gradients share. Sizes of the batch or the
+-- sequence and products of two activations (attention) do not count, and neither do an input of at most four channels,
+-- which is an image, and depthwise convolutions. The bound is their time beyond the least that the peak of the device
+-- allows, as far as nothing earlier on the device covers it."""
 -- why = """Tensor cores work on tiles of 8 or 16 values: other sizes are padded by extra kernels, or computed by slower
 -- ones."""
 -- cost = "A few more weights than the model asks for."
@@ -39,11 +40,19 @@ WITH able AS (
         sum(c.dur_ns / c.per) AS total_ns, any_value(c.per) AS per,
         any_value(c.step_ns) AS step_ns, bool_or(regexp_matches(c.name, '(?i)tf32|s1688')) AS is_tf32
     FROM counted c WHERE c.kind = 'kernel' AND c.category = 'gemm' AND c.op_id IS NOT NULL GROUP BY c.rank, c.op_id
+), weights AS (
+    -- A product of batches multiplies two activations.
+    SELECT * FROM matmul_shapes WHERE batch = 1 AND NOT regexp_matches(name, '(?i)bmm|batch_?mat_?mul')
+), odd AS (
+    -- Channels of the forward products: a gradient's third size is rows of the batch.
+    SELECT DISTINCT rank, unnest([k, n]) AS size FROM weights WHERE NOT coalesce(is_backward, false)
 ), gemm AS (
     SELECT p.rank, p.place, format('{} {} x {} by {} x {}', m.name, m.m, m.k, m.k, m.n) AS what, p.own_ns, p.total_ns,
         1e9 * m.flop / if(p.is_tf32, a.tf32, a.fp16) / p.per AS floor_ns, p.step_ns
-    FROM product p JOIN matmul_shapes m ON m.op_id = p.op_id JOIN able a ON a.rank = p.rank
-    WHERE (p.is_tf32 OR regexp_matches(m.dtype, '(?i)half|bfloat16')) AND (m.m % 8 <> 0 OR m.n % 8 <> 0 OR m.k % 8 <> 0)
+    FROM product p JOIN weights m ON m.op_id = p.op_id JOIN able a ON a.rank = p.rank
+    WHERE (p.is_tf32 OR regexp_matches(m.dtype, '(?i)half|bfloat16'))
+        AND EXISTS (FROM odd o WHERE o.rank = p.rank AND o.size % 8 <> 0
+            AND o.size IN (m.k, m.n, if(m.is_backward, m.m, m.k)))
 ), kinds AS (
     SELECT rank, place, what, sum(least(own_ns, greatest(total_ns - coalesce(floor_ns, 0), 0))) AS lost_ns,
         sum(own_ns) AS own_ns,

@@ -1,6 +1,7 @@
 -- title = "Layout changes between operators"
 -- doc = """Kernels and primitives outside convolution calls that only reorder a tensor's elements; reorders of
--- activations by a CPU's library are plain_layout_on_cpu. The bound is their time that nothing earlier on the device
+-- activations by a CPU's library are plain_layout_on_cpu. Only where convolutions run: without them no layout of images
+-- is to be chosen, and a transpose is part of the model. The bound is their time that nothing earlier on the device
 -- covers."""
 -- why = """The program or the framework transposes tensors between operators that want different layouts; one layout
 -- throughout needs none of it."""
@@ -30,6 +31,7 @@ WITH every AS MATERIALIZED (
 ), change AS (
     SELECT rank, name, coalesce(op_name, '(no operator)') AS operator, sum(calls) AS calls, sum(own_ns) AS own_ns
     FROM every WHERE category = 'layout_transpose' AND call_id IS NULL AND id NOT IN (SELECT id FROM plain)
+        AND rank IN (SELECT rank FROM counted WHERE category = 'conv' OR call_id IS NOT NULL)
     GROUP BY rank, name, op_name
 ), placed AS (
     SELECT rank, array_to_string(list(operator ORDER BY own_ns DESC, operator)[:3], ', ') AS place

@@ -3,13 +3,14 @@
 -- scaling: everything that operators and primitives do in a step runs as many times as fast as there are times as many
 -- threads, with one for each core, shared by the processes of the host. Serial parts and shared memory leave less of
 -- that. More cores also bring more cache, and a step that then fits into it may gain more: no trace of fewer threads
--- can tell."""
+-- can tell. Where a process got less processor time than its operators took, its threads waited for a processor: the
+-- machine was busy with something else, cores without a thread of this run were not idle, and the rule cannot tell."""
 -- why = """Operators and library primitives share their work among the framework's threads; cores without one stand
 -- idle."""
 -- cost = "Power; other programs on the machine slow down."
 -- unless = """The cores are wanted for data loading or other programs, or are two threads of one core, or the operators
 -- are too small to be shared."""
--- needs = ["cpu_threads"]
+-- needs = ["cpu_threads", "quiet_machine"]
 -- [fix]
 -- pytorch = "OMP_NUM_THREADS or torch.set_num_threads(cores), cores divided by the processes of the host"
 -- tensorflow = "tf.config.threading.set_intra_op_parallelism_threads(cores), or leave it at its default of 0"
@@ -29,16 +30,20 @@ WITH host AS (
 ), work AS (
     SELECT rank, sum(alone_ns / per) AS busy_ns, any_value(step_ns) AS step_ns FROM counted GROUP BY rank
 ), scaled AS (
-    SELECT w.*, h.*, p.threads / greatest(h.each, p.threads) AS part
+    SELECT w.*, h.*, p.threads / greatest(h.each, p.threads) AS part, c.is_contended IS NULL AS is_unwatched
     FROM work w JOIN raw.ranks r USING (rank) JOIN host h ON h.host IS NOT DISTINCT FROM r.host
     JOIN processes p ON p.rank = w.rank
-    WHERE h.threads < h.cores AND p.threads > 0 AND w.rank NOT IN (SELECT rank FROM raw.kernels)
+    LEFT JOIN contention c ON c.rank = w.rank
+    WHERE c.is_contended IS NOT TRUE AND h.threads < h.cores AND p.threads > 0
+        AND w.rank NOT IN (SELECT rank FROM raw.kernels)
 )
 SELECT rank, format('Threads: {}, cores: {}. Operators take {:.3f} ms of a step, {:.3f} ms with {} threads in this '
     || 'process if that scales linearly.',
         threads, cores, busy_ns / 1e6, busy_ns * part / 1e6, CAST(each AS BIGINT)) AS problem, 'On ' || host AS place,
     busy_ns * (1 - part) AS saving_ns,
-    'medium: threads and cores are recorded; that the work scales linearly is assumed' AS confidence,
+    if(is_unwatched, 'low: whether the machine was busy with something else is not recorded; ',
+        'medium: threads and cores are recorded; whether other programs used the other cores is not; ')
+        || 'that the work scales linearly is assumed' AS confidence,
     processes AS evidence
 FROM scaled
 WHERE 100.0 * busy_ns * (1 - part) > $idle_cores_step_pct * step_ns

@@ -56,6 +56,32 @@ def test_products_count_too(tmp_path: Path) -> None:
     assert found.evidence == ("aten::mm 64 x 128 by 128 x 1001: 0.050 ms",)
 
 
+def products(name: str, *shapes: tuple[tuple[int, ...], tuple[int, ...]]) -> Given:
+    given = training()
+    for start in (0, 1000, 2000):
+        for number, (first, second) in enumerate(shapes):
+            at = start + 10 + 100 * number
+            given.op(name, at, at + 10, [first, second], ["", ""])
+            given.rows["ops"][-1]["types"] = '["c10::BFloat16", "c10::BFloat16"]'
+            given.kernel("ampere_bf16_s16816gemm_bf16_64x64_ldg8_nn", at + 20, at + 70, launched=at + 2)
+    return given
+
+
+def test_rows_of_the_batch_and_attention_do_not_count(tmp_path: Path) -> None:
+    assert answer(RULE, products("aten::mm", ((77, 128), (128, 64))), tmp_path / "rows").status == "not found"
+    attention = products("aten::bmm", ((12, 77, 64), (12, 64, 77)))
+    assert answer(RULE, attention, tmp_path / "attention").status == "not found"
+
+
+def test_a_gradient_counts_the_channels_of_its_weights_alone(tmp_path: Path) -> None:
+    """The filter gradient sums over the rows of the batch: 77 is none of its channels, 1001 is."""
+    for classes, status in ((1000, "not found"), (1001, "found")):
+        given = products("aten::mm", ((77, 128), (128, classes)), ((128, 77), (77, classes)))
+        for row in given.rows["ops"]:
+            row["forward_thread"] = 1 if row["shapes"].startswith("[[128, 77]") else None
+        assert answer(RULE, given, tmp_path / str(classes)).status == status
+
+
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
     assert (found.status, found.reason) == ("cannot tell", "the trace holds no kernels of a device.")

@@ -11,12 +11,15 @@ RULE = "layout_between_operators"
 TO_NHWC = "void cudnn::ops::nchwToNhwcKernel<float, float, float, false, true>(int)"
 
 
-def steps(layout_us: float) -> Given:
+CONVOLUTION = "ampere_scudnn_128x64_relu_small_nn_v1"
+
+
+def steps(layout_us: float, arithmetic: str = CONVOLUTION) -> Given:
     given = training()
     for start in (0, 1000, 2000):
         given.op("aten::contiguous", start, start + 10)
         given.kernel(TO_NHWC, start + 100, start + 100 + layout_us, launched=start + 1)
-        given.kernel("ampere_sgemm_128x64_nn", start + 200, start + 390, launched=start + 20)
+        given.kernel(arithmetic, start + 200, start + 390, launched=start + 20)
     return given
 
 
@@ -27,6 +30,10 @@ def test_above_the_threshold_it_is_found_under_its_operator(tmp_path: Path) -> N
 
 def test_below_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(9), tmp_path).status == "not found"
+
+
+def test_without_convolutions_there_is_no_layout_to_choose(tmp_path: Path) -> None:
+    assert answer(RULE, steps(11, "ampere_sgemm_128x64_nn"), tmp_path).status == "not found"
 
 
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:

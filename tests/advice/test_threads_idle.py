@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from advised import answer, training
 from given import Given, write
 
@@ -46,6 +47,25 @@ def test_the_time_of_the_processor_is_evidence(tmp_path: Path) -> None:
     given = steps(1, cores=2)
     given.about["usage"] = {"wall_ns": 3_000_000, "user_ns": 2_700_000, "system_ns": 270_000}
     assert answer(RULE, given, tmp_path).evidence == ("rank 0: 1 threads, 0.99 cores busy on average",)
+
+
+@pytest.mark.parametrize(("processor_us", "status"), [(1950, "found"), (1900, "cannot tell")])
+def test_threads_that_waited_for_a_processor_tell_of_a_busy_machine(
+    tmp_path: Path, processor_us: int, status: str
+) -> None:
+    """Operators take 2.4 of 3 ms; below four fifths of that in processor time they waited."""
+    given = steps(1, cores=2)
+    given.about["usage"] = {"wall_ns": 3_000_000, "user_ns": processor_us * 1000, "system_ns": 0}
+    found = answer(RULE, given, tmp_path)
+    assert found.status == status
+    if status == "found":
+        assert found.confidence.startswith("medium")
+    else:
+        assert "the machine was busy" in found.reason
+
+
+def test_without_processor_time_the_confidence_is_low(tmp_path: Path) -> None:
+    assert answer(RULE, steps(1, cores=2), tmp_path).confidence.startswith("low: whether the machine was busy")
 
 
 def test_as_many_are_not(tmp_path: Path) -> None:
