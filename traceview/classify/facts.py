@@ -8,6 +8,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from traceview.classify.rules import FOLDER
@@ -91,7 +92,12 @@ def columns(name: str) -> dict[str, str]:
 
 def rows(name: str) -> list[tuple[Any, ...]]:
     """The rows of `names.NAME`, in the order of the file."""
-    entries = tomllib.loads((FOLDER / TABLES[name].file).read_text(encoding="utf-8"))[name]
+    entries = _read(TABLES[name].file)[name]
     return [
         (position, *(entry.get(column) for column in TABLES[name].columns)) for position, entry in enumerate(entries)
     ]
+
+
+@cache
+def _read(file: str) -> dict[str, list[dict[str, Any]]]:
+    return tomllib.loads((FOLDER / file).read_text(encoding="utf-8"))
