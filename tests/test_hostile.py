@@ -96,7 +96,7 @@ def run(capsys: pytest.CaptureFixture[str], *args: object) -> str:
     code = cli.main(list(map(str, args)))
     captured = capsys.readouterr()
     assert code == 0, f"{args}: {captured.err}"
-    assert not acts_in_a_terminal(captured.err) and "fault of traceview" not in captured.err
+    assert not acts_in_a_terminal(captured.err) and "bug in traceview" not in captured.err
     return captured.out
 
 

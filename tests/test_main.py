@@ -53,7 +53,7 @@ def test_output_that_cannot_be_written_is_a_failure(arguments: list[str]) -> Non
     with NOWHERE.open("w") as full:
         found = ended("-m", "traceview", *arguments, stdout=full)
     assert found.returncode != 0
-    assert "fault of traceview" not in found.stderr
+    assert "bug in traceview" not in found.stderr
 
 
 def test_a_reader_that_leaves_is_no_failure() -> None:

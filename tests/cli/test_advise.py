@@ -25,7 +25,7 @@ def test_a_finding_is_told_with_bound_share_and_fix(trace: Path, capsys: pytest.
     text = run(capsys, trace, COPIES)
     line = next(line for line in text.splitlines() if line.startswith(COPIES)).split()
     assert line[-3:] == ["20.000", "2.2", "high"]
-    assert "shares of its time (0.900 ms)" in text
+    assert "in percent of the step time (0.900 ms)" in text
     assert "Change: DataLoader(..., pin_memory=True)" in text or "Change: allocate the host buffers" in text
     assert "HtoD of 4096 bytes" not in text
     assert "HtoD of 4096 bytes" in run(capsys, trace, COPIES, "--evidence")
@@ -52,13 +52,11 @@ def test_every_format_shows_hostile_names_only(trace: Path, capsys: pytest.Captu
 def test_fail_over(trace: Path, capsys: pytest.CaptureFixture[str], limit: str, code: int) -> None:
     assert cli.main(["advise", str(trace), COPIES, "--fail-over", limit]) == code
     errors = capsys.readouterr().err
-    assert errors == ("traceview: pageable_copies can cost 2.2 % of the step\n" if code else "")
+    assert errors == ("traceview: pageable_copies could save 2.2 % of the step\n" if code else "")
 
 
 def test_a_threshold_is_set(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "Looked for and not found: pageable_copies." in run(
-        capsys, trace, COPIES, "--set", "pageable_from_bytes=4097"
-    )
+    assert "Checked, no problem: pageable_copies." in run(capsys, trace, COPIES, "--set", "pageable_from_bytes=4097")
     run(capsys, trace, "--set", "no_such=1", code=2)
     run(capsys, trace, "no_such_rule", code=2)
 
@@ -152,4 +150,4 @@ def test_a_what_if_that_makes_no_sense(trace: Path, words: tuple[str, ...], caps
 def test_a_percentage_that_is_none(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         cli.main(["advise", str(trace), "--fail-over", "much"])
-    assert "is no percentage" in capsys.readouterr().err
+    assert "is not a percentage" in capsys.readouterr().err

@@ -160,7 +160,7 @@ def test_what_nsys_is_given_holds_no_secret(folder: Path) -> None:
 
 def test_wrong_usage(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PATH": str(tmp_path)}
-    for words, reason in (["--whole"], "--whole goes with --tool"), (["--tool", "nsys"], "nsys is not on the PATH"):
+    for words, reason in (["--whole"], "--whole needs --tool"), (["--tool", "nsys"], "nsys is not on the PATH"):
         command = [sys.executable, "-m", "traceview", "collect", *words, "--", "true"]
         done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
         assert (done.returncode, reason in done.stderr) == (2, True), done.stderr

@@ -30,7 +30,7 @@ def test_a_fault_while_reading_a_trace(monkeypatch: pytest.MonkeyPatch, capsys: 
     assert capsys.readouterr() == (
         "",
         "traceview: an unexpected RuntimeError while reading some-trace.json (bad \\x1b[31mname). "
-        "This is a fault of traceview: --debug shows where; please report it.\n",
+        "This is a bug in traceview; please report it with the output of --debug.\n",
     )
     monkeypatch.setattr(store, "convert", broken)
     assert cli.main(["convert", "a", "b", "-o", "c"]) == 3
@@ -79,7 +79,7 @@ def test_a_wrong_bit_in_what_is_kept_is_removed_with_it(tmp_path: Path) -> None:
         data[HEAD_BYTES + block * BLOCK_BYTES + 100] ^= 1
     kept.write_bytes(data)
     code, out, said = report()
-    assert (code, out) == (3, "") and "was damaged and is removed; run the command again." in said
+    assert (code, out) == (3, "") and "were damaged and have been removed; run the command again." in said
     assert report() == right
 
 

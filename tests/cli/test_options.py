@@ -22,7 +22,7 @@ def test_sizes(text: str, n_bytes: int) -> None:
 
 @pytest.mark.parametrize("text", ["", "GB", "0", "-1GB", "2 apples", "1e3"])
 def test_what_is_no_size(text: str) -> None:
-    with pytest.raises(argparse.ArgumentTypeError, match="is no size"):
+    with pytest.raises(argparse.ArgumentTypeError, match="is not a size"):
         options.size(text)
 
 

@@ -87,7 +87,7 @@ def test_into_a_file(trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
 
 def test_show_sql_needs_no_input(capsys: pytest.CaptureFixture[str]) -> None:
     text = run(capsys, "not-there.json", "kernels", "--show-sql")
-    assert "-- queries/kernels/" in text and "rests on queries/views/: " in text
+    assert "-- queries/kernels/" in text and "uses queries/views/: " in text
     assert text.rstrip().endswith(";")
 
 
@@ -100,7 +100,7 @@ def test_names_are_checked_first(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_parameters_are_checked(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["report", str(trace), "kernels", "--set", "no_such=1"]) == 2
-    assert "no section has a parameter 'no_such'" in capsys.readouterr().err
+    assert "unknown parameter 'no_such'" in capsys.readouterr().err
     assert cli.main(["report", str(trace), "kernels", "--set", "novalue"]) == 2
     assert "NAME=VALUE" in capsys.readouterr().err
 

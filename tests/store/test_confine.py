@@ -80,7 +80,7 @@ def test_a_database_that_was_replaced_reads_and_writes_nothing(
     if where == "in the capture":
         assert (code, said) == right
     else:
-        assert code == 3 and "fault of traceview" not in said
+        assert code == 3 and "bug in traceview" not in said
 
 
 def _kept(folder: Path) -> Path:

@@ -50,7 +50,7 @@ def refused(capture: Path, capsys: pytest.CaptureFixture[str], verb: str = "repo
     """What is said of it: one sentence, with the exit code of an input that cannot be read."""
     assert cli.main([verb, str(capture)]) == 3
     said = capsys.readouterr()
-    assert said.out == "" and said.err.count("\n") == 1 and "fault of traceview" not in said.err
+    assert said.out == "" and said.err.count("\n") == 1 and "bug in traceview" not in said.err
     return said.err
 
 
@@ -153,7 +153,7 @@ def test_values_out_of_range(capture: Path, capsys: pytest.CaptureFixture[str], 
     replace(capture / "rank-0000" / "ops.parquet", f"SELECT * REPLACE ('{value}'::BIGINT AS {column}) FROM '{{}}'")
     code = cli.main(["report", str(capture), "overview", "ops", "layers"])
     said = capsys.readouterr().err
-    assert code in (0, 3) and "fault of traceview" not in said and said.count("\n") <= 1
+    assert code in (0, 3) and "bug in traceview" not in said and said.count("\n") <= 1
 
 
 def test_a_table_that_is_missing(capture: Path) -> None:

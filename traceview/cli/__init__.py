@@ -26,19 +26,20 @@ THREAD_BYTES = 100_000_000
 VERBS = ("collect", "convert", "report", "sql", "advise", "compare", "classify", "list")
 
 EPILOG = """examples:
-  traceview collect -- python train.py         capture some steps of an unmodified training script
+  traceview collect -- python train.py         record some steps of an unmodified training script
   traceview report trace.json.gz               where the time went
-  traceview report trace.json.gz conv layout   convolutions by layer and algorithm, layout changes
-  traceview advise trace.json.gz               what to change, and at most how much it can give
-  traceview compare old.json.gz new.json.gz    what differs, and how much of the difference each part is
+  traceview report trace.json.gz conv layout   convolutions by layer and algorithm, layout conversions
+  traceview advise trace.json.gz               what to change, and the potential saving
+  traceview compare old.json.gz new.json.gz    what got slower or faster, and why
   traceview sql trace.json.gz "SELECT name, sum(dur_ns) FROM kernels GROUP BY ALL ORDER BY 2 DESC LIMIT 10"
 
-exit codes: 0 done, 1 a check you asked for failed, 2 wrong usage, 3 the input cannot be read; collect: its command's
+exit codes: 0 done, 1 a check you asked for failed, 2 wrong usage, 3 the input cannot be read;
+collect exits with the exit code of its command
 """
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose complaints show what was typed and do not act it out."""
+    """A parser whose error messages show what was typed with control characters escaped."""
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong and exit with 2."""
@@ -125,10 +126,10 @@ def _check_limits() -> None:
     if allowed not in (resource.RLIM_INFINITY, -1) and allowed < least:
         here, enough = allowed / 1e9, least / 1e9
         raise InputError(
-            f"{here:.1f} GB of memory may be addressed, {enough:.1f} GB are needed; raise the limit with `ulimit -v`."
+            f"the address space is limited to {here:.1f} GB, {enough:.1f} GB are needed; raise it with `ulimit -v`."
         )
     if 0 <= files < LEAST_FILES:
-        raise InputError(f"{files} files may be open here; raise the limit to {LEAST_FILES} with `ulimit -n`.")
+        raise InputError(f"only {files} files may be open; raise the limit to {LEAST_FILES} with `ulimit -n`.")
 
 
 def _failed(error: Exception, inputs: Sequence[str]) -> int:
@@ -146,7 +147,7 @@ def _failed(error: Exception, inputs: Sequence[str]) -> int:
         return InputError.exit_code
     if _forgot(error, inputs):
         return InputError.exit_code
-    # The last resort: a fault of ours, which should have been a TraceviewError where it happened.
+    # The last resort: a bug, which should have been a TraceviewError where it happened.
     say(_apology(error, inputs))
     return InputError.exit_code if inputs else UsageError.exit_code
 
@@ -167,14 +168,14 @@ def _chain(error: BaseException | None) -> list[BaseException]:
 
 
 def _forgot(error: Exception, inputs: Sequence[str]) -> bool:
-    """Whether what was kept of the inputs was at fault: damaged after it was made, and without it the command works."""
+    """Whether damaged cached results of the inputs were the cause; they are removed."""
     if CORRUPT not in str(error) or not inputs:
         return False
     from traceview import store
 
     for path in inputs:
         store.forget(Path(path))
-    say(f"what was kept of {', '.join(inputs)} was damaged and is removed; run the command again.")
+    say(f"the cached results of {', '.join(inputs)} were damaged and have been removed; run the command again.")
     return True
 
 
@@ -189,4 +190,4 @@ def _apology(error: Exception, inputs: Sequence[str]) -> str:
     reason = (str(error).splitlines() or [""])[0][:200]
     where = f" while reading {', '.join(inputs)}" if inputs else ""
     text = f"an unexpected {type(error).__name__}{where}" + (f" ({reason})" if reason else "")
-    return f"{text}. This is a fault of traceview: --debug shows where; please report it."
+    return f"{text}. This is a bug in traceview; please report it with the output of --debug."

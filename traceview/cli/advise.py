@@ -1,11 +1,10 @@
-"""What to change, by name, and at most how much it can give.
+"""What to change in your framework, with the potential saving per step.
 
-Every rule of `queries/advice/` answers found, not found or cannot tell. A saving is an upper bound per step: time
-of the device that would be free, of which nothing is counted twice within a rule. Two findings may be the same lost
-time, so savings are never added up. JSON and CSV hold every answer of every rule in the same columns: `status` tells
-them apart.
+Every rule answers found, not found or cannot tell. A saving is an upper bound on the device time that the change would
+free per step; overlapping work counts once within a rule. Two findings can be about the same time, so savings are never
+added up. JSON and CSV hold the answer of every rule, found or not, in the same columns (see `status`).
 
-With --what-if, the step without some costs is predicted instead: what several of them would take away counts once, and
+With --what-if, prints the projected step time with some costs removed: what several of them share counts once, and
 communication is modelled as a parameter server, a tree and a ring.
 """
 
@@ -25,38 +24,38 @@ from traceview.errors import UsageError
 if TYPE_CHECKING:
     from traceview.analysis.model import Finding, Report, Section
 
-HELP = "what to change, by name, and at most how much it can give"
+HELP = "what to change in your framework, with the potential saving"
 
 EXAMPLES = """examples:
   traceview advise trace.json.gz                          every problem found, the largest saving first
-  traceview advise run1 --evidence                        with the lines that prove each
+  traceview advise run1 --evidence                        with the kernels, copies and operators behind each
   traceview advise run1 pageable_copies --show-sql        the query behind a rule, ready for `traceview sql`
   traceview advise run1 --set layout_conv_pct=5           with another threshold
-  traceview advise run1 --what-if layout,firstlayer       the step without these costs
-  traceview advise run1 --fail-over 5%                    exit code 1 if one problem can cost more than 5 % of a step
+  traceview advise run1 --what-if layout,firstlayer       projected step time with these costs removed
+  traceview advise run1 --fail-over 5%                    exit code 1 if a finding could save more than 5 % of a step
 
 `traceview list advice` names every rule.
 """
 
 AT_LEAST_PCT = 0.5
 MEANINGS = {
-    "rule": "name of the rule: queries/advice/RULE.sql",
+    "rule": "name of the rule",
     "title": "the problem",
     "status": "found, not found or cannot tell",
-    "reason": "why it cannot be told, or that it is too little to matter",
+    "reason": "which data is missing, or that the saving is too small to matter",
     "problem": "what was found",
     "place": "where",
-    "rank": "process that loses most by it",
-    "n_ranks": "processes that have it",
-    "saving_ns": "at most, per step",
-    "step_ns": "step time of that process; the whole recording without steps",
-    "saving_pct": "of step_ns",
-    "confidence": "how sure, and why",
-    "evidence": "lines that prove it",
+    "rank": "process that loses most time to it",
+    "n_ranks": "number of processes that have it",
+    "saving_ns": "potential saving per step (upper bound)",
+    "step_ns": "step time of that process; the whole recording if there are no steps",
+    "saving_pct": "percentage of step_ns",
+    "confidence": "how certain this is, and why",
+    "evidence": "kernels, copies, operators or settings that show it",
     "fix": "what to change, in the framework of the trace",
     "why": "what is lost and how the change avoids it",
-    "cost": "what the change costs: memory, accuracy, determinism",
-    "unless": "when not to change it",
+    "cost": "trade-offs: memory, accuracy, determinism",
+    "unless": "do not apply the change if this holds",
 }
 
 
@@ -65,7 +64,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("input", metavar="INPUT", help="a capture, a trace file or a folder of them")
     parser.add_argument("names", nargs="*", metavar="RULE", help="rules (default: all)")
     add_output_options(parser)
-    parser.add_argument("--evidence", action="store_true", help="show the lines that prove each finding")
+    parser.add_argument(
+        "--evidence", action="store_true", help="show the kernels, copies and operators behind each finding"
+    )
     parser.add_argument(
         "--set", dest="params", action="append", default=[], metavar="NAME=VALUE", help="a threshold (see --show-sql)"
     )
@@ -74,12 +75,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=percent,
         default=AT_LEAST_PCT,
         metavar="PCT",
-        help=f"leave out what can save less of the step (default: {AT_LEAST_PCT}%%)",
+        help=f"leave out findings that could save less of the step (default: {AT_LEAST_PCT}%%)",
     )
     parser.add_argument(
-        "--fail-over", type=percent, metavar="PCT", help="exit code 1 if a finding can save more than PCT of the step"
+        "--fail-over", type=percent, metavar="PCT", help="exit code 1 if a finding could save more than PCT of the step"
     )
-    parser.add_argument("--what-if", metavar="COSTS", help="predict the step without these costs, joined by commas")
+    parser.add_argument(
+        "--what-if", metavar="COSTS", help="projected step time with these costs removed (comma-separated)"
+    )
     parser.add_argument("--show-sql", action="store_true", help="print the SQL of the rules instead of running them")
     add_machine_options(parser)
 
@@ -106,11 +109,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _what_if(args: argparse.Namespace) -> int:
-    """The step without some costs; returns 0. Raises `UsageError` for a cost that is none."""
+    """The step with some costs removed; returns 0. Raises `UsageError` for an unknown cost."""
     from traceview.analysis import advice, reports
 
     if args.names or args.evidence or args.fail_over is not None:
-        raise UsageError("--what-if goes with neither rules nor --evidence nor --fail-over.")
+        raise UsageError("--what-if cannot be combined with rules, --evidence or --fail-over.")
     costs = advice.costs(args.what_if)
     options = [cost for cost in costs if cost == "communication"]
     recipe = reports.load("whatif", options)
@@ -131,18 +134,18 @@ def exact(findings: Sequence[Finding], footer: tuple[str, ...]) -> Report:
 
 
 def for_people(findings: Sequence[Finding], footer: tuple[str, ...], with_evidence: bool) -> Report:
-    """What was found, then each finding in words, then what cannot be told or was not found."""
+    """What was found, then each finding in words, then which rules lacked data or found no problem."""
     found = [finding for finding in findings if finding.status == "found"]
     rows = tuple(
         (f.rule, f.title, f.saving_ns, f.saving_pct, re.split(r"\W", f.confidence, maxsplit=1)[0]) for f in found
     )
     columns = ("rule", "title", "saving_ns", "saving_pct", "confidence")
-    summary = _section("found", "What to change", _denominator(found), columns, rows, "No rule found its problem.")
+    summary = _section("found", "What to change", _denominator(found), columns, rows, "No problem found.")
     details = [_detail(finding, with_evidence) for finding in found]
     unknown = tuple((f.rule, f.reason) for f in findings if f.status == "cannot tell")
-    tail = [_section("unknown", "Cannot be told", "", ("rule", "reason"), unknown)] if unknown else []
+    tail = [_section("unknown", "Not enough data", "", ("rule", "reason"), unknown)] if unknown else []
     absent = [f.rule + (f" ({f.reason})" if f.reason else "") for f in findings if f.status == "not found"]
-    lines = (f"Looked for and not found: {', '.join(absent)}.",) if absent else ()
+    lines = (f"Checked, no problem: {', '.join(absent)}.",) if absent else ()
     return _report((summary, *details, *tail), (*lines, *footer))
 
 
@@ -152,16 +155,16 @@ def _denominator(found: Sequence[Finding]) -> str:
         return ""
     text = " to ".join(f"{time / 1e6:,.3f} ms" for time in dict.fromkeys((times[0], times[-1])))
     return (
-        f"Savings are upper bounds in device time. All numbers are per step, shares of its time ({text}); "
-        "without steps the whole recording counts as one. Two findings may be the same lost time: do not add them up."
+        f"Potential saving (upper bound) in device time, per step and in percent of the step time ({text}); "
+        "without steps the whole recording counts as one. Findings can overlap: do not add them up."
     )
 
 
 def _detail(finding: Finding, with_evidence: bool) -> Section:
     where = f" {finding.place}." if finding.place else ""
-    ranks = f" Rank {finding.rank} loses most, of {finding.n_ranks} with this." if finding.n_ranks > 1 else ""
+    ranks = f" {finding.n_ranks} ranks have this; rank {finding.rank} loses most." if finding.n_ranks > 1 else ""
     doc = (
-        f"{finding.problem}{where}{ranks} {finding.why} Costs: {finding.cost} Not when: {finding.unless} "
+        f"{finding.problem}{where}{ranks} {finding.why} Trade-offs: {finding.cost} Do not apply if: {finding.unless} "
         f"Confidence: {finding.confidence}."
     )
     rows = tuple((line,) for line in finding.evidence) if with_evidence else ()
@@ -198,5 +201,5 @@ def _exit_code(findings: Sequence[Finding], limit: float | None) -> int:
         return 0
     over = [f for f in findings if f.status == "found" and f.saving_pct is not None and f.saving_pct > limit]
     for finding in over:
-        say(f"{finding.rule} can cost {finding.saving_pct:.1f} % of the step")
+        say(f"{finding.rule} could save {finding.saving_pct:.1f} % of the step")
     return 1 if over else 0

@@ -1,6 +1,6 @@
-"""Says what kernel, primitive and operator names mean: category, algorithm, direction, role, and the rule that says so.
+"""What kernel, primitive and operator names mean: category, algorithm, direction, role, and the rule that matched.
 
-Invariant: stdout is data only, and a hostile name cannot reach the terminal's control sequences.
+Control characters in names are escaped.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from traceview.render.characters import clean
 if TYPE_CHECKING:
     from traceview.classify import Verdict
 
-HELP = "what a kernel, primitive or operator name means, and which rule says so"
+HELP = "what a kernel, primitive or operator name means"
 
 EXAMPLES = """examples:
   traceview classify ampere_sgemm_128x64_nn maxwell_scudnn_128x128_relu_small_nn
@@ -25,8 +25,8 @@ EXAMPLES = """examples:
   traceview classify --format json < names.txt
 
 Names are kernels (in any spelling a profiler gives them), oneDNN primitives (`convolution,jit:avx2,forward_training`)
-or operators (`aten::relu_`, `model/conv1/Conv2D`). With --op, names are kernels of that operator's call. In tables and
-in --why a dash is "the name does not say"; in JSON it is null, in CSV empty.
+or operators (`aten::relu_`, `model/conv1/Conv2D`). With --op, names are kernels of that operator's call. A dash in
+tables and --why means that the name does not tell; JSON has null there, CSV an empty field.
 """
 
 COLUMNS = ("category", "algorithm", "direction", "role", "library", "rule", "name")
@@ -35,10 +35,10 @@ NAME_WIDTH = 100
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `traceview classify`."""
-    parser.add_argument("names", nargs="*", metavar="NAME", help="names; without any, one per line from stdin")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="names; if none is given, one per line from stdin")
     parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="default: table")
     parser.add_argument(
-        "--why", action="store_true", help="explain: the rule, its reason, what context would change it"
+        "--why", action="store_true", help="explain: the rule, its reason, and which context would change the answer"
     )
     parser.add_argument("--op", help="the operator that launched the kernels; its callers after ' < ', innermost first")
     parser.add_argument(

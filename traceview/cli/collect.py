@@ -1,7 +1,7 @@
-"""Runs a training command, unmodified, and records a few of its steps into a capture.
+"""Runs a training command unmodified and records a few of its steps into a capture.
 
-Invariant: the command behaves as without traceview. Its input, output, signals and exit code are its own; what
-traceview has to say goes to stderr.
+The command behaves as it does without traceview: its input, output, signals and exit code are unchanged. Messages of
+traceview go to stderr.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from traceview.recording import messages, nsight
 from traceview.recording.harvest import give_up, harvest, remove_if_empty
 from traceview.recording.launch import Run, Stopped, launch, place, shell_code, stoppable
 
-HELP = "run a training command and capture some of its steps"
+HELP = "run a training command and record some of its steps"
 
 EXAMPLES = """examples:
   traceview collect -- python train.py --epochs 1
@@ -26,12 +26,12 @@ EXAMPLES = """examples:
   traceview collect --tool nsys --whole -- ./a.out
   traceview collect -- torchrun --nproc-per-node 2 train.py
 
-The exit code is the command's: 128 and the signal's number where a signal ended it. Values of options that look like
-a password, token or key, and passwords in URLs, are recorded as ***; --no-command records no command line at all.
+The exit code is that of the command, or 128 plus the signal number if a signal ended it. Option values that look like
+a password, token or key, and passwords in URLs, are recorded as ***; --no-command leaves out the command line.
 
-A step ends where the first optimizer's step() does, or the call of the compiled function that holds it; in a script
-without an optimizer, where its model's call does.
-A loop that knows better says so with `import sys; sys.audit("traceview.step")`, which does nothing without traceview.
+A step ends when the first optimizer's step() returns, or the compiled function that contains it; in a script without
+an optimizer, when the call of the model returns. To mark steps yourself, call
+`import sys; sys.audit("traceview.step")` at the end of each; without traceview this does nothing.
 """
 
 # Environment variables of the collectors, and the options of this verb that they carry.
@@ -42,20 +42,22 @@ SWITCHES = ("light", "stacks", "memory", "stop_after")
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `traceview collect`."""
     parser.add_argument("-o", "--output", type=Path, help="the capture folder; default: named after script and time")
-    parser.add_argument("--wait", type=_count, default=3, help="steps to run first, untouched (default 3)")
-    parser.add_argument("--warmup", type=_count, default=1, help="then steps with the profiler set up (default 1)")
+    parser.add_argument("--wait", type=_count, default=3, help="steps to run first without a profiler (default 3)")
+    parser.add_argument(
+        "--warmup", type=_count, default=1, help="then steps to run with the profiler on, not recorded (default 1)"
+    )
     parser.add_argument("--steps", type=_count, default=4, help="then steps to record (default 4)")
     parser.add_argument("--light", action="store_true", help="record no shapes and no layers, for less overhead")
-    parser.add_argument("--stacks", action="store_true", help="record Python stacks")
-    parser.add_argument("--memory", action="store_true", help="record allocations")
-    parser.add_argument("--tool", choices=[nsight.TOOL], help="record with Nsight Systems, for anything with CUDA")
+    parser.add_argument("--stacks", action="store_true", help="record Python call stacks")
+    parser.add_argument("--memory", action="store_true", help="record memory allocations")
+    parser.add_argument("--tool", choices=[nsight.TOOL], help="record with Nsight Systems, for any CUDA program")
     parser.add_argument(
-        "--whole", action="store_true", help="with --tool: the whole run, also of a program without steps"
+        "--whole", action="store_true", help="with --tool: record the whole run; the program needs no steps"
     )
     parser.add_argument("--stop-after", action="store_true", help="end the command after the recorded steps")
     parser.add_argument("--no-command", action="store_true", help="do not record the command line")
     parser.add_argument(
-        "--require-capture", action="store_true", help="exit with 3 if a command that succeeded leaves no capture"
+        "--require-capture", action="store_true", help="exit with 3 if the command succeeds but leaves no capture"
     )
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND ...", help="what to run")
 
@@ -68,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
     if args.steps < 1:
         raise UsageError("--steps must be at least 1.")
     if args.whole and not args.tool:
-        raise UsageError("--whole goes with --tool nsys; without it some steps are recorded.")
+        raise UsageError("--whole needs --tool nsys; without --whole some steps are recorded.")
     options = {name: int(getattr(args, name)) for name in (*NUMBERS, *SWITCHES)}
     capture = place(args.output, command)
     job = Run(command, capture, options, args.tool, args.whole, not args.no_command, _say)

@@ -1,7 +1,7 @@
-"""Reads trace files into one capture: a folder of Parquet tables that every other verb opens at once.
+"""Converts trace files into one capture: a folder of Parquet tables that every other verb opens without conversion.
 
-Other verbs convert on the way and keep the result beside the trace; this one is for a capture with a name of its own,
-for instance one that unites the traces of several processes. It prints the path of the capture.
+Other verbs convert a trace on first use and cache the result beside it. Use this one to choose the name of the capture,
+for instance to combine the traces of several processes. It prints the path of the capture.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from traceview.cli.options import add_machine_options, converting
 from traceview.cli.output import emit
 from traceview.render.characters import clean
 
-HELP = "read any trace files into one capture"
+HELP = "convert any trace files into one capture"
 
 EXAMPLES = """examples:
   traceview convert trace.json.gz -o run1

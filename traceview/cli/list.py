@@ -1,7 +1,4 @@
-"""What there is: trace formats, reports, advice, categories, collectors, tables.
-
-Invariant: nothing is listed here by hand. Formats are the registered readers, all else is files in folders.
-"""
+"""Lists what is available: trace formats, reports, advice, categories, collectors, tables."""
 
 from __future__ import annotations
 
@@ -20,12 +17,12 @@ from traceview.errors import UsageError
 if TYPE_CHECKING:
     from traceview.analysis.model import Section
 
-HELP = "what formats, reports, advice, categories, collectors and tables there are"
+HELP = "list formats, reports, advice, categories, collectors or tables"
 
 EXAMPLES = """examples:
   traceview list reports
   traceview list categories
-  traceview list categories --unmatched trace.json.gz   the names in it that no rule claims, by time
+  traceview list categories --unmatched trace.json.gz   names in the trace that no rule matches, by time
   traceview list formats --format json
 """
 
@@ -38,7 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--unmatched",
         dest="input",
         metavar="INPUT",
-        help="with categories: the names in a capture or trace that no rule claims, by time",
+        help="with categories: names in a capture or trace that no rule matches, by time",
     )
     add_machine_options(parser)
 
@@ -46,7 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the list; returns 0."""
     if args.input and args.kind != "categories":
-        raise UsageError("--unmatched goes with `traceview list categories`.")
+        raise UsageError("use --unmatched with `traceview list categories`.")
     section = unmatched(args) if args.input else KINDS[args.kind]()
     renderer = render.renderer(args.format)
     if renderer.FOR_PEOPLE:
@@ -111,7 +108,7 @@ def collectors() -> Section:
     for path in sorted(content("collectors").glob("*.py")):
         doc = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
         rows.append((path.stem, doc.partition("\n")[0]))
-    return _section(("collector", "what"), rows, "There are no collectors.")
+    return _section(("collector", "what"), rows, "No collectors found.")
 
 
 def tables() -> Section:

@@ -29,8 +29,8 @@ _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 
 def add_output_options(parser: argparse.ArgumentParser, formats: Sequence[str] = render.FORMATS) -> None:
     """How the answer is written, and where."""
-    parser.add_argument("--format", choices=formats, help="default: as FILE's extension says, else table")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout")
+    parser.add_argument("--format", choices=formats, help="default: from the extension of FILE, else table")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write to FILE instead of stdout")
 
 
 def form_of(args: argparse.Namespace, others: Mapping[str, str] | None = None) -> str:
@@ -44,11 +44,11 @@ def form_of(args: argparse.Namespace, others: Mapping[str, str] | None = None) -
 def add_machine_options(parser: argparse.ArgumentParser) -> None:
     """What every verb that may convert a trace lets the user say about it."""
     group = parser.add_argument_group("conversion")
-    group.add_argument("--threads", type=_count, metavar="N", help="use at most N threads (default: every core)")
+    group.add_argument("--threads", type=_count, metavar="N", help="use at most N threads (default: all cores)")
     group.add_argument(
-        "--memory", type=size, metavar="SIZE", help="use at most about SIZE of memory, as in 2GB or 512MB"
+        "--memory", type=size, metavar="SIZE", help="use about SIZE of memory at most, for example 2GB or 512MB"
     )
-    group.add_argument("--strict", action="store_true", help="refuse a trace with any damage instead of repairing it")
+    group.add_argument("--strict", action="store_true", help="refuse a damaged trace instead of repairing it")
 
 
 @contextlib.contextmanager
@@ -66,7 +66,7 @@ def opened(
         with interruptible(connection):
             yield connection
     except duckdb.OutOfMemoryException as error:
-        raise InputError("the memory is too small for this; give it more with --memory.") from error
+        raise InputError("not enough memory for this; allow more with --memory.") from error
     except sql.UNREADABLE as error:
         raise sql.unreadable(error) from error
     finally:
@@ -158,8 +158,8 @@ def params_of(texts: Sequence[str], recipes: Sequence[Recipe]) -> dict[str, str]
         if not equals:
             raise UsageError(f"--set takes NAME=VALUE, not {text!r}.")
         if name not in known:
-            there = f"there are: {', '.join(sorted(known))}" if known else "these reports have none"
-            raise UsageError(f"no section has a parameter {name!r}; {there}.")
+            there = f"parameters are: {', '.join(sorted(known))}" if known else "there are no parameters here"
+            raise UsageError(f"unknown parameter {name!r}; {there}.")
         values[name] = value
     return values
 
@@ -167,7 +167,7 @@ def params_of(texts: Sequence[str], recipes: Sequence[Recipe]) -> dict[str, str]
 def row_limit(text: str) -> int:
     """A number of rows, 0 for all."""
     if not text.isdigit():
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of rows; write 0 for all")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a row count; use 0 for all rows")
     return int(text)
 
 
@@ -178,7 +178,7 @@ def percent(text: str) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value <= 100:
-        raise argparse.ArgumentTypeError(f"{text!r} is no percentage; write for example 5%")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a percentage; write for example 5%")
     return value
 
 
@@ -186,11 +186,11 @@ def size(text: str) -> int:
     """Bytes from a text such as 512MB, 2GB, 1.5GiB or a plain number."""
     match = _SIZE.fullmatch(text.strip())
     if not match or not float(match[1]):
-        raise argparse.ArgumentTypeError(f"{text!r} is no size; write it as 512MB or 2GB")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size; write for example 512MB or 2GB")
     return int(float(match[1]) * (1024 if match[3] else 1000) ** _POWERS[match[2].upper()])
 
 
 def _count(text: str) -> int:
     if not text.isdigit() or not int(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of threads; write 1 or more")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a thread count; use 1 or more")
     return int(text)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from traceview.analysis.reports import Recipe
 
 DEFAULT_LIMIT = 30
-"""Rows of a section that people are shown unless they ask for more."""
+"""Rows per section in tables and Markdown, unless --limit says otherwise."""
 
 
 def sql_text(recipe: Recipe, params: Mapping[str, str]) -> str:
@@ -31,13 +31,13 @@ def sql_text(recipe: Recipe, params: Mapping[str, str]) -> str:
             lines.append(f"-- ${name} = {'NULL' if value is None else value} ({param.type}: {param.doc})")
         used = graph.resting_on(query.body)
         if used:
-            lines.append(f"-- rests on queries/views/: {', '.join(used)}")
+            lines.append(f"-- uses queries/views/: {', '.join(used)}")
         parts.append("\n".join([*lines, f"{query.written(params)};", ""]))
     return "\n".join(parts)
 
 
 def emit(pieces: Iterable[str], output: str | None) -> None:
-    """Write text to a file, or to stdout. A reader that leaves (`| head`) is no error: the rest is not written."""
+    """Write text to a file, or to stdout. A reader that leaves (`| head`) is not an error: the rest is not written."""
     if output is None:
         for piece in pieces:
             if not _is_read(piece):

@@ -1,8 +1,8 @@
-"""Tables that say where the time went: one report per question, the overview when none is named.
+"""Shows where the time went: one report per question, the overview if none is named.
 
-Every report states what its shares are of, and ends with what could not be attributed. Tables and Markdown scale times
-and sizes for people and show at most --limit rows per section; JSON and CSV hold every row, exactly, in the unit that
-the column's name says (`_ns`, `_bytes`, `_pct`).
+Every report ends with what could not be attributed. Tables and Markdown show scaled times and sizes and at most
+--limit rows per section; JSON and CSV hold all rows and exact values, in the unit that the column name ends with
+(`_ns`, `_bytes`, `_pct`). JSON also explains every column, and what each percentage is a share of.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from traceview.cli.options import add_machine_options, add_output_options, form_
 from traceview.cli.output import DEFAULT_LIMIT, emit, sql_text
 from traceview.errors import UsageError
 
-HELP = "where the time went: tables for a terminal, JSON, CSV or Markdown"
+HELP = "where the time went, as tables, JSON, CSV or Markdown"
 
 EXAMPLES = """examples:
   traceview report trace.json.gz                            the overview
@@ -43,9 +43,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--set", dest="params", action="append", default=[], metavar="NAME=VALUE", help="a parameter (see --show-sql)"
     )
     parser.add_argument(
-        "--admissible", action="store_true", help="with conv: which algorithms each layer could use, and why not others"
+        "--admissible",
+        action="store_true",
+        help="with conv: which algorithms each layer could use, and why not the others",
     )
-    parser.add_argument("--show-sql", action="store_true", help="print the SQL of the reports instead of running them")
+    parser.add_argument("--show-sql", action="store_true", help="print the SQL of the reports and do not run it")
     add_machine_options(parser)
 
 
@@ -56,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
     options = ["admissible"] if args.admissible else []
     recipes = [reports.load(name, options) for name in dict.fromkeys(args.names or ["overview"])]
     if options and "conv" not in args.names:
-        raise UsageError("--admissible goes with `traceview report INPUT conv`.")
+        raise UsageError("use --admissible with `traceview report INPUT conv`.")
     params = params_of(args.params, recipes)
     if args.show_sql:
         emit(["\n".join(sql_text(recipe, params) for recipe in recipes)], args.output)

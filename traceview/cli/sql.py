@@ -1,7 +1,7 @@
-"""SQL over a trace: one query, a file of one, or an interactive prompt.
+"""Runs SQL on a trace: one query, a query from a file, or an interactive prompt.
 
-Queries are DuckDB's SQL, only read, and see the capture and nothing else of this machine: no other file, no extension.
-Tables show values as they are, digit for digit; times are nanoseconds, other units are in the names (`_bytes`, `_pct`).
+Queries are DuckDB SQL. They are read-only and see the capture alone: no other files, no extensions. Values are shown
+exactly as stored; times are in nanoseconds, other units are in the column names (`_bytes`, `_pct`).
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 
     from traceview.analysis.model import Column
 
-HELP = "SQL over a trace: a query, a file, or an interactive prompt"
+HELP = "run SQL on a trace: a query, a file, or an interactive prompt"
 
 EXAMPLES = """examples:
   traceview sql trace.json.gz                                an interactive prompt
-  traceview sql trace.json.gz .tables                        what there is to ask
+  traceview sql trace.json.gz .tables                        tables and views
   traceview sql trace.json.gz ".schema kernels"              columns, types, meanings
   traceview sql trace.json.gz "SELECT name, sum(dur_ns) AS total_ns FROM kernels GROUP BY ALL ORDER BY 2 DESC LIMIT 10"
   traceview sql run1 -f query.sql --format csv > answer.csv
   traceview sql run1 "FROM kernels" --format parquet -o kernels.parquet
 
---format json prints one array of row objects and nothing else: whole numbers exactly, NULL, NaN and infinity as null.
+--format json prints one array of row objects: whole numbers exactly; NULL, NaN and infinity as null.
 --format csv puts a single quote before text that a spreadsheet would run as a formula.
 """
 
@@ -49,7 +49,7 @@ KEYWORDS = ("SELECT", "FROM", "WHERE", "GROUP BY", "ORDER BY", "LIMIT", "JOIN", 
 
 HELP_TEXT = """.tables          every table and view
 .schema [TABLE]  columns, types and meanings
-.help            this
+.help            this list
 .quit            leave (also Ctrl-D)
 SELECT ... ;     a query, over as many lines as you like, ends with a semicolon
 """
@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
     if form == "parquet" and not args.output:
         raise UsageError("--format parquet needs -o FILE.")
     if text is None and args.output:
-        raise UsageError("-o needs a query: at the prompt answers go to the terminal.")
+        raise UsageError("-o needs a query; at the prompt, results go to the terminal.")
     with opened(args) as connection:
         if text is None:
             prompt(connection, form)
@@ -91,7 +91,7 @@ def query_text(args: argparse.Namespace) -> str | None:
             return Path(args.file).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(
-                f"cannot read {args.file}: {getattr(error, 'strerror', 'it is no UTF-8 text')}."
+                f"cannot read {args.file}: {getattr(error, 'strerror', 'it is not UTF-8 text')}."
             ) from error
     return None if sys.stdin.isatty() and not args.file else sys.stdin.read()
 
@@ -122,11 +122,11 @@ def check(connection: duckdb.DuckDBPyConnection, text: str) -> str:
     except duckdb.Error as error:
         raise QueryError(sentence(error)) from error
     if len(statements) != 1:
-        raise UsageError(f"one query at a time; this holds {len(statements)}.")
+        raise UsageError(f"one query at a time; this has {len(statements)}.")
     kind = statements[0].type
     # PIVOT is several statements to the parser; what it makes on the way is temporary.
     if kind not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN, duckdb.StatementType.MULTI):
-        raise UsageError(f"{kind.name} is refused: queries only read. Write SELECT, FROM, WITH, DESCRIBE or EXPLAIN.")
+        raise UsageError(f"{kind.name} is refused: queries are read-only. Use SELECT, FROM, WITH, DESCRIBE or EXPLAIN.")
     return str(kind.name)
 
 
@@ -182,10 +182,10 @@ def explained(connection: duckdb.DuckDBPyConnection, words: Sequence[str], form:
     if words[0] == ".help":
         return HELP_TEXT
     if words[0] not in (".tables", ".schema") or len(words) > (2 if words[0] == ".schema" else 1):
-        raise UsageError(f"no such command: {' '.join(words)}; there are .tables, .schema [TABLE], .help and .quit.")
+        raise UsageError(f"no such command: {' '.join(words)}; commands are .tables, .schema [TABLE], .help and .quit.")
     report = schema.tables() if words[0] == ".tables" else schema.schema(connection, *words[1:])
     if form == "parquet":
-        raise UsageError(f"{words[0]} is for people; use --format {', '.join(render.FORMATS)}.")
+        raise UsageError(f"{words[0]} cannot be written in this format; use --format {', '.join(render.FORMATS)}.")
     renderer = render.renderer(form)
     if renderer.FOR_PEOPLE:
         return renderer.render(report)
@@ -198,7 +198,7 @@ def sentence(error: Exception) -> str:
     from traceview.render.characters import clean
 
     if "'pytz'" in str(error):
-        return "a time with time zone cannot be shown as it is; cast it: column::TIMESTAMP or column::VARCHAR."
+        return "a timestamp with time zone cannot be shown; cast it: column::TIMESTAMP or column::VARCHAR."
     lines = [clean(line) for line in str(error).splitlines() if line.strip()]
     return "\n".join(line if len(line) <= 300 else f"{line[:150]} ... {line[-140:]}" for line in lines)
 
@@ -206,7 +206,7 @@ def sentence(error: Exception) -> str:
 def prompt(connection: duckdb.DuckDBPyConnection, form: str) -> None:
     """Ask and answer until `.quit` or Ctrl-D; errors are said and forgotten."""
     session = _session(connection)
-    emit(["SQL ends with a semicolon; .help says more.\n"], None)
+    emit(["End a query with a semicolon; .help shows the commands.\n"], None)
     while True:
         try:
             text = session.prompt("traceview> ").strip()
