@@ -6,10 +6,10 @@ The promise: any input ends in a capture that opens and whose overview runs, or 
 traceback, never more than 10 seconds of processor time (30 where every report runs), never more than 3 GB, never a file
 left behind.
 
-Samples, seeds of tests/seeds.py and small public traces (where ../shared/traces exists) of every format are damaged
-in turn, in workers that convert many each; now and then through the command line as a user would. It is guided by
-coverage: a damaged file that reaches lines of traceview which none before it reached is damaged further. What broke is
-kept, to become a seed or a test.
+Samples, seeds of tests/seeds.py and small public traces (where ../shared/traces exists) of every format are damaged in
+turn, in workers that convert many each, now and then through the command line as a user would; now and then a capture
+is damaged. It is guided by coverage: a damaged file that reaches lines of traceview which none before it reached is
+damaged further. What broke is kept, to become a seed or a test.
 """
 
 from __future__ import annotations
@@ -36,11 +36,12 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
+from capture_mutations import mutate_capture  # noqa: E402
 from mutations import SAMPLES, mutant, originals  # noqa: E402
-from promises import trouble  # noqa: E402
+from promises import capture_trouble, trouble  # noqa: E402
 from seeds import seeds  # noqa: E402
 
-from traceview import readers  # noqa: E402
+from traceview import readers, store  # noqa: E402
 from traceview.decode.files import peek  # noqa: E402
 from traceview.errors import InputError  # noqa: E402
 
@@ -55,6 +56,8 @@ LARGEST = 300_000
 """Public traces of up to this many bytes are damaged: a larger one takes too long each time."""
 COMMAND_LINE_EVERY = 50
 REPORTS_EVERY = 5
+CAPTURE_EVERY = 10
+"""Of so many cases one is a capture that is damaged."""
 KILL_SECONDS = 60
 OFTEN = 32
 FURTHER = 0.4
@@ -119,6 +122,9 @@ def work(arguments: argparse.Namespace, formats: list[list[Path]]) -> None:
         every_report = number % REPORTS_EVERY == 0
         if number % COMMAND_LINE_EVERY == 0:
             found = command_trouble(data, folder)
+        elif number % CAPTURE_EVERY == CAPTURE_EVERY // 2:
+            with reached.watching():
+                found = damaged_capture_trouble(path, folder, number)
         else:
             with reached.watching():
                 found = trouble(data, folder, every_report)
@@ -166,6 +172,24 @@ def command_trouble(data: bytes, folder: Path) -> str | None:
         return f"left behind: {sorted(left)}" if left else None
     finally:
         shutil.rmtree(place, ignore_errors=True)
+
+
+def damaged_capture_trouble(trace: Path, folder: Path, number: int) -> str | None:
+    """Damage the capture of a whole trace, once it has been reported, and report it again."""
+    capture, cache = folder / "whole", Path(os.environ["XDG_CACHE_HOME"])
+    try:
+        store.convert([trace], capture)
+        found = capture_trouble(capture)
+        if found:
+            return f"of a whole capture: {found}"
+        how = mutate_capture(capture, cache / "traceview" / "materialized", number)
+        found = capture_trouble(capture)
+        return f"{found}\n{how}" if found else None
+    except InputError:
+        return None
+    finally:
+        shutil.rmtree(capture, ignore_errors=True)
+        shutil.rmtree(cache, ignore_errors=True)
 
 
 @dataclass

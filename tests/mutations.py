@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from event_mutations import mutated_events
 from messages import read_varint, varint
 
 SAMPLES = Path(__file__).resolve().parent.parent / "samples"
@@ -54,33 +55,36 @@ def mutant(data: bytes, seed: int) -> bytes:
         return _inside(data, dice)
     how = dice.random()
     if how < 0.1:
-        return _damaged(data, dice)
+        return damaged(data, dice)
     try:
         plain = gzip.decompress(data)
     except (OSError, EOFError, zlib.error):
-        return _damaged(data, dice)
+        return damaged(data, dice)
     if how < 0.15:
         cut = dice.randrange(len(plain) + 1)
         members = [gzip.compress(plain[:cut], 1), gzip.compress(plain[cut:], 1)]
         spoiled = dice.randrange(2)
-        members[spoiled] = _damaged(members[spoiled], dice)
+        members[spoiled] = damaged(members[spoiled], dice)
         return b"".join(members)
     return _inside(plain, dice)
 
 
 def _inside(data: bytes, dice: random.Random) -> bytes:
-    """Damage that keeps the form of a database or a message half of the time, so that it reaches what reads them."""
+    """Half of the time damage that keeps the form of events, a database or a message, to reach what reads them."""
+    if data[:1] in (b"{", b"[") and dice.random() < 0.5:
+        return mutated_events(data, dice) or damaged(data, dice)
     if data.startswith(SQLITE) and dice.random() < 0.6:
         data = _in_database(data, dice)
-        return data if dice.random() < 0.8 else _damaged(data, dice)
+        return data if dice.random() < 0.8 else damaged(data, dice)
     if data.startswith(XSPACE) and dice.random() < 0.6:
         for _ in range(dice.choice((1, 2, 5, 20))):
             data = _in_message(data, dice)
         return data
-    return _damaged(data, dice)
+    return damaged(data, dice)
 
 
-def _damaged(data: bytes, dice: random.Random) -> bytes:
+def damaged(data: bytes, dice: random.Random) -> bytes:
+    """Bytes change anywhere."""
     for _ in range(dice.choice((1, 1, 2, 3, 8))):
         if len(data) > 1:
             data = dice.choice(MUTATIONS)(data, dice)

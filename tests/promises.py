@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import shutil
 import traceback
@@ -9,7 +11,7 @@ from pathlib import Path
 
 import duckdb
 
-from traceview import store
+from traceview import cli, store
 from traceview.analysis import reports
 from traceview.decode.files import files_in
 from traceview.errors import InputError, TraceviewError
@@ -80,3 +82,23 @@ def _check_rows(target: Path) -> None:
 def _check_sentence(text: str) -> None:
     assert len(text) < 1000 and text.rstrip().endswith(".") and "\n" not in text, f"no sentence: {text!r}"
     assert "Traceback" not in text and os.sep + "site-packages" not in text, text
+
+
+def capture_trouble(capture: Path) -> str | None:
+    """Report, advise and ask a capture that may be damaged; what must not happen, in words, or None."""
+    for verb, *rest in (("report",), ("sql", "SELECT count(*) FROM kernels"), ("advise",)):
+        out, said = io.StringIO(), io.StringIO()
+        try:
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(said):
+                code = cli.main([verb, str(capture), *rest])
+        except SystemExit as error:
+            code = int(error.code or 0)
+        except Exception:
+            return f"{verb}: {traceback.format_exc()}"
+        # What was said before an error, of damage that could be mended, are lines of their own.
+        sentence = said.getvalue().strip().rpartition("\n")[2]
+        if code not in (0, 3) or (code == 3 and not sentence.endswith(".")):
+            return f"{verb}: exit code {code}: {said.getvalue()}"
+        if any(word in said.getvalue() for word in ("Traceback", "unexpected", "fault of traceview", "site-packages")):
+            return f"{verb}: {said.getvalue()}"
+    return None

@@ -7,19 +7,25 @@ TRACEVIEW_MUTATIONS=10000 for that many.
 from __future__ import annotations
 
 import os
+import random
+import shutil
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from capture_mutations import mutate_capture
+from event_mutations import mutated_events
 from mutations import SAMPLES, mutant, originals
-from promises import trouble
+from promises import capture_trouble, trouble
 from seeds import seeds
 
+from traceview import cli, store
 from traceview.decode.files import peek
 from traceview.readers import READERS, detect
 
 N_MUTATIONS = int(os.environ.get("TRACEVIEW_MUTATIONS", 80))
+N_CAPTURES = N_MUTATIONS // 10
 N_GROUPS = 8
 REPORTS_EVERY = 23
 
@@ -50,6 +56,34 @@ def test_damage_is_a_capture_or_a_sentence(
         assert found is None, f"mutation {number} of {path.name}:\n{found}"
 
 
+def test_a_damaged_capture_is_read_or_refused_in_a_sentence(
+    files: Sequence[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    whole, capture = tmp_path / "whole", tmp_path / "capture"
+    store.convert([next(path for path in files if path.name == "kineto-gpu.json")], whole)
+    for number in range(N_CAPTURES):
+        shutil.rmtree(capture, ignore_errors=True)
+        shutil.copytree(whole, capture)
+        # What is materialized of the whole one is damaged or left over.
+        assert number or capture_trouble(capture) is None
+        how = mutate_capture(capture, tmp_path / "cache", number)
+        found = capture_trouble(capture)
+        assert found is None, f"mutation {number}, {how}:\n{found}"
+
+
+def test_trouble_with_a_capture_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "capture").mkdir()
+    assert capture_trouble(tmp_path / "capture") is None, "refused in a sentence"
+
+    def fails(_: object) -> int:
+        raise ValueError("odd")
+
+    for main, word in ((fails, "ValueError: odd"), (lambda _: 4, "exit code 4"), (lambda _: 3, "exit code 3")):
+        monkeypatch.setattr(cli, "main", main)
+        assert word in str(capture_trouble(tmp_path / "capture"))
+
+
 def test_a_mutation_follows_from_its_number(files: Sequence[Path]) -> None:
     for path in files:
         data = path.read_bytes()
@@ -77,3 +111,12 @@ def test_trouble_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert "AssertionError" in str(trouble(b"x", tmp_path))
     monkeypatch.setattr(store, "convert", fails(InputError("A sentence.")))
     assert trouble(b"x", tmp_path) == "left behind: ['left']"
+
+
+def test_events_change_and_stay_events(files: Sequence[Path]) -> None:
+    """Each way of changing events leaves a file that is converted, or refused in a sentence (see above), as events."""
+    kineto = next(path for path in files if path.name == "kineto-gpu.json").read_bytes()
+    changed = [mutated_events(kineto, random.Random(number)) for number in range(60)]
+    assert len(set(changed)) > 50
+    assert all(found and b'"traceEvents"' in found and b"@raw-" not in found for found in changed)
+    assert mutated_events(b"[1, 2", random.Random(0)) is None
