@@ -15,8 +15,9 @@ from traceview.cli.output import sql_text
 
 def answer(rule: str, given: Given, folder: Path, **params: str) -> Finding:
     """What the rule says of these rows."""
-    with given.open(folder) as connection:
-        (said,) = advice.run(connection, advice.load([rule]), params)
+    rules = advice.load([rule])
+    with given.open(folder, advice.asked(rules)) as connection:
+        (said,) = advice.run(connection, rules, params)
         derive_again(connection, said, **params)
     return said
 

@@ -170,7 +170,7 @@ FACTS: dict[str, Callable[[Connection], Any]] = {
     "communication_kernels": lambda c: named(
         c,
         """SELECT 'all', count(*), coalesce(sum(dur_ns), 0) FROM kernels
-        WHERE category = 'communication' AND name ILIKE '%nccl%'""",
+        WHERE category = 'communication'""",
     )["all"],
     "n_api_calls": lambda c: one(c, "SELECT count(*) FROM api_calls"),
     "n_kernel_launch_calls": lambda c: one(c, f"SELECT count(*) FROM api_calls WHERE regexp_matches(name, '{LAUNCH}')"),

@@ -92,10 +92,10 @@ class Given:
         """A collective that a CPU runs: name, kind, size_bytes, group_size."""
         self.add("collectives", name=name, **facts, **_time(start, end))
 
-    def open(self, folder: Path) -> duckdb.DuckDBPyConnection:
-        """The capture of these rows, as the public views."""
+    def open(self, folder: Path, asked: str | None = None) -> duckdb.DuckDBPyConnection:
+        """The capture of these rows, as the public views; only those that a text of queries rests on is sooner."""
         write(folder, self)
-        return views.connect(folder)
+        return views.connect(folder, asked)
 
 
 def write(folder: Path, *ranks: Given) -> None:

@@ -36,7 +36,7 @@ BY_FORMAT = {
     **{name: {**FACTS, **FRAMEWORK_FACTS} for name in ("tf_xplane", "tf_trace_json")},
 }
 """Formats whose facts are worked out in another way, or that have more."""
-CUT = {"memcpy": 10_100, "devices": 10_100}
+CUT = {"memcpy": 10_100}
 """Nanoseconds by which the facts of the trace JSON are off, 136 where not listed: they cut 36.738999999999997 after
 three decimals and take 9.9999999999999995e-07 for 9.9999. Read exactly it agrees with its XPlane file to the
 nanosecond, see readers/test_tf_trace.py."""
@@ -65,5 +65,8 @@ def test_fact(name: str, fact: str, shared: Path, captures) -> None:  # type: ig
     found = BY_FORMAT.get(expected["format"], FACTS)[fact](captures.open(shared / "traces" / expected["file"]))
     accepted = [entry["value"], *([entry["or"]] if "or" in entry else [])]
     accepted = [SPELLING.get(fact, lambda value: value)(value) for value in accepted]
+    if fact == "devices":  # Some files leave out how long kernels alone kept it busy.
+        told = set().union(*entry["value"].values())
+        found = {device: {name: facts[name] for name in facts if name in told} for device, facts in found.items()}
     check = {"abs": CUT.get(fact, 136)} if _is_cut(expected, fact) else entry["check"]
     assert any(agree(found, value, check) for value in accepted), (found, entry)
