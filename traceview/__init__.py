@@ -36,6 +36,8 @@ def open(path: str | PathLike[str]) -> duckdb.DuckDBPyConnection:  # noqa: A001
     """A DuckDB connection with the public views over a capture, a trace file or a folder of traces.
 
     A trace is converted on the way, into a cache beside it. Times are nanoseconds; see `traceview sql PATH .schema`.
+    The connection is confined: it reads the capture, makes tables in memory, and sees no other file of the machine.
+    Raises `traceview.errors.InputError` for what cannot be read.
     """
     from pathlib import Path
 

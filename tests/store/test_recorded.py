@@ -18,8 +18,6 @@ from traceview.errors import InputError
 from traceview.store import recorded, views
 from traceview.tables import SCHEMA_VERSION
 
-ROW = {"name": "aten::relu", "pid": 1, "tid": 1, "start_ns": 0, "dur_ns": 5}
-
 
 @pytest.fixture(scope="module")
 def sent(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -138,6 +136,14 @@ def test_columns_that_are_not_those_of_the_table(
     replace(capture / "rank-0000" / "ops.parquet", query)
     for verb in ("report", "advise"):
         assert said in refused(capture, capsys, verb)
+
+
+def test_names_of_folders_are_no_columns_and_no_ranks(capture: Path, tmp_path: Path) -> None:
+    (capture / os.fsdecode(b"rank-\xff")).mkdir()
+    (tmp_path / "name=other").mkdir()
+    capture.rename(tmp_path / "name=other" / "dur_ns=7")
+    with views.connect(tmp_path / "name=other" / "dur_ns=7") as connection:
+        assert connection.execute("SELECT name, dur_ns FROM ops").fetchall() == [("aten::relu", 5_000)]
 
 
 def test_the_second_rank_is_looked_at_too(capture: Path, capsys: pytest.CaptureFixture[str]) -> None:

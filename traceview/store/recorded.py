@@ -7,6 +7,7 @@ is said to be damaged before a query meets it.
 from __future__ import annotations
 
 import hashlib
+import re
 import stat
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
@@ -18,13 +19,15 @@ from traceview.paths import literal
 from traceview.store.integrity import is_plain
 from traceview.tables import TABLES, Table
 
+_NAME = re.compile(r"rank-[0-9]+", re.ASCII)
 RANK = ("rank", "INTEGER")
 """The column before those of the table."""
 
 
 def ranks(folder: Path) -> list[Path]:
-    """The folders of the processes of a capture; links are none."""
-    return sorted(path for path in folder.glob("rank-*") if stat.S_ISDIR(path.lstat().st_mode))
+    """The folders of the processes of a capture; links are none, nor are names that traceview does not give."""
+    found = (path for path in folder.glob("rank-*") if _NAME.fullmatch(path.name))
+    return sorted(path for path in found if stat.S_ISDIR(path.lstat().st_mode))
 
 
 def files(folder: Path) -> dict[str, list[Path]]:
@@ -108,4 +111,6 @@ def bind(connection: duckdb.DuckDBPyConnection, folder: Path, names: Collection[
     connection.execute("CREATE SCHEMA raw")
     for name in variable:
         if names is None or f"raw.{name}" in names:
-            connection.execute(f"CREATE VIEW raw.{name} AS SELECT * FROM read_parquet(getvariable('raw').{name})")
+            # Names of folders such as `name=x` are no columns.
+            rows = f"read_parquet(getvariable('raw').{name}, hive_partitioning = false)"
+            connection.execute(f"CREATE VIEW raw.{name} AS SELECT * FROM {rows}")
