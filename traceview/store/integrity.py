@@ -82,7 +82,7 @@ def damaged(place: Path, known: object, files: Iterable[Path]) -> Path | None:
 
     Names that were noted are compared and never opened: they may lead anywhere.
     """
-    if not isinstance(known, dict):
+    if not known or not isinstance(known, dict):
         return None
     found = sums(place, files)
     return next((place / name for name in {**found, **known} if found.get(name) != known.get(name)), None)
