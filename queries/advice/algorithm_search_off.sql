@@ -20,12 +20,7 @@
 -- search_device_pct = { type = "DOUBLE", default = 5, doc = """found where convolutions take more than this share of
 -- device time, in percent""" }
 WITH setting AS (
-    SELECT rank, CASE WHEN flags->>'$."cudnn.benchmark"' = 'false' THEN 'torch.backends.cudnn.benchmark is False'
-        WHEN environment->>'$.TF_CUDNN_USE_AUTOTUNE' = '0' THEN 'TF_CUDNN_USE_AUTOTUNE is 0'
-        WHEN environment->>'$.MXNET_CUDNN_AUTOTUNE_DEFAULT' = '0' THEN 'MXNET_CUDNN_AUTOTUNE_DEFAULT is 0'
-        WHEN contains(environment->>'$.XLA_FLAGS', 'xla_gpu_autotune_level=0')
-            THEN 'XLA_FLAGS hold xla_gpu_autotune_level=0' END AS off
-    FROM processes
+    SELECT rank, setting AS off FROM search_settings WHERE way = 'heuristic'
 ), busy AS (
     SELECT rank, sum(alone_ns / per) AS busy_ns FROM counted GROUP BY rank
 ), own AS (

@@ -18,22 +18,10 @@
 -- compile_step_pct = { type = "DOUBLE", default = 2, doc = "found above this share of the step, in percent" }
 WITH recorded AS (
     SELECT rank, greatest(n_steps + n_warmup, 1) AS per, step_ns FROM scope WHERE has_steps
-), span AS (
-    SELECT rank, step, id, name, start_ns, start_ns + dur_ns AS end_ns FROM raw.api_calls
-    WHERE regexp_matches(name,
-        '(?i)module(load|unload)|library(load|unload)|nvrtc|hiprtc|link(create|add|complete)|^clBuildProgram')
-    UNION ALL
-    SELECT rank, step, id, name, start_ns, start_ns + dur_ns FROM raw.ranges
-    WHERE kind NOT IN ('step', 'phase', 'module', 'device', 'python')
-        AND regexp_matches(name,
-        '(dynamo_timed)|^compile_fx|^(Xla|XLA|Hlo|PjRt\w*::)Compil|^backend_compile|^async_compile|^XlaCompile')
-    UNION ALL
-    SELECT rank, step, id, name, start_ns, start_ns + dur_ns FROM raw.ops
-    WHERE regexp_matches(name, '(dynamo_timed)|^compile_fx|XlaCompile|^PjRt\w*::Compile|^backend_compile')
 ), own AS (
     SELECT *, greatest(start_ns, coalesce(max(end_ns) OVER (PARTITION BY rank ORDER BY start_ns, end_ns DESC, id
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), start_ns)) AS from_ns
-    FROM span WHERE step IS NOT NULL
+    FROM compilations WHERE step IS NOT NULL
 ), kinds AS (
     SELECT o.rank, o.name, count(*) AS calls, sum(greatest(o.end_ns - o.from_ns, 0) / r.per) AS own_ns,
         any_value(r.step_ns) AS step_ns,

@@ -42,7 +42,8 @@ WITH own AS MATERIALIZED (
     SELECT rank, direction, taps, stride, algorithm, median(rate) AS usual, max(rate) AS best FROM call GROUP BY ALL
 ), better AS (
     -- What is admissible, usually faster than what was used, and has run: its rate counts.
-    SELECT c.op_id, c.direction, o.place, o.algorithm, o.workspace_bytes, c.flop / r.usual AS usual_ns,
+    SELECT c.op_id, c.direction, o.place, o.algorithm, o.workspace_bytes, u.workspace_bytes AS used_bytes,
+        c.flop / r.usual AS usual_ns,
         c.flop / r.best AS best_ns, 'measured' AS source
     FROM call c JOIN option u ON u.op_id = c.op_id AND u.direction = c.direction AND u.is_used
     JOIN option o ON o.op_id = c.op_id AND o.direction = c.direction AND o.place < u.place
@@ -50,7 +51,8 @@ WITH own AS MATERIALIZED (
         AND r.algorithm = o.algorithm
     UNION ALL
     -- It has not run on such a filter: the arithmetic that the model counts less.
-    SELECT c.op_id, c.direction, o.place, o.algorithm, o.workspace_bytes, c.total_ns * u.direct_ratio / o.direct_ratio,
+    SELECT c.op_id, c.direction, o.place, o.algorithm, o.workspace_bytes, u.workspace_bytes,
+        c.total_ns * u.direct_ratio / o.direct_ratio,
         c.total_ns * u.direct_ratio / o.direct_ratio, 'model'
     FROM call c JOIN option u ON u.op_id = c.op_id AND u.direction = c.direction AND u.is_used
     JOIN option o ON o.op_id = c.op_id AND o.direction = c.direction AND o.place < u.place AND o.place = 1
@@ -58,6 +60,7 @@ WITH own AS MATERIALIZED (
         FROM rate)
 ), chosen AS (
     SELECT c.*, b.algorithm AS other, b.workspace_bytes, b.usual_ns, b.source,
+        coalesce(b.workspace_bytes, 0) > coalesce(b.used_bytes, 0) AS needs_more,
         least(c.own_ns, greatest(c.total_ns - b.best_ns, 0)) AS saved_ns
     FROM call c JOIN better b USING (op_id, direction)
     WHERE c.total_ns > $slower_ratio * b.usual_ns
@@ -65,11 +68,14 @@ WITH own AS MATERIALIZED (
 ), layer AS (
     SELECT rank, layer, direction, algorithm, other, source, input_shape, filter_shape, sum(1.0 / per) AS calls,
         sum(total_ns / per) AS total_ns, sum(usual_ns / per) AS usual_ns, sum(saved_ns / per) AS saved_ns,
-        max(workspace_bytes) AS workspace_bytes
+        max(workspace_bytes) AS workspace_bytes, bool_or(needs_more) AS needs_more
     FROM chosen GROUP BY ALL
 )
 SELECT rank,
-    format('{} of the convolutions run an algorithm that is slow for their shape.', count(*)) AS problem,
+    format('{} of the convolutions run an algorithm that is slow for their shape{}.', count(*),
+        coalesce(format('; for {} of them the faster one needs more workspace, up to {:.1f} MB',
+            nullif(count(*) FILTER (needs_more), 0), max(workspace_bytes) FILTER (needs_more) / 1e6), ''))
+        AS problem,
     'Above all in ' || array_to_string((list(layer ORDER BY saved_ns DESC, layer) FILTER (layer <> '(no layer)'))[:3],
         ', ') AS place,
     sum(saved_ns) AS saving_ns,

@@ -1,0 +1,21 @@
+-- title = "compilations"
+-- doc = """Calls that compile, link or load code for a device, and spans that compilers mark (torch.compile, XLA). They
+-- may lie inside one another."""
+-- [columns]
+-- rank = "process of the job"
+-- step = "step it began in"
+-- id = "the call, range or operator"
+-- name = "its name"
+-- start_ns = "start"
+-- end_ns = "end"
+SELECT rank, step, id, name, start_ns, start_ns + dur_ns AS end_ns FROM raw.api_calls
+WHERE regexp_matches(name,
+    '(?i)module(load|unload)|library(load|unload)|nvrtc|hiprtc|link(create|add|complete)|^clBuildProgram')
+UNION ALL
+SELECT rank, step, id, name, start_ns, start_ns + dur_ns FROM raw.ranges
+WHERE kind NOT IN ('step', 'phase', 'module', 'device', 'python')
+    AND regexp_matches(name,
+    '(dynamo_timed)|^compile_fx|^(Xla|XLA|Hlo|PjRt\w*::)Compil|^backend_compile|^async_compile|^XlaCompile')
+UNION ALL
+SELECT rank, step, id, name, start_ns, start_ns + dur_ns FROM raw.ops
+WHERE regexp_matches(name, '(dynamo_timed)|^compile_fx|XlaCompile|^PjRt\w*::Compile|^backend_compile')
