@@ -1,5 +1,5 @@
--- title = "What the numbers rest on"
--- doc = "Lines under every report: what could not be attributed, and what was wrong in the input."
+-- title = "Footer"
+-- doc = "Lines under every report: what could not be attributed, and what was wrong with the input."
 WITH device AS (
     SELECT coalesce(sum(n), 0) AS n, sum(alone_ns) AS busy_ns,
         coalesce(sum(alone_ns) FILTER (category = 'other'), 0) AS other_ns,
@@ -10,38 +10,38 @@ WITH device AS (
     SELECT count(*) AS n, min(n) AS least, max(n) AS most FROM layer_times
 ), lines AS (
     SELECT 1 AS line,
-        format('Attributed: {:.1f} % of device time has a category, {:.1f} % an operator ({} of {} rows have none).',
+        format('Attributed: {:.1f} % of device time to a category, {:.1f} % to an operator ({} of {} rows to none).',
         100 - 100.0 * other_ns / nullif(busy_ns, 0), 100 - 100.0 * unlinked_ns / nullif(busy_ns, 0),
         n_unlinked, n) AS text
     FROM device WHERE n > 0
     UNION ALL
     SELECT 2, format('Steps: {} counted{}.', sum(n_steps), CASE WHEN sum(n_warmup) > 0
-        THEN format(', {} leading ones left out as warm-up', sum(n_warmup)) ELSE '' END)
+        THEN format(', {} leading warm-up steps excluded', sum(n_warmup)) ELSE '' END)
     FROM scope HAVING sum(n_steps) > 0
     UNION ALL
     SELECT 2, CASE WHEN (SELECT n FROM device) = 0 AND (SELECT n FROM averages) > 0
-            -- Nothing has a place in time: what there is are averages.
-            THEN 'Steps: the log records none one by one'
+            -- There is no timeline, only averages.
+            THEN 'Steps: the log has no single steps'
                 || coalesce((SELECT format('; its times are averages over {} calls',
                 if(least = most, CAST(most AS VARCHAR), least || ' to ' || most)) FROM averages),
                     '; its times are averages') || '.'
-            ELSE 'Steps: none in this trace; times are for the whole recording.' END
+            ELSE 'Steps: none found; times are for the whole recording.' END
     FROM scope HAVING coalesce(sum(n_steps), 0) = 0
     UNION ALL
     SELECT 3, format('Input: {} events read, {} kept, {} repaired, {} dropped.', sum(n_events), sum(n_kept),
         coalesce(sum(n_repaired), 0), coalesce(sum(n_dropped), 0)) FROM captures
     UNION ALL
     SELECT 3,
-        format('Summary: {} rows of totals without a timeline, in the view `summaries`; no report can be made of them.',
+        format('Summary: {} rows of totals without a timeline, in the view `summaries`; reports cannot use them.',
         count(*)) FROM summaries HAVING count(*) > 0
     UNION ALL
-    SELECT 3, format('Layer times: {} rows averaged by the log itself, without a timeline, in the report `layers`.',
+    SELECT 3, format('Layer times: {} averages from the log, without a timeline, in the report `layers`.',
         n) FROM averages WHERE n > 0
     UNION ALL
     SELECT 4, 'Quality: ' || string_agg(format('{} {}', total, kind), '; ' ORDER BY total DESC, kind) || '.'
     FROM (SELECT kind, sum(n) AS total FROM quality GROUP BY kind) HAVING count(*) > 0
     UNION ALL
-    (SELECT 5, 'Warning of the profiler: ' || w FROM (SELECT DISTINCT unnest(warnings) AS w FROM captures)
+    (SELECT 5, 'Profiler warning: ' || w FROM (SELECT DISTINCT unnest(warnings) AS w FROM captures)
         ORDER BY w LIMIT 5)
 )
 SELECT text FROM lines ORDER BY line, text

@@ -1,6 +1,6 @@
--- title = "What every admissible method would cost"
--- doc = """By model, per call: FLOPs and workspace of each method that stride, dilation and filter size allow. Winograd
--- on 5x5 filters counts products only."""
+-- title = "Cost of every admissible method"
+-- doc = """Modelled, per call: FLOPs and workspace of each method that stride, dilation and filter size allow. For
+-- Winograd on 5x5 filters, products only."""
 -- cannot = "No convolution with recorded shapes in this trace."
 -- [params]
 -- way = { type = "VARCHAR", default = "fprop", doc = "direction: fprop, dgrad or wgrad" }
@@ -9,10 +9,10 @@
 -- input = "batch x channels x height x width"
 -- filter = "filters x channels per group x height x width"
 -- method = "how it could be computed"
--- used = "whether this call used it, by model"
+-- used = "whether this call used it"
 -- total_flop = "products and transforms"
 -- direct_ratio = "FLOPs of the direct method over these"
--- waste_pct = "Winograd: products that lie beyond the output's edge, of all products"
+-- waste_pct = "Winograd: products beyond the edge of the output, of all products"
 -- workspace_bytes = "memory for transformed tensors or unrolled input"
 WITH shape AS (
     SELECT DISTINCT ON (layer, input_shape, filter_shape) op_id, layer, direction, position, input_shape, filter_shape

@@ -1,7 +1,7 @@
--- title = "Against the roofline"
+-- title = "Compared with the roofline"
 -- doc = """By layer and direction. Attainable is the smaller of the peak and intensity times memory bandwidth, with
--- every tensor moved once; calls of several shapes count by their FLOPs; peaks come from the trace, else from the
--- vendor's datasheet, else they are unknown."""
+-- every tensor moved once; calls of different shapes are weighted by FLOPs. Peaks come from the trace or from the
+-- vendor's datasheet."""
 -- cannot = "No convolution with recorded shapes in this trace."
 -- [columns]
 -- layer = "layer, or the filter's shape"

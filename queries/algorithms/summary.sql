@@ -1,20 +1,20 @@
 -- title = "By algorithm and direction"
--- doc = """Per step and rank. The models count products and transforms with their padding and tile-edge waste;
--- F(5x5,5x5) counts products only. Peaks are those of the arithmetic's type."""
+-- doc = """Per step and rank. Modelled FLOPs include transforms, padding and tile-edge waste; for F(5x5,5x5) products
+-- only. Peaks are those of the data type of the products."""
 -- cannot = "No convolution operator in this trace."
 -- [columns]
--- algorithm = "how it was computed; (unknown) where nothing below the call tells"
+-- algorithm = "how it was computed; (unknown) if nothing in the call identifies it"
 -- direction = "fprop, dgrad or wgrad"
 -- calls = "calls per step"
--- total_ns = "time of everything below the calls, per step"
+-- total_ns = "time of everything in the calls, per step"
 -- share_pct = "of all convolution time"
--- main_ns = "the arithmetic, per step"
--- overhead_pct = "transforms, layout changes, bias and helpers, of the calls' time"
+-- main_ns = "math kernels, per step"
+-- overhead_pct = "transforms, layout conversions, bias and helpers, of the calls' time"
 -- work_flop = "FLOPs of the direct method, per step"
 -- executed_flop = "FLOPs of the algorithm by model, per step"
 -- effective_flop_per_s = "work over total time"
 -- executed_flop_per_s = "executed FLOPs over total time"
--- peak_pct = "executed FLOP/s, of the device's peak; empty where the peak is unknown"
+-- peak_pct = "executed FLOP/s, of the device's peak; empty if the peak is unknown"
 -- workspace_bytes = "largest workspace of one call by model"
 SELECT coalesce(c.algorithm, '(unknown)') AS algorithm, c.direction,
     sum(calls / per_rank) AS calls, sum(total_ns / per_rank) AS total_ns,

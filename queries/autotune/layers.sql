@@ -1,7 +1,7 @@
 -- title = "Winners and losers by layer"
--- doc = """Layers and directions of which the first calls ran kernels that later calls did not, or tried several
--- algorithms in one call. The winner is what later calls run; where none was recorded, the trial that took least."""
--- cannot = """No convolution tried several algorithms in one call, and no kernel of one occurs only at the start (or
+-- doc = """Layers and directions whose first calls ran kernels that later calls did not, or tried several algorithms in
+-- one call. The winner is what later calls run or, if none was recorded, the fastest trial."""
+-- cannot = """No convolution tried several algorithms in one call, and no convolution kernel runs only at the start (or
 -- there are fewer than three iterations, or no convolutions)."""
 -- [params]
 -- first = { type = "BIGINT", default = 1, doc = "iterations in which a search may run" }
@@ -10,9 +10,9 @@
 -- layer = "layer, or the filter's shape"
 -- direction = "fprop, dgrad or wgrad"
 -- winner = "the algorithm that won"
--- won_by = "later calls run it, or the fastest trial where no later call was recorded"
+-- won_by = "later calls run it, or it was the fastest trial if no later call was recorded"
 -- winner_ns = "median time of the later calls, else of the fastest trial with its transforms and helpers"
--- search_ns = "what the first call took longer than that"
+-- search_ns = "time of the first call beyond that"
 -- tried = "algorithms in the first iterations"
 -- lost = "kernels that only the first iterations ran"
 -- first_ns = "time of the first call"

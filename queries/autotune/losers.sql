@@ -1,6 +1,6 @@
 -- title = "Losers"
--- doc = "By kernel. What won is what the later iterations run: see the report conv."
--- cannot = """No kernel of a convolution occurs only at the start (or there are fewer than three iterations, or no
+-- doc = "By kernel. The winners are what later iterations run: see the report conv."
+-- cannot = """No convolution kernel runs only at the start (or there are fewer than three iterations, or no
 -- convolutions)."""
 -- [params]
 -- first = { type = "BIGINT", default = 1, doc = "iterations in which a search may run" }

@@ -1,7 +1,7 @@
 -- title = "Cost of the search"
--- doc = """Kernels of convolutions that occur in the first iterations and never again. What the first step takes longer
--- also holds other start-up work."""
--- cannot = """No kernel of a convolution occurs only at the start (or there are fewer than three iterations, or no
+-- doc = """Convolution kernels that run in the first iterations and never again. The extra time of the first step also
+-- includes other start-up work."""
+-- cannot = """No convolution kernel runs only at the start (or there are fewer than three iterations, or no
 -- convolutions)."""
 -- [params]
 -- first = { type = "BIGINT", default = 1, doc = "iterations in which a search may run" }
@@ -14,7 +14,7 @@
 -- device_pct = "of all device time of the recording"
 -- longest_name = "the longest trial"
 -- longest_ns = "its time"
--- first_step_ns = "first recorded step; empty without steps"
+-- first_step_ns = "first recorded step; empty if there are no steps"
 -- later_step_ns = "median of the later ones"
 WITH lost AS (
     SELECT * FROM conv_trials WHERE last_iteration <= $first AND n_iterations >= $first + 2

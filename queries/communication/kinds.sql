@@ -1,7 +1,7 @@
 -- title = "By kind"
 -- doc = """Bus bandwidth counts what a ring moves over each link: 2 (n - 1) / n times the bytes for an all-reduce of n
--- ranks, (n - 1) / n for reduce-scatter, and for all-gather n - 1 times, whose input is one rank's share (NVIDIA
--- nccl-tests, doc/PERFORMANCE.md)."""
+-- ranks, (n - 1) / n times for reduce-scatter, and n - 1 times for all-gather, whose input is the share of one rank
+-- (NVIDIA nccl-tests, doc/PERFORMANCE.md)."""
 -- cannot = "No communication in this trace."
 -- [columns]
 -- rank = "process of the job"
@@ -11,7 +11,7 @@
 -- size_bytes = "bytes of their inputs, where recorded"
 -- total_ns = "sum of durations"
 -- mean_ns = "per call"
--- exposed_ns = "time in which it ran and nothing computed, overlaps between communication counted once"
+-- exposed_ns = "time in which it ran and no kernel computed, overlapping communication counted once"
 -- exposed_pct = "of the time of this kind, overlaps counted once"
 -- algorithm_bytes_per_s = "bytes over time"
 -- bus_bytes_per_s = "bus bandwidth, where the group is known"

@@ -1,5 +1,5 @@
 -- title = "By rank"
--- doc = "Exposed is communication while the rank computes nothing; copies do not count as computing."
+-- doc = "Exposed: communication while nothing computes on the rank. Copies do not count as computing."
 -- cannot = "No communication in this trace."
 -- [columns]
 -- rank = "process of the job"

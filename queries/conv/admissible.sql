@@ -1,10 +1,8 @@
--- title = "What cuDNN could have used"
+-- title = "Algorithms that cuDNN could have used"
 -- doc = """Every algorithm per layer and direction: whether it is admissible for this shape, stride, dilation and type,
--- why not, and the workspace it needs by model. Places are what was measured in fp32 on devices without tensor cores;
--- there are none for other types. Conditions are those of cuDNN 5.1's forward pass; sources are in
--- traceview/classify/algorithms.toml."""
--- cannot = """No convolution on a device of NVIDIA with recorded shapes and stride in this trace; the conditions are
--- those of cuDNN."""
+-- why not, and its modelled workspace. Places were measured in fp32 on devices without tensor cores; other types have
+-- none. Conditions are those of the forward pass in cuDNN 5.1."""
+-- cannot = "No convolution on an NVIDIA GPU with recorded shapes and stride in this trace; the conditions are cuDNN's."
 -- [columns]
 -- layer = "layer, or the filter's shape"
 -- direction = "fprop, dgrad or wgrad"
@@ -14,9 +12,9 @@
 -- algorithm = "see docs/vocabulary.md"
 -- used = "calls per step and rank that used it"
 -- admissible = "whether it could be used"
--- place = "1 is usually the fastest of the admissible ones"
--- reason = "why it is excluded, or what it needs besides that a trace does not say"
--- workspace_bytes = "by model; empty where it needs only tables"
+-- place = "1 is usually the fastest of the admissible algorithms"
+-- reason = "why it is excluded, or what else it needs that a trace does not record"
+-- workspace_bytes = "modelled; empty if it needs only tables"
 -- fewer_flop_ratio = "FLOPs of the direct method over its own, by model"
 -- memory = "workspace in words"
 WITH shape AS (

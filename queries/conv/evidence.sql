@@ -1,11 +1,11 @@
--- title = "What decided the algorithm"
--- doc = "The kernels or primitives that the verdicts rest on."
+-- title = "Kernels used to identify the algorithm"
+-- doc = "Kernels or primitives of the calls, and how certain the result is."
 -- cannot = "No convolution operator in this trace."
 -- [columns]
 -- direction = "fprop, dgrad or wgrad"
--- algorithm = "the verdict"
--- confidence = "what it rests on"
--- evidence = "kernels or primitives of the arithmetic and its transforms"
+-- algorithm = "algorithm that they identify"
+-- confidence = "how certain, and why"
+-- evidence = "math kernels and transforms"
 -- calls = "calls in the recording"
 SELECT direction, algorithm, confidence, array_to_string(evidence, '; ') AS evidence, count(*) AS calls
 FROM conv_calls

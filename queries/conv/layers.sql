@@ -1,26 +1,26 @@
 -- title = "By layer, direction and algorithm"
--- doc = """Parts add up to the total. Effective FLOP/s are those of the direct method over the total time, so that a
--- faster algorithm can exceed the device's peak."""
+-- doc = """The parts add up to the total. Effective FLOP/s are those of the direct method over the total time, so a
+-- faster algorithm can exceed the peak of the device."""
 -- cannot = "No convolution operator in this trace."
 -- [columns]
--- layer = "layer, or the filter's shape where the trace names no layers"
--- direction = """fprop, dgrad (gradient of the input) or wgrad (gradient of the filter); none where one operator
--- computes both gradients"""
+-- layer = "layer, or the filter's shape if the trace names no layers"
+-- direction = """fprop, dgrad (gradient of the input) or wgrad (gradient of the filter); empty if one operator computes
+-- both gradients"""
 -- algorithm = "how it was computed; see docs/vocabulary.md"
 -- input = "batch x channels x height x width"
 -- filter = "filters x channels per group x height x width"
 -- calls = "calls per step"
--- total_ns = "time of everything below the calls, per step"
--- main_ns = "the arithmetic"
+-- total_ns = "time of everything in the calls, per step"
+-- main_ns = "math kernels"
 -- transform_ns = "im2col, FFT and Winograd transforms"
--- layout_ns = "layout changes"
--- bias_ns = "bias addition, or the bias's gradient"
--- activation_ns = "activations fused below the call but run on their own"
+-- layout_ns = "layout conversions"
+-- bias_ns = "bias addition, or the gradient of the bias"
+-- activation_ns = "activations in kernels of their own inside the call"
 -- helper_ns = "offset tables, zeroing, reductions; on a CPU also allocation and dispatch"
 -- work_flop = "multiplications and additions of the direct method, per step"
 -- effective_flop_per_s = "work over total time"
--- executed_flop_per_s = "FLOPs of the algorithm by model (see the report algorithms) over total time"
--- peak_pct = "executed FLOP/s, of the device's peak; empty where that is unknown"
+-- executed_flop_per_s = "modelled FLOPs of the algorithm (see the report algorithms) over total time"
+-- peak_pct = "executed FLOP/s, of the device's peak; empty if that is unknown"
 -- share_pct = "of all convolution time"
 SELECT layer, direction, algorithm,
     array_to_string(input_shape, 'x') AS input, array_to_string(filter_shape, 'x') AS filter,

@@ -1,7 +1,7 @@
 -- title = "Effective bandwidth by size"
--- doc = """Over the whole recording. The link is the host link of the product for HtoD and DtoH, half of the memory
--- bandwidth for DtoD (read and written), unknown otherwise; see device_peaks. Far above 100 % the recorded times are
--- too short to be those of the copies."""
+-- doc = """Over the whole recording. The link is the host link of the GPU for HtoD and DtoH, and half of the memory
+-- bandwidth for DtoD (read and written). Far above 100 %, the recorded durations are too short to be those of the
+-- copies."""
 -- cannot = "No copy with a recorded size in this trace."
 -- [columns]
 -- direction = "HtoD, DtoH, DtoD, PtoP or HtoH"
@@ -11,7 +11,7 @@
 -- size_bytes = "bytes in all"
 -- total_ns = "sum of durations"
 -- throughput_bytes_per_s = "bytes over time"
--- link_bytes_per_s = "what the link can give, where known"
+-- link_bytes_per_s = "rate of the link, where known"
 -- link_pct = "throughput, of the link"
 WITH sized AS (
     SELECT m.direction, coalesce(m.src_kind || ' -> ' || m.dst_kind, '?') AS memory, m.size_bytes, m.dur_ns,

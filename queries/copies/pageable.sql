@@ -1,6 +1,5 @@
 -- title = "Pageable host memory"
--- doc = """Copies from and to pageable memory go through a staging buffer and wait for the host. Over the whole
--- recording."""
+-- doc = "Copies from and to pageable memory go through a staging buffer and block the host. Over the whole recording."
 -- cannot = "No copy between host and device whose kind of host memory is recorded."
 -- [columns]
 -- direction = "HtoD or DtoH"

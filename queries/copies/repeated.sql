@@ -1,16 +1,16 @@
 -- title = "The same copy in every step"
--- doc = """Copies of one size, direction and operator that occur in every step that is no warm-up, at least two of
--- them: constants that could stay on the device, or the input."""
--- cannot = "No copy recurs in every step, or the trace has fewer than two steps."
+-- doc = """Copies with the same size, direction and operator in every step, warm-up excluded (at least two steps):
+-- constants that could stay on the device, or the input."""
+-- cannot = "No copy is repeated in every step, or the trace has fewer than two steps."
 -- [columns]
 -- direction = "HtoD, DtoH, DtoD, PtoP, HtoH or memset"
 -- size_bytes = "bytes of one copy"
 -- operator = "operator that issued them"
--- steps = "steps with it, over all ranks"
+-- steps = "steps that have it, over all ranks"
 -- calls = "per step"
 -- step_bytes = "bytes per step"
 -- step_ns = "time per step"
--- step_pct = "of the mean time of the steps that count"
+-- step_pct = "of the mean step time, warm-up excluded"
 SELECT m.direction, m.size_bytes, coalesce(m.op_name, '(no operator)') AS operator,
     count(DISTINCT (m.rank, m.step)) AS steps, count(*) / count(DISTINCT (m.rank, m.step)) AS calls,
     sum(m.size_bytes) / count(DISTINCT (m.rank, m.step)) AS step_bytes,

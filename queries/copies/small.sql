@@ -1,6 +1,6 @@
 -- title = "Small copies"
--- doc = """Copies below the limit cost a launch each and move next to nothing. Over the whole recording; copies without
--- a recorded size and fills are not counted."""
+-- doc = """Copies below the limit cost a launch each and move very little. Over the whole recording; copies without a
+-- recorded size and memsets are not counted."""
 -- cannot = "No copy below the limit was recorded."
 -- [params]
 -- below_bytes = { type = "BIGINT", default = 4096, doc = "a copy is small below this size" }

@@ -1,16 +1,17 @@
 -- title = "By direction and memory kind"
--- doc = "Over the whole recording. Throughput counts the copies that record a size."
--- cannot = "No copy or fill was recorded as one (a CPU run has none; on ROCm those that a kernel does are kernels)."
+-- doc = "Over the whole recording. Throughput is that of the copies with a recorded size."
+-- cannot = """No memory copy or memset was recorded (a CPU run has none; on ROCm those done by kernels count as
+-- kernels)."""
 -- [columns]
 -- direction = "HtoD, DtoH, DtoD, PtoP, HtoH or memset"
 -- memory = "kind of memory copied from and to: pageable, pinned, device"
 -- calls = "copies"
--- unsized = "copies that record no size"
+-- unsized = "copies without a recorded size"
 -- size_bytes = "bytes in all"
 -- mean_bytes = "bytes per copy"
 -- throughput_bytes_per_s = "bytes over time"
 -- total_ns = "sum of durations"
--- share_pct = "of the time of all copies and fills"
+-- share_pct = "of the time of all copies and memsets"
 SELECT direction, coalesce(src_kind || ' -> ' || dst_kind, dst_kind, '?') AS memory,
     count(*) AS calls, count(*) - count(size_bytes) AS unsized,
     CAST(sum(size_bytes) AS BIGINT) AS size_bytes, avg(size_bytes) AS mean_bytes,

@@ -1,6 +1,6 @@
 -- title = "By name"
--- doc = "Sums of durations: rows that overlap count twice here, unlike in reports of busy time."
--- cannot = "No kernel and no primitive in this trace."
+-- doc = "Sums of durations: unlike in reports of active time, overlapping kernels count twice here."
+-- cannot = "No kernels or primitives in this trace."
 -- [columns]
 -- name = "as recorded"
 -- category = "what it does; see docs/vocabulary.md"

@@ -1,21 +1,21 @@
 -- title = "Averages of the log"
--- doc = """Times that a framework's own log gives per layer, each the average of a call; what a layer has several of is
--- added up. Such a log has no timeline."""
+-- doc = """Average times per call that the framework's log reports for each layer; several entries of a layer are added
+-- up. Such a log has no timeline."""
 -- cannot = "No log of average layer times in this trace."
 -- [columns]
 -- rank = "process of the job"
 -- network = "network, where the log names it"
--- run = "number of the program whose output it is, in a log of several"
--- layer = "layer; where the program named none, the framework's own name of the node"
--- kind = "what it does, told by its type"
+-- run = "number of the program run, in a log of several"
+-- layer = "layer; if the program did not name it, the framework's name of the node"
+-- kind = "what it does, judged by its type"
 -- type = "type, as the framework calls it"
 -- impl = "implementation, where the log names it"
--- calls = "calls that the averages are of, at most"
+-- calls = "calls averaged over, at most"
 -- forward_ns = "forward pass"
 -- backward_ns = "backward pass, all gradients together"
--- both_ns = "where the log gives both passes as one"
--- untold_ns = "where the log does not tell the pass"
--- share_pct = "of the run; none where the log times several implementations of a layer, which do not add up"
+-- both_ns = "both passes, if the log does not separate them"
+-- untold_ns = "if the log does not name the pass"
+-- share_pct = "of the run; empty if the log times several implementations of a layer, which do not add up"
 WITH summed AS (
     SELECT rank, network, run, layer, kind, type, impl, max(n) AS calls, min(id) AS first_id,
         sum(dur_ns) FILTER (direction = 'forward') AS forward_ns,

@@ -1,9 +1,9 @@
--- title = "By layer and change"
--- doc = """Formats are those that a CPU library logs, or that a kernel's name gives; (not told) where neither does.
--- TensorFlow turns filters with a kernel of their own, between HWIO and cuDNN's OIHW."""
--- cannot = "No layout change in this trace."
+-- title = "By layer and conversion"
+-- doc = """Formats come from the log of a CPU library or from the kernel name; (not told) if neither has them.
+-- TensorFlow converts filters between HWIO and cuDNN's OIHW with a separate kernel."""
+-- cannot = "No layout conversions in this trace."
 -- [columns]
--- layer = "layer, else the operator that asked for it"
+-- layer = "layer, else the operator that caused it"
 -- place = "inside a convolution call, or between operators"
 -- direction = "pass of the convolution it belongs to"
 -- source = "format before"
@@ -12,8 +12,8 @@
 -- calls = "per step"
 -- busy_ns = "device time per step, overlaps counted once"
 -- busy_pct = "of all device time"
--- layer_pct = """of the time of everything in convolution calls of that layer and direction; empty where neither layer
--- nor shape is known"""
+-- layer_pct = """of the time of the convolution calls of that layer and direction; empty if neither layer nor shape is
+-- known"""
 WITH every AS (
     SELECT *, coalesce(layer, filter, op_name, '(no operator)') AS place_name FROM totals WHERE is_counted
 ), conv AS (

@@ -1,7 +1,7 @@
--- title = "Where they happen"
--- doc = """Inside convolution calls the library or framework asked for them; between operators the program or framework
--- did."""
--- cannot = "No layout change in this trace."
+-- title = "By place"
+-- doc = """Conversions inside convolution calls come from the library or framework, those between operators from the
+-- program or framework."""
+-- cannot = "No layout conversions in this trace."
 -- [columns]
 -- place = "inside a convolution call, or between operators"
 -- calls = "per step"

@@ -1,5 +1,5 @@
 -- title = "By step"
--- doc = "Largest and last value inside each step. Growth from step to step is memory that is not given back."
+-- doc = "Largest and last value in each step. Growth from step to step is memory that is not freed."
 -- cannot = "No counter of memory was recorded inside a step."
 -- [columns]
 -- rank = "process of the job"

@@ -1,12 +1,12 @@
--- title = "Kernels that cannot fill the device"
+-- title = "Kernels with a grid smaller than one wave"
 -- doc = """By name and operator, most time first: only launches with fewer threads than the device can hold.
 -- Communication kernels use few cores by design and are left out."""
--- cannot = "Every kernel whose grid and device are recorded has threads enough."
+-- cannot = "Every kernel with a recorded grid and device size has enough threads."
 -- [columns]
 -- name = "kernel"
 -- category = "what it does"
 -- operator = "operator that launched it"
--- calls = "launches that cannot fill the device"
+-- calls = "launches with fewer threads than the device can hold"
 -- total_ns = "their time"
 -- time_pct = "of the time of all kernels"
 -- threads = "median of threads per launch"

@@ -1,7 +1,7 @@
--- title = "How full the device is"
--- doc = """A device holds cores x threads per core. Kernels without a recorded grid, and devices without recorded
--- sizes, are left out; so are communication kernels, which use few cores by design."""
--- cannot = "No kernel with a recorded grid on a device whose size is recorded."
+-- title = "Occupancy limits"
+-- doc = """A device holds cores x threads per core. Kernels without a recorded grid and devices without a recorded size
+-- are left out, and so are communication kernels, which use few cores by design."""
+-- cannot = "No kernel with a recorded grid on a device with a recorded size."
 -- [columns]
 -- rank = "process of the job"
 -- device = "device number"

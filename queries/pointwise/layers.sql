@@ -1,12 +1,12 @@
 -- title = "By layer and library"
--- doc = """Per step and rank; the first rows are over all layers. A fused row counts calls whose bias or activation
--- another kernel or primitive computes along; its time cannot be told apart and is empty, not zero."""
+-- doc = """Per step and rank; the first rows are over all layers. A fused row counts calls whose bias or activation is
+-- computed by another kernel or primitive; its time is unknown, not zero, and left empty."""
 -- cannot = "No bias addition or activation was recorded."
 -- [columns]
--- layer = "layer; without layers the filter's shape or the operator; (all layers) for their sum"
+-- layer = "layer; without layers the filter's shape or the operator; (all layers) is their sum"
 -- work = "bias, bias gradient, activation or activation gradient"
 -- library = "library that implements it"
--- form = "own kernel, operator (on a CPU), epilogue kernel (of a matrix product) or fused"
+-- form = "unfused, operator (on a CPU), epilogue kernel (of a matrix product) or fused"
 -- calls = "per step"
 -- time_ns = """what its pieces lasted, per step; more than busy where other work of the device began before and ran
 -- beside it"""
@@ -27,7 +27,7 @@ WITH every AS (
                 ' gradient', '') AS work,
         coalesce(e.library, '(not told)') AS library,
         CASE WHEN e.category = 'gemm' THEN 'epilogue kernel' WHEN e.kind = 'op' THEN 'operator'
-            ELSE 'own kernel' END AS form,
+            ELSE 'unfused' END AS form,
         -- An operator's time comes in pieces around what runs inside it; relu > clamp_min is one call.
         if(e.kind <> 'op' OR above.category IS DISTINCT FROM e.category AND NOT e.is_continued,
             1.0 / per_rank, 0) AS calls,

@@ -1,10 +1,10 @@
--- title = "Troubles"
--- doc = "Damage in the input, and rows that could not be linked; up to ten examples each."
--- cannot = """Nothing was wrong: every event was read, no kernel lacks its launch or its operator, nothing overlaps on
--- a stream, no clock jumps."""
+-- title = "Problems"
+-- doc = "Damage in the input, and rows that could not be linked, with up to ten examples each."
+-- cannot = """No problems: every event was read, every kernel has its launch and its operator, nothing overlaps on a
+-- stream, no clock jumps."""
 -- [columns]
 -- rank = "process of the job"
--- source = "file; none for what concerns the whole rank"
+-- source = "file; empty if it concerns the whole rank"
 -- trouble = "what was wrong"
 -- n = "how often"
 -- examples = "up to ten"

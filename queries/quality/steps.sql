@@ -1,11 +1,11 @@
 -- title = "Steps"
--- doc = "Whether training steps were found, and how; without any, every number is for the whole recording."
+-- doc = "Whether training steps were found, and how. Without steps, every number is for the whole recording."
 -- cannot = "This capture has no process."
 -- [columns]
 -- rank = "process of the job"
--- steps = "steps that count"
--- warmup = "leading ones left out, because they take half as long again as the median"
--- found_by = "what marked them"
+-- steps = "steps counted"
+-- warmup = "leading steps excluded as warm-up: more than 1.5 times the median"
+-- found_by = "step source"
 SELECT s.rank, s.n_steps AS steps, s.n_warmup AS warmup,
     CASE WHEN s.n_steps + s.n_warmup = 0 THEN 'none found' ELSE coalesce(t.found_by, 'the profiler') END AS found_by
 FROM scope s

@@ -110,7 +110,7 @@ def test_what_two_logs_do_not_tell_is_said_in_every_format_and_by_a_check(
     verdict = "cannot tell from noise: a log gives no deviation; not checked: model, batch, precision"
     assert verdict in shown.out and shown.err == f"traceview: B passes, but: {verdict}\n"
     # CSV has no lines under its tables.
-    told = "A: Steps: the log records none one by one; its times are averages over 20 calls." in shown.out
+    told = "A: Steps: the log has no single steps; its times are averages over 20 calls." in shown.out
     assert told == (form != "csv") and "times are for the whole recording" not in shown.out
 
 

@@ -121,6 +121,6 @@ def test_output_is_utf8_in_any_locale(trace: Path, root: Path) -> None:
 
 
 def test_what_could_have_been_used_is_shown_with_conv_only(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "What cuDNN could have used" in run(capsys, trace, "conv", "--admissible")
-    assert "What cuDNN could have used" not in run(capsys, trace, "conv")
+    assert "Algorithms that cuDNN could have used" in run(capsys, trace, "conv", "--admissible")
+    assert "Algorithms that cuDNN could have used" not in run(capsys, trace, "conv")
     assert cli.main(["report", str(trace), "--admissible"]) == 2

@@ -28,8 +28,8 @@ def test_a_bias_and_an_activation_with_kernels_of_their_own(tmp_path: Path) -> N
     given.kernel(CLAMP, 22, 25, launched=22)
     found = section(given.open(tmp_path), "pointwise/layers")
     assert all_layers(found) == [
-        ("activation", "pytorch", "own kernel", 1, 3000.0),
-        ("bias", "pytorch", "own kernel", 1, 2000.0),
+        ("activation", "pytorch", "unfused", 1, 3000.0),
+        ("bias", "pytorch", "unfused", 1, 2000.0),
     ]
 
 
