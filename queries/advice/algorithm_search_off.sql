@@ -1,12 +1,12 @@
--- title = "Algorithm search switched off"
+-- title = "Algorithm search is disabled"
 -- doc = """The library's search for the fastest convolution is switched off by a recorded setting, in a run with
 -- convolutions on a device. The bound is what they take beyond the least time that the peaks of the device allow for
 -- the cheapest method that each shape admits (all of their time where shapes or peaks are not known)."""
--- why = """Without a search the library picks by a rule of thumb; measuring once per shape finds the fastest of all
--- algorithms that fit into memory."""
--- cost = """Time in the first step, memory for workspaces during the search; results may differ from run to run in the
+-- why = """Without a search the library picks an algorithm by a heuristic; measuring once per shape finds the fastest
+-- algorithm that fits into memory."""
+-- cost = """The search takes time in the first step and memory for workspaces; results may differ between runs in the
 -- last bits."""
--- unless = "Shapes change from step to step (each new one is searched again), or results must be repeatable."
+-- unless = "Shapes change from step to step (each new shape is searched again), or results must be reproducible."
 -- needs = ["kernels", "conv_calls", "search_setting"]
 -- [fix]
 -- pytorch = "torch.backends.cudnn.benchmark = True"

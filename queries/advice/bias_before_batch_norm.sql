@@ -2,9 +2,9 @@
 -- doc = """Convolutions that add a bias and whose result goes into a batch normalisation: the next thing on the device
 -- that is no layout change, copy or cast. The bound is the time of the additions and of the bias's gradient that
 -- nothing earlier on the device covers; a bias fused into the convolution costs nothing that could be seen."""
--- why = """The normalisation subtracts the mean, and with it any bias: the addition, its gradient and its weights
--- change nothing."""
--- cost = "Nothing; a checkpoint with these biases needs its loading adapted."
+-- why = """Batch normalisation subtracts the mean, and with it any bias: the addition, its gradient and its weights
+-- have no effect."""
+-- cost = "None at run time; loading checkpoints that contain these biases must be adapted."
 -- unless = "The normalisation uses fixed statistics from elsewhere."
 -- needs = ["conv_calls", "batch_norms"]
 -- [fix]

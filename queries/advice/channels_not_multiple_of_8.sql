@@ -1,4 +1,4 @@
--- title = "Channel counts that tensor cores cannot fill"
+-- title = "Channel counts that are not multiples of 8"
 -- doc = """Convolutions and matrix products in half precision or TF32, on a device with tensor cores, whose channels
 -- are no multiple of 8: for a product both sizes of its weights, which its gradients share. Sizes of the batch or the
 -- sequence and products of two activations (attention) do not count, and neither do an input of at most four channels,
@@ -6,8 +6,8 @@
 -- allows, as far as nothing earlier on the device covers it."""
 -- why = """Tensor cores work on tiles of 8 or 16 values: other sizes are padded by extra kernels, or computed by slower
 -- ones."""
--- cost = "A few more weights than the model asks for."
--- unless = "The size is given from outside (classes, vocabulary): pad only the tensor then."
+-- cost = "A few more weights than the model needs."
+-- unless = "The size is fixed (classes, vocabulary): then pad only the tensor."
 -- needs = ["kernels", "peaks", "shapes"]
 -- [fix]
 -- pytorch = "sizes of nn.Conv2d and nn.Linear as multiples of 8 (pad the vocabulary, the classes)"

@@ -1,9 +1,9 @@
 -- title = "More communication than computation"
 -- doc = """Ranks whose collectives run longer per step than everything that they compute. The bound is the
 -- communication that nothing hides: with less of it, or more computation per exchange, no step can gain more."""
--- why = """Even hidden perfectly the exchange then sets the step's time. Gradients have the same size whatever the
--- batch, so with little work per rank theirs takes longest."""
--- cost = "Larger batches need memory and other learning rates; compression changes gradients."
+-- why = """Even if perfectly hidden, communication then determines the step time. Gradients have the same size for any
+-- batch size, so with little work per rank their exchange takes longest."""
+-- cost = "Larger batches need memory and a different learning rate; compression changes gradients."
 -- unless = "The ranks mostly wait for a slower one: compare their step times first."
 -- needs = ["communication"]
 -- [fix]

@@ -1,10 +1,10 @@
 -- title = "Waiting for data"
 -- doc = """Time of the step in which the host loads the next batch and the device runs nothing. The bound is that time;
 -- on a CPU it is all the loading in the step's own thread."""
--- why = "The batch is read and prepared between steps instead of beside them, so the device waits for it."
+-- why = "The batch is read and prepared between steps instead of in parallel with them, so the device waits for it."
 -- cost = "Host memory and cores for the workers."
--- unless = """Storage or preparation is the limit even with workers: then a faster format or preparation on the device
--- helps."""
+-- unless = """Storage or preparation is the bottleneck even with workers: then a faster file format or preparation on
+-- the device helps."""
 -- needs = ["steps", "data_phase"]
 -- [fix]
 -- pytorch = "DataLoader(..., num_workers=4 or more, persistent_workers=True, prefetch_factor=2, pin_memory=True)"

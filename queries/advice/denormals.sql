@@ -2,9 +2,9 @@
 -- doc = """Parameters and gradients that are too small for a normal floating-point number, as traceview collect counted
 -- them at the end of a recording on a CPU, while the processor does not flush them to zero. No bound can be stated:
 -- activations were not counted, and what an operation on them costs differs between processors."""
--- why = "Many processors hand operations on denormal numbers to microcode, a hundred cycles and more instead of one."
+-- why = "Many processors run operations on denormal numbers in microcode: a hundred cycles or more instead of one."
 -- cost = "Numbers below 1.2e-38 become zero."
--- unless = "The model needs them, which training does not."
+-- unless = "The model needs numbers that small; training normally does not."
 -- needs = ["denormal_counts"]
 -- [fix]
 -- pytorch = "torch.set_flush_denormal(True)"

@@ -1,9 +1,9 @@
 -- title = "Device memory allocated and freed in every step"
 -- doc = """Calls that allocate or free device memory, in every step that is no warm-up. The bound is the time in which
 -- they run and the device does nothing."""
--- why = """Freeing device memory waits until the device is done with all that was queued; an allocator that keeps
--- blocks allocates once and never waits."""
--- cost = "Device memory that stays with the process."
+-- why = """Freeing device memory waits until the device has finished all queued work; a caching allocator allocates
+-- once and does not wait."""
+-- cost = "The process holds on to the device memory."
 -- unless = "Shapes grow from step to step, so that new blocks are needed."
 -- needs = ["several_steps", "runtime_calls"]
 -- [fix]

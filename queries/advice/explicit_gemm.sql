@@ -1,16 +1,16 @@
--- title = "Convolutions through an unrolled input"
+-- title = "Convolutions by explicit GEMM (im2col)"
 -- doc = """Convolutions that first write their input unrolled (im2col) and then multiply. The bound is the time of the
 -- unrolling, and where Winograd is admissible and usually faster, what it multiplies less, as far as nothing earlier on
 -- the device covers it."""
--- why = """Implicit GEMM reads the same elements where they are, so the unrolled copy is never written or read;
--- Winograd multiplies 2.25 to 4 times less on 3x3 filters."""
--- cost = "Nothing for implicit GEMM; Winograd needs the workspace that the evidence names and rounds differently."
+-- why = """Implicit GEMM reads the elements in place, so the unrolled copy is never written or read; Winograd needs
+-- 2.25 to 4 times fewer multiplications on 3x3 filters."""
+-- cost = "None for implicit GEMM; Winograd needs the workspace given in the evidence and rounds differently."
 -- unless = "The library has no implicit algorithm for this type of data."
 -- needs = ["kernels", "conv_calls"]
 -- [fix]
 -- pytorch = "torch.backends.cudnn.enabled = True and, with fixed shapes, torch.backends.cudnn.benchmark = True"
--- tensorflow = """TF_CUDNN_USE_AUTOTUNE=1 (the default), and TF_CUDNN_WORKSPACE_LIMIT_IN_MB above the workspace that
--- the evidence names"""
+-- tensorflow = """TF_CUDNN_USE_AUTOTUNE=1 (the default), and TF_CUDNN_WORKSPACE_LIMIT_IN_MB above the workspace given
+-- in the evidence"""
 -- jax = "XLA_FLAGS=--xla_gpu_autotune_level=4 (the default)"
 -- mxnet = "a build with cuDNN, cudnn_off=False, MXNET_CUDNN_AUTOTUNE_DEFAULT=1"
 -- keras = "the option of its back-end (PyTorch: torch.backends.cudnn.benchmark = True)"

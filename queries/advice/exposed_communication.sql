@@ -1,9 +1,9 @@
--- title = "Communication that nothing hides"
+-- title = "Exposed communication"
 -- doc = """Time in which a collective ran and nothing computed on the same rank. The bound is that time; some of it is
 -- waiting for slower ranks, which no option of the communication takes away."""
--- why = """Ranks exchange while nothing computes. Gradients sent in buckets as soon as they are ready run beside the
--- backward pass; other exchanges run beside what does not need their result, if started before it."""
--- cost = "Device memory for the buckets; kernels beside a collective run a little slower."
+-- why = """Ranks communicate while nothing computes. Gradients sent in buckets as soon as they are ready overlap with
+-- the backward pass; other communication can overlap with work that does not need its result, if started earlier."""
+-- cost = "Device memory for the buckets; kernels that overlap with a collective run a little slower."
 -- unless = "The ranks wait for a slower one: compare their step times first."
 -- needs = ["communication"]
 -- [fix]

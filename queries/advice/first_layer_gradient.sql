@@ -1,12 +1,12 @@
--- title = "Gradient of the input"
+-- title = "Unneeded input gradient (dgrad) of the first convolution"
 -- doc = """The input gradient (dgrad) of the convolution that runs first in a step and reads few channels, so an image
 -- and not the output of another layer; or, where no shapes are recorded, the input gradient after which in every step
 -- that is no warm-up a copy of the size of the largest upload goes to the host. The bound is the time of everything in
 -- that call that computes it, and of that copy, as far as nothing earlier on the device covers it."""
--- why = """The first layer's input is data, so nobody uses its gradient, and with its large spatial size it is among
--- the dearest."""
--- cost = "Nothing."
--- unless = """The gradient of the input is wanted (adversarial examples, style transfer, saliency), or trained layers
+-- why = """The input of the first layer is data, so its gradient is not needed; because of its large spatial size it is
+-- among the most expensive."""
+-- cost = "None."
+-- unless = """The gradient of the input is used (adversarial examples, style transfer, saliency), or trained layers
 -- come before."""
 -- needs = ["conv_gradients", "conv_shapes_or_copies"]
 -- [fix]

@@ -2,10 +2,10 @@
 -- doc = """Calls that make the host wait (synchronisations, blocking copies) after which the device has run dry: the
 -- next thing it does starts after the call has ended, and everything before ended earlier. The bound is those idle
 -- stretches, each counted once; what the host did in them besides waiting is in them too."""
--- why = """The host queues work ahead of the device. A value that the program reads (.item(), float(loss), printing) or
--- a blocking copy makes it wait until the queue is empty, and the device then waits for the host to fill it again."""
--- cost = "Values are seen later or less often."
--- unless = "The program decides on the value in every step."
+-- why = """The host queues work ahead of the device. Reading a value (.item(), float(loss), printing) or a blocking
+-- copy makes the host wait until the queue is empty, and the device then waits for the host to fill it again."""
+-- cost = "Values are available later or less often."
+-- unless = "The program needs the value in every step to decide what to do."
 -- needs = ["steps", "runtime_calls"]
 -- [fix]
 -- pytorch = """no .item(), .cpu(), .numpy(), print(tensor), tensor == value in if, nonzero() or boolean indexing inside

@@ -1,10 +1,10 @@
--- title = "The device idles at the start or the end of the step"
+-- title = "The device is idle at the start or end of the step"
 -- doc = """Time from the start of a step until the device does anything, and from the last thing it does to the end of
 -- the step. The bound is both."""
--- why = """Between the last kernel of a step and the first one of the next the host loads data, logs, checks or waits;
--- the device could work through that if the next step were queued before."""
--- cost = "Host memory for prefetched batches; logs come later."
--- unless = "Steps are marked more widely than the training loop (validation, checkpoints)."
+-- why = """Between the last kernel of a step and the first kernel of the next, the host loads data, logs, checks or
+-- waits; the device could keep working if the next step were queued earlier."""
+-- cost = "Host memory for prefetched batches; log output comes later."
+-- unless = "The marked steps include more than the training loop (validation, checkpoints)."
 -- needs = ["steps", "kernels"]
 -- [fix]
 -- pytorch = """DataLoader(num_workers=n, pin_memory=True, prefetch_factor=k, persistent_workers=True); no .item() or

@@ -1,10 +1,10 @@
--- title = "Narrower vectors than the processor has"
+-- title = "Narrower vector instructions than the processor supports"
 -- doc = """The CPU library says that it uses at most an instruction set narrower than the processor's, or no
 -- implementation's name shows a wider one. The bound is the share of the primitives' time by which wider vectors could
 -- shorten it."""
--- why = "Each instruction handles a half or a quarter of the numbers it could."
+-- why = "Each instruction processes a half or a quarter of the values it could."
 -- cost = "Wide vectors lower the clock of some older processors."
--- unless = "The limit was set for equal results on several machines, or a virtual machine hides the wider sets."
+-- unless = "The limit gives equal results on different machines, or a virtual machine hides the wider instructions."
 -- needs = ["primitives", "simd"]
 -- [fix]
 -- pytorch = "unset ONEDNN_MAX_CPU_ISA (DNNL_MAX_CPU_ISA) and ATEN_CPU_CAPABILITY"

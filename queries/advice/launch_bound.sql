@@ -2,10 +2,10 @@
 -- doc = """Idle stretches of the device before kernels whose launching call ended after everything before had ended,
 -- where most kernels are short. The bound is those stretches; longer ones than a launch explains (loading,
 -- synchronisation) are not counted."""
--- why = """The kernels are so short that the host cannot launch them as fast as the device runs them; fewer launches,
--- or launches prepared once, let the device run on."""
+-- why = """The kernels are so short that the host cannot launch them as fast as the device runs them; fewer
+-- launches, or launches recorded once in a graph, keep the device busy."""
 -- cost = "Compile time and memory for graphs; shapes and addresses must not change in a captured graph."
--- unless = "The step is only traced slowly: profilers make launches dearer, so check the step time without one."
+-- unless = "Only profiling is slow: profilers add time to each launch, so check the step time without one."
 -- needs = ["launches", "steps"]
 -- [fix]
 -- pytorch = """torch.compile(model, mode='reduce-overhead') or torch.cuda.graphs; optimizer with fused=True or

@@ -1,11 +1,11 @@
--- title = "Layout changes between operators"
+-- title = "Layout conversions between operators"
 -- doc = """Kernels and primitives outside convolution calls that only reorder a tensor's elements; reorders of
 -- activations by a CPU's library are plain_layout_on_cpu. Only where convolutions run: without them no layout of images
 -- is to be chosen, and a transpose is part of the model. The bound is their time that nothing earlier on the device
 -- covers."""
--- why = """The program or the framework transposes tensors between operators that want different layouts; one layout
--- throughout needs none of it."""
--- cost = "No memory and no accuracy."
+-- why = """The program or the framework transposes tensors between operators that need different layouts; with one
+-- layout throughout, this is unnecessary."""
+-- cost = "None in memory or accuracy."
 -- unless = """The transpose is part of the model (attention heads, sequence first): then a fused operator avoids it,
 -- not a layout."""
 -- needs = ["activities"]

@@ -1,10 +1,10 @@
--- title = "Layout changes inside convolutions"
+-- title = "Layout conversions inside convolutions"
 -- doc = """Kernels under convolution calls that only reorder a tensor's elements. The bound is their time that nothing
 -- earlier on the device covers."""
--- why = """The library computes in another layout than the tensors have, so it reorders them before and after the
--- arithmetic; in the library's own layout these disappear."""
--- cost = "No memory and no accuracy; results may differ in the last bits because another kernel is chosen."
--- unless = "Operators between the convolutions exist only for the present layout: then the changes move there."
+-- why = """The library computes in a different layout than the tensors have, so it reorders them before and after the
+-- math kernels; in the library's own layout no reordering is needed."""
+-- cost = "None in memory; results may differ in the last bits because another kernel is chosen."
+-- unless = "Operators between the convolutions support only the current layout: then the conversions move there."
 -- needs = ["kernels", "conv_calls"]
 -- [fix]
 -- pytorch = """model.to(memory_format=torch.channels_last) and the same for the input, best together with

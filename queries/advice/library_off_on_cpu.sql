@@ -1,4 +1,4 @@
--- title = "Convolutions without the library on a CPU"
+-- title = "Convolutions without oneDNN on a CPU"
 -- doc = """Convolution calls on a CPU that lower the input to a matrix product (im2col) or run the framework's own
 -- loops, where the framework has oneDNN: no convolution primitive under them, and a sign of the other way (a matrix
 -- product of the library below, the operator's name, a switch that is off). The bound is what these calls take beyond
@@ -7,7 +7,7 @@
 -- why = """oneDNN computes convolutions directly on blocked tensors; im2col writes and reads every input once per
 -- filter tap, and plain loops use neither the vector units nor the caches well."""
 -- cost = "Results differ in the last bits; the library needs workspace and compiles code at the first call."
--- unless = """It was switched off for reproducibility across machines, or the library has no primitive for the type or
+-- unless = """oneDNN was disabled for reproducibility across machines, or has no primitive for the data type or
 -- dilation."""
 -- needs = ["conv_calls", "cpu_only"]
 -- [fix]

@@ -2,11 +2,11 @@
 -- doc = """Memory that the framework holds on a device above a share of what the device has. The bound is the time of
 -- the calls that allocate and free device memory in steps that are no warm-up; no bound where those are not
 -- recorded."""
--- why = """Near the limit the allocator gives blocks back and asks again, libraries fall back to algorithms with small
--- workspaces, and the next larger shape fails."""
--- cost = "Recomputation costs time, a smaller batch changes training, half precision accuracy."
--- unless = """The framework takes all memory at the start on purpose (TensorFlow, JAX): then look at what it allocates
--- from that."""
+-- why = """Near the limit the allocator frees and reallocates blocks, libraries fall back to algorithms with small
+-- workspaces, and the next larger shape runs out of memory."""
+-- cost = "Recomputation takes time, a smaller batch changes training, half precision reduces accuracy."
+-- unless = """The framework reserves all memory at the start by design (TensorFlow, JAX): then look at what it
+-- allocates from that."""
 -- needs = ["memory_share"]
 -- [fix]
 -- pytorch = """torch.utils.checkpoint, a smaller batch with accumulation, torch.autocast, optimizers that shard or

@@ -3,10 +3,10 @@
 -- some shapes admit a method with fewer operations. The bound is what those layers take beyond the least time that the
 -- peaks of the device allow for it (all of their time where the peaks are not known), as far as nothing earlier on the
 -- device covers it."""
--- why = """No algorithm is best for every shape: a choice that holds for the whole network, or a limit of workspace
--- that only one algorithm keeps, loses on some of them."""
+-- why = """No algorithm is best for every shape: one choice for the whole network, or a workspace limit that only one
+-- algorithm meets, is slow for some shapes."""
 -- cost = "Workspace memory for FFT and Winograd; results differ in the last bits."
--- unless = "The one algorithm was found by a search of each layer."
+-- unless = "A search of each layer found this algorithm."
 -- needs = ["kernels", "conv_shapes"]
 -- [fix]
 -- pytorch = """torch.backends.cudnn.benchmark = True, torch.backends.cudnn.deterministic = False, and more free memory

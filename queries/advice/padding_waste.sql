@@ -2,17 +2,17 @@
 -- doc = """Ranges by which the program says how many elements of a padded batch are real: `traceview.padding: REAL of
 -- PADDED`. The bound is the device's (on a CPU the processor's) busy time in the share that is padding, for work that
 -- grows with the length."""
--- why = "A batch is padded to its longest sequence, and most operators compute the padding like the rest."
--- cost = "Sorting by length takes randomness out of the order; packed kernels restrict the choice of operators."
+-- why = "A batch is padded to its longest sequence, and most operators process the padding like real data."
+-- cost = "Sorting by length makes the order less random; packed sequences limit the choice of operators."
 -- unless = "Most of the time is in work that does not grow with the length."
 -- needs = ["steps", "padding_marks"]
 -- [fix]
--- pytorch = """a batch sampler that groups sequences of like length; torch.nested, pack_padded_sequence,
+-- pytorch = """a batch sampler that groups sequences of similar length; torch.nested, pack_padded_sequence,
 -- variable-length attention (varlen_attn, flash_attn_varlen_func)"""
 -- tensorflow = "tf.data.Dataset.bucket_by_sequence_length; ragged tensors; dynamic instead of static unrolling"
 -- jax = "several sequences packed into one row, with segment ids; few padded lengths"
 -- mxnet = "gluonnlp FixedBucketSampler; BucketSentenceIter"
--- any = "group sequences of like length into batches"
+-- any = "group sequences of similar length into batches"
 -- [params]
 -- padding_pct = { type = "DOUBLE", default = 10, doc = "found above this share of padding, in percent" }
 WITH marked AS (

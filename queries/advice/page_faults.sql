@@ -1,11 +1,11 @@
--- title = "Memory given back and asked for again in every step"
+-- title = "Page faults: memory freed and reallocated in every step"
 -- doc = """Processor time in the system's kernel while steps were recorded, where many pages were touched for the first
 -- time: the allocator gives large buffers back to the system and gets fresh, empty pages in the next step. The bound is
 -- all of that processor time; of several threads it is their sum, so no step can gain more."""
--- why = """Every page of a fresh buffer costs a trap into the system, which also has to clear it; an allocator that
--- keeps its buffers pays once."""
--- cost = "The memory stays with the process."
--- unless = "Buffers grow because shapes change, or the system's time is input and output."
+-- why = """Every page of a new buffer costs a page fault, in which the operating system also clears it; an allocator
+-- that keeps its buffers pays once."""
+-- cost = "The process holds on to the memory."
+-- unless = "Buffers grow because shapes change, or the system time is spent on I/O."
 -- needs = ["usage"]
 -- [fix]
 -- pytorch = """LD_PRELOAD a caching allocator (jemalloc, tcmalloc), or MALLOC_TRIM_THRESHOLD_=-1 MALLOC_MMAP_MAX_=0

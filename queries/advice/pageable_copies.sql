@@ -2,10 +2,10 @@
 -- doc = """Copies between host and device whose host memory is pageable, without those too small for pinning to matter
 -- (see tiny_copies). The bound is the time that nothing earlier on the device covers, with the wait until the next work
 -- of the same step."""
--- why = """Pageable memory is copied through a staging buffer at a fraction of the link's rate, and the host waits for
--- it; pinned memory goes at full rate and beside the arithmetic."""
--- cost = "Host memory that cannot be swapped out: pin the batches in flight, not the data set."
--- unless = "The copy happens once, before training, or host memory is short."
+-- why = """Pageable memory is copied through a staging buffer at a fraction of the link bandwidth, and the host waits
+-- for it; pinned memory is copied at full bandwidth and overlaps with computation."""
+-- cost = "Pinned host memory cannot be swapped out: pin the batches in flight, not the data set."
+-- unless = "The copy happens once, before training, or host memory is scarce."
 -- needs = ["host_memory_kinds"]
 -- [fix]
 -- pytorch = "DataLoader(..., pin_memory=True) and tensor.to(device, non_blocking=True)"

@@ -6,8 +6,8 @@
 -- none where the processor is not known to have AVX-512."""
 -- why = """The library computes in blocked or channels-last layouts and reorders every plain tensor on the way in and
 -- out; in channels_last the tensors pass from layer to layer as they are."""
--- cost = "No memory and no accuracy beyond the last bits."
--- unless = "Operators between the convolutions exist only for the plain layout: then the reorders move there."
+-- cost = "None in memory; results may differ in the last bits."
+-- unless = "Operators between the convolutions support only the plain layout: then the reorders move there."
 -- needs = ["primitives", "cpu_only"]
 -- [fix]
 -- pytorch = """model.to(memory_format=torch.channels_last) and the same for the input; for inference also

@@ -1,10 +1,10 @@
--- title = "Tensors that leave the device and come back in every step"
+-- title = "Tensors copied to the host and back in every step"
 -- doc = """Copies of one size that go from the device and to the device in every step that is no warm-up. The bound is
 -- their time that nothing earlier on the device covers; of each size only as many as go both ways, and not the size of
 -- the largest upload, which is the input."""
--- why = """A tensor of the same size leaves the device and returns in every step: a part of the model or the optimizer
--- runs on the host, or a buffer is sent anew that could stay."""
--- cost = "Device memory for what stays there."
+-- why = """Tensors of the same size are copied to the host and back in every step: part of the model or the optimizer
+-- runs on the host, or a buffer that could stay on the device is copied again."""
+-- cost = "Device memory for the tensors that stay there."
 -- unless = "It was moved to the host on purpose, to save device memory (offloading)."
 -- needs = ["copy_sizes", "several_steps"]
 -- [fix]

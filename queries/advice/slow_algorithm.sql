@@ -4,12 +4,12 @@
 -- elsewhere in the trace on filters of the same size, its rate there says what the call would take; else the operations
 -- by model say how much of the arithmetic can go. The bound is the time beyond the fastest such rate, as far as nothing
 -- earlier on the device covers it."""
--- why = """A library that may not search, or not use the memory it needs, takes an algorithm that always works; for one
--- shape they differ several times."""
--- cost = """Workspace as the evidence says; a search costs time in the first step, and other algorithms round
+-- why = """A library that may not search, or may not use enough workspace, picks an algorithm that always works;
+-- algorithms differ several-fold in speed on the same shape."""
+-- cost = """Workspace as given in the evidence; a search takes time in the first step, and other algorithms round
 -- differently."""
--- unless = """Shapes change from step to step (a search would run each time), results must be the same to the last bit,
--- or memory is near its limit."""
+-- unless = """Shapes change from step to step (a search would run each time), results must be bitwise equal, or
+-- memory is near its limit."""
 -- needs = ["kernels", "conv_shapes", "conv_strides", "ranked_convs"]
 -- [fix]
 -- pytorch = """torch.backends.cudnn.benchmark = True with fixed shapes, and no CUDNN_CONV_WSCAP_DBG below the workspace

@@ -1,11 +1,11 @@
--- title = "Collectives of small buckets"
+-- title = "Many small collectives"
 -- doc = """Many collectives per step that each move little. The bound is what they take, exposed, beyond the time that
 -- their bytes need at the best rate which any collective of that kind in the trace reached (all of it where there is no
 -- larger one)."""
--- why = """Every collective pays for its start on all ranks; many small ones pay it again and again, where one large
--- one would pay once."""
--- cost = "Larger buckets are sent later, so less of them may be hidden, and need memory."
--- unless = "The small ones are hidden behind computing, or carry values that the next operator needs."
+-- why = """Every collective has a start-up cost on all ranks; many small ones pay it many times, one large one only
+-- once."""
+-- cost = "Larger buckets need memory and are sent later, so less of them may be hidden."
+-- unless = "The small collectives are hidden behind computation, or carry values that the next operator needs."
 -- needs = ["communication", "collective_sizes"]
 -- [fix]
 -- pytorch = """DistributedDataParallel(bucket_cap_mb=25 or more, gradient_as_bucket_view=True); coalesced collectives

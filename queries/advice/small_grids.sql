@@ -1,11 +1,11 @@
--- title = "Grids that cannot fill the device"
+-- title = "Grids smaller than one wave"
 -- doc = """Kernels with fewer blocks than the device has cores (multiprocessors, compute units), so that some cores
 -- have nothing to do. The bound is their time that nothing earlier on the device covers, times the share of idle cores.
 -- Communication kernels use few cores by design and are left out."""
--- why = """A core without a block idles for the whole kernel; a larger batch, or several small kernels side by side,
+-- why = """A core without a block is idle for the whole kernel; a larger batch, or several small kernels in parallel,
 -- would use it."""
--- cost = "Memory for larger batches; a different batch trains differently."
--- unless = "Kernels on other streams use the idle cores already, or the model is this small."
+-- cost = "Memory for larger batches; a different batch size trains differently."
+-- unless = "Kernels on other streams already use the idle cores, or the model is simply this small."
 -- needs = ["kernels", "device_size"]
 -- [fix]
 -- pytorch = """a larger batch; torch.compile or foreach=True optimizers to merge small kernels; CUDA streams or

@@ -1,4 +1,4 @@
--- title = "Cores without a thread"
+-- title = "Fewer threads than cores"
 -- doc = """Fewer threads than cores, all processes of the host together, in a run on a CPU. The bound takes linear
 -- scaling: everything that operators and primitives do in a step runs as many times as fast as there are times as many
 -- threads, with one for each core, shared by the processes of the host. Serial parts and shared memory leave less of
@@ -8,8 +8,8 @@
 -- why = """Operators and library primitives share their work among the framework's threads; cores without one stand
 -- idle."""
 -- cost = "Power; other programs on the machine slow down."
--- unless = """The cores are wanted for data loading or other programs, or are two threads of one core, or the operators
--- are too small to be shared."""
+-- unless = """The cores are needed for data loading or other programs, or are hyperthreads of one core, or the
+-- operators are too small to be parallelised."""
 -- needs = ["cpu_threads", "quiet_machine"]
 -- [fix]
 -- pytorch = "OMP_NUM_THREADS or torch.set_num_threads(cores), cores divided by the processes of the host"

@@ -4,7 +4,7 @@
 -- processor, so the bound is the work of a step beyond it (all of it where shapes or peak are not known)."""
 -- why = """Every parallel loop ends when its last thread does; with more threads than cores some have to wait for a
 -- core while the others spin."""
--- cost = "Nothing."
+-- cost = "None."
 -- unless = "The processes take turns, or threads mostly wait for input."
 -- needs = ["cpu_threads"]
 -- [fix]

@@ -3,8 +3,8 @@
 -- is their time that nothing earlier on the device covers, with the wait until the next work of the same step."""
 -- why = """A copy of a few bytes takes as long as a copy of a hundred kilobytes; values read one by one also make the
 -- host wait for the device (.item(), float(loss), printing a tensor)."""
--- cost = "Nothing; values that are read less often are seen later."
--- unless = "The program decides on the value in every step (loss scaling, early exit)."
+-- cost = "None, but values that are read less often are available later."
+-- unless = "The program needs the value in every step (loss scaling, early exit)."
 -- needs = ["copy_sizes"]
 -- [fix]
 -- pytorch = """read .item(), .cpu() and float(tensor) every n steps, keep running sums on the device; create tensors

@@ -1,10 +1,10 @@
--- title = "Bias and activation in kernels of their own"
+-- title = "Unfused bias and activation"
 -- doc = """Forward kernels, primitives and operators that only add a bias or apply an activation. The bound is their
 -- time that nothing earlier on the device covers."""
--- why = """Each reads and writes the whole tensor for one operation per element; fused into the convolution or product
--- before it, that traffic disappears."""
+-- why = """Each kernel reads and writes the whole tensor for one operation per element; fused into the preceding
+-- convolution or matrix product, this memory traffic disappears."""
 -- cost = "Compile time; fused results may differ in the last bits."
--- unless = "A batch normalisation lies between and is trained: then only a compiler can fuse what follows it."
+-- unless = "A trained batch normalisation lies in between: then only a compiler can fuse what follows it."
 -- needs = ["activities"]
 -- [fix]
 -- pytorch = """torch.compile(model); for inference torch.ao.quantization.fuse_modules or optimize_for_inference;

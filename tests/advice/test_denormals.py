@@ -9,7 +9,8 @@ from given import Given
 
 RULE = "denormals"
 REASON = (
-    "no trace holds values; traceview collect counts denormals of PyTorch on a CPU, perf stat -e assists.fp the rest."
+    "traces do not hold values; traceview collect counts denormals for PyTorch on a CPU, "
+    "elsewhere use perf stat -e assists.fp."
 )
 
 

@@ -32,4 +32,4 @@ def test_below_it_or_not_in_every_step_it_is_not(tmp_path: Path) -> None:
 
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
-    assert (found.status, found.reason) == ("cannot tell", "the trace has fewer than two steps that are no warm-up.")
+    assert (found.status, found.reason) == ("cannot tell", "the trace has fewer than two steps, warm-up excluded.")

@@ -38,4 +38,4 @@ def test_without_convolutions_there_is_no_layout_to_choose(tmp_path: Path) -> No
 
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
-    assert (found.status, found.reason) == ("cannot tell", "nothing with a time ran on a device in this trace.")
+    assert (found.status, found.reason) == ("cannot tell", "the trace has no timed work on a device.")

@@ -13,8 +13,8 @@ from traceview.analysis import advice
 
 RULE = "slow_algorithm"
 UNRANKED = (
-    "no convolution is of a kind whose usual order was measured "
-    "(cuDNN in single precision, in two dimensions, without groups)."
+    "for no convolution here is the usual order of algorithms known "
+    "(only for cuDNN in single precision, two dimensions, without groups)."
 )
 WINOGRAD = shapes.KERNELS["WINOGRAD"][0]
 PRECOMP = shapes.KERNELS["IMPLICIT_PRECOMP_GEMM"][0]

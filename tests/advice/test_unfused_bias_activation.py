@@ -44,4 +44,4 @@ def test_the_place_is_where_all_of_it_together_loses_most(tmp_path: Path) -> Non
 
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
-    assert (found.status, found.reason) == ("cannot tell", "nothing with a time ran on a device in this trace.")
+    assert (found.status, found.reason) == ("cannot tell", "the trace has no timed work on a device.")

@@ -1,3 +1,3 @@
 -- title = "Timed work"
--- missing = "nothing with a time ran on a device in this trace"
+-- missing = "the trace has no timed work on a device"
 SELECT EXISTS (FROM counted)

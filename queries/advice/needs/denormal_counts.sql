@@ -1,4 +1,4 @@
 -- title = "Counts of denormals"
--- missing = """no trace holds values; traceview collect counts denormals of PyTorch on a CPU, perf stat -e
--- assists.fp the rest"""
+-- missing = """traces do not hold values; traceview collect counts denormals for PyTorch on a CPU, elsewhere use perf
+-- stat -e assists.fp"""
 SELECT EXISTS (FROM processes WHERE n_elements > 0)

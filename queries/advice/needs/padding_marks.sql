@@ -1,3 +1,3 @@
 -- title = "Marks of padding"
--- missing = 'no range tells what is padding; mark each batch with one named "traceview.padding: REAL of PADDED"'
+-- missing = 'no range says how much is padding; open a range for each batch, named "traceview.padding: REAL of PADDED"'
 SELECT EXISTS (FROM raw.ranges WHERE name LIKE 'traceview.padding: %')

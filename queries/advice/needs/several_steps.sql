@@ -1,3 +1,3 @@
 -- title = "At least two steps"
--- missing = "the trace has fewer than two steps that are no warm-up"
+-- missing = "the trace has fewer than two steps, warm-up excluded"
 SELECT EXISTS (FROM scope WHERE n_steps > 1)
