@@ -14,7 +14,7 @@ with tabs between the fields: `traceview-cntk step NUMBER START END` (nanosecond
 NODE NAME` for nodes inside a layer that the program named. CNTK cannot turn its timing off again: it stays on after the
 recording, at the cost of two clock readings per node.
 
-The one law: the program behaves as without us; see `inject/traceview_recorder.py`.
+Invariant: the program behaves as without us; see `inject/traceview_recorder.py`.
 """
 
 import functools

@@ -14,7 +14,7 @@ function that is called again. A program's own marks (`jax.profiler.StepTraceAnn
 (`import sys; sys.audit("traceview.step")`) count more. Steps are marked as `train`, unless the program marks its own.
 Layers are the program's `jax.named_scope`s, which stand in the operators' names.
 
-The one law: the program behaves as without us; see `inject/traceview_recorder.py`. There is one exception: on a CPU,
+Invariant: the program behaves as without us; see `inject/traceview_recorder.py`. There is one exception: on a CPU,
 where JAX runs ahead of its computations, steps wait for their results until the recording is over: else those of one
 step would lie in the next, and the steps before the recording could not be timed.
 """

@@ -3,7 +3,7 @@
 This records nothing itself: the back-end's collector beside this file does. `inject/sitecustomize.py` calls `install`
 when the program has imported keras, which may be before, while or after it imports the back-end.
 
-The one law: only what Keras itself calls is wrapped; without a recorder of the back-end every call goes straight on.
+Invariant: only what Keras itself calls is wrapped; without a recorder of the back-end every call goes straight on.
 """
 
 import contextlib

@@ -13,7 +13,7 @@ the first block's or module's forward call. MXNet computes behind the program's 
 for the work to be over, until the recording is. Steps and phases are tasks of the profiler's domains `traceview step`
 and `traceview phase`.
 
-The one law: the program behaves as without us; see `inject/traceview_recorder.py`.
+Invariant: the program behaves as without us; see `inject/traceview_recorder.py`.
 """
 
 import contextlib

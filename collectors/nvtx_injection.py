@@ -8,7 +8,7 @@
 It needs a C compiler (`$CC`, or `cc`, `gcc`, `clang` on the PATH) and no headers of NVTX. The library lies in the
 user's cache folder under a name made of its source, the compiler and the machine.
 
-The one law: a library under its name is whole; where none can be made, the reason is one sentence and exit code 1.
+Invariant: a library under its name is whole; where none can be made, the reason is one sentence and exit code 1.
 """
 
 import hashlib

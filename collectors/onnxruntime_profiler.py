@@ -12,7 +12,7 @@ A step is a `run` of the first session that is made. Its profiler can only be tu
 runs from there to the end of the last recorded run; the runs before the first recorded one are left out of the trace.
 A session that the program itself profiles is the program's.
 
-The one law: the program behaves as without us; see `inject/traceview_recorder.py`.
+Invariant: the program behaves as without us; see `inject/traceview_recorder.py`.
 """
 
 import functools

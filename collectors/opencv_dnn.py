@@ -15,7 +15,7 @@ of it, with tabs between the fields, in nanoseconds: `traceview-opencv step NUMB
 `traceview-opencv layer NUMBER NAME TYPE TIME`, the time as `getPerfProfile` gives it. A layer of time zero was fused
 into another one or did nothing.
 
-The one law: the program behaves as without us; see `inject/traceview_recorder.py`.
+Invariant: the program behaves as without us; see `inject/traceview_recorder.py`.
 """
 
 import functools

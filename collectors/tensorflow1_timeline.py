@@ -12,7 +12,7 @@ A step ends with the first session run that computes gradients, also where Keras
 nothing, with the first run that fetches a value. For the recorded steps every run of a session is traced in full
 (RunMetadata), and convolutions get their shapes; a run that the program itself traces ends the recording.
 
-The one law: the program behaves as without us; see `inject/traceview_recorder.py`.
+Invariant: the program behaves as without us; see `inject/traceview_recorder.py`.
 """
 
 import functools

@@ -14,7 +14,7 @@ is called from outside. A loop that knows better says `import sys; sys.audit("tr
 `train`, with their number, unless the program marks its own (`tf.profiler.experimental.Trace(..., step_num=...)`).
 Layers and directions stand in the operators' names.
 
-The one law: the program behaves as without us; see `inject/traceview_recorder.py`.
+Invariant: the program behaves as without us; see `inject/traceview_recorder.py`.
 """
 
 import contextlib

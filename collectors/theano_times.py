@@ -13,7 +13,7 @@ measures how long and not when. So the operators of a call are laid end to end f
 order of the compiled graph. A step ends with the first call of a function that updates floating point variables; in a
 program that trains nothing, with the first function that is called again.
 
-The one law: the program behaves as without us; see `inject/traceview_recorder.py`.
+Invariant: the program behaves as without us; see `inject/traceview_recorder.py`.
 """
 
 import functools

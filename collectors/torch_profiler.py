@@ -18,7 +18,7 @@ Phases may nest (an optimizer's closure runs forward): the innermost one counts.
 because time between a step and its first forward often belongs to a device that is waited for. Inside a compiled
 region (torch.compile) there are no module ranges: to open them there would undo the compilation.
 
-The one law: the program behaves as without us. No object of it is changed, an error here ends the recording and not
+Invariant: the program behaves as without us. No object of it is changed, an error here ends the recording and not
 the training, and a forked child never writes its parent's events.
 """
 

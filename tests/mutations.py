@@ -1,6 +1,6 @@
 """Damages traces: bytes anywhere, rows and cells inside databases, fields inside protobuf messages.
 
-Used by tests/test_mutations.py and benchmarks/fuzz.py. The one law: a mutation follows from its number alone.
+Used by tests/test_mutations.py and benchmarks/fuzz.py. Invariant: a mutation follows from its number alone.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """One small trace for every format and dialect that is not among `samples/`, as its own reader's test writes it.
 
-Used by whatever damages traces. The one law: every reader that reads files has a seed here or a sample.
+Used by whatever damages traces. Invariant: every reader that reads files has a seed here or a sample.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@
     -- calls = "operator calls"
     SELECT ...
 
-The one law: the path is the name, parameters are DuckDB's own `$name`, and SQL is never put together from input.
+Invariant: the path is the name, parameters are DuckDB's own `$name`, and SQL is never put together from input.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ This folder is put first on PYTHONPATH, by `traceview collect` or by hand:
 
     TRACEVIEW_DIR=capture PYTHONPATH=collectors/inject python train.py
 
-The one law: a program that imports no supported framework runs as if this file did not exist. The folder leaves
+Invariant: a program that imports no supported framework runs as if this file did not exist. The folder leaves
 `sys.path` again, another `sitecustomize` that this one hides is run as well, and nothing is imported that Python does
 not import by itself: this runs at the start of every Python process of a job.
 """

@@ -1,6 +1,6 @@
 """What is true of a model and of one of its inputs, in words that every framework shares.
 
-The one law: nothing of the program is kept alive or changed; what is not known is None.
+Invariant: nothing of the program is kept alive or changed; what is not known is None.
 """
 
 import weakref

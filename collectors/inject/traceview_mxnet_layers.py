@@ -4,7 +4,7 @@ MXNet computes behind the program's back, so a layer is a span of time in which 
 before and after. A hybrid block or a module says itself what it runs, forward and backward; elsewhere a block's call is
 the span, and the backward operators of a kind are the forward ones in reverse, where the graph leaves no other order.
 
-The one law: an operator whose layer is not certain has none.
+Invariant: an operator whose layer is not certain has none.
 """
 
 import bisect

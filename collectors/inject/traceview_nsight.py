@@ -3,7 +3,7 @@
 `traceview collect --tool nsys` runs the program under `nsys profile --capture-range=cudaProfilerApi` and sets
 TRACEVIEW_TOOL. nsys writes its one report for all processes itself; a process leaves `rank-NNNN.meta.json` alone.
 
-The one law: what goes wrong here ends the recording and not the program, as in every collector.
+Invariant: what goes wrong here ends the recording and not the program, as in every collector.
 """
 
 import ctypes

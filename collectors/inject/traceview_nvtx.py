@@ -1,6 +1,6 @@
 """Tells the library that receives NVTX ranges (`../nvtx/`) when to record; without that library, nothing.
 
-The one law: a range is in the capture if it began in a recorded step. The library writes on into the published file
+Invariant: a range is in the capture if it began in a recorded step. The library writes on into the published file
 until what had begun has ended, without the time that writing the capture took in between.
 """
 

@@ -2,7 +2,7 @@
 
 oneDNN prints with C's `printf`. So for as long as we record, C's variable `stdout` points at a file of ours; file
 descriptor 1, Python's `sys.stdout` and child processes are not touched, nothing can block, and the program's own prints
-keep their order. The one law: what C code other than oneDNN printed meanwhile is handed on, byte for byte.
+keep their order. Invariant: what C code other than oneDNN printed meanwhile is handed on, byte for byte.
 
 The stamps are milliseconds since 1970 of each primitive's start. oneDNN reads ONEDNN_VERBOSE_TIMESTAMP once, at its
 first use, so `request_timestamps` has to come before that.

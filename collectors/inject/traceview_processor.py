@@ -1,6 +1,6 @@
 """What is true of the processor (instruction sets, clock, cores), and what this process uses: time, page faults.
 
-The one law: what the system does not tell is None.
+Invariant: what the system does not tell is None.
 """
 
 import os

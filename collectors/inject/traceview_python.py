@@ -1,6 +1,6 @@
 """What Python 3.6 and 3.7 lack: collectors also run in the interpreters that old frameworks need.
 
-The one law: what a collector of an old framework loads is valid for Python 3.6; what is newer is asked for here.
+Invariant: what a collector of an old framework loads is valid for Python 3.6; what is newer is asked for here.
 """
 
 import functools

@@ -1,6 +1,6 @@
 """The `raw/` folder of a capture, as every collector writes it: options in, finished files out.
 
-The one law: a file under its final name is whole. Everything is written under a temporary name and renamed, and the
+Invariant: a file under its final name is whole. Everything is written under a temporary name and renamed, and the
 trace comes last, so that a rank is there when its trace is there.
 
 For process number N of the job, `raw/` holds `rank-000N.meta.json` (facts), the trace `rank-000N.<format>` and

@@ -4,7 +4,7 @@ A framework's collector brings three things: a tool, which drives the framework'
 `write`, `forget`, `open_step`, `problems`), facts (`see_job`, `collect`, `rank`), and hooks that say what the program
 does (`begin`, `prefer`, `step_ended`).
 
-The one law: the program behaves as without us. An error here ends the recording and not the training, a forked child
+Invariant: the program behaves as without us. An error here ends the recording and not the training, a forked child
 never writes its parent's events, and of several frameworks in one process the first to record is the only one.
 """
 

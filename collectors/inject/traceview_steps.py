@@ -1,6 +1,6 @@
 """Where the steps of a program end, told by what the program does; the same for every framework.
 
-The one law: only one kind of evidence counts, the best one seen before recording began, and of that kind only the
+Invariant: only one kind of evidence counts, the best one seen before recording began, and of that kind only the
 first object: with two optimizers in a loop (a GAN) a step ends with the first one's `step`, not with both.
 """
 

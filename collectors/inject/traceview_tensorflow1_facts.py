@@ -1,6 +1,6 @@
 """What `rank-NNNN.meta.json` says of a TensorFlow 1 program.
 
-The one law: what is not known is None.
+Invariant: what is not known is None.
 """
 
 import json

@@ -1,7 +1,7 @@
 """Shapes of the convolutions in a traced session run of TensorFlow 1, as arguments for the events of its timeline.
 
 Step stats hold the shape of every result; the graphs that ran (`RunMetadata.partition_graphs`) hold what feeds what,
-strides and padding. The one law: image, filter and output are those of the forward pass, channels first, whichever pass
+strides and padding. Invariant: image, filter and output are those of the forward pass, channels first, whichever pass
 an operator computes; what is not known for certain is left out.
 """
 

@@ -1,6 +1,6 @@
 """What `rank-NNNN.meta.json` says of a Theano program.
 
-The one law: what is not known is None.
+Invariant: what is not known is None.
 """
 
 import os

@@ -3,7 +3,7 @@
 Theano has no layers: it has shared variables, which programs name after them (`conv1.W`, `conv1/kernel`, `W_conv1`). An
 operator works for the layer whose variable it reads, through views of it, or to whose update alone its result leads.
 
-The one law: an operator for which two layers could be named, or none, has none.
+Invariant: an operator for which two layers could be named, or none, has none.
 """
 
 import re

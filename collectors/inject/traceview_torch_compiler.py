@@ -1,6 +1,6 @@
 """Keeps torch.compile (Dynamo) out of the collector's code.
 
-While a compiled model runs, Dynamo looks at every Python function that is called, ours too. The one law: it neither
+While a compiled model runs, Dynamo looks at every Python function that is called, ours too. Invariant: it neither
 compiles one of them nor, because of them, the program's own code once more. `torch._dynamo` itself, slow to import, is
 not needed for that.
 """

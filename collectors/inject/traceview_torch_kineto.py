@@ -1,7 +1,7 @@
 """One recording with torch.profiler, and oneDNN's account beside it: prepare, start, write.
 
 The profiler is driven by hand: with `torch.profiler.schedule`, a cycle that is not the last one clears its events.
-The one law: a trace never holds a `ProfilerStep#N` that did not end.
+Invariant: a trace never holds a `ProfilerStep#N` that did not end.
 """
 
 import os

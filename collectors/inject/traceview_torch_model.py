@@ -1,6 +1,6 @@
 """What a PyTorch program's model is called and what is true of the job: layer names, model, versions, devices, flags.
 
-The one law: it only looks. Nothing of the program is kept alive (ids are checked by weak references) or changed, and a
+Invariant: it only looks. Nothing of the program is kept alive (ids are checked by weak references) or changed, and a
 fact that this version of torch does not tell is left out.
 """
 

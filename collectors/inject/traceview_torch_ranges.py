@@ -1,6 +1,6 @@
 """The open ranges of a PyTorch program: profiler annotations and, with CUDA, NVTX, so that Kineto and Nsight see them.
 
-The one law: ranges of one thread close innermost first, whatever an exception left open.
+Invariant: ranges of one thread close innermost first, whatever an exception left open.
 """
 
 import threading

@@ -1,6 +1,6 @@
 """Takes the collector's own frames out of the traceback that Python is about to print for an uncaught exception.
 
-What a collector wraps (a model's call, an optimizer's step) stands between the program's frames. The one law: what the
+What a collector wraps (a model's call, an optimizer's step) stands between the program's frames. Invariant: what the
 program prints when it fails is what it prints without us; the exception itself stays as it is.
 """
 

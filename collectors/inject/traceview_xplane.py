@@ -1,6 +1,6 @@
 """One recording with XLA's profiler, which TensorFlow and JAX share: it leaves one XPlane file per process.
 
-The one law: a trace never holds a step that did not end. The profiler keeps a span when it is closed; that of a step
+Invariant: a trace never holds a step that did not end. The profiler keeps a span when it is closed; that of a step
 cut short is still open when the recording stops.
 """
 

@@ -4,7 +4,7 @@
  * functions behind its calls, and without such a library does nothing at all. `../nvtx_injection.py` builds this folder
  * and says its name.
  *
- * The one law: the program behaves as without us. No call blocks on another thread's call, fails or prints.
+ * Invariant: the program behaves as without us. No call blocks on another thread's call, fails or prints.
  *
  * The file is lines of six fields with tabs between, and empty lines:
  *     traceview-nvtx  1  pid  parent's pid  lines that were dropped  -

@@ -3,7 +3,7 @@
     python samples/legacy/openmpi.py FOLDER
 
 The packages are unpacked in FOLDER/mpi; all their libraries are found in FOLDER/lib-mpi, which belongs into
-LD_LIBRARY_PATH. The one law: nothing outside of FOLDER is changed.
+LD_LIBRARY_PATH. Invariant: nothing outside of FOLDER is changed.
 """
 
 import subprocess

@@ -2,7 +2,7 @@
 
     python samples/legacy/run.py FOLDER [NAME...]
 
-FOLDER keeps the environments and the captures. The one law: what cannot be built here is said and skipped, what can be
+FOLDER keeps the environments and the captures. Invariant: what cannot be built here is said and skipped, what can be
 built has to work: the exit code is 1 where a capture fails or its report lacks what the environment's `shows` names.
 """
 

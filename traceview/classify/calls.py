@@ -1,6 +1,6 @@
 """What each row under a convolution operator is as part of that call.
 
-The one law: the unit is the call. Kernels are judged by the rules of `context.toml`; primitives of a CPU library name
+The unit is the call. Kernels are judged by the rules of `context.toml`; primitives of a CPU library name
 their own pass and algorithm, and what does not (a reorder) goes with the convolution it prepares, else with the last.
 """
 

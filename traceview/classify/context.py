@@ -1,6 +1,6 @@
 """What the launching operator and the other kernels of its call add to a name, by the rules of `context.toml`.
 
-The one law: the unit is the call, not the kernel; a kernel that no rule takes keeps the verdict of its name.
+Invariant: the unit is the call, not the kernel; a kernel that no rule takes keeps the verdict of its name.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Which patterns can match a name at all: a literal pre-filter, so that a name meets few regular expressions.
 
-The one law: a hint may let a pattern through that does not match, never hold back one that does.
+Invariant: a hint may let a pattern through that does not match, never hold back one that does.
 """
 
 from __future__ import annotations

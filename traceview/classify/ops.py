@@ -1,6 +1,6 @@
 """Operator names -> category, by the rules of `ops.toml`; knows how each framework spells an operator.
 
-The one law: what is matched is the operator's own name, never the scopes around it.
+Invariant: what is matched is the operator's own name, never the scopes around it.
 """
 
 from __future__ import annotations

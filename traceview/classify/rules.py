@@ -1,6 +1,6 @@
 """Applies an ordered file of naming rules (`*.toml` beside this module) to names: the first rule that matches wins.
 
-The one law: what we think about a name lives in the data file; this module only reads and applies it.
+What we think about a name lives in the data file; this module only reads and applies it.
 """
 
 from __future__ import annotations

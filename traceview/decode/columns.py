@@ -1,6 +1,6 @@
 """What is wanted of another tool's tables: which columns, as which types, whose rows.
 
-The one law: whatever a file holds, what is handed on has exactly the wanted columns in the wanted types; what is
+Invariant: whatever a file holds, what is handed on has exactly the wanted columns in the wanted types; what is
 missing or does not fit is NULL.
 """
 

@@ -1,6 +1,6 @@
 """Opens another tool's database, whatever it is stored as: SQLite, a folder of Parquet or Arrow files, an Arrow stream.
 
-The one law: which of these a file is stands in its content; a compressed one is unpacked for as long as it is read.
+Which of these a file is stands in its content; a compressed one is unpacked for as long as it is read.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Reads files as streams of bytes, whatever they are compressed with.
 
-The one law: memory does not grow with the file, and a damaged end never loses what came before it: the stream yields
+Invariant: memory does not grow with the file, and a damaged end never loses what came before it: the stream yields
 all that could be decompressed and says in `Stream.damage` what went wrong.
 """
 

@@ -1,7 +1,7 @@
 """What XLA's compiler says of the instructions that its profiler times: operator, kind, and a convolution's shapes.
 
 A profile holds the compiled programs (`/host:metadata`). The schema is a handful of field numbers of `hlo.proto` and
-`xla_data.proto` of the XLA project. The one law: an instruction without a name takes part in a layer only where the
+`xla_data.proto` of the XLA project. An instruction without a name takes part in a layer only where the
 program shows it: all that uses it is that layer's, or it is a gradient of that layer's convolution by its shapes.
 """
 

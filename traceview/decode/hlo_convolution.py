@@ -1,7 +1,7 @@
 """Which pass of which convolution an XLA convolution is: XLA writes all three passes as one instruction.
 
 The filter gradient is a convolution of the image, batch and channels exchanged, with the output's gradient as filter;
-the input gradient one of the output's gradient with the filter turned round. The one law: a backward instruction has a
+the input gradient one of the output's gradient with the filter turned round. A backward instruction has a
 pass only where its shapes are those of a forward convolution of the same program in one way and in no other, or where
 it has the name of one and a result of that one's filter's size, and not of its image's, or the other way round.
 """

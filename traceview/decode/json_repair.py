@@ -1,6 +1,6 @@
 """Makes strict JSON of an object whose texts hold quotes or backslashes that nobody escaped, as some profilers write.
 
-`{"name": "foo "bar" baz", "ts": 1}` reads as the name `foo "bar" baz`. The one law: a quote ends a text only where
+`{"name": "foo "bar" baz", "ts": 1}` reads as the name `foo "bar" baz`. Invariant: a quote ends a text only where
 what follows is what follows a text in JSON; the caller parses the result strictly, so a wrong guess is no event.
 """
 

@@ -1,6 +1,6 @@
 """Cuts a text of JSON objects into pieces, and hands them to Arrow without copying, all in column operations.
 
-The one law: a cut is a guess. Whoever parses the pieces finds out which of them are whole objects.
+A cut is a guess. Whoever parses the pieces finds out which of them are whole objects.
 """
 
 from __future__ import annotations

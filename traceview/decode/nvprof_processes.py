@@ -1,7 +1,7 @@
 """Whose rows are whose in an nvprof database of several processes.
 
 Calls carry their process. Work on a device carries only the number of the call that caused it, which each process
-counts by itself, and its context. The one law: work is a process's when its call's number is that process's alone, or
+counts by itself, and its context. Work is a process's when its call's number is that process's alone, or
 when its context is, by what all such work in that context says; else it is nobody's, and no call's.
 """
 

@@ -1,6 +1,6 @@
 """Tables that a tool printed into a text log, for SQL to read by the names of their columns.
 
-The one law: a column is where its header says, in the unit its header says, and NULL where the table has none.
+Invariant: a column is where its header says, in the unit its header says, and NULL where the table has none.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Reads protobuf's wire format in columns: the fields of millions of messages at once, without an object for any.
 
-Needs no schema compiler and no protobuf library. The one law: a length in the file is never trusted. A field that does
+Needs no schema compiler and no protobuf library. Invariant: a length in the file is never trusted. A field that does
 not fit into its message ends that message and is counted, nothing is read outside a message, and nesting is followed
 only as far as the caller asks, so hostile depth costs nothing. Format: https://protobuf.dev/programming-guides/encoding
 """

@@ -1,6 +1,6 @@
 """XSpace files as columns: planes with their dictionaries, and events as Arrow tables with the stats one asks for.
 
-The schema is a handful of field numbers of `xplane.proto` of the XLA project. The one law: an event is
+The schema is a handful of field numbers of `xplane.proto` of the XLA project. An event is
 never an object here; a plane that is cut off gives its whole lines, and a line its whole events.
 """
 

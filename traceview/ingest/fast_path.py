@@ -1,7 +1,7 @@
 """The short way from texts of events to rows, for events that are what their kind always is.
 
 A route takes events of a few categories straight into the tables they go to, with only the arguments those tables
-want. Which events take it is guessed from a few bytes of each. The one law: the guess is checked. The events that are
+want. Which events take it is guessed from a few bytes of each. Invariant: the guess is checked. The events that are
 what their route expects are counted, and if one is not, nothing of the part is kept; it is then read the long way.
 """
 

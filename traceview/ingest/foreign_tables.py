@@ -4,7 +4,7 @@ A query's header says `into`, the table it fills; `tables`, the foreign tables i
 other; `[source]`, the columns it wants of them with their types; `owner`, the columns that tell whose row it is. Its
 body selects from `source`, which has those columns, `"table"`, and `"row"`, which makes ids: `$first + "row"`.
 
-The one law: a query sees every column it asked for, whatever the file holds, and every row is accounted for.
+Invariant: a query sees every column it asked for, whatever the file holds, and every row is accounted for.
 """
 
 from __future__ import annotations

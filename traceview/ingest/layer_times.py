@@ -1,6 +1,6 @@
 """Writes what a framework's own log says about its layers: average times, without a timeline.
 
-The one law: a time is the number in the log, converted through its decimal digits; no row gets a place in time.
+Invariant: a time is the number in the log, converted through its decimal digits; no row gets a place in time.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Lets DuckDB use as little memory as will do; the rest waits on disk.
 
-The one law: what fails for want of memory is done again, by itself, and then with twice as much.
+What fails for want of memory is done again, by itself, and then with twice as much.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Reads several parts of a file at once, each in a transaction of its own, kept in the order of the file.
 
-The one law: the result is that of reading part after part. A part in which something is unexpected is undone, with all
+Invariant: the result is that of reading part after part. A part in which something is unexpected is undone, with all
 that were begun after it, and read carefully; what follows is taken from there, since only then its beginning is known.
 """
 

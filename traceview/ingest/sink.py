@@ -1,6 +1,6 @@
 """Where readers put column batches: a staging database that becomes one Parquet file per table.
 
-The one law: every table is always written, also empty, with exactly the columns of `tables.py`. SQL here is assembled
+Invariant: every table is always written, also empty, with exactly the columns of `tables.py`. SQL here is assembled
 from that module alone, never from a trace.
 """
 

@@ -1,7 +1,7 @@
 """MXNet 1.x profiler: a Chrome trace of operators, memory and the library's own calls.
 
 Capture with `mx.profiler.set_config(profile_all=True, filename=...)`, `set_state('run')`, `set_state('stop')`,
-`dump()`. Format: src/profiler/profiler.h of Apache MXNet. Times are microseconds since 1970. The one law: a span is a
+`dump()`. Format: src/profiler/profiler.h of Apache MXNet. Times are microseconds since 1970. A span is a
 B and an E event, paired by name on its thread; a process that ends without `dump` leaves the array open and the last
 spans without their end.
 """

@@ -1,7 +1,7 @@
 """ONNX Runtime profile: a bare list of session and node events.
 
 Capture with `SessionOptions.enable_profiling = True` and `session.end_profiling()`. Format: onnxruntime/core/common/
-profiler.cc. Times are microseconds since the session's start, which the file does not say. The one law: a node is its
+profiler.cc. Times are microseconds since the session's start, which the file does not say. A node is its
 `_kernel_time` span; fences and the session around it are ranges. A `ReorderInput` or `ReorderOutput` node is a change
 of layout that the optimizer put in.
 """

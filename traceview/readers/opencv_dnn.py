@@ -2,7 +2,7 @@
 
 Capture with `traceview collect` around a program that runs a network with OpenCV 4 (Caffe's models among others); the
 lines are described in that script, the times are those of `cv2.dnn.Net.getPerfProfile`. Here the runs are averaged: the
-order of layers in time is not recorded. The one law: a layer without any time was fused or did nothing, and is kept.
+order of layers in time is not recorded. A layer without any time was fused or did nothing, and is kept.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Capture with `traceview collect`. Format: trace events with decimal microseconds since 1970 beside a key
 `traceviewOperators` that says the framework, the tool and what its times mean; spans of the categories `operator`,
-`step`, `phase` and any other. The one law: what was measured and what was laid out is said in `captures.clock`.
+`step`, `phase` and any other. Invariant: what was measured and what was laid out is said in `captures.clock`.
 """
 
 from __future__ import annotations

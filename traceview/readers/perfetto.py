@@ -1,7 +1,7 @@
 """Perfetto's own format, protobuf packets: recognised, and answered with how to get JSON out of it.
 
 Written by Chrome, Android and the Perfetto SDK, and by rocprofv3 (`--output-format pftrace`). Format:
-https://perfetto.dev/docs/reference/trace-packet-proto. The one law: a trace of packets needs Perfetto's clocks, its
+https://perfetto.dev/docs/reference/trace-packet-proto. A trace of packets needs Perfetto's clocks, its
 strings and incremental state to be read right, so `traceconv` does it, and what it writes is read as Chrome trace JSON.
 """
 

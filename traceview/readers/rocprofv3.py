@@ -1,7 +1,7 @@
 """rocprofv3 JSON: kernels, copies, HIP and HSA calls and roctx ranges of AMD GPUs.
 
 Capture with `rocprofv3 --runtime-trace --output-format json -- COMMAND`. Format: rocprofiler-sdk-tool of
-https://github.com/ROCm/rocprofiler-sdk. Times are nanoseconds since the machine started. The one law: the file is one
+https://github.com/ROCm/rocprofiler-sdk. Times are nanoseconds since the machine started. The file is one
 nested object with an array per kind of record, each read as a stream, so that memory does not grow with the file.
 """
 

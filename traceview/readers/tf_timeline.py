@@ -2,7 +2,7 @@
 
 Capture with `options=tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)`, `run_metadata=...` and
 `Timeline(run_metadata.step_stats).generate_chrome_trace_format()`. Format: tensorflow/python/client/timeline.py. Times
-are whole microseconds since 1970. The one law: the process `stream:all` holds every kernel once; the processes of the
+are whole microseconds since 1970. Invariant: the process `stream:all` holds every kernel once; the processes of the
 single streams repeat it and are never added.
 """
 

@@ -1,7 +1,7 @@
 """`trace.json.gz` of TensorFlow 2 and JAX: their profilers' own rendering of an XPlane file.
 
 Written beside `*.xplane.pb` under `plugins/profile/<time>/`. Format: Chrome trace events; processes are planes, threads
-are lines. The one law: the rendering is the lesser file (at most a million events, zero-length events drawn longer, no
+are lines. The rendering is the lesser file (at most a million events, zero-length events drawn longer, no
 HLO), so where the XPlane file lies beside it, that is what is read.
 """
 

@@ -2,7 +2,7 @@
 
 Capture with `tf.profiler.experimental.start(dir)` or `jax.profiler.start_trace(dir)`; the file lies under
 `dir/plugins/profile/<time>/`. Format: xplane.proto of https://github.com/openxla/xla (tsl/profiler/protobuf), read here
-without a protobuf library. The one law: times are picoseconds and are rounded once, at the end. A line's time stamp is
+without a protobuf library. Times are picoseconds and are rounded once, at the end. A line's time stamp is
 Unix time in some writers and relative to the profile's start in others: its size tells.
 """
 

@@ -1,6 +1,6 @@
 """The receiver of NVTX ranges around a profiled command: built before it runs, its files taken in after it ended.
 
-The one law: a tool that the user has put behind NVTX stays there, and a machine without a compiler only loses ranges.
+Invariant: a tool that the user has put behind NVTX stays there, and a machine without a compiler only loses ranges.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """From what a device did back to the operator that asked for it.
 
-The one law: correlation -> launch -> innermost enclosing operator is the way; the profiler's own operator number
+Correlation -> launch -> innermost enclosing operator is the way; the profiler's own operator number
 (`External id`) is used only in a trace without launches, because it is often another operator's; the operator's name is
 used where the profiler wrote it beside the kernel and nothing else leads there. `op_link` says which.
 """

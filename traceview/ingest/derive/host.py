@@ -1,6 +1,6 @@
 """Operators and ranges on the host: nesting, layer, phase, step, and the forward operator behind a backward one.
 
-The one law: a backward operator belongs to the layer of its forward operator, found by autograd's sequence number.
+Invariant: a backward operator belongs to the layer of its forward operator, found by autograd's sequence number.
 """
 
 from __future__ import annotations

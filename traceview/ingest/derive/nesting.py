@@ -1,6 +1,6 @@
 """Which span is inside which, for millions of spans at once.
 
-The one law: a span's parent is the latest-started span before it on its thread that is still open when it starts, so
+Invariant: a span's parent is the latest-started span before it on its thread that is still open when it starts, so
 the answer is exact also where rounding lets a child outlive its parent. Everything is array operations: pointers jump
 along chains of spans that have ended, so the number of rounds grows with the logarithm of the number of siblings, and
 where they get long a tree is searched.

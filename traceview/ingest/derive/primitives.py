@@ -1,6 +1,6 @@
 """From a library's primitive back to the operator that called it, by time and by what each of the two is.
 
-A library's log names no thread, and several operators may run at once. The one law: a primitive is given to an operator
+A library's log names no thread, and several operators may run at once. Invariant: a primitive is given to an operator
 only if that can have called it: a convolution to no matrix product, a filter gradient to no input gradient. Where
 several could have, and nothing else tells, it is given to none; `op_link` says why.
 """

@@ -1,6 +1,6 @@
 """Carries columns between the staging database and arrays.
 
-The one law: a thread is one number for (process, thread) everywhere in `derive`, and -1 in an array is NULL in a table.
+Invariant: a thread is one number for (process, thread) everywhere in `derive`, and -1 in an array is NULL in a table.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Training steps: as the profiler marked them, else from one optimizer call to the next, else, where a trace holds
 nothing of the host, from one upload of a batch to the next, else none.
 
-The one law: a step that was worked out rather than recorded says so in `ranges.domain`.
+Invariant: a step that was worked out rather than recorded says so in `ranges.domain`.
 """
 
 from __future__ import annotations
