@@ -9,7 +9,7 @@ from typing import Any
 from given import Given, conv, conv_backward, write
 
 from traceview.analysis import compare
-from traceview.analysis.compare import Run
+from traceview.analysis.facts import Run
 from traceview.analysis.model import Report
 from traceview.store import views
 

@@ -1,7 +1,6 @@
 -- title = "Algorithms of the convolutions"
 -- doc = "Per step and rank, over all layers."
 -- cannot = "There are no two runs with timelines, or no call of a convolution is recorded in any."
--- bar = "diff_ns"
 -- [columns]
 -- run = "run"
 -- direction = "fprop, dgrad or wgrad, where known"
@@ -14,7 +13,7 @@
 -- ratio = "the run's over A's"
 -- share_pct = "of the difference of the whole step"
 WITH side AS (
-    SELECT p.run, p.label, p.diff_ns AS whole_ns, c.direction, coalesce(c.algorithm, '(not told)') AS algorithm,
+    SELECT p.run, p.label, p.share_of_ns AS whole_ns, c.direction, coalesce(c.algorithm, '(not told)') AS algorithm,
         coalesce(sum(c.calls) FILTER (c.run = 0), 0) AS base_calls,
         coalesce(sum(c.calls) FILTER (c.run > 0), 0) AS calls,
         coalesce(sum(c.total_ns) FILTER (c.run = 0), 0) AS base_ns,
@@ -24,6 +23,6 @@ WITH side AS (
     GROUP BY ALL
 )
 SELECT label AS run, direction, algorithm, base_calls, calls, base_ns, total_ns, total_ns - base_ns AS diff_ns,
-    total_ns / nullif(base_ns, 0) AS ratio, 100.0 * (total_ns - base_ns) / nullif(whole_ns, 0) AS share_pct
+    total_ns / nullif(base_ns, 0) AS ratio, 100.0 * (total_ns - base_ns) / whole_ns AS share_pct
 FROM side
 ORDER BY side.run, abs(total_ns - base_ns) DESC, direction, algorithm

@@ -3,7 +3,6 @@
 -- together. Where one run records no shapes: by place if both name equally many layers, else by name, and without names
 -- by direction and algorithm. Times are sums of everything below the calls, so what overlaps counts twice."""
 -- cannot = "There are no two runs with timelines, or no call of a convolution is recorded in any."
--- bar = "diff_ns"
 -- [columns]
 -- run = "run"
 -- base_layer = "layer in A"
@@ -24,7 +23,7 @@
 SELECT p.label AS run, base_layer, layer, filter, direction, base_algorithm, algorithm, c.base_ns, total_ns,
     total_ns - c.base_ns AS diff_ns, total_ns / nullif(c.base_ns, 0) AS ratio, main_diff_ns, layout_diff_ns,
     rest_diff_ns,
-    100.0 * (total_ns - c.base_ns) / nullif(p.diff_ns, 0) AS share_pct, matched_by
+    100.0 * (total_ns - c.base_ns) / p.share_of_ns AS share_pct, matched_by
 FROM conv_pair c JOIN pair p USING (run)
 WHERE NOT p.is_log
 ORDER BY p.run, abs(total_ns - c.base_ns) DESC, position, filter, direction, base_algorithm, algorithm,

@@ -1,7 +1,6 @@
 -- title = "Copies and fills"
 -- doc = "Sums of durations; throughput is bytes over the time of copies that record a size."
 -- cannot = "There are no two runs with timelines, or no copy is recorded in any."
--- bar = "diff_ns"
 -- [columns]
 -- run = "run"
 -- direction = "HtoD, DtoH, DtoD, PtoP, HtoH or memset"
@@ -20,7 +19,7 @@
 -- throughput_bytes_per_s = "throughput of the run"
 -- share_pct = "of the difference of the whole step"
 WITH side AS (
-    SELECT p.run, p.label, p.diff_ns AS whole_ns, direction,
+    SELECT p.run, p.label, p.share_of_ns AS whole_ns, direction,
         coalesce(any_value(c.calls) FILTER (c.run = 0), 0) AS base_calls,
         coalesce(any_value(c.calls) FILTER (c.run > 0), 0) AS calls,
         any_value(c.size_bytes) FILTER (c.run = 0) AS base_size_bytes,
@@ -39,6 +38,6 @@ SELECT label AS run, direction, base_calls, calls, calls / nullif(base_calls, 0)
     total_ns - base_ns AS diff_ns, total_ns / nullif(base_ns, 0) AS ratio,
     1e9 * base_size_bytes / nullif(base_sized_ns, 0) AS base_throughput_bytes_per_s,
     1e9 * size_bytes / nullif(sized_ns, 0) AS throughput_bytes_per_s,
-    100.0 * (total_ns - base_ns) / nullif(whole_ns, 0) AS share_pct
+    100.0 * (total_ns - base_ns) / whole_ns AS share_pct
 FROM side
 ORDER BY side.run, abs(total_ns - base_ns) DESC, direction

@@ -3,7 +3,6 @@
 -- among such layers; by main category and place where only one run records shapes; else by name. A layer without a
 -- counterpart stands alone. Overlaps counted once; what belongs to no layer is left out."""
 -- cannot = "There are no two runs that name their layers."
--- bar = "diff_ns"
 -- [columns]
 -- run = "run"
 -- base_layer = "layer in A"
@@ -19,6 +18,6 @@
 -- matched_by = "what the match rests on"
 SELECT p.label AS run, base_layer, layer, kind, base_forward_ns, forward_ns, base_backward_ns, backward_ns,
     total_ns - l.base_ns AS diff_ns, total_ns / nullif(l.base_ns, 0) AS ratio,
-    100.0 * (total_ns - l.base_ns) / nullif(p.diff_ns, 0) AS share_pct, matched_by
+    100.0 * (total_ns - l.base_ns) / p.share_of_ns AS share_pct, matched_by
 FROM layer_pair l JOIN pair p USING (run)
 ORDER BY p.run, abs(total_ns - l.base_ns) DESC, position, base_layer, layer

@@ -1,7 +1,6 @@
 -- title = "Libraries"
 -- doc = "By the library that implements what ran; overlaps counted once."
 -- cannot = "There is only one run, or nothing ran in any."
--- bar = "diff_ns"
 -- [columns]
 -- run = "run"
 -- library = "library; (not told) where the name does not say"
@@ -13,7 +12,8 @@
 -- busy_pct = "of the run's device time"
 -- share_pct = "of the difference of the whole step"
 WITH side AS (
-    SELECT p.run, p.label, p.diff_ns AS whole_ns, c.library, coalesce(sum(c.busy_ns) FILTER (c.run = 0), 0) AS base_ns,
+    SELECT p.run, p.label, p.share_of_ns AS whole_ns, c.library,
+        coalesce(sum(c.busy_ns) FILTER (c.run = 0), 0) AS base_ns,
         coalesce(sum(c.busy_ns) FILTER (c.run > 0), 0) AS busy_ns
     FROM pair p JOIN cell c ON c.run IN (0, p.run)
     GROUP BY ALL
@@ -21,6 +21,6 @@ WITH side AS (
 SELECT label AS run, library, base_ns, side.busy_ns, side.busy_ns - base_ns AS diff_ns,
     side.busy_ns / nullif(base_ns, 0) AS ratio,
     100.0 * base_ns / nullif(b.busy_ns, 0) AS base_busy_pct, 100.0 * side.busy_ns / nullif(r.busy_ns, 0) AS busy_pct,
-    100.0 * (side.busy_ns - base_ns) / nullif(whole_ns, 0) AS share_pct
+    100.0 * (side.busy_ns - base_ns) / whole_ns AS share_pct
 FROM side JOIN run b ON b.run = 0 JOIN run r ON r.run = side.run
 ORDER BY side.run, abs(side.busy_ns - base_ns) DESC, library

@@ -2,7 +2,6 @@
 -- doc = """By name as recorded, so that frameworks and versions that name things differently stand apart; overlaps
 -- counted once."""
 -- cannot = "There are no two runs with timelines, or no kernel, copy, primitive or operator is recorded in any."
--- bar = "diff_ns"
 -- [columns]
 -- run = "run"
 -- name = "as recorded"
@@ -15,16 +14,16 @@
 -- ratio = "the run's over A's"
 -- share_pct = "of the difference of the whole step"
 WITH side AS (
-    SELECT p.run, p.label, p.diff_ns AS whole_ns, n.name, n.category,
+    SELECT p.run, p.label, p.share_of_ns AS whole_ns, n.name, n.category,
         coalesce(sum(n.calls) FILTER (n.run = 0), 0) AS base_calls,
         coalesce(sum(n.calls) FILTER (n.run > 0), 0) AS calls,
         coalesce(sum(n.busy_ns) FILTER (n.run = 0), 0) AS base_ns,
         coalesce(sum(n.busy_ns) FILTER (n.run > 0), 0) AS busy_ns
     FROM pair p JOIN name n ON n.run IN (0, p.run)
     WHERE NOT p.is_log
-    GROUP BY p.run, p.label, p.diff_ns, n.name, n.category
+    GROUP BY p.run, p.label, p.share_of_ns, n.name, n.category
 )
 SELECT label AS run, name, category, base_calls, calls, base_ns, busy_ns, busy_ns - base_ns AS diff_ns,
-    busy_ns / nullif(base_ns, 0) AS ratio, 100.0 * (busy_ns - base_ns) / nullif(whole_ns, 0) AS share_pct
+    busy_ns / nullif(base_ns, 0) AS ratio, 100.0 * (busy_ns - base_ns) / whole_ns AS share_pct
 FROM side
 ORDER BY side.run, abs(busy_ns - base_ns) DESC, name, category

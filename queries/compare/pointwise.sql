@@ -2,7 +2,6 @@
 -- doc = """By the library that implements them; overlaps counted once. A bias or activation inside another kernel has
 -- no time of its own, so fusing shows as time that goes away here."""
 -- cannot = "There is only one run, or none of these in any."
--- bar = "diff_ns"
 -- [columns]
 -- run = "run"
 -- work = "layout change inside convolutions or between operators, bias, activation or pooling"
@@ -15,7 +14,7 @@
 -- ratio = "the run's over A's"
 -- share_pct = "of the difference of the whole step"
 WITH side AS (
-    SELECT p.run, p.label, p.diff_ns AS whole_ns, c.library,
+    SELECT p.run, p.label, p.share_of_ns AS whole_ns, c.library,
         if(c.category = 'layout_transpose', if(c.in_call, 'layout inside convolutions', 'layout between operators'),
             c.category) AS work,
         coalesce(sum(c.calls) FILTER (c.run = 0), 0) AS base_calls,
@@ -27,6 +26,6 @@ WITH side AS (
     GROUP BY ALL
 )
 SELECT label AS run, work, library, base_calls, calls, base_ns, busy_ns, busy_ns - base_ns AS diff_ns,
-    busy_ns / nullif(base_ns, 0) AS ratio, 100.0 * (busy_ns - base_ns) / nullif(whole_ns, 0) AS share_pct
+    busy_ns / nullif(base_ns, 0) AS ratio, 100.0 * (busy_ns - base_ns) / whole_ns AS share_pct
 FROM side
 ORDER BY side.run, abs(busy_ns - base_ns) DESC, work, library

@@ -9,6 +9,7 @@
 -- format = "trace formats"
 -- device = "devices on which something ran"
 -- ranks = "processes"
+-- recordings = "recordings of it; times are those of the middle one"
 -- steps = "steps compared; 0 compares the whole recording"
 -- batch = "per rank"
 -- precision = "of convolutions and products"
@@ -16,8 +17,8 @@
 -- work_flop = "of the direct method, per step and rank; where shapes are recorded"
 -- effective_flop_per_s = "that over the step time"
 -- samples_per_s = "batch times ranks over the step time"
-SELECT chr(CAST(65 + run AS INTEGER)) AS run, name, framework, format, device, ranks, steps, batch, precision, step_ns,
-    flop AS work_flop, 1e9 * flop / nullif(step_ns, 0) AS effective_flop_per_s,
+SELECT chr(CAST(65 + run AS INTEGER)) AS run, name, framework, format, device, ranks, recordings,
+    steps, batch, precision, step_ns, flop AS work_flop, 1e9 * flop / nullif(step_ns, 0) AS effective_flop_per_s,
     if(has_steps, 1e9 * batch * ranks / nullif(step_ns, 0), NULL) AS samples_per_s
 FROM run
 ORDER BY run.run

@@ -16,7 +16,8 @@ from typing import Any
 import duckdb
 
 from traceview import sql
-from traceview.analysis import reports
+from traceview.analysis import estimates, reports
+from traceview.analysis.facts import Fact, Run
 from traceview.analysis.model import Report, Section
 from traceview.analysis.values import plain
 from traceview.errors import InputError, UsageError
@@ -27,34 +28,6 @@ MOST_RUNS = 26
 """Runs are called A to Z."""
 TYPES = frozenset(("VARCHAR", "BIGINT", "DOUBLE", "BOOLEAN"))
 """What a column of a fact can be: exact in JSON."""
-
-
-@dataclass(frozen=True)
-class Fact:
-    """One table of facts about one run."""
-
-    columns: tuple[tuple[str, str], ...]
-    """Name and DuckDB type."""
-    rows: tuple[tuple[Any, ...], ...]
-
-
-@dataclass(frozen=True)
-class Run:
-    """All that a comparison knows about a run."""
-
-    name: str
-    facts: dict[str, Fact]
-    footer: tuple[str, ...]
-
-    @property
-    def has_steps(self) -> bool:
-        """Whether its numbers are per step."""
-        return bool(self.value("has_steps"))
-
-    def value(self, column: str) -> Any:
-        """One column of the one row of the table `run`."""
-        fact = self.facts["run"]
-        return fact.rows[0][[name for name, _ in fact.columns].index(column)]
 
 
 @dataclass(frozen=True)
@@ -94,18 +67,24 @@ def has_steps(connection: duckdb.DuckDBPyConnection) -> bool:
 
 
 def measure(
-    connection: duckdb.DuckDBPyConnection, name: str, steps: tuple[int | None, int | None] | None, whole: bool
+    connection: duckdb.DuckDBPyConnection,
+    name: str,
+    steps: tuple[int | None, int | None] | None,
+    whole: bool,
+    ordinal: int | None = None,
 ) -> Run:
     """The facts of one capture: of its steps that count, of the steps from one number to another, or of all of it.
 
-    Raises `UsageError` when none of the steps asked for is there.
+    `ordinal` takes the one step in this place, from 1, among those that count. Raises `UsageError` when none of the
+    steps asked for is there.
     """
     first, last = steps or (None, None)
-    values = {"whole": whole, "first_step": first, "last_step": last}
+    values = {"whole": whole, "first_step": first, "last_step": last, "ordinal": ordinal}
     for query in plan().window:
         mine = {key: value for key, value in values.items() if key in query.params}
         connection.execute(f"CREATE OR REPLACE TEMP TABLE {query.name} AS {query.body}", mine or None)
-    if steps and not whole and not connection.execute("SELECT count(*) FROM chosen_steps").fetchall()[0][0]:
+    is_chosen = not whole and (steps or ordinal)
+    if is_chosen and not connection.execute("SELECT count(*) FROM chosen_steps").fetchall()[0][0]:
         raise UsageError(f"{name} has none of the steps asked for; `traceview report INPUT steps` lists them.")
     facts = {}
     for query in plan().facts:
@@ -115,22 +94,56 @@ def measure(
     return Run(name, facts, reports.footer(connection))
 
 
-def compare(runs: Sequence[Run], accepted: Iterable[str] = ()) -> Report:
+def compare(runs: Sequence[Run], accepted: Iterable[str] = (), whole: Run | None = None) -> Report:
     """Every run against the first. `accepted`: conditions that may differ.
 
+    `whole` is the first run measured as a whole: runs without steps are compared with that, where the first has steps.
     Raises `UsageError` for too many runs, `InputError` for facts of another version of traceview.
     """
     if len(runs) > MOST_RUNS:
         raise UsageError(f"at most {MOST_RUNS} runs can be compared at once.")
+    numbered = list(enumerate(runs))
+    if whole is None:
+        sections = _sections(numbered, accepted)
+    else:
+        stepping = [(number, run) for number, run in numbered if run.has_steps]
+        rest = [(0, whole), *((number, run) for number, run in numbered if not run.has_steps)]
+        sections = tuple(map(_joined, _sections(stepping, accepted), _sections(rest, accepted)))
+    footer = tuple(
+        f"{chr(65 + number)}{place if run.others else ''}: {line}"
+        for number, run in numbered
+        for place, recording in enumerate(run.recordings, 1)
+        for line in recording.footer
+    )
+    return Report("compare", plan().title, plan().doc, sections, footer)
+
+
+def _sections(runs: Sequence[tuple[int, Run]], accepted: Iterable[str]) -> tuple[Section, ...]:
+    """The sections over these runs by their numbers, of which the first is 0."""
     with confine.connect() as connection:
         for query in plan().facts:
             _gather(connection, query, runs)
+        for name, fact in estimates.tables(runs).items():
+            _fill(connection, name, fact.columns, fact.rows)
         for query in plan().views:
             values = {"accepted": list(accepted)} if "accepted" in query.params else None
             connection.execute(f"CREATE TABLE {query.name} AS {query.body}", values)
-        sections = tuple(reports.section(connection, query) for query in plan().sections)
-    footer = tuple(f"{chr(65 + number)}: {line}" for number, run in enumerate(runs) for line in run.footer)
-    return Report("compare", plan().title, plan().doc, sections, footer)
+        return tuple(reports.section(connection, query) for query in plan().sections)
+
+
+def _joined(first: Section, second: Section) -> Section:
+    """The rows of both, run by run; what both say of A counts once, as the first says it."""
+    rows = (*first.rows, *(row for row in second.rows if row[0] != "A"))
+    ordered = rows if first.name == "work" else tuple(sorted(rows, key=lambda row: str(row[0])))
+    return replace(first, rows=ordered, note=None if rows else first.note)
+
+
+def said(report: Report) -> Report:
+    """For people: the answer as sentences in front, and what the numbers mean below."""
+    answer, *rest = report.sections
+    sentences = " ".join(row[1] for row in answer.rows) or answer.note
+    sections = (replace(answer, title="", doc="", columns=(), rows=(), note=sentences), *rest)
+    return replace(report, doc="", sections=sections, footer=(report.doc, *report.footer))
 
 
 def cut(report: Report, limit: int | None) -> Report:
@@ -155,37 +168,44 @@ def _cut(section: Section, limit: int) -> Section:
 
 
 def saved(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """The facts of runs as JSON data, for `restored`."""
+    """The facts of runs as JSON data, for `restored`; recordings of one side follow each other."""
     return [
         {
             "name": run.name,
+            "side": number,
             "footer": list(run.footer),
             "facts": {
                 name: {"columns": [list(column) for column in fact.columns], "rows": [list(row) for row in fact.rows]}
                 for name, fact in run.facts.items()
             },
         }
-        for run in runs
+        for number, side in enumerate(runs)
+        for run in side.recordings
     ]
 
 
 def restored(data: object, source: str) -> Run:
-    """The first run of what `saved` made. Raises `InputError` for anything else."""
+    """The first run of what `saved` made, with all its recordings. Raises `InputError` for anything else."""
     try:
-        first = data[0]  # type: ignore[index]
-        facts = {
-            name: Fact(
-                tuple((str(column), str(type_)) for column, type_ in fact["columns"]),
-                tuple(tuple(row) for row in fact["rows"]),
-            )
-            for name, fact in first["facts"].items()
-        }
-        footer = tuple(str(line) for line in first["footer"])
-        name = str(first["name"])
+        side = [entry for entry in data if entry["side"] == data[0]["side"]]  # type: ignore[attr-defined,index]
+        recordings = [_restored(entry) for entry in side]
+        first = recordings[0]
     except (TypeError, KeyError, IndexError, ValueError, AttributeError) as error:
         raise InputError(f"{source} is no comparison that `traceview compare --format json` wrote.") from error
-    _check(facts, source)
-    return Run(name, facts, footer)
+    for run in recordings:
+        _check(run.facts, source)
+    return replace(first, others=tuple(recordings[1:]))
+
+
+def _restored(entry: Mapping[str, Any]) -> Run:
+    facts = {
+        name: Fact(
+            tuple((str(column), str(type_)) for column, type_ in fact["columns"]),
+            tuple(tuple(row) for row in fact["rows"]),
+        )
+        for name, fact in entry["facts"].items()
+    }
+    return Run(str(entry["name"]), facts, tuple(str(line) for line in entry["footer"]))
 
 
 def _check(facts: Mapping[str, Fact], source: str) -> None:
@@ -199,18 +219,29 @@ def _check(facts: Mapping[str, Fact], source: str) -> None:
         raise InputError(f"{source} does not hold exactly one run where one is described; write it again.")
 
 
-def _gather(connection: duckdb.DuckDBPyConnection, query: sql.Query, runs: Sequence[Run]) -> None:
+def _gather(connection: duckdb.DuckDBPyConnection, query: sql.Query, runs: Sequence[tuple[int, Run]]) -> None:
     """One table of a fact for all runs, with the number of the run in front (and its name in the table `run`)."""
-    shape = runs[0].facts[query.name].columns
-    led = [("run", "BIGINT"), *([("name", "VARCHAR")] if query.name == "run" else []), *shape]
+    shape = runs[0][1].facts[query.name].columns
+    about = (("name", "VARCHAR"), ("recordings", "BIGINT")) if query.name == "run" else ()
     rows = []
-    for number, run in enumerate(runs):
-        lead = (number, run.name) if query.name == "run" else (number,)
+    for number, run in runs:
+        lead = (number, run.name, len(run.recordings)) if about else (number,)
         rows += [(*lead, *row) for row in run.facts[query.name].rows]
-    columns = list(zip(*rows, strict=True)) if rows else [() for _ in led]
-    picked = ", ".join(f'unnest(CAST($c{n} AS {type_}[])) AS "{name}"' for n, (name, type_) in enumerate(led))
-    values = {f"c{n}": list(column) for n, column in enumerate(columns)}
+    _fill(connection, query.name, (("run", "BIGINT"), *about, *shape), rows)
+
+
+def _fill(
+    connection: duckdb.DuckDBPyConnection,
+    name: str,
+    columns: Sequence[tuple[str, str]],
+    rows: Sequence[tuple[Any, ...]],
+) -> None:
+    """A table of these rows."""
+    values = list(zip(*rows, strict=True)) if rows else [() for _ in columns]
+    picked = ", ".join(f'unnest(CAST($c{n} AS {type_}[])) AS "{column}"' for n, (column, type_) in enumerate(columns))
     try:
-        connection.execute(f'CREATE TABLE "{query.name}" AS SELECT {picked}', values)
+        connection.execute(
+            f'CREATE TABLE "{name}" AS SELECT {picked}', {f"c{n}": list(found) for n, found in enumerate(values)}
+        )
     except duckdb.ConversionException as error:
         raise InputError(f"a saved comparison holds a value that is none ({str(error).splitlines()[0]}).") from error

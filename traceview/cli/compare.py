@@ -1,9 +1,11 @@
 """Runs side by side: which is faster, whether that is more than noise, and what the difference consists of.
 
-Every run is compared with the first, A (or with --baseline). Runs of any framework, format and device may be mixed;
-runs of another model, batch, precision or passes are shown and not ranked. A run without steps makes all be compared
-as whole recordings, which are not ranked either. What --format json writes holds all that a comparison needs of each
-run: such a file is an input like a trace, of which the first run counts, and is small enough to be kept for CI.
+Every run is compared with the first, A (or with --baseline): how much slower or faster it is, how surely, what most of
+that consists of, and which settings differ. Runs of any framework, format and device may be mixed; runs of another
+model, batch, precision or passes are shown and not ranked. A run without steps is compared as a whole recording, which
+is not ranked either. Recordings of one program differ by more than its steps do: give several of each (--a, --b). What
+--format json writes holds all that a comparison needs of each run: such a file is an input like a trace, of which the
+first run counts, and is small enough to be kept for CI.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from traceview.cli.output import DEFAULT_LIMIT, emit, say, sql_text
 from traceview.errors import UsageError
 
 if TYPE_CHECKING:
-    from traceview.analysis.compare import Run
+    from traceview.analysis.facts import Run
     from traceview.analysis.model import Report
 
 HELP = "runs side by side, and what their difference consists of"
@@ -28,7 +30,9 @@ HELP = "runs side by side, and what their difference consists of"
 EXAMPLES = """examples:
   traceview compare old.json.gz new.json.gz                        the difference, largest part first
   traceview compare torch-run tensorflow-run jax-run               any frameworks and formats
+  traceview compare --a old1 old2 old3 old4 --b new1 new2 new3 new4  several recordings of each
   traceview compare old.txt new.txt --steps 1-16                   only these steps
+  traceview compare old new --step 3                               the third step of each after warm-up
   traceview compare run1 run2 --accept batch                       rank although the batch differs
   traceview compare run1 --format json -o baseline.json            keep what CI compares with
   traceview compare run2 --baseline baseline.json --fail-over 5%   exit code 1 if steps take more than 5 % longer
@@ -39,6 +43,7 @@ ranked with A, because then the check cannot be made. A run that passes although
 named on stderr.
 """
 
+SIDES = ("a", "b")
 BEGINNING = 1 << 16
 """Bytes of a file in which a saved comparison says that it is one."""
 
@@ -46,8 +51,16 @@ BEGINNING = 1 << 16
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `traceview compare`."""
     parser.add_argument(
-        "inputs", nargs="+", metavar="INPUT", help="captures, traces or saved comparisons; the first is A"
+        "inputs", nargs="*", metavar="INPUT", help="captures, traces or saved comparisons; the first is A"
     )
+    for name in SIDES:
+        parser.add_argument(
+            f"--{name}",
+            nargs="+",
+            default=[],
+            metavar="INPUT",
+            help=f"recordings of one program, as run {name.upper()}",
+        )
     parser.add_argument(
         "--baseline", metavar="FILE", help="compare with this one: a capture, a trace or a saved comparison"
     )
@@ -67,6 +80,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--steps", type=_steps, metavar="FIRST-LAST", help="only these steps (default: all but warm-up)"
     )
+    parser.add_argument(
+        "--step", type=_place, metavar="N", help="only the Nth step of each run after warm-up, whatever its number"
+    )
     add_output_options(parser)
     parser.add_argument(
         "--limit", type=row_limit, metavar="N", help=f"rows per section and run; 0 is all (tables: {DEFAULT_LIMIT})"
@@ -82,15 +98,13 @@ def run(args: argparse.Namespace) -> int:
     if args.show_sql:
         emit([_sql()], args.output)
         return 0
-    paths = [*([args.baseline] if args.baseline else []), *args.inputs]
-    if args.fail_over is not None and len(paths) < 2:
-        raise UsageError("--fail-over compares two runs; name another, or a --baseline.")
-    runs = _runs(args, paths)
-    report = compare.compare(runs, args.accept)
+    sides = _sides(args)
+    runs, whole = _runs(args, sides)
+    report = compare.compare(runs, args.accept, whole)
     form = form_of(args)
     renderer = render.renderer(form)
     limit = DEFAULT_LIMIT if args.limit is None and renderer.FOR_PEOPLE else args.limit
-    shown = compare.cut(report, limit)
+    shown = compare.cut(compare.said(report) if renderer.FOR_PEOPLE else report, limit)
     if form == "json":
         from traceview.render.json import as_object
 
@@ -101,12 +115,38 @@ def run(args: argparse.Namespace) -> int:
     return _exit_code(report, args.fail_over)
 
 
-def _runs(args: argparse.Namespace, paths: Sequence[str]) -> list[Run]:
-    """The facts of every input; of whole recordings where one has no steps."""
-    runs = [_run(args, path, whole=False) for path in paths]
+def _sides(args: argparse.Namespace) -> list[list[str]]:
+    """The inputs of every run; several are recordings of the same."""
+    if args.a and args.baseline:
+        raise UsageError("--a and --baseline both name run A; leave one out.")
+    if args.b and not (args.a or args.baseline):
+        raise UsageError("--b is compared with --a or with a --baseline; name one.")
+    if args.step and args.steps:
+        raise UsageError("--step and --steps both choose steps; leave one out.")
+    named = [[args.baseline] if args.baseline else args.a, args.b, *([path] for path in args.inputs)]
+    sides = [side for side in named if side]
+    if not sides:
+        raise UsageError("name the runs to compare: traceview compare A B")
+    if args.fail_over is not None and len(sides) < 2:
+        raise UsageError("--fail-over compares two runs; name another, or a --baseline.")
+    return sides
+
+
+def _runs(args: argparse.Namespace, sides: Sequence[Sequence[str]]) -> tuple[list[Run], Run | None]:
+    """The facts of every run, and those of the first as a whole where others have no steps."""
+    runs = [_side(args, paths, whole=False) for paths in sides]
     if all(run.has_steps for run in runs) or not any(run.has_steps for run in runs):
-        return runs
-    return [run if not run.has_steps else _run(args, path, whole=True) for run, path in zip(runs, paths, strict=True)]
+        return runs, None
+    if runs[0].has_steps:
+        return runs, _side(args, sides[0], whole=True)
+    return [_side(args, paths, True) if run.has_steps else run for run, paths in zip(runs, sides, strict=True)], None
+
+
+def _side(args: argparse.Namespace, paths: Sequence[str], whole: bool) -> Run:
+    """Recordings of the same as one run."""
+    from traceview.analysis import facts
+
+    return facts.side([_run(args, path, whole) for path in paths])
 
 
 def _run(args: argparse.Namespace, path: str, whole: bool) -> Run:
@@ -115,14 +155,14 @@ def _run(args: argparse.Namespace, path: str, whole: bool) -> Run:
     data = _saved(path)
     if data is not None:
         found = compare.restored(data, path)
-        if whole:
+        if whole and found.has_steps:
             raise UsageError(f"{path} holds times per step, and another input has no steps to compare them with.")
-        if args.steps:
-            raise UsageError(f"--steps needs traces or captures; {path} is a saved comparison.")
+        if args.steps or args.step:
+            raise UsageError(f"--step and --steps need traces or captures; {path} is a saved comparison.")
         return found
     with opened(args, compare.asked(), path) as connection:
         whole = whole or not compare.has_steps(connection)
-        return compare.measure(connection, Path(path).name, args.steps, whole)
+        return compare.measure(connection, Path(path).name, args.steps, whole, args.step)
 
 
 def _saved(path: str) -> Any:
@@ -192,3 +232,9 @@ def _steps(text: str) -> tuple[int, int]:
     if not first.isdigit() or (dash and not last.isdigit()):
         raise argparse.ArgumentTypeError(f"{text!r} is no range of steps; write for example 1-16")
     return int(first), int(last) if dash else int(first)
+
+
+def _place(text: str) -> int:
+    if not text.isdigit() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no place of a step; write for example 3")
+    return int(text)

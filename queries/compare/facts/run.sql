@@ -14,7 +14,7 @@
 -- busy_ns = "time in which at least one device of a rank was busy, per step and rank"
 -- span_ns = "from the first to the last thing a device did, mean over ranks"
 -- span_busy_pct = "busy, of that"
--- batch = "first dimension of what the convolutions read, else rows of the first product"
+-- batch = "first dimension of what the convolutions read, else rows of the first product, else as collect noted it"
 -- precision = "types of the convolutions and products; tf32 where a kernel's name says so"
 -- has_backward = "whether gradients are computed; NULL where the trace cannot tell"
 -- has_update = "whether parameters are updated; NULL where the trace cannot tell"
@@ -23,10 +23,35 @@
 -- products = "shapes of the fully connected layers, with calls per step"
 -- parameters = "of the layers whose shapes are recorded, a shape with several calls counted once per call"
 -- flop = "of the direct method, of convolutions and products per step and rank; NULL without shapes"
+-- median_ns = "median step time"
+-- is_cpu = "whether a CPU did the work"
+-- threads = "threads that the framework computes with, of all ranks"
+-- cores = "cores that these may use"
+-- recorded_ns = "time from the start of recording to its end"
+-- recorded_steps = "steps meanwhile"
+-- cpu_ns = "processor time meanwhile, of all ranks"
+-- preempted = "how often meanwhile another process took the processor away from a rank, mean over ranks"
+-- noted_parameters = "parameters of the model as traceview collect counted them"
 WITH step AS (
     SELECT step, avg(dur_ns) AS dur_ns FROM chosen_steps GROUP BY step
 ), timed AS (
-    SELECT count(*) AS steps, avg(dur_ns) AS step_ns, stddev_samp(dur_ns) AS sd_ns FROM step
+    SELECT count(*) AS steps, avg(dur_ns) AS step_ns, stddev_samp(dur_ns) AS sd_ns, median(dur_ns) AS median_ns
+    FROM step
+), noted AS (
+    -- What traceview collect wrote of each process.
+    SELECT c.rank, any_value(p.value) AS facts FROM raw.captures c, json_each(c.options, '$.ranks') p
+    WHERE TRY_CAST(p.value->>'$.rank' AS BIGINT) = c.rank GROUP BY c.rank
+), told AS (
+    SELECT CAST(avg(TRY_CAST(facts->>'$.usage.involuntary_switches' AS BIGINT)) AS DOUBLE) AS preempted,
+        max(TRY_CAST(facts->>'$.model.parameters' AS BIGINT)) AS parameters,
+        any_value(coalesce(facts->>'$.model.autocast_dtype', facts->>'$.model.parameter_dtypes')) AS dtypes,
+        max(TRY_CAST(facts->>'$.model.batch' AS BIGINT)) AS batch
+    FROM noted
+), used AS (
+    SELECT CAST(sum(threads) AS BIGINT) AS threads, max(cores) AS cores,
+        CAST(avg(recorded_ns) AS DOUBLE) AS recorded_ns, max(n_recorded) AS recorded_steps,
+        CAST(sum(user_ns + system_ns) AS DOUBLE) AS cpu_ns
+    FROM processes
 ), logged AS (
     SELECT count(*) > 0 AS is_log, count(*) FILTER (is_step) AS n_networks,
         CAST(max(n) FILTER (is_step) AS BIGINT) AS n,
@@ -71,11 +96,14 @@ WITH step AS (
     FROM layer, (SELECT EXISTS (FROM chosen_steps) AS has_steps)
 ), typed AS (
     SELECT dtype FROM chosen_calls UNION ALL SELECT dtype FROM product
+    UNION ALL SELECT unnest(regexp_extract_all(dtypes, '\w+')) FROM told
+    WHERE NOT EXISTS (SELECT dtype FROM chosen_calls WHERE dtype IS NOT NULL)
+        AND NOT EXISTS (SELECT dtype FROM product WHERE dtype IS NOT NULL)
 ), precision AS (
     SELECT string_agg(DISTINCT name, ', ' ORDER BY name) AS names
     FROM (SELECT CASE WHEN regexp_matches(dtype, '(?i)bfloat16|^bf16') THEN 'bf16'
-            WHEN regexp_matches(dtype, '(?i)half|^f16') THEN 'fp16'
-                WHEN regexp_matches(dtype, '(?i)double|f64') THEN 'fp64'
+            WHEN regexp_matches(dtype, '(?i)half|^f16|float16') THEN 'fp16'
+                WHEN regexp_matches(dtype, '(?i)double|f64|float64') THEN 'fp64'
             WHEN regexp_matches(dtype, '(?i)^([su]8|char|byte|c10::q)') THEN 'int8'
             WHEN regexp_matches(dtype, '(?i)float|^f32') THEN
                 if(EXISTS (FROM chosen_rows WHERE category IN ('conv', 'gemm')
@@ -110,7 +138,7 @@ SELECT source.framework, source.format,
     coalesce(timed.sd_ns, if(logged.n_networks = 1, CAST(logged.sd_ns AS DOUBLE), NULL)) AS sd_ns,
     CAST(work.busy_ns AS DOUBLE) AS busy_ns,
     CAST(span.span_ns AS DOUBLE) AS span_ns, CAST(span.busy_pct AS DOUBLE) AS span_busy_pct,
-    coalesce(convs.batch, linear.batch) AS batch, precision.names AS precision,
+    coalesce(convs.batch, linear.batch, told.batch) AS batch, precision.names AS precision,
     CASE WHEN logged.is_log THEN logged.has_backward WHEN pass.is_backward THEN true WHEN pass.is_torch
         OR pass.is_told THEN false END
         AS has_backward,
@@ -119,6 +147,10 @@ SELECT source.framework, source.format,
     CAST(coalesce(convs.parameters, 0) + coalesce(linear.parameters, 0) AS DOUBLE) AS parameters,
     CAST((SELECT sum(flop * weight) FROM (SELECT flop, weight FROM chosen_calls UNION ALL SELECT flop, weight
         FROM product))
-        AS DOUBLE) AS flop
-FROM timed, logged, kind, span, work, convs, linear, precision, pass, place, source
+        AS DOUBLE) AS flop,
+    CAST(coalesce(timed.median_ns, logged.total_ns) AS DOUBLE) AS median_ns,
+    NOT EXISTS (FROM raw.kernels) AND NOT EXISTS (FROM raw.memcpys) AS is_cpu,
+    used.threads, used.cores, used.recorded_ns, used.recorded_steps, used.cpu_ns,
+    told.preempted, told.parameters AS noted_parameters
+FROM timed, logged, kind, span, work, convs, linear, precision, pass, place, source, told, used
 ORDER BY ALL

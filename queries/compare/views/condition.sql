@@ -15,8 +15,9 @@ WITH told AS (
         coalesce(kinds, nullif(concat_ws(', ', 'filters: ' || len(string_split(filters, '; ')),
             'products: ' || len(string_split(products, '; ')),
             if(parameters > 0, format('{:,d} parameters', CAST(parameters AS BIGINT)), NULL)), ''),
-            'not recorded') AS model,
+            format('{:,d} parameters', noted_parameters), 'not recorded') AS model,
         if(is_convless, [], string_split(coalesce(filters, kinds), '; ')) AS filter_list, is_convless,
+        noted_parameters,
         string_split(products, '; ') AS product_list,
         batch, precision, has_backward, has_update,
         concat_ws(', ', 'forward', if(has_backward, 'backward', NULL), if(has_update, 'update', NULL))
@@ -38,7 +39,7 @@ WITH told AS (
             WHEN 'model' THEN coalesce(if(b.is_convless AND r.filters IS NOT NULL OR r.is_convless
                 AND b.filters IS NOT NULL, false, NULL), (b.filters = r.filters)
                 AND coalesce(b.products = r.products, true), b.products = r.products,
-                b.filters = r.filters, b.kinds = r.kinds)
+                b.filters = r.filters, b.kinds = r.kinds, b.noted_parameters = r.noted_parameters)
             WHEN 'batch' THEN b.batch = r.batch
             WHEN 'precision' THEN b.precision = r.precision
             ELSE coalesce(b.has_backward = r.has_backward AND coalesce(b.has_update = r.has_update, true),

@@ -6,17 +6,23 @@
 -- base_ns = "step time of A; of its whole recording without steps"
 -- step_ns = "the same of the run"
 -- diff_ns = "their difference"
+-- share_of_ns = "the same where shares of it mean something: beyond the noise, and 1 % of A's time or more"
 -- is_whole = "whether whole recordings are compared"
 -- is_log = "whether one of the two is a log of average times, which tells nothing of kernels and calls"
+-- is_busy = "whether the machine was busy during one of two single recordings"
 -- differing = "conditions that differ, in words; empty where the two may be ranked"
 -- unchecked = "conditions that one of the two does not record, in words"
 SELECT r.run, chr(CAST(65 + r.run AS INTEGER)) AS label, b.step_ns AS base_ns, r.step_ns,
     r.step_ns - b.step_ns AS diff_ns,
+    if(abs(r.step_ns - b.step_ns) < 0.01 * b.step_ns OR coalesce(e.low <= 1 AND e.high >= 1, false), NULL,
+        nullif(r.step_ns - b.step_ns, 0)) AS share_of_ns,
     NOT (b.has_steps AND r.has_steps) AS is_whole, b.is_log OR r.is_log AS is_log,
+    coalesce(e.recordings = 2, true) AND (SELECT coalesce(bool_or(m.is_busy), false) FROM machine m
+        WHERE m.run IN (0, r.run)) AS is_busy,
     (SELECT coalesce(string_agg(c.condition, ', ' ORDER BY c.position), '') FROM condition c
         WHERE c.run = r.run AND c.verdict = 'differs') AS differing,
     (SELECT coalesce(string_agg(c.condition, ', ' ORDER BY c.position), '') FROM condition c
         WHERE c.run = r.run AND c.verdict = 'not recorded') AS unchecked
-FROM run r JOIN run b ON b.run = 0
+FROM run r JOIN run b ON b.run = 0 LEFT JOIN estimate e ON e.run = r.run
 WHERE r.run > 0
 ORDER BY r.run

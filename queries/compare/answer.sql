@@ -1,0 +1,73 @@
+-- title = "In short"
+-- doc = "How much slower or faster each run is than A, and why, as far as the recordings tell."
+-- cannot = "There is only one run: nothing to compare it with."
+-- [columns]
+-- run = "run"
+-- sentence = "how much slower or faster it is, how surely, what most of it consists of, and which settings differ"
+-- ratio = "step time over A's"
+-- low = "lower end of its interval"
+-- high = "upper end of its interval"
+-- confidence_pct = "how often such an interval holds the ratio"
+-- noise_from = "what the interval rests on"
+WITH most AS (
+    SELECT d.run, list(format('{} ({:+.2f} ms{})', CASE part WHEN '(no device busy)' THEN 'time without device activity'
+            ELSE part END, d.diff_ns / 1e6,
+            if(p.share_of_ns IS NULL, '', format(', {:.0f} %', 100 * d.diff_ns / p.share_of_ns)))
+        ORDER BY abs(d.diff_ns) DESC, part)[:2] AS parts
+    FROM part_pair d JOIN pair p USING (run)
+    WHERE part <> '(whole step)' AND is_beyond IS NOT false AND d.diff_ns * p.diff_ns > 0
+        AND abs(d.diff_ns) >= 0.1 * abs(p.diff_ns)
+    GROUP BY d.run
+), setup AS (
+    SELECT run, string_agg(text, '; ' ORDER BY n) FILTER (n <= 4) AS texts, greatest(count(*) - 4, 0) AS more
+    FROM (SELECT *, row_number() OVER (PARTITION BY run ORDER BY place, kind, name) AS n
+        FROM differing WHERE place IS NOT NULL)
+    GROUP BY run
+), told AS (
+    SELECT r.run, (SELECT count(*) FROM setting s WHERE s.run IN (0, r.run) AND s.name = 'noted by') = 2 AS is_told
+    FROM run r
+), timed AS (
+    SELECT p.*, e.low, e.high, e.confidence_pct, e.noise_from, e.recordings,
+        coalesce(e.ratio, p.step_ns / nullif(p.base_ns, 0)) AS ratio
+    FROM pair p LEFT JOIN estimate e ON e.run = p.run
+), said AS (
+    SELECT p.*, t.is_told, m.parts, s.texts, s.more,
+        -- Far from 1 a factor reads better than a percentage.
+        CASE WHEN abs(ln(ratio)) >= ln(3) THEN format('{:.3g} times as long as', ratio)
+            WHEN abs(ratio - 1) < 0.0005 THEN 'as long as'
+            WHEN ratio > 1 THEN format('{:.1f} % longer than', 100 * (ratio - 1))
+            ELSE format('{:.1f} % less time than', 100 * (1 - ratio)) END AS amount,
+        format('{} {}', if(abs(ln(ratio)) < ln(3), format('{:.1f} %', 100 * abs(ratio - 1)),
+            format('{:.3g} times', greatest(ratio, 1 / ratio))), if(ratio < 1, 'faster', 'slower')) AS speed,
+        format('{:.2f} ms against {:.2f} ms', p.step_ns / 1e6, p.base_ns / 1e6) AS times,
+        (SELECT string_agg(text, '; ' ORDER BY run) FROM machine WHERE machine.run IN (0, p.run) AND is_busy) AS busy,
+        if(low IS NULL, '', format(' ({:.0f} % interval {}; {}{})', confidence_pct,
+            if(high < 3 AND low > 1.0 / 3, format('{:+.1f} % to {:+.1f} %', 100 * (low - 1), 100 * (high - 1)),
+                format('{:.3g} to {:.3g} times', low, high)), noise_from,
+            if(p.recordings = 2 AND least(r.steps, b.steps) < 5, ', few steps', ''))) AS interval
+    FROM timed p JOIN run r ON r.run = p.run JOIN run b ON b.run = 0 JOIN told t ON t.run = p.run
+    LEFT JOIN most m ON m.run = p.run LEFT JOIN setup s ON s.run = p.run
+)
+SELECT label AS run, CASE
+    WHEN step_ns IS NULL OR base_ns IS NULL THEN format('{} and A have no time to compare.', label)
+    WHEN is_whole THEN format('{} and A are compared as whole recordings, {}: without steps nothing tells which is '
+        || 'faster.', label, times)
+    WHEN differing <> '' THEN format('{} and A are not ranked, because they differ in {}: {} per step{}.', label,
+        differing, times, interval)
+    WHEN low IS NULL THEN format('A step of {} takes {} one of A, {}; nothing tells whether that is noise.', label,
+        amount, times)
+    WHEN is_busy THEN format('The machine was busy, so nothing is claimed: a step of {} took {} one of A{}, but {}. '
+        || 'Record again on a quiet machine, or several times (--a, --b).', label, amount, interval, busy)
+    WHEN confidence_pct < 90 THEN format('There are too few recordings to tell: a step of {} takes {} one of A{}.',
+        label, amount, interval)
+    WHEN low <= 1 AND high >= 1 THEN format('{} is neither slower nor faster than A beyond the noise: a step takes {} '
+        || 'one of A{}.', label, amount, interval)
+    ELSE format('{} is {} than A{}{}.', label, speed, interval,
+        if(parts IS NULL, '', ', mostly ' || array_to_string(parts, ' and '))) END
+    || CASE WHEN texts IS NOT NULL THEN format(' Settings that differ and can explain a difference: {}{}.', texts,
+        if(more > 0, format('; {} more below', more), ''))
+        WHEN is_told THEN ' No recorded setting that changes how long a step takes differs.'
+        ELSE ' The settings of at least one are not recorded.' END AS sentence,
+    ratio, low, high, confidence_pct, noise_from
+FROM said
+ORDER BY said.run

@@ -1,0 +1,155 @@
+"""What a comparison says first: how sure it is, what the difference consists of, and which settings explain it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from compared import GEMM, measured, stepping, table
+from given import Given
+
+from traceview.analysis import compare, estimates, facts
+from traceview.analysis.facts import Run
+
+SLOW = (1260, 1262, 1258, 1261, 1259)
+FAST = (1000, 1002, 998, 1001, 999)
+
+
+def noted(lengths: Sequence[float], busy: float = 100, **about: Any) -> Given:
+    """Steps on a CPU with what `traceview collect` notes of the process."""
+    given = Given()
+    given.device("AMD EPYC", kind="cpu")
+    start = 0.0
+    for number, length in enumerate(lengths):
+        given.span("step", f"step#{number + 1}", start, start + length)
+        given.op("aten::mm", start + 10, start + 10 + busy)
+        start += length
+    used = {"wall_ns": round(start * 1000), "user_ns": round(start * 1000), "system_ns": 0, "involuntary_switches": 0}
+    given.about = {"threads": 1, "cores": 2, "usage": used, "flags": {"x64": False}, "options": {}, **about}
+    return given
+
+
+def said(runs: Sequence[Run]) -> str:
+    return str(table(compare.compare(runs), "answer")[0]["sentence"])
+
+
+def test_the_first_sentence_says_how_much_how_surely_and_what_of(tmp_path: Path) -> None:
+    a, b = measured(stepping(FAST), tmp_path / "a"), measured(stepping(SLOW, busy=300), tmp_path / "b")
+    sentence = said([a, b])
+    assert sentence.startswith("B is 26.0 % slower than A (95 % interval +25.")
+    assert "; one recording each), mostly gemm (+0.20 ms, 77 %) and time without device activity (+0.06" in sentence
+    assert sentence.endswith(" The settings of at least one are not recorded.")
+    assert said([b, a]).startswith("B is 20.6 % faster than A (95 % interval -20.")
+
+
+def test_within_the_noise_no_share_and_no_bar_is_given(tmp_path: Path) -> None:
+    a = measured(stepping((1000, 1004, 996, 1002, 998), busy=100), tmp_path / "a")
+    b = measured(stepping((1003, 999, 1001, 997, 1004), busy=150), tmp_path / "b")
+    report = compare.compare([a, b])
+    assert said([a, b]).startswith("B is neither slower nor faster than A beyond the noise")
+    rows = {row["part"]: row for row in table(report, "difference")}
+    assert {row["share_pct"] for row in rows.values()} == {None}
+    assert (rows["(whole step)"]["beyond_ns"], rows["gemm"]["beyond_ns"]) == (None, 50_000)
+
+
+def test_settings_that_differ_are_named_and_those_that_explain_come_first(tmp_path: Path) -> None:
+    a = measured(noted(FAST, threads=1, environment={"OMP_NUM_THREADS": "1"}), tmp_path / "a")
+    b = measured(noted(SLOW, threads=2, flags={"x64": True}), tmp_path / "b")
+    rows = table(compare.compare([a, b]), "settings")
+    assert [(row["kind"], row["setting"], row["base_value"], row["value"]) for row in rows] == [
+        ("threads", "threads", "1", "2"),
+        ("flag", "x64", "false", "true"),
+        ("environment", "OMP_NUM_THREADS", "1", None),
+    ]
+
+
+def test_a_busy_machine_is_named_and_nothing_is_claimed(tmp_path: Path) -> None:
+    usage = {"wall_ns": 6_300_000, "user_ns": 5_000_000, "system_ns": 0, "involuntary_switches": 2}
+    a, b = measured(noted(FAST), tmp_path / "a"), measured(noted(SLOW, usage=usage), tmp_path / "b")
+    sentence = said([a, b])
+    assert sentence.startswith("The machine was busy, so nothing is claimed: a step of B took 26.0 % longer than one")
+    assert "B had 79 % of the processor time that its 1 thread can use" in sentence and "A had" not in sentence
+    report = compare.compare([a, b])
+    assert table(report, "ranking")[1]["verdict"].startswith(
+        "cannot tell from noise: the machine was busy while B was recorded"
+    )
+    assert {row["beyond_ns"] for row in table(report, "difference")} == {None}
+    waited = usage | {"involuntary_switches": 0}
+    assert said([a, measured(noted(SLOW, usage=waited), tmp_path / "c")]).startswith("B is 26.0 % slower")
+
+
+def recordings(folder: Path, means: Sequence[float], busy: float = 100) -> Run:
+    return facts.side([measured(stepping((mean, mean, mean), busy), folder / str(mean)) for mean in means])
+
+
+def test_noise_is_between_recordings_where_there_are_several(tmp_path: Path) -> None:
+    """Steps of one recording are alike; recordings differ by a fifth."""
+    a, b = recordings(tmp_path / "a", (1000, 1100, 1200, 1050)), recordings(tmp_path / "b", (1150, 1020, 1210, 1080))
+    (single,) = table(compare.compare([a.others[0], b]), "ranking")[1:]
+    both = compare.compare([a, b])
+    assert [row["recordings"] for row in table(both, "runs")] == [4, 4]
+    row = table(both, "ranking")[1]
+    assert row["verdict"].startswith("within the noise; ") and row["ratio"] == pytest.approx(1.0245, abs=0.002)
+    (answer,) = table(both, "answer")
+    assert answer["confidence_pct"] == pytest.approx(100 * (1 - 2 / 70))
+    assert answer["noise_from"] == "4 and 4 recordings" and "4 and 4 recordings" in answer["sentence"]
+    assert single["verdict"].startswith("cannot tell from noise: too few recordings")
+    c = recordings(tmp_path / "c", (1400, 1410, 1420, 1430), busy=300)
+    assert said([a, c]).startswith("B is 31")
+    assert {row["part"] for row in table(compare.compare([a, c]), "difference") if row["beyond_ns"]} >= {"gemm"}
+
+
+def test_the_recording_with_the_middle_step_stands_for_its_side(tmp_path: Path) -> None:
+    run = recordings(tmp_path, (1200, 1000, 1100))
+    assert run.value("median_ns") == 1_100_000 and len(run.recordings) == 3
+    again = compare.restored(compare.saved([run, run]), "saved.json")
+    assert again == run
+
+
+def test_one_run_without_steps_leaves_the_others_theirs(tmp_path: Path) -> None:
+    given = Given()
+    given.kernel(GEMM, 0, 500, launched=0)
+    a, b = measured(stepping(FAST), tmp_path / "a"), measured(stepping(SLOW), tmp_path / "b")
+    bare, whole = measured(given, tmp_path / "c"), measured(stepping(FAST), tmp_path / "d", whole=True)
+    report = compare.compare([a, bare, b], (), whole)
+    ranking = table(report, "ranking")
+    assert [(row["run"], row["place"], row["step_ns"]) for row in ranking] == [
+        ("A", 1, 1_000_000),
+        ("B", None, 500_000),
+        ("C", 2, 1_260_000),
+    ]
+    assert ranking[1]["verdict"].startswith("no steps") and ranking[2]["verdict"].startswith("larger than the noise")
+    whole_b = table(report, "difference")[0]
+    assert (whole_b["run"], whole_b["base_ns"]) == ("B", whole.value("step_ns"))
+
+
+def test_the_same_work_stands_side_by_side(tmp_path: Path) -> None:
+    runs = [measured(stepping(FAST, busy), tmp_path / str(busy)) for busy in (100, 200, 300)]
+    rows = table(compare.compare(runs), "work")
+    assert [(row["run"], row["work"], row["busy_ns"], row["ratio_to_best"]) for row in rows] == [
+        (label, "matrix product", 100_000 * n, n) for n, label in enumerate("ABC", 1)
+    ]
+
+
+def test_what_collect_noted_fills_what_the_trace_does_not_tell(tmp_path: Path) -> None:
+    model = {"batch": 64, "parameters": 431080, "parameter_dtypes": ["bfloat16"]}
+    a, b = (measured(noted(FAST, model=model), tmp_path / name) for name in "ab")
+    conditions = {row["condition"]: row for row in table(compare.compare([a, b]), "conditions")}
+    assert [(name, conditions[name]["value"], conditions[name]["verdict"]) for name in ("batch", "precision")] == [
+        ("batch", "64", "same"),
+        ("precision", "bf16", "same"),
+    ]
+    assert (conditions["model"]["value"], conditions["model"]["verdict"]) == ("431,080 parameters", "same")
+
+
+def test_an_aligned_step_is_chosen_by_place(tmp_path: Path) -> None:
+    with stepping((1000, 1100, 1200)).open(tmp_path) as connection:
+        assert compare.measure(connection, "x", None, False, 2).value("step_ns") == 1_100_000
+
+
+def test_idle_time_is_a_part_with_noise_of_its_own(tmp_path: Path) -> None:
+    a, b = measured(stepping(FAST), tmp_path / "a"), measured(stepping(SLOW), tmp_path / "b")
+    found = estimates.tables([(0, a), (1, b)])["part_noise"].rows
+    assert {part for _, part, low, _ in found if low > 0} == {"(whole step)", "(no device busy)"}
