@@ -52,12 +52,13 @@ class Case:
 
 
 def cases(cores: int) -> dict[str, Case]:
-    """Every case, for so many cores."""
+    """Every case, for so many cores. Those of LeNet are the short ones."""
     one_thread = {"OMP_NUM_THREADS": "1"}
     last = ("--layout", "nhwc")
     first = ("--layout", "nchw")
     torch = "alexnet_torch.py"
     kept = {**one_thread, "MALLOC_TRIM_THRESHOLD_": "-1", "MALLOC_MMAP_MAX_": "0"}
+    small = ("--batch", "256", "--threads", "1")
     per_core = Run((*last, "--threads", str(cores)))
     return {
         "channels_last": Case("plain_layout_on_cpu", torch, Run(first, one_thread), Run(last, one_thread)),
@@ -70,6 +71,16 @@ def cases(cores: int) -> dict[str, Case]:
         "threads": Case("threads_idle", torch, Run((*last, "--threads", "1")), per_core),
         "oversubscribed": Case("threads_oversubscribed", torch, Run((*last, "--threads", str(4 * cores))), per_core),
         "allocator": Case("page_faults", torch, Run(first, one_thread), Run(first, kept)),
+        "channels_last_lenet": Case(
+            "plain_layout_on_cpu", "lenet_torch.py", Run((*small, *first)), Run((*small, *last))
+        ),
+        "threads_lenet": Case(
+            "threads_idle",
+            "lenet_torch.py",
+            Run(("--batch", "256", "--threads", "1")),
+            Run(("--batch", "256", "--threads", str(cores))),
+        ),
+        "workers": Case("data_loading", "lenet_torch.py", Run(small), Run((*small, "--workers", "1"))),
         "isa": Case(
             "isa_below_cpu", torch, Run(last, {**one_thread, "ONEDNN_MAX_CPU_ISA": "AVX2"}), Run(last, one_thread)
         ),

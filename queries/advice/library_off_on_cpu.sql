@@ -1,9 +1,10 @@
 -- title = "Convolutions without oneDNN on a CPU"
 -- doc = """Convolution calls on a CPU that lower the input to a matrix product (im2col) or run the framework's own
 -- loops, where the framework has oneDNN: no convolution primitive under them, and a sign of the other way (a matrix
--- product of the library below, the operator's name, a switch that is off). The bound is what these calls take beyond
--- the processor's peak; with the switch off, also the matrix products, pooling, normalisation and activations that the
--- library has primitives for."""
+-- product of the library below, the operator's name, a switch that is off, or TensorFlow's default of off on a
+-- processor without AVX512_VNNI, AVX512_BF16 or AMX). The bound is what these calls take beyond the processor's peak;
+-- with the switch off, also the matrix products, pooling, normalisation and activations that the library has primitives
+-- for."""
 -- why = """oneDNN computes convolutions directly on blocked tensors; im2col writes and reads every input once per
 -- filter tap, and plain loops use neither the vector units nor the caches well."""
 -- cost = "Results differ in the last bits; the library needs workspace and compiles code at the first call."
@@ -13,7 +14,8 @@
 -- [fix]
 -- pytorch = """torch.backends.mkldnn.enabled = True (the default; look for torch.backends.mkldnn.flags(enabled=False)),
 -- float32 or bfloat16 tensors"""
--- tensorflow = "TF_ENABLE_ONEDNN_OPTS=1 (the default on x86 since 2.9)"
+-- tensorflow = """TF_ENABLE_ONEDNN_OPTS=1 (the default on Linux and x86 since 2.9, but only on processors with
+-- AVX512_VNNI, AVX512_BF16, AVX_VNNI or AMX)"""
 -- mxnet = "MXNET_ONEDNN_ENABLED=1 (MXNET_MKLDNN_ENABLED in 1.x), the default"
 -- keras = "on TensorFlow TF_ENABLE_ONEDNN_OPTS=1"
 -- any = "build or switch on the framework's oneDNN"
@@ -25,20 +27,26 @@
 WITH switch AS (
     SELECT rank, coalesce(flags->>'$."mkldnn.enabled"' = 'false' OR environment->>'$.TF_ENABLE_ONEDNN_OPTS' = '0'
         OR environment->>'$.MXNET_ONEDNN_ENABLED' = '0' OR environment->>'$.MXNET_MKLDNN_ENABLED' = '0',
-            false) AS is_off
+            false) AS is_off,
+        -- AVX_VNNI is not recorded: a primitive shows that the library is on.
+        coalesce(NOT onednn_by_default AND json_type(environment) = 'OBJECT'
+            AND environment->>'$.TF_ENABLE_ONEDNN_OPTS' IS NULL, false)
+            AND rank NOT IN (SELECT rank FROM raw.primitives) AS is_off_by_default
     FROM processes
 ), part AS (
     SELECT c.rank, c.call_id, c.kind, c.name, c.alone_ns / c.per AS own_ns, p.kind AS primitive
     FROM counted c LEFT JOIN primitives p ON p.id = c.id WHERE c.call_id IS NOT NULL
 ), call AS (
-    SELECT p.rank, p.call_id, sum(p.own_ns) AS own_ns, any_value(s.is_off) AS is_off FROM part p
+    SELECT p.rank, p.call_id, sum(p.own_ns) AS own_ns, bool_or(s.is_off OR s.is_off_by_default) AS is_off,
+        bool_or(s.is_off) AS is_set FROM part p
     JOIN switch s USING (rank)
     GROUP BY p.rank, p.call_id
     HAVING NOT bool_or(coalesce(p.primitive IN ('convolution', 'deconvolution'), false))
-        AND (any_value(s.is_off) OR bool_or(coalesce(p.primitive IN ('gemm_api', 'matmul'), false))
+        AND (bool_or(s.is_off OR s.is_off_by_default) OR bool_or(coalesce(p.primitive IN ('gemm_api', 'matmul'), false))
             OR bool_or(regexp_matches(p.name, '(?i)slow_conv|thnn_conv|im2col|unfold')))
 ), lowered AS (
-    SELECT l.rank, any_value(l.own_ns) AS own_ns, any_value(l.is_off) AS is_off, any_value(v.layer) AS layer,
+    SELECT l.rank, any_value(l.own_ns) AS own_ns, any_value(l.is_off) AS is_off,
+        any_value(l.is_set) AS is_set, any_value(v.layer) AS layer,
         any_value(v.step_ns) AS step_ns,
         any_value(l.own_ns) - coalesce(sum(f.direct_floor_ns / $cpu_turbo / v.per), 0) AS lost_ns
     FROM call l JOIN counted_conv_calls v ON v.op_id = l.call_id
@@ -46,7 +54,7 @@ WITH switch AS (
     GROUP BY l.rank, l.call_id
 ), calls AS (
     SELECT rank, sum(own_ns) AS own_ns, sum(greatest(lost_ns, 0)) AS lost_ns, count(*) AS n, bool_or(is_off) AS is_off,
-        any_value(step_ns) AS step_ns, count(DISTINCT layer) AS n_layers
+        bool_or(is_set) AS is_set, any_value(step_ns) AS step_ns, count(DISTINCT layer) AS n_layers
     FROM lowered GROUP BY rank
 ), layer AS (
     SELECT rank, layer, sum(own_ns) AS own_ns FROM lowered WHERE layer <> '(no layer)' GROUP BY rank, layer
@@ -67,7 +75,10 @@ SELECT k.rank,
     format('Convolutions of {} layers take {:.3f} ms without a primitive of the library{}.', any_value(k.n_layers),
         any_value(k.own_ns) / 1e6, if(any_value(k.is_off), ', which is switched off', '')) AS problem,
     'Above all in ' || any_value(p.place) AS place, sum(l.own_ns) AS saving_ns,
-    if(any_value(k.is_off), 'high: the switch is recorded', 'medium: what runs under the calls says so') AS confidence,
+    CASE WHEN any_value(k.is_set) THEN 'high that it is off: the switch is recorded; how much faster it is a run shows'
+        WHEN any_value(k.is_off) THEN 'medium: TensorFlow leaves it off on a processor without AVX512_VNNI, '
+            || 'AVX512_BF16 or AMX, and no setting says otherwise'
+        ELSE 'medium: what runs under the calls says so' END AS confidence,
     list(format('{}: {:.3f} ms', l.what, l.own_ns / 1e6) ORDER BY l.own_ns DESC, l.what) AS evidence
 FROM calls k JOIN lost l USING (rank) LEFT JOIN placed p USING (rank)
 GROUP BY k.rank

@@ -9,6 +9,8 @@
 -- cpu_hz = "highest clock that the system names, else that of the moment"
 -- simd_bits = "widest vector of the processor: 512, 256 or 128 bits"
 -- used_simd_bits = "widest vector that the CPU library uses, by its own account or its implementations' names"
+-- onednn_by_default = """whether TensorFlow switches oneDNN on by itself here: on x86 since 2.9 on processors with
+-- AVX512_VNNI, AVX512_BF16 or AMX (AVX_VNNI too, which is not recorded); NULL for others or where not recorded"""
 -- n_recorded = "steps recorded"
 -- recorded_ns = "time from the start of recording to its end"
 -- user_ns = "processor time of the process meanwhile, in the program"
@@ -46,6 +48,9 @@ SELECT rank,
         WHEN list_contains(cpu_flags, 'sse4_1') THEN 128 END AS simd_bits,
     coalesce(CASE WHEN isa ILIKE '%AVX-512%' OR isa ILIKE '%AVX10%' THEN 512 WHEN isa ILIKE '%AVX%' THEN 256
         WHEN isa ILIKE '%SSE%' THEN 128 END, bits) AS used_simd_bits,
+    CASE WHEN facts->>'$.framework' ILIKE 'tensorflow' AND list_contains(cpu_flags, 'sse4_1')
+        AND TRY_CAST(string_split(facts->>'$.framework_version', '.')[:2] AS INTEGER[]) >= [2, 9]
+        THEN list_has_any(cpu_flags, ['avx512_vnni', 'avx512_bf16', 'amx_tile', 'amx_bf16']) END AS onednn_by_default,
     TRY_CAST(facts->>'$.steps.recorded' AS BIGINT) AS n_recorded,
     TRY_CAST(facts->>'$.usage.wall_ns' AS BIGINT) AS recorded_ns,
     TRY_CAST(facts->>'$.usage.user_ns' AS BIGINT) AS user_ns,

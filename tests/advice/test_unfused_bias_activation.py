@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from advised import answer, training
 from given import Given
+
+from traceview.analysis import advice
 
 RULE = "unfused_bias_activation"
 
@@ -40,6 +43,19 @@ def test_the_place_is_where_all_of_it_together_loses_most(tmp_path: Path) -> Non
             given.kernel("vectorized_elementwise_kernel<4>", at + 20, at + 40, launched=at + 1)
     found = answer(RULE, given, tmp_path)
     assert (found.saving_ns, found.place) == (90_000, "Above all in aten::relu, aten::gelu")
+
+
+def test_a_real_pair_with_and_without_fusion(root: Path, captures) -> None:  # type: ignore[no-untyped-def]
+    """AlexNet in ONNX Runtime, with its optimizer off and on."""
+    said = {}
+    for kind in ("alexnet-unfused-cpu", "alexnet-cpu"):
+        connection = captures.open(root / f"samples/onnxruntime/onnxruntime-1.31.1-{kind}.json.gz")
+        (said[kind],) = advice.run(connection, advice.load([RULE]), {"unfused_device_pct": "0.5"})
+    assert said["alexnet-cpu"].status == "not found"
+    assert (said["alexnet-unfused-cpu"].status, said["alexnet-unfused-cpu"].saving_pct) == (
+        "found",
+        pytest.approx(0.6, abs=0.1),
+    )
 
 
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
