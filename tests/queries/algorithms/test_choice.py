@@ -77,3 +77,21 @@ def test_what_no_layer_admits_says_why(tmp_path: Path) -> None:
         given.kernel(PRECOMP, start + 100, start + 200, launched=start + 5)
     rows = {row["algorithm"]: row for row in section(given.open(tmp_path), "algorithms/families")}
     assert (rows["fft"]["verdict"], rows["fft"]["reason"]) == ("not admissible", "stride 2, not 1")
+
+
+def test_without_shapes_what_ran_is_still_listed(tmp_path: Path) -> None:
+    given = training()
+    for start in (0, 1000, 2000):
+        given.kernel(PRECOMP, start + 100, start + 200)
+    (row,) = section(given.open(tmp_path), "algorithms/families")
+    assert (row["algorithm"], row["kernels"], row["layers"]) == ("implicit_precomp_gemm", 3, None)
+    assert row["verdict"] == "ran; which layers admit it is not known"
+
+
+def test_without_shapes_what_is_gone_after_the_first_iteration_lost(tmp_path: Path) -> None:
+    given = training()
+    given.kernel(WINOGRAD, 50, 90)
+    for start in (0, 1000, 2000):
+        given.kernel(PRECOMP, start + 100, start + 200)
+    rows = {row["algorithm"]: row["verdict"] for row in section(given.open(tmp_path), "algorithms/families")}
+    assert rows == {"implicit_precomp_gemm": "ran; which layers admit it is not known", "winograd": "tried and lost"}
