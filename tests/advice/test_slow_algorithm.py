@@ -13,7 +13,7 @@ from traceview.analysis import advice
 
 RULE = "slow_algorithm"
 UNRANKED = (
-    "for no convolution here is the usual order of algorithms known "
+    "for no convolution is the usual order of algorithms known "
     "(only for cuDNN in single precision, two dimensions, without groups)."
 )
 WINOGRAD = shapes.KERNELS["WINOGRAD"][0]
