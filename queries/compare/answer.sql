@@ -64,6 +64,8 @@ SELECT label AS run, CASE
         || 'one of A{}.', label, amount, interval)
     ELSE format('{} is {} than A{}{}.', label, speed, interval,
         if(parts IS NULL, '', ', mostly ' || array_to_string(parts, ' and '))) END
+    || if(differing = '' AND unchecked <> '' AND NOT is_whole,
+        format(' Not checked, for want of records: {}.', unchecked), '')
     || CASE WHEN texts IS NOT NULL THEN format(' Settings that differ and can explain a difference: {}{}.', texts,
         if(more > 0, format('; {} more below', more), ''))
         WHEN is_told THEN ' No recorded setting that changes how long a step takes differs.'

@@ -41,9 +41,14 @@ def test_a_bootstrap_within_one_recording_holds_the_ratio_of_the_means_and_is_re
     assert found == noise.within(a, b, is_log=True)[0]
 
 
-def test_with_three_blocks_the_interval_is_as_wide_as_what_can_be_drawn() -> None:
+def test_with_three_blocks_the_interval_is_students() -> None:
     (found,) = noise.within(blocks([9, 10, 11]), blocks([19, 20, 21]))
-    assert (found.value, found.low, found.high) == (10, pytest.approx(8, abs=0.4), pytest.approx(12, abs=0.4))
+    width = 4.303 * math.sqrt(2 / 3)
+    assert (found.value, found.low, found.high) == (
+        10,
+        pytest.approx(10 - width, rel=0.03),
+        pytest.approx(10 + width, rel=0.03),
+    )
 
 
 def test_blocks_weigh_as_many_steps_as_they_hold() -> None:

@@ -3,8 +3,8 @@
 Invariant: no shape of the noise is assumed where times are there. Between recordings the estimate is Hodges' and
 Lehmann's (the median of all differences of logarithms) with the interval that the Mann-Whitney test gives; within one
 recording it is the ratio of the means with the interval of a block bootstrap, widened for few blocks (expanded
-percentiles: T. Hesterberg, "What Teachers Should Know About the Bootstrap", 2015). The same input gives the same
-interval.
+percentiles: T. Hesterberg, "What Teachers Should Know About the Bootstrap", 2015; below FEW_BLOCKS, where what can be
+drawn says too little, Student's t on the spread of the draws). The same input gives the same interval.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ LEVEL = 0.95
 CLAIM = 0.9
 """An interval that holds less often is no ground for a claim."""
 RESAMPLES = 2000
+FEW_BLOCKS = 8
 STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131)
 """Student's t, 97.5 %, for 1, 2, ... degrees of freedom."""
 
@@ -74,6 +75,13 @@ def within(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any], is_log: bool = Fals
     n_blocks = min(len(a), len(b))
     tail = NormalDist().cdf(-student(n_blocks - 1) * math.sqrt(n_blocks / (n_blocks - 1)))
     low, high = np.quantile(shifts[1:], [tail, 1 - tail], axis=0)
+    if n_blocks < FEW_BLOCKS:
+        spreads = [
+            means[1:].std(axis=0) * math.sqrt(len(blocks) / (len(blocks) - 1))
+            for means, blocks in zip(drawn, (a, b), strict=True)
+        ]
+        width = student(n_blocks - 1) * np.hypot(*spreads)
+        low, high = shifts[0] - width, shifts[0] + width
     return [
         Interval(float(value), float(least), float(most), LEVEL)
         for value, least, most in zip(shifts[0], low, high, strict=True)
