@@ -13,7 +13,7 @@
 -- needs = ["conv_calls", "cpu_only"]
 -- [fix]
 -- pytorch = """torch.backends.mkldnn.enabled = True (the default; look for torch.backends.mkldnn.flags(enabled=False)),
--- float32 or bfloat16 tensors"""
+-- float32 tensors (bfloat16 only where the processor has AVX512_BF16 or AMX)"""
 -- tensorflow = """TF_ENABLE_ONEDNN_OPTS=1 (the default on Linux and x86 since 2.9, but only on processors with
 -- AVX512_VNNI, AVX512_BF16, AVX_VNNI or AMX)"""
 -- mxnet = "MXNET_ONEDNN_ENABLED=1 (MXNET_MKLDNN_ENABLED in 1.x), the default"
