@@ -95,7 +95,7 @@ class Measured:
     cpu_ms: float
     answer: dict[str, Any]
     others_pct: float
-    """Of the time of the cores, by programs that are no part of this."""
+    """Of the time of the cores, by programs that are not part of this."""
 
 
 def traceview(*words: str, environment: dict[str, str] | None = None) -> str:

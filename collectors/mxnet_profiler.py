@@ -50,7 +50,7 @@ class MxnetRecorder(Recorder):
 
     @safely
     def enter(self, phase, source):
-        """A call of the program begins; returns whether it is no part of another one."""
+        """A call of the program begins; returns whether it is not part of another one."""
         if getattr(self.inside, "phase", None) is not None:
             return False
         self.inside.phase = phase

@@ -82,7 +82,7 @@ class Layers:
         return self.step
 
     def begins(self):
-        """A run begins; what is between the run before and this one is no time of a step."""
+        """A run begins; what is between the run before and this one is not a time of a step."""
         if self.step is not None:
             self.step.start = unix_ns()
 

@@ -67,7 +67,7 @@ class TorchRecorder(Recorder):
 
     @safely
     def enter(self, module, inputs):
-        """A module's forward begins. Within data loading, or run again within backward, it is no forward phase."""
+        """A module's forward begins. Within data loading, or run again within backward, it is not a forward phase."""
         outermost = not (self.backwards or self.ranges.has_module() or self.ranges.has("data"))
         names = []
         if outermost:
@@ -92,7 +92,7 @@ class TorchRecorder(Recorder):
 
     @safely
     def optimizer_stepped(self, optimizer):
-        """An optimizer's `step` is over; one within another's (a sharded optimizer's part) is no step by itself."""
+        """An optimizer's `step` is over; one within another's (a sharded optimizer's part) is not a step by itself."""
         if not self.ranges.has(OPTIMIZER):
             self.prefer(OPTIMIZER)  # It may be one that a parent process made.
             self.begin()

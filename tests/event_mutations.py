@@ -17,7 +17,7 @@ RAW = (
     *("NaN", "Infinity", "-Infinity", '{"a": 1}', "[7]", "[]", "{}", "9223372036854775807", "-9223372036854775809"),
     *('"\\ud800"', '"\\udc00\\ud800"', '"a\\u0000b"', "9" * 5000, "[" * 3000 + "]" * 3000, '"' + "x" * 20_000 + '"'),
 )
-"""Values as they are written, also those that are no JSON."""
+"""Values as they are written, also those that are not JSON."""
 _KEYS = ("ts", "dur", "pid", "tid", "id", "name", "cat", "ph", "args")
 _IDS = ("correlation", "stream", "device", "External id", "Sequence number", "Fwd thread id", "id", "tid")
 

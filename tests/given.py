@@ -52,7 +52,7 @@ class Given:
         values: Sequence[Any] = (),
         dtype: str = "float",
     ) -> None:
-        """An operator with the shapes of its inputs and, where they are no tensors, their values."""
+        """An operator with the shapes of its inputs and, where they are not tensors, their values."""
         facts: dict[str, Any] = {}
         if tensors:
             facts = {

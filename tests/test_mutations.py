@@ -92,7 +92,7 @@ def test_a_mutation_follows_from_its_number(files: Sequence[Path]) -> None:
 
 
 def test_trouble_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The check itself: an exception, a refusal that is no sentence, and a file left behind are all found."""
+    """The check itself: an exception, a refusal that is not a sentence, and a file left behind are all found."""
     from traceview import store
     from traceview.errors import InputError
 

@@ -125,7 +125,7 @@ def load(path: Path) -> Query:
     try:
         facts = _one_line(tomllib.loads("\n".join(header)))
     except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{path}: the header is no TOML ({error}).") from error
+        raise UsageError(f"{path}: the header is not TOML ({error}).") from error
     params = {name: Param(**fields) for name, fields in facts.pop("params", {}).items()}
     return Query(
         name=path.stem,

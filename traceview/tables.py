@@ -232,7 +232,7 @@ name VARCHAR operator name, as recorded
 shapes VARCHAR input shapes, as JSON; of an XLA convolution image and filter of the forward pass, channels first
 strides VARCHAR input strides, as JSON
 types VARCHAR input types, as JSON
-inputs VARCHAR inputs that are no tensors, as JSON; of an XLA convolution stride, padding, dilation and groups
+inputs VARCHAR inputs that are not tensors, as JSON; of an XLA convolution stride, padding, dilation and groups
 external_id BIGINT the profiler's number of this operator
 sequence BIGINT autograd sequence number: joins a backward operator to its forward one
 forward_thread BIGINT profiler's thread number of the forward operator; set on backward operators

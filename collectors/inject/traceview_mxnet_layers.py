@@ -128,7 +128,7 @@ class Layers:
 
 
 def runs(operator, kind):
-    """Whether an operator is of a kind; where none is given, whether it is no upkeep of the engine."""
+    """Whether an operator is of a kind; where none is given, whether it is not upkeep of the engine."""
     return operator not in UPKEEP if kind in (ONLY, EVERY) else operator == kind
 
 

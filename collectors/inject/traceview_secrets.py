@@ -140,7 +140,7 @@ _OPTION = re.compile(r"--[A-Za-z]|-[A-Za-z]\Z")
 
 
 def is_secret(name, value):
-    """Whether a value is to be blanked for the name it goes by; what can be no secret (a switch, a count) is not."""
+    """Whether a value is to be blanked for the name it goes by; what cannot be a secret (a switch, a count) is not."""
     words = _HUMP.sub("_", name[-400:]).lower()
     if str(value).lower() in _HARMLESS or not _NAME.search(words):
         return False

@@ -63,7 +63,7 @@ def trains(function):
 
 
 def trained(function):
-    """The shared variables that training changes and that are no bookkeeping: each feeds the function's own results."""
+    """The shared variables that training changes, without bookkeeping: each feeds the function's own results."""
     inputs = {id(variable) for variable, _ in updates(function)}
     graph = function.maker.fgraph
     from_inputs = dict(zip(graph.inputs, function.maker.inputs))

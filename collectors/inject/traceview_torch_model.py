@@ -55,7 +55,7 @@ class Names:
                 self._name_leaves(unwrap(root), prefix)
 
     def label(self, module):
-        """The range name of a leaf module, None for a module that is no leaf."""
+        """The range name of a leaf module, None for a module that is not a leaf."""
         known = self.labels.get(id(module))
         if known is not None and known[0]() is module:
             return known[1]

@@ -1,6 +1,6 @@
 -- title = "Bias before a batch normalisation"
 -- doc = """Convolutions that add a bias and whose result goes into a batch normalisation: the next thing on the device
--- that is no layout change, copy or cast. The bound is the time of the additions and of the bias's gradient that
+-- that is not a layout change, copy or cast. The bound is the time of the additions and of the bias's gradient that
 -- nothing earlier on the device covers; a bias fused into the convolution costs nothing that could be seen."""
 -- why = """Batch normalisation subtracts the mean, and with it any bias: the addition, its gradient and its weights
 -- have no effect."""

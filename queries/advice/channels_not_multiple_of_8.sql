@@ -1,6 +1,6 @@
 -- title = "Channel counts that are not multiples of 8"
 -- doc = """Convolutions and matrix products in half precision or TF32, on a device with tensor cores, whose channels
--- are no multiple of 8: for a product both sizes of its weights, which its gradients share. Sizes of the batch or the
+-- are not multiples of 8: for a product both sizes of its weights, which its gradients share. Sizes of the batch or the
 -- sequence and products of two activations (attention) do not count, and neither do an input of at most four channels,
 -- which is an image, and depthwise convolutions. The bound is their time beyond the least that the peak of the device
 -- allows, as far as nothing earlier on the device covers it."""

@@ -35,7 +35,7 @@ SELECT rank,
         if(has_device, 'nothing computes', 'no recorded operator runs')) AS problem,
     'Above all in ' || nullif(arg_max(kind, exposed_ns), '(not told)') AS place, sum(exposed_ns) AS saving_ns,
     if(has_device, 'high for the time; how much of it is waiting for other ranks one rank cannot show',
-        'medium: a processor may compute what is no operator; how much is waiting for other ranks one rank cannot '
+        'medium: a processor may compute what is not an operator; how much is waiting for other ranks one rank cannot '
         || 'show') AS confidence,
     list(format('{}: {:.1f} calls, {:.3f} ms, exposed {:.3f} ms', kind, calls, own_ns / 1e6, exposed_ns / 1e6)
         ORDER BY exposed_ns DESC, kind) AS evidence

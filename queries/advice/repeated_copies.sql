@@ -1,5 +1,5 @@
 -- title = "Tensors copied to the host and back in every step"
--- doc = """Copies of one size that go from the device and to the device in every step that is no warm-up. The bound is
+-- doc = """Copies of one size that go from the device and to the device in every step that is not warm-up. The bound is
 -- their time that nothing earlier on the device covers; of each size only as many as go both ways, and not the size of
 -- the largest upload, which is the input."""
 -- why = """Tensors of the same size are copied to the host and back in every step: part of the model or the optimizer

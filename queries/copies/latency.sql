@@ -22,7 +22,7 @@ WITH work AS (
         m.direction IN ('HtoD', 'DtoH') AS crosses, m.size_bytes
     FROM counted c LEFT JOIN memcpys m ON m.id = c.id WHERE c.kind IN ('kernel', 'copy')
 ), gap AS (
-    -- What starts together after the same end waited once. What began before the step is no part of it.
+    -- What starts together after the same end waited once. What began before the step is not part of it.
     SELECT g.rank, count(*) AS gaps, sum(g.gap_ns) AS gaps_ns FROM (
         SELECT w.rank, min(w.start_ns) - w.covered_until_ns AS gap_ns
         FROM work w LEFT JOIN step_times t ON t.rank = w.rank AND t.step = w.step

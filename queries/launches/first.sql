@@ -1,7 +1,7 @@
 -- title = "Before the first kernel"
 -- doc = """From the first thing that the host is recorded to do until the first kernel starts, and what of it compiles,
 -- links or loads code (calls inside one another counted once). A run-time compiler, a start of the device's context or
--- the loading of data stands there. It is outside of any step, so it is no share of one."""
+-- the loading of data stands there. It is outside of any step, so it is not a share of one."""
 -- cannot = "No kernel of a device, or nothing of the host is recorded before the first one."
 -- [columns]
 -- rank = "process of the job"

@@ -14,7 +14,7 @@
 -- a step"""
 -- op_is_backward = "whether its operator ran for the backward pass"
 -- op_phase = "phase of its operator"
--- is_counted = "whether its step counts (is no warm-up); always where there are no steps"
+-- is_counted = "whether its step counts (is not warm-up); always where there are no steps"
 SELECT a.*, a.device_until_ns AS covered_until_ns,
     greatest(a.end_ns - greatest(a.start_ns, coalesce(a.device_until_ns, a.start_ns)), 0) AS alone_ns,
     greatest(a.end_ns - greatest(a.start_ns, coalesce(a.rank_until_ns, a.start_ns)), 0) AS rank_alone_ns,

@@ -63,7 +63,7 @@ WITH call AS (
                 'not for ' || t.arithmetic, NULL),
             if(t.stride_most > a.stride_max, format('stride {}, not {}', t.stride_most, a.stride_max), NULL),
             if(t.dilation_most > a.dilation_max, format('dilation {}, not {}', t.dilation_most, a.dilation_max), NULL),
-            if(t.widest <> t.narrowest AND a.filters IS NOT NULL, 'filter is no square', NULL),
+            if(t.widest <> t.narrowest AND a.filters IS NOT NULL, 'filter is not square', NULL),
             if(NOT list_contains(a.filters, t.widest),
                 format('filter of {}, not {}', t.widest, array_to_string(a.filters, ' or ')), NULL),
             if(t.widest > a.filter_max, format('filter of {}, at most {}', t.widest, a.filter_max), NULL),

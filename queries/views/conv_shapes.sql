@@ -97,7 +97,7 @@ WITH recorded AS (
     UNION ALL BY NAME
     SELECT 4 AS source, op_id, x, w, y, groups, false AS transposed, dtype, bias FROM nodes
 ), plausible AS (
-    -- A damaged number is no size: no machine holds such tensors, and 64 bits would not hold what is counted of them.
+    -- A damaged number is not a size: no machine holds such tensors, and 64 bits would not hold their products.
     SELECT * FROM united
     WHERE list_count(list_concat(x, w, y)) = len(list_concat(x, w, y)) AND list_min(list_concat(x, w, y)) > 0
         AND list_max(list_concat(x, w, y, stride, padding, dilation)) < 2147483648

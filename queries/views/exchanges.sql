@@ -16,7 +16,7 @@
 -- own_ns = "the part that no earlier communication of the rank covers: sums of it are unions"
 -- hidden_ns = "of own_ns, what computing on the same rank covers"
 -- exposed_ns = "of own_ns, what nothing hides"
--- is_counted = "whether it begins in a step that counts (is no warm-up); always where there are no steps"
+-- is_counted = "whether it begins in a step that counts (is not warm-up); always where there are no steps"
 -- per = "steps of its rank that count, or 1 without steps: what a number per step is divided by"
 -- step_ns = "mean time of these; without steps the whole recording"
 WITH every AS MATERIALIZED (

@@ -1,6 +1,6 @@
 -- title = "input_gradients"
 -- doc = """What the steps that count spend on the gradient of the network's input: the dgrad rows of the convolution
--- that runs first in a step, where shapes tell it; else those after which in every step that is no warm-up a copy of
+-- that runs first in a step, where shapes tell it; else those after which in every step that is not warm-up a copy of
 -- the size of the largest upload goes to the host, with that copy."""
 -- [columns]
 -- rank = "process of the job"
@@ -42,7 +42,7 @@ WITH every AS MATERIALIZED (
 SELECT DISTINCT a.rank, a.id, t.layer, t.input_shape, t.input_shape[2] AS channels, t.size_bytes
 FROM counted a JOIN told t ON t.call_id = a.call_id
 WHERE a.direction = 'dgrad' AND (t.input_shape[2] <= 4 OR t.size_bytes >= 65536)
-    -- What its operator copies from or to the host meanwhile is no part of it.
+    -- What its operator copies from or to the host meanwhile is not part of it.
     AND a.category NOT IN ('memcpy_htod', 'memcpy_dtoh')
 UNION ALL
 SELECT rank, id, NULL, NULL, NULL, size_bytes FROM by_copy WHERE size_bytes >= 65536

@@ -1,6 +1,6 @@
 -- title = "late_launches"
 -- doc = """Kernels of the steps that count before which all devices of their rank were idle although everything before
--- had ended: their launch came too late. At most 0.1 ms: a longer stretch is no launch but loading or waiting."""
+-- had ended: their launch came too late. At most 0.1 ms: a longer stretch is not a launch but loading or waiting."""
 -- [columns]
 -- saved_ns = "the idle stretch, per step"
 SELECT c.*, (c.start_ns - coalesce(c.rank_until_ns, s.start_ns)) / c.per AS saved_ns

@@ -32,7 +32,7 @@ WITH recorded AS (
     FROM recorded WHERE len(a) >= 2 AND len(b) >= 2
 )
 SELECT op_id, rank, name, layer, step, is_backward, batch, m, n, k, dtype,
-    -- A damaged number is no size: TRY.
+    -- A damaged number is not a size: TRY.
     TRY(CAST(2 * CAST(batch AS HUGEINT) * m * n * k AS BIGINT)) AS flop,
     TRY_CAST(list_product(b) + if(len(bias) = 1, bias[1], 0) AS BIGINT) AS parameters
 FROM sized

@@ -33,7 +33,7 @@ def test_fewer_threads_than_cores_are_found(tmp_path: Path) -> None:
 
 
 def test_the_bound_is_all_work_of_the_step_scaled_linearly(tmp_path: Path) -> None:
-    """Work of several host threads, nested and beside each other, counts once and wholly; what is no operator stays."""
+    """Work of several host threads, nested and beside each other, counts once and wholly; the rest stays."""
     given = steps(1, cores=2)
     for start in (0, 1000, 2000):
         given.op("aten::addmm", start + 800, start + 900)

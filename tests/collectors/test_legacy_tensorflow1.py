@@ -138,5 +138,5 @@ with tf.train.MonitoredSession() as session:
     assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
     about = described(tmp_path)
     assert about["steps"]["source"] == "forward" and about["ended_by"] == "the program's own trace of a run"
-    # The first run of a kind is no step: it may be preparation.
+    # The first run of a kind is not a step: it may be preparation.
     assert (about["steps"]["recorded"], about["model"]["batch"]) == (1, 1)

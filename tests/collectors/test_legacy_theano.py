@@ -102,7 +102,7 @@ for step in range(9):
     assert done.returncode == 0, done.stderr
     connection = opened(tmp_path)
     found = rows(connection, "SELECT padding, count(*) FROM conv_calls WHERE step = 3 GROUP BY 1 ORDER BY 1")
-    # What differs before and after is no padding of the tables.
+    # What differs before and after is not a padding of the tables.
     assert found == [([0, 0], 1), ([1, 1], 2), ([1, 2], 1), ([2, 2], 1), (None, 1)]
 
 

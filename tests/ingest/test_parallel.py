@@ -31,7 +31,7 @@ SPOILED = {
     "of no kind": '{"ph": "X", "cat": "overhead", "name": "a", "pid": 7, "tid": 7, "ts": %d, "dur": 1}',
     "old spelling": '{"ph": "X", "cat": "Operator", "name": "a", "pid": 7, "tid": 7, "ts": %d, "dur": 1, '
     '"args": {"external id": 5}}',
-    "NUL in bytes that are no text": '{"cat": "cpu_op", "name": "a\udced", "ph": "X", "pid": 7, "tid": 7, "ts": %d, '
+    "NUL in bytes that are not text": '{"cat": "cpu_op", "name": "a\udced", "ph": "X", "pid": 7, "tid": 7, "ts": %d, '
     '"dur": 1, "args": {"x":\0 0}}',
     "raw newline": '{"ph": "X", "cat": "cpu_op", "name": "a\nb", "pid": 7, "tid": 7, "ts": %d, "dur": 1}',
 }

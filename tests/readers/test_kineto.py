@@ -152,7 +152,7 @@ def test_damage_is_counted(tmp_path: Path) -> None:
     data = trace([OP, {**OP, "ts": None}, {**OP, "dur": "soon"}, {"no": "event"}, KERNEL])
     data = data.replace(b'"relu_kernel"', b'"relu\xff\x01kernel"')
     found = opened(tmp_path, data)
-    assert problems(found) == {"event without a readable time": 2, "event that is no valid JSON": 1}
+    assert problems(found) == {"event without a readable time": 2, "event that is not valid JSON": 1}
     assert found.execute("SELECT n_events, n_kept, n_repaired, n_dropped FROM captures").fetchall() == [(5, 2, 1, 3)]
     assert found.execute("SELECT name FROM kernels").fetchall() == [("relu\ufffd\x01kernel",)]
 

@@ -1,4 +1,4 @@
-"""JSON: exact numbers, exact text, nothing that is no JSON."""
+"""JSON: exact numbers, exact text, nothing that is not JSON."""
 
 from __future__ import annotations
 

@@ -176,7 +176,7 @@ def test_each_process_of_a_collected_file_is_a_rank(
     }
     (tmp_path / "raw").mkdir()
     write(tmp_path / "raw" / "nsys.sqlite", tables)
-    # Beside its export a report is passed over; what is no trace at all is said.
+    # Beside its export a report is passed over; what is not a trace at all is said.
     (tmp_path / "raw" / "nsys.nsys-rep").write_bytes(b"NVIDIA Tegra Profiler Report 2024@5@1")
     about = {
         "ranks": [{"rank": rank, "pid": pid, "cpu": f"cpu of {pid}", "threads": 2} for rank, pid in enumerate(pids)]

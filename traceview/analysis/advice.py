@@ -44,7 +44,7 @@ def names() -> list[str]:
 
 
 def load(wanted: Sequence[str] = ()) -> list[sql.Query]:
-    """The rules of these names; all without a name. Raises `UsageError` for a name that is no rule."""
+    """The rules of these names; all without a name. Raises `UsageError` for a name that is not a rule."""
     known = names()
     for name in wanted:
         if name not in known:

@@ -44,7 +44,7 @@ def names() -> list[str]:
 def load(name: str, options: Iterable[str] = ()) -> Recipe:
     """Read a report's folder; `options` name sections that it shows on request only, where it has them.
 
-    Raises `UsageError` for a name that is no report.
+    Raises `UsageError` for a name that is not a report.
     """
     known = names()
     if name not in known:

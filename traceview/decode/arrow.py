@@ -25,7 +25,7 @@ from traceview.errors import InputError
 TABLE_FILE = re.compile(r"\.(parquet|arrow|arrows|feather)$")
 """How the files of a folder end; what comes before is the name of the table."""
 ROWS_PER_BYTE = 64
-"""More rows than this in a byte are no recording: a column of zero bytes can claim any number of rows."""
+"""More rows than this in a byte are not a recording: a column of zero bytes can claim any number of rows."""
 _FILE_MAGIC = b"ARROW1\0\0"
 
 
@@ -128,7 +128,7 @@ def open_stream(path: Path, name: str, damage: str | None) -> Batches:
                 schema = pa.ipc.open_stream(file).schema
             except (pa.ArrowException, OSError) as error:
                 if not tables.columns and begin == 0:
-                    raise InputError(f"{name} is no database that can be read ({reason(error)}).") from error
+                    raise InputError(f"{name} is not a database that can be read ({reason(error)}).") from error
                 tables.damage.append(f"the file is cut off or damaged ({reason(error)})")
                 break
             table = (schema.metadata or {}).get(b"table_name", b"").decode("utf-8", "replace")

@@ -23,7 +23,7 @@ _CREATE = re.compile(rb"CREATE TABLE (?:IF NOT EXISTS )?[\"`\[]?(\w+)")
 
 @contextlib.contextmanager
 def open_tables(path: Path) -> Iterator[Tables]:
-    """The tables behind a path. Raises `InputError` for a file that is no database or whose catalogue is damaged."""
+    """The tables behind a path. Raises `InputError` for a file that is not a database or whose catalogue is damaged."""
     if path.is_dir():
         yield open_folder(path)
         return

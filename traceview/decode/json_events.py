@@ -2,7 +2,7 @@
 
 Works for `{"traceEvents": [...]}` with anything before and after the array, and for a bare array, in any layout. A
 split is guessed from `} , {` in column operations; the caller parses the pieces with a strict parser, and every piece
-that is no event comes back to `settle`, which finds the true boundary with a full JSON scanner. So a guess is never
+that is not an event comes back to `settle`, which finds the true boundary with a full JSON scanner. So a guess is never
 trusted. An event that is too long is handed on as an empty text; `settle` passes over it.
 """
 
@@ -35,7 +35,7 @@ class Settled:
     """What became of the doubtful pieces of a chunk."""
 
     ranges: list[tuple[int, int]] = field(default_factory=list)
-    """Rows that are no events of their own, as the first of some and the one after the last."""
+    """Rows that are not events of their own, as the first of some and the one after the last."""
     events: list[bytes] = field(default_factory=list)
     """Events in strict JSON that replace them."""
     bad: list[str] = field(default_factory=list)
@@ -43,11 +43,11 @@ class Settled:
     too_long: list[str] = field(default_factory=list)
     """Beginnings of events that are longer than `MAX_EVENT_BYTES`, or nested deeper than can be read."""
     n_repaired: int = 0
-    """Events among `events` that were no strict JSON in the file (quotes, control characters, NaN, bad UTF-8)."""
+    """Events among `events` that were not strict JSON in the file (quotes, control characters, NaN, bad UTF-8)."""
 
     @property
     def drop(self) -> pa.Table:
-        """Rows that are no events of their own, as a table of one column `row`."""
+        """Rows that are not events of their own, as a table of one column `row`."""
         rows = np.concatenate([np.empty(0, np.int64), *(np.arange(first, last) for first, last in self.ranges)])
         return pa.table({"row": pa.Array.from_buffers(pa.int64(), len(rows), [None, pa.py_buffer(rows)])})
 
@@ -220,7 +220,7 @@ class EventSplitter:
         return Part(text, starts, ends, raw, n_before, carry, at_end, last)
 
     def settle(self, doubtful: Ints | Sequence[int]) -> Settled:
-        """Find the true events behind pieces that a strict parser refused or that are no events."""
+        """Find the true events behind pieces that a strict parser refused or that are not events."""
         out = Settled()
         rows = np.sort(np.asarray(doubtful, np.int64))
         starts = self._starts[rows]
@@ -256,7 +256,7 @@ class EventSplitter:
                 return after
 
     def _take(self, start: int, out: Settled) -> tuple[int, bool] | None:
-        """Read the event at `start`; returns its end and whether it is one, or None for what is no JSON."""
+        """Read the event at `start`; returns its end and whether it is one, or None for what is not JSON."""
         decoded = self._decode(start)
         if decoded is None or not self._is_boundary(decoded[1]):
             decoded = self._mend(start) or decoded
@@ -309,7 +309,7 @@ class EventSplitter:
         return end, over.is_whole and over.end is not None
 
     def _end_array(self, closing: int, out: Settled) -> int:
-        """Everything from the closing bracket on is no event."""
+        """Everything from the closing bracket on is not an event."""
         self.ended = True
         self._carry = self._text[closing + 1 :]
         self._drop(closing, len(self._text), out)
@@ -332,7 +332,7 @@ class EventSplitter:
             return None
 
     def _give_up(self, row: int, start: int, out: Settled) -> int:
-        """A piece that is no JSON: wait for more text if its end may still come, else count it as bad."""
+        """A piece that is not JSON: wait for more text if its end may still come, else count it as bad."""
         near_end = len(self._text) - start < MAX_EVENT_BYTES
         if near_end and not self._current().at_end and row > 0:
             # A guessed boundary inside an event that goes on in the next chunk: start the next chunk with it.

@@ -106,7 +106,7 @@ class Members:
         return None, None
 
     def _search(self) -> bytes | None:
-        """The array of events in text that is no JSON."""
+        """The array of events in text that is not JSON."""
         while not (match := _ARRAY_START.search(self._text, self._at)):
             more = next(self._blocks, None)
             if more is None:

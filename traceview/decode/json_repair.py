@@ -1,7 +1,7 @@
 """Makes strict JSON of an object whose texts hold quotes or backslashes that nobody escaped, as some profilers write.
 
 `{"name": "foo "bar" baz", "ts": 1}` reads as the name `foo "bar" baz`. Invariant: a quote ends a text only where
-what follows is what follows a text in JSON; the caller parses the result strictly, so a wrong guess is no event.
+what follows is what follows a text in JSON; the caller parses the result strictly, so a wrong guess is not an event.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _escaped(match: re.Match[bytes]) -> bytes:
 def is_strict(raw: bytes) -> bool:
     """Whether every parser reads a text as JSON."""
     try:
-        # Of bytes, `loads` would take what is no UTF-8.
+        # Of bytes, `loads` would take what is not UTF-8.
         event = json.loads(raw.decode(), parse_constant=_refuse)
     except (ValueError, RecursionError):
         return False
@@ -83,7 +83,7 @@ def strict_json(event: Any) -> bytes:
 
 
 def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not JSON")
 
 
 def has_phase(raw: bytes) -> bool:

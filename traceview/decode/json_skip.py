@@ -1,6 +1,6 @@
 """Passes over one JSON value, however long, keeping nothing of it: memory holds one block.
 
-Brackets and quotes are counted in column operations. A value that is no JSON (a text without its end, a bracket that
+Brackets and quotes are counted in column operations. A value that is not JSON (a text without its end, a bracket that
 nobody closed) shows it soon after: then what follows begins where the next object of a list seems to.
 """
 
@@ -41,7 +41,7 @@ class Passed:
 def passed(text: bytes, start: int, blocks: Iterable[bytes], stop: re.Pattern[bytes] | None = None) -> Passed:
     """Pass over the value that starts at `start` of `text` and goes on in `blocks`.
 
-    What follows begins at the latest behind the first match of `stop`. Of a value that is no JSON it begins at the next
+    What follows begins at the latest behind the first match of `stop`. If the value is not JSON it begins at the next
     object of a list.
     """
     scan = _Scan(text.startswith(b"{", start), stop)

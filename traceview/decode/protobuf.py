@@ -87,7 +87,7 @@ class Wire:
             self.bytes.madvise(mmap.MADV_DONTNEED)
 
     def text(self, start: int, end: int, most: int = MAX_NAME_BYTES) -> str:
-        """Bytes as text; what is no UTF-8 is replaced, what is too long is empty and its place in `too_long`."""
+        """Bytes as text; what is not UTF-8 is replaced, what is too long is empty and its place in `too_long`."""
         if end - start > most:
             self.too_long.add(start)
             return ""

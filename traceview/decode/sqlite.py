@@ -195,7 +195,7 @@ def _batches(connection: Any, query: str, batch_rows: int) -> Iterator[pa.Record
 
 
 def _names(batch: pa.RecordBatch) -> list[str]:
-    """Names may hold bytes that are no text: these tables and columns are not found again, and count as damaged."""
+    """Names may hold bytes that are not text: these tables and columns are not found again, and count as damaged."""
     return [name for name in conform(batch, {"name": "VARCHAR"}).column(0).to_pylist() if name is not None]
 
 

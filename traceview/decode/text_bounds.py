@@ -66,7 +66,7 @@ class Bounded:
 
 
 def _lengths(array: pa.Array) -> NDArray[np.int64] | None:
-    """Bytes of each text, 0 for NULL; None for what is no text. Raises `pa.ArrowException` for what is not sound."""
+    """Bytes of each text, 0 for NULL; None for what is not text. Raises `pa.ArrowException` for what is not sound."""
     type_ = array.type
     if pa.types.is_dictionary(type_):
         array.indices.validate(full=True)

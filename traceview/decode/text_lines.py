@@ -22,7 +22,7 @@ BOM = b"\xef\xbb\xbf"
 
 @dataclass
 class Lines:
-    """The lines of a file without their ends, in columns of text; bytes that are no UTF-8 become U+FFFD."""
+    """The lines of a file without their ends, in columns of text; bytes that are not UTF-8 become U+FFFD."""
 
     stream: Stream
     unended: str | None = field(default=None, init=False)

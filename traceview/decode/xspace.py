@@ -58,7 +58,7 @@ class Batch:
     table: pa.Table
     n_damaged: int
     n_rounded: int
-    """Events with a start or end that is no whole nanosecond."""
+    """Events with a start or end that is not a whole nanosecond."""
 
 
 def planes(wire: Wire) -> list[Plane]:
@@ -76,7 +76,7 @@ def texts(wire: Wire, number: int) -> list[str]:
 
 
 def first_plane_name(wire: Wire) -> str | None:
-    """Name of the first plane, also in the beginning of a file; None when this is no XSpace."""
+    """Name of the first plane, also in the beginning of a file; None when this is not an XSpace."""
     space = wire.fields(_at(0), _at(min(wire.size, 1 << 16)), clip=True)
     for start, end in _pairs(space.spans(SPACE_PLANE)[1:])[:1]:
         names = _pairs(wire.fields(_at(start), _at(end), clip=True).spans(PLANE_NAME)[1:])

@@ -32,11 +32,11 @@ from traceview.sql import Query, load
 _LONG_TIME = re.compile(rb'"ts"\s*:\s*((?:9\d{12}|\d{14,})\.\d+)')
 SHARED = {"counters": "events/samples", "events": "events/everything_else"}
 OPENED = 'file that ends before its last events: "begin" without "end"'
-INVALID = "event that is no valid JSON"
+INVALID = "event that is not valid JSON"
 TOO_LONG = "event of more than 4 MiB or nested too deep, left out"
-UNREAD = "value beside the events that is no valid JSON or too long, left out"
+UNREAD = "value beside the events that is not valid JSON or too long, left out"
 UNREADABLE = (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.OutOfRangeException, UnicodeDecodeError)
-"""What a query raises for text that is no JSON (also where its own words of it are no text), and for large numbers."""
+"""What a query raises for text that is not JSON (even if its message is not text), and for large numbers."""
 FEW = 2048
 """Events of no route in a part that are put aside: one by one they cost less than nine queries."""
 FEW_BYTES = 1 << 20
@@ -213,11 +213,11 @@ class _Filler:
         return bool(self.connection.execute("SELECT bool_or(is_spelled_otherwise) FROM event").fetchall()[0][0])
 
     def is_doubtful(self) -> bool:
-        """Whether a piece of this part is no event."""
+        """Whether a piece of this part is not an event."""
         return bool(self.connection.execute("SELECT bool_or(ph IS NULL) FROM event").fetchall()[0][0])
 
     def settle(self, splitter: EventSplitter, sink: Sink, n_rows: int) -> int:
-        """Replace pieces that are no events by the events that are really there; returns how many were added."""
+        """Replace pieces that are not events by the events that are really there; returns how many were added."""
         doubtful = fetch(self.connection, 'SELECT "row" FROM event WHERE ph IS NULL')["row"]
         if not len(doubtful):
             return 0

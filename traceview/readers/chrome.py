@@ -2,7 +2,7 @@
 
 Written by Chrome itself (chrome://tracing), viztracer, perfetto's and many frameworks' exporters. Format: "Trace Event
 Format", https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU. Times are microseconds from a
-zero of the writer's. Invariant: asked last, it loses nothing: what is no span is an event or a sample.
+zero of the writer's. Invariant: asked last, it loses nothing: what is not a span is an event or a sample.
 """
 
 from __future__ import annotations

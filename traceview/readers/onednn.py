@@ -39,12 +39,12 @@ _BESIDE = "no time stamps in the log: primitives are laid end to end after the t
 
 
 def sniff(peek: Peek) -> bool:
-    """Lines with oneDNN's marker, under any of its three names, in a file that is no JSON."""
+    """Lines with oneDNN's marker, under any of its three names, in a file that is not JSON."""
     return bool(_LINE.search(peek.head)) and peek.head.lstrip()[:1] not in (b"{", b"[")
 
 
 def read(stream: Stream, sink: Sink) -> None:
-    """Fill `primitives`. Lines that are no executed primitive are passed over; damaged ones are counted."""
+    """Fill `primitives`. Lines without an executed primitive are passed over; damaged ones are counted."""
     library, stamped = "oneDNN", True
     header: dict[str, str] = {}
     beside = _end_of_trace(sink)

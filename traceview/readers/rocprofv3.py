@@ -145,7 +145,7 @@ def _store(sink: Sink, name: str, splitter: EventSplitter, lines: pa.Table, pid:
 
 
 def _settle(sink: Sink, name: str, splitter: EventSplitter, n_rows: int) -> int:
-    """Replace pieces that are no objects by the objects that are really there; returns how many were added."""
+    """Replace pieces that are not objects by the objects that are really there; returns how many were added."""
     connection = sink.connection
     doubtful = fetch(connection, 'SELECT "row" FROM record WHERE line IS NULL')["row"]
     if not len(doubtful):
@@ -161,7 +161,7 @@ def _settle(sink: Sink, name: str, splitter: EventSplitter, n_rows: int) -> int:
     unread = connection.execute('DELETE FROM record WHERE line IS NULL RETURNING "row"').fetchall()
     refused = [settled.events[row - n_rows][:200].decode("utf-8", "replace") for (row,) in unread if row >= n_rows]
     bad = settled.bad + refused
-    for why, records in (("is no valid JSON", bad), ("is longer than 4 MiB or nested too deep", settled.too_long)):
+    for why, records in (("is not valid JSON", bad), ("is longer than 4 MiB or nested too deep", settled.too_long)):
         if records:
             sink.problem(f"record that {why}", len(records), records)
             sink.count("n_events", len(records))

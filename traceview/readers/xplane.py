@@ -88,7 +88,7 @@ def _bounded(stream: Stream) -> Iterator[bytes]:
     for block in stream:
         size += len(block)
         if size > MAX_BYTES:
-            raise InputError(f"{stream.path.name} is larger than a protobuf message can be: it is no XPlane file.")
+            raise InputError(f"{stream.path.name} is larger than a protobuf message can be: it is not an XPlane file.")
         yield block
 
 

@@ -114,7 +114,7 @@ def making(folder: Path, found: Path | None = None) -> Iterator[Path]:
 
 
 def _place(folder: Path) -> Path:
-    """Where the database of a capture lies. Raises `OSError` without a cache, `InputError` where it is no capture."""
+    """Where the database of a capture lies. Raises `OSError` without a cache, `InputError` if it is not a capture."""
     parent = own_folder(user_cache() / "materialized")
     key = hashlib.sha256(f"{_rules()} {recorded.identity(folder)}".encode())
     return parent / key.hexdigest()[:32]

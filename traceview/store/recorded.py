@@ -33,7 +33,7 @@ def ranks(folder: Path) -> list[Path]:
 def files(folder: Path) -> dict[str, list[Path]]:
     """The files of each table, with absolute paths.
 
-    Raises `InputError` when the folder is no capture, or one of its files is absent or no regular file.
+    Raises `InputError` when the folder is not a capture, or one of its files is absent or no regular file.
     """
     places = ranks(folder.absolute())
     if not places:
@@ -111,6 +111,6 @@ def bind(connection: duckdb.DuckDBPyConnection, folder: Path, names: Collection[
     connection.execute("CREATE SCHEMA raw")
     for name in variable:
         if names is None or f"raw.{name}" in names:
-            # Names of folders such as `name=x` are no columns.
+            # Names of folders such as `name=x` are not columns.
             rows = f"read_parquet(getvariable('raw').{name}, hive_partitioning = false)"
             connection.execute(f"CREATE VIEW raw.{name} AS SELECT * FROM {rows}")

@@ -25,7 +25,7 @@ FROM (
             ELSE TRY_CAST(round(TRY_CAST(e.dur AS DECIMAL(28, 6)) * 1000) AS BIGINT)
         END AS dur_ns,
         e.id AS flow,
-        -- Text that is no JSON may be no text at all; the splitter settles it.
+        -- Text that is not JSON may not be text at all; the splitter settles it.
         CASE WHEN e.ph IS NOT NULL THEN line END AS line,
         e.args AS args,
         e.cat IN ('Operator', 'Runtime', 'Kernel', 'Memcpy', 'Memset')

@@ -2,7 +2,7 @@
 -- doc = """The same columns as the query `parse` gives, for events that are all alike: of one phase and some
 -- categories, with a time and a sane duration that a number holds exactly (between `least` and `most`; microseconds, or
 -- nanoseconds where `in_ns`), with a process and a thread where these are wanted. Any other event is left out, and text
--- that is no JSON is an error: then the whole part of the file is read by `parse`."""
+-- that is not JSON is an error: then the whole part of the file is read by `parse`."""
 WITH text AS MATERIALIZED (
     SELECT
         e.ph = $phase

@@ -1,5 +1,5 @@
 -- title = "nsys: NVTX marks, and ranges that nothing closed"
--- doc = "Everything of NVTX that is no range. Definitions of domains and categories have no time of their own."
+-- doc = "Everything of NVTX that is not a range. Definitions of domains and categories have no time of their own."
 -- into = "events"
 -- tables = ["NVTX_EVENTS"]
 SELECT

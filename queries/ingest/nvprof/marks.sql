@@ -1,5 +1,5 @@
 -- title = "nvprof: NVTX marks, and ranges that nothing closed"
--- doc = "Everything of NVTX that is no range."
+-- doc = "Everything of NVTX that is not a range."
 -- into = "events"
 -- tables = ["CUPTI_ACTIVITY_KIND_MARKER"]
 SELECT

@@ -1,5 +1,5 @@
 -- title = "NVTX: marks, and ranges that nothing ended"
--- doc = "Everything of NVTX that is no range."
+-- doc = "Everything of NVTX that is not a range."
 -- [params]
 -- pid = { type = "BIGINT", doc = "the process" }
 SELECT id, time_ns AS start_ns, 0 AS dur_ns, $pid AS pid, tid, 'nvtx' AS category,

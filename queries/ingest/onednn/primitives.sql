@@ -43,7 +43,7 @@ SELECT
     nullif(field[-2], '') AS shape
 FROM timed
 WHERE dur_ns >= 0
-    -- Eleven days: what is longer is no time of a primitive, and sums of it would leave 64 bits.
+    -- Eleven days: what is longer is not a time of a primitive, and sums of it would leave 64 bits.
     AND dur_ns < 10 ** 15
     -- Primitive, implementation, propagation, formats, attributes, algorithm, problem, time: a line that is cut has
     -- fewer.

@@ -1,5 +1,5 @@
 -- title = "XPlane: kernels"
--- doc = """Events of a device's streams that are no copies. NVIDIA writes `regs:17 shm:0 grid:1,1,1 block:1024,1,1`,
+-- doc = """Events of a device's streams that are not copies. NVIDIA writes `regs:17 shm:0 grid:1,1,1 block:1024,1,1`,
 -- AMD `grid:.. block:.. group_mem:..`."""
 SELECT
     id, start_ns, dur_ns, device, name, correlation, op AS recorded_op, hlo_op, hlo_module,

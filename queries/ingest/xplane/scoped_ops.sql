@@ -3,8 +3,8 @@
 -- TensorFlow names a gradient, or the reading of a variable, after an operator or after the module around it: the path
 -- that other operators lie in is the module. Version 1 (also Keras' of it:
 -- `training/SGD/gradients/gradients/conv1/Conv2D_grad/...`) says which is the operator: what stands before `_grad`.
--- What its optimizers do to a variable (`SGD/update_conv1/filters/...`) is no layer's. Calls of functions, which keep
--- their name where they are inlined, are no part of a path."""
+-- What its optimizers do to a variable (`SGD/update_conv1/filters/...`) is in no layer. Calls of functions, which keep
+-- their name where they are inlined, are not part of a path."""
 WITH named AS (
     SELECT name, regexp_matches(name, '(^|/)gradient(_tape|s)/|ReadVariableOp$|/read:Identity$|:VariableV2$')
         AND NOT regexp_matches(name, '_grad/') AS is_inner,
