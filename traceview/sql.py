@@ -110,7 +110,7 @@ def _typed(connection: duckdb.DuckDBPyConnection, name: str, text: str, param: P
     try:
         return connection.execute(f"SELECT CAST($1 AS {param.type})", [text]).fetchall()[0][0]
     except duckdb.Error as error:
-        raise UsageError(f"{name} = {text!r} is no {param.type}: {param.doc}.") from error
+        raise UsageError(f"{name} = {text!r} is not a {param.type}: {param.doc}.") from error
 
 
 def load(path: Path) -> Query:
