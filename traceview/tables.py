@@ -182,7 +182,7 @@ hlo_module VARCHAR XLA module, where recorded
     ),
     _table(
         "memcpys",
-        "one copy or fill on a device stream",
+        "one memory copy or memset on a device stream",
         _SPAN
         + """
 device BIGINT device number, as recorded

@@ -1,6 +1,6 @@
 -- title = "Convolutions by layer and algorithm"
--- doc = """Per step and rank. The algorithm is decided by everything that ran under the call. Main is the arithmetic,
--- layout what only moves data; the rest is transforms, bias and helpers."""
+-- doc = """Per step and rank. The algorithm is identified by all kernels of the call. main = math kernels; layout =
+-- layout conversion; rest = transforms, bias, helpers."""
 -- cannot = "No convolution operator in this trace."
 -- [columns]
 -- layer = "layer, or the filter's shape where the trace names no layers"
@@ -8,9 +8,9 @@
 -- algorithm = "how it was computed; see docs/vocabulary.md"
 -- calls = "calls per step"
 -- total_ns = "time of everything below the calls, per step"
--- main_ns = "of it the arithmetic"
--- layout_ns = "of it layout changes"
--- layout_pct = "layout changes, of the calls' time"
+-- main_ns = "math kernels"
+-- layout_ns = "layout conversions"
+-- layout_pct = "layout conversions, of the calls' time"
 -- effective_flop_per_s = "FLOPs of the direct method over total time"
 -- share_pct = "of all convolution time"
 SELECT layer, direction, algorithm,

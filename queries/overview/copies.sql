@@ -1,6 +1,7 @@
 -- title = "Copies"
--- doc = "Copies and fills on devices, over the whole recording."
--- cannot = "No copy or fill was recorded as one (a CPU run has none; on ROCm those that a kernel does are kernels)."
+-- doc = "Memory copies and memsets on devices, over the whole recording."
+-- cannot = """No memory copy or memset was recorded (a CPU run has none; on ROCm those done by kernels count as
+-- kernels)."""
 -- [columns]
 -- direction = "HtoD, DtoH, DtoD, PtoP, HtoH or memset"
 -- calls = "copies"

@@ -59,7 +59,7 @@ def tables() -> Report:
     recorded = {f"raw.{table.name}": f"As recorded: {table.doc}." for table in TABLES}
     columns = (Column("table", "VARCHAR", "name to use in SQL"), Column("doc", "VARCHAR", "what one row is"))
     rows = tuple({**views, **recorded}.items())
-    doc = "Views add what we think (category, algorithm, layer, step); raw.* is what the trace says, and nothing else."
+    doc = "Views add derived columns (category, algorithm, layer, step); raw.* holds only what the trace recorded."
     return Report("tables", "", "", (Section("tables", "Tables", doc, columns, rows, None, ""),), ())
 
 
