@@ -93,7 +93,8 @@ def test_a_threshold_is_part_of_the_printed_sql(
 
 
 def test_json_is_as_documented(trace: Path, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    documented = re.findall(r"^\| `(\w+)` \| ([a-z ]+) \| ", (root / "docs" / "advice.md").read_text(), re.MULTILINE)
+    page = (root / "docs" / "advice.md").read_text().split("## `--format json`")[1]
+    documented = re.findall(r"^\| `(\w+)` \| ([a-z ]+) \| ", page, re.MULTILINE)
     types: dict[str, tuple[type, ...]] = {
         "text": (str,),
         "whole number": (int,),
