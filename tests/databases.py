@@ -8,12 +8,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
+from asked import Asked
 
 from traceview import store
-from traceview.store import views
 
 Row = Mapping[str, Any]
 
@@ -73,6 +72,6 @@ def as_stream(database: Path, path: Path) -> Path:
     return path
 
 
-def opened(path: Path, target: Path) -> duckdb.DuckDBPyConnection:
+def opened(path: Path, target: Path) -> Asked:
     """A connection to what a trace converts to."""
-    return views.connect(store.convert([path], target))
+    return Asked(store.convert([path], target))

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+from asked import Asked
 
 from traceview import sql
 from traceview.ingest.finish import Export, finish
@@ -92,10 +93,10 @@ class Given:
         """A collective that a CPU runs: name, kind, size_bytes, group_size."""
         self.add("collectives", name=name, **facts, **_time(start, end))
 
-    def open(self, folder: Path, asked: str | None = None) -> duckdb.DuckDBPyConnection:
-        """The capture of these rows, as the public views; only those that a text of queries rests on is sooner."""
+    def open(self, folder: Path, asked: str | None = None) -> Any:
+        """The capture of these rows; `asked`: the text of all queries to come, where they are more than a few."""
         write(folder, self)
-        return views.connect(folder, asked)
+        return Asked(folder) if asked is None else views.connect(folder, asked)
 
 
 def write(folder: Path, *ranks: Given) -> None:

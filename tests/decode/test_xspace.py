@@ -9,6 +9,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from asked import Asked
 from messages import field
 
 from traceview import store
@@ -16,7 +17,6 @@ from traceview.decode import files, protobuf, xspace
 from traceview.decode.protobuf import Wire
 from traceview.ingest.sink import AT_HAND, BEYOND, LONG, Sink
 from traceview.readers import xplane
-from traceview.store import views
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples" / "xplane"
 ALEXNET = SAMPLES / "jax-0.10.2-alexnet-cpu.xplane.pb.gz"
@@ -109,7 +109,7 @@ def same(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> bool:
     found = []
     for n_events in (1 << 20, 50):
         monkeypatch.setattr(xspace, "BATCH_EVENTS", n_events)
-        connection = views.connect(store.convert([path], tmp_path / str(n_events)))
+        connection = Asked(store.convert([path], tmp_path / str(n_events)))
         found.append([connection.execute(f"FROM raw.{table} ORDER BY ALL").fetchall() for table in TABLES])
     return bool(found[0] == found[1])
 
@@ -142,7 +142,7 @@ def test_times_that_cannot_be_true_are_said_though_others_wait(tmp_path: Path, m
     path = tmp_path / "odd.xplane.pb"
     path.write_bytes(field(xspace.SPACE_PLANE, plane + field(xspace.PLANE_EVENTS, named)))
     assert same(path, tmp_path, monkeypatch)
-    connection = views.connect(tmp_path / "50")
+    connection = Asked(tmp_path / "50")
     problems = "SELECT p.kind, p.n FROM captures, unnest(problems) AS t(p) ORDER BY 1"
     assert connection.execute(problems).fetchall() == [(LONG, 1), (BEYOND, 50)]
     assert connection.execute("SELECT count(*), n_dropped FROM ranges, captures GROUP BY 2").fetchall() == [(100, 50)]
@@ -169,4 +169,4 @@ def test_steps_of_two_kinds_are_told_apart_though_others_wait(tmp_path: Path, mo
     path.write_bytes(field(xspace.SPACE_PLANE, plane))
     assert same(path, tmp_path, monkeypatch)
     kinds = "SELECT name, kind FROM ranges WHERE name LIKE '%1' ORDER BY ALL"
-    assert views.connect(tmp_path / "50").execute(kinds).fetchall() == [("load 1", "user"), ("train 1", "step")]
+    assert Asked(tmp_path / "50").execute(kinds).fetchall() == [("load 1", "user"), ("train 1", "step")]

@@ -8,13 +8,13 @@ from typing import Any
 
 import duckdb
 import pytest
+from asked import Asked
 
 from traceview import store
 from traceview.decode.files import peek
 from traceview.errors import InputError
 from traceview.ingest.layer_times import NO_TIMELINE
 from traceview.readers import READERS, caffe_time
-from traceview.store import views
 
 LOG = """\
 I0417 00:33:35.523430 28762 caffe.cpp:212] Use GPU with device ID 0
@@ -51,10 +51,10 @@ I0417 00:33:39.381587 28762 caffe.cpp:290] Total Time: 119.69 ms.
 """
 
 
-def opened(tmp_path: Path, text: str | bytes, name: str = "log") -> duckdb.DuckDBPyConnection:
+def opened(tmp_path: Path, text: str | bytes, name: str = "log") -> Asked:
     log = tmp_path / name
     log.write_bytes(text.encode() if isinstance(text, str) else text)
-    return views.connect(store.convert([log], tmp_path / f"{name}.capture"))
+    return Asked(store.convert([log], tmp_path / f"{name}.capture"))
 
 
 def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, ...]]:

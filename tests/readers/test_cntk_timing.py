@@ -9,11 +9,11 @@ from typing import Any
 
 import duckdb
 import pytest
+from asked import Asked
 
 from traceview import store
 from traceview.decode.files import peek
 from traceview.readers import READERS, cntk_timing
-from traceview.store import views
 
 LOG = """\
 Finished Epoch[1 of 1]: [Training] loss = 6.9 * 160, metric = 99.00% * 160 1.2s (130.1 samples/s);
@@ -23,10 +23,10 @@ Plus39                         forward avg 0.000345s, backward avg 0.000000s (fw
 """
 
 
-def opened(tmp_path: Path, text: str) -> duckdb.DuckDBPyConnection:
+def opened(tmp_path: Path, text: str) -> Asked:
     log = tmp_path / "log"
     log.write_text(text)
-    return views.connect(store.convert([log], tmp_path / "capture"))
+    return Asked(store.convert([log], tmp_path / "capture"))
 
 
 def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, ...]]:
@@ -55,7 +55,7 @@ def test_cut_at_any_byte(tmp_path: Path, end: int) -> None:
     unknown.write_text(LOG[:end])
     whole = LOG[:end].count("|bwd# 10)") * 2 + LOG[:end].count("|bwd# 0)") + LOG[:end].count("|bwd# 9)") * 2
     if cntk_timing.sniff(peek(unknown)):
-        found = views.connect(store.convert([unknown], tmp_path / "cut"))
+        found = Asked(store.convert([unknown], tmp_path / "cut"))
         assert rows(found, "SELECT count(*) FROM layer_times") == [(whole,)]
 
 
@@ -99,7 +99,7 @@ Minus444                       forward avg 0.000002s, backward avg 0.000000s (fw
 def test_what_a_collector_adds_are_layers_and_steps(tmp_path: Path) -> None:
     path = tmp_path / "rank-0000.cntk.txt"
     path.write_text(COLLECTED)
-    connection = views.connect(store.convert([path], tmp_path / "capture"))
+    connection = Asked(store.convert([path], tmp_path / "capture"))
     found = connection.execute("SELECT layer, type, kind, direction, dur_ns, n FROM layer_times ORDER BY id").fetchall()
     assert found == [
         ("block.conv 1", "Convolution", "conv", "forward", 1_597_000, 2),

@@ -10,11 +10,11 @@ from typing import Any
 
 import duckdb
 import pytest
+from asked import Asked
 
 from traceview import store
 from traceview.decode.files import peek
 from traceview.readers import READERS, convnet_benchmarks
-from traceview.store import views
 
 TORCH = """\
 Running on device: Graphics Device\t
@@ -43,10 +43,10 @@ name: GeForce GTX TITAN X
 """
 
 
-def opened(tmp_path: Path, text: str) -> duckdb.DuckDBPyConnection:
+def opened(tmp_path: Path, text: str) -> Asked:
     log = tmp_path / "log"
     log.write_text(text)
-    return views.connect(store.convert([log], tmp_path / "capture"))
+    return Asked(store.convert([log], tmp_path / "capture"))
 
 
 def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, ...]]:
@@ -108,7 +108,7 @@ def test_cut_anywhere_keeps_what_came_before(tmp_path: Path, text: str, share: f
     unknown = tmp_path / "unknown"
     unknown.write_text(text[: int(len(text) * share)])
     if convnet_benchmarks.sniff(peek(unknown)):
-        found = views.connect(store.convert([unknown], tmp_path / "cut"))
+        found = Asked(store.convert([unknown], tmp_path / "cut"))
         assert rows(found, "SELECT n_kept FROM captures")[0][0] >= 1
         assert rows(found, "SELECT count(*) FROM quality")[0][0] == 1
 

@@ -10,11 +10,11 @@ from typing import Any
 import duckdb
 import pytest
 import zstandard
+from asked import Asked
 
 from traceview import store
 from traceview.errors import InputError
 from traceview.ingest.options import Options
-from traceview.store import views
 
 OP = {
     "ph": "X",
@@ -41,10 +41,10 @@ COPY = {
 EVENTS = [OP, LAUNCH, KERNEL, COPY]
 
 
-def opened(tmp_path: Path, data: bytes, name: str = "trace") -> duckdb.DuckDBPyConnection:
+def opened(tmp_path: Path, data: bytes, name: str = "trace") -> Asked:
     trace = tmp_path / name
     trace.write_bytes(data)
-    return views.connect(store.convert([trace], tmp_path / f"{name}.capture"))
+    return Asked(store.convert([trace], tmp_path / f"{name}.capture"))
 
 
 def trace(events: list[dict[str, Any]], **top: Any) -> bytes:
@@ -304,7 +304,7 @@ def test_the_same_pid_in_two_files_of_a_folder(tmp_path: Path) -> None:
     for number in (0, 1):
         moved = [{**event, "ts": event["ts"] + number} for event in EVENTS]  # type: ignore[operator]
         (folder / f"worker{number}.json").write_bytes(trace(moved, baseTimeNanoseconds=1000))
-    found = views.connect(store.convert([folder], tmp_path / "out"))
+    found = Asked(store.convert([folder], tmp_path / "out"))
     query = "SELECT rank, start_ns, op_name, stream FROM kernels ORDER BY rank"
     assert found.execute(query).fetchall() == [(0, 30_000, "aten::relu", 7), (1, 31_000, "aten::relu", 7)]
     assert found.execute("SELECT count(DISTINCT id) FROM ops").fetchall() == [(2,)]

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from asked import Asked
 from given import pick, section
 
 from traceview import store
-from traceview.store import views
 
 SAMPLE = "samples/mxnet/mxnet-1.9.1-lenet-cpu.json.gz"
 
@@ -54,7 +54,7 @@ def test_a_file_without_its_end(root: Path, tmp_path: Path, lines: int) -> None:
     path = tmp_path / "cut.json"
     path.write_bytes(b"".join(text[:lines]))
     store.convert([path], tmp_path / "out")
-    connection = views.connect(tmp_path / "out")
+    connection = Asked(tmp_path / "out")
     assert rows(connection, "SELECT count(*) FROM quality WHERE kind LIKE '%cut off%'") == [(1,)]
     assert rows(connection, "SELECT n_events - n_kept <= 1 FROM captures") == [(True,)]
 
@@ -76,7 +76,7 @@ def test_operators_of_gpus_are_what_their_devices_did(tmp_path: Path) -> None:
         span(gpu, "Convolution", 10, 40)
     path = tmp_path / "unknown"
     path.write_text(json.dumps({"traceEvents": events}))
-    connection = views.connect(store.convert([path], tmp_path / "out"))
+    connection = Asked(store.convert([path], tmp_path / "out"))
     assert rows(connection, "SELECT device, name, dur_ns, category FROM kernels ORDER BY device") == [
         (0, "Convolution", 30_000, "conv"),
         (1, "Convolution", 30_000, "conv"),

@@ -9,12 +9,12 @@ from typing import Any
 
 import duckdb
 import pytest
+from asked import Asked
 
 from traceview import store
 from traceview.decode.files import peek
 from traceview.errors import InputError
 from traceview.readers import READERS, nsys_csv
-from traceview.store import views
 
 GPU = """\
 NOTICE: Existing SQLite export found: run.sqlite
@@ -62,10 +62,10 @@ OLD_TRACE = """\
 """
 
 
-def opened(tmp_path: Path, text: str | bytes, name: str = "report") -> duckdb.DuckDBPyConnection:
+def opened(tmp_path: Path, text: str | bytes, name: str = "report") -> Asked:
     report = tmp_path / name
     report.write_bytes(text.encode() if isinstance(text, str) else text)
-    return views.connect(store.convert([report], tmp_path / f"{name}.capture"))
+    return Asked(store.convert([report], tmp_path / f"{name}.capture"))
 
 
 def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, ...]]:

@@ -10,12 +10,12 @@ from typing import Any
 
 import duckdb
 import pytest
+from asked import Asked
 
 from traceview import store
 from traceview.decode.files import peek
 from traceview.errors import InputError
 from traceview.readers import READERS, nvprof_text
-from traceview.store import views
 
 NEW = """\
 output of the program itself 12.5ms
@@ -99,10 +99,10 @@ CHILDREN = (
 )
 
 
-def opened(tmp_path: Path, text: str | bytes, name: str = "log") -> duckdb.DuckDBPyConnection:
+def opened(tmp_path: Path, text: str | bytes, name: str = "log") -> Asked:
     log = tmp_path / name
     log.write_bytes(text.encode() if isinstance(text, str) else text)
-    return views.connect(store.convert([log], tmp_path / f"{name}.capture"))
+    return Asked(store.convert([log], tmp_path / f"{name}.capture"))
 
 
 def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, ...]]:

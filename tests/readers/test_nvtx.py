@@ -8,12 +8,12 @@ from typing import Any
 
 import duckdb
 import pytest
+from asked import Asked
 
 from traceview import store
 from traceview.decode.files import peek
 from traceview.errors import InputError
 from traceview.readers import READERS, nvtx
-from traceview.store import views
 
 ZERO = 1_795_000_000_000_000_000
 
@@ -40,12 +40,12 @@ LOG = (
 )
 
 
-def opened(folder: Path, **texts: str) -> duckdb.DuckDBPyConnection:
+def opened(folder: Path, **texts: str) -> Asked:
     """The capture of some files by their names, _ for a dot."""
     paths = [folder / name.replace("_", ".") for name in texts]
     for path, text in zip(paths, texts.values(), strict=True):
         path.write_text(text, encoding="utf-8")
-    return views.connect(store.convert(paths, folder / "capture"))
+    return Asked(store.convert(paths, folder / "capture"))
 
 
 def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, ...]]:

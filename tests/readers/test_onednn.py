@@ -11,12 +11,12 @@ from typing import Any
 
 import duckdb
 import pytest
+from asked import Asked
 
 from traceview import store
 from traceview.decode.files import peek
 from traceview.errors import InputError
 from traceview.readers import READERS, onednn
-from traceview.store import views
 
 V0 = """\
 mkldnn_verbose,info,Intel MKL-DNN v0.20.0 (Git Hash 2d57),Intel(R) Advanced Vector Extensions 2 (Intel(R) AVX2)
@@ -57,10 +57,10 @@ onednn_verbose,v1,1693533460195.25,primitive,exec,gpu:0,matmul,jit:gemm:any,unde
 VERSIONS = [V0, FIRST, DNNL, V2, V1, V1_STAMPED]
 
 
-def opened(tmp_path: Path, text: str | bytes, name: str = "log") -> duckdb.DuckDBPyConnection:
+def opened(tmp_path: Path, text: str | bytes, name: str = "log") -> Asked:
     log = tmp_path / name
     log.write_bytes(text.encode() if isinstance(text, str) else text)
-    return views.connect(store.convert([log], tmp_path / f"{name}.capture"))
+    return Asked(store.convert([log], tmp_path / f"{name}.capture"))
 
 
 def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, ...]]:
@@ -187,14 +187,14 @@ def test_a_log_without_primitives_says_so(tmp_path: Path) -> None:
         opened(tmp_path, V1.splitlines()[0] + "\n")
 
 
-def beside(tmp_path: Path, log: str) -> duckdb.DuckDBPyConnection:
+def beside(tmp_path: Path, log: str) -> Asked:
     """The log together with a trace: one operator of 10 ms that begins at 1693533460193 ms."""
     op = {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 1693533460193000, "dur": 10000}
     events = {"schemaVersion": 1, "deviceProperties": [], "traceEvents": [op | {"args": {"External id": 1}}]}
     (tmp_path / "run.json").write_text(json.dumps(events))
     (tmp_path / "run.log").write_text(log)
     paths = [tmp_path / "run.json", tmp_path / "run.log"]
-    return views.connect(store.convert(paths, tmp_path / "capture"))
+    return Asked(store.convert(paths, tmp_path / "capture"))
 
 
 def test_beside_a_trace_stamps_put_primitives_into_operators(tmp_path: Path) -> None:

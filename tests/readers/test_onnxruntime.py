@@ -7,12 +7,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+from asked import Asked
 from given import pick, section
 
 from traceview import store
 from traceview.decode.files import peek
 from traceview.readers import READERS
-from traceview.store import views
 
 FUSED = "samples/onnxruntime/onnxruntime-1.31.1-lenet-fused.json.gz"
 ALEXNET = "samples/onnxruntime/onnxruntime-1.31.1-alexnet-cpu.json.gz"
@@ -95,7 +95,7 @@ def test_copies_of_a_device_are_no_kernels(tmp_path: Path) -> None:
     path.write_text("[\n" + ",\n".join([session, *events, event("void MemcpyKernel<float>(int)", 60, 4)]) + "\n]")
     knowing = [reader.NAME for reader in READERS if reader.sniff(peek(path))]
     assert knowing in (["onnxruntime"], ["onnxruntime", "chrome"])
-    connection = views.connect(store.convert([path], tmp_path / "out"))
+    connection = Asked(store.convert([path], tmp_path / "out"))
     assert rows(connection, "SELECT name, grid_x FROM kernels") == [("void MemcpyKernel<float>(int)", 4)]
     assert rows(connection, "SELECT direction, stream FROM memcpys ORDER BY start_ns") == [
         ("HtoD", 7),
@@ -117,7 +117,7 @@ def test_nodes_on_a_gpu_without_its_kernels_are_no_work_of_a_cpu(tmp_path: Path)
         events.append({"cat": "Node", "name": name, "ts": 100 * number, "dur": 50, "ph": "X", "args": args})
     path = tmp_path / "unknown"
     path.write_text(json.dumps([{**event, "pid": 1, "tid": 1} for event in events]))
-    connection = views.connect(store.convert([path], tmp_path / "out"))
+    connection = Asked(store.convert([path], tmp_path / "out"))
     assert rows(connection, "SELECT name, dur_ns FROM activities") == [("Gather1:Gather", 50_000)]
     assert rows(connection, "SELECT count(*) FROM ops") == [(2,)]
     assert "1 nodes ran on a GPU" in rows(connection, "SELECT warnings FROM captures")[0][0][0]
@@ -129,5 +129,5 @@ def test_cut_at_any_line(root: Path, tmp_path: Path) -> None:
         path = tmp_path / f"cut{lines}.json"
         path.write_bytes(b"".join(text[:lines]))
         store.convert([path], tmp_path / f"out{lines}")
-        connection = views.connect(tmp_path / f"out{lines}")
+        connection = Asked(tmp_path / f"out{lines}")
         assert rows(connection, "SELECT n_kept FROM captures") == [(lines - 1,)]

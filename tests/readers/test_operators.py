@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from asked import Asked
 
 from traceview import store
 from traceview.errors import InputError
-from traceview.store import views
 
 SAMPLE = "samples/operators/theano-1.0.5-lenet-cpu.json.gz"
 
@@ -25,7 +25,7 @@ def converted(folder: Path, text: str) -> Any:
     path = folder / "trace.json"
     path.write_text(text)
     store.convert([path], folder / "out")
-    return views.connect(folder / "out")
+    return Asked(folder / "out")
 
 
 def test_a_collected_theano_run(captures: Any, root: Path) -> None:

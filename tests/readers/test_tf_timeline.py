@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from asked import Asked
 
 from traceview import store
 from traceview.decode.files import peek
 from traceview.readers import READERS
-from traceview.store import views
 
 SAMPLE = "samples/tf_timeline/tensorflow-1.15.5-lenet-collected-cpu.json.gz"
 
@@ -96,7 +96,7 @@ def test_a_cut_file_keeps_what_is_whole(shared: Path, tmp_path: Path, share: flo
     path = tmp_path / "cut.json"
     path.write_bytes(whole[: int(len(whole) * share)])
     store.convert([path], tmp_path / "out")
-    connection = views.connect(tmp_path / "out")
+    connection = Asked(tmp_path / "out")
     found = rows(connection, "SELECT sum(n_kept) FROM captures")[0][0]
     assert abs(found - 10019 * share) < 1500
     assert rows(connection, "SELECT count(*) FROM quality WHERE kind LIKE '%cut off%'") == [(1,)]
@@ -125,7 +125,7 @@ def timeline(path: Path, devices: list[str]) -> Path:
 def test_workers_that_count_alike_have_devices_of_their_own(
     names: list[str], numbers: list[int], tmp_path: Path
 ) -> None:
-    connection = views.connect(store.convert([timeline(tmp_path / "unknown", names)], tmp_path / "out"))
+    connection = Asked(store.convert([timeline(tmp_path / "unknown", names)], tmp_path / "out"))
     assert rows(connection, "SELECT device FROM kernels ORDER BY 1") == [(number,) for number in numbers]
     found = rows(connection, "SELECT device, name FROM devices WHERE kind = 'gpu' ORDER BY 1")
     assert found == list(zip(numbers, names, strict=True))

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from asked import Asked
 
 from traceview import store
 from traceview.decode.files import peek
 from traceview.readers import READERS
-from traceview.store import views
 
 pytestmark = pytest.mark.shared
 
@@ -40,11 +40,11 @@ def test_the_xplane_file_beside_it_is_read_instead(shared: Path, tmp_path: Path)
     shutil.copy(folder / "sm61-tf2-train.trace.json.gz", tmp_path / "host.trace.json.gz")
     (tmp_path / "host.xplane.pb").write_bytes(gzip.decompress((folder / "sm61-tf2-train.xplane.pb.gz").read_bytes()))
     store.convert([tmp_path / "host.trace.json.gz"], tmp_path / "one")
-    connection = views.connect(tmp_path / "one")
+    connection = Asked(tmp_path / "one")
     assert rows(connection, "SELECT n_events FROM captures") == [(2495,)]
     assert "host.xplane.pb" in rows(connection, "SELECT warnings[1] FROM captures")[0][0]
     store.convert([tmp_path / "host.trace.json.gz", tmp_path / "host.xplane.pb"], tmp_path / "both")
-    assert rows(views.connect(tmp_path / "both"), "SELECT source FROM captures") == [("host.xplane.pb",)]
+    assert rows(Asked(tmp_path / "both"), "SELECT source FROM captures") == [("host.xplane.pb",)]
 
 
 def test_only_this_reader_knows_it(shared: Path) -> None:

@@ -9,12 +9,12 @@ from typing import Any
 
 import duckdb
 import pytest
+from asked import Asked
 
 from traceview import store
 from traceview.decode.files import peek
 from traceview.errors import InputError
 from traceview.readers import READERS, theano_profile
-from traceview.store import views
 
 LOG = """\
 Function profiling
@@ -55,10 +55,10 @@ OTHER = """\
 """
 
 
-def opened(tmp_path: Path, text: str) -> duckdb.DuckDBPyConnection:
+def opened(tmp_path: Path, text: str) -> Asked:
     log = tmp_path / "log"
     log.write_text(text)
-    return views.connect(store.convert([log], tmp_path / "capture"))
+    return Asked(store.convert([log], tmp_path / "capture"))
 
 
 def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, ...]]:

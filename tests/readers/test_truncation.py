@@ -17,13 +17,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from asked import Asked
 from cuts import json_ends
 from mutations import _fields
 from readers.test_nvprof_text import NEW as NVPROF
 
 from traceview import store
 from traceview.errors import InputError
-from traceview.store import views
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "samples"
@@ -63,7 +63,7 @@ def kept(data: bytes, folder: Path, name: str) -> int:
     path = folder / name
     path.write_bytes(data)
     try:
-        connection = views.connect(store.convert([path], folder / f"{name}.capture"))
+        connection = Asked(store.convert([path], folder / f"{name}.capture"))
     except InputError:
         return 0
     found = connection.execute("SELECT sum(n_kept), bool_or(problems IS NOT NULL) FROM captures").fetchall()

@@ -6,6 +6,7 @@ import gzip
 from pathlib import Path
 
 import pytest
+from asked import Asked
 from messages import field
 
 from traceview import store
@@ -15,7 +16,6 @@ from traceview.decode.protobuf import Wire
 from traceview.decode.text_bounds import MAX_NAME_BYTES, TOO_LONG
 from traceview.errors import InputError
 from traceview.readers import READERS, xplane
-from traceview.store import views
 
 KEPT = """SELECT (SELECT count(*) FROM kernels) + (SELECT count(*) FROM memcpys) + (SELECT count(*) FROM api_calls)
     + (SELECT count(*) FROM ranges) + (SELECT count(*) FROM events)"""
@@ -180,7 +180,7 @@ def test_cut_at_any_byte(root: Path, tmp_path: Path) -> None:
             assert len(str(error)) < 300
             kept.append(0)
             continue
-        connection = views.connect(target)
+        connection = Asked(target)
         assert rows(connection, "SELECT count(*) FROM quality WHERE kind LIKE '%cut%'") != [(0,)]
         kept.append(rows(connection, f"SELECT ({KEPT}) + (SELECT count(*) FROM ops)")[0][0])
     assert kept == sorted(kept)
@@ -204,7 +204,7 @@ def test_hostile(tmp_path: Path, content: bytes) -> None:
         store.convert([path], tmp_path / "out")
     except InputError:
         return
-    assert rows(views.connect(tmp_path / "out"), "SELECT count(*) FROM kernels") == [(0,)]
+    assert rows(Asked(tmp_path / "out"), "SELECT count(*) FROM kernels") == [(0,)]
 
 
 def test_a_name_that_is_too_long_is_left_out_and_counted(tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ def test_a_name_that_is_too_long_is_left_out_and_counted(tmp_path: Path) -> None
     path = tmp_path / "long.pb"
     path.write_bytes(field(1, field(2, "/host:CPU") + field(3, events) + dictionary))
     store.convert([path], tmp_path / "out")
-    connection = views.connect(tmp_path / "out")
+    connection = Asked(tmp_path / "out")
     assert rows(connection, f"SELECT n FROM quality WHERE kind = '{TOO_LONG}'") == [(1,)]
     found = "SELECT name FROM ranges UNION ALL SELECT name FROM api_calls ORDER BY name"
     assert rows(connection, found) == [("short",), (None,)]

@@ -1,0 +1,50 @@
+"""A capture that is asked a few things: only the views are made that its queries read, as the verbs do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from traceview.store import graph, views
+
+
+class Asked:
+    """Answers like a connection to a capture. Anything but `execute` works on one with every view."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._texts: list[str] = []
+        self._read: frozenset[str] = frozenset()
+        self._connection: duckdb.DuckDBPyConnection | None = None
+        self.execute("FROM raw.captures")  # A damaged capture is found out at once.
+
+    def execute(self, query: str, parameters: Any = None) -> duckdb.DuckDBPyConnection:
+        """The answer to a query."""
+        read = graph.sources(query)
+        if self._connection is None or not read <= self._read:
+            self._texts.append(query)
+            self._read |= read
+            self._connect(" ; ".join(self._texts))
+        assert self._connection
+        return self._connection.execute(query, parameters)
+
+    def _connect(self, asked: str | None) -> duckdb.DuckDBPyConnection:
+        self.close()
+        self._connection = views.connect(self._folder, asked)
+        return self._connection
+
+    def close(self) -> None:
+        """Close the connection, if there is one."""
+        if self._connection:
+            self._connection.close()
+
+    def __enter__(self) -> Asked:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connect(None), name)
