@@ -28,7 +28,10 @@ class Asked:
             self._read |= read
             self._connect(" ; ".join(self._texts))
         assert self._connection
-        return self._connection.execute(query, parameters)
+        try:
+            return self._connection.execute(query, parameters)
+        except duckdb.CatalogException:  # A name in another place than behind FROM and JOIN.
+            return self._connect(None).execute(query, parameters)
 
     def _connect(self, asked: str | None) -> duckdb.DuckDBPyConnection:
         self.close()
