@@ -148,3 +148,10 @@ def test_two_processes_add_to_what_is_kept(tmp_path: Path) -> None:
         )
     file = materialized.find(folder)
     assert file and {"totals", "ranks", "quality", "steps"} <= materialized.tables(file)
+
+
+def test_one_view_of_what_was_recorded_is_asked_alone(tmp_path: Path) -> None:
+    """A view that is worth keeping and rests on no attribution needs no other table to be named."""
+    folder = store.convert([SAMPLE], tmp_path / "capture")
+    with views.connect(folder, "SELECT framework FROM captures") as connection:
+        assert connection.execute("SELECT framework FROM captures").fetchall() == [("PyTorch",)]

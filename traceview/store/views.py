@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 SMALL_ROWS = 300_000
 """Kernels, copies, primitives and operators up to which a capture is small; a larger one stays on disk."""
 
+SIZED = frozenset(("raw.kernels", "raw.memcpys", "raw.primitives", "raw.ops"))
+"""Whose rows are counted for that."""
+
 MATERIALIZE_BYTES = 600_000_000
 """Memory with which it is tried to work out what is kept of a large capture; the rest waits on disk."""
 
@@ -51,7 +54,7 @@ def connect(folder: Path, asked: str | None = None, options: Options | None = No
         with _damage(folder):
             if not given:
                 recorded.check(connection, folder)
-            recorded.bind(connection, folder, None if asked is None or ATTRIBUTION in made else read)
+            recorded.bind(connection, folder, None if asked is None or ATTRIBUTION in made else read | SIZED)
             known = given if asked is None else given & read.union(wanted)
             _read_materialized(connection, sorted(known))
             _make(connection, made, _shared(made) if _is_small(connection, made) else ())
@@ -220,8 +223,5 @@ def _is_small(connection: duckdb.DuckDBPyConnection, made: Iterable[str]) -> boo
     """Whether a capture is small, if anything is to be made of it that costs more to ask for than to hold."""
     if not any(name == ATTRIBUTION or graph.is_materialized(name) for name in made):
         return False
-    counts = [
-        connection.execute(f"SELECT count(*) FROM raw.{table}").fetchall()[0][0]
-        for table in ("kernels", "memcpys", "primitives", "ops")
-    ]
+    counts = [connection.execute(f"SELECT count(*) FROM {table}").fetchall()[0][0] for table in sorted(SIZED)]
     return bool(sum(counts) <= SMALL_ROWS)
