@@ -1,13 +1,14 @@
 -- title = "Algorithm search in a short run"
 -- doc = """Kernels of convolutions that occur in the first iterations and never again. The bound is their time that
--- nothing earlier on the device covers, spread over all recorded steps: also over those that other numbers leave out as
--- warm-up, for the run takes that time all the same."""
+-- nothing earlier on the device covers, once per run: also in steps that other numbers leave out as warm-up, for the
+-- run takes that time all the same."""
 -- why = """The library tried several algorithms at the start; in a short run that search is part of what is measured,
 -- and where shapes change it comes again with every new shape."""
 -- cost = """Nothing if the search is only kept out of the measurement; a fixed choice may be slower than what a search
 -- finds."""
 -- unless = """The run is long: then the search pays for itself, and only the measurement should leave out the first
 -- steps."""
+-- per = "run"
 -- needs = ["kernels", "conv_calls", "conv_iterations"]
 -- [fix]
 -- pytorch = """measure after a few warm-up steps; torch.backends.cudnn.benchmark = False for runs of a few steps or of
@@ -24,31 +25,27 @@
 -- search_first = { type = "BIGINT", default = 1, doc = "iterations in which a search may run" }
 -- search_conv_pct = { type = "DOUBLE", default = 5, doc = """found above this share of the time in convolution calls,
 -- in percent""" }
-WITH recorded AS (
-    SELECT rank, greatest(n_steps + n_warmup, 1) AS per FROM scope
-), lost AS (
-    SELECT t.rank, t.name, t.n_iterations, b.alone_ns / r.per AS own_ns,
+WITH lost AS (
+    SELECT t.rank, t.name, t.n_iterations, b.alone_ns AS own_ns,
         EXISTS (FROM step_times s WHERE s.rank = t.rank AND s.step = b.step AND s.is_warmup) AS is_warmup
-    FROM conv_trials t JOIN busy b ON b.id = t.id JOIN recorded r ON r.rank = t.rank
+    FROM conv_trials t JOIN busy b ON b.id = t.id
     WHERE t.last_iteration <= $search_first AND t.n_iterations >= $search_first + 2 AND t.role = 'main'
 ), conv AS (
-    SELECT v.rank, sum(v.total_ns / r.per) AS conv_ns FROM conv_calls v JOIN recorded r USING (rank) GROUP BY v.rank
+    SELECT rank, sum(total_ns) AS conv_ns FROM conv_calls GROUP BY rank
 ), kinds AS (
     SELECT rank, name, count(*) AS launches, sum(own_ns) AS own_ns, max(n_iterations) AS n_iterations,
         bool_and(is_warmup) AS is_warmup
     FROM lost GROUP BY rank, name
 )
 SELECT k.rank,
-    format('{} launches of {} kernels run in the first of {} iterations and never again, for {:.3f} ms in all, '
-        || '{:.3f} ms for each of {} recorded steps{}.',
-        sum(launches), count(*), max(n_iterations), sum(own_ns) * any_value(r.per) / 1e6, sum(own_ns) / 1e6,
-        any_value(r.per),
+    format('{} launches of {} kernels run in the first of {} iterations and never again, for {:.3f} ms in all{}.',
+        sum(launches), count(*), max(n_iterations), sum(own_ns) / 1e6,
         if(bool_and(is_warmup), '; means of steps leave that step out, the time of the run does not', '')) AS problem,
     'The longest is ' || arg_max(name, own_ns) AS place, sum(own_ns) AS saving_ns,
     'medium: names that are gone after the start; start-up work of another kind could look the same' AS confidence,
-    list(format('{}: {} launches, {:.3f} ms per step', name, launches, own_ns / 1e6)
+    list(format('{}: {} launches, {:.3f} ms', name, launches, own_ns / 1e6)
         ORDER BY own_ns DESC, name) AS evidence
-FROM kinds k JOIN conv v USING (rank) JOIN recorded r USING (rank)
+FROM kinds k JOIN conv v USING (rank)
 GROUP BY k.rank
 HAVING 100.0 * sum(own_ns) > $search_conv_pct * any_value(v.conv_ns)
 ORDER BY k.rank

@@ -5,6 +5,7 @@
 -- batch size, so with little work per rank their exchange takes longest."""
 -- cost = "Larger batches need memory and a different learning rate; compression changes gradients."
 -- unless = "The ranks mostly wait for a slower one: compare their step times first."
+-- same_time_as = "exposed_communication"
 -- needs = ["communication"]
 -- [fix]
 -- pytorch = """a larger batch per rank, model.no_sync() over several micro-batches, DDP's fp16_compress_hook or

@@ -26,23 +26,21 @@ WITH load AS (
         WHERE r.kind = 'phase' AND r.name = 'data' AND r.depth = 0
             AND (r.rank, r.step) IN (SELECT (rank, step) FROM step_times WHERE NOT is_warmup))
     WHERE end_ns > from_ns
-), used AS (
-    SELECT l.id,
-        sum(least(a.end_ns, l.end_ns) - greatest(a.start_ns, coalesce(a.rank_until_ns, a.start_ns), l.start_ns))
-        AS busy_ns
-    FROM load l JOIN activities a ON a.rank = l.rank AND a.kind IN ('kernel', 'copy') AND a.start_ns < l.end_ns
-        AND a.end_ns > greatest(l.start_ns, coalesce(a.rank_until_ns, l.start_ns))
-    GROUP BY l.id
+), idle AS (
+    SELECT rank, sum(saved_ns) AS idle_ns FROM removable WHERE cost = 'data' GROUP BY rank
 ), waited AS (
-    SELECT l.*, greatest(l.dur_ns - coalesce(u.busy_ns, 0), 0) AS wait_ns FROM load l LEFT JOIN used u USING (id)
+    SELECT l.rank, sum(l.dur_ns / l.n_steps) AS load_ns, any_value(l.step_ns) AS step_ns,
+        list(format('step {}: {:.3f} ms of loading', l.step, l.dur_ns / 1e6) ORDER BY l.dur_ns DESC, l.step)[:10]
+            AS evidence
+    FROM load l GROUP BY l.rank
+), bounded AS (
+    SELECT w.*, if(w.rank IN (SELECT rank FROM raw.kernels), coalesce(i.idle_ns, 0), w.load_ns) AS wait_ns
+    FROM waited w LEFT JOIN idle i USING (rank)
 )
 SELECT rank,
-    format('Loading data takes {:.3f} ms, of which the device runs nothing for {:.3f} ms.',
-        sum(dur_ns / n_steps) / 1e6, sum(wait_ns / n_steps) / 1e6) AS problem,
-    NULL AS place, sum(wait_ns / n_steps) AS saving_ns,
-    'high: the loading is marked in the trace' AS confidence,
-    list(format('step {}: {:.3f} ms', step, wait_ns / 1e6) ORDER BY wait_ns DESC, step)[:10] AS evidence
-FROM waited
-GROUP BY rank
-HAVING 100.0 * sum(wait_ns / n_steps) > $data_step_pct * any_value(step_ns)
+    format('Loading data takes {:.3f} ms, of which the device runs nothing for {:.3f} ms.', load_ns / 1e6,
+        wait_ns / 1e6) AS problem,
+    NULL AS place, wait_ns AS saving_ns, 'high: the loading is marked in the trace' AS confidence, evidence
+FROM bounded
+WHERE 100.0 * wait_ns > $data_step_pct * step_ns
 ORDER BY rank

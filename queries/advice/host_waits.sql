@@ -1,7 +1,7 @@
 -- title = "The host waits for the device inside the step"
--- doc = """Calls that make the host wait (synchronisations, blocking copies) after which the device has run dry: the
--- next thing it does starts after the call has ended, and everything before ended earlier. The bound is those idle
--- stretches, each counted once; what the host did in them besides waiting is in them too."""
+-- doc = """Calls that make the host wait (synchronisations, blocking copies) when the device runs dry: the cause
+-- synchronisation of the view idle_causes. The bound is the idle gaps that begin while the host waits, and what it
+-- waits in others, without loading data and allocating in them, averaged over the devices of a rank."""
 -- why = """The host queues work ahead of the device. Reading a value (.item(), float(loss), printing) or a blocking
 -- copy makes the host wait until the queue is empty, and the device then waits for the host to fill it again."""
 -- cost = "Values are available later or less often."
@@ -19,30 +19,26 @@
 -- [params]
 -- wait_step_pct = { type = "DOUBLE", default = 5, doc = "found above this share of the step, in percent" }
 WITH call AS (
-    SELECT a.id, a.rank, a.step, a.start_ns + a.dur_ns AS end_ns, regexp_replace(a.name, '_v\d+$', '') AS name,
+    SELECT a.rank, a.start_ns, regexp_replace(a.name, '_v\d+$', '') AS name,
         coalesce(o.name, '(no operator)') AS operator
     FROM raw.api_calls a LEFT JOIN raw.ops o ON o.id = a.op_id
     WHERE regexp_matches(a.name, '(?i)(stream|device|ctx|context|event)synchronize')
         OR regexp_matches(a.name, '(?i)^(cuda|hip|cu)Memcpy(_v\d+|HtoD|DtoH|HtoD_v2|DtoH_v2|WithStream)?$')
-        AND (a.rank, a.step) IN (SELECT (rank, step) FROM step_times WHERE NOT is_warmup)
 ), drained AS (
-    SELECT c.id, c.rank, c.step, c.name, c.operator, n.device, n.covered_until_ns AS from_ns,
-        n.start_ns - n.covered_until_ns AS wait_ns,
-        n.per, n.step_ns
-    FROM call c ASOF JOIN (FROM counted WHERE kind IN ('kernel', 'copy')) n ON n.rank = c.rank
-        AND n.start_ns >= c.end_ns
-    WHERE n.step = c.step AND n.covered_until_ns <= c.end_ns
-    -- Of several calls in one idle stretch the last one lets the host go on.
-    QUALIFY row_number() OVER (PARTITION BY n.id ORDER BY c.end_ns DESC, c.id) = 1
+    -- Of several calls in one idle gap the last one lets the host go on.
+    SELECT g.rank, coalesce(c.name, '(not known)') AS name, coalesce(c.operator, '(no operator)') AS operator,
+        g.synchronisation_ns, s.per, s.step_ns
+    FROM (FROM idle_gaps WHERE synchronisation_ns > 0) g
+    JOIN (SELECT rank, greatest(n_steps, 1) * greatest(n_devices, 1) AS per, step_ns FROM scope) s ON s.rank = g.rank
+    ASOF LEFT JOIN call c ON c.rank = g.rank AND g.until_ns > c.start_ns
 ), kinds AS (
-    SELECT rank, name, operator, count(*) / any_value(per) AS calls, sum(wait_ns / per) AS wait_ns,
+    SELECT rank, name, operator, count(*) / any_value(per) AS calls, sum(synchronisation_ns / per) AS wait_ns,
         any_value(step_ns) AS step_ns
     FROM drained GROUP BY rank, name, operator
 )
 SELECT rank,
     format('{:.1f} times the host waits until the device has nothing left to do, and the device then waits {:.3f} ms.',
-    sum(calls),
-        sum(wait_ns) / 1e6) AS problem,
+        sum(calls), sum(wait_ns) / 1e6) AS problem,
     'Above all after ' || arg_max(coalesce(nullif(operator, '(no operator)'), name), wait_ns) AS place,
     sum(wait_ns) AS saving_ns,
     'medium: the device is idle after the call; work of the host may have kept it waiting anyway' AS confidence,

@@ -1,6 +1,7 @@
 -- title = "The device is idle at the start or end of the step"
--- doc = """Time from the start of a step until the device does anything, and from the last thing it does to the end of
--- the step. The bound is both."""
+-- doc = """Idle time of the device inside steps in gaps that reach over the start or the end of one, while the host was
+-- neither loading data, allocating, communicating nor waiting for the device: the cause between steps of the view
+-- idle_causes. The bound is that time, averaged over the devices of a rank."""
 -- why = """Between the last kernel of a step and the first kernel of the next, the host loads data, logs, checks or
 -- waits; the device could keep working if the next step were queued earlier."""
 -- cost = "Host memory for prefetched batches; log output comes later."
@@ -16,26 +17,22 @@
 -- any = "prepare the next batch while the device works; log every n steps"
 -- [params]
 -- edge_step_pct = { type = "DOUBLE", default = 5, doc = "found above this share of the step, in percent" }
-WITH step AS (
-    SELECT s.rank, s.step, s.start_ns, s.end_ns, c.n_steps, c.step_ns FROM step_times s JOIN scope c USING (rank)
-    WHERE NOT s.is_warmup AND s.rank IN (SELECT rank FROM raw.kernels)
-), edge AS (
-    SELECT s.rank, s.step, any_value(s.n_steps) AS n_steps, any_value(s.step_ns) AS step_ns,
-        coalesce(greatest(min(a.start_ns) - any_value(s.start_ns), 0), 0) AS before_ns,
-        coalesce(greatest(any_value(s.end_ns) - max(a.end_ns), 0), 0) AS after_ns
-    FROM step s JOIN activities a ON a.rank = s.rank AND a.kind IN ('kernel', 'copy') AND a.start_ns < s.end_ns
-        AND a.end_ns > s.start_ns
-    GROUP BY s.rank, s.step
+WITH gap AS (
+    SELECT t.rank, coalesce(t.op_name, t.before, '(the end of the recording)') AS next, t.n_gaps / a.per AS gaps,
+        t.idle_ns / (a.per * c.n_devices) AS idle_ns, t.longest_ns
+    FROM idle_totals t JOIN account a ON a.rank = t.rank AND a.device = t.device JOIN scope c ON c.rank = t.rank
+    WHERE t.cause = 'between steps'
+), kinds AS (
+    SELECT rank, next, sum(gaps) AS gaps, sum(idle_ns) AS idle_ns, max(longest_ns) AS longest_ns FROM gap
+    GROUP BY rank, next
 )
-SELECT rank, format('The device does nothing for {:.3f} ms at the start of a step and {:.3f} ms at its end.',
-    sum(before_ns / n_steps) / 1e6,
-        sum(after_ns / n_steps) / 1e6) AS problem,
-    if(sum(before_ns) >= sum(after_ns), 'Most of it at the start', 'Most of it at the end') AS place,
-    sum((before_ns + after_ns) / n_steps) AS saving_ns,
-    'high that it is idle; what the host did meanwhile the report idle shows as far as it is recorded' AS confidence,
-    list(format('step {}: {:.3f} ms at the start, {:.3f} ms at the end', step, before_ns / 1e6, after_ns / 1e6)
-        ORDER BY before_ns + after_ns DESC, step)[:10] AS evidence
-FROM edge
-GROUP BY rank
-HAVING 100.0 * sum((before_ns + after_ns) / n_steps) > $edge_step_pct * any_value(step_ns)
-ORDER BY rank
+SELECT k.rank, format('The device does nothing for {:.3f} ms where a step ends or begins, in gaps of up to {:.3f} ms.',
+    sum(k.idle_ns) / 1e6, max(k.longest_ns) / 1e6) AS problem,
+    'Above all before ' || arg_max(k.next, k.idle_ns) AS place, sum(k.idle_ns) AS saving_ns,
+    'high that it is idle; what the host did meanwhile is not recorded' AS confidence,
+    list(format('before {}: {:.1f} gaps, {:.3f} ms', k.next, k.gaps, k.idle_ns / 1e6)
+        ORDER BY k.idle_ns DESC, k.next)[:10] AS evidence
+FROM kinds k JOIN scope c ON c.rank = k.rank
+GROUP BY k.rank
+HAVING 100.0 * sum(k.idle_ns) > $edge_step_pct * any_value(c.step_ns)
+ORDER BY k.rank

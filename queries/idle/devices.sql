@@ -1,20 +1,22 @@
 -- title = "By device"
--- doc = "From the first to the last thing the device did; busy is the union over its streams."
+-- doc = """Per step: active is the union over the device's streams, and active and idle add up to the step. Without
+-- steps the whole recording counts as one."""
 -- cannot = "Nothing ran on a device in this trace."
 -- [columns]
 -- rank = "process of the job"
 -- device = "device"
--- span_ns = "from first start to last end"
--- busy_ns = "union of everything it did"
--- idle_ns = "span without busy"
--- idle_pct = "of the span"
--- gaps = "idle stretches"
--- longest_ns = "the longest of them"
-SELECT rank, device, max(last_ns) - min(first_ns) AS span_ns, CAST(sum(alone_ns) AS BIGINT) AS busy_ns,
-    CAST(max(last_ns) - min(first_ns) - sum(alone_ns) AS BIGINT) AS idle_ns,
-    100.0 * (max(last_ns) - min(first_ns) - sum(alone_ns)) / nullif(max(last_ns) - min(first_ns), 0) AS idle_pct,
-    CAST(sum(totals.gaps) AS BIGINT) AS gaps,
-    max(longest_gap_ns) AS longest_ns
-FROM totals
-GROUP BY rank, device
-ORDER BY rank, device
+-- steps = "steps counted; 0 where the whole recording is"
+-- step_ns = "mean step time, or the whole recording"
+-- active_ns = "per step, the device did something"
+-- idle_ns = "per step, it did nothing"
+-- idle_pct = "of the step"
+-- gaps = "idle gaps per step"
+-- longest_ns = "the longest of all"
+-- between_ns = "time between two steps, per step; neither active nor idle time of a step"
+SELECT a.rank, a.device, a.n_steps AS steps, a.step_ns, a.active_ns, a.idle_ns, a.idle_pct,
+    coalesce(g.gaps / a.per, 0) AS gaps, g.longest_ns, a.between_ns
+FROM account a
+LEFT JOIN (
+    SELECT rank, device, sum(n_gaps) AS gaps, max(longest_ns) AS longest_ns FROM idle_totals GROUP BY rank, device
+) g ON g.rank = a.rank AND g.device = a.device
+ORDER BY a.rank, a.device

@@ -1,20 +1,25 @@
 -- title = "What the device waited for"
--- doc = "Idle stretches by the category of what ended them, over the whole recording."
+-- doc = "Idle gaps inside the steps by the category of what ended them; without steps those of the whole recording."
 -- cannot = "The device was never idle between its first and its last work."
 -- [columns]
 -- rank = "process of the job"
 -- device = "device"
 -- before = "category of what ran after the gap"
 -- operator = "operator that launched it"
--- gaps = "idle stretches"
--- idle_ns = "their sum"
+-- cause = "why most of it was idle"
+-- gaps = "idle gaps per step"
+-- idle_ns = "their sum, per step"
 -- longest_ns = "the longest"
 -- idle_pct = "of all idle time of the device"
-SELECT rank, device, category AS before, coalesce(op_name, '?') AS operator, CAST(sum(totals.gaps) AS BIGINT) AS gaps,
-    CAST(sum(gap_ns) AS BIGINT) AS idle_ns, max(longest_gap_ns) AS longest_ns,
-    100.0 * sum(gap_ns)
-        / nullif(sum(sum(gap_ns)) OVER (PARTITION BY rank, device), 0) AS idle_pct
-FROM totals
-WHERE totals.gaps > 0
-GROUP BY rank, device, category, operator
-ORDER BY idle_ns DESC, rank, device, before, operator
+WITH every AS (
+    SELECT rank, device, coalesce(before, '(nothing)') AS before, coalesce(op_name, '?') AS operator, cause, n_gaps,
+        idle_ns, longest_ns
+    FROM idle_totals
+)
+SELECT e.rank, e.device, e.before, e.operator, arg_max(e.cause, (e.idle_ns, e.cause)) AS cause,
+    sum(e.n_gaps) / any_value(a.per) AS gaps, sum(e.idle_ns) / any_value(a.per) AS idle_ns,
+    max(e.longest_ns) AS longest_ns,
+    100.0 * sum(e.idle_ns) / nullif(sum(sum(e.idle_ns)) OVER (PARTITION BY e.rank, e.device), 0) AS idle_pct
+FROM every e JOIN account a ON a.rank = e.rank AND a.device = e.device
+GROUP BY e.rank, e.device, e.before, e.operator
+ORDER BY idle_ns DESC, e.rank, e.device, e.before, e.operator

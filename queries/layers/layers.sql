@@ -10,14 +10,15 @@
 -- share_pct = "of all device time"
 -- top = "category that took most of it"
 WITH placed AS (
-    SELECT coalesce(a.layer, '(no layer)') AS layer, l.first_ns, a.category, a.alone_ns / a.per_rank AS busy_ns,
+    SELECT if(a.is_carried, '(launched outside these steps)', coalesce(a.layer, '(no layer)')) AS layer,
+        l.first_ns, a.category, a.alone_ns / a.per_rank AS busy_ns,
         CASE WHEN a.op_is_backward OR a.op_phase = 'backward' THEN 'backward'
-            WHEN a.op_phase IN ('optimizer', 'data') OR a.category = 'optimizer' OR NOT a.has_op
+            WHEN a.is_carried OR a.op_phase IN ('optimizer', 'data') OR a.category = 'optimizer' OR NOT a.has_op
                 OR (a.layer IS NULL AND a.op_phase IS NULL) THEN 'other'
             ELSE 'forward' END AS way
     FROM totals a
-    LEFT JOIN layers l ON l.rank = a.rank AND l.layer = a.layer
-    WHERE a.is_counted
+    LEFT JOIN layers l ON l.rank = a.rank AND l.layer = a.layer AND NOT a.is_carried
+    WHERE a.is_counted OR a.is_carried
 ), summed AS (
     SELECT layer, category, way, min(first_ns) AS first_ns, sum(busy_ns) AS busy_ns FROM placed GROUP BY ALL
 )

@@ -8,13 +8,15 @@
 -- busy_ns = "device time per step, overlaps counted once"
 -- library_pct = "of the library's device time"
 -- busy_pct = "of all device time"
-SELECT coalesce(library, '(not told)') AS library, category,
+WITH named AS (
+    SELECT * REPLACE (if(is_carried, '(launched outside these steps)', coalesce(library, '(not told)')) AS library)
+    FROM totals WHERE is_counted OR is_carried
+)
+SELECT library, category,
     sum(n / per_rank) FILTER (is_continued IS NOT true) AS calls, sum(alone_ns / per_rank) AS busy_ns,
-    100.0 * sum(alone_ns / per_rank) / nullif(sum(sum(alone_ns / per_rank)) OVER (PARTITION BY coalesce(library,
-        '(not told)')), 0)
+    100.0 * sum(alone_ns / per_rank) / nullif(sum(sum(alone_ns / per_rank)) OVER (PARTITION BY library), 0)
         AS library_pct,
     100.0 * sum(alone_ns / per_rank) / nullif(sum(sum(alone_ns / per_rank)) OVER (), 0) AS busy_pct
-FROM totals
-WHERE is_counted
-GROUP BY coalesce(library, '(not told)'), category
+FROM named
+GROUP BY library, category
 ORDER BY busy_ns DESC, library, category

@@ -7,11 +7,14 @@
 -- names = "distinct names"
 -- busy_ns = "device time per step, overlaps counted once"
 -- busy_pct = "of all device time"
-SELECT coalesce(library, '(not told)') AS library, sum(n / per_rank) FILTER (is_continued IS NOT true) AS calls,
+WITH named AS (
+    SELECT * REPLACE (if(is_carried, '(launched outside these steps)', coalesce(library, '(not told)')) AS library)
+    FROM totals WHERE is_counted OR is_carried
+)
+SELECT library, sum(n / per_rank) FILTER (is_continued IS NOT true) AS calls,
     count(DISTINCT name) AS names,
     sum(alone_ns / per_rank) AS busy_ns,
     100.0 * sum(alone_ns / per_rank) / nullif(sum(sum(alone_ns / per_rank)) OVER (), 0) AS busy_pct
-FROM totals
-WHERE is_counted
+FROM named
 GROUP BY 1
 ORDER BY busy_ns DESC, library

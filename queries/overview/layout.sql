@@ -9,7 +9,7 @@
 -- busy_pct = "of all device time"
 -- conv_pct = "of convolution time; only for what happens inside convolutions"
 WITH conv AS (SELECT sum(total_ns / per_rank) AS total_ns FROM conv_totals),
-every AS (SELECT sum(alone_ns / per_rank) AS busy_ns FROM totals WHERE is_counted)
+every AS (SELECT sum(alone_ns / per_rank) AS busy_ns FROM totals WHERE is_counted OR is_carried)
 SELECT
     if(in_call, 'inside convolutions', 'between operators') AS place,
     name, sum(n / per_rank) FILTER (is_continued IS NOT true) AS calls, sum(alone_ns / per_rank) AS busy_ns,

@@ -11,7 +11,8 @@
 -- busy_pct = "of all device time"
 SELECT category, direction, library, sum(n / per_rank) FILTER (is_continued IS NOT true) AS calls,
     sum(alone_ns / per_rank) AS busy_ns,
-    100.0 * sum(alone_ns / per_rank) / nullif((SELECT sum(alone_ns / per_rank) FROM totals WHERE is_counted),
+    100.0 * sum(alone_ns / per_rank) / nullif((SELECT sum(alone_ns / per_rank) FROM totals
+        WHERE is_counted OR is_carried),
         0) AS busy_pct
 FROM totals
 WHERE is_counted AND category IN ('bias', 'activation', 'pooling')

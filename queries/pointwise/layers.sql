@@ -86,7 +86,8 @@ WITH every AS (
 )
 SELECT coalesce(place, '(all layers)') AS layer, work, library, form, sum(calls) AS calls,
     CAST(sum(time_ns) AS DOUBLE) AS time_ns, CAST(sum(busy_ns) AS DOUBLE) AS busy_ns,
-    100.0 * sum(busy_ns) / nullif((SELECT sum(alone_ns / per_rank) FROM totals WHERE is_counted), 0) AS busy_pct
+    100.0 * sum(busy_ns) / nullif((SELECT sum(alone_ns / per_rank) FROM totals
+        WHERE is_counted OR is_carried), 0) AS busy_pct
 FROM united
 GROUP BY GROUPING SETS ((work, library, form), (place, work, library, form))
 ORDER BY place IS NOT NULL, busy_ns DESC NULLS LAST, layer, work, library, form

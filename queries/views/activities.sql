@@ -12,10 +12,11 @@
 -- call_id = "outermost convolution operator around it"
 -- device_until_ns = "latest end of what started before it on its device"
 -- rank_until_ns = "the same over all devices of its rank"
+-- launched_ns = "end of the call that launched it; NULL where none is recorded"
 SELECT
     'kernel' AS kind, id, rank, 'gpu ' || coalesce(CAST(device AS VARCHAR), '?') AS device, stream, name,
     category, algorithm, direction, role, library, start_ns, end_ns, dur_ns, op_id, op_name, layer, step, call_id,
-    device_until_ns, rank_until_ns
+    device_until_ns, rank_until_ns, launch_start_ns + launch_dur_ns AS launched_ns
 FROM kernels
 UNION ALL BY NAME
 SELECT
@@ -23,7 +24,7 @@ SELECT
     category, call_algorithm AS algorithm, call_direction AS direction, 'driver' AS library,
     CASE WHEN call_id IS NOT NULL THEN 'helper' END AS role, start_ns, end_ns, dur_ns, op_id, op_name, layer,
         step, call_id,
-    device_until_ns, rank_until_ns
+    device_until_ns, rank_until_ns, launched_ns
 FROM memcpys
 UNION ALL BY NAME
 SELECT *, 'cpu' AS device, device_until_ns AS rank_until_ns FROM host_rows

@@ -1,6 +1,6 @@
 -- title = "windows"
--- doc = """Per device, how busy it was over the whole run and in steady state (from the first to the last step that is
--- no warm-up)."""
+-- doc = """Per device, how busy it was over the whole run and in steady state (the steps that are not warm-up, without
+-- what lies between them)."""
 -- materialize = true
 -- [columns]
 -- position = "0 for the whole run, 1 for steady state"
@@ -14,27 +14,17 @@
 -- idle_ns = "window without busy"
 -- sum_ns = "sum of durations in it: what overlaps counts twice"
 -- overlap_pct = "time in which more than one thing ran, counted as often as it was, of the sum"
-WITH every AS MATERIALIZED (
-    SELECT rank, device, start_ns, end_ns, end_ns - alone_ns AS alone_from_ns, alone_ns FROM busy
+WITH device AS (
+    SELECT rank, device, max(end_ns) - min(start_ns) AS window_ns, sum(alone_ns) AS busy_ns, sum(dur_ns) AS sum_ns,
+        sum(step_alone_ns) AS step_busy_ns, sum(step_dur_ns) AS step_sum_ns
+    FROM busy GROUP BY rank, device
 ), frame AS (
-    SELECT rank, device, 'whole run' AS name, min(start_ns) AS from_ns, max(end_ns) AS until_ns, NULL AS steps,
-        0 AS position
-    FROM every GROUP BY rank, device
+    SELECT rank, device, 0 AS position, 'whole run' AS "window", NULL AS steps, window_ns, busy_ns, sum_ns FROM device
     UNION ALL
-    SELECT d.rank, d.device, 'steady state', min(s.start_ns), max(s.end_ns), count(*), 1
-    FROM (SELECT DISTINCT rank, device FROM every) d JOIN step_times s ON s.rank = d.rank AND NOT s.is_warmup
-    GROUP BY d.rank, d.device
-), inside AS (
-    SELECT f.rank, f.device, f.position,
-        sum(greatest(least(e.end_ns, f.until_ns) - greatest(e.alone_from_ns, f.from_ns), 0)) FILTER (e.alone_ns > 0)
-            AS busy_ns,
-        sum(greatest(least(e.end_ns, f.until_ns) - greatest(e.start_ns, f.from_ns), 0)) AS sum_ns
-    FROM frame f JOIN every e ON e.rank = f.rank AND e.device = f.device
-    GROUP BY f.rank, f.device, f.position
+    SELECT d.rank, d.device, 1, 'steady state', c.n_steps, c.total_ns, d.step_busy_ns, d.step_sum_ns
+    FROM device d JOIN scope c ON c.rank = d.rank AND c.has_steps
 )
-SELECT rank, device, position, name AS "window", steps, until_ns - from_ns AS window_ns,
-    CAST(busy_ns AS BIGINT) AS busy_ns,
-    100.0 * busy_ns / nullif(until_ns - from_ns, 0) AS busy_pct,
-    CAST(until_ns - from_ns - busy_ns AS BIGINT) AS idle_ns,
+SELECT rank, device, position, "window", steps, window_ns, CAST(busy_ns AS BIGINT) AS busy_ns,
+    100.0 * busy_ns / nullif(window_ns, 0) AS busy_pct, CAST(window_ns - busy_ns AS BIGINT) AS idle_ns,
     CAST(sum_ns AS BIGINT) AS sum_ns, 100.0 * (sum_ns - busy_ns) / nullif(sum_ns, 0) AS overlap_pct
-FROM frame JOIN inside USING (rank, device, position)
+FROM frame

@@ -14,20 +14,16 @@
 WITH wanted AS (
     SELECT DISTINCT trim(cost) AS cost
     FROM (SELECT cost FROM removable WHERE $costs IS NULL UNION ALL SELECT unnest(string_split($costs, ',')))
-    WHERE cost <> 'data or allocations'
-), together AS (
-    FROM wanted UNION ALL
-    SELECT 'data or allocations' WHERE (SELECT count(*) FROM wanted WHERE cost IN ('data', 'allocations')) = 2
 ), moment AS (
     -- On a CPU an operator is several rows, one for each piece of its own time.
     SELECT cost, rank, id, is_idle, sum(saved_ns) AS saved_ns FROM removable
-    WHERE cost IN (SELECT cost FROM together) AND saved_ns > 0 GROUP BY ALL
+    WHERE cost IN (SELECT cost FROM wanted) AND saved_ns > 0 GROUP BY ALL
 ), gone AS (
-    SELECT rank, cost AS without, sum(saved_ns) AS removed_ns, 0 AS is_all FROM moment
-    WHERE cost IN (SELECT cost FROM wanted) GROUP BY rank, cost
+    SELECT rank, cost AS without, sum(saved_ns) AS removed_ns, 0 AS is_all FROM moment GROUP BY rank, cost
     UNION ALL
     SELECT rank, 'all together', sum(saved_ns), 1
-    FROM (SELECT rank, id, is_idle, max(saved_ns) AS saved_ns FROM moment GROUP BY rank, id, is_idle) GROUP BY rank
+    -- Idle time of one cause is none of another; what runs may be gone for several reasons.
+    FROM (SELECT rank, max(saved_ns) AS saved_ns FROM moment GROUP BY rank, id, if(is_idle, cost, NULL)) GROUP BY rank
 ), bounded AS (
     SELECT g.rank, g.without, g.is_all, least(g.removed_ns, s.step_ns) AS removed_ns, s.step_ns
     FROM gone g JOIN scope s ON s.rank = g.rank

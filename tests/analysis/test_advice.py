@@ -129,12 +129,12 @@ KNOWN = {
     "kineto/v100-dlrm-train-nccl.json.gz": {
         "tensor_cores_unused": 80.037,
         "exposed_communication": 71.469,
-        "launch_bound": 71.980,
+        "host_bound": 71.980,
     },
     "kineto/v100-dlrm-8ranks": {
         "exposed_communication": 11.056,
         "communication_bound": 11.056,
-        "launch_bound": 5.728,
+        "host_bound": 5.728,
         "idle_at_step_edges": 1.681,
         "data_loading": 1.298,
         "host_waits": 0.770,

@@ -24,7 +24,7 @@ def run(capsys: pytest.CaptureFixture[str], *args: object, code: int = 0) -> str
 def test_a_finding_is_told_with_bound_share_and_fix(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = run(capsys, trace, COPIES)
     line = next(line for line in text.splitlines() if line.startswith(COPIES)).split()
-    assert line[-3:] == ["20.000", "2.2", "high"]
+    assert line[-5:] == ["20.000", "2.2", "the", "step", "high"]
     assert "in percent of the step time (0.900 ms)" in text
     assert "Change: DataLoader(..., pin_memory=True)" in text or "Change: allocate the host buffers" in text
     assert "HtoD of 4096 bytes" not in text
@@ -46,6 +46,17 @@ def test_json_holds_every_answer_in_the_same_columns(trace: Path, capsys: pytest
 @pytest.mark.parametrize("form", ["table", "csv", "markdown", "json"])
 def test_every_format_shows_hostile_names_only(trace: Path, capsys: pytest.CaptureFixture[str], form: str) -> None:
     assert "\x1b" not in run(capsys, trace, "--evidence", "--format", form, "--at-least", "0%")
+
+
+def test_what_cannot_be_told_is_one_line_by_what_to_record(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = run(capsys, trace)
+    (line,) = text.replace("\n", " ").split("Not enough data ")[1:]
+    assert re.match(r"for \d+ rules; they need .* \(\d+\); ", line)
+    assert "--all lists them." in line
+    assert "no convolution was recognised in this trace" not in text
+    text = run(capsys, trace, "--all")
+    assert "no convolution was recognised in this trace" in text
+    assert "--all lists them" not in text
 
 
 @pytest.mark.parametrize(("limit", "code"), [("2%", 1), ("2.3", 0)])
@@ -78,7 +89,7 @@ def test_the_printed_sql_gives_the_numbers_again(
         query.write_text(run(capsys, trace, row["rule"], "--show-sql"))
         assert cli.main(["sql", str(trace), "-f", str(query), "--format", "json"]) == 0
         again = json.loads(capsys.readouterr().out)
-        names = ("rank", "problem", "saving_ns", "step_ns", "saving_pct", "confidence", "evidence")
+        names = ("rank", "problem", "saving_ns", "step_ns", "run_ns", "saving_pct", "confidence", "evidence")
         assert {name: row[name] for name in names} in [{name: line[name] for name in names} for line in again]
 
 

@@ -91,5 +91,5 @@ def test_operators_of_gpus_are_what_their_devices_did(tmp_path: Path) -> None:
     assert pick(shares, "category", "calls", "busy_ns", "step_pct") == [
         ("conv", 2, 60_000, 75.0),
         ("memcpy_htod", 2, 20_000, 25.0),
-        ("(no device busy)", None, 0, 0.0),
+        ("(GPU idle)", None, 0, 0.0),
     ]

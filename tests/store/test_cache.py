@@ -44,7 +44,7 @@ NEITHER = (
     "traceview/recording/nvtx.py",
     "traceview/errors.py",
     "queries/overview/step.sql",
-    "queries/advice/launch_bound.sql",
+    "queries/advice/host_bound.sql",
     "README.md",
 )
 

@@ -26,7 +26,7 @@ COLUMNS = {
     "rank": "process of the job",
     "problem": "what was found, in a sentence",
     "place": "where",
-    "saving_ns": "at most, per step",
+    "saving_ns": 'at most, per step; of a rule with `per = "run"` once per run',
     "confidence": "how sure it is that this is the problem, and why",
     "evidence": "lines that prove it",
 }
@@ -55,8 +55,9 @@ def load(wanted: Sequence[str] = ()) -> list[sql.Query]:
 
 
 def _answering(rule: sql.Query) -> sql.Query:
-    """The rule with the step that its saving is a share of and cannot exceed."""
-    answer = sql.load(content("queries") / "answer.sql")
+    """The rule with the step that its saving is a share of and cannot exceed; for what occurs once, the recording."""
+    name = "answer_per_run" if rule.extra.get("per") == "run" else "answer"
+    answer = sql.load(content("queries") / f"{name}.sql")
     return replace(rule, columns=COLUMNS, body=f"WITH answer AS (\n{rule.body}\n)\n{answer.body}")
 
 
@@ -77,7 +78,8 @@ def costs(text: str) -> list[str]:
 
 
 def need(name: str) -> sql.Query:
-    """The query that says whether the capture holds something that rules need; its `missing` is what to say if not."""
+    """The query that says whether the capture holds something that rules need; its `missing` is what to say if not,
+    `record` what one would have to record."""
     return sql.load(content("queries") / "advice" / "needs" / f"{name}.sql")
 
 
@@ -86,7 +88,13 @@ def asked(rules: Iterable[sql.Query]) -> str:
     rules = list(rules)
     needs = {name for rule in rules for name in rule.extra["needs"]}
     framework = (content("queries") / "framework.sql").read_text(encoding="utf-8")
-    return "\n".join([*(rule.body for rule in rules), *(need(name).body for name in needs), framework])
+    explained = (content("queries") / "explained.sql").read_text(encoding="utf-8")
+    return "\n".join([*(rule.body for rule in rules), *(need(name).body for name in needs), framework, explained])
+
+
+def explained(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
+    """How much of the time the devices were idle and how much of that has a cause; nothing where nothing ran."""
+    return tuple(text for (text,) in sql.load(content("queries") / "explained.sql").run(connection))
 
 
 def run(
@@ -95,16 +103,29 @@ def run(
     params: Mapping[str, str] | None = None,
     at_least_pct: float = 0.0,
 ) -> list[Finding]:
-    """One answer per rule: what was found by saving, largest first, then the others.
+    """One answer per rule: what was found by saving, largest first, what occurs once per run last; then the others.
 
     What can save less than `at_least_pct` of the step is not found, where there are steps. Raises `UsageError` for a
     parameter that does not fit.
     """
     missing = cache(partial(_missing, connection))
     keys = _keys(connection)
-    found = [_answer(connection, rule, params or {}, at_least_pct, missing, keys) for rule in rules]
+    answers = {rule.name: _answer(connection, rule, params or {}, at_least_pct, missing, keys) for rule in rules}
+    found = [_referring(answers[rule.name], answers.get(rule.extra.get("same_time_as", ""))) for rule in rules]
     order = {FOUND: 0, CANNOT_TELL: 1, NOT_FOUND: 2}
-    return sorted(found, key=lambda finding: (order[finding.status], -(finding.saving_ns or 0), finding.rule))
+    return sorted(found, key=lambda f: (order[f.status], f.run_ns is not None, -(f.saving_ns or 0), f.rule))
+
+
+def _referring(finding: Finding, other: Finding | None) -> Finding:
+    """The finding without a saving of its own where another one that was found is of the same time."""
+    if other is None or (finding.status, other.status) != (FOUND, FOUND):
+        return finding
+    return replace(
+        finding,
+        saving_ns=None,
+        saving_pct=None,
+        problem=f"{finding.problem} What that can give is in {other.rule}: it is the same time.",
+    )
 
 
 def fix_of(rule: sql.Query, keys: Sequence[str]) -> str:
@@ -118,40 +139,47 @@ def _answer(
     rule: sql.Query,
     params: Mapping[str, str],
     at_least_pct: float,
-    missing: Callable[[str], str | None],
+    missing: Callable[[str], sql.Query | None],
     keys: Mapping[int, Sequence[str]],
 ) -> Finding:
     values = rule.typed(connection, params)
-    absent = next((text for name in rule.extra["needs"] if (text := missing(name))), None)
+    absent = next((query for name in rule.extra["needs"] if (query := missing(name))), None)
     if absent:
-        return _finding(rule, CANNOT_TELL, f"{absent}.")
-    names = (*COLUMNS, "step_ns", "saving_pct", "has_steps")
+        return _finding(rule, CANNOT_TELL, f"{absent.extra['missing']}.", record=absent.extra["record"])
+    names = (*COLUMNS, "step_ns", "run_ns", "saving_pct", "has_steps")
     rows = [dict(zip(names, row, strict=True)) for row in rule.run(connection, values)]
     if not rows:
         return _finding(rule, NOT_FOUND, "")
     most = max(rows, key=lambda row: (row["saving_ns"] or 0, -row["rank"]))
     share = most["saving_pct"]
     facts = {
-        **{name: most[name] for name in ("problem", "rank", "saving_ns", "step_ns", "saving_pct", "confidence")},
+        **{name: most[name] for name in ("problem", "rank", "confidence", *_TIMES)},
         "place": most["place"] or "",
         "n_ranks": len(rows),
         "evidence": tuple(most["evidence"] or ()),
         "fix": fix_of(rule, keys.get(most["rank"], ())),
     }
     if share is not None and most["has_steps"] and share < at_least_pct:
-        return _finding(rule, NOT_FOUND, f"there is some, but it costs {share:.2f} % of the step", **facts)
+        return _finding(rule, NOT_FOUND, f"there is some, but it costs {share:.2f} % of the {_whole(most)}", **facts)
     return _finding(rule, FOUND, "", **facts)
 
 
-def _missing(connection: duckdb.DuckDBPyConnection, name: str) -> str | None:
+_TIMES = ("saving_ns", "step_ns", "run_ns", "saving_pct")
+
+
+def _whole(row: Mapping[str, Any]) -> str:
+    return "step" if row["run_ns"] is None else "recording"
+
+
+def _missing(connection: duckdb.DuckDBPyConnection, name: str) -> sql.Query | None:
     query = need(name)
-    return None if query.run(connection)[0][0] else str(query.extra["missing"])
+    return None if query.run(connection)[0][0] else query
 
 
 def _finding(rule: sql.Query, status: str, reason: str, **facts: Any) -> Finding:
     nothing: dict[str, Any] = {
-        **dict.fromkeys(("rank", "saving_ns", "step_ns", "saving_pct")),
-        **dict.fromkeys(("problem", "place", "confidence"), ""),
+        **dict.fromkeys(("rank", *_TIMES)),
+        **dict.fromkeys(("record", "problem", "place", "confidence"), ""),
         "n_ranks": 0,
         "evidence": (),
         "fix": fix_of(rule, ()),

@@ -47,7 +47,7 @@ class Report:
 class Finding:
     """The answer of one advice rule: found, not found, or cannot tell.
 
-    Of several ranks with the problem it is the one that loses most. Times are per step (see `scope`).
+    Of several ranks with the problem it is the one that loses most. Times are per step (see `scope`), or once per run.
     """
 
     rule: str
@@ -63,10 +63,14 @@ class Finding:
     """Upper bound of what the fix can give; None where no bound can be stated."""
     step_ns: int | None
     saving_pct: float | None
-    """Of `step_ns`."""
+    """Of `step_ns`, or of `run_ns`."""
     confidence: str
     evidence: tuple[str, ...]
     fix: str
     why: str
     cost: str
     unless: str
+    run_ns: int | None
+    """The recording, for what occurs once per run: such a finding has no `step_ns`."""
+    record: str
+    """What one would have to record, where it cannot be told."""

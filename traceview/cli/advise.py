@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import astuple
 from typing import TYPE_CHECKING
@@ -31,6 +32,7 @@ EXAMPLES = """examples:
   traceview advise run1 --evidence                        with the kernels, copies and operators behind each
   traceview advise run1 pageable_copies --show-sql        the query behind a rule, ready for `traceview sql`
   traceview advise run1 --set layout_conv_pct=5           with another threshold
+  traceview advise run1 --all                             and the rules that the trace has not enough data for
   traceview advise run1 --what-if layout,firstlayer       projected step time with these costs removed
   traceview advise run1 --fail-over 5%                    exit code 1 if a finding could save more than 5 % of a step
 
@@ -47,15 +49,17 @@ MEANINGS = {
     "place": "where",
     "rank": "process that loses most time to it",
     "n_ranks": "number of processes that have it",
-    "saving_ns": "potential saving per step (upper bound)",
+    "saving_ns": "potential saving (upper bound), per step, or once per run where run_ns is given",
     "step_ns": "step time of that process; the whole recording if there are no steps",
-    "saving_pct": "percentage of step_ns",
+    "saving_pct": "percentage of step_ns, or of run_ns",
     "confidence": "how certain this is, and why",
     "evidence": "kernels, copies, operators or settings that show it",
     "fix": "what to change, in the framework of the trace",
     "why": "what is lost and how the change avoids it",
     "cost": "trade-offs: memory, accuracy, determinism",
     "unless": "do not apply the change if this holds",
+    "run_ns": "time of the whole recording, for what occurs once per run and in no step that counts",
+    "record": "what one would have to record, where it cannot be told",
 }
 
 
@@ -64,6 +68,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("input", metavar="INPUT", help="a capture, a trace file or a folder of them")
     parser.add_argument("names", nargs="*", metavar="RULE", help="rules (default: all)")
     add_output_options(parser)
+    parser.add_argument(
+        "--all", action="store_true", help="also list every rule that the trace has not enough data for"
+    )
     parser.add_argument(
         "--evidence", action="store_true", help="show the kernels, copies and operators behind each finding"
     )
@@ -78,7 +85,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"leave out findings that could save less of the step (default: {AT_LEAST_PCT}%%)",
     )
     parser.add_argument(
-        "--fail-over", type=percent, metavar="PCT", help="exit code 1 if a finding could save more than PCT of the step"
+        "--fail-over",
+        type=percent,
+        metavar="PCT",
+        help="exit code 1 if a finding could save more than PCT of the step (once per run: of the recording)",
     )
     parser.add_argument(
         "--what-if", metavar="COSTS", help="projected step time with these costs removed (comma-separated)"
@@ -101,9 +111,9 @@ def run(args: argparse.Namespace) -> int:
         return 0
     with opened(args, advice.asked(rules) + reports.asked([])) as connection:
         findings = advice.run(connection, rules, params, args.at_least)
-        footer = reports.footer(connection)
+        footer = (*advice.explained(connection), *reports.footer(connection))
     renderer = render.renderer(form_of(args))
-    report = for_people(findings, footer, args.evidence) if renderer.FOR_PEOPLE else exact(findings, footer)
+    report = for_people(findings, footer, args.evidence, args.all) if renderer.FOR_PEOPLE else exact(findings, footer)
     emit([renderer.render_all([report], bool(args.output))], args.output)
     return _exit_code(findings, args.fail_over)
 
@@ -129,34 +139,56 @@ def _what_if(args: argparse.Namespace) -> int:
 
 def exact(findings: Sequence[Finding], footer: tuple[str, ...]) -> Report:
     """Every answer of every rule, for a program."""
-    rows = tuple((*astuple(finding)[:12], list(finding.evidence), *astuple(finding)[13:]) for finding in findings)
+    rows = tuple(
+        tuple(list(value) if isinstance(value, tuple) else value for value in astuple(finding)) for finding in findings
+    )
     return _report((_section("answers", "Answers", "One row per rule.", tuple(MEANINGS), rows),), footer)
 
 
-def for_people(findings: Sequence[Finding], footer: tuple[str, ...], with_evidence: bool) -> Report:
-    """What was found, then each finding in words, then which rules lacked data or found no problem."""
+def for_people(
+    findings: Sequence[Finding], footer: tuple[str, ...], with_evidence: bool, with_all: bool = False
+) -> Report:
+    """What was found, then each finding in words, then what cannot be told (in one line, or all) or was not found."""
     found = [finding for finding in findings if finding.status == "found"]
     rows = tuple(
-        (f.rule, f.title, f.saving_ns, f.saving_pct, re.split(r"\W", f.confidence, maxsplit=1)[0]) for f in found
+        (f.rule, f.title, f.saving_ns, f.saving_pct, _of(f), re.split(r"\W", f.confidence, maxsplit=1)[0])
+        for f in found
     )
-    columns = ("rule", "title", "saving_ns", "saving_pct", "confidence")
+    columns = ("rule", "title", "saving_ns", "saving_pct", "of", "confidence")
     summary = _section("found", "What to change", _denominator(found), columns, rows, "No problem found.")
     details = [_detail(finding, with_evidence) for finding in found]
-    unknown = tuple((f.rule, f.reason) for f in findings if f.status == "cannot tell")
-    tail = [_section("unknown", "Not enough data", "", ("rule", "reason"), unknown)] if unknown else []
+    unknown = [f for f in findings if f.status == "cannot tell"]
+    lacking = tuple((f.rule, f.reason) for f in unknown)
+    tail = [_section("unknown", "Not enough data", "", ("rule", "reason"), lacking)] if unknown and with_all else []
     absent = [f.rule + (f" ({f.reason})" if f.reason else "") for f in findings if f.status == "not found"]
-    lines = (f"Checked, no problem: {', '.join(absent)}.",) if absent else ()
+    lines = [] if with_all or not unknown else [_not_enough(unknown)]
+    lines += [f"Checked, no problem: {', '.join(absent)}."] if absent else []
     return _report((summary, *details, *tail), (*lines, *footer))
+
+
+def _of(finding: Finding) -> str:
+    """What the saving is a share of."""
+    return "the run, once" if finding.run_ns is not None else "the step"
+
+
+def _not_enough(unknown: Sequence[Finding]) -> str:
+    """One line on the rules that cannot tell, by what one would have to record, what most of them lack first."""
+    groups = Counter(finding.record for finding in unknown).most_common()
+    told = "; ".join(f"{record} ({count})" for record, count in groups)
+    return f"Not enough data for {len(unknown)} rules; they need {told}. --all lists them."
 
 
 def _denominator(found: Sequence[Finding]) -> str:
     times = sorted({f.step_ns for f in found if f.step_ns})
+    once = (
+        "What occurs once per run is a share of the recording and of no step. " if any(f.run_ns for f in found) else ""
+    )
     if not times:
-        return ""
+        return once.rstrip()
     text = " to ".join(f"{time / 1e6:,.3f} ms" for time in dict.fromkeys((times[0], times[-1])))
     return (
         f"Potential saving (upper bound) in device time, per step and in percent of the step time ({text}); "
-        "without steps the whole recording counts as one. Findings can overlap: do not add them up."
+        f"without steps the whole recording counts as one. {once}Findings can overlap: do not add them up."
     )
 
 
@@ -190,9 +222,10 @@ def _section(
     from traceview.analysis.model import Column, Section
 
     types = {"evidence": "VARCHAR[]", "saving_pct": "DOUBLE"} | dict.fromkeys(
-        ("rank", "n_ranks", "saving_ns", "step_ns"), "BIGINT"
+        ("rank", "n_ranks", "saving_ns", "step_ns", "run_ns"), "BIGINT"
     )
-    shape = tuple(Column(column, types.get(column, "VARCHAR"), MEANINGS[column]) for column in columns)
+    meanings = {**MEANINGS, "of": "what saving_pct is a share of"}
+    shape = tuple(Column(column, types.get(column, "VARCHAR"), meanings[column]) for column in columns)
     return Section(name, title, doc, shape, rows, None if rows else if_none or None, "")
 
 
@@ -201,5 +234,6 @@ def _exit_code(findings: Sequence[Finding], limit: float | None) -> int:
         return 0
     over = [f for f in findings if f.status == "found" and f.saving_pct is not None and f.saving_pct > limit]
     for finding in over:
-        say(f"{finding.rule} could save {finding.saving_pct:.1f} % of the step")
+        of = "the step" if finding.run_ns is None else "the recording, once per run"
+        say(f"{finding.rule} could save {finding.saving_pct:.1f} % of {of}")
     return 1 if over else 0

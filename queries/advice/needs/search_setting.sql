@@ -1,4 +1,5 @@
 -- title = "Settings of the algorithm search"
+-- record = "settings that traceview collect notes"
 -- missing = "the trace neither records the settings of the library (traceview collect notes them) nor shows a search"
 SELECT EXISTS (FROM processes WHERE flags->>'$."cudnn.benchmark"' IS NOT NULL
     OR regexp_matches(CAST(environment AS VARCHAR),

@@ -8,8 +8,8 @@ from advised import training
 from given import pick, section
 
 
-def test_time_without_any_device_is_of_all_devices_of_a_rank(tmp_path: Path) -> None:
-    """Two devices work at once, 60 of 100 us: for 40 of them none does."""
+def test_several_devices_of_a_rank_are_added_up_and_shares_are_of_the_step_of_each(tmp_path: Path) -> None:
+    """Two devices work at once, 60 of 100 us."""
     given = training(2, 100)
     for start in (0, 100):
         for device in (0, 1):
@@ -18,6 +18,9 @@ def test_time_without_any_device_is_of_all_devices_of_a_rank(tmp_path: Path) -> 
         found = section(connection, "overview/categories")
         assert pick(found, "category", "busy_ns", "busy_pct", "step_pct") == [
             ("gemm", 120_000, 100, 60),
-            ("(no device busy)", 40_000, None, 40),
+            ("(GPU idle)", 80_000, None, 40),
         ]
-        assert pick(section(connection, "overview/step"), "busy_ns") == [(60_000,)]
+        assert pick(section(connection, "overview/step"), "device", "active_ns", "idle_ns") == [
+            ("gpu 0", 60_000, 40_000),
+            ("gpu 1", 60_000, 40_000),
+        ]

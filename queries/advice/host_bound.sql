@@ -1,0 +1,42 @@
+-- title = "The device waits for the host to launch"
+-- doc = """Idle time of the device inside steps before work whose launching call had not ended when the device had
+-- nothing left to do, while the host was neither loading data, allocating, communicating nor waiting for the device:
+-- the cause launch of the view idle_causes, however long the gaps and the kernels are. The bound is that time,
+-- averaged over the devices of a rank."""
+-- why = """The host cannot launch as fast as the device works: Python, the framework and the driver take longer for an
+-- operator than its kernels do. Fewer launches, launches prepared once, or more work in each let the device run on."""
+-- cost = "Compile time and memory for graphs; shapes and addresses must not change in a captured graph."
+-- unless = "The step is only traced slowly: profilers make launches dearer, so check the step time without one."
+-- needs = ["launches"]
+-- [fix]
+-- pytorch = """torch.compile(model, mode='reduce-overhead') or torch.cuda.graphs; optimizer with fused=True or
+-- foreach=True; larger batches; no Python loop over small operators"""
+-- tensorflow = "tf.function(jit_compile=True), steps_per_execution, larger batches"
+-- jax = "jax.jit around the whole step, lax.scan over steps; larger batches"
+-- mxnet = "net.hybridize(static_alloc=True, static_shape=True); larger batches"
+-- keras = "model.compile(..., jit_compile=True, steps_per_execution=n); larger batches"
+-- any = "fuse small operators, capture the step in a graph, raise the batch size"
+-- [params]
+-- host_step_pct = { type = "DOUBLE", default = 5, doc = "found above this share of the step, in percent" }
+WITH operators AS (
+    SELECT t.rank, coalesce(t.op_name, '(no operator)') AS operator, sum(t.n_gaps) / any_value(a.per) AS gaps,
+        sum(t.idle_ns) / any_value(a.per * c.n_devices) AS wait_ns, max(t.longest_ns) AS longest_ns
+    FROM idle_totals t JOIN account a ON a.rank = t.rank AND a.device = t.device JOIN scope c ON c.rank = t.rank
+    WHERE t.cause = 'launch' GROUP BY t.rank, operator
+), launched AS (
+    SELECT rank, sum(n / per) AS kernels, sum(alone_ns) / sum(n) AS mean_ns
+    FROM totals WHERE is_counted AND kind = 'kernel' AND n > 0 GROUP BY rank
+)
+SELECT o.rank,
+    format('The device is idle for {:.3f} ms because the host has not launched yet what comes next, in {:.1f} gaps; '
+        || '{:.1f} kernels of {:.3f} ms on average.', sum(o.wait_ns) / 1e6, sum(o.gaps), any_value(l.kernels),
+        any_value(l.mean_ns) / 1e6) AS problem,
+    'Above all before ' || nullif(arg_max(o.operator, o.wait_ns), '(no operator)') AS place,
+    sum(o.wait_ns) AS saving_ns,
+    'high that the device waits; profiling itself makes launches slower' AS confidence,
+    list(format('before {}: {:.1f} gaps, {:.3f} ms, the longest {:.3f} ms', o.operator, o.gaps, o.wait_ns / 1e6,
+        o.longest_ns / 1e6) ORDER BY o.wait_ns DESC, o.operator)[:20] AS evidence
+FROM operators o JOIN scope c ON c.rank = o.rank LEFT JOIN launched l ON l.rank = o.rank
+GROUP BY o.rank
+HAVING 100.0 * sum(o.wait_ns) > $host_step_pct * any_value(c.step_ns)
+ORDER BY o.rank

@@ -1,0 +1,62 @@
+-- title = "host_states"
+-- doc = """What kept the host threads that launch for a device, as stretches of time that follow one another: the first
+-- of loading data, allocating device memory, communicating and waiting for the device that was in progress, or nothing
+-- of these. With the counted time of each before the stretch, so that what an idle gap holds of each is the difference
+-- of two look-ups."""
+-- materialize = true
+-- [columns]
+-- at_ns = "start of the stretch; it ends where the next one begins"
+-- cause = "data, allocation, communication or synchronisation; NULL for none of these"
+-- is_counted = "whether it lies inside a step that counts"
+-- n_edges = "edges of such steps until here: a gap between two different numbers reaches over one"
+-- before_ns = "counted time before it"
+WITH thread AS (
+    SELECT DISTINCT a.rank, a.pid, a.tid FROM raw.api_calls a
+    WHERE a.id IN (SELECT launch_id FROM raw.kernels UNION ALL SELECT launch_id FROM raw.memcpys)
+), call AS (
+    SELECT a.rank, a.start_ns, a.start_ns + a.dur_ns AS end_ns, CASE
+        WHEN regexp_matches(a.name, '^(cuda|hip)(Malloc|Free)(_v\d+|Managed)?$|^cuMem(Alloc|Free)(_v2|Managed)?$')
+            THEN 'allocation'
+        WHEN regexp_matches(a.name, '(?i)(stream|device|ctx|context|event)synchronize')
+            OR regexp_matches(a.name, '(?i)^(cuda|hip|cu)Memcpy(_v\d+|HtoD|DtoH|HtoD_v2|DtoH_v2|WithStream)?$')
+            THEN 'synchronisation' END AS cause
+    FROM raw.api_calls a JOIN thread t ON t.rank = a.rank AND t.pid IS NOT DISTINCT FROM a.pid
+        AND t.tid IS NOT DISTINCT FROM a.tid
+), wait AS (
+    SELECT rank, start_ns, end_ns, cause FROM call WHERE cause IS NOT NULL
+    UNION ALL
+    SELECT rank, start_ns, start_ns + dur_ns, 'data' FROM raw.ranges
+    WHERE kind = 'phase' AND name = 'data' AND depth = 0
+    UNION ALL
+    SELECT rank, start_ns, start_ns + dur_ns, 'communication' FROM raw.collectives WHERE kernel_id IS NULL
+    UNION ALL
+    SELECT rank, start_ns, end_ns, 'window' FROM counted_windows
+), edge AS (
+    SELECT rank, start_ns AS at_ns, cause, 1 AS way FROM wait WHERE end_ns > start_ns
+    UNION ALL
+    SELECT rank, end_ns, cause, -1 FROM wait WHERE end_ns > start_ns
+), moment AS (
+    SELECT rank, at_ns, sum(way) FILTER (cause = 'data') AS data, sum(way) FILTER (cause = 'allocation') AS allocation,
+        sum(way) FILTER (cause = 'communication') AS communication,
+        sum(way) FILTER (cause = 'synchronisation') AS synchronisation, sum(way) FILTER (cause = 'window') AS counted,
+        count(*) FILTER (cause = 'window') AS edges
+    FROM edge GROUP BY rank, at_ns
+), state AS (
+    SELECT rank, at_ns, sum(counted) OVER since > 0 AS is_counted, sum(edges) OVER since AS n_edges,
+        lead(at_ns) OVER (PARTITION BY rank ORDER BY at_ns) - at_ns AS dur_ns,
+        CASE WHEN sum(data) OVER since > 0 THEN 'data' WHEN sum(allocation) OVER since > 0 THEN 'allocation'
+            WHEN sum(communication) OVER since > 0 THEN 'communication'
+            WHEN sum(synchronisation) OVER since > 0 THEN 'synchronisation' END AS cause
+    FROM moment
+    WINDOW since AS (PARTITION BY rank ORDER BY at_ns ROWS UNBOUNDED PRECEDING)
+)
+SELECT rank, at_ns, cause, coalesce(is_counted, false) AS is_counted, n_edges,
+    CAST(coalesce(sum(dur_ns) FILTER (is_counted) OVER past, 0) AS BIGINT) AS before_ns,
+    CAST(coalesce(sum(dur_ns) FILTER (is_counted AND cause = 'data') OVER past, 0) AS BIGINT) AS data_ns,
+    CAST(coalesce(sum(dur_ns) FILTER (is_counted AND cause = 'allocation') OVER past, 0) AS BIGINT) AS allocation_ns,
+    CAST(coalesce(sum(dur_ns) FILTER (is_counted AND cause = 'communication') OVER past, 0) AS BIGINT)
+        AS communication_ns,
+    CAST(coalesce(sum(dur_ns) FILTER (is_counted AND cause = 'synchronisation') OVER past, 0) AS BIGINT)
+        AS synchronisation_ns
+FROM state
+WINDOW past AS (PARTITION BY rank ORDER BY at_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)

@@ -1,0 +1,58 @@
+-- title = "idle_gaps"
+-- doc = """Every stretch of the steps that count in which a device did nothing, cut by what the host did meanwhile;
+-- each nanosecond has one cause. First what was in progress: loading data, else allocating, communicating, waiting
+-- for the device. What is left of the gap is synchronisation where the host was waiting when the device ran dry,
+-- else between steps where the gap reaches over the edge of a step, else launch where the call that launched what
+-- ended the gap had not ended when the gap began, else unknown."""
+-- [columns]
+-- id = "the activity that ended it; NULL after the last one"
+-- from_ns = "start of the gap"
+-- until_ns = "end of the gap"
+-- idle_ns = "its part inside steps that count: the sum of all causes"
+-- launch_ns = "the host had not launched yet what comes next"
+WITH span AS (
+    SELECT rank, device, max(end_ns) AS end_ns FROM activities GROUP BY rank, device
+), gap AS (
+    SELECT a.id, a.rank, a.device, a.category, a.op_name, a.launched_ns, c.has_steps,
+        coalesce(a.device_until_ns, c.first_ns) AS from_ns, a.start_ns AS until_ns, a.device_until_ns IS NULL AS is_end
+    FROM activities a JOIN scope c ON c.rank = a.rank
+    WHERE a.start_ns > coalesce(a.device_until_ns, c.first_ns)
+    UNION ALL
+    SELECT NULL, s.rank, s.device, NULL, NULL, NULL, c.has_steps, s.end_ns, c.last_ns, true
+    FROM span s JOIN scope c ON c.rank = s.rank WHERE c.last_ns > s.end_ns
+), opened AS (
+    SELECT g.*, s.cause AS cause_at_start, s.n_edges AS edges_at_start,
+        coalesce(s.before_ns + if(s.is_counted, g.from_ns - s.at_ns, 0), 0) AS before_ns,
+        coalesce(s.data_ns + if(s.is_counted AND s.cause = 'data', g.from_ns - s.at_ns, 0), 0) AS data_ns,
+        coalesce(s.allocation_ns + if(s.is_counted AND s.cause = 'allocation', g.from_ns - s.at_ns, 0), 0)
+            AS allocation_ns,
+        coalesce(s.communication_ns + if(s.is_counted AND s.cause = 'communication', g.from_ns - s.at_ns, 0), 0)
+            AS communication_ns,
+        coalesce(s.synchronisation_ns + if(s.is_counted AND s.cause = 'synchronisation', g.from_ns - s.at_ns, 0), 0)
+            AS synchronisation_ns
+    FROM gap g ASOF LEFT JOIN host_states s ON s.rank = g.rank AND g.from_ns >= s.at_ns
+), cut AS (
+    SELECT g.id, g.rank, g.device, g.category, g.op_name, g.from_ns, g.until_ns, g.launched_ns > g.from_ns AS is_late,
+        g.cause_at_start,
+        g.has_steps AND (g.is_end OR g.edges_at_start IS DISTINCT FROM s.n_edges) AS is_edge,
+        s.before_ns + if(s.is_counted, g.until_ns - s.at_ns, 0) - g.before_ns AS idle_ns,
+        s.data_ns + if(s.is_counted AND s.cause = 'data', g.until_ns - s.at_ns, 0) - g.data_ns AS data_ns,
+        s.allocation_ns + if(s.is_counted AND s.cause = 'allocation', g.until_ns - s.at_ns, 0) - g.allocation_ns
+            AS allocation_ns,
+        s.communication_ns + if(s.is_counted AND s.cause = 'communication', g.until_ns - s.at_ns, 0)
+            - g.communication_ns AS communication_ns,
+        s.synchronisation_ns + if(s.is_counted AND s.cause = 'synchronisation', g.until_ns - s.at_ns, 0)
+            - g.synchronisation_ns AS waited_ns
+    FROM opened g ASOF JOIN host_states s ON s.rank = g.rank AND g.until_ns >= s.at_ns
+), rest AS (
+    SELECT *, idle_ns - data_ns - allocation_ns - communication_ns - waited_ns AS rest_ns,
+        CASE WHEN cause_at_start = 'synchronisation' THEN 'synchronisation' WHEN is_edge THEN 'between steps'
+            WHEN is_late THEN 'launch' ELSE 'unknown' END AS rest_cause
+    FROM cut WHERE idle_ns > 0
+)
+SELECT id, rank, device, category, op_name, from_ns, until_ns, idle_ns, data_ns, allocation_ns, communication_ns,
+    waited_ns + if(rest_cause = 'synchronisation', rest_ns, 0) AS synchronisation_ns,
+    if(rest_cause = 'between steps', rest_ns, 0) AS between_steps_ns,
+    if(rest_cause = 'launch', rest_ns, 0) AS launch_ns,
+    if(rest_cause = 'unknown', rest_ns, 0) AS unknown_ns
+FROM rest
