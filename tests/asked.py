@@ -18,12 +18,15 @@ class Asked:
         self._texts: list[str] = []
         self._read: frozenset[str] = frozenset()
         self._connection: duckdb.DuckDBPyConnection | None = None
+        self._is_whole = False
         self.execute("FROM raw.captures")  # A damaged capture is found out at once.
 
     def execute(self, query: str, parameters: Any = None) -> duckdb.DuckDBPyConnection:
-        """The answer to a query."""
+        """The answer to a query. One that makes something gets all views, for what is to come reads what it made."""
+        if not query.lstrip().upper().startswith(("SELECT", "FROM", "WITH", "--", "DESCRIBE")):
+            return self._whole().execute(query, parameters)
         read = graph.sources(query)
-        if self._connection is None or not read <= self._read:
+        if self._connection is None or not (self._is_whole or read <= self._read):
             self._texts.append(query)
             self._read |= read
             self._connect(" ; ".join(self._texts))
@@ -31,12 +34,16 @@ class Asked:
         try:
             return self._connection.execute(query, parameters)
         except duckdb.CatalogException:  # A name in another place than behind FROM and JOIN.
-            return self._connect(None).execute(query, parameters)
+            return self._whole().execute(query, parameters)
 
     def _connect(self, asked: str | None) -> duckdb.DuckDBPyConnection:
         self.close()
         self._connection = views.connect(self._folder, asked)
+        self._is_whole = asked is None
         return self._connection
+
+    def _whole(self) -> duckdb.DuckDBPyConnection:
+        return self._connection if self._connection and self._is_whole else self._connect(None)
 
     def close(self) -> None:
         """Close the connection, if there is one."""
@@ -50,4 +57,4 @@ class Asked:
         self.close()
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._connect(None), name)
+        return getattr(self._whole(), name)

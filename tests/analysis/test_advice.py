@@ -22,6 +22,7 @@ def transposing(rank: int, layout_us: float) -> Given:
     for start in (0, 1000, 2000):
         given.kernel(TO_NHWC, start + 100, start + 100 + layout_us, launched=start + 1)
         given.kernel("ampere_sgemm_128x64_nn", start + 700, start + 800, launched=start + 20)
+        given.kernel("implicit_convolve_sgemm<float, float>", start + 800, start + 900, launched=start + 30)
     return given
 
 
@@ -118,38 +119,45 @@ def test_a_rule_that_is_none_and_a_threshold_that_is_no_number(tmp_path: Path) -
 
 
 KNOWN = {
-    "kineto/a100-alexnet-forward.json.gz": {"pageable_copies": 55.496, "tensor_cores_unused": 5.831},
-    "kineto/a100-convnet-train-nccl.json.gz": {"layout_in_convolutions": 4.482},
+    "kineto/a100-alexnet-forward.json.gz": {
+        "host_bound": 4369.270,
+        "pageable_copies": 55.496,
+        "tensor_cores_unused": 5.831,
+    },
+    "kineto/a100-convnet-train-nccl.json.gz": {"host_bound": 163.122, "layout_in_convolutions": 4.482},
     "kineto/mi300-resnet18-train.json.gz": {
         "device_allocations": 741.883,
         "small_grids": 19.521,
         "layout_in_convolutions": 11.770,
     },
-    "kineto/v100-resnet50-train-old.json.gz": {"pageable_copies": 2.246, "data_loading": 31.423},
+    "kineto/v100-resnet50-train-old.json.gz": {
+        "data_loading": 31.423,
+        "host_bound": 12.220,
+        "pageable_copies": 2.246,
+    },
     "kineto/v100-dlrm-train-nccl.json.gz": {
         "tensor_cores_unused": 80.037,
         "exposed_communication": 71.469,
-        "host_bound": 71.980,
+        "host_bound": 138.826,
     },
     "kineto/v100-dlrm-8ranks": {
         "exposed_communication": 11.056,
-        "communication_bound": 11.056,
-        "host_bound": 5.728,
-        "idle_at_step_edges": 1.681,
+        "communication_bound": 0.0,
+        "host_bound": 8.624,
         "data_loading": 1.298,
-        "host_waits": 0.770,
         "small_grids": 0.641,
         "tensor_cores_unused": 0.119,
     },
     "kineto/cpu-only.json.gz": {"exposed_communication": 178.777},
     "nvprof/gtx980-tf-alexnet-new.txt.gz": {
-        "autotune_in_the_window": 44.764,
+        "autotune_in_the_window": 805.752,
         "layout_between_operators": 6.130,
         "first_layer_gradient": 3.672,
     },
-    "nvprof/gtx980-tf-alexnet-old.txt.gz": {"layout_between_operators": 5.732, "autotune_in_the_window": 4.197},
+    "nvprof/gtx980-tf-alexnet-old.txt.gz": {"layout_between_operators": 5.732, "autotune_in_the_window": 75.546},
 }
-"""Bounds in milliseconds per step. The A100 AlexNet has no steps: there they are those of the whole recording."""
+"""Bounds in milliseconds per step. The A100 AlexNet has no steps: there they are those of the whole recording, and what a
+search cost is once per run. Of communication_bound the time is that of exposed_communication, and not said twice."""
 
 
 @pytest.mark.shared
