@@ -156,8 +156,8 @@ KNOWN = {
     },
     "nvprof/gtx980-tf-alexnet-old.txt.gz": {"layout_between_operators": 5.732, "autotune_in_the_window": 75.546},
 }
-"""Bounds in milliseconds per step. The A100 AlexNet has no steps: there they are those of the whole recording, and what a
-search cost is once per run. Of communication_bound the time is that of exposed_communication, and not said twice."""
+"""Bounds in milliseconds per step. The A100 AlexNet has no steps: there they are those of the whole recording, and what
+a search cost is once per run. Of communication_bound the time is that of exposed_communication, and not said twice."""
 
 
 @pytest.mark.shared
