@@ -198,6 +198,7 @@ def test_every_verb_has_help_with_examples() -> None:
         assert f"traceview {verb}" in verbs[verb].format_help()  # type: ignore[index]
 
 
+@pytest.mark.long
 def test_a_wheel_holds_every_query_rule_and_collector(tmp_path: Path) -> None:
     pytest.importorskip("hatchling")
     command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(ROOT)]

@@ -24,6 +24,8 @@ from traceview import cli, store
 from traceview.decode.files import peek
 from traceview.readers import READERS, detect
 
+pytestmark = pytest.mark.long
+
 N_MUTATIONS = int(os.environ.get("TRACEVIEW_MUTATIONS", 80))
 N_CAPTURES = N_MUTATIONS // 10
 N_GROUPS = 8

@@ -160,6 +160,7 @@ def test_what_others_wrote_into_the_log(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.long
 def test_lines_that_are_cut_are_never_misread(tmp_path: Path) -> None:
     """Cut after any character the last line is whole, counted as damaged, or not there."""
     conv = DNNL.splitlines()[-1]

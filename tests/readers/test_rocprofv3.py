@@ -142,6 +142,7 @@ def test_names_of_ranges_say_what_they_are_and_the_host_is_no_gpu(tmp_path: Path
     ]
 
 
+@pytest.mark.long
 def test_cut_at_any_byte(tmp_path: Path) -> None:
     """Each cut is a sentence, or keeps the records before it and says so."""
     whole = json.dumps(small())

@@ -25,6 +25,8 @@ from readers.test_nvprof_text import NEW as NVPROF
 from traceview import store
 from traceview.errors import InputError
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "samples"
 N_CUTS = int(os.environ.get("TRACEVIEW_CUTS", 5))

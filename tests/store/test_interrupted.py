@@ -64,6 +64,7 @@ def started(trace: Path) -> subprocess.Popen[str]:
     return process
 
 
+@pytest.mark.long
 def test_kill_at_any_moment(trace: Path) -> None:
     right = answer(trace)
     cache = trace.parent / "trace.json.gz.traceview"
