@@ -21,9 +21,8 @@ FROM kernels
 UNION ALL BY NAME
 SELECT
     'copy' AS kind, id, rank, 'gpu ' || coalesce(CAST(device AS VARCHAR), '?') AS device, stream, name,
-    category, call_algorithm AS algorithm, call_direction AS direction, 'driver' AS library,
-    CASE WHEN call_id IS NOT NULL THEN 'helper' END AS role, start_ns, end_ns, dur_ns, op_id, op_name, layer,
-        step, call_id,
+    category, call_algorithm AS algorithm, call_direction AS direction, role, 'driver' AS library,
+    start_ns, end_ns, dur_ns, op_id, op_name, layer, step, call_id,
     device_until_ns, rank_until_ns, launched_ns
 FROM memcpys
 UNION ALL BY NAME

@@ -9,6 +9,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from given import Given, write
 
 from traceview import store
 from traceview.analysis import reports
@@ -155,3 +156,14 @@ def test_one_view_of_what_was_recorded_is_asked_alone(tmp_path: Path) -> None:
     folder = store.convert([SAMPLE], tmp_path / "capture")
     with views.connect(folder, "SELECT framework FROM captures") as connection:
         assert connection.execute("SELECT framework FROM captures").fetchall() == [("PyTorch",)]
+
+
+def test_activities_without_convolutions_can_be_chosen_by_role(tmp_path: Path) -> None:
+    """DuckDB 2.0 fails to compare a CASE over a stored column that holds NULL alone."""
+    given = Given()
+    given.copy("HtoD", 0, 5, launched=0)
+    write(tmp_path, given)
+    views.materialize(tmp_path)
+    with views.connect(tmp_path) as connection:
+        query = "SELECT count(*) FROM activities WHERE role = 'main' AND direction = 'fprop'"
+        assert connection.execute(query).fetchall() == [(0,)]

@@ -45,6 +45,5 @@ def test_without_shapes_nothing_can_be_said(tmp_path: Path, kernels: int) -> Non
     with given.open(tmp_path) as connection:
         found = reports.run(connection, "conv", options=["admissible"]).sections[-1]
     assert found.note == (
-        "No convolution on a device of NVIDIA with recorded shapes and stride in this trace; "
-        "the conditions are those of cuDNN."
+        "No convolution on an NVIDIA GPU with recorded shapes and stride in this trace; the conditions are cuDNN's."
     )
