@@ -43,9 +43,10 @@ def test_a_signal_reaches_the_command_and_not_what_comes_after_it(tmp_path: Path
     # The command itself sends the signal to traceview, when it is ready for it.
     ready = "import os; os.kill(os.getppid(), signal.SIGTERM)"
     body = WAITS.format(name="SIGTERM", ready=ready)
+    before = signal.getsignal(signal.SIGTERM)
     with launch.stoppable():
         assert launch.launch(run_of(tmp_path, sys.executable, "-S", "-c", body)) == 9
-    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    assert signal.getsignal(signal.SIGTERM) == before
 
 
 @pytest.mark.parametrize("number", launch.FORWARDED, ids=lambda number: number.name)
