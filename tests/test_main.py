@@ -26,7 +26,7 @@ def ended(*command: str, **output: object) -> subprocess.CompletedProcess[str]:
         (["--version"], 0, "traceview "),
         (["list", "formats"], 0, "kineto"),
         (["report", "absent"], 3, "traceview: absent does not exist."),
-        (["wrong"], 2, "invalid choice"),
+        (["reprot"], 2, "did you mean report?"),
         (["--debug", "report", "absent"], 1, "InputError: absent does not exist."),
     ],
 )

@@ -6,6 +6,7 @@ Invariant: the text of an error is one or two sentences that say what to do. Onl
 from __future__ import annotations
 
 import errno
+from collections.abc import Iterable
 
 
 class TraceviewError(Exception):
@@ -58,3 +59,14 @@ def shortage(error: BaseException) -> str | None:
             "the memory that may be used here is too small for this; raise its limit (`ulimit -v`, or a container's)."
         )
     return None
+
+
+def meant(word: str, known: Iterable[str]) -> str:
+    """`did you mean A or B? ` with the names nearest to what was typed; empty where none is near."""
+    import difflib
+
+    names = {name.casefold(): name for name in known}
+    typed = word.casefold()
+    near = [name for name in names if len(typed) > 2 and name.startswith(typed)][:2]
+    near = near or difflib.get_close_matches(typed, names, n=2)
+    return f"did you mean {' or '.join(names[name] for name in near)}? " if near else ""

@@ -85,3 +85,10 @@ def test_unmatched_names_come_by_time(tmp_path: Path, capsys: pytest.CaptureFixt
 
 def test_unmatched_goes_with_categories(tmp_path: Path) -> None:
     assert cli.main(["list", "reports", "--unmatched", str(tmp_path)]) == 2
+
+
+def test_a_bare_list_says_what_can_be_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["list"]) == 0
+    lines = capsys.readouterr().out.splitlines()[2:]
+    assert [line.split()[2] for line in lines] == list(listing.KINDS)
+    assert all(len(line.split()) > 4 for line in lines)

@@ -6,7 +6,6 @@ counts no moment twice; findings are never added up, for two problems may be the
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
@@ -17,7 +16,7 @@ import duckdb
 from traceview import sql
 from traceview.analysis.model import Finding
 from traceview.classify import facts
-from traceview.errors import UsageError
+from traceview.errors import UsageError, meant
 from traceview.paths import content
 
 FOUND, NOT_FOUND, CANNOT_TELL = "found", "not found", "cannot tell"
@@ -48,9 +47,8 @@ def load(wanted: Sequence[str] = ()) -> list[sql.Query]:
     known = names()
     for name in wanted:
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=2)
-            hint = f"did you mean {' or '.join(near)}? " if near else ""
-            raise UsageError(f"there is no advice rule {name!r}; {hint}The rules are: {', '.join(known)}.")
+            there = ", ".join(known)
+            raise UsageError(f"there is no advice rule {name!r}; {meant(name, known)}The rules are: {there}.")
     return [_answering(sql.load(content("queries") / "advice" / f"{name}.sql")) for name in wanted or known]
 
 

@@ -6,7 +6,6 @@ numbers rest on (`queries/footer.sql`).
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -15,7 +14,7 @@ import duckdb
 
 from traceview import sql
 from traceview.analysis.model import Column, Report, Section
-from traceview.errors import UsageError
+from traceview.errors import UsageError, meant
 from traceview.paths import content
 
 NO_ROWS = "No rows."
@@ -48,9 +47,7 @@ def load(name: str, options: Iterable[str] = ()) -> Recipe:
     """
     known = names()
     if name not in known:
-        near = difflib.get_close_matches(name, known, n=2)
-        hint = f"did you mean {' or '.join(near)}? " if near else ""
-        raise UsageError(f"there is no report {name!r}; {hint}The reports are: {', '.join(known)}.")
+        raise UsageError(f"there is no report {name!r}; {meant(name, known)}The reports are: {', '.join(known)}.")
     folder = content("queries") / name
     facts = tomllib.loads((folder / "report.toml").read_text(encoding="utf-8"))
     on_request = [section for option in options for section in facts.get("options", {}).get(option, ())]

@@ -5,7 +5,6 @@ A meaning comes from the header of a view or from the definition of a recorded t
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -14,7 +13,7 @@ import duckdb
 
 from traceview import sql
 from traceview.analysis.model import Column, Report, Section
-from traceview.errors import UsageError
+from traceview.errors import UsageError, meant
 from traceview.paths import content
 from traceview.tables import BY_NAME, TABLES
 
@@ -46,9 +45,7 @@ def schema(connection: duckdb.DuckDBPyConnection, table: str | None = None) -> R
         name = table_name if schema_name == "main" else f"raw.{table_name}"
         by_table.setdefault(name, []).append((column, type_))
     if table is not None and table not in by_table:
-        near = difflib.get_close_matches(table, by_table, n=2)
-        hint = f"did you mean {' or '.join(near)}?" if near else "see `.tables`."
-        raise UsageError(f"there is no table {table!r}; {hint}")
+        raise UsageError(f"there is no table {table!r}; {meant(table, by_table)}see `.tables`.")
     wanted = [table] if table else [name for name in by_table if not name.startswith("raw.")]
     return Report("schema", "", "", tuple(_schema_of(name, by_table[name]) for name in wanted), ())
 

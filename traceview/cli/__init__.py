@@ -12,12 +12,11 @@ import resource
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
 
 from traceview import __version__
-from traceview.cli.output import emit, say, silence
-from traceview.errors import CORRUPT, InputError, QueryError, TraceviewError, UsageError, shortage
-from traceview.render.characters import clean
+from traceview.cli.output import say, silence
+from traceview.cli.parsing import COMPLETING, Parser, VerbParser
+from traceview.errors import CORRUPT, InputError, QueryError, TraceviewError, UsageError, meant, shortage
 
 INTERRUPTED = 130
 LEAST_FILES = 16
@@ -33,24 +32,11 @@ EPILOG = """examples:
   traceview compare old.json.gz new.json.gz    what got slower or faster, and why
   traceview sql trace.json.gz "SELECT name, sum(dur_ns) FROM kernels GROUP BY ALL ORDER BY 2 DESC LIMIT 10"
 
+`traceview help VERB` explains a verb and `traceview list` says what else there is.
+
 exit codes: 0 done, 1 a check you asked for failed, 2 wrong usage, 3 the input cannot be read;
 collect exits with the exit code of its command
 """
-
-
-class Parser(argparse.ArgumentParser):
-    """A parser whose error messages show what was typed with control characters escaped."""
-
-    def error(self, message: str) -> NoReturn:
-        """Say what is wrong and exit with 2."""
-        super().error(clean(message))
-
-    def _print_message(self, message: str, file: Any = None) -> None:
-        """Help that cannot be written is a failure, which argparse itself would hide."""
-        if file is sys.stdout:
-            emit([message], None)
-        else:
-            super()._print_message(message, file)
 
 
 def build_parser(verbs: Sequence[str] = VERBS) -> argparse.ArgumentParser:
@@ -63,7 +49,7 @@ def build_parser(verbs: Sequence[str] = VERBS) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"traceview {__version__}")
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
-    parts = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    parts = parser.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=VerbParser)
     for verb in verbs:
         module = importlib.import_module(f"traceview.cli.{verb}")
         sub = parts.add_parser(
@@ -100,9 +86,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(argv: Sequence[str], args: argparse.Namespace) -> int:
     """Read the arguments into `args` and run the verb; output that cannot be written is an error here."""
     # The others' modules take time to load, and only help, completion and a wrong verb speak of them.
-    is_plain = argv and argv[0] in VERBS and "_ARGCOMPLETE" not in os.environ
+    argv = _asked_for(argv)
+    is_plain = argv[0] in VERBS and COMPLETING not in os.environ
     parser = build_parser(argv[:1] if is_plain else VERBS)
-    if "_ARGCOMPLETE" in os.environ:
+    if COMPLETING in os.environ:
         import argcomplete
 
         argcomplete.autocomplete(parser)
@@ -114,6 +101,22 @@ def _run(argv: Sequence[str], args: argparse.Namespace) -> int:
         return code
     finally:
         sys.stdout.flush()
+
+
+def _asked_for(argv: Sequence[str]) -> Sequence[str]:
+    """The arguments, with `help VERB` as `VERB --help`. Raises `UsageError` for a word that is not a verb."""
+    if argv[:1] == ["help"]:
+        argv = [*(word for word in argv[1:2] if word != "help"), "--help"]
+    verb = next((word for word in argv if not word.startswith("-")), None)
+    if verb is not None and verb not in VERBS and COMPLETING not in os.environ:
+        hint = _file_hint(verb) or meant(verb, VERBS)
+        raise UsageError(f"there is no verb {verb!r}; {hint}The verbs are: {', '.join(VERBS)}.")
+    return argv or ["--help"]
+
+
+def _file_hint(word: str) -> str:
+    """What was probably meant where the verb was left out before a trace."""
+    return f"did you mean `traceview report {word}`? " if Path(word).exists() else ""
 
 
 def _check_limits() -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 HELP = "list formats, reports, advice, categories, collectors or tables"
 
 EXAMPLES = """examples:
+  traceview list                                        what can be listed
   traceview list reports
   traceview list categories
   traceview list categories --unmatched trace.json.gz   names in the trace that no rule matches, by time
@@ -29,7 +30,13 @@ EXAMPLES = """examples:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `traceview list`."""
-    parser.add_argument("kind", choices=tuple(KINDS), metavar="WHAT", help=", ".join(KINDS))
+    parser.add_argument(
+        "kind",
+        nargs="?",
+        choices=tuple(KINDS),
+        metavar="WHAT",
+        help=f"{', '.join(KINDS)} (default: what can be listed)",
+    )
     parser.add_argument("--format", choices=render.FORMATS, default="table", help="default: table")
     parser.add_argument(
         "--unmatched",
@@ -44,19 +51,25 @@ def run(args: argparse.Namespace) -> int:
     """Print the list; returns 0."""
     if args.input and args.kind != "categories":
         raise UsageError("use --unmatched with `traceview list categories`.")
-    section = unmatched(args) if args.input else KINDS[args.kind]()
+    section = unmatched(args) if args.input else KINDS[args.kind]() if args.kind else kinds()
     renderer = render.renderer(args.format)
     if renderer.FOR_PEOPLE:
         from traceview.analysis.model import Report
 
-        emit([renderer.render(Report(args.kind, "", "", (section,), ()))], None)
+        emit([renderer.render(Report(args.kind or "kinds", "", "", (section,), ()))], None)
     else:
         emit(renderer.stream(section.columns, [section.rows]), None)
     return 0
 
 
+def kinds() -> Section:
+    """What can be listed."""
+    rows = [(f"traceview list {name}", (function.__doc__ or "").rstrip(".")) for name, function in KINDS.items()]
+    return _section(("command", "lists"), rows)
+
+
 def formats() -> Section:
-    """The readers, in the order in which they are asked."""
+    """The trace formats that are read, in the order in which they are tried."""
     from traceview.readers import READERS
 
     rows = [(reader.NAME, reader.TITLE, reader.HOW) for reader in READERS]
@@ -64,7 +77,7 @@ def formats() -> Section:
 
 
 def reports() -> Section:
-    """The report folders."""
+    """The reports, each of which answers a question."""
     from traceview.analysis.reports import load, names
 
     recipes = [load(name) for name in names()]
@@ -72,14 +85,14 @@ def reports() -> Section:
 
 
 def advice() -> Section:
-    """The advice rules: one file each."""
+    """The advice rules, each of which looks for a problem."""
     from traceview.analysis.advice import load
 
     return _section(("advice", "problem", "doc"), [(rule.name, rule.title, rule.doc) for rule in load()])
 
 
 def categories() -> Section:
-    """Every category that a rule can give, with the number of rules per kind of name."""
+    """The categories of kernels, operators and primitives, with the number of rules for each."""
     from traceview.classify.rules import FOLDER
 
     counts: dict[str, Counter[str]] = {}
@@ -101,7 +114,8 @@ def unmatched(args: argparse.Namespace) -> Section:
 
 
 def collectors() -> Section:
-    """The collector scripts. They run where traceview is not installed, so they are read and never imported."""
+    """The collectors, which record one framework each."""
+    # They run where traceview is not installed, so they are read and never imported.
     from traceview.paths import content
 
     rows = []
@@ -112,7 +126,7 @@ def collectors() -> Section:
 
 
 def tables() -> Section:
-    """The views and recorded tables that SQL sees."""
+    """The tables and views that `traceview sql` sees."""
     from traceview.analysis.schema import tables
 
     return tables().sections[0]

@@ -1,0 +1,114 @@
+"""Options stand anywhere, and a wrong word is answered with the one that was meant."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from traceview import cli
+from traceview.cli.parsing import Parser, VerbParser
+
+PLACES = {
+    "sql": [["T", "--format", "json", "Q"], ["T", "Q", "--format", "json"], ["--format", "json", "T", "Q"]],
+    "report": [["T", "--limit", "3", "kernels", "ops"], ["T", "kernels", "--limit", "3", "ops"]],
+    "advise": [["T", "--evidence", "RULE"], ["--evidence", "T", "RULE"], ["T", "RULE", "--evidence"]],
+    "convert": [["A", "--threads", "1", "B", "-o", "c"], ["-o", "c", "A", "B", "--threads=1"]],
+    "compare": [["A", "--limit", "3", "B"], ["--limit", "3", "A", "B"], ["A", "B", "--limit", "3"]],
+    "classify": [["a", "--why", "b"], ["a", "b", "--why"]],
+    "list": [["formats", "--format", "json"], ["--format", "json", "formats"]],
+}
+
+
+def parsed(verb: str, words: list[str]) -> dict[str, object]:
+    found = vars(cli.build_parser([verb]).parse_args([verb, *words]))
+    del found["run"]
+    return found
+
+
+@pytest.mark.parametrize("verb", [verb for verb in cli.VERBS if verb != "collect"])
+def test_options_stand_anywhere(verb: str) -> None:
+    first, *others = [parsed(verb, words) for words in PLACES[verb]]
+    assert others and all(other == first for other in others)
+
+
+def test_what_stands_where_it_may(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["sql", str(trace), "--format", "json", "SELECT 41 + 1 AS n"]) == 0
+    assert json.loads(capsys.readouterr().out) == [{"n": 42}]
+
+
+def test_nothing_behind_two_dashes_is_an_option() -> None:
+    found = parsed("classify", ["a", "--why", "--", "--format", "-x"])
+    assert (found["names"], found["format"], found["why"]) == (["a", "--format", "-x"], "table", True)
+    assert parsed("sql", ["T", "--", "-- a comment"])["query"] == "-- a comment"
+    assert parsed("sql", ["T", "-- a comment\nSELECT 1"])["query"] == "-- a comment\nSELECT 1"
+
+
+def test_the_command_of_collect_is_left_alone() -> None:
+    command = ["python", "train.py", "--steps", "9", "-o", "x", "--", "--format"]
+    found = parsed("collect", ["--steps", "2", "--", *command])
+    assert (found["steps"], found["output"], found["command"]) == (2, None, ["--", *command])
+    assert parsed("collect", ["--steps", "2", *command])["command"] == command
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["reprot", "x"], "there is no verb 'reprot'; did you mean report? The verbs are: collect, "),
+        (["report", "x", "--limt", "3"], "there is no option --limt; did you mean --limit? (see `traceview report"),
+        (["collect", "--stpes", "3", "--", "true"], "there is no option --stpes; did you mean --steps or --stacks?"),
+        (["report", "x", "--format", "jsn"], "--format: there is no 'jsn'; did you mean json? choose from: table, "),
+        (["list", "formatz"], "there is no 'formatz'; did you mean formats? choose from: formats, "),
+        (["report"], "INPUT is missing (see `traceview report --help`)."),
+        (["convert", "a"], "-o/--output is missing"),
+        (["sql", "a", "b", "c"], "'c' is one argument too many"),
+        (["report", "x", "--limit"], "--limit: expected one argument"),
+        (["report", "x", "kernel"], "did you mean kernels?"),
+        (["advise", "x", "pagable_copies"], "did you mean pageable_copies?"),
+        (["help", "advice"], "did you mean advise?"),
+    ],
+)
+def test_a_wrong_word_is_one_sentence(words: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        code = cli.main(words)
+    except SystemExit as end:
+        code = int(end.code or 0)
+    captured = capsys.readouterr()
+    assert (code, captured.out, captured.err.count("\n")) == (2, "", 1)
+    assert says in captured.err
+
+
+def test_a_trace_without_a_verb(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([str(trace)]) == 2
+    assert f"did you mean `traceview report {trace}`?" in capsys.readouterr().err
+
+
+def helped(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    with pytest.raises(SystemExit) as end:
+        cli.main(words)
+    assert end.value.code == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("verb", cli.VERBS)
+def test_help_is_whole_however_it_is_asked_for(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = helped([verb, "--help"], capsys)
+    assert asked == helped(["help", verb], capsys)
+    assert verb == "collect" or asked == helped([verb, "x", "-h"], capsys)
+    places = [action for action in parser_of(verb)._actions if not action.option_strings]
+    options, examples = asked.split("\nexamples:\n")
+    assert all(str(action.metavar) in options for action in places)
+    assert f"  traceview {verb}" in examples
+
+
+def parser_of(verb: str) -> Parser:
+    (parts,) = [action for action in cli.build_parser([verb])._actions if action.dest == "verb"]
+    assert isinstance(parts.choices, dict)
+    parser = parts.choices[verb]
+    assert isinstance(parser, VerbParser)
+    return parser
+
+
+def test_help_without_a_verb(capsys: pytest.CaptureFixture[str]) -> None:
+    assert helped([], capsys) == helped(["help"], capsys) == helped(["--help"], capsys)
