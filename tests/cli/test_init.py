@@ -108,3 +108,12 @@ def test_what_the_machine_lacks(
     assert cli.main(["report", "x"]) == 3
     said = capsys.readouterr().err
     assert "raise" in said and "limit" in said and "fault of" not in said
+
+
+@pytest.mark.parametrize("url", ["https://example.com/a/trace.json.gz", "s3://bucket/trace.json"])
+def test_a_url_is_not_a_path(url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["report", url], ["convert", url, "-o", "never"], ["compare", str(SAMPLE), url]):
+        assert cli.main(words) == 3
+        assert f"{url} is a URL, and traceview does not download" in capsys.readouterr().err
+    assert cli.main(["report", "file:///no/such/trace"]) == 3
+    assert "give the path /no/such/trace instead" in capsys.readouterr().err

@@ -16,6 +16,7 @@ from pathlib import Path
 from traceview import __version__
 from traceview.cli.output import say, silence
 from traceview.cli.parsing import COMPLETING, Parser, VerbParser
+from traceview.cli.stdin import spooled
 from traceview.errors import CORRUPT, InputError, QueryError, TraceviewError, UsageError, meant, shortage
 
 INTERRUPTED = 130
@@ -97,7 +98,8 @@ def _run(argv: Sequence[str], args: argparse.Namespace) -> int:
         parser.parse_args(argv, args)
         if args.verb != "collect":
             _check_limits()
-        code: int = args.run(args)
+        with spooled(args):
+            code: int = args.run(args)
         return code
     finally:
         sys.stdout.flush()

@@ -18,7 +18,15 @@ from dataclasses import astuple
 from typing import TYPE_CHECKING
 
 from traceview import render
-from traceview.cli.options import add_machine_options, add_output_options, form_of, opened, params_of, percent
+from traceview.cli.options import (
+    INPUT_HELP,
+    add_machine_options,
+    add_output_options,
+    form_of,
+    opened,
+    params_of,
+    percent,
+)
 from traceview.cli.output import emit, say, sql_text
 from traceview.errors import UsageError
 
@@ -65,7 +73,7 @@ MEANINGS = {
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `traceview advise`."""
-    parser.add_argument("input", metavar="INPUT", help="a capture, a trace file or a folder of them")
+    parser.add_argument("input", metavar="INPUT", help=INPUT_HELP)
     parser.add_argument("names", nargs="*", metavar="RULE", help="rules (default: all)")
     add_output_options(parser)
     parser.add_argument(

@@ -35,7 +35,9 @@ NAME_WIDTH = 100
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `traceview classify`."""
-    parser.add_argument("names", nargs="*", metavar="NAME", help="names; if none is given, one per line from stdin")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="names; if none is given, or -, one per line from stdin"
+    )
     parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="default: table")
     parser.add_argument(
         "--why", action="store_true", help="explain: the rule, its reason, and which context would change the answer"
@@ -54,7 +56,8 @@ def run(args: argparse.Namespace) -> int:
     """Classify the names and print them; returns 0."""
     from traceview.classify import classify_in_context, classify_name
 
-    names: Sequence[str] = args.names or [line.rstrip("\r\n") for line in read_stdin() if line.strip()]
+    is_given = args.names and args.names != ["-"]
+    names: Sequence[str] = args.names if is_given else [line.rstrip("\r\n") for line in read_stdin() if line.strip()]
     if args.op is None and args.siblings is None:
         verdicts = [classify_name(name) for name in names]
     else:

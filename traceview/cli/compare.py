@@ -51,7 +51,7 @@ BEGINNING = 1 << 16
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `traceview compare`."""
     parser.add_argument(
-        "inputs", nargs="*", metavar="INPUT", help="captures, traces or saved comparisons; the first is A"
+        "inputs", nargs="*", metavar="INPUT", help="captures, traces (- is stdin) or saved comparisons; the first is A"
     )
     for name in SIDES:
         parser.add_argument(

@@ -25,7 +25,9 @@ EXAMPLES = """examples:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `traceview convert`."""
-    parser.add_argument("inputs", nargs="+", metavar="INPUT", help="a trace file or a folder of them")
+    parser.add_argument(
+        "inputs", nargs="+", metavar="INPUT", help="a trace file, a folder of them, or - for a trace on stdin"
+    )
     parser.add_argument("-o", "--output", required=True, metavar="CAPTURE", help="the new folder")
     add_machine_options(parser)
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from traceview.analysis.reports import Recipe
     from traceview.store import Options
 
+INPUT_HELP = "a capture, a trace file, a folder of them, or - for a trace on stdin"
 ENDING = (signal.SIGINT, signal.SIGTERM)
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?", re.IGNORECASE)
 _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}

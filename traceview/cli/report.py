@@ -12,7 +12,15 @@ import contextlib
 import threading
 
 from traceview import render
-from traceview.cli.options import add_machine_options, add_output_options, form_of, opened, params_of, row_limit
+from traceview.cli.options import (
+    INPUT_HELP,
+    add_machine_options,
+    add_output_options,
+    form_of,
+    opened,
+    params_of,
+    row_limit,
+)
 from traceview.cli.output import DEFAULT_LIMIT, emit, sql_text
 from traceview.errors import UsageError
 
@@ -33,7 +41,7 @@ EXAMPLES = """examples:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `traceview report`."""
-    parser.add_argument("input", metavar="INPUT", help="a capture, a trace file or a folder of them")
+    parser.add_argument("input", metavar="INPUT", help=INPUT_HELP)
     parser.add_argument("names", nargs="*", metavar="NAME", help="reports (default: overview)")
     add_output_options(parser)
     parser.add_argument(

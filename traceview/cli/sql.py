@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from traceview import render
-from traceview.cli.options import add_machine_options, add_output_options, form_of, interruptible, opened
+from traceview.cli.options import INPUT_HELP, add_machine_options, add_output_options, form_of, interruptible, opened
 from traceview.cli.output import emit, say, writing
 from traceview.errors import QueryError, UsageError
 
@@ -57,7 +57,7 @@ SELECT ... ;     a query, over as many lines as you like, ends with a semicolon
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `traceview sql`."""
-    parser.add_argument("input", metavar="INPUT", help="a capture, a trace file or a folder of them")
+    parser.add_argument("input", metavar="INPUT", help=INPUT_HELP)
     parser.add_argument("query", nargs="?", metavar="QUERY", help="one query, or .tables, or .schema [TABLE]")
     parser.add_argument("-f", "--file", metavar="FILE", help="read the query from a file (- is stdin)")
     add_output_options(parser, FORMATS)

@@ -6,6 +6,7 @@ Invariant: a trace is opened and recognised at most once per run; everything aft
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,6 +17,8 @@ from traceview import readers
 from traceview.decode.files import peek
 from traceview.errors import InputError
 from traceview.store.cache import CACHE_SUFFIX
+
+_ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+")
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,7 @@ def find(path: Path) -> list[Trace]:
         return [Trace(path)]
     if not path.is_dir():
         is_there = path.exists() or path.is_symlink()
-        raise InputError(f"{path} is not a regular file or folder." if is_there else f"{path} does not exist.")
+        raise InputError(f"{path} is not a regular file or folder." if is_there else _absent(path))
     whole = Trace(path)
     found = [whole] if whole.is_recognised() else not_superseded(_inside(path))
     if not found:
@@ -58,6 +61,18 @@ def find(path: Path) -> list[Trace]:
             f"{path} holds no trace of a recognised format; `traceview list formats` shows what can be read."
         )
     return found
+
+
+def _absent(path: Path) -> str:
+    """Why there is nothing: traces are not fetched from anywhere."""
+    address = _ADDRESS.match(str(path))
+    if not address:
+        return f"{path} does not exist."
+    # A path has lost one of the two slashes.
+    whole = f"{address[1]}://{str(path)[address.end() :]}"
+    if address[1].lower() == "file":
+        return f"{whole} is a URL; give the path /{whole[7:].lstrip('/')} instead."
+    return f"{whole} is a URL, and traceview does not download: fetch it first, or pipe it into `traceview report -`."
 
 
 def not_superseded(traces: Iterable[Trace]) -> list[Trace]:
