@@ -8,6 +8,9 @@ from __future__ import annotations
 import errno
 from collections.abc import Iterable
 
+CHECK_FAILED = 1
+"""Exit code where all went well and a check that the user asked for did not pass."""
+
 
 class TraceviewError(Exception):
     """Base of every expected failure; `exit_code` is what the process returns."""

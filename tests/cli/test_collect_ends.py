@@ -75,7 +75,9 @@ def test_a_capture_whose_tables_cannot_be_written(collect, tmp_path, monkeypatch
     assert store.open_capture(tmp_path / "capture").execute("SELECT count(*) FROM ops").fetchall() == [(1,)]
 
 
-@pytest.mark.parametrize(("command", "code"), [("exit 0", 3), ("exit 5", 5), ("kill -TERM $$", 143)])
+@pytest.mark.parametrize(
+    ("command", "code"), [("exit 0", 1), ("exit 5", 5), ("kill -TERM $$", 143), ("kill -KILL $$", 137)]
+)
 def test_a_capture_that_is_required(tmp_path, monkeypatch, capsys, command, code):
     monkeypatch.setenv(nvtx.VARIABLE, "/other.so")
     assert cli.main(["collect", "-o", str(tmp_path / "x"), "--require-capture", "--", "/bin/sh", "-c", command]) == code

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from traceview import store
+from traceview.analysis import reports
 from traceview.errors import TraceviewError
 from traceview.recording.harvest import give_up, harvest
 from traceview.recording.launch import Run
@@ -94,3 +96,29 @@ def test_what_cannot_be_converted_is_kept(tmp_path: Path, said: list[str]) -> No
     with pytest.raises(TraceviewError):
         harvest(run, 0, 0)
     assert (tmp_path / "raw" / "rank-0000.kineto.json").exists() and (tmp_path / "capture.json").exists()
+
+
+def test_the_step_time_is_the_one_of_the_report(tmp_path: Path, said: list[str]) -> None:
+    times_us = [9000, 1000, 1100, 1500]
+    zeros = [sum(times_us[:number]) for number in range(4)]
+    span = {"ph": "X", "cat": "user_annotation", "pid": 1, "tid": 1}
+    steps = [
+        {**span, "name": f"ProfilerStep#{number}", "ts": zero, "dur": dur}
+        for number, (zero, dur) in enumerate(zip(zeros, times_us, strict=True))
+    ]
+    ops = [{**EVENT, "ts": zero + 10} for zero in zeros]
+    facts = {**FACTS, "cost": {"bare_step_ns": 900_000, "profiled_step_ns": 1_300_000}}
+    files = {
+        "rank-0000.meta.json": json.dumps(facts),
+        "rank-0000.kineto.json": json.dumps({**TRACE, "traceEvents": [*steps, *ops]}),
+    }
+    assert harvest(left(tmp_path, files, said), 0, 0)
+    with contextlib.closing(store.open_capture(tmp_path)) as connection:
+        statistics = reports.run(connection, "steps").sections[0]
+    names = [column.name for column in statistics.columns]
+    assert statistics.rows[0][names.index("mean_ns")] == 1_200_000
+    assert said == [
+        "rank 0: cannot reach https://me:hush@host",
+        "recorded 4 steps, 1.20 ms each (0.900 ms unprofiled; without 1 step of warm-up); "
+        f"see it with: traceview report {tmp_path}",
+    ]

@@ -37,3 +37,11 @@ def test_the_process_that_came_furthest_says_why_there_is_nothing(notes: list[tu
 def test_what_is_left_where_traceview_was_told_to_end(tmp_path: Path) -> None:
     assert messages.stopped("SIGTERM", None) == "ended by SIGTERM; no capture"
     assert f"traceview report {tmp_path / 'capture'} does it" in messages.stopped("SIGHUP", tmp_path / "capture")
+
+
+def test_the_steps_of_several_processes() -> None:
+    rank = {"framework": "torch", "steps": {"recorded": 2}, "cost": {"bare_step_ns": None}, "ended_by": "exit"}
+    times = [(0, 0, 120_400_000), (1, 0, 99_960_000)]
+    said = messages.summary([rank, rank], OPTIONS, times)
+    assert said == "recorded 2 steps of 2 processes (of 4; cut short: exit), 100.0 to 120 ms each"
+    assert messages.summary([rank], OPTIONS) == "recorded 2 steps (of 4; cut short: exit)"

@@ -13,7 +13,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from traceview.errors import InputError, TraceviewError, UsageError
+from traceview.errors import CHECK_FAILED, TraceviewError, UsageError
 from traceview.recording import messages, nsight
 from traceview.recording.harvest import give_up, harvest, remove_if_empty
 from traceview.recording.launch import Run, Stopped, launch, place, shell_code, stoppable
@@ -57,7 +57,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--stop-after", action="store_true", help="end the command after the recorded steps")
     parser.add_argument("--no-command", action="store_true", help="do not record the command line")
     parser.add_argument(
-        "--require-capture", action="store_true", help="exit with 3 if the command succeeds but leaves no capture"
+        "--require-capture", action="store_true", help="exit with 1 if the command succeeds but leaves no capture"
     )
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND ...", help="what to run")
 
@@ -85,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _record(job: Run, needs_capture: bool) -> int:
-    """Run the command and take in what it left; the command's exit code, or 3 where a capture is needed and missing."""
+    """Run the command and take in what it left; the command's exit code, or 1 without a required capture."""
     raw, exit_code = job.capture / "raw", None
     started_ns = time.time_ns()
     try:
@@ -107,7 +107,7 @@ def _record(job: Run, needs_capture: bool) -> int:
     if exit_code:
         _say(f"the command {messages.ending(exit_code)}.")
     elif needs_capture and not has_capture:
-        return InputError.exit_code
+        return CHECK_FAILED
     return shell_code(exit_code)
 
 

@@ -75,8 +75,9 @@ def _convert(run: Run, described: dict[str, Any]) -> None:
 
     _write(run.capture, described)
     store.convert_raw(run.capture)
-    _write(run.capture, described | {"conv_flop": _work(run.capture)})
-    summary = messages.summary(described["ranks"], run.options)
+    work, times = _asked(run.capture, "work", "step_time")
+    _write(run.capture, described | {"conv_flop": work[0][0] if work else None})
+    summary = messages.summary(described["ranks"], run.options, times)
     run.say(f"{summary}; see it with: traceview report {messages.shown(run.capture)}")
 
 
@@ -136,23 +137,17 @@ def _description(run: Run, ranks: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _work(capture: Path) -> int | None:
-    """FLOPs of the convolutions of a step and rank: what a fair comparison has equal, and only the traces tell.
-
-    None where they do not, and where they cannot be read: a run that went well is not to fail for it.
-    """
+def _asked(capture: Path, *names: str) -> list[list[Any]]:
+    """The rows of `queries/NAME.sql`; none where the capture cannot be asked: a run that went well is not to fail."""
     import duckdb
 
     from traceview import sql, store
 
-    query = sql.load(content("queries") / "work.sql")
-    with (
-        suppress(TraceviewError, duckdb.Error),
-        closing(store.open_capture(capture, asked=query.body)) as connection,
-    ):
-        ((flop,),) = query.run(connection)
-        return None if flop is None else int(flop)
-    return None
+    queries = [sql.load(content("queries") / f"{name}.sql") for name in names]
+    asked = "\n".join(query.body for query in queries)
+    with suppress(TraceviewError, duckdb.Error), closing(store.open_capture(capture, asked=asked)) as connection:
+        return [query.run(connection) for query in queries]
+    return [[] for _ in queries]
 
 
 def _write(capture: Path, described: dict[str, Any]) -> None:

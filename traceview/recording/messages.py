@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -83,8 +84,8 @@ def why_none(notes: list[tuple[int, str, str]], options: dict[str, int]) -> str:
     )
 
 
-def summary(ranks: list[dict[str, Any]], options: dict[str, int]) -> str:
-    """What was recorded, in a few words."""
+def summary(ranks: list[dict[str, Any]], options: dict[str, int], times: Sequence[tuple[int, int, int]] = ()) -> str:
+    """What was recorded, in a few words. `times`: of each rank with steps its number, warm-up steps and step time."""
     if ranks[0]["framework"] is None:
         if any(not name.endswith(nvtx.SUFFIX) for name in ranks[0]["files"]):
             return "recorded the whole run"
@@ -92,13 +93,32 @@ def summary(ranks: list[dict[str, Any]], options: dict[str, int]) -> str:
         return f"recorded the NVTX ranges of {count}, and no framework"
     recorded = ranks[0]["steps"]["recorded"]
     processes = f" of {len(ranks)} processes" if len(ranks) > 1 else ""
-    text = f"recorded {recorded} {'step' if recorded == 1 else 'steps'}{processes}"
+    text = f"recorded {_steps(recorded)}{processes}"
     if recorded < options["steps"]:
         text += f" (of {options['steps']}; cut short: {ranks[0]['ended_by']})"
-    cost = ranks[0]["cost"]
-    if cost["bare_step_ns"] and cost["profiled_step_ns"]:
-        text += f", {cost['profiled_step_ns'] / 1e6:.1f} ms each ({cost['bare_step_ns'] / 1e6:.1f} ms unprofiled)"
-    return text
+    return text + _each(times, ranks[0]["cost"]["bare_step_ns"])
+
+
+def _each(times: Sequence[tuple[int, int, int]], bare_ns: int | None) -> str:
+    """The step time of the reports, and what a step took before the profiler was on; nothing without steps."""
+    if not times:
+        return ""
+    ends = dict.fromkeys((min(time for _, _, time in times), max(time for _, _, time in times)))
+    text = f", {' to '.join(map(_ms, ends))} ms each"
+    n_warmup = max(warmup for _, warmup, _ in times)
+    notes = [f"{_ms(bare_ns)} ms unprofiled"] if bare_ns else []
+    notes += [f"without {_steps(n_warmup)} of warm-up"] if n_warmup else []
+    return text + (f" ({'; '.join(notes)})" if notes else "")
+
+
+def _steps(count: int) -> str:
+    return f"{count} {'step' if count == 1 else 'steps'}"
+
+
+def _ms(time_ns: int) -> str:
+    """Milliseconds with about three digits."""
+    time = time_ns / 1e6
+    return f"{time:,.{0 if time >= 100 else 1 if time >= 10 else 2 if time >= 1 else 3}f}"
 
 
 def shown(capture: Path) -> Path:
