@@ -89,7 +89,6 @@ def test_csv_and_parquet(trace: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     table = pq.read_table(target)
     assert table.column("dur_ns").to_pylist() == [100_000, 50_000] * 2
     assert table.column("name").to_pylist()[1] == hostile_kernel
-    assert "-o FILE" in refused(capsys, trace, "FROM kernels", "--format", "parquet")
 
 
 def test_a_long_answer_comes_in_pieces(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -134,7 +133,7 @@ def test_errors_are_sentences_with_the_place(trace: Path, capsys: pytest.Capture
     assert refused(capsys, trace, "SELEC 1") == (
         'traceview: Parser Error: syntax error at or near "SELEC"\nLINE 1: SELEC 1\n        ^^^^^\n'
     )
-    assert 'Did you mean "kernels"?' in refused(capsys, trace, "FROM kernelz")
+    assert "Did you mean kernels?" in refused(capsys, trace, "FROM kernelz")
     assert "\x1b" not in refused(capsys, trace, "SELECT CAST(name AS INT) FROM kernels WHERE name LIKE '=evil%'")
     assert "this has 2" in refused(capsys, trace, "SELECT 1; SELECT 2")
     assert "this has 0" in refused(capsys, trace, "-- nothing")
@@ -301,17 +300,58 @@ def _read(descriptor: int) -> bytes:
         return b""
 
 
-def test_completion_knows_tables_and_columns(trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from prompt_toolkit.completion import CompleteEvent
-    from prompt_toolkit.document import Document
+def test_parquet_goes_through_a_pipe_and_not_to_a_terminal(trace: Path, root: Path, tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "traceview", "sql", str(trace), "FROM kernels ORDER BY id", "--format", "parquet"]
+    done = subprocess.run(words, cwd=root, capture_output=True)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert pq.read_table(io.BytesIO(done.stdout)).column("dur_ns").to_pylist() == [100_000, 50_000] * 2
+    main, side = pty.openpty()
+    done = subprocess.run(words, cwd=root, stdout=side, stderr=subprocess.PIPE)
+    os.close(side)
+    assert (done.returncode, b"is not for a terminal" in done.stderr, _read(main)) == (2, True, b"")
+    os.close(main)
+    command = " ".join(f"'{word}'" for word in words) + " | true; exit ${PIPESTATUS[0]}"
+    done = subprocess.run(["bash", "-c", command], cwd=root, capture_output=True)
+    assert (done.returncode, done.stderr) == (0, b"")
 
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    session = sql._session(store.open_capture(trace))
-    assert session.completer is not None
-    found = session.completer.get_completions(Document("SELECT dur_"), CompleteEvent())
-    assert [completion.text for completion in found] == ["dur_ns"]
-    found = session.completer.get_completions(Document("FROM kern"), CompleteEvent())
-    assert "kernels" in [completion.text for completion in found]
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("FROM kernel", "Did you mean kernels?"),
+        ("FROM memcpy", "Did you mean memcpys?"),
+        ("FROM raw.kernelz", "Did you mean raw.kernels"),
+        ("FROM zzz", "`.tables` lists what there is."),
+        ("SELECT k.dur FROM kernels k", 'Table "k" does not have a column named "dur"\nDid you mean dur_ns?'),
+        ("SELECT memory_kind FROM kernels", "Candidate bindings: "),
+        ("SELECT implement FROM primitives", "Candidate bindings: "),
+        ("SELECT src_kind FROM kernels", "Tables that have it: memcpys"),
+    ],
+)
+def test_a_wrong_name_is_answered_with_names_to_use(
+    trace: Path, query: str, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = refused(capsys, trace, query)
+    assert says in said
+    assert not any(inner in said for inner in ("kept.", "names.", "attributed.", "Values list"))
+
+
+def test_markdown_for_an_issue(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = run(capsys, trace, SUMS, "--format", "markdown").splitlines()
+    assert lines == ["| known | n | total_ns |", "| --- | ---: | ---: |", "| yes | 2 | 200000 |", "| no | 2 | 100000 |"]
+    none = run(capsys, trace, "SELECT name FROM kernels WHERE false", "--format", "markdown")
+    assert none == "| name |\n| ---: |\n"
+    long = run(capsys, trace, "FROM range(3000)", "--format", "markdown").splitlines()
+    assert long[-1].startswith("*1,000 of 3,000 rows")
+
+
+def test_an_answer_at_the_prompt_has_a_cap(trace: Path) -> None:
+    connection = store.open_capture(trace)
+    query = "SELECT range AS n FROM range(20000)"
+    lines = "".join(sql.pieces(connection, query, "csv", limit=3)).splitlines()
+    assert lines == ["n", "0", "1", "2", "20,000 rows in all; the first 3 are shown (.limit N shows more)."]
+    assert "".join(sql.pieces(connection, query, "csv", limit=20000)).splitlines()[-1] == "19999"
+    assert "".join(sql.pieces(connection, query, "csv")).splitlines()[-1] == "19999"
 
 
 def test_ctrl_c_ends_a_query_and_not_the_session(trace: Path) -> None:

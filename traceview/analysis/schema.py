@@ -35,6 +35,15 @@ def schema(connection: duckdb.DuckDBPyConnection, table: str | None = None) -> R
 
     Raises `UsageError` for a name that is none.
     """
+    by_table = columns(connection)
+    if table is not None and table not in by_table:
+        raise UsageError(f"there is no table {table!r}; {meant(table, by_table)}see `.tables`.")
+    wanted = [table] if table else [name for name in by_table if not name.startswith("raw.")]
+    return Report("schema", "", "", tuple(_schema_of(name, by_table[name]) for name in wanted), ())
+
+
+def columns(connection: duckdb.DuckDBPyConnection) -> dict[str, list[tuple[str, str]]]:
+    """The name and type of every column of every public table and view, by the names that those have in SQL."""
     found = connection.execute(
         "SELECT schema_name, table_name, column_name, data_type FROM duckdb_columns() "
         "WHERE NOT internal AND database_name = current_database() AND schema_name IN ('main', 'raw') "
@@ -44,10 +53,7 @@ def schema(connection: duckdb.DuckDBPyConnection, table: str | None = None) -> R
     for schema_name, table_name, column, type_ in found:
         name = table_name if schema_name == "main" else f"raw.{table_name}"
         by_table.setdefault(name, []).append((column, type_))
-    if table is not None and table not in by_table:
-        raise UsageError(f"there is no table {table!r}; {meant(table, by_table)}see `.tables`.")
-    wanted = [table] if table else [name for name in by_table if not name.startswith("raw.")]
-    return Report("schema", "", "", tuple(_schema_of(name, by_table[name]) for name in wanted), ())
+    return by_table
 
 
 def tables() -> Report:

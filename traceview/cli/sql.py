@@ -8,22 +8,18 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import os
-import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from traceview import render
 from traceview.cli.options import INPUT_HELP, add_machine_options, add_output_options, form_of, interruptible, opened
-from traceview.cli.output import emit, say, writing
-from traceview.errors import QueryError, UsageError
+from traceview.cli.output import emit, silence, writing
+from traceview.errors import InputError, QueryError, UsageError
 
 if TYPE_CHECKING:
     import duckdb
-    from prompt_toolkit import PromptSession
-    from prompt_toolkit.history import History
 
     from traceview.analysis.model import Column
 
@@ -36,6 +32,8 @@ EXAMPLES = """examples:
   traceview sql trace.json.gz "SELECT name, sum(dur_ns) AS total_ns FROM kernels GROUP BY ALL ORDER BY 2 DESC LIMIT 10"
   traceview sql run1 -f query.sql --format csv > answer.csv
   traceview sql run1 "FROM kernels" --format parquet -o kernels.parquet
+  traceview sql run1 "FROM kernels" --format parquet > kernels.parquet
+  traceview sql run1 "FROM steps" --format markdown          a table for an issue or a wiki
 
 --format json prints one array of row objects: whole numbers exactly; NULL, NaN and infinity as null.
 --format csv puts a single quote before text that a spreadsheet would run as a formula.
@@ -43,16 +41,6 @@ EXAMPLES = """examples:
 
 FORMATS = (*render.FORMATS, "parquet")
 BATCH = 8192
-
-DOT_COMMANDS = (".tables", ".schema", ".help", ".quit")
-KEYWORDS = ("SELECT", "FROM", "WHERE", "GROUP BY", "ORDER BY", "LIMIT", "JOIN", "USING", "WITH", "DISTINCT", "HAVING")
-
-HELP_TEXT = """.tables          every table and view
-.schema [TABLE]  columns, types and meanings
-.help            this list
-.quit            leave (also Ctrl-D)
-SELECT ... ;     a query, over as many lines as you like, ends with a semicolon
-"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -68,16 +56,30 @@ def run(args: argparse.Namespace) -> int:
     """Answer one query, or one after the other at a prompt; returns 0."""
     text = query_text(args)
     form = form_of(args, {".parquet": "parquet"})
-    if form == "parquet" and not args.output:
-        raise UsageError("--format parquet needs -o FILE.")
-    if text is None and args.output:
-        raise UsageError("-o needs a query; at the prompt, results go to the terminal.")
+    if form == "parquet" and not args.output and sys.stdout.isatty():
+        raise UsageError("--format parquet is not for a terminal; write it to a file (-o FILE or > FILE) or a pipe.")
+    if text is None and (args.output or form == "parquet"):
+        raise UsageError("at the prompt, answers go to the terminal; give a query to write a file.")
     with opened(args) as connection:
         if text is None:
             prompt(connection, form)
         else:
             answer(connection, text, form, args.output)
     return 0
+
+
+def prompt(connection: duckdb.DuckDBPyConnection, form: str) -> None:
+    """Answer at a prompt until the user leaves."""
+    from traceview.analysis import schema
+    from traceview.cli.prompt import ask, session
+
+    def answers(text: str, limit: int) -> Iterator[str]:
+        # The line editor takes signals for itself while it is at work.
+        with interruptible(connection):
+            yield from pieces(connection, text, form, limit=limit)
+
+    tables = {name: [column for column, _ in columns] for name, columns in schema.columns(connection).items()}
+    ask(session(tables), answers)
 
 
 def query_text(args: argparse.Namespace) -> str | None:
@@ -98,19 +100,51 @@ def query_text(args: argparse.Namespace) -> str | None:
 
 def answer(connection: duckdb.DuckDBPyConnection, text: str, form: str, output: str | None) -> None:
     """Write the answer to one query or dot command. Raises `UsageError` when it is wrong or refused."""
+    if form == "parquet" and not text.strip().startswith("."):
+        check(connection, text)
+        with reading(connection, text):
+            write_parquet(connection, text, output)
+    else:
+        emit(pieces(connection, text, form, bool(output)), output)
+
+
+def pieces(
+    connection: duckdb.DuckDBPyConnection, text: str, form: str, is_for_file: bool = False, limit: int = 0
+) -> Iterator[str]:
+    """The answer to one query or dot command as text; of a query at most `limit` rows (0: all), and how many there are.
+
+    Raises `UsageError` when it is wrong or refused.
+    """
     if text.strip().startswith("."):
-        emit([explained(connection, text.strip().rstrip(";").split(), form)], output)
+        yield explained(connection, text.strip().rstrip(";").split(), form)
         return
     is_plan = check(connection, text) == "EXPLAIN"
-    with reading(connection):
-        if form == "parquet":
-            write_parquet(connection, text, str(output))
-            return
+    with reading(connection, text):
         columns, batches = rows_of(connection, text)
         if form == "table" and is_plan:
-            emit([plan_text(batches)], output)
-        else:
-            emit(render.renderer(form).stream(columns, batches, bool(output)), output)
+            yield plan_text(batches)
+            return
+        rows = _Rows(batches, limit)
+        yield from render.renderer(form).stream(columns, rows, is_for_file)
+        if rows.n_left_out:
+            total = limit + rows.n_left_out
+            yield f"{total:,} rows in all; the first {limit:,} are shown (.limit N shows more).\n"
+
+
+class _Rows:
+    """Batches of rows up to a limit (0: none), and the number of rows after it."""
+
+    def __init__(self, batches: Iterable[list[tuple[Any, ...]]], limit: int) -> None:
+        self.batches, self.limit, self.n_left_out = batches, limit, 0
+
+    def __iter__(self) -> Iterator[list[tuple[Any, ...]]]:
+        room = self.limit
+        for batch in self.batches:
+            kept = batch[:room] if self.limit else batch
+            room -= len(kept)
+            self.n_left_out += len(batch) - len(kept)
+            if kept:
+                yield kept
 
 
 def check(connection: duckdb.DuckDBPyConnection, text: str) -> str:
@@ -120,7 +154,7 @@ def check(connection: duckdb.DuckDBPyConnection, text: str) -> str:
     try:
         statements = connection.extract_statements(text)
     except duckdb.Error as error:
-        raise QueryError(sentence(error)) from error
+        raise QueryError(sentence(str(error))) from error
     if len(statements) != 1:
         raise UsageError(f"one query at a time; this has {len(statements)}.")
     kind = statements[0].type
@@ -131,21 +165,29 @@ def check(connection: duckdb.DuckDBPyConnection, text: str) -> str:
 
 
 @contextlib.contextmanager
-def reading(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """A read-only transaction: not even an INSERT inside a WITH changes what later queries see."""
+def reading(connection: duckdb.DuckDBPyConnection, text: str = "") -> Iterator[None]:
+    """A read-only transaction for a query: not even an INSERT inside a WITH changes what later queries see."""
     import duckdb
+
+    def end() -> None:
+        # An error may have ended the transaction already.
+        with contextlib.suppress(duckdb.Error):
+            connection.execute("ROLLBACK")
 
     connection.execute("BEGIN TRANSACTION READ ONLY")
     try:
         yield
     except (duckdb.OutOfMemoryException, duckdb.IOException, duckdb.InternalError):
         raise
+    except (duckdb.CatalogException, duckdb.BinderException) as error:
+        from traceview.analysis import hints
+
+        end()
+        raise QueryError(sentence(hints.mended(connection, str(error), text))) from error
     except duckdb.Error as error:
-        raise QueryError(sentence(error)) from error
+        raise QueryError(sentence(str(error))) from error
     finally:
-        # An error may have ended the transaction already.
-        with contextlib.suppress(duckdb.Error):
-            connection.execute("ROLLBACK")
+        end()
 
 
 def rows_of(connection: duckdb.DuckDBPyConnection, text: str) -> tuple[list[Column], Iterator[list[tuple[Any, ...]]]]:
@@ -157,14 +199,25 @@ def rows_of(connection: duckdb.DuckDBPyConnection, text: str) -> tuple[list[Colu
     return columns, iter(lambda: cursor.fetchmany(BATCH), [])
 
 
-def write_parquet(connection: duckdb.DuckDBPyConnection, text: str, output: str) -> None:
-    """The rows as a Parquet file with the query's own types; HUGEINT (a sum of BIGINT) becomes DECIMAL(38, 0)."""
+def write_parquet(connection: duckdb.DuckDBPyConnection, text: str, output: str | None) -> None:
+    """The rows as Parquet, to a file or stdout, with the query's own types.
+
+    HUGEINT (a sum of BIGINT) becomes DECIMAL(38, 0).
+    """
     import pyarrow.parquet as pq
 
     reader = connection.sql(text).to_arrow_reader(BATCH)
-    with writing(output), pq.ParquetWriter(output, reader.schema, compression="zstd") as writer:
-        for batch in reader:
-            writer.write_batch(batch)
+    try:
+        with (
+            writing(output) if output else contextlib.nullcontext(),
+            pq.ParquetWriter(output or sys.stdout.buffer, reader.schema, compression="zstd") as writer,
+        ):
+            for batch in reader:
+                writer.write_batch(batch)
+    except BrokenPipeError:
+        silence()
+    except OSError as error:
+        raise InputError(f"cannot write to stdout: {error.strerror}.") from error
 
 
 def plan_text(batches: Iterator[list[tuple[Any, ...]]]) -> str:
@@ -180,6 +233,8 @@ def explained(connection: duckdb.DuckDBPyConnection, words: Sequence[str], form:
     from traceview.analysis import schema
 
     if words[0] == ".help":
+        from traceview.cli.prompt import HELP_TEXT
+
         return HELP_TEXT
     if words[0] not in (".tables", ".schema") or len(words) > (2 if words[0] == ".schema" else 1):
         raise UsageError(f"no such command: {' '.join(words)}; commands are .tables, .schema [TABLE], .help and .quit.")
@@ -193,72 +248,11 @@ def explained(connection: duckdb.DuckDBPyConnection, words: Sequence[str], form:
     return "".join(renderer.stream(flat.columns, [flat.rows]))
 
 
-def sentence(error: Exception) -> str:
+def sentence(message: str) -> str:
     """What DuckDB says, without its empty lines and whatever a name in the message would do to a terminal."""
     from traceview.render.characters import clean
 
-    if "'pytz'" in str(error):
+    if "'pytz'" in message:
         return "a timestamp with time zone cannot be shown; cast it: column::TIMESTAMP or column::VARCHAR."
-    lines = [clean(line) for line in str(error).splitlines() if line.strip()]
+    lines = [clean(line) for line in message.splitlines() if line.strip()]
     return "\n".join(line if len(line) <= 300 else f"{line[:150]} ... {line[-140:]}" for line in lines)
-
-
-def prompt(connection: duckdb.DuckDBPyConnection, form: str) -> None:
-    """Ask and answer until `.quit` or Ctrl-D; errors are said and forgotten."""
-    session = _session(connection)
-    emit(["End a query with a semicolon; .help shows the commands.\n"], None)
-    while True:
-        try:
-            text = session.prompt("traceview> ").strip()
-            if text in (".quit", ".exit"):
-                return
-            if text.strip("; \n"):
-                # The line editor takes signals for itself while it is at work.
-                with interruptible(connection):
-                    answer(connection, text, form, None)
-        except EOFError:
-            return
-        except KeyboardInterrupt:
-            say("interrupted")
-        except UsageError as error:
-            say(str(error), is_clean=isinstance(error, QueryError))
-
-
-def _session(connection: duckdb.DuckDBPyConnection) -> PromptSession[str]:
-    """A line editor with history, completion of tables and columns, and Enter that waits for the semicolon."""
-    from prompt_toolkit import PromptSession
-    from prompt_toolkit.application import get_app
-    from prompt_toolkit.completion import WordCompleter
-    from prompt_toolkit.filters import Condition
-
-    found = connection.execute(
-        "SELECT table_name FROM duckdb_columns() WHERE NOT internal AND schema_name IN ('main', 'raw') "
-        "UNION SELECT column_name FROM duckdb_columns() WHERE NOT internal AND schema_name IN ('main', 'raw')"
-    ).fetchall()
-    words = [*DOT_COMMANDS, *KEYWORDS, *sorted(name for (name,) in found)]
-    return PromptSession(
-        history=_history(),
-        completer=WordCompleter(words, ignore_case=True, pattern=re.compile(r"[.\w]+")),
-        complete_while_typing=False,
-        multiline=Condition(lambda: not _is_complete(get_app().current_buffer.text)),
-        prompt_continuation="      ...> ",
-    )
-
-
-def _is_complete(text: str) -> bool:
-    text = text.strip()
-    return not text or text.startswith(".") or text.endswith(";")
-
-
-def _history() -> History:
-    """Beside the user's other state; kept in memory only where that place cannot be written."""
-    from prompt_toolkit.history import FileHistory, InMemoryHistory
-
-    root = os.environ.get("XDG_STATE_HOME")
-    folder = (Path(root) if root else Path.home() / ".local" / "state") / "traceview"
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        (folder / "sql_history").open("a").close()
-    except OSError:
-        return InMemoryHistory()
-    return FileHistory(str(folder / "sql_history"))

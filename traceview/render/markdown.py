@@ -47,8 +47,10 @@ def render_all(reports: Sequence[Report], is_for_file: bool = False) -> str:
 def stream(
     columns: Sequence[Column], batches: Iterable[Sequence[tuple[Any, ...]]], is_for_file: bool = False
 ) -> Iterator[str]:
-    """The first rows of a query's result."""
-    yield render(first_rows(columns, batches))
+    """The first rows of a query's result: names and values as they are, digit for digit."""
+    (section,) = first_rows(columns, batches).sections
+    parts = [_table(section, exact=True)] if section.columns else []
+    yield "\n\n".join([*parts, *([f"*{escape(section.note)}*"] if section.note else [])]) + "\n"
 
 
 def escape(text: str) -> str:
@@ -75,19 +77,21 @@ def _section(section: Section) -> list[str]:
     return parts
 
 
-def _table(section: Section) -> str:
-    columns = list(zip(*section.rows, strict=True))
+def _table(section: Section, exact: bool = False) -> str:
+    columns = list(zip(*section.rows, strict=True)) or [() for _ in section.columns]
     names = unique([column.name for column in section.columns])
     styles = [style(name, values) for name, values in zip(names, columns, strict=True)]
     numeric = [all(value is None or is_number(value) for value in values) for values in columns]
     lines = [
-        [escape(how.header) for how in styles],
+        [escape(name if exact else how.header) for name, how in zip(names, styles, strict=True)],
         ["---:" if right else "---" for right in numeric],
-        *([_value(value, how) for value, how in zip(row, styles, strict=True)] for row in section.rows),
+        *([_value(value, how, exact) for value, how in zip(row, styles, strict=True)] for row in section.rows),
     ]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _value(value: object, how: Style) -> str:
+def _value(value: object, how: Style, exact: bool) -> str:
     shown = flat(value)
-    return cell(shown) if isinstance(shown, str) else how.text(shown)
+    if isinstance(shown, str):
+        return cell(shown)
+    return str(shown) if exact and is_number(shown) else how.text(shown)
