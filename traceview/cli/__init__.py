@@ -23,7 +23,7 @@ INTERRUPTED = 130
 LEAST_FILES = 16
 THREAD_BYTES = 100_000_000
 """Addresses that a thread takes for its stack and what it allocates, of which little is ever used."""
-VERBS = ("collect", "convert", "report", "sql", "advise", "compare", "classify", "list")
+VERBS = ("collect", "convert", "report", "sql", "advise", "compare", "export", "classify", "list")
 
 EPILOG = """examples:
   traceview collect -- python train.py         record some steps of an unmodified training script
@@ -31,6 +31,7 @@ EPILOG = """examples:
   traceview report trace.json.gz conv layout   convolutions by layer and algorithm, layout conversions
   traceview advise trace.json.gz               what to change, and the potential saving
   traceview compare old.json.gz new.json.gz    what got slower or faster, and why
+  traceview export trace.json.gz -o t.pftrace  the timeline for Perfetto, speedscope and other tools
   traceview sql trace.json.gz "SELECT name, sum(dur_ns) FROM kernels GROUP BY ALL ORDER BY 2 DESC LIMIT 10"
 
 `traceview help VERB` explains a verb and `traceview list` says what else there is.

@@ -1,0 +1,8 @@
+-- title = "speedscope: profiles"
+-- doc = "One per track, with the earliest and the latest time on it."
+-- [columns]
+-- head = "the beginning of the profile's JSON object, up to its events"
+SELECT t.tid, rtrim(CAST(to_json({type: 'evented', name: t.process_label || ' ' || t.thread_label,
+    unit: 'nanoseconds', startValue: min(s.at_ns), endValue: max(s.at_ns + s.dur_ns)}) AS VARCHAR), '}') AS head
+FROM export_track t JOIN export_placed s USING (tid)
+GROUP BY t.tid, t.process_label, t.thread_label ORDER BY t.tid

@@ -1,0 +1,88 @@
+"""`traceview export`: which format is written, to where, and what is refused."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from traceview.cli import main
+
+SAMPLE = "samples/kineto/torch-2.13.0-lenet-cpu.json.gz"
+
+
+@pytest.fixture(scope="module")
+def capture(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("export") / "capture"
+    assert main(["convert", str(Path(__file__).parents[2] / SAMPLE), "-o", str(folder)]) == 0
+    return str(folder)
+
+
+def test_the_name_of_the_file_says_the_format(capture: str, tmp_path: Path) -> None:
+    beginnings = {}
+    for name in ("a.pftrace", "b.json", "c.json.gz", "d.speedscope.json", "e.txt"):
+        assert main(["export", capture, "-o", str(tmp_path / name)]) == 0
+        data = (tmp_path / name).read_bytes()
+        beginnings[name] = (gzip.decompress(data) if name.endswith("gz") else data)[:18]
+    assert beginnings["a.pftrace"][:1] == b"\x0a"
+    assert beginnings["b.json"] == beginnings["c.json.gz"] == b'{"schemaVersion":1'
+    assert beginnings["d.speedscope.json"] == b'{"$schema": "https'
+    assert beginnings["e.txt"].startswith(b"rank 0 cpu;")
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(beginnings)
+
+
+def test_one_step_is_less(capture: str, tmp_path: Path) -> None:
+    assert main(["export", capture, "-o", str(tmp_path / "all.json")]) == 0
+    steps = {
+        event["args"]["traceview"]["step"]
+        for event in json.loads((tmp_path / "all.json").read_bytes())["traceEvents"]
+        if event.get("cat") == "traceview.step"
+    }
+    assert main(["export", capture, "--step", str(max(steps)), "-o", str(tmp_path / "one.json")]) == 0
+    one = json.loads((tmp_path / "one.json").read_bytes())["traceEvents"]
+    assert {e["args"]["traceview"]["step"] for e in one if e.get("cat") == "traceview.step"} == {max(steps)}
+    assert (tmp_path / "one.json").stat().st_size < (tmp_path / "all.json").stat().st_size / 1.5
+
+
+def test_without_a_file_it_goes_to_stdout(capture: str, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert main(["export", capture, "--to", "collapsed"]) == 0
+    out, err = capsysbinary.readouterr()
+    assert out.count(b"\n") > 10 and not err
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        ([], 2, "say what to write with --to chrome|perfetto|speedscope|collapsed"),
+        (["-o", "x.doc"], 2, "or by a FILE that ends in .pftrace, .speedscope.json, .json, .txt"),
+        (["--to", "chrome", "--step", "999"], 2, "the capture has no step 999; it has steps"),
+        (["--to", "chrome", "--rank", "5"], 2, "the capture has no rank 5; it has ranks 0 to 0"),
+        (["-o", "/nowhere/x.json"], 2, "cannot write /nowhere/x.json: No such file or directory"),
+    ],
+)
+def test_what_cannot_be_done_is_a_sentence(
+    capture: str, options: list[str], code: int, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["export", capture, *options]) == code
+    assert message in capsys.readouterr().err
+
+
+def test_averages_have_no_timeline(root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "averages"
+    assert main(["convert", str(root / "samples/cntk_timing/cntk-2.7-lenet-cpu.txt.gz"), "-o", str(folder)]) == 0
+    assert main(["export", str(folder), "-o", str(tmp_path / "x.json")]) == 3
+    assert "no timeline to export" in capsys.readouterr().err
+    assert not (tmp_path / "x.json").exists()
+
+
+def test_a_file_that_fails_half_way_is_not_there(
+    capture: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "old.json").write_text("before")
+    monkeypatch.setattr("traceview.exports.chrome.PARTS", ("names", "head", "missing"))
+    assert main(["export", capture, "-o", str(tmp_path / "old.json")]) != 0
+    assert (tmp_path / "old.json").read_text() == "before"
+    assert [path.name for path in tmp_path.iterdir()] == ["old.json"]
+    capsys.readouterr()

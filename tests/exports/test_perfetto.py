@@ -1,0 +1,85 @@
+"""Perfetto: its own classes read every packet, and slices, texts, arrows and labels are those of the capture."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as perfetto
+from timeline import HOSTILE, event, opened, written
+
+
+class File:
+    """What a viewer makes of the packets."""
+
+    def __init__(self, data: bytes) -> None:
+        trace = perfetto.Trace()
+        trace.ParseFromString(data)
+        self.tracks: dict[int, str] = {}
+        self.parents: dict[int, int] = {}
+        self.slices: list[tuple[str, str, int, int, dict[str, object], list[int]]] = []
+        names, values, keys, categories = {}, {}, {}, {}
+        stacks = defaultdict(list)
+        for packet in trace.packet:
+            assert packet.trusted_packet_sequence_id == 1
+            self.tracks[packet.track_descriptor.uuid] = packet.track_descriptor.name
+            self.parents[packet.track_descriptor.uuid] = packet.track_descriptor.parent_uuid
+            names |= {entry.iid: entry.name for entry in packet.interned_data.event_names}
+            categories |= {entry.iid: entry.name for entry in packet.interned_data.event_categories}
+            keys |= {entry.iid: entry.name for entry in packet.interned_data.debug_annotation_names}
+            values |= {entry.iid: entry.str.decode() for entry in packet.interned_data.debug_annotation_string_values}
+            if not packet.HasField("track_event"):
+                continue
+            told = packet.track_event
+            if told.type == told.TYPE_SLICE_BEGIN:
+                stacks[told.track_uuid].append((packet.timestamp, told))
+                continue
+            start, begun = stacks[told.track_uuid].pop()
+            facts = {
+                keys[each.name_iid]: values[each.string_value_iid] if each.string_value_iid else each.int_value
+                for each in begun.debug_annotations
+            } | {"cat": categories[begun.category_iids[0]]}
+            track = self.tracks[told.track_uuid]
+            self.slices.append(
+                (names[begun.name_iid], track, start, packet.timestamp - start, facts, list(begun.flow_ids))
+            )
+        assert not any(stacks.values())
+
+
+def test_slices_carry_names_times_and_what_is_derived(file: Any) -> None:
+    viewed = File(file("perfetto"))
+    found = {name: (track, start, duration, facts) for name, track, start, duration, facts, _ in viewed.slices}
+    track, start, duration, facts = found["implicit_convolve_sgemm"]
+    assert (track, start, duration) == ("stream 1", 150_000, 40_000)
+    assert facts == {
+        "cat": "kernel", "category": "conv", "algorithm": "implicit_gemm", "direction": "fprop", "role": "main",
+        "op": "aten::cudnn_convolution", "step": 3,
+    }  # fmt: skip
+    assert found[HOSTILE][0] == "stream 1 (overlapping 1)"
+    assert found["step 3"][:3] == ("steps", 0, 400_000)
+
+
+def test_tracks_stand_below_their_process(file: Any) -> None:
+    viewed = File(file("perfetto"))
+    below = {name: viewed.tracks.get(viewed.parents[uuid]) for uuid, name in viewed.tracks.items()}
+    assert below["stream 2"] == "rank 0 GPU 0" and below["thread 7"] == "rank 0 process 70"
+
+
+def test_a_call_and_its_kernel_share_a_flow(file: Any) -> None:
+    viewed = File(file("perfetto"))
+    flows = defaultdict(set)
+    for name, _, _, _, _, numbers in viewed.slices:
+        for number in numbers:
+            flows[number].add(name)
+    assert sorted(map(sorted, flows.values())) == sorted(
+        [["cudaLaunchKernel", "implicit_convolve_sgemm"], sorted(["cudaLaunchKernel", HOSTILE])]
+    )
+
+
+def test_many_slices_of_large_times(tmp_path: Path) -> None:
+    far = 4_000_000_000
+    ops = [event("cpu_op", f"o{n % 300}", n * far / 5000, 10 + n % 3) for n in range(5000)]
+    file = File(written(opened(tmp_path, ops), "perfetto"))
+    ours = [(name, start, duration) for name, track, start, duration, _, _ in file.slices if track.startswith("thread")]
+    assert sorted(ours) == sorted((f"o{n % 300}", n * far // 5, (10 + n % 3) * 1000) for n in range(5000))

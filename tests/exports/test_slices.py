@@ -1,0 +1,62 @@
+"""Tracks of an export: nothing overlaps on a stream, calls nest on a thread, and a choice is kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from timeline import EVENTS, event, opened
+
+from traceview.errors import UsageError
+
+TRACKS = "SELECT name, thread, lane FROM export_placed ORDER BY thread, lane, at_ns, dur_ns DESC"
+
+
+def test_what_overlaps_stands_on_a_further_track(run: Any) -> None:
+    rows = run.execute(TRACKS).fetchall()
+    lanes = {name: lane for name, thread, lane in rows if thread in ("stream 1", "thread 7")}
+    further = {name for name, lane in lanes.items() if lane}
+    assert lanes["implicit_convolve_sgemm"] == 0 and len(further) == 2
+    assert "crosses" in further and {lanes[name] for name in further} == {1}
+
+
+def test_a_staircase_takes_two_further_tracks(tmp_path: Path) -> None:
+    kernels = [event("kernel", f"k{n}", 5 * n, 10, 1, device=0, stream=1, correlation=n) for n in range(2000)]
+    connection = opened(tmp_path, kernels)
+    rows = connection.execute(TRACKS).fetchall()
+    assert sum(thread == "stream 1" for _, thread, _ in rows) == 2000
+    assert {lane for _, thread, lane in rows if thread == "stream 1"} == {0, 1, 2}
+    overlaps = """SELECT count(*) FROM (SELECT at_ns < lag(at_ns + dur_ns) OVER (PARTITION BY tid ORDER BY at_ns) AS o
+        FROM export_placed WHERE NOT nests) WHERE o"""
+    assert connection.execute(overlaps).fetchall() == [(0,)]
+
+
+def test_calls_of_a_thread_nest(tmp_path: Path) -> None:
+    ops = [event("cpu_op", f"o{n}", n % 97, 1 + n % 13, tid=n % 3) for n in range(300)]
+    found = opened(tmp_path, ops).execute("""
+        SELECT count(*) FROM export_placed a JOIN export_placed b ON a.tid = b.tid AND a.number < b.number
+        WHERE b.at_ns < a.at_ns + a.dur_ns AND b.at_ns > a.at_ns AND b.at_ns + b.dur_ns > a.at_ns + a.dur_ns""")
+    assert found.fetchall() == [(0,)]
+
+
+def test_no_time_is_negative_and_none_is_lost(tmp_path: Path) -> None:
+    events = [event("cpu_op", "early", -500, 5), event("cpu_op", "late", 100, 5)]
+    rows = opened(tmp_path, events).execute("SELECT name, at_ns FROM export_placed WHERE kind = 'op'").fetchall()
+    assert sorted(rows) == [("early", 0), ("late", 600_000)]
+
+
+def test_a_step_is_what_reaches_into_it(tmp_path: Path) -> None:
+    later = [event("user_annotation", "ProfilerStep#4", 1000, 100), event("cpu_op", "aten::relu", 1010, 5)]
+    connection = opened(tmp_path, EVENTS + later, step=4)
+    names = connection.execute("SELECT name FROM export_slice WHERE kind IN ('op', 'kernel')").fetchall()
+    assert names == [("aten::relu",)]
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [({"step": 9}, "no step 9; it has steps 3 to 3"), ({"rank": 2}, "no rank 2; it has ranks 0 to 0")],
+)
+def test_what_is_not_there_cannot_be_chosen(tmp_path: Path, choice: dict[str, int], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        opened(tmp_path, EVENTS, **choice)

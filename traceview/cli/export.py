@@ -1,0 +1,123 @@
+"""Writes the timeline of a trace for other tools: Perfetto, chrome://tracing, HTA, speedscope, flame graphs.
+
+Holds what the devices did, operators, ranges, runtime calls and, beside them, what traceview derives: steps,
+convolution calls with their algorithm, idle gaps with their cause, and category, algorithm, pass and layer of each row.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import os
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from traceview.cli.options import add_machine_options, opened
+from traceview.cli.output import silence, writing
+from traceview.errors import InputError, UsageError
+
+HELP = "write the timeline for Perfetto, chrome://tracing, speedscope or flame graphs"
+
+EXAMPLES = """examples:
+  traceview export trace.json.gz -o trace.pftrace            for https://ui.perfetto.dev
+  traceview export run1 --to chrome -o run1.json.gz          for chrome://tracing and tools for PyTorch profiler files
+  traceview export run1 --step 5 -o step5.speedscope.json    one step, for https://www.speedscope.app
+  traceview export run1 --to collapsed | flamegraph.pl --countname ns > run1.svg
+
+FILE.gz is compressed. Read back by traceview, --to chrome gives the same kernels, copies, operators and steps.
+"""
+
+FORMATS = ("chrome", "perfetto", "speedscope", "collapsed")
+SUFFIXES = {".pftrace": "perfetto", ".speedscope.json": "speedscope", ".json": "chrome", ".txt": "collapsed"}
+"""Endings of a file's name, the longer ones of one ending first, and the format that each stands for."""
+MODE = 0o666
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of `traceview export`."""
+    parser.add_argument("input", metavar="INPUT", help="a capture, a trace file or a folder of them")
+    parser.add_argument("--to", choices=FORMATS, help="default: from the extension of FILE")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write to FILE instead of stdout")
+    parser.add_argument("--rank", type=int, metavar="N", help="only this rank")
+    parser.add_argument("--step", type=int, metavar="N", help="only what reaches into this step")
+    add_machine_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the file; returns 0."""
+    form = _form(args)
+    if not args.output and form == "perfetto" and sys.stdout.isatty():
+        raise UsageError("a Perfetto trace is not text: write it to a file with -o FILE, or to a pipe.")
+    from traceview.exports import exporter, slices
+
+    with opened(args, slices.asked()) as connection:
+        if not slices.choose(connection, args.rank, args.step):
+            raise InputError("this trace has no timeline to export: it holds averages or totals only.")
+        pieces = exporter(form).pieces(connection)
+        if args.output:
+            with _file(Path(args.output)) as file:
+                file.writelines(pieces)
+        else:
+            _to_stdout(pieces)
+    return 0
+
+
+def _form(args: argparse.Namespace) -> str:
+    if args.to:
+        return str(args.to)
+    name = (args.output or "").lower().removesuffix(".gz")
+    for suffix, form in SUFFIXES.items():
+        if name.endswith(suffix):
+            return form
+    raise UsageError(
+        f"say what to write with --to {'|'.join(FORMATS)}, or by a FILE that ends in {', '.join(SUFFIXES)}."
+    )
+
+
+@contextmanager
+def _file(path: Path) -> Iterator[BinaryIO]:
+    """A file that has its name when it is whole; compressed where the name says so."""
+    with writing(str(path)):
+        if path.is_dir():
+            raise UsageError(f"cannot write {path}: it is a folder.")
+        if path.exists() and not path.is_file():
+            # A pipe or a device is written to and not replaced.
+            with path.open("wb") as file:
+                yield file
+            return
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                if path.suffix == ".gz":
+                    with gzip.open(file, "wb", compresslevel=6) as packed:
+                        yield cast(BinaryIO, packed)
+                else:
+                    yield file
+            Path(name).chmod(MODE & ~_umask())
+            Path(name).replace(path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _to_stdout(pieces: Iterable[bytes]) -> None:
+    """A reader that leaves (`| head`) is not an error."""
+    try:
+        for piece in pieces:
+            sys.stdout.buffer.write(piece)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        silence()
+    except OSError as error:
+        silence()
+        raise InputError(f"cannot write to stdout: {error.strerror}.") from error

@@ -1,0 +1,22 @@
+"""Collapsed stacks: a line per stack, root first, and its device time in nanoseconds.
+
+For flamegraph.pl, inferno, speedscope and every other tool that draws flame graphs. Format:
+https://github.com/brendangregg/FlameGraph#2-fold-stacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import duckdb
+
+from traceview.exports.slices import texts
+
+EXTENSION = ".txt"
+TITLE = "collapsed stacks of operators with their device time, for flame graphs (flamegraph.pl, inferno, speedscope)"
+
+
+def pieces(connection: duckdb.DuckDBPyConnection) -> Iterator[bytes]:
+    """The lines."""
+    for lines in texts(connection, "collapsed/stacks"):
+        yield "".join(f"{line}\n" for line in lines).encode()

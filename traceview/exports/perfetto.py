@@ -1,0 +1,104 @@
+"""Perfetto's own format: a file of packets with track events, for https://ui.perfetto.dev and its trace processor.
+
+Format: https://perfetto.dev/docs/reference/synthetic-track-event and trace_packet.proto there. Texts are interned: each
+stands once, in the first packets, and events carry its number. A start and an end are a packet each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import duckdb
+import numpy as np
+
+from traceview.exports.packets import Ints, fixed, joined, message, number, one
+from traceview.exports.slices import BATCH_ROWS, query
+from traceview.ingest.derive.spans import integers
+
+EXTENSION = ".pftrace"
+TITLE = "Perfetto protobuf for ui.perfetto.dev, smaller than JSON"
+
+PACKET = 1
+TIMESTAMP, SEQUENCE, TRACK_EVENT, INTERNED, FLAGS, DESCRIPTOR = 8, 10, 11, 12, 13, 60
+CLEARED, NEEDS = 1, 2
+"""Flags: what was interned before is forgotten; the packet needs what is interned."""
+CATEGORY_IIDS, ANNOTATIONS, TYPE, NAME_IID, TRACK, FLOWS = 3, 4, 9, 10, 11, 47
+BEGIN, END = 1, 2
+CATEGORIES, NAMES, KEYS, VALUES = 1, 2, 3, 29
+"""Kinds of interned texts: categories, names of events, keys and texts of annotations."""
+ANNOTATED = ("category", "algorithm", "direction", "role", "layer", "op")
+ANNOTATION_KEYS = (*ANNOTATED, "step")
+KEY, WHOLE, VALUE_IID = 1, 4, 17
+"""Fields of an annotation: its key, a whole number, a text by its number."""
+
+
+def pieces(connection: duckdb.DuckDBPyConnection) -> Iterator[bytes]:
+    """The packets: tracks, texts, then the slices of one track after the other."""
+    yield _tracks(connection)
+    yield one(PACKET, one(SEQUENCE, 1) + one(FLAGS, CLEARED | NEEDS) + one(INTERNED, _keys()))
+    for batch in connection.sql(query("perfetto/texts").body).to_arrow_reader(BATCH_ROWS):
+        yield b"".join(
+            one(PACKET, one(SEQUENCE, 1) + one(FLAGS, NEEDS) + one(INTERNED, _interned(iid, text)))
+            for iid, text in zip(batch.column(0).to_pylist(), batch.column(1).to_pylist(), strict=True)
+        )
+    for batch in connection.sql(query("perfetto/events").body).to_arrow_reader(BATCH_ROWS):
+        yield _events({name: integers(batch.column(name)) for name in batch.schema.names})
+
+
+def _tracks(connection: duckdb.DuckDBPyConnection) -> bytes:
+    """A descriptor of each group of tracks and of each track."""
+    rows = connection.execute(query("perfetto/tracks").body).fetchall()
+    return b"".join(
+        one(PACKET, one(SEQUENCE, 1) + one(DESCRIPTOR, _descriptor(uuid, parent, label, place)))
+        for uuid, parent, label, place in rows
+    )
+
+
+def _descriptor(uuid: int, parent: int | None, label: str, place: int) -> bytes:
+    """Fields of TrackDescriptor: uuid, name, parent, order of children (by their place), place among its siblings."""
+    above = b"" if parent is None else one(5, parent)
+    return one(1, uuid) + one(2, label.encode()) + above + one(11, 3) + one(12, place)
+
+
+def _keys() -> bytes:
+    keys = enumerate(ANNOTATION_KEYS, 1)
+    return b"".join(one(KEYS, one(1, iid) + one(2, key.encode())) for iid, key in keys)
+
+
+def _interned(iid: int, text: str) -> bytes:
+    entry = one(1, iid) + one(2, text.encode())
+    return b"".join(one(kind, entry) for kind in (CATEGORIES, NAMES, VALUES))
+
+
+def _events(columns: Mapping[str, Ints]) -> bytes:
+    """A packet for each start and end."""
+    begins = columns["begins"] == 1
+    n_rows = len(begins)
+
+    def told(name: str) -> Ints:
+        return np.where(begins, columns[name], -1)
+
+    annotations = [
+        message(ANNOTATIONS, joined([number(KEY, np.full(n_rows, key)), number(VALUE_IID, told(f"{name}_iid"))]),
+            told(f"{name}_iid") >= 0)
+        for key, name in enumerate(ANNOTATED, 1)
+    ]  # fmt: skip
+    step = joined([number(KEY, np.full(n_rows, len(ANNOTATION_KEYS))), number(WHOLE, told("step"))])
+    event = joined(
+        [
+            number(CATEGORY_IIDS, told("recorded_iid")),
+            *annotations,
+            message(ANNOTATIONS, step, told("step") >= 0),
+            number(TYPE, np.where(begins, BEGIN, END)),
+            number(NAME_IID, told("name_iid")),
+            number(TRACK, columns["tid"]),
+            fixed(FLOWS, told("flow")),
+        ]
+    )
+    packet = [
+        number(TIMESTAMP, columns["at_ns"]),
+        number(SEQUENCE, np.ones(n_rows, np.int64)),
+        number(FLAGS, np.full(n_rows, NEEDS)),
+        message(TRACK_EVENT, event),
+    ]
+    return message(PACKET, joined(packet)).text()

@@ -1,0 +1,42 @@
+"""speedscope's own format: a profile per thread and stream, each a sequence of starts and ends.
+
+Format: https://www.speedscope.app/file-format-schema.json (`evented` profiles, in nanoseconds).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import groupby
+
+import duckdb
+
+from traceview import __version__
+from traceview.exports.slices import BATCH_ROWS, query, texts
+
+EXTENSION = ".speedscope.json"
+TITLE = "speedscope (https://www.speedscope.app): a profile per thread and stream"
+SCHEMA = "https://www.speedscope.app/file-format-schema.json"
+
+
+def pieces(connection: duckdb.DuckDBPyConnection) -> Iterator[bytes]:
+    """One JSON object with frames and profiles."""
+    head = json.dumps({"$schema": SCHEMA, "exporter": f"traceview {__version__}", "activeProfileIndex": 0})
+    yield f'{head[:-1]},"shared":{{"frames":[\n'.encode()
+    lead = ""
+    for frames in texts(connection, "speedscope/frames"):
+        yield (lead + ",\n".join(frames)).encode()
+        lead = ",\n"
+    yield b'\n]},"profiles":[\n'
+    heads = dict(connection.execute(query("speedscope/profiles").body).fetchall())
+    lead, current = "", None
+    for batch in connection.sql(query("speedscope/events").body).to_arrow_reader(BATCH_ROWS):
+        tracks, events = batch.column(0).to_pylist(), iter(batch.column(1).to_pylist())
+        for track, rows in groupby(tracks):
+            if track != current:
+                yield f'{lead}{heads[track]},"events":[\n'.encode()
+                lead, current = "]},\n", track
+            else:
+                yield b",\n"
+            yield ",\n".join(next(events) for _ in rows).encode()
+    yield b"]}]}\n"
