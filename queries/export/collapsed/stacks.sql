@@ -1,5 +1,5 @@
 -- title = "Collapsed stacks"
--- doc = """One line per stack, root first: rank and device, operators from the outermost to the innermost, what ran; and
+-- doc = """One line per stack, root first: rank and device, operators from outermost to innermost, what ran; and
 -- its time on the device in nanoseconds. Stacks deeper than 100 operators lose their outermost ones."""
 WITH RECURSIVE spent AS (
     SELECT a.rank, a.device, a.op_id, a.name, a.kind, CAST(sum(a.dur_ns) AS BIGINT) AS spent_ns
