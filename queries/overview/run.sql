@@ -4,7 +4,7 @@
 -- rank = "process of the job"
 -- framework = "framework and its version, where recorded"
 -- format = "trace format"
--- device = "devices on which something ran"
+-- device = "devices on which something ran; where the trace has no name, --device's or what their kernels show"
 -- origin = "when the recording began (UTC)"
 -- span_ns = "from the first to the last thing a device did"
 SELECT
@@ -18,8 +18,9 @@ SELECT
     any_value(w.span_ns) AS span_ns
 FROM captures c
 LEFT JOIN (
-    SELECT rank, string_agg(DISTINCT name, ', ' ORDER BY name) AS name FROM devices
-    WHERE (rank, 'gpu ' || CAST(device AS VARCHAR)) IN (SELECT (rank, device) FROM totals WHERE kind = 'kernel')
+    SELECT rank, string_agg(DISTINCT name, ', ' ORDER BY name) AS name FROM known_devices
+    WHERE (rank, 'gpu ' || coalesce(CAST(device AS VARCHAR), '?'))
+        IN (SELECT (rank, device) FROM totals WHERE kind = 'kernel')
     GROUP BY rank
 ) d USING (rank)
 LEFT JOIN (SELECT rank, any_value(name) AS name FROM devices WHERE kind = 'cpu' GROUP BY rank) p USING (rank)

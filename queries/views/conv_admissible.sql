@@ -31,7 +31,8 @@ WITH call AS (
     WHERE c.direction IS NOT NULL AND c.flop IS NOT NULL AND len(c.stride) > 0
         AND c.rank IN (SELECT rank FROM raw.kernels)
             AND NOT coalesce(list_has_any(c.libraries, ['miopen', 'tensile']), false)
-        AND c.rank NOT IN (SELECT rank FROM raw.devices WHERE regexp_matches(name, '(?i)\bAMD\b|radeon|instinct'))
+        AND c.rank NOT IN (SELECT rank FROM known_devices
+            WHERE regexp_matches(coalesce(product, name), '(?i)\bAMD\b|radeon|instinct|^MI\d'))
 ), sized AS (
     SELECT *, len(x) - 2 AS dims, (list_aggregate(w[3:], 'max') - 1) * dilation_most + 1 AS widest,
         (list_aggregate(w[3:], 'min') - 1) * dilation_most + 1 AS narrowest,

@@ -1,110 +1,66 @@
 -- title = "conv_shapes"
--- doc = """Shape of each convolution call, from the inputs that PyTorch records on its operators, else from XLA's,
--- Theano's or TensorFlow 1's compiled program, else from the primitive that ran, else from ONNX Runtime's nodes: one
--- row per call."""
+-- doc = """Shape of each convolution call, one row per call. What its own records leave out is taken from the other
+-- pass of the same convolution, as the profiler linked the two, else from other calls with the same input and filter
+-- where all of these agree. Stride and padding that nothing recorded follow from the sizes: the smallest that fit,
+-- without dilation."""
 -- materialize = true
-WITH recorded AS (
-    SELECT a.call_id AS op_id, p.preference, o.depth, o.id,
-        TRY_CAST(json_extract(o.shapes, '$[' || p.input || ']') AS BIGINT[]) AS x,
-        TRY_CAST(json_extract(o.shapes, '$[' || p.filter || ']') AS BIGINT[]) AS w,
-        TRY_CAST(json_extract(o.shapes, '$[' || p.gradient || ']') AS BIGINT[]) AS dy,
-        TRY_CAST(json_extract(o.shapes, '$[' || p.bias || ']') AS BIGINT[]) AS bias,
-        TRY_CAST(json_extract_string(o.inputs, '$[' || p.stride || ']') AS BIGINT[]) AS stride,
-        TRY_CAST(json_extract_string(o.inputs, '$[' || p.padding || ']') AS BIGINT[]) AS padding,
-        TRY_CAST(json_extract_string(o.inputs, '$[' || p.dilation || ']') AS BIGINT[]) AS dilation,
-        coalesce(TRY_CAST(json_extract_string(o.inputs, '$[' || p.transposed || ']') AS BOOLEAN), false) AS transposed,
-        TRY_CAST(json_extract_string(o.inputs, '$[' || p.groups || ']') AS BIGINT) AS groups,
-        json_extract_string(o.types, '$[' || p.input || ']') AS dtype,
-        -- Which of the gradients of input and filter it was asked for.
-        CASE WHEN o.name = 'aten::convolution_backward' THEN list_filter(list_transform(
-            list_zip(['dgrad', 'wgrad'], regexp_extract_all(json_extract_string(o.inputs, '$[10]'), 'True|False')[:2]),
-            lambda pair: if(pair[2] = 'True', pair[1], NULL)), lambda way: way IS NOT NULL) END AS gradients
-    FROM raw.ops o JOIN attributed.op a ON a.id = o.id JOIN names.conv p ON p.name = o.name
-    WHERE o.shapes IS NOT NULL
+-- [columns]
+-- source = "where the shape is from, and what of it is worked out"
+WITH passes AS (
+    SELECT DISTINCT b.call_id AS op_id, f.call_id AS other_id
+    FROM raw.ops o JOIN attributed.op b ON b.id = o.id JOIN attributed.op f ON f.id = o.forward_id
+    WHERE b.call_id <> f.call_id
+), whole AS (
+    SELECT * FROM recorded_shapes WHERE x IS NOT NULL AND w IS NOT NULL AND y IS NOT NULL
+    QUALIFY row_number() OVER (PARTITION BY op_id ORDER BY source) = 1
+), lent AS (
+    SELECT 5 AS source, p.op_id, x, w, y, stride, padding, dilation, groups, transposed, dtype, NULL AS bias
+    FROM (FROM passes UNION ALL SELECT other_id, op_id FROM passes) p(op_id, other_id)
+    JOIN whole r ON r.op_id = p.other_id
+), agreed AS (
+    -- Sizes of an output that the gradient of the same convolution has, or another call of it.
+    SELECT x, w, any_value(y) AS y, if(count(DISTINCT stride) = 1, any_value(stride), NULL) AS stride,
+        if(count(DISTINCT padding) = 1, any_value(padding), NULL) AS padding,
+        if(count(DISTINCT dilation) = 1, any_value(dilation), NULL) AS dilation,
+        if(count(DISTINCT groups) = 1, any_value(groups), NULL) AS groups,
+        if(count(DISTINCT transposed) = 1, any_value(transposed), NULL) AS transposed
+    FROM whole GROUP BY x, w HAVING count(DISTINCT y) = 1
+), alike AS (
+    SELECT 6 AS source, r.op_id, x, w, a.y, coalesce(r.stride, a.stride) AS stride,
+        coalesce(r.padding, a.padding) AS padding, coalesce(r.dilation, a.dilation) AS dilation,
+        coalesce(r.groups, a.groups) AS groups, coalesce(r.transposed, a.transposed) AS transposed, r.dtype, r.bias
+    FROM recorded_shapes r JOIN agreed a USING (x, w) WHERE r.y IS NULL
 ), chosen AS (
-    SELECT * FROM recorded WHERE len(x) >= 3 AND len(w) = len(x)
-        AND list_max(list_concat(x, w, dy, stride, padding, dilation)) < 2147483648
-    QUALIFY row_number() OVER (PARTITION BY op_id ORDER BY (stride IS NULL AND dy IS NULL), preference, depth, id) = 1
-), sized AS (
-    SELECT *,
-        CASE
-            WHEN len(dy) = len(x) THEN dy
-            WHEN NOT transposed AND len(stride) = len(x) - 2 AND len(padding) = len(x) - 2 THEN [x[1], w[1]]
-                || list_transform(range(1, len(x) - 1), lambda d:
-                (x[d + 2] + 2 * padding[d] - coalesce(dilation[d], 1) * (w[d + 2] - 1) - 1) // greatest(stride[d], 1)
-                    + 1)
-        END AS y
-    FROM chosen
-), logged AS (
-    -- oneDNN's problem: mb16_g2ic3oc64_ih224oh55kh11sh4dh0ph2_iw224ow55kw11sw4dw0pw2
-    SELECT c.call_id AS op_id, any_value(shape) AS problem, any_value(formats) AS formats
-    FROM raw.primitives p JOIN attributed.op c ON c.id = p.op_id
-    WHERE p.kind = 'convolution' AND shape LIKE 'mb%' GROUP BY c.call_id
-), read AS (
-    -- A damaged log may say one thing twice: TRY.
-    SELECT op_id, formats, TRY(map_from_entries(list_transform(
-        regexp_extract_all(problem, '(mb|ic|oc|ih|oh|kh|sh|dh|ph|iw|ow|kw|sw|dw|pw|g)(\d+)'),
-        lambda m: {'k': regexp_extract(m, '^[a-z]+'),
-            'v': CAST(TRY_CAST(regexp_extract(m, '\d+') AS INTEGER) AS BIGINT)}))) AS f
-    FROM logged
-), parsed AS (
-    SELECT op_id, coalesce(f['g'], 1) AS groups,
-        [f['mb'], f['ic'], coalesce(f['ih'], f['iw']), f['iw']] AS x,
-        [f['oc'], f['ic'] // coalesce(f['g'], 1), coalesce(f['kh'], f['kw']), f['kw']] AS w,
-        [f['mb'], f['oc'], coalesce(f['oh'], f['ow']), f['ow']] AS y,
-        [coalesce(f['sh'], f['sw']), f['sw']] AS stride, [coalesce(f['ph'], f['pw']), f['pw']] AS padding,
-        [coalesce(f['dh'], f['dw']) + 1, f['dw'] + 1] AS dilation,
-        -- src:f32:..., before oneDNN 3 src_f32:...
-        nullif(regexp_extract(formats, 'src[:_]([a-z]+\d+)', 1), '') AS dtype,
-        CASE WHEN regexp_matches(formats, 'bia:[^u]') THEN [f['oc']] END AS bias
-    FROM read WHERE f['iw'] IS NOT NULL AND f['kw'] IS NOT NULL AND f['ow'] IS NOT NULL
-), compiled AS (
-    SELECT a.call_id AS op_id, TRY_CAST(json_extract(o.shapes, '$[0]') AS BIGINT[]) AS x,
-        TRY_CAST(json_extract(o.shapes, '$[1]') AS BIGINT[]) AS w,
-        TRY_CAST(json_extract(o.output_shapes, '$[0]') AS BIGINT[]) AS y,
-        TRY_CAST(json_extract_string(o.inputs, '$[0]') AS BIGINT[]) AS stride,
-        TRY_CAST(json_extract_string(o.inputs, '$[1]') AS BIGINT[]) AS padding,
-        TRY_CAST(json_extract_string(o.inputs, '$[2]') AS BIGINT[]) AS dilation,
-        TRY_CAST(json_extract_string(o.inputs, '$[3]') AS BIGINT) AS groups,
-        json_extract_string(o.types, '$[0]') AS dtype,
-        TRY_CAST(json_extract(o.shapes, '$[2]') AS BIGINT[]) AS bias
-    FROM raw.ops o JOIN attributed.op a ON a.id = o.id
-    WHERE (regexp_matches(o.hlo_kind, ' (fprop|dgrad|wgrad)$') OR o.hlo_kind IS NULL AND o.output_shapes IS NOT NULL)
-        AND o.inputs IS NOT NULL
-    QUALIFY row_number() OVER (PARTITION BY a.call_id ORDER BY o.id) = 1
-), nodes AS (
-    -- ONNX Runtime: image, filter and bias; it records no attributes.
-    SELECT op_id, x, w, y, x[2] // greatest(w[2], 1) AS groups, dtype, bias
-    FROM (
-        SELECT a.call_id AS op_id, TRY_CAST(json_extract(o.shapes, '$[0]') AS BIGINT[]) AS x,
-            TRY_CAST(json_extract(o.shapes, '$[1]') AS BIGINT[]) AS w,
-            TRY_CAST(json_extract(o.shapes, '$[2]') AS BIGINT[]) AS bias,
-            TRY_CAST(json_extract(o.output_shapes, '$[0]') AS BIGINT[]) AS y,
-            json_extract_string(o.types, '$[0]') AS dtype
-        FROM raw.ops o JOIN attributed.op a ON a.id = o.id
-        WHERE o.backend IS NOT NULL AND regexp_matches(o.name, ':(Fused)?Conv$')
-        QUALIFY row_number() OVER (PARTITION BY a.call_id ORDER BY o.id) = 1
-    )
-    WHERE len(x) >= 3 AND len(w) = len(x) AND len(y) = len(x)
-), united AS (
-    SELECT 1 AS source, op_id, x, w, y, stride, padding, dilation, coalesce(groups, 1) AS groups, transposed, dtype,
-        bias, gradients FROM sized
-    UNION ALL BY NAME
-    SELECT 2 AS source, op_id, x, w, y, stride, padding, dilation, groups, false AS transposed, dtype,
-        bias FROM compiled
-    UNION ALL BY NAME
-    SELECT 3 AS source, op_id, x, w, y, stride, padding, dilation, groups, false AS transposed, dtype, bias FROM parsed
-    UNION ALL BY NAME
-    SELECT 4 AS source, op_id, x, w, y, groups, false AS transposed, dtype, bias FROM nodes
-), plausible AS (
+    -- The sizes of input and filter alone are better than none.
+    SELECT * FROM (FROM recorded_shapes UNION ALL BY NAME FROM lent UNION ALL BY NAME FROM alike)
     -- A damaged number is not a size: no machine holds such tensors, and 64 bits would not hold their products.
-    SELECT * FROM united
     WHERE list_count(list_concat(x, w, y)) = len(list_concat(x, w, y)) AND list_min(list_concat(x, w, y)) > 0
         AND list_max(list_concat(x, w, y, stride, padding, dilation)) < 2147483648
         AND greatest(list_product(x), list_product(w), list_product(y)) < 1e15
-    QUALIFY row_number() OVER (PARTITION BY op_id ORDER BY source) = 1
+    QUALIFY row_number() OVER (PARTITION BY op_id ORDER BY y IS NULL, source) = 1
+), told AS (
+    -- A transposed convolution has its filters' first size in common with its input, a plain one with its output.
+    SELECT * REPLACE (coalesce(transposed, x[2] = w[1] AND y[2] <> w[1], false) AS transposed),
+        y IS NOT NULL AND len(y) = len(x) AND len(w) = len(x) AND (stride IS NULL OR padding IS NULL)
+            AND NOT coalesce(transposed, y[2] <> w[1]) AND coalesce(list_max(dilation), 1) = 1 AS is_open
+    FROM chosen
+), side AS (
+    SELECT DISTINCT unnest(list_zip(x[3:], w[3:], y[3:])) AS size FROM told WHERE is_open AND list_max(w[3:]) <= 64
+), fitting AS (
+    SELECT size, s.stride, p.padding
+    FROM side, range(1, 33) s(stride), range(0, size[2]) p(padding)
+    WHERE size[1] + 2 * p.padding >= size[2] AND (size[1] + 2 * p.padding - size[2]) // s.stride + 1 = size[3]
+    QUALIFY row_number() OVER (PARTITION BY size ORDER BY s.stride, p.padding) = 1
+), fitted AS (
+    SELECT op_id, list(f.stride ORDER BY o.place) AS stride, list(f.padding ORDER BY o.place) AS padding
+    FROM (SELECT op_id, len(x) - 2 AS dims, unnest(range(len(x) - 2)) AS place,
+        unnest(list_zip(x[3:], w[3:], y[3:])) AS size FROM told WHERE is_open) o
+    JOIN fitting f USING (size)
+    GROUP BY op_id HAVING count(*) = any_value(dims)
 )
-SELECT op_id, x AS input_shape, w AS filter_shape, y AS output_shape, stride, padding, dilation, groups,
+SELECT op_id, x AS input_shape, w AS filter_shape, y AS output_shape, coalesce(t.stride, f.stride) AS stride,
+    coalesce(t.padding, f.padding) AS padding, dilation,
+    coalesce(groups, if(NOT transposed AND x[2] % w[2] = 0, x[2] // w[2], 1)) AS groups,
     transposed, dtype,
     CASE WHEN regexp_matches(dtype, '(?i)half|16') THEN 2 WHEN regexp_matches(dtype, '(?i)double|64') THEN 8
         WHEN regexp_matches(dtype, '(?i)^[su]8|int8|char|byte') THEN 1 ELSE 4 END AS element_bytes,
@@ -112,5 +68,9 @@ SELECT op_id, x AS input_shape, w AS filter_shape, y AS output_shape, stride, pa
     -- Every pass multiplies each filter element with each output position (input position when transposed), twice
     -- counted.
     TRY_CAST(2 * list_product(w) * x[1] * list_product(CASE WHEN transposed THEN x[3:]
-        ELSE y[3:] END) AS BIGINT) AS flop
-FROM plausible
+        ELSE y[3:] END) AS BIGINT) AS flop,
+    concat_ws('; ', CASE source WHEN 5 THEN 'the other pass of the same convolution'
+        WHEN 6 THEN 'output as other calls with this input and filter have it'
+        ELSE if(y IS NULL, 'recorded without the output', 'recorded') END,
+        CASE WHEN f.op_id IS NOT NULL THEN 'stride and padding from the sizes' END) AS source
+FROM told t LEFT JOIN fitted f USING (op_id)

@@ -124,3 +124,18 @@ def test_what_could_have_been_used_is_shown_with_conv_only(trace: Path, capsys: 
     assert "Algorithms that cuDNN could have used" in run(capsys, trace, "conv", "--admissible")
     assert "Algorithms that cuDNN could have used" not in run(capsys, trace, "conv")
     assert cli.main(["report", str(trace), "--admissible"]) == 2
+
+
+def test_the_device_can_be_said(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def device(*args: str) -> str:
+        told = json.loads(run(capsys, trace, "--format", "json", *args))["sections"][0]
+        return str(told["rows"][0]["device"])
+
+    assert device("--device", "MI300X") == "MI300X"
+    assert device() != "MI300X"
+
+
+def test_a_device_that_nobody_knows_is_refused(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(["report", str(trace), "--device", "Voodoo 2"])
+    assert "'Voodoo 2' is not a known GPU; known are " in capsys.readouterr().err

@@ -9,7 +9,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from given import Given, write
+from given import Given, conv, write
 
 from traceview import store
 from traceview.analysis import reports
@@ -167,3 +167,21 @@ def test_activities_without_convolutions_can_be_chosen_by_role(tmp_path: Path) -
     with views.connect(tmp_path) as connection:
         query = "SELECT count(*) FROM activities WHERE role = 'main' AND direction = 'fprop'"
         assert connection.execute(query).fetchall() == [(0,)]
+
+
+def test_a_device_said_by_hand_counts_for_one_command_and_is_kept_nowhere(tmp_path: Path) -> None:
+    given = Given()
+    conv(given, 0, (16, 64, 28, 28), (64, 64, 3, 3), padding=1)
+    given.kernel("volta_scudnn_128x64_relu_interior_nn_v1", 2, 8, launched=1)
+    write(tmp_path / "capture", given)
+    query = "SELECT peak_flop_per_s, contains(peaks_from, 'device H200; ') FROM conv_costs"
+
+    def peak(device: str | None) -> list[tuple[Any, ...]]:
+        options = Options(device=device)
+        views.materialize(tmp_path / "capture", options, query)
+        with views.connect(tmp_path / "capture", query, options) as connection:
+            return connection.execute(query).fetchall()
+
+    assert [peak(None), peak("H200"), peak(None)] == [[(15.7e12, False)], [(66.9e12, True)], [(15.7e12, False)]]
+    kept = materialized.find(tmp_path / "capture")
+    assert kept and "conv_costs" in materialized.tables(kept)

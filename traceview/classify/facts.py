@@ -5,6 +5,7 @@ Invariant: a key that an entry lacks is NULL; `position` is its place in the fil
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -70,6 +71,7 @@ TABLES = {
         | {f"{kind}_flop_per_s": "DOUBLE" for kind in ("fp32", "tf32", "fp16", "bf16")}
         | {"memory_bytes_per_s": "DOUBLE", "host_link_bytes_per_s": "DOUBLE", "source": "VARCHAR"},
     ),
+    "architecture": Facts("devices.toml", dict.fromkeys(("name", "pattern", "chip", "product", "source"), "VARCHAR")),
     "conv": Facts(
         "operands.toml",
         {"name": "VARCHAR"}
@@ -96,6 +98,16 @@ def rows(name: str) -> list[tuple[Any, ...]]:
     return [
         (position, *(entry.get(column) for column in TABLES[name].columns)) for position, entry in enumerate(entries)
     ]
+
+
+def is_product(name: str) -> bool:
+    """Whether peak rates are known of a device of this name."""
+    return any(re.search(device["pattern"], name, re.IGNORECASE) for device in _read(TABLES["device"].file)["device"])
+
+
+def products() -> list[str]:
+    """A name of every product of which peak rates are known."""
+    return [str(device["examples"][0]) for device in _read(TABLES["device"].file)["device"]]
 
 
 @cache

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from traceview import render
 from traceview.cli.options import (
     INPUT_HELP,
+    add_device_option,
     add_machine_options,
     add_output_options,
     form_of,
@@ -102,6 +103,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--what-if", metavar="COSTS", help="projected step time with these costs removed (comma-separated)"
     )
     parser.add_argument("--show-sql", action="store_true", help="print the SQL of the rules instead of running them")
+    add_device_option(parser)
     add_machine_options(parser)
 
 

@@ -17,7 +17,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from traceview import render
-from traceview.cli.options import add_machine_options, add_output_options, form_of, opened, percent, row_limit
+from traceview.cli.options import (
+    add_device_option,
+    add_machine_options,
+    add_output_options,
+    form_of,
+    opened,
+    percent,
+    row_limit,
+)
 from traceview.cli.output import DEFAULT_LIMIT, emit, say, sql_text
 from traceview.errors import UsageError
 
@@ -88,6 +96,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--limit", type=row_limit, metavar="N", help=f"rows per section and run; 0 is all (tables: {DEFAULT_LIMIT})"
     )
     parser.add_argument("--show-sql", action="store_true", help="print the SQL of the comparison instead of running it")
+    add_device_option(parser)
     add_machine_options(parser)
 
 

@@ -52,6 +52,16 @@ def add_machine_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--strict", action="store_true", help="refuse a damaged trace instead of repairing it")
 
 
+def add_device_option(parser: argparse.ArgumentParser) -> None:
+    """What the user may say about the run that its trace does not."""
+    parser.add_argument(
+        "--device",
+        type=_product,
+        metavar="NAME",
+        help="the GPU's product name, for example A100, H100 or MI300X, where the trace has none or another",
+    )
+
+
 @contextlib.contextmanager
 def opened(
     args: argparse.Namespace, asked: str | None = None, path: str | None = None
@@ -115,12 +125,13 @@ def converting(args: argparse.Namespace) -> Iterator[Options]:
     """The options of a conversion, with a progress bar on stderr while it runs, where that is a terminal."""
     from traceview.store import Options
 
+    device = getattr(args, "device", None)
     if not sys.stderr.isatty():
-        yield Options(args.threads, args.memory, args.strict)
+        yield Options(args.threads, args.memory, args.strict, device=device)
         return
     bar = _Bar()
     try:
-        yield Options(args.threads, args.memory, args.strict, bar.update)
+        yield Options(args.threads, args.memory, args.strict, bar.update, device)
     finally:
         bar.close()
 
@@ -189,6 +200,15 @@ def size(text: str) -> int:
     if not match or not float(match[1]):
         raise argparse.ArgumentTypeError(f"{text!r} is not a size; write for example 512MB or 2GB")
     return int(float(match[1]) * (1024 if match[3] else 1000) ** _POWERS[match[2].upper()])
+
+
+def _product(text: str) -> str:
+    """A product of which peak rates are known."""
+    from traceview.classify import facts
+
+    if not facts.is_product(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a known GPU; known are {', '.join(facts.products())}")
+    return text
 
 
 def _count(text: str) -> int:

@@ -14,6 +14,7 @@ import threading
 from traceview import render
 from traceview.cli.options import (
     INPUT_HELP,
+    add_device_option,
     add_machine_options,
     add_output_options,
     form_of,
@@ -56,6 +57,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="with conv: which algorithms each layer could use, and why not the others",
     )
     parser.add_argument("--show-sql", action="store_true", help="print the SQL of the reports and do not run it")
+    add_device_option(parser)
     add_machine_options(parser)
 
 

@@ -11,9 +11,11 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Options:
-    """How a conversion may use the machine."""
+    """How a conversion may use the machine, and what the trace does not say."""
 
     threads: int | None = None
     memory_bytes: int | None = None
     strict: bool = False
     progress: Progress | None = None
+    device: str | None = None
+    """What the GPU is, said by hand: nothing of the conversion, and kept nowhere."""

@@ -61,3 +61,9 @@ def resting_on(queries: str, given: Collection[str] = ()) -> list[str]:
 def all_of_them() -> str:
     """A query that rests on every view."""
     return " ".join(f"FROM {view}" for view in names())
+
+
+@cache
+def reading(view: str) -> frozenset[str]:
+    """A view and all that rest on it."""
+    return frozenset(name for name in names() if view in resting_on(f"FROM {name}"))

@@ -48,6 +48,10 @@ def connect(folder: Path, asked: str | None = None, options: Options | None = No
     connection = _confined(folder, options, materialized.readable(found) if found else ())
     try:
         given = materialized.tables(found) if found and materialized.attach(connection, found) else frozenset[str]()
+        if options and options.device:
+            # What is kept was worked out without it, and what rests on it is worked out anew.
+            connection.execute("SET VARIABLE device = $1", [options.device])
+            given -= graph.reading("known_devices")
         wanted = _resting_on(asked, given)
         made = [name for name in wanted if name not in given]
         read = graph.sources(asked or "").union(*(_sources(name) for name in made))

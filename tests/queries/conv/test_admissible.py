@@ -33,8 +33,8 @@ def test_it_is_shown_on_request_only(tmp_path: Path) -> None:
     with network((IMPLICIT, WINOGRAD)).open(tmp_path) as connection:
         usual = reports.run(connection, "conv")
         asked = reports.run(connection, "conv", options=["admissible"])
-    assert [part.name for part in usual.sections] == ["layers", "evidence"]
-    assert [part.name for part in asked.sections] == ["layers", "evidence", "admissible"]
+    assert [part.name for part in usual.sections] == ["layers", "evidence", "shapes"]
+    assert [part.name for part in asked.sections] == ["layers", "evidence", "shapes", "admissible"]
 
 
 @pytest.mark.parametrize("kernels", [0, 1])

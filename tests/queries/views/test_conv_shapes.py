@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from given import Given, conv, rows
+from given import Given, conv, conv_backward, rows
 
 PROBLEM = "mb1_ic3oc4_ih8oh6kh3sh1dh0ph0_iw8ow6kw3sw1dw0pw0"
 
@@ -89,3 +89,72 @@ def test_without_a_stride_the_output_is_not_known(tmp_path: Path) -> None:
         "SELECT filter_shape, output_shape, flop, moved_bytes FROM conv_calls JOIN conv_costs USING (op_id, direction)"
     )
     assert rows(given.open(tmp_path), query) == [([4, 3, 3, 3], None, None, None)]
+
+
+STEM = ((32, 3, 224, 224), (64, 3, 7, 7), (32, 64, 112, 112))
+BLOCK = ((32, 64, 56, 56), (128, 64, 3, 3), (32, 128, 28, 28))
+STEM_FLOP, BLOCK_FLOP = (2 * 64 * 3 * 49 * 32 * 112 * 112, 2 * 128 * 64 * 9 * 32 * 28 * 28)
+
+
+def old_pytorch() -> Given:
+    """PyTorch 1.8 records the shapes of tensors, and neither stride nor padding; the output only of the gradients."""
+    given = Given()
+    for number, (x, w, y) in enumerate((STEM, BLOCK)):
+        given.op("aten::cudnn_convolution", 100 * number, 100 * number + 10, [x, w])
+        given.kernel("implicit_convolve_sgemm", 100 * number + 2, 100 * number + 8, launched=100 * number + 1)
+        given.op("aten::cudnn_convolution_backward", 1000 - 100 * number, 1010 - 100 * number, [x, y, w])
+        name = "void cudnn::detail::wgrad_alg0_engine<float, 128, 6, 7, 3, 3, 5>"
+        given.kernel(name, 1002 - 100 * number, 1008 - 100 * number, launched=1001 - 100 * number)
+    return given
+
+
+def test_forward_flops_and_stride_follow_from_the_gradients_sizes(tmp_path: Path) -> None:
+    query = "SELECT flop, stride, padding, output_shape FROM conv_calls WHERE direction = '{}' ORDER BY start_ns"
+    with old_pytorch().open(tmp_path) as connection:
+        forward = rows(connection, query.format("fprop"))
+        backward = rows(connection, query.format("wgrad"))
+        sources = rows(connection, "SELECT DISTINCT source FROM conv_shapes ORDER BY 1")
+        could = "SELECT count(*) FROM conv_admissible WHERE direction = 'fprop' AND is_admissible"
+        assert rows(connection, could) == [(6,)]
+    assert forward == [
+        (STEM_FLOP, [2, 2], [3, 3], list(STEM[2])),
+        (BLOCK_FLOP, [2, 2], [1, 1], list(BLOCK[2])),
+    ]
+    assert backward == forward[::-1]
+    assert sources == [
+        ("output as other calls with this input and filter have it; stride and padding from the sizes",),
+        ("recorded; stride and padding from the sizes",),
+    ]
+
+
+def test_outputs_that_do_not_agree_are_lent_to_nobody(tmp_path: Path) -> None:
+    """The same input and filter with stride 1 and with stride 2: which of the two the forward call had is not told."""
+    given = old_pytorch()
+    x, w, _ = BLOCK
+    given.op("aten::cudnn_convolution_backward", 2000, 2010, [x, (32, 128, 56, 56), w])
+    given.kernel("void cudnn::detail::wgrad_alg0_engine<float, 128, 6, 7, 3, 3, 5>", 2002, 2008, launched=2001)
+    query = "SELECT flop FROM conv_calls WHERE direction = 'fprop' ORDER BY start_ns"
+    assert rows(given.open(tmp_path), query) == [(STEM_FLOP,), (None,)]
+
+
+def test_a_forward_call_without_shapes_has_those_of_its_gradient(tmp_path: Path) -> None:
+    """As the profiler links the two by autograd's sequence number."""
+    given = Given()
+    given.op("aten::convolution", 0, 10)
+    given.rows["ops"][-1]["sequence"] = 5
+    given.kernel("implicit_convolve_sgemm", 2, 8, launched=1)
+    x, w, y = STEM
+    conv_backward(given, 20, x, w, y, stride=2, padding=3)
+    given.rows["ops"][-1] |= {"sequence": 5, "forward_thread": 1}
+    given.kernel("void cudnn::detail::wgrad_alg0_engine<float, 128, 6, 7, 3, 3, 5>", 22, 28, launched=21)
+    with given.open(tmp_path) as connection:
+        assert rows(connection, "SELECT flop, stride FROM conv_calls ORDER BY start_ns") == [(STEM_FLOP, [2, 2])] * 2
+        query = "SELECT source FROM conv_shapes ORDER BY op_id"
+        assert rows(connection, query) == [("the other pass of the same convolution",), ("recorded",)]
+
+
+def test_sizes_that_no_stride_explains_have_none(tmp_path: Path) -> None:
+    given = Given()
+    given.op("aten::cudnn_convolution_backward", 0, 10, [(1, 3, 8, 8), (1, 4, 900, 900), (4, 3, 3, 3)])
+    given.kernel("void cudnn::detail::wgrad_alg0_engine<float, 128, 6, 7, 3, 3, 5>", 2, 8, launched=1)
+    assert rows(given.open(tmp_path), "SELECT stride, source FROM conv_shapes") == [(None, "recorded")]

@@ -1,0 +1,14 @@
+-- title = "Where the shapes are from"
+-- doc = """Calls of the recording whose shapes are known, by what told them. FLOPs and admissible algorithms rest on
+-- these."""
+-- cannot = "No convolution operator in this trace."
+-- [columns]
+-- direction = "fprop, dgrad or wgrad; empty where one operator computes both gradients"
+-- source = "what told the shapes"
+-- calls = "calls in the recording"
+-- with_flop = "of these, with all that FLOPs need"
+SELECT direction, source, count(*) AS calls, count(flop) AS with_flop
+FROM (SELECT c.direction, coalesce(s.source, 'not known') AS source, c.flop
+    FROM conv_calls c LEFT JOIN conv_shapes s ON s.op_id = c.op_id)
+GROUP BY direction, source
+ORDER BY list_position(['fprop', 'dgrad', 'wgrad'], direction), direction, calls DESC, source

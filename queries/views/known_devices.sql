@@ -1,0 +1,58 @@
+-- title = "known_devices"
+-- doc = """Every device that is recorded or that a kernel ran on, and which product it is taken for: what --device
+-- says, else the recorded name, else where there is none the product that stands for its architecture, as recorded
+-- or as the names of its kernels show it (traceview/classify/devices.toml)."""
+-- [columns]
+-- rank = "process of the job"
+-- device = "device number"
+-- name = "product name; where none is known what is known of its architecture"
+-- kind = "gpu or cpu"
+-- product = "what its peak rates are looked up by; NULL where nothing tells"
+-- name_from = "recorded, or what the product rests on"
+WITH used AS (
+    SELECT DISTINCT rank, device FROM raw.kernels
+), device AS (
+    SELECT rank, device, name, kind, architecture FROM raw.devices
+    UNION ALL
+    SELECT rank, device, NULL, 'gpu', NULL FROM used u
+    WHERE NOT EXISTS (FROM raw.devices d WHERE d.rank = u.rank AND d.device IS NOT DISTINCT FROM u.device)
+), nameless AS (
+    -- ROCm's tools give the processor where the product's name would be.
+    SELECT rank, device, coalesce(nullif(architecture, ''), name) AS chip FROM device
+    WHERE kind IS DISTINCT FROM 'cpu' AND (name IS NULL OR trim(name) = '' OR regexp_matches(name, '^gfx\w+$'))
+), kernel AS (
+    SELECT DISTINCT n.rank, n.device, k.name FROM nameless n JOIN raw.kernels k
+        ON k.rank = n.rank AND k.device IS NOT DISTINCT FROM n.device
+), word AS (
+    SELECT DISTINCT k.name, a.position FROM (SELECT DISTINCT name FROM kernel) k
+    JOIN names.architecture a ON regexp_matches(k.name, a.pattern)
+), shown AS (
+    SELECT k.rank, k.device, max(w.position) AS position, arg_max(k.name, (w.position, k.name)) AS kernel
+    FROM kernel k JOIN word w USING (name) GROUP BY k.rank, k.device
+), amd AS (
+    -- HIP gives its devices compute capabilities too, of other numbers.
+    SELECT DISTINCT rank, device FROM kernel WHERE regexp_matches(name, '^Cijk_|^miopen|gfx9|__amd_')
+), told AS (
+    SELECT n.rank, n.device, a.name AS architecture, a.product,
+        format('taken for {}, as its architecture is {}', a.product, n.chip) AS name_from
+    FROM nameless n JOIN names.architecture a ON regexp_matches(n.chip, a.chip)
+    WHERE starts_with(n.chip, 'gfx') OR (n.rank, n.device) NOT IN (SELECT (rank, device) FROM amd)
+    QUALIFY row_number() OVER (PARTITION BY n.rank, n.device ORDER BY a.position DESC) = 1
+), guessed AS (
+    SELECT s.rank, s.device, a.name AS architecture, a.product,
+        format('taken for {}, as kernels are of {} ({}); --device names another', a.product, a.name,
+            s.kernel[:60]) AS name_from
+    FROM shown s JOIN names.architecture a USING (position)
+)
+SELECT d.rank, d.device,
+    coalesce(h.name, if(n.rank IS NULL OR t.rank IS NULL AND g.rank IS NULL, nullif(trim(d.name), ''), NULL),
+        if(t.rank IS NULL, g.architecture || if(starts_with(g.architecture, 'gfx'), '', ' or later'), t.architecture))
+        AS name,
+    d.kind, coalesce(h.name, if(n.rank IS NULL, d.name, coalesce(t.product, g.product))) AS product,
+    CASE WHEN h.name IS NOT NULL THEN '--device ' || h.name WHEN n.rank IS NULL THEN 'recorded'
+        ELSE coalesce(t.name_from, g.name_from) END AS name_from
+FROM device d
+LEFT JOIN nameless n ON n.rank = d.rank AND n.device IS NOT DISTINCT FROM d.device
+LEFT JOIN told t ON t.rank = d.rank AND t.device IS NOT DISTINCT FROM d.device
+LEFT JOIN guessed g ON g.rank = d.rank AND g.device IS NOT DISTINCT FROM d.device
+LEFT JOIN (SELECT CAST(getvariable('device') AS VARCHAR) AS name) h ON d.kind IS DISTINCT FROM 'cpu'
