@@ -3,7 +3,8 @@
 -- faster algorithm can exceed the peak of the device."""
 -- cannot = "No convolution operator in this trace."
 -- [columns]
--- layer = "layer, or the filter's shape if the trace names no layers"
+-- layer = """layer; where the trace names none, its place in the forward pass and its filter, marked (guessed), or the
+-- filter alone"""
 -- direction = """fprop, dgrad (gradient of the input) or wgrad (gradient of the filter); empty if one operator computes
 -- both gradients"""
 -- algorithm = "how it was computed; see docs/vocabulary.md"

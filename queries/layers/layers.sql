@@ -12,7 +12,8 @@
 WITH placed AS (
     SELECT if(a.is_carried, '(launched outside these steps)', coalesce(a.layer, '(no layer)')) AS layer,
         l.first_ns, a.category, a.alone_ns / a.per_rank AS busy_ns,
-        CASE WHEN a.op_is_backward OR a.op_phase = 'backward' THEN 'backward'
+        CASE WHEN a.op_is_backward OR a.op_phase = 'backward' OR a.direction IN ('dgrad', 'wgrad') THEN 'backward'
+            WHEN a.direction = 'fprop' AND NOT a.is_carried THEN 'forward'
             WHEN a.is_carried OR a.op_phase IN ('optimizer', 'data') OR a.category = 'optimizer' OR NOT a.has_op
                 OR (a.layer IS NULL AND a.op_phase IS NULL) THEN 'other'
             ELSE 'forward' END AS way

@@ -1,6 +1,6 @@
 -- title = "counted_conv_calls"
--- doc = """The convolution calls that reports per step count, with the layer's position; without layers, the filter's
--- shape stands for the layer."""
+-- doc = """The convolution calls that reports per step count, with the layer's position; without layers, recorded or
+-- guessed, the filter's shape stands for the layer."""
 -- materialize = true
 SELECT c.* REPLACE (coalesce(c.layer, array_to_string(c.filter_shape, 'x'), '(no layer)') AS layer),
     s.step_ns, greatest(s.n_steps, 1) AS per, greatest(s.n_steps, 1) * greatest(s.n_ranks, 1) AS per_rank,
