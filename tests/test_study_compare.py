@@ -55,17 +55,18 @@ def test_its_difference_is_the_update_the_first_gradient_and_idle_time(pair: Rep
     explained = {
         "elementwise": (5.525, 49.2),
         "conv": (1.940, 17.3),
-        "(no device busy)": (1.813, 16.2),
         "memcpy_dtoh": (1.599, 14.2),
+        "idle: between steps": (1.4175, 12.6),
         "layout_transpose": (0.401, 3.6),
+        "idle: unknown": (0.396, 3.5),
         "concat_split": (0.216, 1.9),
         "pooling": (-0.215, -1.9),
     }
     for part, (ms, share) in explained.items():
         assert rows[part]["diff_ns"] == near(ms * 1e6), part
         assert rows[part]["share_pct"] == pytest.approx(share, abs=0.06), part
-    assert list(rows)[:8] == ["(whole step)", *list(explained)]
-    parts = [row["diff_ns"] for part, row in rows.items() if part != "(whole step)"]
+    assert list(rows)[:9] == ["(whole step)", *list(explained)]
+    parts = [row["diff_ns"] for part, row in rows.items() if part not in ("(whole step)", "(between steps)")]
     assert sum(parts) == near(rows["(whole step)"]["diff_ns"], 1e-9)
 
 
@@ -154,8 +155,10 @@ def test_the_same_training_with_other_kernels_and_twice_the_idle_time(shared: Pa
     }
     rows = {row["part"]: row for row in table(report, "difference")}
     assert rows["(whole step)"]["diff_ns"] == near(59.03e6)
-    assert rows["(no device busy)"]["share_pct"] == near(102.4)
-    assert rows["conv"]["share_pct"] == near(-2.7, 0.02)
+    # The host launches too late and loads longer; the kernels cost the same.
+    assert rows["idle: launch"]["share_pct"] == near(75.5)
+    assert rows["idle: data"]["share_pct"] == near(26.6)
+    assert rows["conv"]["share_pct"] == near(-3.6, 0.02)
     changed = [row for row in table(report, "convolutions") if row["base_algorithm"] != row["algorithm"]]
     assert {(row["filter"], row["direction"]) for row in changed[:2]} == {
         ("256x1024x1x1", "dgrad"),

@@ -10,12 +10,11 @@
 -- confidence_pct = "how often such an interval holds the ratio"
 -- noise_from = "what the interval rests on"
 WITH most AS (
-    SELECT d.run, list(format('{} ({:+.2f} ms{})', CASE part WHEN '(no device busy)' THEN 'time without device activity'
-            ELSE part END, d.diff_ns / 1e6,
+    SELECT d.run, list(format('{} ({:+.2f} ms{})', part, d.diff_ns / 1e6,
             if(p.share_of_ns IS NULL, '', format(', {:.0f} %', 100 * d.diff_ns / p.share_of_ns)))
         ORDER BY abs(d.diff_ns) DESC, part)[:2] AS parts
     FROM part_pair d JOIN pair p USING (run)
-    WHERE part <> '(whole step)' AND is_beyond IS NOT false AND d.diff_ns * p.diff_ns > 0
+    WHERE place = 1 AND is_beyond IS NOT false AND d.diff_ns * p.diff_ns > 0
         AND abs(d.diff_ns) >= 0.1 * abs(p.diff_ns)
     GROUP BY d.run
 ), setup AS (

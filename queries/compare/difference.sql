@@ -1,5 +1,6 @@
 -- title = "Where the difference goes"
--- doc = """By category, with overlaps counted once, so that the parts add up to the step. The share is of the
+-- doc = """By category, with overlaps counted once, and idle time by cause, so that the parts add up to the step (of
+-- several devices of a rank the mean); what ran between two steps comes last and is in no step. The share is of the
 -- difference of the whole step and not stated where that is within the noise; a part that goes against it has a share
 -- below zero, and the parts then share more than 100 %. Bars are drawn for differences beyond the noise. Where the
 -- layers of a log add up to more than its step, the time in no layer is below zero."""
@@ -7,7 +8,7 @@
 -- bar = "beyond_ns"
 -- [columns]
 -- run = "run"
--- part = "category (docs/vocabulary.md), or time in which no device was busy"
+-- part = "category (docs/vocabulary.md), idle and its cause, or in brackets what is neither"
 -- base_calls = "kernels, copies, primitives or operators of A"
 -- calls = "of the run"
 -- base_ns = "time of A"

@@ -1,13 +1,13 @@
 -- title = "Utilisation"
--- doc = """Busy is the union over all devices of a rank: of the compared steps, and of the whole recording from the
--- first to the last thing a device did. A log of average times tells nothing of it."""
+-- doc = """Busy is the union of everything that a device did, averaged over the devices of a rank: in the compared
+-- steps, and in the whole recording from the first to the last thing it did. A log of average times tells nothing of it."""
 -- cannot = "There is no run."
 -- bar = "busy_pct"
 -- [columns]
 -- run = "run"
 -- step_ns = "mean step time, or the whole recording"
--- busy_ns = "of it at least one device busy"
--- idle_ns = "of it none; NULL for a log of average times"
+-- busy_ns = "of it the device was busy"
+-- idle_ns = "of it the device did nothing; NULL for a log of average times"
 -- busy_pct = "busy, of the step time"
 -- span_ns = "whole recording"
 -- span_busy_pct = "busy, of the whole recording"

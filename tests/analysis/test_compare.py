@@ -70,7 +70,7 @@ def test_a_step_is_taken_apart_so_that_the_parts_add_up(tmp_path: Path) -> None:
     found = [(row["part"], round(row["base_ns"]), round(row["busy_ns"]), row["share_pct"]) for row in rows]
     assert found == [
         ("(whole step)", 1_000_000, 1_500_000, 100),
-        ("(no device busy)", 900_000, 1_200_000, pytest.approx(60)),
+        ("idle: between steps", 900_000, 1_200_000, pytest.approx(60)),
         ("gemm", 100_000, 300_000, pytest.approx(40)),
     ]
 

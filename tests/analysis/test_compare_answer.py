@@ -39,7 +39,7 @@ def test_the_first_sentence_says_how_much_how_surely_and_what_of(tmp_path: Path)
     a, b = measured(stepping(FAST), tmp_path / "a"), measured(stepping(SLOW, busy=300), tmp_path / "b")
     sentence = said([a, b])
     assert sentence.startswith("B is 26.0 % slower than A (95 % interval +25.")
-    assert "; one recording each), mostly gemm (+0.20 ms, 77 %) and time without device activity (+0.06" in sentence
+    assert "; one recording each), mostly gemm (+0.20 ms, 77 %) and idle: between steps (+0.06" in sentence
     unchecked = " Not checked, for want of records: model, batch, precision, passes."
     assert sentence.endswith(f"{unchecked} The settings of at least one are not recorded.")
     assert said([b, a]).startswith("B is 20.6 % faster than A (95 % interval -20.")
@@ -153,4 +153,4 @@ def test_an_aligned_step_is_chosen_by_place(tmp_path: Path) -> None:
 def test_idle_time_is_a_part_with_noise_of_its_own(tmp_path: Path) -> None:
     a, b = measured(stepping(FAST), tmp_path / "a"), measured(stepping(SLOW), tmp_path / "b")
     found = estimates.tables([(0, a), (1, b)])["part_noise"].rows
-    assert {part for _, part, low, _ in found if low > 0} == {"(whole step)", "(no device busy)"}
+    assert {part for _, part, low, _ in found if low > 0} == {"(whole step)", "idle: between steps"}

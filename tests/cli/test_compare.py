@@ -134,7 +134,7 @@ def test_one_run_without_steps_makes_all_be_compared_as_a_whole(
     section = next(section for section in found["sections"] if section["name"] == "difference")
     assert [(row["part"], row["base_ns"], row["busy_ns"]) for row in section["rows"]] == [
         ("(whole step)", 4_102_000.0, 500_000.0),
-        ("(no device busy)", 3_602_000.0, 0.0),
+        ("idle: unknown", 3_602_000.0, 0.0),
         ("gemm", 500_000.0, 500_000.0),
     ]
     run(capsys, pair[0], whole, "--fail-over", "5%", code=1)

@@ -6,19 +6,13 @@ import math
 from pathlib import Path
 
 import pytest
+from public_traces import TRACES
 
 from traceview import readers
 from traceview.analysis import reports
 from traceview.decode.files import peek
 from traceview.errors import InputError
 
-SHARED = Path(__file__).resolve().parent.parent.parent.parent / "shared"
-TRACES = [
-    path
-    for folder in ("kineto", "nvprof", "nsys", "rocprof", "tf1-timeline", "xplane")
-    for path in sorted((SHARED / "traces" / folder).glob("*"))
-    if not path.name.startswith("no-kernels")
-]
 CAN_EXCEED = ("peak_pct", "attainable_pct", "link_pct")
 """Of a limit, not of a whole."""
 

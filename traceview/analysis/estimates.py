@@ -23,7 +23,7 @@ ESTIMATE = (
     ("recordings", "BIGINT"),
 )
 PART_NOISE = (("run", "BIGINT"), ("part", "VARCHAR"), ("low_ns", "DOUBLE"), ("high_ns", "DOUBLE"))
-WHOLE, IDLE = "(whole step)", "(no device busy)"
+WHOLE = "(whole step)"
 
 
 def tables(runs: Sequence[tuple[int, Run]]) -> dict[str, Fact]:
@@ -90,13 +90,14 @@ def _parts(base: Run, run: Run) -> list[tuple[str, float, float]]:
 
 def _part_times(run: Run) -> dict[str, float]:
     """Mean time of each part of a step of a recording."""
-    fact = run.facts["cell"]
-    names = [name for name, _ in fact.columns]
-    category, busy = names.index("category"), names.index("busy_ns")
     times = {WHOLE: float(run.value("step_ns") or 0)}
-    for row in fact.rows:
-        times[row[category]] = times.get(row[category], 0.0) + row[busy]
-    return times | {IDLE: 2 * times[WHOLE] - sum(times.values())}
+    for table, key in (("cell", "category"), ("idle", "part")):
+        fact = run.facts[table]
+        names = [name for name, _ in fact.columns]
+        part, busy = names.index(key), names.index("busy_ns")
+        for row in fact.rows:
+            times[row[part]] = times.get(row[part], 0.0) + row[busy]
+    return times
 
 
 def _blocks(base: Run, run: Run) -> tuple[list[str], list[np.ndarray[Any, Any]]]:
@@ -104,7 +105,7 @@ def _blocks(base: Run, run: Run) -> tuple[list[str], list[np.ndarray[Any, Any]]]
     import numpy as np
 
     sides = [side.facts["block"].rows for side in (base, run)]
-    names = [WHOLE, *sorted({row[1] for rows in sides for row in rows} - {WHOLE}), IDLE]
+    names = [WHOLE, *sorted({row[1] for rows in sides for row in rows} - {WHOLE})]
     found = []
     for rows in sides:
         places = {block: place for place, block in enumerate(sorted({row[0] for row in rows}))}
@@ -112,6 +113,5 @@ def _blocks(base: Run, run: Run) -> tuple[list[str], list[np.ndarray[Any, Any]]]
         for block, part, steps, busy in rows:
             blocks[places[block], names.index(part) + 1] = busy
             blocks[places[block], 0] = steps
-        blocks[:, -1] = blocks[:, 1] - blocks[:, 2:-1].sum(axis=1)
         found.append(blocks)
     return names, found

@@ -3,7 +3,7 @@
 -- a step depends on the one before, so that noise is looked for between blocks."""
 -- [columns]
 -- block = "number of the block, from 0"
--- part = "category, or (whole step)"
+-- part = "category, idle and its cause, or (whole step)"
 -- steps = "steps in the block"
 -- busy_ns = "mean time per step and rank, overlaps counted once"
 WITH timed AS (
@@ -17,11 +17,14 @@ WITH timed AS (
 ), sized AS (
     SELECT block, count(*) AS steps, sum(dur_ns) AS dur_ns FROM blocked GROUP BY block
 ), ran AS (
-    SELECT b.block, r.category, sum(r.rank_alone_ns) AS busy_ns
-    FROM chosen_rows r JOIN blocked b USING (step) GROUP BY b.block, r.category
+    SELECT b.block, if(r.is_carried, '(launched outside these steps)', r.category) AS part, sum(r.own_ns) AS busy_ns
+    FROM chosen_rows r JOIN blocked b USING (step) GROUP BY ALL
+    UNION ALL
+    SELECT b.block, 'idle: ' || i.cause, sum(i.idle_ns)
+    FROM chosen_idle i JOIN blocked b USING (step) GROUP BY ALL
 )
 SELECT block, '(whole step)' AS part, steps, CAST(dur_ns / steps AS DOUBLE) AS busy_ns FROM sized
 UNION ALL
-SELECT block, category, steps, CAST(busy_ns / steps / (SELECT count(DISTINCT rank) FROM chosen_steps) AS DOUBLE)
+SELECT block, part, steps, CAST(busy_ns / steps / (SELECT count(DISTINCT rank) FROM chosen_steps) AS DOUBLE)
 FROM ran JOIN sized USING (block)
 ORDER BY block, part

@@ -1,15 +1,15 @@
 -- title = "cell"
 -- doc = "Time per step and rank by everything that sections add up over; of a log of average times its layers."
 -- [columns]
--- category = "what it was (docs/vocabulary.md)"
+-- category = "what it was (docs/vocabulary.md), or that it was launched outside the steps"
 -- library = "library that implements it"
 -- direction = "pass of the training step, where known"
 -- in_call = "whether it ran inside a convolution call"
 -- calls = "kernels, copies, primitives or operators"
 -- busy_ns = "time, overlaps counted once"
-SELECT category, coalesce(library, '(not told)') AS library, direction, call_id IS NOT NULL AS in_call,
-    CAST(coalesce(sum(weight) FILTER (is_continued IS NOT true), 0) AS DOUBLE) AS calls,
-    CAST(sum(rank_alone_ns * weight) AS DOUBLE) AS busy_ns
+SELECT if(is_carried, '(launched outside these steps)', category) AS category, coalesce(library, '(not told)') AS library, direction, call_id IS NOT NULL AS in_call,
+    CAST(coalesce(sum(weight) FILTER (is_start AND is_continued IS NOT true), 0) AS DOUBLE) AS calls,
+    CAST(sum(own_ns * weight) AS DOUBLE) AS busy_ns
 FROM chosen_rows
 GROUP BY ALL
 UNION ALL

@@ -15,7 +15,7 @@
 -- backward_ns = "device time of the backward pass"
 -- total_ns = "all of its device time"
 WITH placed AS (
-    SELECT r.layer, r.category, r.start_ns, r.rank_alone_ns * r.weight AS busy_ns,
+    SELECT r.layer, r.category, r.start_ns, r.own_ns * r.weight AS busy_ns,
         -- Without an operator only what it computes tells the pass.
         CASE WHEN r.op_is_backward OR r.op_phase = 'backward' OR r.op_id IS NULL
             AND r.direction IN ('dgrad', 'wgrad', 'backward') THEN 'backward'
@@ -23,7 +23,7 @@ WITH placed AS (
                 OR r.op_id IS NULL AND coalesce(r.direction NOT IN ('fprop', 'forward'), true) THEN 'other'
             ELSE 'forward' END AS way
     FROM chosen_rows r
-    WHERE r.layer IS NOT NULL
+    WHERE r.layer IS NOT NULL AND NOT r.is_carried
 ), summed AS (
     SELECT layer, category, sum(busy_ns) AS busy_ns, sum(busy_ns) FILTER (way = 'forward') AS forward_ns,
         sum(busy_ns) FILTER (way = 'backward') AS backward_ns,

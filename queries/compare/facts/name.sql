@@ -5,8 +5,8 @@
 -- category = "what it was"
 -- calls = "how often it ran"
 -- busy_ns = "time, overlaps counted once"
-SELECT name, category, CAST(coalesce(sum(weight) FILTER (is_continued IS NOT true), 0) AS DOUBLE) AS calls,
-    CAST(sum(rank_alone_ns * weight) AS DOUBLE) AS busy_ns
-FROM chosen_rows
+SELECT name, category, CAST(coalesce(sum(weight) FILTER (is_start AND is_continued IS NOT true), 0) AS DOUBLE) AS calls,
+    CAST(sum(own_ns * weight) AS DOUBLE) AS busy_ns
+FROM chosen_rows WHERE NOT is_carried
 GROUP BY ALL
 ORDER BY ALL

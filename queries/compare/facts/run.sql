@@ -11,7 +11,7 @@
 -- step_ns = """mean step time over ranks and steps; the whole recording's without steps; of a log that of its network,
 -- or of all its networks"""
 -- sd_ns = "standard deviation of the step times"
--- busy_ns = "time in which at least one device of a rank was busy, per step and rank"
+-- busy_ns = "time in which a device was busy, per step and rank, averaged over the devices of a rank"
 -- span_ns = "from the first to the last thing a device did, mean over ranks"
 -- span_busy_pct = "busy, of that"
 -- batch = "first dimension of what the convolutions read, else rows of the first product, else as collect noted it"
@@ -65,12 +65,11 @@ WITH step AS (
     FROM (SELECT kind, count(*) AS n FROM chosen_averages, logged
         WHERE kind IN ('conv', 'gemm', 'pooling', 'lrn', 'batch_norm') AND logged.is_told GROUP BY kind)
 ), span AS (
-    SELECT avg(span_ns) AS span_ns, 100.0 * sum(busy_ns) / nullif(sum(span_ns), 0) AS busy_pct
-    FROM (SELECT rank, max(end_ns) - min(start_ns) AS span_ns,
-        sum(rank_alone_ns) AS busy_ns
-        FROM busy GROUP BY rank)
+    SELECT avg(span_ns) AS span_ns,
+        (SELECT 100.0 * sum(busy_ns) / nullif(sum(window_ns), 0) FROM windows WHERE position = 0) AS busy_pct
+    FROM (SELECT rank, max(last_ns) - min(first_ns) AS span_ns FROM totals GROUP BY rank)
 ), work AS (
-    SELECT sum(rank_alone_ns * weight) AS busy_ns, bool_or(category = 'optimizer') AS updates FROM chosen_rows
+    SELECT sum(own_ns * weight) AS busy_ns, bool_or(category = 'optimizer') AS updates FROM chosen_rows
 ), forward AS (
     SELECT filter, mode(input_shape[1] ORDER BY input_shape[1]) AS batch, any_value(parameters) AS parameters,
         sum(weight) AS calls

@@ -1,15 +1,31 @@
 -- title = "chosen_rows"
--- doc = """Everything that ran in the chosen steps (in the whole recording where there are none), with the part of its
--- time that nothing earlier on any device of its rank covers, and the weight that makes sums mean values per step and
--- rank."""
+-- doc = """Everything that ran in the chosen steps (in the whole recording where there are none), whoever launched it and
+-- when: a step is a window of time on the device. What reaches over the edge of a step is a row for each of them."""
 -- [columns]
--- weight = "one over steps and ranks"
-WITH per_rank AS (
-    SELECT rank, count(*) AS n_steps FROM chosen_steps GROUP BY rank
-), counts AS (
-    SELECT count(*) AS n_ranks FROM (FROM per_rank UNION ALL
-        SELECT DISTINCT rank, 1 FROM busy WHERE NOT EXISTS (FROM chosen_steps))
+-- step = "the step in which it ran; NULL for the whole recording"
+-- own_ns = """the part of its time in that step that nothing earlier on its device covers, over the devices of its rank:
+-- with the idle time it adds up to the step"""
+-- is_start = "whether it begins in that step: it is counted there"
+-- is_carried = "whether it was launched outside the chosen steps"
+-- weight = "one over steps and ranks: sums of values times this are per step and rank"
+WITH edge AS (
+    SELECT rank, start_ns, end_ns, place FROM chosen_windows
+), started AS (
+    SELECT b.*, b.end_ns - b.alone_ns AS from_ns, b.step AS launched_in,
+        coalesce(e.place + if(b.start_ns >= e.end_ns AND b.end_ns > e.end_ns, 1, 0), 1) AS first_place
+    FROM busy b ASOF LEFT JOIN edge e ON e.rank = b.rank AND b.start_ns >= e.start_ns
+), placed AS (
+    SELECT s.*, unnest(range(s.first_place, e.place + 1)) AS place
+    FROM started s ASOF JOIN edge e ON e.rank = s.rank AND s.end_ns >= e.start_ns
+), piece AS (
+    SELECT p.* EXCLUDE (is_carried, step), w.step,
+        greatest(least(p.end_ns, w.end_ns) - greatest(p.from_ns, w.start_ns), 0) / w.n_devices AS own_ns,
+        p.start_ns >= w.start_ns AND (p.start_ns < w.end_ns OR w.step IS NULL) AS is_start,
+        p.end_ns > w.start_ns AND p.start_ns < w.end_ns AS is_inside, 1.0 / (w.n_windows * w.n_ranks) AS weight
+    FROM placed p JOIN chosen_windows w ON w.rank = p.rank AND w.place = p.place
 )
-SELECT b.*, 1.0 / (coalesce(p.n_steps, 1) * c.n_ranks) AS weight
-FROM busy b CROSS JOIN counts c LEFT JOIN per_rank p USING (rank)
-WHERE NOT EXISTS (FROM chosen_steps) OR (b.rank, b.step) IN (SELECT (rank, step) FROM chosen_steps)
+SELECT * EXCLUDE (launched_in, from_ns, place, first_place, is_inside),
+    coalesce(step IS NOT NULL AND (rank, launched_in) NOT IN (SELECT (rank, step) FROM chosen_steps)
+        AND NOT (launched_ns IS NULL AND is_start), false)
+        OR step IS NOT NULL AND launched_in IS NULL AND NOT (launched_ns IS NULL AND is_start) AS is_carried
+FROM piece WHERE is_start OR is_inside

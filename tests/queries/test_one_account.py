@@ -1,0 +1,137 @@
+"""One fact, one number: on every public trace a step is the same sum in every report, advice and comparison."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from given import Given
+from public_traces import TRACES
+
+from traceview.analysis import advice, compare, reports
+from traceview.analysis.facts import Run
+
+RULE_OF = {
+    "launch": "host_bound",
+    "between steps": "idle_at_step_edges",
+    "synchronisation": "host_waits",
+    "data": "data_loading",
+    "allocation": "device_allocations",
+}
+
+
+def rows(connection: duckdb.DuckDBPyConnection, text: str) -> list[dict[str, Any]]:
+    found = connection.execute(text)
+    names = [column[0] for column in found.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+
+
+def sections(connection: duckdb.DuckDBPyConnection, report: str) -> dict[str, list[dict[str, Any]]]:
+    return {
+        section.name: [dict(zip([column.name for column in section.columns], row, strict=True)) for row in section.rows]
+        for section in reports.run(connection, report).sections
+    }
+
+
+def parts_of(run: Run) -> tuple[dict[str, float], dict[str, float]]:
+    """What ran by category, and idle time by cause, as compare measured it."""
+    active: defaultdict[str, float] = defaultdict(float)
+    cells = run.facts["cell"]
+    names = [name for name, _ in cells.columns]
+    for row in cells.rows:
+        active[row[names.index("category")]] += row[names.index("busy_ns")]
+    return active, {str(part): time for part, time in run.facts["idle"].rows}
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("trace", TRACES, ids=lambda path: path.name)
+def test_active_and_idle_are_the_step_everywhere(trace: Path, shared: Path, captures) -> None:  # type: ignore[no-untyped-def]
+    connection = captures.open(trace)
+    account = rows(connection, "FROM account ORDER BY rank, device")
+    for device in account:
+        assert device["active_ns"] + device["idle_ns"] == pytest.approx(device["step_ns"], abs=1), device
+    causes: defaultdict[tuple[int, str], float] = defaultdict(float)
+    for row in rows(connection, "FROM idle_causes"):
+        causes[row["rank"], row["device"]] += row["idle_ns"]
+    for device in account:
+        assert causes[device["rank"], device["device"]] == pytest.approx(device["idle_ns"], abs=1)
+
+    overview, idle = sections(connection, "overview"), sections(connection, "idle")
+    for step in overview["step"]:
+        assert step["active_ns"] + step["idle_ns"] == pytest.approx(step["step_ns"], abs=1)
+    inside = [row for row in overview["categories"] if row["category"] != "(between steps)"]
+    assert sum(row["step_pct"] for row in inside) == pytest.approx(100, abs=1e-4)
+    n_ranks = len({device["rank"] for device in account})
+    idle_ns = sum(device["idle_ns"] for device in account) / n_ranks
+    assert sum(row["idle_ns"] for row in overview["idle"]) == pytest.approx(idle_ns, abs=1)
+    assert sum(row["idle_ns"] for row in idle["devices"]) / n_ranks == pytest.approx(idle_ns, abs=1)
+    assert sum(row["idle_ns"] for row in idle["causes"]) / n_ranks == pytest.approx(idle_ns, abs=1)
+
+    run = compare.measure(connection, trace.name, None, not compare.has_steps(connection))
+    active, idle_by_cause = parts_of(run)
+    per_device = len(account) / n_ranks
+    between = idle_by_cause.pop("(between steps)", 0.0)
+    assert sum(active.values()) + sum(idle_by_cause.values()) == pytest.approx(run.value("step_ns"), abs=1)
+    told = {row["category"]: row["busy_ns"] for row in overview["categories"]}
+    assert {name: time * per_device for name, time in active.items()} == pytest.approx(
+        {name: time for name, time in told.items() if "idle)" not in name and name != "(between steps)"}, abs=1
+    )
+    assert between * per_device == pytest.approx(told.get("(between steps)", 0.0), abs=1)
+    assert {name.removeprefix("idle: "): time * per_device for name, time in idle_by_cause.items()} == pytest.approx(
+        {row["cause"]: row["idle_ns"] for row in overview["idle"]}, abs=1
+    )
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("trace", TRACES, ids=lambda path: path.name)
+def test_a_rule_about_idle_time_names_the_time_of_its_cause(trace: Path, shared: Path, captures) -> None:  # type: ignore[no-untyped-def]
+    connection = captures.open(trace)
+    if not rows(connection, "SELECT 1 FROM raw.kernels LIMIT 1"):
+        return
+    found = {f.rule: f for f in advice.run(connection, advice.load(list(RULE_OF.values()))) if f.status == advice.FOUND}
+    for cause, rule in RULE_OF.items():
+        if rule not in found or found[rule].run_ns is not None:
+            continue
+        (idle,) = rows(
+            connection,
+            f"SELECT sum(idle_ns) / any_value(n_devices) AS ns FROM idle_causes JOIN scope USING (rank) "
+            f"WHERE cause = '{cause}' AND rank = {found[rule].rank}",
+        )
+        assert found[rule].saving_ns == pytest.approx(idle["ns"], abs=1), rule
+
+
+def late_device() -> Given:
+    """Steps of 1000 us whose device runs behind the host: what the second step begins with the first one launched."""
+    given = Given()
+    given.device("NVIDIA A100-SXM4-40GB")
+    for number in range(2):
+        given.span("step", f"step#{number + 1}", 1000 * number, 1000 * (number + 1))
+        at = 1000 * number
+        given.kernel("ampere_sgemm_128x64_nn", at + 400, at + 1300, launched=at + 100)
+    given.span("step", "step#3", 2000, 3000)
+    return given
+
+
+def test_a_chosen_step_holds_what_ran_in_it_whoever_launched_it(tmp_path: Path) -> None:
+    with late_device().open(tmp_path) as connection:
+        for step, active, carried, idle in ((1, 600, 0, 400), (2, 600, 300, 100), (3, 0, 300, 700)):
+            run = compare.measure(connection, "x", (step, step), False)
+            parts, causes = parts_of(run)
+            assert parts.get("gemm", 0) == pytest.approx(active * 1000), step
+            assert parts.get("(launched outside these steps)", 0) == pytest.approx(carried * 1000), step
+            assert sum(time for part, time in causes.items() if part != "(between steps)") == pytest.approx(idle * 1000)
+        whole, _ = parts_of(compare.measure(connection, "x", None, False))
+        assert whole == {"gemm": pytest.approx(600_000)}
+
+
+def test_the_noise_of_idle_time_is_that_of_its_cause(tmp_path: Path) -> None:
+    with late_device().open(tmp_path) as connection:
+        blocks = compare.measure(connection, "x", None, False).facts["block"].rows
+    by_block: defaultdict[int, float] = defaultdict(float)
+    for block, part, _, time in blocks:
+        if part != "(whole step)":
+            by_block[block] += time
+    assert by_block == {0: pytest.approx(1e6), 1: pytest.approx(1e6), 2: pytest.approx(1e6)}
