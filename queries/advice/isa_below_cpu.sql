@@ -15,7 +15,7 @@
 -- isa_step_pct = { type = "DOUBLE", default = 1, doc = """found where the bound is more than this share of the step, in
 -- percent""" }
 WITH narrow AS (
-    SELECT rank, used_simd_bits, simd_bits, environment->>'$.ONEDNN_MAX_CPU_ISA' AS wanted FROM processes
+    SELECT rank, used_simd_bits, simd_bits, environment->>'$.ONEDNN_MAX_CPU_ISA' AS max_isa FROM processes
     WHERE used_simd_bits < simd_bits
 ), used AS (
     SELECT c.rank, p.kind || ' ' || coalesce(nullif(p.impl, ''), '(no name)') AS impl,
@@ -26,7 +26,7 @@ WITH narrow AS (
 SELECT n.rank,
     format('The library uses vectors of {} bits, the processor has {}{}.', any_value(n.used_simd_bits),
         any_value(n.simd_bits),
-        coalesce(' (ONEDNN_MAX_CPU_ISA=' || any_value(n.wanted) || ')', '')) AS problem,
+        coalesce(' (ONEDNN_MAX_CPU_ISA=' || any_value(n.max_isa) || ')', '')) AS problem,
     NULL AS place, sum(u.own_ns) * (1 - any_value(n.used_simd_bits) / any_value(n.simd_bits)) AS saving_ns,
     'high that they are narrower; memory-bound primitives gain less' AS confidence,
     list(format('{}: {:.1f} calls and {:.3f} ms', u.impl, u.calls, u.own_ns / 1e6)

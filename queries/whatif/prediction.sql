@@ -11,13 +11,13 @@
 -- step_ns = "the step as it is; the whole recording without steps"
 -- predicted_ns = "the step without it"
 -- speedup = "the step as it is over the step without it"
-WITH wanted AS (
+WITH chosen AS (
     SELECT DISTINCT trim(cost) AS cost
     FROM (SELECT cost FROM removable WHERE $costs IS NULL UNION ALL SELECT unnest(string_split($costs, ',')))
 ), moment AS (
     -- On a CPU an operator is several rows, one for each piece of its own time.
     SELECT cost, rank, id, is_idle, sum(saved_ns) AS saved_ns FROM removable
-    WHERE cost IN (SELECT cost FROM wanted) AND saved_ns > 0 GROUP BY ALL
+    WHERE cost IN (SELECT cost FROM chosen) AND saved_ns > 0 GROUP BY ALL
 ), gone AS (
     SELECT rank, cost AS without, sum(saved_ns) AS removed_ns, 0 AS is_all FROM moment GROUP BY rank, cost
     UNION ALL

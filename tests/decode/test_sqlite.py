@@ -12,7 +12,7 @@ import pytest
 from databases import write
 
 from traceview.decode import sqlite
-from traceview.decode.columns import Owner
+from traceview.decode.columns import Processes
 from traceview.decode.databases import open_tables
 from traceview.decode.text_bounds import MAX_BATCH_BYTES, MAX_NAME_BYTES, MAX_TEXT_BYTES
 from traceview.errors import InputError
@@ -20,10 +20,10 @@ from traceview.errors import InputError
 TEXT = {"value": "VARCHAR"}
 
 
-def read(path: Path, table: str, wanted: dict[str, str], owner: Owner | None = None) -> tuple[list[Any], Any]:
-    """The first wanted column of a table, and the tables."""
+def read(path: Path, table: str, columns: dict[str, str], processes: Processes | None = None) -> tuple[list[Any], Any]:
+    """The first column of a table, and the tables."""
     with open_tables(path) as tables:
-        batches = list(tables.rows(table, wanted, owner))
+        batches = list(tables.rows(table, columns, processes))
         assert all(batch.nbytes < MAX_BATCH_BYTES + MAX_TEXT_BYTES for batch in batches)
         return [value for batch in batches for value in batch.column(0).to_pylist()], tables
 
@@ -89,8 +89,8 @@ def test_pages_that_lead_to_each_other_end(tmp_path: Path) -> None:
         head = struct.pack(">BHHHBI", 5, 0, len(cells), start, 0, below) + places
         raw[(page - 1) * size : page * size] = head.ljust(start, b"\0") + b"".join(cells)
     path.write_bytes(raw)
-    for owner in (None, Owner(frozenset({7}), False, ("globalPid",))):
-        found, tables = read(path, "t", {"value": "VARCHAR"}, owner)
+    for processes in (None, Processes(frozenset({7}), False, ("globalPid",))):
+        found, tables = read(path, "t", {"value": "VARCHAR"}, processes)
         assert len(found) <= len(raw)
         assert tables.damage == ["table t claims to hold more than its file has room for"]
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from traceview.decode.arrow_message import Survey, survey
-from traceview.decode.columns import Columns, Owner, conform_bounded, reason
+from traceview.decode.columns import Columns, Processes, conform_bounded, reason
 from traceview.decode.parquet_pages import check_pages
 from traceview.decode.text_bounds import BATCH_ROWS
 from traceview.errors import InputError
@@ -35,15 +35,15 @@ class Batches:
 
     columns: dict[str, tuple[str, ...]]
     open: dict[str, Callable[[list[str]], Iterator[pa.RecordBatch]]]
-    """For each table, what yields its batches; told which columns are wanted."""
+    """For each table, what yields its batches; told which columns to read."""
     sizes: dict[str, int] = field(default_factory=dict)
     """Bytes of each table's file."""
     damage: list[str] = field(default_factory=list)
     long_texts: dict[str, int] = field(default_factory=dict)
 
-    def rows(self, table: str, wanted: Columns, owner: Owner | None = None) -> Iterator[pa.RecordBatch]:
-        teller = owner.column(self.columns[table]) if owner else None
-        asked = {**wanted, teller: "BIGINT"} if teller else wanted
+    def rows(self, table: str, columns: Columns, processes: Processes | None = None) -> Iterator[pa.RecordBatch]:
+        process_column = processes.column(self.columns[table]) if processes else None
+        asked = {**columns, process_column: "BIGINT"} if process_column else columns
         n_rows = n_long = 0
         try:
             for batch in self.open[table]([name for name in asked if name in self.columns[table]]):
@@ -52,17 +52,19 @@ class Batches:
                     raise pa.ArrowInvalid("it claims to hold more rows than its file has room for")
                 for piece, n_found in conform_bounded(batch, asked):
                     n_long += n_found
-                    yield (_owned(piece, owner, teller) if owner and teller else piece).select(list(wanted))
+                    if processes and process_column:
+                        piece = _of_processes(piece, processes, process_column)
+                    yield piece.select(list(columns))
         except (pa.ArrowException, OSError) as error:
             damage = f"table {table} could be read only in part ({reason(error)})"
             self.damage.extend([damage] if damage not in self.damage else [])
         self.long_texts[table] = max(n_long, self.long_texts.get(table, 0))
 
 
-def _owned(batch: pa.RecordBatch, owner: Owner, teller: str) -> pa.RecordBatch:
-    process = pc.bit_wise_and(pc.shift_right(batch.column(teller), 24), 0xFFFFFF)
-    inside = pc.is_in(process, pa.array(sorted(owner.pids), pa.int64()))
-    return batch.filter(pc.invert(inside) if owner.outsiders else inside)
+def _of_processes(batch: pa.RecordBatch, processes: Processes, process_column: str) -> pa.RecordBatch:
+    process = pc.bit_wise_and(pc.shift_right(batch.column(process_column), 24), 0xFFFFFF)
+    inside = pc.is_in(process, pa.array(sorted(processes.pids), pa.int64()))
+    return batch.filter(pc.invert(inside) if processes.is_all_others else inside)
 
 
 def open_folder(path: Path) -> Batches:

@@ -1,6 +1,6 @@
-"""What is wanted of another tool's tables: which columns, as which types, whose rows.
+"""What a query asks of another tool's tables: which columns, as which types, of which processes.
 
-Invariant: whatever a file holds, what is handed on has exactly the wanted columns in the wanted types; what is
+Invariant: whatever a file holds, what is handed on has exactly the columns asked for, in their types; what is
 missing or does not fit is NULL.
 """
 
@@ -30,21 +30,21 @@ LIMITS = {kind: MAX_NAME_BYTES if kind == "NAME" else MAX_TEXT_BYTES for kind in
 """Bytes that a text may have."""
 
 Columns = Mapping[str, str]
-"""Column names and the types (keys of `TYPES`) they are wanted as."""
+"""Column names and the types (keys of `TYPES`) they are asked for as."""
 
 
 @dataclass(frozen=True)
-class Owner:
-    """Which processes' rows are wanted, by the process in bits 24 to 47 of a column."""
+class Processes:
+    """Which processes' rows are read, by the process in bits 24 to 47 of a column."""
 
     pids: frozenset[int]
-    outsiders: bool
-    """Whether the rows wanted are those of all other processes (and of none)."""
+    is_all_others: bool
+    """Whether the rows are those of all other processes, and those without a process."""
     columns: tuple[str, ...] = ()
-    """The first of these that a table has tells whose row it is; a table without any belongs to the outsiders."""
+    """The first of these that a table has holds the process of a row; rows of a table without any have none."""
 
     def column(self, present: tuple[str, ...]) -> str | None:
-        """The column that tells, of those in a table."""
+        """The column that holds the process, of those in a table."""
         return next((name for name in self.columns if name in present), None)
 
 
@@ -57,35 +57,35 @@ class Tables(Protocol):
     long_texts: dict[str, int]
     """How many texts of a table were too long and came as NULL: the most that one reading of it met."""
 
-    def rows(self, table: str, wanted: Columns, owner: Owner | None = None) -> Iterator[pa.RecordBatch]:
-        """Batches with exactly the wanted columns, in order."""
+    def rows(self, table: str, columns: Columns, processes: Processes | None = None) -> Iterator[pa.RecordBatch]:
+        """Batches with exactly these columns, in order."""
 
 
-def conform(batch: pa.RecordBatch, wanted: Columns) -> pa.RecordBatch:
-    """The wanted columns in their types; what is missing or cannot be converted is NULL."""
-    places = {name: batch.schema.get_field_index(name) for name in wanted}
-    return _record({name: batch.column(place) for name, place in places.items() if place >= 0}, len(batch), wanted)
+def conform(batch: pa.RecordBatch, columns: Columns) -> pa.RecordBatch:
+    """The columns in the types asked for; what is missing or cannot be converted is NULL."""
+    places = {name: batch.schema.get_field_index(name) for name in columns}
+    return _record({name: batch.column(place) for name, place in places.items() if place >= 0}, len(batch), columns)
 
 
-def conform_bounded(batch: pa.RecordBatch, wanted: Columns) -> Iterator[tuple[pa.RecordBatch, int]]:
+def conform_bounded(batch: pa.RecordBatch, columns: Columns) -> Iterator[tuple[pa.RecordBatch, int]]:
     """The same of a batch that nobody has checked, piece after piece, each with its number of texts too long."""
-    places = {name: batch.schema.get_field_index(name) for name in wanted}
+    places = {name: batch.schema.get_field_index(name) for name in columns}
     names = [name for name, place in places.items() if place >= 0]
     for begin in range(0, len(batch), BATCH_ROWS):
         part = batch.slice(begin, BATCH_ROWS)
         if not names:
-            yield _record({}, len(part), wanted), 0
-        limits = [LIMITS[wanted[name]] for name in names]
-        for columns, n_long in Bounded([part.column(places[name]) for name in names], limits).pieces():
-            yield _record(dict(zip(names, columns, strict=True)), len(columns[0]), wanted), n_long
+            yield _record({}, len(part), columns), 0
+        limits = [LIMITS[columns[name]] for name in names]
+        for arrays, n_long in Bounded([part.column(places[name]) for name in names], limits).pieces():
+            yield _record(dict(zip(names, arrays, strict=True)), len(arrays[0]), columns), n_long
 
 
-def _record(columns: dict[str, pa.Array], count: int, wanted: Columns) -> pa.RecordBatch:
+def _record(found: dict[str, pa.Array], count: int, columns: Columns) -> pa.RecordBatch:
     arrays = []
-    for name, kind in wanted.items():
-        array = _typed(columns[name], TYPES[kind]) if name in columns else pa.nulls(count, TYPES[kind])
+    for name, kind in columns.items():
+        array = _typed(found[name], TYPES[kind]) if name in found else pa.nulls(count, TYPES[kind])
         arrays.append(_bounded(array) if kind == "BOUNDED" else array)
-    return pa.RecordBatch.from_arrays(arrays, names=list(wanted))
+    return pa.RecordBatch.from_arrays(arrays, names=list(columns))
 
 
 def _bounded(array: pa.Array) -> pa.Array:

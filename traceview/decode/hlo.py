@@ -150,12 +150,12 @@ def read(wire: Wire, module: Fields) -> Program:
     computations = wire.fields(starts, ends)
     names = computations.numbers(COMPUTATION_ID, len(starts)).tolist()
     roots = set(computations.numbers(COMPUTATION_ROOT, len(starts)).tolist())
-    owner, starts, ends = computations.spans(COMPUTATION_INSTRUCTION)
+    message, starts, ends = computations.spans(COMPUTATION_INSTRUCTION)
     found = wire.fields(starts, ends)
     numbers = found.numbers(ID, len(starts)).tolist()
     every = _instructions(wire, found, len(starts))
     program = Program(dict(zip(numbers, every, strict=True)), {name: [] for name in names})
-    for which, one in zip(owner.tolist(), every, strict=True):
+    for which, one in zip(message.tolist(), every, strict=True):
         program.computations[names[which]].append(one)
     for part in program.computations.values():
         part.sort(key=lambda one: numbers[one.at] in roots)
@@ -238,8 +238,8 @@ def _at(position: int) -> Ints:
 
 
 def _spans(found: Fields, number: int) -> list[tuple[int, int, int]]:
-    owner, starts, ends = found.spans(number)
-    return list(zip(owner.tolist(), starts.tolist(), ends.tolist(), strict=True))
+    message, starts, ends = found.spans(number)
+    return list(zip(message.tolist(), starts.tolist(), ends.tolist(), strict=True))
 
 
 def _texts(wire: Wire, found: Fields, number: int) -> dict[int, str]:
@@ -257,12 +257,12 @@ def _numbers(wire: Wire, found: Fields, number: int) -> dict[int, list[int]]:
 
 def _shapes(wire: Wire, found: Fields) -> tuple[dict[int, tuple[int, ...]], dict[int, str | None]]:
     """Sizes and element type of each result; of a tuple, those of its first part."""
-    owner, starts, ends = found.spans(SHAPE)
+    message, starts, ends = found.spans(SHAPE)
     shapes = wire.fields(starts, ends)
-    sizes = _sizes(wire, owner, shapes)
-    types: dict[int, int] = dict(zip(owner.tolist(), shapes.numbers(SHAPE_TYPE, len(starts)).tolist(), strict=True))
+    sizes = _sizes(wire, message, shapes)
+    types: dict[int, int] = dict(zip(message.tolist(), shapes.numbers(SHAPE_TYPE, len(starts)).tolist(), strict=True))
     part, starts, ends = shapes.spans(SHAPE_PARTS)
-    whole = owner[part]
+    whole = message[part]
     parts = wire.fields(starts, ends)
     inner: dict[int, int] = dict(
         zip(whole.tolist()[::-1], parts.numbers(SHAPE_TYPE, len(starts)).tolist()[::-1], strict=True)
@@ -273,8 +273,8 @@ def _shapes(wire: Wire, found: Fields) -> tuple[dict[int, tuple[int, ...]], dict
     return sizes, {at: TYPES.get(inner.get(at, kind)) for at, kind in types.items()}
 
 
-def _sizes(wire: Wire, owner: Ints, shapes: Fields) -> dict[int, tuple[int, ...]]:
-    return {int(owner[at]): tuple(sizes) for at, sizes in _numbers(wire, shapes, SHAPE_SIZES).items()}
+def _sizes(wire: Wire, message: Ints, shapes: Fields) -> dict[int, tuple[int, ...]]:
+    return {int(message[at]): tuple(sizes) for at, sizes in _numbers(wire, shapes, SHAPE_SIZES).items()}
 
 
 def _row(one: Instruction, program: Program) -> dict[str, Any]:

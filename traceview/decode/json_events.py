@@ -146,9 +146,9 @@ class EventSplitter:
             return None
         raw, n_before = self._carry, len(self._carry)
         while True:
-            n_known, n_wanted = len(raw), min(max(CHUNK_BYTES, self._n_read // 4), MAX_CHUNK_BYTES)
-            raw = self._more(n_wanted, raw)
-            at_end = len(raw) - n_known < n_wanted
+            n_known, n_asked = len(raw), min(max(CHUNK_BYTES, self._n_read // 4), MAX_CHUNK_BYTES)
+            raw = self._more(n_asked, raw)
+            at_end = len(raw) - n_known < n_asked
             self._n_read += len(raw) - n_known
             closing = _skip(raw, 0)
             if raw.startswith(b"]", closing):

@@ -1,4 +1,4 @@
-"""Whose rows are whose in an nvprof database of several processes.
+"""Which rows belong to which process, in an nvprof database of several.
 
 Calls carry their process. Work on a device carries only the number of the call that caused it, which each process
 counts by itself, and its context. Work is a process's when its call's number is that process's alone, or
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from traceview.decode.columns import Columns, Owner, Tables
+from traceview.decode.columns import Columns, Processes, Tables
 
 KIND = "CUPTI_ACTIVITY_KIND_"
 CALLS = (f"{KIND}RUNTIME", f"{KIND}DRIVER")
@@ -56,42 +56,42 @@ class Callers:
         return pa.array(self.pids, pa.int64()).take(pc.index_in(pc.utf8_slice_codeunits(digits, 0, 8), known))
 
 
-class Owned:
-    """The tables as one process's: its rows, for the first process also nobody's. `nobodys` counts their work."""
+class OneProcess:
+    """The tables as one process's. The first also has the rows of no process: `n_without_process` counts its work."""
 
     def __init__(self, tables: Tables, callers: Callers, pid: int) -> None:
         self.tables, self.callers, self.pid = tables, callers, pid
         self.columns, self.damage, self.long_texts = tables.columns, tables.damage, tables.long_texts
-        self.nobodys = 0
+        self.n_without_process = 0
 
-    def rows(self, table: str, wanted: Columns, owner: Owner | None = None) -> Iterator[pa.RecordBatch]:
-        """Batches with exactly the wanted columns, in order."""
+    def rows(self, table: str, columns: Columns, processes: Processes | None = None) -> Iterator[pa.RecordBatch]:
+        """Batches with exactly these columns, in order."""
         told = _PROCESS if table in CALLS else _PLACE if table in WORK else {"objectId": "VARCHAR"}
         if table not in (*CALLS, *WORK, *THREADS):
-            yield from self.tables.rows(table, wanted, owner)
+            yield from self.tables.rows(table, columns, processes)
             return
-        for batch in self.tables.rows(table, {**wanted, **told}, owner):
+        for batch in self.tables.rows(table, {**columns, **told}, processes):
             place = batch.select(list(told))
             pids = (
                 place.column(0) if table in CALLS
                 else self.callers.of_work(place) if table in WORK
                 else self.callers.of_threads(place.column(0))
             )  # fmt: skip
-            yield self._kept(batch.select(list(wanted)), pids, table in WORK)
+            yield self._of_process(batch.select(list(columns)), pids, table in WORK)
 
-    def _kept(self, batch: pa.RecordBatch, pids: pa.Array, is_work: bool) -> pa.RecordBatch:
+    def _of_process(self, batch: pa.RecordBatch, pids: pa.Array, is_work: bool) -> pa.RecordBatch:
         is_first = self.pid == self.callers.pids[0]
         if is_work and is_first and pids.null_count:
-            self.nobodys += pids.null_count
+            self.n_without_process += pids.null_count
             index = batch.schema.get_field_index("correlationId")
             if index >= 0:
-                kept = pc.if_else(pc.is_valid(pids), batch.column(index), pa.scalar(None, pa.int64()))
-                batch = batch.set_column(index, batch.schema.field(index), kept)
+                calls = pc.if_else(pc.is_valid(pids), batch.column(index), pa.scalar(None, pa.int64()))
+                batch = batch.set_column(index, batch.schema.field(index), calls)
         return batch.filter(pc.fill_null(pc.equal(pids, self.pid), is_first))
 
 
-def _rows(tables: Tables, table: str, wanted: Columns) -> Iterator[pa.RecordBatch]:
-    return tables.rows(table, wanted) if table in tables.columns else iter(())
+def _rows(tables: Tables, table: str, columns: Columns) -> Iterator[pa.RecordBatch]:
+    return tables.rows(table, columns) if table in tables.columns else iter(())
 
 
 def _context(batch: pa.RecordBatch) -> pa.Array:

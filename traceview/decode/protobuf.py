@@ -94,7 +94,7 @@ class Wire:
         return self.bytes[start:end].decode("utf-8", "replace")
 
     def fields(self, starts: Ints, ends: Ints, clip: bool = False) -> Fields:
-        """The fields of the messages that lie at these places. With `clip`, a last field that is cut is kept."""
+        """The fields of the messages that lie at these places. With `clip`, a last field that is cut counts too."""
         parts: list[tuple[Ints, ...]] = []
         message, pos, end = np.arange(len(starts)), starts, ends
         n_damaged = 0
@@ -136,13 +136,13 @@ class Wire:
             else:
                 n_damaged += self._scan(index, start, limit, clip, len(rest) + limit - start, rest)[1]
         parts.append(_columns(rest))
-        owner, number, value, stop = (np.concatenate(column) for column in zip(*parts, strict=True))
-        return Fields(owner, number, value, stop, n_damaged)
+        message, number, value, stop = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return Fields(message, number, value, stop, n_damaged)
 
     def windows(self, start: int, end: int) -> Iterator[Fields]:
         """The fields of one message, some thousands at a time: however long it is, little of it is in memory."""
-        for (owner, number, value, stop), is_damaged in self._pieces(0, start, end, clip=False):
-            yield Fields(owner, number, value, stop, int(is_damaged))
+        for (message, number, value, stop), is_damaged in self._pieces(0, start, end, clip=False):
+            yield Fields(message, number, value, stop, int(is_damaged))
             self.release()
 
     def packed(self, start: int, end: int) -> list[int]:

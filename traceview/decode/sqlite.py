@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from traceview.decode.columns import Columns, Owner, conform, reason
+from traceview.decode.columns import Columns, Processes, conform, reason
 from traceview.decode.sqlite_query import MIN_ROW_BYTES, Slice, bounded_count, literal, quoted, select
 from traceview.decode.sqlite_schema import is_larger
 from traceview.decode.text_bounds import BATCH_ROWS, MAX_TEXT_BYTES
@@ -42,21 +42,21 @@ class Sqlite:
     damage: list[str] = field(default_factory=list)
     long_texts: dict[str, int] = field(default_factory=dict)
 
-    def rows(self, table: str, wanted: Columns, owner: Owner | None = None) -> Iterator[pa.RecordBatch]:
-        """Batches with exactly the wanted columns. A damaged page ends the table."""
+    def rows(self, table: str, columns: Columns, processes: Processes | None = None) -> Iterator[pa.RecordBatch]:
+        """Batches with exactly these columns. A damaged page ends the table."""
         try:
-            yield from self._rows(table, wanted, owner)
+            yield from self._rows(table, columns, processes)
         except Exception as error:
             if not _is_damage(error):
                 raise
             self._damaged(f"table {table} could be read only in part ({reason(error)})")
 
-    def _rows(self, table: str, wanted: Columns, owner: Owner | None) -> Iterator[pa.RecordBatch]:
+    def _rows(self, table: str, columns: Columns, processes: Processes | None) -> Iterator[pa.RecordBatch]:
         n_rows = n_bytes = n_long = 0
         above = -1
         for upto, batch_rows in STEPS:
             piece = Slice(above, upto)
-            query = select(table, self.columns[table], wanted, owner, piece)
+            query = select(table, self.columns[table], columns, processes, piece)
             # Rows that a condition passes over are counted nowhere else.
             if query.is_filtered and self._too_many(table):
                 return
@@ -73,7 +73,7 @@ class Sqlite:
                     n_longer += n_here
                     batch = batch.filter(pc.invert(is_longer))
                 n_long += pc.sum(batch.column(batch.num_columns - 2)).as_py() or 0
-                yield conform(batch, wanted)
+                yield conform(batch, columns)
             above = upto
             if not n_longer:
                 break

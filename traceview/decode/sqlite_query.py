@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from traceview.decode.columns import LIMITS, Columns, Owner
+from traceview.decode.columns import LIMITS, Columns, Processes
 
 MIN_ROW_BYTES = 4
 """No row of a table takes less of a file."""
@@ -32,16 +32,16 @@ class Select:
     is_filtered: bool
 
 
-def select(table: str, present: tuple[str, ...], wanted: Columns, owner: Owner | None, piece: Slice) -> Select:
-    """The wanted columns, how many texts of a row are too long, and the bytes of its longest.
+def select(table: str, present: tuple[str, ...], columns: Columns, processes: Processes | None, piece: Slice) -> Select:
+    """The columns, how many texts of a row are too long, and the bytes of its longest.
 
     The driver takes types from the first rows, so a typed row comes first.
     """
     by_name = {column.lower(): column for column in present}
     first = {"BIGINT": "0", "BOUNDED": "0", "DOUBLE": "0.5", "VARCHAR": "''", "NAME": "''"}
-    head = [f"{first[kind]} AS {quoted(column)}" for column, kind in wanted.items()]
-    values = [_value(by_name.get(column.lower()), kind, piece.upto) for column, kind in wanted.items()]
-    texts = {column.lower(): LIMITS[kind] for column, kind in wanted.items() if kind in ("VARCHAR", "NAME")}
+    head = [f"{first[kind]} AS {quoted(column)}" for column, kind in columns.items()]
+    values = [_value(by_name.get(column.lower()), kind, piece.upto) for column, kind in columns.items()]
+    texts = {column.lower(): LIMITS[kind] for column, kind in columns.items() if kind in ("VARCHAR", "NAME")}
     limits = {_bytes(by_name[text]): limit for text, limit in texts.items() if text in by_name}
     sizes = list(limits)
     n_too_long = " + ".join(f"({size} > {limit})" for size, limit in limits.items()) or "0"
@@ -49,13 +49,12 @@ def select(table: str, present: tuple[str, ...], wanted: Columns, owner: Owner |
     query = f"""SELECT {", ".join(head)}, 0 AS n_too_long, 0 AS longest
         UNION ALL SELECT {", ".join(values)}, {n_too_long}, {longest} FROM main.{quoted(table)} NOT INDEXED"""
     conditions = [f"{longest} > {piece.above}"] if piece.above >= 0 else []
-    column = owner.column(present) if owner else None
-    if owner and column:
-        pids = ", ".join(str(pid) for pid in sorted(owner.pids))
-        process = f"({_whole(quoted(column))} >> 24 & 16777215)"
-        conditions.append(
-            f"coalesce({process} {'NOT IN' if owner.outsiders else 'IN'} ({pids}), {int(owner.outsiders)})"
-        )
+    process_column = processes.column(present) if processes else None
+    if processes and process_column:
+        pids = ", ".join(str(pid) for pid in sorted(processes.pids))
+        process = f"({_whole(quoted(process_column))} >> 24 & 16777215)"
+        others = processes.is_all_others
+        conditions.append(f"coalesce({process} {'NOT IN' if others else 'IN'} ({pids}), {int(others)})")
     return Select(query + (f" WHERE {' AND '.join(conditions)}" if conditions else ""), bool(conditions))
 
 

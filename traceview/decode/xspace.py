@@ -86,27 +86,27 @@ def first_plane_name(wire: Wire) -> str | None:
 
 
 def batches(
-    wire: Wire, plane: Plane, numbers: Sequence[str], wanted: Sequence[str], zero_ns: int = 0
+    wire: Wire, plane: Plane, numbers: Sequence[str], texts: Sequence[str], zero_ns: int = 0
 ) -> Iterator[Batch]:
     """The events of a plane with their line, name, times, numeric stats and text stats.
 
     Some writers stamp lines with Unix time, others with the time since the profile's start, which is at `zero_ns`.
     """
     vocabulary = Vocabulary()
-    shared = _shared(wire, plane, numbers, wanted, vocabulary)
-    waiting: list[_Part] = []
-    n_waiting = 0
+    shared = _shared(wire, plane, numbers, texts, vocabulary)
+    parts: list[_Part] = []
+    n_events = 0
     for start, end in plane.lines:
         line = _line(wire, start, end, zero_ns)
         for found in wire.windows(start, end):
             _, starts, ends = found.spans(LINE_EVENT)
-            waiting.append(_Part(line, starts, ends, found.n_damaged))
-            n_waiting += len(starts)
-            if n_waiting >= BATCH_EVENTS:
-                yield _batch(wire, plane, waiting, shared, vocabulary)
-                waiting, n_waiting = [], 0
-    if waiting:
-        yield _batch(wire, plane, waiting, shared, vocabulary)
+            parts.append(_Part(line, starts, ends, found.n_damaged))
+            n_events += len(starts)
+            if n_events >= BATCH_EVENTS:
+                yield _batch(wire, plane, parts, shared, vocabulary)
+                parts, n_events = [], 0
+    if parts:
+        yield _batch(wire, plane, parts, shared, vocabulary)
 
 
 @dataclass(frozen=True)
@@ -156,9 +156,9 @@ def programs(wire: Wire, plane: Plane) -> list[Program]:
     """The compiled programs that /host:metadata holds."""
     found: list[Program] = []
     if plane.shared is not None:
-        keys, owner, starts, ends = plane.shared
+        keys, message, starts, ends = plane.shared
         holder, a, b = wire.fields(starts, ends).spans(STAT_BYTES)
-        for key, start, end in zip(keys[owner[holder]].tolist(), a.tolist(), b.tolist(), strict=True):
+        for key, start, end in zip(keys[message[holder]].tolist(), a.tolist(), b.tolist(), strict=True):
             module, number = _NUMBERED.findall(plane.names.get(key, ""))[0]
             places = _pairs(wire.fields(_at(start), _at(end)).spans(HLO_MODULE)[1:])
             found += [Program(module, int(number) if number else None, *place) for place in places]
@@ -188,7 +188,7 @@ class Vocabulary:
 
 @dataclass
 class _Stats:
-    """Stats of some owners: for each wanted name one value per owner."""
+    """Stats of some messages: for each name asked for one value per message."""
 
     numbers: dict[str, tuple[Ints, Any]]
     texts: dict[str, Ints]
@@ -217,14 +217,14 @@ def _plane(wire: Wire, start: int, end: int) -> Plane:
     names = _pairs(found.spans(PLANE_NAME)[1:])
     stats = dict(_named(wire, *_entries(wire, *found.spans(PLANE_STATS)[1:]), META_NAME))
     keys, starts, ends = _entries(wire, *found.spans(PLANE_EVENTS)[1:])
-    owner, stat_start, stat_end = wire.fields(starts, ends).spans(META_STAT)
+    message, stat_start, stat_end = wire.fields(starts, ends).spans(META_STAT)
     return Plane(
         name=wire.text(*names[-1]) if names else "",
         id=int(found.numbers(PLANE_ID, 1)[0]),
         lines=_pairs(found.spans(PLANE_LINE)[1:]),
         names=dict(_named(wire, keys, starts, ends, META_NAME)),
         displays=dict(_named(wire, keys, starts, ends, META_DISPLAY)),
-        shared=(keys, owner, stat_start, stat_end) if len(keys) else None,
+        shared=(keys, message, stat_start, stat_end) if len(keys) else None,
         stats=stats,
         facts=_facts(wire, *found.spans(PLANE_OWN)[1:], stats),
         is_whole=not found.n_damaged,
@@ -235,13 +235,13 @@ def _entries(wire: Wire, starts: Ints, ends: Ints) -> tuple[Ints, Ints, Ints]:
     """Entries of a protobuf map with messages as values: keys and places of the values."""
     found = wire.fields(starts, ends)
     keys = found.numbers(1, len(starts))
-    owner, value_starts, value_ends = found.spans(2)
-    return keys[owner], value_starts, value_ends
+    message, value_starts, value_ends = found.spans(2)
+    return keys[message], value_starts, value_ends
 
 
 def _named(wire: Wire, keys: Ints, starts: Ints, ends: Ints, number: int) -> Iterator[tuple[int, str]]:
-    owner, a, b = wire.fields(starts, ends).spans(number)
-    for key, start, end in zip(keys[owner].tolist(), a.tolist(), b.tolist(), strict=True):
+    message, a, b = wire.fields(starts, ends).spans(number)
+    for key, start, end in zip(keys[message].tolist(), a.tolist(), b.tolist(), strict=True):
         if text := wire.text(start, end):
             yield key, text
 
@@ -265,14 +265,14 @@ def _facts(wire: Wire, starts: Ints, ends: Ints, stats: dict[int, str]) -> dict[
 
 
 def _read_stats(
-    wire: Wire, plane: Plane, count: int, owner: Ints, starts: Ints, ends: Ints, names: _Names, vocabulary: Vocabulary
+    wire: Wire, plane: Plane, count: int, message: Ints, starts: Ints, ends: Ints, names: _Names, vocabulary: Vocabulary
 ) -> _Stats:
-    """The wanted stats of `count` owners, from the places of all their stats."""
+    """The stats asked for of `count` messages, from the places of all their stats."""
     ids = {name: names.ids(plane, name) for name in (*names.numbers, *names.texts)}
     chosen = wire.led_by(starts, STAT_META, [key for keys in ids.values() for key in keys])
-    owner, starts, ends = owner[chosen], starts[chosen], ends[chosen]
+    message, starts, ends = message[chosen], starts[chosen], ends[chosen]
     found = wire.fields(starts, ends)
-    key, of = found.numbers(STAT_META, len(starts))[found.message], owner[found.message]
+    key, of = found.numbers(STAT_META, len(starts))[found.message], message[found.message]
     is_number = ((found.number == STAT_UINT) | (found.number == STAT_INT)) & (found.end < 0)
     is_reference = (found.number == STAT_REF) & (found.end < 0)
     is_text = (found.number == STAT_TEXT) & (found.end >= 0)
@@ -312,10 +312,10 @@ class _Names:
 _EMPTY = np.empty(0, np.int64)
 
 
-def _shared(wire: Wire, plane: Plane, numbers: Sequence[str], wanted: Sequence[str], vocabulary: Vocabulary) -> _Shared:
+def _shared(wire: Wire, plane: Plane, numbers: Sequence[str], texts: Sequence[str], vocabulary: Vocabulary) -> _Shared:
     """What the event metadata says, in order of its ids."""
-    keys, owner, starts, ends = plane.shared or (_EMPTY, _EMPTY, _EMPTY, _EMPTY)
-    stats = _read_stats(wire, plane, len(keys), owner, starts, ends, _Names(numbers, wanted), vocabulary)
+    keys, message, starts, ends = plane.shared or (_EMPTY, _EMPTY, _EMPTY, _EMPTY)
+    stats = _read_stats(wire, plane, len(keys), message, starts, ends, _Names(numbers, texts), vocabulary)
     order = np.argsort(keys, kind="stable")
     codes = {
         kind: np.array([vocabulary.code(names[key]) if key in names else -1 for key in keys.tolist()], np.int64)
@@ -326,11 +326,11 @@ def _shared(wire: Wire, plane: Plane, numbers: Sequence[str], wanted: Sequence[s
     return _Shared(keys[order], stats, codes["name"][order], codes["display"][order])
 
 
-def _batch(wire: Wire, plane: Plane, waiting: list[_Part], shared: _Shared, words: Vocabulary) -> Batch:
+def _batch(wire: Wire, plane: Plane, parts: list[_Part], shared: _Shared, words: Vocabulary) -> Batch:
     """One table from parts of lines."""
-    lengths = np.array([len(part.starts) for part in waiting])
-    starts = np.concatenate([part.starts for part in waiting])
-    ends = np.concatenate([part.ends for part in waiting])
+    lengths = np.array([len(part.starts) for part in parts])
+    starts = np.concatenate([part.starts for part in parts])
+    ends = np.concatenate([part.ends for part in parts])
     count = len(starts)
     found = wire.fields(starts, ends)
     offset, duration = found.numbers(EVENT_OFFSET, count), found.numbers(EVENT_DURATION, count)
@@ -346,7 +346,7 @@ def _batch(wire: Wire, plane: Plane, waiting: list[_Part], shared: _Shared, word
     def per_line(values: list[int]) -> Ints:
         return np.repeat(np.array(values, np.int64), lengths)
 
-    line_names = per_line([words.code(part.line.name) for part in waiting])
+    line_names = per_line([words.code(part.line.name) for part in parts])
     codes = {name: np.where(own >= 0, own, common(shared.stats.texts[name])) for name, own in stats.texts.items()}
     codes |= {"line_name": line_names, "event_name": common(shared.names), "display_name": common(shared.displays)}
     # The sum of two times that 64 bits hold may not fit them.
@@ -354,8 +354,8 @@ def _batch(wire: Wire, plane: Plane, waiting: list[_Part], shared: _Shared, word
     start_ns, end_ns = start + (after + 500) // 1000, start + length + (after + rest + 500) // 1000
     columns: dict[str, Any] = {
         "row": np.arange(count),
-        "line_id": per_line([part.line.id for part in waiting]),
-        "start_ns": per_line([part.line.ns for part in waiting]) + start_ns,
+        "line_id": per_line([part.line.id for part in parts]),
+        "start_ns": per_line([part.line.ns for part in parts]) + start_ns,
         "dur_ns": end_ns - start_ns,
         "times": found.numbers(EVENT_TIMES, count),
     }
@@ -365,4 +365,4 @@ def _batch(wire: Wire, plane: Plane, waiting: list[_Part], shared: _Shared, word
         columns[name] = pa.array(np.where(known, values, common(shared_values, 0)), mask=~(known | also))
     columns |= {f"{name}_text" if name in columns else name: words.column(value) for name, value in codes.items()}
     rounded = int(np.count_nonzero((offset % 1000 != 0) | (duration % 1000 != 0)))
-    return Batch(pa.table(columns), found.n_damaged + sum(part.n_damaged for part in waiting), rounded)
+    return Batch(pa.table(columns), found.n_damaged + sum(part.n_damaged for part in parts), rounded)

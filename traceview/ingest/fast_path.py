@@ -55,7 +55,7 @@ class Route:
     name: str | None = None
     """The only name that such an event may have."""
     on_thread: bool = True
-    """Whether its process and thread are wanted, as numbers."""
+    """Whether its process and thread are read, as numbers."""
     second_holds: str | None = None
     """A text that every event of its second table holds; looked for before they are parsed again."""
     waits: bool = True
@@ -177,9 +177,9 @@ def _after_digits(data: NDArray[np.uint8], points: Ints, first: int, last: int) 
     return points
 
 
-def schema(wanted: Mapping[str, str], keys: Mapping[str, str]) -> str:
-    """What `from_json` is to take out of an event; `wanted` are the arguments with their types."""
-    return json.dumps({**keys, "args": wanted or {"none": "BOOLEAN"}})
+def schema(args: Mapping[str, str], keys: Mapping[str, str]) -> str:
+    """What `from_json` is to take out of an event; `args` are its arguments with their types."""
+    return json.dumps({**keys, "args": args or {"none": "BOOLEAN"}})
 
 
 def insert(

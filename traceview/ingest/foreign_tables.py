@@ -1,8 +1,9 @@
 """Fills the staging tables from the tables of another tool's database, by the queries of one folder.
 
 A query's header says `into`, the table it fills; `tables`, the foreign tables it reads, those that exist one after the
-other; `[source]`, the columns it wants of them with their types; `owner`, the columns that tell whose row it is. Its
-body selects from `source`, which has those columns, `"table"`, and `"row"`, which makes ids: `$first + "row"`.
+other; `[source]`, the columns it wants of them with their types; `process`, the columns that may hold
+the process of a row. Its body selects from `source`, which has those columns, `"table"`, and `"row"`, which makes ids:
+`$first + "row"`.
 
 Invariant: a query sees every column it asked for, whatever the file holds, and every row is accounted for.
 """
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from traceview.decode.columns import TYPES, Owner, Tables
+from traceview.decode.columns import TYPES, Processes, Tables
 from traceview.decode.text_bounds import MAX_BATCH_BYTES, TOO_LONG
 from traceview.ingest.sink import Sink
 from traceview.sql import Query, load_folder
@@ -35,7 +36,7 @@ class Ingest:
     sink: Sink
     tables: Tables
     folder: Path
-    owner: Owner | None = None
+    processes: Processes | None = None
     suffix: str = ""
     """What the names of the foreign tables end in."""
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -112,16 +113,16 @@ class Ingest:
     def _batches(
         self, query: Query, source: Mapping[str, str], schema: pa.Schema, counted: _Counted
     ) -> Iterator[pa.RecordBatch]:
-        owner = replace(self.owner, columns=tuple(query.extra.get("owner", ()))) if self.owner else None
+        processes = replace(self.processes, columns=tuple(query.extra.get("process", ()))) if self.processes else None
         for table in query.extra["tables"]:
             name = self.named(table)
             if name not in self.tables.columns:
                 continue
             self.read.add(name)
-            nobodys = owner is not None and owner.column(self.tables.columns[name]) is None
-            if owner and nobodys and "owner" in query.extra and not owner.outsiders:
+            is_without = processes is not None and processes.column(self.tables.columns[name]) is None
+            if processes and is_without and "process" in query.extra and not processes.is_all_others:
                 continue
-            for batch in self.tables.rows(name, source, owner):
+            for batch in self.tables.rows(name, source, processes):
                 count = len(batch)
                 numbers = pa.array(np.arange(counted.rows, counted.rows + count))
                 named = pa.DictionaryArray.from_arrays(np.zeros(count, np.int8), pa.array([table]))

@@ -193,11 +193,11 @@ class _Filler:
     def take(self, route: Route, lines: pa.Table, first: int, clock: Clock, file: Path | None) -> int:
         """Fill the tables of a route; returns how many events are what it expects."""
         self.connection.register("lines", lines)
-        wanted = {name: kind for table in route.tables for name, kind in self.args[table].items()}
+        args = {name: kind for table in route.tables for name, kind in self.args[table].items()}
         bodies = [self._query(table).body for table in route.tables]
         values = {
             "first": first,
-            "schema": schema(wanted, {**KEYS, "ts": "BIGINT"} if clock.in_ns else KEYS),
+            "schema": schema(args, {**KEYS, "ts": "BIGINT"} if clock.in_ns else KEYS),
             "phase": route.phase,
             "categories": list(route.categories) or None,
             "name": route.name,

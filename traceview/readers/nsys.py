@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow.compute as pc
 
 from traceview.decode.arrow import TABLE_FILE
-from traceview.decode.columns import Owner, Tables
+from traceview.decode.columns import Processes, Tables
 from traceview.decode.databases import open_tables, sqlite_tables
 from traceview.decode.files import Peek, Stream
 from traceview.errors import InputError
@@ -53,9 +53,9 @@ class Part:
     others: frozenset[int]
     is_first: bool
 
-    def owner(self) -> Owner:
+    def processes(self) -> Processes:
         """Whose rows are read with this process."""
-        return Owner(self.others, True) if self.is_first else Owner(frozenset({self.pid}), False)
+        return Processes(self.others, True) if self.is_first else Processes(frozenset({self.pid}), False)
 
 
 def sniff(peek: Peek) -> bool:
@@ -94,7 +94,9 @@ def read(stream: Stream, sink: Sink, part: Part | None = None) -> None:
     """Fill the tables from one export, or from one process of it."""
     with open_tables(stream.path) as tables:
         values = {"pid": part.pid if part else None}
-        ingest = Ingest(sink, tables, content("queries") / "ingest" / NAME, part.owner() if part else None, "", values)
+        ingest = Ingest(
+            sink, tables, content("queries") / "ingest" / NAME, part.processes() if part else None, "", values
+        )
         for query in QUERIES:
             ingest.run(query)
         ingest.values = {**values, "zero": sink.earliest_ns()}
@@ -152,7 +154,7 @@ def _command(facts: dict[str, list[str]]) -> str | None:
 
 def _without_process(facts: dict[str, list[str]]) -> dict[str, list[str]]:
     """The facts without command lines, and of the environment only what a capture may keep: nsys records all of it."""
-    kept: dict[str, list[str]] = {}
+    allowed: dict[str, list[str]] = {}
     for name, values in facts.items():
         kind = name.partition(":")[2]
         if name == _DEVICE_ENVIRONMENT or kind == _PROCESS_ENVIRONMENT:
@@ -160,16 +162,16 @@ def _without_process(facts: dict[str, list[str]]) -> dict[str, list[str]]:
             entries = [entry for value in values for entry in (split.split(value) if split else [value])]
             pairs = dict(entry.partition("=")[::2] for entry in entries)
             found = secrets.environment({key: value.strip('"') for key, value in pairs.items()})
-            kept[name] = [f"{key}={value}" for key, value in found.items()]
+            allowed[name] = [f"{key}={value}" for key, value in found.items()]
         elif not kind.startswith("ARGUMENT_"):
-            kept[name] = values
-    return kept
+            allowed[name] = values
+    return allowed
 
 
 def _devices(ingest: Ingest, part: Part | None) -> list[dict[str, Any]]:
     """Devices by the number that kernels carry: CUDA's, which TARGET_INFO_CUDA_DEVICE maps to the GPU, per process."""
-    wanted = dict.fromkeys(_GPU_NUMBERS, "BIGINT") | {"name": "VARCHAR"}
-    gpus = {row["id"]: row for row in ingest.rows_of("TARGET_INFO_GPU", wanted)}
+    columns = dict.fromkeys(_GPU_NUMBERS, "BIGINT") | {"name": "VARCHAR"}
+    gpus = {row["id"]: row for row in ingest.rows_of("TARGET_INFO_GPU", columns)}
     mapping = ingest.rows_of("TARGET_INFO_CUDA_DEVICE", {"cudaId": "BIGINT", "gpuId": "BIGINT", "pid": "BIGINT"})
     mine = {row["cudaId"]: row["gpuId"] for row in mapping if part is None or row["pid"] in (part.pid, None)}
     if not mine:

@@ -17,7 +17,7 @@ import pyarrow.csv
 
 from traceview.decode.databases import open_tables, sqlite_tables
 from traceview.decode.files import Peek, Stream
-from traceview.decode.nvprof_processes import Callers, Owned, processes
+from traceview.decode.nvprof_processes import Callers, OneProcess, processes
 from traceview.ingest.foreign_tables import Ingest
 from traceview.ingest.sink import Sink
 from traceview.paths import content
@@ -50,16 +50,16 @@ def parts(path: Path) -> list[int | None]:
 def read(stream: Stream, sink: Sink, part: int | None = None) -> None:
     """Fill the tables from one database, or from one process of it."""
     with open_tables(stream.path) as tables:
-        owned = None if part is None else Owned(tables, Callers(tables), part)
-        ingest = Ingest(sink, owned or tables, content("queries") / "ingest" / NAME)
+        one = None if part is None else OneProcess(tables, Callers(tables), part)
+        ingest = Ingest(sink, one or tables, content("queries") / "ingest" / NAME)
         sink.connection.register("function", functions())
         for query in QUERIES:
             ingest.run(query)
         sink.connection.unregister("function")
         _describe(ingest, part)
         ingest.close()
-        if owned and owned.nobodys:
-            sink.problem("work on a device whose process is not known: it is in the first rank", owned.nobodys)
+        if one and one.n_without_process:
+            sink.problem("work on a device whose process is not known: it is in the first rank", one.n_without_process)
 
 
 @cache

@@ -47,8 +47,8 @@ def read(stream: Stream, sink: Sink) -> None:
     for table in ("ranges", "events"):
         query = _queries()[table]
         values = {"pid": pid, "has_steps": bool(marked)}
-        wanted = {name: values[name] for name in query.params}
-        sink.connection.execute(f"INSERT INTO stage.{table} BY NAME {query.body}", wanted)
+        given = {name: values[name] for name in query.params}
+        sink.connection.execute(f"INSERT INTO stage.{table} BY NAME {query.body}", given)
     sink.connection.execute("DROP TABLE nvtx")
     if n_lost:
         sink.count("n_events", n_lost)

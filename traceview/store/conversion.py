@@ -195,8 +195,8 @@ def _add_rank(sink: Sink) -> None:
         sink.connection.execute("INSERT INTO stage.ranks (pid) VALUES (NULL)")
 
 
-def _free_rank(wanted: int | None, taken: set[int]) -> int:
-    rank = wanted if wanted is not None and 0 <= wanted <= MAX_RANK and wanted not in taken else None
+def _free_rank(asked: int | None, taken: set[int]) -> int:
+    rank = asked if asked is not None and 0 <= asked <= MAX_RANK and asked not in taken else None
     if rank is None:
         rank = next(number for number in range(len(taken) + 1) if number not in taken)
     taken.add(rank)

@@ -90,12 +90,12 @@ def _columns(elements: Sequence[tuple[str, str, int | None]]) -> Iterator[tuple[
 
 
 def _compare(folder: Path, path: Path, table: Table, found: Collection[tuple[str, str]]) -> None:
-    wanted = [RANK, *((column.name, column.sql_type) for column in table.columns)]
-    if list(found) == wanted:
+    expected = [RANK, *((column.name, column.sql_type) for column in table.columns)]
+    if list(found) == expected:
         return
     types = dict(found)
     name = f"{path.parent.name}/{path.name}"
-    for column, type_ in wanted:
+    for column, type_ in expected:
         if column not in types:
             raise damage(folder, f"{name} has no column {column}")
         if types[column] != type_:

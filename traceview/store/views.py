@@ -49,17 +49,17 @@ def connect(folder: Path, asked: str | None = None, options: Options | None = No
     try:
         given = materialized.tables(found) if found and materialized.attach(connection, found) else frozenset[str]()
         if options and options.device:
-            # What is kept was worked out without it, and what rests on it is worked out anew.
+            # What is materialized was worked out without it, and what rests on it is worked out anew.
             connection.execute("SET VARIABLE device = $1", [options.device])
             given -= graph.reading("known_devices")
-        wanted = _resting_on(asked, given)
-        made = [name for name in wanted if name not in given]
+        needed = _resting_on(asked, given)
+        made = [name for name in needed if name not in given]
         read = graph.sources(asked or "").union(*(_sources(name) for name in made))
         with _damage(folder):
             if not given:
                 recorded.check(connection, folder)
             recorded.bind(connection, folder, None if asked is None or ATTRIBUTION in made else read | SIZED)
-            known = given if asked is None else given & read.union(wanted)
+            known = given if asked is None else given & read.union(needed)
             _read_materialized(connection, sorted(known))
             _make(connection, made, _shared(made) if _is_small(connection, made) else ())
     except BaseException:

@@ -2,7 +2,7 @@
 -- doc = "One table for both; correlation numbers repeat across processes, so those of other processes are left out."
 -- into = "api_calls"
 -- tables = ["CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_DRIVER"]
--- owner = ["globalTid"]
+-- process = ["globalTid"]
 -- [params]
 -- first = { type = "BIGINT", doc = "id of the first row" }
 -- pid = { type = "BIGINT", doc = "the process whose device work is read; every one when left out" }

@@ -2,7 +2,7 @@
 -- doc = "Samples of the device's counters; the kind's low byte is the device."
 -- into = "counters"
 -- tables = ["GPU_METRICS"]
--- owner = []
+-- process = []
 -- [params]
 -- first = { type = "BIGINT", doc = "id of the first row" }
 -- [source]

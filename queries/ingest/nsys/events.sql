@@ -5,7 +5,7 @@
 --     "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "CUDA_GRAPH_EVENTS", "CUDA_GRAPH_NODE_EVENTS", "CUPTI_ACTIVITY_KIND_OVERHEAD",
 --     "CUPTI_ACTIVITY_KIND_JIT", "PROFILER_OVERHEAD", "CUDA_GPU_MEMORY_USAGE_EVENTS", "OSRT_API", "MPI_P2P_EVENTS",
 --     "MPI_COLLECTIVES_EVENTS", "MPI_START_WAIT_EVENTS", "MPI_OTHER_EVENTS", "NCCL_EVENTS"]
--- owner = ["globalTid", "globalPid"]
+-- process = ["globalTid", "globalPid"]
 -- [params]
 -- first = { type = "BIGINT", doc = "id of the first row" }
 -- [source]

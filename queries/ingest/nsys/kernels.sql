@@ -2,7 +2,7 @@
 -- doc = "Kernels on a device stream; those of a CUDA graph only when it was traced node by node."
 -- into = "kernels"
 -- tables = ["CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL"]
--- owner = ["globalPid"]
+-- process = ["globalPid"]
 -- [params]
 -- first = { type = "BIGINT", doc = "id of the first row" }
 -- [source]

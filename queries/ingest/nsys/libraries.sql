@@ -2,7 +2,7 @@
 -- doc = "The library's functions, as the host called them."
 -- into = "ranges"
 -- tables = ["CUDNN_EVENTS", "CUBLAS_EVENTS"]
--- owner = ["globalTid"]
+-- process = ["globalTid"]
 -- [params]
 -- first = { type = "BIGINT", doc = "id of the first row" }
 -- [source]

@@ -3,7 +3,7 @@
 -- of managed memory."""
 -- into = "memcpys"
 -- tables = ["CUPTI_ACTIVITY_KIND_MEMCPY"]
--- owner = ["globalPid"]
+-- process = ["globalPid"]
 -- [params]
 -- first = { type = "BIGINT", doc = "id of the first row" }
 -- [source]

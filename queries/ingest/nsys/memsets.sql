@@ -2,7 +2,7 @@
 -- doc = "A fill is a copy without a source."
 -- into = "memcpys"
 -- tables = ["CUPTI_ACTIVITY_KIND_MEMSET"]
--- owner = ["globalPid"]
+-- process = ["globalPid"]
 -- [params]
 -- first = { type = "BIGINT", doc = "id of the first row" }
 -- [source]

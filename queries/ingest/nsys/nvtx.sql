@@ -2,7 +2,7 @@
 -- doc = "A name is the text itself or the number of one. Payloads are a union of numbers, or JSON."
 -- into = "temp"
 -- tables = ["NVTX_EVENTS"]
--- owner = ["globalTid"]
+-- process = ["globalTid"]
 -- [params]
 -- first = { type = "BIGINT", doc = "id of the first row" }
 -- [source]

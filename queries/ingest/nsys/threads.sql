@@ -2,7 +2,7 @@
 -- doc = "What a thread called itself; no time of its own."
 -- into = "events"
 -- tables = ["ThreadNames"]
--- owner = ["globalTid"]
+-- process = ["globalTid"]
 -- [params]
 -- first = { type = "BIGINT", doc = "id of the first row" }
 -- zero = { type = "BIGINT", doc = "a time at which something happened" }
