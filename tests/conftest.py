@@ -79,11 +79,11 @@ def captures(tmp_path_factory: pytest.TempPathFactory) -> Captures:
 def rooms(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The amounts of memory that work is tried with from here on, one after the other."""
     tried: list[int] = []
-    lower = memory.Sparing._lower
+    lower = memory.LowMemory._lower
 
-    def noted(attempt: memory.Sparing) -> None:
+    def noted(attempt: memory.LowMemory) -> None:
         lower(attempt)
         tried.append(attempt._room)
 
-    monkeypatch.setattr(memory.Sparing, "_lower", noted)
+    monkeypatch.setattr(memory.LowMemory, "_lower", noted)
     return tried

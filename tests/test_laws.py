@@ -206,10 +206,10 @@ def test_a_wheel_holds_every_query_rule_and_collector(tmp_path: Path) -> None:
     with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
         held = set(wheel.namelist())
     content = [path for folder in ("queries", "collectors") for path in (ROOT / folder).rglob("*") if path.is_file()]
-    wanted = {f"traceview/{path.relative_to(ROOT)}" for path in content if "__pycache__" not in path.parts}
-    wanted |= {str(path.relative_to(ROOT)) for path in (ROOT / "traceview").rglob("*.toml")}
-    wanted.add("traceview/py.typed")
-    assert wanted <= held
+    expected = {f"traceview/{path.relative_to(ROOT)}" for path in content if "__pycache__" not in path.parts}
+    expected |= {str(path.relative_to(ROOT)) for path in (ROOT / "traceview").rglob("*.toml")}
+    expected.add("traceview/py.typed")
+    assert expected <= held
 
 
 def test_a_view_has_the_columns_its_header_explains(empty: duckdb.DuckDBPyConnection) -> None:

@@ -55,7 +55,7 @@ def test_an_expected_failure_is_no_fault(tmp_path: Path, capsys: pytest.CaptureF
     assert capsys.readouterr().err == f"traceview: {tmp_path}/absent does not exist.\n"
 
 
-def test_a_wrong_bit_in_what_is_kept_is_removed_with_it(tmp_path: Path) -> None:
+def test_a_wrong_bit_in_what_is_materialized_is_removed_with_it(tmp_path: Path) -> None:
     trace = tmp_path / SAMPLE.name
     trace.write_bytes(SAMPLE.read_bytes())
 
@@ -68,16 +68,16 @@ def test_a_wrong_bit_in_what_is_kept_is_removed_with_it(tmp_path: Path) -> None:
 
     right = report()
     assert right[0] == 0 and "conv1" in right[1]
-    kept = materialized.find(tmp_path / f"{SAMPLE.name}.traceview")
-    assert kept
-    with duckdb.connect(str(kept), read_only=True) as connection:
+    file = materialized.find(tmp_path / f"{SAMPLE.name}.traceview")
+    assert file
+    with duckdb.connect(str(file), read_only=True) as connection:
         tables = connection.execute("SELECT schema_name || '.' || table_name FROM duckdb_tables()").fetchall()
         query = " UNION ".join(f"SELECT block_id FROM pragma_storage_info('{table}')" for (table,) in tables)
         blocks = [block for (block,) in connection.execute(query).fetchall() if block is not None and block >= 0]
-    data = bytearray(kept.read_bytes())
+    data = bytearray(file.read_bytes())
     for block in blocks:
         data[HEAD_BYTES + block * BLOCK_BYTES + 100] ^= 1
-    kept.write_bytes(data)
+    file.write_bytes(data)
     code, out, said = report()
     assert (code, out) == (3, "") and "were damaged and have been removed; run the command again." in said
     assert report() == right

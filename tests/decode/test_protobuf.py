@@ -32,8 +32,8 @@ def test_numbers_and_texts(copies: int) -> None:
     assert found.numbers(1, len(values)).tolist() == values
     assert found.numbers(3, len(values)).tolist() == [7] * len(values)
     assert found.numbers(4, len(values)).tolist() == [2**31 + 1] * len(values)
-    message, starts, stops = found.spans(2)
-    assert message.tolist() == list(range(len(values)))
+    of, starts, stops = found.spans(2)
+    assert of.tolist() == list(range(len(values)))
     assert {wire.text(a, b) for a, b in zip(starts.tolist(), stops.tolist(), strict=True)} == {"abc"}
 
 

@@ -1,4 +1,4 @@
-"""Lines of an XPlane are read in windows, so memory does not grow with them; what waits on disk comes out the same."""
+"""Lines of an XPlane are read in windows, so memory does not grow with them; spilled rows come out the same."""
 
 from __future__ import annotations
 
@@ -91,12 +91,12 @@ def test_a_mapped_file_is_read_as_bytes_are(tmp_path: Path) -> None:
     assert list((tmp_path / "new").iterdir()) == [], "the file has no name"
 
 
-def test_rows_wait_on_disk(longer: dict[int, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_are_spilled(longer: dict[int, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(xspace, "BATCH_EVENTS", 2000)
     with duckdb.connect() as connection:
         sink = Sink(connection, folder=tmp_path)
         xplane.read(files.Stream(longer[10]), sink)
-        sink.join_waiting()
+        sink.join_spilled()
         for table, n in (("ops", 6380), ("ranges", 16_310)):
             (all_,) = connection.execute(f"SELECT count(*) FROM stage.{table}").fetchall()[0]
             (at_hand,) = connection.execute(f"SELECT count(*) FROM stage.{table}{AT_HAND}").fetchall()[0]

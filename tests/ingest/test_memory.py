@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import duckdb
 import pytest
 
-from traceview.ingest.memory import Sparing
+from traceview.ingest.memory import LowMemory
 
 LIMIT = "SELECT parse_formatted_bytes(current_setting('memory_limit'))"
 
@@ -31,7 +31,7 @@ class Greedy:
 def test_work_that_fails_alone_gets_twice_as_much_at_once() -> None:
     with duckdb.connect(config={"memory_limit": "1GB"}) as connection:
         work = Greedy(connection, 70_000_000)
-        with Sparing(connection, 20_000_000) as attempt:
+        with LowMemory(connection, 20_000_000) as attempt:
             attempt(work)
             attempt(work)
         assert work.allowed == [20_000_000, 40_000_000, 80_000_000, 80_000_000]
@@ -42,7 +42,7 @@ def test_work_that_fails_beside_other_work_is_tried_alone_first() -> None:
     began, over = threading.Event(), threading.Event()
     with duckdb.connect(config={"memory_limit": "1GB"}) as connection, ThreadPoolExecutor(1) as pool:
         work = Greedy(connection.cursor(), 35_000_000)
-        with Sparing(connection, 20_000_000) as attempt:
+        with LowMemory(connection, 20_000_000) as attempt:
             other = pool.submit(attempt, lambda: began.set() or (over.wait(60) and None))
             assert began.wait(60)
             attempt(work)
@@ -54,6 +54,6 @@ def test_work_that_fails_beside_other_work_is_tried_alone_first() -> None:
 def test_work_for_which_there_is_no_memory_at_all_fails() -> None:
     with duckdb.connect(config={"memory_limit": "60MB"}) as connection:
         work = Greedy(connection, 70_000_000)
-        with Sparing(connection, 20_000_000) as attempt, pytest.raises(duckdb.OutOfMemoryException, match="no room"):
+        with LowMemory(connection, 20_000_000) as attempt, pytest.raises(duckdb.OutOfMemoryException, match="no room"):
             attempt(work)
         assert work.allowed == [20_000_000, 40_000_000, 60_000_000]

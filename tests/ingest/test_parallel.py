@@ -78,7 +78,7 @@ def since_1970(text: bytes) -> bytes:
     return re.sub(rb'"ts": (\d+)\.125', lambda found: b'"ts": 1712195495%06d.125' % int(found[1]), text)
 
 
-@pytest.mark.parametrize("few", [trace_events.FEW, 0], ids=["odd events put aside", "odd events read at once"])
+@pytest.mark.parametrize("few", [trace_events.FEW, 0], ids=["deferred", "read at once"])
 @pytest.mark.parametrize("what", SPOILED)
 @pytest.mark.parametrize("clock", [bytes, since_1970])
 def test_any_surprise_is_read_as_if_alone(
@@ -128,7 +128,7 @@ def test_kinds_that_take_turns_are_all_learnt() -> None:
     assert len(found.rest) == 1, "the empty object at the end"
 
 
-def test_where_rows_wait_may_be_called_anything(tmp_path: Path) -> None:
+def test_the_folder_of_spilled_rows_may_be_called_anything(tmp_path: Path) -> None:
     path = tmp_path / "trace.json"
     path.write_bytes(trace(CALL))
     strange = tmp_path / "a*[b]?'c"

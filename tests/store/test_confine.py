@@ -51,12 +51,12 @@ def overview(folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, str
     return code, said.out + said.err
 
 
-def poisoned(kept: Path, place: Path, attack: str) -> None:
+def poisoned(file: Path, place: Path, attack: str) -> None:
     """A database with a view in place of a table, whole by its seal, which anyone can write."""
     place.mkdir(exist_ok=True)
-    if place != kept.parent:
-        shutil.copy(kept, place / "kept.duckdb")
-    with duckdb.connect(str(place / "kept.duckdb")) as connection:
+    if place != file.parent:
+        shutil.copy(file, place / "materialized.duckdb")
+    with duckdb.connect(str(place / "materialized.duckdb")) as connection:
         connection.execute(attack)
     (place / integrity.SEAL).unlink(missing_ok=True)
     integrity.seal(place)
@@ -72,9 +72,9 @@ def test_a_database_that_was_replaced_reads_and_writes_nothing(
     folder = tmp_path / "capture"
     shutil.copytree(capture, folder)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    kept = _kept(folder)
-    place = folder / f"attribution-{materialized._rules()}" if where == "in the capture" else kept.parent
-    poisoned(kept, place, ATTACKS[attack].format(outside))
+    file = _materialized_file(folder)
+    place = folder / f"attribution-{materialized._rules()}" if where == "in the capture" else file.parent
+    poisoned(file, place, ATTACKS[attack].format(outside))
     code, said = overview(folder, capsys)
     assert "SECRET" not in said and [path.name for path in outside.iterdir()] == ["secret"]
     if where == "in the capture":
@@ -83,10 +83,13 @@ def test_a_database_that_was_replaced_reads_and_writes_nothing(
         assert code == 3 and "bug in traceview" not in said
 
 
-def _kept(folder: Path) -> Path:
+def _materialized_file(folder: Path) -> Path:
     store.open_capture(folder).close()
-    (kept,) = [*folder.glob("attribution-*/kept.duckdb"), *user_cache().glob("materialized/*/kept.duckdb")]
-    return kept
+    (file,) = [
+        *folder.glob("attribution-*/materialized.duckdb"),
+        *user_cache().glob("materialized/*/materialized.duckdb"),
+    ]
+    return file
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What is kept of a capture is this user's own, used as it was written, and made again when it is not."""
+"""What is materialized of a capture is this user's own, used as it was written, and made again when it is not."""
 
 from __future__ import annotations
 
@@ -40,24 +40,24 @@ def found(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("damage", ["cut", "gone", "empty", "zeros", "another", "unsealed", "head", "more"])
-def test_what_is_kept_and_damaged_is_worked_out_again(small: Path, tmp_path: Path, damage: str) -> None:
+def test_what_is_materialized_and_damaged_is_worked_out_again(small: Path, tmp_path: Path, damage: str) -> None:
     right = answers(small)
-    kept = found(small)
-    data = kept.read_bytes()
+    file = found(small)
+    data = file.read_bytes()
     if damage == "gone":
-        kept.unlink()
+        file.unlink()
     elif damage == "unsealed":
-        (kept.parent / integrity.SEAL).write_text("[")
+        (file.parent / integrity.SEAL).write_text("[")
     elif damage == "more":
-        kept.with_name("kept.duckdb.wal").write_bytes(data)
+        file.with_name("materialized.duckdb.wal").write_bytes(data)
     else:
         with duckdb.connect(str(tmp_path / "other.duckdb")) as other:
             other.execute("CREATE TABLE busy AS SELECT 1 AS alone_ns")
-        kept.write_bytes({"cut": data[:-1], "empty": b"", "zeros": bytes(len(data)), "head": bytes(100) + data[100:],
+        file.write_bytes({"cut": data[:-1], "empty": b"", "zeros": bytes(len(data)), "head": bytes(100) + data[100:],
             "another": (tmp_path / "other.duckdb").read_bytes()}[damage])  # fmt: skip
     assert materialized.find(small) is None
     assert answers(small) == right
-    assert found(small) == kept and kept.stat().st_size > 0
+    assert found(small) == file and file.stat().st_size > 0
 
 
 def test_it_lies_in_the_cache_of_the_user_alone(small: Path) -> None:
@@ -76,9 +76,9 @@ def test_it_is_of_these_files_whatever_sums_the_capture_names(small: Path, tmp_p
         target = tmp_path / "copy" / path.relative_to(small)
         target.mkdir() if path.is_dir() else target.write_bytes(path.read_bytes())
     assert materialized.find(tmp_path / "copy") is None
-    kept = found(small)
+    file = found(small)
     small.rename(tmp_path / "moved")
-    assert materialized.find(tmp_path / "moved") == kept
+    assert materialized.find(tmp_path / "moved") == file
     os.utime(tmp_path / "moved" / "rank-0000" / "ops.parquet", (1, 1))
     assert materialized.find(tmp_path / "moved") is None
 
@@ -122,7 +122,7 @@ def test_what_was_not_used_for_long_makes_room(small: Path, tmp_path: Path, monk
     for name, days in (("old", 31), ("large", 2), ("young", 1)):
         places.append(places[0].with_name(name))
         places[-1].mkdir()
-        (places[-1] / "kept.duckdb").write_bytes(bytes(10))
+        (places[-1] / "materialized.duckdb").write_bytes(bytes(10))
         when = places[0].stat().st_mtime - 24 * 3600 * days
         os.utime(places[-1], (when, when))
     monkeypatch.setattr(materialized, "BYTES", sum(file.stat().st_size for file in places[0].iterdir()) + 10)
@@ -132,10 +132,10 @@ def test_what_was_not_used_for_long_makes_room(small: Path, tmp_path: Path, monk
     assert [place.exists() for place in places] == [True, False, False, True]
 
 
-def test_two_connections_of_a_process_share_what_is_kept(tmp_path: Path) -> None:
+def test_two_connections_of_a_process_share_what_is_materialized(tmp_path: Path) -> None:
     folder = store.convert([SAMPLE], tmp_path / "a [b]#*%.capture")
     first, second = store.open_capture(folder), store.open_capture(folder)
-    (count,) = first.execute("SELECT count(*) FROM kept.busy").fetchall()
+    (count,) = first.execute("SELECT count(*) FROM materialized.busy").fetchall()
     assert second.execute("SELECT count(*) FROM busy").fetchall() == [count]
     assert count[0] > 0
 
@@ -143,10 +143,10 @@ def test_two_connections_of_a_process_share_what_is_kept(tmp_path: Path) -> None
 def test_a_capture_with_a_question_mark_in_its_path(small: Path, tmp_path: Path) -> None:
     small.rename(tmp_path / "why?.capture")
     with traceview.open(tmp_path / "why?.capture") as connection:
-        assert connection.execute("SELECT count(*) FROM kept.busy").fetchall() == [(1,)]
+        assert connection.execute("SELECT count(*) FROM materialized.busy").fetchall() == [(1,)]
 
 
-def test_below_a_cache_with_a_question_mark_nothing_is_kept(
+def test_below_a_cache_with_a_question_mark_nothing_is_materialized(
     small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "why?"))

@@ -29,7 +29,7 @@ def said(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("trace", ["sample", "gpu"])
-def test_kept_views_say_what_held_ones_say(
+def test_materialized_views_say_what_views_say(
     trace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     path = SAMPLE
@@ -39,22 +39,22 @@ def test_kept_views_say_what_held_ones_say(
     held = said(views.connect(folder))
     assert materialized.find(folder) is None
     first = store.open_capture(folder)
-    kept = materialized.find(folder)
-    assert kept
-    made = duckdb.connect(str(kept), read_only=True).execute("SELECT table_name FROM duckdb_tables()").fetchall()
+    file = materialized.find(folder)
+    assert file
+    made = duckdb.connect(str(file), read_only=True).execute("SELECT table_name FROM duckdb_tables()").fetchall()
     assert {name for (name,) in made} == {*MATERIALIZED, *views.ATTRIBUTED, *facts.TABLES, "kernel", "op", "primitive"}
     assert not list(folder.glob(".*"))
-    kept.unlink()
+    file.unlink()
     monkeypatch.setattr(views, "SMALL_ROWS", 0)
     viewed = said(views.connect(folder))
     # Sums of floating-point numbers may be added in another order.
     for found in (said(first), said(store.open_capture(folder)), viewed):
         assert repr(found) == repr(held) or _close(found, held)
     read = first.execute("SELECT sql FROM duckdb_views() WHERE view_name = 'busy'").fetchall()
-    assert "kept.busy" in read[0][0]
+    assert '"materialized".busy' in read[0][0]
 
 
-def test_a_large_capture_is_kept_with_little_memory(
+def test_a_large_capture_is_materialized_with_little_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rooms: list[int]
 ) -> None:
     """What fails for want of memory is done again with more, however many tables it makes."""
@@ -84,23 +84,29 @@ def _close(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
-def test_kept_views_can_be_read_and_not_written(tmp_path: Path) -> None:
+def test_materialized_views_can_be_read_and_not_written(tmp_path: Path) -> None:
     folder = store.convert([SAMPLE], tmp_path / "capture")
     connection = store.open_capture(folder)
     assert connection.execute("SELECT count(*) > 0 FROM busy").fetchall() == [(True,)]
-    for query in (f"FROM '{folder}/converted.json'", "DROP TABLE kept.busy", "CREATE TABLE kept.more AS SELECT 1"):
+    for query in (
+        f"FROM '{folder}/converted.json'",
+        "DROP TABLE materialized.busy",
+        "CREATE TABLE materialized.more AS SELECT 1",
+    ):
         with pytest.raises(duckdb.Error):
             connection.execute(query)
 
 
-def test_what_is_kept_has_the_types_of_what_is_worked_out(tmp_path: Path) -> None:
+def test_what_is_materialized_has_the_types_of_what_is_worked_out(tmp_path: Path) -> None:
     folder = store.convert([SAMPLE], tmp_path / "capture")
-    fresh, kept = views.connect(folder), store.open_capture(folder)
+    fresh, stored = views.connect(folder), store.open_capture(folder)
     for view in sorted(MATERIALIZED):
-        assert kept.execute(f"DESCRIBE {view}").fetchall() == fresh.execute(f"DESCRIBE {view}").fetchall()
+        assert stored.execute(f"DESCRIBE {view}").fetchall() == fresh.execute(f"DESCRIBE {view}").fetchall()
 
 
-def test_where_nothing_can_be_kept_the_answer_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_nothing_can_be_materialized_the_answer_is_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = store.convert([SAMPLE], tmp_path / "capture")
 
     def fails(*_: object, **__: object) -> str:
@@ -132,14 +138,14 @@ def test_what_is_asked_is_materialized_and_added_to_later(tmp_path: Path, monkey
     assert held("SELECT count(*) FROM conv_calls JOIN ranks USING (rank)") >= some
 
 
-def test_without_a_query_everything_can_be_read_that_is_kept(tmp_path: Path) -> None:
+def test_without_a_query_everything_can_be_read_that_is_materialized(tmp_path: Path) -> None:
     folder = store.convert([SAMPLE], tmp_path / "capture")
     with store.open_capture(folder) as connection:
         for name in facts.TABLES:
             assert connection.execute(f"SELECT count(*) > 0 FROM names.{name}").fetchall() == [(True,)]
 
 
-def test_two_processes_add_to_what_is_kept(tmp_path: Path) -> None:
+def test_two_processes_add_to_what_is_materialized(tmp_path: Path) -> None:
     folder = store.convert([SAMPLE], tmp_path / "capture")
     with ThreadPoolExecutor() as pool:
         list(

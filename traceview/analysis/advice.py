@@ -42,14 +42,14 @@ def names() -> list[str]:
     return sorted(path.stem for path in (content("queries") / "advice").glob("*.sql"))
 
 
-def load(wanted: Sequence[str] = ()) -> list[sql.Query]:
+def load(asked: Sequence[str] = ()) -> list[sql.Query]:
     """The rules of these names; all without a name. Raises `UsageError` for a name that is not a rule."""
     known = names()
-    for name in wanted:
+    for name in asked:
         if name not in known:
             there = ", ".join(known)
             raise UsageError(f"there is no advice rule {name!r}; {meant(name, known)}The rules are: {there}.")
-    return [_answering(sql.load(content("queries") / "advice" / f"{name}.sql")) for name in wanted or known]
+    return [_answering(sql.load(content("queries") / "advice" / f"{name}.sql")) for name in asked or known]
 
 
 def _answering(rule: sql.Query) -> sql.Query:
@@ -65,14 +65,14 @@ def costs(text: str) -> list[str]:
     Raises `UsageError` for a name that is none.
     """
     known: dict[str, str] = sql.load(content("queries") / "views" / "removable.sql").extra["costs"]
-    wanted = [name.strip() for name in text.split(",")]
-    if wanted == ["all"]:
+    asked = [name.strip() for name in text.split(",")]
+    if asked == ["all"]:
         return list(known)
-    for name in wanted:
+    for name in asked:
         if name not in known:
             there = "; ".join(f"{cost}: {meaning}" for cost, meaning in known.items())
             raise UsageError(f"there is no cost {name!r} to leave out. There are all, or: {there}.")
-    return list(dict.fromkeys(wanted))
+    return list(dict.fromkeys(asked))
 
 
 def need(name: str) -> sql.Query:

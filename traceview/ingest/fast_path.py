@@ -1,8 +1,8 @@
-"""The short way from texts of events to rows, for events that are what their kind always is.
+"""The fast path from texts of events to rows, for events that are what their kind always is.
 
 A route takes events of a few categories straight into the tables they go to, with only the arguments those tables
 want. Which events take it is guessed from a few bytes of each. Invariant: the guess is checked. The events that are
-what their route expects are counted, and if one is not, nothing of the part is kept; it is then read the long way.
+what their route expects are counted, and if one is not, nothing of the part is stored; it is then read the careful way.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ class Route:
     """Whether its process and thread are read, as numbers."""
     second_holds: str | None = None
     """A text that every event of its second table holds; looked for before they are parsed again."""
-    waits: bool = True
-    """Whether the rows of its first table may wait on disk: nothing looks at them before everything has been read."""
+    spills: bool = True
+    """Whether the rows of its first table may be spilled: nothing looks at them before everything has been read."""
     one_row: bool = True
     """Whether it becomes one row of the first table."""
 
@@ -192,7 +192,7 @@ def insert(
 ) -> int:
     """Fill the tables of a route from the registered table `lines`; returns how many events were as expected.
 
-    The rows of the first table go into `file`, if there is one, to wait.
+    The rows of the first table go into `file`, if there is one: they are spilled.
     """
 
     def fill(table: str, query: str, values: Mapping[str, object]) -> int:

@@ -16,18 +16,18 @@ from pathlib import Path
 import duckdb
 
 from traceview.ingest.derive import Derivation
-from traceview.ingest.memory import Sparing
+from traceview.ingest.memory import LowMemory
 from traceview.ingest.sink import Sink
 from traceview.tables import BY_NAME, ID, RANK_SHIFT, TABLES, Table
 
 FIRST_BYTES = 400_000_000
-"""What the work is tried with first; the rest waits on disk."""
+"""What the work is tried with first; the rest is spilled to disk."""
 AT_ONCE_BYTES = 600_000_000
 """The same where two pieces of work are done at a time."""
 AT_ONCE_ROWS = 2_000_000
 """Rows of the longest table up to which tables are written while others are worked out."""
 MANY = 1_000_000
-"""Rows of a longer one from which on texts that were worked out are kept as numbers."""
+"""Rows of a longer one from which on texts that were worked out are stored as numbers."""
 ORDERED = ("kernels", "memcpys", "primitives")
 """Tables whose rows are written by their id."""
 TIMES = ("start_ns", "source_ns", "target_ns", "device_until_ns", "rank_until_ns")
@@ -83,7 +83,7 @@ def finish(export: Export) -> None:
     """Work out the derived columns of a rank, and write its tables."""
     export.folder.mkdir(parents=True)
     is_small = max(map(partial(_count, export.sink), TABLES)) < AT_ONCE_ROWS
-    with Sparing(export.sink.connection, AT_ONCE_BYTES if is_small else FIRST_BYTES) as attempt:
+    with LowMemory(export.sink.connection, AT_ONCE_BYTES if is_small else FIRST_BYTES) as attempt:
         (_at_once if is_small else _one_by_one)(export, attempt)
 
 
@@ -91,7 +91,7 @@ def _count(sink: Sink, table: Table) -> int:
     return int(sink.connection.execute(f"SELECT count(*) FROM stage.{table.name}").fetchall()[0][0])
 
 
-def _at_once(export: Export, attempt: Sparing) -> None:
+def _at_once(export: Export, attempt: LowMemory) -> None:
     """Write what is complete while the rest is worked out."""
     with contextlib.closing(export.sink.cursor()) as second, ThreadPoolExecutor(1) as pool:
         try:
@@ -109,13 +109,13 @@ def _at_once(export: Export, attempt: Sparing) -> None:
             pool.shutdown(cancel_futures=True)
 
 
-def _one_by_one(export: Export, attempt: Sparing) -> None:
+def _one_by_one(export: Export, attempt: LowMemory) -> None:
     """Work everything out, then write and empty one table after the other."""
     sink = export.sink
     for work, _ in Derivation(sink.connection).stages:
         attempt(work)
     for table in TABLES:
-        # Where the rows' order is not to be kept, DuckDB writes sorted ones on one thread.
+        # Where the rows' order does not matter, DuckDB writes sorted ones on one thread.
         sink.connection.execute("SET preserve_insertion_order = $1", [table.name in ORDERED])
         attempt(partial(_number_texts, sink, table))
         attempt(partial(export.write, table, sink.connection))
@@ -123,7 +123,7 @@ def _one_by_one(export: Export, attempt: Sparing) -> None:
 
 
 def _number_texts(sink: Sink, table: Table) -> None:
-    """Keep what was worked out for many rows as numbers of texts: as texts it would not fit beside the rows."""
+    """Store what was worked out for many rows as numbers of texts: as texts it would not fit beside the rows."""
     names = [column.name for column in table.derived_columns() if column.sql_type == "VARCHAR"]
     if not names or _count(sink, table) < MANY:
         return

@@ -1,4 +1,4 @@
-"""Lets DuckDB use as little memory as will do; the rest waits on disk.
+"""Lets DuckDB use as little memory as will do; the rest is spilled to disk.
 
 What fails for want of memory is done again, by itself, and then with twice as much.
 """
@@ -27,7 +27,7 @@ def less_memory(connection: duckdb.DuckDBPyConnection, n_bytes: int) -> Iterator
         connection.execute("SET memory_limit = $1", [allowed])
 
 
-class Sparing:
+class LowMemory:
     """Does what can be done again with little memory; alone, where that is too little, and with more from then on."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, room: int) -> None:
@@ -41,7 +41,7 @@ class Sparing:
         self._counting = threading.Lock()
         self._n_at_work = 0
 
-    def __enter__(self) -> Sparing:
+    def __enter__(self) -> LowMemory:
         self._lower()
         return self
 

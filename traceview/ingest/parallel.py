@@ -1,4 +1,4 @@
-"""Reads several parts of a file at once, each in a transaction of its own, kept in the order of the file.
+"""Reads several parts of a file at once, each in a transaction of its own, in the order of the file.
 
 Invariant: the result is that of reading part after part. A part in which something is unexpected is undone, with all
 that were begun after it, and read carefully; what follows is taken from there, since only then its beginning is known.
@@ -24,7 +24,7 @@ BYTES_PER_THREAD = 128_000_000
 
 
 class Unexpected(Exception):
-    """A part that cannot be read the quick way."""
+    """A part that the fast path cannot read."""
 
 
 Quickly = Callable[[duckdb.DuckDBPyConnection, Part, int], Account]
@@ -38,8 +38,8 @@ class _Begun:
     work: Future[Account]
 
 
-class Crew:
-    """Workers on one staging database."""
+class Workers:
+    """Threads that read parts into one staging database."""
 
     def __init__(self, sink: Sink, quickly: Quickly) -> None:
         self._sink = sink
@@ -48,11 +48,11 @@ class Crew:
         self._idle = [sink.connection.cursor() for _ in range(max(1, min(int(n_threads), MAX_THREADS)))]
         self._begun: deque[_Begun] = deque()
         self._n_careful = 0
-        """Parts to be read carefully before the quick way is tried again; doubled each time it fails."""
+        """Parts to be read carefully before the fast path is tried again; doubled each time it fails."""
         self._patience = 1
 
     def run(self, splitter: EventSplitter, carefully: Callable[[Part], None]) -> None:
-        """Read every part. What has been read waits on disk where it is much: little of it is needed for the rest."""
+        """Read every part. What has been read is spilled where it is much: little of it is needed for the rest."""
         room = BYTES + len(self._idle) * BYTES_PER_THREAD
         with less_memory(self._sink.connection, room), ThreadPoolExecutor(len(self._idle)) as pool:
             try:
@@ -81,7 +81,7 @@ class Crew:
         return all(self._finish(splitter, carefully, later) for _ in range(len(self._begun)))
 
     def _finish(self, splitter: EventSplitter, carefully: Callable[[Part], None], later: list[Part]) -> bool:
-        """Keep what became of the oldest part; false if it had to be read again, and all after it given back."""
+        """Commit what became of the oldest part; false if it had to be read again, and all after it given back."""
         begun = self._begun.popleft()
         try:
             account = begun.work.result()

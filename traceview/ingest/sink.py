@@ -23,10 +23,10 @@ from traceview.tables import BY_NAME, ID, TABLES, Column, Table
 MACROS = ("range_kind", "range_name")
 """Functions for queries of readers, each in `queries/ingest/events`."""
 AT_HAND = "_at_hand"
-"""Behind the name of a table that became a view, because some of its rows wait on disk."""
+"""Behind the name of a table that became a view, because some of its rows are spilled to disk."""
 MAX_EXAMPLES = 10
 MAX_NAMES = 1000
-"""Names of processes that are looked at for secrets; of more, none is kept."""
+"""Names of processes that are looked at for secrets; of more, no name is stored."""
 FEW_ROWS = 16
 NEGATIVE = "negative duration, taken as 0"
 LONG = "duration of more than 7 days"
@@ -53,10 +53,10 @@ class Account:
     def __init__(self) -> None:
         self.facts: dict[str, Any] = {}
         self.problems: dict[str, Problem] = {}
-        self.waiting: dict[str, list[Path]] = {}
-        """Parquet files by table, whose rows join it when everything has been read (`Sink.join_waiting`)."""
-        self.odd: dict[int, bytes] = {}
-        """Events by number that are to be read together when the others have been."""
+        self.spilled: dict[str, list[Path]] = {}
+        """Parquet files by table, whose rows join it when everything has been read (`Sink.join_spilled`)."""
+        self.deferred: dict[int, bytes] = {}
+        """Deferred events by number: they are read together when the others have been."""
 
     def problem(self, kind: str, n: int = 1, examples: Iterable[str | None] = ()) -> None:
         """Count something that was wrong in the input; the first few examples are kept, cut to a readable length."""
@@ -75,9 +75,9 @@ class Account:
             self.count(column, n)
         for problem in other.problems.values():
             self.problem(problem.kind, problem.n, problem.examples)
-        for table, files in other.waiting.items():
-            self.waiting.setdefault(table, []).extend(files)
-        self.odd.update(other.odd)
+        for table, files in other.spilled.items():
+            self.spilled.setdefault(table, []).extend(files)
+        self.deferred.update(other.deferred)
 
 
 class Sink(Account):
@@ -87,7 +87,7 @@ class Sink(Account):
     """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, rank: int = 0, folder: Path | None = None) -> None:
-        """`folder`: where rows that are not looked at again until all are there may wait; None for nowhere."""
+        """`folder`: where rows that are not looked at again until all are there may be spilled; None for nowhere."""
         super().__init__()
         self.connection = connection
         self.rank = rank
@@ -98,7 +98,7 @@ class Sink(Account):
         self.next_id = 1
         self._settled_to = 0
         self._joined: dict[str, list[str]] = {}
-        """Files by table whose rows waited and have joined it."""
+        """Files by table whose spilled rows have joined it."""
         self._n_written = 0
         for macro in MACROS:
             connection.execute((content("queries") / "ingest" / "events" / f"{macro}.sql").read_text(encoding="utf-8"))
@@ -206,59 +206,59 @@ class Sink(Account):
             if args and (blanked := secrets.text(args)) != args:
                 self.connection.execute(f"UPDATE stage.events SET args = $1 {which} AND args = $2", [blanked, args])
 
-    def put_aside(self, table: str, query: str) -> None:
-        """Let the rows of a query wait on disk until everything has been read. There has to be a folder for it."""
-        self.waiting.setdefault(table, []).append(self._written(query))
+    def spill(self, table: str, query: str) -> None:
+        """Write the rows of a query to disk until everything has been read. There has to be a folder for it."""
+        self.spilled.setdefault(table, []).append(self._written(query))
 
     def _written(self, query: str) -> Path:
         assert self.folder
         self.folder.mkdir(exist_ok=True)
         self._n_written += 1
-        file = self.folder / f"aside-{self._n_written}.parquet"
+        file = self.folder / f"spilled-{self._n_written}.parquet"
         self.connection.execute(f"COPY ({query}) TO $path (FORMAT parquet)", {"path": str(file)})
         return file
 
-    def join_waiting(self) -> None:
-        """Put the rows that wait on disk into their tables, which take no more rows from then on."""
-        for table in list(self.waiting):
-            self._join_waiting(table, self.waiting.pop(table))
+    def join_spilled(self) -> None:
+        """Put the spilled rows into their tables, which take no more rows from then on."""
+        for table in list(self.spilled):
+            self._join_spilled(table, self.spilled.pop(table))
 
     @contextlib.contextmanager
     def whole(self) -> Iterator[None]:
-        """For a while, tables also have the rows that wait, and take no others."""
-        waiting = dict(self.waiting)
-        self.join_waiting()
+        """For a while, tables also have their spilled rows, and take no others."""
+        spilled = dict(self.spilled)
+        self.join_spilled()
         yield
-        for table in waiting:
+        for table in spilled:
             self.connection.execute(f"DROP VIEW stage.{table}")
             self.connection.execute(f"ALTER TABLE stage.{table}{AT_HAND} RENAME TO {table}")
             del self._joined[table]
-        self.waiting = waiting
+        self.spilled = spilled
 
     def replace(self, table: str, query: str) -> None:
-        """Let the rows of a query stand in a table instead of those that have been read; where any wait, these do."""
-        if table in self.waiting:
+        """Let the rows of a query stand in a table instead of those that were read, spilled if any of those are."""
+        if table in self.spilled:
             with self.whole():
                 file = self._written(query)
             self.connection.execute(f"TRUNCATE stage.{table}")
-            for old in self.waiting[table]:
+            for old in self.spilled[table]:
                 old.unlink()
-            self.waiting[table] = [file]
+            self.spilled[table] = [file]
         else:
             self.connection.execute(f"CREATE OR REPLACE TABLE stage.{table} AS {query}")
 
-    def _join_waiting(self, table: str, files: list[Path]) -> None:
+    def _join_spilled(self, table: str, files: list[Path]) -> None:
         kinds = {column.name: column.sql_type for column in BY_NAME[table].read_columns()}
         self._joined[table] = [literal(file) for file in files]
         self._point_to_joined(self.connection, table)
-        view, waiting = f"stage.{table}", f"read_parquet(getvariable('waiting_{table}'))"
+        view, spilled = f"stage.{table}", f"read_parquet(getvariable('spilled_{table}'))"
         casts = [
             f'CAST("{name}" AS {kinds[name]}) AS "{name}"'
-            for name, *_ in self.connection.execute(f"DESCRIBE FROM {waiting}").fetchall()
+            for name, *_ in self.connection.execute(f"DESCRIBE FROM {spilled}").fetchall()
         ]
         self.connection.execute(f"ALTER TABLE {view} RENAME TO {table}{AT_HAND}")
         self.connection.execute(
-            f"CREATE VIEW {view} AS FROM {view}{AT_HAND} UNION ALL BY NAME SELECT {', '.join(casts)} FROM {waiting}"
+            f"CREATE VIEW {view} AS FROM {view}{AT_HAND} UNION ALL BY NAME SELECT {', '.join(casts)} FROM {spilled}"
         )
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
@@ -270,7 +270,7 @@ class Sink(Account):
 
     def _point_to_joined(self, connection: duckdb.DuckDBPyConnection, table: str) -> None:
         # A variable, because a view cannot be prepared; SQL is never put together from a path.
-        connection.execute(f"SET VARIABLE waiting_{table} = $1", [self._joined[table]])
+        connection.execute(f"SET VARIABLE spilled_{table} = $1", [self._joined[table]])
 
     def empty(self, table: Table) -> None:
         """Drop the rows of a table that has been written."""
@@ -289,7 +289,7 @@ class Sink(Account):
 
 
 def at_hand(connection: duckdb.DuckDBPyConnection, table: str) -> str:
-    """The table whose rows can be changed, and which takes more, once others that waited on disk have joined it."""
+    """The table whose rows can be changed, and which takes more, once spilled ones have joined it."""
     query = "SELECT 1 FROM duckdb_tables() WHERE schema_name = 'stage' AND table_name = $1"
     is_joined = bool(connection.execute(query, [table + AT_HAND]).fetchall())
     return f"stage.{table}{AT_HAND if is_joined else ''}"

@@ -1,7 +1,7 @@
 """Fills the staging tables from a file of JSON trace events, by the queries of one folder.
 
 Each part of the file becomes the table `event`, one row per event; each query of the folder named like a table selects
-from it. Events of the most frequent kinds may take a shorter way (see `eventroutes`). Ends that arrive apart (`B`/`E`,
+from it. Events of the most frequent kinds may take a fast path (`fast_path.py`). Ends that arrive apart (`B`/`E`,
 `b`/`e`) are joined when the file has been read. Invariant: every event is accounted for: kept, dropped with a reason,
 or repaired.
 """
@@ -23,7 +23,7 @@ from traceview.decode.json_events import EventSplitter, Part, lines_table
 from traceview.decode.json_repair import has_phase
 from traceview.ingest.derive.spans import fetch
 from traceview.ingest.fast_path import KEYS, Clock, Route, insert, on_a_clock, routed, schema
-from traceview.ingest.parallel import Crew, Unexpected
+from traceview.ingest.parallel import Unexpected, Workers
 from traceview.ingest.sink import LONG, NEGATIVE, Account, Sink
 from traceview.paths import content
 from traceview.sql import Query, load
@@ -38,7 +38,7 @@ UNREAD = "value beside the events that is not valid JSON or too long, left out"
 UNREADABLE = (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.OutOfRangeException, UnicodeDecodeError)
 """What a query raises for text that is not JSON (even if its message is not text), and for large numbers."""
 FEW = 2048
-"""Events of no route in a part that are put aside: one by one they cost less than nine queries."""
+"""Events of no route in a part that are deferred: one by one they cost less than nine queries."""
 FEW_BYTES = 1 << 20
 TEXTS = dict.fromkeys(("ph", "cat", "name", "pid", "tid", "ts", "dur", "id"), "VARCHAR")
 
@@ -69,7 +69,7 @@ class Form:
     rewrite: Callable[[bytes], bytes] = quote_long_times
     """Writes a spelling that SQL cannot read as one that it can; used only in files that need it."""
     routes: tuple[Route, ...] = ()
-    """Short ways for frequent events, by the query `plain` of the folder; not for a form that has ends."""
+    """Fast paths for frequent events, by the query `plain` of the folder; not for a form that has ends."""
 
 
 @cache
@@ -89,9 +89,11 @@ def fill(stream: Stream, sink: Sink, form: Form) -> dict[str, Any]:
     if form.routes:
         if sink.folder:
             sink.folder.mkdir(exist_ok=True)
-        crew = Crew(sink, lambda connection, part, first: _quickly(_Filler(connection, form), part, first, sink.folder))
-        crew.run(splitter, lambda part: _apart(filler, sink, splitter, part))
-        filler.store_odd(sink)
+        workers = Workers(
+            sink, lambda connection, part, first: _quickly(_Filler(connection, form), part, first, sink.folder)
+        )
+        workers.run(splitter, lambda part: _apart(filler, sink, splitter, part))
+        filler.store_deferred(sink)
     else:
         while (part := splitter.part()) is not None:
             _carefully(filler, sink, splitter, part)
@@ -122,13 +124,15 @@ def _carefully(filler: _Filler, sink: Sink, splitter: EventSplitter, part: Part)
 
 
 def _apart(filler: _Filler, sink: Sink, splitter: EventSplitter, part: Part) -> None:
-    """The same; the last event, where it is a part of its own, is put aside with the odd ones."""
+    """The same; the last event, where it is a part of its own, is deferred with the other deferred ones."""
     if len(part) == 1 and part.last:
         settled = splitter.settle([0])
         _drop(sink, settled.bad)
         _drop(sink, settled.too_long, TOO_LONG)
         sink.count("n_repaired", settled.n_repaired)
-        sink.odd |= {number: filler.form.rewrite(event) for number, event in enumerate(settled.events, sink.next_id)}
+        sink.deferred |= {
+            number: filler.form.rewrite(event) for number, event in enumerate(settled.events, sink.next_id)
+        }
         sink.next_id += len(settled.events)
     else:
         _carefully(filler, sink, splitter, part)
@@ -147,19 +151,19 @@ def _read_routes(filler: _Filler, part: Part, first: int, folder: Path | None) -
     ways = routed(part, filler.form.routes)
     timed, clock = on_a_clock(part)
     for route, rows in ways.by_route:
-        file = folder / f"{route.tables[0]}-{route.phase}-{first}.parquet" if folder and route.waits else None
+        file = folder / f"{route.tables[0]}-{route.phase}-{first}.parquet" if folder and route.spills else None
         if filler.take(route, timed.table(rows), first, clock, file) < len(rows):
             raise Unexpected
         if file:
-            account.waiting.setdefault(route.tables[0], []).append(file)
+            account.spilled.setdefault(route.tables[0], []).append(file)
         account.count("n_events", len(rows))
         account.count("n_kept", len(rows))
     rewrite = filler.form.rewrite
-    odd = {first + int(row): rewrite(part.text[part.starts[row] : part.ends[row]]) for row in ways.rest[:FEW]}
-    if len(ways.rest) < FEW and sum(map(len, odd.values())) < FEW_BYTES:
-        if not all(map(has_phase, odd.values())):
+    deferred = {first + int(row): rewrite(part.text[part.starts[row] : part.ends[row]]) for row in ways.rest[:FEW]}
+    if len(ways.rest) < FEW and sum(map(len, deferred.values())) < FEW_BYTES:
+        if not all(map(has_phase, deferred.values())):
             raise Unexpected
-        account.odd = odd
+        account.deferred = deferred
     elif len(ways.rest):
         filler.parse(part.table(ways.rest), first)
         if filler.is_doubtful() or filler.is_spelled_otherwise():
@@ -234,12 +238,12 @@ class _Filler:
         sink.count("n_repaired", settled.n_repaired)
         return len(settled.events)
 
-    def store_odd(self, sink: Sink) -> None:
-        """Read the events that were put aside, each under its own number."""
-        odd, sink.odd = sink.odd, {}
-        if odd:
-            self.parse(lines_table(list(odd.values()), list(odd)), 0)
-            _drop(sink, [_beginning(odd[number]) for number in self._unread()])
+    def store_deferred(self, sink: Sink) -> None:
+        """Read the deferred events, each under its own number."""
+        deferred, sink.deferred = sink.deferred, {}
+        if deferred:
+            self.parse(lines_table(list(deferred.values()), list(deferred)), 0)
+            _drop(sink, [_beginning(deferred[number]) for number in self._unread()])
             self.store(sink)
 
     def _unread(self) -> list[int]:

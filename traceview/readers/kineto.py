@@ -62,7 +62,7 @@ ROUTES = (
     Route(("api_calls",), categories=("cuda_runtime", "cuda_driver", "xpu_runtime")),
     Route(("kernels", "collectives"), categories=("kernel",), on_thread=False, second_holds='"Collective name"'),
     Route(("memcpys",), categories=("gpu_memcpy", "gpu_memset"), on_thread=False),
-    Route(("ranges", "collectives"), categories=ANNOTATIONS, waits=False),
+    Route(("ranges", "collectives"), categories=ANNOTATIONS, spills=False),
     Route(("links",), phase="s"),
     Route(("links",), phase="f"),
     Route(("counters",), phase="i", categories=("cpu_instant_event",), name="[memory]", one_row=False),

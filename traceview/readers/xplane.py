@@ -120,9 +120,9 @@ def _store(sink: Sink, place: dict[str, Any], batch: xspace.Batch) -> None:
         elif table == "ranges":
             # All steps have to be at hand: `steps` compares them.
             connection.execute(f"INSERT INTO stage.ranges BY NAME FROM ({_sql(table)}) WHERE kind = 'step'")
-            sink.put_aside(table, f"FROM ({_sql(table)}) WHERE kind <> 'step'")
+            sink.spill(table, f"FROM ({_sql(table)}) WHERE kind <> 'step'")
         else:
-            sink.put_aside(table, _sql(table))
+            sink.spill(table, _sql(table))
     sink.count("n_kept", count)
     sink.next_id += 2 * count
 

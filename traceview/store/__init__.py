@@ -128,7 +128,7 @@ def open_capture(path: Path, options: Options | None = None, asked: str | None =
 
 
 def forget(path: Path) -> None:
-    """Remove what is kept of an input, whether it is a capture or a trace: the next report works it out again."""
+    """Remove what is stored of an input, whether it is a capture or a trace: the next report works it out again."""
     for folder in (path, cache.place(path)):
         materialized.forget(folder)
 

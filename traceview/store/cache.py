@@ -1,4 +1,4 @@
-"""Where the tables of a raw trace are kept, what they depend on, and how they are written.
+"""Where the tables of a raw trace are stored, what they depend on, and how they are written.
 
 Invariant: what is on disk is whole or absent. Tables are built under another name and renamed; they carry the identity
 of the files, the schema and the code that read them, and are made again when any of these differs.

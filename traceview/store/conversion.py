@@ -31,8 +31,8 @@ MAX_RANK = 1 << 22
 SAID = 3
 """Troubles that a refusal names."""
 
-WAITING = "waiting"
-"""Folder in which rows wait until everything has been read."""
+SPILLED = "spilled"
+"""Folder in which spilled rows lie until everything has been read."""
 
 
 @dataclass
@@ -116,11 +116,11 @@ def read_groups(groups: list[Group], folder: Path, options: Options) -> None:
     origin_unix_ns: int | None = None
     for group in groups:
         with _staging(folder, options) as connection:
-            sink = Sink(connection, folder=folder / WAITING)
+            sink = Sink(connection, folder=folder / SPILLED)
             for source in group.sources:
                 _read_source(source, sink, group, options, done, total)
                 done += _size(source)
-            sink.join_waiting()
+            sink.join_spilled()
             _add_processor(sink, _described(group, sink))
             _add_rank(sink)
             sink.rank = _free_rank(group.rank if group.rank is not None else sink.recorded_rank, taken)
@@ -212,7 +212,7 @@ def _plain(error: duckdb.IOException) -> str:
 @contextlib.contextmanager
 def _staging(folder: Path, options: Options) -> Iterator[duckdb.DuckDBPyConnection]:
     """A database for one rank: in memory as long as it fits, beside the capture when it does not."""
-    spill, waiting = folder / "spill", folder / WAITING
+    spill, spilled = folder / "spill", folder / SPILLED
     connection = duckdb.connect(":memory:", config=confine.OFFLINE)
     try:
         connection.execute("SET temp_directory = $1", [str(spill)])
@@ -231,5 +231,5 @@ def _staging(folder: Path, options: Options) -> Iterator[duckdb.DuckDBPyConnecti
         raise InputError(f"the trace holds something that cannot be stored ({reason}).") from error
     finally:
         connection.close()
-        for place in (spill, waiting):
+        for place in (spill, spilled):
             shutil.rmtree(place, ignore_errors=True)

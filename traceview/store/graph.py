@@ -30,7 +30,7 @@ def text(view: str) -> str:
 
 @cache
 def is_materialized(view: str) -> bool:
-    """Whether a view is kept once it was worked out, because that takes longer than reading it."""
+    """Whether the rows of a view are stored once it was worked out, because that takes longer than reading it."""
     return _MATERIALIZE.search(text(view)) is not None
 
 

@@ -24,7 +24,7 @@ from traceview.store import cache, integrity, recorded
 
 TABLES = "tables.json"
 """Beside the database: what it holds, and how many rows."""
-CATALOG = "kept"
+CATALOG = "materialized"
 """The name of the file, and of the database that it is in a connection."""
 RULES = (
     "classify/*.py",
@@ -58,7 +58,7 @@ def readable(file: Path) -> list[Path]:
 
 
 def attach(connection: duckdb.DuckDBPyConnection, file: Path) -> bool:
-    """Attach a database as `kept`; whether it can be used."""
+    """Attach a database as `materialized`; whether it can be used."""
     try:
         connection.execute(f"ATTACH $1 AS {CATALOG} (READ_ONLY)", [str(file)])
     except duckdb.Error as error:  # A file system without locks, or out of memory: it can do without.
@@ -71,7 +71,7 @@ def attach(connection: duckdb.DuckDBPyConnection, file: Path) -> bool:
 
 
 def forget(folder: Path) -> None:
-    """Remove what is kept of a capture; nothing where the folder is none."""
+    """Remove what is materialized of a capture; nothing where the folder is none."""
     with contextlib.suppress(OSError, InputError):
         shutil.rmtree(_place(folder), ignore_errors=True)
 
@@ -88,7 +88,7 @@ def note(file: Path, connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def lock(folder: Path) -> contextlib.AbstractContextManager[None]:
-    """One process at a time adds to what is kept of a capture; the lock dies with its process. Raises as `making`."""
+    """One process at a time adds views of a capture; the lock dies with its process. Raises as `making`."""
     return cache.lock(_place(folder))
 
 

@@ -29,7 +29,7 @@ SIZED = frozenset(("raw.kernels", "raw.memcpys", "raw.primitives", "raw.ops"))
 """Whose rows are counted for that."""
 
 MATERIALIZE_BYTES = 600_000_000
-"""Memory with which it is tried to work out what is kept of a large capture; the rest waits on disk."""
+"""Memory with which it is tried to materialize views of a large capture; the rest is spilled to disk."""
 
 ATTRIBUTION = "attributed"
 """Stands among views for what `attribution` makes: the schemas `names` and `attributed`, which views join."""
@@ -69,9 +69,9 @@ def connect(folder: Path, asked: str | None = None, options: Options | None = No
 
 
 def materialize(folder: Path, options: Options | None = None, asked: str | None = None) -> None:
-    """Work out what queries rest on (all views when left out) and keep it in this user's cache, if it is not there yet.
+    """Work out what queries rest on (all views when left out) and store it in this user's cache, if not there yet.
 
-    Nothing is kept where nothing can be written, or where the capture is damaged: opening it says so.
+    Nothing is stored where nothing can be written, or where the capture is damaged: opening it says so.
     """
     if not _missing(materialized.find(folder), asked):
         return
@@ -122,13 +122,13 @@ def _confined(
 
 def _fill(connection: duckdb.DuckDBPyConnection, made: list[str]) -> None:
     """Leave what of these is worth it in the database as tables, and nothing else."""
-    from traceview.ingest.memory import Sparing
+    from traceview.ingest.memory import LowMemory
 
     tables = frozenset(name for name in made if name != ATTRIBUTION and graph.is_materialized(name))
     if _is_small(connection, made):
         _make_at_once(connection, made, tables)
     else:
-        with Sparing(connection, MATERIALIZE_BYTES) as attempt:
+        with LowMemory(connection, MATERIALIZE_BYTES) as attempt:
             for name in made:
                 attempt(partial(_all_or_nothing, connection, partial(_make, names=[name], tables=tables)))
     for name in reversed(made):
@@ -138,7 +138,7 @@ def _fill(connection: duckdb.DuckDBPyConnection, made: list[str]) -> None:
 
 
 def _shared(made: Collection[str]) -> frozenset[str]:
-    """What a small capture holds as tables in memory: of what is worth keeping, that which another view reads."""
+    """What a small capture holds as tables in memory: of what is worth storing, that which another view reads."""
     read = frozenset[str]().union(*map(_sources, made))
     return frozenset(name for name in made if name in read and graph.is_materialized(name))
 
