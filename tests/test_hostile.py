@@ -25,11 +25,11 @@ from markdown_it import MarkdownIt
 from seeds import seeds
 
 from traceview import cli, store
-from traceview.analysis import advice, reports
+from traceview.analysis import advice, findings, reports
 from traceview.analysis.model import Report
-from traceview.cli import advise
 from traceview.render import renderer
 from traceview.render.characters import DEFAULT_IGNORABLE
+from traceview.render.notebook import Answer
 
 HEADS = ("=1+1 ", "@SUM(A1) ", "\t=1 ", "-1 ", "\uff0b1 ", "")
 TAIL = (
@@ -133,9 +133,11 @@ class _Tags(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.found: set[str] = set()
+        self.attributes: set[str] = set()
 
-    def handle_starttag(self, tag: str, attrs: object) -> None:
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.found.add(tag)
+        self.attributes |= {name for name, _ in attrs}
 
 
 def check_markdown(text: str) -> None:
@@ -147,6 +149,14 @@ def check_markdown(text: str) -> None:
     for block in re.split(r"\n\n", text):
         if block.startswith("| "):
             assert len({len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}) == 1, block
+
+
+def check_notebook(text: str) -> None:
+    """A browser finds a table and nothing that acts in it, and MathJax is told to leave it alone."""
+    assert not acts_in_a_terminal(text) and text.startswith('<div class="tex2jax_ignore mathjax_ignore">')
+    tags = _Tags()
+    tags.feed(text)
+    assert tags.found <= {*ALLOWED, "div", "h4", "small", "br"} and tags.attributes <= {"class", "style", "title"}
 
 
 CHECKS = {"table": check_table, "csv": check_csv, "json": check_json, "markdown": check_markdown}
@@ -164,12 +174,14 @@ def test_every_report_and_rule(hostile: Sequence[Path]) -> None:
     for capture in hostile:
         with store.open_capture(capture) as connection:
             done = [asked(connection, name) for name in reports.names()]
-            findings = advice.run(connection, advice.load(), {}, 0.0)
+            found = advice.run(connection, advice.load(), {}, 0.0)
             footer = reports.footer(connection)
-        answers = {True: advise.for_people(findings, footer, True), False: advise.exact(findings, footer)}
+        answers = {True: findings.for_people(found, footer, True), False: findings.exact(found, footer)}
         for form, check in CHECKS.items():
             writer = renderer(form)
             check(writer.render_all([*done, answers[writer.FOR_PEOPLE]]))
+        for report in (*done, answers[True]):
+            check_notebook(Answer(report)._repr_html_())
 
 
 @pytest.mark.parametrize("form", CHECKS)

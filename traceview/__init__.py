@@ -1,26 +1,34 @@
 """traceview: any profiler trace as the same few tables, queried with DuckDB SQL.
 
 import traceview
-connection = traceview.open("trace.json.gz")
-connection.sql("SELECT name, sum(dur_ns) FROM kernels GROUP BY ALL ORDER BY 2 DESC").df()
+traceview.report("trace.json.gz", "conv")         # a table; .to_pandas(), .to_arrow()
+traceview.advise("trace.json.gz")
+traceview.compare("old.json.gz", "new.json.gz")
+trace = traceview.open("trace.json.gz")
+trace.sql("SELECT name, sum(dur_ns) FROM kernels GROUP BY ALL ORDER BY 2 DESC").df()
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from os import PathLike
     from pathlib import Path
 
     import duckdb
 
+    from traceview.render.notebook import Answer
+
+    Input = str | PathLike[str]
+
 __version__ = "0.1.0"
-__all__ = ["__version__", "convert", "open"]
+__all__ = ["Trace", "__version__", "advise", "compare", "convert", "open", "report"]
 
 
-def convert(inputs: Sequence[str | PathLike[str]], capture: str | PathLike[str]) -> Path:
+def convert(inputs: Sequence[Input], capture: Input) -> Path:
     """Read trace files, or folders of them, into a new capture folder and return its path.
 
     Raises `traceview.errors.TraceviewError` with a sentence that says what to do.
@@ -32,8 +40,8 @@ def convert(inputs: Sequence[str | PathLike[str]], capture: str | PathLike[str])
     return store.convert([Path(path) for path in inputs], Path(capture))
 
 
-def open(path: str | PathLike[str]) -> duckdb.DuckDBPyConnection:  # noqa: A001
-    """A DuckDB connection with the public views over a capture, a trace file or a folder of traces.
+def open(path: Input) -> Trace:  # noqa: A001
+    """A capture, a trace file or a folder of traces, ready to be asked: a DuckDB connection with the public views.
 
     A trace is converted on the way, into a cache beside it. Times are nanoseconds; see `traceview sql PATH .schema`.
     The connection is confined: it reads the capture, makes tables in memory, and sees no other file of the machine.
@@ -43,4 +51,137 @@ def open(path: str | PathLike[str]) -> duckdb.DuckDBPyConnection:  # noqa: A001
 
     from traceview import store
 
-    return store.open_capture(Path(path))
+    return Trace(store.open_capture(Path(path)), Path(path).name)
+
+
+def report(trace: Input | Trace, name: str = "overview", *, admissible: bool = False, **params: object) -> Answer:
+    """One report (`traceview list reports`). `params` are those of its queries (`traceview report X NAME --show-sql`).
+
+    `admissible`: with "conv", also which algorithms each layer could use. Raises `traceview.errors.TraceviewError`.
+    """
+    from traceview.analysis import reports
+    from traceview.render.notebook import Answer
+
+    options = ["admissible"] if admissible else []
+    recipe = reports.load(name, options)
+    values = reports.texts(params, [recipe])
+    with _connected(trace, reports.asked([recipe])) as connection:
+        return Answer(reports.run(connection, name, values, options))
+
+
+def advise(trace: Input | Trace, *rules: str, at_least_pct: float = 0.5, **params: object) -> Answer:
+    """What to change, with the upper bound of what that saves per step; all rules where none is named.
+
+    The data frame has one row per rule, found or not (`status`). Raises `traceview.errors.TraceviewError`.
+    """
+    from traceview.analysis import advice, findings, reports
+    from traceview.render.notebook import Answer
+
+    chosen = advice.load(rules)
+    values = reports.texts(params, [reports.Recipe("advice", "", "", tuple(chosen))])
+    with _connected(trace, findings.asked(chosen)) as connection:
+        found, footer = findings.run(connection, chosen, values, at_least_pct)
+    return Answer(findings.exact(found, footer), findings.for_people(found, footer))
+
+
+def compare(*runs: Input | Sequence[Input], accept: Iterable[str] = ()) -> Answer:
+    """Runs side by side, each compared with the first; a list is several recordings of one run.
+
+    `accept`: conditions that may differ (model, batch, precision, passes). Raises `traceview.errors.TraceviewError`.
+    """
+    from os import PathLike
+    from pathlib import Path
+
+    from traceview.analysis import compare as comparing
+    from traceview.analysis.facts import Run
+    from traceview.errors import UsageError
+    from traceview.render.notebook import Answer
+
+    def measured(path: Input, whole: bool) -> Run:
+        with _connected(path, comparing.asked()) as connection:
+            return comparing.measure(connection, Path(path).name, None, whole or not comparing.has_steps(connection))
+
+    if len(runs) < 2:
+        raise UsageError("name at least two runs to compare.")
+    sides = [[run] if isinstance(run, str | PathLike) else list(run) for run in runs]
+    measures, whole = comparing.measures(sides, measured)
+    done = comparing.compare(measures, accept, whole)
+    return Answer(done, comparing.said(done))
+
+
+class Trace:
+    """An opened trace: what DuckDB's connection has (`sql`, `execute` ...), `report` and `advise`.
+
+    `connection` is the connection itself.
+    """
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, name: str) -> None:
+        self.connection = connection
+        self.name = name
+        self._summary: Answer | None = None
+
+    def sql(self, query: str, **options: Any) -> duckdb.DuckDBPyRelation:
+        """A query over the tables and views of the trace; `.df()` or `.arrow()` gives its rows."""
+        return self.connection.sql(query, **options)
+
+    def report(self, name: str = "overview", *, admissible: bool = False, **params: object) -> Answer:
+        """See `traceview.report`."""
+        return report(self, name, admissible=admissible, **params)
+
+    def advise(self, *rules: str, at_least_pct: float = 0.5, **params: object) -> Answer:
+        """See `traceview.advise`."""
+        return advise(self, *rules, at_least_pct=at_least_pct, **params)
+
+    def summary(self) -> Answer:
+        """What the trace holds: framework, devices, ranks, steps, rows."""
+        if self._summary is None:
+            from traceview.analysis import reports
+            from traceview.render.notebook import Answer
+
+            self._summary = Answer(reports.summary(self.connection, self.name))
+        return self._summary
+
+    def __getattr__(self, name: str) -> Any:
+        # Python asks for these of any object, also of one that is not whole yet.
+        if name.startswith("__") or name == "connection":
+            raise AttributeError(name)
+        return getattr(self.connection, name)
+
+    def __enter__(self) -> Trace:
+        return self
+
+    def __exit__(self, *rest: object) -> None:
+        self.connection.close()
+
+    def __repr__(self) -> str:
+        return self._shown("__repr__")
+
+    def _repr_html_(self) -> str:
+        return self._shown("_repr_html_")
+
+    def _shown(self, how: str) -> str:
+        """The summary; that it is closed, where it is."""
+        import duckdb
+
+        try:
+            self.connection.execute("SELECT 1")
+        except duckdb.ConnectionException:
+            return f"{self.name} (closed)"
+        return str(getattr(self.summary(), how)())
+
+
+@contextmanager
+def _connected(trace: Input | Trace, asked: str) -> Iterator[duckdb.DuckDBPyConnection]:
+    """The connection of an opened trace, or one that lasts as long as the question."""
+    from pathlib import Path
+
+    from traceview import sql, store
+
+    connection = trace.connection if isinstance(trace, Trace) else store.open_capture(Path(trace), asked=asked)
+    try:
+        yield connection
+    except sql.UNREADABLE as error:
+        raise sql.unreadable(error) from error
+    finally:
+        if not isinstance(trace, Trace):
+            connection.close()

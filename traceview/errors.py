@@ -64,12 +64,18 @@ def shortage(error: BaseException) -> str | None:
     return None
 
 
+MUCH_LESS = 0.1
+"""A second name that is so much less like what was typed is not named."""
+
+
 def meant(word: str, known: Iterable[str]) -> str:
     """`did you mean A or B? ` with the names nearest to what was typed; empty where none is near."""
-    import difflib
+    from difflib import SequenceMatcher, get_close_matches
 
     names = {name.casefold(): name for name in known}
     typed = word.casefold()
     near = [name for name in names if len(typed) > 2 and name.startswith(typed)][:2]
-    near = near or difflib.get_close_matches(typed, names, n=2)
+    near = near or get_close_matches(typed, names, n=2)
+    likeness = [SequenceMatcher(None, name, typed).ratio() for name in near]
+    near = [name for name, like in zip(near, likeness, strict=True) if like > max(likeness) - MUCH_LESS]
     return f"did you mean {' or '.join(names[name] for name in near)}? " if near else ""

@@ -8,22 +8,23 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import duckdb
 
 from traceview import sql
 from traceview.analysis import estimates, reports
-from traceview.analysis.facts import Fact, Run
+from traceview.analysis.facts import Fact, Run, side
 from traceview.analysis.model import Report, Section
 from traceview.analysis.values import plain
 from traceview.errors import InputError, UsageError
 from traceview.paths import content
 from traceview.store import confine
 
+T = TypeVar("T")
 MOST_RUNS = 26
 """Runs are called A to Z."""
 TYPES = frozenset(("VARCHAR", "BIGINT", "DOUBLE", "BOOLEAN"))
@@ -92,6 +93,23 @@ def measure(
         shape = tuple((entry[0], str(entry[1])) for entry in connection.description or ())
         facts[query.name] = Fact(shape, tuple(tuple(plain(value) for value in row) for row in rows))
     return Run(name, facts, reports.footer(connection))
+
+
+def measures(sides: Sequence[Sequence[T]], run: Callable[[T, bool], Run]) -> tuple[list[Run], Run | None]:
+    """The facts of every run, and those of the first as a whole where others have no steps.
+
+    `sides`: of each run its recordings. `run` measures one of them, as a whole or its steps.
+    """
+    runs = [side([run(one, False) for one in recordings]) for recordings in sides]
+    if len({found.has_steps for found in runs}) < 2:
+        return runs, None
+
+    def whole(number: int) -> Run:
+        return side([run(one, True) for one in sides[number]])
+
+    if runs[0].has_steps:
+        return runs, whole(0)
+    return [whole(number) if found.has_steps else found for number, found in enumerate(runs)], None
 
 
 def compare(runs: Sequence[Run], accepted: Iterable[str] = (), whole: Run | None = None) -> Report:

@@ -70,6 +70,22 @@ def run(
     return Report(name, recipe.title, recipe.doc, sections, footer(connection))
 
 
+def texts(params: Mapping[str, object], recipes: Iterable[Recipe]) -> dict[str, str]:
+    """Values of parameters as texts. Raises `UsageError` for a name that no section has."""
+    known = {name for recipe in recipes for name in recipe.params()}
+    for name in params:
+        if name not in known:
+            there = f"parameters are: {', '.join(sorted(known))}" if known else "there are no parameters here"
+            raise UsageError(f"unknown parameter {name!r}; {meant(name, known)}{there}.")
+    return {name: str(value) for name, value in params.items()}
+
+
+def summary(connection: duckdb.DuckDBPyConnection, name: str) -> Report:
+    """What a capture holds, in a few lines (`queries/summary.sql`)."""
+    lines = section(connection, sql.load(content("queries") / "summary.sql"))
+    return Report("summary", name, "", (replace(lines, title="", doc=""),), ())
+
+
 def asked(recipes: Iterable[Recipe]) -> str:
     """The text of every query that these reports run."""
     bodies = [query.body for recipe in recipes for query in recipe.sections]

@@ -11,10 +11,7 @@ communication is modelled as a parameter server, a tree and a ring.
 from __future__ import annotations
 
 import argparse
-import re
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import astuple
 from typing import TYPE_CHECKING
 
 from traceview import render
@@ -32,7 +29,7 @@ from traceview.cli.output import emit, say, sql_text
 from traceview.errors import UsageError
 
 if TYPE_CHECKING:
-    from traceview.analysis.model import Finding, Report, Section
+    from traceview.analysis.model import Finding
 
 HELP = "what to change in your framework, with the potential saving"
 
@@ -49,27 +46,6 @@ EXAMPLES = """examples:
 """
 
 AT_LEAST_PCT = 0.5
-MEANINGS = {
-    "rule": "name of the rule",
-    "title": "the problem",
-    "status": "found, not found or cannot tell",
-    "reason": "which data is missing, or that the saving is too small to matter",
-    "problem": "what was found",
-    "place": "where",
-    "rank": "process that loses most time to it",
-    "n_ranks": "number of processes that have it",
-    "saving_ns": "potential saving (upper bound), per step, or once per run where run_ns is given",
-    "step_ns": "step time of that process; the whole recording if there are no steps",
-    "saving_pct": "percentage of step_ns, or of run_ns",
-    "confidence": "how certain this is, and why",
-    "evidence": "kernels, copies, operators or settings that show it",
-    "fix": "what to change, in the framework of the trace",
-    "why": "what is lost and how the change avoids it",
-    "cost": "trade-offs: memory, accuracy, determinism",
-    "unless": "do not apply the change if this holds",
-    "run_ns": "time of the whole recording, for what occurs once per run and in no step that counts",
-    "record": "what one would have to record, where it cannot be told",
-}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -109,7 +85,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the rules and print the answers; returns 1 where `--fail-over` says so, else 0."""
-    from traceview.analysis import advice, reports
+    from traceview.analysis import advice, findings, reports
 
     if args.what_if is not None:
         return _what_if(args)
@@ -119,13 +95,15 @@ def run(args: argparse.Namespace) -> int:
     if args.show_sql:
         emit([sql_text(recipe, params)], args.output)
         return 0
-    with opened(args, advice.asked(rules) + reports.asked([])) as connection:
-        findings = advice.run(connection, rules, params, args.at_least)
-        footer = (*advice.explained(connection), *reports.footer(connection))
+    with opened(args, findings.asked(rules)) as connection:
+        found, footer = findings.run(connection, rules, params, args.at_least)
     renderer = render.renderer(form_of(args))
-    report = for_people(findings, footer, args.evidence, args.all) if renderer.FOR_PEOPLE else exact(findings, footer)
+    if renderer.FOR_PEOPLE:
+        report = findings.for_people(found, footer, args.evidence, args.all)
+    else:
+        report = findings.exact(found, footer)
     emit([renderer.render_all([report], bool(args.output))], args.output)
-    return _exit_code(findings, args.fail_over)
+    return _exit_code(found, args.fail_over)
 
 
 def _what_if(args: argparse.Namespace) -> int:
@@ -145,98 +123,6 @@ def _what_if(args: argparse.Namespace) -> int:
         done = reports.run(connection, recipe.name, params, options)
     emit([render.renderer(form_of(args)).render_all([done], bool(args.output))], args.output)
     return 0
-
-
-def exact(findings: Sequence[Finding], footer: tuple[str, ...]) -> Report:
-    """Every answer of every rule, for a program."""
-    rows = tuple(
-        tuple(list(value) if isinstance(value, tuple) else value for value in astuple(finding)) for finding in findings
-    )
-    return _report((_section("answers", "Answers", "One row per rule.", tuple(MEANINGS), rows),), footer)
-
-
-def for_people(
-    findings: Sequence[Finding], footer: tuple[str, ...], with_evidence: bool, with_all: bool = False
-) -> Report:
-    """What was found, then each finding in words, then what cannot be told (in one line, or all) or was not found."""
-    found = [finding for finding in findings if finding.status == "found"]
-    rows = tuple(
-        (f.rule, f.title, f.saving_ns, f.saving_pct, _of(f), re.split(r"\W", f.confidence, maxsplit=1)[0])
-        for f in found
-    )
-    columns = ("rule", "title", "saving_ns", "saving_pct", "of", "confidence")
-    summary = _section("found", "What to change", _denominator(found), columns, rows, "No problem found.")
-    details = [_detail(finding, with_evidence) for finding in found]
-    unknown = [f for f in findings if f.status == "cannot tell"]
-    lacking = tuple((f.rule, f.reason) for f in unknown)
-    tail = [_section("unknown", "Not enough data", "", ("rule", "reason"), lacking)] if unknown and with_all else []
-    absent = [f.rule + (f" ({f.reason})" if f.reason else "") for f in findings if f.status == "not found"]
-    lines = [] if with_all or not unknown else [_not_enough(unknown)]
-    lines += [f"Checked, no problem: {', '.join(absent)}."] if absent else []
-    return _report((summary, *details, *tail), (*lines, *footer))
-
-
-def _of(finding: Finding) -> str:
-    """What the saving is a share of."""
-    return "the run, once" if finding.run_ns is not None else "the step"
-
-
-def _not_enough(unknown: Sequence[Finding]) -> str:
-    """One line on the rules that cannot tell, by what one would have to record, what most of them lack first."""
-    groups = Counter(finding.record for finding in unknown).most_common()
-    told = "; ".join(f"{record} ({count})" for record, count in groups)
-    return f"Not enough data for {len(unknown)} rules; they need {told}. --all lists them."
-
-
-def _denominator(found: Sequence[Finding]) -> str:
-    times = sorted({f.step_ns for f in found if f.step_ns})
-    once = (
-        "What occurs once per run is a share of the recording and of no step. " if any(f.run_ns for f in found) else ""
-    )
-    if not times:
-        return once.rstrip()
-    text = " to ".join(f"{time / 1e6:,.3f} ms" for time in dict.fromkeys((times[0], times[-1])))
-    return (
-        f"Potential saving (upper bound) in device time, per step and in percent of the step time ({text}); "
-        f"without steps the whole recording counts as one. {once}Findings can overlap: do not add them up."
-    )
-
-
-def _detail(finding: Finding, with_evidence: bool) -> Section:
-    where = f" {finding.place}." if finding.place else ""
-    ranks = f" {finding.n_ranks} ranks have this; rank {finding.rank} loses most." if finding.n_ranks > 1 else ""
-    doc = (
-        f"{finding.problem}{where}{ranks} {finding.why} Trade-offs: {finding.cost} Do not apply if: {finding.unless} "
-        f"Confidence: {finding.confidence}."
-    )
-    rows = tuple((line,) for line in finding.evidence) if with_evidence else ()
-    section = _section(finding.rule, finding.title, doc, ("evidence",), rows)
-    return _noted(section, f"Change: {finding.fix}")
-
-
-def _noted(section: Section, note: str) -> Section:
-    from dataclasses import replace
-
-    return replace(section, note=note)
-
-
-def _report(sections: tuple[Section, ...], footer: tuple[str, ...]) -> Report:
-    from traceview.analysis.model import Report
-
-    return Report("advice", "Advice", "", sections, footer)
-
-
-def _section(
-    name: str, title: str, doc: str, columns: Sequence[str], rows: tuple[tuple[object, ...], ...], if_none: str = ""
-) -> Section:
-    from traceview.analysis.model import Column, Section
-
-    types = {"evidence": "VARCHAR[]", "saving_pct": "DOUBLE"} | dict.fromkeys(
-        ("rank", "n_ranks", "saving_ns", "step_ns", "run_ns"), "BIGINT"
-    )
-    meanings = {**MEANINGS, "of": "what saving_pct is a share of"}
-    shape = tuple(Column(column, types.get(column, "VARCHAR"), meanings[column]) for column in columns)
-    return Section(name, title, doc, shape, rows, None if rows else if_none or None, "")
 
 
 def _exit_code(findings: Sequence[Finding], limit: float | None) -> int:

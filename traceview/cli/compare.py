@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -108,7 +108,7 @@ def run(args: argparse.Namespace) -> int:
         emit([_sql()], args.output)
         return 0
     sides = _sides(args)
-    runs, whole = _runs(args, sides)
+    runs, whole = compare.measures(sides, partial(_run, args))
     report = compare.compare(runs, args.accept, whole)
     form = form_of(args)
     renderer = render.renderer(form)
@@ -139,23 +139,6 @@ def _sides(args: argparse.Namespace) -> list[list[str]]:
     if args.fail_over is not None and len(sides) < 2:
         raise UsageError("--fail-over compares two runs; name another, or a --baseline.")
     return sides
-
-
-def _runs(args: argparse.Namespace, sides: Sequence[Sequence[str]]) -> tuple[list[Run], Run | None]:
-    """The facts of every run, and those of the first as a whole where others have no steps."""
-    runs = [_side(args, paths, whole=False) for paths in sides]
-    if all(run.has_steps for run in runs) or not any(run.has_steps for run in runs):
-        return runs, None
-    if runs[0].has_steps:
-        return runs, _side(args, sides[0], whole=True)
-    return [_side(args, paths, True) if run.has_steps else run for run, paths in zip(runs, sides, strict=True)], None
-
-
-def _side(args: argparse.Namespace, paths: Sequence[str], whole: bool) -> Run:
-    """Recordings of the same as one run."""
-    from traceview.analysis import facts
-
-    return facts.side([_run(args, path, whole) for path in paths])
 
 
 def _run(args: argparse.Namespace, path: str, whole: bool) -> Run:

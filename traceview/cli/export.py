@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from traceview.cli.options import add_machine_options, opened
+from traceview.cli.options import INPUT_HELP, add_machine_options, opened
 from traceview.cli.output import silence, writing
 from traceview.errors import InputError, UsageError
 
@@ -39,7 +39,7 @@ MODE = 0o666
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `traceview export`."""
-    parser.add_argument("input", metavar="INPUT", help="a capture, a trace file or a folder of them")
+    parser.add_argument("input", metavar="INPUT", help=INPUT_HELP)
     parser.add_argument("--to", choices=FORMATS, help="default: from the extension of FILE")
     parser.add_argument("-o", "--output", metavar="FILE", help="write to FILE instead of stdout")
     parser.add_argument("--rank", type=int, metavar="N", help="only this rank")

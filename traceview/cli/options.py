@@ -163,17 +163,15 @@ class _Bar:
 
 def params_of(texts: Sequence[str], recipes: Sequence[Recipe]) -> dict[str, str]:
     """The values of `--set`. Raises `UsageError` for a name that no section has."""
-    known = {name: param for recipe in recipes for name, param in recipe.params().items()}
+    from traceview.analysis import reports
+
     values = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals:
             raise UsageError(f"--set takes NAME=VALUE, not {text!r}.")
-        if name not in known:
-            there = f"parameters are: {', '.join(sorted(known))}" if known else "there are no parameters here"
-            raise UsageError(f"unknown parameter {name!r}; {there}.")
         values[name] = value
-    return values
+    return reports.texts(values, recipes)
 
 
 def row_limit(text: str) -> int:

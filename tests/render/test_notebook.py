@@ -1,0 +1,59 @@
+"""An answer in Python: a table as text, HTML that shows text and never obeys it, data frames of exact values."""
+
+from __future__ import annotations
+
+import pytest
+
+from traceview.analysis.model import Column, Report, Section
+from traceview.errors import UsageError
+from traceview.render.notebook import ROWS, Answer
+
+EVIL = "<script>alert(1)</script>\x1b[2J$x$"
+COLUMNS = (Column("name", "VARCHAR", 'its "name"'), Column("dur_ns", "BIGINT", "how long"))
+
+
+def section(name: str, *rows: tuple[object, ...], note: str | None = None) -> Section:
+    return Section(name, f"Title of {name}", "Of all.", COLUMNS, rows, note, "SELECT 1")
+
+
+def answer(*sections: Section) -> Answer:
+    return Answer(Report("demo", "Demo", "What it is.", sections, ("It rests on this.",)))
+
+
+def test_html_shows_what_acts_elsewhere() -> None:
+    text = answer(
+        section("one", (EVIL, 2_000_000), (None, None)), section("none", note="There is <none>.")
+    )._repr_html_()
+    assert (
+        "<script" not in text and "\x1b" not in text and text.startswith('<div class="tex2jax_ignore mathjax_ignore">')
+    )
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;\\x1b[2J$x$</td>" in text
+    assert '<th style="text-align:left" title="its &quot;name&quot;">name</th>' in text
+    assert '<td style="text-align:right">2.000</td>' in text and "dur [ms]" in text
+    assert "<em>There is &lt;none&gt;.</em>" in text and "It rests on this." in text
+
+
+def test_many_rows_are_in_the_data_frame() -> None:
+    found = answer(section("one", *((f"k{n}", n) for n in range(100))))
+    for shown in (found._repr_html_(), repr(found)):
+        assert f"{ROWS} of 100 rows; to_pandas(&#x27;one&#x27;) has all." in shown.replace("'", "&#x27;")
+        assert f"k{ROWS - 1}" in shown and f"k{ROWS}" not in shown
+    assert len(found.to_pandas()) == len(found.to_arrow()) == 100
+
+
+def test_sections_by_name() -> None:
+    found = answer(section("one", ("a", 1)), section("two", ("b", 2**60), ("c", None)))
+    assert (found.sections, list(found), len(found)) == (("one", "two"), ["one", "two"], 2)
+    assert found.to_pandas().name.tolist() == ["a"]
+    two = found["two"].to_pandas()
+    assert two.dur_ns.tolist()[0] == 2**60 and two.dur_ns.isna().tolist() == [False, True]
+    assert two.equals(found.to_pandas("two"))
+    with pytest.raises(UsageError, match=r"no section 'tow'; did you mean two\? The sections are: one, two\."):
+        found.to_pandas("tow")
+    assert repr(found["one"]).splitlines()[0] == "" or "Title of one" in repr(found["one"])
+
+
+def test_a_table_as_text() -> None:
+    lines = repr(answer(section("one", (EVIL, 1_500)))).splitlines()
+    assert lines[0] == "Demo" and lines[-1] == "It rests on this."
+    assert any(line.split() == ["<script>alert(1)</script>\\x1b[2J$x$", "1.500"] for line in lines)

@@ -1,0 +1,135 @@
+"""What the advice rules found as a report: every answer for a program, or what matters in words for people."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple, replace
+
+import duckdb
+
+from traceview import sql
+from traceview.analysis import advice, reports
+from traceview.analysis.model import Column, Finding, Report, Section
+
+MEANINGS = {
+    "rule": "name of the rule",
+    "title": "the problem",
+    "status": "found, not found or cannot tell",
+    "reason": "which data is missing, or that the saving is too small to matter",
+    "problem": "what was found",
+    "place": "where",
+    "rank": "process that loses most time to it",
+    "n_ranks": "number of processes that have it",
+    "saving_ns": "potential saving (upper bound), per step, or once per run where run_ns is given",
+    "step_ns": "step time of that process; the whole recording if there are no steps",
+    "saving_pct": "percentage of step_ns, or of run_ns",
+    "confidence": "how certain this is, and why",
+    "evidence": "kernels, copies, operators or settings that show it",
+    "fix": "what to change, in the framework of the trace",
+    "why": "what is lost and how the change avoids it",
+    "cost": "trade-offs: memory, accuracy, determinism",
+    "unless": "do not apply the change if this holds",
+    "run_ns": "time of the whole recording, for what occurs once per run and in no step that counts",
+    "record": "what one would have to record, where it cannot be told",
+}
+
+
+def asked(rules: Iterable[sql.Query]) -> str:
+    """The text of every query that `run` runs."""
+    return "\n".join([advice.asked(rules), reports.asked([])])
+
+
+def run(
+    connection: duckdb.DuckDBPyConnection, rules: Sequence[sql.Query], params: Mapping[str, str], at_least_pct: float
+) -> tuple[list[Finding], tuple[str, ...]]:
+    """The answer of every rule, and the lines under all of them: how much of the idle time is explained, the input."""
+    found = advice.run(connection, rules, params, at_least_pct)
+    return found, (*advice.explained(connection), *reports.footer(connection))
+
+
+def exact(findings: Sequence[Finding], footer: tuple[str, ...]) -> Report:
+    """Every answer of every rule, for a program."""
+    rows = tuple(
+        tuple(list(value) if isinstance(value, tuple) else value for value in astuple(finding)) for finding in findings
+    )
+    return _report((_section("answers", "Answers", "One row per rule.", tuple(MEANINGS), rows),), footer)
+
+
+def for_people(
+    findings: Sequence[Finding], footer: tuple[str, ...], with_evidence: bool = False, with_all: bool = False
+) -> Report:
+    """What was found, then each finding in words, then what cannot be told (in one line, or all) or was not found."""
+    found = [finding for finding in findings if finding.status == "found"]
+    rows = tuple(
+        (f.rule, f.title, f.saving_ns, f.saving_pct, _of(f), re.split(r"\W", f.confidence, maxsplit=1)[0])
+        for f in found
+    )
+    columns = ("rule", "title", "saving_ns", "saving_pct", "of", "confidence")
+    summary = _section("found", "What to change", _denominator(found), columns, rows, "No problem found.")
+    details = [_detail(finding, with_evidence) for finding in found]
+    unknown = [f for f in findings if f.status == "cannot tell"]
+    lacking = tuple((f.rule, f.reason) for f in unknown)
+    tail = [_section("unknown", "Not enough data", "", ("rule", "reason"), lacking)] if unknown and with_all else []
+    absent = [f.rule + (f" ({f.reason})" if f.reason else "") for f in findings if f.status == "not found"]
+    lines = [] if with_all or not unknown else [_not_enough(unknown)]
+    lines += [f"Checked, no problem: {', '.join(absent)}."] if absent else []
+    return _report((summary, *details, *tail), (*lines, *footer))
+
+
+def _of(finding: Finding) -> str:
+    """What the saving is a share of."""
+    return "the run, once" if finding.run_ns is not None else "the step"
+
+
+def _not_enough(unknown: Sequence[Finding]) -> str:
+    """One line on the rules that cannot tell, by what one would have to record, what most of them lack first."""
+    groups = Counter(finding.record for finding in unknown).most_common()
+    told = "; ".join(f"{record} ({count})" for record, count in groups)
+    return f"Not enough data for {len(unknown)} rules; they need {told}. --all lists them."
+
+
+def _denominator(found: Sequence[Finding]) -> str:
+    times = sorted({f.step_ns for f in found if f.step_ns})
+    once = (
+        "What occurs once per run is a share of the recording and of no step. " if any(f.run_ns for f in found) else ""
+    )
+    if not times:
+        return once.rstrip()
+    text = " to ".join(f"{time / 1e6:,.3f} ms" for time in dict.fromkeys((times[0], times[-1])))
+    return (
+        f"Potential saving (upper bound) in device time, per step and in percent of the step time ({text}); "
+        f"without steps the whole recording counts as one. {once}Findings can overlap: do not add them up."
+    )
+
+
+def _detail(finding: Finding, with_evidence: bool) -> Section:
+    where = f" {finding.place}." if finding.place else ""
+    ranks = f" {finding.n_ranks} ranks have this; rank {finding.rank} loses most." if finding.n_ranks > 1 else ""
+    doc = (
+        f"{finding.problem}{where}{ranks} {finding.why} Trade-offs: {finding.cost} Do not apply if: {finding.unless} "
+        f"Confidence: {finding.confidence}."
+    )
+    rows = tuple((line,) for line in finding.evidence) if with_evidence else ()
+    section = _section(finding.rule, finding.title, doc, ("evidence",), rows)
+    return _noted(section, f"Change: {finding.fix}")
+
+
+def _noted(section: Section, note: str) -> Section:
+    return replace(section, note=note)
+
+
+def _report(sections: tuple[Section, ...], footer: tuple[str, ...]) -> Report:
+    return Report("advice", "Advice", "", sections, footer)
+
+
+def _section(
+    name: str, title: str, doc: str, columns: Sequence[str], rows: tuple[tuple[object, ...], ...], if_none: str = ""
+) -> Section:
+    types = {"evidence": "VARCHAR[]", "saving_pct": "DOUBLE"} | dict.fromkeys(
+        ("rank", "n_ranks", "saving_ns", "step_ns", "run_ns"), "BIGINT"
+    )
+    meanings = {**MEANINGS, "of": "what saving_pct is a share of"}
+    shape = tuple(Column(column, types.get(column, "VARCHAR"), meanings[column]) for column in columns)
+    return Section(name, title, doc, shape, rows, None if rows else if_none or None, "")

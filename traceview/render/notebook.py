@@ -1,0 +1,126 @@
+"""An answer in Python: prints as a table, shows as HTML in a notebook, and gives its sections as data frames.
+
+Invariant: text of a trace is shown and never obeyed: every character that HTML would act on is escaped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from html import escape
+from typing import TYPE_CHECKING
+
+from traceview.analysis.model import Report, Section
+from traceview.errors import UsageError, meant
+from traceview.render.characters import clean, flat
+from traceview.render.units import is_number, style
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+ROWS = 30
+"""Rows of a section that are shown; data frames hold all."""
+
+
+class Answer:
+    """A report, advice, a comparison or a part of one: `answer["section"]` is an answer too.
+
+    `data` holds all of it as plain data; `shown` is what people see of it.
+    """
+
+    def __init__(self, data: Report, shown: Report | None = None) -> None:
+        self.data = data
+        self.shown = shown or data
+
+    @property
+    def sections(self) -> tuple[str, ...]:
+        """The names of its tables, in order."""
+        return tuple(section.name for section in self.data.sections)
+
+    def __getitem__(self, name: str) -> Answer:
+        section = self._section(name)
+        return Answer(Report(section.name, "", "", (section,), ()))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.sections)
+
+    def __len__(self) -> int:
+        return len(self.data.sections)
+
+    def to_pandas(self, section: str | None = None) -> pd.DataFrame:
+        """A table as a data frame: the section of that name, else the first one. Exact values, all rows."""
+        from traceview.render import frames
+
+        return frames.pandas(self._section(section))
+
+    def to_arrow(self, section: str | None = None) -> pa.Table:
+        """A table as an Arrow table: the section of that name, else the first one. Exact values, all rows."""
+        from traceview.render import frames
+
+        return frames.arrow(self._section(section))
+
+    def _section(self, name: str | None) -> Section:
+        for section in self.data.sections:
+            if name in (None, section.name):
+                return section
+        raise UsageError(
+            f"there is no section {name!r}; {meant(str(name), self.sections)}The sections are: "
+            f"{', '.join(self.sections)}."
+        )
+
+    def __repr__(self) -> str:
+        from traceview.render import table
+
+        return table.render(_cut(self.shown)).rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        report = _cut(self.shown)
+        parts = [f"<h3>{_text(report.title)}</h3>"] if report.title else []
+        parts += [f"<p>{_text(report.doc)}</p>"] if report.doc else []
+        parts += [part for section in report.sections for part in _html(section)]
+        if report.footer:
+            parts.append("<small>" + "<br>".join(map(_text, report.footer)) + "</small>")
+        return f'<div class="tex2jax_ignore mathjax_ignore">{"".join(parts)}</div>'
+
+
+def _cut(report: Report) -> Report:
+    return replace(report, sections=tuple(_shortened(section) for section in report.sections))
+
+
+def _shortened(section: Section) -> Section:
+    total = len(section.rows)
+    if total <= ROWS:
+        return section
+    note = f"{ROWS} of {total:,} rows; to_pandas({section.name!r}) has all."
+    return replace(section, rows=section.rows[:ROWS], note=note)
+
+
+def _html(section: Section) -> list[str]:
+    parts = [f"<h4>{_text(section.title)}</h4>"] if section.title else []
+    parts += [f"<p>{_text(section.doc)}</p>"] if section.doc else []
+    parts += [_table(section)] if section.rows else []
+    return parts + ([f"<p><em>{_text(section.note)}</em></p>"] if section.note else [])
+
+
+def _table(section: Section) -> str:
+    columns = list(zip(*section.rows, strict=True))
+    styles = [style(column.name, values) for column, values in zip(section.columns, columns, strict=True)]
+    sides = ["right" if any(map(is_number, values)) else "left" for values in columns]
+    head = [
+        f'<th style="text-align:{side}" title="{_text(column.doc)}">{_text(how.header)}</th>'
+        for column, how, side in zip(section.columns, styles, sides, strict=True)
+    ]
+    rows = (
+        "".join(
+            f'<td style="text-align:{side}">{_text(how.text(None if value is None else flat(value)))}</td>'
+            for value, how, side in zip(row, styles, sides, strict=True)
+        )
+        for row in section.rows
+    )
+    body = "".join(f"<tr>{row}</tr>" for row in rows)
+    return f"<table><thead><tr>{''.join(head)}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _text(text: str) -> str:
+    return escape(clean(text))
