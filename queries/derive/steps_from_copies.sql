@@ -4,7 +4,7 @@
 -- tune), with kernels in most intervals, over at least half of the time in which kernels ran. A step lasts from one
 -- such copy to the next, the last one to the end of the recording."""
 -- [params]
--- why = { type = "VARCHAR", doc = "kept as the domain of the ranges" }
+-- why = { type = "VARCHAR", doc = "what the domain of the ranges is to say" }
 WITH copy AS (
     SELECT size_bytes, start_ns, lead(start_ns) OVER size AS next_ns
     FROM stage.memcpys WHERE direction = 'HtoD' AND size_bytes > 0

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from traceview.ingest.derive.nesting import Ints, Spans
-from traceview.ingest.derive.spans import column, fetch, ids_at, integers, load, load_with, publish, spelled
+from traceview.ingest.derive.spans import column, fetch, ids_at, integers, load, publish, query, spelled
 from traceview.ingest.derive.steps import Steps
 
 PATH_LENGTH = 4
@@ -19,15 +19,16 @@ PATH_LENGTH = 4
 
 def operators(connection: duckdb.DuckDBPyConnection, steps: Steps) -> Spans:
     """Fill derived.ops; returns the operators for others to look into."""
-    connection.execute(_WORDS)
-    spans, number = load_with(connection, _NAMED, "number")
-    modules = load(connection, "SELECT id, pid, tid, start_ns, dur_ns FROM stage.ranges WHERE kind = 'module'")
-    phases = load(connection, "SELECT id, pid, tid, start_ns, dur_ns FROM stage.ranges WHERE kind = 'phase'")
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE op_word AS {query('op_words')}")
+    columns = fetch(connection, query("named_operators"))
+    spans = Spans(columns["id"], columns["thread"], columns["start_ns"], columns["end_ns"])
+    modules, phases = (load(connection, query("ranges_on_threads", kind=kind)) for kind in ("module", "phase"))
     forward = spans.inherit(_forward_index(connection, spans))
     module = modules.innermost(spans.thread, spans.start)
-    names = _Names(connection, number)
+    names = _Names(connection, columns.pop("number"))
+    del columns
     path, texts = names.paths(spans)
-    is_gradient, self_ns = names.matching(connection, _GRADIENT), spans.self_time()
+    is_gradient, self_ns = names.gradients(connection), spans.self_time()
     for rows in spans.slices():
         of_forward = np.where(forward[rows] >= 0, module[forward[rows]], -1)
         publish(
@@ -47,35 +48,9 @@ def operators(connection: duckdb.DuckDBPyConnection, steps: Steps) -> Spans:
             },
         )
         first, last = int(spans.id[rows].min()), int(spans.id[rows].max())
-        connection.execute(_OPERATORS, {"first": first, "last": last})
+        connection.execute(f"INSERT INTO derived.ops BY NAME {query('operators')}", {"first": first, "last": last})
         connection.unregister("op_facts")
     return spans
-
-
-_OPERATORS = r"""INSERT INTO derived.ops BY NAME
-SELECT f.id, f.path, f.parent_id, f.depth, f.self_ns, f.forward_id, f.step,
-    f.forward_id IS NOT NULL OR o.forward_thread IS NOT NULL OR f.is_gradient = 1
-        OR coalesce(regexp_matches(o.hlo_kind, ' [dw]grad$'), false)
-        -- A pass that was told operator by operator, not one that lasted from here to there.
-        OR coalesce(p.name = 'backward' AND p.domain = 'graph', false) AS is_backward,
-    coalesce(regexp_replace(m.name, ' \(\w+\)$', ''),
-        nullif(regexp_extract(o.module_hierarchy, '([^.]*)$', 1), '')) AS layer,
-    coalesce(p.name, CASE WHEN f.forward_id IS NOT NULL THEN 'backward' END) AS phase
-FROM op_facts f
--- Few operators have any of these, or few lie among so many: a small table to look into.
-LEFT JOIN (SELECT id, forward_thread, hlo_kind, module_hierarchy FROM stage.ops
-    WHERE (forward_thread IS NOT NULL OR hlo_kind IS NOT NULL OR module_hierarchy IS NOT NULL)
-        AND id BETWEEN $first AND $last) o USING (id)
-LEFT JOIN (SELECT id, name FROM stage.ranges WHERE kind = 'module') m ON m.id = f.module_id
-LEFT JOIN (SELECT id, name, domain FROM stage.ranges WHERE kind = 'phase') p ON p.id = f.phase_id"""
-
-_WORDS = """CREATE OR REPLACE TEMP TABLE op_word AS
-SELECT name, row_number() OVER (ORDER BY name) - 1 AS number FROM (SELECT DISTINCT name FROM stage.ops)"""
-_NAMED = """SELECT o.id, o.pid, o.tid, o.start_ns, o.dur_ns, w.number
-FROM stage.ops o JOIN op_word w ON o.name IS NOT DISTINCT FROM w.name"""
-
-_GRADIENT = r"Backward\d*$|^_backward_|^autograd::engine|(^|/)gradient(_tape|s)/|[(/]transpose[(]"
-"""Names of operators that run for the backward pass."""
 
 
 class _Names:
@@ -87,10 +62,9 @@ class _Names:
             word or "?" for (word,) in connection.execute("SELECT name FROM op_word ORDER BY number").fetchall()
         ]
 
-    def matching(self, connection: duckdb.DuckDBPyConnection, pattern: str) -> NDArray[np.bool_]:
-        """For each operator whether its name matches."""
-        query = "SELECT coalesce(regexp_matches(name, $1), false) FROM op_word ORDER BY number"
-        found = connection.execute(query, [pattern]).fetchall()
+    def gradients(self, connection: duckdb.DuckDBPyConnection) -> NDArray[np.bool_]:
+        """For each operator whether its name is one of the backward pass."""
+        found = connection.execute(query("gradient_words")).fetchall()
         return np.array(found, np.bool_).reshape(-1)[self.number]
 
     def paths(self, spans: Spans) -> tuple[Ints, list[str]]:
@@ -112,16 +86,7 @@ def _join(words: list[str], texts: list[str], name: int, above: int) -> str:
 
 def _forward_index(connection: duckdb.DuckDBPyConnection, spans: Spans) -> Ints:
     """For each operator that autograd runs for a forward one, the index of that one; -1 elsewhere."""
-    pairs = fetch(
-        connection,
-        # Operators that make no graph node share the number of the next one that does: the last to start is the maker.
-        """WITH forward AS (
-            SELECT pid, sequence, arg_max(id, (start_ns, id)) AS id, max(start_ns) AS start_ns FROM stage.ops
-            WHERE sequence >= 0 AND forward_thread IS NULL GROUP BY pid, sequence
-        )
-        SELECT b.id AS backward_id, f.id AS forward_id FROM stage.ops b JOIN forward f USING (pid, sequence)
-        WHERE b.forward_thread IS NOT NULL AND f.start_ns <= b.start_ns""",
-    )
+    pairs = fetch(connection, query("forward_operators"))
     found = np.full(len(spans), -1, np.int64)
     if len(pairs["backward_id"]):
         order = np.argsort(spans.id)
@@ -135,7 +100,7 @@ def _forward_index(connection: duckdb.DuckDBPyConnection, spans: Spans) -> Ints:
 
 def ranges(connection: duckdb.DuckDBPyConnection, steps: Steps) -> None:
     """Fill derived.ranges: nesting within each kind of range."""
-    columns = fetch(connection, _RANGES)
+    columns = fetch(connection, query("ranges_on_lines"))
     spans = Spans(columns["id"], columns["line"], columns["start_ns"], columns["end_ns"])
     del columns
     for rows in spans.slices():
@@ -148,16 +113,3 @@ def ranges(connection: duckdb.DuckDBPyConnection, steps: Steps) -> None:
         publish(connection, "range_facts", facts)
         connection.execute("INSERT INTO derived.ranges BY NAME SELECT * FROM range_facts")
         connection.unregister("range_facts")
-
-
-# Each kind on a thread is a line of its own.
-_RANGES = """
-WITH lines AS (
-    SELECT kind, pid, tid, row_number() OVER (ORDER BY kind, pid, tid) AS line
-    FROM (SELECT DISTINCT kind, pid, tid FROM stage.ranges)
-)
-SELECT id, line, start_ns, start_ns + dur_ns AS end_ns
-FROM stage.ranges r JOIN lines l
-    ON r.kind IS NOT DISTINCT FROM l.kind AND r.pid IS NOT DISTINCT FROM l.pid AND r.tid IS NOT DISTINCT FROM l.tid
-ORDER BY line, start_ns, end_ns DESC, id
-"""

@@ -12,45 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from traceview.ingest.derive.nesting import Ints, Spans
-from traceview.ingest.derive.spans import fetch, ids_at, publish
+from traceview.ingest.derive.spans import fetch, ids_at, publish, query
 from traceview.ingest.derive.steps import Steps
 
 NO_OP, ANY_OP, USER, FIT = -1, 1, 2, 3
 """How well an operator fits: it cannot have called it, may have, is one that uses the library, is of its kind."""
 LINKED, AMBIGUOUS, MISFIT = 1, 2, 3
 
-# What operators are named after what they call; TensorFlow's type stands behind the colon.
-_FAMILY = r"""CASE
-    WHEN regexp_matches({name}, '(?i)conv(olution|[1-3]d|nd|transpose|_|$)') THEN 1
-    WHEN regexp_matches({name}, '(?i)matmul|inner_?product|linear|gemm|einsum|dense|fully_?connected') THEN 2
-    WHEN regexp_matches({name}, '(^|[:_])(add|badd)?b?mm(_|$)') THEN 2
-    WHEN regexp_matches({name}, '(?i)pool') THEN 3
-    WHEN regexp_matches({name}, '(?i)batch_?norm|layer_?norm') THEN 4
-    WHEN regexp_matches({name}, '(?i)lrn|local_?response') THEN 5
-    WHEN regexp_matches({name}, '(?i)softmax') THEN 6
-END"""
-_PRIMITIVES = """
-SELECT id, start_ns, start_ns + dur_ns AS end_ns,
-    CASE kind WHEN 'convolution' THEN 1 WHEN 'deconvolution' THEN 1 WHEN 'inner_product' THEN 2 WHEN 'matmul' THEN 2
-        WHEN 'gemm_api' THEN 2 WHEN 'pooling' THEN 3 WHEN 'batch_normalization' THEN 4 WHEN 'layer_normalization' THEN 4
-        WHEN 'lrn' THEN 5 WHEN 'softmax' THEN 6 END AS family,
-    CASE WHEN prop_kind LIKE 'forward%' THEN 1 WHEN prop_kind = 'backward_data' THEN 2
-        WHEN prop_kind = 'backward_weights' THEN 3 END AS pass
-FROM stage.primitives
-"""
-_OPERATORS = f"""
-SELECT id, {_FAMILY.format(name="type")} AS family,
-    CASE WHEN regexp_matches(type, '(?i)backprop_?input|backward_?(input|data)') THEN 2
-        WHEN regexp_matches(type, '(?i)backprop_?filter|backward_?(weight|filter)') THEN 3
-        WHEN NOT regexp_matches(type, '(?i)back|grad') THEN 1 END AS pass
-FROM (SELECT id, regexp_replace(name, '^[^:]*:([A-Za-z_][A-Za-z0-9_]*)$', '\\1') AS type FROM stage.ops)
-"""
 _CONVOLUTION, _PRODUCT = 1, 2
 
 
 def primitives(connection: duckdb.DuckDBPyConnection, steps: Steps, operators: Spans) -> None:
     """Fill derived.primitives."""
-    rows = fetch(connection, _PRIMITIVES)
+    rows = fetch(connection, query("primitive_kinds"))
     count = len(rows["id"])
     if not count:
         return
@@ -65,14 +39,7 @@ def primitives(connection: duckdb.DuckDBPyConnection, steps: Steps, operators: S
         "step": steps.at(rows["start_ns"]),
     }
     publish(connection, "primitive_facts", facts)
-    connection.execute(
-        """INSERT INTO derived.primitives BY NAME
-        SELECT f.id, f.op_id,
-            CASE f.reason WHEN 1 THEN 'time' WHEN 2 THEN 'several at once' WHEN 3 THEN 'none of its kind' END
-                AS op_link,
-            o.name AS op_name, d.path AS op_path, d.layer, d.phase, f.step, o.pid, o.tid
-        FROM primitive_facts f LEFT JOIN stage.ops o ON o.id = f.op_id LEFT JOIN derived.ops d ON d.id = f.op_id"""
-    )
+    connection.execute(f"INSERT INTO derived.primitives BY NAME {query('primitives')}")
 
 
 Pairs = tuple[Ints, Ints, Ints]
@@ -83,7 +50,7 @@ def _candidates(
     connection: duckdb.DuckDBPyConnection, operators: Spans, rows: dict[str, Ints]
 ) -> tuple[NDArray[np.bool_], Pairs]:
     """Whether anything contains each primitive, and the innermost operator of each thread that does."""
-    kinds = fetch(connection, _OPERATORS)
+    kinds = fetch(connection, query("operator_kinds"))
     order = np.argsort(kinds["id"])
     place = order[np.searchsorted(kinds["id"], operators.id, sorter=order)] if len(operators) else order
     family, way = kinds["family"][place], kinds["pass"][place]

@@ -6,26 +6,31 @@ Invariant: a thread is one number for (process, thread) everywhere in `derive`, 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 import duckdb
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from traceview import sql
 from traceview.ingest.derive.nesting import Ints, Spans
+from traceview.paths import content
 
 BATCH_ROWS = 1 << 17
 _NONE = np.empty(0, np.int64)
-THREADS = """
-CREATE OR REPLACE TEMP TABLE thread AS
-SELECT pid, tid, row_number() OVER (ORDER BY pid, tid) AS thread
-FROM (SELECT pid, tid FROM stage.ops UNION SELECT pid, tid FROM stage.ranges UNION SELECT pid, tid FROM stage.api_calls)
-"""
+
+
+@cache
+def query(name: str, **texts: str) -> str:
+    """The query `queries/derive/<name>.sql`, with these texts in place of parameters."""
+    found = sql.load(content("queries") / "derive" / f"{name}.sql")
+    return found.written(texts) if texts else found.body
 
 
 def number_threads(connection: duckdb.DuckDBPyConnection) -> None:
     """Make the temporary table `thread` (pid, tid, thread) that every other query here joins."""
-    connection.execute(THREADS)
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE thread AS {query('threads')}")
 
 
 def fetch(connection: duckdb.DuckDBPyConnection, query: str) -> dict[str, Ints]:
@@ -53,20 +58,10 @@ def integers(values: pa.Array) -> Ints:
     return found
 
 
-def load(connection: duckdb.DuckDBPyConnection, source: str) -> Spans:
-    """Spans of a query or table with id, pid, tid, start_ns, dur_ns."""
-    return load_with(connection, source, "id")[0]
-
-
-def load_with(connection: duckdb.DuckDBPyConnection, source: str, extra: str) -> tuple[Spans, Ints]:
-    """The same, and one more column of the query in the order of the spans."""
-    columns = fetch(
-        connection,
-        f"""SELECT id, thread, start_ns, start_ns + dur_ns AS end_ns, {extra} AS extra
-            FROM ({source}) s JOIN thread t ON s.pid IS NOT DISTINCT FROM t.pid AND s.tid IS NOT DISTINCT FROM t.tid
-            ORDER BY thread, start_ns, end_ns DESC, id""",
-    )
-    return Spans(columns["id"], columns["thread"], columns["start_ns"], columns["end_ns"]), columns["extra"]
+def load(connection: duckdb.DuckDBPyConnection, query: str) -> Spans:
+    """Spans of a query with id, thread, start_ns and end_ns, in their order."""
+    columns = fetch(connection, query)
+    return Spans(columns["id"], columns["thread"], columns["start_ns"], columns["end_ns"])
 
 
 def column(values: Ints, known: NDArray[np.bool_] | None = None) -> pa.Array:

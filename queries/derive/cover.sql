@@ -1,0 +1,9 @@
+-- title = "Until when the device and the rank were busy before each kernel and copy"
+-- doc = "Busy time is a union of intervals: each row counts from the latest end before it."
+SELECT id,
+    max(end_ns) OVER (PARTITION BY device ORDER BY start_ns, end_ns DESC, id
+        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS device_until_ns,
+    max(end_ns) OVER (ORDER BY start_ns, end_ns DESC, id
+        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS rank_until_ns
+FROM (SELECT id, device, start_ns, start_ns + dur_ns AS end_ns FROM stage.kernels
+    UNION ALL SELECT id, device, start_ns, start_ns + dur_ns AS end_ns FROM stage.memcpys)

@@ -1,0 +1,9 @@
+-- title = "Ranges of one kind by thread, in order of time"
+-- doc = "What an operator or a call may lie inside of: modules, phases, NVTX ranges, calls of a library."
+-- [params]
+-- kind = { type = "VARCHAR", doc = "the kind of range" }
+-- of_processes = { type = "BOOLEAN", doc = "whether to take ranges without a thread too", default = true }
+SELECT r.id, t.thread, r.start_ns, r.start_ns + r.dur_ns AS end_ns
+FROM stage.ranges r JOIN thread t ON r.pid IS NOT DISTINCT FROM t.pid AND r.tid IS NOT DISTINCT FROM t.tid
+WHERE r.kind = $kind AND (r.tid IS NOT NULL OR $of_processes)
+ORDER BY t.thread, r.start_ns, end_ns DESC, r.id
