@@ -29,6 +29,8 @@ SPOILED = {
     "long time": '{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 7, "tid": 7, "ts": 1700000000123456.789, "dur": 1}',
     "text as thread": '{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 7, "tid": "stream 3", "ts": %d, "dur": 1}',
     "of no kind": '{"ph": "X", "cat": "overhead", "name": "a", "pid": 7, "tid": 7, "ts": %d, "dur": 1}',
+    "memory without totals": '{"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid": 7, '
+    '"tid": 7, "ts": %d, "args": {"Addr": 1}}',
     "old spelling": '{"ph": "X", "cat": "Operator", "name": "a", "pid": 7, "tid": 7, "ts": %d, "dur": 1, '
     '"args": {"external id": 5}}',
     "NUL in bytes that are not text": '{"cat": "cpu_op", "name": "a\udced", "ph": "X", "pid": 7, "tid": 7, "ts": %d, '

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,11 @@ import zstandard
 from asked import Asked
 
 from traceview import store
+from traceview.decode import json_events
+from traceview.decode.files import Peek
 from traceview.errors import InputError
 from traceview.ingest.options import Options
+from traceview.readers import kineto
 
 OP = {
     "ph": "X",
@@ -308,3 +312,76 @@ def test_the_same_pid_in_two_files_of_a_folder(tmp_path: Path) -> None:
     query = "SELECT rank, start_ns, op_name, stream FROM kernels ORDER BY rank"
     assert found.execute(query).fetchall() == [(0, 30_000, "aten::relu", 7), (1, 31_000, "aten::relu", 7)]
     assert found.execute("SELECT count(DISTINCT id) FROM ops").fetchall() == [(2,)]
+
+
+def spans(categories: Iterable[str]) -> list[dict[str, Any]]:
+    return [
+        {"ph": "X", "cat": category, "name": f"{number} {category}", "pid": 7, "tid": 7, "ts": 100 + number, "dur": 1}
+        for number, category in enumerate(categories)
+    ]
+
+
+def tables_of(connection: Asked) -> dict[str, list[str]]:
+    """The tables that hold each name. `collectives` repeats some rows of others."""
+    query = " UNION ALL ".join(
+        f"SELECT name, '{table}' AS held FROM raw.{table}"
+        for table in ("kernels", "memcpys", "ops", "ranges", "api_calls", "counters", "events")
+    )
+    return dict(connection.execute(f"SELECT name, list(held ORDER BY held) FROM ({query}) GROUP BY name").fetchall())
+
+
+@pytest.mark.parametrize("copies", [1, 20], ids=["one part", "many parts"])
+def test_each_category_goes_to_its_table_and_what_is_not_known_to_events(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, copies: int
+) -> None:
+    spellings = {name: category["table"] for name, category in kineto.CATEGORIES.items()}
+    if copies == 1:
+        spellings |= {each["old"]: each["table"] for each in kineto.CATEGORIES.values() if "old" in each}
+    else:
+        monkeypatch.setattr(json_events, "CHUNK_BYTES", 4000)
+        monkeypatch.setattr(json_events, "MAX_CHUNK_BYTES", 4000)
+    spellings |= {"hpu_op": "events", "overhead": "events", "": "events", "cuda_sync": "events"}
+    found = opened(tmp_path, trace(spans([*spellings] * copies)))
+    held = tables_of(found)
+    assert len(held) == copies * len(spellings)
+    assert {name.partition(" ")[2]: tables for name, tables in held.items()} == {
+        name: [table] for name, table in spellings.items()
+    }
+    assert {table for tables in held.values() for table in tables} < {*kineto.TABLES}
+    n_events = copies * len(spellings)
+    assert found.execute("SELECT n_events, n_kept FROM captures").fetchall() == [(n_events, n_events)]
+    assert found.execute("SELECT DISTINCT category FROM events WHERE name LIKE '% hpu_op'").fetchall() == [("hpu_op",)]
+
+
+def test_nothing_is_lost_between_the_tables(tmp_path: Path) -> None:
+    """Events that are nearly those of a table: without a name, a category or what the table takes from them."""
+    place = {"pid": 7, "tid": 7, "ts": 100}
+    found = opened(
+        tmp_path,
+        trace([
+            *EVENTS,
+            {"ph": "X", "cat": "Operator", "dur": 1, **place},
+            {"ph": "X", "name": "no category", "dur": 1, **place},
+            {"ph": "X", "cat": "cpu_op", "name": "[memory]", "dur": 1, **place},
+            {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "args": {"Addr": 1}, **place},
+            {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "args": {"Total Allocated": 1}, **place},
+            {"ph": "t", "cat": "ac2g", "name": "a flow in between", "id": 1, **place},
+        ]),
+    )  # fmt: skip
+    counts = {
+        table: found.execute(f"SELECT count(*) FROM raw.{table}").fetchall()[0][0]
+        for table in ("ops", "api_calls", "kernels", "memcpys", "counters", "events", "links", "ranges")
+    }
+    assert counts == {
+        "ops": 3, "api_calls": 1, "kernels": 1, "memcpys": 1, "counters": 1, "events": 3, "links": 0, "ranges": 0,
+    }  # fmt: skip
+    assert found.execute("SELECT n_events, n_kept FROM captures").fetchall() == [(10, 10)]
+    assert sum(counts.values()) == 10
+
+
+@pytest.mark.parametrize("category", kineto.CATEGORIES)
+def test_a_file_is_recognised_by_a_category_that_only_kineto_writes(tmp_path: Path, category: str) -> None:
+    about = kineto.CATEGORIES[category]
+    for spelling, tells in ((category, about.get("tells", False)), (about.get("old", "none"), "old" in about)):
+        head = json.dumps({"traceEvents": spans([spelling])}).encode()
+        assert kineto.sniff(Peek(tmp_path, head, None)) == tells

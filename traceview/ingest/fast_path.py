@@ -205,9 +205,12 @@ def insert(
     if not route.one_row:
         made = connection.execute(f"CREATE OR REPLACE TEMP TABLE event AS {parse}", {**values, "holding": None})
         (count,) = made.fetchall()[0]
+        # An event that becomes no row is not what is expected.
+        query = f"SELECT count(DISTINCT id - id % $ids) FROM ({bodies[0]})"
+        (taken,) = connection.execute(query, {"ids": values["ids"]}).fetchall()[0]
         for table, body in zip(route.tables, bodies, strict=True):
             fill(table, body, {})
-        return int(count)
+        return int(min(count, taken))
     holding = (None, route.second_holds)
     counts = [
         fill(table, f"WITH event AS ({parse}) {body}", {**values, "holding": held})

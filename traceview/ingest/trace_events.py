@@ -60,6 +60,8 @@ class Form:
     """Tables for which a query of another folder serves, and which."""
     parse: str = "events/parse"
     """The query that makes `event` out of texts."""
+    values: Mapping[str, object] = field(default_factory=dict)
+    """Parameters that this query has of its own. A map is given as its keys and values."""
     ids: int = 2
     """Ids that an event takes: it may fill rows of several tables."""
     prepare: tuple[str, ...] = ()
@@ -188,7 +190,7 @@ class _Filler:
 
     def _parse(self, into: str, first: int) -> None:
         body = query(self.form.parse)
-        values: dict[str, object] = {"first": first, "ids": self.form.ids}
+        values: dict[str, object] = {"first": first, "ids": self.form.ids, **self.form.values}
         if "$schema" in body:
             every = {name: kind for args in self.args.values() for name, kind in args.items()}
             values["schema"] = schema(every, TEXTS)
@@ -202,7 +204,9 @@ class _Filler:
         values = {
             "first": first,
             "schema": schema(args, {**KEYS, "ts": "BIGINT"} if clock.in_ns else KEYS),
+            "ids": self.form.ids,
             "phase": route.phase,
+            "goes_to": route.tables[0],
             "categories": list(route.categories) or None,
             "name": route.name,
             "on_thread": route.on_thread,

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
+from pathlib import Path
 from typing import Any
 
 from traceview.decode.files import Peek, Stream
@@ -26,10 +28,11 @@ TABLES = ("kernels", "memcpys", "ops", "ranges", "api_calls", "collectives", "li
 
 _EVENTS = re.compile(rb'"traceEvents"\s*:|^\s*\[')
 _KEYS = re.compile(rb'"(schemaVersion|deviceProperties|baseTimeNanoseconds|distributedInfo)"\s*:')
-_CATEGORIES = re.compile(
-    rb'"cat"\s*:\s*"(cpu_op|Operator|Kernel|kernel|gpu_memcpy|gpu_memset|Memcpy|cuda_runtime|Runtime|'
-    rb'user_annotation|python_function|cuda_driver)"'
-)
+CATEGORIES: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+"""Kineto's categories: the table to which each goes, and how it is recognised."""
+_OLD_SPELLINGS = [category["old"] for category in CATEGORIES.values() if "old" in category]
+_TELLING = [*_OLD_SPELLINGS, *(name for name, category in CATEGORIES.items() if category.get("tells"))]
+_CATEGORIES = re.compile(rf'"cat"\s*:\s*"({"|".join(_TELLING)})"'.encode())
 _OTHERS = re.compile(rb'"cat"\s*:\s*"(?:Session|Node)"')
 """Categories of ONNX Runtime, which calls kernels Kernel, as PyTorch 1 did."""
 _OLD_KEYS = ((b'"external id":', b'"External id":'), (b'"Input dims":', b'"Input Dims":'))
@@ -56,18 +59,33 @@ def normalise(text: bytes) -> bytes:
     return quote_long_times(text)
 
 
-ANNOTATIONS = ("user_annotation", "gpu_user_annotation", "python_function")
+def _fast(table: str) -> tuple[str, ...]:
+    return tuple(name for name, each in CATEGORIES.items() if each["table"] == table and each.get("fast"))
+
+
 ROUTES = (
-    Route(("ops",), categories=("cpu_op",)),
-    Route(("api_calls",), categories=("cuda_runtime", "cuda_driver", "xpu_runtime")),
-    Route(("kernels", "collectives"), categories=("kernel",), on_thread=False, second_holds='"Collective name"'),
-    Route(("memcpys",), categories=("gpu_memcpy", "gpu_memset"), on_thread=False),
-    Route(("ranges", "collectives"), categories=ANNOTATIONS, spills=False),
+    Route(("ops",), categories=_fast("ops")),
+    Route(("api_calls",), categories=_fast("api_calls")),
+    Route(("kernels", "collectives"), categories=_fast("kernels"), on_thread=False, second_holds='"Collective name"'),
+    Route(("memcpys",), categories=_fast("memcpys"), on_thread=False),
+    Route(("ranges", "collectives"), categories=_fast("ranges"), spills=False),
     Route(("links",), phase="s"),
     Route(("links",), phase="f"),
     Route(("counters",), phase="i", categories=("cpu_instant_event",), name="[memory]", one_row=False),
 )
-FORM = Form(folder=NAME, tables=TABLES, parse="kineto/parse", ids=4, has_ends=False, rewrite=normalise, routes=ROUTES)
+FORM = Form(
+    folder=NAME,
+    tables=TABLES,
+    parse="kineto/parse",
+    values={
+        "tables": {"key": list(CATEGORIES), "value": [category["table"] for category in CATEGORIES.values()]},
+        "old_spellings": _OLD_SPELLINGS,
+    },
+    ids=4,
+    has_ends=False,
+    rewrite=normalise,
+    routes=ROUTES,
+)
 
 
 def _describe(sink: Sink, metadata: dict[str, Any]) -> None:

@@ -28,6 +28,7 @@ CACHE_SUFFIX = ".traceview"
 CONVERTERS = (
     "readers/*.py",
     "readers/*.csv",
+    "readers/*.toml",
     "decode/*.py",
     "ingest/**/*.py",
     "store/conversion.py",

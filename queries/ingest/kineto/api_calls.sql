@@ -9,7 +9,4 @@ SELECT
     args.correlation AS correlation,
     args."External id" AS external_id
 FROM event
-WHERE ph = 'X'
-    AND cat IN ('runtime', 'driver', 'cuda_runtime', 'cuda_driver', 'xpu_runtime', 'xpu_driver', 'mtia_runtime',
-        'glow_runtime', 'privateuse1_runtime', 'privateuse1_driver')
-    AND start_ns IS NOT NULL AND dur_ns IS NOT NULL
+WHERE goes_to = 'api_calls'

@@ -21,22 +21,21 @@ SELECT
 FROM (
     SELECT id, start_ns, greatest(dur_ns, 0) AS dur_ns, name,
         lower(coalesce(args."Collective name", regexp_extract(name, '^(?:gloo|nccl|mpi|ucc):(.*)$', 1))) AS kind,
-        CASE WHEN cat = 'kernel' THEN id END AS kernel_id,
+        CASE WHEN goes_to = 'kernels' THEN id END AS kernel_id,
         -- A tensor without dimensions has one element; a call without tensors (a barrier) has no type either.
-        coalesce(args."In msg nelems", CASE WHEN cat <> 'kernel'
+        coalesce(args."In msg nelems", CASE WHEN goes_to <> 'kernels'
             AND len(types) > 0 THEN TRY_CAST(list_sum(list_transform(
             TRY_CAST(TRY(CAST(args."Input Dims" AS JSON)) AS BIGINT[][]),
             lambda d: coalesce(list_product(d), 1))) AS BIGINT) END)
             AS n_elements,
-        coalesce(args.dtype, CASE WHEN cat <> 'kernel' AND len(list_distinct(types)) = 1
+        coalesce(args.dtype, CASE WHEN goes_to <> 'kernels' AND len(list_distinct(types)) = 1
             THEN regexp_replace(types[1], '^c10::', '') END) AS dtype,
         args."Process Group Name" AS group_name, args."Group size" AS group_size, args."Seq" AS sequence
     FROM (
         SELECT *, TRY(from_json(args."Input type", '["VARCHAR"]')) AS types
         FROM event
-        WHERE ph = 'X' AND start_ns IS NOT NULL AND dur_ns IS NOT NULL
-            AND ((cat = 'kernel' AND contains(lower(name), 'ccl'))
-                OR (cat = 'user_annotation' AND regexp_matches(name, '^(gloo|mpi|ucc):')))
+        WHERE (goes_to = 'kernels' AND contains(lower(name), 'ccl'))
+            OR (goes_to = 'ranges' AND cat = 'user_annotation' AND regexp_matches(name, '^(gloo|mpi|ucc):'))
     )
-    WHERE cat <> 'kernel' OR args."Collective name" IS NOT NULL
+    WHERE goes_to <> 'kernels' OR args."Collective name" IS NOT NULL
 )

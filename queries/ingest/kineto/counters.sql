@@ -11,5 +11,5 @@ SELECT
     ['allocated_bytes', 'reserved_bytes'][k + 1] AS name,
     [args."Total Allocated", args."Total Reserved"][k + 1] AS value
 FROM event, range(2) steps(k)
-WHERE name = '[memory]' AND start_ns IS NOT NULL
+WHERE goes_to = 'counters'
     AND [args."Total Allocated", args."Total Reserved"][k + 1] IS NOT NULL

@@ -28,4 +28,4 @@ SELECT
     args."graph id" AS graph,
     args."graph node id" AS graph_node
 FROM event
-WHERE ph = 'X' AND cat = 'kernel' AND start_ns IS NOT NULL AND dur_ns IS NOT NULL
+WHERE goes_to = 'kernels'

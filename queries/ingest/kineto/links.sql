@@ -11,4 +11,4 @@ SELECT
     CASE WHEN ph = 'f' THEN pid END AS target_pid,
     CASE WHEN ph = 'f' THEN tid END AS target_tid
 FROM event
-WHERE ph IN ('s', 'f')
+WHERE goes_to = 'links'

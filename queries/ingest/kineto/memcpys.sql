@@ -33,5 +33,4 @@ SELECT
     args.correlation AS correlation,
     args."External id" AS external_id
 FROM event
-WHERE ph = 'X' AND cat IN ('memcpy', 'gpu_memcpy', 'memset', 'gpu_memset')
-    AND start_ns IS NOT NULL AND dur_ns IS NOT NULL
+WHERE goes_to = 'memcpys'

@@ -1,5 +1,5 @@
 -- title = "Kineto: operators"
--- doc = "Old files keep annotations among the operators; their names contain a #."
+-- doc = "What PyTorch ran on the host, with what it recorded of the call."
 -- [args]
 -- "Input Dims" = "VARCHAR"
 -- "Input Strides" = "VARCHAR"
@@ -22,5 +22,4 @@ SELECT
     args."Call stack" AS call_stack,
     args."Module Hierarchy" AS module_hierarchy
 FROM event
-WHERE ph = 'X' AND (cat = 'cpu_op' OR (cat = 'operator' AND NOT contains(name, '#')))
-    AND start_ns IS NOT NULL AND dur_ns IS NOT NULL
+WHERE goes_to = 'ops'

@@ -1,11 +1,9 @@
 -- title = "Kineto: event texts to columns"
 -- doc = """One row per event with what every table needs; `schema` names the keys and the arguments that tables want.
--- Times come as text: a double would lose digits. An event takes four ids: it may fill rows of several tables."""
-SELECT * REPLACE (
-    -- Beyond a hundred years from 1970 or a span of thirty, sums of times would leave 64 bits.
-    CASE WHEN start_ns BETWEEN -4000000000000000000 AND 4000000000000000000 THEN start_ns END AS start_ns,
-    CASE WHEN dur_ns BETWEEN -1000000000000000000 AND 1000000000000000000 THEN dur_ns END AS dur_ns)
-FROM (
+-- Times come as text: a double would lose digits. An event takes four ids: it may fill rows of several tables. Each goes
+-- to one table, `goes_to`, from which other tables may take more; to none only where it has no readable time. `tables`
+-- has those of the known categories."""
+WITH parsed AS (
     SELECT
         "row",
         $ids * ($first + "row") AS id,
@@ -28,9 +26,27 @@ FROM (
         -- Text that is not JSON may not be text at all; the splitter settles it.
         CASE WHEN e.ph IS NOT NULL THEN line END AS line,
         e.args AS args,
-        e.cat IN ('Operator', 'Runtime', 'Kernel', 'Memcpy', 'Memset')
+        coalesce(list_contains($old_spellings, e.cat), false)
             OR (contains(e.ts, '.') AND length(e.ts) > 14 AND TRY_CAST(e.ts AS DOUBLE) >= 9e12) AS is_spelled_otherwise
     FROM (
         SELECT "row", line, TRY(from_json(line, $schema)) AS e FROM lines
     )
+), timed AS (
+    SELECT * REPLACE (
+        -- Beyond a hundred years from 1970 or a span of thirty, sums of times would leave 64 bits.
+        CASE WHEN start_ns BETWEEN -4000000000000000000 AND 4000000000000000000 THEN start_ns END AS start_ns,
+        CASE WHEN dur_ns BETWEEN -1000000000000000000 AND 1000000000000000000 THEN dur_ns END AS dur_ns)
+    FROM parsed
 )
+SELECT *,
+    CASE
+        WHEN ph = 'M' THEN 'events'
+        WHEN ph IS NULL OR start_ns IS NULL OR (ph = 'X' AND dur_ns IS NULL) THEN NULL
+        -- PyTorch 1 wrote annotations as operators.
+        WHEN ph = 'X' AND cat = 'operator' AND contains(name, '#') THEN 'ranges'
+        WHEN ph = 'X' THEN coalesce($tables[cat], 'events')
+        WHEN ph IN ('s', 'f') THEN 'links'
+        WHEN name = '[memory]' AND coalesce(args."Total Allocated", args."Total Reserved") IS NOT NULL THEN 'counters'
+        ELSE 'events'
+    END AS goes_to
+FROM timed

@@ -18,7 +18,4 @@ SELECT
     END AS name,
     CASE WHEN name LIKE 'Optimizer.step#%' OR name LIKE 'enumerate(DataLoader)#%' THEN name END AS domain
 FROM event
-WHERE ph = 'X'
-    AND (cat IN ('user_annotation', 'gpu_user_annotation', 'python_function')
-        OR (cat = 'operator' AND contains(name, '#')))
-    AND start_ns IS NOT NULL AND dur_ns IS NOT NULL
+WHERE goes_to = 'ranges'
