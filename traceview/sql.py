@@ -16,14 +16,16 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
 from traceview.errors import CORRUPT, InputError, UsageError
+from traceview.paths import content
 
 UNREADABLE = (
     duckdb.DataError,
@@ -111,6 +113,22 @@ def _typed(connection: duckdb.DuckDBPyConnection, name: str, text: str, param: P
         return connection.execute(f"SELECT CAST($1 AS {param.type})", [text]).fetchall()[0][0]
     except duckdb.Error as error:
         raise UsageError(f"{name} = {text!r} is not a {param.type}: {param.doc}.") from error
+
+
+@cache
+def text(name: str, **values: str) -> str:
+    """The text of `queries/<name>.sql`, with these texts in place of parameters."""
+    path = content("queries") / f"{name}.sql"
+    return load(path).written(values) if values else path.read_text(encoding="utf-8")
+
+
+def texts(folder: str) -> Callable[..., str]:
+    """`text` of the files in one folder of `queries`."""
+
+    def inside(name: str, **values: str) -> str:
+        return text(f"{folder}/{name}", **values)
+
+    return inside
 
 
 def load(path: Path) -> Query:

@@ -85,8 +85,8 @@ def asked(rules: Iterable[sql.Query]) -> str:
     """The text of every query that these rules run."""
     rules = list(rules)
     needs = {name for rule in rules for name in rule.extra["needs"]}
-    framework = (content("queries") / "framework.sql").read_text(encoding="utf-8")
-    explained = (content("queries") / "explained.sql").read_text(encoding="utf-8")
+    framework = sql.text("framework")
+    explained = sql.text("explained")
     return "\n".join([*(rule.body for rule in rules), *(need(name).body for name in needs), framework, explained])
 
 

@@ -58,7 +58,7 @@ def plan() -> Plan:
 def asked() -> str:
     """The text of every query that runs on a capture."""
     bodies = [query.body for query in (*plan().window, *plan().facts)]
-    footer = (content("queries") / "footer.sql").read_text(encoding="utf-8")
+    footer = sql.text("footer")
     return "\n".join([*bodies, footer, "FROM scope"])
 
 

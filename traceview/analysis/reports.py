@@ -89,7 +89,7 @@ def summary(connection: duckdb.DuckDBPyConnection, name: str) -> Report:
 def asked(recipes: Iterable[Recipe]) -> str:
     """The text of every query that these reports run."""
     bodies = [query.body for recipe in recipes for query in recipe.sections]
-    return "\n".join([*bodies, (content("queries") / "footer.sql").read_text(encoding="utf-8")])
+    return "\n".join([*bodies, sql.text("footer")])
 
 
 def footer(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from typing import Any
 
 import duckdb
 
+from traceview import sql
 from traceview.classify import (
     Verdict,
     classify_hlo,
@@ -24,7 +25,6 @@ from traceview.classify import (
     facts,
 )
 from traceview.classify.calls import Item, Part, classify_parts, classify_stage, stage_mark
-from traceview.paths import content
 
 COMPOSITE = frozenset(
     ("activation", "dropout_rng", "softmax_loss", "batch_norm", "layer_norm", "lrn", "pooling", "attention", "rnn")
@@ -36,6 +36,9 @@ PRODUCTS = frozenset(("conv", "gemm"))
 _WRAPPER = re.compile(r"^autograd::|Backward\d*$")
 _VERDICT = {field.name: "VARCHAR" for field in fields(Verdict)}
 _PART = {field.name: "VARCHAR" for field in fields(Part)}
+
+
+_query = sql.texts("attribution")
 
 
 def attribute(connection: duckdb.DuckDBPyConnection) -> None:
@@ -179,10 +182,6 @@ def _keep(
     picked = ", ".join(f'unnest(CAST($c{n} AS {types[name]}[])) AS "{name}"' for n, name in enumerate(types))
     values = {f"c{number}": list(column) for number, column in enumerate(columns)}
     connection.execute(f"CREATE TABLE {table} AS SELECT {picked}", values)
-
-
-def _query(name: str) -> str:
-    return (content("queries") / "attribution" / f"{name}.sql").read_text(encoding="utf-8")
 
 
 def _run(connection: duckdb.DuckDBPyConnection, table: str, query: str) -> None:

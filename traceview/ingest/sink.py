@@ -16,8 +16,9 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from traceview import sql
 from traceview.ingest import secrets
-from traceview.paths import content, literal
+from traceview.paths import literal
 from traceview.tables import BY_NAME, ID, TABLES, Column, Table
 
 MACROS = ("range_kind", "range_name")
@@ -101,7 +102,7 @@ class Sink(Account):
         """Files by table whose spilled rows have joined it."""
         self._n_written = 0
         for macro in MACROS:
-            connection.execute((content("queries") / "ingest" / "events" / f"{macro}.sql").read_text(encoding="utf-8"))
+            connection.execute(sql.text(f"ingest/events/{macro}"))
         for table in TABLES:
             _create(connection, "stage", table.name, table.read_columns())
             derived = (Column("id", ID, ""), *table.derived_columns())

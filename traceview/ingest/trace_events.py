@@ -18,6 +18,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from traceview import sql
 from traceview.decode.files import Stream, ahead
 from traceview.decode.json_events import EventSplitter, Part, lines_table
 from traceview.decode.json_repair import has_phase
@@ -26,7 +27,6 @@ from traceview.ingest.fast_path import KEYS, Clock, Route, insert, on_a_clock, r
 from traceview.ingest.parallel import Unexpected, Workers
 from traceview.ingest.sink import LONG, NEGATIVE, Account, Sink
 from traceview.paths import content
-from traceview.sql import Query, load
 
 # A double holds 2^53: decimals after this many digits of microseconds would be lost, so the number becomes text.
 _LONG_TIME = re.compile(rb'"ts"\s*:\s*((?:9\d{12}|\d{14,})\.\d+)')
@@ -75,13 +75,8 @@ class Form:
 
 
 @cache
-def _load(name: str) -> Query:
-    return load(content("queries") / "ingest" / f"{name}.sql")
-
-
-def query(name: str) -> str:
-    """The text of `queries/ingest/<name>.sql`."""
-    return _load(name).body
+def _load(name: str) -> sql.Query:
+    return sql.load(content("queries") / "ingest" / f"{name}.sql")
 
 
 def fill(stream: Stream, sink: Sink, form: Form) -> dict[str, Any]:
@@ -189,7 +184,7 @@ class _Filler:
         self._parse("CREATE OR REPLACE TEMP TABLE event AS", first)
 
     def _parse(self, into: str, first: int) -> None:
-        body = query(self.form.parse)
+        body = sql.text(f"ingest/{self.form.parse}")
         values: dict[str, object] = {"first": first, "ids": self.form.ids, **self.form.values}
         if "$schema" in body:
             every = {name: kind for args in self.args.values() for name, kind in args.items()}
@@ -214,7 +209,7 @@ class _Filler:
             "most": clock.most,
             "in_ns": clock.in_ns,
         }
-        return insert(self.connection, route, query(f"{self.form.folder}/plain"), bodies, values, file)
+        return insert(self.connection, route, sql.text(f"ingest/{self.form.folder}/plain"), bodies, values, file)
 
     def is_spelled_otherwise(self) -> bool:
         """Whether this part of the file has a spelling that needs rewriting."""
@@ -257,7 +252,7 @@ class _Filler:
 
     def store(self, account: Account) -> None:
         """Spread the events of this part over the tables, and keep what waits for its other end."""
-        counted = self.connection.execute(query("events/count")).fetchall()[0]
+        counted = self.connection.execute(sql.text("ingest/events/count")).fetchall()[0]
         n_events, n_untimed, examples, n_negative, negative, n_long, long = counted
         account.count("n_events", n_events)
         account.count("n_kept", n_events - n_untimed)
@@ -270,8 +265,8 @@ class _Filler:
         if n_long:
             account.problem(LONG, n_long, long or ())
         if self.form.has_ends:
-            self._keep("label", query("events/labels"))
-            self._keep("half", query("events/halves"))
+            self._keep("label", sql.text("ingest/events/labels"))
+            self._keep("half", sql.text("ingest/events/halves"))
             self.connection.execute("DELETE FROM event WHERE ph IN ('B', 'E', 'b', 'e') AND start_ns IS NOT NULL")
         self._spread()
 
@@ -279,13 +274,13 @@ class _Filler:
         """Spans out of their ends, when all have been seen."""
         if not self.form.has_ends or not self._exists("half"):
             return
-        self.connection.execute(f"CREATE OR REPLACE TEMP TABLE event AS {query('events/pairs')}")
-        lonely = self.connection.execute(query("events/lonely")).fetchall()[0]
+        self.connection.execute(f"CREATE OR REPLACE TEMP TABLE event AS {sql.text('ingest/events/pairs')}")
+        lonely = self.connection.execute(sql.text("ingest/events/lonely")).fetchall()[0]
         if lonely[0]:
             account.problem(OPENED, lonely[0], lonely[1] or ())
         self._spread()
 
-    def _query(self, name: str) -> Query:
+    def _query(self, name: str) -> sql.Query:
         return _load(self.form.shared.get(name, f"{self.form.folder}/{name}"))
 
     def _spread(self) -> None:

@@ -14,10 +14,11 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from traceview import sql
 from traceview.decode.files import Peek, Stream
 from traceview.ingest.fast_path import Route
 from traceview.ingest.sink import Sink
-from traceview.ingest.trace_events import Form, fill, query, quote_long_times
+from traceview.ingest.trace_events import Form, fill, quote_long_times
 
 NAME = "kineto"
 TITLE = "PyTorch profiler (Kineto) JSON"
@@ -48,7 +49,7 @@ def sniff(peek: Peek) -> bool:
 def read(stream: Stream, sink: Sink) -> None:
     """Fill the tables from one file. What cannot be read is counted in `sink.problem`."""
     metadata = fill(stream, sink, FORM)
-    sink.replace("links", query("kineto/links_joined"))
+    sink.replace("links", sql.text("ingest/kineto/links_joined"))
     _describe(sink, metadata)
 
 

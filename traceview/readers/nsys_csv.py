@@ -12,20 +12,20 @@ from __future__ import annotations
 import csv
 import re
 from dataclasses import dataclass, field
-from functools import cache
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from traceview import sql
 from traceview.decode.files import Peek, Stream
 from traceview.decode.printed_tables import Header, register
 from traceview.decode.text_lines import Lines
 from traceview.ingest.sink import Sink
-from traceview.paths import content
 
 NAME = "nsys_csv"
 TITLE = "nsys stats CSV (cuda_gpu_trace, cuda_api_trace, nvtx_pushpop_trace, *_sum)"
 HOW = "nsys stats --format csv --report cuda_gpu_trace --report cuda_api_trace run.nsys-rep > nsys.csv"
+_sql = sql.texts(f"ingest/{NAME}")
 
 NO_TIMELINE = "a summary has no timeline: its rows are in the view `summaries`"
 MAX_TABLES = 10_000
@@ -154,8 +154,3 @@ def _store_summary(log: Log, sink: Sink) -> int:
     added = sink.connection.execute(f"INSERT INTO stage.events BY NAME {_sql('summary')}", values).fetchall()
     log.n_summaries += int(added[0][0])
     return int(added[0][0])
-
-
-@cache
-def _sql(name: str) -> str:
-    return (content("queries") / "ingest" / NAME / f"{name}.sql").read_text(encoding="utf-8")

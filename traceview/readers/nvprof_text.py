@@ -11,21 +11,21 @@ from __future__ import annotations
 import csv
 import re
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from traceview import sql
 from traceview.decode.files import Peek, Stream
 from traceview.decode.printed_tables import Header, register
 from traceview.decode.text_lines import Lines
 from traceview.ingest.sink import Sink
-from traceview.paths import content
 
 NAME = "nvprof_text"
 TITLE = "nvprof text or CSV (--print-gpu-trace, --print-api-trace, summaries)"
 HOW = "nvprof --print-gpu-trace python train.py 2> nvprof.txt (on GPUs before Ampere)"
+_sql = sql.texts(f"ingest/{NAME}")
 
 NO_TIMELINE = "a summary has no timeline: its rows are in the view `summaries`"
 MAX_TABLES = 10_000
@@ -224,8 +224,3 @@ def _store_summary(log: Log, sink: Sink) -> int:
     log.section = last[0][0] or log.section
     log.n_summaries += int(added[0][0])
     return int(added[0][0])
-
-
-@cache
-def _sql(name: str) -> str:
-    return (content("queries") / "ingest" / NAME / f"{name}.sql").read_text(encoding="utf-8")

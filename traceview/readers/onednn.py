@@ -12,15 +12,14 @@ the primitives inside them have lines of their own.
 from __future__ import annotations
 
 import re
-from functools import cache
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from traceview import sql
 from traceview.decode.files import Peek, Stream
 from traceview.decode.text_lines import Lines
 from traceview.ingest.sink import Sink
-from traceview.paths import content
 
 NAME = "onednn"
 TITLE = "oneDNN verbose log"
@@ -58,7 +57,9 @@ def read(stream: Stream, sink: Sink) -> None:
         table = pa.table({"row": pa.array(range(len(chosen)), pa.int64()), "line": chosen})
         sink.connection.register("lines", table)
         values = {"first": sink.next_id, "zero": sink.zero_unix_ns or 0, "library": library, "elapsed": elapsed}
-        added = sink.connection.execute(f"INSERT INTO stage.primitives BY NAME {_sql()}", values).fetchall()
+        added = sink.connection.execute(
+            f"INSERT INTO stage.primitives BY NAME {sql.text('ingest/onednn/primitives')}", values
+        ).fetchall()
         _account(sink, len(chosen), int(added[0][0]))
         stamped = stamped and bool(pc.all(pc.match_substring_regex(chosen, _STAMPED), min_count=0).as_py())
         ends = "SELECT max(start_ns + dur_ns) FROM stage.primitives WHERE id >= $1"
@@ -109,8 +110,3 @@ def _account(sink: Sink, n_read: int, n_kept: int) -> None:
     sink.count("n_dropped", n_read - n_kept)
     if n_kept < n_read:
         sink.problem("line of oneDNN that is cut or damaged", n_read - n_kept)
-
-
-@cache
-def _sql() -> str:
-    return (content("queries") / "ingest" / NAME / "primitives.sql").read_text(encoding="utf-8")

@@ -10,21 +10,21 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from functools import cache
 from typing import Any
 
 import pyarrow as pa
 
+from traceview import sql
 from traceview.decode.files import Peek, Stream
 from traceview.decode.json_events import EventSplitter, lines_table
 from traceview.ingest import secrets
 from traceview.ingest.derive.spans import fetch
 from traceview.ingest.sink import Sink
-from traceview.paths import content
 
 NAME = "rocprofv3"
 TITLE = "rocprofv3 JSON"
 HOW = "rocprofv3 --runtime-trace --output-format json -- COMMAND"
+_sql = sql.texts(f"ingest/{NAME}")
 
 RECORDS = (
     *("kernel_dispatch", "memory_copy", "hip_api", "hsa_api", "marker_api", "rccl_api", "memory_allocation"),
@@ -100,11 +100,6 @@ def _arrays(blocks: Iterable[bytes], names: Iterable[str]) -> Iterator[tuple[str
         if more is None:
             return
         text = text[-256:] + more
-
-
-@cache
-def _sql(name: str) -> str:
-    return (content("queries") / "ingest" / NAME / f"{name}.sql").read_text(encoding="utf-8")
 
 
 def _make_empty(sink: Sink) -> None:

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 
+from traceview import sql
 from traceview.decode.files import Peek, Stream
 from traceview.ingest.sink import Sink
-from traceview.ingest.trace_events import SHARED, Form, fill, query
+from traceview.ingest.trace_events import SHARED, Form, fill
 
 NAME = "tf_timeline"
 TITLE = "TensorFlow 1 timeline JSON"
@@ -35,7 +36,7 @@ def sniff(peek: Peek) -> bool:
 def read(stream: Stream, sink: Sink) -> None:
     """Fill the tables from one file."""
     metadata = fill(stream, sink, FORM)
-    sink.connection.execute(f"CREATE OR REPLACE TABLE stage.ops AS {query('xplane/scoped_ops')}")
+    sink.connection.execute(f"CREATE OR REPLACE TABLE stage.ops AS {sql.text('ingest/xplane/scoped_ops')}")
     sink.zero_unix_ns = 0
     sink.write_rows("ranks", [{"host": None}])
     sink.fact(tool="TensorFlow timeline", framework="TensorFlow", metadata=metadata)

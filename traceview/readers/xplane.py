@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from traceview import sql
 from traceview.decode import hlo, xspace
 from traceview.decode.files import Peek, Stream, ahead, mapped
 from traceview.decode.protobuf import PAD, Wire
@@ -23,11 +23,11 @@ from traceview.decode.text_bounds import TOO_LONG
 from traceview.decode.xspace import Plane
 from traceview.errors import InputError
 from traceview.ingest.sink import LATEST_NS, WEEK_NS, Sink
-from traceview.paths import content
 
 NAME = "xplane"
 TITLE = "XPlane (.xplane.pb) of TensorFlow 2, Keras, JAX and PyTorch/XLA"
 HOW = "tf.profiler.experimental.start(dir), jax.profiler.start_trace(dir) or torch_xla.debug.profiler"
+_sql = sql.texts(f"ingest/{NAME}")
 
 MAX_BYTES = 1 << 31
 """No protobuf message may be larger."""
@@ -90,11 +90,6 @@ def _bounded(stream: Stream) -> Iterator[bytes]:
         if size > MAX_BYTES:
             raise InputError(f"{stream.path.name} is larger than a protobuf message can be: it is not an XPlane file.")
         yield block
-
-
-@cache
-def _sql(name: str) -> str:
-    return (content("queries") / "ingest" / NAME / f"{name}.sql").read_text(encoding="utf-8")
 
 
 def _store(sink: Sink, place: dict[str, Any], batch: xspace.Batch) -> None:

@@ -6,7 +6,6 @@ Invariant: a thread is one number for (process, thread) everywhere in `derive`, 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 
 import duckdb
 import numpy as np
@@ -15,17 +14,11 @@ from numpy.typing import NDArray
 
 from traceview import sql
 from traceview.ingest.derive.nesting import Ints, Spans
-from traceview.paths import content
 
 BATCH_ROWS = 1 << 17
 _NONE = np.empty(0, np.int64)
-
-
-@cache
-def query(name: str, **texts: str) -> str:
-    """The query `queries/derive/<name>.sql`, with these texts in place of parameters."""
-    found = sql.load(content("queries") / "derive" / f"{name}.sql")
-    return found.written(texts) if texts else found.body
+query = sql.texts("derive")
+"""The text of a file in `queries/derive`, with texts in place of parameters."""
 
 
 def number_threads(connection: duckdb.DuckDBPyConnection) -> None:
