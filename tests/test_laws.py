@@ -217,3 +217,29 @@ def test_a_view_has_the_columns_its_header_explains(empty: duckdb.DuckDBPyConnec
         columns = {row[0] for row in empty.execute(f"DESCRIBE {view}").fetchall()}
         explained = set(sql.load(QUERIES / "views" / f"{view}.sql").columns)
         assert explained <= columns, (view, explained - columns)
+
+
+ABOUT_FACTS = re.compile(r"(?is)\b(select|update|delete)\b.*\b(where|join|group by|having|union)\b")
+NOT_ABOUT_FACTS = re.compile(r"duckdb_\w+\(\)|traceview sql ")
+"""The catalogue of DuckDB, and examples in a help text."""
+ASSEMBLED = {
+    "traceview/decode/sqlite.py": "for SQLite, over tables of other tools",
+    "traceview/decode/sqlite_query.py": "for SQLite, over tables of other tools",
+    "traceview/ingest/sink.py": "the same for every table, out of tables.py",
+    "traceview/ingest/derive/steps.py": "around a query, over a table whose name depends on what was spilled",
+}
+
+
+def test_queries_stand_in_files_of_their_own() -> None:
+    """Python may fill and name tables; what a query says of the facts stands in `queries`, with a header."""
+    found = []
+    for path in (ROOT / "traceview").rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            parts = node.values if isinstance(node, ast.JoinedStr) else [node] if isinstance(node, ast.Constant) else []
+            text = "".join(str(part.value) if isinstance(part, ast.Constant) else "x" for part in parts)
+            if id(node) not in docs and ABOUT_FACTS.search(text) and not NOT_ABOUT_FACTS.search(text):
+                found.append(f"{path.relative_to(ROOT)}:{node.lineno}: {text[:100]}")
+    assert [line for line in found if line.split(":")[0] not in ASSEMBLED] == []
+    assert {line.split(":")[0] for line in found} >= ASSEMBLED.keys(), "an exception that is none any more"

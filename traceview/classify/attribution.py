@@ -71,8 +71,7 @@ def _attribute_calls(connection: duckdb.DuckDBPyConnection) -> None:
     _run(connection, "per_call", "per_call")
     connection.execute("DROP VIEW attributed.ran")
     _run(connection, "sequence", "sequences")
-    used = "SELECT unnest(items) FROM attributed.sequence"
-    kinds = _distinct(connection, f"SELECT * FROM attributed.item WHERE number IN ({used})")
+    kinds = _distinct(connection, _query("kinds"))
     items = {number: _item(*kind) for number, *kind in kinds}
     sequences = _distinct(connection, "SELECT number, op, items FROM attributed.sequence")
     rows = [
@@ -86,7 +85,7 @@ def _attribute_calls(connection: duckdb.DuckDBPyConnection) -> None:
 
 def _attribute_stages(connection: duckdb.DuckDBPyConnection) -> None:
     """What kernels without an operator are as part of the convolution that their neighbours show."""
-    names = [name for (name,) in _distinct(connection, "SELECT DISTINCT name FROM raw.kernels WHERE op_id IS NULL")]
+    names = [name for (name,) in _distinct(connection, _query("loose_names"))]
     marks = [(name, stage_mark(name or "")) for name in names]
     _keep(connection, "attributed.stage_name", {"name": "VARCHAR", "mark": "VARCHAR"}, marks)
     _run(connection, "home", "homes")

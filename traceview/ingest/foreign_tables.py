@@ -98,7 +98,7 @@ class Ingest:
     def close(self) -> None:
         """Give back the room of the temporary tables, and say what of the file could not be read."""
         for query in self.queries.values():
-            if query.extra["into"] == KEEP:
+            if query.extra.get("into") == KEEP:
                 self.sink.connection.execute(f"DROP TABLE IF EXISTS {query.name}")
         for damage in self.tables.damage:
             self.sink.problem(damage)

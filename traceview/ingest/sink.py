@@ -198,14 +198,14 @@ class Sink(Account):
 
     def _blank_process_names(self) -> None:
         """Writers of Chrome traces put the command line there."""
-        which = "WHERE phase = 'M' AND name IN ('process_name', 'process_labels')"
-        found = self.connection.execute(f"SELECT DISTINCT args FROM stage.events {which} LIMIT {MAX_NAMES}").fetchall()
+        blank = sql.text("ingest/events/process_name")
+        found = self.connection.execute(sql.text("ingest/events/process_names"), {"most": MAX_NAMES}).fetchall()
         if len(found) == MAX_NAMES:
-            self.connection.execute(f"UPDATE stage.events SET args = NULL {which}")
+            self.connection.execute(blank, {"was": None, "args": None})
             return
         for (args,) in found:
             if args and (blanked := secrets.text(args)) != args:
-                self.connection.execute(f"UPDATE stage.events SET args = $1 {which} AND args = $2", [blanked, args])
+                self.connection.execute(blank, {"was": args, "args": blanked})
 
     def spill(self, table: str, query: str) -> None:
         """Write the rows of a query to disk until everything has been read. There has to be a folder for it."""

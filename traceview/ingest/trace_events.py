@@ -221,12 +221,12 @@ class _Filler:
 
     def settle(self, splitter: EventSplitter, sink: Sink, n_rows: int) -> int:
         """Replace pieces that are not events by the events that are really there; returns how many were added."""
-        doubtful = fetch(self.connection, 'SELECT "row" FROM event WHERE ph IS NULL')["row"]
+        doubtful = fetch(self.connection, sql.text("ingest/events/doubtful"))["row"]
         if not len(doubtful):
             return 0
         settled = splitter.settle(doubtful)
         self.connection.register("dropped", settled.drop)
-        self.connection.execute('DELETE FROM event WHERE "row" IN (SELECT "row" FROM dropped)')
+        self.connection.execute(sql.text("ingest/events/dropped"))
         if settled.events:
             events = [self.form.rewrite(event) for event in settled.events]
             self.connection.register("lines", lines_table(events, range(n_rows, n_rows + len(events))))
@@ -247,7 +247,7 @@ class _Filler:
 
     def _unread(self) -> list[int]:
         """Take out what only our own scanner takes for JSON; the numbers of these events."""
-        unread = self.connection.execute('DELETE FROM event WHERE ph IS NULL RETURNING "row"').fetchall()
+        unread = self.connection.execute(sql.text("ingest/events/unread")).fetchall()
         return [row for (row,) in unread]
 
     def store(self, account: Account) -> None:
@@ -261,13 +261,13 @@ class _Filler:
             account.problem("event without a readable time", n_untimed, examples or ())
         if n_negative:
             account.problem(NEGATIVE, n_negative, negative or ())
-            self.connection.execute("UPDATE event SET dur_ns = 0 WHERE dur_ns < 0")
+            self.connection.execute(sql.text("ingest/events/negative"))
         if n_long:
             account.problem(LONG, n_long, long or ())
         if self.form.has_ends:
             self._keep("label", sql.text("ingest/events/labels"))
             self._keep("half", sql.text("ingest/events/halves"))
-            self.connection.execute("DELETE FROM event WHERE ph IN ('B', 'E', 'b', 'e') AND start_ns IS NOT NULL")
+            self.connection.execute(sql.text("ingest/events/ends"))
         self._spread()
 
     def join_ends(self, account: Account) -> None:

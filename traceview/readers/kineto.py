@@ -127,7 +127,7 @@ def _know_group_size(sink: Sink, groups: Any) -> None:
     """In a job with one process group a collective that does not name its group is that one's."""
     if isinstance(groups, list) and len(groups) == 1 and isinstance(groups[0], dict):
         size = _whole(groups[0].get("pg_size"))
-        sink.connection.execute("UPDATE stage.collectives SET group_size = $1 WHERE group_size IS NULL", [size])
+        sink.connection.execute(sql.text("ingest/kineto/group_sizes"), {"size": size})
 
 
 def _device(device: dict[str, Any]) -> dict[str, Any]:

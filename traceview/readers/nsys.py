@@ -15,6 +15,7 @@ from typing import Any
 
 import pyarrow.compute as pc
 
+from traceview import sql
 from traceview.decode.arrow import TABLE_FILE
 from traceview.decode.columns import Processes, Tables
 from traceview.decode.databases import open_tables, sqlite_tables
@@ -176,9 +177,7 @@ def _devices(ingest: Ingest, part: Part | None) -> list[dict[str, Any]]:
     mine = {row["cudaId"]: row["gpuId"] for row in mapping if part is None or row["pid"] in (part.pid, None)}
     if not mine:
         mine = {number if row["cuDevice"] is None else row["cuDevice"]: number for number, row in gpus.items()}
-    used = ingest.sink.connection.execute(
-        "SELECT DISTINCT device FROM stage.kernels UNION SELECT DISTINCT device FROM stage.memcpys"
-    ).fetchall()
+    used = ingest.sink.connection.execute(sql.text("ingest/used_devices")).fetchall()
     numbers = sorted({number for number in mine if number is not None} | {row[0] for row in used if row[0] is not None})
     return [_device(number, gpus.get(mine.get(number, number), {})) for number in numbers]
 
@@ -208,10 +207,7 @@ def _device(number: int, gpu: dict[str, Any]) -> dict[str, Any]:
 
 def _explain(sink: Sink, tables: Tables, facts: dict[str, list[str]]) -> None:
     """Say why there are no kernels, where there are none, and what a graph traced as a whole hides."""
-    counted = sink.connection.execute(
-        """SELECT (SELECT count(*) FROM stage.kernels), (SELECT count(*) FROM stage.api_calls),
-            (SELECT count(*) FROM stage.events WHERE category = 'graph_trace')"""
-    ).fetchall()
+    counted = sink.connection.execute(sql.text("ingest/nsys/traced")).fetchall()
     n_kernels, n_calls, n_graphs = counted[0]
     if n_graphs:
         sink.warnings.append(

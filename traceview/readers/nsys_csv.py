@@ -49,9 +49,6 @@ _COLUMNS = {
     "Max": "maximum", "Maximum": "maximum",
 }  # fmt: skip
 """What nsys calls a column, in its versions -> what it is called here."""
-_SHARED_NUMBERS = """UPDATE stage.api_calls SET correlation = NULL WHERE correlation IN (
-    SELECT correlation FROM stage.api_calls GROUP BY correlation HAVING count(DISTINCT pid) > 1)"""
-"""Kernels are listed without their process, and processes count their calls each from its own beginning."""
 _REPORTS = (("Num Calls", "cuda_api_sum"), ("Operation", "cuda_gpu_mem_sum"), ("Range", "nvtx_sum"))
 """Columns that only these reports have: for a table whose title is not in the file."""
 
@@ -88,7 +85,7 @@ def read(stream: Stream, sink: Sink) -> None:
                 _read_mark(log, batch[mark].as_py(), sink)
             start = mark + 1
     lines.report(sink.problem)
-    shared = sink.connection.execute(_SHARED_NUMBERS).fetchall()[0][0]
+    shared = sink.connection.execute(_sql("shared_numbers")).fetchall()[0][0]
     if shared:
         sink.problem("calls of several processes with one number: what they launched cannot be told", shared)
     sink.write_rows("ranks", [{"world_size": None, "host": None}])
@@ -137,9 +134,7 @@ def _read_rows(log: Log, lines: pa.Array, sink: Sink) -> None:
 
 def _store_trace(log: Log, header: Header, sink: Sink) -> int:
     connection = sink.connection
-    found = connection.execute(
-        'SELECT cell[h.device] FROM cells, header WHERE cell[h.device] IS NOT NULL GROUP BY 1 ORDER BY min("row")'
-    ).fetchall()
+    found = connection.execute(sql.text("ingest/printed_tables/devices")).fetchall()
     log.devices += [name for (name,) in found if name not in log.devices]
     values = {"first": sink.next_id, "devices": log.devices}
     connection.execute(f"CREATE OR REPLACE TEMP TABLE activity AS {_sql('activity')}", values)

@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.csv
 
+from traceview import sql
 from traceview.decode.databases import open_tables, sqlite_tables
 from traceview.decode.files import Peek, Stream
 from traceview.decode.nvprof_processes import Callers, OneProcess, processes
@@ -79,7 +80,7 @@ def _describe(ingest: Ingest, part: int | None) -> None:
     names = dict(sink.connection.execute("SELECT id, value FROM string").fetchall())
     found = ingest.rows_of("CUPTI_ACTIVITY_KIND_DEVICE", dict.fromkeys(_DEVICE, "BIGINT"))
     sink.write_rows("devices", [_device(row, names) for row in found])
-    pids = sink.connection.execute("SELECT pid FROM stage.api_calls GROUP BY pid ORDER BY count(*) DESC").fetchall()
+    pids = sink.connection.execute(sql.text("ingest/nvprof/processes")).fetchall()
     sink.write_rows("ranks", [{"pid": part or (pids[0][0] if pids else None)}])
     if not sink.connection.execute("SELECT count(*) FROM stage.kernels").fetchall()[0][0]:
         reason = "no kernel was recorded: the program launched none, or nvprof was told to trace API calls only"

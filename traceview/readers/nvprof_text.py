@@ -195,9 +195,7 @@ def _read_rows(log: Log, lines: pa.Array, sink: Sink) -> None:
 
 def _store_trace(log: Log, sink: Sink) -> int:
     connection = sink.connection
-    found = connection.execute(
-        'SELECT cell[h.device] FROM cells, header WHERE cell[h.device] IS NOT NULL GROUP BY 1 ORDER BY min("row")'
-    ).fetchall()
+    found = connection.execute(sql.text("ingest/printed_tables/devices")).fetchall()
     log.devices += [name for (name,) in found if name not in log.devices]
     values = {"first": sink.next_id, "devices": log.devices}
     connection.execute(f"CREATE OR REPLACE TEMP TABLE activity AS {_sql('activity')}", values)
@@ -218,9 +216,7 @@ def _store_summary(log: Log, sink: Sink) -> int:
         "source": log.source,
     }
     added = connection.execute(f"INSERT INTO stage.events BY NAME {_sql('summary')}", values).fetchall()
-    last = connection.execute(
-        "SELECT arg_max(rtrim(cell[h.section], ':'), \"row\") FROM cells, header WHERE cell[h.section] IS NOT NULL"
-    ).fetchall()
+    last = connection.execute(_sql("last_section")).fetchall()
     log.section = last[0][0] or log.section
     log.n_summaries += int(added[0][0])
     return int(added[0][0])

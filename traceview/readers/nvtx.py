@@ -43,10 +43,10 @@ def read(stream: Stream, sink: Sink) -> None:
         raise InputError(f"{stream.path.name} cannot be placed: the trace beside it has no wall clock.")
     sink.zero_unix_ns = sink.zero_unix_ns or 0
     pid, n_lost = _parse(stream, sink)
-    marked = sink.connection.execute("SELECT 1 FROM stage.ranges WHERE kind = 'step' LIMIT 1").fetchall()
+    marked = sink.connection.execute(_queries()["marked"].body).fetchall()
     for table in ("ranges", "events"):
         query = _queries()[table]
-        values = {"pid": pid, "has_steps": bool(marked)}
+        values = {"pid": pid, "has_steps": marked[0][0]}
         given = {name: values[name] for name in query.params}
         sink.connection.execute(f"INSERT INTO stage.{table} BY NAME {query.body}", given)
     sink.connection.execute("DROP TABLE nvtx")

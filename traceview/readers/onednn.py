@@ -24,6 +24,7 @@ from traceview.ingest.sink import Sink
 NAME = "onednn"
 TITLE = "oneDNN verbose log"
 HOW = "ONEDNN_VERBOSE=profile_exec ONEDNN_VERBOSE_TIMESTAMP=1, or traceview collect"
+_sql = sql.texts(f"ingest/{NAME}")
 COMPANION = True
 """The log belongs to a framework's trace when there is one beside it."""
 
@@ -57,13 +58,11 @@ def read(stream: Stream, sink: Sink) -> None:
         table = pa.table({"row": pa.array(range(len(chosen)), pa.int64()), "line": chosen})
         sink.connection.register("lines", table)
         values = {"first": sink.next_id, "zero": sink.zero_unix_ns or 0, "library": library, "elapsed": elapsed}
-        added = sink.connection.execute(
-            f"INSERT INTO stage.primitives BY NAME {sql.text('ingest/onednn/primitives')}", values
-        ).fetchall()
+        added = sink.connection.execute(f"INSERT INTO stage.primitives BY NAME {_sql('primitives')}", values).fetchall()
         _account(sink, len(chosen), int(added[0][0]))
         stamped = stamped and bool(pc.all(pc.match_substring_regex(chosen, _STAMPED), min_count=0).as_py())
-        ends = "SELECT max(start_ns + dur_ns) FROM stage.primitives WHERE id >= $1"
-        elapsed = sink.connection.execute(ends, [sink.next_id]).fetchall()[0][0] or elapsed
+        ends = sink.connection.execute(_sql("end_of_part"), {"first": sink.next_id}).fetchall()
+        elapsed = ends[0][0] or elapsed
         sink.next_id += len(chosen)
     lines.report(sink.problem)
     if stamped and sink.zero_unix_ns is None:
@@ -76,11 +75,7 @@ def read(stream: Stream, sink: Sink) -> None:
 
 def _end_of_trace(sink: Sink) -> int | None:
     """When the trace ends that this log accompanies, on its clock; None for a log on its own."""
-    ends = " UNION ALL ".join(
-        f"SELECT max(start_ns + dur_ns) AS end_ns FROM stage.{table}"
-        for table in ("ops", "kernels", "ranges", "memcpys")
-    )
-    return sink.connection.execute(f"SELECT max(end_ns) FROM ({ends})").fetchall()[0][0]  # type: ignore[no-any-return]
+    return sink.connection.execute(_sql("end_of_trace")).fetchall()[0][0]  # type: ignore[no-any-return]
 
 
 def _pieces(lines: pa.Array) -> pa.Array:

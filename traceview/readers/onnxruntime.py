@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 
+from traceview import sql
 from traceview.decode.files import Peek, Stream
 from traceview.ingest.sink import Sink
 from traceview.ingest.trace_events import SHARED, Form, fill
@@ -22,10 +23,6 @@ FORM = Form(folder=NAME, tables=("ops", "kernels", "memcpys", "ranges", "counter
 _CATEGORY = re.compile(rb'"cat"\s*:\s*"(?:Session|Node|Kernel|Api)"')
 _NAME = re.compile(rb'"name"\s*:\s*"(?:model_loading_\w+|session_initialization|model_run|[^"]*_kernel_time)"')
 
-_ON_A_GPU = """SELECT count(*) FROM stage.ops
-WHERE regexp_matches(backend, '(?i)cuda|tensorrt|rocm|migraphx|dml|webgpu')
-    AND NOT EXISTS (SELECT 1 FROM stage.kernels)"""
-
 
 def sniff(peek: Peek) -> bool:
     """A bare list with the categories and the names of a session."""
@@ -36,7 +33,7 @@ def sniff(peek: Peek) -> bool:
 def read(stream: Stream, sink: Sink) -> None:
     """Fill the tables from one file."""
     fill(stream, sink, FORM)
-    n_hidden = sink.connection.execute(_ON_A_GPU).fetchall()[0][0]
+    n_hidden = sink.connection.execute(sql.text("ingest/onnxruntime/hidden")).fetchall()[0][0]
     if n_hidden:
         sink.warnings.append(
             f"{n_hidden} nodes ran on a GPU, but nothing of it was recorded: their spans are those of the launches, "

@@ -14,6 +14,7 @@ from typing import Any
 
 import pyarrow.compute as pc
 
+from traceview import sql
 from traceview.decode.databases import open_tables, sqlite_tables
 from traceview.decode.files import Peek, Stream
 from traceview.ingest.foreign_tables import Ingest
@@ -110,9 +111,7 @@ def _describe(ingest: Ingest, part: Part, is_rpd: bool) -> None:
 def _devices(sink: Sink, is_rpd: bool) -> list[dict[str, Any]]:
     """rpd records the numbers of devices and nothing else about them."""
     if is_rpd:
-        rows = sink.connection.execute(
-            "SELECT device FROM stage.kernels UNION SELECT device FROM stage.memcpys ORDER BY 1"
-        ).fetchall()
+        rows = sink.connection.execute(sql.text("ingest/used_devices")).fetchall()
         return [{"device": number, "kind": "gpu"} for (number,) in rows if number is not None]
     rows = sink.connection.execute(
         "SELECT device, name, architecture, lower(type) FROM agent ORDER BY type DESC, device"

@@ -142,18 +142,18 @@ def _store(sink: Sink, name: str, splitter: EventSplitter, lines: pa.Table, pid:
 def _settle(sink: Sink, name: str, splitter: EventSplitter, n_rows: int) -> int:
     """Replace pieces that are not objects by the objects that are really there; returns how many were added."""
     connection = sink.connection
-    doubtful = fetch(connection, 'SELECT "row" FROM record WHERE line IS NULL')["row"]
+    doubtful = fetch(connection, _sql("doubtful"))["row"]
     if not len(doubtful):
         return 0
     settled = splitter.settle(doubtful)
     connection.register("dropped", settled.drop)
-    connection.execute('DELETE FROM record WHERE "row" IN (SELECT "row" FROM dropped)')
+    connection.execute(_sql("dropped"))
     if settled.events:
         _parse(
             sink, name, lines_table(settled.events, range(n_rows, n_rows + len(settled.events))), "INSERT INTO record"
         )
     # What only our own scanner takes for JSON.
-    unread = connection.execute('DELETE FROM record WHERE line IS NULL RETURNING "row"').fetchall()
+    unread = connection.execute(_sql("unread")).fetchall()
     refused = [settled.events[row - n_rows][:200].decode("utf-8", "replace") for (row,) in unread if row >= n_rows]
     bad = settled.bad + refused
     for why, records in (("is not valid JSON", bad), ("is longer than 4 MiB or nested too deep", settled.too_long)):

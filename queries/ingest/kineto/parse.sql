@@ -1,8 +1,8 @@
 -- title = "Kineto: event texts to columns"
 -- doc = """One row per event with what every table needs; `schema` names the keys and the arguments that tables want.
--- Times come as text: a double would lose digits. An event takes four ids: it may fill rows of several tables. Each goes
--- to one table, `goes_to`, from which other tables may take more; to none only where it has no readable time. `tables`
--- has those of the known categories."""
+-- Times come as text: a double would lose digits. An event takes four ids: it may fill rows of several tables.
+-- Each goes to one table, `goes_to`, from which other tables may take more; to none only where it has no readable time.
+-- `tables` has those of the known categories."""
 WITH parsed AS (
     SELECT
         "row",
