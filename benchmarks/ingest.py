@@ -6,10 +6,10 @@
 
 The trace is repeated (`scaled.py`). Every contender is a whole process, in turns with the others; the table shows the
 best time, processor time, peak memory and the ratios to the first contender. Of a Kineto trace `floor` is DuckDB's own
-`read_json` of five arguments to Parquet, on one thread; of an nsys export it only reads the wanted columns through the
-driver; an XPlane has none. `pandas` is json.load and a DataFrame; `--hta` adds Holistic Trace Analysis from the package
-index. A peer is any command with {} for the trace. Absolute times mean little; compare within one run, and where other
-programs load the machine compare processor times.
+`read_json` of five arguments to Parquet, on one thread; of an nsys export it only reads the columns that conversion
+asks for, through the driver; an XPlane has none. `pandas` is json.load and a DataFrame; `--hta` adds Holistic Trace
+Analysis from the package index. A peer is any command with {} for the trace. Absolute times mean little; compare within
+one run, and where other programs load the machine compare processor times.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ pandas.DataFrame(events if isinstance(events, list) else events["traceEvents"])
 READ_SQLITE = """
 import sys
 from pathlib import Path
-from traceview.foreigntables import open_tables
+from traceview.decode.databases import open_tables
 from traceview.paths import content
 from traceview.sql import load_folder
 

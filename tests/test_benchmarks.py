@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
+import importlib.util
 import runpy
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import databases
 import pytest
 
 from traceview import store
@@ -21,6 +26,32 @@ def test_a_benchmark_says_what_it_takes(path: Path) -> None:
     found = subprocess.run([sys.executable, str(path), "--help"], capture_output=True, text=True, timeout=120)
     assert (found.returncode, found.stderr) == (0, "")
     assert found.stdout.startswith(f"usage: {path.name}")
+
+
+def _imports(text: str) -> Iterator[tuple[str, str]]:
+    """Module and name of what a program imports of traceview, and what the programs in its texts do."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom) and str(node.module).partition(".")[0] == "traceview":
+            yield from ((str(node.module), alias.name) for alias in node.names)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and "import " in node.value:
+            with contextlib.suppress(SyntaxError):
+                yield from _imports(node.value)
+
+
+@pytest.mark.parametrize("path", BENCHMARKS, ids=lambda path: path.stem)
+def test_what_a_benchmark_imports_of_traceview_is_there(path: Path) -> None:
+    for module, name in _imports(path.read_text(encoding="utf-8")):
+        found = importlib.import_module(module)
+        assert hasattr(found, name) or importlib.util.find_spec(f"{module}.{name}"), (module, name)
+
+
+def test_the_floor_of_an_nsys_export_reads_it(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(root / "benchmarks")
+    tables = {"StringIds": [{"id": 1, "value": "k"}], "CUPTI_ACTIVITY_KIND_KERNEL": [{"start": 1, "end": 2}]}
+    trace = databases.write(tmp_path / "trace.sqlite", tables)
+    code = runpy.run_path(str(root / "benchmarks/ingest.py"))["READ_SQLITE"]
+    found = subprocess.run([sys.executable, "-c", code, str(trace)], capture_output=True, text=True, timeout=120)
+    assert (found.returncode, found.stderr) == (0, "")
 
 
 def test_a_repeated_capture_holds_every_copy_later_than_the_one_before(root: Path, tmp_path: Path) -> None:
