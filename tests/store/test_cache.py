@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import shutil
 import stat
@@ -19,6 +20,7 @@ TABLES_OF_A_FILE = (
     "traceview/readers/kineto.py",
     "traceview/readers/__init__.py",
     "traceview/readers/nvprof_calls.csv",
+    "traceview/readers/kineto.toml",
     "traceview/decode/xspace.py",
     "traceview/ingest/sink.py",
     "traceview/ingest/derive/steps.py",
@@ -34,6 +36,9 @@ MEANING = (
     "traceview/classify/kernels.toml",
     "traceview/classify/attribution.py",
     "traceview/store/views.py",
+    "traceview/store/graph.py",
+    "traceview/sql.py",
+    "traceview/tables.py",
     "queries/views/steps.sql",
     "queries/attribution/parts.sql",
 )
@@ -102,6 +107,51 @@ def test_the_key_covers_every_file_of_the_rooms_that_convert(root: Path) -> None
     rooms += [root / "queries" / room for room in ("ingest", "derive")]
     files = {path for room in rooms for path in room.rglob("*") if path.is_file() and "__pycache__" not in path.parts}
     assert files <= set(paths.shipped(cache.CONVERTERS).values())
+
+
+NO_PART_IN_RESULTS = {
+    "__init__.py",  # The public functions.
+    "errors.py",  # What is said instead of a result.
+    "paths.py",  # Where things lie.
+    "ingest/memory.py",  # With how much memory it is tried.
+    "ingest/options.py",  # Threads, memory, progress.
+    "store/cache.py",  # What this tests.
+    "store/confine.py",  # What a connection may not do.
+    "store/integrity.py",  # Whether files are whole.
+    "store/materialized.py",  # What this tests.
+}
+
+
+def imported(package: Path, module: Path, found: set[Path]) -> set[Path]:
+    """A module and those of ours that it imports, also in its functions, and so on; not what has no part in results."""
+    found.add(module)
+    for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and str(node.module).partition(".")[0] == "traceview":
+            place = package.parent.joinpath(*str(node.module).split("."))
+            for name in node.names:
+                files = (place / f"{name.name}.py", place / name.name / "__init__.py", place.with_suffix(".py"))
+                file = next((file for file in files if file.is_file()), place / "__init__.py")
+                if file not in found and file.relative_to(package).as_posix() not in NO_PART_IN_RESULTS:
+                    imported(package, file, found)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("start", "patterns", "also"),
+    [
+        ("conversion.py", cache.CONVERTERS, {"ingest/finish.py", "ingest/derive/steps.py", "tables.py"}),
+        ("views.py", materialized.RULES, {"classify/attribution.py", "classify/rules.py", "sql.py", "tables.py"}),
+    ],
+    ids=["tables", "views"],
+)
+def test_no_code_that_makes_a_stored_result_is_left_out_of_its_key(
+    root: Path, start: str, patterns: tuple[str, ...], also: set[str]
+) -> None:
+    """Else a checkout would go on to show what another version of it worked out."""
+    package = root / "traceview"
+    found = imported(package, package / "store" / start, set())
+    assert {package / name for name in also} <= found
+    assert found <= set(paths.shipped(patterns).values())
 
 
 @pytest.fixture

@@ -32,8 +32,12 @@ RULES = (
     "queries/attribution/*.sql",
     "queries/views/*.sql",
     "store/views.py",
+    "store/graph.py",
+    "store/confine.py",
     "store/recorded.py",
     "store/materialized.py",
+    "sql.py",
+    "tables.py",
 )
 """Everything that decides what a name or a call is, and how that is stored."""
 DAYS = 30
