@@ -94,6 +94,42 @@ def test_a_module_around_the_launch_is_the_layer(tmp_path: Path) -> None:
     assert one(connection, "SELECT layer FROM kernels") == "fc1"
 
 
+def test_operators_that_pytorch_marks_are_operators(tmp_path: Path) -> None:
+    """A built trace: emit_nvtx's names, a step of torch.profiler and an optimizer around the second launch."""
+    names = ["ProfilerStep#3, op_id = 1", "aten::conv2d, seq = 5, op_id = 9, sizes = [[8, 3, 32, 32], [6, 3, 5, 5]]",
+             "Optimizer.step#SGD.step, op_id = 30"]  # fmt: skip
+    times = [(900, 1290), (1000, 1200), (1210, 1280)]
+    ranges = [{**PUSH, "text": text, "start": a, "end": b} for text, (a, b) in zip(names, times, strict=True)]
+    connection = given(tmp_path, NVTX_EVENTS=ranges)
+    assert connection.execute("SELECT op_name, op_link, step FROM kernels").fetchall() == [
+        ("aten::conv2d", "correlation", 3)
+    ]
+    assert connection.execute("SELECT shapes, sequence, step FROM ops").fetchall() == [
+        ("[[8, 3, 32, 32], [6, 3, 5, 5]]", 5, 3)
+    ]
+    assert connection.execute("SELECT kind, name FROM ranges ORDER BY start_ns").fetchall() == [
+        ("step", "ProfilerStep#3"),
+        ("nvtx", names[1]),
+        ("phase", "optimizer"),
+    ]
+
+
+def test_tensorflows_ranges_belong_to_the_thread_that_starts_and_ends_them(tmp_path: Path) -> None:
+    """A built trace: NVIDIA's TensorFlow starts and ends ranges instead of pushing them, and so do nvtx-plugins."""
+    domains = [(75, 1, "tensorflow-core"), (75, 2, "Gradient")]
+    rows = [{**PUSH, "eventType": kind, "domainId": number, "text": text, "end": None, "endGlobalTid": None}
+            for kind, number, text in domains]  # fmt: skip
+    conv = {**PUSH, "eventType": 60, "domainId": 1, "text": "Conv2D: net/conv1/Conv2D", "endGlobalTid": gid(70, 71)}
+    moved = {**conv, "text": "MatMul: fc/MatMul", "endGlobalTid": gid(70, 72)}
+    plugin = {**conv, "domainId": 2, "text": "block 1 grad", "start": 950}
+    other = {**conv, "domainId": 0, "text": "aten::mm"}
+    connection = given(tmp_path, NVTX_EVENTS=[*rows, conv, moved, plugin, other])
+    assert connection.execute("SELECT name, tid, layer FROM ops").fetchall() == [
+        ("net/conv1/Conv2D:Conv2D", 71, "block 1")
+    ]
+    assert one(connection, "SELECT op_name FROM kernels") == "net/conv1/Conv2D:Conv2D"
+
+
 def test_ranges_have_domains_payloads_and_text_by_number(tmp_path: Path) -> None:
     base = {**PUSH, "int64Value": None, "doubleValue": None, "jsonText": None}
     events = [

@@ -63,6 +63,16 @@ def test_a_kernel_reaches_the_marker_around_its_launch(tmp_path: Path) -> None:
     ).fetchall() == [("sgemm", "forward", "my domain", 1, 70, 2**32 - 5)]
 
 
+def test_a_kernel_reaches_the_operator_that_a_marker_names(tmp_path: Path) -> None:
+    """A built trace, as PyTorch before 1.5 marks its operators."""
+    strings = [*TABLES["StringTable"], {"_id_": 5, "value": "addmm, seq = 7"}]
+    markers = [marker(2, 50, 1, 5), marker(4, 150, 1, 0)]
+    connection = given(tmp_path, CUPTI_ACTIVITY_KIND_MARKER=markers, StringTable=strings)
+    assert connection.execute(
+        "SELECT k.op_name, o.sequence FROM kernels k JOIN ops o ON o.id = k.op_id"
+    ).fetchall() == [("aten::addmm", 7)]
+
+
 def test_marks_and_open_ranges_are_events(tmp_path: Path) -> None:
     markers = [marker(1, 10, 1), marker(2, 20, 2), marker(2, 30, 3), marker(4, 40, 3, thread=6)]
     connection = given(tmp_path, CUPTI_ACTIVITY_KIND_MARKER=markers)

@@ -11,6 +11,8 @@ WRAPPERS = re.compile(r"^(?:autograd::engine::evaluate_function: |\[[A-Za-z ]+\]
 SUFFIX = re.compile(r"_\d+$")
 TYPED = re.compile(r"^[^:]+:[A-Za-z_]\w*$")
 """TensorFlow's and ONNX Runtime's `name:Type`."""
+FUNCTION = re.compile(r"^torch\.(?:nn\.functional\.|Tensor\.)?(?=\w+$)")
+"""PyTorch's functions by their Python names, as PyProf writes them."""
 VIEW = re.compile(
     r"^aten::(?:transpose|permute|t|adjoint|numpy_T|swap(?:axes|dims)|move(?:dim|axis)|view(?:_as)?|_unsafe_view|as_strided|alias"
     r"|expand(?:_as)?|(?:un)?squeeze|select|slice|narrow|unbind|split(?:_with_sizes)?|chunk|detach|unfold|diagonal)_?$"
@@ -48,8 +50,10 @@ def leaf(op: str) -> str:
     'conv_general_dilated_grad'
     >>> leaf("StatefulPartitionedCall/sgd/Mul_7:Mul")
     'Optimizer.step'
+    >>> leaf("torch.nn.functional.conv2d")
+    'conv2d'
     """
-    name = WRAPPERS.sub("", op.split(" < ")[0].strip())
+    name = FUNCTION.sub("", WRAPPERS.sub("", op.split(" < ")[0].strip()))
     if name.startswith(("Optimizer.", "nccl:")):
         return name
     if VIEW.match(name):

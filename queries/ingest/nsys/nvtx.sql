@@ -13,6 +13,7 @@
 -- text = "VARCHAR"
 -- textId = "BIGINT"
 -- globalTid = "BIGINT"
+-- endGlobalTid = "BIGINT"
 -- domainId = "BIGINT"
 -- uint64Value = "BIGINT"
 -- int64Value = "BIGINT"
@@ -25,6 +26,7 @@
 SELECT
     $first + "row" AS id, start AS start_ns, "end" AS end_ns, eventType AS type, category, domainId AS domain,
     (globalTid >> 24) & 16777215 AS pid, globalTid & 16777215 AS tid,
+    coalesce(endGlobalTid, globalTid) = globalTid AS ends_there,
     coalesce(text, n.value) AS name,
     coalesce(
         jsonText, j.value, CAST(uint64Value AS VARCHAR), CAST(int64Value AS VARCHAR), CAST(uint32Value AS VARCHAR),

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import duckdb
 
-from traceview.ingest.derive import device, host, primitives, steps
+from traceview.ingest.derive import device, host, marked, primitives, steps
 from traceview.ingest.derive.nesting import Spans
 from traceview.ingest.derive.spans import number_threads
 from traceview.ingest.derive.steps import Steps
@@ -37,6 +37,7 @@ class Derivation:
         self._spans: Spans
 
     def _begin(self) -> None:
+        marked.add_operators(self._connection)
         steps.add_missing(self._connection)
         number_threads(self._connection)
         self._steps = steps.load(self._connection)
