@@ -6,16 +6,16 @@ from functools import cache
 from typing import Any
 
 import pytest
-import timeline
+import timelines
 
 
 @pytest.fixture(scope="session")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A connection to it."""
-    return timeline.opened(tmp_path_factory.mktemp("timeline"), timeline.EVENTS)
+    return timelines.opened(tmp_path_factory.mktemp("timeline"), timelines.EVENTS)
 
 
 @pytest.fixture(scope="session")
 def file(run: Any) -> Any:
     """Its file in a format."""
-    return cache(lambda form: timeline.written(run, form))
+    return cache(lambda form: timelines.written(run, form))

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from timeline import HOSTILE, written
+from timelines import HOSTILE, written
 
 from traceview import store
-from traceview.exports import slices
+from traceview.analysis import timeline
 
 ANSWERS = """
 SELECT 'kernels' AS what, count(*) AS n, sum(dur_ns) AS a, string_agg(concat_ws(' ', name, dur_ns, op_name, algorithm,
@@ -41,7 +41,7 @@ def test_read_back_it_is_the_same_run(tmp_path: Path, run: Any, file: Any) -> No
 def test_public_traces_read_back_are_the_same_run(tmp_path: Path, shared: Path, captures: Any, name: str) -> None:
     connection = store.open_capture(captures.folder_of(shared / f"traces/kineto/{name}.json.gz"))
     before = connection.execute(ANSWERS).fetchall()
-    slices.choose(connection)
+    timeline.choose(connection)
     assert before[0][1] > 1000
     assert _back(tmp_path, written(connection, "chrome")) == before
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from timeline import event, opened, written
+from timelines import event, opened, written
 
 
 def test_stacks_are_root_first_with_device_time(file: Any) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as perfetto
-from timeline import HOSTILE, event, opened, written
+from timelines import HOSTILE, event, opened, written
 
 
 class File:

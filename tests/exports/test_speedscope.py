@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from timeline import EVENTS, HOSTILE, event, opened, written
+from timelines import EVENTS, HOSTILE, event, opened, written
 
 
 def test_starts_and_ends_nest(tmp_path: Path) -> None:

@@ -52,10 +52,11 @@ def run(args: argparse.Namespace) -> int:
     form = _form(args)
     if not args.output and form == "perfetto" and sys.stdout.isatty():
         raise UsageError("a Perfetto trace is not text: write it to a file with -o FILE, or to a pipe.")
-    from traceview.exports import exporter, slices
+    from traceview.analysis import timeline
+    from traceview.exports import asked, exporter
 
-    with opened(args, slices.asked()) as connection:
-        if not slices.choose(connection, args.rank, args.step):
+    with opened(args, asked(form)) as connection:
+        if not timeline.choose(connection, args.rank, args.step):
             raise InputError("this trace has no timeline to export: it holds averages or totals only.")
         pieces = exporter(form).pieces(connection)
         if args.output:

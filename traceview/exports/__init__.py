@@ -12,8 +12,14 @@ from typing import Protocol, cast
 
 import duckdb
 
+from traceview.analysis import timeline
+from traceview.paths import content
+from traceview.sql import Query, load
+
 FORMATS = ("chrome", "perfetto", "speedscope", "collapsed")
 """The modules of this folder that write a format; imported when they are used."""
+
+BATCH_ROWS = 1 << 14
 
 
 class Exporter(Protocol):
@@ -25,9 +31,26 @@ class Exporter(Protocol):
     """What it is and which tool opens it."""
 
     def pieces(self, connection: duckdb.DuckDBPyConnection) -> Iterator[bytes]:
-        """The file, piece by piece, of what `slices.choose` left in the connection."""
+        """The file, piece by piece, of what `timeline.choose` left in the connection."""
 
 
 def exporter(name: str) -> Exporter:
     """The module of a format."""
     return cast(Exporter, importlib.import_module(f"traceview.exports.{name}"))
+
+
+def query(name: str) -> Query:
+    """`queries/export/<name>.sql`."""
+    return load(content("queries") / "export" / f"{name}.sql")
+
+
+def asked(name: str) -> str:
+    """The text of every query that a format runs, which says what views it rests on."""
+    own = sorted((content("queries") / "export" / name).glob("*.sql"))
+    return "\n".join([timeline.asked(), *(load(path).body for path in own)])
+
+
+def texts(connection: duckdb.DuckDBPyConnection, name: str) -> Iterator[list[str]]:
+    """The first column of a query of this folder, batch after batch."""
+    for batch in connection.sql(query(name).body).to_arrow_reader(BATCH_ROWS):
+        yield batch.column(0).to_pylist()

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import duckdb
 
-from traceview.exports.slices import texts
+from traceview.exports import texts
 
 EXTENSION = ".json"
 TITLE = "Chrome trace JSON for chrome://tracing, Perfetto and tools that read PyTorch profiler files"

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import duckdb
 
-from traceview.exports.slices import texts
+from traceview.exports import texts
 
 EXTENSION = ".txt"
 TITLE = "collapsed stacks of operators with their device time, for flame graphs (flamegraph.pl, inferno, speedscope)"

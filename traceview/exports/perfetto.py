@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 import duckdb
 import numpy as np
 
+from traceview.exports import BATCH_ROWS, query
 from traceview.exports.packets import Ints, fixed, joined, message, number, one
-from traceview.exports.slices import BATCH_ROWS, query
 from traceview.ingest.derive.spans import integers
 
 EXTENSION = ".pftrace"

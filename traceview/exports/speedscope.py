@@ -12,7 +12,7 @@ from itertools import groupby
 import duckdb
 
 from traceview import __version__
-from traceview.exports.slices import BATCH_ROWS, query, texts
+from traceview.exports import BATCH_ROWS, query, texts
 
 EXTENSION = ".speedscope.json"
 TITLE = "speedscope (https://www.speedscope.app): a profile per thread and stream"

@@ -1,4 +1,4 @@
-"""What an export holds: the slices of the chosen ranks and step, each on a track on which nothing overlaps wrongly.
+"""The timeline of a capture: slices of the chosen ranks and step, each on a track on which nothing overlaps wrongly.
 
 Invariant: on a track that nests (calls of a host thread) a slice lies wholly inside the one around it, on every other
 no two overlap; what does not fit stands on a further track of the same thread or stream. Tools draw it wrong otherwise.
@@ -7,7 +7,7 @@ no two overlap; what does not fit stands on a further track of the same thread o
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import duckdb
 import numpy as np
@@ -18,19 +18,18 @@ from traceview.ingest.derive.spans import fetch, publish
 from traceview.paths import content
 from traceview.sql import Query, load
 
-BATCH_ROWS = 1 << 14
 ROUNDS = 8
 """Times that a track is looked at again without what did not fit; what still does not goes too."""
 
 
 def query(name: str) -> Query:
-    """`queries/export/<name>.sql`."""
-    return load(content("queries") / "export" / f"{name}.sql")
+    """`queries/timeline/<name>.sql`."""
+    return load(content("queries") / "timeline" / f"{name}.sql")
 
 
 def asked() -> str:
-    """The text of every query that an export runs, which says what views it rests on."""
-    return "\n".join(load(path).body for path in sorted((content("queries") / "export").rglob("*.sql")))
+    """The text of every query here, which says what views the timeline rests on."""
+    return "\n".join(load(path).body for path in sorted((content("queries") / "timeline").glob("*.sql")))
 
 
 def choose(connection: duckdb.DuckDBPyConnection, rank: int | None = None, step: int | None = None) -> int:
@@ -52,12 +51,6 @@ def choose(connection: duckdb.DuckDBPyConnection, rank: int | None = None, step:
     connection.execute(f"CREATE TEMP VIEW export_placed AS {query('placed').body}")
     connection.execute(f"CREATE TEMP VIEW export_ends AS {query('ends').body}")
     return int(connection.execute("SELECT count(*) FROM export_slice").fetchall()[0][0])
-
-
-def texts(connection: duckdb.DuckDBPyConnection, name: str) -> Iterator[list[str]]:
-    """The first column of a query of this folder, batch after batch."""
-    for batch in connection.sql(query(name).body).to_arrow_reader(BATCH_ROWS):
-        yield batch.column(0).to_pylist()
 
 
 def _check(connection: duckdb.DuckDBPyConnection, view: str, column: str, value: int | None, rank: int | None) -> None:

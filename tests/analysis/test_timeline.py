@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
-from timeline import EVENTS, event, opened
+from timelines import EVENTS, event, opened
 
 from traceview.errors import UsageError
 
 TRACKS = "SELECT name, thread, lane FROM export_placed ORDER BY thread, lane, at_ns, dur_ns DESC"
 
 
-def test_what_overlaps_stands_on_a_further_track(run: Any) -> None:
-    rows = run.execute(TRACKS).fetchall()
+def test_what_overlaps_stands_on_a_further_track(tmp_path: Path) -> None:
+    rows = opened(tmp_path, EVENTS).execute(TRACKS).fetchall()
     lanes = {name: lane for name, thread, lane in rows if thread in ("stream 1", "thread 7")}
     further = {name for name, lane in lanes.items() if lane}
     assert lanes["implicit_convolve_sgemm"] == 0 and len(further) == 2

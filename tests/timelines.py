@@ -9,7 +9,8 @@ from typing import Any
 import duckdb
 
 from traceview import store
-from traceview.exports import exporter, slices
+from traceview.analysis import timeline
+from traceview.exports import exporter
 
 HOSTILE = "evil;\x1b]0;x\x07</script>\n\u202e\x00 'kernel\""
 
@@ -43,7 +44,7 @@ def opened(tmp_path: Path, events: list[dict[str, Any]], rank: int | None = None
     trace = tmp_path / "trace.json"
     trace.write_text(json.dumps({"schemaVersion": 1, "deviceProperties": [], "traceEvents": events}))
     connection = store.open_capture(store.convert([trace], tmp_path / "capture"))
-    slices.choose(connection, rank, step)
+    timeline.choose(connection, rank, step)
     return connection
 
 
