@@ -39,11 +39,17 @@ EVENTS = [
 ]  # fmt: skip
 
 
-def opened(tmp_path: Path, events: list[dict[str, Any]], rank: int | None = None, step: int | None = None) -> Any:
-    """A connection to the capture of these events, with what is to be exported chosen."""
+def made(tmp_path: Path, events: list[dict[str, Any]]) -> Any:
+    """A connection to the capture of these events."""
+    tmp_path.mkdir(exist_ok=True)
     trace = tmp_path / "trace.json"
     trace.write_text(json.dumps({"schemaVersion": 1, "deviceProperties": [], "traceEvents": events}))
-    connection = store.open_capture(store.convert([trace], tmp_path / "capture"))
+    return store.open_capture(store.convert([trace], tmp_path / "capture"))
+
+
+def opened(tmp_path: Path, events: list[dict[str, Any]], rank: int | None = None, step: int | None = None) -> Any:
+    """The same, with what is to be exported chosen."""
+    connection = made(tmp_path, events)
     timeline.choose(connection, rank, step)
     return connection
 

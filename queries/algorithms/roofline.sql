@@ -3,6 +3,13 @@
 -- every tensor moved once; calls of different shapes are weighted by FLOPs. Peaks come from the trace or from the
 -- vendor's datasheet."""
 -- cannot = "No convolution with recorded shapes in this trace."
+-- [chart]
+-- kind = "roofline"
+-- x = "intensity_flop_per_byte"
+-- y = "executed_flop_per_s"
+-- roof = "attainable_flop_per_s"
+-- colour = "algorithm"
+-- label = "layer"
 -- [columns]
 -- layer = "layer, or the filter's shape"
 -- direction = "fprop, dgrad or wgrad"

@@ -3,6 +3,11 @@
 -- started first. All rows but the last, between steps, add up to the step. Calls are of kernels, copies, primitives
 -- and, on a CPU, operators, also inside of others. Without steps the whole recording counts as one step."""
 -- cannot = "Nothing ran on a device in this trace."
+-- [chart]
+-- kind = "stack"
+-- label = "category"
+-- value = "busy_ns"
+-- only = "step_pct"
 -- [columns]
 -- category = "what it was (docs/vocabulary.md), or no activity; last what ran between steps, which is in no step"
 -- calls = "kernels, copies, primitives or operators per step"

@@ -3,6 +3,10 @@
 -- over its devices; the causes add up to the idle time. launch: the host had not launched the next work yet;
 -- synchronisation: the host waited for the device; between steps: the gap reaches over the edge of a step."""
 -- cannot = "No device was idle, or nothing ran on one."
+-- [chart]
+-- kind = "stack"
+-- label = "cause"
+-- value = "idle_ns"
 -- [columns]
 -- cause = "what the host did meanwhile"
 -- gaps = "idle gaps of which this is the largest part, per step"

@@ -66,11 +66,13 @@ FROM conv_calls
 UNION ALL BY NAME
 SELECT
     'idle' AS kind, id, rank, false AS nests, 'traceview' AS process, 'idle ' || device AS thread,
-    'traceview.idle' AS recorded_category, from_ns AS start_ns, until_ns AS end_ns,
-    ['data', 'allocation', 'communication', 'synchronisation', 'between steps', 'launch', 'unknown'][
-        list_position(parts, list_max(parts))] AS name
+    'traceview.idle' AS recorded_category, from_ns AS start_ns, until_ns AS end_ns, cause AS name, cause AS category
 FROM (
-    SELECT *, [data_ns, allocation_ns, communication_ns, synchronisation_ns, between_steps_ns, launch_ns, unknown_ns]
-        AS parts
-    FROM idle_gaps
+    SELECT *, ['data', 'allocation', 'communication', 'synchronisation', 'between steps', 'launch', 'unknown'][
+        list_position(parts, list_max(parts))] AS cause
+    FROM (
+        SELECT *, [data_ns, allocation_ns, communication_ns, synchronisation_ns, between_steps_ns, launch_ns,
+            unknown_ns] AS parts
+        FROM idle_gaps
+    )
 )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from traceview.exports.packets import fixed, joined, message, number, one, varints
+from traceview.exports.packets import fixed, joined, message, number, one
+from traceview.render.varints import varints
 
 VALUES = [0, 1, 127, 128, 150, 16383, 16384, 2**32, 2**62 - 1]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +20,7 @@ class Column:
 class Section:
     """One table of a report. `note` is a sentence in place of rows when the question cannot be answered.
 
-    `bar` names the column that a terminal also draws.
+    `bar` names the column that a terminal also draws, `chart` says how a page draws the table.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Section:
     note: str | None
     sql: str
     bar: str | None = None
+    chart: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -74,3 +76,38 @@ class Finding:
     """The recording, for what occurs once per run: such a finding has no `step_ns`."""
     record: str
     """What one would have to record, where it cannot be told."""
+
+
+@dataclass(frozen=True)
+class Track:
+    """A row of a timeline: a stream, a thread or what traceview derives, below the label of its group."""
+
+    group: str
+    label: str
+    n_slices: int
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """Slices, those of one track after the other, by start. `columns` are whole numbers of equal length.
+
+    `start_ns` and `dur_ns` are nanoseconds, `step` a number, all others places in `texts`; -1 is nothing.
+    """
+
+    tracks: tuple[Track, ...]
+    texts: tuple[str, ...]
+    columns: Mapping[str, Any]
+    note: str
+    """What part of the recording this is, and what was left out."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """What one page shows of a run: reports, findings, tables with charts, and a timeline."""
+
+    title: str
+    reports: tuple[Report, ...]
+    findings: tuple[Finding, ...]
+    explained: tuple[str, ...]
+    charts: tuple[Section, ...]
+    timeline: Timeline | None

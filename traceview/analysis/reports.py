@@ -121,7 +121,8 @@ def section(
         Column(entry[0], str(entry[1]), query.columns.get(entry[0], "")) for entry in connection.description or ()
     )
     note = None if rows else (query.cannot or NO_ROWS)
-    return Section(query.name, query.title, query.doc, columns, tuple(rows), note, query.body, query.extra.get("bar"))
+    drawn = query.extra.get("bar"), query.extra.get("chart")
+    return Section(query.name, query.title, query.doc, columns, tuple(rows), note, query.body, *drawn)
 
 
 def _cut(section: Section, limit: int) -> Section:

@@ -23,7 +23,7 @@ INTERRUPTED = 130
 LEAST_FILES = 16
 THREAD_BYTES = 100_000_000
 """Addresses that a thread takes for its stack and what it allocates, of which little is ever used."""
-VERBS = ("collect", "convert", "report", "sql", "advise", "compare", "export", "classify", "list")
+VERBS = ("collect", "convert", "report", "sql", "advise", "compare", "page", "export", "classify", "list")
 
 EPILOG = """examples:
   traceview collect -- python train.py         record some steps of an unmodified training script

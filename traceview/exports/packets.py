@@ -8,45 +8,18 @@ https://protobuf.dev/programming-guides/encoding.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
+from traceview.render.varints import Field, Ints, varints
+
 VARINT, FIXED64, LENGTH = 0, 1, 2
-
-
-@dataclass(frozen=True)
-class Field:
-    """One field of every message of a batch; `mask` is false beyond a row's own bytes."""
-
-    data: NDArray[np.uint8]
-    mask: NDArray[np.bool_]
-
-    def lengths(self) -> Ints:
-        """Bytes of each row."""
-        lengths: Ints = self.mask.sum(axis=1, dtype=np.int64)
-        return lengths
-
-    def text(self) -> bytes:
-        """All rows, one after the other."""
-        return self.data[self.mask].tobytes()
 
 
 def joined(fields: Sequence[Field]) -> Field:
     """Fields side by side: a message."""
     return Field(np.hstack([it.data for it in fields]), np.hstack([it.mask for it in fields]))
-
-
-def varints(values: Ints) -> Field:
-    """Each value, not negative, in groups of seven bits, the lowest first."""
-    n_groups = max(1, (int(values.max()).bit_length() + 6) // 7) if len(values) else 1
-    groups = (values[:, None] >> (7 * np.arange(n_groups))) & 127
-    more = (values[:, None] >> (7 * np.arange(1, n_groups + 1))) > 0
-    mask = np.ones_like(more)
-    mask[:, 1:] = more[:, :-1]
-    return Field((groups + 128 * more).astype(np.uint8), mask)
 
 
 def number(tag: int, values: Ints) -> Field:

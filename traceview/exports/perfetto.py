@@ -12,8 +12,9 @@ import duckdb
 import numpy as np
 
 from traceview.exports import BATCH_ROWS, query
-from traceview.exports.packets import Ints, fixed, joined, message, number, one
+from traceview.exports.packets import fixed, joined, message, number, one
 from traceview.ingest.derive.spans import integers
+from traceview.render.varints import Ints
 
 EXTENSION = ".pftrace"
 TITLE = "Perfetto protobuf for ui.perfetto.dev, smaller than JSON"

@@ -1,0 +1,9 @@
+-- title = "The step that takes most nearly as long as the median"
+-- doc = "Of the steps that count; none without steps."
+-- [columns]
+-- step = "its number"
+-- dur_ns = "its length, on the rank where it is nearest to the median"
+SELECT step, dur_ns FROM steps
+WHERE NOT is_warmup
+ORDER BY abs(dur_ns - (SELECT median(dur_ns) FROM steps WHERE NOT is_warmup)), step, rank
+LIMIT 1

@@ -1,0 +1,62 @@
+"""What a page shows: the reports' own numbers, a timeline of one median step, and what was left out said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from timelines import EVENTS, event, made
+
+from traceview import sql, store
+from traceview.analysis import page, reports
+from traceview.errors import UsageError
+from traceview.paths import content
+from traceview.render.charts import KINDS
+
+
+def test_charts_name_columns_that_are_there() -> None:
+    for name in page.CHARTS:
+        query = sql.load(content("queries") / f"{name}.sql")
+        how = dict(query.extra["chart"])
+        assert how.pop("kind") in KINDS
+        named = {column for value in how.values() for column in ([value] if isinstance(value, str) else value)}
+        assert named <= set(query.columns), name
+
+
+def test_every_query_of_the_folder_is_shown() -> None:
+    own = {f"page/{path.stem}" for path in (content("queries") / "page").glob("*.sql")}
+    assert own == {name for name in page.CHARTS if name.startswith("page/")}
+
+
+def test_the_timeline_is_of_a_median_step_and_numbers_are_the_reports(tmp_path: Path) -> None:
+    later = [event("user_annotation", f"ProfilerStep#{n}", 1000 * n, length) for n, length in ((4, 440), (5, 600))]
+    with made(tmp_path, EVENTS + later) as connection:
+        shown = page.gather(connection, "title", None, 1000)
+        assert shown.reports[0] == reports.run(connection, "overview")
+        assert shown.timeline and shown.timeline.note.startswith("Step 4, ")
+        texts = np.array(shown.timeline.texts)
+        assert set(texts[shown.timeline.columns["name"]]) >= {"step 4", "ProfilerStep#4"}
+        assert sum(track.n_slices for track in shown.timeline.tracks) == len(shown.timeline.columns["dur_ns"])
+
+
+def test_all_of_it_and_the_longest_of_it(tmp_path: Path) -> None:
+    with made(tmp_path, EVENTS) as connection:
+        whole = page.gather(connection, "title", "all", 1000).timeline
+    assert whole and whole.note == "The whole recording" and whole.columns["start_ns"].min() == 0
+    count = len(whole.columns["dur_ns"])
+    with made(tmp_path / "again", EVENTS) as connection:
+        longest = page.gather(connection, "title", "all", 3).timeline
+    assert longest and len(longest.columns["dur_ns"]) == 3
+    assert longest.note == f"The whole recording; the 3 longest of {count} slices, none shorter than 170,000 ns"
+
+
+def test_a_step_that_is_not_there(tmp_path: Path) -> None:
+    with made(tmp_path, EVENTS) as connection, pytest.raises(UsageError, match="no step 77"):
+        page.gather(connection, "title", "77", 10)
+
+
+def test_a_log_of_averages_has_no_timeline(root: Path, tmp_path: Path) -> None:
+    capture = store.convert([root / "samples/cntk_timing/cntk-2.7-lenet-cpu.txt.gz"], tmp_path / "capture")
+    with store.open_capture(capture) as connection:
+        assert page.gather(connection, "title", None, 10).timeline is None

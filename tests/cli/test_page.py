@@ -1,0 +1,65 @@
+"""`traceview page`: where the file goes and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from traceview.cli import main
+
+SAMPLE = Path(__file__).parents[2] / "samples/kineto/torch-2.13.0-lenet-cpu.json.gz"
+
+
+@pytest.fixture(scope="module")
+def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("page") / "lenet.run"
+    assert main(["convert", str(SAMPLE), "-o", str(folder)]) == 0
+    return folder
+
+
+def test_a_page_has_the_name_of_its_input(
+    capture: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["page", str(capture)]) == 0
+    assert capsys.readouterr().out == "lenet.html\n"
+    first = (tmp_path / "lenet.html").read_bytes()
+    assert first.startswith(b"<!DOCTYPE html>") and len(first) < 300_000
+    assert main(["page", str(capture), "--events", "5"]) == 0
+    assert len((tmp_path / "lenet.html").read_bytes()) < len(first)
+
+
+def test_a_file_of_somebody_else_is_not_replaced(
+    capture: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "lenet.html").write_text("mine")
+    assert main(["page", str(capture)]) == 2
+    assert "lenet.html exists and is not a page of traceview; choose a name with -o." in capsys.readouterr().err
+    assert (tmp_path / "lenet.html").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--step", "x"], "'x' is not a step: write its number, or all"),
+        (["--events", "0"], "'0' is not a number of slices; use 1 or more"),
+        (["--step", "9999", "-o", "x.html"], "the capture has no step 9999; it has steps"),
+    ],
+)
+def test_what_cannot_be_done_is_a_sentence(
+    capture: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    options: list[str],
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    try:
+        code = main(["page", str(capture), *options])
+    except SystemExit as error:
+        code = int(error.code or 0)
+    assert code == 2 and message in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,190 @@
+"""The page in a real browser: it asks for nothing, runs only its own script, and shows what the capture holds."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import warnings
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from timelines import EVENTS, HOSTILE, event, made
+
+from traceview.analysis import page
+from traceview.render.page import render
+
+FAR = 6_000_000
+"""Microseconds: more than 32 bits hold as nanoseconds."""
+RUN = [*EVENTS, event("kernel", "late_kernel", FAR, 500, 1, device=0, stream=1, correlation=77)]
+BROWSERS = ("chromium-headless-shell", "chromium", "google-chrome")
+
+
+@pytest.fixture(scope="module")
+def html(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page of a built run whose names attack it."""
+    folder = tmp_path_factory.mktemp("page")
+    with made(folder, RUN) as connection:
+        (folder / "run.html").write_text(render(page.gather(connection, HOSTILE, "all", 1000)), encoding="utf-8")
+    return folder / "run.html"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A headless Chromium, if this machine has one."""
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if not path:
+        warnings.warn("no Chromium is installed: tests of the page in a browser are skipped", stacklevel=1)
+        pytest.skip("no Chromium is installed (Debian: chromium-headless-shell)")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        launched = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield launched
+        launched.close()
+
+
+class Opened:
+    """A page in the browser with all it said and asked for."""
+
+    def __init__(self, browser: Any, path: Path, **options: Any) -> None:
+        self.said: list[str] = []
+        self.asked: list[str] = []
+        self.tab = browser.new_page(**options)
+        self.tab.on("console", lambda message: self.said.append(message.text))
+        self.tab.on("pageerror", lambda error: self.said.append(str(error)))
+        self.tab.on("dialog", lambda dialog: self.said.append(dialog.message))
+        self.tab.on("request", lambda request: self.asked.append(request.url))
+        self.tab.goto(path.as_uri())
+
+
+@pytest.fixture(scope="module")
+def opened(browser: Any, html: Path) -> Opened:
+    found = Opened(browser, html, viewport={"width": 1100, "height": 800})
+    found.tab.wait_for_selector("canvas[data-ready]")
+    return found
+
+
+def _slices(tab: Any) -> dict[str, tuple[float, float]]:
+    got = tab.evaluate("""() => { const { col, facts } = traceview; return Array.from(col.name, (name, i) =>
+        [facts.texts[name - 1], col.start_ns[i], col.dur_ns[i]]) }""")
+    return {name: (start, length) for name, start, length in got}
+
+
+class _Texts(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+
+    def handle_starttag(self, tag: str, attributes: Any) -> None:
+        self.tags.append(tag)
+
+
+def test_names_that_attack_are_text(html: Path) -> None:
+    parser = _Texts()
+    text = html.read_text(encoding="utf-8")
+    parser.feed(text)
+    assert parser.tags.count("script") == 3 and parser.tags.count("style") == 1
+    assert not {"img", "link", "iframe", "object", "base", "form"} & set(parser.tags)
+    assert not re.search(r"""(?:src|href)\s*=\s*["'](?!#)""", text)
+    assert not any(ord(letter) < 32 and letter != "\n" for letter in text)
+
+
+def test_it_asks_for_nothing_and_says_nothing(opened: Opened) -> None:
+    assert opened.said == []
+    assert len(opened.asked) == 1
+
+
+def test_a_script_of_another_is_not_run(browser: Any, html: Path, tmp_path: Path) -> None:
+    text = html.read_text(encoding="utf-8")
+    attacked = text.replace("</body>", "<script>document.title = 'taken'</script></body>")
+    (tmp_path / "attacked.html").write_text(attacked, encoding="utf-8")
+    found = Opened(browser, tmp_path / "attacked.html")
+    assert found.tab.title() != "taken" and any("Content Security Policy" in line for line in found.said)
+
+
+def test_slices_have_their_times_also_beyond_32_bits(opened: Opened) -> None:
+    slices = _slices(opened.tab)
+    assert slices["late_kernel"] == ((FAR + 100) * 1000, 500_000)
+    assert slices["implicit_convolve_sgemm"] == (150_000, 40_000)
+
+
+def test_what_began_left_of_the_view_is_drawn(opened: Opened) -> None:
+    """The step lasts 400 us from 0: a view that starts inside of it still shows its colour on its row."""
+    colour = """() => { const { show, paint, rows } = traceview; show(200e3, 100e3); paint();
+        const row = rows.find((each) => each.label === 'steps'), ratio = window.devicePixelRatio;
+        return [...document.getElementById('canvas').getContext('2d').getImageData(
+            300 * ratio, (row.y + 22 + 12) * ratio, 1, 1).data].slice(0, 3) }"""
+    assert opened.tab.evaluate(colour) == [128, 128, 128]
+
+
+def test_find_zoom_and_keys(opened: Opened) -> None:
+    tab = opened.tab
+    tab.fill("#find", "late_")
+    assert tab.inner_text("#found") == "1 slice"
+    tab.click("#next")
+    view = tab.evaluate("() => traceview.view")
+    assert view["from"] <= (FAR + 100) * 1000 <= view["from"] + view["span"] and view["span"] == 4_000_000
+    assert tab.inner_text("#told").startswith("late_kernel\nstart 6.000 s, duration 500.0 us")
+    tab.fill("#find", "")
+    tab.focus("#canvas")
+    for key, test in (("0", "span === view.end"), ("+", "span < view.end"), ("ArrowRight", "from > 0")):
+        tab.keyboard.press(key)
+        assert tab.evaluate(f"() => {{ const view = traceview.view, {{ from, span }} = view; return {test} }}"), key
+
+
+def test_without_javascript_all_but_the_timeline_is_there(browser: Any, html: Path) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    found = Opened(context, html)
+    assert found.tab.locator("svg[role=img]").count() >= 2
+    assert "needs JavaScript" in found.tab.inner_text("#waits")
+    assert found.tab.locator("table").count() >= 3
+    context.close()
+
+
+def test_every_chart_has_its_table(opened: Opened) -> None:
+    assert opened.tab.locator("figure").count() >= 4
+    for figure in opened.tab.locator(".part:has(> figure)").all():
+        assert figure.locator("table").count() == 1
+
+
+def test_numbers_are_those_of_the_step(opened: Opened) -> None:
+    """Of the step of 400 us 60 are convolution, overlaps once; what runs seconds later is between steps and in no share."""
+    told = opened.tab.locator("#overview svg title").all_text_contents()
+    assert "conv: 60.000 us, 15.0 %" in told and "(GPU idle): 330.000 us, 82.5 %" in told
+
+
+@pytest.mark.parametrize("width", [390, 1100])
+def test_nothing_is_wider_than_the_screen(browser: Any, html: Path, width: int) -> None:
+    found = Opened(browser, html, viewport={"width": width, "height": 800})
+    assert found.tab.evaluate("() => document.documentElement.scrollWidth") <= width
+    found.tab.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(browser: Any, html: Path, scheme: str) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    # The page's policy forbids scripts of others, so the tool needs to be let in.
+    context = browser.new_context(bypass_csp=True, color_scheme=scheme)
+    found = Opened(context, html)
+    found.tab.wait_for_selector("canvas[data-ready]")
+    result = Axe().run(found.tab).response["violations"]
+    assert [(each["id"], each["nodes"][0]["html"][:200]) for each in result] == []
+    context.close()
+
+
+def test_it_prints(browser: Any, html: Path) -> None:
+    found = Opened(browser, html)
+    pdf = found.tab.pdf()
+    assert pdf[:5] == b"%PDF-" and len(pdf) > 10_000
+    found.tab.close()
+
+
+def test_the_facts_are_json_that_cannot_end_their_element(html: Path) -> None:
+    text = html.read_text(encoding="utf-8")
+    facts = re.search(r'<script type="application/json" id="facts">(.*?)</script>', text, re.DOTALL)
+    assert facts and {"tracks", "texts", "columns", "colours"} == set(json.loads(facts[1]))

@@ -1,0 +1,110 @@
+"""Charts: as wide as their numbers say, with names that are text, and nothing where there is nothing."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from traceview.analysis.model import Column, Section
+from traceview.render.charts import MOST_BARS, chart
+
+HOSTILE = '</svg><script>alert(1)</script>"\x1b[31m'
+
+
+def _section(chart: dict[str, object], names: str, *rows: tuple[object, ...]) -> Section:
+    columns = tuple(Column(name, "", "meaning") for name in names.split())
+    return Section("s", "Title", "doc", columns, rows, None, "", None, chart)
+
+
+def _drawn(section: Section) -> ElementTree.Element:
+    svg = chart(section)
+    assert svg is not None
+    return ElementTree.fromstring(str(svg))
+
+
+def _widths(svg: ElementTree.Element, least: float = 13) -> list[float]:
+    """Widths of what is drawn, without the signs of the legend."""
+    rects = (rect for rect in svg.iter("rect") if "url(" not in rect.get("fill", ""))
+    return [float(rect.get("width", "0")) for rect in rects if float(rect.get("height", "0")) > least]
+
+
+STACK = {"kind": "stack", "label": "category", "value": "busy_ns"}
+BARS = {"kind": "bars", "label": "layer", "group": "pass", "colour": "algorithm", "parts": ["main_ns", "layout_ns"]}
+
+
+def test_a_stack_divides_its_width_by_time() -> None:
+    svg = _drawn(_section(STACK, "category busy_ns", ("conv", 3_000_000), ("gemm", 1_000_000), ("other", 0)))
+    assert _widths(svg) == [720, 240]
+    told = {title.text for title in svg.iter("title")}
+    assert told == {"conv: 3.000 ms, 75.0 %", "gemm: 1.000 ms, 25.0 %"}
+
+
+def test_bars_have_one_scale_and_the_colour_of_the_algorithm() -> None:
+    rows = [
+        ("conv1", "forward", "winograd", 400, 100),
+        ("conv1", "backward", "direct", 1000, 0),
+        ("conv1", "backward", "fft", 1000, 0),
+    ]
+    svg = _drawn(_section(BARS, "layer pass algorithm main_ns layout_ns", *rows))
+    widths = _widths(svg)
+    assert widths == pytest.approx([128, 32, 320, 320])
+    fills = [rect.get("fill") for rect in svg.iter("rect") if float(rect.get("height", "0")) == 16]
+    assert fills == ["#c2569b", "#d9822b", "url(#diagonal)", "#5b8c2a", "#d9822b"]
+    texts = [text.text for text in svg.iter("text")]
+    assert texts.count("conv1") == 1 and {"0.500 us", "2.000 us"} <= set(texts)
+
+
+def test_many_bars_are_said_to_be_more() -> None:
+    rows = [(f"layer{n}", "forward", "direct", 1000 - n, 0) for n in range(5000)]
+    svg = _drawn(_section(BARS, "layer pass algorithm main_ns layout_ns", *rows))
+    assert len(_widths(svg)) == MOST_BARS
+    assert "4,940 more bars are in the table only." in [text.text for text in svg.iter("text")]
+
+
+def test_an_icicle_nests() -> None:
+    how = {"kind": "icicle", "stack": "stack", "value": "busy_ns", "colour": "category"}
+    rows = [(["a", "b", "k1"], "conv", 600), (["a", "k2"], "gemm", 200), (["c"], "copy", 200)]
+    svg = _drawn(_section(how, "stack category busy_ns", *rows))
+    found = {
+        (rect.findtext("title") or "").split(":")[0]: (float(rect.get("x", "0")), rect.get("y"), rect.get("fill"))
+        for rect in svg.iter("rect")
+    }
+    assert found["a"][:2] == (0, "0") and found["c"][:2] == (768, "0")
+    assert found["b"][:2] == (0, "19") and found["k2"] == (576, "19", "#8a63d2") and found["k1"][2] == "#2f7ed8"
+
+
+def test_a_roofline_stands_in_logarithms() -> None:
+    how = {"kind": "roofline", "x": "x", "y": "y", "roof": "roof", "colour": "algorithm", "label": "layer"}
+    rows = [("l1", "direct", 1.0, 1e9, 1e10), ("l2", "fft", 100.0, 1e11, 1e12), ("l3", "fft", None, 1e11, None)]
+    svg = _drawn(_section(how, "layer algorithm x y roof", *rows))
+    points = [(float(c.get("cx", "0")), float(c.get("cy", "0"))) for c in svg.iter("circle")]
+    assert len(points) == 2 and points[0][0] < points[1][0] and points[0][1] > points[1][1]
+    assert len(list(svg.iter("polyline"))) == 1
+
+
+def test_lines_and_heat_are_drawn() -> None:
+    how = {"kind": "lines", "x": "at_ns", "y": "value_bytes", "line": "counter"}
+    svg = _drawn(_section(how, "counter at_ns value_bytes", ("a", 0, 10), ("a", 100, 20), ("b", 0, 5), ("b", 100, 5)))
+    assert [line.get("points") for line in svg.iter("polyline")] == ["70,110 940,20", "70,155 940,155"]
+    how = {"kind": "heat", "row": "rank", "column": "category", "value": "step_pct"}
+    rows = [(f"rank {n}", "conv", float(n)) for n in range(512)]
+    svg = _drawn(_section(how, "rank category step_pct", *rows))
+    assert len(list(svg.iter("rect"))) == 512
+    assert float(re.sub(r".* ", "", svg.get("viewBox", ""))) < 1200
+
+
+@pytest.mark.parametrize("how", [STACK, BARS])
+def test_hostile_names_are_text(how: dict[str, object]) -> None:
+    names = "category busy_ns" if how is STACK else "layer pass algorithm main_ns layout_ns"
+    row = (HOSTILE, 5) if how is STACK else (HOSTILE, HOSTILE, HOSTILE, 5, 5)
+    svg = str(chart(_section(how, names, row)))
+    assert "<script" not in svg and "\x1b" not in svg
+    assert svg.count("</svg>") == 1
+
+
+def test_nothing_is_drawn_of_nothing() -> None:
+    assert chart(_section(STACK, "category busy_ns")) is None
+    assert chart(_section(STACK, "category busy_ns", ("conv", 0))) is None
+    assert chart(_section(BARS, "layer pass algorithm main_ns layout_ns", ("a", "b", "c", 0, None))) is None

@@ -1,0 +1,104 @@
+"""Everything that a page shows of a run, as plain data: the overview, advice, tables with charts, and a timeline.
+
+Invariant: every number comes from the queries of reports or of `queries/page`, so that page and reports agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import duckdb
+import numpy as np
+
+from traceview import sql
+from traceview.analysis import advice, reports, timeline
+from traceview.analysis.model import Page, Section, Timeline, Track
+from traceview.ingest.derive.spans import fetch
+from traceview.paths import content
+
+CHARTS = (
+    "page/layers",
+    "page/copies",
+    "page/flame",
+    "algorithms/roofline",
+    "page/memory",
+    "page/steps",
+    "page/ranks",
+)
+"""Sections with charts beside those of the overview, in their order on the page: folder and name of the query."""
+MOST_RANKS = 8
+"""Ranks whose timelines stand on one page; of more it is one rank's."""
+COLUMNS = ("start_ns", "dur_ns", "name", "category", "algorithm", "direction", "layer", "op", "step")
+
+
+def asked() -> str:
+    """The text of every query that a page rests on."""
+    texts = [query.body for query in _queries()]
+    return "\n".join([*texts, timeline.asked(), reports.asked([reports.load("overview")]), advice.asked(advice.load())])
+
+
+def gather(connection: duckdb.DuckDBPyConnection, title: str, step: str | None, most: int) -> Page:
+    """Run everything. `step`: a number, `all`, or None for the median one; `most`: slices of the timeline at most.
+
+    Raises `UsageError` for a step that the run has not.
+    """
+    return Page(
+        title=title,
+        reports=(reports.run(connection, "overview"),),
+        findings=tuple(advice.run(connection, advice.load())),
+        explained=advice.explained(connection),
+        charts=tuple(_sections(connection)),
+        timeline=_timeline(connection, step, most),
+    )
+
+
+def _queries() -> Iterable[sql.Query]:
+    return (sql.load(content("queries") / f"{name}.sql") for name in CHARTS)
+
+
+def _sections(connection: duckdb.DuckDBPyConnection) -> Iterable[Section]:
+    return (reports.section(connection, query) for query in _queries())
+
+
+def _timeline(connection: duckdb.DuckDBPyConnection, step: str | None, most: int) -> Timeline | None:
+    chosen, note = _step(connection, step)
+    ranks = [rank for (rank,) in connection.execute("SELECT DISTINCT rank FROM captures ORDER BY 1").fetchall()]
+    rank = ranks[0] if len(ranks) > MOST_RANKS else None
+    if rank is not None:
+        note += f", of rank {rank} ({len(ranks)} ranks are too many for one timeline)"
+    n_slices = timeline.choose(connection, rank, chosen)
+    if not n_slices:
+        return None
+    values = {"most": most}
+    body = timeline.query("slices_shown").written({"most": str(most)})
+    columns = fetch(connection, body)
+    if n_slices > values["most"]:
+        shortest = int(columns["dur_ns"].min())
+        note += f"; the {most:,} longest of {n_slices:,} slices, none shorter than {shortest:,} ns"
+    tracks = _tracks(connection, columns.pop("tid"))
+    columns["start_ns"] -= columns["start_ns"].min()
+    texts = [text for (text,) in connection.execute("SELECT text FROM export_text ORDER BY iid").fetchall()]
+    return Timeline(tracks, tuple(texts), {name: _place(name, columns[name]) for name in COLUMNS}, note)
+
+
+def _place(name: str, values: Any) -> Any:
+    """Texts are numbered from 1 in the queries, from 0 in a list."""
+    return values if name in ("start_ns", "dur_ns", "step") else np.where(values > 0, values - 1, -1)
+
+
+def _tracks(connection: duckdb.DuckDBPyConnection, tids: Any) -> tuple[Track, ...]:
+    labels = connection.execute("SELECT tid, process_label, thread_label FROM export_track").fetchall()
+    known = {tid: (group, label) for tid, group, label in labels}
+    numbers, counts = np.unique(tids, return_counts=True)
+    return tuple(Track(*known[tid], n) for tid, n in zip(numbers.tolist(), counts.tolist(), strict=True))
+
+
+def _step(connection: duckdb.DuckDBPyConnection, step: str | None) -> tuple[int | None, str]:
+    """The step to show and a sentence that says which; None is all of the recording."""
+    middle = timeline.query("middle_step").run(connection)
+    if step == "all" or (step is None and not middle):
+        return None, "The whole recording"
+    if step is None:
+        return int(middle[0][0]), f"Step {middle[0][0]}, which takes most nearly as long as the median step"
+    return int(step), f"Step {step}"

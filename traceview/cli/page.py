@@ -1,0 +1,71 @@
+"""Writes one HTML page of a trace: charts, advice and a timeline, in one file that opens offline and can be mailed.
+
+Everything the page shows is in the file: it asks for nothing, and all but the timeline works without JavaScript. The
+timeline is of one median step unless --step says otherwise.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from traceview.cli.options import add_machine_options, opened
+from traceview.cli.output import emit
+from traceview.errors import UsageError
+
+HELP = "write one HTML page: charts, advice and a timeline"
+
+EXAMPLES = """examples:
+  traceview page trace.json.gz                    writes trace.html
+  traceview page run1 -o run1.html --step all     the timeline of the whole recording
+  traceview page run1 --events 100000             a smaller file: the longest slices only
+"""
+
+MOST = 1_000_000
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of `traceview page`."""
+    parser.add_argument("input", metavar="INPUT", help="a capture, a trace file or a folder of them")
+    parser.add_argument("-o", "--output", metavar="FILE", help="default: the name of INPUT with .html, here")
+    parser.add_argument("--step", type=_step, metavar="N|all", help="step of the timeline (default: a median one)")
+    parser.add_argument(
+        "--events", type=_events, default=MOST, metavar="N", help=f"slices of the timeline at most (default: {MOST:,})"
+    )
+    add_machine_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the file and print its name; returns 0."""
+    target = args.output or f"{_stem(Path(args.input))}.html"
+    if args.output is None and Path(target).exists() and not _is_ours(Path(target)):
+        raise UsageError(f"{target} exists and is not a page of traceview; choose a name with -o.")
+    from traceview.analysis import page
+    from traceview.render.page import render
+
+    with opened(args, page.asked()) as connection:
+        text = render(page.gather(connection, _stem(Path(args.input)), args.step, args.events))
+    emit([text], target)
+    emit([f"{target}\n"], None)
+    return 0
+
+
+def _stem(path: Path) -> str:
+    return path.resolve().name.split(".")[0] or "trace"
+
+
+def _is_ours(path: Path) -> bool:
+    with path.open("rb") as file:
+        return b'name="generator" content="traceview' in file.read(4096)
+
+
+def _step(text: str) -> str:
+    if text != "all" and not text.lstrip("-").isdigit():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a step: write its number, or all")
+    return text
+
+
+def _events(text: str) -> int:
+    if not text.isdigit() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of slices; use 1 or more")
+    return int(text)
