@@ -11,8 +11,8 @@
 -- at_ns = "time of the sample"
 -- value_bytes = "the sample"
 WITH sample AS (
-    SELECT name || coalesce(' gpu ' || CAST(device AS VARCHAR), ' host') || ' rank ' || CAST(rank AS VARCHAR) AS counter,
-        start_ns, value
+    SELECT name || coalesce(' gpu ' || CAST(device AS VARCHAR), ' host') || ' rank ' || CAST(rank AS VARCHAR)
+            AS counter, start_ns, value
     FROM counters WHERE name LIKE '%bytes' AND isfinite(value)
 ), frame AS (
     SELECT min(start_ns) AS first_ns, max(start_ns) AS last_ns FROM sample

@@ -1,6 +1,6 @@
 -- title = "Ranks"
--- doc = """Device time of each rank by category, of its step (without steps: of the whole recording). A rank that differs
--- from the others in its column is what the others wait for, or waits itself."""
+-- doc = """Device time of each rank by category, of its step (without steps: of the whole recording). A rank that
+-- differs from the others in its column is what the others wait for, or waits itself."""
 -- cannot = "The trace has one rank."
 -- [chart]
 -- kind = "heat"
@@ -19,7 +19,8 @@ WITH share AS (
 ), step AS (
     SELECT rank, sum(step_ns) AS step_ns FROM account GROUP BY rank
 )
-SELECT 'rank ' || CAST(s.rank AS VARCHAR) AS rank, s.category, s.busy_ns, 100.0 * s.busy_ns / nullif(step_ns, 0) AS step_pct
+SELECT 'rank ' || CAST(s.rank AS VARCHAR) AS rank, s.category, s.busy_ns,
+    100.0 * s.busy_ns / nullif(step_ns, 0) AS step_pct
 FROM share s JOIN step t ON t.rank = s.rank
 WHERE (SELECT count(*) FROM step) > 1
 ORDER BY s.rank, sum(s.busy_ns) OVER (PARTITION BY s.category) DESC, s.category

@@ -40,11 +40,12 @@ def run(args: argparse.Namespace) -> int:
     target = args.output or f"{_stem(Path(args.input))}.html"
     if args.output is None and Path(target).exists() and not _is_ours(Path(target)):
         raise UsageError(f"{target} exists and is not a page of traceview; choose a name with -o.")
+    from traceview import __version__
     from traceview.analysis import page
     from traceview.render.page import render
 
     with opened(args, page.asked()) as connection:
-        text = render(page.gather(connection, _stem(Path(args.input)), args.step, args.events))
+        text = render(page.gather(connection, _stem(Path(args.input)), args.step, args.events), __version__)
     emit([text], target)
     emit([f"{target}\n"], None)
     return 0

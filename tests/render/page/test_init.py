@@ -28,7 +28,9 @@ def html(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page of a built run whose names attack it."""
     folder = tmp_path_factory.mktemp("page")
     with made(folder, RUN) as connection:
-        (folder / "run.html").write_text(render(page.gather(connection, HOSTILE, "all", 1000)), encoding="utf-8")
+        (folder / "run.html").write_text(
+            render(page.gather(connection, HOSTILE, "all", 1000), "0.1.0"), encoding="utf-8"
+        )
     return folder / "run.html"
 
 
@@ -152,7 +154,7 @@ def test_every_chart_has_its_table(opened: Opened) -> None:
 
 
 def test_numbers_are_those_of_the_step(opened: Opened) -> None:
-    """Of the step of 400 us 60 are convolution, overlaps once; what runs seconds later is between steps and in no share."""
+    """Of the step of 400 us 60 are convolution, overlaps once; what runs seconds later is in no share."""
     told = opened.tab.locator("#overview svg title").all_text_contents()
     assert "conv: 60.000 us, 15.0 %" in told and "(GPU idle): 330.000 us, 82.5 %" in told
 

@@ -18,7 +18,6 @@ import numpy as np
 from jinja2 import Environment
 from markupsafe import Markup
 
-from traceview import __version__
 from traceview.analysis.model import Page, Section, Timeline
 from traceview.analysis.values import unique
 from traceview.render.characters import clean, flat
@@ -31,15 +30,15 @@ MOST_ROWS = 200
 """Rows of a table on the page; reports hold the rest."""
 
 
-def render(page: Page) -> str:
-    """The whole file."""
+def render(page: Page, version: str) -> str:
+    """The whole file, signed with the version of the program."""
     script, look = _part("timeline.js"), _part("page.css")
     return (
         _environment()
         .from_string(_part("page.html"))
         .render(
             page=page,
-            version=__version__,
+            version=version,
             style=Markup(look),
             script=Markup(script) if page.timeline else "",
             policy=f"default-src 'none'; style-src {_hash(look)}; script-src {_hash(script)}; img-src data:",
