@@ -24,8 +24,8 @@ def mutate_capture(capture: Path, materialized: Path, seed: int) -> str:
     """Damage one file of a capture, or below the folder of what was materialized; returns which and how."""
     dice = random.Random(seed)
     files = sorted(path for path in capture.rglob("*") if path.is_file())
-    kept = sorted(path for path in materialized.rglob("*") if path.is_file())
-    path = dice.choice(kept) if kept and dice.random() < 0.25 else dice.choice(files)
+    stored = sorted(path for path in materialized.rglob("*") if path.is_file())
+    path = dice.choice(stored) if stored and dice.random() < 0.25 else dice.choice(files)
     if path.suffix == ".json" and dice.random() < 0.7:
         ways: tuple[Callable[[Path, random.Random], None], ...] = (_json_value,)
     elif path.suffix == ".parquet" and dice.random() < 0.6:
@@ -110,9 +110,9 @@ def _columns(path: Path, dice: random.Random) -> None:
     elif how == 4:
         table = pa.concat_tables([table] * dice.choice((2, 50))) if dice.random() < 0.7 else table.slice(0, 0)
     elif how == 5 and pa.types.is_integer(column.type):
-        odd = dice.choice((-(2**62), -1, 0, 2**31, 2**62))
-        table = table.set_column(at, name, pa.array([odd] * len(table), pa.int64()))
+        value = dice.choice((-(2**62), -1, 0, 2**31, 2**62))
+        table = table.set_column(at, name, pa.array([value] * len(table), pa.int64()))
     else:
-        odd = dice.choice(("", "x" * 70_000, "</script>", "\x1b[31m", "{", "=1+1"))
-        table = table.set_column(at, name, pa.array([odd] * len(table), pa.string()))
+        value = dice.choice(("", "x" * 70_000, "</script>", "\x1b[31m", "{", "=1+1"))
+        table = table.set_column(at, name, pa.array([value] * len(table), pa.string()))
     pq.write_table(table, path)

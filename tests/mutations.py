@@ -44,8 +44,8 @@ def originals(folder: Path, limit: int = 1 << 30) -> list[Path]:
     """The traces under a folder, at most `limit` bytes each."""
     found = (path for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix not in NO_TRACES)
     # A test may have left a cache beside a sample.
-    kept = [path for path in found if not any(part.endswith(".traceview") for part in path.parts)]
-    return [path for path in kept if path.stat().st_size <= limit]
+    chosen = [path for path in found if not any(part.endswith(".traceview") for part in path.parts)]
+    return [path for path in chosen if path.stat().st_size <= limit]
 
 
 def mutant(data: bytes, seed: int) -> bytes:

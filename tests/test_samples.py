@@ -47,11 +47,11 @@ def _text(row: dict[str, Any]) -> dict[str, str]:
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_rows_are_as_they_were(sample: Path, captures: Any) -> None:
     found = snapshot(captures.open(sample))
-    kept = SNAPSHOTS / f"{sample.parent.name}-{sample.name}.json"
+    golden = SNAPSHOTS / f"{sample.parent.name}-{sample.name}.json"
     if os.environ.get("TRACEVIEW_UPDATE_SNAPSHOTS"):
-        kept.parent.mkdir(exist_ok=True)
-        kept.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    assert found == json.loads(kept.read_text(encoding="utf-8"))
+        golden.parent.mkdir(exist_ok=True)
+        golden.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    assert found == json.loads(golden.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: f"{path.parent.name}/{path.name}")

@@ -43,7 +43,7 @@ WITH able AS (
 ), weights AS (
     -- A product of batches multiplies two activations.
     SELECT * FROM matmul_shapes WHERE batch = 1 AND NOT regexp_matches(name, '(?i)bmm|batch_?mat_?mul')
-), odd AS (
+), unaligned AS (
     -- Channels of the forward products: a gradient's third size is rows of the batch.
     SELECT DISTINCT rank, unnest([k, n]) AS size FROM weights WHERE NOT coalesce(is_backward, false)
 ), gemm AS (
@@ -51,7 +51,7 @@ WITH able AS (
         1e9 * m.flop / if(p.is_tf32, a.tf32, a.fp16) / p.per AS floor_ns, p.step_ns
     FROM product p JOIN weights m ON m.op_id = p.op_id JOIN able a ON a.rank = p.rank
     WHERE (p.is_tf32 OR regexp_matches(m.dtype, '(?i)half|bfloat16'))
-        AND EXISTS (FROM odd o WHERE o.rank = p.rank AND o.size % 8 <> 0
+        AND EXISTS (FROM unaligned o WHERE o.rank = p.rank AND o.size % 8 <> 0
             AND o.size IN (m.k, m.n, if(m.is_backward, m.m, m.k)))
 ), kinds AS (
     SELECT rank, place, what, sum(least(own_ns, greatest(total_ns - coalesce(floor_ns, 0), 0))) AS lost_ns,

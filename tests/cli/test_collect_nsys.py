@@ -20,7 +20,7 @@ from traceview import store
 
 ROOT = Path(__file__).parents[2]
 DOUBLE = """#!/bin/sh
-# Runs the command as nsys profile does, and leaves a report where the window was opened or the whole run is wanted.
+# Runs the command as nsys profile does, and leaves a report where the window was opened or the whole run is recorded.
 echo "$@" >>"{folder}/nsys.txt"
 window=
 while [ "$1" != /bin/sh ]; do

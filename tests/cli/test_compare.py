@@ -71,9 +71,9 @@ def test_a_baseline_is_a_capture_or_a_saved_comparison(
     pair: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     fast, slow = pair
-    kept = tmp_path / "baseline.json"
-    assert run(capsys, fast, "--format", "json", "-o", kept) == ""
-    by_file = run(capsys, slow, "--baseline", kept)
+    baseline = tmp_path / "baseline.json"
+    assert run(capsys, fast, "--format", "json", "-o", baseline) == ""
+    by_file = run(capsys, slow, "--baseline", baseline)
     assert by_file == run(capsys, slow, "--baseline", fast) == run(capsys, fast, slow)
 
 
@@ -138,9 +138,9 @@ def test_one_run_without_steps_makes_all_be_compared_as_a_whole(
         ("gemm", 500_000.0, 500_000.0),
     ]
     run(capsys, pair[0], whole, "--fail-over", "5%", code=1)
-    kept = tmp_path / "kept.json"
-    run(capsys, pair[0], "--format", "json", "-o", kept)
-    assert cli.main(["compare", str(kept), str(whole)]) == 2
+    baseline = tmp_path / "saved.json"
+    run(capsys, pair[0], "--format", "json", "-o", baseline)
+    assert cli.main(["compare", str(baseline), str(whole)]) == 2
     assert "holds times per step" in capsys.readouterr().err
 
 
@@ -170,9 +170,9 @@ def test_a_check_needs_two_runs(trace: Path, capsys: pytest.CaptureFixture[str])
 def test_a_damaged_baseline_is_said(
     trace: Path, tmp_path: Path, content: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    kept = tmp_path / "baseline.json"
-    kept.write_text(content, encoding="utf-8")
-    run(capsys, trace, "--baseline", kept, code=3)
+    baseline = tmp_path / "baseline.json"
+    baseline.write_text(content, encoding="utf-8")
+    run(capsys, trace, "--baseline", baseline, code=3)
 
 
 @pytest.mark.parametrize("form", ["table", "csv", "markdown", "json"])
@@ -196,9 +196,9 @@ def test_several_recordings_of_each_side(tmp_path: Path, capsys: pytest.CaptureF
     assert text.startswith(
         "Comparison\nB is 20.0 % slower than A (90 % interval +19.8 % to +20.2 %; 3 and 3 recordings)"
     )
-    kept = tmp_path / "kept.json"
-    run(capsys, "--a", *old, "--format", "json", "-o", kept)
-    assert run(capsys, "--baseline", kept, "--b", *new) == text
+    baseline = tmp_path / "saved.json"
+    run(capsys, "--a", *old, "--format", "json", "-o", baseline)
+    assert run(capsys, "--baseline", baseline, "--b", *new) == text
     (answer, *_) = json.loads(run(capsys, "--a", *old, "--b", *new, "--format", "json"))["sections"]
     assert answer["rows"][0]["run"] == "B" and answer["rows"][0]["sentence"].startswith("B is 20.0 % slower")
 

@@ -333,7 +333,7 @@ def test_a_wrong_name_is_answered_with_names_to_use(
 ) -> None:
     said = refused(capsys, trace, query)
     assert says in said
-    assert not any(inner in said for inner in ("kept.", "names.", "attributed.", "Values list"))
+    assert not any(inner in said for inner in ("materialized", "names.", "attributed.", "Values list"))
 
 
 def test_markdown_for_an_issue(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:

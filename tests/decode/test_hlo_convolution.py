@@ -115,12 +115,12 @@ def test_a_named_gradient_in_another_form_is_told_by_its_size() -> None:
     first.filter, first.groups = Operand(8, 32, (3, 3)), 2
     # XLA gives the groups a spatial dimension of their own.
     window = Window((1, 1, 1), (1, 1, 0), (1, 1, 1), (1, 1, 2))
-    odd = Convolution(
+    other = Convolution(
         BACKWARD.format("grouped"), Operand(8, 4, (16, 16, 2)), Operand(4, 16, (16, 16, 2)), Operand(8, 16, (3, 3, 2)),
         window,
     )  # fmt: skip
-    understand([first, odd])
-    assert (odd.direction, odd.problem) == ("wgrad", first.problem)
+    understand([first, other])
+    assert (other.direction, other.problem) == ("wgrad", first.problem)
 
 
 def test_what_cudnn_calls_a_pass_is_one() -> None:

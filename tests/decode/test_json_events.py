@@ -98,14 +98,14 @@ def test_many_broken_events_cost_no_more_parts() -> None:
     """At the end of a file nothing can follow that would mend one: it was waited for, once for each of them."""
     pieces = [b'{"ph": "X", "name": "%d"%s}' % (place, b' "no comma": 1' * (place % 3 == 0)) for place in range(900)]
     splitter = EventSplitter(iter([b'{"traceEvents": [' + b", ".join(pieces) + b"]}"]), last_apart=True)
-    n_parts, kept, bad = 0, 0, 0
+    n_parts, n_kept, bad = 0, 0, 0
     while (part := splitter.part()) is not None:
         n_parts += 1
         doubtful = [row for row in range(len(part)) if b"no comma" in part.text[part.starts[row] : part.ends[row]]]
         settled = splitter.settle(doubtful)
-        kept += len(part) - len(settled.drop) + len(settled.events)
+        n_kept += len(part) - len(settled.drop) + len(settled.events)
         bad += len(settled.bad)
-    assert (n_parts, kept, bad) == (2, 600, 300)
+    assert (n_parts, n_kept, bad) == (2, 600, 300)
 
 
 def test_control_characters_and_bad_text_are_repaired() -> None:

@@ -79,11 +79,11 @@ def test_a_report_of_nsight_systems_holds_a_whole_environment(tmp_path: Path, se
     row, whole = stored(write(tmp_path / "trace.sqlite", tables), tmp_path / "capture")
     assert b"hush" not in whole
     assert row["command"] == "python --password ***"
-    kept = ["CUDA_VISIBLE_DEVICES=1", "XLA_FLAGS=--x=https://***@b"]
+    allowed = ["CUDA_VISIBLE_DEVICES=1", "XLA_FLAGS=--x=https://***@b"]
     assert json.loads(row["metadata"])["capture"] == {
         "PROCESS_0:COMMAND": ["python"],
-        "PROCESS_0:ENVIRONMENT_VARIABLE": kept,
-        "DeviceEnvironment": kept,
+        "PROCESS_0:ENVIRONMENT_VARIABLE": allowed,
+        "DeviceEnvironment": allowed,
     }
 
 

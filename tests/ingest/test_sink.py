@@ -35,8 +35,8 @@ def times(connection: Any) -> list[tuple[int, int]]:
 
 def test_an_nsys_database_with_odd_times(tmp_path: Path) -> None:
     """A table is read row by row: one bad cell costs one row."""
-    odd = [(1300, 1200), (1300, 1300 + 8 * DAYS), (1300, 2 * 10**18), (2**63 - 1, 2**63 - 1), (-(2**63), 5), ("x", 5)]
-    rows = [KERNEL, *({**KERNEL, "start": start, "end": end} for start, end in odd)]
+    times = [(1300, 1200), (1300, 1300 + 8 * DAYS), (1300, 2 * 10**18), (2**63 - 1, 2**63 - 1), (-(2**63), 5), ("x", 5)]
+    rows = [KERNEL, *({**KERNEL, "start": start, "end": end} for start, end in times)]
     path = write(tmp_path / "trace.db", {**NSYS, "CUPTI_ACTIVITY_KIND_KERNEL": rows})
     connection, found = quality(path, tmp_path / "capture")
     assert times(connection) == [(300, 0), (300, 200), (300, 8 * DAYS)]

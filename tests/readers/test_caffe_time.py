@@ -102,8 +102,8 @@ def test_cut_at_any_byte(tmp_path: Path, end: int) -> None:
     except InputError as error:
         assert "forward-backward time" not in LOG[:end] or "no trace" in str(error)
         return
-    kept = rows(found, "SELECT name, args->>'$.ns' FROM events ORDER BY id")
-    assert kept[:-1] == rows(whole, "SELECT name, args->>'$.ns' FROM events ORDER BY id")[: len(kept) - 1]
+    stored = rows(found, "SELECT name, args->>'$.ns' FROM events ORDER BY id")
+    assert stored[:-1] == rows(whole, "SELECT name, args->>'$.ns' FROM events ORDER BY id")[: len(stored) - 1]
     assert LOG[:end].endswith("\n") or rows(found, "SELECT kind FROM quality") != []
 
 
@@ -128,9 +128,9 @@ def test_public_logs_agree_with_their_table(shared: Path, captures: Any, commit:
     """Every layer that the table lists, to the last digit of the log (`std::to_string` prints six)."""
     found = captures.open(shared / f"studies/convnet-benchmarks_{commit}_caffe_output_alexnet.log")
     layers = rows(found, "SELECT layer, direction, dur_ns FROM layer_times WHERE layer IS NOT NULL")
-    kept = {(layer, direction): ns for layer, direction, ns in layers}
+    stored = {(layer, direction): ns for layer, direction, ns in layers}
     with (shared / "studies/caffe_alexnet_owt_bs128_titanx_layerwise.csv").open(encoding="utf-8") as file:
         listed = [row for row in csv.DictReader(file) if row["commit"] == commit]
-    assert len(listed) == len(kept) > 20
+    assert len(listed) == len(stored) > 20
     for row in listed:
-        assert kept[row["layer"], row["dir"]] == pytest.approx(float(row["ms"]) * 1e6, abs=0.51)
+        assert stored[row["layer"], row["dir"]] == pytest.approx(float(row["ms"]) * 1e6, abs=0.51)

@@ -118,23 +118,23 @@ def test_the_public_layer_wise_log_agrees_with_its_table(shared: Path, captures:
     found = captures.open(shared / "studies/convnet-benchmarks_084c4f0_layerwise_output.log")
     query = """SELECT 'L' || dense_rank() OVER (ORDER BY first), impl, direction, dur_ns
         FROM (SELECT *, min(id) OVER (PARTITION BY layer) AS first FROM layer_times)"""
-    kept = {row[:3]: row[3] for row in rows(found, query)}
+    stored = {row[:3]: row[3] for row in rows(found, query)}
     passes = {"TOTAL": "forward_backward", **convnet_benchmarks._PASSES}
     with (shared / "studies/convnet_layerwise_titanx_084c4f0.csv").open(encoding="utf-8") as file:
         listed = list(csv.DictReader(file))
-    assert len(listed) == len(kept) == 80
+    assert len(listed) == len(stored) == 80
     for row in listed:
-        assert kept[row["layer"], row["impl"], passes[row["pass"]]] == round(float(row["ms"]) * 1e6)
+        assert stored[row["layer"], row["impl"], passes[row["pass"]]] == round(float(row["ms"]) * 1e6)
 
 
 @pytest.mark.shared
 def test_the_public_tuner_log_agrees_with_its_table(shared: Path, captures: Any) -> None:
     found = captures.open(shared / "studies/convnet-benchmarks_cff9dc3_torch_output_raw.log")
     query = "SELECT impl, direction, dur_ns, workspace FROM layer_times WHERE workspace IS NOT NULL ORDER BY id"
-    kept = rows(found, query)
+    stored = rows(found, query)
     with (shared / "studies/fbfft_tuner_titanx_cff9dc3.csv").open(encoding="utf-8") as file:
         listed = list(csv.DictReader(file))
-    assert len(kept) == len(listed) == 45
-    for (impl, direction, ns, workspace), row in zip(kept, listed, strict=True):
+    assert len(stored) == len(listed) == 45
+    for (impl, direction, ns, workspace), row in zip(stored, listed, strict=True):
         assert (impl, direction) == (row["impl"], convnet_benchmarks._PASSES[row["pass"]])
         assert (ns, workspace) == (round(float(row["time_ms"]) * 1e6), f"{row['buffer_MB']}M")

@@ -222,12 +222,12 @@ def test_an_export_of_nothing_says_why(tmp_path: Path) -> None:
 def test_columns_of_any_type_and_order(tmp_path: Path) -> None:
     """SQLite's columns have no types: NULL first and text later, numbers as text, nonsense where a number should be."""
     many = [{**PUSH, "text": None, "textId": None, "start": n, "end": n + 1} for n in range(70_000)]
-    odd = [
+    strange = [
         {**PUSH, "text": 5, "start": 80_000.0, "end": "80001"},
         {**PUSH, "text": "späte", "start": b"\x01", "end": "soon"},
         {**PUSH, "text": b"\xff\xfe", "start": 80_003, "end": 80_004},
     ]
-    connection = given(tmp_path, NVTX_EVENTS=many + odd)
+    connection = given(tmp_path, NVTX_EVENTS=many + strange)
     assert one(connection, "SELECT count(*) FROM ranges") == 70_002
     last = "SELECT start_ns, dur_ns, name FROM ranges ORDER BY start_ns DESC LIMIT 2"
     assert connection.execute(last).fetchall() == [(80_003, 1, "FFFE"), (80_000, 1, "5")]
@@ -294,7 +294,7 @@ def test_a_folder_of_exports_is_one_trace_each(shared: Path, tmp_path: Path) -> 
 def test_a_cut_database_is_salvaged_or_refused(shared: Path, tmp_path: Path) -> None:
     """Cut anywhere: a sentence, or what could be read and what could not."""
     whole = unpacked(shared / "traces/nsys/a100-cloverleaf-schema3.13.sqlite.gz", tmp_path).read_bytes()
-    kept = []
+    sizes = []
     for number, size in enumerate((0, 10, 100, 4096, 20_000, 300_000, 1_000_000, 1_800_000, len(whole) - 5000)):
         path = tmp_path / f"cut{number}"
         path.write_bytes(whole[:size])
@@ -303,9 +303,9 @@ def test_a_cut_database_is_salvaged_or_refused(shared: Path, tmp_path: Path) -> 
         except InputError as error:
             assert str(error).endswith(".")
             continue
-        kept.append(size)
+        sizes.append(size)
         assert one(connection, "SELECT count(*) FROM quality WHERE kind LIKE '%cut off or damaged%'")
-    assert kept == [1_000_000, 1_800_000, len(whole) - 5000]
+    assert sizes == [1_000_000, 1_800_000, len(whole) - 5000]
     assert one(connection, "SELECT count(*) FROM kernels") == 1312
 
 

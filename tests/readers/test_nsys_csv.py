@@ -158,9 +158,9 @@ def test_cut_at_any_byte(tmp_path: Path, end: int) -> None:
     except InputError:
         assert text.count("\n") < 5
         return
-    kept, events, dropped = rows(found, "SELECT n_kept, n_events, coalesce(n_dropped, 0) FROM captures")[0]
-    assert kept == events - dropped >= text.count("\n") - 4
-    assert rows(found, "SELECT (SELECT count(*) FROM kernels) + (SELECT count(*) FROM memcpys)") == [(kept,)]
+    n_kept, events, dropped = rows(found, "SELECT n_kept, n_events, coalesce(n_dropped, 0) FROM captures")[0]
+    assert n_kept == events - dropped >= text.count("\n") - 4
+    assert rows(found, "SELECT (SELECT count(*) FROM kernels) + (SELECT count(*) FROM memcpys)") == [(n_kept,)]
     assert text.endswith("\n") or rows(found, "SELECT count(*) > 0 FROM quality") == [(True,)]
 
 

@@ -129,7 +129,7 @@ def test_public_traces(name: str, ranges: int, events: int, shared: Path, tmp_pa
 @pytest.mark.shared
 def test_a_cut_database_is_salvaged_or_refused(shared: Path, tmp_path: Path) -> None:
     whole = unpacked(shared / "traces/nvprof/v100-pytorch-nvtx.nvvp.gz", tmp_path).read_bytes()
-    kept = []
+    answers = []
     for number, size in enumerate((1, 50, 3000, 100_000, 400_000, 700_000, len(whole) - 5000)):
         path = tmp_path / f"cut{number}"
         path.write_bytes(whole[:size])
@@ -138,10 +138,10 @@ def test_a_cut_database_is_salvaged_or_refused(shared: Path, tmp_path: Path) -> 
         except InputError as error:
             assert str(error).endswith(".")
             continue
-        kept.append(
+        answers.append(
             connection.execute("SELECT count(*) FROM quality WHERE kind LIKE '%cut off or damaged%'").fetchall()
         )
-    assert kept and set(map(str, kept)) == {"[(1,)]"}
+    assert answers and set(map(str, answers)) == {"[(1,)]"}
 
 
 def of_processes(folder: Path, first: dict[str, Any], second: dict[str, Any]) -> Any:

@@ -223,8 +223,8 @@ def test_cut_at_any_byte(tmp_path: Path, end: int) -> None:
         assert text.count("\n") < 7
         return
     n_rows = rows(found, "SELECT (SELECT count(*) FROM kernels) + (SELECT count(*) FROM memcpys)")[0][0]
-    kept, events, dropped = rows(found, "SELECT n_kept, n_events, coalesce(n_dropped, 0) FROM captures")[0]
-    assert n_rows == kept == events - dropped
+    n_kept, events, dropped = rows(found, "SELECT n_kept, n_events, coalesce(n_dropped, 0) FROM captures")[0]
+    assert n_rows == n_kept == events - dropped
     assert text.endswith("\n") or problems(found)
 
 
@@ -270,8 +270,8 @@ def test_a_public_log_cut_at_any_byte(shared: Path, tmp_path: Path, share: float
     text = whole[: int(len(whole) * share)]
     found = opened(tmp_path, text)
     n_ends = text.count(b"ms  ") and sum(b"GeForce GTX 980" in line for line in text.splitlines()[:-1])
-    kept = rows(found, "SELECT n_kept FROM captures")[0][0]
-    assert kept - n_ends in (0, 1)
+    n_kept = rows(found, "SELECT n_kept FROM captures")[0][0]
+    assert n_kept - n_ends in (0, 1)
 
 
 @pytest.mark.shared

@@ -226,7 +226,7 @@ def test_a_public_rpd_is_recognised_and_cut_anywhere(shared: Path, tmp_path: Pat
     path = unpacked(shared / "traces/rocprof/matmul.rpd.gz", tmp_path)
     assert [reader for reader in readers.READERS if reader.sniff(peek(path))] == [rocm_db]
     whole = path.read_bytes()
-    kept = 0
+    n_whole = 0
     for number, size in enumerate((1, 100, 5000, 30_000, 60_000, 90_000, len(whole) - 5000)):
         cut = tmp_path / f"cut{number}"
         cut.write_bytes(whole[:size])
@@ -235,8 +235,8 @@ def test_a_public_rpd_is_recognised_and_cut_anywhere(shared: Path, tmp_path: Pat
         except InputError as error:
             assert str(error).endswith(".")
             continue
-        kept += 1
+        n_whole += 1
         assert connection.execute("SELECT count(*) > 0 FROM quality WHERE kind LIKE '%damaged%'").fetchall() == [
             (True,)
         ]
-    assert kept
+    assert n_whole

@@ -60,8 +60,8 @@ def one_event_a_line(text: bytes) -> bytes:
     return head + b",\n".join(json.dumps(event).encode() for event in events) + b"\n]}\n"
 
 
-def kept(data: bytes, folder: Path, name: str) -> int:
-    """Events kept of a trace with these bytes; 0 when it is refused."""
+def n_stored(data: bytes, folder: Path, name: str) -> int:
+    """Events stored of a trace with these bytes; 0 when it is refused."""
     path = folder / name
     path.write_bytes(data)
     try:
@@ -84,7 +84,7 @@ def check(
         cut = int(len(packed) * (first + (1 - first) * dice.random()))
         rest = packed[:cut] if packed is data else zlib.decompressobj(31).decompress(packed[:cut])
         complete = bisect.bisect_right(ends, len(rest))
-        found = kept(packed[:cut], folder, f"cut-{number}")
+        found = n_stored(packed[:cut], folder, f"cut-{number}")
         assert found == complete, f"{seed}, cut at {cut}: {found} of {complete} events"
 
 

@@ -169,7 +169,7 @@ def test_only_this_reader_knows_it(root: Path, tmp_path: Path, name: str) -> Non
 def test_cut_at_any_byte(root: Path, tmp_path: Path) -> None:
     """Every cut gives rows with an account, or a sentence; the further the cut, the more rows."""
     whole = gzip.decompress((root / "samples" / "xplane" / TF).read_bytes())
-    kept = []
+    counts = []
     for number, cut in enumerate([*range(1, 60, 7), 500, 1000, 5000, 9000, 12_000, len(whole) - 1]):
         path = tmp_path / f"cut{number}.pb"
         path.write_bytes(whole[:cut])
@@ -178,13 +178,13 @@ def test_cut_at_any_byte(root: Path, tmp_path: Path) -> None:
             store.convert([path], target)
         except InputError as error:
             assert len(str(error)) < 300
-            kept.append(0)
+            counts.append(0)
             continue
         connection = Asked(target)
         assert rows(connection, "SELECT count(*) FROM quality WHERE kind LIKE '%cut%'") != [(0,)]
-        kept.append(rows(connection, f"SELECT ({KEPT}) + (SELECT count(*) FROM ops)")[0][0])
-    assert kept == sorted(kept)
-    assert kept[-1] > 300
+        counts.append(rows(connection, f"SELECT ({KEPT}) + (SELECT count(*) FROM ops)")[0][0])
+    assert counts == sorted(counts)
+    assert counts[-1] > 300
 
 
 @pytest.mark.parametrize(

@@ -54,8 +54,8 @@ def test_a_capture_holds_no_secret(tmp_path: Path, said: list[str], keeps_comman
     described = json.loads((tmp_path / "capture.json").read_text())
     assert described["command"] == (["train", "--token", "***"] if keeps_command else None)
     assert store.open_capture(tmp_path).execute("SELECT command FROM captures").fetchall() == [(command,)]
-    kept = [path for path in tmp_path.rglob("*") if path.is_file() and path.parent.name != "raw"]
-    assert kept and not [path for path in kept if b"hush" in path.read_bytes()]
+    written = [path for path in tmp_path.rglob("*") if path.is_file() and path.parent.name != "raw"]
+    assert written and not [path for path in written if b"hush" in path.read_bytes()]
 
 
 @pytest.mark.parametrize(

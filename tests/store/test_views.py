@@ -189,5 +189,5 @@ def test_a_device_said_by_hand_counts_for_one_command_and_is_kept_nowhere(tmp_pa
             return connection.execute(query).fetchall()
 
     assert [peak(None), peak("H200"), peak(None)] == [[(15.7e12, False)], [(66.9e12, True)], [(15.7e12, False)]]
-    kept = materialized.find(tmp_path / "capture")
-    assert kept and "conv_costs" in materialized.tables(kept)
+    file = materialized.find(tmp_path / "capture")
+    assert file and "conv_costs" in materialized.tables(file)

@@ -38,8 +38,8 @@ def schema(connection: duckdb.DuckDBPyConnection, table: str | None = None) -> R
     by_table = columns(connection)
     if table is not None and table not in by_table:
         raise UsageError(f"there is no table {table!r}; {meant(table, by_table)}see `.tables`.")
-    wanted = [table] if table else [name for name in by_table if not name.startswith("raw.")]
-    return Report("schema", "", "", tuple(_schema_of(name, by_table[name]) for name in wanted), ())
+    chosen = [table] if table else [name for name in by_table if not name.startswith("raw.")]
+    return Report("schema", "", "", tuple(_schema_of(name, by_table[name]) for name in chosen), ())
 
 
 def columns(connection: duckdb.DuckDBPyConnection) -> dict[str, list[tuple[str, str]]]:

@@ -18,17 +18,17 @@ def is_larger(path: Path, most: int) -> bool:
     with path.open("rb") as file:
         size = int.from_bytes(file.read(18)[16:], "big")
         size = 1 << 16 if size == 1 else max(size, _LEAST_PAGE)
-        waiting, n_pages, n_bytes = [1], 0, 0
-        while waiting:
-            number = waiting.pop()
+        pages, n_pages, n_bytes = [1], 0, 0
+        while pages:
+            number = pages.pop()
             n_pages += 1
             try:
                 below, added = _page(file, number, size)
             except (struct.error, IndexError):
                 continue
-            waiting += below
+            pages += below
             n_bytes += added
-            if n_bytes > most or n_pages + len(waiting) > most // _LEAST_PAGE:
+            if n_bytes > most or n_pages + len(pages) > most // _LEAST_PAGE:
                 return True
     return False
 

@@ -100,8 +100,8 @@ def _without(array: pa.Array, is_long: NDArray[np.bool_]) -> pa.Array:
         return pa.DictionaryArray.from_arrays(indices, array.dictionary)
     plain = array.view(_AS_BYTES[array.type]) if array.type in _AS_BYTES else array
     if _is_view(array.type):
-        kept = (None if long else value.as_py() for value, long in zip(plain, is_long.tolist(), strict=True))
-        return pa.array(kept, pa.binary_view()).view(array.type)
+        short = (None if long else value.as_py() for value, long in zip(plain, is_long.tolist(), strict=True))
+        return pa.array(short, pa.binary_view()).view(array.type)
     return pc.if_else(pa.array(is_long), pa.scalar(None, plain.type), plain).view(array.type)
 
 

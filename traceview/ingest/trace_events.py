@@ -2,7 +2,7 @@
 
 Each part of the file becomes the table `event`, one row per event; each query of the folder named like a table selects
 from it. Events of the most frequent kinds may take a fast path (`fast_path.py`). Ends that arrive apart (`B`/`E`,
-`b`/`e`) are joined when the file has been read. Invariant: every event is accounted for: kept, dropped with a reason,
+`b`/`e`) are joined when the file has been read. Invariant: every event is accounted for: stored, dropped with a reason,
 or repaired.
 """
 

@@ -123,13 +123,13 @@ def _read_rows(log: Log, lines: pa.Array, sink: Sink) -> None:
         return
     register(sink.connection, rows, header.places(_COLUMNS))
     sink.connection.execute(f"CREATE OR REPLACE TEMP TABLE cells AS {_sql('cells')}")
-    kept = _store_trace(log, header, sink) if "Start" in header else _store_summary(log, sink)
+    n_kept = _store_trace(log, header, sink) if "Start" in header else _store_summary(log, sink)
     sink.next_id += len(rows)
     sink.count("n_events", len(rows))
-    sink.count("n_kept", kept)
-    if kept < len(rows):
-        sink.count("n_dropped", len(rows) - kept)
-        sink.problem("row of an nsys report that is cut or damaged", len(rows) - kept)
+    sink.count("n_kept", n_kept)
+    if n_kept < len(rows):
+        sink.count("n_dropped", len(rows) - n_kept)
+        sink.problem("row of an nsys report that is cut or damaged", len(rows) - n_kept)
 
 
 def _store_trace(log: Log, header: Header, sink: Sink) -> int:

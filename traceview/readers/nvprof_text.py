@@ -184,13 +184,13 @@ def _read_rows(log: Log, lines: pa.Array, sink: Sink) -> None:
     before_name = rf"^(?:\S+(?: \S+)*\s{{2,}}){{{len(header.labels) - 1}}}"
     cells, values = ("cells_csv", None) if header.csv else ("cells_text", {"name_at": before_name})
     connection.execute(f"CREATE OR REPLACE TEMP TABLE cells AS {_sql(cells)}", values)
-    kept = _store_trace(log, sink) if kind == "trace" else _store_summary(log, sink)
+    n_kept = _store_trace(log, sink) if kind == "trace" else _store_summary(log, sink)
     sink.next_id += len(rows)
     sink.count("n_events", len(rows))
-    sink.count("n_kept", kept)
-    if kept < len(rows):
-        sink.count("n_dropped", len(rows) - kept)
-        sink.problem("row of nvprof that is cut or damaged", len(rows) - kept)
+    sink.count("n_kept", n_kept)
+    if n_kept < len(rows):
+        sink.count("n_dropped", len(rows) - n_kept)
+        sink.problem("row of nvprof that is cut or damaged", len(rows) - n_kept)
 
 
 def _store_trace(log: Log, sink: Sink) -> int:
@@ -199,12 +199,12 @@ def _store_trace(log: Log, sink: Sink) -> int:
     log.devices += [name for (name,) in found if name not in log.devices]
     values = {"first": sink.next_id, "devices": log.devices}
     connection.execute(f"CREATE OR REPLACE TEMP TABLE activity AS {_sql('activity')}", values)
-    kept = 0
+    n_kept = 0
     for table in ("kernels", "memcpys", "api_calls", "events"):
-        owner = {"pid": log.pid} if table in ("api_calls", "events") else None
-        added = connection.execute(f"INSERT INTO stage.{table} BY NAME {_sql(table)}", owner).fetchall()
-        kept += int(added[0][0])
-    return kept
+        values = {"pid": log.pid} if table in ("api_calls", "events") else None
+        added = connection.execute(f"INSERT INTO stage.{table} BY NAME {_sql(table)}", values).fetchall()
+        n_kept += int(added[0][0])
+    return n_kept
 
 
 def _store_summary(log: Log, sink: Sink) -> int:

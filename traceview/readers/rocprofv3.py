@@ -31,7 +31,7 @@ RECORDS = (
     *("scratch_memory", "rocdecode_api", "rocjpeg_api", "ompt", "kfd_page_migration", "counter_collection"),
 )
 """Arrays whose objects are things that happened."""
-KEPT = {"agents": "agent", "kernel_symbols": "symbol", "buffer_records": "operation", "marker_api": "marker"}
+NAMES = {"agents": "agent", "kernel_symbols": "symbol", "buffer_records": "operation", "marker_api": "marker"}
 """Arrays whose objects name things, and the temporary table each goes to."""
 KEYS = {"agent": "handle", "symbol": "kernel_id", "operation": "kind_number, operation", "marker": "correlation"}
 """What a thing is looked up by in these tables. A file may name it twice; a record must not become two rows by that."""
@@ -48,7 +48,7 @@ def read(stream: Stream, sink: Sink) -> None:
     """Fill the tables from one file; what names things comes before what happened."""
     head = _Head(stream)
     _make_empty(sink)
-    for name, splitter in _arrays(head, (*KEPT, *RECORDS)):
+    for name, splitter in _arrays(head, (*NAMES, *RECORDS)):
         for lines in splitter:
             _store(sink, name, splitter, lines, head.metadata.get("pid"))
         if not splitter.ended:
@@ -105,13 +105,13 @@ def _arrays(blocks: Iterable[bytes], names: Iterable[str]) -> Iterator[tuple[str
 def _make_empty(sink: Sink) -> None:
     """The tables of names, so that every query runs whatever the file holds."""
     _parse(sink, "", lines_table([], []))
-    for table in (*KEPT.values(), "used"):
+    for table in (*NAMES.values(), "used"):
         sink.connection.execute(f"CREATE OR REPLACE TEMP TABLE {table} AS {_sql(table)}")
 
 
 def _parse(sink: Sink, name: str, lines: pa.Table, make: str = "CREATE OR REPLACE TEMP TABLE record AS") -> None:
     sink.connection.register("lines", lines)
-    sink.connection.execute(f"{make} {_sql('record')}", {"first": sink.next_id, "kept": name})
+    sink.connection.execute(f"{make} {_sql('record')}", {"first": sink.next_id, "buffer": name})
 
 
 def _store(sink: Sink, name: str, splitter: EventSplitter, lines: pa.Table, pid: Any) -> None:
@@ -119,7 +119,7 @@ def _store(sink: Sink, name: str, splitter: EventSplitter, lines: pa.Table, pid:
     connection = sink.connection
     _parse(sink, name, lines)
     n_rows = len(lines) + _settle(sink, name, splitter, len(lines))
-    for table in [KEPT[name]] if name in KEPT else ["used"] if name == "kernel_dispatch" else []:
+    for table in [NAMES[name]] if name in NAMES else ["used"] if name == "kernel_dispatch" else []:
         connection.execute(f"INSERT INTO {table} {_sql(table)}")
         if table in KEYS:
             once = f"SELECT DISTINCT ON ({KEYS[table]}) * FROM {table}"

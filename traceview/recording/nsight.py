@@ -61,8 +61,8 @@ def hide(words: Sequence[str], environment: Mapping[str, str], raw: Path) -> dic
 
     Returns the environment for nsys: what a capture may keep of it, and what nsys needs.
     """
-    kept = secrets.environment(environment)
-    shown = {name: value for name, value in environment.items() if kept.get(name) == value or name in _NEEDED}
+    allowed = secrets.environment(environment)
+    shown = {name: value for name, value in environment.items() if allowed.get(name) == value or name in _NEEDED}
     hidden = {name: value for name, value in environment.items() if name not in shown}
     exports = [f"export {name}={shlex.quote(value)}" for name, value in hidden.items() if name.isidentifier()]
     # A name that a shell cannot have (an exported function of bash).

@@ -2,5 +2,5 @@
 -- doc = "Texts of marks stand under the key of the marks themselves and are not records. Spans need both ends."
 SELECT count(*) AS n_records,
     count(*) FILTER (coalesce(start_timestamp, timestamp) IS NOT NULL AND (end_timestamp IS NOT NULL
-        OR kept_under NOT IN ('kernel_dispatch', 'memory_copy', 'hip_api', 'hsa_api', 'marker_api'))) AS n_timed
+        OR buffer NOT IN ('kernel_dispatch', 'memory_copy', 'hip_api', 'hsa_api', 'marker_api'))) AS n_timed
 FROM record WHERE key IS NULL

@@ -9,7 +9,7 @@ WITH marked AS (
     FROM record r
     LEFT JOIN operation o ON o.kind_number = TRY_CAST(r.kind AS BIGINT) AND o.operation = r.operation
     LEFT JOIN marker m ON m.correlation = r.correlation_id.internal
-    WHERE kept_under = 'marker_api' AND r.start_timestamp IS NOT NULL AND r.end_timestamp IS NOT NULL
+    WHERE buffer = 'marker_api' AND r.start_timestamp IS NOT NULL AND r.end_timestamp IS NOT NULL
         AND coalesce(contains(o.name, 'Range'), true)
 )
 SELECT id, start_ns, dur_ns, CAST($pid AS BIGINT) AS pid, tid, 'roctx' AS domain,

@@ -1,7 +1,7 @@
 -- title = "rocprofv3: texts to columns"
 -- doc = """One row per object of one array: agents, kernel symbols, names of operations and buffer records share their
 -- keys, so one query reads them all. Times are nanoseconds since the machine started."""
-SELECT "row", $first + "row" AS id, $kept AS kept_under, CASE WHEN r IS NOT NULL THEN line END AS line,
+SELECT "row", $first + "row" AS id, $buffer AS buffer, CASE WHEN r IS NOT NULL THEN line END AS line,
     r.* REPLACE (
         -- Later, differences of times would leave 64 bits.
         CASE WHEN r.start_timestamp BETWEEN 0 AND 4000000000000000000 THEN r.start_timestamp END AS start_timestamp,
