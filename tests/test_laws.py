@@ -243,3 +243,14 @@ def test_queries_stand_in_files_of_their_own() -> None:
                 found.append(f"{path.relative_to(ROOT)}:{node.lineno}: {text[:100]}")
     assert [line for line in found if line.split(":")[0] not in ASSEMBLED] == []
     assert {line.split(":")[0] for line in found} >= ASSEMBLED.keys(), "an exception that is none any more"
+
+
+def test_files_that_a_page_names_are_there() -> None:
+    """By their path from the top, or as they are called below `traceview`; a name alone may lie anywhere."""
+    by_name = {Path(name).name for name in TRACKED}
+    for page in (*(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"):
+        text = page.read_text(encoding="utf-8")
+        for named in set(re.findall(r"`((?:[\w-]+/)*[\w-]+\.(?:py|sql|toml|csv|md))`", text)):
+            places = [ROOT / named, ROOT / "traceview" / named]
+            found = any(place.exists() for place in places) or ("/" not in named and named in by_name)
+            assert found, f"{page.name} names {named}"

@@ -24,33 +24,33 @@ WITH launch AS (
 )
 SELECT c.rank, c.source, p.kind, p.n, p.examples FROM raw.captures c, unnest(c.problems) AS t(p)
 UNION ALL BY NAME
-SELECT rank, NULL AS source, 'kernel without a recorded launch' AS kind, count(*) AS n, NULL AS examples
+SELECT rank, NULL AS source, 'kernels without a correlated launch' AS kind, count(*) AS n, NULL AS examples
 FROM raw.kernels WHERE launch_id IS NULL GROUP BY rank
 UNION ALL BY NAME
-SELECT rank, NULL AS source, 'kernel without an operator' AS kind, count(*) AS n, NULL AS examples
+SELECT rank, NULL AS source, 'kernels without a CPU op' AS kind, count(*) AS n, NULL AS examples
 FROM raw.kernels WHERE op_id IS NULL GROUP BY rank
 UNION ALL BY NAME
-SELECT l.rank, NULL AS source, 'launch whose kernel is not in the recording' AS kind, count(*) AS n, NULL AS examples
+SELECT l.rank, NULL AS source, 'launches whose kernel is not in the recording' AS kind, count(*) AS n, NULL AS examples
 FROM launch l ANTI JOIN (SELECT rank, correlation FROM raw.kernels UNION ALL SELECT rank, correlation
     FROM raw.memcpys) k
     ON k.rank = l.rank AND k.correlation = l.correlation
 WHERE l.rank IN (SELECT rank FROM raw.kernels WHERE correlation IS NOT NULL) GROUP BY l.rank
 UNION ALL BY NAME
-SELECT k.rank, NULL AS source, 'kernel that starts before its launch' AS kind, count(*) AS n,
+SELECT k.rank, NULL AS source, 'kernels that start before their launch' AS kind, count(*) AS n,
     array_agg(k.name ORDER BY k.id)[:10] AS examples
 FROM raw.kernels k JOIN raw.api_calls a ON a.id = k.launch_id WHERE k.start_ns < a.start_ns GROUP BY k.rank
 UNION ALL BY NAME
-SELECT rank, NULL AS source, 'clock that jumps: more than an hour without anything' AS kind, count(*) AS n,
+SELECT rank, NULL AS source, 'jumps of the clock: more than an hour without any event' AS kind, count(*) AS n,
     array_agg(format('{:.1f} hours', empty_ns / 3.6e12) ORDER BY empty_ns DESC)[:10] AS examples
 FROM jump WHERE empty_ns > 3600000000000 GROUP BY rank
 UNION ALL BY NAME
-SELECT rank, NULL AS source, 'pause of the profiler itself' AS kind, sum(n) AS n,
+SELECT rank, NULL AS source, 'pauses of the profiler itself' AS kind, sum(n) AS n,
     array_agg(format('{}: {} in {:.3f} ms', name, n, dur_ns / 1e6) ORDER BY dur_ns DESC, name)[:10] AS examples
 FROM (SELECT rank, name, count(*) AS n, sum(dur_ns) AS dur_ns FROM raw.events
     WHERE category LIKE '%overhead' GROUP BY ALL)
 GROUP BY rank
 UNION ALL BY NAME
-SELECT rank, NULL AS source, 'process id with two names' AS kind, count(*) AS n,
+SELECT rank, NULL AS source, 'process ids with two names' AS kind, count(*) AS n,
     array_agg(pid || ': ' || names ORDER BY pid)[:10] AS examples
 FROM (
     SELECT rank, pid, string_agg(DISTINCT args, ', ' ORDER BY args) AS names FROM raw.events
@@ -58,13 +58,13 @@ FROM (
 ) GROUP BY rank
 UNION ALL BY NAME
 SELECT rank, NULL AS source,
-    CASE op_link WHEN 'several at once' THEN 'primitive that several operators at that time may have called'
-        WHEN 'none of its kind' THEN 'primitive that no operator at that time can have called'
-        ELSE 'primitive outside every operator' END AS kind,
+    CASE op_link WHEN 'several at once' THEN 'primitives that several operators at that time may have called'
+        WHEN 'none of its kind' THEN 'primitives that no operator at that time can have called'
+        ELSE 'primitives outside every operator' END AS kind,
     count(*) AS n, list_sort(list_distinct(list(raw.primitives.kind || ' ' || impl)))[:10] AS examples
 FROM raw.primitives WHERE op_id IS NULL GROUP BY rank, op_link
 UNION ALL BY NAME
-SELECT rank, NULL AS source, 'row that overlaps another on its stream' AS kind, count(*) AS n, NULL AS examples
+SELECT rank, NULL AS source, 'rows that overlap another on their stream' AS kind, count(*) AS n, NULL AS examples
 FROM (
     SELECT rank, start_ns, max(start_ns + dur_ns) OVER (
         PARTITION BY rank, device, stream ORDER BY start_ns, dur_ns DESC, id

@@ -71,7 +71,7 @@ def test_of_two_alike_neither_is_guessed_and_that_is_counted(tmp_path: Path) -> 
     given.ran(CONV, 50, 90)
     assert given.linked(tmp_path) == [("convolution", None, "several at once")] * 2
     trouble = given_quality(given, tmp_path)
-    assert trouble == [("primitive that several operators at that time may have called", 2)]
+    assert trouble == [("primitives that several operators at that time may have called", 2)]
 
 
 def given_quality(given: Threads, folder: Path) -> list[tuple[str, int]]:
@@ -85,7 +85,7 @@ def test_a_convolution_is_never_a_matrix_products(tmp_path: Path) -> None:
     given.on(1, "fc:MatMul", 0, 100)
     given.ran(CONV, 10, 40)
     assert given.linked(tmp_path) == [("convolution", None, "none of its kind")]
-    assert given_quality(given, tmp_path) == [("primitive that no operator at that time can have called", 1)]
+    assert given_quality(given, tmp_path) == [("primitives that no operator at that time can have called", 1)]
 
 
 def test_a_matrix_product_may_be_a_1x1_convolutions(tmp_path: Path) -> None:

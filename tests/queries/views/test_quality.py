@@ -1,4 +1,4 @@
-"""The view `quality`: what is odd in a recording as a whole, and silence about one that is in order."""
+"""The view `quality`: what is wrong in a recording as a whole, and silence about one that is in order."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def test_a_recording_in_order_has_no_row(tmp_path: Path) -> None:
 def test_a_kernel_before_its_launch(tmp_path: Path) -> None:
     given = in_order()
     given.kernel("early", 2, 3, launched=6)
-    assert found(given, tmp_path) == {"kernel that starts before its launch": [1, ["early"]]}
+    assert found(given, tmp_path) == {"kernels that start before their launch": [1, ["early"]]}
 
 
 def test_a_clock_that_jumps(tmp_path: Path) -> None:
     given = in_order()
     given.op("aten::add", 3 * HOUR, 3 * HOUR + 10)
-    assert found(given, tmp_path) == {"clock that jumps: more than an hour without anything": [1, ["3.0 hours"]]}
+    assert found(given, tmp_path) == {"jumps of the clock: more than an hour without any event": [1, ["3.0 hours"]]}
 
 
 def test_long_work_is_no_jump(tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ def test_a_recording_that_ends_before_its_kernels(tmp_path: Path) -> None:
     given = in_order()
     given.launch(10)
     given.launch(11, "cudaMemcpyAsync")
-    assert found(given, tmp_path) == {"launch whose kernel is not in the recording": [1, None]}
+    assert found(given, tmp_path) == {"launches whose kernel is not in the recording": [1, None]}
 
 
 def test_the_profiler_itself_and_two_names_of_a_process(tmp_path: Path) -> None:
@@ -59,8 +59,8 @@ def test_the_profiler_itself_and_two_names_of_a_process(tmp_path: Path) -> None:
         given.add("events", name="Buffer Flush", category="overhead", phase="X", pid=1, args=None, **times)
         given.add("events", name="process_name", phase="M", pid=7, args=f'{{"name":"rank {number}"}}', start_ns=0)
     assert found(given, tmp_path) == {
-        "pause of the profiler itself": [2, ["Buffer Flush: 2 in 4.000 ms"]],
-        "process id with two names": [1, ['7: {"name":"rank 0"}, {"name":"rank 1"}']],
+        "pauses of the profiler itself": [2, ["Buffer Flush: 2 in 4.000 ms"]],
+        "process ids with two names": [1, ['7: {"name":"rank 0"}, {"name":"rank 1"}']],
     }
 
 
