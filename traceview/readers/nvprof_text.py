@@ -201,8 +201,8 @@ def _store_trace(log: Log, sink: Sink) -> int:
     connection.execute(f"CREATE OR REPLACE TEMP TABLE activity AS {_sql('activity')}", values)
     n_kept = 0
     for table in ("kernels", "memcpys", "api_calls", "events"):
-        values = {"pid": log.pid} if table in ("api_calls", "events") else None
-        added = connection.execute(f"INSERT INTO stage.{table} BY NAME {_sql(table)}", values).fetchall()
+        process = {"pid": log.pid} if table in ("api_calls", "events") else None
+        added = connection.execute(f"INSERT INTO stage.{table} BY NAME {_sql(table)}", process).fetchall()
         n_kept += int(added[0][0])
     return n_kept
 
