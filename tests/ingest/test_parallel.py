@@ -80,14 +80,26 @@ def since_1970(text: bytes) -> bytes:
     return re.sub(rb'"ts": (\d+)\.125', lambda found: b'"ts": 1712195495%06d.125' % int(found[1]), text)
 
 
-@pytest.mark.parametrize("few", [trace_events.FEW, 0], ids=["deferred", "read at once"])
+@pytest.mark.parametrize(
+    ("few", "short", "small"),
+    [(trace_events.FEW, 0, 0), (0, 0, 1 << 20), (trace_events.FEW, trace_events.SHORT, 0)],
+    ids=["deferred", "read at once, rows kept in memory", "all deferred"],
+)
 @pytest.mark.parametrize("what", SPOILED)
 @pytest.mark.parametrize("clock", [bytes, since_1970])
 def test_any_surprise_is_read_as_if_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str, few: int, clock: Callable[[bytes], bytes]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    what: str,
+    few: int,
+    short: int,
+    small: int,
+    clock: Callable[[bytes], bytes],
 ) -> None:
     path = tmp_path / "trace.json"
     monkeypatch.setattr(trace_events, "FEW", few)
+    monkeypatch.setattr(trace_events, "SHORT", short)
+    monkeypatch.setattr(trace_events, "SMALL_BYTES", small)
     path.write_bytes(clock(trace(SPOILED[what])))
     monkeypatch.setattr(json_events, "CHUNK_BYTES", 4000)
     monkeypatch.setattr(json_events, "MAX_CHUNK_BYTES", 4000)
@@ -109,6 +121,7 @@ def test_what_is_as_expected_is_read_quickly(
     path.write_bytes(clock(trace(CALL.replace("%d", "%d.125"))))
     monkeypatch.setattr(json_events, "CHUNK_BYTES", 4000)
     monkeypatch.setattr(json_events, "MAX_CHUNK_BYTES", 4000)
+    monkeypatch.setattr(trace_events, "SHORT", 0)
     carefully = []
     original = trace_events._carefully
     monkeypatch.setattr(trace_events, "_carefully", lambda *args: (carefully.append(len(args[3])), original(*args)))
@@ -128,6 +141,16 @@ def test_kinds_that_take_turns_are_all_learnt() -> None:
     found = fast_path.routed(part, kineto.ROUTES)
     assert {route.tables: len(rows) for route, rows in found.by_route} == {("api_calls",): 2048, ("links",): 2048}
     assert len(found.rest) == 1, "the empty object at the end"
+
+
+@pytest.mark.parametrize(("name", "tables"), [("nccl:all_reduce", 1), ("gloo:all_reduce", 2)])
+def test_the_second_table_of_a_route_is_asked_only_where_something_is_for_it(name: str, tables: int) -> None:
+    event = b'{"ph": "X", "cat": "user_annotation", "name": "%s", "pid": 7, "tid": 7, "ts": 1, "dur": 5},'
+    part = json_events.EventSplitter([b'{"traceEvents": [' + event % b"step" * 9 + event % name.encode()]).part()
+    assert part is not None
+    ((route, rows),) = fast_path.routed(part, kineto.ROUTES).by_route
+    assert len(route.tables) == 2
+    assert len(fast_path.without_second(part, rows, route).tables) == tables
 
 
 def test_the_folder_of_spilled_rows_may_be_called_anything(tmp_path: Path) -> None:

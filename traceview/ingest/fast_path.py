@@ -27,6 +27,8 @@ SAMPLE = 256
 GOLDEN = (5**0.5 - 1) / 2
 """Multiples of it, without their whole part, spread evenly and never in step with anything."""
 HEAD_BYTES = 400
+LOOKED_AT = 8192
+"""Events of a part that are looked through for what their second table holds: that costs less than a query."""
 # The last eight bytes of a match tell a key from a text that looks like its value.
 _PHASE = re.compile(rb'[{,]\s*"ph"\s*:\s*"(\w)"')
 _CATEGORY = re.compile(rb'"cat"\s*:\s*"([\w-]+)"')
@@ -49,15 +51,15 @@ class Route:
     """Events that fill the same tables."""
 
     tables: tuple[str, ...]
-    phase: str = "X"
+    phases: tuple[str, ...] = ("X",)
     categories: tuple[str, ...] = ()
     """None for every category."""
     name: str | None = None
     """The only name that such an event may have."""
     on_thread: bool = True
     """Whether its process and thread are read, as numbers."""
-    second_holds: str | None = None
-    """A text that every event of its second table holds; looked for before they are parsed again."""
+    second_holds: tuple[str, ...] = ()
+    """Texts of which every event of its second table holds one; looked for before they are parsed again."""
     spills: bool = True
     """Whether the rows of its first table may be spilled: nothing looks at them before everything has been read."""
     one_row: bool = True
@@ -96,13 +98,24 @@ def _kinds(part: Part, routes: Sequence[Route]) -> list[tuple[int, tuple[Spot, .
         start, end = int(part.starts[row]), int(part.ends[row])
         phase, category = (key.search(part.text, start, min(start + HEAD_BYTES, end)) for key in (_PHASE, _CATEGORY))
         for number, route in enumerate(routes):
-            if not phase or phase[1].decode("latin-1") != route.phase:
+            if not phase or phase[1].decode("latin-1") not in route.phases:
                 continue
             if not route.categories:
                 kinds[number, (Spot.of(phase, start),)] += 1
             elif category and category[1].decode("latin-1") in route.categories:
                 kinds[number, (Spot.of(category, start), Spot.of(phase, start))] += 1
     return [kind for kind, _ in kinds.most_common()]
+
+
+def without_second(part: Part, rows: Ints, route: Route) -> Route:
+    """The route without its second table, if surely none of these events of a part is of that."""
+    if len(route.tables) == 1 or len(rows) > LOOKED_AT:
+        return route
+    marks = [mark.encode() for mark in route.second_holds]
+    spans = zip(part.starts[rows].tolist(), part.ends[rows].tolist(), strict=True)
+    if any(part.text.find(mark, start, end) >= 0 for start, end in spans for mark in marks):
+        return route
+    return replace(route, tables=route.tables[:1])
 
 
 def _spread(count: int) -> Iterable[int]:
@@ -211,7 +224,7 @@ def insert(
         for table, body in zip(route.tables, bodies, strict=True):
             fill(table, body, {})
         return int(min(count, taken))
-    holding = (None, route.second_holds)
+    holding = (None, list(route.second_holds))
     counts = [
         fill(table, f"WITH event AS ({parse}) {body}", {**values, "holding": held})
         for table, body, held in zip(route.tables, bodies, holding, strict=False)

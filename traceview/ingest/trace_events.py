@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 
 from traceview import sql
@@ -23,7 +24,7 @@ from traceview.decode.files import Stream, ahead
 from traceview.decode.json_events import EventSplitter, Part, lines_table
 from traceview.decode.json_repair import has_phase
 from traceview.ingest.derive.spans import fetch
-from traceview.ingest.fast_path import KEYS, Clock, Route, insert, on_a_clock, routed, schema
+from traceview.ingest.fast_path import KEYS, Clock, Route, Routed, insert, on_a_clock, routed, schema, without_second
 from traceview.ingest.parallel import Unexpected, Workers
 from traceview.ingest.sink import LONG, NEGATIVE, Account, Sink
 from traceview.paths import content
@@ -40,6 +41,11 @@ UNREADABLE = (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.O
 FEW = 2048
 """Events of no route in a part that are deferred: one by one they cost less than nine queries."""
 FEW_BYTES = 1 << 20
+SHORT = FEW
+"""Events of a part, as the last of a file may be, that are all deferred."""
+RATIO = 16
+"""Bytes of a trace for each compressed one, as a rule."""
+SMALL_BYTES = 96 << 20
 TEXTS = dict.fromkeys(("ph", "cat", "name", "pid", "tid", "ts", "dur", "id"), "VARCHAR")
 
 
@@ -86,9 +92,11 @@ def fill(stream: Stream, sink: Sink, form: Form) -> dict[str, Any]:
     if form.routes:
         if sink.folder:
             sink.folder.mkdir(exist_ok=True)
-        workers = Workers(
-            sink, lambda connection, part, first: _quickly(_Filler(connection, form), part, first, sink.folder)
-        )
+
+        def quickly(connection: duckdb.DuckDBPyConnection, part: Part, first: int) -> Account:
+            return _quickly(_Filler(connection, form), part, first, None if _is_small(stream) else sink.folder)
+
+        workers = Workers(sink, quickly)
         workers.run(splitter, lambda part: _apart(filler, sink, splitter, part))
         filler.store_deferred(sink)
     else:
@@ -105,6 +113,11 @@ def fill(stream: Stream, sink: Sink, form: Form) -> dict[str, Any]:
     if splitter.found and not splitter.ended:
         sink.problem("the file is cut off: its array of events does not end")
     return splitter.metadata
+
+
+def _is_small(stream: Stream) -> bool:
+    """Whether the rows of a file need not be spilled: to write files and read them again takes longer."""
+    return stream.path.stat().st_size * (RATIO if stream.compression else 1) < SMALL_BYTES
 
 
 def _carefully(filler: _Filler, sink: Sink, splitter: EventSplitter, part: Part) -> None:
@@ -145,11 +158,12 @@ def _quickly(filler: _Filler, part: Part, first: int, folder: Path | None) -> Ac
 
 def _read_routes(filler: _Filler, part: Part, first: int, folder: Path | None) -> Account:
     account = Account()
-    ways = routed(part, filler.form.routes)
+    is_short = len(part) < SHORT and int(part.ends[-1] - part.starts[0]) < FEW_BYTES
+    ways = Routed(rest=np.arange(len(part))) if is_short else routed(part, filler.form.routes)
     timed, clock = on_a_clock(part)
     for route, rows in ways.by_route:
-        file = folder / f"{route.tables[0]}-{route.phase}-{first}.parquet" if folder and route.spills else None
-        if filler.take(route, timed.table(rows), first, clock, file) < len(rows):
+        file = folder / f"{route.tables[0]}-{route.phases[0]}-{first}.parquet" if folder and route.spills else None
+        if filler.take(without_second(part, rows, route), timed.table(rows), first, clock, file) < len(rows):
             raise Unexpected
         if file:
             account.spilled.setdefault(route.tables[0], []).append(file)
@@ -200,7 +214,7 @@ class _Filler:
             "first": first,
             "schema": schema(args, {**KEYS, "ts": "BIGINT"} if clock.in_ns else KEYS),
             "ids": self.form.ids,
-            "phase": route.phase,
+            "phases": list(route.phases),
             "goes_to": route.tables[0],
             "categories": list(route.categories) or None,
             "name": route.name,

@@ -67,12 +67,13 @@ def _fast(table: str) -> tuple[str, ...]:
 ROUTES = (
     Route(("ops",), categories=_fast("ops")),
     Route(("api_calls",), categories=_fast("api_calls")),
-    Route(("kernels", "collectives"), categories=_fast("kernels"), on_thread=False, second_holds='"Collective name"'),
+    Route(
+        ("kernels", "collectives"), categories=_fast("kernels"), on_thread=False, second_holds=('"Collective name"',)
+    ),
     Route(("memcpys",), categories=_fast("memcpys"), on_thread=False),
-    Route(("ranges", "collectives"), categories=_fast("ranges"), spills=False),
-    Route(("links",), phase="s"),
-    Route(("links",), phase="f"),
-    Route(("counters",), phase="i", categories=("cpu_instant_event",), name="[memory]", one_row=False),
+    Route(("ranges", "collectives"), categories=_fast("ranges"), second_holds=("gloo", "mpi", "ucc"), spills=False),
+    Route(("links",), phases=("s", "f")),
+    Route(("counters",), phases=("i",), categories=("cpu_instant_event",), name="[memory]", one_row=False),
 )
 FORM = Form(
     folder=NAME,

@@ -1,16 +1,16 @@
 -- title = "Kineto: texts of events of one kind to columns"
--- doc = """The same columns as the query `parse` gives, for events that are all alike: of one phase and some
+-- doc = """The same columns as the query `parse` gives, for events that are all alike: of some phases and
 -- categories, with a time and a sane duration that a number holds exactly (between `least` and `most`; microseconds, or
 -- nanoseconds where `in_ns`), with a process and a thread where the table has these. All go to the table `goes_to`.
 -- Any other event is left out, and text that is not JSON is an error: then the whole part of the file is read by
 -- `parse`."""
 WITH text AS MATERIALIZED (
     SELECT
-        e.ph = $phase
+        list_contains($phases, e.ph)
             AND ($categories IS NULL OR list_contains($categories, e.cat))
             AND ($name IS NULL OR e.name = $name)
             AND e.ts > $least AND e.ts < $most
-            AND ($phase <> 'X' OR (e.dur >= 0 AND e.dur <= 604800000000))
+            AND (e.ph <> 'X' OR (e.dur >= 0 AND e.dur <= 604800000000))
             AND (NOT $on_thread OR (e.pid IS NOT NULL AND e.tid IS NOT NULL)) AS is_plain,
         $ids * ($first + "row") AS id, e.ph AS ph, e.cat AS cat, e.name AS name, e.pid AS pid, e.tid AS tid,
         CASE WHEN $in_ns THEN CAST(e.ts AS BIGINT)
@@ -18,6 +18,7 @@ WITH text AS MATERIALIZED (
         END AS start_ns,
         CAST(round(1000 * e.dur) AS BIGINT) AS dur_ns,
         e.id AS flow, e.args AS args, $goes_to AS goes_to
-    FROM (SELECT "row", from_json(line, $schema) AS e FROM lines WHERE $holding IS NULL OR contains(line, $holding))
+    FROM (SELECT "row", from_json(line, $schema) AS e FROM lines
+        WHERE $holding IS NULL OR len([text for text in $holding if contains(line, text)]) > 0)
 )
 SELECT * FROM text WHERE is_plain

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from traceview.ingest.derive.nesting import Ints, Spans
-from traceview.ingest.derive.spans import column, fetch, ids_at, integers, load, publish, query, spelled
+from traceview.ingest.derive.spans import fetch, ids_at, load, numbered, publish, query, spelled
 from traceview.ingest.derive.steps import Steps
 
 PATH_LENGTH = 4
@@ -72,11 +72,8 @@ class _Names:
         texts, path = self.words, self.number
         for _ in range(PATH_LENGTH - 1):
             above = np.where(spans.parent >= 0, path[spans.parent], -1) if len(spans) else path
-            numbered = column(self.number * (len(texts) + 1) + above + 1).dictionary_encode()
-            path = integers(numbered.indices)
-            texts = [
-                _join(self.words, texts, *divmod(pair, len(texts) + 1)) for pair in numbered.dictionary.to_pylist()
-            ]
+            pairs, path = numbered(self.number * (len(texts) + 1) + above + 1, len(self.words) * (len(texts) + 1))
+            texts = [_join(self.words, texts, *divmod(pair, len(texts) + 1)) for pair in pairs]
         return path, texts
 
 

@@ -16,6 +16,8 @@ from traceview import sql
 from traceview.ingest.derive.nesting import Ints, Spans
 
 BATCH_ROWS = 1 << 17
+MARKED = 1 << 20
+"""Numbers of which each can be marked as seen, which is faster than sorting."""
 _NONE = np.empty(0, np.int64)
 query = sql.texts("derive")
 """The text of a file in `queries/derive`, with texts in place of parameters."""
@@ -38,8 +40,8 @@ def fetch(connection: duckdb.DuckDBPyConnection, query: str) -> dict[str, Ints]:
 
 
 def integers(values: pa.Array) -> Ints:
-    """An Arrow column as 64-bit integers, NULL as -1. (`fill_null` would import pandas.)"""
-    cast = values.cast(pa.int64())
+    """An Arrow column as 64-bit integers, NULL as -1. (`fill_null` imports pandas, `cast` 0.05 s of other modules.)"""
+    cast = values if values.type == pa.int64() else values.cast(pa.int64())
     valid, data = cast.buffers()
     if data is None:
         return np.full(len(cast), -1, np.int64)
@@ -49,6 +51,16 @@ def integers(values: pa.Array) -> Ints:
         known = np.unpackbits(bits, count=cast.offset + len(cast), bitorder="little")[cast.offset :]
         found = np.where(known, found, -1)
     return found
+
+
+def numbered(values: Ints, end: int) -> tuple[list[int], Ints]:
+    """The different ones of values from 0 up to `end`, and for each value its place among them."""
+    if end > max(MARKED, len(values)):
+        distinct, places = np.unique(values, return_inverse=True)
+        return distinct.tolist(), places
+    is_there = np.zeros(end, np.bool_)
+    is_there[values] = True
+    return np.flatnonzero(is_there).tolist(), (np.cumsum(is_there) - 1)[values]
 
 
 def load(connection: duckdb.DuckDBPyConnection, query: str) -> Spans:

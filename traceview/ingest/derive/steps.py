@@ -60,6 +60,6 @@ def load(connection: duckdb.DuckDBPyConnection) -> Steps:
     columns = fetch(connection, query("steps"))
     zeros = np.zeros(len(columns["id"]), np.int64)
     number = columns["number"]
-    if len(np.unique(number)) < len(number):
+    if not np.diff(np.sort(number)).all():
         number = np.arange(len(number))
     return Steps(Spans(columns["id"], zeros, columns["start_ns"], columns["end_ns"]), number)
