@@ -30,6 +30,8 @@ from traceview_python import unix_ns
 from traceview_recorder import DONE, PROCESS, Recorder, safely
 from traceview_steps import OPTIMIZER
 
+FRAMEWORK = "cntk"
+
 OURS = "traceview-cntk"
 TIMED = b" forward avg "
 

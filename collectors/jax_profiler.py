@@ -35,6 +35,8 @@ from traceview_recorder import DONE, PROCESS, RECORDING, Recorder, safely
 from traceview_steps import FORWARD, OPTIMIZER
 from traceview_xplane import Xplane
 
+FRAMEWORK = "jax"
+
 START, STOP = jax_profiler.start_trace, jax_profiler.stop_trace
 # A state has at least a weight and a bias.
 LEAVES_OF_A_STATE = 2

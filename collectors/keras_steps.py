@@ -16,6 +16,8 @@ from traceview_model import shape_of
 from traceview_recorder import DONE, PROCESS
 from traceview_steps import OPTIMIZER
 
+FRAMEWORK = "keras>=3"
+
 DEFAULT_BATCH = 32
 
 

@@ -31,6 +31,8 @@ from traceview_mxnet_layers import Layers, now_us
 from traceview_recorder import DONE, PROCESS, Recorder, safely
 from traceview_steps import FORWARD, OPTIMIZER
 
+FRAMEWORK = "mxnet"
+
 SET_CONFIG, SET_STATE, DUMP = profiler.set_config, profiler.set_state, profiler.dump
 # Up to how many operators MXNet runs as one, called ImperativeBulk or by all their names: read once, at the first use,
 # and for hybrid blocks, for which it was read while MXNet was loaded, where a block's graph is made.

@@ -27,6 +27,8 @@ from traceview_model import Model
 from traceview_recorder import DONE, PROCESS, Recorder, safely
 from traceview_steps import FORWARD
 
+FRAMEWORK = "onnxruntime"
+
 # A clock that counts from 1970 is above this, one that counts from the machine's start is below.
 SINCE_1970_NS = 10**17
 RUNS = ("run", "run_with_iobinding", "run_with_ort_values")

@@ -27,6 +27,8 @@ from traceview_python import unix_ns
 from traceview_recorder import DONE, PROCESS, Recorder, safely
 from traceview_steps import FORWARD
 
+FRAMEWORK = "cv2"
+
 OURS = "traceview-opencv"
 NS_PER_S = 1e9
 RUNS = ("forward", "forwardAndRetrieve")

@@ -30,6 +30,8 @@ from traceview_steps import FORWARD, OPTIMIZER
 from traceview_tensorflow1_facts import Facts
 from traceview_tensorflow1_shapes import convolutions
 
+FRAMEWORK = "tensorflow>=1"
+
 RUN = sessions.BaseSession.run
 FULL_TRACE = config_pb2.RunOptions.FULL_TRACE
 TRAINS = re.compile(r"(^|/)gradients(_\d+)?/")

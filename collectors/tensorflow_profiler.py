@@ -36,6 +36,8 @@ from traceview_recorder import DONE, PROCESS, RECORDING, Recorder, safely
 from traceview_steps import FORWARD, OPTIMIZER
 from traceview_xplane import Xplane
 
+FRAMEWORK = "tensorflow>=2"
+
 START, STOP = profiler_v2.start, profiler_v2.stop
 
 

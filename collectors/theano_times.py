@@ -29,6 +29,8 @@ from traceview_steps import FORWARD, OPTIMIZER
 from traceview_theano_facts import Facts, trains
 from traceview_theano_graph import Operators, shapes_of
 
+FRAMEWORK = "theano"
+
 CALL = Function.__call__
 CLOCK = "operators' durations are measured, their starts are not: they are laid end to end from the start of their call"
 

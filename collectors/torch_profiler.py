@@ -33,6 +33,8 @@ from traceview_torch_kineto import Kineto
 from traceview_torch_model import Facts, Names
 from traceview_torch_ranges import Ranges
 
+FRAMEWORK = "torch"
+
 PHASE = "traceview.phase: "
 
 

@@ -1,4 +1,4 @@
-"""What one file adds needs nothing else: a copy of the project with one more view, report, rule, category, device."""
+"""What one file adds needs nothing else: a copy of the project with one more of each, from view to collector."""
 
 from __future__ import annotations
 
@@ -58,20 +58,46 @@ source = "its maker"
 examples = ["Novelty 1"]
 """
 EVENT = {"ph": "X", "cat": "kernel", "name": "brandNewKernel", "pid": 0, "tid": 7, "ts": 1, "dur": 5}
+FORMAT = '''"""The title alone."""
+
+from traceview.render.json import stream as stream
+
+EXTENSION = ".title"
+FOR_PEOPLE = False
+
+
+def render(report):
+    return report.title.upper()
+
+
+def render_all(reports, is_for_file=False):
+    return "".join(map(render, reports))
+'''
+COLLECTOR = """import sys
+
+FRAMEWORK = "novelty>=2"
+
+
+def install():
+    sys.modules["novelty"].recorded = True
+"""
+PROGRAM = "import novelty; print(novelty.__version__, getattr(novelty, 'recorded', False))"
 ASK = """import sys
 from traceview.cli import main
 sys.exit(main(["report", "trace.json", "longest", "--format", "json", "-o", "report.json"])
-    or main(["advise", "trace.json", "kernel_lasts", "--format", "json", "-o", "advice.json"]))
+    or main(["advise", "trace.json", "kernel_lasts", "--format", "json", "-o", "advice.json"])
+    or main(["report", "trace.json", "longest", "-o", "report.title"]))
 """
 
 
-def test_a_view_report_rule_category_and_device_need_nothing_else(tmp_path: Path) -> None:
+def test_a_view_report_rule_category_device_and_format_need_nothing_else(tmp_path: Path) -> None:
     for folder in ("traceview", "queries", "collectors"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
     texts = {
         "queries/views/longest.sql": VIEW,
         "queries/longest/report.toml": 'title = "Longest"\ndoc = "Of each device."\nsections = ["kernels"]\n',
         "queries/longest/kernels.sql": SECTION,
+        "traceview/render/title.py": FORMAT,
         "queries/advice/kernel_lasts.sql": RULE,
         "queries/advice/needs/long_kernels.sql": NEED,
         "trace.json": json.dumps(
@@ -94,3 +120,15 @@ def test_a_view_report_rule_category_and_device_need_nothing_else(tmp_path: Path
     assert section["rows"] == [{"device": 0, "category": "news", "dur_ns": 5000, "fp32_flop_per_s": 7e12}]
     (answer,) = json.loads((tmp_path / "advice.json").read_text(encoding="utf-8"))["sections"][0]["rows"]
     assert (answer["status"], answer["saving_ns"], answer["evidence"]) == ("found", 5000, ["news"])
+    assert (tmp_path / "report.title").read_text(encoding="utf-8").strip() == "LONGEST"
+
+
+def test_a_collector_needs_nothing_else(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "collectors", tmp_path / "collectors", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "collectors/novelty_profiler.py").write_text(COLLECTOR, encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "collectors/inject"), "TRACEVIEW_DIR": "capture"}
+    for version, is_recorded in (("1.9", False), ("2.0", True), ("11.1", True), ("unknown", True)):
+        (tmp_path / "novelty.py").write_text(f"__version__ = {version!r}\n", encoding="utf-8")
+        run = [sys.executable, "-B", "-c", PROGRAM]
+        found = subprocess.run(run, cwd=tmp_path, env=environment, check=True, capture_output=True, text=True)
+        assert found.stdout.split() == [version, str(is_recorded)]

@@ -83,10 +83,13 @@ def test_no_verb_imports_a_verb() -> None:
                 assert not names & {f"traceview.cli.{verb}" for verb in cli.VERBS}, path
 
 
-def test_output_formats_are_the_folder() -> None:
-    modules = {path.stem for path in (ROOT / "traceview/render").glob("*.py") if "\nEXTENSION" in path.read_text()}
-    assert set(render.FORMATS) == modules
-    assert len({render.renderer(name).EXTENSION for name in modules}) == len(modules)
+def test_output_formats_have_what_a_format_needs() -> None:
+    modules = [render.renderer(name) for name in render.FORMATS]
+    assert render.FORMATS[0] == render.DEFAULT and {"json", "csv", "markdown"} < {*render.FORMATS}
+    assert len({module.EXTENSION for module in modules}) == len(modules)
+    for module in modules:
+        assert isinstance(module.FOR_PEOPLE, bool)
+        assert callable(module.render) and callable(module.render_all) and callable(module.stream)
 
 
 @pytest.mark.parametrize("report", REPORTS, ids=lambda path: path.name)

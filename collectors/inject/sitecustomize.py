@@ -10,7 +10,7 @@ not import by itself: this runs at the start of every Python process of a job.
 """
 
 # pathlib would be such an import.
-# ruff: noqa: PTH100, PTH103, PTH118, PTH120, PTH123
+# ruff: noqa: PTH100, PTH103, PTH118, PTH120, PTH123, PTH208
 
 import os
 import sys
@@ -21,24 +21,22 @@ from _frozen_importlib_external import PathFinder, spec_from_file_location
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 COLLECTORS = os.path.dirname(HERE)
-# The module whose import starts a collector -> the collector's file.
-FRAMEWORKS = {
-    "torch": "torch_profiler.py",
-    "tensorflow": "tensorflow_profiler.py",
-    "jax": "jax_profiler.py",
-    "keras": "keras_steps.py",
-    "onnxruntime": "onnxruntime_profiler.py",
-    "mxnet": "mxnet_profiler.py",
-    "cntk": "cntk_timing.py",
-    "cv2": "opencv_dnn.py",
-    "theano": "theano_times.py",
-}
-# Old versions (by what comes before the first dot) that need another collector than the new ones, or none.
-VERSIONS = {
-    ("tensorflow", "1"): "tensorflow1_timeline.py",
-    ("keras", "1"): None,
-    ("keras", "2"): None,
-}
+SAYS = b'\nFRAMEWORK = "'
+"""What a collector says in a line of its own: `FRAMEWORK = "keras>=3"`, the module whose import starts it, and from
+which major version on (from any when left out)."""
+
+
+def collectors():
+    """The collectors in the folder above: framework -> files by the version from which on they are for it."""
+    found = {}
+    for name in os.listdir(COLLECTORS):
+        if name.endswith(".py"):
+            with open(os.path.join(COLLECTORS, name), "rb") as file:
+                said = file.read().partition(SAYS)[2].partition(b'"')[0].decode()
+            framework, _, since = said.partition(">=")
+            found.setdefault(framework, {})[int(since or 0)] = name
+    found.pop("", None)
+    return found
 
 
 def load(name, path):
@@ -61,12 +59,14 @@ def note(state, detail=""):
         pass  # A full disk or a folder that went away is no reason to disturb the program.
 
 
-def start_collector(framework):
+def start_collector(framework, files):
     """Load the collector of `framework` and let it install its hooks; its failure never reaches the program."""
     version = str(getattr(sys.modules.get(framework), "__version__", "")).partition(".")[0]
-    name = VERSIONS.get((framework, version), FRAMEWORKS[framework])
-    if name is None:
+    # A version that is no number is taken for the newest.
+    fitting = [since for since in files if not version.isdigit() or since <= int(version)]
+    if not fitting:
         return
+    name = files[max(fitting)]
     sys.path.insert(0, HERE)  # For the collector's own imports, all of modules called traceview_*.
     try:
         load(f"traceview_{name[:-3]}", os.path.join(COLLECTORS, name)).install()
@@ -80,11 +80,12 @@ class FrameworkImports:
     """A finder that finds nothing itself: it lets the others find a framework and asks to be told when it is loaded."""
 
     def __init__(self):
+        self.collectors = collectors()
         self.started = set()  # One program may import several frameworks, or one twice.
 
     def find_spec(self, name, path=None, target=None):
         """The framework's own spec, its loader prepared to start the collector once the module has run."""
-        if name not in FRAMEWORKS or name in self.started:
+        if name not in self.collectors or name in self.started:
             return None
         others = [finder for finder in sys.meta_path if finder is not self and hasattr(finder, "find_spec")]
         spec = next(filter(None, (finder.find_spec(name, path, target) for finder in others)), None)
@@ -104,7 +105,7 @@ class FrameworkImports:
             run_module(module)
             if name not in self.started:
                 self.started.add(name)
-                start_collector(name)
+                start_collector(name, self.collectors[name])
 
         loader.exec_module = exec_module
 
@@ -125,7 +126,10 @@ def main():
         # A relative path means the folder that the program starts in, also after it changes directory.
         os.environ["TRACEVIEW_DIR"] = os.path.abspath(os.environ["TRACEVIEW_DIR"])
         note("python")
-        sys.meta_path.insert(0, FrameworkImports())
+        try:
+            sys.meta_path.insert(0, FrameworkImports())
+        except (OSError, ValueError) as error:
+            note("failed", f"the collectors could not be read: {error!r}")
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != HERE]
     run_hidden_sitecustomize()
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from traceview.paths import content
 from traceview.recording import nvtx
 
+_FRAMEWORK = re.compile(r'(?m)^FRAMEWORK = "(\w+)')
 LOST = {
     "recording": "it ended while recording with no chance to write its trace (os._exit, kill -9 or a crash)",
     "exec": "what was recorded before it called exec, to become another program, is left out",
@@ -43,6 +46,12 @@ def unconverted(raw: Path, error: Exception) -> str:
     return f"no capture: {reason}"
 
 
+def frameworks() -> list[str]:
+    """The modules whose import starts a collector, as each collector says it."""
+    texts = [path.read_text(encoding="utf-8") for path in content("collectors").glob("*.py")]
+    return sorted({found[1] for text in texts if (found := _FRAMEWORK.search(text))})
+
+
 def why_none(notes: list[tuple[int, str, str]], options: dict[str, int]) -> str:
     """The reason that tells most, as a sentence: that of the process that came furthest."""
     found = {state: detail for _, state, detail in notes}
@@ -74,10 +83,7 @@ def why_none(notes: list[tuple[int, str, str]], options: dict[str, int]) -> str:
             'Mark the end of each step with: import sys; sys.audit("traceview.step")'
         )
     if "python" in found:
-        return (
-            "the command imported no framework that traceview supports "
-            "(torch, tensorflow, jax, onnxruntime, mxnet, cntk, theano, cv2)."
-        )
+        return f"the command imported no framework that traceview supports ({', '.join(frameworks())})."
     return (
         "the collector was not loaded. Give a command that runs Python, "
         "without its options -S, -I and -E, which ignore PYTHONPATH."

@@ -9,14 +9,23 @@ import importlib
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Protocol, cast
 
 from traceview.analysis.model import Column, Report
 from traceview.analysis.values import result
 
-FORMATS = ("table", "json", "csv", "markdown")
-"""The modules of this folder that write a format; imported when they are used, for some take time to load."""
 
+def _formats() -> tuple[str, ...]:
+    """The modules that say their extension: found by their text, for some take time to load."""
+    paths = sorted(Path(__file__).parent.glob("*.py"))
+    found = [path.stem for path in paths if "\nEXTENSION = " in path.read_text(encoding="utf-8")]
+    return (DEFAULT, *(name for name in found if name != DEFAULT))
+
+
+DEFAULT = "table"
+FORMATS = _formats()
+"""The modules of this folder that write a format, the default first; imported when they are used."""
 
 SHOWN = 1000
 """Rows of a query's result that people are shown; the rest is counted and said."""
