@@ -3,6 +3,11 @@
 -- together. Where one run records no shapes: by place if both name equally many layers, else by name, and without names
 -- by direction and algorithm. Times are sums of everything below the calls, so what overlaps counts twice."""
 -- cannot = "There are no two runs with timelines, or no call of a convolution is recorded in any."
+-- [chart]
+-- kind = "pair"
+-- label = ["layer", "direction"]
+-- before = "base_ns"
+-- after = "total_ns"
 -- [columns]
 -- run = "run"
 -- base_layer = "layer in A"

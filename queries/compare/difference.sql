@@ -6,6 +6,11 @@
 -- layers of a log add up to more than its step, the time in no layer is below zero."""
 -- cannot = "There is only one run, or nothing ran in any."
 -- bar = "beyond_ns"
+-- [chart]
+-- kind = "pair"
+-- label = "part"
+-- before = "base_ns"
+-- after = "busy_ns"
 -- [columns]
 -- run = "run"
 -- part = "category (docs/vocabulary.md), idle and its cause, or in brackets what is neither"

@@ -63,3 +63,12 @@ def test_what_cannot_be_done_is_a_sentence(
         code = int(error.code or 0)
     assert code == 2 and message in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+def test_two_runs_stand_on_one_page(capture: Path, tmp_path: Path) -> None:
+    page = tmp_path / "both.html"
+    assert main(["page", str(capture), "--compare", str(capture), "-o", str(page)]) == 0
+    text = page.read_text(encoding="utf-8")
+    assert text.index('<section id="compare">') < text.index('<section id="overview">')
+    assert "<title>lenet and lenet</title>" in text
+    assert "within the noise" in text

@@ -108,3 +108,12 @@ def test_nothing_is_drawn_of_nothing() -> None:
     assert chart(_section(STACK, "category busy_ns")) is None
     assert chart(_section(STACK, "category busy_ns", ("conv", 0))) is None
     assert chart(_section(BARS, "layer pass algorithm main_ns layout_ns", ("a", "b", "c", 0, None))) is None
+
+
+def test_a_pair_is_two_bars_on_one_scale() -> None:
+    how = {"kind": "pair", "label": ["layer", "direction"], "before": "base_ns", "after": "busy_ns"}
+    rows = [("B", "conv1", "fprop", 2000, 1000), ("B", "conv2", None, None, 500)]
+    svg = _drawn(_section(how, "run layer direction base_ns busy_ns", *rows))
+    assert _widths(svg) == [640, 320, 160]
+    texts = [text.text for text in svg.iter("text")]
+    assert {"conv1 fprop", "conv2", "A", "B"} <= set(texts)

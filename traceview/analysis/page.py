@@ -5,7 +5,7 @@ Invariant: every number comes from the queries of reports or of `queries/page`, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import duckdb
@@ -13,7 +13,7 @@ import numpy as np
 
 from traceview import sql
 from traceview.analysis import advice, reports, timeline
-from traceview.analysis.model import Page, Section, Timeline, Track
+from traceview.analysis.model import Page, Report, Section, Timeline, Track
 from traceview.ingest.derive.spans import fetch
 from traceview.paths import content
 
@@ -38,14 +38,17 @@ def asked() -> str:
     return "\n".join([*texts, timeline.asked(), reports.asked([reports.load("overview")]), advice.asked(advice.load())])
 
 
-def gather(connection: duckdb.DuckDBPyConnection, title: str, step: str | None, most: int) -> Page:
-    """Run everything. `step`: a number, `all`, or None for the median one; `most`: slices of the timeline at most.
+def gather(
+    connection: duckdb.DuckDBPyConnection, title: str, step: str | None, most: int, first: Sequence[Report] = ()
+) -> Page:
+    """Run everything. `step`: a number, `all`, or None for the median one; `most`: slices of the timeline at most;
+    `first`: reports that stand before all others.
 
     Raises `UsageError` for a step that the run has not.
     """
     return Page(
         title=title,
-        reports=(reports.run(connection, "overview"),),
+        reports=(*first, reports.run(connection, "overview")),
         findings=tuple(advice.run(connection, advice.load())),
         explained=advice.explained(connection),
         charts=tuple(_sections(connection)),

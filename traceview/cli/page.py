@@ -8,16 +8,22 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from traceview.cli.options import add_machine_options, opened
 from traceview.cli.output import emit
 from traceview.errors import UsageError
+
+if TYPE_CHECKING:
+    from traceview.analysis.facts import Run
+    from traceview.analysis.model import Report
 
 HELP = "write one HTML page: charts, advice and a timeline"
 
 EXAMPLES = """examples:
   traceview page trace.json.gz                    writes trace.html
   traceview page run1 -o run1.html --step all     the timeline of the whole recording
+  traceview page before --compare after           both runs on one scale, and what differs
   traceview page run1 --events 100000             a smaller file: the longest slices only
 """
 
@@ -32,6 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--events", type=_events, default=MOST, metavar="N", help=f"slices of the timeline at most (default: {MOST:,})"
     )
+    parser.add_argument("--compare", metavar="OTHER", help="another run, compared with INPUT at the top of the page")
     add_machine_options(parser)
 
 
@@ -44,11 +51,29 @@ def run(args: argparse.Namespace) -> int:
     from traceview.analysis import page
     from traceview.render.page import render
 
+    title = _stem(Path(args.input))
+    first: tuple[Report, ...] = ()
+    if args.compare:
+        title += f" and {_stem(Path(args.compare))}"
+        first = (_compared(args),)
     with opened(args, page.asked()) as connection:
-        text = render(page.gather(connection, _stem(Path(args.input)), args.step, args.events), __version__)
+        text = render(page.gather(connection, title, args.step, args.events, first), __version__)
     emit([text], target)
     emit([f"{target}\n"], None)
     return 0
+
+
+def _compared(args: argparse.Namespace) -> Report:
+    """The comparison of both runs as people read it."""
+    from traceview.analysis import compare
+
+    def measured(path: str, whole: bool) -> Run:
+        with opened(args, compare.asked(), path) as connection:
+            whole = whole or not compare.has_steps(connection)
+            return compare.measure(connection, Path(path).name, None, whole)
+
+    runs, whole = compare.measures([[args.input], [args.compare]], measured)
+    return compare.said(compare.compare(runs, (), whole))
 
 
 def _stem(path: Path) -> str:

@@ -16,7 +16,7 @@ from markupsafe import Markup, escape
 
 from traceview.analysis.model import Section
 from traceview.render.characters import clean
-from traceview.render.colours import colour
+from traceview.render.colours import OTHER, colour
 from traceview.render.units import Style, style
 
 WIDTH = 960
@@ -138,6 +138,18 @@ def bars(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
         drawing.height += 16
         drawing.text(0, drawing.height - 4, f"{len(made) - MOST_BARS:,} more bars are in the table only.", class_="dim")
     return drawing.svg(f"{section.title}: {len(made)} bars, the longest {_told(unit, most)}")
+
+
+def pair(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
+    """Two bars of each row, of A and of the other run, on one scale."""
+    label, before, after = how["label"], how["before"], how["after"]
+    keys = [label] if isinstance(label, str) else label
+    sides = [
+        {"name": " ".join(str(row[key]) for key in keys if row[key]), "run": side, "total_ns": row[column]}
+        for row in rows
+        for side, column in (("A", before), (str(row["run"]), after))
+    ]
+    return bars(section, sides, {"label": "name", "group": "run", "parts": ["total_ns"], "hue": "name"})
 
 
 def lines(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
@@ -274,6 +286,7 @@ def icicle(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
 KINDS: dict[str, Callable[[Section, Sequence[Row], Row], Markup | None]] = {
     "stack": stack,
     "bars": bars,
+    "pair": pair,
     "lines": lines,
     "roofline": roofline,
     "heat": heat,
@@ -284,6 +297,9 @@ KINDS: dict[str, Callable[[Section, Sequence[Row], Row], Markup | None]] = {
 def _look(row: Row, part: str, how: Row) -> tuple[str, str, str]:
     """Name, colour and pattern of a part of a bar; math kernels have the colour of their algorithm."""
     name = part.rsplit("_", 1)[0]
+    if how.get("hue"):
+        shown = str(row[how["hue"]])
+        return name, colour(shown) if colour(shown) != OTHER else colour(name), "upright" if row["run"] == "A" else ""
     if name == "main" and how.get("colour"):
         shown = str(row[how["colour"]] or "algorithm not known")
         return shown, colour(shown), ""
