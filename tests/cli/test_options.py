@@ -27,17 +27,31 @@ def test_what_is_no_size(text: str) -> None:
 
 
 def test_a_bar_on_a_terminal_only(trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[tuple[int, int]] = []
-    real = options._Bar.update
-    monkeypatch.setattr(
-        options._Bar, "update", lambda bar, done, total: (calls.append((done, total)), real(bar, done, total))
-    )
+    calls: list[tuple[str, int, int]] = []
+    real = options._Bar._show
+
+    def seen(bar: options._Bar, phase: str, done: int, total: int, amount: str) -> None:
+        calls.append((phase, done, total))
+        real(bar, phase, done, total, amount)
+
+    monkeypatch.setattr(options._Bar, "_show", seen)
+    copy = tmp_path / "trace.json"
+    copy.write_bytes(trace.read_bytes())
     monkeypatch.setattr("sys.stderr", io.StringIO())
-    assert cli.main(["convert", str(trace), "-o", str(tmp_path / "quiet")]) == 0
+    assert cli.main(["convert", str(copy), "-o", str(tmp_path / "quiet")]) == 0
     assert calls == []
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    assert cli.main(["convert", str(trace), "-o", str(tmp_path / "seen")]) == 0
-    assert calls and calls[-1] == (trace.stat().st_size, trace.stat().st_size)
+    assert cli.main(["report", str(copy), "kernels", "-o", str(tmp_path / "report.txt")]) == 0
+    n_bytes = copy.stat().st_size
+    phases = list(dict.fromkeys(phase for phase, _, _ in calls))
+    assert phases == ["reading", "linking kernels to operators", "classifying kernels"]
+    # The bar is full when a phase is over, and not before.
+    assert calls[0] == ("reading", 0, n_bytes) and ("reading", n_bytes, n_bytes) in calls
+    done = [(done, total) for phase, done, total in calls if phase == "classifying kernels"]
+    assert done[0][0] == 0 and done == sorted(done) and 0 < done[-1][0] < done[-1][1]
+    calls.clear()
+    assert cli.main(["report", str(copy), "kernels", "-o", str(tmp_path / "report.txt")]) == 0
+    assert calls == []
 
 
 @pytest.mark.parametrize(

@@ -131,33 +131,43 @@ def converting(args: argparse.Namespace) -> Iterator[Options]:
         return
     bar = _Bar()
     try:
-        yield Options(args.threads, args.memory, args.strict, bar.update, device)
+        yield Options(args.threads, args.memory, args.strict, bar.read, device, bar.enter)
     finally:
         bar.close()
 
 
 class _Bar:
-    """A progress bar in bytes that appears with the first bytes read: a cached trace shows none."""
+    """A progress bar that says what is done now. It appears with the first of it: a cached trace shows none."""
 
     def __init__(self) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-        columns = (TextColumn("reading"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-        self.progress = Progress(*columns, console=Console(stderr=True), transient=True)
-        self.task = self.progress.add_task("reading", total=None, visible=False)
-        self.is_shown = False
+        columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[amount]}"))
+        self.progress = Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True)
+        self.phase: str | None = None
 
-    def update(self, done: int, total: int) -> None:
-        """Called by the store with the bytes read and the bytes in all."""
-        if not self.is_shown:
-            self.is_shown = True
+    def read(self, done: int, total: int) -> None:
+        """Called with the bytes read and the bytes in all."""
+        self._show("reading", done, total, f"{done / 1e6:,.1f} of {total / 1e6:,.1f} MB")
+
+    def enter(self, phase: str, done: int, total: int) -> None:
+        """Called with what is done after reading, and how much of it."""
+        self._show(phase, done, total if total > 1 else 0, f"{done} of {total}" if total > 1 else "")
+
+    def _show(self, phase: str, done: int, total: int, amount: str) -> None:
+        """Where nobody knows how much there is, the bar only moves."""
+        if phase != self.phase:
+            self.phase = phase
             self.progress.start()
-        self.progress.update(self.task, completed=done, total=total, visible=True)
+            for task in self.progress.task_ids:
+                self.progress.remove_task(task)
+            self.progress.add_task(phase, total=total or None, amount="")
+        self.progress.update(self.progress.task_ids[0], completed=done, amount=amount)
 
     def close(self) -> None:
         """Take the bar away."""
-        if self.is_shown:
+        if self.phase is not None:
             self.progress.stop()
 
 

@@ -78,10 +78,11 @@ class Stream:
                 yield from blocks
 
     def _read(self, file: object) -> bytes:
-        block: bytes = file.read(READ_BYTES)  # type: ignore[attr-defined]
-        self.n_read += len(block)
+        # Whoever asks for a block is done with the one before.
         if self.progress:
             self.progress(self.n_read)
+        block: bytes = file.read(READ_BYTES)  # type: ignore[attr-defined]
+        self.n_read += len(block)
         return block
 
     def _bounded(self, blocks: Iterator[bytes]) -> Iterator[bytes]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 Progress = Callable[[int, int], None]
 """Called with bytes read and bytes in all."""
+Phase = Callable[[str, int, int], None]
+"""Called with what is done after reading, how much of it is done, and how much there is (0: not known)."""
 
 
 @dataclass(frozen=True)
@@ -19,3 +21,9 @@ class Options:
     progress: Progress | None = None
     device: str | None = None
     """What the GPU is, said by hand: nothing of the conversion, and kept nowhere."""
+    phase: Phase | None = None
+
+    def enter(self, phase: str, done: int = 0, total: int = 0) -> None:
+        """Tell whoever looks what is being done."""
+        if self.phase:
+            self.phase(phase, done, total)

@@ -28,6 +28,8 @@ from traceview.store.discovery import Trace
 
 MAX_RANK = 1 << 22
 """Ids of a rank begin at a multiple of its number and are 64 bits."""
+LINKING = "linking kernels to operators"
+"""What is done with each rank when it has been read, as users are told."""
 SAID = 3
 """Troubles that a refusal names."""
 
@@ -130,6 +132,7 @@ def read_groups(groups: list[Group], folder: Path, options: Options) -> None:
                     origin_unix_ns = sink.zero_unix_ns + origin
                 origin = origin_unix_ns - sink.zero_unix_ns
             known = origin_unix_ns if sink.zero_unix_ns is not None else None
+            options.enter(LINKING, len(taken) - 1, len(groups))
             finish(Export(sink, folder / f"rank-{sink.rank:04d}", origin, known))
 
 

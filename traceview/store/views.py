@@ -31,6 +31,9 @@ SIZED = frozenset(("raw.kernels", "raw.memcpys", "raw.primitives", "raw.ops"))
 MATERIALIZE_BYTES = 600_000_000
 """Memory with which it is tried to materialize views of a large capture; the rest is spilled to disk."""
 
+CLASSIFYING = "classifying kernels"
+"""What is done when nothing about a capture is stored yet, as users are told."""
+
 ATTRIBUTION = "attributed"
 """Stands among views for what `attribution` makes: the schemas `names` and `attributed`, which views join."""
 ATTRIBUTED = ("conv_op", "op", "part")
@@ -88,7 +91,7 @@ def materialize(folder: Path, options: Options | None = None, asked: str | None 
         ):
             recorded.check(connection, folder)
             recorded.bind(connection, folder)
-            _fill(connection, missing)
+            _fill(connection, missing, options)
             materialized.note(file, connection)
 
 
@@ -120,16 +123,21 @@ def _confined(
     return confine.connect([*files, *more], options, database)
 
 
-def _fill(connection: duckdb.DuckDBPyConnection, made: list[str]) -> None:
+def _fill(connection: duckdb.DuckDBPyConnection, made: list[str], options: Options | None) -> None:
     """Leave what of these is worth it in the database as tables, and nothing else."""
     from traceview.ingest.memory import LowMemory
 
+    def entering(done: int) -> None:
+        if options:
+            options.enter(CLASSIFYING, done, len(made))
+
     tables = frozenset(name for name in made if name != ATTRIBUTION and graph.is_materialized(name))
     if _is_small(connection, made):
-        _make_at_once(connection, made, tables)
+        _make_at_once(connection, made, tables, entering)
     else:
         with LowMemory(connection, MATERIALIZE_BYTES) as attempt:
-            for name in made:
+            for done, name in enumerate(made):
+                entering(done)
                 attempt(partial(_all_or_nothing, connection, partial(_make, names=[name], tables=tables)))
     for name in reversed(made):
         if name not in tables and name != ATTRIBUTION:
@@ -195,7 +203,9 @@ def _make(connection: duckdb.DuckDBPyConnection, names: Iterable[str], tables: C
             connection.execute(f"CREATE {'TABLE' if name in tables else 'VIEW'} {name} AS {graph.text(name)}")
 
 
-def _make_at_once(connection: duckdb.DuckDBPyConnection, made: Iterable[str], tables: Collection[str]) -> None:
+def _make_at_once(
+    connection: duckdb.DuckDBPyConnection, made: Iterable[str], tables: Collection[str], entering: Callable[[int], None]
+) -> None:
     """The same, and what they rest on, by two workers, each when it can be: to plan a small one takes longest."""
     from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
@@ -206,7 +216,9 @@ def _make_at_once(connection: duckdb.DuckDBPyConnection, made: Iterable[str], ta
         second.execute("SET VARIABLE raw = $1", files)
         idle = [connection, second]
         begun: dict[Future[None], tuple[str, duckdb.DuckDBPyConnection]] = {}
+        n_made = len(left)
         while left or begun:
+            entering(n_made - len(left) - len(begun))
             for job in [job for job in left if not needs.get(job)][: len(idle)]:
                 worker = idle.pop()
                 begun[pool.submit(left.pop(job), worker)] = job, worker
