@@ -23,7 +23,10 @@ INTERRUPTED = 130
 LEAST_FILES = 16
 THREAD_BYTES = 100_000_000
 """Addresses that a thread takes for its stack and what it allocates, of which little is ever used."""
-VERBS = ("collect", "convert", "report", "sql", "advise", "compare", "page", "export", "classify", "list")
+VERBS = (
+    *("collect", "convert", "report", "sql", "advise", "compare", "page", "export", "classify", "list"),
+    "completion",
+)
 
 EPILOG = """examples:
   traceview collect -- python train.py         record some steps of an unmodified training script
@@ -65,6 +68,8 @@ def build_parser(verbs: Sequence[str] = VERBS) -> argparse.ArgumentParser:
         sub.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
         module.configure(sub)
         sub.set_defaults(run=module.run)
+    if COMPLETING in os.environ:
+        parts.add_parser("help", help="explain a verb").add_argument("about", choices=verbs, nargs="?")
     return parser
 
 
@@ -94,7 +99,7 @@ def _run(argv: Sequence[str], args: argparse.Namespace) -> int:
     if COMPLETING in os.environ:
         import argcomplete
 
-        argcomplete.autocomplete(parser)
+        argcomplete.autocomplete(parser, always_complete_options=False)
     try:
         parser.parse_args(argv, args)
         if args.verb != "collect":

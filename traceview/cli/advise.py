@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from traceview import render
+from traceview.cli import names as known
 from traceview.cli.options import (
     INPUT_HELP,
     add_device_option,
@@ -51,7 +52,8 @@ AT_LEAST_PCT = 0.5
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `traceview advise`."""
     parser.add_argument("input", metavar="INPUT", help=INPUT_HELP)
-    parser.add_argument("names", nargs="*", metavar="RULE", help="rules (default: all)")
+    names = parser.add_argument("names", nargs="*", metavar="RULE", help="rules (default: all)")
+    known.completed(names, known.rules)
     add_output_options(parser)
     parser.add_argument(
         "--all", action="store_true", help="also list every rule that the trace has not enough data for"

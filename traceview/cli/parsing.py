@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -56,9 +55,9 @@ class VerbParser(Parser):
         """First the options, wherever they stand, then what is left in its order."""
         places = [action for action in self._actions if not action.option_strings]
         is_command = any(action.nargs == argparse.REMAINDER for action in places)
-        if is_command or COMPLETING in os.environ:
+        if is_command:
             namespace, left = super().parse_known_args(args, namespace)
-            self._refuse(left if is_command else [])
+            self._refuse(left)
             return namespace, left
         words = list(sys.argv[1:] if args is None else args)
         end = words.index("--") if "--" in words else len(words)
@@ -66,7 +65,8 @@ class VerbParser(Parser):
             namespace, free = super().parse_known_args(words[:end], namespace)
         self._refuse([word for word in free if _OPTION.fullmatch(word)])
         with self._only(places):
-            namespace, left = super().parse_known_args(["--", *free, *words[end + 1 :]], namespace)
+            rest = ["--", *words[end + 1 :]] if words[end + 1 :] else []
+            namespace, left = super().parse_known_args([*free, *rest], namespace)
         if left:
             self.error(f"{left[0]!r} is one argument too many")
         return namespace, []

@@ -12,6 +12,7 @@ import contextlib
 import threading
 
 from traceview import render
+from traceview.cli import names as known
 from traceview.cli.options import (
     INPUT_HELP,
     add_device_option,
@@ -43,7 +44,8 @@ EXAMPLES = """examples:
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `traceview report`."""
     parser.add_argument("input", metavar="INPUT", help=INPUT_HELP)
-    parser.add_argument("names", nargs="*", metavar="NAME", help="reports (default: overview)")
+    names = parser.add_argument("names", nargs="*", metavar="NAME", help="reports (default: overview)")
+    known.completed(names, known.reports)
     add_output_options(parser)
     parser.add_argument(
         "--limit", type=row_limit, metavar="N", help=f"rows per section; 0 is all (tables: {DEFAULT_LIMIT})"

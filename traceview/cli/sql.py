@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from traceview import render
+from traceview.cli import names as known
 from traceview.cli.options import INPUT_HELP, add_machine_options, add_output_options, form_of, interruptible, opened
 from traceview.cli.output import emit, silence, writing
 from traceview.errors import InputError, QueryError, UsageError
@@ -46,7 +47,8 @@ BATCH = 8192
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `traceview sql`."""
     parser.add_argument("input", metavar="INPUT", help=INPUT_HELP)
-    parser.add_argument("query", nargs="?", metavar="QUERY", help="one query, or .tables, or .schema [TABLE]")
+    query = parser.add_argument("query", nargs="?", metavar="QUERY", help="one query, or .tables, or .schema [TABLE]")
+    known.completed(query, known.queries)
     parser.add_argument("-f", "--file", metavar="FILE", help="read the query from a file (- is stdin)")
     add_output_options(parser, FORMATS)
     add_machine_options(parser)
