@@ -178,3 +178,13 @@ def test_without_a_temporary_folder_nothing_is_spilled(monkeypatch: pytest.Monke
         assert connection.execute("SELECT current_setting('temp_directory')").fetchall() == [("",)]
         with pytest.raises(duckdb.PermissionException):
             connection.execute("COPY (SELECT 1) TO '.tmp/out.csv'")
+
+
+def test_an_asof_join_never_compares_each_row_with_each() -> None:
+    """As DuckDB does where it expects few rows: of 250,000 kernels, idle time took 20 s instead of 0.3."""
+    few = "SELECT a.t, b.t FROM range(3) a(t) ASOF JOIN range(5) b(t) ON a.t >= b.t"
+    with confine.connect() as connection:
+        ((_, plan),) = connection.execute(f"EXPLAIN {few}").fetchall()
+        assert "Asof Join" in plan
+        assert "Nested Loop Join" not in plan
+        assert connection.execute(f"{few} ORDER BY ALL").fetchall() == [(0, 0), (1, 1), (2, 2)]

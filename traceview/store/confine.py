@@ -20,11 +20,13 @@ import duckdb
 from traceview.ingest.options import Options
 from traceview.paths import literal, temporary_folder
 
-OFFLINE: dict[str, Any] = {
+SETTINGS: dict[str, Any] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
+    "asof_loop_join_threshold": 0,
 }
-"""Settings of every connection: machines are offline, so an extension is never fetched."""
+"""Settings of every connection: machines are offline, so an extension is never fetched; and where DuckDB expects an
+ASOF join to find few rows, it would compare each row with each, which takes minutes where it is mistaken."""
 
 _NUMBERS = itertools.count()
 
@@ -38,7 +40,7 @@ def connect(
     spilled beside the database, else among temporary files. In a database of ours the memory limit stays open, for work
     that is tried with little first.
     """
-    config = {**OFFLINE, "python_enable_replacements": False}
+    config = {**SETTINGS, "python_enable_replacements": False}
     config["temp_directory"] = str(database.with_suffix(".spill")) if database else _spill()
     if options and options.threads:
         config["threads"] = options.threads

@@ -216,7 +216,7 @@ def _plain(error: duckdb.IOException) -> str:
 def _staging(folder: Path, options: Options) -> Iterator[duckdb.DuckDBPyConnection]:
     """A database for one rank: in memory as long as it fits, beside the capture when it does not."""
     spill, spilled = folder / "spill", folder / SPILLED
-    connection = duckdb.connect(":memory:", config=confine.OFFLINE)
+    connection = duckdb.connect(":memory:", config=confine.SETTINGS)
     try:
         connection.execute("SET temp_directory = $1", [str(spill)])
         connection.execute("SET preserve_insertion_order = false")
