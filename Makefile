@@ -33,11 +33,11 @@ check: $(VENV)/.installed
 	$(BIN)/lint-imports --no-cache
 
 test: check
-	$(BIN)/pytest -n auto -m "not long"
+	$(BIN)/pytest -n auto --dist worksteal -m "not long"
 
 # Also what takes long: more mutations, kills and cuts, every format of every sample, wheels.
 test-all: check
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist worksteal
 
 # TensorFlow, JAX, Keras, ONNX Runtime and OpenCV 4 in an environment of their own (3 GB), and the tests of their collectors.
 $(VENV)-frameworks/.installed: Makefile

@@ -7,7 +7,17 @@ from typing import Any
 
 import duckdb
 
+from traceview import store
 from traceview.store import graph, views
+
+HELD = """SELECT schema_name || '.' || table_name FROM duckdb_tables()
+UNION ALL SELECT schema_name || '.' || view_name FROM duckdb_views() WHERE NOT internal"""
+
+
+def ask(path: Path, query: str) -> list[tuple[Any, ...]]:
+    """The rows of one query over any input; no more views are made than it reads."""
+    with store.open_capture(path, asked=query) as connection:
+        return connection.execute(query).fetchall()
 
 
 class Asked:
@@ -16,19 +26,16 @@ class Asked:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._texts: list[str] = []
-        self._read: frozenset[str] = frozenset()
+        self._held: set[str] = set()
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._is_whole = False
-        self.execute("FROM raw.captures")  # A damaged capture is found out at once.
 
     def execute(self, query: str, parameters: Any = None) -> duckdb.DuckDBPyConnection:
         """The answer to a query. One that makes something gets all views, for what is to come reads what it made."""
         if not query.lstrip().upper().startswith(("SELECT", "FROM", "WITH", "--", "DESCRIBE")):
             return self._whole().execute(query, parameters)
-        read = graph.sources(query)
-        if self._connection is None or not (self._is_whole or read <= self._read):
+        if not self._is_whole and not self._add(query):
             self._texts.append(query)
-            self._read |= read
             self._connect(" ; ".join(self._texts))
         assert self._connection
         try:
@@ -36,9 +43,25 @@ class Asked:
         except duckdb.CatalogException:  # A name in another place than behind FROM and JOIN.
             return self._whole().execute(query, parameters)
 
+    def _add(self, query: str) -> bool:
+        """Make the views that a query needs more than those before; False where they rest on what is not there."""
+        if self._connection is None:
+            return False
+        missing = [name for name in graph.resting_on(query, self._held) if name not in self._held]
+        read = {name: graph.sources(graph.text(name)) for name in missing}
+        rest = graph.sources(query).union(*read.values())
+        if not {name for name in rest if "." in name} <= self._held:
+            return False
+        for name in missing:
+            is_shared = graph.is_materialized(name) and any(name in sources for sources in read.values())
+            self._connection.execute(f"CREATE {'TABLE' if is_shared else 'VIEW'} {name} AS {graph.text(name)}")
+            self._held.add(name)
+        return True
+
     def _connect(self, asked: str | None) -> duckdb.DuckDBPyConnection:
         self.close()
         self._connection = views.connect(self._folder, asked)
+        self._held = {name.removeprefix("main.") for (name,) in self._connection.execute(HELD).fetchall()}
         self._is_whole = asked is None
         return self._connection
 

@@ -194,14 +194,14 @@ def _change_table(connection: sqlite3.Connection, table: str, dice: random.Rando
 
 def _in_message(data: bytes, dice: random.Random, depth: int = 0) -> bytes:
     """One field of a protobuf message, or of a message inside it, changes; lengths around it are right again."""
-    fields = _fields(data)
+    fields = fields_of(data)
     if not fields:
         return dice.choice((b"", dice.choice(TOKENS), _flip(data, dice) if data else b"\x08"))
     number = dice.randrange(len(fields))
     start, body, end, wire = fields[number]
     if wire == 2 and depth < 6 and dice.random() < 0.85:
         inside = _in_message(data[body:end], dice, depth + 1)
-        tag = _fields_tag(data, start)
+        tag = tag_of(data, start)
         return data[:start] + tag + varint(len(inside)) + inside + data[end:]
     how = dice.random()
     if how < 0.2:
@@ -212,11 +212,11 @@ def _in_message(data: bytes, dice: random.Random, depth: int = 0) -> bytes:
         other = dice.choice(fields)
         return data[:end] + data[other[0] : other[2]] + data[end:]
     if wire == 0:
-        return data[:start] + _fields_tag(data, start) + varint(dice.choice(NUMBERS)) + data[end:]
+        return data[:start] + tag_of(data, start) + varint(dice.choice(NUMBERS)) + data[end:]
     return data[:body] + dice.randbytes(end - body) + data[end:]
 
 
-def _fields(data: bytes) -> list[tuple[int, int, int, int]]:
+def fields_of(data: bytes) -> list[tuple[int, int, int, int]]:
     """Start, start of the value, end and wire type of each field, as far as they can be told."""
     found, at = [], 0
     while at < len(data):
@@ -238,5 +238,5 @@ def _fields(data: bytes) -> list[tuple[int, int, int, int]]:
     return found
 
 
-def _fields_tag(data: bytes, start: int) -> bytes:
+def tag_of(data: bytes, start: int) -> bytes:
     return data[start : read_varint(data, start)[1]]

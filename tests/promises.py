@@ -54,7 +54,7 @@ def _convert(trace: Path, target: Path, reports_too: bool) -> bool:
 
 def _check_reports(target: Path) -> None:
     try:
-        connection = views.connect(target)
+        connection = views.connect(target, reports.asked([reports.load("overview")]))
         try:
             overview = reports.run(connection, "overview")
             for form in ("table", "json", "csv", "markdown"):

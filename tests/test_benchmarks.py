@@ -60,7 +60,7 @@ def test_a_repeated_capture_holds_every_copy_later_than_the_one_before(root: Pat
     store.convert([root / "samples/kineto/torch-2.13.0-lenet-cpu.json.gz"], tmp_path / "once")
     assert repeat(tmp_path / "once", tmp_path / "thrice", 3) == 3
     query = "SELECT count(*), count(DISTINCT id), count(DISTINCT step), min(start_ns), max(start_ns) FROM raw.ops"
-    n, n_ids, n_steps, first, last = views.connect(tmp_path / "once").execute(query).fetchall()[0]
-    found = views.connect(tmp_path / "thrice").execute(query).fetchall()[0]
+    n, n_ids, n_steps, first, last = views.connect(tmp_path / "once", query).execute(query).fetchall()[0]
+    found = views.connect(tmp_path / "thrice", query).execute(query).fetchall()[0]
     assert found[:4] == (3 * n, 3 * n_ids, 3 * n_steps, first)
     assert found[4] > last + 2 * (last - first)

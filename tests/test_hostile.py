@@ -184,7 +184,9 @@ def test_every_report_and_rule(hostile: Sequence[Path]) -> None:
             check_notebook(Answer(report)._repr_html_())
 
 
-@pytest.mark.parametrize("form", CHECKS)
+@pytest.mark.parametrize(
+    "form", ["table", "csv", *(pytest.param(form, marks=pytest.mark.long) for form in ("json", "markdown"))]
+)
 def test_verbs(hostile: Sequence[Path], capsys: pytest.CaptureFixture[str], form: str) -> None:
     check, (capture, other, *_) = CHECKS[form], hostile
     check(run(capsys, "report", capture, "overview", "conv", "quality", "--format", form, "--limit", ROWS))

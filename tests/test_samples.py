@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from traceview.analysis import reports
+from traceview.analysis.model import Report
 from traceview.decode.files import peek
 from traceview.readers import READERS
-from traceview.render import FORMATS, renderer
+from traceview.render import FORMATS, markdown, renderer
 from traceview.tables import TABLES
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -67,8 +68,35 @@ def test_exactly_one_reader_knows_it(sample: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_every_report_renders(sample: Path, captures: Any) -> None:
+    """Each section is there with its rows, or with the sentence in place of them."""
     connection = captures.open(sample)
     for name in reports.names():
         report = reports.run(connection, name, {})
         for form in FORMATS:
-            assert renderer(form).render(report).strip()
+            CHECKS[form](renderer(form).render(report), report)
+
+
+def check_table(text: str, report: Report) -> None:
+    words = " ".join(text.split())
+    for section in report.sections:
+        assert section.title in words and (section.rows or str(section.note) in words), (report.name, section.name)
+
+
+def check_json(text: str, report: Report) -> None:
+    found = [(section["name"], len(section["rows"]), section["note"]) for section in json.loads(text)["sections"]]
+    assert found == [(section.name, len(section.rows), section.note) for section in report.sections]
+
+
+def check_csv(text: str, report: Report) -> None:
+    lines = [line for line in text.splitlines() if line and not line.startswith("# section: ")]
+    assert len(lines) == sum(1 + len(section.rows) for section in report.sections), report.name
+
+
+def check_markdown(text: str, report: Report) -> None:
+    n_lines = sum(line.startswith("| ") for line in text.splitlines())
+    assert n_lines == sum(2 + len(section.rows) for section in report.sections if section.rows), report.name
+    for section in report.sections:
+        assert section.rows or f"*{markdown.escape(str(section.note))}*" in text, (report.name, section.name)
+
+
+CHECKS = {"table": check_table, "json": check_json, "csv": check_csv, "markdown": check_markdown}

@@ -5,6 +5,7 @@ And what `compare` says of public traces and of samples of ours, of different fr
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ import pyarrow as pa
 import pytest
 from compared import table
 
-from traceview import store
 from traceview.analysis import compare
 from traceview.analysis.facts import Run
 from traceview.analysis.model import Report
@@ -121,7 +121,7 @@ def copies_of(framework: str, folder: Path) -> Run:
         sink.end_source()
         sink.write_rows("ranks", [{"world_size": 1}])
         finish(Export(sink, folder / "rank-0000"))
-    with views.connect(folder) as connection:
+    with views.connect(folder, compare.asked()) as connection:
         return run_of(connection, framework)
 
 
@@ -178,16 +178,21 @@ def test_another_network_on_another_device_is_only_shown(shared: Path, captures)
     assert {row["device"] for row in table(report, "runs")} == {"GPU", "AMD Instinct MI300X"}
 
 
-def sample(name: str, folder: Path) -> Run:
-    store.convert([SAMPLES / name], folder)
-    with views.connect(folder) as connection:
-        return run_of(connection, name)
+@pytest.fixture(scope="module")
+def sample(captures) -> Callable[[str], Run]:  # type: ignore[no-untyped-def]
+    """`sample(name)`: what a comparison knows of a sample of ours."""
+
+    def measured(name: str) -> Run:
+        with views.connect(captures.folder_of(SAMPLES / name), compare.asked()) as connection:
+            return run_of(connection, name)
+
+    return measured
 
 
-def test_what_fusing_gives_in_onnx_runtime(tmp_path: Path) -> None:
+def test_what_fusing_gives_in_onnx_runtime(sample: Callable[[str], Run]) -> None:
     """AlexNet with and without its optimizations: activations are gone, every convolution but one is faster."""
-    plain = sample("onnxruntime/onnxruntime-1.31.1-alexnet-unfused-cpu.json.gz", tmp_path / "plain")
-    fused = sample("onnxruntime/onnxruntime-1.31.1-alexnet-cpu.json.gz", tmp_path / "fused")
+    plain = sample("onnxruntime/onnxruntime-1.31.1-alexnet-unfused-cpu.json.gz")
+    fused = sample("onnxruntime/onnxruntime-1.31.1-alexnet-cpu.json.gz")
     report = compare.compare([plain, fused])
     second = table(report, "ranking")[1]
     assert (second["diff_ns"], second["ratio"]) == (near(-21.006e6), near(0.766))
@@ -201,10 +206,10 @@ def test_what_fusing_gives_in_onnx_runtime(tmp_path: Path) -> None:
     assert [row["base_layer"] for row in convolutions if row["diff_ns"] > 0] == ["conv2"]
 
 
-def test_two_frameworks_on_one_network(tmp_path: Path) -> None:
+def test_two_frameworks_on_one_network(sample: Callable[[str], Run]) -> None:
     """AlexNet, batch 16, by PyTorch and by Keras on TensorFlow: layers meet whatever they are called."""
-    torch = sample("kineto/torch-2.13.0-alexnet-cpu.json.gz", tmp_path / "torch")
-    keras = sample("xplane/keras-3.15.1-tensorflow-alexnet-cpu.xplane.pb.gz", tmp_path / "keras")
+    torch = sample("kineto/torch-2.13.0-alexnet-cpu.json.gz")
+    keras = sample("xplane/keras-3.15.1-tensorflow-alexnet-cpu.xplane.pb.gz")
     report = compare.compare([torch, keras])
     assert [(row["batch"], row["steps"]) for row in table(report, "runs")] == [(16, 4), (None, 2)]
     assert table(report, "conditions")[0]["base_value"] == "filters: 5, products: 3, 62,378,344 parameters"

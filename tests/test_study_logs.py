@@ -5,11 +5,12 @@ Published figures of convnet-benchmarks (Titan X Maxwell, batch 128): its README
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
+from asked import Asked
 from expected_facts import one, rows
 
 pytestmark = pytest.mark.shared
@@ -18,12 +19,7 @@ CONV = "kind = 'conv' AND layer IS NOT NULL"
 
 @pytest.fixture(scope="module")
 def log(shared: Path, captures):  # type: ignore[no-untyped-def]
-    def opened(name: str) -> duckdb.DuckDBPyConnection:
-        connection = captures.open(shared / f"studies/convnet-benchmarks_{name}.log")
-        assert isinstance(connection, duckdb.DuckDBPyConnection)
-        return connection
-
-    return opened
+    return cache(lambda name: Asked(captures.folder_of(shared / f"studies/convnet-benchmarks_{name}.log")))
 
 
 def ms(value: float) -> Any:

@@ -27,7 +27,7 @@ def transposing(rank: int, layout_us: float) -> Given:
 
 
 def found(path: Path, **params: str) -> dict[str, Finding]:
-    with views.connect(path) as connection:
+    with views.connect(path, advice.asked(advice.load())) as connection:
         return {f.rule: f for f in advice.run(connection, advice.load(), params) if f.status == "found"}
 
 

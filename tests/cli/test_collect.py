@@ -11,8 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-
-from traceview import store
+from asked import ask
 
 ROOT = Path(__file__).parents[2]
 LENET = ROOT / "samples" / "training" / "lenet_torch.py"
@@ -164,6 +163,7 @@ runpy.run_path({str(LENET)!r}, run_name="__main__")
     assert (tmp_path / "here" / "rank-0000" / "ops.parquet").exists()
 
 
+@pytest.mark.long
 def test_each_worker_of_a_launcher_is_a_rank(tmp_path):
     pytest.importorskip("torch")
     launcher = [PYTHON, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
@@ -171,18 +171,20 @@ def test_each_worker_of_a_launcher_is_a_rank(tmp_path):
     done = collect(tmp_path, "-o", "capture", "--", *launcher, *words, GLOO_SOCKET_IFNAME="lo")
     assert (done.returncode, "4 steps of 2 processes" in done.stderr) == (0, True), done.stderr
     assert done.stdout.startswith("lenet: 431080 parameters, batch 8 x 2, cpu, nchw\nstep 9: loss ")
-    connection = store.open_capture(tmp_path / "capture")
-    assert connection.execute("SELECT rank, count(*) FROM steps GROUP BY 1 ORDER BY 1").fetchall() == [(0, 4), (1, 4)]
+    steps = "SELECT rank, count(*) FROM steps GROUP BY 1 ORDER BY 1"
+    assert ask(tmp_path / "capture", steps) == [(0, 4), (1, 4)]
     averaged = "SELECT rank, sum(size_bytes), count(DISTINCT group_size) FROM exchanges GROUP BY 1 ORDER BY 1"
-    assert connection.execute(averaged).fetchall() == [(rank, 4 * 431_080 * 4, 1) for rank in (0, 1)]
+    assert ask(tmp_path / "capture", averaged) == [(rank, 4 * 431_080 * 4, 1) for rank in (0, 1)]
     described = json.loads((tmp_path / "capture" / "capture.json").read_text())
     assert (described["world_size"], [rank["rank"] for rank in described["ranks"]]) == (2, [0, 1])
 
 
 @pytest.mark.parametrize(
     ("number", "told", "cut"),
-    [(signal.SIGINT, "KeyboardInterrupt", "cut short: exit"), (signal.SIGTERM, "", "cut short: SIGTERM")],
-    ids=["SIGINT", "SIGTERM"],
+    [
+        pytest.param(signal.SIGINT, "KeyboardInterrupt", "cut short: exit", id="SIGINT"),
+        pytest.param(signal.SIGTERM, "", "cut short: SIGTERM", id="SIGTERM", marks=pytest.mark.long),
+    ],
 )
 def test_a_signal_that_ends_training_leaves_a_readable_capture(tmp_path, number, told, cut):
     pytest.importorskip("torch")
@@ -197,7 +199,7 @@ def test_a_signal_that_ends_training_leaves_a_readable_capture(tmp_path, number,
     _, err = process.communicate(timeout=60)
     assert process.returncode == 128 + number, err
     assert told in err and f"was ended by {number.name}" in err and cut in err
-    steps = store.open_capture(tmp_path / "capture").execute("SELECT count(*) FROM steps").fetchall()
+    steps = ask(tmp_path / "capture", "SELECT count(*) FROM steps")
     assert steps[0][0] >= 1
 
 
@@ -218,6 +220,7 @@ time.sleep(60)
     assert (process.returncode, "exit code 9" in err) == (9, True)
 
 
+@pytest.mark.long
 def test_a_killed_process_is_a_sentence(tmp_path):
     pytest.importorskip("torch")
     body = f"""

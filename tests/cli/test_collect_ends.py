@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from asked import ask
 
 from traceview import cli, store
 from traceview.recording import nvtx
@@ -59,7 +60,7 @@ def test_told_to_end_after_the_command_the_traces_are_kept(collect, tmp_path, mo
     assert err == (
         f"traceview: ended by {number.name} before the traces were converted; traceview report capture does it\n"
     )
-    assert store.open_capture(tmp_path / "capture").execute("SELECT name FROM ops").fetchall() == [("aten::add",)]
+    assert ask(tmp_path / "capture", "SELECT name FROM raw.ops") == [("aten::add",)]
 
 
 @pytest.mark.parametrize("code", [0, 3])
@@ -72,7 +73,7 @@ def test_a_capture_whose_tables_cannot_be_written(collect, tmp_path, monkeypatch
         assert collect(code) == code
     said = f"traceview: the raw traces are in {tmp_path / 'capture/raw'}, but could not be converted: No space left"
     assert capsys.readouterr().err.startswith(said)
-    assert store.open_capture(tmp_path / "capture").execute("SELECT count(*) FROM ops").fetchall() == [(1,)]
+    assert ask(tmp_path / "capture", "SELECT count(*) FROM raw.ops") == [(1,)]
 
 
 @pytest.mark.parametrize(
@@ -117,4 +118,4 @@ def test_few_files_may_be_open(tmp_path, files):
         cwd=tmp_path, env=environment, capture_output=True, text=True,
     )  # fmt: skip
     assert (done.returncode, "Traceback" in done.stderr, "fault" in done.stderr) == (0, False, False), done.stderr
-    assert store.open_capture(tmp_path / "capture").execute("SELECT count(*) FROM ops").fetchall() == [(1,)]
+    assert ask(tmp_path / "capture", "SELECT count(*) FROM raw.ops") == [(1,)]

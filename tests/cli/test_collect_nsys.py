@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from asked import ask
 from databases import write
-
-from traceview import store
 
 ROOT = Path(__file__).parents[2]
 DOUBLE = """#!/bin/sh
@@ -82,7 +81,7 @@ def collect(
 
 
 def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
-    return store.open_capture(folder / "capture").execute(query).fetchall()
+    return ask(folder / "capture", query)
 
 
 TORCH = """

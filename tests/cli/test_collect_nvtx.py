@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from traceview import store
+from asked import ask
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.skipif(
@@ -31,7 +30,7 @@ def collect(folder: Path, body: str, **variables: str) -> subprocess.CompletedPr
 
 
 def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
-    return store.open_capture(folder / "capture").execute(query).fetchall()
+    return ask(folder / "capture", query)
 
 
 TORCH = """

@@ -32,11 +32,12 @@ def _schema() -> str:
     return SCHEMA_VERSION
 
 
-@pytest.fixture
-def pair(tmp_path: Path) -> tuple[Path, Path]:
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """Steps of 1000 and of 1100 microseconds."""
-    fast = saved(tmp_path / "fast", stepping((1000, 1004, 996, 1002, 998)))
-    return fast, saved(tmp_path / "slow", stepping((1100, 1104, 1096, 1102, 1098), busy=150))
+    folder = tmp_path_factory.mktemp("pair")
+    fast = saved(folder / "fast", stepping((1000, 1004, 996, 1002, 998)))
+    return fast, saved(folder / "slow", stepping((1100, 1104, 1096, 1102, 1098), busy=150))
 
 
 def test_a_table_with_bars(pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
@@ -101,7 +102,9 @@ def test_noise_that_few_steps_cannot_tell_apart_does_not_pass(
     assert ("(within the noise (few steps); not checked" in capsys.readouterr().err) == bool(code)
 
 
-@pytest.mark.parametrize("form", ["table", "json", "csv", "markdown"])
+@pytest.mark.parametrize(
+    "form", ["table", "csv", *(pytest.param(form, marks=pytest.mark.long) for form in ("json", "markdown"))]
+)
 def test_what_two_logs_do_not_tell_is_said_in_every_format_and_by_a_check(
     root: Path, capsys: pytest.CaptureFixture[str], form: str
 ) -> None:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from asked import ask
 
-from traceview import cli, store
+from traceview import cli
 
 
 def test_prints_where_the_capture_is(trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = tmp_path / "run"
     assert cli.main(["convert", str(trace), "-o", str(target), "--threads", "1", "--memory", "500MB", "--strict"]) == 0
     assert capsys.readouterr() == (f"{target}\n", "")
-    connection = store.open_capture(target)
-    assert connection.execute("SELECT count(*), sum(dur_ns) FROM kernels").fetchall() == [(4, 300_000)]
+    assert ask(target, "SELECT count(*), sum(dur_ns) FROM raw.kernels") == [(4, 300_000)]
 
 
 def test_an_existing_folder_is_left_alone(trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

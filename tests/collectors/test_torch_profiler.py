@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import pytest
 
-pytest.importorskip("torch")
+# Programs of their own import it: where nothing here does, no worker has to.
+pytestmark = pytest.mark.skipif(not find_spec("torch"), reason="needs torch")
 
 TRAINING = """
 import ctypes, subprocess
@@ -104,6 +107,7 @@ with torch.inference_mode():
     assert "traceview.phase: forward" in ran.names() and "traceview.phase: backward" not in ran.names()
 
 
+@pytest.mark.long
 def test_two_optimizers_make_one_step(program):
     body = """
 class Other(Net):
@@ -148,6 +152,7 @@ def test_light_has_phases_but_no_layers_and_no_shapes_and_stop_after_ends_the_pr
     assert not any("Input Dims" in event.get("args", {}) for event in ran.events())
 
 
+@pytest.mark.long
 def test_exceptions_in_forward_are_the_programs_own(program):
     body = """
 class Moody(nn.Module):
@@ -193,6 +198,7 @@ Broken()(images())
     assert program(body).stderr == program(body, is_collected=False).stderr
 
 
+@pytest.mark.long
 def test_a_crash_in_training_keeps_what_was_recorded(program):
     ran = program("def boom(step):\n    1 / (6 - step)\n\nmodel = Net()\ntrain(model, sgd(model), 9, boom)")
     assert ran.code == 1 and "ZeroDivisionError" in ran.stderr
@@ -201,6 +207,7 @@ def test_a_crash_in_training_keeps_what_was_recorded(program):
     assert (ran.meta()["ended_by"], ran.meta()["steps"]["recorded"]) == ("exit", 3)
 
 
+@pytest.mark.long
 def test_sigterm_saves_and_still_ends_the_process(program):
     body = """
 import signal
@@ -241,6 +248,7 @@ train(model, sgd(model), 9, fork_one)
     assert len({ran.meta(rank)["pid"] for rank in range(3)}) == 3
 
 
+@pytest.mark.long
 def test_the_programs_own_profiler_works(program):
     body = """
 model = Net()
@@ -256,6 +264,7 @@ print(len([event for event in own.events() if event.name == "aten::conv2d"]))
     assert ran.meta()["ended_by"] == "the program's own profiler"
 
 
+@pytest.mark.long
 def test_compiled_models_stay_whole(program):
     body = """
 import torch._dynamo.utils
@@ -270,6 +279,7 @@ print(torch._dynamo.utils.counters["stats"]["unique_graphs"], len(torch._dynamo.
     assert "traceview.phase: forward" in ran.names()
 
 
+@pytest.mark.long
 def test_distributed_ranks_keep_their_numbers(program):
     body = """
 import torch.distributed as dist

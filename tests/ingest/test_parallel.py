@@ -67,7 +67,8 @@ def trace(spoiled: str) -> bytes:
 
 
 def read(path: Path, target: Path) -> dict[str, Any]:
-    connection = views.connect(store.convert([path], target, Options(threads=3)))
+    asked = " ".join(f"FROM raw.{table}" for table in (*TABLES, "captures"))
+    connection = views.connect(store.convert([path], target, Options(threads=3)), asked)
     found: dict[str, Any] = {
         table: connection.execute(f"SELECT * FROM raw.{table} ORDER BY ALL").fetchall() for table in TABLES
     }
@@ -80,13 +81,22 @@ def since_1970(text: bytes) -> bytes:
     return re.sub(rb'"ts": (\d+)\.125', lambda found: b'"ts": 1712195495%06d.125' % int(found[1]), text)
 
 
-@pytest.mark.parametrize(
-    ("few", "short", "small"),
-    [(trace_events.FEW, 0, 0), (0, 0, 1 << 20), (trace_events.FEW, trace_events.SHORT, 0)],
-    ids=["deferred", "read at once, rows kept in memory", "all deferred"],
-)
+KEPT = {
+    "deferred": (trace_events.FEW, 0, 0),
+    "read at once, rows kept in memory": (0, 0, 1 << 20),
+    "all deferred": (trace_events.FEW, trace_events.SHORT, 0),
+}
+CLOCKS = {"deferred": bytes, "read at once, rows kept in memory": since_1970, "all deferred": bytes}
+"""The clock that each way is tried with; with the other one by `make test-all`."""
+WAYS = [
+    pytest.param(*sizes, clock, id=f"{way}-{clock.__name__}", marks=() if CLOCKS[way] is clock else pytest.mark.long)
+    for way, sizes in KEPT.items()
+    for clock in (bytes, since_1970)
+]
+
+
+@pytest.mark.parametrize(("few", "short", "small", "clock"), WAYS)
 @pytest.mark.parametrize("what", SPOILED)
-@pytest.mark.parametrize("clock", [bytes, since_1970])
 def test_any_surprise_is_read_as_if_alone(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

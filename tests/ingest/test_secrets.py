@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from asked import Asked
 from databases import write
 
 from traceview import store
@@ -20,9 +21,9 @@ KERNEL = {"start": 10, "end": 30, "deviceId": 0, "demangledName": 1, "globalPid"
 def stored(trace: Path, folder: Path) -> tuple[dict[str, Any], bytes]:
     """The row of `captures` of a trace, and all that was stored of it, as bytes."""
     store.convert([trace], folder)
-    connection = store.open_capture(folder)
+    connection = Asked(folder)
     row = connection.execute("SELECT command, metadata, warnings FROM captures").fetchall()[0]
-    whole = connection.execute("SELECT CAST(list(e) AS VARCHAR) FROM events e").fetchall()[0][0] or ""
+    whole = connection.execute("SELECT CAST(list(e) AS VARCHAR) FROM raw.events e").fetchall()[0][0] or ""
     rest = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
     return dict(zip(("command", "metadata", "warnings"), row, strict=True)), whole.encode() + str(row).encode() + rest
 

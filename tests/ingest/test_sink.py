@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from asked import Asked
 from databases import write
 from readers.test_nsys import KERNEL, LAUNCH
 from readers.test_nsys import TABLES as NSYS
@@ -18,19 +19,18 @@ from traceview import store
 from traceview.errors import InputError
 from traceview.ingest.options import Options
 from traceview.ingest.sink import BAD_CLOCK, BEYOND, LONG, NEGATIVE
-from traceview.store import views
 
 DAYS = 24 * 3600 * 10**9
 
 
 def quality(path: Path, target: Path) -> tuple[Any, dict[str, int]]:
-    connection = views.connect(store.convert([path], target))
+    connection = Asked(store.convert([path], target))
     query = "SELECT p.kind, p.n FROM captures, unnest(problems) AS t(p)"
     return connection, dict(connection.execute(query).fetchall())
 
 
 def times(connection: Any) -> list[tuple[int, int]]:
-    return list(connection.execute("SELECT start_ns, dur_ns FROM kernels ORDER BY start_ns, dur_ns").fetchall())
+    return list(connection.execute("SELECT start_ns, dur_ns FROM raw.kernels ORDER BY start_ns, dur_ns").fetchall())
 
 
 def test_an_nsys_database_with_odd_times(tmp_path: Path) -> None:

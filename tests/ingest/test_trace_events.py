@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from asked import Asked
 
 from traceview import store
 from traceview.decode import json_events
@@ -17,7 +18,7 @@ def read(folder: Path, events: list[dict[str, Any]], end: str = "]") -> Any:
     path = folder / "trace.json"
     path.write_text("[" + ",\n".join(json.dumps(event) for event in events) + end)
     store.convert([path], folder / "out")
-    return views.connect(folder / "out")
+    return Asked(folder / "out")
 
 
 def event(ph: str, ts: float, name: str | None = "a", **rest: Any) -> dict[str, Any]:
@@ -72,7 +73,7 @@ def test_times_that_a_double_cannot_hold(tmp_path: Path) -> None:
     path.write_text('[{"ph":"X","ts":1700000000123456.789,"dur":1e-3,"name":"a","pid":1,"tid":1},'
                     '{"ph":"X","ts":1700000000123457.001,"dur":2.5,"name":"b","pid":1,"tid":1}]')  # fmt: skip
     store.convert([path], tmp_path / "out")
-    assert spans(views.connect(tmp_path / "out")) == [("a", 0, 1), ("b", 212, 2500)]
+    assert spans(Asked(tmp_path / "out")) == [("a", 0, 1), ("b", 212, 2500)]
 
 
 @pytest.mark.parametrize("end", ["]", "", ",", ',\n{"ph":"X","ts":9,"na'])
@@ -101,8 +102,19 @@ LONG = {
 }
 
 
-@pytest.mark.parametrize("place", [0, 20, 39])
-@pytest.mark.parametrize("layout", ["[%s]", '{"schemaVersion": 1, "traceEvents": [%s], "baseTimeNanoseconds": 5}'])
+ARRAY = "[%s]"
+OBJECT = '{"schemaVersion": 1, "traceEvents": [%s], "baseTimeNanoseconds": 5}'
+
+
+@pytest.mark.parametrize(
+    ("layout", "place"),
+    [
+        (ARRAY, 39),
+        (OBJECT, 20),
+        *(pytest.param(ARRAY, place, marks=pytest.mark.long) for place in (0, 20)),
+        *(pytest.param(OBJECT, place, marks=pytest.mark.long) for place in (0, 39)),
+    ],
+)
 @pytest.mark.parametrize("what", LONG)
 def test_an_event_that_is_too_long_costs_only_itself(
     what: str, layout: str, place: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -115,8 +127,8 @@ def test_an_event_that_is_too_long_costs_only_itself(
     path = tmp_path / "trace.json"
     path.write_text(layout % ", ".join(events))
     store.convert([path], tmp_path / "out")
-    connection = views.connect(tmp_path / "out")
-    assert connection.execute("SELECT count(*) FROM kernels").fetchall() == [(39,)]
+    connection = views.connect(tmp_path / "out", "FROM raw.kernels JOIN raw.captures")
+    assert connection.execute("SELECT count(*) FROM raw.kernels").fetchall() == [(39,)]
     counts = "n_events, n_kept, n_dropped, list_sum(list_transform(problems, lambda p: p.n)) AS n"
     (n_events, n_kept, n_dropped, n), = connection.execute(f"SELECT {counts} FROM raw.captures").fetchall()  # fmt: skip
     assert (n_events, n_kept, n_dropped) == (40, 39, 1)

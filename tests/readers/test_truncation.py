@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 from asked import Asked
 from cuts import json_ends
-from mutations import _fields
+from mutations import fields_of
 from readers.test_nvprof_text import NEW as NVPROF
 
 from traceview import store
@@ -41,7 +41,7 @@ def xplane_ends(data: bytes) -> list[int]:
 
 def _at(data: bytes, where: tuple[int, int], number: int) -> list[tuple[int, int]]:
     begin, end = where
-    fields = _fields(data[begin:end])
+    fields = fields_of(data[begin:end])
     return [(begin + a, begin + b) for start, a, b, wire in fields if wire == 2 and data[begin + start] >> 3 == number]
 
 

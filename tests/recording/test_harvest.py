@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from asked import ask
 
 from traceview import store
 from traceview.analysis import reports
@@ -53,7 +54,7 @@ def test_a_capture_holds_no_secret(tmp_path: Path, said: list[str], keeps_comman
     assert harvest(left(tmp_path, WHOLE, said, keeps_command), 0, 0)
     described = json.loads((tmp_path / "capture.json").read_text())
     assert described["command"] == (["train", "--token", "***"] if keeps_command else None)
-    assert store.open_capture(tmp_path).execute("SELECT command FROM captures").fetchall() == [(command,)]
+    assert ask(tmp_path, "SELECT command FROM captures") == [(command,)]
     written = [path for path in tmp_path.rglob("*") if path.is_file() and path.parent.name != "raw"]
     assert written and not [path for path in written if b"hush" in path.read_bytes()]
 
@@ -88,7 +89,7 @@ def test_an_end_of_traceview_itself_leaves_what_can_be_converted(tmp_path: Path,
     assert not give_up(tmp_path / "raw") and list((tmp_path / "raw").iterdir()) == []
     left(tmp_path, {**WHOLE, ".process-7.txt": "captured\n"}, said)
     assert give_up(tmp_path / "raw")
-    assert store.open_capture(tmp_path).execute("SELECT count(*) FROM ops").fetchall() == [(1,)]
+    assert ask(tmp_path, "SELECT count(*) FROM raw.ops") == [(1,)]
 
 
 def test_what_cannot_be_converted_is_kept(tmp_path: Path, said: list[str]) -> None:

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from asked import Asked, ask
 from databases import write
 
 import traceview
@@ -17,7 +18,7 @@ from traceview.errors import InputError, UsageError
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "samples/kineto/torch-2.13.0-lenet-cpu.json.gz"
-COUNT = "SELECT count(*) FROM ops"
+COUNT = "SELECT count(*) FROM raw.ops"
 
 
 def event(name: str, ts: int, rank: int | None = None) -> bytes:
@@ -27,7 +28,7 @@ def event(name: str, ts: int, rank: int | None = None) -> bytes:
 
 
 def names(path: Path) -> list[str]:
-    return [name for (name,) in traceview.open(path).execute("SELECT name FROM ops ORDER BY start_ns, name").fetchall()]
+    return [name for (name,) in ask(path, "SELECT name FROM raw.ops ORDER BY start_ns, name")]
 
 
 def test_a_trace_is_converted_once_into_a_cache_beside_it(tmp_path: Path) -> None:
@@ -79,7 +80,7 @@ def test_two_at_once_give_one_cache(tmp_path: Path) -> None:
     trace = tmp_path / SAMPLE.name
     shutil.copy(SAMPLE, trace)
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda _: traceview.open(trace).execute(COUNT).fetchall(), range(4)))
+        found = list(pool.map(lambda _: ask(trace, COUNT), range(4)))
     assert len({str(count) for count in found}) == 1
     assert sorted(entry.name for entry in tmp_path.iterdir()) == [trace.name, f"{trace.name}.traceview"]
 
@@ -95,7 +96,7 @@ def test_a_capture_is_not_overwritten(tmp_path: Path) -> None:
 def test_ranks_are_on_one_clock(tmp_path: Path) -> None:
     (tmp_path / "one.json").write_bytes(event("late", 2_000, rank=1))
     (tmp_path / "zero.json").write_bytes(event("early", 1_000, rank=0))
-    found = traceview.open(tmp_path)
+    found = Asked(store.resolve(tmp_path))
     assert found.execute("SELECT rank, name, start_ns FROM ops ORDER BY start_ns").fetchall() == [
         (0, "early", -1_000_000),
         (1, "late", 0),
@@ -108,7 +109,7 @@ def test_two_traces_of_the_same_rank_are_two_ranks(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / f"{name}.json").write_bytes(event(name, 1, rank=0))
     assert names(tmp_path) == ["a", "b"]
-    assert traceview.open(tmp_path).execute("SELECT rank FROM ranks ORDER BY 1").fetchall() == [(0,), (1,)]
+    assert ask(tmp_path, "SELECT rank FROM ranks ORDER BY 1") == [(0,), (1,)]
 
 
 def test_a_path_with_pattern_characters(tmp_path: Path) -> None:
@@ -157,7 +158,7 @@ def test_one_wrong_bit_in_a_capture_is_a_sentence_and_in_a_cache_read_again(tmp_
         traceview.open(folder)
     cache = store.resolve(trace)
     flipped(cache / "rank-0000/ops.parquet")
-    assert traceview.open(trace).execute("SELECT name FROM ops").fetchall() == [("a",)]
+    assert ask(trace, "SELECT name FROM raw.ops") == [("a",)]
 
 
 def device_work(pid: int, device: int) -> dict[str, int]:

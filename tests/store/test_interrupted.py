@@ -88,8 +88,8 @@ def _drop(cache: Path) -> None:
 
 
 def test_two_conversions_at_once(trace: Path) -> None:
-    processes = [started(trace) for _ in range(3)]
-    assert [process.wait() for process in processes] == [0, 0, 0]
+    processes = [started(trace) for _ in range(2)]
+    assert [process.wait() for process in processes] == [0, 0]
     assert [path.name for path in trace.parent.iterdir() if path != trace] == ["trace.json.gz.traceview"]
     key = (trace.parent / "trace.json.gz.traceview" / store.KEY_FILE).stat().st_mtime_ns
     assert answer(trace)[0][0]

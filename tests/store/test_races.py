@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from asked import ask
 
 import traceview
 from traceview import cli, store
@@ -43,7 +44,7 @@ def event(name: str) -> str:
 
 
 def names(path: Path) -> list[str]:
-    return [name for (name,) in traceview.open(path).execute("SELECT name FROM ops ORDER BY name").fetchall()]
+    return [name for (name,) in ask(path, "SELECT name FROM raw.ops ORDER BY name")]
 
 
 @pytest.mark.parametrize("target", ["new", "empty", "link"])

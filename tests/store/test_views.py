@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -23,19 +25,25 @@ MATERIALIZED = frozenset(filter(graph.is_materialized, graph.names()))
 SAMPLE = ROOT / "samples" / "kineto" / "torch-2.13.0-lenet-cpu.json.gz"
 
 
-def said(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
-    done = {name: reports.run(connection, name, {}) for name in reports.names()}
+@pytest.fixture
+def sample(tmp_path: Path, captures: Any) -> Path:
+    """A copy of the sample's capture, of which nothing is materialized yet."""
+    return Path(shutil.copytree(captures.folder_of(SAMPLE), tmp_path / "capture"))
+
+
+def said(connection: duckdb.DuckDBPyConnection, names: Sequence[str] = ()) -> dict[str, Any]:
+    done = {name: reports.run(connection, name, {}) for name in names or reports.names()}
     return {name: [[*report.footer], *(section.rows for section in report.sections)] for name, report in done.items()}
 
 
-@pytest.mark.parametrize("trace", ["sample", "gpu"])
+@pytest.mark.parametrize("trace", ["sample", pytest.param("gpu", marks=[pytest.mark.shared, pytest.mark.long])])
 def test_materialized_views_say_what_views_say(
-    trace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+    trace: str, tmp_path: Path, captures: Any, request: pytest.FixtureRequest
 ) -> None:
     path = SAMPLE
     if trace == "gpu":
         path = request.getfixturevalue("shared") / "traces/kineto/mi250-minitoy-train.json.gz"
-    folder = store.convert([path], tmp_path / "capture")
+    folder = Path(shutil.copytree(captures.folder_of(path), tmp_path / "copied"))
     held = said(views.connect(folder))
     assert materialized.find(folder) is None
     first = store.open_capture(folder)
@@ -44,34 +52,48 @@ def test_materialized_views_say_what_views_say(
     made = duckdb.connect(str(file), read_only=True).execute("SELECT table_name FROM duckdb_tables()").fetchall()
     assert {name for (name,) in made} == {*MATERIALIZED, *views.ATTRIBUTED, *facts.TABLES, "kernel", "op", "primitive"}
     assert not list(folder.glob(".*"))
-    file.unlink()
-    monkeypatch.setattr(views, "SMALL_ROWS", 0)
-    viewed = said(views.connect(folder))
     # Sums of floating-point numbers may be added in another order.
-    for found in (said(first), said(store.open_capture(folder)), viewed):
+    for found in (said(first), said(store.open_capture(folder))):
         assert repr(found) == repr(held) or _close(found, held)
     read = first.execute("SELECT sql FROM duckdb_views() WHERE view_name = 'busy'").fetchall()
     assert '"materialized".busy' in read[0][0]
 
 
+def test_a_large_capture_says_what_a_small_one_says(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its views are not held as tables, but worked out again by each query."""
+    query = "FROM busy ORDER BY ALL"
+    held = views.connect(sample, query).execute(query).fetchall()
+    monkeypatch.setattr(views, "SMALL_ROWS", 0)
+    connection = views.connect(sample, query)
+    assert connection.execute("SELECT count(*) FROM duckdb_tables() WHERE schema_name = 'main'").fetchall() == [(0,)]
+    assert connection.execute(query).fetchall() == held and len(held) > 100
+
+
+@pytest.mark.long
+def test_every_report_of_a_large_capture_says_what_that_of_a_small_one_says(
+    sample: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = said(views.connect(sample))
+    monkeypatch.setattr(views, "SMALL_ROWS", 0)
+    assert _close(said(views.connect(sample)), held)
+
+
 def test_a_large_capture_is_materialized_with_little_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rooms: list[int]
+    sample: Path, monkeypatch: pytest.MonkeyPatch, rooms: list[int]
 ) -> None:
     """What fails for want of memory is done again with more, however many tables it makes."""
-    folder = store.convert([SAMPLE], tmp_path / "capture")
-    held = said(views.connect(folder))
+    held = said(views.connect(sample), ["overview", "conv"])
     monkeypatch.setattr(views, "SMALL_ROWS", 0)
     monkeypatch.setattr(views, "MATERIALIZE_BYTES", 1_000_000)
-    views.materialize(folder)
-    assert materialized.find(folder)
+    views.materialize(sample)
+    assert materialized.find(sample)
     assert len(rooms) > 1
-    assert _close(said(views.connect(folder)), held)
+    assert _close(said(views.connect(sample), ["overview", "conv"]), held)
 
 
-def test_too_little_memory_is_not_called_damage(tmp_path: Path) -> None:
-    folder = store.convert([SAMPLE], tmp_path / "capture")
+def test_too_little_memory_is_not_called_damage(sample: Path) -> None:
     with pytest.raises(InputError, match="not enough memory or disk for"):
-        views.connect(folder, options=Options(memory_bytes=1_000_000))
+        views.connect(sample, options=Options(memory_bytes=1_000_000))
 
 
 def _close(a: Any, b: Any) -> bool:
@@ -84,12 +106,11 @@ def _close(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
-def test_materialized_views_can_be_read_and_not_written(tmp_path: Path) -> None:
-    folder = store.convert([SAMPLE], tmp_path / "capture")
-    connection = store.open_capture(folder)
+def test_materialized_views_can_be_read_and_not_written(sample: Path) -> None:
+    connection = store.open_capture(sample)
     assert connection.execute("SELECT count(*) > 0 FROM busy").fetchall() == [(True,)]
     for query in (
-        f"FROM '{folder}/converted.json'",
+        f"FROM '{sample}/converted.json'",
         "DROP TABLE materialized.busy",
         "CREATE TABLE materialized.more AS SELECT 1",
     ):
@@ -97,70 +118,62 @@ def test_materialized_views_can_be_read_and_not_written(tmp_path: Path) -> None:
             connection.execute(query)
 
 
-def test_what_is_materialized_has_the_types_of_what_is_worked_out(tmp_path: Path) -> None:
-    folder = store.convert([SAMPLE], tmp_path / "capture")
-    fresh, stored = views.connect(folder), store.open_capture(folder)
+def test_what_is_materialized_has_the_types_of_what_is_worked_out(sample: Path) -> None:
+    fresh, stored = views.connect(sample), store.open_capture(sample)
     for view in sorted(MATERIALIZED):
         assert stored.execute(f"DESCRIBE {view}").fetchall() == fresh.execute(f"DESCRIBE {view}").fetchall()
 
 
 def test_where_nothing_can_be_materialized_the_answer_is_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    sample: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = store.convert([SAMPLE], tmp_path / "capture")
-
     def fails(*_: object, **__: object) -> str:
         raise OSError("read-only")
 
     monkeypatch.setattr(tempfile, "mkdtemp", fails)
-    connection = store.open_capture(folder)
+    connection = store.open_capture(sample)
     assert reports.run(connection, "overview", {}).sections[0].rows
-    assert materialized.find(folder) is None
+    assert materialized.find(sample) is None
 
 
-def test_what_is_asked_is_materialized_and_added_to_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = store.convert([SAMPLE], tmp_path / "capture")
-
+def test_what_is_asked_is_materialized_and_added_to_later(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def held(asked: str) -> frozenset[str]:
-        with store.open_capture(folder, asked=asked) as connection:
+        with store.open_capture(sample, asked=asked) as connection:
             assert connection.execute(asked).fetchall()
-        file = materialized.find(folder)
+        file = materialized.find(sample)
         return frozenset(name for name in materialized.tables(file) if "." not in name) if file else frozenset()
 
     assert held("SELECT count(*) FROM raw.ops") == frozenset()
     assert held("SELECT count(*) FROM ranks") == {"ranks"}
     some = held("SELECT count(*) FROM step_times")
     assert {"ranks", "step_times"} <= some < MATERIALIZED
-    with store.open_capture(folder, asked="FROM step_times") as reading:
+    with store.open_capture(sample, asked="FROM step_times") as reading:
         assert held("SELECT count(*) FROM conv_calls") > some
         assert reading.execute("SELECT count(*) FROM step_times").fetchall() == [(3,)], "an old database stays readable"
     monkeypatch.setattr(views, "_fill", None)
     assert held("SELECT count(*) FROM conv_calls JOIN ranks USING (rank)") >= some
 
 
-def test_without_a_query_everything_can_be_read_that_is_materialized(tmp_path: Path) -> None:
-    folder = store.convert([SAMPLE], tmp_path / "capture")
-    with store.open_capture(folder) as connection:
+def test_without_a_query_everything_can_be_read_that_is_materialized(sample: Path) -> None:
+    with store.open_capture(sample) as connection:
         for name in facts.TABLES:
             assert connection.execute(f"SELECT count(*) > 0 FROM names.{name}").fetchall() == [(True,)]
 
 
-def test_two_processes_add_to_what_is_materialized(tmp_path: Path) -> None:
-    folder = store.convert([SAMPLE], tmp_path / "capture")
+def test_two_processes_add_to_what_is_materialized(sample: Path) -> None:
     with ThreadPoolExecutor() as pool:
         list(
             pool.map(
-                lambda view: views.materialize(folder, asked=f"FROM {view}"), ("totals", "ranks", "quality", "steps")
+                lambda view: views.materialize(sample, asked=f"FROM {view}"), ("totals", "ranks", "quality", "steps")
             )
         )
-    file = materialized.find(folder)
+    file = materialized.find(sample)
     assert file and {"totals", "ranks", "quality", "steps"} <= materialized.tables(file)
 
 
-def test_one_view_of_what_was_recorded_is_asked_alone(tmp_path: Path) -> None:
+def test_one_view_of_what_was_recorded_is_asked_alone(sample: Path) -> None:
     """A view that is worth keeping and rests on no attribution needs no other table to be named."""
-    folder = store.convert([SAMPLE], tmp_path / "capture")
-    with views.connect(folder, "SELECT framework FROM captures") as connection:
+    with views.connect(sample, "SELECT framework FROM captures") as connection:
         assert connection.execute("SELECT framework FROM captures").fetchall() == [("PyTorch",)]
 
 

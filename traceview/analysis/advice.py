@@ -82,12 +82,10 @@ def need(name: str) -> sql.Query:
 
 
 def asked(rules: Iterable[sql.Query]) -> str:
-    """The text of every query that these rules run."""
+    """The text of every query that `run` asks for these rules."""
     rules = list(rules)
     needs = {name for rule in rules for name in rule.extra["needs"]}
-    framework = sql.text("framework")
-    explained = sql.text("explained")
-    return "\n".join([*(rule.body for rule in rules), *(need(name).body for name in needs), framework, explained])
+    return "\n".join([*(rule.body for rule in rules), *(need(name).body for name in needs), sql.text("framework")])
 
 
 def explained(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:

@@ -38,7 +38,7 @@ MEANINGS = {
 
 def asked(rules: Iterable[sql.Query]) -> str:
     """The text of every query that `run` runs."""
-    return "\n".join([advice.asked(rules), reports.asked([])])
+    return "\n".join([advice.asked(rules), sql.text("explained"), reports.asked([])])
 
 
 def run(

@@ -68,13 +68,14 @@ def identity(folder: Path) -> str:
 
 def check(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
     """Raise `InputError` for a file whose columns are not exactly those of its table, by name, type and order."""
+    found = files(folder)
+    every = [literal(path) for paths in found.values() for path in paths]
+    query = "SELECT file_name, name, duckdb_type, num_children FROM parquet_schema($1)"
+    seen: dict[str, list[tuple[str, str, int | None]]] = {}
+    for file, *element in connection.execute(query, [every]).fetchall():
+        seen.setdefault(file, []).append(tuple(element))
     for table in TABLES:
-        paths = files(folder)[table.name]
-        query = "SELECT file_name, name, duckdb_type, num_children FROM parquet_schema($1)"
-        seen: dict[str, list[tuple[str, str, int | None]]] = {}
-        for file, *element in connection.execute(query, [[literal(path) for path in paths]]).fetchall():
-            seen.setdefault(file, []).append(tuple(element))
-        for path in paths:
+        for path in found[table.name]:
             _compare(folder, path, table, list(_columns(seen.get(str(path), ()))))
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from asked import Asked
 from given import Given, pick, section, write
-
-from traceview.store import views
 
 DDP = "samples/kineto/torch-2.13.0-lenet-ddp-cpu"
 
@@ -53,7 +52,7 @@ def test_another_rank_does_not_hide_communication(tmp_path: Path) -> None:
     first.kernel(REDUCE, 0, 10)
     second.kernel(SGEMM, 0, 10)
     write(tmp_path, first, second)
-    found = section(views.connect(tmp_path), "communication/summary")
+    found = section(Asked(tmp_path), "communication/summary")
     assert pick(found, "rank", "exposed_ns") == [(0, 10_000)]
 
 

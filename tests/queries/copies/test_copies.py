@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from asked import Asked
 from given import Given, pick, section, write
-
-from traceview.store import views
 
 
 def test_a_small_copy_is_below_the_limit(tmp_path: Path) -> None:
@@ -65,7 +64,7 @@ def test_a_process_without_steps_does_not_change_a_step_s_share(tmp_path: Path) 
         given.span("step", str(at), at, at + 100)
         given.copy("HtoD", at + 20, at + 30, launched=at + 10, size_bytes=64)
     write(tmp_path, given, Given(1))
-    with views.connect(tmp_path) as connection:
+    with Asked(tmp_path) as connection:
         assert pick(section(connection, "copies/repeated"), "step_ns", "step_pct") == [(10_000.0, 10.0)]
 
 

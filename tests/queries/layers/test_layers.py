@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from asked import Asked
 from given import Given, pick, section, write
-
-from traceview.store import views
 
 
 def test_the_update_of_the_weights_is_no_forward_pass_whatever_scope_it_has(tmp_path: Path) -> None:
@@ -23,6 +22,21 @@ def test_the_update_of_the_weights_is_no_forward_pass_whatever_scope_it_has(tmp_
     ]
 
 
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> Asked:
+    """Two processes, each with a convolution in each of two steps."""
+    ranks = [Given(0), Given(1)]
+    for given in ranks:
+        for step, at in enumerate((0, 1000)):
+            given.span("step", f"ProfilerStep#{step}", at, at + 900)
+            shapes = [(2, 8, 32, 32), (8, 8, 3, 3), (8,)]
+            lasting = 300 + 100 * given.rank
+            given.op("aten::conv2d", at, at + lasting, shapes, ("", "", "", "[1, 1]", "[0, 0]", "[1, 1]", "1"))
+    folder = tmp_path_factory.mktemp("two")
+    write(folder, *ranks)
+    return Asked(folder)
+
+
 @pytest.mark.parametrize(
     ("report", "column"),
     [
@@ -34,16 +48,8 @@ def test_the_update_of_the_weights_is_no_forward_pass_whatever_scope_it_has(tmp_
         ("libraries/libraries", "busy_ns"),
     ],
 )
-def test_of_several_ranks_a_report_shows_what_one_does_in_a_step(tmp_path: Path, report: str, column: str) -> None:
-    ranks = [Given(0), Given(1)]
-    for given in ranks:
-        for step, at in enumerate((0, 1000)):
-            given.span("step", f"ProfilerStep#{step}", at, at + 900)
-            shapes = [(2, 8, 32, 32), (8, 8, 3, 3), (8,)]
-            lasting = 300 + 100 * given.rank
-            given.op("aten::conv2d", at, at + lasting, shapes, ("", "", "", "[1, 1]", "[0, 0]", "[1, 1]", "1"))
-    write(tmp_path, *ranks)
-    found = section(views.connect(tmp_path), report)
+def test_of_several_ranks_a_report_shows_what_one_does_in_a_step(two: Asked, report: str, column: str) -> None:
+    found = section(two, report)
     devices = [row for row in found if not row.get("category", "").startswith("(")]
     assert sum(row[column] for row in devices) == 350_000
     assert [row["calls"] for row in devices if "calls" in row] in ([], [1.0])

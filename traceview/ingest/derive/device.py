@@ -33,7 +33,10 @@ _RANGES = {"range_id": "nvtx", "library_id": "library", "module_id": "module"}
 
 def device_rows(connection: duckdb.DuckDBPyConnection, steps: Steps) -> None:
     """Fill derived.kernels and derived.memcpys. A row's step is that of its launch, as host work moves ahead."""
-    has_launches, has_names = connection.execute(query("recorded_calls")).fetchall()[0]
+    has_rows, has_launches, has_names = connection.execute(query("recorded_calls")).fetchall()[0]
+    if not has_rows:  # As on a CPU: to plan the queries takes longer than all else of a small trace.
+        connection.unregister("call_facts")
+        return
     connection.execute(f"CREATE OR REPLACE TEMP TABLE cover AS {query('cover')}")
     if has_launches or not len(steps.spans):
         publish(connection, "row_step", {"id": np.empty(0, np.int64), "step": np.empty(0, np.int64)})
