@@ -81,3 +81,15 @@ class Asked:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._whole(), name)
+
+
+def opened(folder: Path, text: str | bytes, name: str = "log") -> Asked:
+    """The capture of a file with this text."""
+    file = folder / name
+    file.write_bytes(text.encode() if isinstance(text, str) else text)
+    return Asked(store.convert([file], folder / f"{name}.capture"))
+
+
+def rows(connection: Asked | duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, ...]]:
+    """Every row of a query."""
+    return connection.execute(query).fetchall()

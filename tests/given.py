@@ -12,6 +12,7 @@ from typing import Any
 
 import duckdb
 from asked import Asked
+from asked import rows as rows
 
 from traceview import sql
 from traceview.ingest.finish import Export, finish
@@ -114,11 +115,6 @@ def write(folder: Path, *ranks: Given) -> None:
                 sink.fact(options=json.dumps({"ranks": [{"rank": given.rank, **given.about}]}))
             sink.end_source()
             finish(Export(sink, folder / f"rank-{given.rank:04d}"))
-
-
-def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, ...]]:
-    """Every row of a query."""
-    return connection.execute(query).fetchall()
 
 
 def conv(

@@ -14,6 +14,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from asked import rows as rows
 
 from traceview import store
 
@@ -49,10 +50,6 @@ def described(folder: Path) -> dict[str, Any]:
 def opened(folder: Path) -> duckdb.DuckDBPyConnection:
     """The capture's views."""
     return store.open_capture(folder / "capture")
-
-
-def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, ...]]:
-    return connection.execute(query).fetchall()
 
 
 def program(folder: Path, body: str) -> Path:

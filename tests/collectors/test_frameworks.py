@@ -16,6 +16,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from asked import rows
 
 from traceview import store
 
@@ -65,10 +66,6 @@ def described(folder: Path) -> dict[str, Any]:
 def opened(folder: Path) -> duckdb.DuckDBPyConnection:
     """The capture's views."""
     return store.open_capture(folder / "capture")
-
-
-def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, ...]]:
-    return connection.execute(query).fetchall()
 
 
 def steps(connection: duckdb.DuckDBPyConnection) -> list[int]:

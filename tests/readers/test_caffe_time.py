@@ -6,11 +6,9 @@ import csv
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
-from asked import Asked
+from asked import opened, rows
 
-from traceview import store
 from traceview.decode.files import peek
 from traceview.errors import InputError
 from traceview.ingest.layer_times import NO_TIMELINE
@@ -49,16 +47,6 @@ I0417 00:33:39.381577 28762 caffe.cpp:286] Average Backward pass: 43.615 ms.
 I0417 00:33:39.381582 28762 caffe.cpp:288] Average Forward-Backward: 59.849 ms.
 I0417 00:33:39.381587 28762 caffe.cpp:290] Total Time: 119.69 ms.
 """
-
-
-def opened(tmp_path: Path, text: str | bytes, name: str = "log") -> Asked:
-    log = tmp_path / name
-    log.write_bytes(text.encode() if isinstance(text, str) else text)
-    return Asked(store.convert([log], tmp_path / f"{name}.capture"))
-
-
-def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, ...]]:
-    return connection.execute(query).fetchall()
 
 
 def test_layers_and_the_whole_network(tmp_path: Path) -> None:

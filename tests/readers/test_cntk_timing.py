@@ -7,9 +7,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
-from asked import Asked
+from asked import Asked, opened, rows
 
 from traceview import store
 from traceview.decode.files import peek
@@ -21,16 +20,6 @@ Convolution37                  forward avg 0.012345s, backward avg 0.023456s (fw
 Plus39                         forward avg 0.000345s, backward avg 0.000000s (fwd# 10|bwd# 0)
 11/21/2017 10:11:12: a long name of a node that is longer than thirty forward avg 0.000001s, backward avg 0.000002s (fwd# 10|bwd# 9)
 """
-
-
-def opened(tmp_path: Path, text: str) -> Asked:
-    log = tmp_path / "log"
-    log.write_text(text)
-    return Asked(store.convert([log], tmp_path / "capture"))
-
-
-def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, ...]]:
-    return connection.execute(query).fetchall()
 
 
 def test_nodes_forward_and_backward(tmp_path: Path) -> None:

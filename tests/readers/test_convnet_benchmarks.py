@@ -8,9 +8,8 @@ import csv
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
-from asked import Asked
+from asked import Asked, opened, rows
 
 from traceview import store
 from traceview.decode.files import peek
@@ -41,16 +40,6 @@ name: GeForce GTX TITAN X
 2015-11-11 02:37:21.053641: Forward across 100 steps, 0.096 +/- 0.014 sec / batch
 2015-11-11 02:38:07.783008: Forward-backward across 100 steps, 0.326 +/- 0.033 sec / batch
 """
-
-
-def opened(tmp_path: Path, text: str) -> Asked:
-    log = tmp_path / "log"
-    log.write_text(text)
-    return Asked(store.convert([log], tmp_path / "capture"))
-
-
-def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, ...]]:
-    return connection.execute(query).fetchall()
 
 
 def test_passes_of_torch(tmp_path: Path) -> None:

@@ -8,16 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asked import Asked
+from asked import Asked, rows
 from given import pick, section
 
 from traceview import store
 
 SAMPLE = "samples/mxnet/mxnet-1.9.1-lenet-cpu.json.gz"
-
-
-def rows(connection: Any, query: str) -> list[tuple[Any, ...]]:
-    return list(connection.execute(query).fetchall())
 
 
 def test_operators(captures: Any, root: Path) -> None:

@@ -5,13 +5,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-import duckdb
 import pytest
-from asked import Asked
+from asked import opened, rows
 
-from traceview import store
 from traceview.decode.files import peek
 from traceview.errors import InputError
 from traceview.readers import READERS, nsys_csv
@@ -60,16 +57,6 @@ OLD_TRACE = """\
 "Start(nsec)","Duration(nsec)","CorrId","Device","Strm","Name"
 "1000","500","7","Tesla V100 (0)","7","k"
 """
-
-
-def opened(tmp_path: Path, text: str | bytes, name: str = "report") -> Asked:
-    report = tmp_path / name
-    report.write_bytes(text.encode() if isinstance(text, str) else text)
-    return Asked(store.convert([report], tmp_path / f"{name}.capture"))
-
-
-def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, ...]]:
-    return connection.execute(query).fetchall()
 
 
 def test_rows_of_a_gpu_trace(tmp_path: Path) -> None:

@@ -10,9 +10,8 @@ from typing import Any
 
 import duckdb
 import pytest
-from asked import Asked
+from asked import opened, rows
 
-from traceview import store
 from traceview.decode.files import peek
 from traceview.errors import InputError
 from traceview.readers import READERS, nvprof_text
@@ -97,16 +96,6 @@ CHILDREN = (
     + NEW.replace("7522", "8000").replace("330.08", "340.08")
     + "==8000== API calls:\nNo API activities were profiled.\n"
 )
-
-
-def opened(tmp_path: Path, text: str | bytes, name: str = "log") -> Asked:
-    log = tmp_path / name
-    log.write_bytes(text.encode() if isinstance(text, str) else text)
-    return Asked(store.convert([log], tmp_path / f"{name}.capture"))
-
-
-def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, ...]]:
-    return connection.execute(query).fetchall()
 
 
 def problems(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
-import duckdb
 import pytest
-from asked import Asked
+from asked import Asked, rows
 
 from traceview import store
 from traceview.decode.files import peek
@@ -46,10 +44,6 @@ def opened(folder: Path, **texts: str) -> Asked:
     for path, text in zip(paths, texts.values(), strict=True):
         path.write_text(text, encoding="utf-8")
     return Asked(store.convert(paths, folder / "capture"))
-
-
-def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, ...]]:
-    return connection.execute(query).fetchall()
 
 
 RANGES = (

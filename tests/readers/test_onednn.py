@@ -9,9 +9,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
-from asked import Asked
+from asked import Asked, opened, rows
 
 from traceview import store
 from traceview.decode.files import peek
@@ -55,16 +54,6 @@ onednn_verbose,v1,1693533460193.346924,primitive,exec,cpu,matmul,brg_matmul:avx5
 onednn_verbose,v1,1693533460195.25,primitive,exec,gpu:0,matmul,jit:gemm:any,undef,src:f16::blocked:ab::f0 wei:s8::blocked:ba::f0 dst:f16::blocked:ab::f0,attr-fpmath:f16:true,,4160x3420:3420x1280,0.732178
 """
 VERSIONS = [V0, FIRST, DNNL, V2, V1, V1_STAMPED]
-
-
-def opened(tmp_path: Path, text: str | bytes, name: str = "log") -> Asked:
-    log = tmp_path / name
-    log.write_bytes(text.encode() if isinstance(text, str) else text)
-    return Asked(store.convert([log], tmp_path / f"{name}.capture"))
-
-
-def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, ...]]:
-    return connection.execute(query).fetchall()
 
 
 COLUMNS = "SELECT kind, impl, prop_kind, algorithm_recorded, attributes, shape[:12], start_ns, dur_ns FROM primitives ORDER BY id"

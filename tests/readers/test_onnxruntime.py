@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from asked import Asked
+from asked import Asked, rows
 from given import pick, section
 
 from traceview import store
@@ -17,10 +17,6 @@ from traceview.readers import READERS
 FUSED = "samples/onnxruntime/onnxruntime-1.31.1-lenet-fused.json.gz"
 ALEXNET = "samples/onnxruntime/onnxruntime-1.31.1-alexnet-cpu.json.gz"
 PLAIN = "samples/onnxruntime/onnxruntime-1.31.1-lenet-plain.json.gz"
-
-
-def rows(connection: Any, query: str) -> list[tuple[Any, ...]]:
-    return list(connection.execute(query).fetchall())
 
 
 def test_nodes_of_an_optimised_model(captures: Any, root: Path) -> None:

@@ -8,16 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asked import Asked
+from asked import Asked, rows
 
 from traceview import store
 from traceview.errors import InputError
 
 SAMPLE = "samples/operators/theano-1.0.5-lenet-cpu.json.gz"
-
-
-def rows(connection: Any, query: str) -> list[tuple[Any, ...]]:
-    return list(connection.execute(query).fetchall())
 
 
 def converted(folder: Path, text: str) -> Any:

@@ -8,16 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asked import Asked
+from asked import Asked, rows
 
 from traceview import store
 from traceview.decode.files import peek
 from traceview.errors import InputError
 from traceview.readers import READERS
-
-
-def rows(connection: Any, query: str) -> list[tuple[Any, ...]]:
-    return list(connection.execute(query).fetchall())
 
 
 def record(kind: int, operation: int, start: int, end: int, number: int, **rest: Any) -> dict[str, Any]:

@@ -8,17 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asked import Asked
+from asked import Asked, rows
 
 from traceview import store
 from traceview.decode.files import peek
 from traceview.readers import READERS
 
 SAMPLE = "samples/tf_timeline/tensorflow-1.15.5-lenet-collected-cpu.json.gz"
-
-
-def rows(connection: Any, query: str) -> list[tuple[Any, ...]]:
-    return list(connection.execute(query).fetchall())
 
 
 def test_a_collected_run_has_steps_and_every_operator_once(captures: Any, root: Path) -> None:

@@ -8,17 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asked import Asked
+from asked import Asked, rows
 
 from traceview import store
 from traceview.decode.files import peek
 from traceview.readers import READERS
 
 pytestmark = pytest.mark.shared
-
-
-def rows(connection: Any, query: str) -> list[tuple[Any, ...]]:
-    return list(connection.execute(query).fetchall())
 
 
 def test_it_agrees_with_its_xplane_file(captures: Any, shared: Path) -> None:

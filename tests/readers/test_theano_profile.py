@@ -7,11 +7,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
-from asked import Asked
+from asked import opened, rows
 
-from traceview import store
 from traceview.decode.files import peek
 from traceview.errors import InputError
 from traceview.readers import READERS, theano_profile
@@ -53,16 +51,6 @@ OTHER = """\
       30.0%    80.0%       0.068s       7e-05s   1000    15   Pool{ignore_border=True, mode='max', ndim=2}(CorrMM.0)
       20.0%   100.0%       0.058s       6e-05s   1000    16   GpuElemwise{Add}[(0, 0)](a, b)
 """
-
-
-def opened(tmp_path: Path, text: str) -> Asked:
-    log = tmp_path / "log"
-    log.write_text(text)
-    return Asked(store.convert([log], tmp_path / "capture"))
-
-
-def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, ...]]:
-    return connection.execute(query).fetchall()
 
 
 def test_apply_nodes_with_their_direction(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import gzip
 from pathlib import Path
 
 import pytest
-from asked import Asked
+from asked import Asked, rows
 from messages import field
 
 from traceview import store
@@ -19,10 +19,6 @@ from traceview.readers import READERS, xplane
 
 KEPT = """SELECT (SELECT count(*) FROM kernels) + (SELECT count(*) FROM memcpys) + (SELECT count(*) FROM api_calls)
     + (SELECT count(*) FROM ranges) + (SELECT count(*) FROM events)"""
-
-
-def rows(connection, query: str) -> list[tuple]:  # type: ignore[no-untyped-def,type-arg]
-    return connection.execute(query).fetchall()
 
 
 @pytest.fixture(scope="session")
