@@ -192,7 +192,7 @@ class Facts:
             flags={
                 "jit": tf.config.optimizer.get_jit(),
                 "tf32": tf.config.experimental.tensor_float_32_execution_enabled(),
-                "onednn": os.environ.get("TF_ENABLE_ONEDNN_OPTS", "1") != "0",
+                "onednn": _has_onednn(),
                 "cuda_version": tf.sysconfig.get_build_info().get("cuda_version"),
                 "cudnn_version": tf.sysconfig.get_build_info().get("cudnn_version"),
             },
@@ -201,6 +201,15 @@ class Facts:
             warnings=self.warnings,
         )
         return facts
+
+
+def _has_onednn():
+    """Whether oneDNN is on in this process, by TensorFlow's own account: its default depends on the processor."""
+    with contextlib.suppress(ImportError, AttributeError):
+        from tensorflow.python.util import _pywrap_util_port
+
+        return _pywrap_util_port.IsMklEnabled()
+    return None
 
 
 def _device_name(gpu):

@@ -12,8 +12,8 @@ from traceview_python import now_ns
 
 # Instruction sets between which libraries choose; the rest of the processor's flags decides nothing.
 FLAGS = (
-    "sse4_1", "sse4_2", "avx", "avx2", "fma", "avx512f", "avx512_vnni", "avx512_bf16", "amx_tile", "amx_bf16",
-    "asimd", "sve", "sve2", "bf16",
+    "sse4_1", "sse4_2", "avx", "avx2", "fma", "avx512f", "avx512_vnni", "avx512_bf16", "avx_vnni",
+    "amx_tile", "amx_int8", "amx_bf16", "asimd", "sve", "sve2", "bf16",
 )  # fmt: skip
 COUNTS = {
     "user_ns": "ru_utime",

@@ -23,6 +23,8 @@ WITH operators AS (
         sum(t.idle_ns) / any_value(a.per * c.n_devices) AS wait_ns, max(t.longest_ns) AS longest_ns
     FROM idle_totals t JOIN account a ON a.rank = t.rank AND a.device = t.device JOIN scope c ON c.rank = t.rank
     WHERE t.cause = 'launch' GROUP BY t.rank, operator
+), gap AS (
+    SELECT rank, max(saved_ns) AS most_ns FROM removable WHERE cost = 'launches' GROUP BY rank
 ), launched AS (
     SELECT rank, sum(n / per) AS kernels, sum(alone_ns) / sum(n) AS mean_ns
     FROM totals WHERE is_counted AND kind = 'kernel' AND n > 0 GROUP BY rank
@@ -33,10 +35,14 @@ SELECT o.rank,
         any_value(l.mean_ns) / 1e6) AS problem,
     'Above all before ' || nullif(arg_max(o.operator, o.wait_ns), '(no operator)') AS place,
     sum(o.wait_ns) AS saving_ns,
-    'high that the device waits; profiling itself makes launches slower' AS confidence,
+    CASE WHEN NOT any_value(c.has_steps) AND any_value(g.most_ns) > 0.5 * sum(o.wait_ns)
+        THEN format('low: one gap of {:.3f} ms is most of it, as where a library is loaded at its first call; without '
+            || 'steps nothing tells what comes again', any_value(g.most_ns * c.n_devices) / 1e6)
+        ELSE 'high that the device waits; profiling itself makes launches slower' END AS confidence,
     list(format('before {}: {:.1f} gaps, {:.3f} ms, the longest {:.3f} ms', o.operator, o.gaps, o.wait_ns / 1e6,
         o.longest_ns / 1e6) ORDER BY o.wait_ns DESC, o.operator)[:20] AS evidence
 FROM operators o JOIN scope c ON c.rank = o.rank LEFT JOIN launched l ON l.rank = o.rank
+LEFT JOIN gap g ON g.rank = o.rank
 GROUP BY o.rank
 HAVING 100.0 * sum(o.wait_ns) > $host_step_pct * any_value(c.step_ns)
 ORDER BY o.rank

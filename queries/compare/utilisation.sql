@@ -1,6 +1,7 @@
 -- title = "Utilisation"
 -- doc = """Busy is the union of everything that a device did, averaged over the devices of a rank: in the compared
--- steps, and in the whole recording from the first to the last thing it did. A log of average times tells nothing of it."""
+-- steps, and in the whole recording from the first to the last thing it did. A log of average times tells nothing of
+-- it."""
 -- cannot = "There is no run."
 -- bar = "busy_pct"
 -- [columns]

@@ -10,7 +10,8 @@
 -- simd_bits = "widest vector of the processor: 512, 256 or 128 bits"
 -- used_simd_bits = "widest vector that the CPU library uses, by its own account or its implementations' names"
 -- onednn_by_default = """whether TensorFlow switches oneDNN on by itself here: on x86 since 2.9 on processors with
--- AVX512_VNNI, AVX512_BF16 or AMX (AVX_VNNI too, which is not recorded); NULL for others or where not recorded"""
+-- AVX512_VNNI, AVX512_BF16, AVX_VNNI or AMX (DefaultOneDnnPolicy in tensorflow/core/util/port.cc); NULL for others or
+-- where not recorded"""
 -- n_recorded = "steps recorded"
 -- recorded_ns = "time from the start of recording to its end"
 -- user_ns = "processor time of the process meanwhile, in the program"
@@ -50,7 +51,8 @@ SELECT rank,
         WHEN isa ILIKE '%SSE%' THEN 128 END, bits) AS used_simd_bits,
     CASE WHEN facts->>'$.framework' ILIKE 'tensorflow' AND list_contains(cpu_flags, 'sse4_1')
         AND TRY_CAST(string_split(facts->>'$.framework_version', '.')[:2] AS INTEGER[]) >= [2, 9]
-        THEN list_has_any(cpu_flags, ['avx512_vnni', 'avx512_bf16', 'amx_tile', 'amx_bf16']) END AS onednn_by_default,
+        THEN list_has_any(cpu_flags, ['avx512_vnni', 'avx512_bf16', 'avx_vnni', 'amx_tile',
+            'amx_int8', 'amx_bf16']) END AS onednn_by_default,
     TRY_CAST(facts->>'$.steps.recorded' AS BIGINT) AS n_recorded,
     TRY_CAST(facts->>'$.usage.wall_ns' AS BIGINT) AS recorded_ns,
     TRY_CAST(facts->>'$.usage.user_ns' AS BIGINT) AS user_ns,

@@ -1,7 +1,12 @@
 -- title = "removable"
 -- doc = """What a change could take away from the steps that count, row by row: the part of a row that nothing
 -- earlier on any device of its rank covers, or the idle time before it on its device, averaged over the devices of
--- the rank. A moment belongs to one row, so that what several changes would take counts once."""
+-- the rank. A moment belongs to one row, so that what several changes would take counts once. Rules of the same time
+-- read it here (first_layer_gradient, unfused_bias_activation, host_bound, data_loading, device_allocations,
+-- exposed_communication by the views of each). Two costs are wider than any one rule: layout is what
+-- layout_in_convolutions and layout_between_operators name together, which differ in where it is and in what to change;
+-- copies are all between host and device, of which pageable_copies, tiny_copies and repeated_copies name those with an
+-- option of their own."""
 -- materialize = true
 -- [columns]
 -- cost = "what would be gone: a name of [costs], each moment of idle time in one of them"

@@ -26,9 +26,14 @@ def steps(below: str, conv_us: float = 100, **about: object) -> Given:
 OFF = {"environment": {"TF_ENABLE_ONEDNN_OPTS": "0"}}
 
 
-def test_switched_off_everything_that_the_library_computes_is_the_bound(tmp_path: Path) -> None:
+def test_switched_off_convolutions_are_the_bound_and_the_rest_is_speculative(tmp_path: Path) -> None:
     found = answer(RULE, steps("", **OFF), tmp_path)
-    assert (found.status, found.saving_ns) == ("found", 200_000)
+    assert (found.status, found.saving_ns) == ("found", 100_000)
+    assert found.evidence == (
+        "convolutions beyond the peak of the processor, as far as it and their shapes are known: 0.100 ms",
+        "speculative: up to 0.100 ms more (10.0 % of the step) if the primitives of the library for other operators "
+        "took no time (gemm 0.100 ms)",
+    )
     assert found.confidence.startswith("high that it is off: the switch is recorded")
 
 
@@ -55,7 +60,7 @@ def tensorflow(version: str, *flags: str, **environment: str) -> dict[str, objec
 
 def test_tensorflow_leaves_it_off_on_processors_without_the_instructions(tmp_path: Path) -> None:
     found = answer(RULE, steps("", **tensorflow("2.21.0")), tmp_path)
-    assert (found.status, found.saving_ns) == ("found", 200_000)
+    assert (found.status, found.saving_ns) == ("found", 100_000)
     assert found.confidence.startswith("medium: TensorFlow leaves it off on a processor without AVX512_VNNI")
 
 
@@ -63,6 +68,8 @@ def test_tensorflow_leaves_it_off_on_processors_without_the_instructions(tmp_pat
     "about",
     [
         tensorflow("2.21.0", "avx512f", "avx512_vnni"),
+        tensorflow("2.21.0", "avx_vnni"),
+        tensorflow("2.21.0", "amx_int8"),
         tensorflow("2.21.0", TF_ENABLE_ONEDNN_OPTS="1"),
         tensorflow("2.4.1"),
         tensorflow("2.21.0") | {"environment": None},

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from given import Given
 
 from traceview.analysis import reports
 from traceview.analysis.model import Column
@@ -100,3 +101,21 @@ def test_cut_says_how_many_are_left_out(queries: Path, connection: duckdb.DuckDB
     assert short.sections[0].note == "2 of 3 rows; 1 left out (--limit 0 shows all)."
     assert short.sections[2] == report.sections[2]
     assert reports.cut(report, 0) == reports.cut(report, None) == reports.cut(report, 3) == report
+
+
+def test_without_steps_texts_speak_of_the_recording(tmp_path: Path) -> None:
+    words = []
+    for has_steps in (True, False):
+        given = Given()
+        if has_steps:
+            given.span("step", "step#1", 0, 1000)
+        given.kernel("ampere_sgemm_128x64_nn", 10, 500, launched=5)
+        with given.open(tmp_path / str(has_steps)) as found:
+            overview = reports.run(found, "overview")
+        part = next(section for section in overview.sections if section.name == "categories")
+        meanings = {column.name: column.doc for column in part.columns}
+        words.append((part.doc.split(",")[0], meanings["step_pct"].split(";")[0]))
+    assert words == [
+        ("Device time per step and rank", "of step time"),
+        ("Device time over the whole recording", "of the recording"),
+    ]

@@ -154,9 +154,10 @@ def _answer(
         "n_ranks": len(rows),
         "evidence": tuple(most["evidence"] or ()),
         "fix": fix_of(rule, keys.get(most["rank"], ())),
+        "of": "the run, once" if most["run_ns"] is not None else "the step" if most["has_steps"] else "the recording",
     }
     if share is not None and most["has_steps"] and share < at_least_pct:
-        return _finding(rule, NOT_FOUND, f"there is some, but it costs {share:.2f} % of the {_whole(most)}", **facts)
+        return _finding(rule, NOT_FOUND, f"there is some, but it costs {share:.2f} % of {_whole(most)}", **facts)
     return _finding(rule, FOUND, "", **facts)
 
 
@@ -164,7 +165,7 @@ _TIMES = ("saving_ns", "step_ns", "run_ns", "saving_pct")
 
 
 def _whole(row: Mapping[str, Any]) -> str:
-    return "step" if row["run_ns"] is None else "recording"
+    return "the step" if row["run_ns"] is None else "the recording"
 
 
 def _missing(connection: duckdb.DuckDBPyConnection, name: str) -> sql.Query | None:
@@ -175,7 +176,7 @@ def _missing(connection: duckdb.DuckDBPyConnection, name: str) -> sql.Query | No
 def _finding(rule: sql.Query, status: str, reason: str, **facts: Any) -> Finding:
     nothing: dict[str, Any] = {
         **dict.fromkeys(("rank", *_TIMES)),
-        **dict.fromkeys(("record", "problem", "place", "confidence"), ""),
+        **dict.fromkeys(("record", "problem", "place", "confidence", "of"), ""),
         "n_ranks": 0,
         "evidence": (),
         "fix": fix_of(rule, ()),

@@ -33,6 +33,7 @@ MEANINGS = {
     "unless": "do not apply the change if this holds",
     "run_ns": "time of the whole recording, for what occurs once per run and in no step that counts",
     "record": "what one would have to record, where it cannot be told",
+    "of": "what saving_pct is a share of: the step, the recording (where there are no steps), or the run, once",
 }
 
 
@@ -63,8 +64,7 @@ def for_people(
     """What was found, then each finding in words, then what cannot be told (in one line, or all) or was not found."""
     found = [finding for finding in findings if finding.status == "found"]
     rows = tuple(
-        (f.rule, f.title, f.saving_ns, f.saving_pct, _of(f), re.split(r"\W", f.confidence, maxsplit=1)[0])
-        for f in found
+        (f.rule, f.title, f.saving_ns, f.saving_pct, f.of, re.split(r"\W", f.confidence, maxsplit=1)[0]) for f in found
     )
     columns = ("rule", "title", "saving_ns", "saving_pct", "of", "confidence")
     summary = _section("found", "What to change", _denominator(found), columns, rows, "No problem found.")
@@ -78,11 +78,6 @@ def for_people(
     return _report((summary, *details, *tail), (*lines, *footer))
 
 
-def _of(finding: Finding) -> str:
-    """What the saving is a share of."""
-    return "the run, once" if finding.run_ns is not None else "the step"
-
-
 def _not_enough(unknown: Sequence[Finding]) -> str:
     """One line on the rules that cannot tell, by what one would have to record, what most of them lack first."""
     groups = Counter(finding.record for finding in unknown).most_common()
@@ -92,16 +87,19 @@ def _not_enough(unknown: Sequence[Finding]) -> str:
 
 def _denominator(found: Sequence[Finding]) -> str:
     times = sorted({f.step_ns for f in found if f.step_ns})
+    has_steps = any(f.of == "the step" for f in found)
     once = (
         "What occurs once per run is a share of the recording and of no step. " if any(f.run_ns for f in found) else ""
     )
     if not times:
         return once.rstrip()
     text = " to ".join(f"{time / 1e6:,.3f} ms" for time in dict.fromkeys((times[0], times[-1])))
-    return (
-        f"Potential saving (upper bound) in device time, per step and in percent of the step time ({text}); "
-        f"without steps the whole recording counts as one. {once}Findings can overlap: do not add them up."
+    what = (
+        f"per step and in percent of the step time ({text})"
+        if has_steps
+        else f"in the whole recording, which has no steps, and in percent of it ({text}, start-up included)"
     )
+    return f"Potential saving (upper bound) in device time, {what}. {once}Findings can overlap: do not add them up."
 
 
 def _detail(finding: Finding, with_evidence: bool) -> Section:
@@ -130,6 +128,5 @@ def _section(
     types = {"evidence": "VARCHAR[]", "saving_pct": "DOUBLE"} | dict.fromkeys(
         ("rank", "n_ranks", "saving_ns", "step_ns", "run_ns"), "BIGINT"
     )
-    meanings = {**MEANINGS, "of": "what saving_pct is a share of"}
-    shape = tuple(Column(column, types.get(column, "VARCHAR"), meanings[column]) for column in columns)
+    shape = tuple(Column(column, types.get(column, "VARCHAR"), MEANINGS[column]) for column in columns)
     return Section(name, title, doc, shape, rows, None if rows else if_none or None, "")

@@ -76,6 +76,9 @@ class Finding:
     """The recording, for what occurs once per run: such a finding has no `step_ns`."""
     record: str
     """What one would have to record, where it cannot be told."""
+    of: str
+    """What `saving_pct` is a share of: the step, the recording (no steps), or the run, once; empty where nothing was
+    found."""
 
 
 @dataclass(frozen=True)

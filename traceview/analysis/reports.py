@@ -6,6 +6,7 @@ numbers rest on (`queries/footer.sql`).
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -67,7 +68,26 @@ def run(
     """
     recipe = load(name, options)
     sections = tuple(section(connection, query, params) for query in recipe.sections)
-    return Report(name, recipe.title, recipe.doc, sections, footer(connection))
+    return _of_recording(connection, Report(name, recipe.title, recipe.doc, sections, footer(connection)))
+
+
+def _of_recording(connection: duckdb.DuckDBPyConnection, report: Report) -> Report:
+    """The report; where there are no steps its texts speak of the recording."""
+    path = content("queries") / "whole_recording.toml"
+    if not path.exists() or connection.execute("FROM scope WHERE has_steps LIMIT 1").fetchall():
+        return report
+    phrases = tomllib.loads(path.read_text(encoding="utf-8"))["phrases"]
+
+    def said(text: str) -> str:
+        for pattern, words in phrases:
+            text = re.sub(pattern, words, text)
+        return text.strip()
+
+    sections = tuple(
+        replace(part, doc=said(part.doc), columns=tuple(replace(col, doc=said(col.doc)) for col in part.columns))
+        for part in report.sections
+    )
+    return replace(report, doc=said(report.doc), sections=sections)
 
 
 def texts(params: Mapping[str, object], recipes: Iterable[Recipe]) -> dict[str, str]:

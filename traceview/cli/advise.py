@@ -132,6 +132,6 @@ def _exit_code(findings: Sequence[Finding], limit: float | None) -> int:
         return 0
     over = [f for f in findings if f.status == "found" and f.saving_pct is not None and f.saving_pct > limit]
     for finding in over:
-        of = "the step" if finding.run_ns is None else "the recording, once per run"
+        of = finding.of if finding.run_ns is None else "the recording, once per run"
         say(f"{finding.rule} could save {finding.saving_pct:.1f} % of {of}")
     return 1 if over else 0

@@ -7,7 +7,8 @@
 -- in_call = "whether it ran inside a convolution call"
 -- calls = "kernels, copies, primitives or operators"
 -- busy_ns = "time, overlaps counted once"
-SELECT if(is_carried, '(launched outside these steps)', category) AS category, coalesce(library, '(not told)') AS library, direction, call_id IS NOT NULL AS in_call,
+SELECT if(is_carried, '(launched outside these steps)', category) AS category,
+    coalesce(library, '(not told)') AS library, direction, call_id IS NOT NULL AS in_call,
     CAST(coalesce(sum(weight) FILTER (is_start AND is_continued IS NOT true), 0) AS DOUBLE) AS calls,
     CAST(sum(own_ns * weight) AS DOUBLE) AS busy_ns
 FROM chosen_rows

@@ -1,7 +1,7 @@
 -- title = "chosen_idle"
--- doc = """Why devices were idle in the chosen steps: with what ran it adds up to each step. What a gap that reaches over
--- the edge of a step has of each cause is divided by its time in each step. Idle time in steps that are warm-up, and of
--- whole recordings where there are steps, is not divided among causes and stands as unknown."""
+-- doc = """Why devices were idle in the chosen steps: with what ran it adds up to each step. What a gap that reaches
+-- over the edge of a step has of each cause is divided by its time in each step. Idle time in steps that are warm-up,
+-- and of whole recordings where there are steps, is not divided among causes and stands as unknown."""
 -- [columns]
 -- step = "the step; NULL for the whole recording"
 -- cause = "as in the view idle_causes"

@@ -1,10 +1,11 @@
 -- title = "chosen_rows"
--- doc = """Everything that ran in the chosen steps (in the whole recording where there are none), whoever launched it and
--- when: a step is a window of time on the device. What reaches over the edge of a step is a row for each of them."""
+-- doc = """Everything that ran in the chosen steps (in the whole recording where there are none), whoever launched it
+-- and when: a step is a window of time on the device. What reaches over the edge of a step is a row for each of
+-- them."""
 -- [columns]
 -- step = "the step in which it ran; NULL for the whole recording"
--- own_ns = """the part of its time in that step that nothing earlier on its device covers, over the devices of its rank:
--- with the idle time it adds up to the step"""
+-- own_ns = """the part of its time in that step that nothing earlier on its device covers, over the devices of its
+-- rank: with the idle time it adds up to the step"""
 -- is_start = "whether it begins in that step: it is counted there"
 -- is_carried = "whether it was launched outside the chosen steps"
 -- weight = "one over steps and ranks: sums of values times this are per step and rank"

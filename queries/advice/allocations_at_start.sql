@@ -1,0 +1,58 @@
+-- title = "Device memory allocated outside the steps"
+-- doc = """Calls that allocate or free device memory, outside the steps that count: at the start, in warm-up, between
+-- steps; without steps in the whole recording. The bound is the time between the first and the last thing a device did
+-- in which they run and no device of the rank does anything, once per run."""
+-- why = """The first allocations wait for the start of the device's context, for code that is loaded, and for all
+-- queued work when memory is freed again. A caching allocator asks once; nothing of this comes back in later steps, so
+-- it belongs to the start of a run and not into a measurement of its steps."""
+-- cost = "None if only the measurement leaves it out; memory asked for at once is not there for other processes."
+-- unless = "The run is long: then the start does not count."
+-- per = "run"
+-- needs = ["runtime_calls", "activities"]
+-- [fix]
+-- pytorch = """measure after a few warm-up steps; in a server one pass before the first request;
+-- CUDA_MODULE_LOADING=LAZY (the default since CUDA 12.2); torch.backends.cudnn.benchmark = False where shapes change,
+-- so that workspaces are asked for once"""
+-- tensorflow = "measure after a few warm-up steps; TF_GPU_ALLOCATOR and memory growth at their defaults"
+-- jax = "measure after the first steps; XLA_PYTHON_CLIENT_PREALLOCATE left at its default"
+-- mxnet = "measure after a few warm-up batches"
+-- any = "leave the first steps out of the measurement; allocate once and keep the memory"
+-- [params]
+-- start_run_pct = { type = "DOUBLE", default = 5, doc = "found above this share of the recording, in percent" }
+WITH span AS (
+    SELECT rank, min(first_ns) AS first_ns, max(last_ns) AS last_ns FROM totals GROUP BY rank
+), state AS (
+    SELECT *, lead(at_ns) OVER (PARTITION BY rank ORDER BY at_ns) AS end_ns FROM host_states
+), own AS (
+    SELECT s.rank, greatest(s.at_ns, p.first_ns) AS from_ns, least(s.end_ns, p.last_ns) AS end_ns
+    FROM state s JOIN span p ON p.rank = s.rank JOIN scope c ON c.rank = s.rank
+    WHERE s.cause = 'allocation' AND NOT (s.is_counted AND c.has_steps)
+), during AS (
+    -- Busy time between two moments is the difference of what lies before them.
+    SELECT o.rank, o.end_ns - o.from_ns - coalesce(z.before_ns + least(o.end_ns, z.end_ns) - z.from_ns, 0)
+        + coalesce(a.before_ns + least(o.from_ns, a.end_ns) - a.from_ns, 0) AS idle_ns
+    FROM (FROM own WHERE end_ns > from_ns) o
+    ASOF LEFT JOIN stretches a ON a.rank = o.rank AND o.from_ns >= a.from_ns
+    ASOF LEFT JOIN stretches z ON z.rank = o.rank AND o.end_ns >= z.from_ns
+), lost AS (
+    SELECT rank, sum(idle_ns) AS idle_ns FROM during GROUP BY rank
+), kinds AS (
+    SELECT a.rank, regexp_replace(a.name, '_v\d+$', '') AS name, coalesce(o.name, '(no operator)') AS operator,
+        count(*) AS calls, sum(a.dur_ns) AS call_ns
+    FROM raw.api_calls a LEFT JOIN raw.ops o ON o.id = a.op_id
+    WHERE regexp_matches(a.name, '^(cuda|hip)(Malloc|Free)(_v\d+|Managed)?$|^cuMem(Alloc|Free)(_v2|Managed)?$')
+        AND NOT EXISTS (FROM counted_windows w WHERE w.rank = a.rank AND w.step = a.step)
+    GROUP BY ALL
+)
+SELECT k.rank, format('{} calls outside the steps allocate or free device memory; for {:.3f} ms of them the device '
+        || 'does nothing.', sum(k.calls), any_value(l.idle_ns) / 1e6) AS problem,
+    'Above all under ' || nullif(arg_max(k.operator, k.call_ns), '(no operator)') AS place,
+    any_value(l.idle_ns) AS saving_ns,
+    'medium: the first calls also start the device and load code, which some other call would do in their place'
+        AS confidence,
+    list(format('{} under {}: {} calls, {:.3f} ms of the host', k.name, k.operator, k.calls, k.call_ns / 1e6)
+        ORDER BY k.call_ns DESC, k.name, k.operator)[:20] AS evidence
+FROM kinds k JOIN lost l ON l.rank = k.rank JOIN recordings r ON r.rank = k.rank
+GROUP BY k.rank
+HAVING 100.0 * any_value(l.idle_ns) > $start_run_pct * any_value(r.run_ns)
+ORDER BY k.rank
