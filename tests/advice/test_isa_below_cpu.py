@@ -25,6 +25,11 @@ def test_half_of_the_width_is_half_of_the_time(tmp_path: Path) -> None:
     assert found.problem == "The library uses vectors of 256 bits, the processor has 512 (ONEDNN_MAX_CPU_ISA=AVX2)."
 
 
+def test_from_sse_on_fused_multiply_adds_count_too(tmp_path: Path) -> None:
+    found = answer(RULE, steps("jit:sse41", ["sse4_1", "avx2", "fma"]), tmp_path)
+    assert (found.status, found.saving_ns) == ("found", 75_000)
+
+
 def test_as_wide_as_the_processor_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps("brg:avx2", ["avx2"]), tmp_path / "avx2").status == "not found"
     assert answer(RULE, steps("brg:avx512_core", ["avx2", "avx512f"]), tmp_path / "avx512").status == "not found"
