@@ -84,7 +84,8 @@ def infer(args: argparse.Namespace, model: nn.Module, images: torch.Tensor) -> N
     """Forward passes only."""
     model.eval()
     if args.infer == "fused":
-        model = torch.jit.optimize_for_inference(torch.jit.trace(model, images))
+        traced = torch.jit.trace(model, images)  # type: ignore[no-untyped-call]
+        model = torch.jit.optimize_for_inference(traced)
     model = Held(model).eval()
     with torch.no_grad():
         for _ in range(args.steps):
@@ -112,7 +113,8 @@ def main() -> None:
     for images, labels in DataLoader(data, batch_size=args.batch, num_workers=args.workers):
         batch = images.to(memory_format=layout).requires_grad_(args.input_gradient)
         optimizer.zero_grad()
-        nn.functional.cross_entropy(model(batch), labels).backward()
+        loss = nn.functional.cross_entropy(model(batch), labels)
+        loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
     print("done")
 

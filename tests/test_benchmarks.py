@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import importlib.util
+import re
 import runpy
 import subprocess
 import sys
@@ -64,3 +65,13 @@ def test_a_repeated_capture_holds_every_copy_later_than_the_one_before(root: Pat
     found = views.connect(tmp_path / "thrice", query).execute(query).fetchall()[0]
     assert found[:4] == (3 * n, 3 * n_ids, 3 * n_steps, first)
     assert found[4] > last + 2 * (last - first)
+
+
+def test_every_rule_has_a_pair_of_runs_or_a_reason_why_not(root: Path) -> None:
+    pairs = runpy.run_path(str(root / "benchmarks/advice.py"))["cases"](2)
+    assert all(case.script.is_file() for case in pairs.values())
+    rules = {path.stem for path in (root / "queries/advice").glob("*.sql")}
+    page = (root / "docs/advice.md").read_text(encoding="utf-8").split("## Claimed and measured")[1]
+    measured, lacking = page.split("## Thresholds")[0].split("Not run here")
+    assert {case.rule for case in pairs.values()} == set(re.findall(r"^\| `(\w+)` \|", measured, re.MULTILINE))
+    assert set(re.findall(r"`(\w+)`", lacking)) == rules - {case.rule for case in pairs.values()}
