@@ -15,8 +15,9 @@ WITH device AS (
         n_unlinked, n) AS text
     FROM device WHERE n > 0
     UNION ALL
-    SELECT 2, format('Steps: {} counted{}.', sum(n_steps), CASE WHEN sum(n_warmup) > 0
-        THEN format(', {} leading warm-up steps excluded', sum(n_warmup)) ELSE '' END)
+    SELECT 2, format('Steps: {} counted{}; step source: {}.', sum(n_steps), CASE WHEN sum(n_warmup) > 0
+        THEN format(', {} leading warm-up steps excluded', sum(n_warmup)) ELSE '' END,
+        (SELECT string_agg(DISTINCT source, ', ' ORDER BY source) FROM step_times))
     FROM scope HAVING sum(n_steps) > 0
     UNION ALL
     SELECT 2, CASE WHEN (SELECT n FROM device) = 0 AND (SELECT n FROM averages) > 0

@@ -7,9 +7,9 @@
 -- warmup = "leading steps excluded as warm-up: more than 1.5 times the median"
 -- found_by = "step source"
 SELECT s.rank, s.n_steps AS steps, s.n_warmup AS warmup,
-    CASE WHEN s.n_steps + s.n_warmup = 0 THEN 'none found' ELSE coalesce(t.found_by, 'the profiler') END AS found_by
+    CASE WHEN s.n_steps + s.n_warmup = 0 THEN 'none found' ELSE t.source END AS found_by
 FROM scope s
-LEFT JOIN (SELECT rank, string_agg(DISTINCT found_by, ', ' ORDER BY found_by) AS found_by FROM step_times
+LEFT JOIN (SELECT rank, string_agg(DISTINCT source, ', ' ORDER BY source) AS source FROM step_times
     GROUP BY rank) t
     USING (rank)
 ORDER BY s.rank

@@ -50,7 +50,7 @@ def test_a_table_with_bars(pair: tuple[Path, Path], capsys: pytest.CaptureFixtur
     (slow,) = [line for line in lines if "larger than the noise; " in line]
     assert slow.split()[:4] == ["B", "2", "1.100", "3.162"]
     assert slow.endswith("█" * 10)
-    assert "A: Steps: 5 counted." in text and "B: Steps: 5 counted." in text
+    assert "A: Steps: 5 counted; step source: " in text and "B: Steps: 5 counted; step source: " in text
 
 
 @pytest.mark.parametrize(("form", "sign"), [("json", "\\u2588"), ("csv", "█"), ("markdown", "█")])

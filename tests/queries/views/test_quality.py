@@ -66,7 +66,7 @@ def test_the_profiler_itself_and_two_names_of_a_process(tmp_path: Path) -> None:
 
 def test_steps_are_found_or_not(tmp_path: Path) -> None:
     assert section(in_order().open(tmp_path / "a"), "quality/steps") == [
-        {"rank": 0, "steps": 1, "warmup": 0, "found_by": "the profiler"}
+        {"rank": 0, "steps": 1, "warmup": 0, "found_by": "ProfilerStep annotations"}
     ]
     given = Given()
     given.op("aten::relu", 0, 20)

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import duckdb
 
+from traceview.ingest.derive.spans import query
 from traceview.ingest.sink import at_hand
-from traceview.paths import content
 
 
 def add_operators(connection: duckdb.DuckDBPyConnection) -> None:
     """Fill stage.ops from the names of ranges (`queries/derive/ops_from_ranges.sql`), where it is empty."""
     if connection.execute("SELECT 1 FROM stage.ops LIMIT 1").fetchall():
         return
-    query = (content("queries") / "derive" / "ops_from_ranges.sql").read_text(encoding="utf-8")
-    connection.execute(f"INSERT INTO {at_hand(connection, 'ops')} BY NAME {query}")
+    connection.execute(f"INSERT INTO {at_hand(connection, 'ops')} BY NAME {query('ops_from_ranges')}")

@@ -1,0 +1,109 @@
+"""Iterations that nothing marks: found where a loop is the only explanation, and nowhere else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from given import Given, rows
+
+FOUND = "SELECT step, start_ns, dur_ns, found_by FROM steps ORDER BY step"
+STEP = ["embed", "gemm", "relu", "gemm", "softmax", "sgd"]
+
+
+def launched(
+    kernels: list[str], step: int = len(STEP), pause: float = 0, copies: str | None = None, first: int = 0
+) -> Given:
+    """Kernels 10 us apart, each launched 2 us before it runs; every `step` of them a pause, and a copy into it."""
+    given, at = Given(), 100.0
+    for number, name in enumerate(kernels):
+        if number >= first and (number - first) % step == 0:
+            at += pause
+            if copies:
+                given.copy(copies, at - 6, at - 5, launched=at - 8)
+        given.kernel(name, at, at + 5, launched=at - 2)
+        at += 10
+    return given
+
+
+def test_kernels_that_repeat_after_a_copy_are_iterations(tmp_path: Path) -> None:
+    """A step begins with the launch of its first kernel, and the last one ends with its last kernel."""
+    found = rows(launched(STEP * 5, pause=15, copies="HtoD").open(tmp_path), FOUND)
+    why = "guessed from a repeated sequence of 6 kernels (100 % alike, 5 times)"
+    assert found == [(n, 113_000 + n * 75_000, 75_000 if n < 4 else 57_000, why) for n in range(5)]
+
+
+def test_a_pause_tells_as_much_as_a_copy(tmp_path: Path) -> None:
+    assert len(rows(launched(STEP * 5, pause=30).open(tmp_path), FOUND)) == 5
+
+
+def test_equal_layers_of_one_pass_are_no_iterations(tmp_path: Path) -> None:
+    """Twelve layers between an embedding and a head: nothing is copied within, and no pause comes before a layer."""
+    layer = ["norm", "qkv", "attention", "gemm", "gelu", "gemm2"]
+    assert rows(launched(["embed", *layer * 12, "head"], pause=0, step=100).open(tmp_path), FOUND) == []
+
+
+def test_iterations_are_the_whole_and_not_the_layers_in_them(tmp_path: Path) -> None:
+    layer = ["norm", "qkv", "attention", "gemm"]
+    step = ["embed", *layer * 6, "head", "loss", "sgd"]
+    found = rows(launched(step * 4, step=len(step), pause=40, copies="DtoH").open(tmp_path), FOUND)
+    assert len(found) == 4
+    assert found[0][3].startswith("guessed from a repeated sequence of 28 kernels")
+
+
+def test_what_tunes_at_the_beginning_is_before_the_first_step(tmp_path: Path) -> None:
+    tuning = [f"try{n}" for n in range(9)]
+    given = launched([*tuning, *STEP * 5], pause=15, copies="HtoD", first=9)
+    assert [step for step, *_ in rows(given.open(tmp_path), FOUND)] == [0, 1, 2, 3, 4]
+
+
+def test_a_step_that_was_cut_off_is_none(tmp_path: Path) -> None:
+    given = launched(STEP * 4 + STEP[:3], pause=15, copies="HtoD")
+    assert len(rows(given.open(tmp_path), FOUND)) == 4
+
+
+@pytest.mark.parametrize(
+    "kernels", [STEP * 2, ["a", "b"] * 20, [f"k{n}" for n in range(60)], ["same"] * 50, [], ["one"]]
+)
+def test_what_does_not_repeat_or_not_often_has_no_steps(tmp_path: Path, kernels: list[str]) -> None:
+    assert rows(launched(kernels, pause=15, copies="HtoD").open(tmp_path), FOUND) == []
+
+
+def test_a_loop_beside_most_of_the_work_is_none_of_training(tmp_path: Path) -> None:
+    """Reading a norm for each parameter copies to the host, too."""
+    given = launched(["norm", "add", "clip", "read"] * 20, step=4, pause=3, copies="DtoH")
+    given.kernel("sgemm", 5000, 9000, launched=4990)
+    assert rows(given.open(tmp_path), FOUND) == []
+
+
+def test_ranges_that_repeat_come_before_kernels(tmp_path: Path) -> None:
+    """Names without numbers: forward, backward and the rest of the loop."""
+    given = launched(STEP * 4, pause=15, copies="HtoD")
+    for number in range(4):
+        at = 100 + 75 * number
+        given.span("nvtx", "forward", at, at + 30)
+        given.span("nvtx", f"backward of {number}", at + 35, at + 70)
+    found = rows(given.open(tmp_path), FOUND)
+    assert {why for *_, why in found} == {"guessed from a repeated sequence of 2 ranges (100 % alike, 4 times)"}
+    assert [(start, dur) for _, start, dur, _ in found] == [
+        (100_000, 75_000), (175_000, 75_000), (250_000, 75_000), (325_000, 70_000)
+    ]  # fmt: skip
+
+
+def test_the_footer_of_every_report_says_where_steps_are_from(tmp_path: Path) -> None:
+    from traceview.analysis import reports
+
+    marked = Given()
+    for number in range(3):
+        marked.span("step", f"ProfilerStep#{number}", 100 * number, 100 * number + 90)
+        marked.kernel("k", 100 * number + 10, 100 * number + 20, launched=100 * number + 5)
+    for name, given, source in (
+        ("marked", marked, "ProfilerStep annotations"),
+        ("guessed", launched(STEP * 5, pause=15, copies="HtoD"),
+         "guessed from a repeated sequence of 6 kernels (100 % alike, 5 times)"),
+    ):  # fmt: skip
+        with given.open(tmp_path / name) as connection:
+            lines = reports.run(connection, "kernels").footer
+            assert next(line for line in lines if line.startswith("Steps: ")).endswith(
+                f" counted; step source: {source}."
+            )
