@@ -8,7 +8,7 @@
 -- low = "lower end of its interval"
 -- high = "upper end of its interval"
 -- confidence_pct = "how often such an interval holds the ratio"
--- noise_from = "what the interval rests on"
+-- noise_from = "what the interval is computed from"
 WITH most AS (
     SELECT d.run, list(format('{} ({:+.2f} ms{})', part, d.diff_ns / 1e6,
             if(p.share_of_ns IS NULL, '', format(', {:.0f} %', 100 * d.diff_ns / p.share_of_ns)))

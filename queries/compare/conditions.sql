@@ -1,6 +1,6 @@
--- title = "May they be ranked?"
--- doc = """Only runs of the same model, batch, precision and passes are. What a trace does not record cannot be
--- checked, counts as equal and is said below; --accept CONDITION ranks although it differs."""
+-- title = "Comparable?"
+-- doc = """Runs of the same model, batch, precision and passes are ranked. What a trace does not record cannot be
+-- checked, counts as equal and is listed below; --accept CONDITION ranks although it differs."""
 -- cannot = "There is only one run."
 -- [columns]
 -- run = "run"

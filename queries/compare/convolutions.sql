@@ -1,7 +1,7 @@
 -- title = "Convolutions side by side"
 -- doc = """Layers are matched by filter and place; where the numbers of layers with a filter differ, all of them
 -- together. Where one run records no shapes: by place if both name equally many layers, else by name, and without names
--- by direction and algorithm. Times are sums of everything below the calls, so what overlaps counts twice."""
+-- by direction and algorithm. Times are sums of everything below the calls, so overlapping work counts twice."""
 -- cannot = "There are no two runs with timelines, or no call of a convolution is recorded in any."
 -- [chart]
 -- kind = "pair"
@@ -20,11 +20,11 @@
 -- total_ns = "time of the run"
 -- diff_ns = "difference"
 -- ratio = "the run's over A's"
--- main_diff_ns = "of the difference, the arithmetic"
--- layout_diff_ns = "of it, layout changes"
+-- main_diff_ns = "of the difference, math kernels"
+-- layout_diff_ns = "of it, layout conversion"
 -- rest_diff_ns = "of it, transforms, bias, activation and helpers"
 -- share_pct = "of the difference of the whole step"
--- matched_by = "what the match rests on; nothing where a row stands alone"
+-- matched_by = "how the layers were matched; nothing where a row stands alone"
 SELECT p.label AS run, base_layer, layer, filter, direction, base_algorithm, algorithm, c.base_ns, total_ns,
     total_ns - c.base_ns AS diff_ns, total_ns / nullif(c.base_ns, 0) AS ratio, main_diff_ns, layout_diff_ns,
     rest_diff_ns,

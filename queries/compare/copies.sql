@@ -1,4 +1,4 @@
--- title = "Copies and fills"
+-- title = "Memory copies and memsets"
 -- doc = "Sums of durations; throughput is bytes over the time of copies that record a size."
 -- cannot = "There are no two runs with timelines, or no copy is recorded in any."
 -- [columns]

@@ -1,7 +1,7 @@
 -- title = "Layers side by side"
 -- doc = """Matched by the shape of their convolution or product, else by what takes most of their time, and their place
 -- among such layers; by main category and place where only one run records shapes; else by name. A layer without a
--- counterpart stands alone. Overlaps counted once; what belongs to no layer is left out."""
+-- counterpart stands alone. Overlapping work is counted once; what belongs to no layer is left out."""
 -- cannot = "There are no two runs that name their layers."
 -- [columns]
 -- run = "run"
@@ -15,7 +15,7 @@
 -- diff_ns = "difference of all time in the layer"
 -- ratio = "the run's over A's"
 -- share_pct = "of the difference of the whole step"
--- matched_by = "what the match rests on"
+-- matched_by = "how the layers were matched"
 SELECT p.label AS run, base_layer, layer, kind, base_forward_ns, forward_ns, base_backward_ns, backward_ns,
     total_ns - l.base_ns AS diff_ns, total_ns / nullif(l.base_ns, 0) AS ratio,
     100.0 * (total_ns - l.base_ns) / p.share_of_ns AS share_pct, matched_by

@@ -1,9 +1,9 @@
 -- title = "Libraries"
--- doc = "By the library that implements what ran; overlaps counted once."
+-- doc = "By the library that implements what ran; overlapping work is counted once."
 -- cannot = "There is only one run, or nothing ran in any."
 -- [columns]
 -- run = "run"
--- library = "library; (not told) where the name does not say"
+-- library = "library; (not told) where the name does not show it"
 -- base_ns = "time of A"
 -- busy_ns = "time of the run"
 -- diff_ns = "difference"

@@ -1,6 +1,6 @@
 -- title = "Kernels, copies, primitives and operators that differ most"
--- doc = """By name as recorded, so that frameworks and versions that name things differently stand apart; overlaps
--- counted once."""
+-- doc = """By name as recorded, so that frameworks and versions that name things differently stand apart;
+-- overlapping work is counted once."""
 -- cannot = "There are no two runs with timelines, or no kernel, copy, primitive or operator is recorded in any."
 -- [columns]
 -- run = "run"

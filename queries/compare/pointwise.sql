@@ -1,10 +1,10 @@
 -- title = "Layout, bias, activation and pooling"
--- doc = """By the library that implements them; overlaps counted once. A bias or activation inside another kernel has
--- no time of its own, so fusing shows as time that goes away here."""
+-- doc = """By the library that implements them; overlapping work is counted once. A bias or activation inside another
+-- kernel has no time of its own, so fusing shows here as time that is gone."""
 -- cannot = "There is only one run, or none of these in any."
 -- [columns]
 -- run = "run"
--- work = "layout change inside convolutions or between operators, bias, activation or pooling"
+-- work = "layout conversion inside convolutions or between operators, bias, activation or pooling"
 -- library = "library that implements it"
 -- base_calls = "of A"
 -- calls = "of the run"

@@ -16,7 +16,7 @@
 -- low = "lower end of its interval"
 -- high = "upper end of its interval"
 -- speedup = "A's step time over this one's"
--- verdict = "whether the difference is larger than the noise, and why not where it cannot be told"
+-- verdict = "whether the difference is larger than the noise; where there is not enough data, why"
 WITH spread AS (
     SELECT r.run, r.has_steps AND b.has_steps AS has_steps, r.steps, b.steps AS base_steps, r.step_ns, r.sd_ns,
         p.diff_ns, p.differing, p.unchecked, p.is_busy, b.step_ns AS base_ns,
@@ -31,7 +31,7 @@ SELECT chr(CAST(65 + run AS INTEGER)) AS run,
         CAST(rank() OVER (PARTITION BY has_steps AND coalesce(differing, '') = ''
             ORDER BY ratio) AS BIGINT) END AS place,
     step_ns, sd_ns, steps, diff_ns, ratio, low, high, 1 / nullif(ratio, 0) AS speedup,
-    CASE WHEN run = 0 THEN 'compared with' WHEN NOT has_steps THEN 'no steps: whole recordings are compared, not ranked'
+    CASE WHEN run = 0 THEN 'baseline' WHEN NOT has_steps THEN 'no steps: whole recordings are compared, not ranked'
         WHEN differing <> '' THEN 'not ranked: ' || differing || if(contains(differing, ','), ' differ', ' differs')
         ELSE CASE WHEN low IS NULL THEN 'cannot tell from noise: '
                 || if(least(steps, base_steps) > 1, 'a log gives no deviation', 'fewer than two steps')

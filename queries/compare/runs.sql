@@ -3,7 +3,7 @@
 -- and model are what the trace records of its convolutions and products."""
 -- cannot = "There is no run."
 -- [columns]
--- run = "A is what the others are compared with"
+-- run = "A is the baseline"
 -- name = "input"
 -- framework = "framework and its version, where recorded"
 -- format = "trace formats"

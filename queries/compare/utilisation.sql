@@ -1,17 +1,16 @@
 -- title = "Utilisation"
--- doc = """Busy is the union of everything that a device did, averaged over the devices of a rank: in the compared
--- steps, and in the whole recording from the first to the last thing it did. A log of average times tells nothing of
--- it."""
+-- doc = """GPU active time (overlapping work counted once), averaged over the devices of a rank: in the compared steps,
+-- and in the whole recording from the first to the last activity. A log of average times does not have it."""
 -- cannot = "There is no run."
 -- bar = "busy_pct"
 -- [columns]
 -- run = "run"
 -- step_ns = "mean step time, or the whole recording"
--- busy_ns = "of it the device was busy"
--- idle_ns = "of it the device did nothing; NULL for a log of average times"
--- busy_pct = "busy, of the step time"
+-- busy_ns = "device active, of the step time"
+-- idle_ns = "device idle, of the step time; NULL for a log of average times"
+-- busy_pct = "device active, of the step time"
 -- span_ns = "whole recording"
--- span_busy_pct = "busy, of the whole recording"
+-- span_busy_pct = "device active, of the whole recording"
 SELECT chr(CAST(65 + run AS INTEGER)) AS run, step_ns, busy_ns,
     if(is_log, NULL, step_ns - coalesce(busy_ns, 0)) AS idle_ns,
     100.0 * busy_ns / nullif(step_ns, 0) AS busy_pct, span_ns, span_busy_pct

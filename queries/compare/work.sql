@@ -1,6 +1,6 @@
 -- title = "The same work by framework"
--- doc = """Every run beside the others: time per step and rank, overlaps counted once, and who implements it. A bias or
--- activation inside another kernel has no time of its own."""
+-- doc = """Every run beside the others: time per step and rank (overlapping work counted once), and the library that
+-- implements it. A bias or activation inside another kernel has no time of its own."""
 -- cannot = "Nothing ran in any run."
 -- [columns]
 -- run = "run"
@@ -10,7 +10,7 @@
 -- calls = "kernels, copies, primitives or operators"
 -- ratio_to_best = "over the least time of any run that has such work of its own"
 -- step_pct = "of the run's step time"
--- library = "libraries that implement it, most time first; (not told) where the names do not say"
+-- library = "libraries that implement it, most time first; (not told) where names do not show it"
 WITH kind AS (
     FROM (VALUES (1, 'bias', 'bias'), (2, 'activation', 'activation (ReLU)'), (3, 'conv', 'convolution'),
         (4, 'gemm', 'matrix product'), (5, 'pooling', 'pooling'), (6, 'layout_transpose', 'layout conversion'),

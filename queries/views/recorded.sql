@@ -3,7 +3,7 @@
 -- materialize = true
 -- [columns]
 -- kernels = "kernels"
--- memcpys = "copies and fills"
+-- memcpys = "memory copies and memsets"
 -- primitives = "primitives of CPU libraries"
 -- ops = "operators"
 SELECT r.rank, coalesce(k.n, 0) AS kernels, coalesce(m.n, 0) AS memcpys, coalesce(p.n, 0) AS primitives,

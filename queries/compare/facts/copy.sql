@@ -1,5 +1,5 @@
 -- title = "copy"
--- doc = "Copies and fills per step and rank; bytes and sized time are those of copies that record a size."
+-- doc = "Memory copies and memsets per step and rank; bytes and sized time are those of copies that record a size."
 -- [columns]
 -- direction = "HtoD, DtoH, DtoD, PtoP, HtoH or memset"
 -- calls = "copies"

@@ -1,4 +1,4 @@
--- title = "Kineto: copies and fills"
+-- title = "Kineto: memory copies and memsets"
 -- doc = "The direction and the kinds of memory stand only in the name, as in `Memcpy HtoD (Pageable -> Device)`."
 -- [args]
 -- device = "BIGINT"

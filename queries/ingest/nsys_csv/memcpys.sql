@@ -1,4 +1,4 @@
--- title = "nsys stats CSV: copies and fills"
+-- title = "nsys stats CSV: memory copies and memsets"
 -- doc = "The direction stands in the name: `[CUDA memcpy HtoD]`, since 2023 `[CUDA memcpy Host-to-Device]`."
 SELECT id, start_ns, dur_ns, name, correlation, device, context, stream, size_bytes,
     CASE WHEN name ILIKE '%memset%' THEN 'memset'

@@ -1,4 +1,4 @@
--- title = "nvprof text: copies and fills"
+-- title = "nvprof text: memory copies and memsets"
 -- doc = "The direction stands in the name, as in `[CUDA memcpy HtoD]`; arrays count as device memory, as in CUPTI."
 SELECT id, start_ns, dur_ns, name, correlation, device, context, stream, size_bytes, src_device, dst_device,
     CASE WHEN name LIKE '[CUDA memset%' THEN 'memset'

@@ -1,4 +1,4 @@
--- title = "rpd: copies and fills"
+-- title = "rpd: memory copies and memsets"
 -- doc = "The size is that of the call; a fill has none."
 -- into = "memcpys"
 -- tables = ["rocpd_op"]

@@ -1,4 +1,4 @@
--- title = "XPlane: copies and fills"
+-- title = "XPlane: memory copies and memsets"
 -- doc = "The direction stands in the name (MemcpyH2D), size and kinds of memory in the details."
 SELECT
     id, start_ns, dur_ns, device, name, correlation, op AS recorded_op,
