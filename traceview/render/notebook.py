@@ -16,6 +16,7 @@ from traceview.render.characters import clean, flat
 from traceview.render.units import is_number, style
 
 if TYPE_CHECKING:
+    import altair
     import pandas as pd
     import pyarrow as pa
 
@@ -59,6 +60,17 @@ class Answer:
         from traceview.render import frames
 
         return frames.arrow(self._section(section))
+
+    def plot(self, section: str | None = None) -> altair.TopLevelMixin:
+        """A chart: of the section of that name, else of the first one that says how it is drawn, else of the first.
+
+        An altair chart (extra `plot`); its `.save("x.svg")` and `.save("x.png")` need no browser. Raises `UsageError`
+        where there is nothing to draw.
+        """
+        from traceview.render import plot
+
+        drawn = next((each.name for each in self.data.sections if plot.is_drawn(each)), None)
+        return plot.plot(self._section(section or drawn))
 
     def _section(self, name: str | None) -> Section:
         for section in self.data.sections:
