@@ -72,10 +72,21 @@ def meant(word: str, known: Iterable[str]) -> str:
     """`did you mean A or B? ` with the names nearest to what was typed; empty where none is near."""
     from difflib import SequenceMatcher, get_close_matches
 
-    names = {name.casefold(): name for name in known}
-    typed = word.casefold()
+    names = {name.casefold().lstrip("-"): name for name in known}
+    typed = word.casefold().lstrip("-")
     near = [name for name in names if len(typed) > 2 and name.startswith(typed)][:2]
     near = near or get_close_matches(typed, names, n=2)
     likeness = [SequenceMatcher(None, name, typed).ratio() for name in near]
     near = [name for name, like in zip(near, likeness, strict=True) if like > max(likeness) - MUCH_LESS]
     return f"did you mean {' or '.join(names[name] for name in near)}? " if near else ""
+
+
+def unknown(what: str, word: str, known: Iterable[str], all_of_them: str) -> UsageError:
+    """That there is no such thing, with what was probably meant, and where the names of all are to be found."""
+    known = list(known)
+    hint = meant(word, known)
+    return UsageError(f"there is no {what} {word!r}; {hint}{all_of_them}" if hint else _none(what, word, known))
+
+
+def _none(what: str, word: str, known: Iterable[str]) -> str:
+    return f"there is no {what} {word!r}; choose from: {', '.join(known)}."

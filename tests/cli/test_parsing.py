@@ -56,7 +56,7 @@ def test_the_command_of_collect_is_left_alone() -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["reprot", "x"], "there is no verb 'reprot'; did you mean report? The verbs are: collect, "),
+        (["reprot", "x"], "there is no verb 'reprot'; did you mean report? `traceview help` names them all."),
         (["report", "x", "--limt", "3"], "there is no option --limt; did you mean --limit? (see `traceview report"),
         (["collect", "--stpes", "3", "--", "true"], "there is no option --stpes; did you mean --steps?"),
         (["report", "x", "--format", "jsn"], "--format: there is no 'jsn'; did you mean json? choose from: table, "),
@@ -68,6 +68,9 @@ def test_the_command_of_collect_is_left_alone() -> None:
         (["report", "x", "kernel"], "did you mean kernels?"),
         (["advise", "x", "pagable_copies"], "did you mean pageable_copies?"),
         (["help", "advice"], "did you mean advise?"),
+        (["xyz"], "there is no verb 'xyz'; choose from: collect, convert, "),
+        (["--verison"], "there is no option --verison before the verb; did you mean --version?"),
+        (["--format", "json", "report", "x"], "there is no option --format before the verb."),
     ],
 )
 def test_a_wrong_word_is_one_sentence(words: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -113,3 +116,21 @@ def parser_of(verb: str) -> Parser:
 
 def test_help_without_a_verb(capsys: pytest.CaptureFixture[str]) -> None:
     assert helped([], capsys) == helped(["help"], capsys) == helped(["--help"], capsys)
+
+
+@pytest.mark.parametrize("verb", cli.VERBS)
+def test_help_fits_a_narrow_terminal(
+    verb: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    before, _, examples = helped(["help", verb], capsys).partition("\nexamples:\n")
+    assert max(map(len, before.splitlines())) <= 80
+    rest = examples.partition("\n\n")[2]
+    assert all(len(line) <= 80 for line in rest.splitlines() if not line.startswith("  "))
+
+
+def test_a_mistyped_file_is_answered_with_its_neighbour(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["report", str(trace.with_name("smal.json"))]) == 3
+    assert capsys.readouterr().err.endswith("smal.json does not exist; did you mean small.json?\n")
+    assert cli.main(["report", str(trace.with_name("nothing-like-it"))]) == 3
+    assert capsys.readouterr().err.endswith("nothing-like-it does not exist.\n")

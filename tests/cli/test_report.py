@@ -95,6 +95,9 @@ def test_names_are_checked_first(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["report", "not-there.json", "kernel"]) == 2
     error = capsys.readouterr().err
     assert "did you mean kernels" in error
+    assert "`traceview list reports`" in error
+    assert cli.main(["report", "not-there.json", "zzz"]) == 2
+    error = capsys.readouterr().err
     assert all(name in error for name in reports.names())
 
 

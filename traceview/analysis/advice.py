@@ -16,7 +16,7 @@ import duckdb
 from traceview import sql
 from traceview.analysis.model import Finding
 from traceview.classify import facts
-from traceview.errors import UsageError, meant
+from traceview.errors import UsageError, unknown
 from traceview.paths import content
 
 FOUND, NOT_FOUND, CANNOT_TELL = "found", "not found", "cannot tell"
@@ -47,8 +47,7 @@ def load(asked: Sequence[str] = ()) -> list[sql.Query]:
     known = names()
     for name in asked:
         if name not in known:
-            there = ", ".join(known)
-            raise UsageError(f"there is no advice rule {name!r}; {meant(name, known)}The rules are: {there}.")
+            raise unknown("advice rule", name, known, "`traceview list advice` names them all.")
     return [_answering(sql.load(content("queries") / "advice" / f"{name}.sql")) for name in asked or known]
 
 

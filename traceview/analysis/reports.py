@@ -15,7 +15,7 @@ import duckdb
 
 from traceview import sql
 from traceview.analysis.model import Column, Report, Section
-from traceview.errors import UsageError, meant
+from traceview.errors import UsageError, meant, unknown
 from traceview.paths import content
 
 NO_ROWS = "No rows."
@@ -48,7 +48,7 @@ def load(name: str, options: Iterable[str] = ()) -> Recipe:
     """
     known = names()
     if name not in known:
-        raise UsageError(f"there is no report {name!r}; {meant(name, known)}The reports are: {', '.join(known)}.")
+        raise unknown("report", name, known, "`traceview list reports` names them all.")
     folder = content("queries") / name
     facts = tomllib.loads((folder / "report.toml").read_text(encoding="utf-8"))
     on_request = [section for option in options for section in facts.get("options", {}).get(option, ())]

@@ -11,13 +11,14 @@ import os
 import resource
 import sys
 from collections.abc import Sequence
+from itertools import takewhile
 from pathlib import Path
 
 from traceview import __version__
 from traceview.cli.output import say, silence
-from traceview.cli.parsing import COMPLETING, Parser, VerbParser
+from traceview.cli.parsing import COMPLETING, Help, Parser, VerbParser
 from traceview.cli.stdin import spooled
-from traceview.errors import CORRUPT, InputError, QueryError, TraceviewError, UsageError, meant, shortage
+from traceview.errors import CORRUPT, InputError, QueryError, TraceviewError, UsageError, meant, shortage, unknown
 
 INTERRUPTED = 130
 LEAST_FILES = 16
@@ -27,6 +28,9 @@ VERBS = (
     *("collect", "convert", "report", "sql", "advise", "compare", "page", "export", "classify", "list"),
     "completion",
 )
+
+OPTIONS = ("-h", "--help", "--version", "--debug")
+"""Those of no verb."""
 
 EPILOG = """examples:
   traceview collect -- python train.py         record some steps of an unmodified training script
@@ -50,7 +54,7 @@ def build_parser(verbs: Sequence[str] = VERBS) -> argparse.ArgumentParser:
         prog="traceview",
         description="Where did my training step go, and which option would give it back?",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=Help,
     )
     parser.add_argument("--version", action="version", version=f"traceview {__version__}")
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
@@ -62,7 +66,7 @@ def build_parser(verbs: Sequence[str] = VERBS) -> argparse.ArgumentParser:
             help=module.HELP,
             description=module.__doc__,
             epilog=module.EXAMPLES,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=Help,
         )
         # SUPPRESS: given after the verb it is set, left out it does not reset the one before the verb.
         sub.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
@@ -115,16 +119,18 @@ def _asked_for(argv: Sequence[str]) -> Sequence[str]:
     """The arguments, with `help VERB` as `VERB --help`. Raises `UsageError` for a word that is not a verb."""
     if argv[:1] == ["help"]:
         argv = [*(word for word in argv[1:2] if word != "help"), "--help"]
-    verb = next((word for word in argv if not word.startswith("-")), None)
-    if verb is not None and verb not in VERBS and COMPLETING not in os.environ:
-        hint = _file_hint(verb) or meant(verb, VERBS)
-        raise UsageError(f"there is no verb {verb!r}; {hint}The verbs are: {', '.join(VERBS)}.")
+    if COMPLETING in os.environ:
+        return argv or ["--help"]
+    options = [*takewhile(lambda word: word.startswith("-"), argv)]
+    for word in options:
+        if not any(option.startswith(word) for option in OPTIONS):
+            raise UsageError(f"there is no option {word} before the verb; {meant(word, OPTIONS)}".rstrip("; ") + ".")
+    verb = next(iter(argv[len(options) :]), None)
+    if verb is not None and verb not in VERBS:
+        if Path(verb).exists():
+            raise UsageError(f"there is no verb {verb!r}; did you mean `traceview report {verb}`?")
+        raise unknown("verb", verb, VERBS, "`traceview help` names them all.")
     return argv or ["--help"]
-
-
-def _file_hint(word: str) -> str:
-    """What was probably meant where the verb was left out before a trace."""
-    return f"did you mean `traceview report {word}`? " if Path(word).exists() else ""
 
 
 def _check_limits() -> None:

@@ -9,6 +9,7 @@ import argparse
 import contextlib
 import re
 import sys
+import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
@@ -18,6 +19,17 @@ from traceview.errors import UsageError, meant
 COMPLETING = "_ARGCOMPLETE"
 """Set by the shell that asks what a half-typed command could become."""
 _OPTION = re.compile(r"-(?!\d+(?:\.\d*)?$)[^ ]+")
+
+
+class Help(argparse.RawDescriptionHelpFormatter):
+    """Help whose paragraphs fit the terminal; what is indented, or a heading, stays as it is written."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        parts = []
+        for paragraph in text.strip("\n").split("\n\n"):
+            is_literal = paragraph.startswith("examples:") or "\n  " in paragraph
+            parts.append(paragraph if is_literal else textwrap.fill(paragraph, width, initial_indent=indent))
+        return "\n\n".join(parts) + "\n"
 
 
 class Parser(argparse.ArgumentParser):

@@ -6,6 +6,7 @@ Invariant: a trace is opened and recognised at most once per run; everything aft
 from __future__ import annotations
 
 import contextlib
+import itertools
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -15,9 +16,11 @@ from types import ModuleType
 
 from traceview import readers
 from traceview.decode.files import peek
-from traceview.errors import InputError
+from traceview.errors import InputError, meant
 from traceview.store.cache import CACHE_SUFFIX
 
+NAMES = 1000
+"""Names in a folder among which one that was mistyped is looked for."""
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+")
 
 
@@ -67,12 +70,21 @@ def _absent(path: Path) -> str:
     """Why there is nothing: traces are not fetched from anywhere."""
     address = _ADDRESS.match(str(path))
     if not address:
-        return f"{path} does not exist."
+        hint = meant(path.name, _beside(path))
+        return f"{path} does not exist; {hint}".rstrip() if hint else f"{path} does not exist."
     # A path has lost one of the two slashes.
     whole = f"{address[1]}://{str(path)[address.end() :]}"
     if address[1].lower() == "file":
         return f"{whole} is a URL; give the path /{whole[7:].lstrip('/')} instead."
     return f"{whole} is a URL, and traceview does not download: fetch it first, or pipe it into `traceview report -`."
+
+
+def _beside(path: Path) -> list[str]:
+    """Names of what could have been meant by a path that leads nowhere."""
+    with contextlib.suppress(OSError):
+        found = itertools.islice(path.absolute().parent.iterdir(), NAMES)
+        return [entry.name for entry in found if not entry.name.startswith(".") and entry.suffix != CACHE_SUFFIX]
+    return []
 
 
 def not_superseded(traces: Iterable[Trace]) -> list[Trace]:
