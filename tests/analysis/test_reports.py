@@ -88,7 +88,7 @@ def test_the_footer_is_a_query(queries: Path, connection: duckdb.DuckDBPyConnect
 
 
 def test_an_unknown_report_names_what_there_is(queries: Path) -> None:
-    with pytest.raises(UsageError, match=r"no report 'demi'; did you mean demo\? The reports are: overview, demo\."):
+    with pytest.raises(UsageError, match=r"no report 'demi'; did you mean demo\? `traceview list reports` names"):
         reports.load("demi")
     with pytest.raises(UsageError, match=r"no report '\.\./demo'"):
         reports.load("../demo")
