@@ -1,6 +1,6 @@
 -- title = "What kind of computation each operator is, and of which pass, by its name"
 -- doc = """Operators are named after what they call; TensorFlow's type stands behind the colon. `family` and `pass` are
--- those of `primitive_kinds`."""
+-- those of `primitive_kinds`; `calls_products`: not an operator of oneDNN, whose convolutions are no products."""
 SELECT id,
     CASE
         WHEN regexp_matches(type, '(?i)conv(olution|[1-3]d|nd|transpose|_|$)') THEN 1
@@ -13,5 +13,6 @@ SELECT id,
     END AS family,
     CASE WHEN regexp_matches(type, '(?i)backprop_?input|backward_?(input|data)') THEN 2
         WHEN regexp_matches(type, '(?i)backprop_?filter|backward_?(weight|filter)') THEN 3
-        WHEN NOT regexp_matches(type, '(?i)back|grad') THEN 1 END AS pass
-FROM (SELECT id, regexp_replace(name, '^[^:]*:([A-Za-z_][A-Za-z0-9_]*)$', '\1') AS type FROM stage.ops)
+        WHEN NOT regexp_matches(type, '(?i)back|grad') THEN 1 END AS pass,
+    NOT regexp_matches(type, '(?i)mkl|onednn') AS calls_products, dense_rank() OVER (ORDER BY name) AS name
+FROM (SELECT id, name, regexp_replace(name, '^[^:]*:([A-Za-z_][A-Za-z0-9_]*)$', '\1') AS type FROM stage.ops)

@@ -1,6 +1,6 @@
 -- title = "conv_calls"
 -- doc = """One row per convolution operator call and direction, with the algorithm that its kernels or primitives show,
--- and its time split by what they do."""
+-- and its time split by what they do. On a CPU, calls that run at once share their time (view conv_shares)."""
 -- materialize = true
 -- [columns]
 -- op_id = "the call's outermost operator; without operators the library's call, or the first kernel"
@@ -31,12 +31,16 @@
 WITH part AS (
     -- What an operator did outside its primitives (allocation, dispatch) goes with what ran last before it, else first
     -- after. A product without a pass has none: another part's is not its own.
-    SELECT *, coalesce(direction, if(kind = 'kernel' AND category = 'conv' AND role = 'main', 'unknown', NULL),
-        last_value(direction IGNORE NULLS) OVER earlier,
-        first_value(direction IGNORE NULLS) OVER later, 'unknown') AS way
-    FROM activities WHERE call_id IS NOT NULL
-    WINDOW earlier AS (PARTITION BY call_id ORDER BY start_ns, id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING),
-        later AS (PARTITION BY call_id ORDER BY start_ns, id ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING)
+    SELECT a.* REPLACE (coalesce(s.own_ns, a.dur_ns) AS dur_ns),
+        coalesce(direction, if(kind = 'kernel' AND category = 'conv' AND role = 'main', 'unknown', NULL),
+            last_value(direction IGNORE NULLS) OVER earlier,
+            first_value(direction IGNORE NULLS) OVER later, 'unknown') AS way
+    FROM activities a LEFT JOIN conv_shares s ON s.id = a.id AND s.start_ns = a.start_ns AND a.device = 'cpu'
+    WHERE a.call_id IS NOT NULL
+    WINDOW earlier AS (PARTITION BY a.call_id ORDER BY a.start_ns, a.id
+            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING),
+        later AS (PARTITION BY a.call_id ORDER BY a.start_ns, a.id
+            ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING)
 ), own AS (
     SELECT call_id, way, any_value(rank) AS rank,
         min(start_ns) AS start_ns, max(end_ns) AS end_ns, any_value(layer) AS layer, any_value(step) AS step,

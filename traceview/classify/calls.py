@@ -2,19 +2,23 @@
 
 The unit is the call. Kernels are judged by the rules of `context.toml`; primitives of a CPU library name
 their own pass and algorithm, and what does not (a reorder) goes with the convolution it prepares, else with the last.
+Where a library tells of products alone, the operator tells the pass.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from traceview.classify import Verdict, classify_call, classify_kernel, signature
+from traceview.classify import Verdict, classify_call, classify_kernel, classify_op, signature
 
 _STAGED = ("fft", "fft_tiling", "winograd_nonfused")
 """Algorithms of which the product is a kernel of its own between transforms."""
 _ANY_CONVOLUTION = "aten::cudnn_convolution"
 """Stands for the operator that is not known: only that it is a convolution counts."""
+_OF_TENSORFLOW = re.compile(r":_?(?:Fused)?Conv[23]D(?:Backprop(?:Input|Filter)(?:V2)?)?$")
+"""TensorFlow's own convolutions; those of oneDNN have Mkl in their type."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,7 @@ class Part:
 def classify_parts(op: str, items: Sequence[Item]) -> list[Part]:
     """One part per item. `op` is the call's outermost operator, for example aten::convolution_backward."""
     if any(item.is_primitive for item in items):
-        return _of_primitives([item.verdict for item in items])
+        return _of_primitives(op, [item.verdict for item in items])
     found: dict[int, Part] = {}
     for inner in dict.fromkeys(item.op for item in items):
         places = [place for place, item in enumerate(items) if item.op == inner]
@@ -75,7 +79,8 @@ def classify_stage(names: tuple[str, ...]) -> list[Part]:
     return [_part(verdict, direction) for verdict in verdicts]
 
 
-def _of_primitives(verdicts: list[Verdict]) -> list[Part]:
+def _of_primitives(op: str, told: list[Verdict]) -> list[Part]:
+    verdicts = told if any(verdict.category == "conv" for verdict in told) else _as_products(op, told)
     known = [verdict.direction for verdict in verdicts]
     after, found = None, list(known)
     for index in range(len(known) - 1, -1, -1):
@@ -86,6 +91,25 @@ def _of_primitives(verdicts: list[Verdict]) -> list[Part]:
         before = direction or before
         found[index] = found[index] or before
     return [_part(verdict, direction) for verdict, direction in zip(verdicts, found, strict=True)]
+
+
+def _as_products(op: str, verdicts: list[Verdict]) -> list[Verdict]:
+    """The same where a library knows of products alone: they are the arithmetic of the convolution that calls them.
+
+    TensorFlow without oneDNN's operators (core/kernels): `Conv2D` is a tensor contraction whose blocks are gathered as
+    they are multiplied (eigen_spatial_convolutions.h), or for 1x1 filters the product alone; its gradients unroll the
+    image in memory around a product (im2col and col2im of conv_grad_filter_ops.h and conv_grad_input_ops.h).
+    """
+    direction = classify_op(op).direction
+    algorithm = None
+    if _OF_TENSORFLOW.search(op):
+        algorithm = "implicit_gemm" if direction == "fprop" else "explicit_gemm"
+    return [
+        replace(own, category="conv", algorithm=algorithm, direction=direction)
+        if own.category == "gemm" and own.role == "main"
+        else own
+        for own in verdicts
+    ]
 
 
 def _part(verdict: Verdict, direction: str | None) -> Part:

@@ -118,3 +118,30 @@ def test_among_callers_that_say_nothing_the_last_to_start_counts(tmp_path: Path)
     given.ran(REORDER, 10, 20)
     given.ran(REORDER, 150, 160)
     assert given.linked(tmp_path) == [("reorder", "my_worker", "time"), ("reorder", None, None)]
+
+
+def test_bare_products_are_of_the_convolution_that_calls_such_elsewhere(tmp_path: Path) -> None:
+    """TensorFlow without oneDNN's operators: two gradients run at once, and each is made of many products."""
+    given = Threads()
+    data, weights = "gradients/conv1:Conv2DBackpropInput", "gradients/conv1:Conv2DBackpropFilter"
+    rows: list[tuple[str, int]] = []
+    for step, at in enumerate((0, 1000, 2000)):
+        given.on(1, data, at, at + 100)
+        given.on(2, weights, at + 50 * (step == 0), at + 150)
+        given.on(3, "gradients/conv1:BiasAddGrad", at, at + 150)
+        for shape, start in (("64x50:50x500", at + 10), ("24x320:320x20", at + 120), ("24x320:320x20", at + 60)):
+            times = {"start_ns": start * 1000, "dur_ns": 5000}
+            given.add("primitives", kind="gemm_api", prop_kind="undef", shape=shape, library="oneDNN", **times)
+            rows.append((data if shape.startswith("64") else weights, start))
+    found = given.open(tmp_path).execute("SELECT op_name, start_ns // 1000 FROM primitives ORDER BY 2").fetchall()
+    assert found == sorted(rows, key=lambda row: row[1])
+
+
+def test_a_bare_product_that_two_convolutions_may_have_called_is_of_neither(tmp_path: Path) -> None:
+    given = Threads()
+    given.on(1, "conv1:Conv2D", 0, 100)
+    given.on(2, "conv2:Conv2D", 0, 100)
+    times = {"start_ns": 20_000, "dur_ns": 5000}
+    given.add("primitives", kind="gemm_api", prop_kind="undef", shape="8x8:8x8", library="oneDNN", **times)
+    found = given.open(tmp_path).execute("SELECT op_name, op_link FROM primitives").fetchall()
+    assert found == [(None, "several at once")]

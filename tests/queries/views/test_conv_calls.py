@@ -100,3 +100,47 @@ def test_operators_of_no_recorded_thread_are_calls_too(missing: str, tmp_path: P
         assert connection.execute("SELECT algorithm, total_ns FROM conv_calls").fetchall() == [
             ("implicit_gemm", 15_000)
         ]
+
+
+def on(given: Given, thread: int, name: str, start: int, end: int) -> None:
+    given.add("ops", name=name, pid=1, tid=thread, start_ns=start * 1000, dur_ns=(end - start) * 1000)
+
+
+def product(given: Given, start: int, end: int) -> None:
+    times = {"start_ns": start * 1000, "dur_ns": (end - start) * 1000}
+    given.add("primitives", kind="gemm_api", prop_kind="undef", shape="64x50:50x500", library="oneDNN", **times)
+
+
+@pytest.mark.parametrize(
+    ("name", "direction", "algorithm"),
+    [
+        ("conv1/BiasAdd:_FusedConv2D", "fprop", "implicit_gemm"),
+        ("gradient_tape/conv1/Conv2DBackpropInput:Conv2DBackpropInput", "dgrad", "explicit_gemm"),
+        ("gradient_tape/conv1/Conv2DBackpropFilter:Conv2DBackpropFilter", "wgrad", "explicit_gemm"),
+        ("aten::conv2d", "fprop", None),
+    ],
+)
+def test_products_below_a_convolution_are_its_arithmetic(
+    tmp_path: Path, name: str, direction: str, algorithm: str | None
+) -> None:
+    """TensorFlow without oneDNN's operators; it was a helper, and its products stood under gemm."""
+    given = Given()
+    on(given, 1, name, 0, 100)
+    product(given, 10, 60)
+    product(given, 30, 80)  # of another thread of the same operator
+    connection = given.open(tmp_path)
+    found = connection.execute("SELECT direction, algorithm, main_ns, helper_ns, total_ns FROM conv_calls").fetchall()
+    assert found == [(direction, algorithm, 70_000, 30_000, 100_000)]
+    assert connection.execute("SELECT DISTINCT category FROM primitives").fetchall() == [("conv",)]
+
+
+def test_calls_that_run_at_once_share_their_time(tmp_path: Path) -> None:
+    """Both gradients took all of it, 350 ms of a step of 200."""
+    given = Given()
+    on(given, 1, "g/conv1/Conv2DBackpropInput:Conv2DBackpropInput", 0, 200)
+    on(given, 2, "g/conv1/Conv2DBackpropFilter:Conv2DBackpropFilter", 100, 250)
+    query = "SELECT direction, total_ns, main_ns FROM conv_calls ORDER BY direction"
+    assert given.open(tmp_path).execute(query).fetchall() == [
+        ("dgrad", 150_000, 150_000),
+        ("wgrad", 100_000, 100_000),
+    ]

@@ -28,10 +28,12 @@ def primitives(connection: duckdb.DuckDBPyConnection, steps: Steps, operators: S
     count = len(rows["id"])
     if not count:
         return
-    callers, found = _candidates(connection, operators, rows)
+    callers, found, names = _candidates(connection, operators, rows)
     best = np.full(count, NO_OP, np.int64)
     np.maximum.at(best, found[0], found[2])
-    chosen, reason = _choose(found, best, operators)
+    fitting = (found[2] == best[found[0]]) & (found[2] > NO_OP)
+    fitting[fitting] = _as_elsewhere(found[0][fitting], rows["product"], names[fitting])
+    chosen, reason = _choose(tuple(column[fitting] for column in found), count, operators, rows["product"] > 0)
     facts = {
         "id": rows["id"],
         "op_id": ids_at(operators, chosen),
@@ -48,23 +50,37 @@ Pairs = tuple[Ints, Ints, Ints]
 
 def _candidates(
     connection: duckdb.DuckDBPyConnection, operators: Spans, rows: dict[str, Ints]
-) -> tuple[NDArray[np.bool_], Pairs]:
-    """Whether anything contains each primitive, and the innermost operator of each thread that does."""
+) -> tuple[NDArray[np.bool_], Pairs, Ints]:
+    """Whether anything contains each primitive, the innermost operator of each thread that does, and its name."""
     kinds = fetch(connection, query("operator_kinds"))
     order = np.argsort(kinds["id"])
     place = order[np.searchsorted(kinds["id"], operators.id, sorter=order)] if len(operators) else order
-    family, way = kinds["family"][place], kinds["pass"][place]
+    family, way, calls_products = (kinds[column][place] for column in ("family", "pass", "calls_products"))
     parts: list[Pairs] = []
     for thread in np.unique(operators.thread) if len(rows["id"]) else ():
         inner = operators.innermost(np.full(len(rows["id"]), thread), rows["start_ns"])
         inside = np.flatnonzero((inner >= 0) & (operators.end[inner] >= rows["end_ns"]))
         op = inner[inside]
         fit = _fit(rows["family"][inside], rows["pass"][inside], family[op], way[op])
+        # TensorFlow's own convolutions are computed as bare products.
+        is_made_of = (rows["product"][inside] > 0) & (family[op] == _CONVOLUTION) & (calls_products[op] == 1)
+        fit[is_made_of] = FIT
         parts.append((inside, op, fit))
     empty = np.empty(0, np.int64)
     columns: list[Ints] = [np.concatenate(column) for column in zip(*parts, strict=True)] if parts else [empty] * 3
     contained = np.isin(np.arange(len(rows["id"])), columns[0])
-    return contained, (columns[0], columns[1], columns[2])
+    names = kinds["name"][place][columns[1]] if len(operators) else empty
+    return contained, (columns[0], columns[1], columns[2]), names
+
+
+def _as_elsewhere(primitive: Ints, product: Ints, name: Ints) -> NDArray[np.bool_]:
+    """Which pairs to keep: of several operators at once, those that call a product of these sizes also when alone."""
+    call = np.where(product[primitive] > 0, product[primitive] * (name.max(initial=0) + 1) + name, -1)
+    is_alone = np.bincount(primitive)[primitive] == 1 if len(primitive) else np.empty(0, np.bool_)
+    is_known = (call >= 0) & np.isin(call, call[is_alone])
+    has_known = np.isin(primitive, primitive[is_known])
+    kept: NDArray[np.bool_] = is_known | ~has_known
+    return kept
 
 
 def _fit(family: Ints, way: Ints, op_family: Ints, op_way: Ints) -> Ints:
@@ -77,21 +93,22 @@ def _fit(family: Ints, way: Ints, op_family: Ints, op_way: Ints) -> Ints:
     return np.where(family > 0, known, np.where(op_family > 0, USER, ANY_OP))
 
 
-def _choose(found: Pairs, best: Ints, operators: Spans) -> tuple[Ints, Ints]:
-    """The operator of each primitive, -1 for none, and how that came about (LINKED, AMBIGUOUS, MISFIT)."""
+def _choose(found: Pairs, count: int, operators: Spans, is_bare: NDArray[np.bool_]) -> tuple[Ints, Ints]:
+    """The operator of each primitive, -1 for none, and how that came about (LINKED, AMBIGUOUS, MISFIT).
+
+    `is_bare` is true of products of which an operator calls many.
+    """
     primitive, op, fit = found
-    chosen, reason = np.full(len(best), -1, np.int64), np.full(len(best), MISFIT, np.int64)
-    keep = (fit == best[primitive]) & (fit > NO_OP)
-    primitive, op, fit = primitive[keep], op[keep], fit[keep]
+    chosen, reason = np.full(count, -1, np.int64), np.full(count, MISFIT, np.int64)
     while len(primitive):
-        candidates = np.bincount(primitive, minlength=len(best))
+        candidates = np.bincount(primitive, minlength=count)
         single = candidates[primitive] == 1
         if not single.any():
             break
         chosen[primitive[single]], reason[primitive[single]] = op[single], LINKED
         # Operators that have their primitive by now leave the others to their neighbours.
-        taken = op[single & (fit == FIT)]
-        rest = ~single & ~((fit == FIT) & np.isin(op, taken))
+        is_one_each = (fit == FIT) & ~is_bare[primitive]
+        rest = ~single & ~(is_one_each & np.isin(op, op[single & is_one_each]))
         primitive, op, fit = primitive[rest], op[rest], fit[rest]
     reason[np.unique(primitive)] = AMBIGUOUS
     # Where no operator is known to use the library, the one that started last is the innermost of a chain of callers.
