@@ -74,9 +74,11 @@ class JaxRecorder(Recorder):
         if function.keeps_state:
             self.prefer(OPTIMIZER)
             self.begin()
-            self.step_ended(OPTIMIZER, function)
+            self.unit_ended(OPTIMIZER, function)
         elif self._is_called_again(function):
-            self.step_ended(FORWARD, function)
+            self.unit_ended(FORWARD, function)
+        else:
+            self.passed(function)
 
     def _is_called_again(self, function):
         function.calls += 1

@@ -30,7 +30,11 @@ def recorder():
 def install():
     """Hook into Keras' trainers and optimizers."""
     follow_training_function(keras.Model)
+    for name in ("test_function", "predict_function"):
+        follow_other_function(keras.Model, name)
     follow_optimizer()
+    if keras.backend.backend() == "tensorflow":
+        follow_scopes()
     for name in ("fit", "train_on_batch"):
         setattr(keras.Model, name, with_model(getattr(keras.Model, name)))
 
@@ -48,6 +52,36 @@ def follow_training_function(model_class):
         return result
 
     model_class.make_train_function = made
+
+
+def follow_other_function(model_class, name):
+    """What a model validates or predicts with runs between steps."""
+    make = getattr(model_class, f"make_{name}")
+
+    @functools.wraps(make)
+    def made(self, *args, **kwargs):
+        before = getattr(self, name)
+        result = make(self, *args, **kwargs)
+        if getattr(self, name) is not before:
+            setattr(self, name, passing_by(getattr(self, name)))
+        return result
+
+    setattr(model_class, f"make_{name}", made)
+
+
+def passing_by(function):
+    """`function`, no call of it a step or a part of one."""
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        try:
+            return function(*args, **kwargs)
+        finally:
+            found = recorder()
+            if found is not None:
+                found.passed(function)
+
+    return call
 
 
 def ending_steps(model, function):
@@ -84,6 +118,38 @@ def follow_optimizer():
         return result
 
     BaseOptimizer.apply = applied
+
+
+def follow_scopes():
+    """Learn the name scopes that TensorFlow makes for layers and optimizers while it builds a graph.
+
+    They are numbered anew where a name was used before: the scope `net_1/conv2d_1` may be the model's `net/conv2d`.
+    """
+    from keras.src.backend.tensorflow.core import name_scope
+    from tensorflow.python.framework import ops
+
+    enter = name_scope.__enter__
+
+    @functools.wraps(enter)
+    def entered(self):
+        result = enter(self)
+        found = recorder()
+        if found is not None:
+            with contextlib.suppress(Exception):  # A name less is no reason to disturb the program.
+                graph = ops.get_default_graph() if ops.inside_function() else None
+                scope = graph.get_name_scope() if graph is not None else ""
+                if scope and self.caller is not None:
+                    found.facts.layers[scope] = name_of(self.caller, found.facts.layers.get(scope.rpartition("/")[0]))
+        return result
+
+    name_scope.__enter__ = entered
+
+
+def name_of(owner, around):
+    """The path of a layer in its model, and `optimizer` for that; what has nothing to build has no path of its own."""
+    if isinstance(owner, BaseOptimizer):
+        return OPTIMIZER
+    return getattr(owner, "path", None) or "/".join(name for name in (around, owner.name) if name)
 
 
 def with_model(method):

@@ -59,6 +59,7 @@ class MxnetRecorder(Recorder):
         if source is not None:
             self.prefer(source)
         self.begin()
+        self.steps.is_under_way |= phase == "backward" or mx.autograd.is_recording()
         if self.layers.is_on:
             self.tool.open_phase(phase)
             self.layers.settle()
@@ -72,7 +73,7 @@ class MxnetRecorder(Recorder):
             mx.nd.waitall()
         self.tool.close_phase()
         if source is not None and is_whole:
-            self.step_ended(source, thing)
+            self.unit_ended(source, thing)
 
     @safely
     def see(self, note, *values):

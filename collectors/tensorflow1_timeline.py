@@ -66,7 +66,9 @@ class SessionRecorder(Recorder):
         # What runs once is preparation.
         if kind.trains or (kind.fetches_values and kind.n_runs > 1):
             self.facts.model.see_arguments(values)
-            self.step_ended(OPTIMIZER if kind.trains else FORWARD, kind)
+            self.unit_ended(OPTIMIZER if kind.trains else FORWARD, kind)
+        else:
+            self.passed(kind)
 
     def is_tracing(self):
         """Whether a run is to be traced."""

@@ -34,6 +34,7 @@ from tensorflow.python.training import optimizer as training
 from traceview_model import Model
 from traceview_recorder import DONE, PROCESS, RECORDING, Recorder, safely
 from traceview_steps import FORWARD, OPTIMIZER
+from traceview_tensorflow_graph import convolutions
 from traceview_xplane import Xplane
 
 FRAMEWORK = "tensorflow>=2"
@@ -64,10 +65,12 @@ class TensorflowRecorder(Recorder):
         """The outermost function returned, or raised."""
         self.outermost.function = None
         is_trainer = function in self.trainers
+        if self.state == RECORDING and is_trainer:
+            self.facts.functions.add(function)
         if is_trainer:
             self.prefer(OPTIMIZER)
             self.begin()
-        self.step_ended(OPTIMIZER if is_trainer else FORWARD, function)
+        self.unit_ended(OPTIMIZER if is_trainer else FORWARD, function)
 
     @safely
     def tape(self):
@@ -77,6 +80,7 @@ class TensorflowRecorder(Recorder):
             self.trainers.add(function)
         else:
             self.begin()
+            self.steps.is_under_way = True
 
     @safely
     def applied(self, optimizer):
@@ -153,6 +157,8 @@ class Facts:
         self.model = Model()
         self.warnings = []
         self.rank = self.world_size = None
+        self.functions = weakref.WeakSet()
+        self.layers = {}
 
     def see_call(self, function, arguments):
         """The arguments of an outermost function: tensors, or an iterator over them."""
@@ -197,6 +203,8 @@ class Facts:
                 "cudnn_version": tf.sysconfig.get_build_info().get("cudnn_version"),
             },
             model=self.model.facts(),
+            layers=self.layers,
+            convolutions=convolutions(list(self.functions), self.model.batch),
             world_size=self.world_size or 1,
             warnings=self.warnings,
         )

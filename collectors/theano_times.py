@@ -74,7 +74,9 @@ class TheanoRecorder(Recorder):
         # What runs once is preparation.
         if kind.trains or kind.n_calls > 1:
             self.facts.model.see_arguments(arguments)
-            self.step_ended(OPTIMIZER if kind.trains else FORWARD, function)
+            self.unit_ended(OPTIMIZER if kind.trains else FORWARD, function)
+        else:
+            self.passed(function)
 
     @safely
     def failed(self, kind):

@@ -23,6 +23,7 @@ the training, and a forked child never writes its parent's events.
 """
 
 import functools
+import weakref
 
 import torch
 import torch.utils.data.dataloader
@@ -47,6 +48,7 @@ class TorchRecorder(Recorder):
         self.ranges = Ranges()
         self.names = Names()
         self.backwards = 0
+        self.trained = weakref.WeakSet()
 
     # What the program does
 
@@ -57,6 +59,7 @@ class TorchRecorder(Recorder):
         if self.ranges.has(name):
             return False
         self.begin()
+        self.steps.is_under_way |= name != "data"
         self.push(name, [PHASE + name], True)
         return True
 
@@ -79,6 +82,9 @@ class TorchRecorder(Recorder):
             if self.names.learn(module):
                 self.facts.see_model(module)
             self.begin()
+            if torch.is_grad_enabled():
+                self.steps.is_under_way = True
+                self.trained.add(module)
             names.append(PHASE + FORWARD)
         self.facts.see_input(inputs)
         if self.state == RECORDING and not self.options["light"]:
@@ -89,8 +95,12 @@ class TorchRecorder(Recorder):
     @safely
     def leave(self, module):
         """A module's forward ended, or raised; an outermost one with parameters may be a step."""
-        if self.pop(id(module)) and self.steps.source == FORWARD and next(module.parameters(), None) is not None:
+        if not self.pop(id(module)):
+            return
+        if self.steps.source == FORWARD and next(module.parameters(), None) is not None:
             self.step_ended(FORWARD, module)
+        elif module in self.trained and not torch.is_grad_enabled():
+            self.passed(module)  # It is validated.
 
     @safely
     def optimizer_stepped(self, optimizer):

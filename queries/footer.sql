@@ -39,6 +39,12 @@ WITH device AS (
     SELECT 3, format('Layer times: {} averages from the log, without a timeline, in the report `layers`.',
         n) FROM averages WHERE n > 0
     UNION ALL
+    SELECT 3, format('Processor: rank {} got {:.0f} % of the processor time that its operators took{}. The machine was '
+        || 'busy with something else: times say little about it when idle.', c.rank, received_pct,
+        coalesce(format(', {:.0f} % of {} cores', 100.0 * processor_ns / nullif(p.recorded_ns * p.cores, 0), p.cores),
+            ''))
+    FROM contention c JOIN processes p USING (rank) WHERE is_contended
+    UNION ALL
     SELECT 4, 'Quality: ' || string_agg(format('{} {}', total, kind), '; ' ORDER BY total DESC, kind) || '.'
     FROM (SELECT kind, sum(n) AS total FROM quality GROUP BY kind) HAVING count(*) > 0
     UNION ALL

@@ -74,6 +74,18 @@ class Recorder:
             self.steps.ended(source, owner)
 
     @safely
+    def unit_ended(self, source, owner):
+        """A compiled function's call or the like is over: a step, or what ran between two of them."""
+        if self.state != DONE and not self.is_in_library and not self.steps.ended(source, owner):
+            self.steps.passed(owner)
+
+    @safely
+    def passed(self, thing):
+        """Something is over that ends no step, as a validation."""
+        if self.state != DONE and not self.is_in_library:
+            self.steps.passed(thing)
+
+    @safely
     def enter_library(self, source):
         """A library on top of the framework (Keras) begins a step; what ends inside is only a part of it."""
         self.steps.prefer(source)

@@ -7,7 +7,7 @@ first object: with two optimizers in a loop (a GAN) a step ends with the first o
 import statistics
 import weakref
 
-from traceview_python import now_ns
+from traceview_python import now_ns, unix_ns
 
 # What can end a step, the weakest evidence first: a model's call, an optimizer's step, the program's own word.
 FORWARD, OPTIMIZER, CALL = "forward", "optimizer", "call"
@@ -28,7 +28,13 @@ class Steps:
         self.source = FORWARD
         self.owner = None
         self.is_settled = False
+        self.forget()
+
+    def forget(self):
+        """Count from here on."""
         self.begins, self.ends = [], []
+        self.others, self.between = {}, {}
+        self.is_under_way = False
 
     @property
     def is_begun(self):
@@ -45,20 +51,36 @@ class Steps:
         """Evidence of a kind has appeared: if it is better than what ended steps so far, count again from here."""
         if not self.is_settled and SOURCES.index(source) > SOURCES.index(self.source):
             self.source, self.owner = source, None
-            self.begins, self.ends = [], []
+            self.forget()
 
     def ended(self, source, owner=None):
-        """Something of kind `source` ended in the program; a step ends if nothing better is known."""
+        """Something of kind `source` ended in the program; returns whether a step did: if nothing better is known."""
         if source != self.source or not self.begins:
-            return
+            return False
         if owner is not None:
             if self.owner is None or self.owner() is None:
                 self.owner = weakref.ref(owner)
             if self.owner() is not owner:
-                return
+                return False
         self.ends.append(now_ns())
+        self.is_under_way = False
         self.advance(len(self.ends))
         self.begins.append(now_ns())
+        return True
+
+    def passed(self, thing):
+        """Something ended that ends no step: a validation, a metric. The next step begins after it.
+
+        Unless that is under way, or the same came before the last step too: what comes every time is part of a step.
+        """
+        done = len(self.ends)
+        before, last = self.others.get(id(thing), (None, None))
+        if last != done:
+            before = last
+            self.others[id(thing)] = (before, done)
+        if done and not self.is_under_way and before != done - 1:
+            self.begins[done] = now_ns()
+            self.between[done] = (self.ends[-1], self.begins[done])
 
     def called(self):
         """The program says that a step ended; its first word only tells where steps begin."""
@@ -69,8 +91,11 @@ class Steps:
             self.begin()
 
     def summary(self, first):
-        """What ended the steps, the number of the first recorded one and how many were recorded whole."""
-        return {"source": self.source, "first": first, "recorded": len(self.ends) - first}
+        """What ended the steps, the number of the first recorded one, how many were recorded whole, and what ran
+        between two of them as [start, end] in ns since 1970."""
+        zero = unix_ns() - now_ns()
+        between = [[zero + at for at in times] for number, times in sorted(self.between.items()) if number >= first]
+        return {"source": self.source, "first": first, "recorded": len(self.ends) - first, "between": between}
 
     def cost(self, wait, first):
         """Median step time without profiling (not the first step, not the profiler's warm-up) and with, in ns.

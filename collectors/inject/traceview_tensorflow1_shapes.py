@@ -85,7 +85,12 @@ def padding(node, image, sizes, output, stride, dilation):
         layout = node.attr["data_format"].s.decode()
         listed = node.attr["explicit_paddings"].list.i
         return [listed[2 * at] for at, letter in enumerate(layout) if letter not in "NC"]
-    if rule == b"VALID":
+    return padding_before(rule.decode(), image, sizes, output, stride, dilation)
+
+
+def padding_before(rule, image, sizes, output, stride, dilation):
+    """How many zeros stand in front of each spatial dimension by the rule VALID or SAME."""
+    if rule == "VALID":
         return [0 for _ in sizes]
     sides = zip(image[2:], sizes, output[2:], stride, dilation)
     return [max((out - 1) * step + (size - 1) * gap + 1 - pixels, 0) // 2 for pixels, size, out, step, gap in sides]

@@ -25,7 +25,7 @@
 -- peaks_from = "source of the peaks"
 SELECT c.layer, c.direction, coalesce(c.algorithm, '(unknown)') AS algorithm, arithmetic,
     concat_ws(' x ', gemm_m, gemm_n, gemm_k) || if(gemms > 1, format(' ({} groups)', gemms), '') AS gemm,
-    sum(c.calls / per_rank) AS calls, sum(c.calls / per_rank * executed_flop)
+    round(sum(c.calls / per_rank), 6) AS calls, sum(c.calls / per_rank * executed_flop)
         / sum(c.calls / per_rank * executed_flop / executed_flop_per_byte) AS intensity_flop_per_byte,
     sum(c.calls / per_rank * executed_flop) AS executed_flop,
     1e9 * sum(c.calls / per_rank * executed_flop) / nullif(sum(total_ns / per_rank), 0) AS executed_flop_per_s,

@@ -17,7 +17,7 @@
 -- peak_pct = "executed FLOP/s, of the device's peak; empty if the peak is unknown"
 -- workspace_bytes = "largest workspace of one call by model"
 SELECT coalesce(c.algorithm, '(unknown)') AS algorithm, c.direction,
-    sum(calls / per_rank) AS calls, sum(total_ns / per_rank) AS total_ns,
+    round(sum(calls / per_rank), 6) AS calls, sum(total_ns / per_rank) AS total_ns,
     100.0 * sum(total_ns / per_rank) / nullif(sum(sum(total_ns / per_rank)) OVER (), 0) AS share_pct,
     sum(main_ns / per_rank) AS main_ns,
     100.0 * sum((total_ns - main_ns) / per_rank) / nullif(sum(total_ns / per_rank), 0) AS overhead_pct,

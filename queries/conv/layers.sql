@@ -25,7 +25,7 @@
 -- share_pct = "of all convolution time"
 SELECT layer, direction, algorithm,
     array_to_string(input_shape, 'x') AS input, array_to_string(filter_shape, 'x') AS filter,
-    sum(calls / per_rank) AS calls, sum(total_ns / per_rank) AS total_ns, sum(main_ns / per_rank) AS main_ns,
+    round(sum(calls / per_rank), 6) AS calls, sum(total_ns / per_rank) AS total_ns, sum(main_ns / per_rank) AS main_ns,
     sum(transform_ns / per_rank) AS transform_ns, sum(layout_ns / per_rank) AS layout_ns,
     sum(bias_ns / per_rank) AS bias_ns,
     sum(activation_ns / per_rank) AS activation_ns, sum(helper_ns / per_rank) AS helper_ns,

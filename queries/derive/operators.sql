@@ -10,7 +10,9 @@ SELECT f.id, f.path, f.parent_id, f.depth, f.self_ns, f.forward_id, f.step,
         OR coalesce(p.name = 'backward' AND p.domain = 'graph', false) AS is_backward,
     coalesce(regexp_replace(m.name, ' \(\w+\)$', ''),
         nullif(regexp_extract(o.module_hierarchy, '([^.]*)$', 1), '')) AS layer,
-    coalesce(p.name, CASE WHEN f.forward_id IS NOT NULL THEN 'backward' END) AS phase
+    coalesce(p.name, CASE WHEN f.forward_id IS NOT NULL THEN 'backward'
+        -- A scope that the program, or Keras' collector, calls so.
+        WHEN regexp_matches(o.module_hierarchy, '(^|/)optimizer(/|$)') THEN 'optimizer' END) AS phase
 FROM op_facts f
 -- Few operators have any of these, or few lie among so many: a small table to look into.
 LEFT JOIN (SELECT id, forward_thread, hlo_kind, module_hierarchy FROM stage.ops

@@ -5,7 +5,7 @@
 -- layer = "module, range or scope; see docs/vocabulary.md"
 -- forward_ns = "device time of the forward pass"
 -- backward_ns = "device time of the backward pass"
--- other_ns = "device time of everything else: optimizer, data, what has no operator"
+-- other_ns = "device time of everything else: optimizer, data, what has neither a layer nor a pass"
 -- total_ns = "all of it"
 -- share_pct = "of all device time"
 -- top = "category that took most of it"
@@ -15,7 +15,9 @@ WITH placed AS (
         CASE WHEN a.op_is_backward OR a.op_phase = 'backward' OR a.direction IN ('dgrad', 'wgrad') THEN 'backward'
             WHEN a.direction = 'fprop' AND NOT a.is_carried THEN 'forward'
             WHEN a.is_carried OR a.op_phase IN ('optimizer', 'data') OR a.category = 'optimizer' OR NOT a.has_op
-                OR (a.layer IS NULL AND a.op_phase IS NULL) THEN 'other'
+                -- Without a layer, what only layers compute, and is no gradient, is of the forward pass.
+                OR (a.layer IS NULL AND a.op_phase IS NULL AND a.category NOT IN ('conv', 'gemm', 'bias', 'activation',
+                    'pooling', 'lrn', 'batch_norm', 'layer_norm', 'softmax_loss', 'attention', 'rnn')) THEN 'other'
             ELSE 'forward' END AS way
     FROM totals a
     LEFT JOIN layers l ON l.rank = a.rank AND l.layer = a.layer AND NOT a.is_carried

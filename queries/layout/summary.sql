@@ -14,7 +14,7 @@ WITH every AS MATERIALIZED (
     SELECT sum(every.total_ns / per_rank) AS total_ns FROM every WHERE in_call
 )
 SELECT if(in_call, 'inside convolutions', 'between operators') AS place,
-    sum(n / per_rank) FILTER (is_continued IS NOT true) AS calls, sum(alone_ns / per_rank) AS busy_ns,
+    round(sum(n / per_rank) FILTER (is_continued IS NOT true), 6) AS calls, sum(alone_ns / per_rank) AS busy_ns,
     100.0 * sum(alone_ns / per_rank) / nullif((SELECT sum(alone_ns / per_rank) FROM every), 0) AS busy_pct,
     CASE WHEN in_call THEN 100.0 * sum(every.total_ns / per_rank) / nullif((SELECT total_ns FROM conv),
         0) END AS conv_pct

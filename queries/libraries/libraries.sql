@@ -11,7 +11,7 @@ WITH named AS (
     SELECT * REPLACE (if(is_carried, '(launched outside these steps)', coalesce(library, '(not told)')) AS library)
     FROM totals WHERE is_counted OR is_carried
 )
-SELECT library, sum(n / per_rank) FILTER (is_continued IS NOT true) AS calls,
+SELECT library, round(sum(n / per_rank) FILTER (is_continued IS NOT true), 6) AS calls,
     count(DISTINCT name) AS names,
     sum(alone_ns / per_rank) AS busy_ns,
     100.0 * sum(alone_ns / per_rank) / nullif(sum(sum(alone_ns / per_rank)) OVER (), 0) AS busy_pct

@@ -20,7 +20,7 @@ WITH step AS (
 ), shares AS (
     SELECT CASE WHEN is_carried THEN '(launched outside these steps)' WHEN is_between THEN '(between steps)'
             ELSE category END AS category,
-        sum(n / per_rank) FILTER (is_continued IS NOT true) AS calls, sum(alone_ns / per_rank) AS busy_ns,
+        round(sum(n / per_rank) FILTER (is_continued IS NOT true), 6) AS calls, sum(alone_ns / per_rank) AS busy_ns,
         CASE WHEN is_carried THEN 1 WHEN is_between THEN 3 ELSE 0 END AS position
     FROM totals WHERE is_counted OR is_carried OR is_between GROUP BY 1, position
     UNION ALL

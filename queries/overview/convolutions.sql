@@ -14,7 +14,7 @@
 -- effective_flop_per_s = "FLOPs of the direct method over total time"
 -- share_pct = "of all convolution time"
 SELECT layer, direction, algorithm,
-    sum(calls / per_rank) AS calls,
+    round(sum(calls / per_rank), 6) AS calls,
     sum(total_ns / per_rank) AS total_ns, sum(main_ns / per_rank) AS main_ns, sum(layout_ns / per_rank) AS layout_ns,
     100.0 * sum(layout_ns / per_rank) / nullif(sum(total_ns / per_rank), 0) AS layout_pct,
     1e9 * sum(calls / per_rank * flop) / nullif(sum(total_ns / per_rank) FILTER (flop IS NOT NULL),

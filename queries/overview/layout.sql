@@ -12,7 +12,7 @@ WITH conv AS (SELECT sum(total_ns / per_rank) AS total_ns FROM conv_totals),
 every AS (SELECT sum(alone_ns / per_rank) AS busy_ns FROM totals WHERE is_counted OR is_carried)
 SELECT
     if(in_call, 'inside convolutions', 'between operators') AS place,
-    name, sum(n / per_rank) FILTER (is_continued IS NOT true) AS calls, sum(alone_ns / per_rank) AS busy_ns,
+    name, round(sum(n / per_rank) FILTER (is_continued IS NOT true), 6) AS calls, sum(alone_ns / per_rank) AS busy_ns,
     100.0 * sum(alone_ns / per_rank) / nullif(any_value(every.busy_ns), 0) AS busy_pct,
     if(in_call, 100.0 * sum(totals.total_ns / per_rank) / nullif(any_value(conv.total_ns), 0), NULL) AS conv_pct
 FROM totals, conv, every

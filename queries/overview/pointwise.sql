@@ -9,7 +9,7 @@
 -- calls = "per step"
 -- busy_ns = "device time per step, overlaps counted once"
 -- busy_pct = "of all device time"
-SELECT category, direction, library, sum(n / per_rank) FILTER (is_continued IS NOT true) AS calls,
+SELECT category, direction, library, round(sum(n / per_rank) FILTER (is_continued IS NOT true), 6) AS calls,
     sum(alone_ns / per_rank) AS busy_ns,
     100.0 * sum(alone_ns / per_rank) / nullif((SELECT sum(alone_ns / per_rank) FROM totals
         WHERE is_counted OR is_carried),

@@ -60,9 +60,13 @@ WITH framed AS (
         NOT r.has_steps OR t.rank IS NOT NULL OR (r.launched_ns IS NULL AND r.starts_in_step) AS is_own
     FROM reached r
     LEFT JOIN (SELECT DISTINCT rank, step FROM counted_windows) t ON t.rank = r.rank AND t.step = r.step
+), begun AS (
+    -- Where an operator that began before the steps goes on: its first piece in them.
+    SELECT id, min(start_ns) AS start_ns FROM told WHERE kind = 'op' AND is_inside AND is_own GROUP BY id
+    HAVING bool_and(is_continued)
 )
 SELECT a.* EXCLUDE (from_ns, rank_from_ns, at_start_ns, at_from_ns, at_rank_from_ns, at_end_ns, n_warmup, total_ns,
-        has_steps, n_ranks, n_devices, bucket_ns, is_inside, is_own),
+        has_steps, n_ranks, n_devices, bucket_ns, is_inside, is_own, is_continued),
     a.device_until_ns AS covered_until_ns, a.end_ns - a.from_ns AS alone_ns,
     a.end_ns - a.rank_from_ns AS rank_alone_ns,
     a.at_end_ns - a.at_start_ns AS step_dur_ns, a.at_end_ns - a.at_from_ns AS step_alone_ns,
@@ -72,8 +76,10 @@ SELECT a.* EXCLUDE (from_ns, rank_from_ns, at_start_ns, at_from_ns, at_rank_from
     array_to_string(s.filter_shape, 'x') AS filter,
     greatest(a.n_steps, 1) AS per, greatest(a.n_steps, 1) * greatest(a.n_ranks, 1) AS per_rank,
     o.is_backward AS op_is_backward, o.phase AS op_phase,
+    a.is_continued AND b.id IS NULL AS is_continued,
     coalesce(a.is_inside AND a.is_own, false) AS is_counted,
     coalesce(a.is_inside AND NOT a.is_own, false) AS is_carried
 FROM told a
+LEFT JOIN begun b ON b.id = a.id AND b.start_ns = a.start_ns AND a.kind = 'op'
 LEFT JOIN raw.ops o ON o.id = a.op_id
 LEFT JOIN conv_shapes s ON s.op_id = a.call_id

@@ -1,6 +1,7 @@
 -- title = "host_activities"
 -- doc = """On a rank without a device: the time of each operator that no operator or primitive inside it covers, as
--- intervals. Operators that a GPU ran are left out: what the host spends on them is their launch."""
+-- intervals. Operators that a GPU ran are left out: what the host spends on them is their launch. So are those that
+-- wait or only describe a tensor anew: that is no device's work."""
 WITH host AS (
     SELECT rank FROM raw.ranks
     WHERE rank NOT IN (SELECT rank FROM raw.kernels UNION SELECT rank FROM raw.memcpys)
@@ -22,6 +23,7 @@ WITH host AS (
         coalesce(lead(free_until_ns) OVER (PARTITION BY id ORDER BY free_until_ns, free_from_ns), end_ns) AS end_ns
     FROM bounds
 )
-SELECT id AS op_id, rank, start_ns, end_ns, end_ns - start_ns AS dur_ns,
-    row_number() OVER (PARTITION BY id ORDER BY start_ns) > 1 AS is_continued
-FROM gaps WHERE end_ns > start_ns
+SELECT g.id AS op_id, g.rank, g.start_ns, g.end_ns, g.end_ns - g.start_ns AS dur_ns,
+    row_number() OVER (PARTITION BY g.id ORDER BY g.start_ns) > 1 AS is_continued
+FROM gaps g JOIN ops o ON o.id = g.id
+WHERE g.end_ns > g.start_ns AND coalesce(o.category, 'other') <> 'bookkeeping'

@@ -122,7 +122,7 @@ def test_primitives_in_three_fields_or_one() -> None:
         "gradient_tape/net/conv1/Conv2D/Conv2DBackpropInput": ("conv", "dgrad"),
         "tower_1/conv/convolution:Conv2D": ("conv", "fprop"),
         "net/conv1/BiasAdd_12": ("bias", None),
-        "aten::expand": ("other", None),
+        "aten::expand": ("bookkeeping", None),
         "Optimizer.step#Adam.step": ("optimizer", None),
     }.items(),
 )

@@ -273,6 +273,10 @@ for _ in range(4):
     # XLA's compiler leaves some filter gradients without a name.
     layers = [row[0] for row in rows(connection, "SELECT DISTINCT layer FROM conv_calls WHERE layer IS NOT NULL")]
     assert len(layers) == 1 and "conv1" in layers[0]
+    if backend == "tensorflow":
+        assert layers == ["sequential/conv1"]  # as in the model, where the graph's scope is sequential_1/conv1_1
+        assert rows(connection, "SELECT DISTINCT filter_shape FROM conv_calls") == [([4, 1, 3, 3],)]
+        assert ("optimizer",) in rows(connection, "SELECT DISTINCT layer FROM ops")
 
 
 def test_onnxruntime_runs_are_steps(tmp_path):

@@ -125,6 +125,29 @@ for _ in range(9):
     assert {"traceview.module: fc (Linear)", "traceview.module: Other.fc (Linear)"} <= set(ran.names())
 
 
+def test_validation_between_steps_is_in_none(program):
+    """The step after it was as long as both; what comes before every step is part of it."""
+    body = """
+model, teacher = Net(), Net()
+optimizer = sgd(model)
+for step in range(9):
+    with torch.no_grad():
+        teacher(images())
+        if step == 5:
+            for _ in range(3):
+                model(images())
+                time.sleep(0.1)
+            model(images())
+    train(model, optimizer, 1)
+"""
+    ran = program("import time\n" + body)
+    assert ran.steps() == ["4", "5", "6", "7"]
+    meta = ran.meta()
+    ((start, end),) = meta["steps"]["between"]
+    assert end - start > 300_000_000
+    assert meta["cost"]["profiled_step_ns"] < 300_000_000
+
+
 def test_the_programs_own_word_wins(program):
     body = """
 model = Net()
@@ -134,7 +157,7 @@ for _ in range(12):
     sys.audit("traceview.step")
 """
     ran = program(body, steps=2)
-    assert ran.meta()["steps"] == {"source": "call", "first": 4, "recorded": 2}
+    assert ran.meta()["steps"] == {"source": "call", "first": 4, "recorded": 2, "between": []}
     assert ran.names().count("traceview.phase: optimizer") == 10
 
 

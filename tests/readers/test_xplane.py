@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 from pathlib import Path
 
+import duckdb
 import pytest
 from asked import Asked, rows
 from messages import field
@@ -16,6 +17,7 @@ from traceview.decode.protobuf import Wire
 from traceview.decode.text_bounds import MAX_NAME_BYTES, TOO_LONG
 from traceview.errors import InputError
 from traceview.readers import READERS, xplane
+from traceview.sql import text
 
 KEPT = """SELECT (SELECT count(*) FROM kernels) + (SELECT count(*) FROM memcpys) + (SELECT count(*) FROM api_calls)
     + (SELECT count(*) FROM ranges) + (SELECT count(*) FROM events)"""
@@ -48,6 +50,42 @@ def test_tensorflow_on_a_cpu(sample) -> None:  # type: ignore[no-untyped-def]
     ]
     assert rows(connection, "SELECT count(*) FROM ops WHERE is_backward") > [(0,)]
     assert rows(connection, "SELECT origin_unix_ns // 1000000000000000 FROM captures") == [(1795,)]
+
+
+SCOPES = {
+    "jit(step)/jvp(conv1)/jit(relu)/max": "conv1",
+    "jit(step)/jvp(jit(relu))/max": None,  # it was in a layer `jvp`
+    "jit(step)/transpose(jvp(jit(f)))/block/conv2/add_any": "block/conv2",
+    "net/conv1/Conv2D:Conv2D": "net/conv1",
+    "net/ArgMax:ArgMax": "net",
+    "net/ArgMax/dimension:Const": "net",
+    "_send_net/ArgMax/dimension_0:_Send": None,
+    "data/TensorSliceDataset:TensorSliceDataset": None,
+    "inputs/x:Placeholder": None,
+    "net/pool/MaxPool:MaxPool": "net/pool",
+}
+
+
+def test_layers_are_scopes_in_which_something_is_computed() -> None:
+    with duckdb.connect() as connection:
+        connection.execute("CREATE SCHEMA stage")
+        connection.execute(
+            "CREATE TABLE stage.ops AS SELECT unnest($1) AS name, CAST(NULL AS VARCHAR) AS module_hierarchy",
+            [list(SCOPES)],
+        )
+        found = connection.execute(f"SELECT name, module_hierarchy FROM ({text('ingest/xplane/scoped_ops')})").fetchall()
+    assert dict(found) == SCOPES
+
+
+def test_the_gradient_of_a_pooling_is_pooling_of_its_layer(sample) -> None:  # type: ignore[no-untyped-def]
+    """XLA makes it of numbered places, a search and a scatter, most of them without a name."""
+    found = rows(
+        sample(JAX),
+        """SELECT layer, category, is_backward, list_sort(list(DISTINCT regexp_replace(hlo_kind, '^ynn ', ''))) FROM ops
+        WHERE name LIKE '%select_and_scatter' OR hlo_kind IN ('iota', 'reduce-window') GROUP BY ALL ORDER BY ALL""",
+    )
+    kinds = ["broadcast scalar", "concatenate", "iota", "reduce-window", "scatter"]
+    assert found == [(None, "pooling", True, kinds)]
 
 
 def test_a_program_that_a_file_holds_twice_is_read_once(root: Path) -> None:

@@ -136,6 +136,8 @@ def _classify_compiled(path: str, kind: str | None) -> Verdict:
     if kind is None:
         return named
     told = classify_hlo(kind)
+    if "/" not in path and told.category != "other":  # The instruction's own name: its kind is the better word.
+        return told
     if named.category == "conv" and told.category == "gemm":  # A 1x1 filter: XLA makes it a matrix product.
         return replace(named, algorithm="explicit_gemm", role="main", library=told.library)
     if named.category == told.category == "conv" and "/" in path:  # TensorFlow's names say which gradient it is.

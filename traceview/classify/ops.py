@@ -26,7 +26,7 @@ JAX_FUNCTION = re.compile(r"/p?jit\((\w*(?:elu|softmax|sigmoid|silu|swish|softpl
 
 KERAS_UPDATE = re.compile(
     r"^(?:(?:Stateful)?PartitionedCall(?:_\d+)?/)*(?:sgd|adam\w{0,2}|rmsprop|adagrad|adadelta|nadam|ftrl|lion|lamb|muon)(?:_\d+)?/[^:]*"
-    r":(?:Mul|Sub|Add\w*|RealDiv|Sqrt|Rsqrt|Square|Pow|Neg|Maximum|Minimum|Cast|Select\w*|Assign\w*|ReadVariableOp)$"
+    r":\w+$"
 )
 """Keras 3 writes the update of the weights as general arithmetic, in a scope named after its optimizer."""
 

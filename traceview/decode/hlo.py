@@ -101,11 +101,18 @@ def understand_program(program: Program) -> None:
         if one.convolution and one.convolution.direction:
             one.kind += f" {one.convolution.direction}"
             one.works_for = one.convolution.works_for
+    is_named = any(one.op_name for one in everything)
     users: dict[int, set[str | None]] = {}
     for one in (one for computation in program.computations.values() for one in reversed(computation)):
         masters = users.get(one.at, set())
-        if not one.op_name and one.kind in PREPARATIONS and len(masters) == 1:
-            one.works_for = next(iter(masters))
+        if not one.op_name and len(masters) == 1:
+            # XLA expands the gradient of a pooling: the place of each window's maximum, then a scatter to these.
+            master = next(iter(masters))
+            is_search = one.kind == "reduce-window" and (master or "").endswith("select_and_scatter")
+            if is_search or one.kind in PREPARATIONS:
+                one.works_for = master
+        if is_named and one.kind == "reduce-window" and not one.op_name and not one.works_for:
+            one.kind = "reduce"  # XLA cuts a long sum into windows (TreeReductionRewriter); a pooling has its name.
         for operand in program.operands(one):
             users.setdefault(operand.at, set()).add(one.works_for or one.op_name or None)
 

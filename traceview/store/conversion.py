@@ -19,7 +19,7 @@ import duckdb
 from traceview import readers
 from traceview.decode.files import Stream, files_in
 from traceview.errors import InputError
-from traceview.ingest import secrets
+from traceview.ingest import collected, secrets
 from traceview.ingest.finish import Export, finish
 from traceview.ingest.options import Options
 from traceview.ingest.sink import Sink
@@ -122,8 +122,10 @@ def read_groups(groups: list[Group], folder: Path, options: Options) -> None:
             for source in group.sources:
                 _read_source(source, sink, group, options, done, total)
                 done += _size(source)
+            mine = _described(group, sink)
+            collected.add(sink, mine)
             sink.join_spilled()
-            _add_processor(sink, _described(group, sink))
+            _add_processor(sink, mine)
             _add_rank(sink)
             sink.rank = _free_rank(group.rank if group.rank is not None else sink.recorded_rank, taken)
             origin = sink.earliest_ns() or 0

@@ -9,7 +9,7 @@
 -- busy_ns = "time, overlaps counted once"
 SELECT if(is_carried, '(launched outside these steps)', category) AS category,
     coalesce(library, '(not told)') AS library, direction, call_id IS NOT NULL AS in_call,
-    CAST(coalesce(sum(weight) FILTER (is_start AND is_continued IS NOT true), 0) AS DOUBLE) AS calls,
+    CAST(round(coalesce(sum(weight) FILTER (is_start AND is_continued IS NOT true), 0), 6) AS DOUBLE) AS calls,
     CAST(sum(own_ns * weight) AS DOUBLE) AS busy_ns
 FROM chosen_rows
 GROUP BY ALL

@@ -22,7 +22,7 @@ WITH layer AS (
     FROM layer WINDOW alike AS (PARTITION BY filter ORDER BY position, layer)
 )
 SELECT c.layer, c.filter, n.ordinal, n.n_layers, n.place AS position, c.direction, c.algorithm,
-    CAST(sum(weight) AS DOUBLE) AS calls, CAST(sum(total_ns * weight) AS DOUBLE) AS total_ns,
+    CAST(round(sum(weight), 6) AS DOUBLE) AS calls, CAST(sum(total_ns * weight) AS DOUBLE) AS total_ns,
     CAST(sum(main_ns * weight) AS DOUBLE) AS main_ns, CAST(sum(layout_ns * weight) AS DOUBLE) AS layout_ns,
     CAST(sum((transform_ns + bias_ns + activation_ns + helper_ns) * weight) AS DOUBLE) AS rest_ns
 FROM chosen_calls c

@@ -5,7 +5,8 @@
 -- category = "what it was"
 -- calls = "how often it ran"
 -- busy_ns = "time, overlaps counted once"
-SELECT name, category, CAST(coalesce(sum(weight) FILTER (is_start AND is_continued IS NOT true), 0) AS DOUBLE) AS calls,
+SELECT name, category,
+    CAST(round(coalesce(sum(weight) FILTER (is_start AND is_continued IS NOT true), 0), 6) AS DOUBLE) AS calls,
     CAST(sum(own_ns * weight) AS DOUBLE) AS busy_ns
 FROM chosen_rows WHERE NOT is_carried
 GROUP BY ALL

@@ -70,7 +70,10 @@ def test_steps_are_recorded_once(made, tmp_path):
     train(recorder, 9)
     assert recorder.tool.opened == ["prepare", "start", 1, 2]
     meta = json.loads((tmp_path / "capture" / "raw" / "rank-0000.meta.json").read_text())
-    assert (meta["ended_by"], meta["steps"]) == ("complete", {"source": "forward", "first": 1, "recorded": 2})
+    assert (meta["ended_by"], meta["steps"]) == (
+        "complete",
+        {"source": "forward", "first": 1, "recorded": 2, "between": []},
+    )
 
 
 def test_the_first_framework_to_record_is_the_only_one(made, tmp_path):

@@ -54,6 +54,41 @@ def test_the_first_call_says_where_steps_begin(steps):
     assert steps.seen == [0, 1, 2]
 
 
+@pytest.fixture
+def clock(monkeypatch):
+    """What the steps take for the time, one later with each look."""
+    import traceview_steps
+
+    ticks = iter(range(1000))
+    monkeypatch.setattr(traceview_steps, "now_ns", lambda: next(ticks))
+    monkeypatch.setattr(traceview_steps, "unix_ns", lambda: next(ticks))
+
+
+def test_a_validation_between_steps_is_of_neither(steps, clock):
+    train, validate = Owner(), Owner()
+    steps.begin()
+    for number in range(6):
+        if number == 4:
+            steps.passed(validate)
+            steps.passed(validate)
+        steps.ended("forward", train)
+    (gap,) = steps.summary(2)["between"]
+    assert steps.begins[4] > steps.ends[3] and gap[1] - gap[0] == steps.begins[4] - steps.ends[3] > 1
+    assert steps.summary(5)["between"] == []
+
+
+def test_what_comes_before_every_step_is_part_of_it(steps, clock):
+    train, prepare, validate = Owner(), Owner(), Owner()
+    steps.begin()
+    for number in range(6):
+        steps.passed(prepare)
+        if number == 4:
+            steps.is_under_way = True
+            steps.passed(validate)
+        steps.ended("forward", train)
+    assert steps.summary(0)["between"] == []
+
+
 def test_cost_leaves_out_the_first_step_and_the_warm_up(steps):
     steps.begins = [0, 1000, 2000, 3000, 4000]
     steps.ends = [900, 1010, 2030, 3500, 4040]

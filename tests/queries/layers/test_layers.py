@@ -55,6 +55,24 @@ def test_of_several_ranks_a_report_shows_what_one_does_in_a_step(two: Asked, rep
     assert [row["calls"] for row in devices if "calls" in row] in ([], [1.0])
 
 
+def test_what_has_a_direction_is_of_that_pass_also_without_a_layer(tmp_path: Path) -> None:
+    """JAX, TensorFlow 1: 205 ms of forward convolutions stood under other."""
+    given = Given()
+    names = ("Conv2D", "Conv2D_grad/Conv2DBackpropFilter", "MaxPool", "gradients/MaxPool_grad/MaxPoolGrad", "Mul")
+    for at, name in enumerate(names):
+        given.op(f"{name}:{name.rpartition('/')[2]}", 100 * at, 100 * at + 10 * (at + 1))
+    found = section(given.open(tmp_path), "layers/layers")
+    assert pick(found, "layer", "forward_ns", "backward_ns", "other_ns") == [("(no layer)", 40_000, 60_000, 50_000)]
+
+
+def test_a_scope_called_optimizer_is_the_optimizer(tmp_path: Path) -> None:
+    given = Given()
+    row = {"name": "jit(step)/optimizer/sub", "module_hierarchy": "optimizer", "start_ns": 0, "dur_ns": 50_000}
+    given.add("ops", pid=1, tid=1, **row)
+    found = section(given.open(tmp_path), "layers/layers")
+    assert pick(found, "layer", "forward_ns", "other_ns", "top") == [("optimizer", 0, 50_000, "optimizer")]
+
+
 def test_reading_a_variable_is_no_use_of_a_layer_yet(tmp_path: Path) -> None:
     given = Given()
     rows = [("conv2/Conv2D/ReadVariableOp:ReadVariableOp", 0), ("conv1/Conv2D:Conv2D", 10), ("conv2/Conv2D:Conv2D", 20)]

@@ -7,6 +7,9 @@ from pathlib import Path
 from advised import training
 from given import Given, rows
 
+from traceview import sql
+from traceview.paths import content
+
 ASKED = "SELECT operators_ns, processor_ns, received_pct, is_contended FROM contention"
 
 
@@ -29,3 +32,15 @@ def test_less_than_four_fifths_of_the_operators_time_is_contention(tmp_path: Pat
 def test_what_is_not_recorded_is_not_judged(tmp_path: Path) -> None:
     with run(None).open(tmp_path) as connection:
         assert rows(connection, "SELECT received_pct, is_contended FROM contention") == [(None, None)]
+
+
+def test_a_busy_machine_is_said_under_every_report(tmp_path: Path) -> None:
+    footer = sql.load(content("queries") / "footer.sql")
+    with run(300).open(tmp_path / "busy") as connection:
+        said = [text for (text,) in footer.run(connection) if text.startswith("Processor")]
+    assert said == [
+        "Processor: rank 0 got 20 % of the processor time that its operators took. The machine was busy with something "
+        "else: times say little about it when idle."
+    ]
+    with run(1200).open(tmp_path / "quiet") as connection:
+        assert not [text for (text,) in footer.run(connection) if text.startswith("Processor")]

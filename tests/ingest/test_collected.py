@@ -1,0 +1,82 @@
+"""What a collector knew beside its trace: gaps between steps, the model's own names, shapes from its graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from traceview.ingest import collected
+from traceview.ingest.finish import Export, finish
+from traceview.ingest.sink import Sink
+from traceview.store import views
+
+ZERO = 1_795_000_000_000_000_000
+CONV = "StatefulPartitionedCall/net_1/conv2d_1/Relu:_FusedConv2D"
+UPDATE = "StatefulPartitionedCall/adam_1/IdentityN:IdentityN"
+
+
+def opened(folder: Path, about: dict[str, Any]) -> duckdb.DuckDBPyConnection:
+    """Two steps of 100 ns each, of which the second's range opens where the first ends, with about."""
+    with duckdb.connect() as connection:
+        sink = Sink(connection, 0)
+        sink.write_rows("ranks", [{"pid": 1}])
+        thread = {"pid": 1, "tid": 1}
+        steps = [(0, 100), (101, 299)]
+        rows = [{**thread, "start_ns": at, "dur_ns": lasts, "kind": "step"} for at, lasts in steps]
+        sink.write_rows("ranges", [{**row, "name": f"train {number}"} for number, row in enumerate(rows)])
+        ops = [(CONV, 10, "net_1/conv2d_1"), (CONV, 150, "net_1/conv2d_1"), (CONV, 310, "net_1/conv2d_1/inner")]
+        ops.append((UPDATE, 350, "adam_1"))
+        sink.write_rows(
+            "ops",
+            [{**thread, "name": n, "start_ns": at, "dur_ns": 20, "module_hierarchy": m} for n, at, m in ops],
+        )
+        sink.fact(source="given", format="given", n_kept=1, n_events=1)
+        sink.zero_unix_ns = ZERO
+        collected.add(sink, about)
+        sink.end_source()
+        finish(Export(sink, folder / "rank-0000"))
+    return views.connect(folder)
+
+
+def test_a_step_begins_after_what_ran_before_it(tmp_path: Path) -> None:
+    connection = opened(tmp_path, {"steps": {"between": [[ZERO + 100, ZERO + 300]]}})
+    query = "SELECT step, start_ns, end_ns FROM steps ORDER BY step"
+    assert connection.execute(query).fetchall() == [(0, 0, 100), (1, 300, 400)]
+    assert connection.execute("SELECT step FROM ops ORDER BY start_ns").fetchall() == [(0,), (None,), (1,), (1,)]
+
+
+def test_layers_are_the_models(tmp_path: Path) -> None:
+    """TensorFlow numbers scopes anew: `net_1/conv2d_1` was taken for the model's layer of that name."""
+    layers = {"net_1": "net", "net_1/conv2d_1": "net/conv2d", "adam_1": "optimizer"}
+    connection = opened(tmp_path, {"layers": layers})
+    query = "SELECT layer, category, count(*) FROM ops GROUP BY ALL ORDER BY ALL"
+    assert connection.execute(query).fetchall() == [("net/conv2d", "conv", 3), ("optimizer", "optimizer", 1)]
+
+
+def test_shapes_come_from_the_graph(tmp_path: Path) -> None:
+    told = {
+        "shapes": [[32, 3, 12, 12], [8, 3, 3, 3]],
+        "output_shapes": [[32, 8, 10, 10]],
+        "inputs": [[1, 1], [0, 0], [1, 1], 1],
+        "types": ["float32"],
+    }
+    connection = opened(tmp_path, {"convolutions": {"net_1/conv2d_1/Relu": told}})
+    found = connection.execute("SELECT DISTINCT filter_shape, flop FROM conv_calls").fetchall()
+    assert found == [([8, 3, 3, 3], 2 * 8 * 3 * 3 * 3 * 32 * 10 * 10)]
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        {"steps": 3, "layers": 4, "convolutions": []},
+        {"steps": {"between": [[1], "x", [None, 2], [True, 5], [5, 4], [0, 1 << 70]]}},
+        {"layers": {"net_1": 3}, "convolutions": {CONV: "x", "net_1/conv2d_1/Relu": {"shapes": "x", "inputs": 7}}},
+    ],
+)
+def test_what_no_collector_writes_is_left_out(tmp_path: Path, about: dict[str, Any]) -> None:
+    connection = opened(tmp_path, about)
+    assert connection.execute("SELECT count(*), min(dur_ns) FROM steps").fetchall() == [(2, 100)]
+    assert connection.execute("SELECT DISTINCT filter_shape FROM conv_calls").fetchall() == [(None,)]

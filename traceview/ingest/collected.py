@@ -1,0 +1,60 @@
+"""What the collector of a run knew and its trace does not say: what ran between steps, the model's layers, shapes.
+
+Invariant: it comes from `capture.json`, which anyone may have written: what has another form than the collector's is
+left out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from traceview.ingest.sink import LATEST_NS, Sink
+from traceview.sql import texts
+
+_sql = texts("ingest/collected")
+FACTS = ("shapes", "inputs", "types", "output_shapes")
+
+
+def add(sink: Sink, about: dict[str, Any]) -> None:
+    """Complete the rows of a rank that has been read with what `about`, its part of `capture.json`, says."""
+    steps = about.get("steps")
+    gaps = [pair for pair in _list(steps.get("between") if isinstance(steps, dict) else None) if _is_gap(pair)]
+    if gaps and sink.zero_unix_ns is not None:
+        times = [(start - sink.zero_unix_ns, end - sink.zero_unix_ns) for start, end in gaps]
+        _keep(sink, "collected_gap", {"start_ns": "BIGINT", "end_ns": "BIGINT"}, times)
+        sink.replace("ranges", _sql("steps"))
+    layers = [(scope, layer) for scope, layer in _dict(about.get("layers")).items() if isinstance(layer, str)]
+    shapes = [
+        (node, *(json.dumps(told.get(fact)) for fact in FACTS))
+        for node, told in _dict(about.get("convolutions")).items()
+        if isinstance(told, dict)
+    ]
+    if layers or shapes:
+        _keep(sink, "collected_layer", dict.fromkeys(("scope", "layer"), "VARCHAR"), layers)
+        _keep(sink, "collected_convolution", dict.fromkeys(("node", *FACTS), "VARCHAR"), shapes)
+        sink.replace("ops", _sql("ops"))
+
+
+def _is_gap(pair: Any) -> bool:
+    if not isinstance(pair, list) or len(pair) != 2 or not all(type(at) is int for at in pair):
+        return False
+    return bool(0 <= pair[0] <= pair[1] <= LATEST_NS)
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _keep(sink: Sink, table: str, columns: dict[str, str], rows: Sequence[tuple[Any, ...]]) -> None:
+    values = [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in columns]
+    picked = ", ".join(
+        f"unnest(CAST(${number} AS {kind}[])) AS {name}" for number, (name, kind) in enumerate(columns.items(), 1)
+    )
+    sink.connection.execute(f"CREATE OR REPLACE TEMP TABLE {table} AS SELECT {picked}", values)
+
