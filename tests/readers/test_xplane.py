@@ -73,7 +73,9 @@ def test_layers_are_scopes_in_which_something_is_computed() -> None:
             "CREATE TABLE stage.ops AS SELECT unnest($1) AS name, CAST(NULL AS VARCHAR) AS module_hierarchy",
             [list(SCOPES)],
         )
-        found = connection.execute(f"SELECT name, module_hierarchy FROM ({text('ingest/xplane/scoped_ops')})").fetchall()
+        found = connection.execute(
+            f"SELECT name, module_hierarchy FROM ({text('ingest/xplane/scoped_ops')})"
+        ).fetchall()
     assert dict(found) == SCOPES
 
 

@@ -57,4 +57,3 @@ def _keep(sink: Sink, table: str, columns: dict[str, str], rows: Sequence[tuple[
         f"unnest(CAST(${number} AS {kind}[])) AS {name}" for number, (name, kind) in enumerate(columns.items(), 1)
     )
     sink.connection.execute(f"CREATE OR REPLACE TEMP TABLE {table} AS SELECT {picked}", values)
-
