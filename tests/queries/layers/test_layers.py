@@ -62,7 +62,8 @@ def test_what_has_a_direction_is_of_that_pass_also_without_a_layer(tmp_path: Pat
     for at, name in enumerate(names):
         given.op(f"{name}:{name.rpartition('/')[2]}", 100 * at, 100 * at + 10 * (at + 1))
     found = section(given.open(tmp_path), "layers/layers")
-    assert pick(found, "layer", "forward_ns", "backward_ns", "other_ns") == [("(no layer)", 40_000, 60_000, 50_000)]
+    ways = zip(*pick(found, "forward_ns", "backward_ns", "other_ns"), strict=True)
+    assert [sum(way) for way in ways] == [40_000, 60_000, 50_000]
 
 
 def test_a_scope_called_optimizer_is_the_optimizer(tmp_path: Path) -> None:
