@@ -1,8 +1,8 @@
 -- title = "Layout conversions between operators"
 -- doc = """Kernels and primitives outside convolution calls that only reorder a tensor's elements; reorders of
 -- activations by a CPU's library are plain_layout_on_cpu. Only where convolutions run: without them no layout of images
--- is to be chosen, and a transpose is part of the model. The bound is their time that nothing earlier on the device
--- covers."""
+-- is to be chosen, and a transpose is part of the model. Filters that TensorFlow turns for cuDNN are not counted. The
+-- bound is their time that nothing earlier on the device covers."""
 -- why = """The program or the framework transposes tensors between operators that need different layouts; with one
 -- layout throughout, this is unnecessary."""
 -- cost = "None in memory or accuracy."
@@ -31,8 +31,13 @@ WITH every AS MATERIALIZED (
 ), change AS (
     SELECT rank, name, coalesce(op_name, '(no operator)') AS operator, sum(calls) AS calls, sum(own_ns) AS own_ns
     FROM every WHERE category = 'layout_transpose' AND call_id IS NULL AND id NOT IN (SELECT id FROM plain)
+        AND id NOT IN (SELECT id FROM filter_conversions)
         AND rank IN (SELECT rank FROM counted WHERE category = 'conv' OR call_id IS NOT NULL)
     GROUP BY rank, name, op_name
+), filter AS (
+    SELECT rank, format('not counted, as any layout of images needs them: {:.1f} conversions of filters, {:.3f} ms',
+        sum(calls), sum(own_ns) / 1e6) AS text
+    FROM filter_conversions WHERE call_id IS NULL GROUP BY rank
 ), placed AS (
     SELECT rank, array_to_string(list(operator ORDER BY own_ns DESC, operator)[:3], ', ') AS place
     FROM (SELECT rank, operator, sum(own_ns) AS own_ns FROM change WHERE operator <> '(no operator)' GROUP BY ALL)
@@ -45,8 +50,9 @@ SELECT c.rank,
     sum(c.own_ns) AS saving_ns,
     'medium: the names say that they only move data; whether the model needs it they do not say' AS confidence,
     list(format('{} under {}: {:.1f} calls and {:.3f} ms', c.name, c.operator, c.calls, c.own_ns / 1e6)
-        ORDER BY c.own_ns DESC, c.name, c.operator) AS evidence
-FROM change c JOIN busy b USING (rank) LEFT JOIN placed p USING (rank)
+        ORDER BY c.own_ns DESC, c.name, c.operator)
+        || list_filter([any_value(f.text)], lambda line: line IS NOT NULL) AS evidence
+FROM change c JOIN busy b USING (rank) LEFT JOIN placed p USING (rank) LEFT JOIN filter f USING (rank)
 GROUP BY c.rank
 HAVING 100.0 * sum(c.own_ns) > $layout_device_pct * any_value(b.busy_ns)
 ORDER BY c.rank

@@ -1,6 +1,6 @@
 -- title = "Layout conversions inside convolutions"
--- doc = """Kernels under convolution calls that only reorder a tensor's elements. The bound is their time that nothing
--- earlier on the device covers."""
+-- doc = """Kernels under convolution calls that only reorder a tensor's elements, without the filters that TensorFlow
+-- turns for cuDNN. The bound is their time that nothing earlier on the device covers."""
 -- why = """The library computes in a different layout than the tensors have, so it reorders them before and after the
 -- math kernels; in the library's own layout no reordering is needed."""
 -- cost = "None in memory; results may differ in the last bits because another kernel is chosen."
@@ -22,7 +22,7 @@
 -- layout_conv_pct = { type = "DOUBLE", default = 10, doc = """found above this share of the time in convolution calls,
 -- in percent""" }
 WITH every AS MATERIALIZED (
-    SELECT rank, kind, name, coalesce(layer, op_name) AS layer, category, alone_ns / per AS own_ns,
+    SELECT id, rank, kind, name, coalesce(layer, op_name) AS layer, category, alone_ns / per AS own_ns,
         dur_ns / per AS dur_ns,
         if(is_continued, 0, 1.0 / per) AS calls
     FROM counted WHERE call_id IS NOT NULL AND rank IN (SELECT rank FROM raw.kernels)
@@ -30,10 +30,15 @@ WITH every AS MATERIALIZED (
     SELECT rank, sum(dur_ns) AS conv_ns FROM every GROUP BY rank
 ), change AS (
     SELECT rank, name, sum(calls) AS calls, sum(own_ns) AS own_ns, sum(dur_ns) AS dur_ns
-    FROM every WHERE category = 'layout_transpose' GROUP BY rank, name
+    FROM every WHERE category = 'layout_transpose' AND id NOT IN (SELECT id FROM filter_conversions) GROUP BY rank, name
 ), layer AS (
     SELECT rank, layer, sum(own_ns) AS own_ns FROM every
-    WHERE category = 'layout_transpose' AND layer IS NOT NULL GROUP BY rank, layer
+    WHERE category = 'layout_transpose' AND layer IS NOT NULL AND id NOT IN (SELECT id FROM filter_conversions)
+    GROUP BY rank, layer
+), filter AS (
+    SELECT rank, format('not counted, as any layout of images needs them: {:.1f} conversions of filters, {:.3f} ms',
+        sum(calls), sum(own_ns) / 1e6) AS text
+    FROM filter_conversions WHERE call_id IS NOT NULL GROUP BY rank
 ), placed AS (
     SELECT rank, array_to_string(list(layer ORDER BY own_ns DESC, layer)[:3], ', ') AS place FROM layer GROUP BY rank
 )
@@ -44,8 +49,8 @@ SELECT c.rank,
     sum(c.own_ns) AS saving_ns,
     'high: the names of the kernels say that they only move data' AS confidence,
     list(format('{}: {:.1f} calls and {:.3f} ms', c.name, c.calls, c.own_ns / 1e6) ORDER BY c.own_ns DESC, c.name)
-        AS evidence
-FROM change c JOIN conv v USING (rank) LEFT JOIN placed p USING (rank)
+        || list_filter([any_value(f.text)], lambda line: line IS NOT NULL) AS evidence
+FROM change c JOIN conv v USING (rank) LEFT JOIN placed p USING (rank) LEFT JOIN filter f USING (rank)
 GROUP BY c.rank
 HAVING 100.0 * sum(c.dur_ns) > $layout_conv_pct * any_value(v.conv_ns)
 ORDER BY c.rank

@@ -23,6 +23,24 @@ def steps(layout_us: float, arithmetic: str = CONVOLUTION) -> Given:
     return given
 
 
+FILTER = (
+    "void tensorflow::functor::SwapDimension0And2InTensor3<float>(int, float const *, tensorflow::functor::Dimension)"
+)
+
+
+def test_filters_that_tensorflow_turns_stay_in_any_layout_and_are_not_counted(tmp_path: Path) -> None:
+    given = steps(20)
+    for start in (0, 1000, 2000):
+        given.kernel(FILTER, start + 400, start + 440, launched=start + 30)
+    found = answer(RULE, given, tmp_path / "both")
+    assert (found.status, found.saving_ns) == ("found", 20_000)
+    assert found.evidence[-1].endswith("1.0 conversions of filters, 0.040 ms")
+    alone = steps(1)
+    for start in (0, 1000, 2000):
+        alone.kernel(FILTER, start + 400, start + 440, launched=start + 30)
+    assert answer(RULE, alone, tmp_path / "filters").status == "not found"
+
+
 def test_above_the_threshold_it_is_found_under_its_operator(tmp_path: Path) -> None:
     found = answer(RULE, steps(11), tmp_path)
     assert (found.status, found.saving_ns, found.place) == ("found", 11_000, "Above all under aten::contiguous")
