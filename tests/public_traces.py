@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
 TRACES = [
     path
@@ -11,3 +13,18 @@ TRACES = [
     for path in sorted((SHARED / "traces" / folder).glob("*"))
     if not path.name.startswith("no-kernels")
 ]
+SHORT = (
+    "a100-convnet-train-nccl.json.gz",
+    "cpu-only.json.gz",
+    "mi300-resnet18-train.json.gz",
+    "v100-resnet50-train-old.json.gz",
+    "gtx980-tf-alexnet-new.txt.gz",
+    "h100-2gpu-schema3.25.sqlite.gz",
+    "gpu-step.json.gz",
+    "mi300-jax-conv.xplane.pb.gz",
+)
+"""What `make test` asks everything: a trace of each profiler, with and without steps, communication and a device."""
+EACH = pytest.mark.parametrize(
+    "trace",
+    [pytest.param(path, id=path.name, marks=() if path.name in SHORT else pytest.mark.long) for path in TRACES],
+)

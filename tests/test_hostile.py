@@ -14,7 +14,8 @@ import os
 import re
 import shutil
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -72,22 +73,28 @@ def make_hostile(capture: Path) -> None:
     (capture / store.KEY_FILE).write_text(json.dumps({**key, "sums": {}}))
 
 
+TRACES = ("kineto-gpu", "nsys-0", "onednn", "nvprof_text-3", "ddp", "cntk")
+"""Of formats that between them fill every table."""
+
+
 @pytest.fixture(scope="module")
-def hostile(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Sequence[Path]:
-    """Captures of formats that between them fill every table, with names that act where they are obeyed."""
+def hostile(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """`hostile(trace)`: its capture, with names that act where they are obeyed."""
     place = tmp_path_factory.mktemp("hostile")
     traces = {path.name.split(".")[0]: path for path in seeds(tmp_path_factory.mktemp("seeds"))}
-    samples = [
-        *(traces[name] for name in ("kineto-gpu", "nsys-0", "nvprof_text-3")),
-        root / "samples/kineto/torch-2.13.0-lenet-ddp-cpu",
-        root / "samples/cntk_timing/cntk-2.7-lenet-cpu.txt.gz",
-        root / "samples/onednn/onednn-3.12.0-lenet-cpu.log.gz",
-    ]
-    made = []
-    for number, sample in enumerate(samples):
-        plain = store.convert([sample], place / str(number))
+    samples = {
+        **traces,
+        "ddp": root / "samples/kineto/torch-2.13.0-lenet-ddp-cpu",
+        "cntk": root / "samples/cntk_timing/cntk-2.7-lenet-cpu.txt.gz",
+        "onednn": root / "samples/onednn/onednn-3.12.0-lenet-cpu.log.gz",
+    }
+
+    @cache
+    def made(trace: str) -> Path:
+        plain = store.convert([samples[trace]], place / trace)
         make_hostile(plain)
-        made.append(plain.rename(place / f"=1+{number}{NAME}"))
+        return plain.rename(place / f"=1+{trace}{NAME}")
+
     return made
 
 
@@ -169,26 +176,26 @@ def asked(connection: duckdb.DuckDBPyConnection, name: str) -> Report:
     return reports.cut(Report(name, recipe.title, recipe.doc, sections, ()), ROWS)
 
 
-def test_every_report_and_rule(hostile: Sequence[Path]) -> None:
+@pytest.mark.parametrize("trace", [*TRACES[:2], *(pytest.param(trace, marks=pytest.mark.long) for trace in TRACES[2:])])
+def test_every_report_and_rule(hostile: Callable[[str], Path], trace: str) -> None:
     """What the command line prints, asked once for all formats: most of the time goes into the queries."""
-    for capture in hostile:
-        with store.open_capture(capture) as connection:
-            done = [asked(connection, name) for name in reports.names()]
-            found = advice.run(connection, advice.load(), {}, 0.0)
-            footer = reports.footer(connection)
-        answers = {True: findings.for_people(found, footer, True), False: findings.exact(found, footer)}
-        for form, check in CHECKS.items():
-            writer = renderer(form)
-            check(writer.render_all([*done, answers[writer.FOR_PEOPLE]]))
-        for report in (*done, answers[True]):
-            check_notebook(Answer(report)._repr_html_())
+    with store.open_capture(hostile(trace)) as connection:
+        done = [asked(connection, name) for name in reports.names()]
+        found = advice.run(connection, advice.load(), {}, 0.0)
+        footer = reports.footer(connection)
+    answers = {True: findings.for_people(found, footer, True), False: findings.exact(found, footer)}
+    for form, check in CHECKS.items():
+        writer = renderer(form)
+        check(writer.render_all([*done, answers[writer.FOR_PEOPLE]]))
+    for report in (*done, answers[True]):
+        check_notebook(Answer(report)._repr_html_())
 
 
 @pytest.mark.parametrize(
     "form", ["table", "csv", *(pytest.param(form, marks=pytest.mark.long) for form in ("json", "markdown"))]
 )
-def test_verbs(hostile: Sequence[Path], capsys: pytest.CaptureFixture[str], form: str) -> None:
-    check, (capture, other, *_) = CHECKS[form], hostile
+def test_verbs(hostile: Callable[[str], Path], capsys: pytest.CaptureFixture[str], form: str) -> None:
+    check, capture, other = CHECKS[form], hostile(TRACES[0]), hostile(TRACES[1])
     check(run(capsys, "report", capture, "overview", "conv", "quality", "--format", form, "--limit", ROWS))
     check(run(capsys, "advise", capture, "--evidence", "--at-least", "0%", "--format", form))
     check(run(capsys, "compare", capture, other, "--format", form, "--limit", ROWS))

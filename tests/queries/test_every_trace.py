@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 
 import pytest
-from public_traces import TRACES
+from public_traces import EACH, TRACES
 
 from traceview import readers
 from traceview.analysis import reports
@@ -18,7 +18,7 @@ CAN_EXCEED = ("peak_pct", "attainable_pct", "link_pct")
 
 
 @pytest.mark.shared
-@pytest.mark.parametrize("trace", TRACES, ids=lambda path: path.name)
+@EACH
 def test_reports(trace: Path, shared: Path, captures) -> None:  # type: ignore[no-untyped-def]
     try:
         readers.detect(peek(trace if trace.is_file() else next(trace.iterdir())))

@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 import pytest
 from given import Given
-from public_traces import TRACES
+from public_traces import EACH
 
 from traceview.analysis import advice, compare, reports
 from traceview.analysis.facts import Run
@@ -47,7 +47,7 @@ def parts_of(run: Run) -> tuple[dict[str, float], dict[str, float]]:
 
 
 @pytest.mark.shared
-@pytest.mark.parametrize("trace", TRACES, ids=lambda path: path.name)
+@EACH
 def test_active_and_idle_are_the_step_everywhere(trace: Path, shared: Path, captures) -> None:  # type: ignore[no-untyped-def]
     connection = captures.open(trace)
     account = rows(connection, "FROM account ORDER BY rank, device")
@@ -86,7 +86,7 @@ def test_active_and_idle_are_the_step_everywhere(trace: Path, shared: Path, capt
 
 
 @pytest.mark.shared
-@pytest.mark.parametrize("trace", TRACES, ids=lambda path: path.name)
+@EACH
 def test_a_rule_about_idle_time_names_the_time_of_its_cause(trace: Path, shared: Path, captures) -> None:  # type: ignore[no-untyped-def]
     connection = captures.open(trace)
     if not rows(connection, "SELECT 1 FROM raw.kernels LIMIT 1"):

@@ -30,8 +30,17 @@ def one(
     return given.open(tmp_path)
 
 
-def admissible(connection: duckdb.DuckDBPyConnection) -> set[str]:
-    return {name for (name,) in rows(connection, "SELECT algorithm FROM conv_admissible WHERE is_admissible")}
+@pytest.fixture(scope="module")
+def alexnet(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[Any, ...]]]:
+    """Algorithm, whether it is admissible, why not, and its workspace, by layer."""
+    given = Given()
+    for number, layer in enumerate(ALEXNET.values()):
+        conv(given, 100 * number, *layer)
+        given.kernel("implicit_convolve_sgemm", 100 * number + 20, 100 * number + 30, launched=100 * number + 1)
+    query = "SELECT algorithm, is_admissible, reasons, workspace_bytes, op_id FROM conv_admissible ORDER BY op_id"
+    found = rows(given.open(tmp_path_factory.mktemp("alexnet")), query)
+    calls = dict(zip(sorted({row[-1] for row in found}), ALEXNET, strict=True))
+    return {layer: [row[:-1] for row in found if calls[row[-1]] == layer] for layer in ALEXNET}
 
 
 @pytest.mark.parametrize(
@@ -42,13 +51,12 @@ def admissible(connection: duckdb.DuckDBPyConnection) -> set[str]:
         ("conv3", GEMMS | FFTS | {"winograd", "winograd_nonfused"}),
     ],
 )
-def test_what_alexnets_layers_could_use(tmp_path: Path, layer: str, expected: set[str]) -> None:
-    assert admissible(one(tmp_path, *ALEXNET[layer])) == expected
+def test_what_alexnets_layers_could_use(alexnet: Any, layer: str, expected: set[str]) -> None:
+    assert {algorithm for algorithm, is_admissible, *_ in alexnet[layer] if is_admissible} == expected
 
 
-def test_why_not(tmp_path: Path) -> None:
-    connection = one(tmp_path, *ALEXNET["conv1"])
-    found = dict(rows(connection, "SELECT algorithm, reasons FROM conv_admissible WHERE NOT is_admissible"))
+def test_why_not(alexnet: Any) -> None:
+    found = {algorithm: reasons for algorithm, is_admissible, reasons, _ in alexnet["conv1"] if not is_admissible}
     assert found["fft"] == ["stride 4, not 1"]
     assert found["winograd"] == ["stride 4, not 1", "filter of 11, not 3"]
 
@@ -65,9 +73,8 @@ def test_limits_of_fft(tmp_path: Path, x: tuple[int, ...], w: tuple[int, ...], p
     assert rows(connection, "SELECT reasons FROM conv_admissible WHERE algorithm = 'fft'") == [([reason],)]
 
 
-def test_workspace_comes_from_the_model(tmp_path: Path) -> None:
-    connection = one(tmp_path, *ALEXNET["conv3"])
-    found = dict(rows(connection, "SELECT algorithm, workspace_bytes FROM conv_admissible"))
+def test_workspace_comes_from_the_model(alexnet: Any) -> None:
+    found = {algorithm: workspace for algorithm, _, _, workspace in alexnet["conv3"]}
     assert found["implicit_gemm"] == 0 and found["implicit_precomp_gemm"] is None
     assert found["explicit_gemm"] == 4 * 16 * 256 * 9 * 13 * 13
     assert found["winograd"] == 4 * 16 * 384 * 256
@@ -171,19 +178,20 @@ def test_in_three_dimensions_fft_in_tiles_takes_smaller_filters(tmp_path: Path) 
     assert reasons == ["filter of 17, at most 16 in three dimensions"]
 
 
-@pytest.mark.parametrize(
-    ("w", "options"),
-    [((8, 8, 1, 7), {}), ((8, 8, 3, 3), {"dilation": 2}), ((8, 4, 3, 3), {"groups": 2}), ((8, 8, 3, 3, 3), {})],
-    ids=["no square", "dilated", "grouped", "three dimensions"],
-)
-def test_nothing_is_called_faster_where_nothing_was_measured(
-    tmp_path: Path, w: tuple[int, ...], options: dict[str, Any]
-) -> None:
+def test_nothing_is_called_faster_where_nothing_was_measured(tmp_path: Path) -> None:
+    """No square, dilated, grouped, in three dimensions."""
     given = Given()
-    conv(given, 0, (4, 8, *[30] * (len(w) - 2)), w, **options)
-    given.kernel("implicit_convolve_sgemm", 20, 30, launched=1)
-    found = rows(given.open(tmp_path), "SELECT count(*), count(place), count(tendency) FROM conv_admissible")
-    assert found == [(7, 0, 0)]
+    unlike: list[tuple[tuple[int, ...], dict[str, Any]]] = [
+        ((8, 8, 1, 7), {}),
+        ((8, 8, 3, 3), {"dilation": 2}),
+        ((8, 4, 3, 3), {"groups": 2}),
+        ((8, 8, 3, 3, 3), {}),
+    ]
+    for number, (w, options) in enumerate(unlike):
+        conv(given, 100 * number, (4, 8, *[30] * (len(w) - 2)), w, **options)
+        given.kernel("implicit_convolve_sgemm", 100 * number + 20, 100 * number + 30, launched=100 * number + 1)
+    query = "SELECT count(*), count(place), count(tendency) FROM conv_admissible GROUP BY op_id"
+    assert rows(given.open(tmp_path), query) == [(7, 0, 0)] * 4
 
 
 @pytest.mark.parametrize(
@@ -201,12 +209,13 @@ def test_groups_need_a_later_library(tmp_path: Path, options: dict[str, Any], ne
     assert found == [(f"cuDNN 1 or later; {needed}",)]
 
 
-@pytest.mark.parametrize("dtype", ["float", "c10::Half", "c10::BFloat16", "float32", "something new"])
-def test_implicit_gemm_takes_every_type_however_it_is_spelled(tmp_path: Path, dtype: str) -> None:
+def test_implicit_gemm_takes_every_type_however_it_is_spelled(tmp_path: Path) -> None:
     given = Given()
-    conv(given, 0, *ALEXNET["conv3"][:2], 1, 1, dtype=dtype)
-    given.kernel("implicit_convolve_sgemm", 20, 30, launched=1)
-    assert "implicit_gemm" in admissible(given.open(tmp_path))
+    for number, dtype in enumerate(("float", "c10::Half", "c10::BFloat16", "float32", "something new")):
+        conv(given, 100 * number, *ALEXNET["conv3"][:2], 1, 1, dtype=dtype)
+        given.kernel("implicit_convolve_sgemm", 100 * number + 20, 100 * number + 30, launched=100 * number + 1)
+    query = "SELECT count(*) FROM conv_admissible WHERE algorithm = 'implicit_gemm' AND is_admissible"
+    assert rows(given.open(tmp_path), query) == [(5,)]
 
 
 @pytest.mark.parametrize(

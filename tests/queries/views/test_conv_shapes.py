@@ -30,25 +30,27 @@ def test_a_call_that_two_sources_tell_of_is_one_call(tmp_path: Path) -> None:
 HUGE = 2**62
 
 
-@pytest.mark.parametrize(
-    ("x", "w", "padding"),
-    [
-        ((HUGE, 3, 8, 8), (4, 3, 3, 3), 0),
-        ((1, 3, 8, 8), (4, 3, 3, 3), HUGE),
-        ((2**30,) * 4, (2**30, 2**30, 3, 3), 1),
-        ((1, 3, 2, 2), (4, 3, 5, 5), 0),
-        ((1, -3, 8, 8), (4, 3, 3, 3), 0),
-    ],
-)
-def test_a_size_that_cannot_be_is_none(tmp_path: Path, x: tuple[int, ...], w: tuple[int, ...], padding: int) -> None:
+IMPOSSIBLE: list[tuple[tuple[int, ...], tuple[int, ...], int]] = [
+    ((HUGE, 3, 8, 8), (4, 3, 3, 3), 0),
+    ((1, 3, 8, 8), (4, 3, 3, 3), HUGE),
+    ((2**30,) * 4, (2**30, 2**30, 3, 3), 1),
+    ((1, 3, 2, 2), (4, 3, 5, 5), 0),
+    ((1, -3, 8, 8), (4, 3, 3, 3), 0),
+]
+
+
+def test_a_size_that_cannot_be_is_none(tmp_path: Path) -> None:
     given = Given()
-    conv(given, 0, x, w, padding=padding)
-    given.kernel("implicit_convolve_sgemm", 2, 8, launched=1)
-    given.op("aten::mm", 20, 30, [x[:2], w[:2]])
+    for number, (x, w, padding) in enumerate(IMPOSSIBLE):
+        at = 100 * number
+        conv(given, at, x, w, padding=padding)
+        given.kernel("implicit_convolve_sgemm", at + 2, at + 8, launched=at + 1)
+        given.op("aten::mm", at + 20, at + 30, [x[:2], w[:2]])
     with given.open(tmp_path) as connection:
         for view in ("conv_shapes", "conv_costs", "conv_methods", "conv_admissible", "conv_floors"):
             assert rows(connection, f"FROM {view}") == []
-        assert rows(connection, "SELECT input_shape, flop, total_ns FROM conv_calls") == [(None, None, 6000)]
+        found = rows(connection, "SELECT input_shape, flop, total_ns FROM conv_calls")
+    assert found == [(None, None, 6000)] * len(IMPOSSIBLE)
 
 
 def test_a_product_that_64_bits_do_not_hold_has_no_work(tmp_path: Path) -> None:
@@ -67,18 +69,20 @@ def test_a_damaged_line_of_onednns_log_tells_no_shape(tmp_path: Path, damage: st
     assert rows(given.open(tmp_path), "SELECT input_shape, total_ns FROM conv_calls") == [(None, 50_000)]
 
 
-@pytest.mark.parametrize(
-    ("dtype", "size"), [("f64", 8), ("double", 8), ("c10::Half", 2), ("bf16", 2), ("int8", 1), ("u8", 1), ("float", 4)]
-)
-def test_bytes_of_an_element_are_those_of_its_type(tmp_path: Path, dtype: str, size: int) -> None:
+SIZES = {"f64": 8, "double": 8, "c10::Half": 2, "bf16": 2, "int8": 1, "u8": 1, "float": 4}
+
+
+def test_bytes_of_an_element_are_those_of_its_type(tmp_path: Path) -> None:
     given = Given()
-    conv(given, 0, (2, 3, 8, 8), (4, 3, 3, 3), dtype=dtype)
-    given.kernel("implicit_convolve_sgemm", 2, 8, launched=1)
+    for number, dtype in enumerate(SIZES):
+        at = 100 * number
+        conv(given, at, (2, 3, 8, 8), (4, 3, 3, 3), dtype=dtype)
+        given.kernel("implicit_convolve_sgemm", at + 2, at + 8, launched=at + 1)
     elements = 2 * 3 * 8 * 8 + 4 * 3 * 3 * 3 + 2 * 4 * 6 * 6
     unrolled = 2 * 3 * 3 * 3 * 6 * 6
     query = """SELECT moved_bytes, m.workspace_bytes FROM conv_costs JOIN conv_methods m USING (op_id, direction)
-        WHERE m.method = 'explicit GEMM'"""
-    assert rows(given.open(tmp_path), query) == [(size * elements, size * unrolled)]
+        WHERE m.method = 'explicit GEMM' ORDER BY op_id"""
+    assert rows(given.open(tmp_path), query) == [(size * elements, size * unrolled) for size in SIZES.values()]
 
 
 def test_without_a_stride_the_output_is_not_known(tmp_path: Path) -> None:

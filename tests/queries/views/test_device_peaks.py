@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from given import Given, conv, rows
@@ -15,62 +16,68 @@ def peaks(tmp_path: Path, name: str, **facts: float) -> tuple[float | None, floa
     return rows(given.open(tmp_path), query)[0]
 
 
-@pytest.mark.parametrize(
-    ("name", "tflop", "gigabytes"),
-    [
-        ("Tesla V100-SXM2-32GB", 15.7, 900),
-        ("Tesla V100-PCIE-16GB", 14.0, 900),
-        ("NVIDIA A100-PG509-200", 19.5, 1555),
-        ("NVIDIA A100-SXM4-80GB", 19.5, 2039),
-        ("NVIDIA A100 80GB PCIe", 19.5, 1935),
-        ("NVIDIA H100 80GB HBM3", 66.9, 3352),
-        ("NVIDIA H100 PCIe", 51.2, 2039),
-        ("NVIDIA H200", 66.9, 4800),
-        ("NVIDIA B200", 80, 8000),
-        ("NVIDIA GB200", 80, 8000),
-        ("NVIDIA GH200 480GB", 66.9, 4800),
-        ("NVIDIA GeForce RTX 2080 Ti", 14.23, 616),
-        ("Tesla P100-PCIE-16GB", 9.526, 732),
-        ("GeForce GTX 980", 4.981, 224),
-        ("GeForce GTX 980 Ti", 6.054, 336.5),
-        ("Tesla K40m", 5.04, 288),
-        ("GeForce GTX TITAN X", 6.605, 336.5),
-        ("TITAN X (Pascal)", 10.97, 480),
-        ("NVIDIA GeForce GTX 1080 Ti", 11.34, 484),
-        ("Tesla T4", 8.1, 320),
-        ("Tesla P100-SXM2-16GB", 10.6, 732),
-        ("NVIDIA GeForce RTX 3090", 35.58, 936),
-        ("NVIDIA GeForce RTX 3090 Ti", 40, 1008),
-        ("NVIDIA GeForce RTX 3080 Ti", 34.1, 912),
-        ("NVIDIA GeForce GTX 1070 Ti", 8.186, 256),
-        ("NVIDIA GeForce RTX 4090", 82.58, 1008),
-        ("AMD Instinct MI250X/MI250", 23.95, 1638.4),
-        ("AMD Instinct MI300X", 163.4, 5300),
-    ],
-)
-def test_a_product_is_known_by_its_name(name: str, tflop: float, gigabytes: float, tmp_path: Path) -> None:
-    fp32, memory, source = peaks(tmp_path, name)
+PRODUCTS = [
+    ("Tesla V100-SXM2-32GB", 15.7, 900),
+    ("Tesla V100-PCIE-16GB", 14.0, 900),
+    ("NVIDIA A100-PG509-200", 19.5, 1555),
+    ("NVIDIA A100-SXM4-80GB", 19.5, 2039),
+    ("NVIDIA A100 80GB PCIe", 19.5, 1935),
+    ("NVIDIA H100 80GB HBM3", 66.9, 3352),
+    ("NVIDIA H100 PCIe", 51.2, 2039),
+    ("NVIDIA H200", 66.9, 4800),
+    ("NVIDIA B200", 80, 8000),
+    ("NVIDIA GB200", 80, 8000),
+    ("NVIDIA GH200 480GB", 66.9, 4800),
+    ("NVIDIA GeForce RTX 2080 Ti", 14.23, 616),
+    ("Tesla P100-PCIE-16GB", 9.526, 732),
+    ("GeForce GTX 980", 4.981, 224),
+    ("GeForce GTX 980 Ti", 6.054, 336.5),
+    ("Tesla K40m", 5.04, 288),
+    ("GeForce GTX TITAN X", 6.605, 336.5),
+    ("TITAN X (Pascal)", 10.97, 480),
+    ("NVIDIA GeForce GTX 1080 Ti", 11.34, 484),
+    ("Tesla T4", 8.1, 320),
+    ("Tesla P100-SXM2-16GB", 10.6, 732),
+    ("NVIDIA GeForce RTX 3090", 35.58, 936),
+    ("NVIDIA GeForce RTX 3090 Ti", 40, 1008),
+    ("NVIDIA GeForce RTX 3080 Ti", 34.1, 912),
+    ("NVIDIA GeForce GTX 1070 Ti", 8.186, 256),
+    ("NVIDIA GeForce RTX 4090", 82.58, 1008),
+    ("AMD Instinct MI250X/MI250", 23.95, 1638.4),
+    ("AMD Instinct MI300X", 163.4, 5300),
+]
+TENSOR_CORES = [
+    ("Tesla V100-SXM2-32GB", True),
+    ("NVIDIA GeForce RTX 2080 Ti", True),
+    ("NVIDIA L4", True),
+    ("AMD Instinct MI250X", True),
+    ("Tesla P100-SXM2-16GB", False),
+    ("AMD Radeon Instinct MI50", False),
+    ("GeForce GTX 980", False),
+    ("Imaginary 9000", None),
+]
+
+
+@pytest.fixture(scope="module")
+def known(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What is known of each product, by its name: all are devices of one process."""
+    given = Given()
+    for number, name in enumerate(dict.fromkeys(name for name, *_ in (*PRODUCTS, *TENSOR_CORES))):
+        given.device(name, device=number)
+    query = "SELECT name, fp32_flop_per_s, memory_bytes_per_s, peaks_from, has_tensor_cores FROM device_peaks"
+    return {name: found for name, *found in rows(given.open(tmp_path_factory.mktemp("known")), query)}
+
+
+@pytest.mark.parametrize(("name", "tflop", "gigabytes"), PRODUCTS)
+def test_a_product_is_known_by_its_name(name: str, tflop: float, gigabytes: float, known: Any) -> None:
+    fp32, memory, source, _ = known[name]
     assert (fp32, memory) == (pytest.approx(tflop * 1e12), pytest.approx(gigabytes * 1e9))
     assert "NVIDIA" in source or "AMD" in source
 
 
-@pytest.mark.parametrize(
-    ("name", "has"),
-    [
-        ("Tesla V100-SXM2-32GB", True),
-        ("NVIDIA GeForce RTX 2080 Ti", True),
-        ("NVIDIA L4", True),
-        ("AMD Instinct MI250X", True),
-        ("Tesla P100-SXM2-16GB", False),
-        ("AMD Radeon Instinct MI50", False),
-        ("GeForce GTX 980", False),
-        ("Imaginary 9000", None),
-    ],
-)
-def test_tensor_cores_are_known_by_the_rates(name: str, has: bool | None, tmp_path: Path) -> None:
-    given = Given()
-    given.device(name)
-    assert rows(given.open(tmp_path), "SELECT has_tensor_cores FROM device_peaks") == [(has,)]
+@pytest.mark.parametrize(("name", "has"), TENSOR_CORES)
+def test_tensor_cores_are_known_by_the_rates(name: str, has: bool | None, known: Any) -> None:
+    assert known[name][3] is has
 
 
 def test_what_the_trace_records_comes_first(tmp_path: Path) -> None:
