@@ -10,13 +10,14 @@ WITH device AS (
     SELECT count(*) AS n, min(n) AS least, max(n) AS most FROM layer_times
 ), lines AS (
     SELECT 1 AS line,
-        format('Attributed: {:.1f} % of device time to a category, {:.1f} % to an operator ({} of {} rows to none).',
+        format('Attributed: {:.1f} % of device time to a category, {:.1f} % to an operator ({:,} of {:,} row{} to none).',
         100 - 100.0 * other_ns / nullif(busy_ns, 0), 100 - 100.0 * unlinked_ns / nullif(busy_ns, 0),
-        n_unlinked, n) AS text
+        CAST(n_unlinked AS BIGINT), CAST(n AS BIGINT), if(n = 1, '', 's')) AS text
     FROM device WHERE n > 0
     UNION ALL
     SELECT 2, format('Steps: {} counted{}; step source: {}.', sum(n_steps), CASE WHEN sum(n_warmup) > 0
-        THEN format(', {} leading warm-up steps excluded', sum(n_warmup)) ELSE '' END,
+        THEN format(', {} leading warm-up step{} excluded', sum(n_warmup), if(sum(n_warmup) = 1, '', 's'))
+            ELSE '' END,
         (SELECT string_agg(DISTINCT source, ', ' ORDER BY source) FROM step_times))
     FROM scope HAVING sum(n_steps) > 0
     UNION ALL
@@ -29,15 +30,16 @@ WITH device AS (
             ELSE 'Steps: none found; times are for the whole recording.' END
     FROM scope HAVING coalesce(sum(n_steps), 0) = 0
     UNION ALL
-    SELECT 3, format('Input: {} events read, {} kept, {} repaired, {} dropped.', sum(n_events), sum(n_kept),
-        coalesce(sum(n_repaired), 0), coalesce(sum(n_dropped), 0)) FROM captures
+    SELECT 3, format('Input: {:,} event{} read, {:,} kept, {:,} repaired, {:,} dropped.',
+        CAST(sum(n_events) AS BIGINT), if(sum(n_events) = 1, '', 's'), CAST(sum(n_kept) AS BIGINT),
+        CAST(coalesce(sum(n_repaired), 0) AS BIGINT), CAST(coalesce(sum(n_dropped), 0) AS BIGINT)) FROM captures
     UNION ALL
     SELECT 3,
-        format('Summary: {} rows of totals without a timeline, in the view `summaries`; reports cannot use them.',
-        count(*)) FROM summaries HAVING count(*) > 0
+        format('Summary: {} row{} of totals without a timeline, in the view `summaries`; reports cannot use them.',
+        count(*), if(count(*) = 1, '', 's')) FROM summaries HAVING count(*) > 0
     UNION ALL
-    SELECT 3, format('Layer times: {} averages from the log, without a timeline, in the report `layers`.',
-        n) FROM averages WHERE n > 0
+    SELECT 3, format('Layer times: {} average{} from the log, without a timeline, in the report `layers`.',
+        n, if(n = 1, '', 's')) FROM averages WHERE n > 0
     UNION ALL
     SELECT 3, format('Processor: rank {} got {:.0f} % of the processor time that its operators took{}. The machine was '
         || 'busy with something else: times say little about it when idle.', c.rank, received_pct,
@@ -45,7 +47,8 @@ WITH device AS (
             ''))
     FROM contention c JOIN processes p USING (rank) WHERE is_contended
     UNION ALL
-    SELECT 4, 'Quality: ' || string_agg(format('{} {}', total, kind), '; ' ORDER BY total DESC, kind) || '.'
+    SELECT 4, 'Quality: ' || string_agg(format('{} ({:,})', kind, CAST(total AS BIGINT)), '; '
+        ORDER BY total DESC, kind) || '.'
     FROM (SELECT kind, sum(n) AS total FROM quality GROUP BY kind) HAVING count(*) > 0
     UNION ALL
     (SELECT 5, 'Profiler warning: ' || w FROM (SELECT DISTINCT unnest(warnings) AS w FROM captures)

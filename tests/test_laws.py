@@ -14,7 +14,7 @@ import duckdb
 import pytest
 
 from traceview import cli, render, sql
-from traceview.analysis import advice
+from traceview.analysis import advice, reports
 from traceview.ingest.finish import Export, finish
 from traceview.ingest.sink import Sink
 from traceview.readers import READERS
@@ -25,6 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 QUERIES = ROOT / "queries"
 REPORTS = sorted(path.parent for path in QUERIES.glob("*/report.toml"))
 SECTIONS = [path for report in REPORTS for path in sorted(report.glob("*.sql"))]
+COMPARED = sorted((QUERIES / "compare").glob("*.sql"))
 RULES = sorted((QUERIES / "advice").glob("*.sql"))
 NEEDS = sorted((QUERIES / "advice" / "needs").glob("*.sql"))
 TRACKED = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
@@ -111,6 +112,17 @@ def test_a_section_keeps_what_its_header_says(path: Path, empty: duckdb.DuckDBPy
     assert list(explained) == [column[0] for column in empty.description or ()]
     assert all(explained.values())
     assert re.search(r"(?im)^order by ", query.body), "rows must come in a stated order"
+
+
+@pytest.mark.parametrize("path", [*SECTIONS, *COMPARED], ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_what_people_are_shown_of_a_section_is_about_its_columns(path: Path) -> None:
+    query = sql.load(path)
+    look = reports.look(query)
+    named = {*look.headings, *look.fractions, *look.leave_out, *look.kernels, *look.rest}
+    assert named <= set(query.columns), named - set(query.columns)
+    shares = [name for name in query.columns if name.endswith("_pct")]
+    untold = [name for name in shares if not look.lines and "of " not in look.headings.get(name, "")]
+    assert not untold, "the header of a share says what it is a share of"
 
 
 @pytest.mark.parametrize("path", RULES, ids=lambda path: path.stem)

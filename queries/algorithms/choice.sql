@@ -3,6 +3,7 @@
 -- thumb (heuristic), or as a setting names it (fixed). A search that the trace shows counts more than a setting.
 -- Iterations without a search prove nothing: it may have run before the recording."""
 -- cannot = "No convolution ran on a device in this trace."
+-- leave_out = ["everywhere", "losers", "search_ns", "shapes", "algorithms"]
 -- [columns]
 -- rank = "process of the job"
 -- chosen = "search, heuristic, fixed or cannot tell"

@@ -3,6 +3,7 @@
 -- search or since. What no kernel of the recording belongs to was never tried here; a search before the recording
 -- leaves no trace."""
 -- cannot = "No kernel of a convolution whose algorithm is known ran on a device in this trace."
+-- leave_out = ["kernels", "layers", "used"]
 -- [columns]
 -- direction = "fprop, dgrad or wgrad; empty where nothing tells"
 -- algorithm = "see docs/vocabulary.md"
@@ -13,6 +14,8 @@
 -- verdict = """used, tried and lost, never tried though admissible, not admissible, or ran where nothing says what is
 -- admissible"""
 -- reason = "where no layer admits it, why not"
+-- [fractions]
+-- used = "used/step"
 WITH judged AS (
     SELECT a.direction, a.algorithm, count(DISTINCT c.layer) AS layers,
         count(DISTINCT c.layer) FILTER (a.is_admissible) AS admitting,

@@ -2,6 +2,7 @@
 -- doc = """Modelled, per call: FLOPs and workspace of each method that stride, dilation and filter size allow. For
 -- Winograd on 5x5 filters, products only."""
 -- cannot = "No convolution with recorded shapes in this trace."
+-- leave_out = ["waste_pct", "direct_ratio", "input"]
 -- [params]
 -- way = { type = "VARCHAR", default = "fprop", doc = "direction: fprop, dgrad or wgrad" }
 -- [columns]
@@ -14,6 +15,9 @@
 -- direct_ratio = "FLOPs of the direct method over these"
 -- waste_pct = "Winograd: products beyond the edge of the output, of all products"
 -- workspace_bytes = "memory for transformed tensors or unrolled input"
+-- [headings]
+-- waste_pct = "waste of products"
+-- direct_ratio = "direct over this"
 WITH shape AS (
     SELECT DISTINCT ON (layer, input_shape, filter_shape) op_id, layer, direction, position, input_shape, filter_shape
     FROM counted_conv_calls WHERE direction = $way ORDER BY layer, input_shape, filter_shape, start_ns

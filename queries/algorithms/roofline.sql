@@ -3,6 +3,10 @@
 -- every tensor moved once; calls of different shapes are weighted by FLOPs. Peaks come from the trace or from the
 -- vendor's datasheet."""
 -- cannot = "No convolution with recorded shapes in this trace."
+-- leave_out = [
+--     "peaks_from", "arithmetic", "gemm", "executed_flop", "calls", "intensity_flop_per_byte",
+--     "attainable_flop_per_s",
+-- ]
 -- [chart]
 -- kind = "roofline"
 -- x = "intensity_flop_per_byte"
@@ -23,6 +27,10 @@
 -- attainable_flop_per_s = "roofline"
 -- attainable_pct = "executed, of attainable FLOP/s"
 -- peaks_from = "source of the peaks"
+-- [headings]
+-- attainable_pct = "of attainable"
+-- [fractions]
+-- calls = "calls/step"
 SELECT c.layer, c.direction, coalesce(c.algorithm, '(unknown)') AS algorithm, arithmetic,
     concat_ws(' x ', gemm_m, gemm_n, gemm_k) || if(gemms > 1, format(' ({} groups)', gemms), '') AS gemm,
     round(sum(c.calls / per_rank), 6) AS calls, sum(c.calls / per_rank * executed_flop)

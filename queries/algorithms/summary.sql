@@ -2,6 +2,9 @@
 -- doc = """Per step and rank. Modelled FLOPs include transforms, padding and tile-edge waste; for F(5x5,5x5) products
 -- only. Peaks are those of the data type of the products."""
 -- cannot = "No convolution operator in this trace."
+-- leave_out = [
+--     "executed_flop", "work_flop", "main_ns", "executed_flop_per_s", "overhead_pct", "workspace_bytes", "peak_pct",
+-- ]
 -- [columns]
 -- algorithm = "how it was computed; (unknown) if nothing in the call identifies it"
 -- direction = "fprop, dgrad or wgrad"
@@ -16,6 +19,12 @@
 -- executed_flop_per_s = "executed FLOPs over total time"
 -- peak_pct = "executed FLOP/s, of the device's peak; empty if the peak is unknown"
 -- workspace_bytes = "largest workspace of one call by model"
+-- [headings]
+-- share_pct = "of conv time"
+-- overhead_pct = "overhead of calls"
+-- peak_pct = "of peak"
+-- [fractions]
+-- calls = "calls/step"
 SELECT coalesce(c.algorithm, '(unknown)') AS algorithm, c.direction,
     round(sum(calls / per_rank), 6) AS calls, sum(total_ns / per_rank) AS total_ns,
     100.0 * sum(total_ns / per_rank) / nullif(sum(sum(total_ns / per_rank)) OVER (), 0) AS share_pct,

@@ -3,6 +3,7 @@
 -- one call. The winner is what later calls run or, if none was recorded, the fastest trial."""
 -- cannot = """No convolution tried several algorithms in one call, and no convolution kernel runs only at the start (or
 -- there are fewer than three iterations, or no convolutions)."""
+-- leave_out = ["calls", "tried", "lost", "won_by", "first_ns"]
 -- [params]
 -- first = { type = "BIGINT", default = 1, doc = "iterations in which a search may run" }
 -- [columns]

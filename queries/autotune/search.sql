@@ -3,6 +3,8 @@
 -- includes other start-up work."""
 -- cannot = """No convolution kernel runs only at the start (or there are fewer than three iterations, or no
 -- convolutions)."""
+-- leave_out = ["names", "longest_ns", "later_step_ns", "first_step_ns", "iterations"]
+-- kernels = ["longest_name"]
 -- [params]
 -- first = { type = "BIGINT", default = 1, doc = "iterations in which a search may run" }
 -- [columns]
@@ -16,6 +18,8 @@
 -- longest_ns = "its time"
 -- first_step_ns = "first recorded step; empty if there are no steps"
 -- later_step_ns = "median of the later ones"
+-- [headings]
+-- device_pct = "of device time"
 WITH lost AS (
     SELECT * FROM conv_trials WHERE last_iteration <= $first AND n_iterations >= $first + 2
 ), step AS (

@@ -3,6 +3,7 @@
 -- ranks, (n - 1) / n times for reduce-scatter, and n - 1 times for all-gather, whose input is the share of one rank
 -- (NVIDIA nccl-tests, doc/PERFORMANCE.md)."""
 -- cannot = "No communication in this trace."
+-- leave_out = ["mean_ns", "group_size", "algorithm_bytes_per_s", "size_bytes", "bus_bytes_per_s"]
 -- [columns]
 -- rank = "process of the job"
 -- kind = "all_reduce, broadcast, ... as recorded, else from the name"
@@ -15,6 +16,10 @@
 -- exposed_pct = "of the time of this kind, overlaps counted once"
 -- algorithm_bytes_per_s = "bytes over time"
 -- bus_bytes_per_s = "bus bandwidth, where the group is known"
+-- [headings]
+-- exposed_pct = "exposed of own time"
+-- algorithm_bytes_per_s = "rate"
+-- bus_bytes_per_s = "bus rate"
 WITH named AS (
     SELECT *, regexp_replace(lower(kind), '[^a-z()]', '', 'g') AS short FROM exchanges
 ), tidy AS (

@@ -1,6 +1,7 @@
 -- title = "By rank"
 -- doc = "Exposed: communication while nothing computes on the rank. Copies do not count as computing."
 -- cannot = "No communication in this trace."
+-- leave_out = ["hidden_ns", "size_bytes"]
 -- [columns]
 -- rank = "process of the job"
 -- calls = "kernels or calls"
@@ -10,6 +11,9 @@
 -- hidden_ns = "of it while something computed on the same rank"
 -- exposed_ns = "of it while nothing computed"
 -- exposed_pct = "of the communication time"
+-- [headings]
+-- window_pct = "of recording"
+-- exposed_pct = "exposed of this"
 WITH sent AS MATERIALIZED (
     SELECT * FROM exchanges
 ), recorded AS (

@@ -1,6 +1,7 @@
 -- title = "Algorithms of the convolutions"
 -- doc = "Per step and rank, over all layers."
 -- cannot = "There are no two runs with timelines, or no call of a convolution is recorded in any."
+-- leave_out = ["base_calls", "calls", "ratio"]
 -- [columns]
 -- run = "run"
 -- direction = "fprop, dgrad or wgrad, where known"
@@ -12,6 +13,8 @@
 -- diff_ns = "difference"
 -- ratio = "the run's over A's"
 -- share_pct = "of the difference of the whole step"
+-- [headings]
+-- share_pct = "of difference"
 WITH side AS (
     SELECT p.run, p.label, p.share_of_ns AS whole_ns, c.direction, coalesce(c.algorithm, '(not told)') AS algorithm,
         coalesce(sum(c.calls) FILTER (c.run = 0), 0) AS base_calls,

@@ -9,6 +9,8 @@
 -- high = "upper end of its interval"
 -- confidence_pct = "how often such an interval holds the ratio"
 -- noise_from = "what the interval is computed from"
+-- [headings]
+-- confidence_pct = "of intervals"
 WITH most AS (
     SELECT d.run, list(format('{} ({:+.2f} ms{})', part, d.diff_ns / 1e6,
             if(p.share_of_ns IS NULL, '', format(', {:.0f} %', 100 * d.diff_ns / p.share_of_ns)))

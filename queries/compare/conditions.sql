@@ -2,6 +2,7 @@
 -- doc = """Runs of the same model, batch, precision and passes are ranked. What a trace does not record cannot be
 -- checked, counts as equal and is listed below; --accept CONDITION ranks although it differs."""
 -- cannot = "There is only one run."
+-- leave_out = ["detail"]
 -- [columns]
 -- run = "run"
 -- condition = "what must be equal"

@@ -3,6 +3,7 @@
 -- together. Where one run records no shapes: by place if both name equally many layers, else by name, and without names
 -- by direction and algorithm. Times are sums of everything below the calls, so overlapping work counts twice."""
 -- cannot = "There are no two runs with timelines, or no call of a convolution is recorded in any."
+-- leave_out = ["matched_by", "main_diff_ns", "layout_diff_ns", "rest_diff_ns", "filter", "base_layer", "ratio"]
 -- [chart]
 -- kind = "pair"
 -- label = ["layer", "direction"]
@@ -25,6 +26,8 @@
 -- rest_diff_ns = "of it, transforms, bias, activation and helpers"
 -- share_pct = "of the difference of the whole step"
 -- matched_by = "how the layers were matched; nothing where a row stands alone"
+-- [headings]
+-- share_pct = "of difference"
 SELECT p.label AS run, base_layer, layer, filter, direction, base_algorithm, algorithm, c.base_ns, total_ns,
     total_ns - c.base_ns AS diff_ns, total_ns / nullif(c.base_ns, 0) AS ratio, main_diff_ns, layout_diff_ns,
     rest_diff_ns,

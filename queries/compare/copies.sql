@@ -1,6 +1,10 @@
 -- title = "Memory copies and memsets"
 -- doc = "Sums of durations; throughput is bytes over the time of copies that record a size."
 -- cannot = "There are no two runs with timelines, or no copy is recorded in any."
+-- leave_out = [
+--     "base_mean_bytes", "mean_bytes", "calls_ratio", "base_throughput_bytes_per_s", "throughput_bytes_per_s",
+--     "base_size_bytes", "size_bytes", "ratio",
+-- ]
 -- [columns]
 -- run = "run"
 -- direction = "HtoD, DtoH, DtoD, PtoP, HtoH or memset"
@@ -18,6 +22,8 @@
 -- base_throughput_bytes_per_s = "throughput of A"
 -- throughput_bytes_per_s = "throughput of the run"
 -- share_pct = "of the difference of the whole step"
+-- [headings]
+-- share_pct = "of difference"
 WITH side AS (
     SELECT p.run, p.label, p.share_of_ns AS whole_ns, direction,
         coalesce(any_value(c.calls) FILTER (c.run = 0), 0) AS base_calls,

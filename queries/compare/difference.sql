@@ -6,6 +6,7 @@
 -- the layers of a log add up to more than its step, the time in no layer is below zero."""
 -- cannot = "There is only one run, or nothing ran in any."
 -- bar = "beyond_ns"
+-- leave_out = ["beyond_ns", "low_ns", "high_ns", "base_calls", "calls", "ratio"]
 -- [chart]
 -- kind = "pair"
 -- label = "part"
@@ -24,6 +25,8 @@
 -- beyond_ns = "the difference again, where that interval leaves out zero"
 -- ratio = "the run's over A's"
 -- share_pct = "of the difference of the whole step"
+-- [headings]
+-- share_pct = "of difference"
 SELECT p.label AS run, part, base_calls, calls, d.base_ns, d.busy_ns, d.diff_ns, low_ns, high_ns,
     if(is_beyond AND NOT p.is_busy, d.diff_ns, NULL) AS beyond_ns, d.busy_ns / nullif(d.base_ns, 0) AS ratio,
     100.0 * d.diff_ns / p.share_of_ns AS share_pct

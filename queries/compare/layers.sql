@@ -3,6 +3,7 @@
 -- among such layers; by main category and place where only one run records shapes; else by name. A layer without a
 -- counterpart stands alone. Overlapping work is counted once; what belongs to no layer is left out."""
 -- cannot = "There are no two runs that name their layers."
+-- leave_out = ["matched_by", "base_forward_ns", "base_backward_ns", "base_layer", "ratio", "kind"]
 -- [columns]
 -- run = "run"
 -- base_layer = "layer in A"
@@ -16,6 +17,8 @@
 -- ratio = "the run's over A's"
 -- share_pct = "of the difference of the whole step"
 -- matched_by = "how the layers were matched"
+-- [headings]
+-- share_pct = "of difference"
 SELECT p.label AS run, base_layer, layer, kind, base_forward_ns, forward_ns, base_backward_ns, backward_ns,
     total_ns - l.base_ns AS diff_ns, total_ns / nullif(l.base_ns, 0) AS ratio,
     100.0 * (total_ns - l.base_ns) / p.share_of_ns AS share_pct, matched_by

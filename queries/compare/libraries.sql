@@ -1,6 +1,7 @@
 -- title = "Libraries"
 -- doc = "By the library that implements what ran; overlapping work is counted once."
 -- cannot = "There is only one run, or nothing ran in any."
+-- leave_out = ["base_busy_pct", "busy_pct"]
 -- [columns]
 -- run = "run"
 -- library = "library; (not told) where the name does not show it"
@@ -11,6 +12,10 @@
 -- base_busy_pct = "of A's device time"
 -- busy_pct = "of the run's device time"
 -- share_pct = "of the difference of the whole step"
+-- [headings]
+-- share_pct = "of difference"
+-- base_busy_pct = "of A"
+-- busy_pct = "of run"
 WITH side AS (
     SELECT p.run, p.label, p.share_of_ns AS whole_ns, c.library,
         coalesce(sum(c.busy_ns) FILTER (c.run = 0), 0) AS base_ns,

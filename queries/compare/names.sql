@@ -2,6 +2,8 @@
 -- doc = """By name as recorded, so that frameworks and versions that name things differently stand apart;
 -- overlapping work is counted once."""
 -- cannot = "There are no two runs with timelines, or no kernel, copy, primitive or operator is recorded in any."
+-- leave_out = ["category", "base_calls", "calls", "ratio"]
+-- kernels = ["name"]
 -- [columns]
 -- run = "run"
 -- name = "as recorded"
@@ -13,6 +15,8 @@
 -- diff_ns = "difference"
 -- ratio = "the run's over A's"
 -- share_pct = "of the difference of the whole step"
+-- [headings]
+-- share_pct = "of difference"
 WITH side AS (
     SELECT p.run, p.label, p.share_of_ns AS whole_ns, n.name, n.category,
         coalesce(sum(n.calls) FILTER (n.run = 0), 0) AS base_calls,

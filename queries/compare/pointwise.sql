@@ -2,6 +2,7 @@
 -- doc = """By the library that implements them; overlapping work is counted once. A bias or activation inside another
 -- kernel has no time of its own, so fusing shows here as time that is gone."""
 -- cannot = "There is only one run, or none of these in any."
+-- leave_out = ["base_calls", "calls", "ratio"]
 -- [columns]
 -- run = "run"
 -- work = "layout conversion inside convolutions or between operators, bias, activation or pooling"
@@ -13,6 +14,8 @@
 -- diff_ns = "difference"
 -- ratio = "the run's over A's"
 -- share_pct = "of the difference of the whole step"
+-- [headings]
+-- share_pct = "of difference"
 WITH side AS (
     SELECT p.run, p.label, p.share_of_ns AS whole_ns, c.library,
         if(c.category = 'layout_transpose', if(c.in_call, 'layout inside convolutions', 'layout between operators'),

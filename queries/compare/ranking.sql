@@ -5,6 +5,7 @@
 -- than steps do. With fewer than five steps the interval is wide."""
 -- cannot = "There is no run."
 -- bar = "step_ns"
+-- leave_out = ["low", "high", "speedup", "sd_ns", "steps"]
 -- [columns]
 -- run = "run"
 -- place = "1 is the fastest; only among runs that may be ranked with A"

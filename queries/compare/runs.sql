@@ -2,6 +2,7 @@
 -- doc = """Steps and times are those that are compared; a run without steps is compared as a whole. Precision, batch
 -- and model are what the trace records of its convolutions and products."""
 -- cannot = "There is no run."
+-- leave_out = ["recordings", "work_flop", "effective_flop_per_s", "format", "precision", "samples_per_s"]
 -- [columns]
 -- run = "A is the baseline"
 -- name = "input"

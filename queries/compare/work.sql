@@ -2,6 +2,7 @@
 -- doc = """Every run beside the others: time per step and rank (overlapping work counted once), and the library that
 -- implements it. A bias or activation inside another kernel has no time of its own."""
 -- cannot = "Nothing ran in any run."
+-- leave_out = ["calls"]
 -- [columns]
 -- run = "run"
 -- work = "bias, ReLU and other activations, convolution, product, pooling, layout conversion, or copies and memsets"
@@ -11,6 +12,8 @@
 -- ratio_to_best = "over the least time of any run that has such work of its own"
 -- step_pct = "of the run's step time"
 -- library = "libraries that implement it, most time first; (not told) where names do not show it"
+-- [headings]
+-- step_pct = "of step"
 WITH kind AS (
     FROM (VALUES (1, 'bias', 'bias'), (2, 'activation', 'activation (ReLU)'), (3, 'conv', 'convolution'),
         (4, 'gemm', 'matrix product'), (5, 'pooling', 'pooling'), (6, 'layout_transpose', 'layout conversion'),

@@ -3,6 +3,7 @@
 -- why not, and its modelled workspace. Places were measured in fp32 on devices without tensor cores; other types have
 -- none. Conditions are those of the forward pass in cuDNN 5.1."""
 -- cannot = "No convolution on an NVIDIA GPU with recorded shapes and stride in this trace; the conditions are cuDNN's."
+-- leave_out = ["memory", "fewer_flop_ratio", "stride", "place", "input", "filter"]
 -- [columns]
 -- layer = "layer, or the filter's shape"
 -- direction = "fprop, dgrad or wgrad"

@@ -1,6 +1,8 @@
 -- title = "Kernels used to identify the algorithm"
 -- doc = "Kernels or primitives of the calls, and how certain the result is."
 -- cannot = "No convolution operator in this trace."
+-- leave_out = ["calls"]
+-- kernels = ["evidence"]
 -- [columns]
 -- direction = "fprop, dgrad or wgrad"
 -- algorithm = "algorithm that they identify"

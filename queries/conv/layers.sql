@@ -2,6 +2,14 @@
 -- doc = """The parts add up to the total. Effective FLOP/s are those of the direct method over the total time, so a
 -- faster algorithm can exceed the peak of the device."""
 -- cannot = "No convolution operator in this trace."
+-- leave_out = [
+--     "helper_ns", "activation_ns", "transform_ns", "executed_flop_per_s", "work_flop", "input", "bias_ns",
+--     "peak_pct", "filter", "effective_flop_per_s", "layout_ns",
+-- ]
+-- rest = [
+--     "calls", "total_ns", "main_ns", "transform_ns", "layout_ns", "bias_ns", "activation_ns", "helper_ns",
+--     "share_pct",
+-- ]
 -- [columns]
 -- layer = """layer; where the trace names none, its place in the forward pass and its filter, marked (guessed), or the
 -- filter alone"""
@@ -23,6 +31,11 @@
 -- executed_flop_per_s = "modelled FLOPs of the algorithm (see the report algorithms) over total time"
 -- peak_pct = "executed FLOP/s, of the device's peak; empty if that is unknown"
 -- share_pct = "of all convolution time"
+-- [headings]
+-- peak_pct = "of peak"
+-- share_pct = "of conv time"
+-- [fractions]
+-- calls = "calls/step"
 SELECT layer, direction, algorithm,
     array_to_string(input_shape, 'x') AS input, array_to_string(filter_shape, 'x') AS filter,
     round(sum(calls / per_rank), 6) AS calls, sum(total_ns / per_rank) AS total_ns, sum(main_ns / per_rank) AS main_ns,

@@ -3,6 +3,7 @@
 -- bandwidth for DtoD (read and written). Far above 100 %, the recorded durations are too short to be those of the
 -- copies."""
 -- cannot = "No copy with a recorded size in this trace."
+-- leave_out = ["link_bytes_per_s", "size_bytes", "memory"]
 -- [columns]
 -- direction = "HtoD, DtoH, DtoD, PtoP or HtoH"
 -- memory = "kind of memory copied from and to"
@@ -13,6 +14,9 @@
 -- throughput_bytes_per_s = "bytes over time"
 -- link_bytes_per_s = "rate of the link, where known"
 -- link_pct = "throughput, of the link"
+-- [headings]
+-- link_pct = "of link rate"
+-- link_bytes_per_s = "link rate"
 WITH sized AS (
     SELECT m.direction, coalesce(m.src_kind || ' -> ' || m.dst_kind, '?') AS memory, m.size_bytes, m.dur_ns,
         CASE WHEN m.direction IN ('HtoD', 'DtoH') THEN p.host_link_bytes_per_s

@@ -3,6 +3,7 @@
 -- steps. Each costs the way between host and device rather than work: a step that consists of them gets no faster by a
 -- faster device or link. A device means one; several are averaged."""
 -- cannot = "Nothing ran on a device in this trace."
+-- leave_out = ["unsized", "step_ns", "tiny_ns", "gaps_ns"]
 -- [params]
 -- tiny_bytes = { type = "BIGINT", default = 4096, doc = "a copy between host and device is tiny below this size" }
 -- short_gap_ns = { type = "BIGINT", default = 1000000, doc = "an idle stretch is short up to this duration" }
@@ -17,6 +18,12 @@
 -- step_ns = "time of the step, or of the recording"
 -- latency_pct = "tiny copies and short idle stretches, of it"
 -- verdict = "bound by latency, or not"
+-- [headings]
+-- latency_pct = "of step"
+-- [fractions]
+-- tiny = "tiny/step"
+-- gaps = "gaps/step"
+-- unsized = "unsized/step"
 WITH work AS (
     SELECT c.rank, c.device, c.step, c.start_ns, c.covered_until_ns, c.alone_ns, c.per, c.step_ns, c.kind,
         m.direction IN ('HtoD', 'DtoH') AS crosses, m.size_bytes

@@ -1,6 +1,7 @@
 -- title = "Pageable host memory"
 -- doc = "Copies from and to pageable memory go through a staging buffer and block the host. Over the whole recording."
 -- cannot = "No copy between host and device whose kind of host memory is recorded."
+-- leave_out = ["pinned_bytes_per_s", "pageable_pct", "bytes_pct", "pageable_bytes_per_s"]
 -- [columns]
 -- direction = "HtoD or DtoH"
 -- calls = "copies whose kind of host memory is recorded"
@@ -12,6 +13,14 @@
 -- time_pct = "of the copies' time"
 -- pageable_bytes_per_s = "throughput of those that record a size"
 -- pinned_bytes_per_s = "throughput of the others, for comparison"
+-- [headings]
+-- pageable_pct = "of copies"
+-- bytes_pct = "of bytes"
+-- time_pct = "of copy time"
+-- pageable_bytes = "pageable size"
+-- pageable_ns = "pageable time"
+-- pageable_bytes_per_s = "pageable rate"
+-- pinned_bytes_per_s = "pinned rate"
 WITH host AS (
     SELECT direction, size_bytes, dur_ns, if(direction = 'HtoD', src_kind, dst_kind) = 'pageable' AS is_pageable
     FROM memcpys

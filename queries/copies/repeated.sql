@@ -2,6 +2,7 @@
 -- doc = """Copies with the same size, direction and operator in every step, warm-up excluded (at least two steps):
 -- constants that could stay on the device, or the input."""
 -- cannot = "No copy is repeated in every step, or the trace has fewer than two steps."
+-- leave_out = ["steps", "step_bytes"]
 -- [columns]
 -- direction = "HtoD, DtoH, DtoD, PtoP, HtoH or memset"
 -- size_bytes = "bytes of one copy"
@@ -11,6 +12,12 @@
 -- step_bytes = "bytes per step"
 -- step_ns = "time per step"
 -- step_pct = "of the mean step time, warm-up excluded"
+-- [headings]
+-- step_pct = "of step"
+-- step_bytes = "per step"
+-- step_ns = "per step"
+-- [fractions]
+-- calls = "calls/step"
 SELECT m.direction, m.size_bytes, coalesce(m.op_name, '(no operator)') AS operator,
     count(DISTINCT (m.rank, m.step)) AS steps, count(*) / count(DISTINCT (m.rank, m.step)) AS calls,
     sum(m.size_bytes) / count(DISTINCT (m.rank, m.step)) AS step_bytes,

@@ -2,6 +2,7 @@
 -- doc = """Copies below the limit cost a launch each and move very little. Over the whole recording; copies without a
 -- recorded size and memsets are not counted."""
 -- cannot = "No copy below the limit was recorded."
+-- leave_out = ["size_bytes", "time_pct"]
 -- [params]
 -- below_bytes = { type = "BIGINT", default = 4096, doc = "a copy is small below this size" }
 -- [columns]
@@ -12,6 +13,9 @@
 -- size_bytes = "bytes they moved"
 -- total_ns = "sum of their durations"
 -- time_pct = "of the time of all sized copies of this direction"
+-- [headings]
+-- small_pct = "of copies"
+-- time_pct = "of copy time"
 WITH sized AS (
     SELECT direction, op_name, size_bytes, dur_ns, count(*) OVER way AS n, sum(dur_ns) OVER way AS way_ns
     FROM memcpys WHERE direction <> 'memset' AND size_bytes IS NOT NULL

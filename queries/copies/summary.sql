@@ -2,6 +2,7 @@
 -- doc = "Over the whole recording. Throughput is that of the copies with a recorded size."
 -- cannot = """No memory copy or memset was recorded (a CPU run has none; on ROCm those done by kernels count as
 -- kernels)."""
+-- leave_out = ["unsized", "mean_bytes"]
 -- [columns]
 -- direction = "HtoD, DtoH, DtoD, PtoP, HtoH or memset"
 -- memory = "kind of memory copied from and to: pageable, pinned, device"
@@ -12,6 +13,8 @@
 -- throughput_bytes_per_s = "bytes over time"
 -- total_ns = "sum of durations"
 -- share_pct = "of the time of all copies and memsets"
+-- [headings]
+-- share_pct = "of copy time"
 SELECT direction, coalesce(src_kind || ' -> ' || dst_kind, dst_kind, '?') AS memory,
     count(*) AS calls, count(*) - count(size_bytes) AS unsized,
     CAST(sum(size_bytes) AS BIGINT) AS size_bytes, avg(size_bytes) AS mean_bytes,

@@ -2,6 +2,7 @@
 -- doc = """Per step. The first convolution is the one that starts first in a step. If trained layers come before it,
 -- its input gradient is needed; otherwise give the framework an input that needs no gradient."""
 -- cannot = "No forward convolution operator in this trace."
+-- leave_out = ["dgrad_flop", "flop_pct", "backward_calls", "input"]
 -- [columns]
 -- rank = "process of the job"
 -- layer = "first convolution's layer, or its filter's shape"
@@ -13,6 +14,13 @@
 -- step_pct = "of step time"
 -- dgrad_flop = "FLOPs of the direct method that this takes, per step"
 -- flop_pct = "of the FLOPs of all convolutions"
+-- [headings]
+-- conv_pct = "of conv time"
+-- step_pct = "of step"
+-- flop_pct = "of conv FLOPs"
+-- [fractions]
+-- backward_calls = "backward calls/step"
+-- dgrad_calls = "dgrad calls/step"
 WITH every AS MATERIALIZED (
     SELECT * FROM counted_conv_calls
 ), first AS (

@@ -4,6 +4,7 @@
 -- synchronisation where the host was waiting when the device ran dry, else between steps where it reaches over the
 -- edge of a step, else launch where the host had not yet launched what comes next, else unknown."""
 -- cannot = "No device was idle, or nothing ran on one."
+-- leave_out = ["longest_ns"]
 -- [columns]
 -- rank = "process of the job"
 -- device = "device"
@@ -13,6 +14,11 @@
 -- idle_pct = "of the idle time of the device"
 -- step_pct = "of the step"
 -- longest_ns = "longest gap of which this is the largest part"
+-- [headings]
+-- idle_pct = "of idle"
+-- step_pct = "of step"
+-- [fractions]
+-- gaps = "gaps/step"
 SELECT rank, device, cause, n_gaps / per AS gaps, idle_ns, idle_pct, step_pct, longest_ns
 FROM idle_causes
 ORDER BY rank, device, idle_ns DESC, cause

@@ -2,6 +2,7 @@
 -- doc = """Per step: active is the union over the device's streams, and active and idle add up to the step. Without
 -- steps the whole recording counts as one."""
 -- cannot = "Nothing ran on a device in this trace."
+-- leave_out = ["between_ns", "longest_ns", "gaps", "steps"]
 -- [columns]
 -- rank = "process of the job"
 -- device = "device"
@@ -13,6 +14,10 @@
 -- gaps = "idle gaps per step"
 -- longest_ns = "the longest of all"
 -- between_ns = "time between two steps, per step; neither active nor idle time of a step"
+-- [headings]
+-- idle_pct = "idle of step"
+-- [fractions]
+-- gaps = "gaps/step"
 SELECT a.rank, a.device, a.n_steps AS steps, a.step_ns, a.active_ns, a.idle_ns, a.idle_pct,
     coalesce(g.gaps / a.per, 0) AS gaps, g.longest_ns, a.between_ns
 FROM account a

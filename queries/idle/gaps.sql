@@ -1,6 +1,7 @@
 -- title = "What the device waited for"
 -- doc = "Idle gaps inside the steps by the category of what ended them; without steps those of the whole recording."
 -- cannot = "The device was never idle between its first and its last work."
+-- leave_out = ["longest_ns", "gaps"]
 -- [columns]
 -- rank = "process of the job"
 -- device = "device"
@@ -11,6 +12,10 @@
 -- idle_ns = "their sum, per step"
 -- longest_ns = "the longest"
 -- idle_pct = "of all idle time of the device"
+-- [headings]
+-- idle_pct = "of idle"
+-- [fractions]
+-- gaps = "gaps/step"
 WITH every AS (
     SELECT rank, device, coalesce(before, '(nothing)') AS before, coalesce(op_name, '?') AS operator, cause, n_gaps,
         idle_ns, longest_ns

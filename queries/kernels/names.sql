@@ -1,24 +1,26 @@
 -- title = "By name"
 -- doc = "Sums of durations: unlike in reports of active time, overlapping kernels count twice here."
 -- cannot = "No kernels or primitives in this trace."
+-- leave_out = ["library", "min_ns", "max_ns", "sd_ns", "algorithm", "mean_ns", "category", "direction"]
+-- kernels = ["name"]
+-- rest = ["share_pct", "calls", "total_ns"]
 -- [columns]
 -- name = "as recorded"
+-- share_pct = "of the sum over all kernels and primitives"
+-- calls = "times it ran"
+-- total_ns = "sum of durations"
+-- mean_ns = "mean duration"
+-- median_ns = "median duration"
+-- sd_ns = "standard deviation of the durations (sample)"
+-- min_ns = "shortest"
+-- max_ns = "longest"
 -- category = "what it does; see docs/vocabulary.md"
 -- algorithm = "convolution algorithm"
 -- direction = "pass of a convolution"
 -- library = "library that implements it"
--- calls = "times it ran"
--- total_ns = "sum of durations"
--- mean_ns = "mean duration"
--- min_ns = "shortest"
--- max_ns = "longest"
--- share_pct = "of the sum over all kernels and primitives"
-SELECT name, category, algorithm, direction, library,
-    CAST(sum(n) AS BIGINT) AS calls, CAST(sum(totals.total_ns) AS BIGINT) AS total_ns,
-    sum(totals.total_ns) / sum(n) AS mean_ns,
-    min(min_ns) AS min_ns, max(max_ns) AS max_ns,
-    100.0 * sum(totals.total_ns) / nullif(sum(sum(totals.total_ns)) OVER (), 0) AS share_pct
-FROM totals
-WHERE kind IN ('kernel', 'primitive')
-GROUP BY name, category, algorithm, direction, library
+-- [headings]
+-- share_pct = "of kernel time"
+SELECT name, 100.0 * total_ns / nullif(sum(total_ns) OVER (), 0) AS share_pct, n AS calls, total_ns,
+    total_ns / n AS mean_ns, median_ns, sd_ns, min_ns, max_ns, category, algorithm, direction, library
+FROM kernel_times
 ORDER BY total_ns DESC, name, category, algorithm, direction, library

@@ -3,6 +3,8 @@
 -- links or loads code (calls inside one another counted once). A run-time compiler, a start of the device's context or
 -- the loading of data stands there. It is outside of any step, so it is not a share of one."""
 -- cannot = "No kernel of a device, or nothing of the host is recorded before the first one."
+-- leave_out = ["compile_calls", "longest_ns"]
+-- kernels = ["longest_name"]
 -- [columns]
 -- rank = "process of the job"
 -- gap_ns = "from the first thing on the host to the first kernel"
@@ -12,6 +14,9 @@
 -- compile_pct = "of the gap"
 -- longest_name = "longest recorded call that began and ended in the gap, operators included"
 -- longest_ns = "its duration"
+-- [headings]
+-- recording_pct = "of recording"
+-- compile_pct = "compiling, of gap"
 WITH host AS (
     SELECT rank, name, start_ns, start_ns + dur_ns AS end_ns FROM raw.api_calls
     UNION ALL

@@ -1,6 +1,7 @@
 -- title = "Short kernels"
 -- doc = "By operator: kernels so short that launching them costs as much. Over the whole recording."
 -- cannot = "No kernel below the limit in this trace."
+-- leave_out = ["launch_ns", "category"]
 -- [params]
 -- short_ns = { type = "BIGINT", default = 10000, doc = "a kernel is short below this duration" }
 -- [columns]
@@ -10,6 +11,8 @@
 -- short_pct = "of all kernels below the limit"
 -- total_ns = "sum of their durations"
 -- launch_ns = "time in the calls that launched them, each once"
+-- [headings]
+-- short_pct = "of short kernels"
 SELECT coalesce(k.op_name, '(no operator)') AS operator, k.category, count(*) AS short,
     100.0 * count(*) / sum(count(*)) OVER () AS short_pct, CAST(sum(k.dur_ns) AS BIGINT) AS total_ns,
     CAST(sum(k.launch_dur_ns) FILTER (k.position = 1) AS BIGINT) AS launch_ns

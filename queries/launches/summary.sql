@@ -2,6 +2,7 @@
 -- doc = """The queue delay goes from the end of the launching call to the start of its kernel, where that is positive;
 -- on ROCm and with graphs one call may launch several kernels."""
 -- cannot = "No kernel in this trace."
+-- leave_out = ["linked", "queue_max_ns", "launch_mean_ns", "queue_mean_ns", "launches", "launch_ns", "short"]
 -- [params]
 -- short_ns = { type = "BIGINT", default = 10000, doc = "a kernel is short below this duration" }
 -- [columns]
@@ -18,6 +19,9 @@
 -- short = "kernels below the limit"
 -- short_pct = "of all kernels"
 -- short_time_pct = "their time, of the time of all kernels"
+-- [headings]
+-- short_pct = "short of kernels"
+-- short_time_pct = "short of kernel time"
 SELECT rank, t.kernels, t.linked, t.launches, t.launch_ns, t.launch_mean_ns, t.launch_median_ns, t.queue_median_ns,
     t.queue_mean_ns, t.queue_max_ns, coalesce(s.short, 0) AS short,
     100.0 * coalesce(s.short, 0) / t.kernels AS short_pct,

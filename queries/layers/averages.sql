@@ -2,6 +2,7 @@
 -- doc = """Average times per call that the framework's log reports for each layer; several entries of a layer are added
 -- up. Such a log has no timeline."""
 -- cannot = "No log of average layer times in this trace."
+-- leave_out = ["impl", "run", "network", "type", "calls", "untold_ns", "both_ns"]
 -- [columns]
 -- rank = "process of the job"
 -- network = "network, where the log names it"
@@ -16,6 +17,8 @@
 -- both_ns = "both passes, if the log does not separate them"
 -- untold_ns = "if the log does not name the pass"
 -- share_pct = "of the run; empty if the log times several implementations of a layer, which do not add up"
+-- [headings]
+-- share_pct = "of run"
 WITH summed AS (
     SELECT rank, network, run, layer, kind, type, impl, max(n) AS calls, min(id) AS first_id,
         sum(dur_ns) FILTER (direction = 'forward') AS forward_ns,

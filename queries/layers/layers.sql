@@ -1,6 +1,8 @@
 -- title = "Time by layer"
 -- doc = "In order of first use; per step and rank, overlaps counted once. What belongs to no layer is one row."
 -- cannot = "Nothing ran on a device in this trace."
+-- leave_out = ["other_ns"]
+-- rest = ["forward_ns", "backward_ns", "other_ns", "total_ns", "share_pct"]
 -- [columns]
 -- layer = "module, range or scope; see docs/vocabulary.md"
 -- forward_ns = "device time of the forward pass"
@@ -9,6 +11,9 @@
 -- total_ns = "all of it"
 -- share_pct = "of all device time"
 -- top = "category that took most of it"
+-- [headings]
+-- share_pct = "of device time"
+-- top = "mostly"
 WITH placed AS (
     SELECT if(a.is_carried, '(launched outside these steps)', coalesce(a.layer, '(no layer)')) AS layer,
         l.first_ns, a.category, a.alone_ns / a.per_rank AS busy_ns,

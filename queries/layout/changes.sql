@@ -2,6 +2,8 @@
 -- doc = """Formats come from the log of a CPU library or from the kernel name; (not told) if neither has them.
 -- TensorFlow converts filters between HWIO and cuDNN's OIHW with a separate kernel."""
 -- cannot = "No layout conversions in this trace."
+-- leave_out = ["layer_pct", "direction", "place"]
+-- kernels = ["name"]
 -- [columns]
 -- layer = "layer, else the operator that caused it"
 -- place = "inside a convolution call, or between operators"
@@ -14,6 +16,11 @@
 -- busy_pct = "of all device time"
 -- layer_pct = """of the time of the convolution calls of that layer and direction; empty if neither layer nor shape is
 -- known"""
+-- [headings]
+-- busy_pct = "of device time"
+-- layer_pct = "of the layer's conv"
+-- [fractions]
+-- calls = "calls/step"
 WITH every AS (
     SELECT *, coalesce(layer, filter, op_name, '(no operator)') AS place_name FROM totals WHERE is_counted
 ), conv AS (

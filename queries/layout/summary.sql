@@ -8,6 +8,11 @@
 -- busy_ns = "device time per step, overlaps counted once"
 -- busy_pct = "of all device time"
 -- conv_pct = "their time inside convolutions, of convolution time"
+-- [headings]
+-- busy_pct = "of device time"
+-- conv_pct = "of conv time"
+-- [fractions]
+-- calls = "calls/step"
 WITH every AS MATERIALIZED (
     SELECT category, in_call, is_continued, per_rank, n, alone_ns, total_ns FROM totals WHERE is_counted
 ), conv AS (

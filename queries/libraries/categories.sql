@@ -8,6 +8,11 @@
 -- busy_ns = "device time per step, overlaps counted once"
 -- library_pct = "of the library's device time"
 -- busy_pct = "of all device time"
+-- [headings]
+-- library_pct = "of library"
+-- busy_pct = "of device time"
+-- [fractions]
+-- calls = "calls/step"
 WITH named AS (
     SELECT * REPLACE (if(is_carried, '(launched outside these steps)', coalesce(library, '(not told)')) AS library)
     FROM totals WHERE is_counted OR is_carried

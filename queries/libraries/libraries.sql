@@ -1,12 +1,17 @@
 -- title = "By library"
 -- doc = "A framework's row holds kernels it brings itself, and on a CPU the time of its operators outside libraries."
 -- cannot = "Nothing ran on a device in this trace."
+-- leave_out = ["names"]
 -- [columns]
 -- library = "library; (not told) where the name does not say"
 -- calls = "kernels, copies, primitives or operators per step"
 -- names = "distinct names"
 -- busy_ns = "device time per step, overlaps counted once"
 -- busy_pct = "of all device time"
+-- [headings]
+-- busy_pct = "of device time"
+-- [fractions]
+-- calls = "calls/step"
 WITH named AS (
     SELECT * REPLACE (if(is_carried, '(launched outside these steps)', coalesce(library, '(not told)')) AS library)
     FROM totals WHERE is_counted OR is_carried

@@ -2,6 +2,7 @@
 -- doc = """Over the whole recording, per counter of bytes. Reserved memory is what the framework's allocator holds;
 -- allocated is what tensors use."""
 -- cannot = "No counter of memory was recorded (PyTorch: profile with profile_memory=True)."
+-- leave_out = ["samples", "first_bytes", "peak_step", "peak_at_ns", "last_bytes"]
 -- [columns]
 -- rank = "process of the job"
 -- device = "device number; empty for the host"
@@ -13,6 +14,8 @@
 -- peak_step = "step in which it was largest"
 -- peak_at_ns = "when, since the capture's origin"
 -- memory_pct = "peak, of the device's memory"
+-- [headings]
+-- memory_pct = "of device memory"
 WITH peak AS (
     SELECT c.rank, c.device, c.name, count(*) AS samples, arg_min(value, (start_ns, id)) AS first_bytes,
         max(value) AS peak_bytes, arg_max(value, (start_ns, id)) AS last_bytes,

@@ -1,6 +1,7 @@
 -- title = "By step"
 -- doc = "Largest and last value in each step. Growth from step to step is memory that is not freed."
 -- cannot = "No counter of memory was recorded inside a step."
+-- leave_out = ["last_bytes"]
 -- [columns]
 -- rank = "process of the job"
 -- device = "device number; empty for the host"

@@ -2,6 +2,8 @@
 -- doc = """By name and operator, most time first: only launches with fewer threads than the device can hold.
 -- Communication kernels use few cores by design and are left out."""
 -- cannot = "Every kernel with a recorded grid and device size has enough threads."
+-- leave_out = ["cores", "blocks", "threads", "category", "operator"]
+-- kernels = ["name"]
 -- [columns]
 -- name = "kernel"
 -- category = "what it does"
@@ -13,6 +15,9 @@
 -- fill_pct = "median of threads, of what the device can hold"
 -- blocks = "median of blocks per launch"
 -- cores = "cores of the device"
+-- [headings]
+-- time_pct = "of kernel time"
+-- fill_pct = "filled of device"
 WITH sized AS (
     SELECT k.name, k.category, k.op_name, k.dur_ns, d.n_cores, d.n_cores * d.max_threads_per_core AS capacity,
         k.grid_x * k.grid_y * k.grid_z AS blocks,

@@ -2,6 +2,7 @@
 -- doc = """A device holds cores x threads per core. Kernels without a recorded grid and devices without a recorded size
 -- are left out, and so are communication kernels, which use few cores by design."""
 -- cannot = "No kernel with a recorded grid on a device with a recorded size."
+-- leave_out = ["few_blocks_pct", "capacity", "kernels", "occupancy_pct", "unfilled_ns", "name"]
 -- [columns]
 -- rank = "process of the job"
 -- device = "device number"
@@ -14,6 +15,11 @@
 -- time_pct = "of the time of the kernels"
 -- few_blocks_pct = "time of kernels with fewer blocks than cores, of the time of the kernels"
 -- occupancy_pct = "recorded occupancy of the device's threads, weighted by time"
+-- [headings]
+-- unfilled_pct = "of kernels"
+-- time_pct = "of kernel time"
+-- few_blocks_pct = "few blocks, of kernel time"
+-- occupancy_pct = "occupancy of threads"
 WITH sized AS (
     SELECT k.rank, k.device, d.name, d.n_cores * d.max_threads_per_core AS capacity, k.dur_ns, k.occupancy_pct,
         k.grid_x * k.grid_y * k.grid_z AS blocks, k.block_x * k.block_y * k.block_z AS threads_per_block, d.n_cores

@@ -3,6 +3,11 @@
 -- started first. All rows but the last, between steps, add up to the step. Calls are of kernels, copies, primitives
 -- and, on a CPU, operators, also inside of others. Without steps the whole recording counts as one step."""
 -- cannot = "Nothing ran on a device in this trace."
+-- brief = "Overlapping work is counted once."
+-- subject = "work of a device"
+-- top = 8
+-- rest = ["calls", "busy_ns", "busy_pct", "step_pct"]
+-- kept = ["(launched outside these steps)", "(GPU idle)", "(CPU idle)", "(between steps)"]
 -- [chart]
 -- kind = "stack"
 -- label = "category"
@@ -14,6 +19,11 @@
 -- busy_ns = "device time per step, overlaps on a device counted once"
 -- busy_pct = "of all active device time inside the step"
 -- step_pct = "of step time; of several devices, of the step of each"
+-- [headings]
+-- busy_pct = "of active"
+-- step_pct = "of step"
+-- [fractions]
+-- calls = "calls/step"
 WITH step AS (
     SELECT sum(step_ns) AS step_ns, sum(idle_ns) / count(DISTINCT rank) AS idle_ns, count(DISTINCT rank) AS n_ranks
     FROM account

@@ -1,7 +1,12 @@
--- title = "Convolutions by layer and algorithm"
+-- title = "Most expensive convolutions"
 -- doc = """Per step and rank. The algorithm is identified by all kernels of the call. main = math kernels; layout =
 -- layout conversion; rest = transforms, bias, helpers."""
 -- cannot = "No convolution operator in this trace."
+-- brief = "Of everything in the calls; main: math kernels, layout: layout conversions."
+-- subject = "convolutions"
+-- top = 6
+-- leave_out = ["effective_flop_per_s", "layout_pct", "calls", "layout_ns", "main_ns"]
+-- rest = ["calls", "total_ns", "main_ns", "layout_ns", "share_pct"]
 -- [columns]
 -- layer = "layer, or the filter's shape where the trace names no layers"
 -- direction = "fprop, dgrad (gradient of the input) or wgrad (gradient of the filter)"
@@ -13,6 +18,11 @@
 -- layout_pct = "layout conversions, of the calls' time"
 -- effective_flop_per_s = "FLOPs of the direct method over total time"
 -- share_pct = "of all convolution time"
+-- [headings]
+-- layout_pct = "layout of total"
+-- share_pct = "of conv time"
+-- [fractions]
+-- calls = "calls/step"
 SELECT layer, direction, algorithm,
     round(sum(calls / per_rank), 6) AS calls,
     sum(total_ns / per_rank) AS total_ns, sum(main_ns / per_rank) AS main_ns, sum(layout_ns / per_rank) AS layout_ns,
@@ -22,4 +32,4 @@ SELECT layer, direction, algorithm,
     100.0 * sum(total_ns / per_rank) / nullif(sum(sum(total_ns / per_rank)) OVER (), 0) AS share_pct
 FROM conv_totals
 GROUP BY layer, direction, algorithm
-ORDER BY min(position), layer, list_position(['fprop', 'dgrad', 'wgrad'], direction), direction, algorithm
+ORDER BY total_ns DESC, min(position), layer, direction, algorithm

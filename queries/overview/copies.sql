@@ -1,15 +1,24 @@
 -- title = "Copies"
--- doc = "Memory copies and memsets on devices, over the whole recording."
--- cannot = """No memory copy or memset was recorded (a CPU run has none; on ROCm those done by kernels count as
--- kernels)."""
+-- doc = """Memory copies and memsets on devices, per step and rank: those launched in the steps that count. The report
+-- copies has those of the whole recording."""
+-- cannot = """No memory copy or memset was recorded in the steps (a CPU run has none; on ROCm those done by kernels
+-- count as kernels)."""
+-- brief = ""
+-- subject = "copies"
+-- leave_out = ["total_ns"]
 -- [columns]
 -- direction = "HtoD, DtoH, DtoD, PtoP, HtoH or memset"
--- calls = "copies"
--- size_bytes = "bytes, of the copies that record a size"
--- total_ns = "sum of their durations"
+-- calls = "copies per step"
+-- size_bytes = "bytes per step, of the copies that record a size"
+-- busy_ns = "device time per step, overlaps on a device counted once"
+-- total_ns = "sum of their durations per step; what overlaps counts twice"
 -- throughput_bytes_per_s = "bytes over the time of the copies that record a size"
-SELECT direction, count(*) AS calls, sum(size_bytes) AS size_bytes, sum(dur_ns) AS total_ns,
-    1e9 * sum(size_bytes) / nullif(sum(dur_ns) FILTER (size_bytes IS NOT NULL), 0) AS throughput_bytes_per_s
-FROM memcpys
-GROUP BY direction
-ORDER BY total_ns DESC, direction
+-- [fractions]
+-- calls = "calls/step"
+SELECT m.direction, round(sum(1 / c.per_rank), 6) AS calls, sum(m.size_bytes / c.per_rank) AS size_bytes,
+    sum(c.alone_ns / c.per_rank) AS busy_ns, sum(m.dur_ns / c.per_rank) AS total_ns,
+    1e9 * sum(m.size_bytes) / nullif(sum(m.dur_ns) FILTER (m.size_bytes IS NOT NULL), 0) AS throughput_bytes_per_s
+FROM counted c JOIN memcpys m ON m.id = c.id
+WHERE c.kind = 'copy'
+GROUP BY m.direction
+ORDER BY busy_ns DESC, m.direction

@@ -3,20 +3,27 @@
 -- over its devices; the causes add up to the idle time. launch: the host had not launched the next work yet;
 -- synchronisation: the host waited for the device; between steps: the gap reaches over the edge of a step."""
 -- cannot = "No device was idle, or nothing ran on one."
+-- brief = "launch: the host had not launched the next work yet; unknown: nothing tells."
+-- subject = "idle time"
+-- leave_out = ["gaps"]
 -- [chart]
 -- kind = "stack"
 -- label = "cause"
 -- value = "idle_ns"
 -- [columns]
 -- cause = "what the host did meanwhile"
--- gaps = "idle gaps of which this is the largest part, per step"
+-- gaps = "idle gaps of which this is the largest part, per step, rounded"
 -- idle_ns = "per step"
 -- idle_pct = "of all idle time"
 -- step_pct = "of step time; of several devices, of the step of each"
+-- [headings]
+-- idle_pct = "of idle"
+-- step_pct = "of step"
 WITH every AS (
     SELECT count(DISTINCT rank) AS n_ranks, sum(step_ns) AS step_ns FROM account
 )
-SELECT cause, sum(n_gaps / per) / any_value(e.n_ranks) AS gaps, sum(idle_ns) / any_value(e.n_ranks) AS idle_ns,
+SELECT cause, CAST(round(sum(n_gaps / per) / any_value(e.n_ranks)) AS BIGINT) AS gaps,
+    sum(idle_ns) / any_value(e.n_ranks) AS idle_ns,
     100.0 * sum(idle_ns) / nullif(sum(sum(idle_ns)) OVER (), 0) AS idle_pct,
     100.0 * sum(idle_ns) / nullif(any_value(e.step_ns), 0) AS step_pct
 FROM idle_causes i, every e

@@ -1,6 +1,12 @@
--- title = "Layout changes"
+-- title = "Layout conversions"
 -- doc = "Kernels and primitives that only change the order of a tensor's elements, per step and rank."
 -- cannot = "No layout change in this trace."
+-- brief = ""
+-- subject = "layout conversions"
+-- top = 3
+-- kernels = ["name"]
+-- leave_out = ["conv_pct", "calls"]
+-- rest = ["calls", "busy_ns", "busy_pct", "conv_pct"]
 -- [columns]
 -- place = "inside a convolution call, or between operators"
 -- name = "kernel or primitive"
@@ -8,6 +14,11 @@
 -- busy_ns = "device time per step, overlaps counted once"
 -- busy_pct = "of all device time"
 -- conv_pct = "of convolution time; only for what happens inside convolutions"
+-- [headings]
+-- busy_pct = "of active"
+-- conv_pct = "of conv time"
+-- [fractions]
+-- calls = "calls/step"
 WITH conv AS (SELECT sum(total_ns / per_rank) AS total_ns FROM conv_totals),
 every AS (SELECT sum(alone_ns / per_rank) AS busy_ns FROM totals WHERE is_counted OR is_carried)
 SELECT

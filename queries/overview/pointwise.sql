@@ -2,6 +2,11 @@
 -- doc = """Per step and rank, with the library that implements each. Biases inside a fused primitive have no time of
 -- their own and are not listed."""
 -- cannot = "No bias addition, activation or pooling was recorded on its own."
+-- brief = "A bias inside a fused kernel has no time of its own."
+-- subject = "bias, activation and pooling kernels"
+-- top = 4
+-- leave_out = ["direction"]
+-- rest = ["calls", "busy_ns", "busy_pct"]
 -- [columns]
 -- category = "bias, activation or pooling"
 -- direction = "fprop or backward, where known"
@@ -9,6 +14,10 @@
 -- calls = "per step"
 -- busy_ns = "device time per step, overlaps counted once"
 -- busy_pct = "of all device time"
+-- [headings]
+-- busy_pct = "of active"
+-- [fractions]
+-- calls = "calls/step"
 SELECT category, direction, library, round(sum(n / per_rank) FILTER (is_continued IS NOT true), 6) AS calls,
     sum(alone_ns / per_rank) AS busy_ns,
     100.0 * sum(alone_ns / per_rank) / nullif((SELECT sum(alone_ns / per_rank) FROM totals

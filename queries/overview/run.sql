@@ -1,5 +1,7 @@
 -- title = "The run"
 -- doc = "What was recorded, by which profiler, on which device."
+-- brief = ""
+-- lines = ["{group}", "{format}", "{span_ns} recorded", "{origin}"]
 -- [columns]
 -- rank = "process of the job"
 -- framework = "framework and its version, where recorded"
@@ -7,25 +9,32 @@
 -- device = "devices on which something ran; where the trace has no name, --device's or what their kernels show"
 -- origin = "when the recording began (UTC)"
 -- span_ns = "from the first to the last thing a device did"
-SELECT
-    c.rank,
-    coalesce(any_value(c.framework), '?') || coalesce(' ' || any_value(c.framework_version), '') AS framework,
-    string_agg(DISTINCT c.format, ', ' ORDER BY c.format) AS format,
-    coalesce(any_value(d.name), if(bool_or(h.kernels > 0), NULL, any_value(p.name)), CASE
-        WHEN bool_or(h.kernels > 0) THEN '?'
-        WHEN bool_or(w.is_host) THEN 'CPU' END, '?') AS device,
-    strftime(make_timestamp(any_value(c.origin_unix_ns) // 1000), '%Y-%m-%d %H:%M:%S') AS origin,
-    any_value(w.span_ns) AS span_ns
-FROM captures c
-LEFT JOIN (
-    SELECT rank, string_agg(DISTINCT name, ', ' ORDER BY name) AS name FROM known_devices
-    WHERE (rank, 'gpu ' || coalesce(CAST(device AS VARCHAR), '?'))
-        IN (SELECT (rank, device) FROM totals WHERE kind = 'kernel')
-    GROUP BY rank
-) d USING (rank)
-LEFT JOIN (SELECT rank, any_value(name) AS name FROM devices WHERE kind = 'cpu' GROUP BY rank) p USING (rank)
-LEFT JOIN recorded h USING (rank)
-LEFT JOIN (SELECT rank, max(last_ns) - min(first_ns) AS span_ns, bool_or(kind IN ('op', 'primitive')) AS is_host
-    FROM totals GROUP BY rank) w USING (rank)
-GROUP BY c.rank
-ORDER BY c.rank
+-- group = "at the first of the ranks that ran the same way: how many these are, their framework and device"
+WITH run AS (
+    SELECT c.rank,
+        coalesce(any_value(c.framework), '?') || coalesce(' ' || any_value(c.framework_version), '') AS framework,
+        string_agg(DISTINCT c.format, ', ' ORDER BY c.format) AS format,
+        coalesce(any_value(d.name), if(bool_or(h.kernels > 0), NULL, any_value(p.name)), CASE
+            WHEN bool_or(h.kernels > 0) THEN '?'
+            WHEN bool_or(w.is_host) THEN 'CPU' END, '?') AS device,
+        strftime(make_timestamp(any_value(c.origin_unix_ns) // 1000), '%Y-%m-%d %H:%M:%S') AS origin,
+        any_value(w.span_ns) AS span_ns
+    FROM captures c
+    LEFT JOIN (
+        SELECT rank, string_agg(DISTINCT name, ', ' ORDER BY name) AS name FROM known_devices
+        WHERE (rank, 'gpu ' || coalesce(CAST(device AS VARCHAR), '?'))
+            IN (SELECT (rank, device) FROM totals WHERE kind = 'kernel')
+        GROUP BY rank
+    ) d USING (rank)
+    LEFT JOIN (SELECT rank, any_value(name) AS name FROM devices WHERE kind = 'cpu' GROUP BY rank) p USING (rank)
+    LEFT JOIN recorded h USING (rank)
+    LEFT JOIN (SELECT rank, max(last_ns) - min(first_ns) AS span_ns, bool_or(kind IN ('op', 'primitive')) AS is_host
+        FROM totals GROUP BY rank) w USING (rank)
+    GROUP BY c.rank
+)
+SELECT *, CASE WHEN row_number() OVER (same ORDER BY rank) = 1
+    THEN if(count(*) OVER same = 1, '', count(*) OVER same || ' ranks of ')
+        || if(framework = '?', 'unknown framework', framework) || if(device = '?', '', ' | ' || device) END AS "group"
+FROM run
+WINDOW same AS (PARTITION BY framework, format, device)
+ORDER BY rank

@@ -2,6 +2,11 @@
 -- doc = """Mean step time of each device; active is everything that ran on it inside the step, overlaps counted once,
 -- whoever launched it. Active and idle add up to the step. Warm-up steps are left out."""
 -- cannot = "No steps in this trace: numbers below are for the whole recording."
+-- brief = ""
+-- subject = "steps"
+-- least_rows = 2
+-- top = 8
+-- leave_out = ["warmup", "sd_ns"]
 -- [columns]
 -- rank = "process of the job"
 -- device = "device"
@@ -12,6 +17,8 @@
 -- active_ns = "mean time in which the device did something"
 -- idle_ns = "mean time in which it did nothing"
 -- active_pct = "of step time"
+-- [headings]
+-- active_pct = "active of step"
 SELECT s.rank, a.device, s.steps, s.warmup, s.step_ns, s.sd_ns, a.active_ns, a.idle_ns,
     100.0 * a.active_ns / nullif(s.step_ns, 0) AS active_pct
 FROM (

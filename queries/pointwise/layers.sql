@@ -2,6 +2,7 @@
 -- doc = """Per step and rank; the first rows are over all layers. A fused row counts calls whose bias or activation is
 -- computed by another kernel or primitive; its time is unknown, not zero, and left empty."""
 -- cannot = "No bias addition or activation was recorded."
+-- leave_out = ["time_ns", "library"]
 -- [columns]
 -- layer = "layer; without layers the filter's shape or the operator; (all layers) is their sum"
 -- work = "bias, bias gradient, activation or activation gradient"
@@ -12,6 +13,10 @@
 -- beside it"""
 -- busy_ns = "device time per step, overlaps counted once, for what started first"
 -- busy_pct = "of all device time"
+-- [headings]
+-- busy_pct = "of device time"
+-- [fractions]
+-- calls = "calls/step"
 WITH every AS (
     SELECT * FROM counted
 ), host AS MATERIALIZED (

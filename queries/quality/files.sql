@@ -1,6 +1,7 @@
 -- title = "Files"
 -- doc = "Events found in each file; kept and dropped add up to the events found."
 -- cannot = "This capture names no file."
+-- leave_out = ["clock", "tool", "repaired"]
 -- [columns]
 -- rank = "process of the job"
 -- source = "file"

@@ -2,6 +2,7 @@
 -- doc = "Damage in the input, and rows that could not be linked, with up to ten examples each."
 -- cannot = """No problems: every event was read, every kernel has its launch and its operator, nothing overlaps on a
 -- stream, no clock jumps."""
+-- leave_out = ["source"]
 -- [columns]
 -- rank = "process of the job"
 -- source = "file; empty if it concerns the whole rank"

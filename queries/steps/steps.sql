@@ -1,6 +1,7 @@
 -- title = "Every step"
 -- doc = "Busy is the union of everything the devices of the rank did between the step's start and its end."
 -- cannot = "No steps in this trace."
+-- leave_out = ["start_ns"]
 -- [columns]
 -- rank = "process of the job"
 -- step = "number of the step"
@@ -10,6 +11,8 @@
 -- idle_ns = "no device busy"
 -- busy_pct = "of the step"
 -- warmup = "left out of statistics"
+-- [headings]
+-- busy_pct = "of step"
 SELECT rank, step, start_ns, end_ns - start_ns AS step_ns, busy_ns, idle_ns,
     100.0 * busy_ns / nullif(end_ns - start_ns, 0) AS busy_pct, is_warmup AS warmup
 FROM steps

@@ -2,6 +2,7 @@
 -- doc = "Leading steps that take half as long again as the median are warm-up and left out; how many is said."
 -- cannot = """No steps in this trace: none are marked, no optimizer was recorded, and nothing that was launched repeats
 -- in a way that only a loop does."""
+-- leave_out = ["min_ns", "max_ns", "warmup"]
 -- [columns]
 -- rank = "process of the job"
 -- found_by = "step source"
@@ -13,6 +14,8 @@
 -- median_ns = "median"
 -- max_ns = "longest"
 -- busy_pct = "device busy, of step time"
+-- [headings]
+-- busy_pct = "of step"
 SELECT rank, any_value(source) AS found_by,
     count(*) FILTER (NOT is_warmup) AS steps, count(*) FILTER (is_warmup) AS warmup,
     avg(dur_ns) FILTER (NOT is_warmup) AS mean_ns, stddev_samp(dur_ns) FILTER (NOT is_warmup) AS sd_ns,

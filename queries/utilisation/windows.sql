@@ -2,6 +2,7 @@
 -- doc = """The whole run is from the first to the last activity of the device. Steady state is from the start of the
 -- first step to the end of the last, warm-up excluded; without steps there is none."""
 -- cannot = "Nothing ran on a device in this trace."
+-- leave_out = ["sum_ns", "overlap_pct", "steps"]
 -- [columns]
 -- rank = "process of the job"
 -- device = "device"
@@ -13,5 +14,8 @@
 -- idle_ns = "device idle time in it"
 -- sum_ns = "sum of durations in it; overlapping work counts twice"
 -- overlap_pct = "sum of durations beyond the active time, of the sum"
+-- [headings]
+-- busy_pct = "of window"
+-- overlap_pct = "overlap of sum"
 SELECT * EXCLUDE (position) FROM windows
 ORDER BY rank, device, position

@@ -6,6 +6,7 @@
 -- does the work of all: the same total batch, shared."""
 -- cannot = """No all-reduce whose bytes and group are recorded (PyTorch 2 writes them to each kernel; gloo needs
 -- record_shapes)."""
+-- leave_out = ["hidden_speedup", "hidden_step_ns", "link_bytes_per_s", "compute_ns", "size_bytes"]
 -- [params]
 -- ranks = { type = "VARCHAR", default = "2,4,8,16", doc = """numbers of ranks to predict for, joined by commas; the
 -- trace's own is added""" }

@@ -11,6 +11,8 @@
 -- step_ns = "the step as it is; the whole recording without steps"
 -- predicted_ns = "the step without it"
 -- speedup = "the step as it is over the step without it"
+-- [headings]
+-- removed_pct = "of step"
 WITH chosen AS (
     SELECT DISTINCT trim(cost) AS cost
     FROM (SELECT cost FROM removable WHERE $costs IS NULL UNION ALL SELECT unnest(string_split($costs, ',')))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from traceview.analysis.model import Column, Report, Section
+from traceview.analysis.model import Column, Look, Report, Section
 
 LONG = (
     "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, "
@@ -55,7 +55,10 @@ def report() -> Report:
         ("ampere_sgemm_32x32_sliced1x4_tn", 3, 39_000, None, 0.02),
         ("sum of a BIGINT column", 1, 2**53 + 1, 2**62, float("nan")),
     )
-    kernels = Section("kernels", "By name", "Shares are of all kernel time.", columns, rows, "3 of 4 rows.", "SELECT 1")
+    look = Look(headings={"share_pct": "of kernel time"}, kernels=("name",), leave_out=("size_bytes",))
+    kernels = Section(
+        "kernels", "By name", "Shares are of all kernel time.", columns, rows, "3 of 4 rows.", "SELECT 1", look=look
+    )
     steps = Section("steps", "Steps", "", (Column("step", "BIGINT", ""),), (), "No steps in this trace.", "SELECT 2")
     attacks = Section("attacks", "Names", "", names, tuple((name, 1) for name in HOSTILE), None, "SELECT 3")
     return Report(

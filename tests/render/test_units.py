@@ -19,8 +19,8 @@ def column(name: str, *values: object) -> list[str]:
     ("name", "values", "printed"),
     [
         ("busy_ns", (2_621_000, 39_000), ["busy [ms]", "2.621", "0.039"]),
-        ("busy_ns", (10_692_000,), ["busy [ms]", "10.692"]),
-        ("dur_ns", (2_069_000, 8_000, 9_000, 4_000), ["dur [ms]", "2.069", "0.008", "0.009", "0.004"]),
+        ("busy_ns", (10_692_000,), ["busy [ms]", "10.69"]),
+        ("dur_ns", (2_069_000, 8_000, 9_000, 4_000), ["dur [us]", "2,069.000", "8.000", "9.000", "4.000"]),
         (
             "host_ns",
             (11_918_447_000, 295_000, 329_000, 111_000),
@@ -28,14 +28,15 @@ def column(name: str, *values: object) -> list[str]:
         ),
         ("dur_ns", (999, 12), ["dur [ns]", "999", "12"]),
         ("mean_ns", (12.5, 999.25), ["mean [ns]", "12.5", "999.2"]),
-        ("span_ns", (61_000_000_000,), ["span [s]", "61.000"]),
-        ("size_bytes", (244_403_360, None), ["size [MB]", "244.40", "-"]),
-        ("size_bytes", (512,), ["size [B]", "512"]),
-        ("rate_bytes_per_s", (4.4e9,), ["rate [GB/s]", "4.40"]),
-        ("peak_flop_per_s", (19_500_000_000_000,), ["peak [TFLOP/s]", "19.50"]),
+        ("span_ns", (61_000_000_000,), ["span [s]", "61.00"]),
+        ("size_bytes", (7_195_376_000, 244_403_360, None), ["size", "7.20 GB", "244 MB", "-"]),
+        ("size_bytes", (512, 999_600), ["size", "512 B", "1.00 MB"]),
+        ("rate_bytes_per_s", (4.4e9, 0, 5.9e12), ["rate", "4.40 GB/s", "0 B/s", "5.90 TB/s"]),
+        ("peak_flop_per_s", (19_500_000_000_000,), ["peak", "19.5 TFLOP/s"]),
+        ("intensity_flop_per_byte", (12.25,), ["intensity [FLOP/B]", "12.2"]),
         ("samples_per_s", (1234.5,), ["samples [1/s]", "1,234.5"]),
-        ("work_flop", (1_420_000_000,), ["work [GFLOP]", "1.42"]),
-        ("clock_hz", (1_410_000_000,), ["clock [GHz]", "1.41"]),
+        ("work_flop", (1_420_000_000, -5_000), ["work", "1.42 GFLOP", "-5.00 kFLOP"]),
+        ("clock_hz", (1_410_000_000,), ["clock", "1.41 GHz"]),
         ("share_pct", (99.96, 0.04, 0, 12), ["share [%]", "100.0", "<0.1", "0.0", "12.0"]),
         ("calls", (1_234_567,), ["calls", "1,234,567"]),
         ("calls", (16.5, 2.0), ["calls", "16.50", "2.00"]),
@@ -65,3 +66,30 @@ def test_a_suffix_alone_is_a_name() -> None:
 
 def test_huge_counts_stay_exact() -> None:
     assert column("n", 2**70)[1] == "1,180,591,620,717,411,303,424"
+
+
+def test_a_table_has_one_unit_of_time_whatever_a_column_holds() -> None:
+    """`total` in ms beside `main` in us reads as if main were the larger."""
+    total, main = [175_000, 900_000], [43_009, 2_000]
+    unit = units.time_unit([*total, *main])
+    assert [units.style(name, values, unit).header for name, values in (("total_ns", total), ("main_ns", main))] == [
+        "total [us]",
+        "main [us]",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "printed"),
+    [
+        ("step_ns", 222_368_000, "222 ms"),
+        ("step_ns", 999_600, "1.00 ms"),
+        ("gap_ns", 12, "12 ns"),
+        ("share_pct", 23.61, "23.6 %"),
+        ("share_pct", 0.01, "<0.1 %"),
+        ("size_bytes", 5_900_000_000, "5.90 GB"),
+        ("steps", 3, "3"),
+        ("name", "conv", "conv"),
+    ],
+)
+def test_a_quantity_in_a_sentence(name: str, value: object, printed: str) -> None:
+    assert units.quantity(name, value) == printed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -20,7 +20,8 @@ class Column:
 class Section:
     """One table of a report. `note` is a sentence in place of rows when the question cannot be answered.
 
-    `bar` names the column that a terminal also draws, `chart` says how a page draws the table.
+    `bar` names the column that a terminal also draws, `chart` says how a page draws the table; how people are shown the
+    rows is in `look`.
     """
 
     name: str
@@ -32,6 +33,37 @@ class Section:
     sql: str
     bar: str | None = None
     chart: Mapping[str, Any] | None = None
+    look: Look = field(default_factory=lambda: Look())
+    unseen: tuple[tuple[Any, ...], ...] = ()
+    """Rows that a limit left out: units do not depend on the limit."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a section is shown to people; programs get names and values as they are. From the header of its query."""
+
+    headings: Mapping[str, str] = field(default_factory=dict)
+    """What a column is called, without its unit; a percentage says what it is a share of."""
+    fractions: Mapping[str, str] = field(default_factory=dict)
+    """The same for counts that are averages, where one of them is no whole number."""
+    leave_out: tuple[str, ...] = ()
+    """Columns that a narrow terminal does without, the least valuable first."""
+    kernels: tuple[str, ...] = ()
+    """Columns that hold names of kernels, which are shown short."""
+    lines: tuple[str, ...] = ()
+    """In place of a table each row is a line of these parts, `{column}` standing for a value."""
+    brief: str | None = None
+    """What is said in place of `doc`."""
+    subject: str = ""
+    """What it is about, for the line that names what a trace holds nothing of."""
+    least_rows: int = 1
+    """With fewer rows a brief report does without the section: something else says the same."""
+    top: int | None = None
+    """Rows shown where no limit is asked for."""
+    rest: tuple[str, ...] = ()
+    """Columns that are summed up in one row for all that a limit leaves out."""
+    kept: tuple[str, ...] = ()
+    """First values of the rows that no limit leaves out."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +75,8 @@ class Report:
     doc: str
     sections: tuple[Section, ...]
     footer: tuple[str, ...]
+    is_brief: bool = False
+    """Whether sections without rows are named in one line at the end."""
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import duckdb
 
 from traceview import sql
-from traceview.analysis.model import Column, Report, Section
+from traceview.analysis import advice, finding
+from traceview.analysis.model import Column, Look, Report, Section
 from traceview.errors import UsageError, meant, unknown
 from traceview.paths import content
 
@@ -29,6 +31,9 @@ class Recipe:
     title: str
     doc: str
     sections: tuple[sql.Query, ...]
+    is_brief: bool = False
+    advice_after: str | None = None
+    """The section behind which the best finding of advice stands, if anywhere."""
 
     def params(self) -> dict[str, sql.Param]:
         """Every parameter of any section, by name."""
@@ -53,7 +58,9 @@ def load(name: str, options: Iterable[str] = ()) -> Recipe:
     facts = tomllib.loads((folder / "report.toml").read_text(encoding="utf-8"))
     on_request = [section for option in options for section in facts.get("options", {}).get(option, ())]
     queries = tuple(sql.load(folder / f"{section}.sql") for section in [*facts["sections"], *on_request])
-    return Recipe(name, facts["title"], facts.get("doc", ""), queries)
+    return Recipe(
+        name, facts["title"], facts.get("doc", ""), queries, facts.get("brief", False), facts.get("advice_after")
+    )
 
 
 def run(
@@ -61,14 +68,21 @@ def run(
     name: str,
     params: Mapping[str, str] | None = None,
     options: Iterable[str] = (),
+    source: str = finding.TRACE,
 ) -> Report:
     """Run every section. `params` are texts for the sections' parameters; those a section does not have are ignored.
 
-    Raises `UsageError` for an unknown report and for a value that does not fit its parameter's type.
+    `source` is what the user calls the trace, for commands to run next. Raises `UsageError` for an unknown report and
+    for a value that does not fit its parameter's type.
     """
     recipe = load(name, options)
-    sections = tuple(section(connection, query, params) for query in recipe.sections)
-    return _of_recording(connection, Report(name, recipe.title, recipe.doc, sections, footer(connection)))
+    sections = [section(connection, query, params) for query in recipe.sections]
+    if recipe.advice_after:
+        at = next(at for at, done in enumerate(sections, 1) if done.name == recipe.advice_after)
+        sections.insert(at, finding.section(connection))
+    named = tuple(finding.named(done, source) for done in sections)
+    report = Report(name, recipe.title, recipe.doc, named, footer(connection), recipe.is_brief)
+    return _of_recording(connection, report)
 
 
 def _of_recording(connection: duckdb.DuckDBPyConnection, report: Report) -> Report:
@@ -83,11 +97,19 @@ def _of_recording(connection: duckdb.DuckDBPyConnection, report: Report) -> Repo
             text = re.sub(pattern, words, text)
         return text.strip()
 
-    sections = tuple(
-        replace(part, doc=said(part.doc), columns=tuple(replace(col, doc=said(col.doc)) for col in part.columns))
-        for part in report.sections
+    return replace(report, doc=said(report.doc), sections=tuple(_section_said(part, said) for part in report.sections))
+
+
+def _section_said(part: Section, said: Callable[[str], str]) -> Section:
+    """The section with every text of its header said so."""
+    look = replace(
+        part.look,
+        headings={name: said(text) for name, text in part.look.headings.items()},
+        fractions={name: said(text) for name, text in part.look.fractions.items()},
+        brief=None if part.look.brief is None else said(part.look.brief),
     )
-    return replace(report, doc=said(report.doc), sections=sections)
+    columns = tuple(replace(column, doc=said(column.doc)) for column in part.columns)
+    return replace(part, doc=said(part.doc), columns=columns, look=look)
 
 
 def texts(params: Mapping[str, object], recipes: Iterable[Recipe]) -> dict[str, str]:
@@ -108,8 +130,10 @@ def summary(connection: duckdb.DuckDBPyConnection, name: str) -> Report:
 
 def asked(recipes: Iterable[Recipe]) -> str:
     """The text of every query that these reports run."""
+    recipes = list(recipes)
     bodies = [query.body for recipe in recipes for query in recipe.sections]
-    return "\n".join([*bodies, sql.text("footer")])
+    advised = [advice.asked(advice.load())] if any(recipe.advice_after for recipe in recipes) else []
+    return "\n".join([*bodies, *advised, sql.text("footer")])
 
 
 def footer(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
@@ -125,11 +149,32 @@ def unmatched(connection: duckdb.DuckDBPyConnection) -> Section:
     return section(connection, sql.load(content("queries") / "unmatched.sql"))
 
 
-def cut(report: Report, limit: int | None) -> Report:
-    """At most `limit` rows per section, each shortened one with a note of how many there are; 0 or None is all."""
+def cut(report: Report, limit: int | None, with_rest: bool = False) -> Report:
+    """At most `limit` rows per section, each shortened one with a note of how many there are; 0 or None is all.
+
+    `with_rest` sums up what is left out in a row, where the section says what can be added up.
+    """
     if not limit:
         return report
-    return replace(report, sections=tuple(_cut(section, limit) for section in report.sections))
+    return replace(report, sections=tuple(_cut(section, limit, with_rest) for section in report.sections))
+
+
+def shown(report: Report, most: int) -> Report:
+    """As many rows as each section shows people where they do not ask for a number: its own, or `most`."""
+    return replace(report, sections=tuple(_shown(section, most) for section in report.sections))
+
+
+def _shown(section: Section, most: int) -> Section:
+    limit = section.look.top or most
+    # A row for the rest takes as much room as the one row that it would stand for.
+    n_rows = sum(row[0] not in section.look.kept for row in section.rows)
+    return section if section.look.rest and n_rows == limit + 1 else _cut(section, limit, with_rest=True)
+
+
+def with_full_names(report: Report) -> Report:
+    """The report with names as recorded, however long."""
+    sections = (replace(section, look=replace(section.look, kernels=())) for section in report.sections)
+    return replace(report, sections=tuple(sections))
 
 
 def section(
@@ -142,12 +187,36 @@ def section(
     )
     note = None if rows else (query.cannot or NO_ROWS)
     drawn = query.extra.get("bar"), query.extra.get("chart")
-    return Section(query.name, query.title, query.doc, columns, tuple(rows), note, query.body, *drawn)
+    return Section(query.name, query.title, query.doc, columns, tuple(rows), note, query.body, *drawn, look(query))
 
 
-def _cut(section: Section, limit: int) -> Section:
-    total = len(section.rows)
-    if total <= limit:
+def look(query: sql.Query) -> Look:
+    """How the rows of a query are shown to people, from the header."""
+    given = {entry.name: query.extra[entry.name] for entry in fields(Look) if entry.name in query.extra}
+    shape: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
+    return Look(**shape)
+
+
+def _cut(section: Section, limit: int, with_rest: bool) -> Section:
+    total, kept = len(section.rows), section.look.kept if with_rest else ()
+    rows = [row for row in section.rows if row[0] not in kept]
+    if len(rows) <= limit:
         return section
-    note = f"{limit:,} of {total:,} rows; {total - limit:,} left out (--limit 0 shows all)."
-    return replace(section, rows=section.rows[:limit], note=note)
+    shown, unseen = tuple(rows[:limit]), tuple(rows[limit:])
+    own = tuple(row for row in section.rows if row[0] in kept)
+    if with_rest and section.look.rest:
+        note = f"--limit 0 shows all {total:,} rows."
+        return replace(section, rows=(*shown, _rest(section, unseen), *own), note=note, unseen=unseen)
+    left_out = len(unseen)
+    note = f"{total - left_out:,} of {total:,} rows; {left_out:,} left out (--limit 0 shows all)."
+    return replace(section, rows=(*shown, *own), note=note, unseen=unseen)
+
+
+def _rest(section: Section, rows: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
+    """One row for all these: how many they are, and the sums of what can be added up."""
+    label = f"({len(rows):,} other{'' if len(rows) == 1 else 's'})"
+    sums = [
+        sum(row[at] for row in rows if row[at] is not None) if column.name in section.look.rest else None
+        for at, column in enumerate(section.columns)
+    ]
+    return (label, *sums[1:])

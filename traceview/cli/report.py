@@ -1,8 +1,9 @@
 """Shows where the time went: one report per question, the overview if none is named.
 
-Every report ends with what could not be attributed. Tables and Markdown show scaled times and sizes and at most
---limit rows per section; JSON and CSV hold all rows and exact values, in the unit that the column name ends with
-(`_ns`, `_bytes`, `_pct`). JSON also explains every column, and what each percentage is a share of.
+Every report ends with what could not be attributed. Tables and Markdown show scaled times and sizes, short names of
+kernels and at most --limit rows per section; a table leaves out and names the columns that the terminal is too narrow
+for. JSON and CSV hold all rows, columns, names and exact values, in the unit that the column name ends with (`_ns`,
+`_bytes`, `_pct`). JSON also explains every column, and what each percentage is a share of.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ EXAMPLES = """examples:
   traceview report trace.json.gz                            the overview
   traceview report trace.json.gz conv layers                two reports
   traceview report run1 kernels --limit 0                   every row
+  traceview report run1 kernels --full-names                kernels as the trace names them
   traceview report run1 conv --admissible                   with what each layer could have used
   traceview report run1 --format json -o overview.json      exact numbers for a program
   traceview report run1 conv --show-sql                     the queries behind a report, ready for `traceview sql`
@@ -58,6 +60,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="with conv: which algorithms each layer could use, and why not the others",
     )
+    parser.add_argument(
+        "--full-names", action="store_true", help="kernels as recorded, with namespaces, template arguments, parameters"
+    )
     parser.add_argument("--show-sql", action="store_true", help="print the SQL of the reports and do not run it")
     add_device_option(parser)
     add_machine_options(parser)
@@ -79,10 +84,14 @@ def run(args: argparse.Namespace) -> int:
     # What draws tables takes a while to load; the queries leave Python idle meanwhile.
     threading.Thread(target=_load, args=(form,), daemon=True).start()
     with opened(args, reports.asked(recipes)) as connection:
-        done = [reports.run(connection, recipe.name, params, options) for recipe in recipes]
+        done = [reports.run(connection, recipe.name, params, options, args.input) for recipe in recipes]
     renderer = render.renderer(form)
-    limit = DEFAULT_LIMIT if args.limit is None and renderer.FOR_PEOPLE else args.limit
-    done = [reports.cut(report, limit) for report in done]
+    if renderer.FOR_PEOPLE and args.limit is None:
+        done = [reports.shown(report, DEFAULT_LIMIT) for report in done]
+    else:
+        done = [reports.cut(report, args.limit, with_rest=renderer.FOR_PEOPLE) for report in done]
+    if args.full_names:
+        done = [reports.with_full_names(report) for report in done]
     emit([renderer.render_all(done, bool(args.output))], args.output)
     return 0
 

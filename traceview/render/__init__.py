@@ -62,6 +62,20 @@ def footers_once(reports: Sequence[Report]) -> list[Report]:
     return [*(replace(report, footer=()) if report.footer == last.footer else report for report in reports[:-1]), last]
 
 
+def told(report: Report) -> Report:
+    """The report as people read it: of a brief one, what the trace holds nothing of is named in one line at the end."""
+    if not report.is_brief:
+        return report
+    empty = [section.look.subject for section in report.sections if not section.rows and section.look.subject]
+    sections = (
+        replace(section, note=None) if section.rows else section
+        for section in report.sections
+        if len(section.rows) >= section.look.least_rows or not section.look.subject
+    )
+    line = (f"Nothing in this trace about: {', '.join(empty)}.",) if empty else ()
+    return replace(report, sections=tuple(sections), footer=(*line, *report.footer))
+
+
 def first_rows(columns: Sequence[Column], batches: Iterable[Sequence[tuple[Any, ...]]]) -> Report:
     """As much of the result of a query as people are shown, with a note of how much that is."""
     rows = itertools.chain.from_iterable(batches)

@@ -12,9 +12,10 @@ from typing import Any
 
 from traceview.analysis.model import Column, Report, Section
 from traceview.analysis.values import unique
-from traceview.render import first_rows, footers_once
+from traceview.render import cells, first_rows, footers_once, told
 from traceview.render.characters import clean, flat
-from traceview.render.units import NULL, Style, is_number, style
+from traceview.render.lines import lines
+from traceview.render.units import NULL, Style, is_number
 
 EXTENSION = ".md"
 FOR_PEOPLE = True
@@ -31,6 +32,7 @@ _COMMIT = re.compile(r"(?<![0-9a-z])[0-9a-f]{7,40}(?![0-9a-z])")
 
 def render(report: Report) -> str:
     """The report under a second-level heading, one table per section, the footer as a list."""
+    report = told(report)
     parts = [f"## {escape(report.title)}"] if report.title else []
     parts += [escape(report.doc)] if report.doc else []
     parts += [part for section in report.sections for part in _section(section)]
@@ -68,9 +70,13 @@ def cell(text: str) -> str:
 
 
 def _section(section: Section) -> list[str]:
-    parts = [f"### {escape(section.title)}"] if section.title else []
-    parts += [escape(section.doc)] if section.doc else []
-    if section.rows:
+    look = section.look
+    parts = [f"### {escape(section.title)}"] if section.title and not look.lines else []
+    brief = section.doc if look.brief is None else look.brief
+    parts += [escape(brief)] if brief else []
+    if look.lines and section.rows:
+        parts.append("\n".join(f"- {escape(line)}" for line in lines(section)))
+    elif section.rows:
         parts.append(_table(section))
     if section.note:
         parts.append(f"*{escape(section.note)}*")
@@ -78,16 +84,17 @@ def _section(section: Section) -> list[str]:
 
 
 def _table(section: Section, exact: bool = False) -> str:
-    columns = list(zip(*section.rows, strict=True)) or [() for _ in section.columns]
     names = unique([column.name for column in section.columns])
-    styles = [style(name, values) for name, values in zip(names, columns, strict=True)]
-    numeric = [all(value is None or is_number(value) for value in values) for values in columns]
-    lines = [
+    styles = cells.styles(section)
+    values = [cells.values(section, at) for at in range(len(styles))]
+    numeric = [all(value is None or is_number(value) for value in column) for column in values]
+    rows = [list(row) for row in zip(*values, strict=True)]
+    table = [
         [escape(name if exact else how.header) for name, how in zip(names, styles, strict=True)],
         ["---:" if right else "---" for right in numeric],
-        *([_value(value, how, exact) for value, how in zip(row, styles, strict=True)] for row in section.rows),
+        *([_value(value, how, exact) for value, how in zip(row, styles, strict=True)] for row in rows),
     ]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return "\n".join(f"| {' | '.join(line)} |" for line in table)
 
 
 def _value(value: object, how: Style, exact: bool) -> str:

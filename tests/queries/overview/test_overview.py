@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from advised import training
-from given import Given, pick, section
+from given import Given, conv, pick, section, write
+
+from traceview.analysis import reports
+from traceview.render import table
+from traceview.store import views
+
+ASKED = reports.asked([reports.load("overview")])
 
 
 def test_waiting_and_views_are_no_work(tmp_path: Path) -> None:
@@ -48,3 +55,99 @@ def test_several_devices_of_a_rank_are_added_up_and_shares_are_of_the_step_of_ea
             ("gpu 0", 60_000, 40_000),
             ("gpu 1", 60_000, 40_000),
         ]
+
+
+def headline(tmp_path: Path, *ranks: Given) -> str:
+    """The first lines of the overview."""
+    write(tmp_path, *ranks)
+    with views.connect(tmp_path, ASKED) as connection:
+        report = reports.run(connection, "overview")
+        (row,) = section(connection, "overview/headline")
+        idle = section(connection, "overview/idle")
+        rest = section(connection, "overview/categories")[-1]
+    # One fact, one number.
+    assert row["idle_pct"] == rest["step_pct"] == pytest.approx(sum(cause["step_pct"] for cause in idle))
+    assert row["active_pct"] + row["idle_pct"] == pytest.approx(100)
+    assert row["cause"] == idle[0]["cause"]
+    return next(line for line in table.render(report, 200, False).splitlines() if " active " in line)
+
+
+def test_the_headline_says_where_the_step_went(tmp_path: Path) -> None:
+    given = training(3, 100)
+    for start in (0, 100, 200):
+        given.kernel("ampere_sgemm_128x64_nn", start + 60, start + 70, launched=start + 50)
+        given.kernel("ncclKernel_AllReduce_RING_LL_Sum_float", start + 70, start + 90, launched=start + 55)
+    assert headline(tmp_path, given) == (
+        "Step 100 us (cv <1 %, 3 steps) | GPU active 30.0 % | idle 70.0 %, mostly at the edges of steps"
+        " | exposed NCCL 20.0 us"
+    )
+
+
+def test_without_steps_it_is_the_recording(tmp_path: Path) -> None:
+    given = Given()
+    given.kernel("ampere_sgemm_128x64_nn", 0, 60)
+    given.kernel("ampere_sgemm_128x64_nn", 80, 100)
+    text = headline(tmp_path, given)
+    with views.connect(tmp_path, ASKED) as connection:
+        report = table.render(reports.run(connection, "overview"), 80, False)
+    assert "Over the whole recording, per rank." in report and "of recording [%]" in report
+    assert "per step" not in report.lower() and "of step" not in report
+    assert text.startswith("Recording 100 us (no steps found) | GPU active 80.0 % | idle 20.0 %, ")
+
+
+def test_several_ranks_are_one_line(tmp_path: Path) -> None:
+    ranks = []
+    for rank, length in enumerate((100, 300)):
+        given = training(2, length)
+        given.rank = rank
+        for start in (0, length):
+            given.kernel("ampere_sgemm_128x64_nn", start + 10, start + length - 10, launched=start + 1)
+        ranks.append(given)
+    text = headline(tmp_path, *ranks)
+    assert text.startswith("Step 200 us (mean of 2 ranks, cv <1 %, 4 steps in all) | GPU active 90.0 % | idle 10.0 %")
+
+
+def test_the_most_expensive_convolutions_come_first_and_the_rest_is_one_row(tmp_path: Path) -> None:
+    given = training(1, 1000)
+    for number in range(9):
+        at = 100 * number
+        conv(given, at, (8, 3, 32, 32), (number + 1, 3, 3, 3))
+        given.kernel("cudnn_ampere_scudnn_128x64_relu_nn_v1", at + 20, at + 30 + number, launched=at + 2)
+    with given.open(tmp_path, ASKED) as connection:
+        report = reports.run(connection, "overview")
+    (whole,) = (part for part in report.sections if part.name == "convolutions")
+    (short,) = (part for part in reports.shown(report, 30).sections if part.name == "convolutions")
+    names = [column.name for column in whole.columns]
+    total = [row[names.index("total_ns")] for row in whole.rows]
+    assert total == sorted(total, reverse=True) and len(total) == 9
+    assert len(short.rows) == 7 and short.rows[:6] == whole.rows[:6]
+    assert short.rows[6][0] == "(3 others)" and short.rows[6][names.index("total_ns")] == sum(total[6:])
+    assert sum(row[names.index("share_pct")] for row in short.rows) == pytest.approx(100)
+
+
+def test_copies_are_per_step(tmp_path: Path) -> None:
+    given = training(2, 100)
+    given.copy("HtoD", -50, -20, launched=-60, size_bytes=10**9)
+    for start in (0, 100):
+        given.copy("HtoD", start + 20, start + 30, launched=start + 1, size_bytes=5_000)
+        given.copy("HtoD", start + 40, start + 50, launched=start + 1, size_bytes=5_000)
+    with given.open(tmp_path) as connection:
+        (row,) = section(connection, "overview/copies")
+    assert (row["calls"], row["size_bytes"], row["busy_ns"]) == (2, 10_000, 20_000)
+    assert row["throughput_bytes_per_s"] == pytest.approx(5e8)
+
+
+def test_only_reports_that_have_something_to_say_are_named(tmp_path: Path) -> None:
+    given = training(2, 100)
+    for start in (0, 100):
+        given.kernel("ampere_sgemm_128x64_nn", start + 10, start + 20, launched=start + 1)
+    with given.open(tmp_path) as connection:
+        commands = [row["command"].split()[-1] for row in section(connection, "overview/next")]
+    assert "idle" in commands and not {"conv", "communication", "copies", "memory", "layers"} & set(commands)
+
+
+def test_a_trace_without_a_timeline_says_so(tmp_path: Path) -> None:
+    with Given().open(tmp_path, ASKED) as connection:
+        text = table.render(reports.run(connection, "overview"), 80, False)
+    assert "Nothing ran on a device in this trace: there is no step to account for." in text
+    assert "Nothing in this trace about: idle time, work of a device, kernels and operators," in text

@@ -156,7 +156,7 @@ def test_every_chart_has_its_table(opened: Opened) -> None:
 def test_numbers_are_those_of_the_step(opened: Opened) -> None:
     """Of the step of 400 us 60 are convolution, overlaps once; what runs seconds later is in no share."""
     told = opened.tab.locator("#overview svg title").all_text_contents()
-    assert "conv: 60.000 us, 15.0 %" in told and "(GPU idle): 330.000 us, 82.5 %" in told
+    assert "conv: 60.00 us, 15.0 %" in told and "(GPU idle): 330.00 us, 82.5 %" in told
 
 
 @pytest.mark.parametrize("width", [390, 1100])

@@ -1,0 +1,31 @@
+-- title = "Most expensive kernels and operators"
+-- doc = """Kernels on a GPU; on a CPU primitives, and operators with what they do outside of them. Per step and rank,
+-- overlapping work counted once, for what started first."""
+-- cannot = "No kernel, primitive or operator ran inside the steps of this trace."
+-- brief = ""
+-- subject = "kernels and operators"
+-- top = 5
+-- kernels = ["name"]
+-- leave_out = ["kind", "category"]
+-- rest = ["calls", "busy_ns", "step_pct"]
+-- [columns]
+-- name = "as recorded"
+-- kind = "kernel, primitive or op"
+-- category = "what it does; see docs/vocabulary.md"
+-- calls = "per step"
+-- busy_ns = "device time per step, overlaps on a device counted once"
+-- step_pct = "of step time; of several devices, of the step of each"
+-- [headings]
+-- step_pct = "of step"
+-- [fractions]
+-- calls = "calls/step"
+WITH step AS (
+    SELECT sum(step_ns) AS step_ns, count(DISTINCT rank) AS n_ranks FROM account
+)
+SELECT name, kind, category, round(sum(n / per_rank) FILTER (is_continued IS NOT true), 6) AS calls,
+    sum(alone_ns / per_rank) AS busy_ns,
+    100.0 * sum(alone_ns / per_rank) * any_value(s.n_ranks) / nullif(any_value(s.step_ns), 0) AS step_pct
+FROM totals t, step s
+WHERE is_counted AND kind <> 'copy'
+GROUP BY name, kind, category
+ORDER BY busy_ns DESC, name, kind, category

@@ -1,0 +1,100 @@
+"""The best finding of advice as a section of a report, with the command that shows it.
+
+Invariant: nothing found and nothing to be told are different sentences.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import duckdb
+
+from traceview.analysis import advice
+from traceview.analysis.model import Column, Finding, Look, Section
+
+TRACE = "TRACE"
+"""What commands call the trace whose name is too long for a table, or would have to be quoted."""
+AT_LEAST_PCT = 0.5
+"""Of the step: what could save less is no finding, as for `traceview advise`."""
+
+_SHORT = re.compile(r"[\w./-]{1,24}")
+_LOOK = Look(
+    lines=(
+        "{told}",
+        "up to {saving_ns} {per} ({saving_pct} of it)",
+        "\n{change}",
+        "\n{command}",
+        "{others}",
+    ),
+    brief="",
+)
+_COLUMNS = (
+    Column("told", "VARCHAR", "the best finding, or that there is none"),
+    Column("rule", "VARCHAR", "name of its rule"),
+    Column("saving_ns", "BIGINT", "potential saving (upper bound)"),
+    Column("per", "VARCHAR", "what the saving is per: step or run"),
+    Column("saving_pct", "DOUBLE", "of the step, or of the run"),
+    Column("change", "VARCHAR", "what to change, in the framework of the trace"),
+    Column("command", "VARCHAR", "what shows it"),
+    Column("others", "VARCHAR", "other findings, the largest saving first"),
+)
+
+
+def section(connection: duckdb.DuckDBPyConnection) -> Section:
+    """Run every rule; the finding that could save most, or how many found nothing and could not tell."""
+    findings = advice.run(connection, advice.load(), at_least_pct=AT_LEAST_PCT)
+    found = [finding for finding in findings if finding.status == advice.FOUND]
+    row = _best(found) if found else _none(findings)
+    doc = "The finding of advice that could save most."
+    return Section("finding", "Advice", doc, _COLUMNS, (row,), None, "", look=_LOOK)
+
+
+def _best(found: Sequence[Finding]) -> tuple[Any, ...]:
+    best, rest = found[0], [finding.rule for finding in found[1:]]
+    others = f"{len(rest)} more finding{'' if len(rest) == 1 else 's'}: {', '.join(rest)}" if rest else None
+    return (
+        f"Best finding: {best.title}",
+        best.rule,
+        best.saving_ns,
+        _per(best),
+        best.saving_pct,
+        f"Change: {best.fix}",
+        f"traceview advise {TRACE} {best.rule}",
+        others,
+    )
+
+
+def _per(best: Finding) -> str:
+    """What the saving is per; of several ranks it is that of the one that loses most."""
+    if best.run_ns is not None:
+        return "once per run"
+    return f"per step of rank {best.rank}" if best.n_ranks > 1 else "per step"
+
+
+def _none(findings: Sequence[Finding]) -> tuple[Any, ...]:
+    unknown = sum(finding.status == advice.CANNOT_TELL for finding in findings)
+    checked = len(findings) - unknown
+    told = f"No problem found by {checked} rule{'' if checked == 1 else 's'} of advice"
+    if unknown:
+        told += f"; {unknown} need data that this trace does not hold"
+    if not checked:
+        told = f"No advice: all {unknown} rules need data that this trace does not hold"
+    return (f"{told}.", None, None, None, None, None, f"traceview advise {TRACE} --all" if unknown else None, None)
+
+
+def named(done: Section, source: str) -> Section:
+    """The section with its commands for this trace, where its name is short and plain."""
+    at = [index for index, column in enumerate(done.columns) if column.name == "command"]
+    if not at or not _SHORT.fullmatch(source) or source.startswith("-"):
+        return done
+    rows = tuple(
+        tuple(
+            value.replace(f" {TRACE} ", f" {source} ") if index in at and isinstance(value, str) else value
+            for index, value in enumerate(row)
+        )
+        for row in done.rows
+    )
+    return replace(done, rows=rows)
