@@ -47,19 +47,20 @@ def section(connection: duckdb.DuckDBPyConnection) -> Section:
     """Run every rule; the finding that could save most, or how many found nothing and could not tell."""
     findings = advice.run(connection, advice.load(), at_least_pct=AT_LEAST_PCT)
     found = [finding for finding in findings if finding.status == advice.FOUND]
-    row = _best(found) if found else _none(findings)
+    has_steps = bool(connection.execute("FROM scope WHERE has_steps LIMIT 1").fetchall())
+    row = _best(found, has_steps) if found else _none(findings)
     doc = "The finding of advice that could save most."
     return Section("finding", "Advice", doc, _COLUMNS, (row,), None, "", look=_LOOK)
 
 
-def _best(found: Sequence[Finding]) -> tuple[Any, ...]:
+def _best(found: Sequence[Finding], has_steps: bool) -> tuple[Any, ...]:
     best, rest = found[0], [finding.rule for finding in found[1:]]
     others = f"{len(rest)} more finding{'' if len(rest) == 1 else 's'}: {', '.join(rest)}" if rest else None
     return (
         f"Best finding: {best.title}",
         best.rule,
         best.saving_ns,
-        _per(best),
+        _per(best, has_steps),
         best.saving_pct,
         f"Change: {best.fix}",
         f"traceview advise {TRACE} {best.rule}",
@@ -67,11 +68,12 @@ def _best(found: Sequence[Finding]) -> tuple[Any, ...]:
     )
 
 
-def _per(best: Finding) -> str:
+def _per(best: Finding, has_steps: bool) -> str:
     """What the saving is per; of several ranks it is that of the one that loses most."""
     if best.run_ns is not None:
         return "once per run"
-    return f"per step of rank {best.rank}" if best.n_ranks > 1 else "per step"
+    of = f" of rank {best.rank}" if best.n_ranks > 1 else ""
+    return f"per step{of}" if has_steps else f"in the recording{of}"
 
 
 def _none(findings: Sequence[Finding]) -> tuple[Any, ...]:
