@@ -14,8 +14,9 @@ WITH lines AS (
     UNION ALL
     SELECT 4, 'ranks', CAST(count(*) AS VARCHAR) FROM ranks
     UNION ALL
-    SELECT 5, 'steps', format('{} counted, {} of warm-up left out; mean {:.3f} ms', sum(n_steps), sum(n_warmup),
-        sum(total_ns) / sum(n_steps) / 1e6) FROM scope WHERE has_steps HAVING sum(n_steps) > 0
+    SELECT 5, 'steps', format('{} counted, mean {:.3f} ms', sum(n_steps), sum(total_ns) / sum(n_steps) / 1e6)
+        || if(sum(n_warmup) > 0, format('; {} of warm-up left out', sum(n_warmup)), '')
+    FROM scope WHERE has_steps HAVING sum(n_steps) > 0
     UNION ALL
     SELECT 5, 'steps', 'none found' FROM scope HAVING coalesce(sum(n_steps), 0) = 0
     UNION ALL

