@@ -6,12 +6,15 @@
 -- materialize = true
 -- [columns]
 -- source = "where the shape is from, and what of it is worked out"
-WITH passes AS (
+WITH own AS MATERIALIZED (
+    -- Once: it is read three times here, and reads every operator.
+    FROM recorded_shapes
+), passes AS (
     SELECT DISTINCT b.call_id AS op_id, f.call_id AS other_id
     FROM raw.ops o JOIN attributed.op b ON b.id = o.id JOIN attributed.op f ON f.id = o.forward_id
     WHERE b.call_id <> f.call_id
 ), whole AS (
-    SELECT * FROM recorded_shapes WHERE x IS NOT NULL AND w IS NOT NULL AND y IS NOT NULL
+    SELECT * FROM own WHERE x IS NOT NULL AND w IS NOT NULL AND y IS NOT NULL
     QUALIFY row_number() OVER (PARTITION BY op_id ORDER BY source) = 1
 ), lent AS (
     SELECT 5 AS source, p.op_id, x, w, y, stride, padding, dilation, groups, transposed, dtype, NULL AS bias
@@ -29,10 +32,10 @@ WITH passes AS (
     SELECT 6 AS source, r.op_id, x, w, a.y, coalesce(r.stride, a.stride) AS stride,
         coalesce(r.padding, a.padding) AS padding, coalesce(r.dilation, a.dilation) AS dilation,
         coalesce(r.groups, a.groups) AS groups, coalesce(r.transposed, a.transposed) AS transposed, r.dtype, r.bias
-    FROM recorded_shapes r JOIN agreed a USING (x, w) WHERE r.y IS NULL
+    FROM own r JOIN agreed a USING (x, w) WHERE r.y IS NULL
 ), chosen AS (
     -- The sizes of input and filter alone are better than none.
-    SELECT * FROM (FROM recorded_shapes UNION ALL BY NAME FROM lent UNION ALL BY NAME FROM alike)
+    SELECT * FROM (FROM own UNION ALL BY NAME FROM lent UNION ALL BY NAME FROM alike)
     -- A damaged number is not a size: no machine holds such tensors, and 64 bits would not hold their products.
     WHERE list_count(list_concat(x, w, y)) = len(list_concat(x, w, y)) AND list_min(list_concat(x, w, y)) > 0
         AND list_max(list_concat(x, w, y, stride, padding, dilation)) < 2147483648

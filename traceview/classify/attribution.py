@@ -23,8 +23,10 @@ from traceview.classify import (
     classify_op,
     classify_primitive,
     facts,
+    rules,
 )
 from traceview.classify.calls import Item, Part, classify_parts, classify_stage, stage_mark
+from traceview.classify.context import context_rules
 
 COMPOSITE = frozenset(
     ("activation", "dropout_rng", "softmax_loss", "batch_norm", "layer_norm", "lrn", "pooling", "attention", "rnn")
@@ -39,6 +41,13 @@ _PART = {field.name: "VARCHAR" for field in fields(Part)}
 
 
 _query = sql.texts("attribution")
+
+
+def read_rules() -> None:
+    """Read the rules that nearly every trace needs, so that they are there when its names come."""
+    for file in ("kernels.toml", "ops.toml"):
+        rules(file)
+    context_rules()
 
 
 def attribute(connection: duckdb.DuckDBPyConnection) -> None:

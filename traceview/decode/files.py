@@ -29,6 +29,8 @@ ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _GZIP_ERRORS: Any = (isal_zlib.error, zlib.error)
 PEEK_BYTES = 256 * 1024
 READ_BYTES = 1 << 20
+FIRST_BYTES, BLOCK_BYTES = PEEK_BYTES, 8 << 20
+"""Decompressed bytes of the first block, which may be all that anybody looks at, and at most of any other."""
 LOOK_BYTES = 256 << 20
 """How far into a JSON file its beginning is looked for behind a value that fills what is peeked at."""
 MAX_RATIO = 2000
@@ -97,7 +99,7 @@ class Stream:
 
     def _gunzip(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
         """Every member of a gzip file; a cut or damaged member ends the stream and is reported."""
-        member = None
+        member, most = None, FIRST_BYTES
         for block in blocks:
             rest = block
             while rest:
@@ -107,12 +109,13 @@ class Stream:
                         return
                     member = isal_zlib.decompressobj(wbits=31)
                 try:
-                    out = member.decompress(rest, 16 * READ_BYTES)
+                    out = member.decompress(rest, most)
                 except _GZIP_ERRORS as error:
                     self.damage = f"gzip data is damaged ({error})"
                     return
                 if out:
                     yield out
+                    most = BLOCK_BYTES
                 if member.eof:
                     # Writers may pad a finished member with zeros.
                     rest, member = member.unused_data.lstrip(b"\0"), None

@@ -23,7 +23,7 @@ from traceview.decode.json_repair import is_strict, mended, strict_json
 from traceview.decode.json_skip import passed
 from traceview.decode.json_split import Ints, pieces, views
 
-CHUNK_BYTES = 8 << 20
+CHUNK_BYTES = 24 << 20
 MAX_CHUNK_BYTES = 48 << 20
 """Parts grow with what has been read: few parts cost less, but a small file needs some for every processor."""
 MAX_EVENT_BYTES = 4 << 20

@@ -82,9 +82,15 @@ def _query(table: Table) -> tuple[str, set[str]]:
 def finish(export: Export) -> None:
     """Work out the derived columns of a rank, and write its tables."""
     export.folder.mkdir(parents=True)
-    is_small = max(map(partial(_count, export.sink), TABLES)) < AT_ONCE_ROWS
+    is_small = _longest(export.sink) < AT_ONCE_ROWS
     with LowMemory(export.sink.connection, AT_ONCE_BYTES if is_small else FIRST_BYTES) as attempt:
         (_at_once if is_small else _one_by_one)(export, attempt)
+
+
+def _longest(sink: Sink) -> int:
+    """Rows of the longest table."""
+    counts = " UNION ALL ".join(f"SELECT count(*) AS n FROM stage.{table.name}" for table in TABLES)
+    return int(sink.connection.execute(f"SELECT max(n) FROM ({counts})").fetchall()[0][0])
 
 
 def _count(sink: Sink, table: Table) -> int:

@@ -103,6 +103,7 @@ class Sink(Account):
         self._n_written = 0
         for macro in MACROS:
             connection.execute(sql.text(f"ingest/events/{macro}"))
+        connection.execute("CREATE SCHEMA IF NOT EXISTS stage; CREATE SCHEMA IF NOT EXISTS derived")
         for table in TABLES:
             _create(connection, "stage", table.name, table.read_columns())
             derived = (Column("id", ID, ""), *table.derived_columns())
@@ -281,12 +282,13 @@ class Sink(Account):
 
     def earliest_ns(self) -> int | None:
         """The first start of anything, on the reader's clock; None for an empty trace."""
-        starts = [
-            self.connection.execute(f"SELECT min(start_ns) FROM stage.{table.name}").fetchall()[0][0]
+        starts = " UNION ALL ".join(
+            f"SELECT min(start_ns) AS start_ns FROM stage.{table.name}"
             for table in TABLES
             if any(column.name == "start_ns" for column in table.columns)
-        ]
-        return min((start for start in starts if start is not None), default=None)
+        )
+        found = self.connection.execute(f"SELECT min(start_ns) FROM ({starts})").fetchall()
+        return None if found[0][0] is None else int(found[0][0])
 
 
 def at_hand(connection: duckdb.DuckDBPyConnection, table: str) -> str:
@@ -304,5 +306,4 @@ def _held(value: Any) -> Any:
 
 def _create(connection: duckdb.DuckDBPyConnection, schema: str, name: str, columns: Iterable[Column]) -> None:
     body = ", ".join(f'"{column.name}" {column.sql_type}' for column in columns)
-    connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
     connection.execute(f"CREATE OR REPLACE TABLE {schema}.{name} ({body})")

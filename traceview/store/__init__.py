@@ -5,7 +5,8 @@ What converts is imported only when something is converted: a cached trace opens
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -83,8 +84,11 @@ def _raw_files(folder: Path) -> list[Path]:
     return [path for path in files if not path.name.endswith((".meta.json", ".tmp"))]
 
 
-def resolve(path: Path, options: Options | None = None) -> Path:
-    """The capture folder behind any input: a capture, a trace file or a folder of traces, converted if need be."""
+def resolve(path: Path, options: Options | None = None, meanwhile: Callable[[], None] | None = None) -> Path:
+    """The capture folder behind any input: a capture, a trace file or a folder of traces, converted if need be.
+
+    `meanwhile` is called before a trace is converted, to begin what can be done at the same time.
+    """
     discovery.check_name(path)
     if (path / "raw").is_dir() and (path / "capture.json").exists():
         if _is_current(path):
@@ -103,6 +107,8 @@ def resolve(path: Path, options: Options | None = None) -> Path:
         return place
     with cache.lock(place):
         if not cache.is_fresh(place, files, is_strict):
+            if meanwhile:
+                meanwhile()
             with cache.building(place, replaces=True) as folder:
                 _read(traces, folder, options)
     return place
@@ -120,9 +126,12 @@ def open_capture(path: Path, options: Options | None = None, asked: str | None =
 
     `asked`: the text of the queries to come, when it is known; only the views they rest on are made.
     """
-    folder = resolve(path, options)
+    rules = threading.Thread(target=views.read_rules, args=(asked,), daemon=True)
+    folder = resolve(path, options, rules.start)
     if not materialized.find(folder):
         folder = _whole(path, folder, options)
+    if rules.ident:
+        rules.join()
     views.materialize(folder, options, asked)
     return views.connect(folder, asked, options)
 

@@ -95,6 +95,14 @@ def materialize(folder: Path, options: Options | None = None, asked: str | None 
             materialized.note(file, connection)
 
 
+def read_rules(asked: str | None = None) -> None:
+    """Read the rules that say what names mean, if queries need them: they can be read while a trace is converted."""
+    if ATTRIBUTION in _resting_on(asked, ()):
+        from traceview.classify.attribution import read_rules
+
+        read_rules()
+
+
 def _missing(found: Path | None, asked: str | None) -> list[str]:
     """What to make so that all that queries rest on and is worth it is materialized; nothing where it is."""
     given = materialized.tables(found) if found else frozenset[str]()
