@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import duckdb
 import pytest
 
-from traceview.ingest.memory import LowMemory
+from traceview.ingest.memory import LowMemory, less_memory
 
 LIMIT = "SELECT parse_formatted_bytes(current_setting('memory_limit'))"
 
@@ -57,3 +57,26 @@ def test_work_for_which_there_is_no_memory_at_all_fails() -> None:
         with LowMemory(connection, 20_000_000) as attempt, pytest.raises(duckdb.OutOfMemoryException, match="no room"):
             attempt(work)
         assert work.allowed == [20_000_000, 40_000_000, 60_000_000]
+
+
+class Full:
+    """Stands for a connection to a full database, in which other work gives memory back after a while."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, fails: int) -> None:
+        self.connection = connection
+        self.fails = fails
+        self.is_less = False
+
+    def execute(self, query: str, values: object = None) -> duckdb.DuckDBPyConnection:
+        if query.startswith("SET") and self.is_less and self.fails:
+            self.fails -= 1
+            raise duckdb.OutOfMemoryException("failed to allocate data of size 2.0 KiB")
+        self.is_less = query.startswith("SET")
+        return self.connection.execute(query, values)
+
+
+def test_the_limit_is_raised_when_a_full_database_has_room_for_that() -> None:
+    with duckdb.connect(config={"memory_limit": "1GB"}) as connection:
+        with less_memory(Full(connection, fails=2), 20_000_000):  # type: ignore[arg-type]
+            assert connection.execute(LIMIT).fetchall()[0][0] == pytest.approx(2e7, rel=0.01)
+        assert connection.execute(LIMIT).fetchall()[0][0] == pytest.approx(1e9, rel=0.01)

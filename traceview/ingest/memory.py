@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Callable, Iterator
 
 import duckdb
+
+PAUSES = (0.001, 0.01, 0.1, 1.0)
+"""Seconds to wait before it is tried again to raise the limit."""
 
 
 @contextlib.contextmanager
@@ -24,7 +28,17 @@ def less_memory(connection: duckdb.DuckDBPyConnection, n_bytes: int) -> Iterator
     try:
         yield True
     finally:
-        connection.execute("SET memory_limit = $1", [allowed])
+        _allow(connection, allowed)
+
+
+def _allow(connection: duckdb.DuckDBPyConnection, limit: str) -> None:
+    """Raise the limit, which takes a little memory too: what other work holds for the moment, it gives back."""
+    for pause in PAUSES:
+        with contextlib.suppress(duckdb.OutOfMemoryException):
+            connection.execute("SET memory_limit = $1", [limit])
+            return
+        time.sleep(pause)
+    connection.execute("SET memory_limit = $1", [limit])
 
 
 class LowMemory:
