@@ -276,7 +276,7 @@ def test_a_saved_run_compares_like_the_capture(tmp_path: Path) -> None:
     "damage", ["[]", "null", '[{"name": "x"}]', '[{"name": 1, "footer": [], "facts": {"run": 3}}]']
 )
 def test_a_damaged_comparison_is_said_in_a_sentence(damage: str) -> None:
-    with pytest.raises(InputError, match="is no comparison"):
+    with pytest.raises(InputError, match="is not a comparison"):
         compare.restored(json.loads(damage), "saved.json")
 
 
@@ -293,7 +293,7 @@ def test_hostile_facts_are_refused(tmp_path: Path) -> None:
             compare.restored(data, "saved.json")
     data = compare.saved([run])
     data[0]["facts"]["name"]["rows"][0][2] = "many"
-    with pytest.raises(InputError, match="holds a value that is none"):
+    with pytest.raises(InputError, match="holds an invalid value"):
         compare.compare([compare.restored(data, "saved.json")])
 
 

@@ -39,7 +39,7 @@ def test_a_line_that_is_too_long_is_left_out(tmp_path: Path, monkeypatch: pytest
         assert [line for batch in found for line in batch.to_pylist()] == (before + after).splitlines()
         problems: list[object] = []
         found.report(lambda kind, n=1, problems=problems, **_: problems.append((kind, n)))
-        assert problems == [("line of more than 1 MiB, left out", 1)]
+        assert problems == [("lines of more than 1 MiB, left out", 1)]
 
 
 def test_bytes_that_are_no_text(tmp_path: Path) -> None:

@@ -35,15 +35,15 @@ def times(connection: Any) -> list[tuple[int, int]]:
 
 def test_an_nsys_database_with_odd_times(tmp_path: Path) -> None:
     """A table is read row by row: one bad cell costs one row."""
-    times = [(1300, 1200), (1300, 1300 + 8 * DAYS), (1300, 2 * 10**18), (2**63 - 1, 2**63 - 1), (-(2**63), 5), ("x", 5)]
-    rows = [KERNEL, *({**KERNEL, "start": start, "end": end} for start, end in times)]
+    spans = [(1300, 1200), (1300, 1300 + 8 * DAYS), (1300, 2 * 10**18), (2**63 - 1, 2**63 - 1), (-(2**63), 5), ("x", 5)]
+    rows = [KERNEL, *({**KERNEL, "start": start, "end": end} for start, end in spans)]
     path = write(tmp_path / "trace.db", {**NSYS, "CUPTI_ACTIVITY_KIND_KERNEL": rows})
     connection, found = quality(path, tmp_path / "capture")
     assert times(connection) == [(300, 0), (300, 200), (300, 8 * DAYS)]
     assert {kind: found[kind] for kind in (NEGATIVE, LONG, BEYOND)} == {NEGATIVE: 1, LONG: 1, BEYOND: 1}
     assert connection.execute("SELECT n_events - n_kept - n_dropped FROM captures").fetchall() == [(0,)]
     assert connection.execute("SELECT n_dropped FROM captures").fetchall() == [(4,)]
-    with pytest.raises(InputError, match=r"negative duration.*--strict"):
+    with pytest.raises(InputError, match=r"negative durations.*--strict"):
         store.convert([path], tmp_path / "strict", Options(strict=True))
 
 

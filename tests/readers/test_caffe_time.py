@@ -99,7 +99,7 @@ def test_times_that_are_none_are_counted(tmp_path: Path) -> None:
     bad = LOG.replace("16.0281", "nan").replace("42.8958", "1e999999999").replace("ReLU", "Re\x00LU")
     found = opened(tmp_path, bad.encode() + b"\xff\xfe\n")
     assert rows(found, "SELECT n_events, n_kept, n_dropped FROM captures") == [(9, 7, 2)]
-    assert rows(found, "SELECT kind, n FROM quality") == [("time that cannot be read", 2)]
+    assert rows(found, "SELECT kind, n FROM quality") == [("times that cannot be read", 2)]
 
 
 def test_it_is_known_by_content_alone(tmp_path: Path) -> None:

@@ -104,5 +104,5 @@ def test_what_a_collector_adds_are_layers_and_steps(tmp_path: Path) -> None:
         (3, 0, 60_000, None, None),
         (4, 70_000, 50_000, None, None),
     ]
-    assert connection.execute("SELECT kind, n FROM quality").fetchall() == [("step that ends before it begins", 1)]
+    assert connection.execute("SELECT kind, n FROM quality").fetchall() == [("steps that end before they begin", 1)]
     assert connection.execute("SELECT n_events, n_kept, n_dropped FROM captures").fetchall() == [(8, 7, 1)]

@@ -156,7 +156,7 @@ def test_damage_is_counted(tmp_path: Path) -> None:
     data = trace([OP, {**OP, "ts": None}, {**OP, "dur": "soon"}, {"no": "event"}, KERNEL])
     data = data.replace(b'"relu_kernel"', b'"relu\xff\x01kernel"')
     found = opened(tmp_path, data)
-    assert problems(found) == {"event without a readable time": 2, "event that is not valid JSON": 1}
+    assert problems(found) == {"events without a readable time": 2, "events that are not valid JSON": 1}
     assert found.execute("SELECT n_events, n_kept, n_repaired, n_dropped FROM captures").fetchall() == [(5, 2, 1, 3)]
     assert found.execute("SELECT name FROM kernels").fetchall() == [("relu\ufffd\x01kernel",)]
 
@@ -268,12 +268,12 @@ def test_times_that_are_none_cost_the_event(tmp_path: Path, key: str, value: str
     found = opened(tmp_path, trace([OP, {**KERNEL, key: "VALUE"}]).replace(b'"VALUE"', value.encode()))
     assert found.execute("SELECT name, dur_ns FROM ops").fetchall() == [("aten::relu", 50_000)]
     assert found.execute("SELECT count(*) FROM kernels").fetchall() == [(0,)]
-    assert problems(found) == {"event without a readable time": 1}
+    assert problems(found) == {"events without a readable time": 1}
 
 
 def test_a_missing_time_costs_the_event(tmp_path: Path) -> None:
     found = opened(tmp_path, trace([OP, {key: value for key, value in KERNEL.items() if key != "ts"}]))
-    assert problems(found) == {"event without a readable time": 1}
+    assert problems(found) == {"events without a readable time": 1}
     assert found.execute("SELECT n_events, n_kept, n_dropped FROM captures").fetchall() == [(2, 1, 1)]
 
 
@@ -283,7 +283,7 @@ def test_doubtful_durations_are_said(tmp_path: Path) -> None:
     found = opened(tmp_path, trace(events))
     assert found.execute("SELECT dur_ns FROM ops ORDER BY 1").fetchall() == [(0,), (0,), (week * 1000,)]
     assert found.execute("SELECT dur_ns FROM kernels").fetchall() == [(week * 1000 + 1000,)]
-    assert problems(found) == {"negative duration, taken as 0": 2, "duration of more than 7 days": 1}
+    assert problems(found) == {"negative durations, taken as 0": 2, "durations of more than 7 days": 1}
     assert found.execute("SELECT n_kept FROM captures").fetchall() == [(4,)]
 
 

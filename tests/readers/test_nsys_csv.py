@@ -155,7 +155,7 @@ def test_damaged_rows_are_counted(tmp_path: Path) -> None:
     bad = GPU.replace("9961900,512", "9961900,oops").encode() + b"1,2\n1,2,\xff\x00\n"
     found = opened(tmp_path, bad)
     assert rows(found, "SELECT n_events, n_kept, n_dropped FROM captures") == [(6, 3, 3)]
-    assert rows(found, "SELECT n FROM quality WHERE kind = 'row of an nsys report that is cut or damaged'") == [(3,)]
+    assert rows(found, "SELECT n FROM quality WHERE kind = 'rows of an nsys report that are cut or damaged'") == [(3,)]
 
 
 def test_hostile_headers_end_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -224,7 +224,7 @@ def test_damage_that_is_told(tmp_path: Path) -> None:
         NEW.encode().replace(b"_Z3fooPfi", b"_Z3\xff\xfe\x00Pfi").replace(b"330.09ms     704ns", b"330.09ms     70xns")
     )
     found = opened(tmp_path, noisy, "noisy")
-    assert problems(found) == {"row of nvprof that is cut or damaged": 1}
+    assert problems(found) == {"rows of nvprof that are cut or damaged": 1}
     assert rows(found, "SELECT count(*) FROM kernels") == [(2,)]
 
 

@@ -145,7 +145,7 @@ def test_what_others_wrote_into_the_log(tmp_path: Path) -> None:
         ("reorder", 3),
     ]
     assert rows(found, "SELECT kind, n FROM quality WHERE kind LIKE '%cut or damaged'") == [
-        ("line of oneDNN that is cut or damaged", 1)
+        ("lines of oneDNN that are cut or damaged", 1)
     ]
 
 

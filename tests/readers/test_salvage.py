@@ -19,7 +19,7 @@ from traceview.ingest.sink import LONG, NEGATIVE
 from traceview.store import views
 
 Event = dict[str, Any]
-UNTIMED = "event without a readable time"
+UNTIMED = "events without a readable time"
 FORMATS = ("kineto-gpu.json", "chrome-array.json")
 """One that is read on the fast path and may be cut anywhere, and one whose array is all of the file."""
 MORE = ("chrome-object.json", "tf_timeline-gpu.json", "tf_trace-gpu.json", "mxnet-1.9.1-lenet-cpu.json.gz",

@@ -152,9 +152,7 @@ def test_one_wrong_bit_in_a_capture_is_a_sentence_and_in_a_cache_read_again(tmp_
     trace.write_bytes(event("a", 1))
     folder = store.convert([trace], tmp_path / "capture")
     flipped(folder / "rank-0000/ops.parquet")
-    with pytest.raises(
-        InputError, match=r"is damaged \(ops\.parquet is not what was written there\); convert it again"
-    ):
+    with pytest.raises(InputError, match=r"is damaged \(ops\.parquet does not match its check sum\); convert it again"):
         traceview.open(folder)
     cache = store.resolve(trace)
     flipped(cache / "rank-0000/ops.parquet")

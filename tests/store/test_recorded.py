@@ -109,7 +109,7 @@ def test_a_list_that_is_none(capture: Path, capsys: pytest.CaptureFixture[str], 
 def test_sums_of_files_elsewhere(capture: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
     sums = {name: 1}
     (capture / "converted.json").write_text(json.dumps({"schema": SCHEMA_VERSION, "sums": sums}))
-    assert "is not what was written there" in refused(capture, capsys)
+    assert "does not match its check sum" in refused(capture, capsys)
 
 
 def test_a_rank_that_is_a_link(capture: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

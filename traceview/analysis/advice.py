@@ -70,7 +70,7 @@ def costs(text: str) -> list[str]:
     for name in asked:
         if name not in known:
             there = "; ".join(f"{cost}: {meaning}" for cost, meaning in known.items())
-            raise UsageError(f"there is no cost {name!r} to leave out. There are all, or: {there}.")
+            raise UsageError(f"there is no cost {name!r} for --what-if. The costs are all, or: {there}.")
     return list(dict.fromkeys(asked))
 
 

@@ -209,7 +209,7 @@ def restored(data: object, source: str) -> Run:
         recordings = [_restored(entry) for entry in side]
         first = recordings[0]
     except (TypeError, KeyError, IndexError, ValueError, AttributeError) as error:
-        raise InputError(f"{source} is no comparison that `traceview compare --format json` wrote.") from error
+        raise InputError(f"{source} is not a comparison written by `traceview compare --format json`.") from error
     for run in recordings:
         _check(run.facts, source)
     return replace(first, others=tuple(recordings[1:]))
@@ -234,7 +234,7 @@ def _check(facts: Mapping[str, Fact], source: str) -> None:
         if fact is None or names != list(query.columns) or not is_whole or {type_ for _, type_ in fact.columns} - TYPES:
             raise InputError(f"{source} was written by another version of traceview, or changed: write it again.")
     if len(facts["run"].rows) != 1:
-        raise InputError(f"{source} does not hold exactly one run where one is described; write it again.")
+        raise InputError(f"{source} does not describe each run once; write it again.")
 
 
 def _gather(connection: duckdb.DuckDBPyConnection, query: sql.Query, runs: Sequence[tuple[int, Run]]) -> None:
@@ -262,4 +262,4 @@ def _fill(
             f'CREATE TABLE "{name}" AS SELECT {picked}', {f"c{n}": list(found) for n, found in enumerate(values)}
         )
     except duckdb.ConversionException as error:
-        raise InputError(f"a saved comparison holds a value that is none ({str(error).splitlines()[0]}).") from error
+        raise InputError(f"a saved comparison holds an invalid value ({str(error).splitlines()[0]}).") from error

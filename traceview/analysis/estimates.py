@@ -34,7 +34,7 @@ def tables(runs: Sequence[tuple[int, Run]]) -> dict[str, Fact]:
     try:
         return _tables(runs)
     except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"a saved comparison holds a value that is none ({error}).") from error
+        raise InputError(f"a saved comparison holds an invalid value ({error}).") from error
 
 
 def _tables(runs: Sequence[tuple[int, Run]]) -> dict[str, Fact]:

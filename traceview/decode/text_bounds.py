@@ -17,7 +17,7 @@ MAX_TEXT_BYTES = 1 << 20
 """The longest text or blob that is read from a database, a Parquet or Arrow file, or an XPlane."""
 MAX_NAME_BYTES = 16 << 10
 """The longest text that others refer to by number: every row that does holds it again."""
-TOO_LONG = f"text longer than {MAX_TEXT_BYTES >> 20} MiB, or name longer than {MAX_NAME_BYTES >> 10} KiB, left out"
+TOO_LONG = f"texts longer than {MAX_TEXT_BYTES >> 20} MiB, or names longer than {MAX_NAME_BYTES >> 10} KiB, left out"
 MAX_BATCH_BYTES = 64 << 20
 """Text that is decoded at once."""
 MAX_UNPACKED_BYTES = 256 << 20

@@ -16,7 +16,7 @@ from traceview.decode.files import Stream
 BATCH_BYTES = 8 << 20
 MAX_LINE_BYTES = 1 << 20
 """A longer line is left out: no log has one, and one hostile line must not fill the memory."""
-TOO_LONG = "line of more than 1 MiB, left out"
+TOO_LONG = "lines of more than 1 MiB, left out"
 BOM = b"\xef\xbb\xbf"
 
 

@@ -144,7 +144,7 @@ class Ingest:
         self.sink.count("n_kept", added)
         if added < n_read:
             self.sink.count("n_dropped", n_read - added)
-            self.sink.problem(f"row of {query.extra['tables'][0]} without a time", n_read - added)
+            self.sink.problem(f"rows of {query.extra['tables'][0]} without a time", n_read - added)
 
 
 @dataclass

@@ -63,7 +63,7 @@ class LayerLog:
         if time.ns is None:
             self.sink.count("n_events", 1)
             self.sink.count("n_dropped", 1)
-            self.sink.problem("time that cannot be read")
+            self.sink.problem("times that cannot be read")
         else:
             self.add_row(category, time.layer, asdict(time))
 

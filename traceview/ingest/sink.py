@@ -29,9 +29,9 @@ MAX_EXAMPLES = 10
 MAX_NAMES = 1000
 """Names of processes that are looked at for secrets; of more, no name is stored."""
 FEW_ROWS = 16
-NEGATIVE = "negative duration, taken as 0"
-LONG = "duration of more than 7 days"
-BEYOND = "time or duration beyond what 64 bits hold"
+NEGATIVE = "negative durations, taken as 0"
+LONG = "durations of more than 7 days"
+BEYOND = "times or durations beyond what 64 bits hold"
 BAD_CLOCK = "the clock of the trace is before 1970 or after 2096 and is not used"
 WEEK_NS = 7 * 24 * 3600 * 10**9
 LATEST_NS = 4 * 10**18

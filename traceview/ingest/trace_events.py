@@ -33,9 +33,9 @@ from traceview.paths import content
 _LONG_TIME = re.compile(rb'"ts"\s*:\s*((?:9\d{12}|\d{14,})\.\d+)')
 SHARED = {"counters": "events/samples", "events": "events/everything_else"}
 OPENED = 'file that ends before its last events: "begin" without "end"'
-INVALID = "event that is not valid JSON"
-TOO_LONG = "event of more than 4 MiB or nested too deep, left out"
-UNREAD = "value beside the events that is not valid JSON or too long, left out"
+INVALID = "events that are not valid JSON"
+TOO_LONG = "events of more than 4 MiB or nested too deep, left out"
+UNREAD = "values beside the events that are not valid JSON or too long, left out"
 UNREADABLE = (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.OutOfRangeException, UnicodeDecodeError)
 """What a query raises for text that is not JSON (even if its message is not text), and for large numbers."""
 FEW = 2048
@@ -272,7 +272,7 @@ class _Filler:
         account.count("n_kept", n_events - n_untimed)
         account.count("n_dropped", n_untimed)
         if n_untimed:
-            account.problem("event without a readable time", n_untimed, examples or ())
+            account.problem("events without a readable time", n_untimed, examples or ())
         if n_negative:
             account.problem(NEGATIVE, n_negative, negative or ())
             self.connection.execute(sql.text("ingest/events/negative"))

@@ -72,7 +72,7 @@ def _add_steps(sink: Sink, steps: list[tuple[str, int, int]]) -> None:
     sink.count("n_kept", len(whole_steps))
     if len(whole_steps) < len(steps):
         sink.count("n_dropped", len(steps) - len(whole_steps))
-        sink.problem("step that ends before it begins", len(steps) - len(whole_steps))
+        sink.problem("steps that end before they begin", len(steps) - len(whole_steps))
     if whole_steps:
         sink.zero_unix_ns = 0
         sink.fact(clock="wall clock of the steps; average times have no place in time")

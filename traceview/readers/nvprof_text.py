@@ -190,7 +190,7 @@ def _read_rows(log: Log, lines: pa.Array, sink: Sink) -> None:
     sink.count("n_kept", n_kept)
     if n_kept < len(rows):
         sink.count("n_dropped", len(rows) - n_kept)
-        sink.problem("row of nvprof that is cut or damaged", len(rows) - n_kept)
+        sink.problem("rows of nvprof that are cut or damaged", len(rows) - n_kept)
 
 
 def _store_trace(log: Log, sink: Sink) -> int:

@@ -79,7 +79,7 @@ def _parse(stream: Stream, sink: Sink) -> tuple[int, int]:
         sink.count("n_kept", n_kept)
         sink.count("n_dropped", len(said) - n_kept)
         if n_kept < len(said):
-            sink.problem("line of NVTX that is cut or damaged", len(said) - n_kept)
+            sink.problem("lines of NVTX that are cut or damaged", len(said) - n_kept)
         into = "INSERT INTO nvtx BY NAME"
     lines.report(sink.problem)
     return pid, n_lost

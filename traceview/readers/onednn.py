@@ -104,4 +104,4 @@ def _account(sink: Sink, n_read: int, n_kept: int) -> None:
     sink.count("n_kept", n_kept)
     sink.count("n_dropped", n_read - n_kept)
     if n_kept < n_read:
-        sink.problem("line of oneDNN that is cut or damaged", n_read - n_kept)
+        sink.problem("lines of oneDNN that are cut or damaged", n_read - n_kept)

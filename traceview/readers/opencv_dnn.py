@@ -52,7 +52,7 @@ def read(stream: Stream, sink: Sink) -> None:
     log.close()
     sink.facts.update(n_events=n_read, n_kept=n_used, n_dropped=n_read - n_used)
     if n_used < n_read:
-        sink.problem("line that is cut or damaged", n_read - n_used)
+        sink.problem("lines that are cut or damaged", n_read - n_used)
     sink.write_rows("ranges", steps)
     if steps:
         sink.zero_unix_ns = 0

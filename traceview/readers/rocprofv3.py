@@ -156,9 +156,9 @@ def _settle(sink: Sink, name: str, splitter: EventSplitter, n_rows: int) -> int:
     unread = connection.execute(_sql("unread")).fetchall()
     refused = [settled.events[row - n_rows][:200].decode("utf-8", "replace") for (row,) in unread if row >= n_rows]
     bad = settled.bad + refused
-    for why, records in (("is not valid JSON", bad), ("is longer than 4 MiB or nested too deep", settled.too_long)):
+    for why, records in (("are not valid JSON", bad), ("are longer than 4 MiB or nested too deep", settled.too_long)):
         if records:
-            sink.problem(f"record that {why}", len(records), records)
+            sink.problem(f"records that {why}", len(records), records)
             sink.count("n_events", len(records))
             sink.count("n_dropped", len(records))
     if name in RECORDS:

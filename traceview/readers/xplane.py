@@ -98,7 +98,7 @@ def _store(sink: Sink, place: dict[str, Any], batch: xspace.Batch) -> None:
     count = batch.table.num_rows
     sink.count("n_events", count)
     if batch.n_damaged:
-        sink.problem("line or event that is cut or damaged", batch.n_damaged, [place["plane"]])
+        sink.problem("lines or events that are cut or damaged", batch.n_damaged, [place["plane"]])
     if not count:
         return
     # An event takes two ids: one about memory gives two counters.

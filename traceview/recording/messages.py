@@ -60,7 +60,7 @@ def why_none(notes: list[tuple[int, str, str]], options: dict[str, int]) -> str:
     if "" in found:
         return "a process could not write to the capture folder, which may be full."
     if "captured" in found:
-        return "nsys left no report of the steps that it was to record; what it printed says why."
+        return "nsys wrote no report of the recorded steps; its output says why."
     if "failed" in found:
         return f"the recording was given up: {found['failed']}."
     if "waiting" in found:
@@ -73,8 +73,8 @@ def why_none(notes: list[tuple[int, str, str]], options: dict[str, int]) -> str:
             )
     if "exec" in found:
         return (
-            "a process was recording when it became another program (exec), of which nothing was recorded; "
-            "pass a smaller --wait or --steps to be done before."
+            "a process was recording when it called exec, and nothing was recorded of the program that followed; "
+            "pass a smaller --wait or --steps to finish before that."
         )
     if "waiting" in found or "framework" in found:
         return (
@@ -96,7 +96,7 @@ def summary(ranks: list[dict[str, Any]], options: dict[str, int], times: Sequenc
         if any(not name.endswith(nvtx.SUFFIX) for name in ranks[0]["files"]):
             return "recorded the whole run"
         count = "1 process" if len(ranks) == 1 else f"{len(ranks)} processes"
-        return f"recorded the NVTX ranges of {count}, and no framework"
+        return f"recorded the NVTX ranges of {count}; no framework was recorded"
     recorded = ranks[0]["steps"]["recorded"]
     processes = f" of {len(ranks)} processes" if len(ranks) > 1 else ""
     text = f"recorded {_steps(recorded)}{processes}"

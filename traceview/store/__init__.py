@@ -167,11 +167,9 @@ def _whole(path: Path, folder: Path, options: Options | None) -> Path:
     if not damaged:
         return folder
     if folder == path and not (path / "raw").is_dir():
-        raise InputError(f"{path} is damaged ({damaged.name} is not what was written there); convert it again.")
+        raise InputError(f"{path} is damaged ({damaged.name} does not match its check sum); convert it again.")
     try:
         (folder / KEY_FILE).unlink()
     except OSError as error:
-        raise InputError(
-            f"{damaged} is not what was written there, and cannot be replaced: {error.strerror}."
-        ) from error
+        raise InputError(f"{damaged} does not match its check sum and cannot be replaced: {error.strerror}.") from error
     return resolve(path, options)
