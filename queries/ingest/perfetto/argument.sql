@@ -1,0 +1,7 @@
+-- title = "Perfetto: arguments of events"
+-- doc = "Of each event one JSON object, of the batch that is registered."
+SELECT "row", CAST(json_group_object(CAST(key AS VARCHAR),
+    CASE WHEN text IS NOT NULL THEN to_json(CAST(text AS VARCHAR)) WHEN whole IS NOT NULL THEN to_json(whole)
+        WHEN real IS NOT NULL THEN to_json(real) END) AS VARCHAR) AS args
+FROM arguments WHERE key IS NOT NULL
+GROUP BY "row"

@@ -1,0 +1,23 @@
+-- title = "Perfetto: events with both ends, on their process and thread"
+-- doc = """A start belongs to the next end of its depth on its track. Tracks without a thread are numbered by place."""
+WITH stepped AS (
+    SELECT *, sum(CASE kind WHEN 1 THEN 1 WHEN 2 THEN -1 ELSE 0 END) OVER along AS depth
+    FROM half WHERE at_ns IS NOT NULL
+    WINDOW along AS (PARTITION BY track ORDER BY at_ns, "row" ROWS UNBOUNDED PRECEDING)
+), paired AS (
+    SELECT *, CASE WHEN kind = 1 AND lead(kind) OVER level = 2 THEN lead(at_ns) OVER level END AS end_ns,
+        kind = 2 AND coalesce(lag(kind) OVER level, 2) <> 1 AS is_lonely
+    FROM (SELECT *, depth + if(kind = 2, 1, 0) AS place FROM stepped WHERE kind IN (1, 2))
+    WINDOW level AS (PARTITION BY track, place ORDER BY at_ns, "row")
+    UNION ALL BY NAME
+    SELECT *, if(kind = 5, at_ns + dur_ns, NULL) AS end_ns, false AS is_lonely FROM stepped WHERE kind NOT IN (1, 2)
+)
+SELECT $first + 2 * (row_number() OVER (ORDER BY p."row") - 1) AS id,
+    CASE p.kind WHEN 4 THEN 'C' WHEN 3 THEN 'i' WHEN 2 THEN 'E' WHEN 1 THEN if(end_ns IS NULL, 'B', 'X') WHEN 5 THEN 'X'
+        ELSE '?' END AS ph,
+    p.at_ns AS start_ns, p.end_ns - p.at_ns AS dur_ns, p.category AS cat, coalesce(p.name, t.name) AS name, p.value,
+    a.args, coalesce(t.pid, 0) AS pid, coalesce(t.tid, 0) AS tid, t.process, t.thread
+FROM paired p
+LEFT JOIN argument a ON a."row" = p."row"
+LEFT JOIN track t ON t.uuid = p.track
+WHERE NOT (p.kind = 2 AND NOT p.is_lonely)
