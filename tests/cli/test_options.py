@@ -63,6 +63,7 @@ def test_a_bar_on_a_terminal_only(trace: Path, tmp_path: Path, monkeypatch: pyte
         (["-o", "a.md"], "markdown"),
         (["-o", "a.parquet"], "parquet"),
         (["-o", "json"], "table"),
+        (["-o", "-"], "table"),
         (["-o", "a.json", "--format", "table"], "table"),
     ],
 )

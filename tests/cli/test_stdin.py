@@ -110,3 +110,11 @@ def test_names_to_classify(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     feed(monkeypatch, b"aten::relu_\n")
     assert cli.main(["classify", "-", "--format", "csv"]) == 0
     assert capsys.readouterr().out.endswith("aten::relu_\n")
+
+
+def test_a_dash_is_stdout_too(
+    trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["sql", str(trace), "SELECT 1 AS n", "--format", "csv", "-o", "-"]) == 0
+    assert capsys.readouterr().out == "n\n1\n" and list(tmp_path.iterdir()) == []

@@ -31,7 +31,13 @@ _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 def add_output_options(parser: argparse.ArgumentParser, formats: Sequence[str] = render.FORMATS) -> None:
     """How the answer is written, and where."""
     parser.add_argument("--format", choices=formats, help="default: from the extension of FILE, else table")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write to FILE instead of stdout")
+    parser.add_argument(
+        "-o", "--output", type=_file, metavar="FILE", help="write to FILE instead of stdout (which is - too)"
+    )
+
+
+def _file(text: str) -> str | None:
+    return None if text == "-" else text
 
 
 def form_of(args: argparse.Namespace, others: Mapping[str, str] | None = None) -> str:
