@@ -206,6 +206,22 @@ def test_what_fusing_gives_in_onnx_runtime(sample: Callable[[str], Run]) -> None
     assert [row["base_layer"] for row in convolutions if row["diff_ns"] > 0] == ["conv2"]
 
 
+def test_three_frameworks_stand_in_one_table_by_work(sample: Callable[[str], Run]) -> None:
+    """AlexNet by PyTorch, Keras on TensorFlow and JAX: every kind of work, whose time, whose library."""
+    names = ("kineto/torch-2.13.0", "xplane/keras-3.15.1-tensorflow", "xplane/jax-0.10.2")
+    suffixes = (".json.gz", ".xplane.pb.gz", ".xplane.pb.gz")
+    runs = [sample(f"{name}-alexnet-cpu{suffix}") for name, suffix in zip(names, suffixes, strict=True)]
+    rows = table(compare.compare(runs), "work")
+    assert [(row["run"], row["framework"]) for row in rows[:3]] == [("A", "PyTorch"), ("B", "TensorFlow"), ("C", "JAX")]
+    of = {(row["run"], row["work"]): row for row in rows}
+    assert {row["work"] for row in rows} == {
+        "bias", "activation (ReLU)", "convolution", "matrix product", "pooling", "layout conversion",
+    }  # fmt: skip
+    assert of["C", "convolution"]["library"] == "ynnpack"
+    assert of["B", "convolution"]["ratio_to_best"] == 1 and of["A", "layout conversion"]["busy_ns"] is None
+    assert (of["A", "convolution"]["busy_ns"], of["C", "convolution"]["busy_ns"]) == (near(2136.07e6), near(733.57e6))
+
+
 def test_two_frameworks_on_one_network(sample: Callable[[str], Run]) -> None:
     """AlexNet, batch 16, by PyTorch and by Keras on TensorFlow: layers meet whatever they are called."""
     torch = sample("kineto/torch-2.13.0-alexnet-cpu.json.gz")

@@ -1,7 +1,8 @@
 -- title = "More threads than cores"
 -- doc = """More threads than cores, all processes of the host together, in a run on a CPU. Threads that wait for one
 -- that has no core burn the time of those that have: no measurement of one run bounds that but the peak of the
--- processor, so the bound is the work of a step beyond it (all of it where shapes or peak are not known)."""
+-- processor, so the bound is the work of a step beyond it (all of it where shapes or peak are not known). On a machine
+-- that was busy with something else no bound is stated."""
 -- why = """Every parallel loop ends when its last thread does; with more threads than cores some have to wait for a
 -- core while the others spin."""
 -- cost = "None."
@@ -31,9 +32,11 @@ WITH host AS (
     JOIN processes p ON p.rank = v.rank GROUP BY v.rank
 )
 SELECT w.rank, format('Threads: {}, cores: {}.', h.threads, h.cores) AS problem, 'On ' || h.host AS place,
-    greatest(w.busy_ns - coalesce(l.floor_ns, 0), 0) AS saving_ns,
-    'high that threads wait for cores; for how long is not recorded' AS confidence, h.processes AS evidence
+    if(c.is_contended, NULL, greatest(w.busy_ns - coalesce(l.floor_ns, 0), 0)) AS saving_ns,
+    if(c.is_contended, 'high that threads wait for cores; what that costs cannot be told: other programs took '
+        || 'processors too', 'high that threads wait for cores; for how long is not recorded') AS confidence,
+    h.processes AS evidence
 FROM work w JOIN raw.ranks r USING (rank) JOIN host h ON h.host IS NOT DISTINCT FROM r.host
-LEFT JOIN least l ON l.rank = w.rank
+LEFT JOIN least l ON l.rank = w.rank LEFT JOIN contention c ON c.rank = w.rank
 WHERE h.threads > h.cores AND w.rank NOT IN (SELECT rank FROM raw.kernels)
 ORDER BY w.rank

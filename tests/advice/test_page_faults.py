@@ -13,7 +13,7 @@ REASON = "page faults and processor time are not recorded (traceview collect not
 
 def steps(system_us: float, faults: int = 9000) -> Given:
     given = training(device=None)
-    used = {"wall_ns": 3_000_000, "user_ns": 2_500_000, "system_ns": round(1000 * system_us), "minor_faults": faults}
+    used = {"wall_ns": 3_000_000, "user_ns": 2_950_000, "system_ns": round(1000 * system_us), "minor_faults": faults}
     given.about = {"usage": used, "steps": {"recorded": 3}}
     for start in (0, 1000, 2000):
         given.op("aten::mm", start + 10, start + 810)
@@ -29,6 +29,13 @@ def test_the_time_of_the_system_is_the_bound(tmp_path: Path) -> None:
 def test_below_either_threshold_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(87), tmp_path / "time").status == "not found"
     assert answer(RULE, steps(93, faults=2999), tmp_path / "faults").status == "not found"
+
+
+def test_on_a_busy_machine_the_share_is_of_processor_time(tmp_path: Path) -> None:
+    given = steps(30)
+    given.about["usage"] |= {"user_ns": 500_000}
+    found = answer(RULE, given, tmp_path)
+    assert (found.status, found.saving_ns) == ("found", 10_000)
 
 
 def test_a_trace_without_a_time_takes_nothing_from_the_bound(tmp_path: Path) -> None:

@@ -36,6 +36,15 @@ def test_convolutions_must_take_their_time_at_the_peak(tmp_path: Path) -> None:
     assert answer(RULE, given, tmp_path).saving_ns == round(810_000 - floor_ns)
 
 
+def test_on_a_busy_machine_no_bound_is_stated(tmp_path: Path) -> None:
+    given = steps(5)
+    # 0.8 ms of operators in each step of 1 ms, and less processor time than that.
+    given.about |= {"usage": {"wall_ns": 3_000_000, "user_ns": 1_500_000, "system_ns": 0}}
+    found = answer(RULE, given, tmp_path)
+    assert (found.status, found.saving_ns) == ("found", None)
+    assert found.confidence.endswith("other programs took processors too")
+
+
 def test_as_many_are_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(4), tmp_path).status == "not found"
 
