@@ -35,8 +35,10 @@ WITH device AS (
         CAST(coalesce(sum(n_repaired), 0) AS BIGINT), CAST(coalesce(sum(n_dropped), 0) AS BIGINT)) FROM captures
     UNION ALL
     SELECT 3,
-        format('Summary: {} row{} of totals without a timeline, in the view `summaries`; reports cannot use them.',
-        count(*), if(count(*) = 1, '', 's')) FROM summaries HAVING count(*) > 0
+        format('Summary: {} row{} of totals that the profiler printed, without a timeline{}.', count(*),
+            if(count(*) = 1, '', 's'),
+            if(EXISTS (FROM printed_totals), ': overview, kernels and copies show them for the whole run',
+                '; they are in the view `summaries`')) FROM summaries HAVING count(*) > 0
     UNION ALL
     SELECT 3, format('Layer times: {} average{} from the log, without a timeline, in the report `layers`.',
         n, if(n = 1, '', 's')) FROM averages WHERE n > 0

@@ -1,5 +1,6 @@
 -- title = "By name"
--- doc = "Sums of durations: unlike in reports of active time, overlapping kernels count twice here."
+-- doc = """Sums of durations: unlike in reports of active time, overlapping kernels count twice here. Of a summary that
+-- a profiler printed, its totals of the whole run."""
 -- cannot = "No kernels or primitives in this trace."
 -- leave_out = ["library", "min_ns", "max_ns", "sd_ns", "algorithm", "mean_ns", "category", "direction"]
 -- kernels = ["name"]
@@ -20,7 +21,15 @@
 -- library = "library that implements it"
 -- [headings]
 -- share_pct = "of kernel time"
+WITH ran AS (
+    SELECT name, total_ns, n, median_ns, sd_ns, min_ns, max_ns, category, algorithm, direction, library
+    FROM kernel_times
+    UNION ALL BY NAME
+    SELECT name, CAST(sum(total_ns) AS BIGINT) AS total_ns, CAST(sum(calls) AS BIGINT) AS n, min(min_ns) AS min_ns,
+        max(max_ns) AS max_ns, category, algorithm, direction, library
+    FROM printed_totals WHERE kind = 'kernel' GROUP BY name, category, algorithm, direction, library
+)
 SELECT name, 100.0 * total_ns / nullif(sum(total_ns) OVER (), 0) AS share_pct, n AS calls, total_ns,
     total_ns / n AS mean_ns, median_ns, sd_ns, min_ns, max_ns, category, algorithm, direction, library
-FROM kernel_times
+FROM ran
 ORDER BY total_ns DESC, name, category, algorithm, direction, library

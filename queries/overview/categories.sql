@@ -1,7 +1,9 @@
 -- title = "Time by category"
 -- doc = """Device time per step and rank, summed over the devices of a rank; overlaps on a device count once, for what
 -- started first. All rows but the last, between steps, add up to the step. Calls are of kernels, copies, primitives
--- and, on a CPU, operators, also inside of others. Without steps the whole recording counts as one step."""
+-- and, on a CPU, operators, also inside of others. Without steps the whole recording counts as one step.
+-- Of a summary that a profiler printed, its totals of the whole run, of a framework's log of averages those of one
+-- iteration; there is no step to share then."""
 -- cannot = "Nothing ran on a device in this trace."
 -- brief = "Overlapping work is counted once."
 -- subject = "work of a device"
@@ -35,10 +37,15 @@ WITH step AS (
     FROM totals WHERE is_counted OR is_carried OR is_between GROUP BY 1, position
     UNION ALL
     SELECT '(GPU idle)', NULL, idle_ns, 2 FROM step WHERE n_ranks > 0
+    UNION ALL
+    SELECT coalesce(category, 'memcpy_' || lower(copy_direction)), sum(calls), sum(total_ns), 0 FROM printed_totals
+    WHERE total_ns IS NOT NULL GROUP BY 1
+    UNION ALL
+    SELECT kind, count(*), sum(dur_ns), 0 FROM printed_layers GROUP BY kind
 )
 SELECT CASE WHEN position = 2 AND NOT EXISTS (FROM totals WHERE kind IN ('kernel', 'copy')) THEN '(CPU idle)'
         ELSE category END AS category, calls, busy_ns,
     CASE WHEN position < 2 THEN 100.0 * busy_ns / nullif(sum(busy_ns) FILTER (position < 2) OVER (), 0) END AS busy_pct,
     CASE WHEN position < 3 THEN 100.0 * busy_ns * n_ranks / nullif(step_ns, 0) END AS step_pct
-FROM shares, step
+FROM shares LEFT JOIN step ON true
 ORDER BY position, busy_ns DESC, category

@@ -1,6 +1,7 @@
 -- title = "Most expensive convolutions"
 -- doc = """Per step and rank. The algorithm is identified by all kernels of the call. main = math kernels; layout =
--- layout conversion; rest = transforms, bias, helpers."""
+-- layout conversion; rest = transforms, bias, helpers. A framework's log of averages gives the total of one iteration
+-- only."""
 -- cannot = "No convolution operator in this trace."
 -- brief = "Of everything in the calls; main: math kernels, layout: layout conversions."
 -- subject = "convolutions"
@@ -23,6 +24,12 @@
 -- share_pct = "of conv time"
 -- [fractions]
 -- calls = "calls/step"
+WITH part AS (
+    SELECT layer, direction, algorithm, calls, per_rank, total_ns, main_ns, layout_ns, flop, position FROM conv_totals
+    UNION ALL BY NAME
+    SELECT layer, direction, 1 AS calls, 1 AS per_rank, dur_ns AS total_ns, id AS position FROM printed_layers
+    WHERE kind = 'conv'
+)
 SELECT layer, direction, algorithm,
     round(sum(calls / per_rank), 6) AS calls,
     sum(total_ns / per_rank) AS total_ns, sum(main_ns / per_rank) AS main_ns, sum(layout_ns / per_rank) AS layout_ns,
@@ -30,6 +37,6 @@ SELECT layer, direction, algorithm,
     1e9 * sum(calls / per_rank * flop) / nullif(sum(total_ns / per_rank) FILTER (flop IS NOT NULL),
         0) AS effective_flop_per_s,
     100.0 * sum(total_ns / per_rank) / nullif(sum(sum(total_ns / per_rank)) OVER (), 0) AS share_pct
-FROM conv_totals
+FROM part
 GROUP BY layer, direction, algorithm
 ORDER BY total_ns DESC, min(position), layer, direction, algorithm

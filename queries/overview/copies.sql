@@ -15,10 +15,17 @@
 -- throughput_bytes_per_s = "bytes over the time of the copies that record a size"
 -- [fractions]
 -- calls = "calls/step"
-SELECT m.direction, round(sum(1 / c.per_rank), 6) AS calls, sum(m.size_bytes / c.per_rank) AS size_bytes,
-    sum(c.alone_ns / c.per_rank) AS busy_ns, sum(m.dur_ns / c.per_rank) AS total_ns,
-    1e9 * sum(m.size_bytes) / nullif(sum(m.dur_ns) FILTER (m.size_bytes IS NOT NULL), 0) AS throughput_bytes_per_s
-FROM counted c JOIN memcpys m ON m.id = c.id
-WHERE c.kind = 'copy'
-GROUP BY m.direction
-ORDER BY busy_ns DESC, m.direction
+WITH shown AS (
+    SELECT m.direction, round(sum(1 / c.per_rank), 6) AS calls, sum(m.size_bytes / c.per_rank) AS size_bytes,
+        sum(c.alone_ns / c.per_rank) AS busy_ns, sum(m.dur_ns / c.per_rank) AS total_ns,
+        1e9 * sum(m.size_bytes) / nullif(sum(m.dur_ns) FILTER (m.size_bytes IS NOT NULL), 0) AS throughput_bytes_per_s
+    FROM counted c JOIN memcpys m ON m.id = c.id
+    WHERE c.kind = 'copy'
+    GROUP BY m.direction
+    UNION ALL
+    SELECT copy_direction, sum(calls), sum(size_bytes), sum(total_ns), sum(total_ns),
+        1e9 * sum(size_bytes) FILTER (total_ns IS NOT NULL) / nullif(sum(total_ns) FILTER (size_bytes IS NOT NULL), 0)
+    FROM printed_totals WHERE kind = 'copy' GROUP BY copy_direction
+)
+SELECT direction, calls, size_bytes, busy_ns, total_ns, throughput_bytes_per_s FROM shown
+ORDER BY busy_ns DESC, direction

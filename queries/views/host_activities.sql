@@ -5,6 +5,10 @@
 WITH host AS (
     SELECT rank FROM raw.ranks
     WHERE rank NOT IN (SELECT rank FROM raw.kernels UNION SELECT rank FROM raw.memcpys)
+        -- What was launched ran on an accelerator, of which nothing was recorded.
+        AND rank NOT IN (SELECT rank FROM raw.api_calls WHERE regexp_matches(name, '(?i)launch|enqueue|graphexec'))
+        AND rank NOT IN (SELECT rank FROM raw.events
+            WHERE regexp_matches(category, '^(mtia|hpu|xpu|npu|privateuse1|glow)'))
 ), parts AS (
     SELECT rank, op_id, start_ns, start_ns + dur_ns AS end_ns FROM raw.primitives WHERE op_id IS NOT NULL
 ), chosen AS (

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from asked import Asked, opened, rows
+from given import pick, section
 
 from traceview import store
 from traceview.decode.files import peek
@@ -106,3 +107,15 @@ def test_what_a_collector_adds_are_layers_and_steps(tmp_path: Path) -> None:
     ]
     assert connection.execute("SELECT kind, n FROM quality").fetchall() == [("steps that end before they begin", 1)]
     assert connection.execute("SELECT n_events, n_kept, n_dropped FROM captures").fetchall() == [(8, 7, 1)]
+
+
+def test_the_overview_answers_by_averages(root: Path, captures: Any) -> None:
+    """Forward passes and gradients of every layer, and what the kinds add up to in one iteration."""
+    found = captures.open(root / "samples/cntk_timing/cntk-2.7-alexnet-cpu.txt.gz")
+    layers = section(found, "overview/convolutions")
+    assert pick(layers[:2], "layer", "direction", "calls") == [("conv2", None, 1), ("conv4", None, 1)]
+    first = next(row for row in layers if row["layer"] == "conv1" and row["direction"] == "fprop")
+    assert first["total_ns"] == pytest.approx(110_738_000, rel=1e-3)
+    kinds = section(found, "overview/categories")
+    assert kinds[0]["category"] == "conv"
+    assert kinds[0]["busy_ns"] == pytest.approx(sum(row["total_ns"] for row in layers))

@@ -187,6 +187,15 @@ def test_devices_carry_the_numbers_of_cuda_and_real_peaks(tmp_path: Path) -> Non
     ]
 
 
+def test_a_device_without_a_table_of_devices_is_told_by_its_kernels(tmp_path: Path) -> None:
+    """A built trace: old exports lack TARGET_INFO_GPU, and so do those that were cut down."""
+    names = [{**row, "value": "volta_sgemm_128x64_nn"} if row["id"] == 1 else row for row in NAMES]
+    connection = given(tmp_path, StringIds=names)
+    assert connection.execute("SELECT device, name FROM devices").fetchall() == [(0, None)]
+    query = "SELECT name, has_tensor_cores, fp32_flop_per_s FROM device_peaks WHERE is_used"
+    assert connection.execute(query).fetchall() == [("Volta or later", True, 15.7e12)]
+
+
 def test_warnings_of_the_profiler_are_shown(tmp_path: Path) -> None:
     said = [{"severity": level, "text": f"level {level}"} for level in (1, 2, 3, 4)]
     assert one(given(tmp_path, DIAGNOSTIC_EVENT=said), "SELECT warnings FROM captures") == ["level 2", "level 3"]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from asked import opened, rows
+from given import pick, section
 
 from traceview.decode.files import peek
 from traceview.errors import InputError
@@ -171,3 +172,14 @@ def test_exactly_one_reader_knows_it(tmp_path: Path, text: str) -> None:
     unknown = tmp_path / "unknown"
     unknown.write_text(text)
     assert [reader for reader in READERS if reader.sniff(peek(unknown))] == [nsys_csv]
+
+
+def test_a_printed_summary_answers_by_its_totals(tmp_path: Path) -> None:
+    """Times and sizes of copies stand in summaries of their own."""
+    found = opened(tmp_path, SUMMARY)
+    assert pick(section(found, "kernels/names"), "name", "category", "calls", "total_ns") == [
+        ("gemm_fp64_kernel(double *, int)", "gemm", 24, 10_650_240)
+    ]
+    assert pick(section(found, "overview/copies"), "direction", "calls", "size_bytes", "total_ns") == [
+        ("HtoD", 48, 402_653_000, None)
+    ]

@@ -11,9 +11,12 @@ from typing import Any
 import duckdb
 import pytest
 from asked import opened, rows
+from given import pick, section
 
+from traceview import sql
 from traceview.decode.files import peek
 from traceview.errors import InputError
+from traceview.paths import content
 from traceview.readers import READERS, nvprof_text
 
 NEW = """\
@@ -270,3 +273,19 @@ def test_public_logs_are_read_to_the_last_row(shared: Path, captures: Any) -> No
         assert rows(found, "SELECT n_events, n_kept, n_dropped, problems FROM captures") == [
             (n_rows, n_rows, None, None)
         ]
+
+
+def test_a_printed_summary_answers_by_its_totals(tmp_path: Path) -> None:
+    found = opened(tmp_path, SUMMARY)
+    assert pick(section(found, "kernels/names"), "name", "calls", "total_ns", "max_ns") == [
+        ("void mm<int=32>(float*, float*)", 301, 2_043_190_000, 37_174_000)
+    ]
+    assert pick(section(found, "copies/summary"), "direction", "calls", "unsized", "total_ns") == [
+        ("HtoD", 2, 2, 406_300)
+    ]
+    assert pick(section(found, "overview/categories"), "category", "calls", "busy_ns", "step_pct") == [
+        ("other", 301, 2_043_190_000, None),
+        ("memcpy_htod", 2, 406_300, None),
+    ]
+    lines = [line for (line,) in rows(found, sql.load(content("queries") / "footer.sql").body)]
+    assert any(line.endswith(": overview, kernels and copies show them for the whole run.") for line in lines)

@@ -54,7 +54,7 @@ def attribute(connection: duckdb.DuckDBPyConnection) -> None:
     """Make the schemas `names` (name -> verdict) and `attributed` (row -> call, and its part in it) for the views."""
     connection.execute("CREATE SCHEMA names")
     connection.execute("CREATE SCHEMA attributed")
-    kernels = _distinct(connection, "SELECT DISTINCT name, op_path, phase FROM raw.kernels")
+    kernels = _distinct(connection, _query("kernel_names"))
     verdicts = (_in_phase(classify_in_context(name or "", _telling(path)), phase) for name, path, phase in kernels)
     _keep_verdicts(connection, "kernel", ["name", "op_path", "phase"], kernels, verdicts)
     ops = _distinct(connection, "SELECT DISTINCT path, phase, hlo_kind FROM raw.ops")

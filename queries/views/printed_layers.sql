@@ -1,0 +1,25 @@
+-- title = "printed_layers"
+-- doc = """What one iteration takes by a framework's own log of averages, for ranks without a timeline: one row per
+-- layer, kind and pass, the mean over the runs in the log. Logs that time several implementations of a layer are left
+-- out: these do not add up."""
+-- [columns]
+-- direction = "fprop, dgrad or wgrad; none where the log gives passes together"
+-- dur_ns = "average time in one iteration"
+WITH single AS (
+    SELECT * FROM layer_times t
+    WHERE layer IS NOT NULL AND rank NOT IN (SELECT rank FROM raw.kernels UNION SELECT rank FROM raw.memcpys
+        UNION SELECT rank FROM raw.ops UNION SELECT rank FROM raw.primitives)
+        AND rank NOT IN (SELECT rank FROM layer_times WHERE layer IS NOT NULL
+            GROUP BY rank, run, network, layer, direction HAVING count(DISTINCT impl) > 1)
+        -- Sums that stand beside their parts.
+        AND NOT (direction IN ('backward', 'forward_backward') AND EXISTS (FROM layer_times o
+            WHERE o.rank = t.rank AND o.layer = t.layer AND o.run IS NOT DISTINCT FROM t.run
+                AND o.network IS NOT DISTINCT FROM t.network
+                AND (starts_with(o.direction, 'backward_') OR o.direction = 'backward' AND t.direction <> o.direction)))
+), run AS (
+    SELECT rank, count(DISTINCT (run, network)) AS n FROM single GROUP BY rank
+)
+SELECT s.rank, layer, kind, CASE direction WHEN 'forward' THEN 'fprop' WHEN 'backward_data' THEN 'dgrad'
+    WHEN 'backward_filter' THEN 'wgrad' END AS direction, min(id) AS id, sum(dur_ns) / any_value(r.n) AS dur_ns
+FROM single s JOIN run r USING (rank)
+GROUP BY s.rank, layer, kind, s.direction

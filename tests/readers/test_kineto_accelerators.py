@@ -1,0 +1,46 @@
+"""Kineto's events of accelerators other than CUDA's and ROCm's; the traces are built."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from asked import opened, rows
+
+OP = {"ph": "X", "cat": "cpu_op", "name": "aten::relu", "pid": 7, "tid": 7, "ts": 100, "dur": 50}
+
+
+def event(category: str, name: str, **facts: Any) -> dict[str, Any]:
+    return {**OP, "cat": category, "name": name, "ts": 110, "dur": 5, "args": {"correlation": 42}, **facts}
+
+
+def text(*events: dict[str, Any]) -> str:
+    return json.dumps({"schemaVersion": 1, "deviceProperties": [], "traceEvents": events})
+
+
+def test_what_an_mtia_device_ran_are_kernels(tmp_path: Path) -> None:
+    place = {"pid": 0, "ts": 130, "args": {"correlation": 42, "device": 0, "stream": 7}}
+    launch, ran = event("mtia_runtime", "runtimeEnqueue"), event("mtia_ccp_events", "gemm_ccp", **place)
+    found = opened(tmp_path, text(OP, launch, ran))
+    query = "SELECT kind, name, device, op_name FROM activities"
+    assert rows(found, query) == [("kernel", "gemm_ccp", "gpu 0", "aten::relu")]
+
+
+@pytest.mark.parametrize(
+    ("category", "name", "is_host"),
+    [
+        ("privateuse1_runtime", "aclrtLaunchKernel", False),
+        ("mtia_insight", "insight", False),
+        ("xpu_runtime", "urEnqueueKernelLaunch", False),
+        ("hpu_op", "synLaunch", False),
+        ("cuda_runtime", "cudaGetDeviceCount", True),
+        ("overhead", "Activity Buffer Request", True),
+    ],
+)
+def test_an_accelerator_of_which_nothing_was_recorded_is_no_busy_cpu(
+    tmp_path: Path, category: str, name: str, is_host: bool
+) -> None:
+    found = opened(tmp_path, text(OP, event(category, name)))
+    assert rows(found, "SELECT DISTINCT kind FROM activities") == ([("op",)] if is_host else [])
