@@ -13,11 +13,13 @@ import sys
 import threading
 from pathlib import Path
 
+import duckdb
 import pyarrow.parquet as pq
 import pytest
 
 from traceview import cli, render, store
 from traceview.cli import options, sql
+from traceview.errors import UsageError
 
 
 def run(capsys: pytest.CaptureFixture[str], *args: object) -> str:
@@ -141,6 +143,12 @@ def test_errors_are_sentences_with_the_place(trace: Path, capsys: pytest.Capture
 
 
 @pytest.fixture(scope="module")
+def opened(trace: Path) -> duckdb.DuckDBPyConnection:
+    """One connection for all queries that are refused: none of them may change what comes after."""
+    return store.open_capture(trace)
+
+
+@pytest.fixture(scope="module")
 def secret(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with files that no query may see."""
     folder = tmp_path_factory.mktemp("secret")
@@ -224,12 +232,13 @@ def secret(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_a_query_sees_the_capture_and_nothing_else(
-    trace: Path, secret: Path, capsys: pytest.CaptureFixture[str], query: str
+    opened: duckdb.DuckDBPyConnection, secret: Path, capsys: pytest.CaptureFixture[str], query: str
 ) -> None:
     secret_frame = pq.read_table(secret / "secret.parquet").to_pandas()
     before = sorted(path.name for path in secret.iterdir())
-    error = refused(capsys, trace, query.format(secret))
-    assert "42" not in error.replace("data:,42", "")
+    with pytest.raises(UsageError) as error:
+        sql.answer(opened, query.format(secret), "csv", None)
+    assert capsys.readouterr().out == "" and "42" not in str(error.value).replace("data:,42", "")
     assert sorted(path.name for path in secret.iterdir()) == before == sorted(before) and len(secret_frame) == 1
 
 

@@ -299,6 +299,7 @@ def test_a_folder_of_exports_is_one_trace_each(shared: Path, tmp_path: Path) -> 
     assert [trace.path for trace in discovery.find(node)] == [folder, stream]
 
 
+@pytest.mark.long
 @pytest.mark.shared
 def test_a_cut_database_is_salvaged_or_refused(shared: Path, tmp_path: Path) -> None:
     """Cut anywhere: a sentence, or what could be read and what could not."""
@@ -331,6 +332,7 @@ def test_a_cut_gzip_is_salvaged_or_refused(shared: Path, tmp_path: Path) -> None
         assert one(connection, "SELECT count(*) FROM quality WHERE kind = 'gzip data is cut off'") == 1
 
 
+@pytest.mark.long
 @pytest.mark.shared
 def test_a_cut_arrow_stream_is_salvaged_or_refused(shared: Path, tmp_path: Path) -> None:
     whole = as_stream(

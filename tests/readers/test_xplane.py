@@ -202,6 +202,7 @@ def test_only_this_reader_knows_it(root: Path, tmp_path: Path, name: str) -> Non
     assert [reader.NAME for reader in READERS if reader.sniff(peek(unknown))] == ["xplane"]
 
 
+@pytest.mark.long
 def test_cut_at_any_byte(root: Path, tmp_path: Path) -> None:
     """Every cut gives rows with an account, or a sentence; the further the cut, the more rows."""
     whole = gzip.decompress((root / "samples" / "xplane" / TF).read_bytes())
