@@ -126,6 +126,7 @@ def test_the_status_of_nsys_is_not_the_commands(folder: Path) -> None:
     assert "nsys failed with exit code 5; the command itself succeeded" in done.stderr
 
 
+@pytest.mark.long
 def test_without_a_driver_the_reason_is_said_and_the_program_runs(folder: Path) -> None:
     pytest.importorskip("torch")
     (folder / "train.py").write_text(TORCH + "print('done')")

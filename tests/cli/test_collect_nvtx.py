@@ -90,6 +90,7 @@ os.kill(os.getpid(), signal.SIGKILL)
     assert rows(tmp_path, "SELECT count(*) FROM ranges WHERE name = 'solve' AND step IS NOT NULL") == [(3,)]
 
 
+@pytest.mark.long
 def test_without_a_compiler_everything_else_is_recorded(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     done = collect(tmp_path, TORCH, CC="false")
@@ -98,6 +99,7 @@ def test_without_a_compiler_everything_else_is_recorded(tmp_path: Path) -> None:
     assert rows(tmp_path, "SELECT count(*) FROM ranges WHERE kind = 'nvtx'") == [(0,)]
 
 
+@pytest.mark.long
 def test_a_process_beside_the_recorded_one_is_named(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     other = "import subprocess, sys\nsubprocess.run([sys.executable, '-c', 'import nvtx; nvtx.mark(1)'], check=True)\n"

@@ -98,7 +98,10 @@ def test_the_program_that_a_recorded_one_becomes_is_recorded(tmp_path):
 
 @pytest.mark.parametrize(
     ("steps", "said"),
-    [(2, "ended after 2 steps"), (6, "called exec, and nothing was recorded of the program that followed")],
+    [
+        pytest.param(2, "ended after 2 steps", marks=pytest.mark.long),
+        (6, "called exec, and nothing was recorded of the program that followed"),
+    ],
 )
 def test_a_recorded_program_that_becomes_one_without_a_framework(tmp_path, steps, said):
     done = collect(tmp_path, script(tmp_path, BECOMES), steps, "-c", "print('other')")

@@ -217,6 +217,10 @@ Broken()(images())
     collected, bare = program(body), program(body, is_collected=False)
     assert (collected.code, collected.stderr) == (1, bare.stderr)
     assert "no image" in bare.stderr and "The above exception was the direct cause" in bare.stderr
+
+
+@pytest.mark.long
+def test_a_traceback_of_the_loader_is_the_programs_own(program):
     body = "import torch.utils.data as data\n\nfor batch in data.DataLoader([1, 'a'], batch_size=2):\n    pass"
     assert program(body).stderr == program(body, is_collected=False).stderr
 

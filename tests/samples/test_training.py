@@ -149,7 +149,10 @@ def run(name: str, *words: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-@pytest.mark.parametrize(("name", "count", "layout"), [("alexnet", 62_378_344, "nhwc"), ("lenet", 431_080, "nchw")])
+@pytest.mark.parametrize(
+    ("name", "count", "layout"),
+    [pytest.param("alexnet", 62_378_344, "nhwc", marks=pytest.mark.long), ("lenet", 431_080, "nchw")],
+)
 def test_sample(name, count, layout):
     lines = run(name, "--batch", "2", "--layout", layout)
     assert lines[0] == f"{name}: {count} parameters, batch 2, cpu, {layout}"
@@ -160,9 +163,14 @@ def test_sample(name, count, layout):
     ("words", "first"),
     [
         (["autoencoder"], "autoencoder-small-finetune: 415310 parameters, batch 2, cpu, nchw"),
-        (["autoencoder", "--part", "ae2"], "autoencoder-small-ae2: 394600 parameters, batch 2, cpu, nchw"),
-        (["lstm", "--length", "14"], "lstm: 1411842 parameters, batch 2, cpu, nchw"),
-        (["framework_review", "--model", "ann"], "ann: 6154 parameters, batch 2, cpu, nchw"),
+        *(
+            pytest.param(*sample, marks=pytest.mark.long)
+            for sample in (
+                (["autoencoder", "--part", "ae2"], "autoencoder-small-ae2: 394600 parameters, batch 2, cpu, nchw"),
+                (["lstm", "--length", "14"], "lstm: 1411842 parameters, batch 2, cpu, nchw"),
+                (["framework_review", "--model", "ann"], "ann: 6154 parameters, batch 2, cpu, nchw"),
+            )
+        ),
     ],
 )
 def test_small_samples_train(words, first):
