@@ -279,3 +279,14 @@ def test_files_that_a_page_names_are_there() -> None:
             places = [ROOT / named, ROOT / "traceview" / named]
             found = any(place.exists() for place in places) or ("/" not in named and named in by_name)
             assert found, f"{page.name} names {named}"
+
+
+def test_names_in_code_are_those_of_the_field() -> None:
+    """Materialized, deferred, spilled, columns asked for, the process of a row: each has one word, and not these."""
+    vague = re.compile(r"(^|_)(kept|owners?|odd|waiting|wanted|sparing|crew)($|_)", re.IGNORECASE)
+    allowed = {"n_kept", "is_kept"}  # A column of `captures`, and whether files stay.
+    for path in (ROOT / "traceview").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            name = getattr(node, "id", None) or getattr(node, "arg", None) or getattr(node, "name", None)
+            found = vague.search(name) if isinstance(name, str) else None
+            assert not found or name in allowed, f"{path.relative_to(ROOT)}: {name}"

@@ -12,7 +12,7 @@ from traceview.decode.json_members import Members
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, size in (("KEY_BYTES", 100), ("VALUE_BYTES", 1000), ("KEPT_BYTES", 3000)):
+    for name, size in (("KEY_BYTES", 100), ("VALUE_BYTES", 1000), ("TOTAL_BYTES", 3000)):
         monkeypatch.setattr(json_members, name, size)
 
 

@@ -64,9 +64,9 @@ def words(before: str, after: str, tables: Mapping[str, Sequence[str]]) -> list[
     for name, alias in _SOURCE.findall((before + after).lower()):
         if name in tables:
             read |= {alias or name: name, name: name}
-    owner, dot, _ = typed.rpartition(".")
+    table, dot, _ = typed.rpartition(".")
     if dot:
-        return _beginning(typed, [f"{owner}.{name}" for name in tables.get(read.get(owner.lower(), ""), ())])
+        return _beginning(typed, [f"{table}.{name}" for name in tables.get(read.get(table.lower(), ""), ())])
     columns = dict.fromkeys(name for table in (read.values() or tables) for name in tables[table])
     return _beginning(typed, [*columns, *read, *FUNCTIONS, *KEYWORDS])
 

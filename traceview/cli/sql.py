@@ -142,11 +142,11 @@ class _Rows:
     def __iter__(self) -> Iterator[list[tuple[Any, ...]]]:
         room = self.limit
         for batch in self.batches:
-            kept = batch[:room] if self.limit else batch
-            room -= len(kept)
-            self.n_left_out += len(batch) - len(kept)
-            if kept:
-                yield kept
+            shown = batch[:room] if self.limit else batch
+            room -= len(shown)
+            self.n_left_out += len(batch) - len(shown)
+            if shown:
+                yield shown
 
 
 def check(connection: duckdb.DuckDBPyConnection, text: str) -> str:

@@ -1,6 +1,6 @@
 """The keys that stand beside the events of a trace, before their array and behind it.
 
-Invariant: a value that is too long costs itself alone; memory holds `VALUE_BYTES` of text, `KEPT_BYTES` of
+Invariant: a value that is too long costs itself alone; memory holds `VALUE_BYTES` of text, `TOTAL_BYTES` of
 values, and one block.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 from traceview.decode.json_skip import passed
 
 VALUE_BYTES = 4 << 20
-KEPT_BYTES = 16 << 20
+TOTAL_BYTES = 16 << 20
 KEY_BYTES = 64 << 10
 _ARRAY_START = re.compile(rb'"traceEvents"\s*:\s*\[')
 _ARRAY_FOLLOWS = re.compile(rb'(?="traceEvents"\s*:\s*\[)')
@@ -32,7 +32,7 @@ class Members:
     def __init__(self) -> None:
         self._blocks: Iterator[bytes]
         self._text, self._at = b"", 0
-        self._room = KEPT_BYTES
+        self._room = TOTAL_BYTES
         self.found: dict[str, Any] = {}
         self.unread: list[str] = []
         """Keys whose values were too long or no JSON."""

@@ -79,8 +79,8 @@ def _as_elsewhere(primitive: Ints, product: Ints, name: Ints) -> NDArray[np.bool
     is_alone = np.bincount(primitive)[primitive] == 1 if len(primitive) else np.empty(0, np.bool_)
     is_known = (call >= 0) & np.isin(call, call[is_alone])
     has_known = np.isin(primitive, primitive[is_known])
-    kept: NDArray[np.bool_] = is_known | ~has_known
-    return kept
+    is_left: NDArray[np.bool_] = is_known | ~has_known
+    return is_left
 
 
 def _fit(family: Ints, way: Ints, op_family: Ints, op_way: Ints) -> Ints:
