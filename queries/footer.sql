@@ -10,7 +10,8 @@ WITH device AS (
     SELECT count(*) AS n, min(n) AS least, max(n) AS most FROM layer_times
 ), lines AS (
     SELECT 1 AS line,
-        format('Attributed: {:.1f} % of device time to a category, {:.1f} % to an operator ({:,} of {:,} row{} to none).',
+        format('Attributed: {:.1f} % of device time to a category, {:.1f} % to an operator '
+            '({:,} of {:,} row{} to none).',
         100 - 100.0 * other_ns / nullif(busy_ns, 0), 100 - 100.0 * unlinked_ns / nullif(busy_ns, 0),
         CAST(n_unlinked AS BIGINT), CAST(n AS BIGINT), if(n = 1, '', 's')) AS text
     FROM device WHERE n > 0

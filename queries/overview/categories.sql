@@ -9,7 +9,7 @@
 -- subject = "work of a device"
 -- top = 8
 -- rest = ["calls", "busy_ns", "busy_pct", "step_pct"]
--- kept = ["(launched outside these steps)", "(GPU idle)", "(CPU idle)", "(between steps)"]
+-- always = ["(launched outside these steps)", "(GPU idle)", "(CPU idle)", "(between steps)"]
 -- [chart]
 -- kind = "stack"
 -- label = "category"

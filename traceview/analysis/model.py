@@ -62,7 +62,7 @@ class Look:
     """Rows shown where no limit is asked for."""
     rest: tuple[str, ...] = ()
     """Columns that are summed up in one row for all that a limit leaves out."""
-    kept: tuple[str, ...] = ()
+    always: tuple[str, ...] = ()
     """First values of the rows that no limit leaves out."""
 
 

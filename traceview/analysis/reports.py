@@ -167,7 +167,7 @@ def shown(report: Report, most: int) -> Report:
 def _shown(section: Section, most: int) -> Section:
     limit = section.look.top or most
     # A row for the rest takes as much room as the one row that it would stand for.
-    n_rows = sum(row[0] not in section.look.kept for row in section.rows)
+    n_rows = sum(row[0] not in section.look.always for row in section.rows)
     return section if section.look.rest and n_rows == limit + 1 else _cut(section, limit, with_rest=True)
 
 
@@ -198,12 +198,12 @@ def look(query: sql.Query) -> Look:
 
 
 def _cut(section: Section, limit: int, with_rest: bool) -> Section:
-    total, kept = len(section.rows), section.look.kept if with_rest else ()
-    rows = [row for row in section.rows if row[0] not in kept]
+    total, always = len(section.rows), section.look.always if with_rest else ()
+    rows = [row for row in section.rows if row[0] not in always]
     if len(rows) <= limit:
         return section
     shown, unseen = tuple(rows[:limit]), tuple(rows[limit:])
-    own = tuple(row for row in section.rows if row[0] in kept)
+    own = tuple(row for row in section.rows if row[0] in always)
     if with_rest and section.look.rest:
         note = f"--limit 0 shows all {total:,} rows."
         return replace(section, rows=(*shown, _rest(section, unseen), *own), note=note, unseen=unseen)
