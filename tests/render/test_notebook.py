@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from traceview.analysis.model import Column, Report, Section
+from traceview.analysis.model import Column, Look, Report, Section
 from traceview.errors import UsageError
 from traceview.render.notebook import ROWS, Answer
 
@@ -57,3 +57,14 @@ def test_a_table_as_text() -> None:
     lines = repr(answer(section("one", (EVIL, 1_500)))).splitlines()
     assert lines[0] == "Demo" and lines[-1] == "It rests on this."
     assert any(line.split() == ["<script>alert(1)</script>\\x1b[2J$x$", "1.500"] for line in lines)
+
+
+def test_sentences_short_names_and_what_shares_are_of_are_those_of_the_terminal() -> None:
+    columns = (Column("step_ns", "BIGINT", ""), Column("name", "VARCHAR", ""), Column("share_pct", "DOUBLE", ""))
+    row = (222_368_000, "void a::<b>::kernel<float>(int)", 50.0)
+    look = Look(headings={"share_pct": "of step"}, kernels=("name",))
+    table = Section("s", "S", "", columns, (row,), None, "", look=look)
+    told = Section("t", "T", "", columns, (row,), None, "", look=Look(lines=("Step {step_ns}", "<{share_pct}>")))
+    text = Answer(Report("r", "", "", (told, table), ()))._repr_html_()
+    assert "<p>Step 222 ms | &lt;50.0 %&gt;</p>" in text
+    assert ">kernel</td>" in text and ">of step [%]</th>" in text

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 
 from traceview.analysis.model import Report, Section
 from traceview.errors import UsageError, meant
+from traceview.render import cells, told
 from traceview.render.characters import clean, flat
-from traceview.render.units import is_number, style
+from traceview.render.lines import lines
+from traceview.render.units import is_number
 
 if TYPE_CHECKING:
     import altair
@@ -87,7 +89,7 @@ class Answer:
         return table.render(_cut(self.shown)).rstrip("\n")
 
     def _repr_html_(self) -> str:
-        report = _cut(self.shown)
+        report = told(_cut(self.shown))
         parts = [f"<h3>{_text(report.title)}</h3>"] if report.title else []
         parts += [f"<p>{_text(report.doc)}</p>"] if report.doc else []
         parts += [part for section in report.sections for part in _html(section)]
@@ -105,19 +107,22 @@ def _shortened(section: Section) -> Section:
     if total <= ROWS:
         return section
     note = f"{ROWS} of {total:,} rows; to_pandas({section.name!r}) has all."
-    return replace(section, rows=section.rows[:ROWS], note=note)
+    return replace(section, rows=section.rows[:ROWS], note=note, unseen=section.rows[ROWS:])
 
 
 def _html(section: Section) -> list[str]:
+    if section.look.lines and section.rows:
+        return ["<p>" + "<br>".join(map(escape, lines(section))) + "</p>"]
+    brief = section.doc if section.look.brief is None else section.look.brief
     parts = [f"<h4>{_text(section.title)}</h4>"] if section.title else []
-    parts += [f"<p>{_text(section.doc)}</p>"] if section.doc else []
+    parts += [f"<p>{_text(brief)}</p>"] if brief else []
     parts += [_table(section)] if section.rows else []
     return parts + ([f"<p><em>{_text(section.note)}</em></p>"] if section.note else [])
 
 
 def _table(section: Section) -> str:
-    columns = list(zip(*section.rows, strict=True))
-    styles = [style(column.name, values) for column, values in zip(section.columns, columns, strict=True)]
+    styles = cells.styles(section)
+    columns = [cells.values(section, at) for at in range(len(styles))]
     sides = ["right" if any(map(is_number, values)) else "left" for values in columns]
     head = [
         f'<th style="text-align:{side}" title="{_text(column.doc)}">{_text(how.header)}</th>'
@@ -128,7 +133,7 @@ def _table(section: Section) -> str:
             f'<td style="text-align:{side}">{_text(how.text(None if value is None else flat(value)))}</td>'
             for value, how, side in zip(row, styles, sides, strict=True)
         )
-        for row in section.rows
+        for row in zip(*columns, strict=True)
     )
     body = "".join(f"<tr>{row}</tr>" for row in rows)
     return f"<table><thead><tr>{''.join(head)}</tr></thead><tbody>{body}</tbody></table>"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import itertools
 import json
 import zlib
 from functools import cache
@@ -19,11 +20,12 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from traceview.analysis.model import Page, Section, Timeline
-from traceview.analysis.values import unique
+from traceview.render import cells
 from traceview.render.characters import clean, flat
 from traceview.render.charts import chart
 from traceview.render.colours import colour
-from traceview.render.units import is_number, style
+from traceview.render.lines import lines
+from traceview.render.units import is_number
 from traceview.render.varints import varints
 
 MOST_ROWS = 200
@@ -60,22 +62,23 @@ def _hash(text: str) -> str:
 @cache
 def _environment() -> Environment:
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters.update(chart=chart, table=_table, clean=_text, percent=lambda value: f"{value:.1f} %")
+    environment.filters.update(
+        chart=chart, table=_table, lines=lines, clean=_text, percent=lambda value: f"{value:.1f} %"
+    )
     return environment
 
 
 def _table(section: Section) -> dict[str, Any]:
     """Headers, with what each column means and whether it is of numbers, and the rows as texts."""
-    names = unique([column.name for column in section.columns])
-    values = list(zip(*section.rows, strict=True))
-    styles = [style(name, column) for name, column in zip(names, values, strict=True)]
+    styles = cells.styles(section)
+    values = [cells.values(section, at) for at in range(len(styles))]
     numeric = [all(value is None or is_number(value) for value in column) for column in values]
     heads = [
         (how.header, column.doc, right) for how, column, right in zip(styles, section.columns, numeric, strict=True)
     ]
     rows = [
         [(clean(how.text(flat(value))), right) for value, how, right in zip(row, styles, numeric, strict=True)]
-        for row in section.rows[:MOST_ROWS]
+        for row in itertools.islice(zip(*values, strict=True), MOST_ROWS)
     ]
     left_out = len(section.rows) - len(rows)
     return {"heads": heads, "rows": rows, "left_out": left_out}
