@@ -24,6 +24,16 @@ def test_waiting_and_views_are_no_work(tmp_path: Path) -> None:
     assert pick(found, "category", "calls", "busy_ns") == [("gemm", 1, 10_000), ("(CPU idle)", None, 90_000)]
 
 
+def test_launches_without_kernels_are_no_busy_cpu(tmp_path: Path) -> None:
+    """A recording of counters alone: Kineto with its CUPTI profiler."""
+    given = Given()
+    given.op("aten::mm", 0, 100)
+    given.call("cudaLaunchKernel", 10, 20)
+    with given.open(tmp_path) as connection:
+        assert section(connection, "overview/categories") == []
+        assert pick(section(connection, "overview/run"), "device", "span_ns") == [("?", None)]
+
+
 def test_an_operator_that_began_before_the_steps_is_counted_where_it_goes_on(tmp_path: Path) -> None:
     """It had 12 ms and no call; and of 495 calls in four steps one was 494.99999."""
     given = Given()
