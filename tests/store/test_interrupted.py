@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from asked import ask
 
 from traceview import store
 
@@ -35,14 +36,9 @@ REPORT = [sys.executable, "-m", "traceview", "report", "--format", "json"]
 
 def answer(trace: Path) -> list[tuple[object, ...]]:
     """What the trace says, converted if need be."""
-    connection = store.open_capture(trace)
-    try:
-        return connection.execute(
-            """SELECT count(*), sum(dur_ns), count(category), (SELECT count(*) FROM primitives),
+    query = """SELECT count(*), sum(dur_ns), count(category), (SELECT count(*) FROM primitives),
                 (SELECT sum(total_ns) FROM conv_calls), (SELECT count(*) FROM steps) FROM ops"""
-        ).fetchall()
-    finally:
-        connection.close()
+    return ask(trace, query)
 
 
 @pytest.fixture
