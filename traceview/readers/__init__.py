@@ -29,6 +29,7 @@ _NAMES = (
     "nsys_rep",
     "nvprof_db",
     "rocm_db",
+    "rocprof",
     "rocprofv3",
     "nvprof_text",
     "nsys_csv",

@@ -1,0 +1,8 @@
+-- title = "rocprof: kernels"
+-- doc = "Where both tables are there, those of the queues are the same once more."
+-- into = "kernels"
+-- tables = ["OPS", "A"]
+SELECT id, start_ns, end_ns - start_ns AS dur_ns, device, stream, name
+FROM op
+WHERE NOT is_copy AND start_ns IS NOT NULL AND end_ns >= start_ns
+    AND ("table" = 'OPS' OR NOT EXISTS (FROM op WHERE "table" = 'OPS'))
