@@ -27,6 +27,8 @@ CHARTS = (
     "page/ranks",
 )
 """Sections with charts beside those of the overview, in their order on the page: folder and name of the query."""
+MOST_ROWS = 15
+"""Rows of the overview's tables that do not say how many they show."""
 MOST_RANKS = 8
 """Ranks whose timelines stand on one page; of more it is one rank's."""
 COLUMNS = ("start_ns", "dur_ns", "name", "category", "algorithm", "direction", "layer", "op", "step")
@@ -48,7 +50,7 @@ def gather(
     """
     return Page(
         title=title,
-        reports=(*first, reports.run(connection, "overview")),
+        reports=(*first, reports.shown(reports.run(connection, "overview"), MOST_ROWS)),
         findings=tuple(advice.run(connection, advice.load())),
         explained=advice.explained(connection),
         charts=tuple(_sections(connection)),

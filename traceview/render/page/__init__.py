@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import itertools
 import json
 import zlib
 from functools import cache
@@ -20,12 +19,11 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from traceview.analysis.model import Page, Section, Timeline
-from traceview.render import cells
-from traceview.render.characters import clean, flat
+from traceview.render import cells, told
+from traceview.render.characters import clean
 from traceview.render.charts import chart
 from traceview.render.colours import colour
 from traceview.render.lines import lines
-from traceview.render.units import is_number
 from traceview.render.varints import varints
 
 MOST_ROWS = 200
@@ -63,25 +61,26 @@ def _hash(text: str) -> str:
 def _environment() -> Environment:
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters.update(
-        chart=chart, table=_table, lines=lines, clean=_text, percent=lambda value: f"{value:.1f} %"
+        chart=chart, table=_table, lines=lines, told=told, clean=_text, percent=lambda value: f"{value:.1f} %"
     )
     return environment
 
 
 def _table(section: Section) -> dict[str, Any]:
-    """Headers, with what each column means and whether it is of numbers, and the rows as texts."""
-    styles = cells.styles(section)
-    values = [cells.values(section, at) for at in range(len(styles))]
-    numeric = [all(value is None or is_number(value) for value in column) for column in values]
-    heads = [
-        (how.header, column.doc, right) for how, column, right in zip(styles, section.columns, numeric, strict=True)
-    ]
+    """Headers, with what each column means and whether it is of numbers, and the rows as texts; names of kernels short
+    with the whole name as a hint."""
+    found = cells.fields(section)
+    heads = [(field.header, column.doc, field.is_numeric) for field, column in zip(found, section.columns, strict=True)]
     rows = [
-        [(clean(how.text(flat(value))), right) for value, how, right in zip(row, styles, numeric, strict=True)]
-        for row in itertools.islice(zip(*values, strict=True), MOST_ROWS)
+        [
+            (shown, _text(str(value)) if isinstance(value, str) and clean(value) != shown else "", field.is_numeric)
+            for shown, value, field in zip(texts, row, found, strict=True)
+        ]
+        for texts, row in zip(
+            zip(*(field.cells for field in found), strict=True), section.rows[:MOST_ROWS], strict=False
+        )
     ]
-    left_out = len(section.rows) - len(rows)
-    return {"heads": heads, "rows": rows, "left_out": left_out}
+    return {"heads": heads, "rows": rows, "left_out": len(section.rows) - len(rows)}
 
 
 def _data(timeline: Timeline) -> str:
