@@ -64,9 +64,9 @@ def test_rows_and_links(tmp_path: Path) -> None:
     found = opened(tmp_path, trace(EVENTS))
     assert found.execute(
         """SELECT name, start_ns, dur_ns, device, stream, grid_x, grid_y, block_x, shared_bytes, op_name, op_link
-        FROM kernels"""
+        FROM raw.kernels"""
     ).fetchall() == [("relu_kernel", 30_000, 20_000, 0, 7, 4, 2, 128, 16, "aten::relu", "correlation")]
-    assert found.execute("SELECT direction, src_kind, dst_kind, size_bytes, op_id FROM memcpys").fetchall() == [
+    assert found.execute("SELECT direction, src_kind, dst_kind, size_bytes, op_id FROM raw.memcpys").fetchall() == [
         ("HtoD", "pinned", "device", 4096, None)
     ]
     assert found.execute("SELECT n_events, n_kept, n_dropped FROM captures").fetchall() == [(4, 4, 0)]
@@ -87,7 +87,7 @@ def test_times_are_exact(tmp_path: Path, ts: str, dur: str, start_ns: int, dur_n
     event = f'{{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": {ts}, "dur": {dur}}}'
     found = opened(tmp_path, f'{{"schemaVersion": 1, "deviceProperties": [], "traceEvents": [{event}]}}'.encode())
     assert found.execute("SELECT origin_unix_ns FROM captures").fetchall() == [(start_ns,)]
-    assert found.execute("SELECT start_ns, dur_ns FROM ops").fetchall() == [(0, dur_ns)]
+    assert found.execute("SELECT start_ns, dur_ns FROM raw.ops").fetchall() == [(0, dur_ns)]
 
 
 def test_the_base_time_is_the_clock(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_the_base_time_is_the_clock(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress, bytes], ids=["gzip", "zstd", "plain"])
 def test_compression(tmp_path: Path, pack: Any) -> None:
-    assert opened(tmp_path, pack(trace(EVENTS))).execute("SELECT count(*) FROM kernels").fetchall() == [(1,)]
+    assert opened(tmp_path, pack(trace(EVENTS))).execute("SELECT count(*) FROM raw.kernels").fetchall() == [(1,)]
 
 
 def test_old_spellings(tmp_path: Path) -> None:
@@ -114,10 +114,10 @@ def test_old_spellings(tmp_path: Path) -> None:
 def test_external_id_only_without_launches(tmp_path: Path) -> None:
     kernel = {**KERNEL, "args": {**KERNEL["args"], "External id": 5}}  # type: ignore[dict-item]
     lone = opened(tmp_path, trace([OP, kernel]), "lone")
-    assert lone.execute("SELECT op_name, op_link FROM kernels").fetchall() == [("aten::relu", "external_id")]
+    assert lone.execute("SELECT op_name, op_link FROM raw.kernels").fetchall() == [("aten::relu", "external_id")]
     other = {**LAUNCH, "args": {"correlation": 1}}
     launched = opened(tmp_path, trace([OP, other, kernel]), "launched")
-    assert launched.execute("SELECT op_name, op_link FROM kernels").fetchall() == [(None, None)]
+    assert launched.execute("SELECT op_name, op_link FROM raw.kernels").fetchall() == [(None, None)]
 
 
 def test_backward_knows_its_layer(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_backward_knows_its_layer(tmp_path: Path) -> None:
         {**OP, "name": "aten::convolution_backward", "tid": 9, "ts": 310, "dur": 20, "args": {}},
     ]
     found = opened(tmp_path, trace(events))
-    assert found.execute("SELECT name, layer, is_backward, phase FROM ops ORDER BY start_ns").fetchall() == [
+    assert found.execute("SELECT name, layer, is_backward, phase FROM raw.ops ORDER BY start_ns").fetchall() == [
         ("aten::conv2d", "features.conv1", False, None),
         ("ConvolutionBackward0", "features.conv1", True, "backward"),
         ("aten::convolution_backward", "features.conv1", True, "backward"),
@@ -149,7 +149,7 @@ def test_steps_from_the_optimizer(tmp_path: Path) -> None:
         (1, 10_000, 110_000, "from the ends of the optimizer"),
         (2, 110_000, 230_000, "from the ends of the optimizer"),
     ]
-    assert found.execute("SELECT step FROM ops").fetchall() == [(1,)]
+    assert found.execute("SELECT step FROM raw.ops").fetchall() == [(1,)]
 
 
 def test_damage_is_counted(tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_damage_is_counted(tmp_path: Path) -> None:
     found = opened(tmp_path, data)
     assert problems(found) == {"events without a readable time": 2, "events that are not valid JSON": 1}
     assert found.execute("SELECT n_events, n_kept, n_repaired, n_dropped FROM captures").fetchall() == [(5, 2, 1, 3)]
-    assert found.execute("SELECT name FROM kernels").fetchall() == [("relu\ufffd\x01kernel",)]
+    assert found.execute("SELECT name FROM raw.kernels").fetchall() == [("relu\ufffd\x01kernel",)]
 
 
 def test_strict_refuses_damage(tmp_path: Path) -> None:
@@ -192,7 +192,7 @@ def test_a_cut_file_keeps_every_complete_event(tmp_path: Path) -> None:
     for share in (0.3, 0.5, 0.77, 0.99):
         cut = data[: int(len(data) * share)]
         found = opened(tmp_path, cut, f"cut{share}")
-        assert found.execute("SELECT count(*) FROM ops").fetchall() == [(cut.count(b"}}"),)]
+        assert found.execute("SELECT count(*) FROM raw.ops").fetchall() == [(cut.count(b"}}"),)]
         assert "the file is cut off: its array of events does not end" in problems(found)
 
 
@@ -218,7 +218,7 @@ def test_alexnet_on_an_a100_to_the_microsecond(shared: Path, captures: Any) -> N
     for condition, expected in table.items():
         assert found.execute(query + condition).fetchall() == [expected], condition
     assert found.execute(
-        """SELECT count(*), sum(size_bytes), sum(dur_ns) // 1000 FROM memcpys
+        """SELECT count(*), sum(size_bytes), sum(dur_ns) // 1000 FROM raw.memcpys
         WHERE direction = 'HtoD' AND src_kind = 'pageable'"""
     ).fetchall() == [(16, 244_403_360, 55_503)]
 
@@ -227,7 +227,7 @@ def test_unescaped_quotes_are_repaired(tmp_path: Path) -> None:
     """https://github.com/pytorch/pytorch/issues/146900"""
     data = trace([OP, {**KERNEL, "name": "NAME"}, COPY]).replace(b"NAME", b'foo "bar" baz')
     found = opened(tmp_path, data)
-    assert found.execute("SELECT name, dur_ns, stream FROM kernels").fetchall() == [('foo "bar" baz', 20_000, 7)]
+    assert found.execute("SELECT name, dur_ns, stream FROM raw.kernels").fetchall() == [('foo "bar" baz', 20_000, 7)]
     assert found.execute("SELECT n_events, n_kept, n_repaired FROM captures").fetchall() == [(3, 3, 1)]
     assert problems(found) == {}
 
@@ -245,7 +245,7 @@ def test_unescaped_quotes_are_repaired(tmp_path: Path) -> None:
 )
 def test_texts_that_are_no_json_are_repaired(tmp_path: Path, raw: bytes, name: str) -> None:
     found = opened(tmp_path, trace([OP, {**KERNEL, "name": "NAME"}]).replace(b"NAME", raw))
-    assert found.execute("SELECT name FROM kernels").fetchall() == [(name,)]
+    assert found.execute("SELECT name FROM raw.kernels").fetchall() == [(name,)]
     assert found.execute("SELECT n_events, n_kept, n_repaired FROM captures").fetchall() == [(2, 2, 1)]
 
 
@@ -256,7 +256,7 @@ def test_numbers_that_fit_nowhere_are_not_recorded(tmp_path: Path, value: str) -
     found = opened(
         tmp_path, trace([{**KERNEL, "args": {"stream": "VALUE", "device": 0}}]).replace(b'"VALUE"', value.encode())
     )
-    assert found.execute("SELECT stream, device, name FROM kernels").fetchall() == [(None, 0, "relu_kernel")]
+    assert found.execute("SELECT stream, device, name FROM raw.kernels").fetchall() == [(None, 0, "relu_kernel")]
     assert found.execute("SELECT n_kept FROM captures").fetchall() == [(1,)]
 
 
@@ -266,8 +266,8 @@ def test_numbers_that_fit_nowhere_are_not_recorded(tmp_path: Path, value: str) -
 @pytest.mark.parametrize("key", ["ts", "dur"])
 def test_times_that_are_none_cost_the_event(tmp_path: Path, key: str, value: str) -> None:
     found = opened(tmp_path, trace([OP, {**KERNEL, key: "VALUE"}]).replace(b'"VALUE"', value.encode()))
-    assert found.execute("SELECT name, dur_ns FROM ops").fetchall() == [("aten::relu", 50_000)]
-    assert found.execute("SELECT count(*) FROM kernels").fetchall() == [(0,)]
+    assert found.execute("SELECT name, dur_ns FROM raw.ops").fetchall() == [("aten::relu", 50_000)]
+    assert found.execute("SELECT count(*) FROM raw.kernels").fetchall() == [(0,)]
     assert problems(found) == {"events without a readable time": 1}
 
 
@@ -281,8 +281,8 @@ def test_doubtful_durations_are_said(tmp_path: Path) -> None:
     week = 7 * 86_400_000_000
     events = [{**OP, "dur": -5}, {**OP, "dur": "-0.5"}, {**OP, "dur": week}, {**KERNEL, "dur": week + 1}]
     found = opened(tmp_path, trace(events))
-    assert found.execute("SELECT dur_ns FROM ops ORDER BY 1").fetchall() == [(0,), (0,), (week * 1000,)]
-    assert found.execute("SELECT dur_ns FROM kernels").fetchall() == [(week * 1000 + 1000,)]
+    assert found.execute("SELECT dur_ns FROM raw.ops ORDER BY 1").fetchall() == [(0,), (0,), (week * 1000,)]
+    assert found.execute("SELECT dur_ns FROM raw.kernels").fetchall() == [(week * 1000 + 1000,)]
     assert problems(found) == {"negative durations, taken as 0": 2, "durations of more than 7 days": 1}
     assert found.execute("SELECT n_kept FROM captures").fetchall() == [(4,)]
 
@@ -290,7 +290,7 @@ def test_doubtful_durations_are_said(tmp_path: Path) -> None:
 def test_the_first_of_two_equal_keys_counts(tmp_path: Path) -> None:
     data = trace([KERNEL]).replace(b'"ts": 130', b'"ts": 130, "ts": 7, "name": "other"')
     found = opened(tmp_path, data)
-    assert found.execute("SELECT name, start_ns FROM kernels").fetchall() == [("relu_kernel", 0)]
+    assert found.execute("SELECT name, start_ns FROM raw.kernels").fetchall() == [("relu_kernel", 0)]
     assert found.execute("SELECT origin_unix_ns FROM captures").fetchall() == [(130_000,)]
 
 
@@ -298,7 +298,7 @@ def test_a_begin_without_an_end_stays_an_event(tmp_path: Path) -> None:
     begin = {"ph": "B", "cat": "cpu_op", "name": "never ends", "pid": 7, "tid": 7, "ts": 120}
     found = opened(tmp_path, trace([OP, begin]))
     assert found.execute("SELECT name, start_ns, phase FROM raw.events").fetchall() == [("never ends", 20_000, "B")]
-    assert found.execute("SELECT count(*) FROM ops").fetchall() == [(1,)]
+    assert found.execute("SELECT count(*) FROM raw.ops").fetchall() == [(1,)]
 
 
 def test_the_same_pid_in_two_files_of_a_folder(tmp_path: Path) -> None:
@@ -309,9 +309,9 @@ def test_the_same_pid_in_two_files_of_a_folder(tmp_path: Path) -> None:
         moved = [{**event, "ts": event["ts"] + number} for event in EVENTS]  # type: ignore[operator]
         (folder / f"worker{number}.json").write_bytes(trace(moved, baseTimeNanoseconds=1000))
     found = Asked(store.convert([folder], tmp_path / "out"))
-    query = "SELECT rank, start_ns, op_name, stream FROM kernels ORDER BY rank"
+    query = "SELECT rank, start_ns, op_name, stream FROM raw.kernels ORDER BY rank"
     assert found.execute(query).fetchall() == [(0, 30_000, "aten::relu", 7), (1, 31_000, "aten::relu", 7)]
-    assert found.execute("SELECT count(DISTINCT id) FROM ops").fetchall() == [(2,)]
+    assert found.execute("SELECT count(DISTINCT id) FROM raw.ops").fetchall() == [(2,)]
 
 
 def spans(categories: Iterable[str]) -> list[dict[str, Any]]:
