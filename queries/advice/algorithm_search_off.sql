@@ -22,9 +22,9 @@
 WITH setting AS (
     SELECT rank, setting AS off FROM search_settings WHERE way = 'heuristic'
 ), busy AS (
-    SELECT rank, sum(alone_ns / per) AS busy_ns FROM counted GROUP BY rank
+    SELECT rank, sum(mean_ns / per) AS busy_ns FROM counted GROUP BY rank
 ), own AS (
-    SELECT call_id, sum(alone_ns / per) AS own_ns FROM counted WHERE call_id IS NOT NULL AND kind = 'kernel'
+    SELECT call_id, sum(mean_ns / per) AS own_ns FROM counted WHERE call_id IS NOT NULL AND kind = 'kernel'
     GROUP BY call_id
 ), layer AS (
     SELECT v.rank, v.layer, v.direction, sum(o.own_ns * v.total_ns / c.call_ns) AS own_ns,

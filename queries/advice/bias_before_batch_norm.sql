@@ -17,7 +17,7 @@
 -- [params]
 -- bias_norm_step_pct = { type = "DOUBLE", default = 0.5, doc = "found above this share of the step, in percent" }
 WITH every AS MATERIALIZED (
-    SELECT id, rank, call_id, op_id, category, name, start_ns, alone_ns / per AS own_ns, step_ns FROM counted
+    SELECT id, rank, call_id, op_id, category, name, start_ns, mean_ns / per AS own_ns, step_ns FROM counted
 ), conv AS (
     SELECT op_id, rank, layer, filter_shape, end_ns FROM counted_conv_calls
     WHERE direction = 'fprop' AND (bias_ns > 0 OR parameters > list_product(filter_shape))

@@ -22,7 +22,7 @@ WITH able AS (
     SELECT rank, max(tf32_flop_per_s) AS tf32, max(fp16_flop_per_s) AS fp16 FROM device_peaks
     WHERE is_used AND has_tensor_cores GROUP BY rank
 ), own AS (
-    SELECT call_id, sum(alone_ns) / nullif(sum(dur_ns), 0) AS part FROM counted WHERE call_id IS NOT NULL
+    SELECT call_id, sum(mean_ns) / nullif(sum(dur_ns), 0) AS part FROM counted WHERE call_id IS NOT NULL
     GROUP BY call_id
 ), conv AS (
     SELECT v.rank, v.layer AS place,
@@ -36,7 +36,7 @@ WITH able AS (
         AND v.filter_shape[2] > 4)
         AND NOT (v.groups > 1 AND v.filter_shape[2] = 1)
 ), product AS (
-    SELECT c.rank, c.op_id, any_value(coalesce(c.layer, c.op_name)) AS place, sum(c.alone_ns / c.per) AS own_ns,
+    SELECT c.rank, c.op_id, any_value(coalesce(c.layer, c.op_name)) AS place, sum(c.mean_ns / c.per) AS own_ns,
         sum(c.dur_ns / c.per) AS total_ns, any_value(c.per) AS per,
         any_value(c.step_ns) AS step_ns, bool_or(regexp_matches(c.name, '(?i)tf32|s1688')) AS is_tf32
     FROM counted c WHERE c.kind = 'kernel' AND c.category = 'gemm' AND c.op_id IS NOT NULL GROUP BY c.rank, c.op_id

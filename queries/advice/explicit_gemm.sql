@@ -20,8 +20,8 @@
 -- explicit_conv_pct = { type = "DOUBLE", default = 2, doc = """found above this share of the time in convolution calls,
 -- in percent""" }
 WITH part AS MATERIALIZED (
-    SELECT call_id AS op_id, direction, sum(alone_ns) FILTER (role = 'transform') AS unrolling_ns,
-        sum(alone_ns) FILTER (role = 'main') AS main_ns
+    SELECT call_id AS op_id, direction, sum(mean_ns) FILTER (role = 'transform') AS unrolling_ns,
+        sum(mean_ns) FILTER (role = 'main') AS main_ns
     FROM counted WHERE kind = 'kernel' AND category = 'conv' AND call_id IS NOT NULL GROUP BY call_id, direction
 ), conv AS (
     SELECT rank, sum(total_ns / per) AS conv_ns FROM counted_conv_calls GROUP BY rank

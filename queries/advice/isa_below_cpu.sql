@@ -22,7 +22,7 @@ WITH narrow AS (
 ), used AS (
     SELECT c.rank, p.kind || ' ' || coalesce(nullif(p.impl, ''), '(no name)') AS impl,
         count(*) / any_value(c.per) AS calls,
-        sum(c.alone_ns / c.per) AS own_ns, any_value(c.step_ns) AS step_ns
+        sum(c.mean_ns / c.per) AS own_ns, any_value(c.step_ns) AS step_ns
     FROM counted c JOIN primitives p ON p.id = c.id WHERE c.rank IN (SELECT rank FROM narrow) GROUP BY ALL
 )
 SELECT n.rank,

@@ -21,7 +21,7 @@
 -- [params]
 -- layout_device_pct = { type = "DOUBLE", default = 5, doc = "found above this share of device time, in percent" }
 WITH every AS MATERIALIZED (
-    SELECT id, rank, name, op_name, category, call_id, alone_ns / per AS own_ns,
+    SELECT id, rank, name, op_name, category, call_id, mean_ns / per AS own_ns,
         if(is_continued, 0, 1.0 / per) AS calls FROM counted
 ), busy AS (
     SELECT rank, sum(own_ns) AS busy_ns FROM every GROUP BY rank

@@ -22,7 +22,7 @@
 -- layout_conv_pct = { type = "DOUBLE", default = 10, doc = """found above this share of the time in convolution calls,
 -- in percent""" }
 WITH every AS MATERIALIZED (
-    SELECT id, rank, kind, name, coalesce(layer, op_name) AS layer, category, alone_ns / per AS own_ns,
+    SELECT id, rank, kind, name, coalesce(layer, op_name) AS layer, category, mean_ns / per AS own_ns,
         dur_ns / per AS dur_ns,
         if(is_continued, 0, 1.0 / per) AS calls
     FROM counted WHERE call_id IS NOT NULL AND rank IN (SELECT rank FROM raw.kernels)

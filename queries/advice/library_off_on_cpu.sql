@@ -35,7 +35,7 @@ WITH switch AS (
             AND rank NOT IN (SELECT rank FROM raw.primitives) AS is_off_by_default
     FROM processes
 ), part AS (
-    SELECT c.rank, c.call_id, c.kind, c.name, c.alone_ns / c.per AS own_ns, p.kind AS primitive
+    SELECT c.rank, c.call_id, c.kind, c.name, c.mean_ns / c.per AS own_ns, p.kind AS primitive
     FROM counted c LEFT JOIN primitives p ON p.id = c.id WHERE c.call_id IS NOT NULL
 ), call AS (
     SELECT p.rank, p.call_id, sum(p.own_ns) AS own_ns, bool_or(s.is_off OR s.is_off_by_default) AS is_off,
@@ -62,7 +62,7 @@ WITH switch AS (
 ), placed AS (
     SELECT rank, array_to_string(list(layer ORDER BY own_ns DESC, layer)[:3], ', ') AS place FROM layer GROUP BY rank
 ), beside AS (
-    SELECT c.rank, c.category, sum(c.alone_ns / c.per) AS own_ns FROM counted c
+    SELECT c.rank, c.category, sum(c.mean_ns / c.per) AS own_ns FROM counted c
     JOIN calls k ON k.rank = c.rank AND k.is_off
     WHERE c.call_id IS NULL AND c.category IN ('gemm', 'pooling', 'batch_norm', 'layer_norm', 'lrn', 'activation',
         'bias', 'softmax_loss')

@@ -21,7 +21,7 @@
 -- one_device_pct = { type = "DOUBLE", default = 5, doc = """and where the bound is above this share of device time, in
 -- percent""" }
 WITH own AS (
-    SELECT call_id, sum(alone_ns) / nullif(sum(dur_ns), 0) AS part FROM counted WHERE call_id IS NOT NULL
+    SELECT call_id, sum(mean_ns) / nullif(sum(dur_ns), 0) AS part FROM counted WHERE call_id IS NOT NULL
     GROUP BY call_id
 ), call AS (
     SELECT v.rank, v.layer, v.direction, v.algorithm, v.filter_shape, v.stride, v.total_ns * o.part / v.per AS own_ns,
@@ -45,7 +45,7 @@ WITH own AS (
         sum(least(c.own_ns, greatest(c.total_ns - coalesce(c.floor_ns, 0), 0))) AS lost_ns
     FROM call c JOIN uniform USING (rank) WHERE c.fewer IS NOT NULL GROUP BY c.rank, c.layer, c.direction
 ), busy AS (
-    SELECT rank, sum(alone_ns / per) AS busy_ns FROM counted GROUP BY rank
+    SELECT rank, sum(mean_ns / per) AS busy_ns FROM counted GROUP BY rank
 )
 SELECT s.rank,
     format('Every convolution is computed as {}; {} layers admit a method with fewer operations.',

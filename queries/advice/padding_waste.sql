@@ -27,7 +27,7 @@ WITH marked AS (
             ORDER BY n_padded - n_real DESC, step, n_real)[:10] AS batches
     FROM marked GROUP BY rank
 ), busy AS (
-    SELECT rank, sum(alone_ns / per) AS busy_ns FROM counted GROUP BY rank
+    SELECT rank, sum(mean_ns / per) AS busy_ns FROM counted GROUP BY rank
 )
 SELECT s.rank, format('{:.1f} % of {:,} elements are padding.', 100.0 * s.waste, s.n_padded) AS problem, NULL AS place,
     b.busy_ns * s.waste AS saving_ns,

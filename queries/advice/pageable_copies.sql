@@ -23,7 +23,7 @@
 WITH copy AS (
     SELECT c.rank, c.device, c.step, c.end_ns, m.direction, m.size_bytes,
         coalesce(m.op_name, '(no operator)') AS operator,
-        c.alone_ns, c.dur_ns, c.per,
+        c.mean_ns, c.dur_ns, c.per,
         -- The wait after copies that end together is one wait.
         count(*) OVER (PARTITION BY c.rank, c.device, c.step, c.end_ns) AS together
     FROM counted c JOIN memcpys m ON m.id = c.id
@@ -34,16 +34,16 @@ WITH copy AS (
     FROM counted WHERE start_ns > covered_until_ns AND step IS NOT NULL
     GROUP BY rank, device, step, covered_until_ns
 ), lost AS (
-    SELECT c.*, c.alone_ns + coalesce(w.wait_ns / c.together, 0) AS lost_ns
+    SELECT c.*, c.mean_ns + coalesce(w.wait_ns / c.together, 0) AS lost_ns
     FROM copy c LEFT JOIN wait w ON w.rank = c.rank AND w.device = c.device AND w.step = c.step AND w.from_ns = c.end_ns
 ), whole AS (
     -- Without steps the recording may be mostly idle: then the time in which the device was busy is what counts.
-    SELECT c.rank, if(any_value(s.has_steps), any_value(s.step_ns), sum(c.alone_ns)) AS whole_ns,
+    SELECT c.rank, if(any_value(s.has_steps), any_value(s.step_ns), sum(c.mean_ns)) AS whole_ns,
         (SELECT any_value(p.host_link_bytes_per_s) FROM device_peaks p WHERE p.rank = c.rank AND p.is_used) AS link
     FROM counted c JOIN scope s ON s.rank = c.rank GROUP BY c.rank
 ), kinds AS (
     SELECT rank, direction, size_bytes, operator, count(*) / any_value(per) AS calls, sum(lost_ns / per) AS lost_ns,
-        sum(alone_ns / per) AS own_ns, sum(size_bytes / per) AS moved_bytes, sum(dur_ns / per) AS dur_ns
+        sum(mean_ns / per) AS own_ns, sum(size_bytes / per) AS moved_bytes, sum(dur_ns / per) AS dur_ns
     FROM lost GROUP BY ALL
 )
 SELECT k.rank,

@@ -23,7 +23,7 @@
 -- cpu_turbo = { type = "DOUBLE", default = 1.5, doc = """a processor's clock is at most this many times the one that
 -- the system names""" }
 WITH moved AS (
-    SELECT c.rank, c.call_id, coalesce(c.layer, c.op_name) AS layer, c.alone_ns / c.per AS own_ns,
+    SELECT c.rank, c.call_id, coalesce(c.layer, c.op_name) AS layer, c.mean_ns / c.per AS own_ns,
         1.0 / c.per AS calls, c.step_ns
     FROM counted c JOIN primitives p ON p.id = c.id LEFT JOIN conv_shapes s ON s.op_id = c.call_id
     -- Filters have four sizes too: those of their convolution, or blocks of output channels first (a capital A).
@@ -42,7 +42,7 @@ WITH moved AS (
     FROM counted_conv_calls v LEFT JOIN conv_floors f ON f.op_id = v.op_id AND f.direction = v.direction
     WHERE v.op_id IN (SELECT call_id FROM moved) GROUP BY v.rank
     UNION ALL
-    SELECT rank, sum(alone_ns / per) FROM counted
+    SELECT rank, sum(mean_ns / per) FROM counted
     WHERE category IN ('pooling', 'batch_norm', 'lrn', 'resize') AND call_id IS NULL GROUP BY rank
 ), speculative AS (
     SELECT rank, sum(own_ns) AS own_ns FROM rest GROUP BY rank

@@ -19,7 +19,7 @@
 -- [params]
 -- repeated_from_bytes = { type = "BIGINT", default = 4096, doc = "only copies of at least this size" }
 WITH copy AS (
-    SELECT c.rank, c.step, m.direction, m.size_bytes, m.op_name, c.alone_ns / c.per AS own_ns, c.n_steps
+    SELECT c.rank, c.step, m.direction, m.size_bytes, m.op_name, c.mean_ns / c.per AS own_ns, c.n_steps
     FROM counted c JOIN memcpys m ON m.id = c.id
     WHERE c.kind = 'copy' AND m.direction IN ('HtoD', 'DtoH') AND m.size_bytes >= $repeated_from_bytes
         AND c.step IS NOT NULL

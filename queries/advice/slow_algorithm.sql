@@ -27,7 +27,7 @@
 -- slower_ratio = { type = "DOUBLE", default = 1.5, doc = """found where a call takes this many times what the better
 -- algorithm would""" }
 WITH own AS MATERIALIZED (
-    SELECT call_id AS op_id, direction, sum(alone_ns) AS own_ns FROM counted
+    SELECT call_id AS op_id, direction, sum(mean_ns) AS own_ns FROM counted
     WHERE kind = 'kernel' AND call_id IS NOT NULL GROUP BY call_id, direction
 ), call AS MATERIALIZED (
     SELECT c.rank, c.op_id, c.direction, c.layer, c.algorithm, c.input_shape, c.filter_shape,

@@ -16,9 +16,9 @@
 -- [params]
 -- grid_device_pct = { type = "DOUBLE", default = 15, doc = "found above this share of device time, in percent" }
 WITH busy AS (
-    SELECT rank, sum(alone_ns / per) AS busy_ns FROM counted GROUP BY rank
+    SELECT rank, sum(mean_ns / per) AS busy_ns FROM counted GROUP BY rank
 ), sized AS (
-    SELECT c.rank, c.name, coalesce(c.op_name, '(no operator)') AS operator, c.alone_ns / c.per AS own_ns,
+    SELECT c.rank, c.name, coalesce(c.op_name, '(no operator)') AS operator, c.mean_ns / c.per AS own_ns,
         1.0 / c.per AS calls,
         k.grid_x * k.grid_y * k.grid_z AS blocks, d.n_cores
     FROM counted c JOIN raw.kernels k ON k.id = c.id JOIN raw.devices d ON d.rank = k.rank AND d.device = k.device

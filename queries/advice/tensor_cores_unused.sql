@@ -21,7 +21,7 @@
 -- fp32_arithmetic_pct = { type = "DOUBLE", default = 10, doc = """found above this share of the time in convolutions
 -- and matrix products, in percent""" }
 WITH every AS MATERIALIZED (
-    SELECT rank, name, category, algorithm, coalesce(layer, op_name) AS layer, alone_ns / per AS own_ns,
+    SELECT rank, name, category, algorithm, coalesce(layer, op_name) AS layer, mean_ns / per AS own_ns,
         1.0 / per AS calls
     FROM counted WHERE kind = 'kernel' AND category IN ('conv', 'gemm')
         AND coalesce(role, 'main') IN ('main', 'transform')

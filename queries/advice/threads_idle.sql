@@ -28,7 +28,7 @@ WITH host AS (
                 '')) ORDER BY p.rank) AS processes
     FROM processes p JOIN raw.ranks r USING (rank) WHERE p.threads IS NOT NULL AND p.cores IS NOT NULL GROUP BY r.host
 ), work AS (
-    SELECT rank, sum(alone_ns / per) AS busy_ns, any_value(step_ns) AS step_ns FROM counted GROUP BY rank
+    SELECT rank, sum(mean_ns / per) AS busy_ns, any_value(step_ns) AS step_ns FROM counted GROUP BY rank
 ), scaled AS (
     SELECT w.*, h.*, p.threads / greatest(h.each, p.threads) AS part, c.is_contended IS NULL AS is_unwatched
     FROM work w JOIN raw.ranks r USING (rank) JOIN host h ON h.host IS NOT DISTINCT FROM r.host

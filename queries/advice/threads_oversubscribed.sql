@@ -24,7 +24,7 @@ WITH host AS (
         list(format('rank {}: {} threads', p.rank, p.threads) ORDER BY p.rank) AS processes
     FROM processes p JOIN raw.ranks r USING (rank) WHERE p.threads IS NOT NULL AND p.cores IS NOT NULL GROUP BY r.host
 ), work AS (
-    SELECT rank, sum(alone_ns / per) AS busy_ns FROM counted GROUP BY rank
+    SELECT rank, sum(mean_ns / per) AS busy_ns FROM counted GROUP BY rank
 ), least AS (
     -- Peaks are those of all threads: as many as there are cores count.
     SELECT v.rank, sum(f.direct_floor_ns / v.per) / $cpu_turbo * greatest(any_value(p.threads / p.cores), 1) AS floor_ns

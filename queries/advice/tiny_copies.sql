@@ -23,7 +23,7 @@
 WITH copy AS (
     SELECT c.rank, c.device, c.step, c.end_ns, m.direction, m.size_bytes,
         coalesce(m.op_name, '(no operator)') AS operator,
-        c.alone_ns, c.per,
+        c.mean_ns, c.per,
         -- The wait after copies that end together is one wait.
         count(*) OVER (PARTITION BY c.rank, c.device, c.step, c.end_ns) AS together
     FROM counted c JOIN memcpys m ON m.id = c.id
@@ -33,8 +33,8 @@ WITH copy AS (
     FROM counted WHERE start_ns > covered_until_ns AND step IS NOT NULL
     GROUP BY rank, device, step, covered_until_ns
 ), kinds AS (
-    SELECT c.rank, c.direction, c.operator, count(*) / any_value(c.per) AS calls, sum(c.alone_ns / c.per) AS own_ns,
-        sum((c.alone_ns + coalesce(w.wait_ns / c.together, 0)) / c.per) AS lost_ns,
+    SELECT c.rank, c.direction, c.operator, count(*) / any_value(c.per) AS calls, sum(c.mean_ns / c.per) AS own_ns,
+        sum((c.mean_ns + coalesce(w.wait_ns / c.together, 0)) / c.per) AS lost_ns,
         sum(c.size_bytes / c.per) AS moved_bytes
     FROM copy c LEFT JOIN wait w ON w.rank = c.rank AND w.device = c.device AND w.step = c.step AND w.from_ns = c.end_ns
     GROUP BY ALL
@@ -47,7 +47,7 @@ SELECT rank,
     'high for the copies; that the waits after them end with them is possible, not certain' AS confidence,
     list(format('{} under {}: {:.1f}, {:.3f} ms', direction, operator, calls, lost_ns / 1e6)
         ORDER BY lost_ns DESC, direction, operator) AS evidence
-FROM kinds JOIN (SELECT rank, sum(alone_ns / per) AS busy_ns FROM counted GROUP BY rank) USING (rank)
+FROM kinds JOIN (SELECT rank, sum(mean_ns / per) AS busy_ns FROM counted GROUP BY rank) USING (rank)
 GROUP BY rank
 HAVING sum(calls) > $tiny_per_step AND 100.0 * sum(lost_ns) > $tiny_busy_pct * any_value(busy_ns)
 ORDER BY rank

@@ -4,7 +4,7 @@
 -- data_format changes that order, so these stay in any layout of the images."""
 -- [columns]
 -- id = "the activity"
-SELECT id, rank, name, call_id, step_alone_ns / per AS own_ns, 1.0 / per AS calls FROM busy
-WHERE is_counted AND category = 'layout_transpose'
+SELECT id, rank, name, call_id, mean_ns / per AS own_ns, 1.0 / per AS calls FROM counted
+WHERE category = 'layout_transpose'
     AND regexp_matches(name, 'SwapDimension0And2InTensor3|'
         || 'ShuffleInTensor3Simple<\w+, (int=|\(int\))?2, (int=|\(int\))?1, ')

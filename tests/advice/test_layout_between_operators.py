@@ -41,6 +41,15 @@ def test_filters_that_tensorflow_turns_stay_in_any_layout_and_are_not_counted(tm
     assert answer(RULE, alone, tmp_path / "filters").status == "not found"
 
 
+def test_of_two_devices_of_a_process_the_mean_counts(tmp_path: Path) -> None:
+    given = steps(20)
+    for start in (0, 1000, 2000):
+        given.kernel(TO_NHWC, start + 100, start + 130, launched=start + 1, device=1)
+        given.kernel(CONVOLUTION, start + 200, start + 390, launched=start + 20, device=1)
+    found = answer(RULE, given, tmp_path)
+    assert (found.status, found.saving_ns) == ("found", (20_000 + 30_000) // 2)
+
+
 def test_above_the_threshold_it_is_found_under_its_operator(tmp_path: Path) -> None:
     found = answer(RULE, steps(11), tmp_path)
     assert (found.status, found.saving_ns, found.place) == ("found", 11_000, "Above all under aten::contiguous")
