@@ -1,20 +1,22 @@
-"""The formats of exports are the modules that describe one, and the command line knows the same."""
+"""The formats of exports are the modules that say their extension, and files are known by it."""
 
 from __future__ import annotations
 
-from pathlib import Path
+import pytest
 
 from traceview import exports
-from traceview.cli import export
 
 
-def test_formats_are_the_folder(root: Path) -> None:
-    modules = {path.stem for path in (root / "traceview/exports").glob("*.py") if "\nEXTENSION" in path.read_text()}
-    assert set(exports.FORMATS) == set(export.FORMATS) == modules
-
-
-def test_the_command_line_knows_every_extension() -> None:
-    assert {form: suffix for suffix, form in export.SUFFIXES.items()} == {
-        name: exports.exporter(name).EXTENSION for name in exports.FORMATS
-    }
+def test_formats_are_the_folder() -> None:
+    assert exports.FORMATS == ("chrome", "collapsed", "perfetto", "speedscope")
+    assert len({exports.exporter(name).EXTENSION for name in exports.FORMATS}) == len(exports.FORMATS)
     assert all(exports.exporter(name).TITLE for name in exports.FORMATS)
+
+
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [("a.json", "chrome"), ("A.JSON.GZ", "chrome"), ("a.speedscope.json", "speedscope"), ("a.pftrace.gz", "perfetto"),
+     ("a.txt", "collapsed"), ("a.doc", None)],
+)  # fmt: skip
+def test_a_file_is_known_by_its_name(name: str, form: str | None) -> None:
+    assert exports.of_file(name) == form

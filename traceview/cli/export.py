@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from traceview import exports
 from traceview.cli.options import INPUT_HELP, add_machine_options, opened
 from traceview.cli.output import silence, writing
 from traceview.errors import InputError, UsageError
@@ -31,16 +32,13 @@ EXAMPLES = """examples:
 FILE.gz is compressed. Read back by traceview, --to chrome gives the same kernels, copies, operators and steps.
 """
 
-FORMATS = ("chrome", "perfetto", "speedscope", "collapsed")
-SUFFIXES = {".pftrace": "perfetto", ".speedscope.json": "speedscope", ".json": "chrome", ".txt": "collapsed"}
-"""Endings of a file's name, the longer ones of one ending first, and the format that each stands for."""
 MODE = 0o666
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `traceview export`."""
     parser.add_argument("input", metavar="INPUT", help=INPUT_HELP)
-    parser.add_argument("--to", choices=FORMATS, help="default: from the extension of FILE")
+    parser.add_argument("--to", choices=exports.FORMATS, help="default: from the extension of FILE")
     parser.add_argument("-o", "--output", metavar="FILE", help="write to FILE instead of stdout")
     parser.add_argument("--rank", type=int, metavar="N", help="only this rank")
     parser.add_argument("--step", type=int, metavar="N", help="only what reaches into this step")
@@ -53,12 +51,11 @@ def run(args: argparse.Namespace) -> int:
     if not args.output and form == "perfetto" and sys.stdout.isatty():
         raise UsageError("a Perfetto trace is not text: write it to a file with -o FILE, or to a pipe.")
     from traceview.analysis import timeline
-    from traceview.exports import asked, exporter
 
-    with opened(args, asked(form)) as connection:
+    with opened(args, exports.asked(form)) as connection:
         if not timeline.choose(connection, args.rank, args.step):
             raise InputError("this trace has no timeline to export: it holds averages or totals only.")
-        pieces = exporter(form).pieces(connection)
+        pieces = exports.exporter(form).pieces(connection)
         if args.output:
             with _file(Path(args.output)) as file:
                 file.writelines(pieces)
@@ -68,15 +65,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _form(args: argparse.Namespace) -> str:
-    if args.to:
-        return str(args.to)
-    name = (args.output or "").lower().removesuffix(".gz")
-    for suffix, form in SUFFIXES.items():
-        if name.endswith(suffix):
-            return form
-    raise UsageError(
-        f"say what to write with --to {'|'.join(FORMATS)}, or by a FILE that ends in {', '.join(SUFFIXES)}."
-    )
+    found = args.to or (exports.of_file(args.output) if args.output else None)
+    if not found:
+        known = ", ".join(exports.exporter(name).EXTENSION for name in exports.FORMATS)
+        raise UsageError(f"say what to write with --to {'|'.join(exports.FORMATS)}, or by a FILE that ends in {known}.")
+    return str(found)
 
 
 @contextmanager

@@ -8,15 +8,24 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator
-from typing import Protocol, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, cast
 
-import duckdb
-
-from traceview.analysis import timeline
 from traceview.paths import content
-from traceview.sql import Query, load
 
-FORMATS = ("chrome", "perfetto", "speedscope", "collapsed")
+if TYPE_CHECKING:
+    import duckdb
+
+    from traceview.sql import Query
+
+
+def _formats() -> tuple[str, ...]:
+    """The modules that say their extension: found by their text, for they load DuckDB."""
+    paths = sorted(Path(__file__).parent.glob("*.py"))
+    return tuple(path.stem for path in paths if "\nEXTENSION = " in path.read_text(encoding="utf-8"))
+
+
+FORMATS = _formats()
 """The modules of this folder that write a format; imported when they are used."""
 
 BATCH_ROWS = 1 << 14
@@ -41,11 +50,16 @@ def exporter(name: str) -> Exporter:
 
 def query(name: str) -> Query:
     """`queries/export/<name>.sql`."""
+    from traceview.sql import load
+
     return load(content("queries") / "export" / f"{name}.sql")
 
 
 def asked(name: str) -> str:
     """The text of every query that a format runs, which says what views it rests on."""
+    from traceview.analysis import timeline
+    from traceview.sql import load
+
     own = sorted((content("queries") / "export" / name).glob("*.sql"))
     return "\n".join([timeline.asked(), *(load(path).body for path in own)])
 
@@ -54,3 +68,10 @@ def texts(connection: duckdb.DuckDBPyConnection, name: str) -> Iterator[list[str
     """The first column of a query of this folder, batch after batch."""
     for batch in connection.sql(query(name).body).to_arrow_reader(BATCH_ROWS):
         yield batch.column(0).to_pylist()
+
+
+def of_file(name: str) -> str | None:
+    """The format whose files are named like this one, also compressed; of several the longest extension counts."""
+    plain = name.lower().removesuffix(".gz")
+    fitting = [format_ for format_ in FORMATS if plain.endswith(exporter(format_).EXTENSION)]
+    return max(fitting, key=lambda format_: len(exporter(format_).EXTENSION), default=None)
