@@ -6,7 +6,7 @@
 -- [params]
 -- way = { type = "VARCHAR", default = "fprop", doc = "direction: fprop, dgrad or wgrad" }
 -- [columns]
--- layer = "layer, or the filter's shape"
+-- layer = "layer, or filter and its shape"
 -- input = "batch x channels x height x width"
 -- filter = "filters x channels per group x height x width"
 -- method = "how it could be computed"

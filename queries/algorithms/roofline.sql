@@ -15,7 +15,7 @@
 -- colour = "algorithm"
 -- label = "layer"
 -- [columns]
--- layer = "layer, or the filter's shape"
+-- layer = "layer, or filter and its shape"
 -- direction = "fprop, dgrad or wgrad"
 -- algorithm = "how it was computed"
 -- arithmetic = "type of the products: fp32, tf32, fp16, bf16"

@@ -8,7 +8,7 @@
 -- first = { type = "BIGINT", default = 1, doc = "iterations in which a search may run" }
 -- [columns]
 -- rank = "process of the job"
--- layer = "layer, or the filter's shape"
+-- layer = "layer, or filter and its shape"
 -- direction = "fprop, dgrad or wgrad"
 -- winner = "the algorithm that won"
 -- won_by = "later calls run it, or it was the fastest trial if no later call was recorded"
@@ -34,7 +34,8 @@ WITH trial AS (
     SELECT call_id, direction, arg_min(algorithm, (trial_ns, algorithm)) AS algorithm, min(trial_ns) AS trial_ns
     FROM candidate GROUP BY call_id, direction
 ), per_call AS (
-    SELECT c.rank, coalesce(c.layer, array_to_string(c.filter_shape, 'x'), '(no layer)') AS layer, c.direction,
+    SELECT c.rank, coalesce(c.layer, 'filter ' || array_to_string(c.filter_shape, 'x'), '(no layer)') AS layer,
+        c.direction,
         c.algorithm, c.algorithms, c.total_ns, t.iteration, t.n_iterations, l.lost,
         f.algorithm AS fastest, f.trial_ns,
         coalesce(t.iteration, 1) <= $first OR c.algorithm = 'several' AS is_searching

@@ -5,7 +5,7 @@
 -- cannot = "No convolution on an NVIDIA GPU with recorded shapes and stride in this trace; the conditions are cuDNN's."
 -- leave_out = ["memory", "fewer_flop_ratio", "stride", "place", "input", "filter"]
 -- [columns]
--- layer = "layer, or the filter's shape"
+-- layer = "layer, or filter and its shape"
 -- direction = "fprop, dgrad or wgrad"
 -- input = "batch x channels x height x width"
 -- filter = "filters x channels per group x height x width"

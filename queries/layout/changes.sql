@@ -22,12 +22,12 @@
 -- [fractions]
 -- calls = "calls/step"
 WITH every AS (
-    SELECT *, coalesce(layer, filter, op_name, '(no operator)') AS place_name FROM totals WHERE is_counted
+    SELECT *, coalesce(layer, 'filter ' || filter, op_name, '(no operator)') AS place_name FROM totals WHERE is_counted
 ), conv AS (
     SELECT place_name, direction, sum(every.total_ns / per_rank) AS total_ns FROM every
     WHERE in_call AND coalesce(layer, filter) IS NOT NULL GROUP BY ALL
 ), change AS (
-    SELECT c.*, coalesce(c.layer, c.filter, c.op_name, '(no operator)') AS place_name,
+    SELECT c.*, coalesce(c.layer, 'filter ' || c.filter, c.op_name, '(no operator)') AS place_name,
         regexp_extract(p.formats, 'src[:_]\S*?blocked:(\w+)', 1) AS logged_source,
         regexp_extract(p.formats, 'dst[:_]\S*?blocked:(\w+)', 1) AS logged_target,
         regexp_extract(c.name, '(?i)((?:n|c)[cdhwn]{2,4})_?(?:to|2)_?((?:n|c)[cdhwn]{2,4})',

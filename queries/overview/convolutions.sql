@@ -9,7 +9,7 @@
 -- leave_out = ["effective_flop_per_s", "layout_pct", "calls", "layout_ns", "main_ns"]
 -- rest = ["calls", "total_ns", "main_ns", "layout_ns", "share_pct"]
 -- [columns]
--- layer = "layer, or the filter's shape where the trace names no layers"
+-- layer = "layer, or filter and its shape where the trace names no layers"
 -- direction = "fprop, dgrad (gradient of the input) or wgrad (gradient of the filter)"
 -- algorithm = "how it was computed; see docs/vocabulary.md"
 -- calls = "calls per step"

@@ -9,7 +9,7 @@
 -- colour = "algorithm"
 -- parts = ["main_ns", "transform_ns", "layout_ns", "bias_ns", "activation_ns", "helper_ns"]
 -- [columns]
--- layer = "layer, or the filter's shape where the trace names no layers"
+-- layer = "layer, or filter and its shape where the trace names no layers"
 -- pass = "forward, or backward: both gradients together"
 -- algorithm = "how it was computed; see docs/vocabulary.md"
 -- main_ns = "math kernels"

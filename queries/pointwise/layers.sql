@@ -85,7 +85,7 @@ WITH every AS (
         ':_(Mkl)?(Native)?(Fused(Conv2D|Conv3D|DepthwiseConv2dNative|MatMul)|\w+FilterWithBias)$')
         AND e.op_id NOT IN (SELECT op_id FROM raw.primitives WHERE op_id IS NOT NULL)
 ), united AS (
-    SELECT *, coalesce(layer, filter, op_name, '(no operator)') AS place
+    SELECT *, coalesce(layer, 'filter ' || filter, op_name, '(no operator)') AS place
     FROM (FROM own UNION ALL BY NAME FROM logged UNION ALL BY NAME FROM told UNION ALL BY NAME FROM noted
         UNION ALL BY NAME FROM remapped)
 )

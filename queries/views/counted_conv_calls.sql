@@ -2,7 +2,7 @@
 -- doc = """The convolution calls that reports per step count, with the layer's position; without layers, recorded or
 -- guessed, the filter's shape stands for the layer."""
 -- materialize = true
-SELECT c.* REPLACE (coalesce(c.layer, array_to_string(c.filter_shape, 'x'), '(no layer)') AS layer),
+SELECT c.* REPLACE (coalesce(c.layer, 'filter ' || array_to_string(c.filter_shape, 'x'), '(no layer)') AS layer),
     s.step_ns, greatest(s.n_steps, 1) AS per, greatest(s.n_steps, 1) * greatest(s.n_ranks, 1) AS per_rank,
     coalesce(l.first_ns, min(c.start_ns) OVER (PARTITION BY c.rank, c.layer, c.filter_shape)) AS position
 FROM conv_calls c

@@ -26,8 +26,8 @@ def test_a_layout_change_inside_a_convolution_is_a_share_of_it(tmp_path: Path) -
     ]
     changes = section(connection, "layout/changes")
     assert pick(changes, "layer", "direction", "source", "target", "layer_pct") == [
-        ("8x8x3x3", "fprop", "NCHW", "NHWC", 25.0),
         ("aten::contiguous", None, "NCHW", "NHWC", None),
+        ("filter 8x8x3x3", "fprop", "NCHW", "NHWC", 25.0),
     ]
 
 
