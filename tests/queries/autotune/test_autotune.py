@@ -34,7 +34,8 @@ def test_losers_and_what_they_cost(tmp_path: Path) -> None:
 
 def test_winner_by_layer(tmp_path: Path) -> None:
     (row,) = section(search(4).open(tmp_path), "autotune/layers")
-    assert (row["layer"], row["direction"], row["winner"]) == ("conv1 8x8x3x3 (guessed)", "fprop", "implicit_precomp_gemm")
+    assert (row["layer"], row["direction"]) == ("conv1 8x8x3x3 (guessed)", "fprop")
+    assert row["winner"] == "implicit_precomp_gemm"
     assert (row["tried"], row["lost"]) == ("implicit_gemm, implicit_precomp_gemm", 1)
     assert (row["first_ns"], row["later_ns"]) == (60_000, 10_000)
     assert (row["won_by"], row["winner_ns"], row["search_ns"]) == ("later calls", 10_000, 50_000)
