@@ -112,6 +112,24 @@ def test_names_to_classify(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     assert capsys.readouterr().out.endswith("aten::relu_\n")
 
 
+@pytest.mark.parametrize("verb", [verb for verb in cli.VERBS if verb not in ("collect", "completion")])
+def test_help_says_so(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.main([verb, "--help"])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "stdin" in said or verb == "list"
+
+
+def test_a_page_that_compares_with_it(
+    trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    feed(monkeypatch, trace.read_bytes())
+    assert cli.main(["page", str(trace), "--compare", "-", "-o", "both.html"]) == 0
+    assert "stdin" in Path("both.html").read_text(encoding="utf-8")
+    assert capsys.readouterr().err == ""
+
+
 def test_a_dash_is_stdout_too(
     trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

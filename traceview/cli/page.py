@@ -10,7 +10,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from traceview.cli.options import add_machine_options, opened
+from traceview.cli.options import INPUT_HELP, add_machine_options, opened
 from traceview.cli.output import emit
 from traceview.errors import UsageError
 
@@ -32,7 +32,7 @@ MOST = 1_000_000
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `traceview page`."""
-    parser.add_argument("input", metavar="INPUT", help="a capture, a trace file or a folder of them")
+    parser.add_argument("input", metavar="INPUT", help=INPUT_HELP)
     parser.add_argument("-o", "--output", metavar="FILE", help="default: the name of INPUT with .html, here")
     parser.add_argument("--step", type=_step, metavar="N|all", help="step of the timeline (default: a median one)")
     parser.add_argument(

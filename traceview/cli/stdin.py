@@ -17,6 +17,8 @@ from traceview.paths import temporary_folder
 
 STDIN = "-"
 NAME = "stdin"
+PLACES = ("input", "inputs", "a", "b", "baseline", "compare")
+"""Where verbs have their inputs."""
 MOST_BYTES = 64_000_000_000
 BLOCK_BYTES = 1 << 20
 
@@ -24,7 +26,7 @@ BLOCK_BYTES = 1 << 20
 @contextlib.contextmanager
 def spooled(args: argparse.Namespace) -> Iterator[None]:
     """Put the name of a file in the place of `-` among the inputs, for as long as the verb is at work."""
-    places = [name for name in ("input", "inputs", "a", "b", "baseline") if STDIN in _words(args, name)]
+    places = [name for name in PLACES if STDIN in _words(args, name)]
     if not places or getattr(args, "show_sql", False):
         yield
         return
