@@ -60,13 +60,14 @@ def report(trace: Input | Trace, name: str = "overview", *, admissible: bool = F
     `admissible`: with "conv", also which algorithms each layer could use. Raises `traceview.errors.TraceviewError`.
     """
     from traceview.analysis import reports
-    from traceview.render.notebook import Answer
+    from traceview.render.notebook import ROWS, Answer
 
     options = ["admissible"] if admissible else []
     recipe = reports.load(name, options)
     values = reports.texts(params, [recipe])
     with _connected(trace, reports.asked([recipe])) as connection:
-        return Answer(reports.run(connection, name, values, options))
+        done = reports.run(connection, name, values, options)
+    return Answer(done, reports.shown(done, ROWS))
 
 
 def advise(trace: Input | Trace, *rules: str, at_least_pct: float = 0.5, **params: object) -> Answer:

@@ -83,13 +83,19 @@ class Answer:
             f"{', '.join(self.sections)}."
         )
 
+    def _brief(self) -> Report:
+        """What people see, with at most `ROWS` rows of each table."""
+        totals = {section.name: len(section.rows) for section in self.data.sections}
+        sections = (_shortened(section, totals.get(section.name)) for section in self.shown.sections)
+        return replace(self.shown, sections=tuple(sections))
+
     def __repr__(self) -> str:
         from traceview.render import table
 
-        return table.render(_cut(self.shown)).rstrip("\n")
+        return table.render(self._brief()).rstrip("\n")
 
     def _repr_html_(self) -> str:
-        report = told(_cut(self.shown))
+        report = told(self._brief())
         parts = [f"<h3>{_text(report.title)}</h3>"] if report.title else []
         parts += [f"<p>{_text(report.doc)}</p>"] if report.doc else []
         parts += [part for section in report.sections for part in _html(section)]
@@ -98,16 +104,16 @@ class Answer:
         return f'<div class="tex2jax_ignore mathjax_ignore">{"".join(parts)}</div>'
 
 
-def _cut(report: Report) -> Report:
-    return replace(report, sections=tuple(_shortened(section) for section in report.sections))
-
-
-def _shortened(section: Section) -> Section:
-    total = len(section.rows)
-    if total <= ROWS:
+def _shortened(section: Section, total: int | None) -> Section:
+    """At most `ROWS` rows, or those that a limit left, with a note of where all are."""
+    if len(section.rows) > ROWS and not section.unseen:
+        section = replace(section, rows=section.rows[:ROWS], unseen=section.rows[ROWS:])
+    if not section.unseen:
         return section
-    note = f"{ROWS} of {total:,} rows; to_pandas({section.name!r}) has all."
-    return replace(section, rows=section.rows[:ROWS], note=note, unseen=section.rows[ROWS:])
+    more = (
+        f"to_pandas({section.name!r}) has all {total:,} rows." if total else f"{len(section.unseen):,} rows left out."
+    )
+    return replace(section, note=more)
 
 
 def _html(section: Section) -> list[str]:
