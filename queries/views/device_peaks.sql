@@ -4,6 +4,7 @@
 -- collect noted by its vectors and clock (turbo clocks exceed it), else unknown. The host link is what
 -- the product has (PCI Express x16 after line coding, or
 -- NVLink-C2C; one direction); the slot may give less. A source that ends with "not checked" was written from memory."""
+-- materialize = true
 -- [columns]
 -- rank = "process of the job"
 -- device = "device number"

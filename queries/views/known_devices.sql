@@ -2,6 +2,7 @@
 -- doc = """Every device that is recorded or that a kernel ran on, and which product it is taken for: what --device
 -- says, else the recorded name, else where there is none the product that stands for its architecture, as recorded
 -- or as the names of its kernels show it (traceview/classify/devices.toml)."""
+-- materialize = true
 -- [columns]
 -- rank = "process of the job"
 -- device = "device number"
