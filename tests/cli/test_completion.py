@@ -40,7 +40,7 @@ def completions(line: str, folder: Path, root: Path) -> list[str]:
         ("traceview report T kernels --lim", ["--limit"]),
         ("traceview report tra", ["train.py"]),
         ("traceview sql T --format m", ["markdown"]),
-        ("traceview sql T --format json .schema\\ kern", [".schema kernels"]),
+        ("traceview sql T --format json .schema\\ memc", [".schema memcpys"]),
         ("traceview list for", ["formats"]),
         ("traceview help adv", ["advise"]),
         ("traceview collect -- python tra", ["train.py"]),
