@@ -177,7 +177,9 @@ def read_only(tmp_path: Path) -> Iterator[Path]:
     trace.parent.chmod(0o755)
 
 
-@pytest.mark.parametrize("home", ["", "/proc/self", "/dev/null", "relative"])
+@pytest.mark.parametrize(
+    "home", ["", "relative", *(pytest.param(path, marks=pytest.mark.long) for path in ("/proc/self", "/dev/null"))]
+)
 def test_reports_need_no_home(
     tmp_path: Path, homeless: Path, home: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
