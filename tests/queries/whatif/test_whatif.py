@@ -177,7 +177,7 @@ WORKED_OUT = {
     (1, 4): (24_755_884, 177_229_209, 118_152_806, 44_307_302.25, 0.490252, 0.692915, 1.433811),
 }
 """By a script of its own from the events of the trace, with rational numbers: 2 (n - 1), 2 ceil(log2 n) and
-2 (n - 1) / n times the bytes over the rate, of all buckets of one step. Views hide no communication: nothing computes."""
+2 (n - 1) / n times the bytes over the rate, of all buckets of one step. Views hide none: nothing computes in them."""
 
 
 def test_of_two_processes_on_cpus_each_model_is_as_worked_out_by_hand(root: Path, captures) -> None:  # type: ignore[no-untyped-def]
