@@ -8,12 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import duckdb
 
 from traceview.analysis import advice
 from traceview.analysis.model import Column, Finding, Look, Section
+from traceview.store import answers
 
 TRACE = "TRACE"
 """What commands call the trace whose name is too long for a table, or would have to be quoted."""
@@ -43,12 +45,47 @@ _COLUMNS = (
 )
 
 
+class Remembered:
+    """The section of one capture, worked out once for all commands; not where a device was named by hand."""
+
+    def __init__(self, is_kept: bool) -> None:
+        self._is_kept = is_kept
+        self._folder: Path | None = None
+        self._row: list[Any] | None = None
+
+    def is_known(self, folder: Path) -> bool:
+        """Whether it has been worked out before, so that no rule has to be run."""
+        if self._is_kept:
+            self._folder = folder
+            found = answers.recall(folder, "finding")
+            fits = isinstance(found, list) and len(found) == len(_COLUMNS)
+            self._row = found if fits and all(isinstance(value, _PLAIN) for value in found) else None
+        return self._row is not None
+
+    def section(self, connection: duckdb.DuckDBPyConnection) -> Section:
+        """The section, from an earlier command or by running every rule."""
+        if self._row is not None:
+            return _section(tuple(self._row))
+        made = section(connection)
+        if self._folder:
+            plain = [value if isinstance(value, _PLAIN) else float(value) for value in made.rows[0]]
+            answers.remember(self._folder, "finding", plain)
+        return made
+
+
+_PLAIN = (str, int, float, type(None))
+
+
 def section(connection: duckdb.DuckDBPyConnection) -> Section:
     """Run every rule; the finding that could save most, or how many found nothing and could not tell."""
     findings = advice.run(connection, advice.load(), at_least_pct=AT_LEAST_PCT)
     found = [finding for finding in findings if finding.status == advice.FOUND]
     has_steps = bool(connection.execute("FROM scope WHERE has_steps LIMIT 1").fetchall())
     row = _best(found, has_steps) if found else _none(findings)
+    return _section(row)
+
+
+def _section(row: tuple[Any, ...]) -> Section:
     doc = "The finding of advice that could save most."
     return Section("finding", "Advice", doc, _COLUMNS, (row,), None, "", look=_LOOK)
 

@@ -69,17 +69,18 @@ def run(
     params: Mapping[str, str] | None = None,
     options: Iterable[str] = (),
     source: str = finding.TRACE,
+    best: finding.Remembered | None = None,
 ) -> Report:
     """Run every section. `params` are texts for the sections' parameters; those a section does not have are ignored.
 
-    `source` is what the user calls the trace, for commands to run next. Raises `UsageError` for an unknown report and
-    for a value that does not fit its parameter's type.
+    `source` is what the user calls the trace, for commands to run next; `best` may know the best finding. Raises
+    `UsageError` for an unknown report and for a value that does not fit its parameter's type.
     """
     recipe = load(name, options)
     sections = [section(connection, query, params) for query in recipe.sections]
     if recipe.advice_after:
         at = next(at for at, done in enumerate(sections, 1) if done.name == recipe.advice_after)
-        sections.insert(at, finding.section(connection))
+        sections.insert(at, best.section(connection) if best else finding.section(connection))
     named = tuple(finding.named(done, source) for done in sections)
     report = Report(name, recipe.title, recipe.doc, named, footer(connection), recipe.is_brief)
     return _of_recording(connection, report)
@@ -128,11 +129,12 @@ def summary(connection: duckdb.DuckDBPyConnection, name: str) -> Report:
     return Report("summary", name, "", (replace(lines, title="", doc=""),), ())
 
 
-def asked(recipes: Iterable[Recipe]) -> str:
-    """The text of every query that these reports run."""
+def asked(recipes: Iterable[Recipe], is_best_known: bool = False) -> str:
+    """The text of every query that these reports run; without those of advice where the best finding is known."""
     recipes = list(recipes)
     bodies = [query.body for recipe in recipes for query in recipe.sections]
-    advised = [advice.asked(advice.load())] if any(recipe.advice_after for recipe in recipes) else []
+    is_advised = any(recipe.advice_after for recipe in recipes) and not is_best_known
+    advised = [advice.asked(advice.load())] if is_advised else []
     return "\n".join([*bodies, *advised, sql.text("footer")])
 
 

@@ -9,7 +9,7 @@ import re
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -70,7 +70,7 @@ def add_device_option(parser: argparse.ArgumentParser) -> None:
 
 @contextlib.contextmanager
 def opened(
-    args: argparse.Namespace, asked: str | None = None, path: str | None = None
+    args: argparse.Namespace, asked: str | Callable[[Path], str] | None = None, path: str | None = None
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """The views over `path`, else `args.input` (all, or those that the text `asked` rests on), converted if need be."""
     import duckdb

@@ -70,7 +70,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the reports and print them; returns 0."""
-    from traceview.analysis import reports
+    from traceview.analysis import finding, reports
 
     options = ["admissible"] if args.admissible else []
     recipes = [reports.load(name, options) for name in dict.fromkeys(args.names or ["overview"])]
@@ -83,8 +83,9 @@ def run(args: argparse.Namespace) -> int:
     form = form_of(args)
     # What draws tables takes a while to load; the queries leave Python idle meanwhile.
     threading.Thread(target=_load, args=(form,), daemon=True).start()
-    with opened(args, reports.asked(recipes)) as connection:
-        done = [reports.run(connection, recipe.name, params, options, args.input) for recipe in recipes]
+    best = finding.Remembered(args.device is None)
+    with opened(args, lambda folder: reports.asked(recipes, best.is_known(folder))) as connection:
+        done = [reports.run(connection, recipe.name, params, options, args.input, best) for recipe in recipes]
     renderer = render.renderer(form)
     if renderer.FOR_PEOPLE and args.limit is None:
         done = [reports.shown(report, DEFAULT_LIMIT) for report in done]

@@ -121,17 +121,22 @@ def _is_current(folder: Path) -> bool:
     return is_ours and cache.is_same(key.get("raw"), _raw_files(folder))
 
 
-def open_capture(path: Path, options: Options | None = None, asked: str | None = None) -> duckdb.DuckDBPyConnection:
+def open_capture(
+    path: Path, options: Options | None = None, asked: str | Callable[[Path], str] | None = None
+) -> duckdb.DuckDBPyConnection:
     """A confined DuckDB connection with the public views over any input, converted on the way if need be.
 
-    `asked`: the text of the queries to come, when it is known; only the views they rest on are made.
+    `asked`: the text of the queries to come, when it is known, or what tells it of the capture's folder; only the views
+    they rest on are made.
     """
-    rules = threading.Thread(target=views.read_rules, args=(asked,), daemon=True)
+    rules = threading.Thread(target=views.read_rules, args=(None if callable(asked) else asked,), daemon=True)
     folder = resolve(path, options, rules.start)
     if not materialized.find(folder):
         folder = _whole(path, folder, options)
     if rules.ident:
         rules.join()
+    if callable(asked):
+        asked = asked(folder)
     views.materialize(folder, options, asked)
     return views.connect(folder, asked, options)
 
