@@ -178,7 +178,10 @@ SQL_OF = [trace for trace in KNOWN if "dlrm" not in trace]
 
 
 @pytest.mark.shared
-@pytest.mark.parametrize("trace", SQL_OF)
+@pytest.mark.parametrize(
+    "trace",
+    [pytest.param(trace, marks=pytest.mark.long if "a100" in trace or "old" in trace else ()) for trace in SQL_OF],
+)
 def test_the_printed_sql_of_what_was_found_gives_it_again(trace: str, shared: Path, captures) -> None:  # type: ignore[no-untyped-def]
     connection = captures.open(shared / "traces" / trace)
     for said in advice.run(connection, advice.load(list(KNOWN[trace]))) if KNOWN[trace] else ():
