@@ -87,7 +87,7 @@ def lenet_tensorflow(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_tensorflow_steps_and_facts(lenet_tensorflow):
     about = described(lenet_tensorflow)
     assert (about["framework"], about["model"]["parameters"], about["model"]["batch"]) == ("tensorflow", 431_080, 8)
-    assert about["steps"] == {"source": "optimizer", "first": 3, "recorded": 3}
+    assert about["steps"] == {"source": "optimizer", "first": 3, "recorded": 3, "between": []}
     assert about["cost"]["bare_step_ns"] > 0
     assert steps(opened(lenet_tensorflow)) == [3, 4, 5]
 
@@ -170,7 +170,7 @@ for _ in range(9):
 """
     done = run(tmp_path, program(tmp_path, body))
     assert done.returncode == 0, done.stderr
-    assert described(tmp_path)["steps"] == {"source": "forward", "first": 3, "recorded": 3}
+    assert described(tmp_path)["steps"] == {"source": "forward", "first": 3, "recorded": 3, "between": []}
     assert described(tmp_path)["model"]["batch"] == 4
 
 
@@ -188,7 +188,7 @@ def lenet_jax(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_jax_steps_layers_and_facts(lenet_jax):
     about = described(lenet_jax)
     assert (about["framework"], about["model"]["parameters"], about["model"]["batch"]) == ("jax", 431_080, 8)
-    assert about["steps"] == {"source": "optimizer", "first": 3, "recorded": 3}
+    assert about["steps"] == {"source": "optimizer", "first": 3, "recorded": 3, "between": []}
     connection = opened(lenet_jax)
     assert steps(connection) == [3, 4, 5]
     layers = {row[0] for row in rows(connection, "SELECT DISTINCT layer FROM conv_calls")}
@@ -225,7 +225,7 @@ print(state)
     done = run(tmp_path, path)
     assert (done.returncode, done.stdout) == (0, bare.stdout), done.stderr
     # The helper that is called more often than the step is none.
-    assert described(tmp_path)["steps"] == {"source": "optimizer", "first": 3, "recorded": 3}
+    assert described(tmp_path)["steps"] == {"source": "optimizer", "first": 3, "recorded": 3, "between": []}
     assert described(tmp_path)["model"]["parameters"] == 5
 
 
@@ -286,7 +286,7 @@ def test_onnxruntime_runs_are_steps(tmp_path):
     assert done.stdout.startswith("alexnet: 62378344 parameters, batch 1, cpu, nchw\n")
     about = described(tmp_path)
     assert (about["framework"], about["model"]["name"], about["model"]["batch"]) == ("onnxruntime", "alexnet", 1)
-    assert about["steps"] == {"source": "forward", "first": 3, "recorded": 3}
+    assert about["steps"] == {"source": "forward", "first": 3, "recorded": 3, "between": []}
     connection = opened(tmp_path)
     assert len(steps(connection)) == 3
     # The trace does not say where its zero lies; the session does.

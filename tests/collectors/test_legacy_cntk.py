@@ -30,7 +30,7 @@ def test_cntk_steps_and_facts(lenet_cntk):
     assert (about["framework"], about["framework_version"], about["device"]) == ("cntk", "2.7", "cpu")
     assert (about["model"]["parameters"], about["model"]["batch"]) == (431_080, 8)
     assert about["model"]["input"]["shape"] == [8, 1, 28, 28]
-    assert about["steps"] == {"source": "optimizer", "first": 3, "recorded": 3}
+    assert about["steps"] == {"source": "optimizer", "first": 3, "recorded": 3, "between": []}
     assert rows(opened(lenet_cntk), "SELECT step FROM steps ORDER BY 1") == [(3,), (4,), (5,)]
 
 

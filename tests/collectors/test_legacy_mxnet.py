@@ -25,7 +25,7 @@ def test_mxnet_steps_and_facts(lenet_mxnet):
     assert (about["framework"], about["framework_version"]) == ("mxnet", "1.9.1")
     assert (about["model"]["parameters"], about["model"]["batch"], about["threads"]) == (431_080, 8, 1)
     assert about["model"]["parameter_dtypes"] == ["float32"]
-    assert about["steps"] == {"source": "optimizer", "first": 3, "recorded": 3}
+    assert about["steps"] == {"source": "optimizer", "first": 3, "recorded": 3, "between": []}
     connection = opened(lenet_mxnet)
     assert rows(connection, "SELECT step FROM steps ORDER BY 1") == [(3,), (4,), (5,)]
     phases = "SELECT DISTINCT name FROM ranges WHERE kind = 'phase' ORDER BY 1"
@@ -124,7 +124,7 @@ mx.mod.Module(x).fit(data, num_epoch=1)
     done = collect("mxnet", tmp_path, program(tmp_path, body))
     assert done.returncode == 0, done.stderr
     about = described(tmp_path)
-    assert about["steps"] == {"source": "optimizer", "first": 3, "recorded": 3}
+    assert about["steps"] == {"source": "optimizer", "first": 3, "recorded": 3, "between": []}
     assert (about["model"]["name"], about["model"]["parameters"]) == ("Module", 36 + 4 + 144 * 3 + 3)
     assert (about["model"]["batch"], about["model"]["input"]["shape"]) == (4, [4, 1, 8, 8])
     assert rows(opened(tmp_path), LAYERS) == [("Convolution", "conv1", 3), ("_backward_Convolution", "conv1", 3)]

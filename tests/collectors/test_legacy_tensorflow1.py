@@ -24,7 +24,7 @@ def test_tensorflow1_steps_and_facts(lenet_tensorflow1):
     about = described(lenet_tensorflow1)
     assert (about["framework"], about["framework_version"]) == ("tensorflow", "1.15.5")
     assert (about["model"]["parameters"], about["model"]["batch"], about["threads"]) == (431_080, 8, 1)
-    assert about["steps"] == {"source": "optimizer", "first": 3, "recorded": 3}
+    assert about["steps"] == {"source": "optimizer", "first": 3, "recorded": 3, "between": []}
     connection = opened(lenet_tensorflow1)
     assert rows(connection, "SELECT step FROM steps ORDER BY 1") == [(3,), (4,), (5,)]
     assert rows(connection, "SELECT * FROM quality") == []
@@ -116,7 +116,7 @@ print(len(model.fit(x, y, batch_size=8, verbose=0).history["loss"]))
     assert (done.returncode, done.stdout) == (0, "1\n"), done.stderr
     about = described(tmp_path)
     assert about["model"]["parameters"] == 4 * 9 + 4 + 400 * 5 + 5
-    assert about["steps"] == {"source": "optimizer", "first": 3, "recorded": 3}
+    assert about["steps"] == {"source": "optimizer", "first": 3, "recorded": 3, "between": []}
     layers = "SELECT DISTINCT layer, direction, filter_shape FROM conv_calls ORDER BY ALL"
     shape = [4, 1, 3, 3]
     assert rows(opened(tmp_path), layers) == [("conv1", "fprop", shape), ("conv1", "wgrad", shape)]

@@ -25,7 +25,7 @@ def test_theano_steps_and_facts(lenet_theano):
     about = described(lenet_theano)
     assert (about["framework"], about["framework_version"]) == ("theano", "1.0.5")
     assert (about["model"]["parameters"], about["model"]["batch"], about["threads"]) == (431_080, 8, 1)
-    assert about["steps"] == {"source": "optimizer", "first": 3, "recorded": 3}
+    assert about["steps"] == {"source": "optimizer", "first": 3, "recorded": 3, "between": []}
     connection = opened(lenet_theano)
     assert rows(connection, "SELECT step FROM steps ORDER BY 1") == [(3,), (4,), (5,)]
     assert rows(connection, "SELECT * FROM quality") == []
@@ -78,7 +78,7 @@ print(other.fn.time_thunks, sum(other.fn.call_times))
     done = collect("theano", tmp_path, program(tmp_path, body), **compiled())
     assert (done.returncode, done.stdout) == (bare.returncode, bare.stdout), done.stderr
     about = described(tmp_path)
-    assert about["steps"] == {"source": "forward", "first": 3, "recorded": 3}
+    assert about["steps"] == {"source": "forward", "first": 3, "recorded": 3, "between": []}
     connection = opened(tmp_path)
     products = "SELECT count(*), count(step) FROM ops WHERE category = 'gemm'"
     assert rows(connection, products) == [(3, 3)]
