@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from expected_facts import Connection, named, one, rows
+from expected_facts import LAYOUT, Connection, named, one, rows
 
 from traceview.readers import nvprof_db
 
@@ -78,6 +78,6 @@ FACTS: dict[str, Callable[[Connection], Any]] = {
         )
     ),
     "layout_kernels_by_name": lambda c: named(
-        c, "SELECT 'all', count(*), coalesce(sum(dur_ns), 0) FROM kernels WHERE category = 'layout_transpose'"
+        c, f"SELECT 'all', count(*), coalesce(sum(dur_ns), 0) FROM kernels WHERE regexp_matches(name, '{LAYOUT}')"
     )["all"],
 }

@@ -8,6 +8,10 @@ from typing import Any
 
 import duckdb
 
+LAYOUT = (
+    "nchwToNhwc|nhwcToNchw|batched_transpose_|transpose_(NCHW2CNHW|CNHW2NCHW)|SwapDimension|ShuffleInTensor3|AddPadding"
+)
+"""Names of kernels that change a layout, as `expected` counts them: by name, whatever operator they ran for."""
 Connection = duckdb.DuckDBPyConnection
 UNION = """
 SELECT rank, device, kind, start_ns, end_ns, max(end_ns) OVER (

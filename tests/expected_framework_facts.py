@@ -6,11 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from expected_facts import FACTS as TRACE_FACTS
-from expected_facts import Connection, named, one, rows
-
-LAYOUT = (
-    "nchwToNhwc|nhwcToNchw|batched_transpose_|transpose_(NCHW2CNHW|CNHW2NCHW)|SwapDimension|ShuffleInTensor3|AddPadding"
-)
+from expected_facts import LAYOUT, Connection, named, one, rows
 
 
 def devices_by_name(connection: Connection) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from expected_facts import FACTS as TRACE_FACTS
-from expected_facts import Connection, named, one, rows
+from expected_facts import LAYOUT, Connection, named, one, rows
 
 
 def devices(connection: Connection) -> Any:
@@ -24,6 +24,6 @@ FACTS: dict[str, Callable[[Connection], Any]] = {
         c, "SELECT algorithm, count(*), sum(dur_ns) FROM kernels WHERE category = 'conv' AND role = 'main' GROUP BY 1"
     ),
     "layout_kernels_by_name": lambda c: named(
-        c, "SELECT 'all', count(*), coalesce(sum(dur_ns), 0) FROM kernels WHERE category = 'layout_transpose'"
+        c, f"SELECT 'all', count(*), coalesce(sum(dur_ns), 0) FROM kernels WHERE regexp_matches(name, '{LAYOUT}')"
     )["all"],
 }

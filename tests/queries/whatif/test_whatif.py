@@ -214,7 +214,12 @@ def test_on_a_public_trace_it_agrees_with_the_rules(shared: Path, captures) -> N
     connection = captures.open(shared / "traces" / "nvprof/gtx980-tf-alexnet-new.txt.gz")
     found = gone(connection, "layout,firstlayer,copies")
     rules = {f.rule: f.saving_ns for f in advice.run(connection, advice.load(["layout_between_operators"]))}
-    assert found["layout"] * 1e3 == pytest.approx(rules["layout_between_operators"])
+    # What is projected is without any conversion; the rule leaves out filters, which any layout of images needs.
+    query = """SELECT sum(k.dur_ns) / any_value(s.n_steps) FROM kernels k SEMI JOIN filter_conversions f ON f.id = k.id
+        JOIN scope s USING (rank) JOIN steps t USING (rank, step) WHERE NOT t.is_warmup"""
+    (filters,) = connection.execute(query).fetchall()[0]
+    assert filters > 1e6
+    assert found["layout"] * 1e3 == pytest.approx(rules["layout_between_operators"] + filters, rel=0.01)
     assert found["firstlayer"] == pytest.approx(3672, abs=1)
     # The copy of the gradient to the host belongs to two costs.
     assert found["all together"] == pytest.approx(6130 + 3672 + 3256 - 1591, abs=5)
