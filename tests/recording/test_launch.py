@@ -51,9 +51,14 @@ def test_a_signal_reaches_the_command_and_not_what_comes_after_it(tmp_path: Path
 
 @pytest.mark.parametrize("number", launch.FORWARDED, ids=lambda number: number.name)
 def test_signals_where_no_command_runs_are_an_exception(number: signal.Signals) -> None:
-    with pytest.raises(launch.Stopped) as stopped, launch.stoppable():
-        os.kill(os.getpid(), number)
-        signal.pause()
+    # Under nohup SIGHUP is ignored, and what is ignored stays so.
+    before = signal.signal(number, signal.SIG_DFL)
+    try:
+        with pytest.raises(launch.Stopped) as stopped, launch.stoppable():
+            os.kill(os.getpid(), number)
+            signal.pause()
+    finally:
+        signal.signal(number, before)
     assert stopped.value.number == number
 
 
