@@ -20,6 +20,9 @@ SHARED = ROOT.parent / "shared"
 # A shell starts what runs in the background with Ctrl-C ignored, and children inherit that: tests of Ctrl-C would wait.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# xdist gives its workers a width of 80, by which tables would be drawn.
+os.environ.pop("COLUMNS", None)
+
 
 def _of_this_run(factory: pytest.TempPathFactory) -> Path:
     """A folder of this run of the tests, the same for all its workers."""

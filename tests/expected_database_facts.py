@@ -21,7 +21,8 @@ TOP = """WITH RECURSIVE up AS (
 def nvtx_by_type(connection: Connection) -> dict[str, int]:
     found = rows(
         connection,
-        """SELECT CASE WHEN tid IS NULL THEN '60' ELSE '59' END, count(*) FROM ranges WHERE kind <> 'library' GROUP BY 1
+        """SELECT CASE WHEN tid IS NULL THEN '60' ELSE '59' END, count(*) FROM ranges
+        WHERE kind <> 'library' AND coalesce(domain, '') NOT LIKE 'guessed %' GROUP BY 1
         UNION ALL SELECT map {'mark': '34', 'category': '33', 'domain': '75'}[phase], count(*) FROM events
         WHERE category = 'nvtx' GROUP BY 1""",
     )

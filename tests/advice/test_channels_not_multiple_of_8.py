@@ -24,7 +24,7 @@ def steps(filters: int, channels: int = 64, kernel_us: float = 50) -> Given:
 def test_sizes_that_are_none_are_found(tmp_path: Path) -> None:
     found = answer(RULE, steps(63), tmp_path)
     assert found.status == "found" and found.saving_ns is not None and 45_000 < found.saving_ns < 50_000
-    assert found.evidence == ("63x64x3x3 fprop filter 63 x 64 x 3 x 3: 0.050 ms",)
+    assert found.evidence == ("conv1 63x64x3x3 (guessed) fprop filter 63 x 64 x 3 x 3: 0.050 ms",)
 
 
 def test_what_runs_beside_something_earlier_is_not_lost(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def test_what_runs_beside_something_earlier_is_not_lost(tmp_path: Path) -> None:
         given.kernel("vectorized_elementwise_kernel<4>", start + 25, start + 55, launched=start + 1, stream=8)
     found = answer(RULE, given, tmp_path)
     assert found.saving_ns is not None and 73_000 < found.saving_ns < 75_000
-    assert found.evidence[2].startswith("64x64x5x5 fprop: 0.025 ms, ")
+    assert found.evidence[2].startswith("conv1 64x64x5x5 (guessed) fprop: 0.025 ms, ")
 
 
 def test_with_two_algorithms_or_two_filters_it_is_not(tmp_path: Path) -> None:

@@ -34,7 +34,9 @@ def test_a_layer_that_fell_back_is_named_with_the_broken_condition(tmp_path: Pat
         found.problem == "dnn.conv.algo_fwd=winograd: 50.0 % of the time in convolution calls is in other algorithms."
     )
     (line,) = found.evidence
-    assert line == "64x64x3x3 fprop: implicit_precomp_gemm instead of winograd, 0.100 ms (stride 2, not 1)"
+    assert (
+        line == "conv2 64x64x3x3 (guessed) fprop: implicit_precomp_gemm instead of winograd, 0.100 ms (stride 2, not 1)"
+    )
 
 
 def test_below_the_threshold_it_is_not(tmp_path: Path) -> None:

@@ -106,12 +106,12 @@ def test_deepbenchs_two_odd_choices_of_fft_and_no_other_3x3(shared: Path, tmp_pa
     assert found.status == "found"
     three = [line for line in found.evidence if "x3x3: " in line]
     assert [line.partition("(")[0] for line in three] == [
-        "256x128x3x3 fprop 16x128x56x56 through 256x128x3x3: fft 10.635 ms, winograd 4.657 ms ",
-        "256x128x3x3 fprop 8x128x56x56 through 256x128x3x3: fft 6.850 ms, winograd 2.329 ms ",
+        "filter 256x128x3x3 fprop 16x128x56x56 through 256x128x3x3: fft 10.635 ms, winograd 4.657 ms ",
+        "filter 256x128x3x3 fprop 8x128x56x56 through 256x128x3x3: fft 6.850 ms, winograd 2.329 ms ",
     ]
     (other,) = set(found.evidence) - set(three)
     assert other.startswith(
-        "512x128x1x1 fprop 16x128x28x28 through 512x128x1x1: implicit_gemm 0.283 ms, implicit_precomp"
+        "filter 512x128x1x1 fprop 16x128x28x28 through 512x128x1x1: implicit_gemm 0.283 ms, implicit_precomp"
     )
     assert found.saving_ns == pytest.approx(11_850_000 + 150_000, rel=0.01)
 

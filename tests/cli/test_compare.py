@@ -45,10 +45,10 @@ def test_a_table_with_bars(pair: tuple[Path, Path], capsys: pytest.CaptureFixtur
     assert text.startswith("Comparison\n")
     lines = text.splitlines()
     (whole,) = [line for line in lines if "(whole step)" in line]
-    assert whole.split() == ["B", "(whole", "step)", "-", "-", "1.000", "1.100", "100.000", *whole.split()[8:]]
-    assert whole.split()[10:] == ["100.000", "1.10", "100.0", "█" * 10]
+    assert whole.split() == ["B", "(whole", "step)", "-", "-", "1.000", "1.100", "0.100", *whole.split()[8:]]
+    assert whole.split()[10:] == ["0.100", "1.10", "100.0", "█" * 10]
     (slow,) = [line for line in lines if "larger than the noise; " in line]
-    assert slow.split()[:4] == ["B", "2", "1.100", "3.162"]
+    assert slow.split()[:4] == ["B", "2", "1,100", "3.162"]
     assert slow.endswith("█" * 10)
     assert "A: Steps: 5 counted; step source: " in text and "B: Steps: 5 counted; step source: " in text
 

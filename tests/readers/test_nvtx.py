@@ -98,7 +98,7 @@ def test_what_was_lost_or_damaged_is_counted(tmp_path: Path) -> None:
     connection = opened(tmp_path, a_log=text)
     assert rows(connection, "SELECT n_events, n_kept, n_dropped FROM captures") == [(9, 1, 8)]
     problems = rows(connection, "SELECT unnest(problems).kind, unnest(problems).n FROM captures")
-    assert [(kind.split(" ")[0], n) for kind, n in problems] == [("line", 3), ("the", 1), ("range", 5)]
+    assert [(kind.split(" ")[0], n) for kind, n in problems] == [("lines", 3), ("the", 1), ("range", 5)]
 
 
 def test_its_first_line_is_known_by_this_reader_alone(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 -- title = "conv_pair"
 -- doc = """Convolutions of A beside those of another run: matched by filter and place among the layers with that
 -- filter; where their numbers differ, all layers with the filter together. Where one of the two records no shapes, by
--- place if both name equally many layers, else by name, and without names by direction and algorithm."""
+-- place if both name equally many layers, else by name, and without recorded names by direction and algorithm."""
 -- [columns]
 -- run = "number of the run"
 -- position = "place in the order of first use, in A where it has the layer"
@@ -26,10 +26,11 @@ WITH placed AS (
         c.total_ns, c.main_ns, c.layout_ns, c.rest_ns,
         CASE WHEN x.by_place THEN 'place' WHEN o.filter IS NOT NULL THEN 'filter and place' WHEN c.filter IS NOT NULL
             AND x.run IS NULL THEN 'filter'
-            WHEN c.layer IS NOT NULL THEN 'layer' ELSE 'algorithm' END AS rule,
+            WHEN c.layer NOT LIKE '% (guessed)' THEN 'layer' ELSE 'algorithm' END AS rule,
         CASE WHEN x.by_place THEN CAST(l.place AS VARCHAR)
             WHEN o.filter IS NOT NULL THEN format('{} {}', c.filter, c.ordinal)
-            ELSE coalesce(if(x.run IS NULL, c.filter, NULL), c.layer, c.algorithm, '') END AS match
+            ELSE coalesce(if(x.run IS NULL, c.filter, NULL), if(c.layer LIKE '% (guessed)', NULL, c.layer),
+                c.algorithm, '') END AS match
     FROM pair p JOIN conv c ON c.run IN (0, p.run)
     LEFT JOIN one_to_one o ON o.run = p.run AND o.filter = c.filter
     LEFT JOIN shapeless x ON x.run = p.run

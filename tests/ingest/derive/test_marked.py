@@ -145,7 +145,7 @@ def test_tensorflows_operators_have_scopes_as_layers(tmp_path: Path) -> None:
                 True,
                 "[[8,32,32,3],[]]",
             ),
-            ("done:NoOp", None, "other", None, False, None),
+            ("done:NoOp", None, "bookkeeping", None, False, None),
         ]
 
 

@@ -107,3 +107,15 @@ def test_the_footer_of_every_report_says_where_steps_are_from(tmp_path: Path) ->
             assert next(line for line in lines if line.startswith("Steps: ")).endswith(
                 f" counted; step source: {source}."
             )
+
+
+def test_what_takes_very_different_times_is_no_iteration(tmp_path: Path) -> None:
+    """The same six kernels, but every third time after ten times as long: a loop of something else."""
+    given, at = Given(), 100.0
+    for turn in range(9):
+        at += 2000 if turn % 3 == 1 else 15
+        given.copy("HtoD", at - 6, at - 5, launched=at - 8)
+        for name in STEP:
+            given.kernel(name, at, at + 5, launched=at - 2)
+            at += 10
+    assert rows(given.open(tmp_path), FOUND) == []

@@ -25,6 +25,9 @@ MOST = 0.5
 the first iterations tune."""
 PAUSE = 2
 """How many times the longest usual pause within an iteration the one before it is."""
+EVEN = 3
+"""How many times longer or shorter than the median one an iteration may take; what varies more is a loop of something
+else."""
 ANCHORS = 64
 """Kinds that are tried as the beginning of an iteration, the rarest first."""
 
@@ -69,7 +72,8 @@ def find(sequence: Sequence, transfers: Ints, shortest: int = SHORTEST) -> Itera
     start = start if is_whole else start[:-1]
     if len(start) < TIMES or (np.diff(np.append(start, end)) <= 0).any():
         return None
-    if not _is_loop(sequence, transfers, begins, np.append(start, end)):
+    edges = np.append(start, end)
+    if not _is_even(np.diff(edges)) or not _is_loop(sequence, transfers, begins, edges):
         return None
     return Iterations(start, end, length, alike)
 
@@ -117,6 +121,12 @@ def _begins(sequence: Sequence, length: int, first: int) -> Ints | None:
         if best is None or pause > best[0]:
             best = pause, found
     return best[1] if best else None
+
+
+def _is_even(durations: Ints) -> bool:
+    """Whether most iterations take about as long."""
+    middle = np.median(durations)
+    return bool(((durations * EVEN >= middle) & (durations <= middle * EVEN)).mean() >= STEADY)
 
 
 def _is_loop(sequence: Sequence, transfers: Ints, begins: Ints, edges: Ints) -> bool:
