@@ -33,7 +33,8 @@ def test_the_unrolling_is_the_bound(tmp_path: Path) -> None:
     assert (found.status, found.saving_ns, found.saving_pct) == ("found", 20_000, 1.0)
     assert found.problem == "10.0 % of the time in convolution calls is in calls that unroll their input first."
     assert found.evidence == (
-        "conv1 16x8x7x7 (guessed) fprop: 1.0 calls and 0.100 ms, of it 0.020 ms unrolling; implicit GEMM needs no workspace",
+        "conv1 16x8x7x7 (guessed) fprop: 1.0 calls and 0.100 ms, of it 0.020 ms unrolling; implicit GEMM needs no "
+        "workspace",
     )
     assert found.confidence == "high: the unrolling is named by its kernels"
 
