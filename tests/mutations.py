@@ -19,7 +19,7 @@ from event_mutations import mutated_events
 from messages import read_varint, varint
 
 SAMPLES = Path(__file__).resolve().parent.parent / "samples"
-NO_TRACES = {".py", ".md", ".toml"}
+NO_TRACES = {".ipynb", ".md", ".py", ".toml"}
 TOKENS = (
     *(b'"', b"\\", b"{", b"}", b"[", b"]", b",", b":", b"},{", b'"}', b"]}", b"\n", b"\r\n", b"\t", b";", b"|", b"'"),
     *(b"NaN", b"Infinity", b"-Infinity", b"null", b"true", b"-1", b"1e400", b"-1e308", b"0x10", b"", b"\0" * 40),

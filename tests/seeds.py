@@ -25,8 +25,11 @@ from readers.test_nvprof_db import marker
 from readers.test_nvprof_text import CHILDREN, CSV, CSV_SUMMARY, OLD_SUMMARY, UNIFIED
 from readers.test_nvprof_text import SUMMARY as NVPROF_SUMMARY
 from readers.test_onednn import DNNL, V0, V2
-from readers.test_perfetto import packets
+from readers.test_perfetto import small as perfetto_small
 from readers.test_rocm_db import ROCPD, RPD, RUN, later_schema
+from readers.test_rocprof import HIP as ROCPROF_HIP
+from readers.test_rocprof import OPS as ROCPROF_OPS
+from readers.test_rocprof import events as rocprof_events
 from readers.test_rocprofv3 import small
 
 TF_TIMELINE = [
@@ -62,6 +65,7 @@ TEXTS = {
 DATABASES: dict[str, tuple[dict[str, list[Any]], ...]] = {
     "nsys": (NSYS,),
     "nvprof": ({**NVPROF, "CUPTI_ACTIVITY_KIND_MARKER": [marker(2, 0, 1), marker(4, 900, 1, 0)]},),
+    "rocprof": ({"OPS": ROCPROF_OPS, "HIP": ROCPROF_HIP},),
     "rocm_db": (RPD, {f"{name}{RUN}": rows for name, rows in ROCPD.items()}, later_schema(ROCPD)),
 }
 
@@ -99,5 +103,6 @@ def _files() -> Iterator[tuple[str, bytes]]:
     yield "tf_trace-gpu.json", json.dumps({"displayTimeUnit": "ns", "traceEvents": TF_TRACE}).encode()
     yield "rocprofv3-small.json", json.dumps(small()).encode()
     yield "rocprofv3-indented.json", json.dumps(small(), indent=2).encode()
-    yield "perfetto.pftrace", packets()
+    yield "rocprof-json.json", rocprof_events().encode()
+    yield "perfetto.pftrace", perfetto_small()
     yield "nsys_rep.nsys-rep", REPORT

@@ -31,6 +31,19 @@ TRACK = field(60, field(1, MAIN) + field(2, b"main") + field(4, field(1, 70) + f
 CLOCKS = field(6, field(1, field(1, 6) + field(2, 10**18)) + field(1, field(1, 1) + field(2, 3 * 10**18)))
 
 
+def small() -> bytes:
+    """A slice inside another, a mark and a sample."""
+    return packets(
+        CLOCKS,
+        TRACK,
+        event(1000, 1, field(23, b"outer"), field(4, field(10, b"bytes") + field(4, 4096))),
+        event(1100, 1, field(23, b"inner")),
+        event(1200, 2),
+        event(1250, 3, field(23, b"mark")),
+        event(1500, 2),
+    )
+
+
 def read(tmp_path: Path, content: bytes) -> Asked:
     (tmp_path / "unknown").write_bytes(content)
     return Asked(store.convert([tmp_path / "unknown"], tmp_path / "capture"))
