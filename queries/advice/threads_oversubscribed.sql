@@ -33,7 +33,7 @@ WITH host AS (
 )
 SELECT w.rank, format('Threads: {}, cores: {}.', h.threads, h.cores) AS problem, 'On ' || h.host AS place,
     if(c.is_contended, NULL, greatest(w.busy_ns - coalesce(l.floor_ns, 0), 0)) AS saving_ns,
-    if(c.is_contended, 'high that threads wait for cores; what that costs cannot be told: other programs took '
+    if(c.is_contended, 'high that threads wait for cores; what that costs is not known: other programs took '
         || 'processors too', 'high that threads wait for cores; for how long is not recorded') AS confidence,
     h.processes AS evidence
 FROM work w JOIN raw.ranks r USING (rank) JOIN host h ON h.host IS NOT DISTINCT FROM r.host

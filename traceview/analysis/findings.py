@@ -32,7 +32,7 @@ MEANINGS = {
     "cost": "trade-offs: memory, accuracy, determinism",
     "unless": "do not apply the change if this holds",
     "run_ns": "time of the whole recording, for what occurs once per run and in no step that counts",
-    "record": "what one would have to record, where it cannot be told",
+    "record": "what one would have to record, where there is not enough data",
     "of": "what saving_pct is a share of: the step, the recording (where there are no steps), or the run, once",
 }
 
@@ -61,7 +61,7 @@ def exact(findings: Sequence[Finding], footer: tuple[str, ...]) -> Report:
 def for_people(
     findings: Sequence[Finding], footer: tuple[str, ...], with_evidence: bool = False, with_all: bool = False
 ) -> Report:
-    """What was found, then each finding in words, then what cannot be told (in one line, or all) or was not found."""
+    """What was found, each finding in words, what lacks data (in one line, or all), what is no problem."""
     found = [finding for finding in findings if finding.status == "found"]
     rows = tuple(
         (f.rule, f.title, f.saving_ns, f.saving_pct, f.of, re.split(r"\W", f.confidence, maxsplit=1)[0]) for f in found

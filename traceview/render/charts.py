@@ -142,14 +142,17 @@ def bars(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
 
 def pair(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
     """Two bars of each row, of A and of the other run, on one scale."""
-    label, before, after = how["label"], how["before"], how["after"]
-    keys = [label] if isinstance(label, str) else label
-    sides = [
+    return bars(section, sides(rows, how), {"label": "name", "group": "run", "parts": ["total_ns"], "hue": "name"})
+
+
+def sides(rows: Sequence[Row], how: Row) -> list[dict[str, Any]]:
+    """Each row twice: its name, the run, and its time there; A first."""
+    keys = [how["label"]] if isinstance(how["label"], str) else how["label"]
+    return [
         {"name": " ".join(str(row[key]) for key in keys if row[key]), "run": side, "total_ns": row[column]}
         for row in rows
-        for side, column in (("A", before), (str(row["run"]), after))
+        for side, column in (("A", how["before"]), (str(row["run"]), how["after"]))
     ]
-    return bars(section, sides, {"label": "name", "group": "run", "parts": ["total_ns"], "hue": "name"})
 
 
 def lines(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from traceview.analysis.model import Section
 from traceview.errors import UsageError
 from traceview.render.characters import clean, flat
+from traceview.render.charts import sides
 from traceview.render.colours import colour
 from traceview.render.units import Style, is_number, style
 
@@ -121,13 +122,7 @@ def _bars(altair: Any, rows: Rows, how: Mapping[str, Any]) -> Any:
 
 
 def _pair(altair: Any, rows: Rows, how: Mapping[str, Any]) -> Any:
-    labels = [how["label"]] if isinstance(how["label"], str) else how["label"]
-    data = [
-        {"name": " ".join(str(row[key]) for key in labels if row[key]), "run": side, "total_ns": row[column]}
-        for row in rows
-        for side, column in (("A", how["before"]), (str(row["run"]), how["after"]))
-    ]
-    return _bars(altair, data, {"label": "name", "group": "run", "parts": ["total_ns"]})
+    return _bars(altair, sides(rows, how), {"label": "name", "group": "run", "parts": ["total_ns"]})
 
 
 def _lines(altair: Any, rows: Rows, how: Mapping[str, Any]) -> Any:

@@ -1,5 +1,6 @@
 -- title = "Perfetto: events with both ends, on their process and thread"
--- doc = """A start belongs to the next end of its depth on its track. Tracks without a thread are numbered by place."""
+-- doc = """A start belongs to the next end of its depth on its track. Tracks without a thread are numbered by place.
+-- `goes_to` is the table of what has both ends, by the categories of PyTorch's profiler and of rocprofv3."""
 WITH stepped AS (
     SELECT *, sum(CASE kind WHEN 1 THEN 1 WHEN 2 THEN -1 ELSE 0 END) OVER along AS depth
     FROM half WHERE at_ns IS NOT NULL
@@ -16,7 +17,18 @@ SELECT $first + 2 * (row_number() OVER (ORDER BY p."row") - 1) AS id,
     CASE p.kind WHEN 4 THEN 'C' WHEN 3 THEN 'i' WHEN 2 THEN 'E' WHEN 1 THEN if(end_ns IS NULL, 'B', 'X') WHEN 5 THEN 'X'
         ELSE '?' END AS ph,
     p.at_ns AS start_ns, p.end_ns - p.at_ns AS dur_ns, p.category AS cat, coalesce(p.name, t.name) AS name, p.value,
-    a.args, coalesce(t.pid, 0) AS pid, coalesce(t.tid, 0) AS tid, t.process, t.thread
+    CASE WHEN p.category IN ('kernel', 'kernel_dispatch') THEN 'kernels'
+        WHEN p.category IN ('gpu_memcpy', 'gpu_memset', 'memory_copy') THEN 'memcpys'
+        WHEN p.category = 'cpu_op' THEN 'ops'
+        WHEN p.category IN ('cuda_runtime', 'cuda_driver', 'hip_api', 'hip_runtime_api', 'hip_compiler_api', 'hsa_api')
+            THEN 'api_calls' ELSE 'ranges' END AS goes_to,
+    a.args, coalesce(t.pid, 0) AS pid, coalesce(t.tid, 0) AS tid, t.process, t.thread,
+    -- From the arguments, else from the names of the tracks.
+    coalesce(TRY_CAST(json_extract_string(a.args, '$.device') AS BIGINT),
+        TRY_CAST(regexp_extract(concat_ws(' ', t.process, t.thread), '(?:GPU|AGENT|Agent) \[?(\d+)', 1) AS BIGINT))
+        AS device,
+    coalesce(TRY_CAST(json_extract_string(a.args, '$.stream') AS BIGINT),
+        TRY_CAST(regexp_extract(t.thread, '(?i)(?:stream|queue) \[?(\d+)', 1) AS BIGINT)) AS stream
 FROM paired p
 LEFT JOIN argument a ON a."row" = p."row"
 LEFT JOIN track t ON t.uuid = p.track

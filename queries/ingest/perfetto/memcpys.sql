@@ -1,11 +1,7 @@
 -- title = "Perfetto: copies and memsets"
 -- doc = "The direction stands in the name."
 SELECT id, start_ns, dur_ns, name,
-    coalesce(TRY_CAST(json_extract_string(args, '$.device') AS BIGINT),
-        TRY_CAST(regexp_extract(concat_ws(' ', process, thread), '(?:GPU|AGENT|Agent) \[?(\d+)', 1) AS BIGINT))
-        AS device,
-    coalesce(TRY_CAST(json_extract_string(args, '$.stream') AS BIGINT),
-        TRY_CAST(regexp_extract(thread, '(?i)(?:stream|queue) \[?(\d+)', 1) AS BIGINT)) AS stream,
+    device, stream,
     CASE WHEN cat = 'gpu_memset' OR contains(lower(name), 'memset') THEN 'memset'
         WHEN regexp_matches(name, '(?i)HtoD|HOST_?TO_?DEVICE') THEN 'HtoD'
         WHEN regexp_matches(name, '(?i)DtoH|DEVICE_?TO_?HOST') THEN 'DtoH'
@@ -15,4 +11,4 @@ SELECT id, start_ns, dur_ns, name,
     coalesce(TRY_CAST(json_extract_string(args, '$.bytes') AS BIGINT),
         TRY_CAST(json_extract_string(args, '$.copy_bytes') AS BIGINT)) AS size_bytes,
     TRY_CAST(json_extract_string(args, '$.correlation') AS BIGINT) AS correlation
-FROM event WHERE ph = 'X' AND dur_ns IS NOT NULL AND cat IN ('gpu_memcpy', 'gpu_memset', 'memory_copy')
+FROM event WHERE ph = 'X' AND dur_ns IS NOT NULL AND goes_to = 'memcpys'

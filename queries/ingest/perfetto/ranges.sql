@@ -4,6 +4,4 @@
 SELECT id, start_ns, dur_ns, pid, tid, if(range_kind(name) = 'nvtx', 'user', range_kind(name)) AS kind,
     range_name(name) AS name, cat AS domain
 FROM event
-WHERE ph = 'X' AND dur_ns IS NOT NULL AND coalesce(cat, '') NOT IN ('kernel', 'kernel_dispatch', 'gpu_memcpy',
-    'gpu_memset', 'memory_copy', 'cpu_op', 'cuda_runtime', 'cuda_driver', 'hip_api', 'hip_runtime_api',
-    'hip_compiler_api', 'hsa_api')
+WHERE ph = 'X' AND dur_ns IS NOT NULL AND goes_to = 'ranges'

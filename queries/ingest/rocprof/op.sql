@@ -1,5 +1,5 @@
 -- title = "rocprof: work on a device"
--- doc = "Kernels, copies and fills of the queues; some versions write a table of kernels instead (A)."
+-- doc = "Kernels, memory copies and memsets of the queues; some versions write a table of kernels instead (A)."
 -- into = "temp"
 -- tables = ["OPS", "A"]
 -- [params]

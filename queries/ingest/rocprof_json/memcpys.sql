@@ -1,4 +1,4 @@
--- title = "rocprof JSON: copies and fills"
+-- title = "rocprof JSON: memory copies and memsets"
 -- doc = "Neither size nor memory is recorded; the name tells the direction."
 SELECT id, begin_ns AS start_ns, end_ns - begin_ns AS dur_ns, device, stream, name,
     CASE WHEN regexp_matches(name, '(?i)set|fill') THEN 'memset'
