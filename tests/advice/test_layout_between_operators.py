@@ -66,3 +66,18 @@ def test_without_convolutions_there_is_no_layout_to_choose(tmp_path: Path) -> No
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
     assert (found.status, found.reason) == ("cannot tell", "the trace has no timed work on a device.")
+
+
+def test_on_a_cpu_a_copy_that_puts_a_tensor_into_order_counts_and_a_plain_clone_does_not(tmp_path: Path) -> None:
+    def one(copied: str) -> Given:
+        given = training()
+        for start in (0, 1000, 2000):
+            given.op("aten::conv2d", start, start + 190)
+            given.op(copied, start + 200, start + 230)
+            given.op("aten::clone", start + 201, start + 230)
+            given.op("aten::copy_", start + 202, start + 230)
+        return given
+
+    found = answer(RULE, one("aten::contiguous"), tmp_path / "ordered")
+    assert (found.status, found.saving_ns) == ("found", 29_000)
+    assert answer(RULE, one("aten::dropout"), tmp_path / "plain").status == "not found"

@@ -132,7 +132,7 @@ def _is_composite(operator: str) -> bool:
 
 def _classify_path(path: str) -> Verdict:
     """What an operator computes: its own category if it has a definite one, else that of the layer it works for."""
-    own = classify_op(path.split(" < ")[0])
+    own = classify_op(path)
     if own.category not in GENERIC:
         return own
     telling = _telling(path)

@@ -19,6 +19,8 @@ VIEW = re.compile(
     r"|^(?:Transpose|Permute|T|View|Swapdims|Movedim|Alias|Expand|Unsqueeze|Squeeze)Backward\d$"
 )
 """PyTorch's operators that only describe a tensor anew."""
+REWRITE = re.compile(r"^aten::copy_ < aten::clone < aten::(?:contiguous|reshape|_reshape_copy)(?: |$)")
+"""PyTorch's copy of a tensor whose elements stand in another order: an ordered one is not copied there."""
 BLOCKED = re.compile(r"_nchwc$")
 """ONNX Runtime's name for a node that it moved to its own blocked layout."""
 JAX_FUNCTION = re.compile(r"/p?jit\((\w*(?:elu|softmax|sigmoid|silu|swish|softplus|dropout)\w*)\)/\w+$")
@@ -44,6 +46,8 @@ def leaf(op: str) -> str:
     'aten::view'
     >>> leaf("aten::copy_ < aten::clone")
     'copy_'
+    >>> leaf("aten::copy_ < aten::clone < aten::contiguous")
+    'contiguous'
     >>> leaf("jit(step)/jvp(conv1)/jit(relu)/max")
     'relu'
     >>> leaf("jit(step)/transpose(jvp(conv2))/conv_general_dilated")
@@ -53,6 +57,8 @@ def leaf(op: str) -> str:
     >>> leaf("torch.nn.functional.conv2d")
     'conv2d'
     """
+    if REWRITE.match(op):
+        return "contiguous"
     name = FUNCTION.sub("", WRAPPERS.sub("", op.split(" < ")[0].strip()))
     if name.startswith(("Optimizer.", "nccl:")):
         return name
