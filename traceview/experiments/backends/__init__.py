@@ -1,0 +1,30 @@
+"""Back-ends: libraries that compute a convolution, one self-contained file each.
+
+A back-end runs in the Python of the user, where traceview may be absent: it imports the standard library and torch, and
+nothing of traceview. It has
+
+    NAME                    what the column `backend` holds
+    DEVICES                 cpu, cuda: where it can run
+    version() -> str        of the library
+    implementations(layer, direction) -> [dict]
+    prepare(implementation, layer, direction) -> Runner
+
+`layer` has the attributes batch, in_channels, height, width, out_channels, filter_height, filter_width, stride_h,
+stride_w, pad_h, pad_w, dilation_h, dilation_w, groups, dtype and device; `direction` is fprop, dgrad or wgrad.
+
+An implementation is a dict: `implementation` (a name, unique within the back-end), `algorithm` (a word of
+docs/vocabulary.md, or None where the classification of the library's own name tells), `layout_in` and `layout_out`
+(what it demands of and gives for activations: nchw, nhwc or the library's own name of a blocked one), `reason` (why it
+cannot run this layer, else None) and whatever the back-end needs to find it again. Nothing runs to list them.
+
+A Runner computes the pass:
+
+    operands                names of what it takes, in order: input and filter for fprop, grad_output and filter for
+                            dgrad, input and grad_output for wgrad
+    pack(name, tensor)      a tensor as plain PyTorch has it -> what `run` takes (its layout, a transformed filter);
+                            does nothing where the tensor lies well already
+    run(*packed) -> out     the pass; `out` may be overwritten by the next run
+    unpack(out) -> tensor   logically NCHW (of wgrad KCRS), whatever its strides
+    workspace_bytes         beyond operands and result, or None where the library does not tell
+    implementation          the name of what was created, asked of the library; None where only a trace tells
+"""

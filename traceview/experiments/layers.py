@@ -1,0 +1,103 @@
+"""Layers of networks: what is measured, and where it may come from.
+
+Invariant: shapes are logical, channels first; a layer knows no batch. FLOP are those of the direct method.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from traceview.errors import UsageError
+
+DIRECTIONS = ("fprop", "dgrad", "wgrad")
+MOST = 1 << 20
+"""No size of a layer is larger."""
+_TEXT = re.compile(
+    r"(?:(?P<batch>\d+)x)?(?P<in_channels>\d+)x(?P<height>\d+)x(?P<width>\d+)\s+k(?P<out_channels>\d+)"
+    r"\s+(?P<filter_height>\d+)x(?P<filter_width>\d+)(?P<rest>(?:\s+[spdg]\d+(?:x\d+)?)*)\s*"
+)
+HOW = (
+    'write a layer as "64x3x227x227 k96 11x11 s4 p0": batch, channels, height, width, filters, filter size, '
+    "stride, padding"
+)
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One convolution."""
+
+    name: str
+    in_channels: int
+    height: int
+    width: int
+    out_channels: int
+    filter_height: int
+    filter_width: int
+    stride_h: int = 1
+    stride_w: int = 1
+    pad_h: int = 0
+    pad_w: int = 0
+    dilation_h: int = 1
+    dilation_w: int = 1
+    groups: int = 1
+    model: str | None = None
+    dtype: str = "float32"
+
+    def __post_init__(self) -> None:
+        """Raises `UsageError` for what is not a convolution."""
+        sizes = [self.in_channels, self.height, self.width, self.out_channels, self.filter_height, self.filter_width]
+        steps = [self.stride_h, self.stride_w, self.dilation_h, self.dilation_w, self.groups]
+        if not all(0 < size <= MOST for size in [*sizes, *steps]) or not 0 <= min(self.pad_h, self.pad_w) <= MOST:
+            raise UsageError(f"layer {self.name}: every size must be between 1 and {MOST:,}.")
+        if self.in_channels % self.groups or self.out_channels % self.groups:
+            raise UsageError(f"layer {self.name}: {self.groups} groups do not divide its channels and filters.")
+        if min(self.out_height, self.out_width) < 1:
+            raise UsageError(f"layer {self.name}: the filter is larger than the padded image.")
+
+    @property
+    def out_height(self) -> int:
+        """Height of the result."""
+        reach = self.dilation_h * (self.filter_height - 1) + 1
+        return (self.height + 2 * self.pad_h - reach) // self.stride_h + 1
+
+    @property
+    def out_width(self) -> int:
+        """Width of the result."""
+        reach = self.dilation_w * (self.filter_width - 1) + 1
+        return (self.width + 2 * self.pad_w - reach) // self.stride_w + 1
+
+    @property
+    def weights(self) -> int:
+        """Elements of the filter."""
+        return self.out_channels * self.in_channels // self.groups * self.filter_height * self.filter_width
+
+    def flop(self, batch: int) -> int:
+        """Of the direct method, the same for each pass: a multiplication and an addition count two."""
+        return 2 * batch * self.weights * self.out_height * self.out_width
+
+    def facts(self) -> dict[str, Any]:
+        """The columns of a row that are the layer's."""
+        names = asdict(self)
+        return {"layer": names.pop("name"), **names}
+
+
+def parse(text: str) -> tuple[Layer, int | None]:
+    """A layer out of a text such as "64x3x227x227 k96 11x11 s4", and its batch if it has one."""
+    match = _TEXT.fullmatch(text.strip())
+    if not match:
+        raise UsageError(f"{text!r} is not a layer; {HOW}.")
+    found: dict[str, Any] = {name: int(value) for name, value in match.groupdict().items() if name != "rest" and value}
+    batch = found.pop("batch", None)
+    for word in match["rest"].split():
+        high, _, wide = word[1:].partition("x")
+        found |= _pair(word[0], int(high), int(wide or high))
+    return Layer(" ".join(text.split()), **found), batch
+
+
+def _pair(letter: str, high: int, wide: int) -> dict[str, int]:
+    if letter == "g":
+        return {"groups": high}
+    name = {"s": "stride", "p": "pad", "d": "dilation"}[letter]
+    return {f"{name}_h": high, f"{name}_w": wide}
