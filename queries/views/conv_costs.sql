@@ -23,34 +23,24 @@
 -- peaks_from = "source of the peaks, or unknown"
 WITH ways AS (
     SELECT c.op_id, c.rank, c.direction, c.algorithm, c.flop, c.dtype,
-        CASE
-            WHEN c.algorithm IN ('direct', 'implicit_gemm', 'implicit_precomp_gemm', 'depthwise', 'grouped_direct')
-                THEN 'direct'
-            WHEN c.algorithm = 'explicit_gemm' THEN 'explicit GEMM'
-            WHEN c.algorithm = 'fft' THEN 'FFT'
-            WHEN c.algorithm = 'fft_tiling' THEN 'FFT in tiles'
-            -- cuDNN's fused kernels work on 4 x 4 tiles; the others say their tile in their names.
-            WHEN c.algorithm = 'winograd' THEN 'Winograd F(2x2,3x3)'
-            WHEN c.algorithm = 'winograd_nonfused' AND c.filter_shape[3] = 5 THEN 'Winograd F(5x5,5x5)'
-            WHEN c.algorithm = 'winograd_nonfused' THEN 'Winograd F(4x4,3x3)'
-        END AS method,
+        m.method,
         CASE WHEN c.dtype ILIKE '%bfloat16%' OR c.dtype ILIKE 'bf16' THEN 'bf16'
             WHEN c.dtype ILIKE '%half%' OR c.dtype ILIKE 'f16' OR c.dtype ILIKE 'float16' THEN 'fp16'
             WHEN list_bool_or(list_transform(c.evidence, lambda name: regexp_matches(name, '(?i)tf32|s1688')))
                 THEN 'tf32'
             WHEN c.dtype IS NULL OR regexp_matches(c.dtype, '(?i)^(f32|float|float32|c10::float)$')
                 THEN 'fp32' END AS arithmetic,
-        CASE WHEN c.direction = 'wgrad' THEN 'wgrad'
-            WHEN c.transposed = (c.direction = 'fprop') THEN 'dgrad' ELSE 'fprop' END AS form,
         if(c.transposed, c.output_shape, c.input_shape) AS x, if(c.transposed, c.input_shape, c.output_shape) AS y,
         c.filter_shape AS w, c.groups, c.element_bytes
-    FROM conv_calls c WHERE c.direction IS NOT NULL AND c.input_shape IS NOT NULL
+    FROM conv_calls c
+    LEFT JOIN names.method m ON m.algorithm = c.algorithm AND coalesce(m.filter = c.filter_shape[3], true)
+    WHERE c.direction IS NOT NULL AND c.input_shape IS NOT NULL
 ), sized AS (
-    SELECT *, list_product(y[3:]) AS positions, list_product(w[2:]) AS taps,
+    SELECT *,
         element_bytes * (list_product(x) + list_product(w) + list_product(y)) AS moved_bytes
     FROM ways
 ), rated AS (
-    SELECT s.*, m.total_flop AS executed_flop,
+    SELECT s.*, m.total_flop AS executed_flop, d.gemms, d.gemm_m, d.gemm_n, d.gemm_k,
         -- Fused Winograd kernels keep their tiles in registers; only the transformed filters are stored.
         if(s.algorithm = 'winograd', 4 * 16 * w[1] * w[2], m.workspace_bytes) AS workspace_bytes,
         CASE s.arithmetic WHEN 'fp32' THEN p.fp32_flop_per_s WHEN 'tf32' THEN p.tf32_flop_per_s
@@ -58,17 +48,14 @@ WITH ways AS (
         p.memory_bytes_per_s, coalesce(p.peaks_from, 'unknown') AS peaks_from
     FROM sized s
     LEFT JOIN conv_methods m ON m.op_id = s.op_id AND m.direction = s.direction AND m.method = s.method
+    LEFT JOIN conv_methods d ON d.op_id = s.op_id AND d.direction = s.direction AND d.method = 'direct'
     -- Of devices of several kinds a call does not say on which it ran.
     LEFT JOIN (FROM device_peaks WHERE is_used QUALIFY row_number() OVER (PARTITION BY rank ORDER BY device) = 1
         AND min(name) OVER (PARTITION BY rank) IS NOT DISTINCT FROM max(name) OVER (PARTITION BY rank)) p
         ON p.rank = s.rank
 )
-SELECT op_id, direction, method, arithmetic, flop AS direct_flop, executed_flop, workspace_bytes, groups AS gemms,
-    -- As im2col sees it: filters, positions of all images, taps; each gradient swaps two of them.
-    CAST(CASE form WHEN 'dgrad' THEN taps ELSE w[1] // groups END AS BIGINT) AS gemm_m,
-    CAST(CASE form WHEN 'wgrad' THEN taps ELSE x[1] * positions END AS BIGINT) AS gemm_n,
-    CAST(CASE form WHEN 'fprop' THEN taps WHEN 'dgrad' THEN w[1] // groups ELSE x[1] * positions END AS BIGINT)
-        AS gemm_k,
+SELECT op_id, direction, method, arithmetic, flop AS direct_flop, executed_flop, workspace_bytes, gemms, gemm_m,
+    gemm_n, gemm_k,
     CAST(moved_bytes AS BIGINT) AS moved_bytes, flop / moved_bytes AS direct_flop_per_byte,
     executed_flop / moved_bytes AS executed_flop_per_byte, peak_flop_per_s, memory_bytes_per_s,
     least(peak_flop_per_s, executed_flop / moved_bytes * memory_bytes_per_s) AS attainable_flop_per_s, peaks_from

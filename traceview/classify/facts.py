@@ -39,7 +39,6 @@ TABLES = {
             "filter_max_3d": "BIGINT",
             "padded_max": "BIGINT",
             "padding_below_filter": "BOOLEAN",
-            "method": "VARCHAR",
             "memory": "VARCHAR",
             "since": "VARCHAR",
             "source": "VARCHAR",
@@ -59,9 +58,11 @@ TABLES = {
             "source": "VARCHAR",
         },
     ),
+    "method": Facts("algorithms.toml", {"algorithm": "VARCHAR", "filter": "BIGINT", "method": "VARCHAR"}),
+    "transform": Facts("algorithms.toml", {"method": "VARCHAR", "side": "BIGINT", "library": "VARCHAR"}),
     "tile": Facts(
         "algorithms.toml",
-        {"method": "VARCHAR"}
+        {"method": "VARCHAR", "library": "VARCHAR"}
         | dict.fromkeys(("filter", "m", "a"), "BIGINT")
         | dict.fromkeys(("data_flop", "filter_flop", "output_flop"), "BIGINT"),
     ),
