@@ -39,7 +39,7 @@ GROUP_ROWS = 122_880
 def repeat(capture: Path, target: Path, kernels: int) -> int:
     """A capture of that many kernels out of a small one; returns how often it was repeated."""
     for rank in sorted(capture.glob("rank-*")):
-        tables = {table: pq.read_table(rank / f"{table.name}.parquet") for table in TABLES}
+        tables = {table: pq.read_table(rank / f"{table.name}.parquet") for table in TABLES if not table.optional}
         times = -(-kernels // max(next(len(rows) for table, rows in tables.items() if table.name == "kernels"), 1))
         steps = {
             "id": 1 + max(_span(rows, "id") for rows in tables.values()),

@@ -15,6 +15,7 @@ from readers.test_caffe_time import LOG as CAFFE
 from readers.test_chrome import EVENTS as CHROME
 from readers.test_cntk_timing import LOG as CNTK
 from readers.test_convnet_benchmarks import TENSORFLOW, TORCH, TUNER
+from readers.test_experiment import LOG as EXPERIMENT
 from readers.test_kineto import EVENTS as KINETO
 from readers.test_nsys import PUSH
 from readers.test_nsys import TABLES as NSYS
@@ -58,6 +59,7 @@ TEXTS = {
     "caffe_time": (CAFFE,),
     "cntk_timing": (CNTK,),
     "convnet_benchmarks": (TORCH, TUNER, TENSORFLOW),
+    "experiment": (EXPERIMENT,),
     "nsys_csv": (GPU + API + NVTX, SUMMARY, UNTITLED, OLD, OLD_TRACE),
     "nvprof_text": (CHILDREN, UNIFIED, CSV, NVPROF_SUMMARY, OLD_SUMMARY, CSV_SUMMARY),
     "onednn": (V0, DNNL, V2),

@@ -1,8 +1,8 @@
 """From what was read of a rank to its files: derived columns are worked out, and tables written as they are complete.
 
 Invariant: all of it can be done again where memory was too little (`memory.py`), and the files are then the same. Every
-table is written, also an empty one, with exactly the columns of `tables.py`. SQL here is assembled from that module
-alone, never from a trace.
+table but an optional one is written, also empty, with exactly the columns of `tables.py`. SQL here is assembled from
+that module alone, never from a trace.
 """
 
 from __future__ import annotations
@@ -97,13 +97,18 @@ def _count(sink: Sink, table: Table) -> int:
     return int(sink.connection.execute(f"SELECT count(*) FROM stage.{table.name}").fetchall()[0][0])
 
 
+def _written(sink: Sink) -> list[Table]:
+    """The tables that get a file: all but optional ones without a row."""
+    return [table for table in TABLES if not table.optional or _count(sink, table)]
+
+
 def _at_once(export: Export, attempt: LowMemory) -> None:
     """Write what is complete while the rest is worked out."""
     with contextlib.closing(export.sink.cursor()) as second, ThreadPoolExecutor(1) as pool:
         try:
             writing = [
                 pool.submit(attempt, partial(export.write, table, second))
-                for table in TABLES
+                for table in _written(export.sink)
                 if not table.derived_columns()
             ]
             for work, tables in Derivation(export.sink.connection).stages:
@@ -120,7 +125,7 @@ def _one_by_one(export: Export, attempt: LowMemory) -> None:
     sink = export.sink
     for work, _ in Derivation(sink.connection).stages:
         attempt(work)
-    for table in TABLES:
+    for table in _written(sink):
         # Where the rows' order does not matter, DuckDB writes sorted ones on one thread.
         sink.connection.execute("SET preserve_insertion_order = $1", [table.name in ORDERED])
         attempt(partial(_number_texts, sink, table))

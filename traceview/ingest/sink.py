@@ -1,7 +1,7 @@
 """Where readers put column batches: a staging database that becomes one Parquet file per table.
 
-Invariant: every table is always written, also empty, with exactly the columns of `tables.py`. SQL here is assembled
-from that module alone, never from a trace.
+Invariant: every table but an optional one is always written, also empty, with exactly the columns of `tables.py`. SQL
+here is assembled from that module alone, never from a trace.
 """
 
 from __future__ import annotations

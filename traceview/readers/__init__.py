@@ -38,6 +38,7 @@ _NAMES = (
     "cntk_timing",
     "opencv_dnn",
     "convnet_benchmarks",
+    "experiment",
     "chrome",
 )
 READERS: tuple[ModuleType, ...]

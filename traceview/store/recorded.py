@@ -31,7 +31,7 @@ def ranks(folder: Path) -> list[Path]:
 
 
 def files(folder: Path) -> dict[str, list[Path]]:
-    """The files of each table, with absolute paths.
+    """The files of each table, with absolute paths; an optional table may have none.
 
     Raises `InputError` when the folder is not a capture, or one of its files is absent or no regular file.
     """
@@ -39,6 +39,8 @@ def files(folder: Path) -> dict[str, list[Path]]:
     if not places:
         raise InputError(f"{folder} is not a capture: it has no rank-* folder.")
     found = {table.name: [place / f"{table.name}.parquet" for place in places] for table in TABLES}
+    for table in (table for table in TABLES if table.optional):
+        found[table.name] = [path for path in found[table.name] if path.exists() or path.is_symlink()]
     for path in (path for paths in found.values() for path in paths):
         if not is_plain(path):
             name = path.relative_to(folder.absolute())
@@ -110,8 +112,16 @@ def bind(connection: duckdb.DuckDBPyConnection, folder: Path, names: Collection[
     variable = {name: [literal(path) for path in paths] for name, paths in files(folder).items()}
     connection.execute("SET VARIABLE raw = $1", [variable])
     connection.execute("CREATE SCHEMA raw")
-    for name in variable:
-        if names is None or f"raw.{name}" in names:
+    for table in TABLES:
+        if names is None or f"raw.{table.name}" in names:
             # Names of folders such as `name=x` are not columns.
-            rows = f"read_parquet(getvariable('raw').{name}, hive_partitioning = false)"
-            connection.execute(f"CREATE VIEW raw.{name} AS SELECT * FROM {rows}")
+            rows = f"SELECT * FROM read_parquet(getvariable('raw').{table.name}, hive_partitioning = false)"
+            query = rows if variable[table.name] else _no_rows(table)
+            connection.execute(f"CREATE VIEW raw.{table.name} AS {query}")
+
+
+def _no_rows(table: Table) -> str:
+    """A query with the columns of a table and no row."""
+    columns = [RANK, *((column.name, column.sql_type) for column in table.columns)]
+    picked = ", ".join(f'CAST(NULL AS {kind}) AS "{name}"' for name, kind in columns)
+    return f"SELECT {picked} LIMIT 0"

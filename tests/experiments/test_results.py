@@ -1,0 +1,77 @@
+"""Rows become an ordinary capture; a journal outlives whatever ends its program."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import traceview
+from traceview.errors import InputError, UsageError
+from traceview.experiments import results
+from traceview.experiments.results import JOURNAL, Journal, described, write
+
+RUNS = [{"pair": number, "side": "base", "step_ns": 1_000_000 * number} for number in (1, 2, 3)]
+ABOUT = {"kind": "tune", "command": ["python", "train.py", "--token", "abc"], "framework": "torch"}
+
+
+def steps(folder: Path) -> list[int]:
+    with traceview.open(folder) as trace:
+        return [row[0] for row in trace.execute("SELECT step_ns FROM raw.tune_runs ORDER BY pair").fetchall()]
+
+
+def test_rows_are_a_capture(tmp_path: Path) -> None:
+    folder = write(tmp_path / "runs", {"tune_runs": RUNS}, ABOUT)
+    assert steps(folder) == [1_000_000, 2_000_000, 3_000_000]
+    with traceview.open(folder) as trace:
+        assert trace.execute("SELECT count(*) FROM raw.tune_options").fetchall() == [(0,)]
+        assert trace.execute("SELECT command FROM raw.captures").fetchall() == [("python train.py --token '***'",)]
+    assert not list(folder.glob("rank-0000/tune_options.parquet")), "no file for an optional table without rows"
+    assert (folder / "rank-0000" / "kernels.parquet").exists()
+    assert traceview.report(folder, "quality").to_arrow().num_rows > 0
+
+
+def test_a_folder_that_is_there_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "file").write_text("x")
+    with pytest.raises(UsageError, match="exists already"):
+        write(tmp_path / "mine", {"tune_runs": RUNS}, ABOUT)
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["file"]
+
+
+def test_a_journal_can_be_read_while_it_grows_and_gone_on_with_after_a_crash(tmp_path: Path) -> None:
+    first = Journal(tmp_path / "runs", ABOUT)
+    first.add("tune_runs", RUNS[0])
+    assert steps(tmp_path / "runs") == [1_000_000]
+    file = tmp_path / "runs" / "raw" / JOURNAL
+    with file.open("a") as half:
+        half.write('{"table": "tune_runs", "ro')
+    again = Journal(tmp_path / "runs", ABOUT)
+    assert [row["pair"] for row in again.rows("tune_runs")] == [1]
+    again.add("tune_runs", RUNS[1])
+    assert steps(tmp_path / "runs") == [1_000_000, 2_000_000]
+    assert all(json.loads(line) for line in file.read_text().splitlines())
+
+
+def test_answers_replace_earlier_ones(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "runs", ABOUT)
+    journal.add_all({"tune_runs": RUNS})
+    journal.answer({"tune_options": [{"name": "malloc", "verdict": "cannot decide"}]})
+    journal.answer({"tune_options": [{"name": "malloc", "speedup": float("nan"), "verdict": "faster"}]})
+    journal.finish()
+    with traceview.open(tmp_path / "runs") as trace:
+        found = trace.execute("SELECT name, speedup, verdict FROM raw.tune_options").fetchall()
+        assert found == [("malloc", None, "faster")]
+    assert described(tmp_path / "runs")["kind"] == "tune"
+
+
+def test_a_table_of_traces_takes_no_rows_of_experiments(tmp_path: Path) -> None:
+    with pytest.raises(AssertionError):
+        results.write(tmp_path / "runs", {"kernels": [{"name": "x"}]}, ABOUT)
+    assert not (tmp_path / "runs").exists()
+
+
+def test_what_is_no_experiment_is_said_to_be_none(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="holds no results of an experiment"):
+        described(tmp_path)
