@@ -16,12 +16,10 @@ import argparse
 import json
 import os
 import re
-import resource
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,10 +27,13 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from traceview.experiments import quiet  # noqa: E402
+
 FOLDERS = (ROOT / "benchmarks", ROOT / "samples" / "training")
 USED = """SELECT (SELECT median(dur_ns) FROM step_times WHERE NOT is_warmup) AS step_ns,
     (user_ns + system_ns) / n_recorded AS cpu_ns FROM processes"""
-QUIET_PCT = 10.0
 
 
 @dataclass(frozen=True)
@@ -94,32 +95,13 @@ def traceview(*words: str, environment: dict[str, str] | None = None) -> str:
 def measure(case: Case, run: Run, folder: Path, python: str) -> Measured:
     """One run: the median of its steps, its processor time per step, and what the rule says of it."""
     command = (python, str(case.script), "--steps", "12", *run.words)
-    started, ours = busy_s(), own_s()
-    begun = time.monotonic()
+    begun = quiet.now()
     traceview("collect", "-o", str(folder), "--steps", "6", "--", *command, environment=run.environment)
-    others = (busy_s() - started) - (own_s() - ours)
-    room = (time.monotonic() - begun) * len(os.sched_getaffinity(0))
+    others = quiet.others_pct(begun, quiet.now())
     sections = json.loads(traceview("advise", str(folder), case.rule, "--format", "json"))["sections"]
     (answer,) = sections[0]["rows"]
     (used,) = json.loads(traceview("sql", str(folder), USED, "--format", "json"))
-    return Measured(used["step_ns"] / 1e6, used["cpu_ns"] / 1e6, answer, 100 * max(others, 0) / room)
-
-
-def busy_s() -> float:
-    """Seconds in which the cores that this process may use were busy, with anything."""
-    ticks = 0
-    for line in Path("/proc/stat").read_text(encoding="ascii").splitlines():
-        name, *values = line.split()
-        if name.startswith("cpu") and name[3:].isdigit() and int(name[3:]) in os.sched_getaffinity(0):
-            user, nice, system, _, _, interrupts, soft, *_ = map(int, values)
-            ticks += user + nice + system + interrupts + soft
-    return ticks / os.sysconf("SC_CLK_TCK")
-
-
-def own_s() -> float:
-    """Seconds of processor time of this process and its children that have ended."""
-    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+    return Measured(used["step_ns"] / 1e6, used["cpu_ns"] / 1e6, answer, others or 0.0)
 
 
 def compare(name: str, case: Case, runs: int, place: Path, python: str) -> bool:
@@ -130,8 +112,8 @@ def compare(name: str, case: Case, runs: int, place: Path, python: str) -> bool:
         if number % 2:
             sides.reverse()
         pairs.append({side: measure(case, run, place / f"{name}-{side}-{number}", python) for side, run in sides})
-    quiet = [pair for pair in pairs if all(run.others_pct < QUIET_PCT for run in pair.values())]
-    counted = quiet or pairs
+    calm = [pair for pair in pairs if all(quiet.is_quiet(run.others_pct) for run in pair.values())]
+    counted = calm or pairs
     step = {side: statistics.median(pair[side].step_ms for pair in counted) for side in ("before", "after")}
     cpu = {side: statistics.median(pair[side].cpu_ms for pair in counted) for side in ("before", "after")}
     answers = [pair["before"].answer for pair in counted]
@@ -150,11 +132,11 @@ def compare(name: str, case: Case, runs: int, place: Path, python: str) -> bool:
         f"bound {told_bound}, "
         f"speculative {rest:.1f} %, gain {gain:.1f} %, in processor time {cpu_gain:.1f} %; after the change: {after}; "
         f"compare: {verdict(name, runs, place)}; "
-        f"other programs took {others:.0f} % of the cores, {len(quiet)} of {runs} pairs were quiet",
+        f"other programs took {others:.0f} % of the cores, {len(calm)} of {runs} pairs were quiet",
         flush=True,
     )
     # Where others took the cores only processor time says something.
-    return (gain if quiet else cpu_gain) <= (bound if bound is not None else 100.0) + rest
+    return (gain if calm else cpu_gain) <= (bound if bound is not None else 100.0) + rest
 
 
 def speculative_pct(answer: Mapping[str, Any]) -> float:

@@ -4,13 +4,16 @@ Conventions, which are the whole manual: time is a 64-bit integer of nanoseconds
 (`captures.origin_unix_ns`); a column's suffix is its unit (`_ns`, `_bytes`, `_pct`, `_hz`, `_flop`, `_per_s`), no
 suffix means a count, an id or a name; NULL means "not recorded"; `id` is unique over all tables of a capture.
 
-A column is written by a reader unless it is `derived`: then `traceview/derive` works it out from the rest.
+A column is written by a reader unless it is `derived`: then `traceview/derive` works it out from the rest. Tables
+of experiments stand in `experiment_tables.py`.
 """
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+
+from traceview.experiment_tables import EXPERIMENTS
 
 RANK_SHIFT = 40
 """ids are `rank << RANK_SHIFT | position in the rank's file`, so a capture holds a million million rows per rank."""
@@ -343,67 +346,7 @@ name VARCHAR name, as recorded
 args VARCHAR arguments, as JSON
 """,
     ),
-    _table(
-        "tune_runs",
-        "one run of a command under some options, in a fresh process without a profiler",
-        """
-phase VARCHAR why it was run: screening, combination, final
-pair BIGINT number of its pair; the two runs of a pair are compared with each other
-place BIGINT 1 for the run of the pair that came first, 2 for the other
-side VARCHAR base, or with (the options)
-candidate VARCHAR options that the pair tries, joined by +
-options VARCHAR options that were on in this run, joined by +; empty for none
-step_ns BIGINT median wall time of its steps, without the discarded ones
-step_cpu_ns BIGINT median processor time of its steps, all threads of the process
-steps BIGINT steps that were timed
-discarded BIGINT first steps that were left out
-loss DOUBLE loss of the last step
-checksum VARCHAR checksum of all parameters after the last step
-parameters_norm DOUBLE square root of the sum of squares of all parameters after the last step
-others_pct DOUBLE share of the cores that other programs took meanwhile
-exit_code BIGINT of the command; minus the signal's number where one ended it
-status VARCHAR timed, failed (no times), noisy (others took the cores)
-reason VARCHAR why it failed
-applied VARCHAR what each option was seen to do, as JSON
-started_unix_ns BIGINT when it began, nanoseconds since 1970
-total_ns BIGINT duration of the whole run, start-up included
-""",
-        optional=True,
-    ),
-    _table(
-        "tune_options",
-        "what came of one option, or of a combination",
-        """
-place BIGINT order in which they were tried
-name VARCHAR the option; of a combination its options, joined by +
-kind VARCHAR option, combination, null (nothing was changed: the check of the measurement itself)
-title VARCHAR what it does
-speedup DOUBLE step time without it over that with it, from the last phase in which it was tried
-low DOUBLE lower end of the interval of that
-high DOUBLE upper end
-confidence DOUBLE share of all cases, 0 to 1, in which such an interval holds the true value
-p DOUBLE chance of a difference like this, or larger, if there were none; two-sided exact Wilcoxon signed-rank test
-pairs BIGINT pairs of runs that this rests on
-cpu_speedup DOUBLE the same ratio of processor times
-phase VARCHAR phase that this is from: screening, combination, final
-verdict VARCHAR faster, slower, no difference seen, cannot decide, too noisy, dropped, failed, not applicable
-reason VARCHAR why, where the verdict needs one
-rule VARCHAR advice rule that named it
-bound DOUBLE speed-up that this rule allows at most
-bound_judged VARCHAR reached, partly, not reached, exceeded
-numbers VARCHAR what was seen of loss and parameters: equal, close, changed, not seen
-numbers_expected VARCHAR what the option says of them: equal, close, changed
-loss_difference DOUBLE largest relative difference of the loss
-parameters_difference DOUBLE largest relative difference of the norm of all parameters
-cost VARCHAR what it costs
-unless VARCHAR when not to use it
-how VARCHAR how to put it into the script, for its framework
-applied VARCHAR what it was seen to do
-adds DOUBLE of a part of the best combination: the speed-up when it was added to the parts before it
-in_best BOOLEAN whether it is part of the best combination
-""",
-        optional=True,
-    ),
+    *(_table(*texts, optional=True) for texts in EXPERIMENTS),
 )
 
 BY_NAME: dict[str, Table] = {table.name: table for table in TABLES}

@@ -34,6 +34,7 @@ CONVERTERS = (
     "store/conversion.py",
     "store/discovery.py",
     "tables.py",
+    "experiment_tables.py",
     "sql.py",
     "queries/ingest/**/*.sql",
     "queries/derive/**/*.sql",

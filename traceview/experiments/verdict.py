@@ -1,0 +1,114 @@
+"""Whether an option is faster, out of pairs of runs: each pair gives the ratio of a time without it and with it.
+
+The estimate is Hodges' and Lehmann's for pairs (the median of all averages of two logarithms of ratios), the interval
+that of the exact Wilcoxon signed-rank test; over several options Holm's method keeps the chance of any false claim.
+
+Invariant: below `LEAST_PAIRS` nothing is claimed, for no interval of 95 % exists there; and where a change of nothing
+seems to help, nothing at all is claimed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from traceview.analysis.noise import LEVEL, Interval
+
+LEAST_PAIRS = 6
+"""With five, the widest interval there is holds in 94 % of all cases."""
+FASTER, SLOWER, SAME, UNDECIDED, NOISY = "faster", "slower", "no difference seen", "cannot decide", "too noisy"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What pairs say of an option: the speed-up, its interval (none below LEAST_PAIRS), and how surprising it is."""
+
+    speedup: float | None
+    interval: Interval | None
+    p: float | None
+    n_pairs: int
+
+
+def judge(base: Sequence[float], other: Sequence[float]) -> Judged:
+    """The times without and with an option, pair by pair."""
+    logs = [math.log(a / b) for a, b in zip(base, other, strict=True)]
+    if not logs:
+        return Judged(None, None, None, 0)
+    walsh = walsh_averages(logs)
+    middle = math.exp(_median(walsh))
+    if len(logs) < LEAST_PAIRS:
+        return Judged(middle, None, None, len(logs))
+    return Judged(middle, signed_rank_interval(logs).ratio(), signed_rank_p(logs), len(logs))
+
+
+def verdict(judged: Judged, adjusted_p: float | None) -> str:
+    """One word for it; `adjusted_p` is Holm's."""
+    if judged.interval is None or adjusted_p is None:
+        return UNDECIDED
+    if adjusted_p > 1 - LEVEL or judged.interval.low <= 1 <= judged.interval.high:
+        return SAME
+    return FASTER if judged.interval.low > 1 else SLOWER
+
+
+def is_noisy(null: Judged) -> bool:
+    """Whether the change of nothing made a difference, so that no other difference means anything."""
+    return null.interval is not None and not null.interval.low <= 1 <= null.interval.high
+
+
+def walsh_averages(values: Sequence[float]) -> list[float]:
+    """The averages of every two values and of each with itself, ascending."""
+    return sorted((values[i] + values[j]) / 2 for i in range(len(values)) for j in range(i, len(values)))
+
+
+def signed_rank_interval(values: Sequence[float]) -> Interval:
+    """The middle of paired differences, and the interval that the exact signed-rank test does not reject."""
+    walsh = walsh_averages(values)
+    ways = _ways(range(1, len(values) + 1))
+    total, below, cut = 2.0 ** len(values), 0.0, 0
+    while (below + ways[cut]) / total <= (1 - LEVEL) / 2:
+        below += ways[cut]
+        cut += 1
+    if not cut:  # Too few for this level: the widest interval, with the share that it has.
+        return Interval(_median(walsh), walsh[0], walsh[-1], max(0.0, 1 - 2 / total))
+    return Interval(_median(walsh), walsh[cut - 1], walsh[-cut], 1 - 2 * below / total)
+
+
+def signed_rank_p(values: Sequence[float]) -> float:
+    """The two-sided chance of such ranks if signs came by chance; equal sizes share a rank, zeros are left out."""
+    sizes = sorted(abs(value) for value in values if value)
+    if not sizes:
+        return 1.0
+    # Twice the rank, which is whole also where several share it.
+    ranks = {size: 2 * sizes.index(size) + sizes.count(size) + 1 for size in set(sizes)}
+    positive = sum(ranks[value] for value in values if value > 0)
+    ways = _ways([ranks[size] for size in sizes])
+    extreme = min(positive, len(ways) - 1 - positive)
+    return float(min(1.0, 2 * sum(ways[: extreme + 1]) / 2.0 ** len(sizes)))
+
+
+def holm(chances: Sequence[float | None]) -> list[float | None]:
+    """Each chance as it counts among all of them (S. Holm, 1979); None stays None and does not count."""
+    known = sorted((chance, place) for place, chance in enumerate(chances) if chance is not None)
+    found: list[float | None] = [None] * len(chances)
+    highest = 0.0
+    for done, (chance, place) in enumerate(known):
+        highest = max(highest, min(1.0, chance * (len(known) - done)))
+        found[place] = highest
+    return found
+
+
+def _ways(ranks: Sequence[int]) -> list[float]:
+    """In how many ways signs can give each sum of positive ranks, from 0."""
+    ways = [1.0]
+    for rank in ranks:
+        longer = ways + [0.0] * rank
+        for total, n in enumerate(ways):
+            longer[total + rank] += n
+        ways = longer
+    return ways
+
+
+def _median(values: Sequence[float]) -> float:
+    half = len(values) // 2
+    return values[half] if len(values) % 2 else (values[half - 1] + values[half]) / 2
