@@ -1,4 +1,4 @@
-"""Lists what is available: trace formats, reports, advice, categories, collectors, tables."""
+"""Lists what is available: trace formats, reports, advice, options to try, categories, collectors, tables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from traceview.errors import UsageError
 if TYPE_CHECKING:
     from traceview.analysis.model import Section
 
-HELP = "list formats, reports, advice, categories, collectors or tables"
+HELP = "list formats, reports, advice, options, categories, collectors or tables"
 
 EXAMPLES = """examples:
   traceview list                                        what can be listed
@@ -91,6 +91,26 @@ def advice() -> Section:
     return _section(("advice", "problem", "doc"), [(rule.name, rule.title, rule.doc) for rule in load()])
 
 
+def options() -> Section:
+    """The options that traceview tune tries, and the advice that names them."""
+    from traceview.experiments.options import load
+
+    head = ("option", "group", "framework", "what", "numbers", "set by", "advice")
+    rows = [
+        (
+            option.name,
+            option.group,
+            f"{option.framework} {option.versions}".strip(),
+            option.title,
+            option.numbers + (", only when asked" if option.only_when_asked else ""),
+            ", ".join(([option.scope] if option.hook else []) + [*option.environment, *option.unset]),
+            ", ".join(option.rules),
+        )
+        for option in load()
+    ]
+    return _section(head, rows)
+
+
 def categories() -> Section:
     """The categories of kernels, operators and primitives, with the number of rules for each."""
     from traceview.classify.rules import FOLDER
@@ -136,6 +156,7 @@ KINDS: dict[str, Callable[[], Section]] = {
     "formats": formats,
     "reports": reports,
     "advice": advice,
+    "options": options,
     "categories": categories,
     "collectors": collectors,
     "tables": tables,
