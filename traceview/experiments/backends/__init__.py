@@ -1,7 +1,7 @@
 """Back-ends: libraries that compute a convolution, one self-contained file each.
 
-A back-end runs in the Python of the user, where traceview may be absent: it imports the standard library and torch, and
-nothing of traceview. It has
+A back-end runs in the Python of the user, where traceview may be absent: it imports the standard library, torch and
+files beside it (`from .onednn_library import ...`), and nothing else of traceview. It has
 
     NAME                    what the column `backend` holds
     DEVICES                 cpu, cuda: where it can run
@@ -12,10 +12,13 @@ nothing of traceview. It has
 `layer` has the attributes batch, in_channels, height, width, out_channels, filter_height, filter_width, stride_h,
 stride_w, pad_h, pad_w, dilation_h, dilation_w, groups, dtype and device; `direction` is fprop, dgrad or wgrad.
 
-An implementation is a dict: `implementation` (a name, unique within the back-end), `algorithm` (a word of
-docs/vocabulary.md, or None where the classification of the library's own name tells), `layout_in` and `layout_out`
-(what it demands of and gives for activations: nchw, nhwc or the library's own name of a blocked one), `reason` (why it
+An implementation is a dict: `implementation` (the library's name; unique with the layouts), `algorithm` (a word of
+docs/vocabulary.md, or None where the classification of that name tells), `layout_in` and `layout_out`, `reason` (why it
 cannot run this layer, else None) and whatever the back-end needs to find it again. Nothing runs to list them.
+
+In every pass `layout_in` is that of the layer's input or of its gradient, `layout_out` that of its output or of its
+gradient: nchw, nhwc or the library's own name of a blocked one. Layers fit together where one's `layout_out` is the
+next one's `layout_in`.
 
 A Runner computes the pass:
 

@@ -1,0 +1,312 @@
+"""oneDNN inside PyTorch: every implementation that it enumerates for a convolution, each in the layouts it demands.
+
+Names, layouts and scratchpads are what oneDNN says of the primitive that it made. oneDNN 3 has no Winograd on x86.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from .onednn_library import Absent, Handle, library
+
+NAME = "onednn"
+DEVICES = ("cpu",)
+OPERANDS = {"fprop": ("input", "filter"), "dgrad": ("grad_output", "filter"), "wgrad": ("input", "grad_output")}
+RESULT = {"fprop": "grad_output", "dgrad": "input", "wgrad": "filter"}
+"""The tensor that the result has the shape of."""
+ANY, NCHW, NHWC = "any", "nchw", "nhwc"
+ALGORITHMS = {"direct": 1, "winograd": 2}
+F32, FORWARD, TAG_ANY = 3, 64, 1
+Dims = ctypes.c_int64 * 12
+
+
+REFERENCE = "oneDNN's reference loops, there to check others, hundreds of times slower"
+
+
+class Argument(ctypes.Structure):
+    """One argument of a primitive: which, and the memory."""
+
+    _fields_ = [("which", ctypes.c_int), ("memory", Handle)]
+
+
+def version() -> str:
+    """Of the oneDNN inside PyTorch, and of PyTorch; raises `Absent`."""
+    return f"{library().version} in torch {torch.__version__}"
+
+
+def implementations(layer: Any, direction: str) -> list[dict[str, Any]]:
+    """What oneDNN enumerates with the layouts left to it, with channels last and with plain ones, each once."""
+    try:
+        if layer.dtype != "float32":
+            raise Absent(f"asked for float32 only, not {layer.dtype}")
+        library()
+    except Absent as error:
+        return [_row("any", None, ANY, ANY, str(error))]
+    found: dict[tuple[str, ...], dict[str, Any]] = {}
+    missing = []
+    for algorithm, number in ALGORITHMS.items():
+        n_before = len(found)
+        for request in (ANY, NHWC, NCHW):
+            for place, handle in enumerate(_described(layer, direction, request, number)):
+                made = Described(handle, direction)
+                row = _row(made.name, None, made.layout_in, made.layout_out, REFERENCE if made.is_reference else None)
+                row |= {"request": request, "place": place, "number": number, "workspace_bytes": made.scratchpad}
+                # The reference takes any layout, so that it would stand there once for each.
+                layouts = () if made.is_reference else (made.layout_in, made.layout_out)
+                found.setdefault((made.name, *layouts), row)
+        if len(found) == n_before:
+            reason = f"oneDNN {library().version} has no {algorithm} convolution for this layer on this processor"
+            missing.append(_row(algorithm, algorithm, ANY, ANY, reason))
+    return [*found.values(), *missing]
+
+
+def prepare(implementation: dict[str, Any], layer: Any, direction: str) -> Runner:
+    """The primitive of an implementation; raises `LookupError` where oneDNN does not enumerate it (any more)."""
+    asked = implementation["implementation"], implementation["layout_in"], implementation["layout_out"]
+    requests = [implementation["request"]] if "request" in implementation else [NHWC, NCHW, ANY]
+    numbers = [implementation["number"]] if "number" in implementation else list(ALGORITHMS.values())
+    for request in requests:
+        for number in numbers:
+            for handle in _described(layer, direction, request, number):
+                made = Described(handle, direction)
+                if (made.name, made.layout_in, made.layout_out) == asked:
+                    return Runner(made, layer, direction)
+    raise LookupError(f"oneDNN does not enumerate {' '.join(asked)} here")
+
+
+def _row(name: str, algorithm: str | None, layout_in: str, layout_out: str, reason: str | None) -> dict[str, Any]:
+    facts = {"implementation": name, "algorithm": algorithm, "layout_in": layout_in, "layout_out": layout_out}
+    return {**facts, "reason": reason}
+
+
+def shape_of(layer: Any, name: str) -> tuple[int, ...]:
+    """The shape of a tensor of the layer, as oneDNN has it: the filter of a grouped one has a dimension more."""
+    if name == "input":
+        return layer.batch, layer.in_channels, layer.height, layer.width
+    if name == "grad_output":
+        reach = [layer.dilation_h * (layer.filter_height - 1) + 1, layer.dilation_w * (layer.filter_width - 1) + 1]
+        high = (layer.height + 2 * layer.pad_h - reach[0]) // layer.stride_h + 1
+        wide = (layer.width + 2 * layer.pad_w - reach[1]) // layer.stride_w + 1
+        return layer.batch, layer.out_channels, high, wide
+    filters = layer.out_channels // layer.groups, layer.in_channels // layer.groups
+    grouped = () if layer.groups == 1 else (layer.groups,)
+    return (*grouped, *filters, layer.filter_height, layer.filter_width)
+
+
+def _strides(shape: tuple[int, ...], layout: str) -> tuple[int, ...]:
+    """Of dense elements in order, or with channels last."""
+    if layout == NHWC:
+        _, channels, high, wide = shape
+        return channels * high * wide, 1, wide * channels, channels
+    found = [1]
+    for size in reversed(shape[1:]):
+        found.insert(0, found[0] * size)
+    return tuple(found)
+
+
+def _memory(shape: tuple[int, ...], strides: tuple[int, ...] | None) -> Any:
+    """The description of a tensor, with these strides or as oneDNN likes it."""
+    made = Handle()
+    if strides is None:
+        name, last = "memory_desc_create_with_tag", TAG_ANY
+    else:
+        name, last = "memory_desc_create_with_strides", Dims(*strides)  # type: ignore[assignment]
+    library().call(name, ctypes.byref(made), len(shape), Dims(*shape), F32, last)
+    return made
+
+
+def _described(layer: Any, direction: str, request: str, algorithm: int) -> Iterator[Any]:
+    """Handles of what oneDNN enumerates for a pass, the first choice first; each is the caller's."""
+    lib = library()
+    x, w, y = (
+        _memory(shape, None if request == ANY or name == "filter" else _strides(shape, request))
+        for name in ("input", "filter", "grad_output")
+        for shape in [shape_of(layer, name)]
+    )
+    steps = Dims(layer.stride_h, layer.stride_w), Dims(layer.dilation_h - 1, layer.dilation_w - 1)
+    pads = Dims(layer.pad_h, layer.pad_w)
+    geometry = (*steps, pads, pads)
+    made, hint = Handle(), Handle()
+    create = "dnnl_convolution_{}_primitive_desc_create".format
+    forward = lib.functions[create("forward")]
+    any_of = [_memory(shape_of(layer, name), None) for name in ("input", "filter", "grad_output")]
+    if direction == "fprop":
+        status = forward(ctypes.byref(made), lib.engine, FORWARD, algorithm, x, w, None, y, *geometry, lib.attributes)
+    else:
+        kinds = any_of[0], any_of[1], None, any_of[2]
+        if forward(ctypes.byref(hint), lib.engine, FORWARD, ALGORITHMS["direct"], *kinds, *geometry, None):
+            return
+        data = lib.functions[create("backward_data" if direction == "dgrad" else "backward_weights")]
+        operands = (x, w, y) if direction == "dgrad" else (x, w, None, y)
+        status = data(ctypes.byref(made), lib.engine, algorithm, *operands, *geometry, hint, lib.attributes)
+    for memory in (x, w, y, *any_of):
+        lib.ask("memory_desc_destroy", memory)
+    try:
+        while not status:
+            copy = Handle()
+            lib.call("primitive_desc_clone", ctypes.byref(copy), made)
+            yield copy
+            status = lib.ask("primitive_desc_next_impl", made)
+    finally:
+        # The hint is looked at again for the next implementation.
+        for handle in filter(None, (made, hint)):
+            lib.ask("primitive_desc_destroy", handle)
+
+
+class Described:
+    """What oneDNN says of an implementation."""
+
+    def __init__(self, handle: Any, direction: str) -> None:
+        lib = library()
+        self.handle = handle
+        self.name = _name(handle)
+        prefix = {"fprop": ("", "", ""), "dgrad": ("diff_", "", "diff_"), "wgrad": ("", "diff_", "diff_")}[direction]
+        kinds = zip(("input", "filter", "grad_output"), prefix, ("src", "weights", "dst"))
+        self.names = {name: f"{gradient}{kind}" for name, gradient, kind in kinds}
+        self.memories = {name: self._asked(f"{kind}_md") for name, kind in self.names.items()}
+        self.layout_in = _layout(self.memories["input"])
+        self.layout_out = _layout(self.memories["grad_output"])
+        pad = self._asked("scratchpad_md")
+        self.pad = pad
+        self.is_reference = self.name.startswith("ref")
+        self.scratchpad = int(lib.ask("memory_desc_get_size", pad)) if pad else 0
+
+    def _asked(self, what: str) -> Any:
+        found = library().ask("primitive_desc_query_md", self.handle, library().queries[what], 0)
+        return Handle(found) if found else None
+
+    def __del__(self) -> None:
+        library().ask("primitive_desc_destroy", self.handle)
+
+
+def _name(handle: Any) -> str:
+    text = ctypes.c_char_p()
+    library().ask("primitive_desc_query", handle, library().queries["impl_info_str"], 0, ctypes.byref(text))
+    return (text.value or b"").decode(errors="replace")
+
+
+def _numbers(memory: Any, what: str, count: int) -> list[int]:
+    """An array that a description holds."""
+    found = Handle()
+    library().call("memory_desc_query", memory, library().queries[what], ctypes.byref(found))
+    return list((ctypes.c_int64 * count).from_address(found.value)) if count and found.value else []
+
+
+def _layout(memory: Any) -> str:
+    """nchw, nhwc, or the name of a blocked layout as oneDNN writes it, for example aBcd8b."""
+    n_dims, n_blocks = ctypes.c_int(), ctypes.c_int()
+    for what, place in (("ndims", n_dims), ("inner_nblks", n_blocks)):
+        library().call("memory_desc_query", memory, library().queries[what], ctypes.byref(place))
+    strides, padded = (_numbers(memory, what, n_dims.value) for what in ("strides", "padded_dims"))
+    blocks, which = (_numbers(memory, what, n_blocks.value) for what in ("inner_blks", "inner_idxs"))
+    outer = list(padded)
+    for block, dim in zip(blocks, which):
+        outer[dim] //= block
+    # A dimension of one element may have any stride.
+    order = sorted(range(n_dims.value), key=lambda dim: (-strides[dim], outer[dim] == 1, dim))
+    text = "".join(chr((65 if dim in which else 97) + dim) for dim in order)
+    text += "".join(f"{block}{chr(97 + dim)}" for block, dim in zip(blocks, which))
+    return {"abcd": NCHW, "acdb": NHWC}.get(text, text)
+
+
+class Tensor:
+    """Elements as oneDNN sees them: a description, and the PyTorch tensor that holds them."""
+
+    def __init__(self, description: Any, held: torch.Tensor) -> None:
+        self.description, self.held, self.handle = description, held, Handle()
+        lib = library()
+        lib.call("memory_create", ctypes.byref(self.handle), description, lib.engine, Handle(held.data_ptr()))
+
+    def __del__(self) -> None:
+        library().ask("memory_destroy", self.handle)
+
+
+def _buffer(n_bytes: int) -> torch.Tensor:
+    return torch.empty(max(n_bytes, 64), dtype=torch.uint8)
+
+
+class Runner:
+    """One primitive with its scratchpad."""
+
+    def __init__(self, made: Described, layer: Any, direction: str) -> None:
+        lib = library()
+        self.made, self.operands, self.result = made, OPERANDS[direction], RESULT[direction]
+        self.implementation, self.workspace_bytes = made.name, made.scratchpad
+        self.shapes = {name: shape_of(layer, name) for name in made.names}
+        self.plain = {name: (made.layout_in if name == "input" else made.layout_out) for name in made.names}
+        self.primitive = Handle()
+        lib.call("primitive_create", ctypes.byref(self.primitive), made.handle)
+        self.workspace = Tensor(made.pad, _buffer(made.scratchpad)) if made.scratchpad else None
+        self.filter_shape = (layer.out_channels, layer.in_channels // layer.groups, *self.shapes["filter"][-2:])
+
+    def __del__(self) -> None:
+        if getattr(self, "primitive", None):
+            library().ask("primitive_destroy", self.primitive)
+
+    def pack(self, name: str, tensor: torch.Tensor) -> Tensor:
+        """The tensor in the layout that the primitive demands; itself where it has it."""
+        shape, strides = self.shapes[name], tensor.stride()
+        if name == "filter" and len(shape) == 5:
+            strides = (shape[1] * strides[0], *strides)
+        given, needed = _memory(shape, tuple(strides)), self.made.memories[name]
+        packed = Tensor(needed, tensor)
+        if not library().ask("memory_desc_equal", given, needed):
+            packed = Tensor(needed, _buffer(library().ask("memory_desc_get_size", needed)))
+            _reorder(Tensor(given, tensor), packed)
+        library().ask("memory_desc_destroy", given)
+        return packed
+
+    def run(self, first: Tensor, second: Tensor) -> Tensor:
+        """The pass, into a new tensor."""
+        lib = library()
+        out = self._new()
+        given = [*zip((*self.operands, self.result), (first, second, out))]
+        arguments = [Argument(lib.arguments[self.made.names[name].upper()], one.handle) for name, one in given]
+        if self.workspace:
+            arguments.append(Argument(lib.arguments["SCRATCHPAD"], self.workspace.handle))
+        listed = (Argument * len(arguments))(*arguments)
+        lib.call("primitive_execute", self.primitive, lib.stream, len(arguments), listed)
+        lib.call("stream_wait", lib.stream)
+        return out
+
+    def _new(self) -> Tensor:
+        needed = self.made.memories[self.result]
+        layout = self.plain[self.result] if self.result != "filter" else ""
+        if layout in (NCHW, NHWC):
+            formats = {NCHW: torch.contiguous_format, NHWC: torch.channels_last}
+            return Tensor(needed, torch.empty(self.shapes[self.result], memory_format=formats[layout]))
+        return Tensor(needed, _buffer(library().ask("memory_desc_get_size", needed)))
+
+    def unpack(self, out: Tensor, memory_format: Any = torch.contiguous_format) -> torch.Tensor:
+        """The result as PyTorch has it: as it lies where it lies plain, else copied into the format."""
+        if out.held.dtype != torch.uint8:
+            return out.held
+        shape = self.filter_shape if self.result == "filter" else self.shapes[self.result]
+        tensor = torch.empty(shape, memory_format=memory_format)
+        strides = tensor.stride()
+        if len(self.shapes[self.result]) == 5:
+            strides = (self.shapes[self.result][1] * strides[0], *strides)
+        plain = _memory(self.shapes[self.result], tuple(strides))
+        _reorder(out, Tensor(plain, tensor))
+        library().ask("memory_desc_destroy", plain)
+        return tensor
+
+
+def _reorder(given: Tensor, into: Tensor) -> None:
+    """Copy elements from one layout into another."""
+    lib = library()
+    described, primitive = Handle(), Handle()
+    lib.call(
+        "reorder_primitive_desc_create",
+        *(ctypes.byref(described), given.description, lib.engine, into.description, lib.engine, None),
+    )
+    lib.call("primitive_create", ctypes.byref(primitive), described)
+    both = (Argument * 2)(Argument(lib.arguments["FROM"], given.handle), Argument(lib.arguments["TO"], into.handle))
+    lib.call("primitive_execute", primitive, lib.stream, 2, both)
+    lib.call("stream_wait", lib.stream)
+    lib.ask("primitive_destroy", primitive)
+    lib.ask("primitive_desc_destroy", described)
