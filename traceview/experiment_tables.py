@@ -63,4 +63,51 @@ adds DOUBLE of a part of the best combination: the speed-up when it was added to
 in_best BOOLEAN whether it is part of the best combination
 """,
     ),
+    (
+        "algorithm_times",
+        "one way to compute one pass of a convolution: measured, published, modelled, or why it cannot be",
+        """
+layer VARCHAR name of the layer in its model, or its shape
+model VARCHAR network that it is of
+direction VARCHAR fprop, dgrad, wgrad
+batch BIGINT images
+in_channels BIGINT channels of the input
+height BIGINT of the input
+width BIGINT of the input
+out_channels BIGINT filters
+filter_height BIGINT of a filter
+filter_width BIGINT of a filter
+stride_h BIGINT stride
+stride_w BIGINT stride
+pad_h BIGINT rows of zeros added on each side
+pad_w BIGINT columns of zeros added on each side
+dilation_h BIGINT distance of the filter's elements, 1 for adjacent
+dilation_w BIGINT the same in the other direction
+groups BIGINT groups of channels that know nothing of each other
+dtype VARCHAR element type of the tensors: float32 ...
+device VARCHAR cpu, or the GPU's product name
+threads BIGINT threads that computed, on a CPU
+backend VARCHAR library: torch, onednn, nnpack, cudnn ...
+backend_version VARCHAR its version
+implementation VARCHAR the library's name of what ran, asked of the library or read from its log
+algorithm VARCHAR explicit_gemm, implicit_gemm, direct, fft, fft_tiling, winograd ...; see docs/vocabulary.md
+layout_in VARCHAR demanded layout of the input or its gradient: nchw, nhwc, or a blocked one by the library's name
+layout_out VARCHAR demanded layout of the output or its gradient
+wall_ns BIGINT wall time of the pass alone, median of n
+wall_low_ns BIGINT lower end of the interval that holds the true median in at least 95 % of cases; the least below n = 6
+wall_high_ns BIGINT upper end; the most below n = 6
+cpu_ns BIGINT processor time of all threads of the process, median of n
+n BIGINT times that the pass was timed
+workspace_bytes BIGINT memory that it needs beside tensors and result
+prepare_ns BIGINT to bring the filter into the form it needs (layout, transform); once per change of the filter
+layout_ns BIGINT to bring the other operands from plain NCHW into the layouts it demands, and a result back
+flop BIGINT of the direct method, multiplications and additions
+error DOUBLE largest error over largest value, against double precision
+status VARCHAR measured, published, modelled, cannot (by its conditions), failed (while running), wrong (its error)
+reason VARCHAR why, where it is not measured, published or modelled
+source VARCHAR where the row is from: this machine's processor, or the publication
+others_pct DOUBLE share of the cores that other programs took meanwhile
+proof VARCHAR how the implementation's name was found: queried (of the library), log, operators, call
+""",
+    ),
 )
