@@ -145,3 +145,14 @@ def test_a_bare_product_that_two_convolutions_may_have_called_is_of_neither(tmp_
     given.add("primitives", kind="gemm_api", prop_kind="undef", shape="8x8:8x8", library="oneDNN", **times)
     found = given.open(tmp_path).execute("SELECT op_name, op_link FROM primitives").fetchall()
     assert found == [(None, "several at once")]
+
+
+@pytest.mark.parametrize(("early_ns", "link"), [(400, "time"), (600, None)])
+def test_a_start_may_be_as_early_as_the_stamps_of_the_log_are_apart(
+    tmp_path: Path, early_ns: int, link: str | None
+) -> None:
+    given = Threads()
+    given.on(1, "fc/MatMul:_MklMatMul", 10, 100)
+    times = {"start_ns": 10_000 - early_ns, "dur_ns": 5_000}
+    given.add("primitives", kind="gemm_api", prop_kind="undef", impl="jit:avx2", library="oneDNN", **times)
+    assert given.linked(tmp_path) == [("gemm_api", link and "fc/MatMul:_MklMatMul", link)]

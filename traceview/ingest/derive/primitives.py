@@ -19,6 +19,9 @@ NO_OP, ANY_OP, USER, FIT = -1, 1, 2, 3
 """How well an operator fits: it cannot have called it, may have, is one that uses the library, is of its kind."""
 LINKED, AMBIGUOUS, MISFIT = 1, 2, 3
 
+CLOCK_NS = 500
+"""A log's stamps are milliseconds since 1970 as doubles, which are 244 ns apart: start and end are as sure as two such."""
+
 _CONVOLUTION, _PRODUCT = 1, 2
 
 
@@ -57,9 +60,11 @@ def _candidates(
     place = order[np.searchsorted(kinds["id"], operators.id, sorter=order)] if len(operators) else order
     family, way, calls_products = (kinds[column][place] for column in ("family", "pass", "calls_products"))
     parts: list[Pairs] = []
+    unsure = np.minimum(CLOCK_NS, (rows["end_ns"] - rows["start_ns"]) // 2)
+    start, end = rows["start_ns"] + unsure, rows["end_ns"] - unsure
     for thread in np.unique(operators.thread) if len(rows["id"]) else ():
-        inner = operators.innermost(np.full(len(rows["id"]), thread), rows["start_ns"])
-        inside = np.flatnonzero((inner >= 0) & (operators.end[inner] >= rows["end_ns"]))
+        inner = operators.innermost(np.full(len(rows["id"]), thread), start)
+        inside = np.flatnonzero((inner >= 0) & (operators.end[inner] >= end))
         op = inner[inside]
         fit = _fit(rows["family"][inside], rows["pass"][inside], family[op], way[op])
         # TensorFlow's own convolutions are computed as bare products.
