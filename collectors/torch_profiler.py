@@ -149,6 +149,8 @@ def install():
     follow_optimizers(recorder)
     torch.autograd.backward = in_phase(recorder, "backward", torch.autograd.backward)
     torch.autograd.grad = in_phase(recorder, "backward", torch.autograd.grad)
+    if recorder.times is not None:
+        torch.autograd.backward = seeing_loss(recorder.times, torch.autograd.backward)
     loader = torch.utils.data.dataloader._BaseDataLoaderIter
     loader.__next__ = in_phase(recorder, "data", loader.__next__)
     make_room_for_own_profiler(recorder)
@@ -221,6 +223,19 @@ def in_phase(recorder, name, function):
             return function(*args, **kwargs)
         finally:
             outside_compiler(recorder.leave_phase, name, outermost)
+
+    return call
+
+
+def seeing_loss(times, backward):
+    """`backward`, with a look at the last single number that it is called for."""
+
+    @functools.wraps(backward)
+    def call(tensors, *args, **kwargs):
+        last = tensors if isinstance(tensors, torch.Tensor) else next(reversed(tensors or ()), None)
+        if isinstance(last, torch.Tensor) and last.numel() == 1:
+            times.see_loss(last.detach())
+        return backward(tensors, *args, **kwargs)
 
     return call
 

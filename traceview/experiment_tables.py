@@ -20,7 +20,7 @@ steps BIGINT steps that were timed
 discarded BIGINT first steps that were left out
 loss DOUBLE loss of the last step
 checksum VARCHAR checksum of all parameters after the last step
-parameters_norm DOUBLE square root of the sum of squares of all parameters after the last step
+parameter_norms VARCHAR norm of each tensor of parameters after the last step, as JSON; of very many, groups
 others_pct DOUBLE share of the cores that other programs took meanwhile
 exit_code BIGINT of the command; minus the signal's number where one ended it
 status VARCHAR timed, failed (no times), noisy (others took the cores)
@@ -54,7 +54,7 @@ bound_judged VARCHAR reached, partly, not reached, exceeded
 numbers VARCHAR what was seen of loss and parameters: equal, close, changed, not seen
 numbers_expected VARCHAR what the option says of them: equal, close, changed
 loss_difference DOUBLE largest relative difference of the loss
-parameters_difference DOUBLE largest relative difference of the norm of all parameters
+parameters_difference DOUBLE largest relative difference of the norm of a tensor of parameters
 cost VARCHAR what it costs
 unless VARCHAR when not to use it
 how VARCHAR how to put it into the script, for its framework

@@ -21,6 +21,7 @@ import traceview_nsight as nsight
 import traceview_nvtx as nvtx
 import traceview_processor as processor
 import traceview_raw as raw
+import traceview_times as times
 import traceview_tracebacks as tracebacks
 from traceview_python import follow_execs, follow_forks, is_worker, now_ns
 from traceview_steps import CALL, CALL_EVENT, Steps
@@ -53,6 +54,7 @@ class Recorder:
         self.steps = Steps(self.advance)
         self.step_range = self.sigterm = self.usage = None
         self.is_in_library = False
+        self.times = times.Times(self) if times.wanted() else None
 
     # What the program does
 
@@ -122,6 +124,9 @@ class Recorder:
         """`done` steps lie behind us: prepare, start, go on or finish."""
         self.close_ranges()
         self.close_step()
+        if self.times is not None:
+            self.times.advance(done)
+            return
         if done == self.options["wait"] < self.first:
             self.prepare()
         if done == self.first:
@@ -204,6 +209,12 @@ class Recorder:
             PROCESS.nvtx.resume()
             self.let_go()
 
+    @safely
+    def finish_times(self, ended_by):
+        """Save the times of the steps there were, where steps are timed."""
+        if self.times is not None:
+            self.times.finish(ended_by)
+
     def abandon(self, why):
         """Give the recording up, for a reason that the user is told; the program goes on."""
         state, self.state = self.state, DONE
@@ -227,6 +238,7 @@ class Recorder:
     def ended(self):
         """The process ends: save what was recorded."""
         self.finish("exit")
+        self.finish_times("exit")
 
     def terminated(self, signum, frame):
         """SIGTERM, for which the program has no handler: save what was recorded, then end as without us."""

@@ -157,6 +157,20 @@ class Facts:
             self.rank = int(os.environ["RANK"])
             self.world_size = int(os.environ.get("WORLD_SIZE") or 1)
 
+    def synchronize(self):
+        """Wait for what the program has given to a GPU."""
+        if torch.cuda.is_available() and torch.cuda.is_initialized():
+            torch.cuda.synchronize()
+
+    def arrays(self):
+        """Content and norm of each parameter of the model."""
+        model = self.root()
+        with torch.no_grad():
+            for parameter in model.parameters() if model is not None else ():
+                here = parameter.detach().cpu().contiguous()
+                norm = float(torch.linalg.vector_norm(here.to(torch.float64)))
+                yield here.view(-1).view(torch.uint8).numpy().tobytes(), norm
+
     def collect(self, logs, uses_cuda):
         """All of it as one dictionary; `logs` are (path, suffix) of the logs beside the trace."""
         facts = raw.process_facts()

@@ -10,11 +10,12 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
+from typing import IO
 
 from traceview.errors import CommandFailed, UsageError
 from traceview.ingest import secrets
@@ -39,6 +40,13 @@ class Run:
     keeps_command: bool
     say: Callable[[str], None]
     """Takes a sentence for the user."""
+    environment: Mapping[str, str] | None = None
+    """What the command runs in instead of our own environment; the collectors' part is added to either."""
+    folder: Path | None = None
+    """Where it runs; here when left out."""
+    output: IO[bytes] | None = None
+    """Where its output and its errors go, both; to ours when left out."""
+    uses_nvtx: bool = True
 
 
 def place(output: Path | None, command: Sequence[str]) -> Path:
@@ -70,7 +78,9 @@ def launch(run: Run) -> int:
         environment = nsight.hide(run.command, environment, raw)
     with _signals_to_command() as command:
         try:
-            command.append(subprocess.Popen(words, env=environment))
+            errors = subprocess.STDOUT if run.output else None
+            started = subprocess.Popen(words, env=environment, cwd=run.folder, stdout=run.output, stderr=errors)
+            command.append(started)
         except OSError as error:
             # As a shell says it.
             code = 127 if isinstance(error, FileNotFoundError) else 126
@@ -127,11 +137,11 @@ def _handled(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]
 
 def _environment(run: Run) -> dict[str, str]:
     """The environment of the command: this one, with the collectors and their options."""
-    environment = dict(os.environ)
+    environment = dict(os.environ if run.environment is None else run.environment)
     inject = str(content("collectors") / "inject")
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [inject, environment.get("PYTHONPATH")]))
     environment["TRACEVIEW_DIR"] = str(run.capture)
-    library, reason = nvtx.library() if run.tool is None else (None, None)
+    library, reason = nvtx.library() if run.tool is None and run.uses_nvtx else (None, None)
     if library:
         environment[nvtx.VARIABLE] = library
     elif reason:

@@ -38,6 +38,7 @@ RULES = (
     "store/materialized.py",
     "sql.py",
     "tables.py",
+    "experiment_tables.py",
 )
 """Everything that decides what a name or a call is, and how that is stored."""
 DAYS = 30
