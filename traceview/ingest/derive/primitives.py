@@ -20,7 +20,7 @@ NO_OP, ANY_OP, USER, FIT = -1, 1, 2, 3
 LINKED, AMBIGUOUS, MISFIT = 1, 2, 3
 
 CLOCK_NS = 500
-"""A log's stamps are milliseconds since 1970 as doubles, which are 244 ns apart: start and end are as sure as two such."""
+"""A log's stamps are milliseconds since 1970 as doubles, 244 ns apart: start and end are as sure as two such."""
 
 _CONVOLUTION, _PRODUCT = 1, 2
 
