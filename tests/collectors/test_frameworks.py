@@ -332,8 +332,8 @@ def test_primitives_find_their_operators_among_several_threads(tmp_path):
     connection = opened(tmp_path)
     passes = "SELECT direction, count(*) FROM conv_calls GROUP BY 1 ORDER BY 1"
     assert rows(connection, passes) == [("dgrad", 3 * 56), ("fprop", 3 * 57), ("wgrad", 3 * 57)]
-    # A reorder tells nothing of its caller: where two convolutions run at once it is nobody's, and counted. On a machine
-    # that is busy with more, two products or two convolutions of one pass may lie in each other's time: so are they then.
+    # A reorder tells nothing of its caller: where two convolutions run at once it is nobody's, and counted. On a busy
+    # machine two products or two convolutions of one pass may lie in each other's time: so are they then.
     lost = "SELECT kind, op_link, count(*) FROM primitives WHERE op_id IS NULL GROUP BY ALL"
     counts = {(kind, link): count for kind, link, count in rows(connection, lost)}
     assert {link for _, link in counts} <= {"several at once"}
