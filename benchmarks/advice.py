@@ -1,19 +1,20 @@
 """Whether advice keeps its word on this machine's CPU: a run as it is, the rule's bound, the run with the change.
 
-    python benchmarks/advice.py [--case NAME ...] [--runs 3] [--cores 2] [--keep FOLDER] [--tensorflow PYTHON]
+    python benchmarks/advice.py [--case NAME ...] [--runs 6] [--cores 2] [--keep FOLDER] [--tensorflow PYTHON]
 
 Every row of advice_pairs.toml is collected before and after its change, in turns, each second pair the other way round,
 so that what else the machine does falls on both. All of it runs on the same few cores. Prints the median step and
-processor time of each, the bound that the rule named before the change, the gain (the median over pairs), what
-`compare` says of the last pair, and how much of the cores' time other programs took: pairs in which they took more than
-a tenth count only where there are no others. A gain above its bound, and what the rule calls speculative besides, ends
-with exit code 1.
+processor time of each, the bound that the rule named before the change, the gain over pairs with its interval (from six
+pairs on: Hodges-Lehmann, exact signed-rank test), what `compare` says of the last pair, and how much of the cores' time
+other programs took: pairs in which they took more than a tenth count only where there are no others. A gain that is
+surely above its bound, and what the rule calls speculative besides, ends with exit code 1.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import re
 import statistics
@@ -29,7 +30,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from traceview.experiments import quiet  # noqa: E402
+from traceview.experiments import quiet, verdict  # noqa: E402
 
 FOLDERS = (ROOT / "benchmarks", ROOT / "samples" / "training")
 USED = """SELECT (SELECT median(dur_ns) FROM step_times WHERE NOT is_warmup) AS step_ns,
@@ -85,6 +86,30 @@ class Measured:
     """Of the time of the cores, by programs that are not part of this."""
 
 
+@dataclass(frozen=True)
+class Gain:
+    """What a change gave, in percent of the time before it."""
+
+    value: float
+    least: float
+    """What it gave surely: where there are too few pairs for an interval, nothing."""
+    most: float | None
+
+    @staticmethod
+    def of(times: list[tuple[float, float]]) -> Gain:
+        """Of the times before and after, pair by pair."""
+        judged = verdict.judge([before for before, _ in times], [after for _, after in times])
+        assert judged.speedup is not None
+        value = 100 * (1 - 1 / judged.speedup)
+        if judged.interval is None:
+            return Gain(value, -math.inf, None)
+        return Gain(value, 100 * (1 - 1 / judged.interval.low), 100 * (1 - 1 / judged.interval.high))
+
+    def __str__(self) -> str:
+        interval = "" if self.most is None else f" ({self.least:.1f} to {self.most:.1f})"
+        return f"{self.value:.1f} %{interval}"
+
+
 def traceview(*words: str, environment: dict[str, str] | None = None) -> str:
     """What a verb of traceview prints."""
     settings = {**os.environ, "PYTHONPATH": str(ROOT), **(environment or {})}
@@ -121,8 +146,8 @@ def compare(name: str, case: Case, runs: int, place: Path, python: str) -> bool:
     told = [float(answer["saving_pct"]) for answer in found if answer["saving_pct"] is not None]
     bound = statistics.median(told) if told else None
     rest = max((speculative_pct(answer) for answer in answers), default=0.0)
-    gain = statistics.median(100 * (1 - pair["after"].step_ms / pair["before"].step_ms) for pair in counted)
-    cpu_gain = statistics.median(100 * (1 - pair["after"].cpu_ms / pair["before"].cpu_ms) for pair in counted)
+    gain = Gain.of([(pair["before"].step_ms, pair["after"].step_ms) for pair in counted])
+    cpu_gain = Gain.of([(pair["before"].cpu_ms, pair["after"].cpu_ms) for pair in counted])
     after = ", ".join(sorted({str(pair["after"].answer["status"]) for pair in counted}))
     others = statistics.median(run.others_pct for pair in counted for run in pair.values())
     told_bound = "none" if bound is None else f"{bound:.1f} %"
@@ -130,13 +155,13 @@ def compare(name: str, case: Case, runs: int, place: Path, python: str) -> bool:
         f"{name}: step {step['before']:,.0f} -> {step['after']:,.0f} ms, processor {cpu['before']:,.0f} -> "
         f"{cpu['after']:,.0f} ms; {case.rule} found in {len(found)} of {len(counted)}, "
         f"bound {told_bound}, "
-        f"speculative {rest:.1f} %, gain {gain:.1f} %, in processor time {cpu_gain:.1f} %; after the change: {after}; "
-        f"compare: {verdict(name, runs, place)}; "
+        f"speculative {rest:.1f} %, gain {gain}, in processor time {cpu_gain}; after the change: {after}; "
+        f"compare: {compared(name, runs, place)}; "
         f"other programs took {others:.0f} % of the cores, {len(calm)} of {runs} pairs were quiet",
         flush=True,
     )
     # Where others took the cores only processor time says something.
-    return (gain if calm else cpu_gain) <= (bound if bound is not None else 100.0) + rest
+    return (gain if calm else cpu_gain).least <= (bound if bound is not None else 100.0) + rest
 
 
 def speculative_pct(answer: Mapping[str, Any]) -> float:
@@ -145,7 +170,7 @@ def speculative_pct(answer: Mapping[str, Any]) -> float:
     return sum(float(number) for line in lines for number in re.findall(r"\(([\d.]+) % of the step\)", line))
 
 
-def verdict(name: str, runs: int, place: Path) -> str:
+def compared(name: str, runs: int, place: Path) -> str:
     """What `traceview compare` says of the last pair."""
     folders = [str(place / f"{name}-{side}-{runs - 1}") for side in ("before", "after")]
     sections = json.loads(traceview("compare", *folders, "--format", "json"))["sections"]
@@ -158,7 +183,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     every = list(cases(1))
     parser.add_argument("--case", action="append", choices=sorted(every), help="default: all that can run")
-    parser.add_argument("--runs", type=int, default=3, help="runs of each side (default 3)")
+    parser.add_argument("--runs", type=int, default=6, help="runs of each side (default 6)")
     parser.add_argument("--cores", type=int, default=2, help="cores that all of it may use (default 2)")
     parser.add_argument("--keep", type=Path, help="keep the captures there")
     parser.add_argument("--tensorflow", metavar="PYTHON", help="an interpreter with TensorFlow, for its pairs")
