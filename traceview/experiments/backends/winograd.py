@@ -1,0 +1,255 @@
+"""Winograd convolution F(m x m, r x r) in all three passes: 3 x 3, 5 x 5 and other square filters, fp32, on a CPU.
+
+With AVX2 or AVX-512 it runs the kernels of `winograd_fused.py`. A convolution of stride s is one of stride 1 over the
+s x s phases of its input, with a filter of ceil(r / s). Activations are channels-last; other layouts are copied.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import torch
+from torch.nn import functional
+
+from .winograd_fused import FLOAT_BYTES, BackwardFilter, Forward, Workspace, kernels
+from .winograd_matrices import Shape
+
+NAME = "winograd"
+DEVICES = ("cpu",)
+TILES = {2: (2, 3, 4, 5, 6), 3: (2, 3, 4, 5, 6), 4: (2, 3, 4), 5: (2, 3, 4)}
+"""Sizes of tiles by sizes of filters; beyond m + r = 9 the error grows past what fp32 can take."""
+BLOCKS = (64, 128, 256)
+"""Tiles at a time, about."""
+OPERANDS = {"fprop": ("input", "filter"), "dgrad": ("grad_output", "filter"), "wgrad": ("input", "grad_output")}
+LAST = torch.channels_last
+_thread = threading.local()
+
+
+def version() -> str:
+    """That of this file, and what the kernels are made for."""
+    try:
+        return f"1 ({kernels().isa})"
+    except OSError:
+        return "1"
+
+
+def reason(layer: Any) -> str | None:
+    """Why it cannot run a layer; None where it can."""
+    try:
+        kernels()
+    except OSError as error:
+        return str(error)
+    tests = (
+        (layer.filter_height == layer.filter_width, "the filter is not square"),
+        (layer.stride_h == layer.stride_w, "strides differ"),
+        (layer.pad_h == layer.pad_w, "paddings differ"),
+        (layer.dilation_h == layer.dilation_w == 1, "the filter is dilated"),
+        (layer.groups == 1, "the convolution has groups"),
+        (layer.dtype == "float32", f"{layer.dtype}, not float32"),
+        (layer.device == "cpu", f"{layer.device}, not a CPU"),
+        (layer.pad_h < layer.filter_height, "the padding is not smaller than the filter"),
+    )
+    told = next((why for holds, why in tests if not holds), None)
+    size = -(-layer.filter_height // layer.stride_h)
+    return told or (None if size in TILES else f"filters of {size} x {size}, not 2 to 5, at stride 1")
+
+
+def implementations(layer: Any, direction: str) -> list[dict[str, Any]]:
+    """Each size of tiles, each number of tiles at a time."""
+    why = reason(layer)
+    size = -(-layer.filter_height // layer.stride_h)
+    return [
+        {
+            "implementation": f"F({m}x{m},{size}x{size}) by {block}",
+            "algorithm": "winograd",
+            "layout_in": "nhwc",
+            "layout_out": "nhwc",
+            "reason": why,
+            "m": m,
+            "block": block,
+        }
+        for m in TILES.get(size, (4,))
+        for block in BLOCKS
+    ]
+
+
+class Geometry:
+    """A convolution, and the one of stride 1 that computes it."""
+
+    def __init__(self, layer: Any) -> None:
+        self.stride, self.pad, self.full = layer.stride_h, layer.pad_h, layer.filter_height
+        self.images, self.channels, self.filters = layer.batch, layer.in_channels, layer.out_channels
+        self.height, self.width = layer.height, layer.width
+        s = self.stride
+        self.size = -(-self.full // s)
+        self.out_height = (self.height + 2 * self.pad - self.full) // s + 1
+        self.out_width = (self.width + 2 * self.pad - self.full) // s + 1
+        if s == 1:
+            inner = (self.images, self.channels, self.height, self.width)
+        else:
+            reach = self.size - 1
+            inner = (self.images, self.channels * s * s, self.out_height + reach, self.out_width + reach)
+        self.shape = Shape(*inner, self.filters, self.size, self.pad if s == 1 else 0)
+
+    def phases(self, x: torch.Tensor) -> torch.Tensor:
+        """N, C, H, W -> N, C s s, H', W': the input as the convolution of stride 1 takes it."""
+        s = self.stride
+        if s == 1:
+            return x
+        bottom = self.shape.height * s - self.height - self.pad
+        right = self.shape.width * s - self.width - self.pad
+        return functional.pixel_unshuffle(functional.pad(x, (self.pad, right, self.pad, bottom)), s)
+
+    def unphased(self, dx: torch.Tensor) -> torch.Tensor:
+        """The other way: of a gradient."""
+        s = self.stride
+        if s == 1:
+            return dx
+        whole = functional.pixel_shuffle(dx, s)
+        whole = functional.pad(whole, (0, max(0, self.pad + self.width - whole.shape[3]), 0,
+                                       max(0, self.pad + self.height - whole.shape[2])))  # fmt: skip
+        return whole[:, :, self.pad : self.pad + self.height, self.pad : self.pad + self.width]
+
+    def filter_phases(self, w: torch.Tensor) -> torch.Tensor:
+        """K, C, R, S -> K, C s s, r, r."""
+        s, r = self.stride, self.size
+        if s == 1:
+            return w
+        more = r * s - self.full
+        split = functional.pad(w, (0, more, 0, more)).view(self.filters, self.channels, r, s, r, s)
+        return split.permute(0, 1, 3, 5, 2, 4).reshape(self.filters, -1, r, r)
+
+    def filter_unphased(self, dw: torch.Tensor) -> torch.Tensor:
+        """The other way: of a gradient."""
+        s, r = self.stride, self.size
+        if s == 1:
+            return dw
+        split = dw.reshape(self.filters, self.channels, s, s, r, r).permute(0, 1, 4, 2, 5, 3)
+        return split.reshape(self.filters, self.channels, r * s, r * s)[:, :, : self.full, : self.full]
+
+
+def workspace() -> Workspace:
+    """That of this thread."""
+    if not hasattr(_thread, "workspace"):
+        _thread.workspace = Workspace()
+    found: Workspace = _thread.workspace
+    return found
+
+
+def _last(x: torch.Tensor, channels: int, room: torch.Tensor) -> torch.Tensor:
+    """The tensor, channels last in memory and filled up with zeros to so many channels, in `room` where needed."""
+    n, c, h, w = x.shape
+    if c == channels:
+        return x.contiguous(memory_format=LAST)
+    padded = room[: n * h * w * channels].view(n, h, w, channels)
+    padded[..., c:].zero_()
+    padded[..., :c].copy_(x.permute(0, 2, 3, 1))
+    return padded.permute(0, 3, 1, 2)
+
+
+class Pass:
+    """The convolution of one direction: fprop(x, w, bias), dgrad(dy, w) or wgrad(x, dy)."""
+
+    implementation = None
+
+    def __init__(self, layer: Any, direction: str, m: int, block: int) -> None:
+        self.direction, self.operands = direction, OPERANDS[direction]
+        g = self.geometry = Geometry(layer)
+        s = g.shape
+        if direction == "dgrad":
+            turned = Shape(s.images, s.filters, s.out_height, s.out_width, s.channels, s.size, s.size - 1 - s.pad)
+            self.kernel: Any = Forward(turned, m, block)
+        elif direction == "fprop":
+            self.kernel = Forward(s, m, block)
+        else:
+            k_row = -(-s.filters // kernels().lanes) * kernels().lanes
+            self.kernel = BackwardFilter(s, m, block, (s.size * k_row, k_row, s.size**2 * k_row))
+        c, k = self.kernel.c, self.kernel.k
+        rest = {
+            # A copy of the filter with room for a panel behind it, of what comes in, and of what goes out.
+            "fprop": (s.channels * s.size**2 * s.filters + 64, _in(s, c), _out(s, k)),
+            "dgrad": (s.channels * s.size**2 * s.filters + 64, _out(s, c), _in(s, k)),
+            "wgrad": (s.channels * s.size**2 * k, _in(s, c), _out(s, k)),
+        }[direction]
+        self.sizes = [*self.kernel.floats, *rest]
+        self.workspace_bytes = FLOAT_BYTES * sum(self.sizes)
+
+    def pack(self, name: str, tensor: torch.Tensor) -> torch.Tensor:
+        """Activations channels last; filters as they are."""
+        return tensor.contiguous() if name == "filter" else tensor.contiguous(memory_format=LAST)
+
+    def run(self, first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
+        """The pass without a bias."""
+        return self(first, second)
+
+    def unpack(self, out: torch.Tensor) -> torch.Tensor:
+        """The result as it is."""
+        return out
+
+    def __call__(self, first: torch.Tensor, second: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
+        """The pass; of wgrad `second` is the gradient of the output."""
+        parts = workspace().parts(*self.sizes)
+        return getattr(self, f"_{self.direction}")(parts[:3], *parts[3:], first, second, bias)  # type: ignore[no-any-return]
+
+    def _fprop(self, space: Any, plain: Any, room: Any, out: Any, x: Any, w: Any, bias: Any) -> torch.Tensor:
+        s, k = self.geometry.shape, self.kernel.k
+        source = _last(self.geometry.phases(x), self.kernel.c, room)
+        _transposed(self.geometry.filter_phases(w), plain)
+        y = torch.empty((s.images, s.filters, s.out_height, s.out_width), memory_format=LAST)
+        target = y if k == s.filters else out
+        added = 0
+        if bias is not None:
+            filled = bias.contiguous() if k == s.filters else functional.pad(bias, (0, k - s.filters))
+            added = filled.data_ptr()
+        strides = (s.size * s.filters, s.filters, s.size**2 * s.filters)
+        self.kernel.run(source.data_ptr(), plain.data_ptr(), strides, added, target.data_ptr(), space)
+        if target is not y:
+            whole = out[: _out(s, k)].view(s.images, s.out_height, s.out_width, k)
+            y.copy_(whole[..., : s.filters].permute(0, 3, 1, 2))
+        return y
+
+    def _dgrad(self, space: Any, plain: Any, room: Any, out: Any, dy: Any, w: Any, bias: Any) -> torch.Tensor:
+        s, c = self.geometry.shape, self.kernel.k
+        source = _last(dy, self.kernel.c, room)
+        turned = self.geometry.filter_phases(w)
+        taps = s.size**2
+        plain[: s.filters * taps * s.channels].view(s.filters, taps, s.channels).copy_(
+            turned.reshape(s.filters, s.channels, taps).transpose(1, 2)
+        )
+        dx = torch.empty((s.images, s.channels, s.height, s.width), memory_format=LAST)
+        target = dx if c == s.channels else out
+        strides = (-s.size * s.channels, -s.channels, taps * s.channels)
+        start = plain.data_ptr() + (taps - 1) * s.channels * FLOAT_BYTES
+        self.kernel.run(source.data_ptr(), start, strides, 0, target.data_ptr(), space)
+        if target is not dx:
+            whole = out[: _in(s, c)].view(s.images, s.height, s.width, c)
+            dx.copy_(whole[..., : s.channels].permute(0, 3, 1, 2))
+        return self.geometry.unphased(dx)
+
+    def _wgrad(self, space: Any, plain: Any, room: Any, out: Any, x: Any, dy: Any, bias: Any) -> torch.Tensor:
+        s, k = self.geometry.shape, self.kernel.k
+        source = _last(self.geometry.phases(x), self.kernel.c, room)
+        gradient = _last(dy, k, out)
+        self.kernel.run(source.data_ptr(), gradient.data_ptr(), plain.data_ptr(), space)
+        dw = torch.empty((s.filters, s.channels, s.size, s.size))
+        dw.view(s.filters, -1).copy_(plain[: s.channels * s.size**2 * k].view(-1, k)[:, : s.filters].t())
+        return self.geometry.filter_unphased(dw)
+
+
+def _transposed(w: torch.Tensor, plain: torch.Tensor) -> None:
+    """K, C, R, S -> C, R, S, K; a plain copy of a transposed matrix is the one that PyTorch does in blocks."""
+    plain[: w.numel()].view(-1, w.shape[0]).copy_(w.reshape(w.shape[0], -1).t())
+
+
+def _in(s: Shape, channels: int) -> int:
+    return 0 if s.channels == channels else s.images * s.height * s.width * channels
+
+
+def _out(s: Shape, channels: int) -> int:
+    return 0 if s.filters == channels else s.images * s.out_height * s.out_width * channels
+
+
+def prepare(implementation: dict[str, Any], layer: Any, direction: str) -> Pass:
+    """The pass with one size of tiles."""
+    return Pass(layer, direction, implementation["m"], implementation["block"])
