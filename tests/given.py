@@ -33,6 +33,7 @@ class Given:
         self.about: dict[str, Any] = {}
         """What `traceview collect` would note about this process."""
         self.correlation = 0
+        self.host: str | None = None
 
     def add(self, table: str, **row: Any) -> None:
         """Any row as it is."""
@@ -105,7 +106,7 @@ def write(folder: Path, *ranks: Given) -> None:
     for given in ranks:
         with duckdb.connect() as connection:
             sink = Sink(connection, given.rank)
-            sink.write_rows("ranks", [{"world_size": len(ranks), "pid": 1}])
+            sink.write_rows("ranks", [{"world_size": len(ranks), "pid": 1, "host": given.host}])
             for table, rows in given.rows.items():
                 # The columns of all rows: those that only later rows have would be lost.
                 names = dict.fromkeys(name for row in rows for name in row)

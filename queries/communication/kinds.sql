@@ -20,14 +20,6 @@
 -- exposed_pct = "exposed of own time"
 -- algorithm_bytes_per_s = "rate"
 -- bus_bytes_per_s = "bus rate"
-WITH named AS (
-    SELECT *, regexp_replace(lower(kind), '[^a-z()]', '', 'g') AS short FROM exchanges
-), tidy AS (
-    SELECT *, CASE WHEN short LIKE 'allreduce%' THEN 'all_reduce' WHEN short LIKE 'allgather%' THEN 'all_gather'
-        WHEN short LIKE 'reducescatter%' THEN 'reduce_scatter' WHEN short LIKE 'alltoall%' THEN 'all_to_all'
-        WHEN short LIKE 'sendrecv%' THEN 'send_recv' ELSE lower(kind) END AS what
-    FROM named
-)
 SELECT rank, what AS kind, group_size, count(DISTINCT id) AS calls, CAST(sum(size_bytes) AS BIGINT) AS size_bytes,
     CAST(sum(dur_ns) AS BIGINT) AS total_ns, sum(dur_ns) / count(DISTINCT id) AS mean_ns,
     CAST(sum(own_ns - hidden_ns) AS BIGINT) AS exposed_ns,
@@ -36,6 +28,6 @@ SELECT rank, what AS kind, group_size, count(DISTINCT id) AS calls, CAST(sum(siz
     CASE what WHEN 'all_reduce' THEN 2.0 WHEN 'all_gather' THEN group_size WHEN 'reduce_scatter' THEN 1.0 END
         * (group_size - 1) / group_size * 1e9 * sum(size_bytes)
         / nullif(sum(dur_ns) FILTER (size_bytes IS NOT NULL), 0) AS bus_bytes_per_s
-FROM tidy
+FROM exchanges
 GROUP BY rank, what, group_size
 ORDER BY rank, total_ns DESC, kind, group_size

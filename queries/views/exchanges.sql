@@ -7,6 +7,10 @@
 -- rank = "process of the job"
 -- name = "as recorded"
 -- kind = "as recorded, else from the name"
+-- what = "kind in one spelling: all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, send_recv ..."
+-- group_name = "process group, where recorded"
+-- sequence = "number of the call in its group, where recorded"
+-- step = "step in which it was launched, else in which it began; NULL outside of steps"
 -- size_bytes = "bytes of the input, where recorded"
 -- group_size = "ranks that take part, where recorded"
 -- dtype = "element type, where recorded"
@@ -20,14 +24,16 @@
 -- per = "steps of its rank that count, or 1 without steps: what a number per step is divided by"
 -- step_ns = "mean time of these; without steps the whole recording"
 WITH every AS MATERIALIZED (
-    SELECT id, rank, kind, name, category, start_ns, end_ns FROM activities
+    SELECT id, rank, kind, name, category, start_ns, end_ns, step FROM activities
 ), sent AS (
-    SELECT e.id, e.rank, e.name, e.start_ns, e.end_ns, c.kind, c.size_bytes, c.group_size, c.dtype
-    FROM every e LEFT JOIN raw.collectives c ON c.kernel_id = e.id
+    SELECT e.id, e.rank, e.name, e.start_ns, e.end_ns, e.step, c.kind, c.size_bytes, c.group_size, c.dtype,
+        c.group_name, c.sequence, k.op_path
+    FROM every e LEFT JOIN raw.collectives c ON c.kernel_id = e.id LEFT JOIN raw.kernels k ON k.id = e.id
     WHERE e.category = 'communication' AND (e.kind <> 'op'
         OR e.rank NOT IN (SELECT rank FROM raw.collectives WHERE kernel_id IS NULL))
     UNION ALL
-    SELECT id, rank, name, start_ns, start_ns + dur_ns, kind, size_bytes, group_size, dtype
+    SELECT id, rank, name, start_ns, start_ns + dur_ns, NULL, kind, size_bytes, group_size, dtype, group_name, sequence,
+        NULL
     FROM raw.collectives WHERE kernel_id IS NULL AND rank NOT IN (SELECT rank FROM raw.kernels)
 ), own AS (
     SELECT *, greatest(start_ns, coalesce(max(end_ns) OVER (PARTITION BY rank ORDER BY start_ns, end_ns DESC, id
@@ -48,17 +54,28 @@ WITH every AS MATERIALIZED (
     -- Computing time before a moment, at both ends: the difference is what covers the row.
     SELECT o.*, coalesce(a.before_ns + least(o.from_ns, a.end_ns) - a.start_ns, 0) AS computed_before_ns
     FROM own o ASOF LEFT JOIN busy_until a ON a.rank = o.rank AND o.from_ns >= a.start_ns
+), named AS (
+    SELECT *, regexp_replace(lower(told), '[^a-z()]', '', 'g') AS short
+    FROM (
+        SELECT *, coalesce(kind, nullif(regexp_extract(name,
+            '(?i)(all_?reduce|all_?gather|reduce_?scatter|broadcast|all_?to_?all|send_?recv|reduce)', 1), ''),
+            '(not told)') AS told
+        FROM bounded
+    )
 )
-SELECT b.id, b.rank, b.name,
-    coalesce(b.kind, nullif(regexp_extract(b.name,
-        '(?i)(all_?reduce|all_?gather|reduce_?scatter|broadcast|all_?to_?all|send_?recv|reduce)', 1), ''), '(not told)')
-        AS kind,
-    b.size_bytes, b.group_size, b.dtype, b.start_ns, b.end_ns, b.end_ns - b.start_ns AS dur_ns,
+SELECT b.id, b.rank, b.name, b.told AS kind,
+    CASE WHEN short LIKE 'allreduce%' THEN 'all_reduce' WHEN short LIKE 'allgather%' THEN 'all_gather'
+        WHEN short LIKE 'reducescatter%' THEN 'reduce_scatter' WHEN short LIKE 'alltoall%' THEN 'all_to_all'
+        -- NCCL sends what an all-to-all moves with the kernel that sends from one rank to another.
+        WHEN short LIKE 'sendrecv%' AND regexp_matches(op_path, '(?i)all_?to_?all') THEN 'all_to_all'
+        WHEN short LIKE 'sendrecv%' THEN 'send_recv' ELSE lower(told) END AS what,
+    b.size_bytes, b.group_size, b.group_name, b.sequence, b.dtype, b.start_ns, b.end_ns, b.end_ns - b.start_ns AS dur_ns,
     greatest(b.end_ns - b.from_ns, 0) AS own_ns,
     CAST(CASE WHEN b.end_ns > b.from_ns THEN coalesce(z.before_ns + least(b.end_ns, z.end_ns) - z.start_ns, 0)
         - b.computed_before_ns ELSE 0 END AS BIGINT) AS hidden_ns, own_ns - hidden_ns AS exposed_ns,
+    coalesce(b.step, if(b.start_ns < s.end_ns, s.step, NULL)) AS step,
     coalesce(NOT c.has_steps OR b.start_ns < s.end_ns AND NOT s.is_warmup, false) AS is_counted,
     greatest(c.n_steps, 1) AS per, c.step_ns
-FROM bounded b JOIN scope c ON c.rank = b.rank
+FROM named b JOIN scope c ON c.rank = b.rank
 ASOF LEFT JOIN busy_until z ON z.rank = b.rank AND b.end_ns >= z.start_ns
 ASOF LEFT JOIN step_times s ON s.rank = b.rank AND b.start_ns >= s.start_ns

@@ -1,0 +1,32 @@
+-- title = "Ranks wait for each other"
+-- doc = """Waiting in collectives for the last rank, whichever that is. The bound is what of it nothing hides, per step:
+-- no more than the exposed part of each call."""
+-- why = """The ranks arrive at different times, in turns: work of different size (lengths, masks, experts), a host that
+-- stalls now and then (garbage collection, other processes, logging), or data that comes late."""
+-- cost = "Batches of equal cost restrict what is drawn together."
+-- unless = "The ranks only start recording at different times: the first collective of a step then waits for that."
+-- same_time_as = "straggler"
+-- needs = ["matched_collectives"]
+-- [fix]
+-- pytorch = """batches of equal cost on all ranks (bucket by length, balance experts); gc.disable() and gc.collect() at
+-- the same step on all ranks; one process per socket with its own cores; persistent_workers=True and prefetch_factor"""
+-- any = """batches of equal cost on all ranks; no work on one rank only between two collectives; processor affinity;
+-- data loaded ahead"""
+-- [params]
+-- skew_step_pct = { type = "DOUBLE", default = 5, doc = "found above this share of the step, in percent" }
+WITH kinds AS (
+    SELECT rank, what, sum(wait_ns / per) AS wait_ns, sum(dur_ns / per) AS dur_ns, count(*) / any_value(per) AS calls,
+        max(skew_ns) AS skew_ns
+    FROM rank_waits WHERE is_counted GROUP BY rank, what
+)
+SELECT r.rank, format('Of {:.3f} ms in collectives per step {:.3f} ms are waiting for the last rank, of which up to '
+        || '{:.3f} ms exposed.', (r.wait_ns + r.transfer_ns) / 1e6, r.wait_ns / 1e6, r.exposed_wait_ns / 1e6)
+        AS problem,
+    'Above all in ' || arg_max(k.what, [k.wait_ns, k.calls]) AS place, r.exposed_wait_ns AS saving_ns,
+    'high for the waiting; that some rank is always last no change takes away' AS confidence,
+    list(format('{}: {:.1f} calls, {:.3f} ms, waiting {:.3f} ms, most skew {:.3f} ms', k.what, k.calls, k.dur_ns / 1e6,
+        k.wait_ns / 1e6, k.skew_ns / 1e6) ORDER BY k.wait_ns DESC, k.what) AS evidence
+FROM rank_totals r JOIN kinds k ON k.rank = r.rank
+WHERE 100.0 * r.exposed_wait_ns > $skew_step_pct * r.step_ns
+GROUP BY r.rank, r.wait_ns, r.transfer_ns, r.exposed_wait_ns
+ORDER BY r.rank

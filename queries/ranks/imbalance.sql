@@ -1,0 +1,37 @@
+-- title = "Imbalance by category"
+-- doc = """Per step, what a device of each rank spends, overlaps counted once: least, median and most over the ranks. The
+-- ranks wait for the one that computes longest, so more than the median is what a better balance could give. Communication and idle time come last: they hold
+-- the waiting."""
+-- cannot = "One rank: there is nothing to compare."
+-- leave_out = ["least_rank"]
+-- [columns]
+-- category = "what ran; docs/vocabulary.md"
+-- least_ns = "least of all ranks"
+-- least_rank = "the rank with the least"
+-- median_ns = "median of the ranks"
+-- most_ns = "most of all ranks"
+-- most_rank = "the rank with the most"
+-- excess_ns = "most less median"
+-- excess_pct = "of the median step"
+-- [headings]
+-- excess_pct = "excess of step"
+WITH ran AS (
+    SELECT rank, category, sum(alone_ns / per) AS busy_ns FROM totals WHERE is_counted OR is_carried GROUP BY ALL
+    UNION ALL
+    SELECT rank, '(idle)', sum(idle_ns) FROM account GROUP BY rank
+), member AS (
+    SELECT DISTINCT rank FROM account
+), share AS (
+    SELECT s.rank, c.category, coalesce(any_value(r.busy_ns), 0) AS busy_ns
+    FROM member s CROSS JOIN (SELECT DISTINCT category FROM ran) c
+    LEFT JOIN ran r ON r.rank = s.rank AND r.category = c.category
+    GROUP BY s.rank, c.category
+)
+SELECT category, min(busy_ns) AS least_ns, arg_min(rank, [busy_ns, rank]) AS least_rank, median(busy_ns) AS median_ns,
+    max(busy_ns) AS most_ns, arg_max(rank, [busy_ns, -rank]) AS most_rank, max(busy_ns) - median(busy_ns) AS excess_ns,
+    100.0 * (max(busy_ns) - median(busy_ns)) / nullif((SELECT median(step_ns) FROM scope WHERE step_ns > 0), 0)
+        AS excess_pct
+FROM share
+GROUP BY category
+HAVING count(*) > 1
+ORDER BY category IN ('communication', '(idle)'), excess_ns DESC, category

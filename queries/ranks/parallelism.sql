@@ -1,0 +1,65 @@
+-- title = "How the work is divided"
+-- doc = """By process group (all ranks where none is recorded). The same work on all ranks and gradients added up: data
+-- parallel. Different kernels on different ranks and messages from one to the next: model or pipeline parallel. The
+-- same work is measured by the counts per step of each name of kernel or operator: what a pair of ranks has in common
+-- of what either has, the lowest over the ranks of the group against its lowest rank."""
+-- cannot = "One rank, or no communication: how work is divided cannot be told."
+-- leave_out = ["per_step", "group_name"]
+-- [columns]
+-- group_name = "process group, where recorded"
+-- ranks = "ranks that use it"
+-- kinds = "what they exchange"
+-- per_step = "calls of a rank per step"
+-- size_bytes = "bytes per rank and step, where recorded"
+-- same_pct = "of the kernels or operators of a pair of ranks, in common"
+-- forward_pct = "of the calls, launched in the forward pass; where phases are known"
+-- verdict = "data parallel, sharded data parallel, model or pipeline parallel ..., or cannot be told"
+-- [headings]
+-- same_pct = "in common of work"
+-- forward_pct = "forward of calls"
+WITH call AS (
+    SELECT m.*, k.phase FROM matched_calls m LEFT JOIN raw.kernels k ON k.id = m.id WHERE m.is_counted
+), team AS (
+    SELECT team, group_name, count(DISTINCT rank) AS ranks, min(rank) AS lowest,
+        string_agg(DISTINCT what, ', ' ORDER BY what) AS kinds, list(DISTINCT what) AS whats,
+        count(*) / any_value(per) / count(DISTINCT rank) AS per_step,
+        sum(size_bytes / per) / count(DISTINCT rank) AS size_bytes,
+        100.0 * count(*) FILTER (phase = 'forward') / nullif(count(phase), 0) AS forward_pct
+    FROM call GROUP BY team, group_name
+), work AS (
+    SELECT rank, name, sum(n / per) AS n FROM totals
+    WHERE is_counted AND category <> 'communication' AND kind <> 'copy' GROUP BY rank, name
+), pair AS (
+    SELECT DISTINCT c.team, c.rank, t.lowest FROM call c JOIN team t ON t.team = c.team WHERE c.rank <> t.lowest
+), beside AS (
+    SELECT p.team, p.rank, coalesce(a.n, 0) AS n, 0 AS m, a.name FROM pair p JOIN work a ON a.rank = p.rank
+    UNION ALL
+    SELECT p.team, p.rank, 0, coalesce(b.n, 0), b.name FROM pair p JOIN work b ON b.rank = p.lowest
+), compared AS (
+    SELECT team, rank, 100.0 * sum(least(n, m)) / nullif(sum(greatest(n, m)), 0) AS same_pct
+    FROM (SELECT team, rank, name, sum(n) AS n, sum(m) AS m FROM beside GROUP BY team, rank, name)
+    GROUP BY team, rank
+), least_same AS (
+    SELECT team, min(same_pct) AS same_pct FROM compared GROUP BY team
+)
+SELECT t.group_name, t.ranks, t.kinds, t.per_step, t.size_bytes, s.same_pct, t.forward_pct,
+    CASE WHEN list_has_any(t.whats, ['send', 'recv', 'send_recv']) AND s.same_pct < 70
+            THEN 'model or pipeline parallel: different work, messages between ranks'
+        WHEN list_has_any(t.whats, ['send', 'recv', 'send_recv'])
+            THEN 'messages between ranks that do the same work: pipeline of equal stages, or an exchange of borders'
+        WHEN list_contains(t.whats, 'all_to_all')
+            THEN 'all-to-all: layers divided over ranks (experts, embedding tables)'
+                || if(list_contains(t.whats, 'all_reduce'), ', the rest data parallel', '')
+        WHEN list_contains(t.whats, 'all_gather') AND list_contains(t.whats, 'reduce_scatter')
+            AND coalesce(s.same_pct >= 70, false)
+            THEN 'sharded data parallel (or sequence parallel): all-gather and reduce-scatter'
+        WHEN list_contains(t.whats, 'all_reduce') AND t.forward_pct >= 20 AND coalesce(s.same_pct >= 70, false)
+            THEN 'tensor parallel: all-reduce in the forward pass'
+        WHEN list_has_any(t.whats, ['all_reduce', 'reduce_scatter']) AND coalesce(s.same_pct >= 70, false)
+            THEN 'data parallel: the same work, gradients added up'
+        WHEN list_has_any(t.whats, ['all_reduce', 'reduce_scatter']) AND s.same_pct < 70
+            THEN 'cannot be told: gradients are added up over ranks that do different work'
+        ELSE 'cannot be told' END AS verdict
+FROM team t LEFT JOIN least_same s ON s.team = t.team
+WHERE t.ranks > 1
+ORDER BY t.ranks DESC, t.size_bytes DESC NULLS LAST, t.group_name

@@ -1,0 +1,46 @@
+"""Ranks that wait for each other in turns: on both sides of a twentieth of the step."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from given import write
+from jobs import Job
+
+from traceview.analysis import advice
+from traceview.analysis.model import Finding
+from traceview.store import views
+
+
+def answers(folder: Path, job: Job, *names: str) -> dict[str, Finding]:
+    write(folder, *job.build())
+    rules = advice.load(names)
+    with views.connect(folder, advice.asked(rules)) as connection:
+        return {said.rule: said for said in advice.run(connection, rules)}
+
+
+def test_in_turns(tmp_path: Path) -> None:
+    job = Job(ranks=3, late=lambda step, rank: 90.0 if rank == step % 3 else 0.0)
+    found = answers(tmp_path, job, "rank_skew")["rank_skew"]
+    # Each rank waits in four of six steps, and nothing computes beside its collectives.
+    assert (found.status, found.n_ranks, found.saving_ns) == ("found", 3, 60_000)
+    assert found.problem == (
+        "Of 0.260 ms in collectives per step 0.060 ms are waiting for the last rank, of which up to 0.060 ms exposed."
+    )
+    assert found.place == "Above all in all_reduce"
+
+
+def test_below_the_threshold(tmp_path: Path) -> None:
+    job = Job(ranks=3, late=lambda step, rank: 70.0 if rank == step % 3 else 0.0)
+    assert answers(tmp_path, job, "rank_skew")["rank_skew"].status == "not found"
+
+
+def test_one_late_rank_is_said_once(tmp_path: Path) -> None:
+    job = Job(ranks=3, late=lambda step, rank: 90.0 if rank == 1 else 0.0)
+    found = answers(tmp_path, job, "rank_skew", "straggler")
+    assert (found["straggler"].saving_ns, found["rank_skew"].saving_ns) == (90_000, None)
+    assert found["rank_skew"].problem.endswith("What that can give is in straggler: it is the same time.")
+
+
+def test_one_rank_cannot_tell(tmp_path: Path) -> None:
+    assert answers(tmp_path, Job(ranks=1), "rank_skew")["rank_skew"].status == "cannot tell"

@@ -1,0 +1,88 @@
+"""Built jobs of many ranks: what is late, by how much, why, on which clocks, and how fast a collective moves bytes is
+what the test says, so the answer is known. Times are in microseconds on the true clock; each rank writes its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from given import Given
+
+REDUCE = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
+SGEMM = "ampere_sgemm_128x64_nn"
+STEP = 1000.0
+"""The length of a step in which no rank is late."""
+
+
+@dataclass
+class Job:
+    """Data parallel training: per step and rank a kernel, then all-reduces that all ranks leave together."""
+
+    ranks: int = 4
+    steps: int = 6
+    buckets: int = 2
+    compute: float = 300.0
+    transfer: float = 100.0
+    size_bytes: int = 1_000_000
+    late: Callable[[int, int], float] = lambda step, rank: 0.0
+    """How much later than the others a rank comes to the first collective of a step."""
+    why: str = "kernel"
+    """What it does meanwhile: kernel, data or host."""
+    clock: Callable[[float, int], float] = lambda at, rank: at
+    """What a rank's clock shows at a true time."""
+    numbered: bool = True
+    host: Callable[[int], str | None] = lambda rank: None
+    jitter: Callable[[int, int], float] = lambda number, rank: 0.0
+    """How much later than the first a rank leaves a collective."""
+    made: list[Given] = field(default_factory=list)
+    ids: int = 2_000_000
+
+    def build(self) -> list[Given]:
+        """One `Given` per rank."""
+        self.made = [Given(rank) for rank in range(self.ranks)]
+        begin, number = 0.0, 0
+        for step in range(self.steps):
+            free = [begin] * self.ranks
+            for rank in range(self.ranks):
+                free[rank] += self._before(rank, begin, self.late(step, rank))
+            for _ in range(self.buckets):
+                free = self._reduce(number, free)
+                free = [self._kernel(rank, at, 50.0) for rank, at in enumerate(free)]
+                number += 1
+            end = max(max(free) + 50.0, begin + STEP)
+            for rank, given in enumerate(self.made):
+                given.span("step", f"step#{step + 1}", self.clock(begin, rank), self.clock(end, rank))
+            begin = end
+        for rank, given in enumerate(self.made):
+            given.host = self.host(rank)
+        return self.made
+
+    def _kernel(self, rank: int, at: float, lasting: float, name: str = SGEMM) -> float:
+        self.ids += 1
+        span = self.clock(at, rank), self.clock(at + lasting, rank), self.clock(at - 5, rank)
+        self.made[rank].kernel(name, *span, id=self.ids)
+        return at + lasting
+
+    def _before(self, rank: int, begin: float, late: float) -> float:
+        """What a rank does before the first collective; how long it takes."""
+        at = begin + 10
+        if late and self.why == "data":
+            self.made[rank].span("phase", "data", self.clock(at, rank), self.clock(at + late, rank))
+        if self.why == "kernel":
+            return self._kernel(rank, at, self.compute + late) - begin
+        return self._kernel(rank, at + late, self.compute) - begin
+
+    def _reduce(self, number: int, starts: list[float]) -> list[float]:
+        """All ranks wait for the last one, move their bytes and leave together."""
+        end = max(starts) + self.transfer
+        ends = [end + self.jitter(number, rank) for rank in range(self.ranks)]
+        for rank, given in enumerate(self.made):
+            start, until = self.clock(starts[rank], rank), self.clock(ends[rank], rank)
+            kernel = 1_000_000 + number
+            given.kernel(REDUCE, start, until, self.clock(starts[rank] - 5, rank), stream=9, id=kernel)
+            facts = {"kind": "allreduce", "size_bytes": self.size_bytes, "group_size": self.ranks, "dtype": "Float"}
+            if self.numbered:
+                facts |= {"group_name": "0", "sequence": number}
+            times = {"start_ns": round(start * 1000), "dur_ns": round((until - start) * 1000)}
+            given.add("collectives", name=REDUCE, kernel_id=kernel, **facts, **times)
+        return ends

@@ -1,0 +1,217 @@
+"""Ranks held against each other: known stragglers, clocks and bandwidths on built jobs, and the public set of 8."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from asked import Asked, ask
+from given import Given, pick, section, write
+from jobs import Job
+
+DDP = "samples/kineto/torch-2.13.0-lenet-ddp-cpu"
+WAITS = """SELECT rank, what, step, wait_ns, transfer_ns, is_last, lead_ns, skew_ns, matched_by FROM rank_waits
+    WHERE {} ORDER BY step, match_id, rank"""
+
+
+def capture(folder: Path, job: Job) -> Asked:
+    write(folder, *job.build())
+    return Asked(folder)
+
+
+def late_two(step: int, rank: int) -> float:
+    return 40.0 if rank == 2 and step != 3 else 0.0
+
+
+def test_waiting_for_the_last_rank_apart_from_transfer(tmp_path: Path) -> None:
+    with capture(tmp_path, Job(late=late_two)) as connection:
+        rows = connection.execute(WAITS.format("is_counted AND step = 2")).fetchall()
+        assert [row[:6] for row in rows[:4]] == [
+            (0, "all_reduce", 2, 40_000, 100_000, False),
+            (1, "all_reduce", 2, 40_000, 100_000, False),
+            (2, "all_reduce", 2, 0, 100_000, True),
+            (3, "all_reduce", 2, 40_000, 100_000, False),
+        ]
+        assert [row[3:6] for row in rows[4:]] == [(0, 100_000, False)] * 4, "the second bucket finds all ranks there"
+        assert rows[0][6:9] == (40_000, 40_000, "group and sequence")
+        found = section(connection, "ranks/collectives")
+        assert pick(found, "kind", "ranks", "n", "size_bytes", "transfer_ns") == [
+            ("all_reduce", 4, 2, 1_000_000, 100_000)
+        ]
+        # 1 MB in 100 us; of a ring of 4 each link moves 1.5 times that.
+        assert pick(found, "algorithm_bytes_per_s", "bus_bytes_per_s") == [(1e10, 1.5e10)]
+        buckets = section(connection, "ranks/buckets")
+        assert pick(buckets, "place", "skew_ns") == [(1, pytest.approx(40_000 * 5 / 6)), (2, 0)]
+
+
+@pytest.mark.parametrize(
+    ("why", "part"), [("kernel", "gemm"), ("data", "data loading"), ("host", "host")], ids=lambda value: value
+)
+def test_the_straggler_how_often_by_how_much_and_what_it_did_instead(tmp_path: Path, why: str, part: str) -> None:
+    with capture(tmp_path, Job(late=late_two, why=why)) as connection:
+        (first, *others) = section(connection, "ranks/stragglers")
+        assert (first["rank"], first["calls"], first["last"], first["lead_ns"]) == ("rank 2", 12, 5, 40_000)
+        assert first["caused_ns"] == pytest.approx(40_000 * 5 / 6), "per step, of six"
+        assert first["instead"].startswith(f"{part} {0.04 * 5 / 6:.3f} ms")
+        assert [row["last"] for row in others] == [0, 0, 0]
+        said = " ".join(row["text"] for row in section(connection, "ranks/verdict"))
+        assert "48 of 48 communication calls of 4 ranks are matched, by group and sequence." in said
+        assert "Rank 2 is last most to the cost of the others: in 5 of 12 collectives, by a median of 0.040 ms" in said
+
+
+def test_clocks_that_differ_and_drift_are_brought_together_and_the_error_is_said(tmp_path: Path) -> None:
+    """Rank r is 3 r ms ahead and gains 20 r us per second; ranks leave a collective up to 2 us apart."""
+
+    def clock(at: float, rank: int) -> float:
+        return at * (1 + 20e-6 * rank) + 3000.0 * rank
+
+    def jitter(number: int, rank: int) -> float:
+        return float((number * 7 + rank * 3) % 3)
+
+    job = Job(steps=40, late=late_two, clock=clock, jitter=jitter)
+    with capture(tmp_path, job) as connection:
+        moved = section(connection, "ranks/clocks")
+        for row in moved[1:]:
+            assert row["clock"] == "aligned by the ends of collectives"
+            assert row["moved_ns"] == pytest.approx(3_000_000 * row["rank"], abs=4_000)
+            assert 0 < row["error_ns"] <= 2_000
+        rows = connection.execute(WAITS.format("is_last")).fetchall()
+        told = [row for row in rows if row[6] > 10_000]
+        assert {row[0] for row in told} == {2} and len(told) == 39
+        assert all(row[6] == pytest.approx(40_000, abs=3_000) for row in told)
+
+
+def test_a_clock_is_not_moved_by_less_than_its_error(tmp_path: Path) -> None:
+    job = Job(steps=10, jitter=lambda number, rank: float((number * 5 + rank * 2) % 4))
+    with capture(tmp_path, job) as connection:
+        assert {row["clock"] for row in section(connection, "ranks/clocks")} == {"as recorded"}
+
+
+def test_ranks_of_one_host_share_a_clock_but_not_where_one_leaves_before_another_comes(tmp_path: Path) -> None:
+    with capture(tmp_path / "one", Job(host=lambda rank: "node1", late=late_two)) as connection:
+        assert {row["clock"] for row in section(connection, "ranks/clocks")} == {"one host"}
+    ahead = Job(host=lambda rank: "localhost", clock=lambda at, rank: at + 5000.0 * rank)
+    with capture(tmp_path / "two", ahead) as connection:
+        assert {row["clock"] for row in section(connection, "ranks/clocks")} >= {"aligned by the ends of collectives"}
+        assert all(row["wait_ns"] == 0 for row in section(connection, "ranks/stragglers"))
+
+
+def test_without_numbers_matching_is_by_kind_and_order_where_all_ranks_have_as_many(tmp_path: Path) -> None:
+    job = Job(numbered=False, late=late_two)
+    with capture(tmp_path / "even", job) as connection:
+        (first, *_) = section(connection, "ranks/stragglers")
+        assert (first["rank"], first["last"]) == ("rank 2", 5)
+        assert connection.execute("SELECT DISTINCT matched_by FROM matched_calls").fetchall() == [("kind and order",)]
+    made = job.build()
+    lost = made[1].rows["collectives"].pop(4)  # Of step 3.
+    made[1].rows["kernels"] = [row for row in made[1].rows["kernels"] if row["id"] != lost["kernel_id"]]
+    write(tmp_path / "uneven", *made)
+    with Asked(tmp_path / "uneven") as connection:
+        (row,) = section(connection, "ranks/unmatched")
+        # 2 calls of each of the other 3 ranks and the one that is left.
+        assert (row["reason"], row["calls"], row["ranks"]) == ("the ranks do not have as many", 7, 4)
+
+
+def test_with_numbers_a_call_that_a_rank_lost_spoils_nothing_else(tmp_path: Path) -> None:
+    made = Job(late=late_two).build()
+    lost = made[1].rows["collectives"].pop(4)
+    made[1].rows["kernels"] = [row for row in made[1].rows["kernels"] if row["id"] != lost["kernel_id"]]
+    write(tmp_path, *made)
+    with Asked(tmp_path) as connection:
+        (first, *_) = section(connection, "ranks/stragglers")
+        assert (first["rank"], first["last"], first["lead_ns"]) == ("rank 2", 5, 40_000)
+        counts = "SELECT n_found, count(*) FROM matched_calls GROUP BY ALL ORDER BY ALL"
+        assert connection.execute(counts).fetchall() == [(3, 3), (4, 44)]
+
+
+def test_above_sixteen_ranks_least_median_most_and_the_worst(tmp_path: Path) -> None:
+    with capture(tmp_path, Job(ranks=18, steps=2, late=lambda step, rank: 50.0 if rank == 17 else 0.0)) as connection:
+        rows = section(connection, "ranks/stragglers")
+        assert [row["rank"] for row in rows] == [
+            "rank 17", *(f"rank {n}" for n in range(7)), "minimum", "median", "maximum",
+        ]  # fmt: skip
+        assert pick(rows[-3:], "last", "wait_ns") == [(0, 0), (0, 50_000), (2, 50_000)]
+        assert len(section(connection, "ranks/clocks")) == 8
+        (row,) = [row for row in section(connection, "ranks/imbalance") if row["category"] == "gemm"]
+        assert (row["most_rank"], row["excess_ns"]) == (17, 50_000)
+
+
+def test_data_parallel_and_pipeline_parallel_are_told_apart(tmp_path: Path) -> None:
+    with capture(tmp_path / "data", Job()) as connection:
+        (row,) = section(connection, "ranks/parallelism")
+        assert (row["verdict"], row["same_pct"]) == ("data parallel: the same work, gradients added up", 100)
+        assert section(connection, "ranks/bubbles") == []
+    stages = []
+    for rank, name in enumerate(("ampere_sgemm_128x64_nn", "cudnn_winograd_fprop")):
+        given = Given(rank)
+        for step in range(3):
+            start = 1000.0 * step
+            given.span("step", f"step#{step}", start, start + 1000)
+            given.kernel(name, start + 300 * rank, start + 300 * rank + 250, start + 1)
+            given.kernel("ncclDevKernel_SendRecv(int)", start + 250, start + 300, start + 2, stream=9)
+        stages.append(given)
+    write(tmp_path / "pipeline", *stages)
+    with Asked(tmp_path / "pipeline") as connection:
+        (row,) = section(connection, "ranks/parallelism")
+        assert (row["verdict"], row["same_pct"]) == (
+            "model or pipeline parallel: different work, messages between ranks", 0,
+        )  # fmt: skip
+        bubbles = section(connection, "ranks/bubbles")
+        assert (
+            pick(bubbles, "messages", "compute_ns", "message_ns", "bubble_ns", "bubble_pct")
+            == [(1, 250_000, 50_000, 700_000, 75.0)] * 2
+        )
+        (row,) = section(connection, "ranks/unmatched")
+        assert (row["kind"], row["calls"]) == ("send_recv", 6)
+
+
+def test_gradient_bytes_beside_the_parameters(tmp_path: Path) -> None:
+    made = Job(ranks=2, steps=2, buckets=2).build()
+    for given in made:
+        given.about["model"] = {"parameters": 500_000}
+    write(tmp_path, *made)
+    with Asked(tmp_path) as connection:
+        rows = section(connection, "ranks/gradients")
+        assert (
+            pick(rows, "gradient_bytes", "parameter_bytes", "ratio", "verdict")
+            == [(2_000_000, 2_000_000, 1, "every gradient once per step")] * 2
+        )
+
+
+def test_one_rank_or_nothing_to_match_is_said(tmp_path: Path) -> None:
+    with capture(tmp_path, Job(ranks=1, steps=2)) as connection:
+        assert section(connection, "ranks/stragglers") == [] == section(connection, "ranks/verdict")
+        assert {row["reason"] for row in section(connection, "ranks/unmatched")} == {"recorded on one rank only"}
+
+
+def test_gloo_on_one_host(root: Path) -> None:
+    said = ask(root / DDP, "SELECT count(DISTINCT match_id), count(*), any_value(clock) FROM rank_waits")
+    assert said == [(4, 8, "one host")]
+
+
+@pytest.mark.shared
+def test_the_public_set_of_eight_ranks(shared: Path, captures) -> None:  # type: ignore[no-untyped-def]
+    """No numbers are recorded there: by kind and order. All ranks leave each collective within 12 us (of the file)."""
+    connection = captures.open(shared / "traces/kineto/v100-dlrm-8ranks")
+    kinds = "SELECT what, count(DISTINCT match_id), count(*) FROM rank_waits GROUP BY what ORDER BY what"
+    assert connection.execute(kinds).fetchall() == [("all_reduce", 3, 24), ("all_to_all", 5, 40)]
+    # The shortest call is that of the last rank: what TraceLens calls the latency of the collective.
+    shortest = """SELECT max(abs(collective_ns - least_ns)) FROM (
+        SELECT any_value(collective_ns) AS collective_ns, min(dur_ns) AS least_ns FROM rank_waits GROUP BY match_id)"""
+    assert connection.execute(shortest).fetchall()[0][0] < 5_000
+    last = "SELECT rank, count(*) FROM rank_waits WHERE is_last GROUP BY rank ORDER BY 2 DESC, 1"
+    assert connection.execute(last).fetchall() == [(7, 5), (5, 2), (4, 1)]
+    said = " ".join(row["text"] for row in section(connection, "ranks/verdict"))
+    assert re.search(r"Rank 7 is last most .* 5 of 8 collectives", said) and "longer on host" in said
+
+
+def test_the_heat_map_of_a_page_splits_communication_and_holds_a_few_of_many_ranks(tmp_path: Path) -> None:
+    with capture(tmp_path / "few", Job(late=late_two)) as connection:
+        cells = {(row["rank"], row["category"]): row["busy_ns"] for row in section(connection, "page/ranks")}
+        assert cells["rank 0", "waiting for ranks"] == pytest.approx(40_000 * 5 / 6)
+        assert (cells["rank 0", "communication"], cells["rank 2", "waiting for ranks"]) == (200_000, 0)
+        assert sum(ns for (rank, _), ns in cells.items() if rank == "rank 0") == pytest.approx(1_000_000)
+    with capture(tmp_path / "many", Job(ranks=18, steps=2, late=late_two)) as connection:
+        shown = {row["rank"] for row in section(connection, "page/ranks")}
+        assert "median" in shown and "rank 2" in shown and len(shown) == 9
