@@ -10,8 +10,8 @@
 -- pytorch = """data loading: num_workers, pin_memory, the same storage for all ranks; host: processor affinity, garbage
 -- collection at the same step on all ranks, no logging or saving on one rank; kernels: compare clocks, power and
 -- temperature of that device (nvidia-smi -q), and give every rank as much work (DistributedSampler, equal lengths)"""
--- any = """data loading: more readers, the same storage for all ranks; host: processor affinity, no logging or saving on
--- one rank; kernels: compare clocks, power and temperature of that device, and give every rank as much work"""
+-- any = """data loading: more readers, the same storage for all ranks; host: processor affinity, no logging or saving
+-- on one rank; kernels: compare clocks, power and temperature of that device, and give every rank as much work"""
 -- [params]
 -- straggler_pct = { type = "DOUBLE", default = 50, doc = """found where one rank is last in more than this share of the
 -- collectives in which a last one can be told, in percent""" }

@@ -1,6 +1,6 @@
 -- title = "Pipeline bubbles"
--- doc = """Where ranks send to each other: the part of a step in which a rank neither computes nor copies. A pipeline of p
--- stages and m micro-batches has at least (p - 1) / (m + p - 1) of it, if all stages take as long."""
+-- doc = """Where ranks send to each other: the part of a step in which a rank neither computes nor copies. A pipeline
+-- of p stages and m micro-batches has at least (p - 1) / (m + p - 1) of it, if all stages take as long."""
 -- cannot = "No rank sends to another one (send, recv): no pipeline."
 -- top = 16
 -- [columns]
@@ -29,7 +29,8 @@ WITH sent AS (
 ), whole AS (
     SELECT s.rank, s.messages, c.step_ns, least(coalesce(p.compute_ns, 0), c.step_ns) AS compute_ns,
         least(e.message_ns, c.step_ns - least(coalesce(p.compute_ns, 0), c.step_ns)) AS message_ns
-    FROM sent s JOIN scope c ON c.rank = s.rank JOIN exposed e ON e.rank = s.rank LEFT JOIN computed p ON p.rank = s.rank
+    FROM sent s JOIN scope c ON c.rank = s.rank JOIN exposed e ON e.rank = s.rank
+    LEFT JOIN computed p ON p.rank = s.rank
 )
 SELECT rank, messages, step_ns, compute_ns, message_ns, step_ns - compute_ns - message_ns AS bubble_ns,
     100.0 * (step_ns - compute_ns) / nullif(step_ns, 0) AS bubble_pct

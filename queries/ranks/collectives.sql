@@ -1,8 +1,8 @@
 -- title = "Waiting and transfer"
 -- doc = """Matched collectives. Waiting is the time until the last rank came, transfer the rest. Rates are of the
 -- transfer alone: bytes over time, and on the bus what a ring moves over each link: 2 (n - 1) / n times the bytes for
--- an all-reduce of n ranks, (n - 1) / n times for reduce-scatter and all-to-all, n - 1 times for all-gather, whose input
--- is the share of one rank (NVIDIA nccl-tests, doc/PERFORMANCE.md)."""
+-- an all-reduce of n ranks, (n - 1) / n times for reduce-scatter and all-to-all, n - 1 times for all-gather, whose
+-- input is the share of one rank (NVIDIA nccl-tests, doc/PERFORMANCE.md)."""
 -- cannot = "No collective could be matched across ranks."
 -- leave_out = ["group_name", "size_bytes", "skew_max_ns", "wait_pct", "algorithm_bytes_per_s"]
 -- [columns]

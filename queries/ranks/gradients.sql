@@ -1,6 +1,6 @@
 -- title = "Gradients and parameters"
--- doc = """Bytes that a rank gives into all-reduce and reduce-scatter per step, beside those of the model's parameters: in
--- plain data parallel training they are equal where gradients have the parameters' type."""
+-- doc = """Bytes that a rank gives into all-reduce and reduce-scatter per step, beside those of the model's
+-- parameters: in plain data parallel training they are equal where gradients have the parameters' type."""
 -- cannot = "No all-reduce or reduce-scatter whose bytes are recorded."
 -- top = 16
 -- [columns]

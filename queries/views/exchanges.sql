@@ -69,7 +69,8 @@ SELECT b.id, b.rank, b.name, b.told AS kind,
         -- NCCL sends what an all-to-all moves with the kernel that sends from one rank to another.
         WHEN short LIKE 'sendrecv%' AND regexp_matches(op_path, '(?i)all_?to_?all') THEN 'all_to_all'
         WHEN short LIKE 'sendrecv%' THEN 'send_recv' ELSE lower(told) END AS what,
-    b.size_bytes, b.group_size, b.group_name, b.sequence, b.dtype, b.start_ns, b.end_ns, b.end_ns - b.start_ns AS dur_ns,
+    b.size_bytes, b.group_size, b.group_name, b.sequence, b.dtype, b.start_ns, b.end_ns,
+        b.end_ns - b.start_ns AS dur_ns,
     greatest(b.end_ns - b.from_ns, 0) AS own_ns,
     CAST(CASE WHEN b.end_ns > b.from_ns THEN coalesce(z.before_ns + least(b.end_ns, z.end_ns) - z.start_ns, 0)
         - b.computed_before_ns ELSE 0 END AS BIGINT) AS hidden_ns, own_ns - hidden_ns AS exposed_ns,

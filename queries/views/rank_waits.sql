@@ -57,8 +57,9 @@ WITH call AS (
 ), divided AS (
     SELECT *, least(greatest(last_ns - start_ns, 0), dur_ns) AS wait_ns FROM arrived
 )
-SELECT id, match_id, rank, what, group_name, team, sequence, step, matched_by, n_found, n_expected, size_bytes, start_ns,
-    end_ns, dur_ns, own_ns, hidden_ns, exposed_ns, is_counted, per, step_ns, clock, moved_ns, error_ns, last_ns, wait_ns,
+SELECT id, match_id, rank, what, group_name, team, sequence, step, matched_by, n_found, n_expected, size_bytes,
+    start_ns, end_ns, dur_ns, own_ns, hidden_ns, exposed_ns, is_counted, per, step_ns, clock, moved_ns, error_ns,
+    last_ns, wait_ns,
     dur_ns - wait_ns AS transfer_ns, median(dur_ns - wait_ns) OVER (PARTITION BY match_id) AS collective_ns,
     last_ns - first_ns AS skew_ns, last_ns - before_last_ns AS lead_ns,
     comes_last AND last_ns - before_last_ns > coalesce(match_error_ns, 0) AS is_last,
