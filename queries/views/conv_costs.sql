@@ -33,7 +33,8 @@ WITH ways AS (
         if(c.transposed, c.output_shape, c.input_shape) AS x, if(c.transposed, c.input_shape, c.output_shape) AS y,
         c.filter_shape AS w, c.groups, c.element_bytes
     FROM conv_calls c
-    LEFT JOIN names.method m ON m.algorithm = c.algorithm AND coalesce(m.filter = c.filter_shape[3], true)
+    LEFT JOIN names.method m ON m.implementation IS NULL AND m.algorithm = c.algorithm
+        AND coalesce(m.filter = c.filter_shape[3], true)
     WHERE c.direction IS NOT NULL AND c.input_shape IS NOT NULL
 ), sized AS (
     SELECT *,

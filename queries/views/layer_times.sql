@@ -1,8 +1,10 @@
 -- title = "layer_times"
 -- doc = """Times that a framework's log gives per layer and direction, averaged by the log over n calls. A row without
--- a layer is the whole network; run counts the programs whose output the log holds."""
+-- a layer is the whole network; run counts the programs whose output the log holds; shape is that of a
+-- convolution, where the log tells all of it: images, channels, height and width, filters, filter size, stride,
+-- padding."""
 -- materialize = true
-SELECT rank, id, source, run, network, layer, type, impl, direction, dur_ns, n, deviation_ns, workspace,
+SELECT rank, id, source, run, network, layer, type, impl, direction, dur_ns, n, deviation_ns, workspace, shape,
     CASE WHEN layer IS NULL THEN NULL
         WHEN regexp_matches(what, '(?i)conv|corrmm') THEN 'conv'
         WHEN regexp_matches(what, '(?i)pool') THEN 'pooling'
@@ -25,6 +27,7 @@ FROM (
         args->>'$.layer' AS layer, args->>'$.type' AS type, args->>'$.impl' AS impl, args->>'$.direction' AS direction,
         TRY_CAST(args->>'$.ns' AS BIGINT) AS dur_ns, TRY_CAST(args->>'$.n' AS BIGINT) AS n,
         TRY_CAST(args->>'$.deviation_ns' AS BIGINT) AS deviation_ns, args->>'$.workspace' AS workspace,
+        args->>'$.shape' AS shape,
         coalesce(args->>'$.type', args->>'$.layer') AS what
     -- Events of a trace may have that category too; they have a time.
     FROM raw.events WHERE category = 'layer_time' AND start_ns IS NULL

@@ -13,6 +13,7 @@
 -- gemm_k = "summed dimension of one product"
 -- products_flop = "of this method's products, with tile edges and padding"
 -- transform_flop = "of its transforms; NULL where not counted"
+-- filter_flop = "of the transform of the filter, which does not grow with the batch"
 -- total_flop = "products and transforms"
 -- direct_ratio = "direct over total: how many times fewer"
 -- workspace_bytes = "unrolled input, or transformed tensors of the whole batch"
@@ -56,22 +57,23 @@ WITH problem AS (
 ), fourier_pairs AS (
     SELECT *, batch * channels * tiles + batch * filters * tiles + filters * depth AS planes FROM fourier
 ), cost AS (
-    SELECT *, 'direct' AS method, flop AS products_flop, 0.0 AS transform_flop, 0.0 AS workspace_bytes FROM pass
+    SELECT *, 'direct' AS method, flop AS products_flop, 0.0 AS transform_flop, 0.0 AS of_filter_flop,
+        0.0 AS workspace_bytes FROM pass
     UNION ALL BY NAME
-    SELECT *, 'explicit GEMM' AS method, flop AS products_flop, 0.0 AS transform_flop,
+    SELECT *, 'explicit GEMM' AS method, flop AS products_flop, 0.0 AS transform_flop, 0.0 AS of_filter_flop,
         if(taps = 1 AND is_dense AND widest_padding = 0, 0, element_bytes * batch * channels * taps * positions)
             AS workspace_bytes
     FROM pass
     UNION ALL BY NAME
     SELECT *, 2.0 * batch * tiles * a * a * depth * filters AS products_flop,
         data_flop * batch * tiles * channels + output_flop * batch * tiles * filters + filter_flop * depth * filters
-            AS transform_flop,
+            AS transform_flop, filter_flop * depth * filters AS of_filter_flop,
         4.0 * a * a * (batch * tiles * (channels + filters) + depth * filters) AS workspace_bytes
     FROM winograd
     UNION ALL BY NAME
     -- 5 n^2 log2 n for a real transform of n x n; 8 FLOP per complex product on half of the points.
     SELECT *, 4.0 * batch * tiles * filters * depth * n * n AS products_flop,
-        5.0 * n * n * log2(n) * planes AS transform_flop,
+        5.0 * n * n * log2(n) * planes AS transform_flop, 5.0 * n * n * log2(n) * filters * depth AS of_filter_flop,
         4.0 * n * (n + 1) * planes AS workspace_bytes
     FROM fourier_pairs
 )
@@ -81,7 +83,8 @@ SELECT input_shape, filter_shape, output_shape, stride, padding, dilation, group
     CAST(if(form = 'wgrad', gemm_taps, gemm_positions) AS BIGINT) AS gemm_n,
     CAST(CASE form WHEN 'fprop' THEN gemm_taps WHEN 'dgrad' THEN gemm_filters ELSE gemm_positions END AS BIGINT)
         AS gemm_k,
-    products_flop, transform_flop, products_flop + coalesce(transform_flop, 0) AS total_flop,
+    products_flop, transform_flop, of_filter_flop AS filter_flop,
+    products_flop + coalesce(transform_flop, 0) AS total_flop,
     flop / (products_flop + coalesce(transform_flop, 0)) AS direct_ratio,
     TRY_CAST(workspace_bytes AS BIGINT) AS workspace_bytes, n AS fft_size, a AS tile_size, tiles,
     CASE WHEN m IS NOT NULL THEN 100.0 * (1 - result[3] * result[4] / (tiles * m * m)) END AS waste_pct

@@ -67,7 +67,7 @@ WITH problem AS (
                 format('filter of {} is not wider than its padding of {}', t.drowned[1], t.drowned[2]), NULL)
         ], lambda reason: reason IS NOT NULL) AS reasons
     FROM tended t CROSS JOIN names.algorithm a
-    LEFT JOIN names.method m ON m.algorithm = a.name AND coalesce(m.filter = t.w[3], true)
+    LEFT JOIN names.method m ON m.implementation IS NULL AND m.algorithm = a.name AND coalesce(m.filter = t.w[3], true)
 ), placed AS (
     SELECT *, len(reasons) = 0 AS is_admissible, nullif(list_position(places, algorithm), 0) AS position FROM judged
 )

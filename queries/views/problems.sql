@@ -1,6 +1,11 @@
 -- title = "problems"
--- doc = """Every convolution whose shapes are known, each once: what the models of its methods and the conditions of
--- its algorithms are worked out for."""
-SELECT DISTINCT input_shape, filter_shape, output_shape, stride, padding, dilation, groups, transposed, dtype, flop,
+-- doc = """Every convolution whose shapes are known, of the calls of a trace and of timed algorithms, each once: what
+-- the models of its methods and the conditions of its algorithms are worked out for."""
+SELECT input_shape, filter_shape, output_shape, stride, padding, dilation, groups, transposed, dtype, flop,
     element_bytes
 FROM conv_shapes WHERE flop IS NOT NULL
+UNION
+SELECT input_shape, filter_shape, output_shape, stride, padding, dilation, groups, false, dtype,
+    TRY_CAST(2 * list_product(filter_shape) * input_shape[1] * list_product(output_shape[3:]) AS BIGINT),
+    if(regexp_matches(dtype, '16'), 2, if(regexp_matches(dtype, '64'), 8, 4))
+FROM timed_shapes WHERE list_product(filter_shape) * list_product(output_shape) > 0

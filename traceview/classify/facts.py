@@ -58,7 +58,10 @@ TABLES = {
             "source": "VARCHAR",
         },
     ),
-    "method": Facts("algorithms.toml", {"algorithm": "VARCHAR", "filter": "BIGINT", "method": "VARCHAR"}),
+    "method": Facts(
+        "algorithms.toml",
+        {"algorithm": "VARCHAR", "filter": "BIGINT", "implementation": "VARCHAR", "method": "VARCHAR"},
+    ),
     "transform": Facts("algorithms.toml", {"method": "VARCHAR", "side": "BIGINT", "library": "VARCHAR"}),
     "tile": Facts(
         "algorithms.toml",

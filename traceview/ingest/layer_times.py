@@ -39,6 +39,8 @@ class LayerTime:
     network: str | None = None
     deviation_ns: int | None = None
     workspace: str | None = None
+    shape: str | None = None
+    """Of a convolution, as traceview writes layers: 64x3x227x227 k96 11x11 s4."""
 
 
 @dataclass

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from traceview.decode import caffe_net
 from traceview.decode.files import Peek, Stream
 from traceview.ingest.layer_times import LayerLog, LayerTime, ns, whole
 from traceview.ingest.sink import Sink
@@ -24,7 +25,8 @@ _TIMES = re.compile(r"\] Testing for (\d+) iterations")
 _NETWORK = re.compile(r'name: "(.*)"')
 _DEFINED = re.compile(r'  (name|type): "?([^"]*)"?$')
 _LINES = (
-    r"\t(?:forward|backward): |\] Average |\] Iteration: |\] Testing for |Initializing net|^name: |^  (?:name|type): "
+    r"\t(?:forward|backward): |\] Average |\] Iteration: |\] Testing for |Initializing net|^name: |^  (?:name|type): |"
+    + caffe_net.LINES
 )
 
 
@@ -39,9 +41,12 @@ def read(stream: Stream, sink: Sink) -> None:
     network: str | None = None
     layer, n = "", None
     types: dict[str, str] = {}
+    net = caffe_net.Net()
     for line in log.lines(_LINES):
+        net.see(line)
         if "Initializing net" in line:
             log.run, network, n, types = log.run + 1, None, None, {}
+            net = caffe_net.Net()
         elif found := _NETWORK.match(line):
             network = found[1]
         elif found := _DEFINED.match(line):
@@ -52,7 +57,12 @@ def read(stream: Stream, sink: Sink) -> None:
         elif found := _TIMES.search(line):
             n = whole(found[1])
         elif found := _LAYER.search(line):
-            log.add(LayerTime(ns(found[3], "ms"), found[2], found[1], n, types.get(found[1]), network=network))
+            kind = types.get(found[1])
+            shape, way = None, found[2]
+            if kind == "Convolution":
+                shape = net.shape(found[1])
+                way = "backward_filter" if way == "backward" and net.is_without_dgrad(found[1]) else way
+            log.add(LayerTime(ns(found[3], "ms"), way, found[1], n, kind, network=network, shape=shape))
         elif found := _TOTAL.search(line):
             direction = found[1].lower().replace("-", "_")
             log.add(LayerTime(ns(found[2], "ms"), direction, n=n, network=network))

@@ -8,6 +8,7 @@ TensorFlow's script sums one step fewer than it divides by, so its means are one
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from traceview.decode.files import Peek, Stream
 from traceview.ingest.layer_times import LayerLog, LayerTime, ns, whole
@@ -26,6 +27,14 @@ _PASSES = {
 }
 _TORCH = re.compile(r"^(\S+)\s+:(\w+)(?:\(\))?:\s+([\d.]+)\s*$")
 _CONFIG = re.compile(r"^CONFIG: (.*\S)")
+_SHAPE = re.compile(
+    r"input = (?P<c>\d+)x(?P<h>\d+)x(?P<w>\d+) \* ker = \d+x(?P<k>\d+)x(?P<size>\d+x\d+) "
+    r"\(bs = (?P<n>\d+), stride = (?P<s>\d+)\)"
+)
+_TUNED_SHAPE = re.compile(
+    r"= (?P<n>\d+)x(?P<c>\d+)x(?P<k>\d+) \(input rows x cols\) = (?P<h>\d+)x(?P<w>\d+) "
+    r"\(filter rows x cols\) = (?P<size>\d+x\d+)"
+)
 _MODEL = re.compile(r"^ModelType: (\S.*?)\s+Kernels: \S+\s+Input shape: (\S+)")
 _EXPLORE = re.compile(r"START exploring FFT perf for pass = (\w+)")
 _TUNED = re.compile(
@@ -65,10 +74,15 @@ def read(stream: Stream, sink: Sink) -> None:
             direction = _PASSES.get(tuned_pass)
             time = ns(found[4], "ms")
             what = "SpatialConvolutionCuFFT"
-            log.add(LayerTime(time, direction, found[3], None, what, found[1], network, workspace=found[2]))
+            shape = _shape(_TUNED_SHAPE.search(found[3]))
+            log.add(
+                LayerTime(time, direction, found[3], None, what, found[1], network, workspace=found[2], shape=shape)
+            )
         elif (found := _TORCH.match(line)) and found[2] in _PASSES:
             kind = found[1].rpartition(".")[2] if config else None
-            log.add(LayerTime(ns(found[3], "ms"), _PASSES[found[2]], config, type=kind, impl=found[1], network=network))
+            shape = _shape(_SHAPE.search(config)) if config else None
+            row = LayerTime(ns(found[3], "ms"), _PASSES[found[2]], config, type=kind, impl=found[1], network=network)
+            log.add(replace(row, shape=shape))
         elif found := _MEAN.search(line):
             direction = found[1].lower().replace("-", "_")
             log.add(LayerTime(ns(found[3], "s"), direction, n=whole(found[2]), deviation_ns=ns(found[4], "s")))
@@ -80,3 +94,11 @@ def read(stream: Stream, sink: Sink) -> None:
     if device:
         sink.write_rows("devices", [{"device": 0, "name": device, "kind": "gpu"}])
     sink.fact(tool="convnet-benchmarks")
+
+
+def _shape(found: re.Match[str] | None) -> str | None:
+    """As traceview writes layers; the tuner's images have their padding already, and its stride is 1."""
+    if not found:
+        return None
+    said = {"s": "1", **found.groupdict()}
+    return "{n}x{c}x{h}x{w} k{k} {size} s{s}".format(**said)

@@ -1,0 +1,35 @@
+-- title = "algorithm_best"
+-- doc = """The fastest implementation of each algorithm for each timed problem, with its place among the algorithms
+-- that
+-- were timed there. Times are compared within one setting (device, threads, type) only."""
+-- [columns]
+-- label = "network and layer; the shortest where a problem has several names"
+-- contender = "the algorithm; where nothing tells it, the library in brackets"
+-- time_ns = "of the fastest implementation"
+-- implementations = "timed implementations of this algorithm"
+-- place = "1 is the fastest"
+-- algorithms = "algorithms timed for this problem and direction"
+-- best_ns = "time of the fastest of them"
+-- ratio = "time over that of the fastest"
+WITH timed AS (
+    SELECT *, concat_ws(' ', backend, implementation) AS ran
+    FROM algorithm_times WHERE is_timed
+), labelled AS (
+    SELECT setting, problem, min_by(label, (len(label), label)) AS label, min_by(shape, (len(shape), shape)) AS shape
+    FROM timed GROUP BY setting, problem
+), fastest AS (
+    SELECT setting, problem, batch, direction, contender, any_value(pass) AS pass, min(time_ns) AS time_ns,
+        count(DISTINCT ran) AS implementations,
+        min_by((ran, backend, wall_low_ns, wall_high_ns, workspace_bytes, model_workspace_bytes, model_flop, flop,
+            error,
+            status, method, n), (time_ns, ran, number)) AS fast
+    FROM timed GROUP BY setting, problem, batch, direction, contender
+)
+SELECT f.setting, f.problem, l.label, l.shape, f.batch, f.direction, f.pass, f.contender, f.time_ns, f.implementations,
+    f.fast[1] AS implementation, f.fast[2] AS backend, f.fast[3] AS low_ns, f.fast[4] AS high_ns,
+    f.fast[5] AS workspace_bytes, f.fast[6] AS model_workspace_bytes, f.fast[7] AS model_flop, f.fast[8] AS flop,
+    f.fast[9] AS error, f.fast[10] AS status, f.fast[11] AS method, f.fast[12] AS n,
+    row_number() OVER (problem ORDER BY f.time_ns, f.contender) AS place, count(*) OVER problem AS algorithms,
+    min(f.time_ns) OVER problem AS best_ns, f.time_ns / min(f.time_ns) OVER problem AS ratio
+FROM fastest f JOIN labelled l ON l.setting IS NOT DISTINCT FROM f.setting AND l.problem = f.problem
+WINDOW problem AS (PARTITION BY f.setting, f.problem, f.batch, f.direction)

@@ -1,0 +1,220 @@
+"""The report study: given times, expected answers; and what published times say, as the studies worked it out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from asked import Asked
+from given import pick, section
+
+from traceview.experiments import published, results
+from traceview.experiments.layers import parse
+
+Row = dict[str, Any]
+SETTING = {"device": "cpu", "threads": 1, "status": "measured", "n": 7, "model": "net"}
+
+
+def timed(text: str, direction: str, algorithm: str | None, ms: float, **more: Any) -> Row:
+    """One measured row of a layer."""
+    layer, batch = parse(text)
+    row = {**layer.facts(), **SETTING, "direction": direction, "batch": batch, "algorithm": algorithm}
+    row |= {"backend": "lib", "implementation": algorithm, "wall_ns": round(ms * 1e6), "flop": layer.flop(batch or 1)}
+    return row | more
+
+
+def capture(tmp_path: Path, *rows: Row) -> Asked:
+    return Asked(results.write(tmp_path / "study", {"algorithm_times": rows}, {"kind": "study"}))
+
+
+LAYER = "{}x64x27x27 k96 5x5 s1 p2"
+ROWS = (
+    timed(LAYER.format(1), "fprop", "winograd_nonfused", 2, workspace_bytes=5_000),
+    timed(LAYER.format(1), "fprop", "fft", 3),
+    timed(LAYER.format(8), "fprop", "winograd_nonfused", 16),
+    timed(LAYER.format(8), "fprop", "fft", 12),
+    timed(LAYER.format(8), "fprop", "direct", 24, implementation="jit"),
+    timed(LAYER.format(8), "fprop", "direct", 36, implementation="brg", layout_in="nhwc", layout_out="nhwc"),
+    timed(LAYER.format(8), "dgrad", "direct", 20),
+    timed(LAYER.format(8), "wgrad", "direct", 22),
+    timed(LAYER.format(8), "fprop", "winograd", 0, status="cannot", wall_ns=None, reason="filter of 5, not 3"),
+    timed("8x64x27x27 k96 3x3 s1 p1", "fprop", "direct", 10),
+    timed("8x64x27x27 k96 3x3 s1 p1", "fprop", None, 11, backend="torch", backend_version="2"),
+)
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Asked:
+    return capture(tmp_path_factory.mktemp("small"), *ROWS)
+
+
+def test_wins(small: Asked) -> None:
+    found = pick(section(small, "study/wins"), "direction", "algorithm", "problems", "wins", "median_ratio")
+    assert found == [
+        ("fprop", "direct", 2, 1, 1.5),
+        ("fprop", "fft", 2, 1, 1.25),
+        ("fprop", "winograd_nonfused", 2, 1, pytest.approx((1 + 16 / 12) / 2)),
+        ("fprop", "(not told: torch 2)", 1, 0, 1.1),
+    ]
+
+
+def test_winners(small: Asked) -> None:
+    found = pick(section(small, "study/winners"), "batch", "shape", "algorithm", "gain", "second")
+    assert found == [
+        (1, "64x27x27 k96 5x5 s1 p2", "winograd_nonfused", 1.5, "fft"),
+        (8, "64x27x27 k96 5x5 s1 p2", "fft", pytest.approx(16 / 12), "winograd_nonfused"),
+        (8, "64x27x27 k96 3x3 s1 p1", "direct", 1.1, "(not told: torch 2)"),
+    ]
+
+
+def test_layer_by_algorithm(small: Asked) -> None:
+    found = section(small, "study/layers")
+    (direct,) = [row for row in found if row["algorithm"] == "direct" and "5x5" in row["label"]]
+    assert pick([direct], "forward_ns", "dgrad_ns", "wgrad_ns", "backward_ns") == [(24e6, 20e6, 22e6, 42e6)]
+    flop = 2 * 8 * 96 * 64 * 25 * 27 * 27
+    assert (direct["direct_flop"], direct["model_flop"], direct["effective_flop_per_s"]) == (flop, flop, flop / 24e-3)
+    (winograd,) = [row for row in found if row["algorithm"] == "winograd_nonfused" and row["batch"] == 8]
+    assert winograd["model_flop"] == 2 * 8 * 36 * 81 * 64 * 96 and winograd["backward_ns"] is None
+
+
+def test_crossovers_are_measured_or_by_model(small: Asked) -> None:
+    found = section(small, "study/crossovers")
+    measured = [row for row in found if row["basis"] == "measured"]
+    assert pick(measured, "direction", "below", "from_batch", "above") == [("fprop", "winograd_nonfused", 8, "fft")]
+    assert {row["basis"] for row in found} <= {"measured", "model (FLOPs)"}
+
+
+def test_fewer_flops_from_a_batch_on(tmp_path: Path) -> None:
+    """At the batch that the model names the second method is the cheaper one, and one image earlier it is not."""
+    text = "{}x256x13x13 k256 3x3 s1 p1"
+    row = section(capture(tmp_path / "a", timed(text.format(128), "fprop", "fft", 1)), "study/crossovers")[0]
+    assert (row["below"], row["above"]) == ("Winograd F(4x4,3x3)", "FFT")
+    for batch, is_fft in ((row["from_batch"] - 1, False), (row["from_batch"], True)):
+        connection = capture(tmp_path / str(batch), timed(text.format(batch), "fprop", "fft", 1))
+        query = """SELECT method FROM method_costs WHERE direction = 'fprop' AND transform_flop IS NOT NULL
+            AND library IS NULL ORDER BY total_flop LIMIT 1"""
+        assert (connection.execute(query).fetchall() == [("FFT",)]) is is_fft
+
+
+def test_time_by_batch(small: Asked) -> None:
+    found = pick(section(small, "study/batches"), "algorithm", "batch", "image_ns", "fastest", "workspace_bytes")
+    assert found == [
+        ("direct", 8, 3e6, False, None),
+        ("fft", 1, 3e6, False, None),
+        ("fft", 8, 1.5e6, True, None),
+        ("winograd_nonfused", 1, 2e6, True, 5_000),
+        ("winograd_nonfused", 8, 2e6, False, None),
+    ]
+
+
+def test_one_parameter_varies(small: Asked) -> None:
+    found = section(small, "study/sweeps", parameter="filter")
+    assert pick(found, "algorithm", "value", "time_ratio") == [("direct", 3, 1.0), ("direct", 5, 2.4)]
+    assert {row["others"] for row in found} == {"batch 8, 64 channels, to 27x27, k96, s1"}
+    assert {row["parameter"] for row in section(small, "study/sweeps")} == {"batch", "filter"}
+
+
+def test_implementations_of_one_algorithm(small: Asked) -> None:
+    found = pick(section(small, "study/implementations"), "algorithm", "implementation", "layouts", "ratio")
+    assert found == [("direct", "lib jit", None, 1.0), ("direct", "lib brg", "nhwc to nhwc", 1.5)]
+
+
+def test_published_stands_beside_measured(tmp_path: Path) -> None:
+    """The published image has its padding already: it is the same problem."""
+    there = timed("128x64x31x31 k96 5x5 s1 p0", "fprop", "fft", 5, status="published", device="TITAN X", threads=None)
+    found = section(capture(tmp_path, *ROWS, there), "study/published")
+    beside = pick(found, "algorithm", "status", "setting", "batch", "ratio")
+    assert ("fft", "published", "TITAN X", 128, 1.0) in beside and (
+        "fft",
+        "measured",
+        "cpu, 1 thread",
+        8,
+        1.0,
+    ) in beside
+    assert {row["direction"] for row in found} == {"fprop"}
+
+
+def test_hit_rate(small: Asked) -> None:
+    """The rule for 5x5 puts FFT before Winograd: right with 8 images, wrong with one."""
+    (row,) = section(small, "study/rules")
+    assert pick([row], "basis", "problems", "hits", "misses") == [
+        ("fastest of several", 2, 1, "fft -> winograd_nonfused (1)")
+    ]
+
+
+def test_characteristics(small: Asked) -> None:
+    found = {row["algorithm"]: row for row in section(small, "study/characteristics")}
+    assert found["winograd"]["problems"] == 0
+    assert (found["winograd"]["cannot_problems"], found["winograd"]["reasons"]) == (1, "filter of 5, not 3")
+    assert found["winograd_nonfused"]["wins_at"] == "5x5; batch 1; fprop"
+    assert found["winograd_nonfused"]["largest_workspace_bytes"] == 5_000
+
+
+def test_models_stand_beside_times(small: Asked) -> None:
+    found = [row for row in section(small, "study/models") if row["batch"] == 8 and "5x5" in row["label"]]
+    by_method = {(row["algorithm"], row["method"]): row for row in found}
+    fft = by_method["fft", "FFT"]
+    assert (fft["time_ns"], fft["admissible"], fft["model_workspace_bytes"]) == (
+        12_000_000, True, 4 * 32 * 33 * (8 * 64 + 8 * 96 + 64 * 96),
+    )  # fmt: skip
+    fused = by_method["winograd", None]
+    assert (fused["admissible"], fused["reason"], fused["model_flop"]) == (False, "filter of 5, not 3", None)
+    assert by_method["direct", "direct"]["gemm"] == "96 x 5832 x 1600"
+
+
+@pytest.fixture(scope="module")
+def studies(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Asked:
+    found = published.gather([shared / "studies"])
+    folder = tmp_path_factory.mktemp("published") / "capture"
+    return Asked(results.write(folder, {"algorithm_times": found.rows}, {"kind": "study"}))
+
+
+@pytest.mark.shared
+def test_hit_rate_on_published_rows(studies: Asked) -> None:
+    """DeepBench's 94 shapes, and the 15 passes of convnet-benchmarks' five layers."""
+    found = {row["model"]: row for row in section(studies, "study/rules")}
+    deepbench, layers = found["DeepBench"], found["convnet-benchmarks layers"]
+    print(
+        f"DeepBench {deepbench['hits']} of {deepbench['problems']}; L1 to L5 {layers['hits']} of {layers['problems']}"
+    )
+    assert (deepbench["problems"], deepbench["hits"], deepbench["basis"]) == (94, 88, "chosen by the library")
+    assert (layers["problems"], layers["hits"], layers["misses"]) == (15, 14, "fft -> direct (1)")
+
+
+@pytest.mark.shared
+def test_measured_fft_buffers_beside_the_formula(studies: Asked) -> None:
+    """4n(n+1)(Sf + Sf' + ff') is 1.21 to 1.53 times too small for fbfft's buffers."""
+    query = """SELECT in_channels, max(printf('%.1f', model_workspace_bytes / 1e6)),
+        string_agg(printf('%.2f', workspace_bytes / model_workspace_bytes), ' '
+            ORDER BY list_position(['fprop', 'dgrad', 'wgrad'], direction))
+        FROM algorithm_times WHERE model = 'AlexNet' AND implementation = 'fbfft' GROUP BY in_channels, out_channels
+        ORDER BY in_channels, out_channels"""
+    assert studies.execute(query).fetchall() == [
+        (64, "190.3", "1.53 1.21 1.28"),
+        (192, "160.4", "1.34 1.21 1.48"),
+        (256, "142.6", "1.27 1.28 1.48"),
+        (384, "196.1", "1.22 1.29 1.52"),
+    ]
+
+
+@pytest.mark.shared
+def test_the_best_plan_of_published_passes(studies: Asked) -> None:
+    """239.8 ms by the best of each pass of the five layers: direct wins two of them."""
+    query = """SELECT printf('%.1f', sum(best_ns) / 1e6), count(*) FILTER (contender = 'direct'), count(*)
+        FROM algorithm_best WHERE place = 1 AND implementation <> 'Caffe Convolution' AND problem IN
+            (SELECT problem FROM algorithm_times WHERE model = 'convnet-benchmarks layers')"""
+    assert studies.execute(query).fetchall() == [("239.8", 2, 15)]
+
+
+@pytest.mark.shared
+def test_alexnet_layer_by_algorithm(studies: Asked) -> None:
+    """conv2 to conv5 of AlexNet: FFT beats im2col and GEMM and cuDNN R4's heuristic, forward and backward."""
+    found = [row for row in section(studies, "study/layers") if row["label"].startswith("alexnet conv")]
+    fft = {row["label"]: (row["forward_ns"], row["backward_ns"]) for row in found if row["algorithm"] == "fft"}
+    assert fft == {
+        "alexnet conv2": (5_260_000, 9_990_000), "alexnet conv3": (5_470_000, 10_180_000),
+        "alexnet conv4": (6_460_000, 12_680_000), "alexnet conv5": (4_700_000, 8_850_000),
+    }  # fmt: skip
+    gemm = {row["label"]: row["forward_ns"] for row in found if row["algorithm"] == "explicit_gemm"}
+    assert gemm["alexnet conv1"] == 16_028_100 and gemm["alexnet conv2"] == 28_909_900

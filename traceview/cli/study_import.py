@@ -1,0 +1,51 @@
+"""Reads published times of convolution algorithms into a capture, to stand beside what was measured here.
+
+Reads logs of convnet-benchmarks (Torch 7, fbfft's tuner) and of `caffe time`, DeepBench's table of convolutions as
+CSV, and any CSV with the columns in_channels, height, width, out_channels, filter_height, filter_width and ms (or
+wall_ns); other columns as in the table algorithm_times (`traceview sql CAPTURE .schema`), and workspace_mb. Files that
+hold none are named.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from traceview.cli.output import emit
+from traceview.render.characters import clean
+
+TITLE = "read published times of convolution algorithms"
+DEFAULT = "published"
+
+EXAMPLES = """examples:
+  traceview study import convnet-benchmarks/ deepbench.csv -o published
+  traceview report published study
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of `traceview study import`."""
+    parser.add_argument("inputs", nargs="+", metavar="FILE", help="a log or table, or a folder of them")
+    parser.add_argument(
+        "-o", "--output", default=DEFAULT, metavar="CAPTURE", help=f"the new capture (default: {DEFAULT})"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the capture, say what was read and what was not, print where it is; returns 0."""
+    from traceview.errors import UsageError
+    from traceview.experiments import published, results
+
+    target = Path(args.output)
+    if target.exists():
+        raise UsageError(f"{target} exists already; choose another name with -o.")
+    found = published.gather(Path(name) for name in args.inputs)
+    about = {"kind": "study", "command": ["traceview", "study", "import", *args.inputs]}
+    results.write(target, {published.TABLE: found.rows}, about)
+    for file, n in found.read:
+        print(f"traceview: {clean(file.name)}: {n:,} times", file=sys.stderr)
+    for file, reason in found.passed_over:
+        print(f"traceview: {clean(file.name)} was passed over: {clean(reason)}", file=sys.stderr)
+    emit([f"{clean(str(target)) if sys.stdout.isatty() else target}\n"], None)
+    return 0
