@@ -25,7 +25,7 @@ LEAST_FILES = 16
 THREAD_BYTES = 100_000_000
 """Addresses that a thread takes for its stack and what it allocates, of which little is ever used."""
 VERBS = (
-    *("collect", "convert", "report", "sql", "advise", "compare", "page", "export", "classify", "list"),
+    *("collect", "convert", "report", "sql", "advise", "compare", "page", "export", "study", "classify", "list"),
     "completion",
 )
 

@@ -66,7 +66,8 @@ class VerbParser(Parser):
     def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
         """First the options, wherever they stand, then what is left in its order."""
         places = [action for action in self._actions if not action.option_strings]
-        is_command = any(action.nargs == argparse.REMAINDER for action in places)
+        # A command, or a word behind which all belongs to a parser of its own.
+        is_command = any(action.nargs in (argparse.REMAINDER, argparse.PARSER) for action in places)
         if is_command:
             namespace, left = super().parse_known_args(args, namespace)
             self._refuse(left)

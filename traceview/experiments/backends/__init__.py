@@ -30,4 +30,5 @@ A Runner computes the pass:
     unpack(out) -> tensor   logically NCHW (of wgrad KCRS), whatever its strides
     workspace_bytes         beyond operands and result, or None where the library does not tell
     implementation          the name of what was created, asked of the library; None where only a trace tells
+    operators               (may be left out) names of operators that a trace of the run has to show
 """

@@ -1,0 +1,210 @@
+"""Measures every algorithm that the libraries here have for each convolution: time, memory, error, by pass and batch.
+
+Each pass of each layer is a group: all implementations of all back-ends on the same numbers, in two parts of opposite
+order, checked against double precision first. The folder that it writes is a capture and grows while it runs: stop it
+with Ctrl-C at any time, and go on with --resume. Without a GPU and a driver, rows of its libraries say that they
+cannot run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from traceview.cli.output import emit, say
+from traceview.errors import UsageError
+from traceview.experiments.layers import DIRECTIONS, parse
+
+if TYPE_CHECKING:
+    from traceview.experiments.algorithms import Group, Plan, Progress
+
+TITLE = "every convolution algorithm by layer, pass and batch"
+
+EXAMPLES = """examples:
+  traceview study algorithms --layer "16x96x27x27 k256 5x5 p2"
+  traceview study algorithms --layer "3x227x227 k96 11x11 s4" --batch 1,16,64 --passes fprop,wgrad --threads 1
+  traceview study algorithms --layer "96x27x27 k256 5x5 p2" -o conv2 --resume
+"""
+
+MOST_BATCH = 65536
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of `traceview study algorithms`."""
+    layers = parser.add_argument_group("layers (at least one of these; they add up)")
+    layers.add_argument(
+        "--layer",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help='a convolution as "64x3x227x227 k96 11x11 s4 p0 g1": batch (may be left out), channels, height, width, '
+        "filters, filter size, stride, padding, groups",
+    )
+    parser.add_argument("--batch", type=_batches, default=[16], metavar="N,N...", help="images at once (default: 16)")
+    parser.add_argument(
+        "--passes", type=_passes, default=list(DIRECTIONS), metavar="PASS,...", help=f"of {', '.join(DIRECTIONS)}"
+    )
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where (default: cpu)")
+    parser.add_argument("--threads", type=_count, metavar="N", help="threads that compute (default: all cores)")
+    parser.add_argument("--backends", type=_backends, metavar="NAME,...", help="only these (default: all)")
+    parser.add_argument(
+        "--repeats", type=_count, default=4, metavar="N", help="least times that each is timed, in each of two parts"
+    )
+    parser.add_argument("--budget", type=_minutes, metavar="MINUTES", help="begin no further group after this long")
+    parser.add_argument("--python", default=sys.executable, help="the Python with PyTorch (default: this one)")
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FOLDER", help="the capture; default: named after the time"
+    )
+    parser.add_argument("--resume", action="store_true", help="go on with the FOLDER of -o")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Measure, and print who won where; returns 0."""
+    from traceview.experiments import algorithms, quiet
+    from traceview.experiments.results import Journal
+
+    groups = algorithms.groups_of([parse(text) for text in args.layer], args.batch, args.passes)
+    if not groups:
+        raise UsageError('name what to measure: --layer, for example "16x96x27x27 k256 5x5 p2".')
+    python = shutil.which(args.python)
+    if python is None:
+        raise UsageError(f"there is no program {args.python}.")
+    threads = args.threads or quiet.n_cores()
+    plan = algorithms.Plan(
+        tuple(groups), python, threads, args.device, args.backends or algorithms.BACKENDS, args.repeats, args.budget
+    )
+    folder = _place(args)
+    journal = Journal(folder, {"kind": "study algorithms", "command": ["traceview", *sys.argv[1:]]})
+    _measure(plan, journal, folder)
+    rows = journal.rows(algorithms.TABLE)
+    emit([_summary(rows, plan)], None)
+    return 0
+
+
+def _measure(plan: Plan, journal: Any, folder: Path) -> None:
+    """Measure and say how far it is; the folder is a whole capture however this ends."""
+    from traceview.experiments import algorithms
+
+    n = len(plan.groups)
+    say(f"{n} group{'s' * (n > 1)} (a pass of a layer), {plan.threads} thread{'s' * (plan.threads > 1)}; into {folder}")
+    try:
+        left = algorithms.measure(plan, journal, _watch)
+        if left:
+            say(f"the budget is spent: {len(left)} of {n} groups are not measured; go on with -o {folder} --resume.")
+    except KeyboardInterrupt:
+        say(f"stopped; what was measured is in {folder}, go on with -o {folder} --resume.")
+        raise
+    finally:
+        journal.finish()
+
+
+def _watch(progress: Progress) -> None:
+    """One line for each group."""
+    best = min((row for row in progress.rows if "wall_ns" in row), key=lambda row: row["wall_ns"], default=None)
+    found = "nothing could run"
+    if best:
+        found = f"{best['backend']} {best['implementation']} {best['wall_ns'] / 1e6:.2f} ms"
+    share = max((row["others_pct"] or 0 for row in progress.rows), default=0)
+    busy = f"; busy: other programs took {share:.0f} % of the cores" if share >= _busy_pct() else ""
+    left = f"; about {_duration(progress.left_s)} left" if progress.left_s else ""
+    say(f"[{progress.done}/{progress.total}] {progress.group.name}: best {found}{busy}{left}")
+
+
+def _busy_pct() -> float:
+    from traceview.experiments import quiet
+
+    return quiet.QUIET_PCT
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
+
+
+def _summary(rows: list[dict[str, Any]], plan: Plan) -> str:
+    """Who won where, and how often what was not measured, as a table for people."""
+    from traceview import render
+    from traceview.analysis.model import Column, Report, Section
+
+    titles = "layer batch pass default_ms best_ms times_as_fast algorithm implementation layout workspace_mb error"
+    shape = tuple(Column(name, "VARCHAR", "") for name in titles.split())
+    found = [_winner([row for row in rows if _is_of(row, group)], group) for group in plan.groups]
+    section = Section("winners", "The fastest of each pass", "", shape, tuple(filter(None, found)), None, "")
+    return str(render.renderer("table").render(Report("algorithms", "", "", (section,), ())))
+
+
+def _is_of(row: dict[str, Any], group: Group) -> bool:
+    return bool((row["layer"], row["direction"], row["batch"]) == (group.layer.name, group.direction, group.batch))
+
+
+def _winner(rows: list[dict[str, Any]], group: Group) -> tuple[object, ...] | None:
+    timed = [row for row in rows if row["status"] == "measured"]
+    if not timed:
+        return None
+    best = min(timed, key=lambda row: row["wall_ns"])
+    default = next((row["wall_ns"] for row in timed if row["backend"] == "torch" and row["layout_in"] == "nchw"), None)
+    space = best.get("workspace_bytes")
+    return (
+        *(group.layer.name, group.batch, group.direction),
+        *(f"{default / 1e6:.2f}" if default else None, f"{best['wall_ns'] / 1e6:.2f}"),
+        f"{default / best['wall_ns']:.2f}" if default else None,
+        *(best.get("algorithm"), f"{best['backend']} {best['implementation']}", best.get("layout_in")),
+        *(None if space is None else f"{space / 1e6:.1f}", f"{best['error']:.0e}"),
+    )
+
+
+def _place(args: argparse.Namespace) -> Path:
+    """The folder to write: a new one, or with --resume the one that is there."""
+    if args.resume and not args.output:
+        raise UsageError("--resume needs the folder to go on with: -o FOLDER.")
+    folder: Path = args.output or Path(f"traceview-study-algorithms-{time.strftime('%Y%m%d-%H%M%S')}")
+    if args.resume:
+        from traceview.experiments.results import described
+
+        described(folder)
+    elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} exists already; choose another name with -o, or go on with --resume.")
+    return folder
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in (part.strip() for part in text.split(",")) if word]
+
+
+def _batches(text: str) -> list[int]:
+    if not _words(text) or not all(word.isdigit() and 0 < int(word) <= MOST_BATCH for word in _words(text)):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of batches; write for example 1,4,16")
+    return list(dict.fromkeys(map(int, _words(text))))
+
+
+def _passes(text: str) -> list[str]:
+    if not _words(text) or set(_words(text)) - set(DIRECTIONS):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of passes; choose from {', '.join(DIRECTIONS)}")
+    return [name for name in DIRECTIONS if name in _words(text)]
+
+
+def _backends(text: str) -> tuple[str, ...]:
+    from traceview.experiments.algorithms import BACKENDS
+
+    if not _words(text) or set(_words(text)) - set(BACKENDS):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of back-ends; choose from {', '.join(BACKENDS)}")
+    return tuple(name for name in BACKENDS if name in _words(text))
+
+
+def _count(text: str) -> int:
+    if not text.isdigit() or not 0 < int(text) <= 4096:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a count; use 1 or more")
+    return int(text)
+
+
+def _minutes(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < 1e6:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of minutes")
+    return value * 60
