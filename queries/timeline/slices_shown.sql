@@ -7,14 +7,8 @@
 WITH longest AS (
     SELECT number FROM export_slice ORDER BY end_ns - start_ns DESC, number LIMIT $most
 )
-SELECT s.tid, s.at_ns AS start_ns, s.dur_ns, n.iid AS name, c.iid AS category, a.iid AS algorithm, d.iid AS direction,
-    y.iid AS layer, p.iid AS op, s.step
+SELECT s.tid, s.at_ns AS start_ns, s.dur_ns, s.name_iid AS name, coalesce(s.category_iid, s.recorded_iid) AS category,
+    s.algorithm_iid AS algorithm, s.direction_iid AS direction, s.layer_iid AS layer, s.op_iid AS op, s.step
 FROM export_placed s
 SEMI JOIN longest l ON l.number = s.number
-LEFT JOIN export_text n ON n.text = s.name
-LEFT JOIN export_text c ON c.text = coalesce(s.category, s.recorded_category)
-LEFT JOIN export_text a ON a.text = s.algorithm
-LEFT JOIN export_text d ON d.text = s.direction
-LEFT JOIN export_text y ON y.text = s.layer
-LEFT JOIN export_text p ON p.text = s.op_name
 ORDER BY s.tid, s.number

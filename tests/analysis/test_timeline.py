@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from timelines import EVENTS, event, opened
+from timelines import EVENTS, event, opened, written
 
+from traceview.analysis import timeline
 from traceview.errors import UsageError
 
-TRACKS = "SELECT name, thread, lane FROM export_placed ORDER BY thread, lane, at_ns, dur_ns DESC"
+TRACKS = "SELECT name, thread, lane FROM export_told ORDER BY thread, lane, at_ns, dur_ns DESC"
 
 
 def test_what_overlaps_stands_on_a_further_track(tmp_path: Path) -> None:
@@ -41,14 +42,14 @@ def test_calls_of_a_thread_nest(tmp_path: Path) -> None:
 
 def test_no_time_is_negative_and_none_is_lost(tmp_path: Path) -> None:
     events = [event("cpu_op", "early", -500, 5), event("cpu_op", "late", 100, 5)]
-    rows = opened(tmp_path, events).execute("SELECT name, at_ns FROM export_placed WHERE kind = 'op'").fetchall()
+    rows = opened(tmp_path, events).execute("SELECT name, at_ns FROM export_told WHERE kind = 'op'").fetchall()
     assert sorted(rows) == [("early", 0), ("late", 600_000)]
 
 
 def test_a_step_is_what_reaches_into_it(tmp_path: Path) -> None:
     later = [event("user_annotation", "ProfilerStep#4", 1000, 100), event("cpu_op", "aten::relu", 1010, 5)]
     connection = opened(tmp_path, EVENTS + later, step=4)
-    names = connection.execute("SELECT name FROM export_slice WHERE kind IN ('op', 'kernel')").fetchall()
+    names = connection.execute("SELECT name FROM export_told WHERE kind IN ('op', 'kernel')").fetchall()
     assert names == [("aten::relu",)]
 
 
@@ -59,3 +60,14 @@ def test_a_step_is_what_reaches_into_it(tmp_path: Path) -> None:
 def test_what_is_not_there_cannot_be_chosen(tmp_path: Path, choice: dict[str, int], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         opened(tmp_path, EVENTS, **choice)
+
+
+@pytest.mark.parametrize("form", ["perfetto", "speedscope"])
+def test_parts_are_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str) -> None:
+    """A large track is written in parts of time, small ones together: in the same order, with the same ends."""
+    ops = [event("cpu_op", f"o{n}", n % 97, 1 + n % 13, tid=n % 3) for n in range(300)]
+    connection = opened(tmp_path, [*EVENTS, *ops])
+    whole = written(connection, form)
+    monkeypatch.setattr(timeline, "BATCH_ROWS", 16)
+    assert sum(1 for _ in timeline.parts(connection)) > 20
+    assert written(connection, form) == whole

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from traceview.cli import main
+from traceview.cli import export, main
 
 SAMPLE = "samples/kineto/torch-2.13.0-lenet-cpu.json.gz"
 
@@ -44,6 +44,21 @@ def test_one_step_is_less(capture: str, tmp_path: Path) -> None:
     one = json.loads((tmp_path / "one.json").read_bytes())["traceEvents"]
     assert {e["args"]["traceview"]["step"] for e in one if e.get("cat") == "traceview.step"} == {max(steps)}
     assert (tmp_path / "one.json").stat().st_size < (tmp_path / "all.json").stat().st_size / 1.5
+
+
+def test_too_little_memory_becomes_more(capture: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    real = export.opened
+
+    def opened(*args: object, query_bytes: int | None, **options: object) -> object:
+        asked.append(query_bytes)
+        return real(*args, query_bytes=query_bytes, **options)
+
+    monkeypatch.setattr(export, "opened", opened)
+    monkeypatch.setattr(export, "QUERY_BYTES", 6_000_000)
+    assert main(["export", capture, "-o", str(tmp_path / "a.json")]) == 0
+    assert asked[:2] == [6_000_000, 12_000_000]
+    assert json.loads((tmp_path / "a.json").read_bytes())["traceEvents"]
 
 
 def test_without_a_file_it_goes_to_stdout(capture: str, capsysbinary: pytest.CaptureFixture[bytes]) -> None:

@@ -6,20 +6,38 @@ no two overlap; what does not fit stands on a further track of the same thread o
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
 
 import duckdb
-import numpy as np
 
+from traceview.analysis.lanes import Lanes
 from traceview.errors import UsageError
-from traceview.ingest.derive.nesting import Ints, Spans
+from traceview.ingest.derive.nesting import Spans
 from traceview.ingest.derive.spans import fetch, publish
 from traceview.paths import content
 from traceview.sql import Query, load
 
-ROUNDS = 8
-"""Times that a track is looked at again without what did not fit; what still does not goes too."""
+BATCH_ROWS = 1 << 17
+"""Slices that are laid out at a time."""
+LEAST, MOST = -(1 << 63), (1 << 63) - 1
+"""Before and after every time."""
+CHOSEN = {
+    "export_chosen": ("VIEW", "chosen"),
+    "export_text": ("TABLE", "texts"),
+    "export_thread": ("TABLE", "threads"),
+    "export_row": ("TABLE", "rows"),
+    "export_slice": ("VIEW", "numbered"),
+    "export_lane": ("TABLE", "no_lanes"),
+}
+"""What is made of the slices, each with its query, before they are laid out."""
+PLACED = {
+    "export_track": ("TABLE", "tracks"),
+    "export_placed": ("VIEW", "placed"),
+    "export_told": ("VIEW", "told"),
+    "export_flow": ("TABLE", "flows"),
+}
+"""And afterwards."""
 
 
 def query(name: str) -> Query:
@@ -42,15 +60,16 @@ def choose(connection: duckdb.DuckDBPyConnection, rank: int | None = None, step:
     connection.execute(f"CREATE TEMP VIEW slices AS {query('slices').body}")
     window: Mapping[str, object] = {"rank": rank, "step": step}
     connection.execute(f"CREATE TEMP TABLE export_window AS {query('window').body}", window)
-    connection.execute(f"CREATE TEMP TABLE export_slice AS {query('chosen').body}")
-    connection.execute(f"CREATE TEMP TABLE export_text AS {query('texts').body}")
-    connection.execute(f"CREATE TEMP TABLE export_lane AS {query('no_lanes').body}")
-    for (one,) in connection.execute("SELECT DISTINCT rank FROM export_slice ORDER BY rank").fetchall():
-        _lay_out(connection, one)
-    connection.execute(f"CREATE TEMP TABLE export_track AS {query('tracks').body}")
-    connection.execute(f"CREATE TEMP VIEW export_placed AS {query('placed').body}")
-    connection.execute(f"CREATE TEMP VIEW export_ends AS {query('ends').body}")
-    return int(connection.execute("SELECT count(*) FROM export_slice").fetchall()[0][0])
+    _make(connection, CHOSEN)
+    n_slices = int(connection.execute("SELECT count(*) FROM export_slice").fetchall()[0][0])
+    _lay_out(connection, n_slices)
+    _make(connection, PLACED)
+    return n_slices
+
+
+def _make(connection: duckdb.DuckDBPyConnection, made: Mapping[str, tuple[str, str]]) -> None:
+    for name, (kind, file) in made.items():
+        connection.execute(f"CREATE TEMP {kind} {name} AS {query(file).body}")
 
 
 def _check(connection: duckdb.DuckDBPyConnection, view: str, column: str, value: int | None, rank: int | None) -> None:
@@ -64,49 +83,49 @@ def _check(connection: duckdb.DuckDBPyConnection, view: str, column: str, value:
         raise UsageError(f"the capture has no {column} {value}; {known}.")
 
 
-def _lay_out(connection: duckdb.DuckDBPyConnection, rank: int) -> None:
-    """Give every slice of a rank that does not fit on its track another one."""
-    connection.execute("SET VARIABLE export_rank = $1", [rank])
-    columns = fetch(connection, query("spans").body)
-    spans = Spans(columns["number"], columns["thread"], columns["start_ns"], columns["end_ns"])
-    misfits = _misfits(spans, columns["nests"] > 0)
-    if len(misfits):
-        lanes = _packed(spans, misfits)
-        publish(connection, "found_lanes", {"number": spans.id[misfits], "lane": lanes})
-        connection.execute("INSERT INTO export_lane SELECT number, lane FROM found_lanes")
+def _lay_out(connection: duckdb.DuckDBPyConnection, n_slices: int) -> None:
+    """Give every slice that does not fit on its track another one, batch after batch."""
+    lanes = Lanes()
+    for first in range(1, n_slices + 1, BATCH_ROWS):
+        connection.execute("SET VARIABLE export_first = $1", [first])
+        connection.execute("SET VARIABLE export_last = $1", [first + BATCH_ROWS - 1])
+        columns = fetch(connection, query("spans").body)
+        spans = Spans(columns["number"], columns["thread"], columns["start_ns"], columns["end_ns"])
+        numbers, found = lanes.add(spans, columns["nests"] > 0)
+        if len(numbers):
+            publish(connection, "found_lanes", {"number": numbers, "lane": found})
+            connection.execute("INSERT INTO export_lane SELECT number, lane FROM found_lanes")
 
 
-def _misfits(spans: Spans, nests: np.ndarray) -> Ints:
-    """Indices of the spans that overlap another one of their thread, or where calls nest, lie only partly inside."""
-    left = np.arange(len(spans))
-    for _ in range(ROUNDS):
-        some = Spans(spans.id[left], spans.thread[left], spans.start[left], spans.end[left])
-        wrong = (some.parent >= 0) & (~nests[left] | (some.end > some.end[some.parent]))
-        if not wrong.any():
-            break
-        left = left[~wrong]
-    else:
-        left = left[Spans(spans.id[left], spans.thread[left], spans.start[left], spans.end[left]).parent < 0]
-    return np.setdiff1d(np.arange(len(spans)), left, assume_unique=True)
+def parts(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Let the view `export_ends` be one part of all starts and ends after the other, in their order.
 
-
-def _packed(spans: Spans, rows: Ints) -> Ints:
-    """Further tracks from 1 for these spans, so that none overlap there: each takes the one that is free first.
-
-    A loop over what does not fit, which is little in real traces; a million of them take a second.
+    A part is several tracks, or some time of a large one, so that each is sorted in little memory.
     """
-    lanes = np.empty(len(rows), np.int64)
-    thread, free, n_lanes = -1, list[tuple[int, int]](), 0
-    for at, row in enumerate(rows.tolist()):
-        if spans.thread[row] != thread:
-            thread, free, n_lanes = int(spans.thread[row]), [], 0
-        start, end = int(spans.start[row]), int(spans.end[row])
-        if free and free[0][0] <= start:
-            lane = free[0][1]
-            heapq.heapreplace(free, (end, lane))
-        else:
-            n_lanes += 1
-            lane = n_lanes
-            heapq.heappush(free, (end, lane))
-        lanes[at] = lane
-    return lanes
+    connection.execute(f"CREATE OR REPLACE TEMP VIEW export_ends AS {query('ends').body}")
+    cuts: dict[int, list[int]] = {}
+    for thread, at in query("cuts").run(connection, {"rows": BATCH_ROWS}):
+        cuts.setdefault(thread, []).append(at)
+    for first, last, thread in _groups(connection):
+        times = [LEAST, *cuts.get(thread, ()), MOST]
+        for from_ns, until_ns in pairwise(times):
+            values = {"first": first, "last": last, "from_ns": from_ns, "until_ns": until_ns}
+            for name, value in values.items():
+                connection.execute(f"SET VARIABLE export_{name} = $1", [value])
+            yield
+
+
+def _groups(connection: duckdb.DuckDBPyConnection) -> Iterator[tuple[int, int, int]]:
+    """The first and last of tracks that are written at once; a large one is alone, with the number of its thread."""
+    tracks = connection.execute("SELECT tid, thread_number, n_slices FROM export_track ORDER BY tid").fetchall()
+    first, held = 1, 0
+    for tid, thread, n_slices in tracks:
+        if held and held + n_slices > BATCH_ROWS:
+            yield first, tid - 1, 0
+            first, held = tid, 0
+        held += n_slices
+        if held > BATCH_ROWS:
+            yield tid, tid, thread
+            first, held = tid + 1, 0
+    if held:
+        yield first, len(tracks), 0

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from traceview import exports
-from traceview.cli.options import INPUT_HELP, add_machine_options, opened
+from traceview.cli.options import INPUT_HELP, NotEnoughMemory, add_machine_options, opened
 from traceview.cli.output import silence, writing
 from traceview.errors import InputError, UsageError
 
@@ -33,6 +33,10 @@ FILE.gz is compressed. Read back by traceview, --to chrome gives the same kernel
 """
 
 MODE = 0o666
+QUERY_BYTES = 400_000_000
+"""Memory with which it is tried, whatever the size of the trace; the rest is spilled to disk."""
+MOST_BYTES = 4 * QUERY_BYTES
+"""The last limit: after that all of the machine's."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -50,9 +54,22 @@ def run(args: argparse.Namespace) -> int:
     form = _form(args)
     if not args.output and form == "perfetto" and sys.stdout.isatty():
         raise UsageError("a Perfetto trace is not text: write it to a file with -o FILE, or to a pipe.")
+    n_bytes = None if args.memory else QUERY_BYTES
+    while True:
+        try:
+            _write(args, form, n_bytes)
+            return 0
+        except NotEnoughMemory:
+            # What stdout has got cannot be taken back; a file begins anew.
+            if not n_bytes or not args.output:
+                raise
+            n_bytes = n_bytes * 2 if n_bytes < MOST_BYTES else None
+
+
+def _write(args: argparse.Namespace, form: str, n_bytes: int | None) -> None:
     from traceview.analysis import timeline
 
-    with opened(args, exports.asked(form)) as connection:
+    with opened(args, exports.asked(form), query_bytes=n_bytes) as connection:
         if not timeline.choose(connection, args.rank, args.step):
             raise InputError("this trace has no timeline to export: it holds averages or totals only.")
         pieces = exports.exporter(form).pieces(connection)
@@ -61,7 +78,6 @@ def run(args: argparse.Namespace) -> int:
                 file.writelines(pieces)
         else:
             _to_stdout(pieces)
-    return 0
 
 
 def _form(args: argparse.Namespace) -> str:

@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -68,22 +69,33 @@ def add_device_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
+class NotEnoughMemory(InputError):
+    """Queries may use too little memory."""
+
+
 @contextlib.contextmanager
 def opened(
-    args: argparse.Namespace, asked: str | Callable[[Path], str] | None = None, path: str | None = None
+    args: argparse.Namespace,
+    asked: str | Callable[[Path], str] | None = None,
+    path: str | None = None,
+    query_bytes: int | None = None,
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """The views over `path`, else `args.input` (all, or those that the text `asked` rests on), converted if need be."""
+    """The views over `path`, else `args.input` (all, or those that the text `asked` rests on), converted if need be.
+
+    `query_bytes`: memory for queries, unless the user says how much. Raises `NotEnoughMemory` where that is too little.
+    """
     import duckdb
 
     from traceview import sql, store
 
     with converting(args) as options:
+        options = replace(options, query_bytes=query_bytes)
         connection = store.open_capture(Path(path or args.input), options, asked)
     try:
         with interruptible(connection):
             yield connection
     except duckdb.OutOfMemoryException as error:
-        raise InputError("not enough memory for this; allow more with --memory.") from error
+        raise NotEnoughMemory("not enough memory for this; allow more with --memory.") from error
     except sql.UNREADABLE as error:
         raise sql.unreadable(error) from error
     finally:

@@ -15,6 +15,7 @@ from traceview.paths import content
 
 if TYPE_CHECKING:
     import duckdb
+    import pyarrow as pa
 
     from traceview.sql import Query
 
@@ -68,6 +69,14 @@ def texts(connection: duckdb.DuckDBPyConnection, name: str) -> Iterator[list[str
     """The first column of a query of this folder, batch after batch."""
     for batch in connection.sql(query(name).body).to_arrow_reader(BATCH_ROWS):
         yield batch.column(0).to_pylist()
+
+
+def ends(connection: duckdb.DuckDBPyConnection, name: str) -> Iterator[pa.RecordBatch]:
+    """Rows of a query of this folder over `export_ends`, batch after batch, in their order."""
+    from traceview.analysis import timeline
+
+    for _ in timeline.parts(connection):
+        yield from connection.sql(query(name).body).to_arrow_reader(BATCH_ROWS)
 
 
 def of_file(name: str) -> str | None:

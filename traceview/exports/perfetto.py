@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 import duckdb
 import numpy as np
 
-from traceview.exports import BATCH_ROWS, query
+from traceview.exports import BATCH_ROWS, ends, query
 from traceview.exports.packets import fixed, joined, message, number, one
 from traceview.ingest.derive.spans import integers
 from traceview.render.varints import Ints
@@ -42,7 +42,7 @@ def pieces(connection: duckdb.DuckDBPyConnection) -> Iterator[bytes]:
             one(PACKET, one(SEQUENCE, 1) + one(FLAGS, NEEDS) + one(INTERNED, _interned(iid, text)))
             for iid, text in zip(batch.column(0).to_pylist(), batch.column(1).to_pylist(), strict=True)
         )
-    for batch in connection.sql(query("perfetto/events").body).to_arrow_reader(BATCH_ROWS):
+    for batch in ends(connection, "perfetto/events"):
         yield _events({name: integers(batch.column(name)) for name in batch.schema.names})
 
 

@@ -12,7 +12,7 @@ from itertools import groupby
 import duckdb
 
 from traceview import __version__
-from traceview.exports import BATCH_ROWS, query, texts
+from traceview.exports import ends, query, texts
 
 EXTENSION = ".speedscope.json"
 TITLE = "speedscope (https://www.speedscope.app): a profile per thread and stream"
@@ -30,7 +30,7 @@ def pieces(connection: duckdb.DuckDBPyConnection) -> Iterator[bytes]:
     yield b'\n]},"profiles":[\n'
     heads = dict(connection.execute(query("speedscope/profiles").body).fetchall())
     lead, current = "", None
-    for batch in connection.sql(query("speedscope/events").body).to_arrow_reader(BATCH_ROWS):
+    for batch in ends(connection, "speedscope/events"):
         tracks, events = batch.column(0).to_pylist(), iter(batch.column(1).to_pylist())
         for track, rows in groupby(tracks):
             if track != current:

@@ -22,6 +22,8 @@ class Options:
     device: str | None = None
     """What the GPU is, said by hand: nothing of the conversion, and kept nowhere."""
     phase: Phase | None = None
+    query_bytes: int | None = None
+    """Memory for queries over what was converted, where `memory_bytes` says nothing."""
 
     def enter(self, phase: str, done: int = 0, total: int = 0) -> None:
         """Tell whoever looks what is being done."""

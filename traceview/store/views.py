@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,6 +49,8 @@ def connect(folder: Path, asked: str | None = None, options: Options | None = No
     of its files is damaged.
     """
     found = materialized.find(folder)
+    if options and options.query_bytes and not options.memory_bytes:
+        options = replace(options, memory_bytes=options.query_bytes)
     connection = _confined(folder, options, materialized.readable(found) if found else ())
     try:
         given = materialized.tables(found) if found and materialized.attach(connection, found) else frozenset[str]()

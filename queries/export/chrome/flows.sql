@@ -6,13 +6,13 @@ WITH launch AS (
 ), arrow AS (
     SELECT 'ac2g' AS cat, 'launch' AS name, a.number AS source, d.number AS target
     FROM launch l
-    JOIN export_placed a ON a.kind = 'api_call' AND a.id = l.launch_id
-    JOIN export_placed d ON d.kind IN ('kernel', 'copy') AND d.id = l.id
+    JOIN export_slice a ON a.kind = 'api_call' AND a.id = l.launch_id
+    JOIN export_slice d ON d.kind IN ('kernel', 'copy') AND d.id = l.id
     UNION ALL
     SELECT 'fwdbwd', 'forward to backward', f.number, b.number
     FROM ops o
-    JOIN export_placed f ON f.kind = 'op' AND f.id = o.forward_id
-    JOIN export_placed b ON b.kind = 'op' AND b.id = o.id
+    JOIN export_slice f ON f.kind = 'op' AND f.id = o.forward_id
+    JOIN export_slice b ON b.kind = 'op' AND b.id = o.id
 )
 SELECT CAST(to_json({ph: 's', id: w.target, cat: w.cat, name: w.name, pid: s.pid, tid: s.tid, ts: s.ts}) AS VARCHAR)
     AS event

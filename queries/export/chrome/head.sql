@@ -10,6 +10,6 @@ SELECT CAST(json_merge_patch('{}', to_json({
         maxThreadsPerMultiprocessor: max_threads_per_core, totalGlobalMem: memory_bytes} ORDER BY rank, device)
         FROM devices WHERE kind = 'gpu'),
     distributedInfo: (SELECT if(count(*) = 1, any_value({rank: r.rank, world_size: r.world_size, backend: r.backend}),
-        NULL) FROM ranks r WHERE r.rank IN (SELECT rank FROM export_slice)),
+        NULL) FROM ranks r WHERE r.rank IN (SELECT rank FROM export_thread)),
     traceview: {framework: (SELECT any_value(framework) FROM captures), device: (SELECT any_value(name) FROM devices)}
     })) AS VARCHAR) AS event
