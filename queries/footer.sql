@@ -30,9 +30,11 @@ WITH device AS (
                     '; its times are averages') || '.'
             ELSE 'Steps: none found; times are for the whole recording.' END
     FROM scope HAVING coalesce(sum(n_steps), 0) = 0
+        AND NOT EXISTS (FROM captures WHERE format = 'experiment')
     UNION ALL
-    SELECT 3, format('Input: {:,} event{} read, {:,} kept, {:,} repaired, {:,} dropped.',
-        CAST(sum(n_events) AS BIGINT), if(sum(n_events) = 1, '', 's'), CAST(sum(n_kept) AS BIGINT),
+    SELECT 3, format('Input: {:,} {}{} read, {:,} kept, {:,} repaired, {:,} dropped.',
+        CAST(sum(n_events) AS BIGINT), if(bool_and(format = 'experiment'), 'row', 'event'),
+        if(sum(n_events) = 1, '', 's'), CAST(sum(n_kept) AS BIGINT),
         CAST(coalesce(sum(n_repaired), 0) AS BIGINT), CAST(coalesce(sum(n_dropped), 0) AS BIGINT)) FROM captures
     UNION ALL
     SELECT 3,

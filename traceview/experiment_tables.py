@@ -9,10 +9,10 @@ EXPERIMENTS: tuple[tuple[str, str, str], ...] = (
         "one run of a command under some options, in a fresh process without a profiler",
         """
 phase VARCHAR why it was run: screening, combination, final
-pair BIGINT number of its pair; the two runs of a pair are compared with each other
-place BIGINT 1 for the run of the pair that came first, 2 for the other
-side VARCHAR base, or with (the options)
-candidate VARCHAR options that the pair tries, joined by +
+pair BIGINT number of its round; the runs of a round are compared with each other
+place BIGINT place in its round
+side VARCHAR base, with (the options), or again (the base once more: what a change of nothing does)
+candidate VARCHAR options that are tried, joined by +; nothing for the base of several
 options VARCHAR options that were on in this run, joined by +; empty for none
 step_ns BIGINT median wall time of its steps, without the discarded ones
 step_cpu_ns BIGINT median processor time of its steps, all threads of the process

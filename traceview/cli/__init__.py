@@ -25,7 +25,20 @@ LEAST_FILES = 16
 THREAD_BYTES = 100_000_000
 """Addresses that a thread takes for its stack and what it allocates, of which little is ever used."""
 VERBS = (
-    *("collect", "convert", "report", "sql", "advise", "compare", "page", "export", "study", "classify", "list"),
+    *(
+        "collect",
+        "convert",
+        "report",
+        "sql",
+        "advise",
+        "tune",
+        "compare",
+        "page",
+        "export",
+        "study",
+        "classify",
+        "list",
+    ),
     "completion",
 )
 
@@ -106,7 +119,7 @@ def _run(argv: Sequence[str], args: argparse.Namespace) -> int:
         argcomplete.autocomplete(parser, always_complete_options=False)
     try:
         parser.parse_args(argv, args)
-        if args.verb != "collect":
+        if args.verb not in ("collect", "tune"):
             _check_limits()
         with spooled(args):
             code: int = args.run(args)

@@ -118,7 +118,7 @@ def _step_time(rank: Mapping[str, Any], is_device: bool) -> tuple[int, int]:
 def _why(code: int, has_times: bool, notes: Sequence[str], log: Path) -> str | None:
     """Why a run does not count; None where it does."""
     if code:
-        said = " / ".join(_tail(log))
+        said = " / ".join(tail(log))
         return f"the command {messages.ending(code)}" + (f": {said}" if said else "")
     if has_times:
         return None
@@ -130,7 +130,7 @@ def _why(code: int, has_times: bool, notes: Sequence[str], log: Path) -> str | N
     return "no step was seen to end in it; `traceview collect` on the same command says more"
 
 
-def _tail(log: Path) -> list[str]:
+def tail(log: Path) -> list[str]:
     """The last lines of the output."""
     with log.open("rb") as file:
         file.seek(max(0, log.stat().st_size - TAIL_BYTES))

@@ -112,3 +112,8 @@ def _ways(ranks: Sequence[int]) -> list[float]:
 def _median(values: Sequence[float]) -> float:
     half = len(values) // 2
     return values[half] if len(values) % 2 else (values[half - 1] + values[half]) / 2
+
+
+def pairs_needed(tests: int) -> int:
+    """With how many pairs one of so many options can still be claimed, if all of its pairs agree."""
+    return max(LEAST_PAIRS, math.ceil(math.log2(2 * max(tests, 1) / (1 - LEVEL))))

@@ -1,0 +1,32 @@
+-- title = "What each option gave"
+-- doc = """One row per option; a claim rests on at least six pairs of fresh runs on a quiet machine and counts all options
+-- that were tried (Holm). `nothing` changes nothing: where it makes a difference, nothing else means anything."""
+-- brief = ""
+-- leave_out = ["cost", "why", "cpu_speedup", "named_by", "pairs"]
+-- cannot = "No options were tried in this capture: traceview tune -- python train.py"
+-- [headings]
+-- speedup = "times as fast"
+-- bound = "advice's bound"
+-- named_by = "named by"
+-- cpu_speedup = "in processor time"
+-- [columns]
+-- option = "name of the option; of the best combination its parts"
+-- speedup = "step time without it over that with it"
+-- interval = "95 % interval of that; none below six pairs"
+-- verdict = "faster, slower, no difference seen, cannot decide, too noisy, dropped, failed, not applicable"
+-- bound = "the speed-up that the advice rule allows at most, and whether it was reached"
+-- named_by = "the advice rule that named the option"
+-- numbers = "loss and parameters after equal steps with equal seeds: equal, close (0.1 %), changed, not seen"
+-- cpu_speedup = "the same ratio of processor times, which other programs disturb less"
+-- pairs = "pairs of runs that the speed-up rests on"
+-- why = "why it was dropped, failed, does not apply, or cannot be decided"
+-- cost = "what the option costs"
+SELECT name AS option, round(speedup, 3) AS speedup,
+    if(low IS NULL, NULL, format('{:.2f} to {:.2f}', low, high)) AS interval,
+    verdict,
+    if(bound IS NULL, NULL, format('{:.2f}', bound) || coalesce(', ' || bound_judged, '')) AS bound,
+    rule AS named_by,
+    numbers, round(cpu_speedup, 3) AS cpu_speedup, pairs, reason AS why, cost
+FROM raw.tune_options
+ORDER BY kind = 'null', verdict = 'not applicable', verdict IN ('failed', 'dropped'), kind != 'combination',
+    speedup DESC NULLS LAST, place

@@ -1,0 +1,151 @@
+"""`traceview tune` in real runs of small PyTorch scripts: the answer, failures, what is kept, what is applied."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from traceview import cli
+from traceview.experiments.results import write
+
+SCRIPT = """
+import os, sys, torch
+torch.set_num_threads(1)
+model = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3), torch.nn.Flatten(), torch.nn.Linear(8 * 14 * 14, 4))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+open("ran.txt", "a").write("x")
+if "OUT" in os.environ:
+    open(os.path.join(os.environ["OUT"], "model.txt"), "x").write("new")
+for step in range(60):
+    loss = model(torch.randn(8, 3, 16, 16)).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+print("the end")
+"""
+OPTIONS = [
+    {"place": 1, "name": "layout", "kind": "option", "verdict": "faster", "speedup": 1.5, "low": 1.4, "high": 1.6,
+     "pairs": 6, "in_best": True, "how": "model.to(memory_format=torch.channels_last)", "numbers": "close",
+     "bound": 1.7, "bound_judged": "reached", "rule": "plain_layout_on_cpu"},
+    {"place": 2, "name": "nothing", "kind": "null", "verdict": "no difference seen", "speedup": 1.0, "pairs": 8},
+]  # fmt: skip
+RUNS = [{"phase": "final", "pair": 1, "place": 1, "side": "base", "options": "", "step_ns": 5_000_000,
+         "status": "timed", "others_pct": 1.0, "started_unix_ns": 5, "total_ns": 10**9}]  # fmt: skip
+
+
+@pytest.fixture
+def answer(tmp_path: Path) -> Path:
+    return write(tmp_path / "runs", {"tune_runs": RUNS, "tune_options": OPTIONS}, {"kind": "tune", "command": ["x"]})
+
+
+def test_the_answer_is_one_table_with_the_bound_beside_the_speedup(
+    answer: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["tune", "--report", str(answer), "--format", "json"]) == 0
+    sections = {part["name"]: part["rows"] for part in json.loads(capsys.readouterr().out)["sections"]}
+    first, null = sections["options"]
+    assert (first["option"], first["speedup"], first["interval"]) == ("layout", 1.5, "1.40 to 1.60")
+    assert (first["verdict"], first["bound"], first["numbers"]) == ("faster", "1.70, reached", "close")
+    assert null["option"] == "nothing" and null["verdict"] == "no difference seen"
+    assert sections["script"][0]["lines"] == "model.to(memory_format=torch.channels_last)"
+    assert sections["best"][0]["together"] == "faster, 1.50 (1.40 to 1.60)"
+    assert sections["runs"][0]["step_ns"] == 5_000_000
+
+
+@pytest.mark.parametrize(("least", "code"), [("1.4", 0), ("1.6", 1)])
+def test_fail_under(answer: Path, least: str, code: int, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["tune", "--report", str(answer), "--fail-under", least]) == code
+    said = capsys.readouterr().err
+    assert ("the best is 1.50 times as fast" in said) == bool(code)
+
+
+def test_people_see_the_answer_without_words_about_steps_of_a_trace(
+    answer: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["report", str(answer), "tune"]) == 0
+    said = capsys.readouterr().out
+    assert "1.70, reached" in said and "3 rows read" in said and "Steps: none found" not in said
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "no command given"),
+        (["--try", "lay_out", "--", "true"], "did you mean layout"),
+        (["--budget", "soon", "--", "true"], "write for example 90s"),
+        (["--env", "OUT", "--", "true"], "is not NAME=VALUE"),
+        (["--report", "absent"], "absent"),
+    ],
+)
+def test_wrong_usage(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        code = cli.main(["tune", *words])
+    except SystemExit as end:
+        code = int(end.code or 0)
+    assert code in (2, 3) and said in capsys.readouterr().err
+
+
+def run(folder: Path, *words: str, command: list[str] | None = None, **more: str) -> subprocess.CompletedProcess[str]:
+    (folder / "train.py").write_text(SCRIPT)
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", **more}
+    command = [sys.executable, "train.py"] if command is None else command
+    return subprocess.run(
+        [sys.executable, "-m", "traceview", "tune", *words, "--", *command],
+        cwd=folder, env=environment, capture_output=True, text=True,
+    )  # fmt: skip
+
+
+def test_a_command_that_fails_gives_its_exit_code_and_leaves_nothing(tmp_path: Path) -> None:
+    done = run(tmp_path, "-r", "runs", command=[sys.executable, "-c", "print('no data'); raise SystemExit(7)"])
+    assert done.returncode == 7 and "no data" in done.stderr
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.long
+def test_options_are_tried_measured_and_explained(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    words = ("-r", "runs", "--try", "malloc_thresholds", "--budget", "20s", "--limit-steps", "3", "--env", "OUT={run}")
+    done = run(tmp_path, *words, "--copy")
+    assert done.returncode == 0, done.stderr
+    assert "trying malloc_thresholds: the command is run again and again for up to 20 seconds" in done.stderr
+    assert "What each option gave" in done.stdout and "Comparison" in done.stdout
+    assert not (tmp_path / "ran.txt").exists(), "every run was in a copy"
+    query = "SELECT name, kind, numbers, applied IS NOT NULL FROM raw.tune_options ORDER BY place"
+    asked = [sys.executable, "-m", "traceview", "sql", "runs", query, "--format", "json"]
+    rows = json.loads(subprocess.run(asked, cwd=tmp_path, capture_output=True, text=True, check=True).stdout)
+    assert [tuple(row.values())[:3] for row in rows] == [
+        ("malloc_thresholds", "option", "equal"),
+        ("nothing", "null", "equal"),
+    ]
+
+
+@pytest.mark.long
+def test_ctrl_c_keeps_what_was_measured_and_resume_goes_on(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    (tmp_path / "train.py").write_text(SCRIPT)
+    command = [sys.executable, "-m", "traceview", "tune", "-r", "runs", "--try", "malloc_thresholds", "--budget", "15s"]
+    journal = tmp_path / "runs" / "raw" / "rank-0000.experiment.jsonl"
+    with subprocess.Popen(
+        [*command, "--limit-steps", "3", "--", sys.executable, "train.py"],
+        cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True,
+    ) as started:  # fmt: skip
+        while started.poll() is None and not (journal.exists() and journal.read_text().count("\n") > 1):
+            time.sleep(0.2)
+        os.killpg(started.pid, signal.SIGINT)
+        _, said = started.communicate(timeout=60)
+    assert started.returncode == 130 and "runs are kept: traceview tune --resume runs" in said
+    before = journal.read_text()
+    done = subprocess.run(
+        [sys.executable, "-m", "traceview", "tune", "--resume", "runs"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert journal.read_text().startswith(before) and "What each option gave" in done.stdout
+    applied = run(tmp_path, "--apply", "runs")
+    assert (applied.returncode, applied.stdout) in ((0, "the end\n"), (2, "")), "2: nothing was faster"

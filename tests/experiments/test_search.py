@@ -1,0 +1,237 @@
+"""The search on a simulated machine, whose options have known effects: a stand-in for processes that take minutes."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from traceview.experiments import options as trials
+from traceview.experiments.command import Timed
+from traceview.experiments.options import Facts, Option
+from traceview.experiments.pairs import TABLE, Pair, Runner
+from traceview.experiments.results import Journal
+from traceview.experiments.search import FINAL, NULL, Found, Search
+from traceview.experiments.tune_answer import Bound, Numbers, compare_numbers, forbidden, judge_bound, rows
+
+FACTS = Facts("torch", "2.13.0", "cpu", 2)
+STEP_NS = 100_000_000
+RUN_NS = 2_000_000_000
+
+
+def option(name: str, **more: Any) -> Option:
+    made = Option(
+        name, f"title of {name}", name, "torch", "equal", "nothing.", "never.", (), {"torch": f"use {name}"}, ""
+    )
+    return replace(made, **more)
+
+
+class Machine:
+    """Simulated runs: an option's factor on the time of a step, noise of one percent, and what else may go wrong."""
+
+    def __init__(self, factors: dict[str, float], noise: float = 0.01, seed: int = 1, **more: Any) -> None:
+        self.factors, self.noise, self.random, self.more = factors, noise, random.Random(seed), more
+        self.runs: list[tuple[str, ...]] = []
+
+    def __call__(self, names: Sequence[str]) -> Timed:
+        self.runs.append(tuple(names))
+        wall = STEP_NS / math.prod(self.factors[name] for name in names) * math.exp(self.random.gauss(0, self.noise))
+        if self.more.get("drift"):
+            wall *= 1 + self.more["drift"] * (len(self.runs) % 3)
+        fails = self.more.get("fails") in names
+        changes = self.more.get("changes") in names
+        return Timed(
+            None if fails else int(wall), None if fails else int(wall), 5, 2.5 if changes else 2.0,
+            "b" if changes else "a", (1.0, 2.0), self.more.get("others", 0.0), int(fails),
+            "the command failed with exit code 1: no such thing" if fails else None,
+            {name: f"did {name}" for name in names},
+            len(self.runs), RUN_NS,
+        )  # fmt: skip
+
+
+def searched(
+    folder: Path,
+    machine: Machine,
+    names: Sequence[str],
+    budget_s: float = 1000,
+    asked: set[str] | None = None,
+    **more: Any,
+) -> tuple[Found, Search]:
+    journal = Journal(folder, {"kind": "tune", "framework": "torch"})
+    search = Search(Runner(journal, machine), int(budget_s * 1e9), forbidden(asked or set()), lambda text: None)
+    return search.run([option(name, **more.get(name, {})) for name in names]), search
+
+
+def answer(found: Found, bounds: dict[str, Bound] | None = None) -> dict[str, dict[str, Any]]:
+    return {row["name"]: row for row in rows(found, bounds or {}, FACTS)}
+
+
+def test_what_helps_is_found_combined_and_claimed_and_the_slower_is_dropped(tmp_path: Path) -> None:
+    machine = Machine({"a": 1.5, "b": 1.2, "slow": 0.8, "same": 1.0})
+    found, _ = searched(tmp_path, machine, ["slow", "b", "same", "a"])
+    assert found.best and {each.name for each in found.best.options} == {"a", "b"}
+    told = answer(found, {"a": Bound("rule", 1.6), "b": Bound("other", 3.0)})
+    best = told["a+b"]
+    assert best["verdict"] == "faster" and best["speedup"] == pytest.approx(1.8, rel=0.03)
+    assert best["low"] < 1.8 < best["high"] and best["pairs"] == 6
+    assert told["slow"]["verdict"] == "dropped" and "clearly slower" in told["slow"]["reason"]
+    assert told["a"]["verdict"] == told["b"]["verdict"] == "faster"
+    assert told["a"]["adds"] == pytest.approx(1.5, rel=0.05) and told["b"]["adds"] == pytest.approx(1.2, rel=0.05)
+    assert (told["a"]["bound_judged"], told["b"]["bound_judged"]) == ("reached", "partly")
+    assert told[NULL]["verdict"] == "no difference seen" and told[NULL]["pairs"] >= 6
+    assert told["a"]["numbers"] == "equal" and told["a"]["how"] == "use a" and told["a"]["applied"] == "did a"
+    assert machine.runs.count(("slow",)) == 2, "dropped after two rounds"
+
+
+def test_rounds_are_run_in_turns(tmp_path: Path) -> None:
+    machine = Machine({"a": 1.5})
+    searched(tmp_path, machine, ["a"])
+    assert machine.runs[:6] == [(), ("a",), (), (), ("a",), ()]
+    rows_ = Journal(tmp_path, {}).rows(TABLE)
+    second = [(row["side"], row["place"]) for row in rows_ if row["phase"] == "screening" and row["pair"] == 2]
+    assert second == [("again", 1), ("with", 2), ("base", 3)]
+
+
+def test_final_pairs_are_fresh(tmp_path: Path) -> None:
+    found, search = searched(tmp_path, Machine({"a": 1.3}), ["a"])
+    assert found.best and len(found.best.pairs[FINAL]) == 6
+    final = [row for row in search.runner.journal.rows(TABLE) if row["phase"] == FINAL]
+    assert len(final) == 18 and {row["side"] for row in final} == {"base", "with", "again"}
+
+
+def test_a_failing_option_is_a_row_with_its_reason(tmp_path: Path) -> None:
+    found, _ = searched(tmp_path, Machine({"a": 1.3, "broken": 2.0}, fails="broken"), ["broken", "a"])
+    told = answer(found)
+    assert told["broken"]["verdict"] == "failed" and "no such thing" in told["broken"]["reason"]
+    assert found.best and found.best.name == "a"
+
+
+def test_an_option_that_changes_numbers_is_left_out_unless_it_was_asked_for(tmp_path: Path) -> None:
+    found, _ = searched(tmp_path / "1", Machine({"cheat": 3.0, "a": 1.2}, changes="cheat"), ["cheat", "a"])
+    told = answer(found)
+    assert told["cheat"]["verdict"] == "dropped" and told["cheat"]["reason"].startswith(
+        "it changed the numbers (by 20 %)"
+    )
+    assert told["cheat"]["numbers"] == "changed" and found.best and found.best.name == "a"
+    found, _ = searched(tmp_path / "2", Machine({"cheat": 3.0}, changes="cheat"), ["cheat"], asked={"cheat"})
+    assert answer(found)["cheat"]["verdict"] == "faster"
+
+
+def test_options_that_exclude_each_other_are_not_combined(tmp_path: Path) -> None:
+    machine = Machine({"a": 1.5, "b": 1.4})
+    either = {"a": {"one_of": "allocator"}, "b": {"one_of": "allocator"}}
+    found, _ = searched(tmp_path, machine, ["a", "b"], **either)
+    assert found.best and found.best.name == "a" and ("a", "b") not in machine.runs
+
+
+def test_the_best_is_tested_first_and_the_others_among_themselves(tmp_path: Path) -> None:
+    machine = Machine({"a": 1.5, "b": 1.2, "c": 1.1})
+    either = {name: {"one_of": "allocator"} for name in "abc"}
+    found, _ = searched(tmp_path, machine, ["a", "b", "c"], **either)
+    told = answer(found)
+    assert [told[name]["verdict"] for name in "abc"] == ["faster"] * 3
+    assert (told["a"]["pairs"], told["b"]["pairs"]) == (6, 7), "two that are tested together need seven"
+    assert told["a"]["p"] == 2 / 64 and told["b"]["p"] == told["c"]["p"] == max(2 / 64, 2 * 2 / 128)
+
+
+def test_a_busy_machine_claims_nothing(tmp_path: Path) -> None:
+    found, _ = searched(tmp_path, Machine({"a": 1.5}, others=40.0), ["a"])
+    told = answer(found)["a"]
+    assert told["verdict"] == "cannot decide" and told["speedup"] is None
+    assert told["reason"].startswith("the machine was too busy to tell") and told["cpu_speedup"] == pytest.approx(
+        1.5, 0.05
+    )
+
+
+def test_a_null_that_helps_makes_everything_too_noisy(tmp_path: Path) -> None:
+    """Every second run of the base in a round is slower: what a measurement gone wrong looks like."""
+
+    class Biased(Machine):
+        def __call__(self, names: Sequence[str]) -> Timed:
+            timed = super().__call__(names)
+            self.bases = getattr(self, "bases", 0) + (not names)
+            # The first run of a round's base and the last are told apart by their order, which turns round.
+            first = (self.bases % 4) in (1, 0)
+            return replace(timed, step_ns=int((timed.step_ns or 0) * (1 if names or first else 1.2)))
+
+    found, _ = searched(tmp_path, Biased({"a": 1.5}), ["a"])
+    told = answer(found)
+    assert told[NULL]["verdict"] == "too noisy"
+    assert told["a"]["verdict"] == "too noisy" and "nothing" in told["a"]["reason"]
+
+
+def test_ten_searches_for_nothing_claim_at_most_once(tmp_path: Path) -> None:
+    claims = 0
+    for seed in range(10):
+        machine = Machine({"a": 1.0, "b": 1.0, "c": 1.0}, noise=0.03, seed=seed)
+        found, _ = searched(tmp_path / str(seed), machine, ["a", "b", "c"])
+        claims += any(row["verdict"] == "faster" for row in answer(found).values())
+    assert claims <= 1
+
+
+def test_a_small_budget_leaves_options_out_and_says_so(tmp_path: Path) -> None:
+    machine = Machine(dict.fromkeys("abcdef", 1.1))
+    found, search = searched(tmp_path, machine, list("abcdef"), budget_s=60)
+    assert found.ran_out and search.runner.spent_ns <= 75e9
+    verdicts = {row["verdict"] for row in answer(found).values()}
+    assert "faster" not in verdicts and "cannot decide" in verdicts
+
+
+def test_a_search_that_was_ended_goes_on_where_it_was(tmp_path: Path) -> None:
+    whole, _ = searched(tmp_path / "whole", Machine({"a": 1.5, "b": 1.2}), ["a", "b"])
+
+    class Ended(Machine):
+        def __call__(self, names: Sequence[str]) -> Timed:
+            if len(self.runs) == 11:
+                raise KeyboardInterrupt
+            return super().__call__(names)
+
+    first = Ended({"a": 1.5, "b": 1.2})
+    with pytest.raises(KeyboardInterrupt):
+        searched(tmp_path / "ended", first, ["a", "b"])
+    second = Machine({"a": 1.5, "b": 1.2})
+    second.random = first.random
+    found, search = searched(tmp_path / "ended", second, ["a", "b"])
+    assert search.runner.n_new == search.runner.n_runs - 11
+    assert answer(found) == answer(whole)
+
+
+def pair(base: dict[str, Any], other: dict[str, Any]) -> Pair:
+    common = {"step_ns": 1, "steps": 5, "loss": 2.0, "checksum": "a", "parameter_norms": "[1.0, 2.0]"}
+    return Pair({**common, **base}, {**common, **other})
+
+
+@pytest.mark.parametrize(
+    ("other", "expected"),
+    [
+        ({}, Numbers("equal", 0.0, 0.0)),
+        ({"checksum": "b", "loss": 2.0002}, Numbers("close", pytest.approx(0.0001, rel=0.01), 0.0)),
+        ({"checksum": "b", "parameter_norms": "[1.0, 2.1]"}, Numbers("changed", 0.0, pytest.approx(0.1 / 2.1))),
+        ({"steps": 4}, Numbers("not seen", None, None)),
+    ],
+)
+def test_numbers_are_compared_after_equal_steps(other: dict[str, Any], expected: Numbers) -> None:
+    assert compare_numbers([pair({}, other)]) == expected
+
+
+def test_numbers_that_change_by_themselves_say_nothing() -> None:
+    own = pair({}, {"checksum": "b", "loss": 3.0})
+    assert compare_numbers([pair({}, {"checksum": "c", "loss": 4.0})], [own]).word == "not seen"
+
+
+@pytest.mark.parametrize(
+    ("bound", "measured", "word"),
+    [(2.0, 2.0, "reached"), (2.0, 1.6, "reached"), (2.0, 1.3, "partly"), (2.0, 1.01, "not reached"),
+     (1.2, 1.5, "exceeded"), (None, 1.5, None), (2.0, 0.9, "not reached")],
+)  # fmt: skip
+def test_a_bound_is_judged_by_the_time_that_was_saved(bound: float | None, measured: float, word: str | None) -> None:
+    assert judge_bound(bound, measured) == word
+
+
+def test_names_of_groups_and_options_are_known() -> None:
+    assert trials.named(["malloc"]) and trials.load()

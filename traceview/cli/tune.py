@@ -1,0 +1,205 @@
+"""Tries options on a training command as it is, and proves which make its steps faster.
+
+First some steps are recorded, and the options that `advise` names for them are tried (or those of --try): each in fresh
+runs without a profiler, in pairs with runs as they are, until --budget is spent. The clearly slower are dropped, the
+others combined, and the best is compared with the base in six fresh pairs or more. Beside them a change of nothing is
+measured: where it makes a difference, the machine is too noisy and nothing is claimed.
+
+Loss and parameters after equal steps with equal seeds say whether the numbers stayed. The script is not changed, each
+run ends after a few steps, and the output of runs goes to files in the folder of results, which `report`, `sql` and
+`page` read like any capture.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from traceview import render
+from traceview.cli.options import add_output_options, form_of
+from traceview.cli.output import emit, say
+from traceview.errors import CHECK_FAILED, TraceviewError, UsageError
+from traceview.recording.launch import Stopped, place, shell_code, stoppable
+
+if TYPE_CHECKING:
+    from traceview.analysis.model import Report
+    from traceview.experiments.tune import Job
+
+HELP = "try options on a training command, and prove which make it faster"
+
+EXAMPLES = """examples:
+  traceview tune -- python train.py                          what advise names for this script, within 10 minutes
+  traceview tune --try layout,threads,malloc -- python train.py    or these; `traceview list options` names them
+  traceview tune --budget 30m --copy -- python train.py      each run in a fresh copy of this folder
+  traceview tune --env OUT={run} -- python train.py          a folder of its own for what each run writes
+  traceview tune --resume RUNS                               go on after Ctrl-C or a crash
+  traceview tune --report RUNS                               the answer again
+  traceview tune --apply RUNS -- python train.py             run it with the best options
+  traceview tune --fail-under 1.1 -- python train.py         exit code 1 if nothing makes it 1.1 times as fast
+
+exit codes: 0 done, 1 with --fail-under, else that of the command where it fails without any option; with --apply that
+of the command
+"""
+
+_BUDGET = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)?")
+_SECONDS = {"s": 1, "m": 60, "h": 3600, None: 60}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of `traceview tune`."""
+    parser.add_argument("--runs", "-r", type=Path, help="the folder for results; default: named after script and time")
+    parser.add_argument(
+        "--try", dest="tried", type=_names, default=(), metavar="OPTIONS", help="options or groups to try"
+    )
+    parser.add_argument("--budget", type=_budget, default=600.0, metavar="TIME", help="for all runs (default 10m)")
+    parser.add_argument(
+        "--limit-steps", type=_count, metavar="N",
+        help="time N steps in each run, then end it (default: as many as take 2 seconds); 0: runs end by themselves",
+    )  # fmt: skip
+    parser.add_argument("--discard", type=_count, metavar="N", help="first steps to leave out (default 1 or 2)")
+    parser.add_argument("--copy", action="store_true", help="run in fresh copies of this folder")
+    parser.add_argument(
+        "--env", action="append", default=[], type=_variable, metavar="NAME=VALUE",
+        help="a variable for every run; {run} in it is an empty folder of each run's own",
+    )  # fmt: skip
+    parser.add_argument("--resume", type=Path, metavar="RUNS", help="go on with these runs")
+    parser.add_argument("--report", type=Path, metavar="RUNS", help="only show what these runs found")
+    parser.add_argument(
+        "--apply", type=Path, metavar="RUNS", help="run the command with the best options of these runs"
+    )
+    parser.add_argument(
+        "--fail-under", type=float, metavar="X", help="exit code 1 if the best is not shown to be X times as fast"
+    )
+    add_output_options(parser)
+    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND ...", help="what to run")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Search, or show or apply what a search found."""
+    from traceview.experiments import tune
+
+    command: list[str] = args.command[1:] if args.command[:1] == ["--"] else args.command
+    if args.report:
+        return _shown(args, args.report)
+    if args.apply:
+        if not command:
+            raise UsageError("no command given: traceview tune --apply RUNS -- python train.py")
+        with stoppable():
+            return shell_code(tune.apply(args.apply, command))
+    job = tune.resumed(args.resume, command, say) if args.resume else _job(args, command)
+    try:
+        with stoppable():
+            tune.tune(job)
+    except Stopped as stopped:
+        say(f"interrupted; {tune.n_measured(job.folder)} runs are kept: traceview tune --resume {_here(job.folder)}")
+        return shell_code(-stopped.number)
+    except TraceviewError:
+        if not (job.folder / "raw").exists():
+            _remove(job.folder)
+        raise
+    say(f"everything is in {_here(job.folder)}: traceview tune --report {_here(job.folder)}")
+    return _shown(args, job.folder)
+
+
+def _job(args: argparse.Namespace, command: list[str]) -> Job:
+    from traceview.experiments.options import named
+    from traceview.experiments.tune import Job
+
+    if not command:
+        raise UsageError("no command given: traceview tune -- python train.py")
+    named(args.tried)
+    folder = args.runs or Path(f"traceview-tune-{place(None, command).name.removeprefix('traceview-capture-')}")
+    return Job(
+        command, place(folder, command), say, args.tried, args.budget, tuple(args.env), args.copy, args.limit_steps,
+        args.discard,
+    )  # fmt: skip
+
+
+def _shown(args: argparse.Namespace, folder: Path) -> int:
+    """Print the answer; 1 where `--fail-under` says so, else 0."""
+    reports = [_report(folder, "tune")]
+    compared = _compared(folder)
+    if compared:
+        reports.append(compared)
+    emit([render.renderer(form_of(args)).render_all(reports, bool(args.output))], args.output)
+    if args.fail_under is None:
+        return 0
+    best = _best(reports[0])
+    if best is not None and best >= args.fail_under:
+        return 0
+    say("nothing was shown to be faster" if best is None else f"the best is {best:.2f} times as fast")
+    return CHECK_FAILED
+
+
+def _report(folder: Path, name: str) -> Report:
+    from contextlib import closing
+
+    from traceview import store
+    from traceview.analysis import reports
+
+    with closing(store.open_capture(folder, asked=reports.asked([reports.load(name)]))) as connection:
+        return reports.run(connection, name, {}, source=str(_here(folder)))
+
+
+def _best(report: Report) -> float | None:
+    """The largest speed-up that was shown."""
+    section = report.sections[0]
+    names = [column.name for column in section.columns]
+    rows = [dict(zip(names, row, strict=True)) for row in section.rows]
+    return max((row["speedup"] for row in rows if row["verdict"] == "faster"), default=None)
+
+
+def _compared(folder: Path) -> Report | None:
+    """Where the time went between the base and the best, out of a capture of each."""
+    from contextlib import closing
+
+    from traceview import store
+    from traceview.analysis import compare
+
+    paths = [folder / name for name in ("base", "best")]
+    if not all((path / "capture.json").exists() for path in paths):
+        return None
+    runs = []
+    for path in paths:
+        with closing(store.open_capture(path, asked=compare.asked())) as connection:
+            runs.append(compare.measure(connection, path.name, None, not compare.has_steps(connection)))
+    return compare.said(compare.compare(runs))
+
+
+def _here(folder: Path) -> Path:
+    here = Path.cwd()
+    return folder.relative_to(here) if folder.is_relative_to(here) else folder
+
+
+def _remove(folder: Path) -> None:
+    """Leave no folder without results; what the command said stays where there is anything."""
+    import shutil
+
+    if folder.is_dir() and not any(folder.glob("base/capture.json")):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _budget(text: str) -> float:
+    match = _BUDGET.fullmatch(text.strip())
+    if not match or not float(match[1]):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time; write for example 90s, 10m or 1h")
+    return float(match[1]) * _SECONDS[match[2]]
+
+
+def _variable(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
+    return name, value
+
+
+def _count(text: str) -> int:
+    if not text.isdigit():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of steps")
+    return int(text)

@@ -1,0 +1,131 @@
+"""Rounds of runs in fresh processes, in ABBA order: what else the machine does falls on both sides alike.
+
+Invariant: a run that was measured is on disk and is not made again: whoever resumes replays the journal.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from traceview.experiments.command import Timed
+from traceview.experiments.quiet import is_quiet
+from traceview.experiments.results import Journal
+from traceview.experiments.verdict import Judged, judge
+
+BASE, WITH, AGAIN = "base", "with", "again"
+TABLE = "tune_runs"
+TIMED, FAILED, NOISY = "timed", "failed", "noisy"
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two rows of `tune_runs`: the side without what is tried, and the side with it."""
+
+    base: Row
+    other: Row
+
+    @property
+    def has_times(self) -> bool:
+        """Whether both runs gave times."""
+        return all(row.get("step_ns") for row in (self.base, self.other))
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether wall times of both can be believed."""
+        return all(is_quiet(row.get("others_pct")) for row in (self.base, self.other))
+
+    @property
+    def choice(self) -> float:
+        """The ratio by which a search chooses: where the machine is busy that of processor times, which says more."""
+        cpu = [row.get("step_cpu_ns") for row in (self.base, self.other)]
+        return float(cpu[0] / cpu[1]) if not self.is_quiet and cpu[0] and cpu[1] else self.ratio
+
+    @property
+    def ratio(self) -> float:
+        """How many times as fast the side with it is."""
+        return float(self.base["step_ns"] / self.other["step_ns"])
+
+
+@dataclass(frozen=True)
+class Side:
+    """One run of a round: `base`, `with` or `again` (the base once more), for a candidate, with these options on."""
+
+    side: str
+    candidate: str
+    options: tuple[str, ...]
+
+
+@dataclass
+class Runner:
+    """Runs rounds, each run once: those that the journal holds are not made again."""
+
+    journal: Journal
+    measure: Callable[[Sequence[str]], Timed]
+    """One fresh run with options of these names on."""
+    spent_ns: int = 0
+    """Of all runs that the search has come to so far, also those of an earlier session."""
+    n_runs: int = 0
+    n_new: int = 0
+    """Those that were made now."""
+    _known: dict[tuple[str, int, str, str], Row] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for row in self.journal.rows(TABLE):
+            self._known[row["phase"], row["pair"], row["side"], row["candidate"]] = row
+
+    def round(self, phase: str, number: int, sides: Sequence[Side]) -> list[Row]:
+        """The rows of these runs; they are made in this order, in every second round the other way round."""
+        found: dict[int, Row] = {}
+        order = range(len(sides)) if number % 2 else reversed(range(len(sides)))
+        for place, at in enumerate(order, 1):
+            key = (phase, number, sides[at].side, sides[at].candidate)
+            if key not in self._known:
+                self._known[key] = self._run(key, place, sides[at].options)
+            found[at] = self._known[key]
+            self.spent_ns += found[at].get("total_ns") or 0
+            self.n_runs += 1
+        return [found[at] for at in range(len(sides))]
+
+    def _run(self, key: tuple[str, int, str, str], place: int, options: Sequence[str]) -> Row:
+        timed = self.measure(options)
+        phase, number, side, candidate = key
+        status = FAILED if timed.step_ns is None else TIMED if timed.is_quiet else NOISY
+        row: Row = {
+            "phase": phase,
+            "pair": number,
+            "place": place,
+            "side": side,
+            "candidate": candidate,
+            "options": "+".join(options),
+            "step_ns": timed.step_ns,
+            "step_cpu_ns": timed.step_cpu_ns,
+            "steps": timed.steps,
+            "loss": timed.loss,
+            "checksum": timed.checksum,
+            "parameter_norms": json.dumps(timed.norms) if timed.norms else None,
+            "others_pct": timed.others_pct,
+            "exit_code": timed.exit_code,
+            "status": status,
+            "reason": timed.reason,
+            "applied": json.dumps(dict(timed.applied)) if timed.applied else None,
+            "started_unix_ns": timed.started_unix_ns,
+            "total_ns": timed.total_ns,
+        }
+        self.journal.add(TABLE, row)
+        self.n_new += 1
+        return row
+
+
+def believed(pairs: Sequence[Pair]) -> list[Pair]:
+    """The pairs that count: with times, and on a quiet machine."""
+    return [pair for pair in pairs if pair.has_times and pair.is_quiet]
+
+
+def speedup(pairs: Sequence[Pair], column: str = "step_ns") -> Judged:
+    """What pairs say of wall times, or of another column."""
+    known = [pair for pair in pairs if pair.base.get(column) and pair.other.get(column)]
+    return judge([pair.base[column] for pair in known], [pair.other[column] for pair in known])

@@ -1,0 +1,324 @@
+"""Tries options on a command as it is: a capture of it says which, fresh runs say what they give.
+
+Invariant: before the first run it is said what will be run, how often and where; whatever ends the program, what was
+measured is kept.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from traceview import sql, store
+from traceview.analysis import advice, findings
+from traceview.errors import InputError, TraceviewError, UsageError
+from traceview.experiments import command as commands
+from traceview.experiments import options as trials
+from traceview.experiments import quiet, tune_answer
+from traceview.experiments.command import Limits, Timed
+from traceview.experiments.options import Facts, Option
+from traceview.experiments.pairs import TABLE, Runner
+from traceview.experiments.results import Journal, described
+from traceview.experiments.search import Found, Search
+from traceview.experiments.tune_answer import Bound
+from traceview.experiments.verdict import FASTER
+from traceview.paths import content, temporary_folder
+from traceview.recording.harvest import give_up, harvest
+from traceview.recording.launch import Run, Stopped, launch
+from traceview.store import integrity, learned
+
+CAPTURES = {"base": "base", "best": "best"}
+OUTPUT = "output"
+RUN_FOLDER = "{run}"
+"""In a value of --env: a folder of each run's own, removed after it."""
+MOST_COPIED_BYTES = 2_000_000_000
+SLOW_S, STEPS_S = 1.0, 2.0
+"""A step that takes longer is slow, and one is discarded; how long the timed steps of a run are to take about."""
+FEWEST, MOST = 3, 30
+ENDED = tuple(-number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT))
+ENDED_BY_SHELL = (128 + signal.SIGINT, 128 + signal.SIGTERM)
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is to be tuned, and how."""
+
+    command: list[str]
+    folder: Path
+    """Where results go."""
+    say: Callable[[str], None]
+    tried: tuple[str, ...] = ()
+    """Names or groups of options; none: those that advice names."""
+    budget_s: float = 600
+    environment: tuple[tuple[str, str], ...] = ()
+    copies: bool = False
+    steps: int | None = None
+    """Steps that are timed in each run; None: as many as take about STEPS_S. 0: the command ends by itself."""
+    discard: int | None = None
+    seed: int | None = 1
+
+    def settings(self) -> dict[str, Any]:
+        """What a session that resumes needs to know."""
+        kept = asdict(replace(self, folder=Path(), say=_silent))
+        return {name: value for name, value in kept.items() if name not in ("folder", "say", "command")}
+
+
+def _silent(text: str) -> None:
+    pass
+
+
+class Failed(TraceviewError):
+    """The command itself failed, without any option; the exit code is its own."""
+
+    def __init__(self, reason: str, exit_code: int) -> None:
+        super().__init__(reason)
+        self.exit_code = exit_code
+
+
+def resumed(folder: Path, command: Sequence[str], say: Callable[[str], None]) -> Job:
+    """The job of an earlier session, to go on with. Raises `UsageError` where the command has to be given again."""
+    told = described(folder)
+    settings = dict(told.get("settings") or {})
+    words = list(command) or [str(word) for word in told.get("command") or ()]
+    if not words or (not command and any("***" in word for word in words)):
+        raise UsageError("the command line was not kept whole; add it: traceview tune --resume RUNS -- python train.py")
+    if told.get("folder") != Path.cwd().name:
+        raise UsageError(f"these runs were made in a folder called {told.get('folder')}; go there to resume them.")
+    known = {name: settings[name] for name in Job.__dataclass_fields__ if name in settings}
+    pairs = tuple((str(name), str(value)) for name, value in known.pop("environment", ()))
+    return Job(words, folder, say, environment=pairs, **{**known, "tried": tuple(known.get("tried", ()))})
+
+
+def tune(job: Job) -> Found:
+    """Run the whole search, and leave its answer in the folder."""
+    if job.copies:
+        _check_size(job)
+    facts, bounds, capture = _base(job)
+    journal = Journal(job.folder, {"kind": "tune", "command": job.command, "settings": job.settings(), **capture})
+    chosen, others = _options(job, facts, bounds)
+    limits = _limits(job, capture)
+    environments = _Environments(job, facts, chosen)
+    job.say(_plan(job, chosen, limits))
+    runner = Runner(journal, lambda names: _measure(job, environments.of(names), limits))
+    asked = {*job.tried} & {option.name for option in chosen}
+    search = Search(runner, int(job.budget_s * 1e9), tune_answer.forbidden(asked), job.say)
+    found = search.run(chosen)
+    rows = tune_answer.rows(found, bounds, facts, others)
+    journal.answer({"tune_options": rows})
+    _explain(job, found, environments)
+    journal.describe(finished=True)
+    journal.finish()
+    _learn(rows)
+    return found
+
+
+def _check_size(job: Job) -> None:
+    size = commands.size(Path.cwd(), job.folder)
+    if size > MOST_COPIED_BYTES:
+        raise UsageError(
+            f"--copy would copy {size / 1e9:.1f} GB for each run; run it in a folder that holds the script alone."
+        )
+
+
+def _plan(job: Job, chosen: Sequence[Option], limits: Limits) -> str:
+    """What will be run, said before it is."""
+    where = "in a fresh copy of this folder each" if job.copies else "in this folder"
+    writes = "" if job.copies or any(RUN_FOLDER in value for _, value in job.environment) else (
+        "; what it writes it writes again in each run (--copy runs it in copies, --env NAME={run} gives it a folder)"
+    )  # fmt: skip
+    ends = f"ended after {limits.discard + limits.steps} steps" if limits.ends else "until it ends by itself"
+    names = ", ".join(option.name for option in chosen) or "no option"
+    return (
+        f"trying {names}: the command is run again and again for up to {_time(job.budget_s)}, {where}, {ends}{writes}. "
+        f"Its output goes to {job.folder / OUTPUT}."
+    )
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds / 60:.0f} minutes" if seconds >= 120 else f"{seconds:.0f} seconds"
+
+
+def _base(job: Job) -> tuple[Facts, dict[str, Bound], dict[str, Any]]:
+    """What a capture of the command as it is says: facts of the run, bounds by option, and what to keep of it."""
+    folder = job.folder / CAPTURES["base"]
+    if not (folder / "capture.json").exists():
+        job.say(f"recording some steps of the command as it is into {folder}")
+        _record(job, folder, dict(os.environ), "base")
+    about = described_capture(folder)
+    rank: dict[str, Any] = next(iter(about.get("ranks") or ()), {})
+    facts = Facts(
+        framework=about.get("framework"),
+        version=str(about.get("framework_version") or ""),
+        device=str(rank.get("device") or "cpu"),
+        cores=int(rank.get("cores") or quiet.n_cores()),
+        installed=trials.installed(),
+        scratch=str(job.folder / "scratch"),
+    )
+    kept = {name: about.get(name) for name in ("framework", "framework_version", "model", "cost")}
+    return facts, _bounds(folder), {**kept, "ranks": [{**rank, "steps": None, "files": []}]}
+
+
+def described_capture(folder: Path) -> dict[str, Any]:
+    """What `collect` wrote of a run."""
+    found = integrity.read_json(folder / "capture.json")
+    if not found:
+        raise InputError(f"{folder} is not a whole capture; remove it, and it is made again.")
+    return found
+
+
+def _record(job: Job, folder: Path, environment: Mapping[str, str], name: str) -> None:
+    """Collect some steps, as `traceview collect --stop-after` does. Raises `Failed` where that comes to nothing."""
+    said: list[str] = []
+    options = {"wait": 3, "warmup": 1, "steps": 4, "light": 0, "stacks": 0, "memory": 0, "stop_after": 1}
+    (job.folder / OUTPUT).mkdir(parents=True, exist_ok=True)
+    log = job.folder / OUTPUT / f"{name}.txt"
+    with _placed(job, environment) as (there, own), log.open("wb") as output:
+        (folder / "raw").mkdir(parents=True, exist_ok=True)
+        run = Run(job.command, folder, options, None, False, True, said.append, own, there, output)
+        code = launch(run)
+        _check_end(code)
+        try:
+            has_capture = not code and harvest(run, 0, code)
+        except TraceviewError as error:
+            raise Failed(f"{folder}: {error}", InputError.exit_code) from error
+    if not has_capture:
+        give_up(folder / "raw")
+        shutil.rmtree(folder, ignore_errors=True)
+        why = "; ".join(said) or f"its last lines: {' / '.join(commands.tail(log))}"
+        raise Failed(f"the command gives nothing to tune: {why}", code if code > 0 else 128 - code if code else 3)
+
+
+def _bounds(folder: Path) -> dict[str, Bound]:
+    """The rule that found something for each option, with the speed-up that it allows; the largest counts."""
+    rules = advice.load()
+    with contextlib.closing(store.open_capture(folder, asked=findings.asked(rules))) as connection:
+        found = [each for each in advice.run(connection, rules) if each.status == advice.FOUND]
+    bounds: dict[str, Bound] = {}
+    for finding in found:
+        share = finding.saving_pct if finding.run_ns is None else None
+        speedup = 1 / (1 - min(share, 99.0) / 100) if share else None
+        for option in trials.load():
+            before = bounds.get(option.name)
+            if finding.rule in option.rules and (before is None or (speedup or 1) > (before.speedup or 1)):
+                bounds[option.name] = Bound(finding.rule, speedup)
+    return bounds
+
+
+def _options(job: Job, facts: Facts, bounds: Mapping[str, Bound]) -> tuple[list[Option], list[tuple[Option, str]]]:
+    """The options to try, those with the largest bound first, and those that do not apply with the reason."""
+    among = trials.named(job.tried) if job.tried else trials.of_rules({bound.rule for bound in bounds.values()})
+    fitting, others = trials.that_apply(facts, among)
+    ranked = sorted(fitting, key=lambda option: -((bounds[option.name].speedup or 1) if option.name in bounds else 1))
+    mine = [
+        (option, reason)
+        for option, reason in others
+        if option.name in job.tried or option.framework in (trials.ANY, facts.framework)
+    ]
+    return ranked, mine
+
+
+def _limits(job: Job, capture: Mapping[str, Any]) -> Limits:
+    """How many steps a run takes: from the time of a step, unless they are given."""
+    step_s = ((capture.get("cost") or {}).get("bare_step_ns") or 1e8) / 1e9
+    discard = job.discard if job.discard is not None else 1 if step_s > SLOW_S else 2
+    steps = job.steps or max(FEWEST, min(MOST, round(STEPS_S / step_s)))
+    return Limits(discard, steps if job.steps != 0 else MOST, job.steps != 0, job.seed)
+
+
+class _Environments:
+    """The environment of a run with some options on."""
+
+    def __init__(self, job: Job, facts: Facts, chosen: Sequence[Option]) -> None:
+        self.facts, self.known = facts, {option.name: option for option in chosen}
+
+    def of(self, names: Sequence[str]) -> dict[str, str]:
+        """This process's environment with what the options change."""
+        return trials.environment([self.known[name] for name in names], self.facts, os.environ)
+
+
+def _measure(job: Job, environment: Mapping[str, str], limits: Limits) -> Timed:
+    (job.folder / OUTPUT).mkdir(parents=True, exist_ok=True)
+    log = job.folder / OUTPUT / f"run-{len(list((job.folder / OUTPUT).glob('run-*.txt'))) + 1:03}.txt"
+    with _placed(job, environment) as (there, own):
+        timed = commands.run(job.command, own, limits, log, there)
+    _check_end(timed.exit_code)
+    return timed
+
+
+@contextlib.contextmanager
+def _placed(job: Job, environment: Mapping[str, str]) -> Any:
+    """The folder that a run works in (None: here), and its environment with what --env says."""
+    with contextlib.ExitStack() as stack:
+        there = None
+        if job.copies:
+            there = stack.enter_context(temporary_folder("traceview-copy-")) / Path.cwd().name
+            commands.copy(Path.cwd(), there, job.folder)
+        own = dict(environment)
+        for name, value in job.environment:
+            if RUN_FOLDER in value:
+                value = value.replace(RUN_FOLDER, str(stack.enter_context(temporary_folder("traceview-out-"))))
+            own[name] = value
+        yield there, own
+
+
+def _check_end(exit_code: int) -> None:
+    """Raise `Stopped` where the command was ended from outside, as by Ctrl-C, which reaches it and not us."""
+    if exit_code in ENDED:
+        raise Stopped(-exit_code)
+    if exit_code in ENDED_BY_SHELL:
+        raise Stopped(exit_code - 128)
+
+
+def _explain(job: Job, found: Found, environments: _Environments) -> None:
+    """A capture of the best, to be compared with that of the base."""
+    folder = job.folder / CAPTURES["best"]
+    if found.best is None or (folder / "capture.json").exists():
+        return
+    names = [option.name for option in found.best.options]
+    job.say(f"recording some steps with {', '.join(names)} into {folder}")
+    try:
+        _record(job, folder, environments.of(names), "best")
+    except Failed as failure:
+        job.say(f"no capture of the best: {failure}")
+
+
+def _learn(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Remember how far bounds were reached, for `advise`."""
+    for row in rows:
+        if row.get("bound") and row.get("verdict") in (FASTER, "slower", "no difference seen"):
+            learned.remember(str(row["rule"]), float(row["bound"]), float(row["speedup"]))
+
+
+def best_of(folder: Path) -> list[str]:
+    """The options of the best combination of finished runs. Raises `UsageError` where there is none."""
+    with contextlib.closing(store.open_capture(folder, asked="FROM raw.tune_options")) as connection:
+        query = sql.load(content("queries") / "tune_best.sql")
+        names = [str(name) for (name,) in query.run(connection)]
+    if not names:
+        raise UsageError(f"{folder} found no option that was faster; there is nothing to apply.")
+    return names
+
+
+def apply(folder: Path, command: Sequence[str]) -> int:
+    """Run a command once with the best options of earlier runs; its exit code."""
+    told = described(folder)
+    rank: dict[str, Any] = next(iter(told.get("ranks") or ()), {})
+    facts = Facts(
+        told.get("framework"), str(told.get("framework_version") or ""), str(rank.get("device") or "cpu"),
+        quiet.n_cores(), trials.installed(), str(folder / "scratch"),
+    )  # fmt: skip
+    chosen = trials.named(best_of(folder))
+    environment = trials.environment(chosen, facts, os.environ)
+    with temporary_folder("traceview-apply-") as place:
+        return launch(Run(list(command), place, {}, None, False, False, _silent, environment, uses_nvtx=False))
+
+
+def n_measured(folder: Path) -> int:
+    """How many runs a folder holds."""
+    return len(Journal(folder, described(folder)).rows(TABLE)) if (folder / "capture.json").exists() else 0

@@ -1,0 +1,225 @@
+"""From the pairs of a search to rows of `tune_options`: what each option gave, how surely, and what it did to numbers.
+
+Invariant: a claim rests on final pairs on a quiet machine; where a change of nothing seems to help, nothing is claimed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from traceview.experiments import options as trials
+from traceview.experiments.options import Facts, Option
+from traceview.experiments.pairs import Pair, believed, speedup
+from traceview.experiments.search import COMBINATION, FINAL, NULL, SCREENING, Found, Tried
+from traceview.experiments.verdict import FASTER, NOISY, UNDECIDED, Judged, holm, is_noisy, verdict
+
+EQUAL, CLOSE, CHANGED, UNSEEN = "equal", "close", "changed", "not seen"
+CLOSE_TO = 1e-3
+"""Relative difference of the loss and of norms of parameters up to which numbers are close."""
+REACHED, PARTLY, NOT_REACHED, EXCEEDED = "reached", "partly", "not reached", "exceeded"
+WITHIN = 1.5
+"""A bound is reached by a saving that is at most so many times as small."""
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The rule of advice that named an option, and the speed-up that it allows at most (None: it names no time)."""
+
+    rule: str
+    speedup: float | None
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What was seen of the loss and the parameters, with the largest relative differences."""
+
+    word: str
+    loss: float | None
+    parameters: float | None
+
+
+def rows(
+    found: Found, bounds: Mapping[str, Bound], facts: Facts, others: Sequence[tuple[Option, str]] = ()
+) -> list[Row]:
+    """One row per option, then the best combination, the change of nothing, and the options that do not apply."""
+    null = speedup(believed([*found.null.pairs.get(SCREENING, ()), *found.null.pairs.get(FINAL, ())]))
+    noisy = is_noisy(null)
+    same = [pair for phase in found.null.pairs.values() for pair in phase]
+    judged = {each.name: _judged(each) for each in found.tried}
+    chances = _chances(judged, found.best)
+    parts = {option.name for option in found.best.options} if found.best else set()
+    made = []
+    for each in found.tried:
+        row = _row(each, judged[each.name], chances[each.name], noisy, same)
+        row |= _of_option(each.options[0], bounds.get(each.name), row["speedup"], facts)
+        made.append({**row, "kind": "option", "adds": found.adds.get(each.name), "in_best": each.name in parts})
+    if found.best and len(parts) > 1:
+        total = _judged(found.best)
+        best = _row(found.best, total, total.p, noisy, same)
+        made.append({**best, "kind": "combination", "title": "all of the best together", "in_best": True})
+    made.append(_null_row(found.null, null, noisy))
+    made += [
+        {"name": option.name, "kind": "option", "title": option.title, "verdict": "not applicable", "reason": reason}
+        for option, reason in others
+    ]
+    return [{"place": place, **row} for place, row in enumerate(made, 1)]
+
+
+def _chances(judged: Mapping[str, Judged], best: Tried | None) -> dict[str, float | None]:
+    """Each option's chance as it counts: the best is tested first, then the others among themselves (Holm)."""
+    first = _judged(best).p if best else None
+    names = [name for name in judged if best is None or name != best.name]
+    others = holm([judged[name].p for name in names])
+    found = {name: None if p is None else max(p, first or 0.0) for name, p in zip(names, others, strict=True)}
+    return {name: found.get(name, judged[name].p) for name in judged}
+
+
+def _judged(each: Tried) -> Judged:
+    """What its final pairs say; without such what screening saw, which decides nothing."""
+    if each.pairs.get(FINAL):
+        return speedup(believed(each.pairs[FINAL]) or [])
+    pairs = believed(each.pairs.get(SCREENING, each.pairs.get(COMBINATION, ())))
+    return Judged(speedup(pairs).speedup, None, None, len(pairs))
+
+
+def _row(each: Tried, judged: Judged, chance: float | None, noisy: bool, null: Sequence[Pair] = ()) -> Row:
+    last = next((phase for phase in (FINAL, COMBINATION, SCREENING) if each.pairs.get(phase)), None)
+    pairs = each.pairs.get(last or "", [])
+    numbers = compare_numbers([pair for phase in each.pairs.values() for pair in phase], null)
+    word, reason = verdict(judged, chance), each.dropped
+    if each.has_failed:
+        word = "failed"
+    elif each.dropped:
+        word = "dropped"
+    elif noisy and word != UNDECIDED:
+        word, reason = NOISY, "a change of nothing made a difference too"
+    elif word == UNDECIDED:
+        reason = _undecided(pairs, judged)
+    return {
+        "name": each.name,
+        "speedup": judged.speedup,
+        "low": judged.interval.low if judged.interval else None,
+        "high": judged.interval.high if judged.interval else None,
+        "confidence": judged.interval.confidence if judged.interval else None,
+        "p": chance,
+        "pairs": judged.n_pairs,
+        "cpu_speedup": speedup(pairs, "step_cpu_ns").speedup,
+        "phase": last,
+        "verdict": word,
+        "reason": reason,
+        "numbers": numbers.word,
+        "loss_difference": numbers.loss,
+        "parameters_difference": numbers.parameters,
+        "applied": _applied(each, pairs),
+    }
+
+
+def _undecided(pairs: Sequence[Pair], judged: Judged) -> str:
+    busy = sum(pair.has_times and not pair.is_quiet for pair in pairs)
+    if busy:
+        return f"the machine was too busy to tell: other programs took its cores in {busy} of {len(pairs)} pairs"
+    return f"{judged.n_pairs} pairs are too few; a larger --budget makes more"
+
+
+def _applied(each: Tried, pairs: Sequence[Pair]) -> str | None:
+    """What the last run said that its options did."""
+    told = next((pair.other["applied"] for pair in reversed(pairs) if pair.other.get("applied")), None)
+    if told is None:
+        return None
+    seen = json.loads(told)
+    names = [option.name for option in each.options]
+    return "; ".join(str(seen[name]) for name in names if name in seen) or None
+
+
+def _of_option(option: Option, bound: Bound | None, measured: float | None, facts: Facts) -> Row:
+    return {
+        "title": option.title,
+        "rule": bound.rule if bound else None,
+        "bound": bound.speedup if bound else None,
+        "bound_judged": judge_bound(bound.speedup, measured) if bound else None,
+        "numbers_expected": option.numbers,
+        "cost": option.cost,
+        "unless": option.unless,
+        "how": trials.lines(option, facts),
+    }
+
+
+def judge_bound(bound: float | None, measured: float | None) -> str | None:
+    """Whether a measured speed-up reached what advice said could be saved at most."""
+    if not bound or not measured or bound <= 1:
+        return None
+    share = saved_share(bound, measured)
+    if share > 1.1:
+        return EXCEEDED
+    return REACHED if share >= 1 / WITHIN else PARTLY if share > 0.1 else NOT_REACHED
+
+
+def saved_share(bound: float, measured: float) -> float:
+    """The share of the time that advice said could be saved which was saved; below 0 where it became slower."""
+    return (1 - 1 / measured) / (1 - 1 / bound)
+
+
+def _null_row(null: Tried, judged: Judged, noisy: bool) -> Row:
+    row = _row(null, judged, judged.p, False)
+    word = NOISY if noisy else row["verdict"] if row["verdict"] != FASTER else NOISY
+    return {**row, "name": NULL, "kind": "null", "title": "nothing is changed: the check of the measurement itself",
+            "verdict": word, "pairs": judged.n_pairs, "in_best": False}  # fmt: skip
+
+
+def compare_numbers(pairs: Sequence[Pair], null: Sequence[Pair] = ()) -> Numbers:
+    """What the runs with an option made of loss and parameters, after equal steps from equal seeds.
+
+    Where they differ as much between runs of the base (`null`), nothing can be seen.
+    """
+    if null and compare_numbers(null).word == CHANGED:
+        return Numbers(UNSEEN, None, None)
+    known = [pair for pair in pairs if pair.has_times and pair.base.get("steps") == pair.other.get("steps")]
+    known = [pair for pair in known if pair.base.get("loss") is not None or pair.base.get("checksum")]
+    if not known:
+        return Numbers(UNSEEN, None, None)
+    losses = [_apart(pair.base.get("loss"), pair.other.get("loss")) for pair in known]
+    norms = [_norms_apart(pair.base.get("parameter_norms"), pair.other.get("parameter_norms")) for pair in known]
+    loss = max((each for each in losses if each is not None), default=None)
+    parameters = max((each for each in norms if each is not None), default=None)
+    is_equal = all(
+        pair.base.get("checksum") == pair.other.get("checksum") and pair.base.get("loss") == pair.other.get("loss")
+        for pair in known
+    )
+    if is_equal:
+        return Numbers(EQUAL, loss, parameters)
+    if loss is None and parameters is None:
+        return Numbers(CHANGED, None, None)
+    return Numbers(CLOSE if max(loss or 0.0, parameters or 0.0) <= CLOSE_TO else CHANGED, loss, parameters)
+
+
+def _apart(a: float | None, b: float | None) -> float | None:
+    """The relative difference of two numbers; None where one is not there."""
+    if a is None or b is None:
+        return None
+    return abs(a - b) / max(abs(a), abs(b)) if a != b else 0.0
+
+
+def _norms_apart(a: str | None, b: str | None) -> float | None:
+    if not a or not b:
+        return None
+    first, second = json.loads(a), json.loads(b)
+    if len(first) != len(second):
+        return float("inf")
+    return max((_apart(x, y) or 0.0 for x, y in zip(first, second, strict=True)), default=None)
+
+
+def forbidden(asked: set[str]) -> Callable[[Option, Sequence[Pair], Sequence[Pair]], str | None]:
+    """What tells a search that an option's numbers forbid it: they changed, and nobody asked for it by name."""
+
+    def judge(option: Option, pairs: Sequence[Pair], null: Sequence[Pair]) -> str | None:
+        numbers = compare_numbers(pairs, null)
+        if option.name in asked or numbers.word != CHANGED:
+            return None
+        percent = 100 * max(numbers.loss or 0, numbers.parameters or 0)
+        return f"it changed the numbers (by {percent:.2g} %); --try {option.name} takes it all the same"
+
+    return judge
