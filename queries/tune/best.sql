@@ -1,5 +1,5 @@
 -- title = "The best together"
--- doc = "The options that were kept, in the order in which they were added, and what each added to the parts before it."
+-- doc = "The options that were kept, and what each added to the parts before it."
 -- cannot = "No option was worth keeping."
 -- [headings]
 -- adds = "times as fast when added"

@@ -65,8 +65,8 @@ class Job:
 
     def settings(self) -> dict[str, Any]:
         """What a session that resumes needs to know."""
-        kept = asdict(replace(self, folder=Path(), say=_silent))
-        return {name: value for name, value in kept.items() if name not in ("folder", "say", "command")}
+        noted = asdict(replace(self, folder=Path(), say=_silent))
+        return {name: value for name, value in noted.items() if name not in ("folder", "say", "command")}
 
 
 def _silent(text: str) -> None:
@@ -160,8 +160,8 @@ def _base(job: Job) -> tuple[Facts, dict[str, Bound], dict[str, Any]]:
         installed=trials.installed(),
         scratch=str(job.folder / "scratch"),
     )
-    kept = {name: about.get(name) for name in ("framework", "framework_version", "model", "cost")}
-    return facts, _bounds(folder), {**kept, "ranks": [{**rank, "steps": None, "files": []}]}
+    noted = {name: about.get(name) for name in ("framework", "framework_version", "model", "cost")}
+    return facts, _bounds(folder), {**noted, "ranks": [{**rank, "steps": None, "files": []}]}
 
 
 def described_capture(folder: Path) -> dict[str, Any]:
