@@ -70,10 +70,19 @@ def start_collector(framework, files):
     sys.path.insert(0, HERE)  # For the collector's own imports, all of modules called traceview_*.
     try:
         load(f"traceview_{name[:-3]}", os.path.join(COLLECTORS, name)).install()
+        try_options(framework)
     except Exception as error:
         note("failed", f"the collector could not start: {error!r}")
     finally:
         sys.path.remove(HERE)
+
+
+def try_options(framework):
+    """Put in place what `traceview tune` tries in this process."""
+    if os.environ.get("TRACEVIEW_TRY") or os.environ.get("TRACEVIEW_TRY_VARIABLES"):
+        import traceview_try
+
+        traceview_try.install(framework)
 
 
 class FrameworkImports:

@@ -13,7 +13,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 COLLECTORS = ROOT / "collectors"
 # Frameworks that run on new Pythons alone; and what traceview's own Python runs before the program begins.
-MODERN = ("torch_", "traceview_torch_", "tensorflow_", "jax_", "traceview_xplane", "keras_", "onnxruntime_", "nvtx_")
+MODERN = ("torch_", "traceview_torch_", "tensorflow_", "jax_", "traceview_xplane", "keras_", "onnxruntime_", "nvtx_",
+          "traceview_try_")  # fmt: skip
 FILES = sorted(path for path in COLLECTORS.rglob("*.py") if not path.name.startswith(MODERN))
 # Imported modules and attributes that came later, with the Python that brought them; the list grows with the need.
 NEWER = {

@@ -52,7 +52,7 @@ def test_a_word_names_one_option_or_one_group() -> None:
 def test_what_must_be_tried_is_there() -> None:
     names = {row.name for row in options.load()}
     assert names >= {"all_cores", "threads_bound", "wait_passive", "malloc_keeps", "huge_pages", "jemalloc", "tcmalloc"}
-    assert names >= {"flush_denormals", "onednn_on", "onednn_off", "onednn_widest", "channels_last", "compile", "tf32"}
+    assert names >= {"flush_denormals", "onednn_on", "onednn_off", "onednn_widest", "channels_last", "compiled", "tf32"}
     assert names >= {"fused_optimizer", "foreach_optimizer", "zero_grad_to_none", "bf16_autocast", "cudnn_benchmark"}
     assert names >= {"loader_workers", "loader_pin_memory", "loader_persistent", "ddp_static_graph", "jax_cache"}
 

@@ -29,6 +29,8 @@ ANY = "any"
 NUMBERS = ("equal", "close", "changed")
 HOOKS, VARIABLES = "TRACEVIEW_TRY", "TRACEVIEW_TRY_VARIABLES"
 """What tells a process which hooks to call, and which variables to look after."""
+MOST_WORKERS = 8
+"""Of a DataLoader, on a machine with more cores; the hook takes as many."""
 FOLDERS = ("/usr/lib/*-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib", "/opt/conda/lib")
 """Where libraries are looked for, after LD_LIBRARY_PATH and the environment that Python runs in."""
 
@@ -81,8 +83,9 @@ class Facts:
 
     def values(self) -> dict[str, str]:
         """What may stand in braces in the row of an option."""
-        own = {"cores": str(self.cores), "last_core": str(self.cores - 1), "cache": self.scratch or "traceview-cache"}
-        return {**self.installed, **own}
+        numbers = {"cores": self.cores, "last_core": self.cores - 1, "workers": min(self.cores, MOST_WORKERS)}
+        own = {name: str(number) for name, number in numbers.items()}
+        return {**self.installed, **own, "cache": self.scratch or "traceview-cache"}
 
 
 @cache
