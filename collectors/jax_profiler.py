@@ -28,6 +28,7 @@ import weakref
 
 import jax
 import traceview_raw as raw
+import traceview_times as times
 from jax._src import profiler as jax_profiler
 from jax._src.core import trace_state_clean
 from traceview_model import Model, shape_of
@@ -48,6 +49,7 @@ class JaxRecorder(Recorder):
     def __init__(self):
         super().__init__("jax", Profiler(), Facts())
         self.tool.options = self.options
+        self.facts.tool = self.tool
         self.outermost = threading.local()
         self.first_again = None
 
@@ -71,6 +73,8 @@ class JaxRecorder(Recorder):
         self.tool.last_result = result
         if jax.default_backend() == "cpu":
             jax.block_until_ready(result)
+        if self.times is not None:
+            self.times.see_result(result)
         if function.keeps_state:
             self.prefer(OPTIMIZER)
             self.begin()
@@ -132,6 +136,7 @@ class Facts:
 
     def __init__(self):
         self.model = Model()
+        self.tool = None
         self.warnings = []
         self.rank = self.world_size = None
 
@@ -144,6 +149,20 @@ class Facts:
             self.model.name = self.model.name or function.__name__
             rest = [argument for argument in arguments if all(argument is not state for state in states)]
             self.model.see_arguments(rest)
+
+    @property
+    def runs_ahead(self):
+        """Whether the program goes on while a device computes; on a CPU its steps wait."""
+        return jax.default_backend() != "cpu"
+
+    def synchronize(self):
+        """Wait for the last result."""
+        jax.block_until_ready(self.tool.last_result)
+
+    def arrays(self):
+        """Content and norm of each array of the last result: arrays are never changed, a step returns new ones."""
+        leaves = jax.tree_util.tree_leaves(self.tool.last_result)
+        return times.numpy_arrays(leaf for leaf in leaves if getattr(leaf, "size", 0) > 1)
 
     def see_job(self):
         """Rank and size of the job."""

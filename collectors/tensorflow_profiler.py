@@ -166,6 +166,16 @@ class Facts:
             specs = [getattr(argument, "element_spec", argument) for argument in arguments]
             self.model.see_arguments(specs)
 
+    @property
+    def runs_ahead(self):
+        """Whether the program goes on while a device computes."""
+        return bool(tf.config.list_physical_devices("GPU"))
+
+    def synchronize(self):
+        """Wait for what the program has given to a GPU."""
+        if self.runs_ahead:
+            tf.test.experimental.sync_devices()
+
     def see_job(self):
         """Rank and size from TF_CONFIG, or from the launchers of MPI and Horovod."""
         with contextlib.suppress(ValueError, LookupError, TypeError, AttributeError):
@@ -243,7 +253,10 @@ def follow_functions(recorder):
         if recorder.state == DONE or not recorder.enter(self, (*args, *kwargs.values())):
             return call(self, *args, **kwargs)
         try:
-            return call(self, *args, **kwargs)
+            result = call(self, *args, **kwargs)
+            if recorder.times is not None:
+                recorder.times.see_result(result)
+            return result
         finally:
             recorder.leave(self)
 

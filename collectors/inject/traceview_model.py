@@ -3,6 +3,7 @@
 Invariant: nothing of the program is kept alive or changed; what is not known is None.
 """
 
+import contextlib
 import weakref
 
 from traceview_python import product
@@ -18,6 +19,7 @@ class Model:
         self.name = None
         self.owner = lambda: None
         self.parameters = None
+        self.variables = []
         self.dtypes = set()
         self.batch = self.input = self.autocast_dtype = None
 
@@ -32,6 +34,17 @@ class Model:
         if sized and count > (self.parameters or 0):
             self.parameters = count
             self.dtypes = {dtype_of(variable) for variable in sized}
+            with contextlib.suppress(TypeError):  # Not everything can be referred to weakly.
+                self.variables = [weakref.ref(variable) for variable in sized]
+
+    def arrays(self):
+        """The parameters as arrays of NumPy, as they are now; those that are gone are left out."""
+        owner = self.owner()
+        known = [reference() for reference in self.variables] if owner is None else owner.trainable_variables
+        for variable in known:
+            if variable is not None:
+                convert = getattr(variable, "numpy", None) or getattr(variable, "asnumpy", None)
+                yield convert() if convert is not None else variable
 
     def see_arguments(self, values):
         """The first array with a shape among a call's arguments is the input."""

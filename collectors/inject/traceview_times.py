@@ -56,7 +56,7 @@ def seed(number):
 
 
 class Times:
-    """The clocks of one recorder's steps; `recorder.facts` may have `arrays`, `synchronize` and a `loss`."""
+    """The clocks of one recorder's steps; `recorder.facts` may have `arrays`, `synchronize` and `runs_ahead`."""
 
     def __init__(self, recorder):
         self.recorder = recorder
@@ -67,6 +67,11 @@ class Times:
         self.loss = None
         if os.environ.get("TRACEVIEW_SEED", "").isdigit():
             seed(int(os.environ["TRACEVIEW_SEED"]))
+
+    def see_result(self, result):
+        """What a step returned: its first single floating number may be the loss."""
+        if not self.is_over:
+            self.see_loss(scalar(result))
 
     def see_loss(self, value):
         """What may be the loss: the last single number that gradients were asked of, or that a step returned."""
@@ -115,6 +120,7 @@ class Times:
                 "discarded": self.first,
                 "ended_by": ended_by,
                 "source": steps.source,
+                "runs_ahead": bool(getattr(self.recorder.facts, "runs_ahead", False)),
                 "loss": number(self.loss),
                 "applied": SEEN,
             }
@@ -129,10 +135,12 @@ class Times:
 
     def parameters(self):
         """A check sum of the parameters, and the norm of each; None of both where the framework does not show them."""
-        ask = getattr(self.recorder.facts, "arrays", None)
+        facts = self.recorder.facts
+        ask = getattr(facts, "arrays", None)
+        arrays = getattr(getattr(facts, "model", None), "arrays", None)
         checksum, norms = hashlib.sha256(), []
         try:
-            for content, norm in ask() if ask is not None else ():
+            for content, norm in ask() if ask is not None else numpy_arrays(arrays() if arrays is not None else ()):
                 checksum.update(content)
                 norms.append(norm)
         except Exception as error:

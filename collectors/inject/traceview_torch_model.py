@@ -157,9 +157,14 @@ class Facts:
             self.rank = int(os.environ["RANK"])
             self.world_size = int(os.environ.get("WORLD_SIZE") or 1)
 
+    @property
+    def runs_ahead(self):
+        """Whether the program goes on while a device computes."""
+        return torch.cuda.is_available() and torch.cuda.is_initialized()
+
     def synchronize(self):
         """Wait for what the program has given to a GPU."""
-        if torch.cuda.is_available() and torch.cuda.is_initialized():
+        if self.runs_ahead:
             torch.cuda.synchronize()
 
     def arrays(self):

@@ -88,7 +88,7 @@ def run(
         notes = [path.read_text(errors="replace") for path in sorted((place / "raw").glob(".process-*"))]
     ranks = [rank for rank in ranks if rank.get("steps")]
     reason = _why(code, bool(ranks), notes, log)
-    times = [_step_time(rank, facts.get("device") != "cpu") for rank in ranks] if not reason else []
+    times = [_step_time(rank, rank.get("runs_ahead") is True) for rank in ranks] if not reason else []
     first = ranks[0] if ranks else {}
     return Timed(
         step_ns=max((wall for wall, _ in times), default=None),
@@ -108,7 +108,7 @@ def run(
 
 
 def _step_time(rank: Mapping[str, Any], is_device: bool) -> tuple[int, int]:
-    """Wall and processor time of a step: the median, of work on a device the mean, as the program runs ahead of it."""
+    """Wall and processor time of a step: the median, the mean where the program runs ahead of it."""
     walls = [int(step["wall_ns"]) for step in rank["steps"]]
     cpus = [int(step["cpu_ns"]) for step in rank["steps"]]
     wall = rank["total_ns"] / len(walls) if is_device else statistics.median(walls)
