@@ -8,7 +8,7 @@
 -- kind = "curves"
 -- panel = ["label", "direction"]
 -- x = "batch"
--- y = "time_ns"
+-- y = ["time_ns", "workspace_bytes"]
 -- line = "algorithm"
 -- [columns]
 -- label = "network and layer"

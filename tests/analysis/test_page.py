@@ -11,12 +11,15 @@ from timelines import EVENTS, event, made
 from traceview import sql, store
 from traceview.analysis import page, reports
 from traceview.errors import UsageError
+from traceview.experiments import results
+from traceview.experiments.layers import parse
 from traceview.paths import content
 from traceview.render.charts import KINDS
+from traceview.render.page import render
 
 
 def test_charts_name_columns_that_are_there() -> None:
-    for name in page.CHARTS:
+    for name in (*page.EXPERIMENTS, *page.CHARTS):
         query = sql.load(content("queries") / f"{name}.sql")
         how = dict(query.extra["chart"])
         assert how.pop("kind") in KINDS
@@ -26,7 +29,7 @@ def test_charts_name_columns_that_are_there() -> None:
 
 def test_every_query_of_the_folder_is_shown() -> None:
     own = {f"page/{path.stem}" for path in (content("queries") / "page").glob("*.sql")}
-    assert own == {name for name in page.CHARTS if name.startswith("page/")}
+    assert own == {name for name in (*page.EXPERIMENTS, *page.CHARTS) if name.startswith("page/")}
 
 
 def test_the_timeline_is_of_a_median_step_and_numbers_are_the_reports(tmp_path: Path) -> None:
@@ -60,3 +63,24 @@ def test_a_log_of_averages_has_no_timeline(root: Path, tmp_path: Path) -> None:
     capture = store.convert([root / "samples/cntk_timing/cntk-2.7-lenet-cpu.txt.gz"], tmp_path / "capture")
     with store.open_capture(capture) as connection:
         assert page.gather(connection, "title", None, 10).timeline is None
+
+
+def test_experiments_stand_on_the_page_of_captures_that_hold_one(tmp_path: Path) -> None:
+    with made(tmp_path / "trace", EVENTS) as connection:
+        names = [section.name for section in page.gather(connection, "title", None, 10).charts]
+    assert names == [name.rpartition("/")[2] for name in page.CHARTS]
+    layer, _ = parse("64x27x27 k96 5x5 p2")
+    facts = {**layer.facts(), "direction": "fprop", "status": "published", "device": "cpu", "n": 3}
+    rows = [
+        {**facts, "batch": batch, "algorithm": name, "wall_ns": factor * batch * 1000}
+        for batch in (1, 8)
+        for name, factor in (("fft", 9 - batch), ("direct", 4))
+    ]
+    tuned = {"name": "channels_last", "speedup": 1.2, "low": 1.1, "high": 1.3, "verdict": "faster", "kind": "option"}
+    folder = results.write(tmp_path / "study", {"algorithm_times": rows, "tune_options": [tuned]}, {"kind": "study"})
+    with store.open_capture(folder, asked=page.asked()) as connection:
+        shown = page.gather(connection, "title", None, 10)
+    assert [section.name for section in shown.charts[:4]] == ["tuned", "winners", "layers", "batches"]
+    text = render(shown, "1")
+    assert "channels_last: 1.20 (1.10 to 1.30) faster" in text
+    assert "direct 2.00" in text and "fft 4.00" in text

@@ -46,6 +46,21 @@ HOWS: dict[str, tuple[dict[str, Any], str, list[tuple[Any, ...]]]] = {
         "rank category step_pct",
         [("rank 0", "conv", 5.0)],
     ),
+    "map": (
+        {"row": ["layer", "batch"], "column": "direction", "value": "algorithm", "strength": "gain"},
+        "layer batch direction algorithm gain",
+        [("c1", 8, "fprop", "fft", 1.5), ("c1", 8, "dgrad", "direct", None)],
+    ),
+    "curves": (
+        {"panel": ["layer"], "x": "batch", "y": ["time_ns", "workspace_bytes"], "line": "algorithm"},
+        "layer batch algorithm time_ns workspace_bytes",
+        [("c1", 1, "fft", 1000, 5), ("c1", 8, "fft", 4000, None)],
+    ),
+    "intervals": (
+        {"label": "option", "value": "speedup", "low": "low", "high": "high", "verdict": "verdict"},
+        "option speedup low high verdict",
+        [("a", 1.2, 1.1, 1.3, "faster"), ("b", 1.0, None, None, "cannot decide")],
+    ),
     "icicle": (
         {"stack": "stack", "value": "busy_ns", "colour": "category"},
         "stack category busy_ns",

@@ -27,6 +27,13 @@ CHARTS = (
     "page/ranks",
 )
 """Sections with charts beside those of the overview, in their order on the page: folder and name of the query."""
+EXPERIMENTS = (
+    "page/tuned",
+    "study/winners",
+    "study/layers",
+    "study/batches",
+)
+"""Sections of experiments: they stand on the page, before all others, where the capture holds one."""
 MOST_ROWS = 15
 """Rows of the overview's tables that do not say how many they show."""
 MOST_RANKS = 8
@@ -59,11 +66,17 @@ def gather(
 
 
 def _queries() -> Iterable[sql.Query]:
-    return (sql.load(content("queries") / f"{name}.sql") for name in CHARTS)
+    return (sql.load(content("queries") / f"{name}.sql") for name in (*EXPERIMENTS, *CHARTS))
 
 
 def _sections(connection: duckdb.DuckDBPyConnection) -> Iterable[Section]:
-    return (reports.section(connection, query) for query in _queries())
+    """All of them; those of experiments only where they have rows."""
+    for name in EXPERIMENTS:
+        shown = reports.section(connection, sql.load(content("queries") / f"{name}.sql"))
+        if shown.rows:
+            yield shown
+    for name in CHARTS:
+        yield reports.section(connection, sql.load(content("queries") / f"{name}.sql"))
 
 
 def _timeline(connection: duckdb.DuckDBPyConnection, step: str | None, most: int) -> Timeline | None:

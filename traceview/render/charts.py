@@ -6,61 +6,27 @@ so a chart may leave out what is too small or too much, and says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from itertools import groupby
-from math import ceil, floor, isfinite, log10
+from math import ceil, floor, log10
 from typing import Any
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from traceview.analysis.model import Section
-from traceview.render.characters import clean
 from traceview.render.colours import OTHER, colour
+from traceview.render.drawing import LETTER, WIDTH, Drawing, Row, attribute, in_unit, is_positive, legend, symbol
+from traceview.render.panels import SERIES, curves, intervals, tiles
 from traceview.render.units import Style, style
 
-WIDTH = 960
 LABEL = 230
 """Room for labels at the left of bars."""
 BAR, GAP = 16, 6
 MOST_BARS = 60
 MOST_ICICLE = 600
 OPERATOR = "#66717d"
-LETTER = 6.6
-"""Width of a letter of the charts' font size, about."""
 HATCHED = {"layout": "diagonal", "bias": "dots", "activation": "upright", "transform": "level", "idle": "dots"}
 """Parts that have a pattern beside their colour."""
-
-Row = Mapping[str, Any]
-
-
-@dataclass
-class Drawing:
-    """An SVG in the making."""
-
-    height: float = 0.0
-    parts: list[Markup] = field(default_factory=list)
-
-    def add(self, name: str, content: str = "", title: str = "", **attributes: object) -> None:
-        """An element; attribute names have - for _."""
-        written = Markup("").join(
-            Markup(' {}="{}"').format(key.rstrip("_").replace("_", "-"), _number(value))
-            for key, value in attributes.items()
-        )
-        hint = Markup("<title>{}</title>").format(clean(title)) if title else Markup("")
-        self.parts.append(Markup("<{0}{1}>{2}{3}</{0}>").format(Markup(name), written, hint, clean(content)))
-
-    def text(self, x: float, y: float, content: str, room: float = 0.0, **attributes: object) -> None:
-        """Text, shortened to its room."""
-        shown = (
-            content if not room or len(content) * LETTER <= room else content[: max(1, int(room / LETTER) - 1)] + "…"
-        )
-        self.add("text", shown, content if shown != content else "", x=x, y=y, **attributes)
-
-    def svg(self, label: str) -> Markup:
-        """The whole, with a name for those who do not see it."""
-        head = Markup('<svg viewBox="0 0 {} {}" role="img" aria-label="{}">')
-        return head.format(WIDTH, _number(self.height), clean(label)) + Markup("").join(self.parts) + Markup("</svg>")
 
 
 def chart(section: Section) -> Markup | None:
@@ -82,7 +48,7 @@ def stack(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
     for place, row in enumerate(rows):
         share = row[how["value"]] / whole
         name = str(row[how["label"]])
-        told = f"{name}: {_told(unit, row[how['value']])}, {100 * share:.1f} %"
+        told = f"{name}: {in_unit(unit, row[how['value']])}, {100 * share:.1f} %"
         drawing.add("rect", title=told, x=at, y=0, width=WIDTH * share, height=30, fill=colour(name), class_="edge")
         if WIDTH * share > len(name) * LETTER + 8:
             drawing.text(at + 4, 20, name, class_="on")
@@ -92,7 +58,7 @@ def stack(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
         drawing.text(x + 16, y, f"{name} {100 * share:.1f} %", WIDTH / 4 - 20)
         drawing.height = y + 8
         at += WIDTH * share
-    return drawing.svg(f"{section.title}: {len(rows)} parts of {_told(unit, whole)}")
+    return drawing.svg(f"{section.title}: {len(rows)} parts of {in_unit(unit, whole)}")
 
 
 def bars(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
@@ -124,20 +90,20 @@ def bars(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
                 if width <= 0:
                     continue
                 signs.setdefault(name, (fill, pattern))
-                told = f"{label} {group} {name}: {_told(unit, row[part])}"
+                told = f"{label} {group} {name}: {in_unit(unit, row[part])}"
                 drawing.add("rect", title=told, x=x, y=y, width=width, height=BAR, fill=fill)
                 if pattern:
                     drawing.add("rect", x=x, y=y, width=width, height=BAR, fill=f"url(#{pattern})")
                 x += width
-        drawing.text(x + 5, y + 12, _told(unit, total), class_="dim")
+        drawing.text(x + 5, y + 12, in_unit(unit, total), class_="dim")
         y += BAR
         last = label
     drawing.height = y + 10
-    _legend(drawing, signs)
+    legend(drawing, signs)
     if len(made) > MOST_BARS:
         drawing.height += 16
         drawing.text(0, drawing.height - 4, f"{len(made) - MOST_BARS:,} more bars are in the table only.", class_="dim")
-    return drawing.svg(f"{section.title}: {len(made)} bars, the longest {_told(unit, most)}")
+    return drawing.svg(f"{section.title}: {len(made)} bars, the longest {in_unit(unit, most)}")
 
 
 def pair(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
@@ -167,8 +133,8 @@ def lines(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
     looks = ("", "6 3", "2 3", "10 3 2 3")
     for place, (name, some) in enumerate(groupby(rows, lambda row: str(row[how["line"]]))):
         points = " ".join(
-            f"{_number(70 + (row[x_name] - first) / (last - first) * (WIDTH - 90))},"
-            f"{_number(200 - row[y_name] / most * 180)}"
+            f"{attribute(70 + (row[x_name] - first) / (last - first) * (WIDTH - 90))},"
+            f"{attribute(200 - row[y_name] / most * 180)}"
             for row in some
         )
         drawing.add(
@@ -178,18 +144,15 @@ def lines(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
         drawing.add("rect", x=0, y=drawing.height - 8, width=14, height=3, fill=SERIES[place % len(SERIES)])
         drawing.text(20, drawing.height - 2, name, WIDTH - 40)
         drawing.height += 16
-    return drawing.svg(f"{section.title}: at most {_told(unit, most)}")
-
-
-SERIES = ("#2f7ed8", "#d9822b", "#5b8c2a", "#c2569b", "#8a63d2", "#b8860b")
+    return drawing.svg(f"{section.title}: at most {in_unit(unit, most)}")
 
 
 def roofline(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
     """Points under a roof, both axes logarithmic."""
-    rows = [row for row in rows if _positive(row[how["x"]]) and _positive(row[how["y"]])]
+    rows = [row for row in rows if is_positive(row[how["x"]]) and is_positive(row[how["y"]])]
     if not rows:
         return None
-    roofs = sorted((row[how["x"]], row[how["roof"]]) for row in rows if _positive(row[how["roof"]]))
+    roofs = sorted((row[how["x"]], row[how["roof"]]) for row in rows if is_positive(row[how["roof"]]))
     xs = [row[how["x"]] for row in rows]
     ys = [row[how["y"]] for row in rows] + [roof for _, roof in roofs]
     left, right = floor(log10(min(xs))), ceil(log10(max(xs)) + 1e-9)
@@ -207,14 +170,14 @@ def roofline(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
         drawing.add("line", x1=80, x2=WIDTH - 30, y1=y, y2=y, class_="grid")
         unit = style("rate_flop_per_s", [10**power])
         rate = 10**power / (unit.scale.factor if unit.scale else 1)
-        drawing.text(74, y + 4, f"{rate:g} {_symbol(unit)}", 74, text_anchor="end")
+        drawing.text(74, y + 4, f"{rate:g} {symbol(unit)}", 74, text_anchor="end")
     for power in range(left, right + 1):
         x, _ = at(10.0**power, 10.0**low)
         drawing.add("line", x1=x, x2=x, y1=20, y2=290, class_="grid")
         drawing.text(x, 306, f"{10.0**power:g}", text_anchor="middle")
     drawing.text(WIDTH / 2, 324, "FLOPs per byte moved", text_anchor="middle", class_="dim")
     if roofs:
-        points = " ".join(f"{_number(x)},{_number(y)}" for x, y in (at(*roof) for roof in roofs))
+        points = " ".join(f"{attribute(x)},{attribute(y)}" for x, y in (at(*roof) for roof in roofs))
         drawing.add("polyline", title="what the device could give", points=points, class_="line", stroke="currentColor")
     signs: dict[str, tuple[str, str]] = {}
     for row in rows:
@@ -223,7 +186,7 @@ def roofline(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
         signs.setdefault(name, (colour(name), ""))
         told = ", ".join(str(row[key]) for key in ("layer", "direction", "algorithm") if row.get(key))
         drawing.add("circle", title=told, cx=x, cy=y, r=5, fill=colour(name), class_="edge")
-    _legend(drawing, signs)
+    legend(drawing, signs)
     return drawing.svg(f"{section.title}: {len(rows)} points")
 
 
@@ -272,7 +235,7 @@ def icicle(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
             fill = OPERATOR if max(len(frames) for frames, _, _ in below) > level + 1 else colour(below[0][2])
             width = value / whole * WIDTH
             if width >= 1 and drawn < MOST_ICICLE:
-                told = f"{name}: {_told(unit, value)}, {100 * value / whole:.1f} %"
+                told = f"{name}: {in_unit(unit, value)}, {100 * value / whole:.1f} %"
                 drawing.add(
                     "rect", title=told, x=x, y=level * 19, width=max(0.5, width - 0.5), height=18,
                     fill=fill,
@@ -283,7 +246,7 @@ def icicle(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
                 left.append((x, level + 1, below))
             x += width
     drawing.height = depth * 19 + 4
-    return drawing.svg(f"{section.title}: {len(rows)} stacks, {_told(unit, whole)}")
+    return drawing.svg(f"{section.title}: {len(rows)} stacks, {in_unit(unit, whole)}")
 
 
 KINDS: dict[str, Callable[[Section, Sequence[Row], Row], Markup | None]] = {
@@ -294,6 +257,9 @@ KINDS: dict[str, Callable[[Section, Sequence[Row], Row], Markup | None]] = {
     "roofline": roofline,
     "heat": heat,
     "icicle": icicle,
+    "map": tiles,
+    "curves": curves,
+    "intervals": intervals,
 }
 
 
@@ -309,40 +275,9 @@ def _look(row: Row, part: str, how: Row) -> tuple[str, str, str]:
     return name, colour(name), HATCHED.get(name, "")
 
 
-def _legend(drawing: Drawing, signs: Mapping[str, tuple[str, str]]) -> None:
-    x = 0.0
-    drawing.height += 18
-    for name, (fill, pattern) in signs.items():
-        width = 22 + len(name) * LETTER + 14
-        if x + width > WIDTH:
-            x, drawing.height = 0.0, drawing.height + 18
-        y = drawing.height - 14
-        drawing.add("rect", x=x, y=y, width=12, height=12, fill=fill)
-        if pattern:
-            drawing.add("rect", x=x, y=y, width=12, height=12, fill=f"url(#{pattern})")
-        drawing.text(x + 17, y + 10, name)
-        x += width
-
-
 def _frame(drawing: Drawing, unit: Style, most: float, across: Style, span: float) -> None:
     for quarter in range(5):
         y = 200 - quarter * 45
         drawing.add("line", x1=70, x2=WIDTH - 20, y1=y, y2=y, class_="grid")
-        drawing.text(64, y + 4, _told(unit, most * quarter / 4), text_anchor="end")
-        drawing.text(70 + quarter * (WIDTH - 90) / 4, 216, _told(across, span * quarter / 4), text_anchor="middle")
-
-
-def _told(unit: Style, value: Any) -> str:
-    return f"{unit.text(value)} {_symbol(unit)}".rstrip()
-
-
-def _symbol(unit: Style) -> str:
-    return unit.scale.symbol if unit.scale else ""
-
-
-def _positive(value: Any) -> bool:
-    return value is not None and isfinite(value) and value > 0
-
-
-def _number(value: object) -> object:
-    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else escape(value)
+        drawing.text(64, y + 4, in_unit(unit, most * quarter / 4), text_anchor="end")
+        drawing.text(70 + quarter * (WIDTH - 90) / 4, 216, in_unit(across, span * quarter / 4), text_anchor="middle")

@@ -14,6 +14,7 @@ from traceview.errors import UsageError
 from traceview.render.characters import clean, flat
 from traceview.render.charts import sides
 from traceview.render.colours import colour
+from traceview.render.panels import named
 from traceview.render.units import Style, is_number, style
 
 if TYPE_CHECKING:
@@ -38,7 +39,9 @@ def plot(section: Section) -> altair.TopLevelMixin:
     names = [column.name for column in section.columns]
     rows = [dict(zip(names, map(_plain, row), strict=True)) for row in section.rows]
     made = KINDS[how["kind"]](altair, rows, how)
-    drawn: altair.TopLevelMixin = made.properties(title=clean(section.title), width=WIDTH)
+    # Of several panels each has its own width.
+    size = {} if how["kind"] == "curves" else {"width": WIDTH}
+    drawn: altair.TopLevelMixin = made.properties(title=clean(section.title), **size)
     return drawn
 
 
@@ -172,6 +175,63 @@ def _heat(altair: Any, rows: Rows, how: Mapping[str, Any]) -> Any:
     )
 
 
+def _map(altair: Any, rows: Rows, how: Mapping[str, Any]) -> Any:
+    data = [
+        {"row": named(row, how["row"]), "column": row[how["column"]], "name": row[how["value"]],
+         "strength": row[how["strength"]]}
+        for row in rows
+    ]  # fmt: skip
+    return (
+        altair.Chart(altair.Data(values=data))
+        .mark_rect()
+        .encode(
+            x=altair.X("column:N", title=how["column"], sort=None),
+            y=altair.Y("row:N", title=None, sort=None, axis=altair.Axis(labelLimit=260)),
+            color=altair.Color("name:N", title=how["value"], scale=_colours(altair, [row["name"] for row in data])),
+            tooltip=["row:N", "column:N", "name:N", altair.Tooltip("strength:Q", title=how["strength"], format=".3g")],
+        )
+    )
+
+
+def _curves(altair: Any, rows: Rows, how: Mapping[str, Any]) -> Any:
+    ups = [how["y"]] if isinstance(how["y"], str) else how["y"]
+    data = [
+        {"panel": f"{named(row, how['panel'])}, {up}", "x": row[how["x"]], "y": row[up], "name": row[how["line"]]}
+        for row in rows
+        for up in ups
+        if (row[up] or 0) > 0 and (row[how["x"]] or 0) > 0
+    ]
+    base = altair.Chart(altair.Data(values=data), width=WIDTH / 3)
+    log = altair.Scale(type="log")
+    return (
+        base.mark_line(point=True)
+        .encode(
+            x=altair.X("x:Q", title=how["x"], scale=log),
+            y=altair.Y("y:Q", title=None, scale=log, axis=altair.Axis(format="~s")),
+            color=altair.Color("name:N", title=how["line"], scale=_colours(altair, [row["name"] for row in data])),
+            tooltip=["name:N", "x:Q", "y:Q"],
+        )
+        .facet("panel:N", columns=2)
+        .resolve_scale(y="independent")
+    )
+
+
+def _intervals(altair: Any, rows: Rows, how: Mapping[str, Any]) -> Any:
+    data = [
+        {"label": row[how["label"]], "value": row[how["value"]], "low": row[how["low"]], "high": row[how["high"]],
+         "verdict": row[how["verdict"]]}
+        for row in rows
+        if row[how["value"]]
+    ]  # fmt: skip
+    base = altair.Chart(altair.Data(values=data)).encode(
+        y=altair.Y("label:N", sort=None, title=None, axis=altair.Axis(labelLimit=260)),
+        color=altair.Color("verdict:N", title=how["verdict"]),
+    )
+    scale = altair.Scale(type="log", zero=False)
+    points = base.mark_point(filled=True, size=60).encode(x=altair.X("value:Q", title=how["value"], scale=scale))
+    return base.mark_rule(strokeWidth=2).encode(x=altair.X("low:Q", scale=scale), x2="high:Q") + points
+
+
 def _icicle(altair: Any, rows: Rows, how: Mapping[str, Any]) -> Any:
     named = [{"name": row[how["stack"]][-1], how["value"]: row[how["value"]]} for row in rows]
     return _bars(altair, named, {"label": "name", "parts": [how["value"]]})
@@ -189,4 +249,7 @@ KINDS: dict[str, Callable[[Any, Rows, Mapping[str, Any]], Any]] = {
     "roofline": _roofline,
     "heat": _heat,
     "icicle": _icicle,
+    "map": _map,
+    "curves": _curves,
+    "intervals": _intervals,
 }

@@ -1,0 +1,86 @@
+"""What charts are drawn with: an SVG in the making, its legend, and numbers with their units.
+
+Invariant: an SVG is text and numbers made safe here; nothing of a trace is markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from traceview.render.characters import clean
+from traceview.render.units import Style
+
+Row = Mapping[str, Any]
+WIDTH = 960
+LETTER = 6.6
+"""Width of a letter of the charts' font size, about."""
+
+
+@dataclass
+class Drawing:
+    """An SVG in the making."""
+
+    height: float = 0.0
+    parts: list[Markup] = field(default_factory=list)
+
+    def add(self, name: str, content: str = "", title: str = "", **attributes: object) -> None:
+        """An element; attribute names have - for _."""
+        written = Markup("").join(
+            Markup(' {}="{}"').format(key.rstrip("_").replace("_", "-"), attribute(value))
+            for key, value in attributes.items()
+        )
+        hint = Markup("<title>{}</title>").format(clean(title)) if title else Markup("")
+        self.parts.append(Markup("<{0}{1}>{2}{3}</{0}>").format(Markup(name), written, hint, clean(content)))
+
+    def text(self, x: float, y: float, content: str, room: float = 0.0, **attributes: object) -> None:
+        """Text, shortened to its room."""
+        shown = (
+            content if not room or len(content) * LETTER <= room else content[: max(1, int(room / LETTER) - 1)] + "…"
+        )
+        self.add("text", shown, content if shown != content else "", x=x, y=y, **attributes)
+
+    def svg(self, label: str) -> Markup:
+        """The whole, with a name for those who do not see it."""
+        head = Markup('<svg viewBox="0 0 {} {}" role="img" aria-label="{}">')
+        return head.format(WIDTH, attribute(self.height), clean(label)) + Markup("").join(self.parts) + Markup("</svg>")
+
+
+def legend(drawing: Drawing, signs: Mapping[str, tuple[str, str]]) -> None:
+    """Below what is drawn: each name with its colour and pattern."""
+    x = 0.0
+    drawing.height += 18
+    for name, (fill, pattern) in signs.items():
+        width = 22 + len(name) * LETTER + 14
+        if x + width > WIDTH:
+            x, drawing.height = 0.0, drawing.height + 18
+        y = drawing.height - 14
+        drawing.add("rect", x=x, y=y, width=12, height=12, fill=fill)
+        if pattern:
+            drawing.add("rect", x=x, y=y, width=12, height=12, fill=f"url(#{pattern})")
+        drawing.text(x + 17, y + 10, name)
+        x += width
+
+
+def in_unit(unit: Style, value: Any) -> str:
+    """A value with its unit."""
+    return f"{unit.text(value)} {symbol(unit)}".rstrip()
+
+
+def symbol(unit: Style) -> str:
+    """The unit of a column, if it has one."""
+    return unit.scale.symbol if unit.scale else ""
+
+
+def is_positive(value: Any) -> bool:
+    """Whether a value has a logarithm."""
+    return value is not None and isfinite(value) and value > 0
+
+
+def attribute(value: object) -> object:
+    """An attribute of an element: short, and safe."""
+    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else escape(value)
