@@ -31,5 +31,6 @@ SELECT b.label, b.direction, b.contender AS algorithm, b.batch, b.time_ns, b.tim
     b.workspace_bytes, b.model_workspace_bytes, b.place = 1 AS fastest, b.implementation, b.n, b.setting
 FROM algorithm_best b JOIN several s ON s.setting IS NOT DISTINCT FROM b.setting AND s.problem = b.problem
     AND s.direction = b.direction
-ORDER BY b.setting, b.label, b.problem, list_position(['fprop', 'dgrad', 'wgrad', 'backward'], b.direction),
+ORDER BY max(b.algorithms) OVER (PARTITION BY b.setting, b.problem, b.direction) = 1, b.setting, b.label, b.problem,
+    list_position(['fprop', 'dgrad', 'wgrad', 'backward'], b.direction),
     b.contender, b.batch

@@ -39,4 +39,5 @@ SELECT label, batch, algorithm, implementation, forward_ns, dgrad_ns, wgrad_ns,
         direct_flop / model_flop AS direct_ratio,
     1e9 * direct_flop / forward_ns AS effective_flop_per_s, workspace_bytes, setting
 FROM pass
-ORDER BY setting, label, batch, problem, forward_ns NULLS LAST, algorithm
+ORDER BY count(*) OVER (PARTITION BY setting, problem, batch) = 1, setting, label, batch, problem,
+    forward_ns NULLS LAST, algorithm

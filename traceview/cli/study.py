@@ -18,7 +18,7 @@ EXAMPLES = """examples:
   traceview study algorithms --layer "64x3x227x227 k96 11x11 s4"
 """
 
-STUDIES = ("algorithms",)
+STUDIES = ("algorithms", "import")
 """Each is a module `study_NAME`, beside this one."""
 
 

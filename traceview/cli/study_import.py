@@ -12,7 +12,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from traceview.cli.output import emit
+from traceview.cli.output import emit, say
 from traceview.render.characters import clean
 
 TITLE = "read published times of convolution algorithms"
@@ -44,8 +44,8 @@ def run(args: argparse.Namespace) -> int:
     about = {"kind": "study", "command": ["traceview", "study", "import", *args.inputs]}
     results.write(target, {published.TABLE: found.rows}, about)
     for file, n in found.read:
-        print(f"traceview: {clean(file.name)}: {n:,} times", file=sys.stderr)
+        say(f"{file.name}: {n:,} times")
     for file, reason in found.passed_over:
-        print(f"traceview: {clean(file.name)} was passed over: {clean(reason)}", file=sys.stderr)
+        say(f"{file.name} was passed over: {reason}")
     emit([f"{clean(str(target)) if sys.stdout.isatty() else target}\n"], None)
     return 0
