@@ -362,3 +362,22 @@ def test_opencv_without_a_network_is_no_framework(tmp_path):
     done = run(tmp_path, program(tmp_path, "import cv2\nprint(cv2.getNumThreads() > 0)"))
     assert (done.returncode, done.stdout) == (0, "True\n")
     assert "imported no framework" in done.stderr
+
+
+@pytest.mark.parametrize("framework", ["tensorflow", "jax"])
+def test_steps_are_timed_without_a_profiler_and_give_loss_and_parameters(framework: str, tmp_path: Path) -> None:
+    """Two runs with equal seeds give equal numbers; JAX' keys are the program's own anyway."""
+    need(framework)
+    timing = {"TRACEVIEW_MODE": "times", "TRACEVIEW_WAIT": "1", "TRACEVIEW_STEPS": "3", "TRACEVIEW_STOP_AFTER": "1"}
+    found = []
+    for name in ("first", "second"):
+        environment = {**os.environ, **QUIET, **timing, "TRACEVIEW_SEED": "1", "TRACEVIEW_DIR": str(tmp_path / name)}
+        environment["PYTHONPATH"] = str(ROOT / "collectors" / "inject")
+        script = SAMPLES / "training" / f"lenet_{framework}.py"
+        done = subprocess.run([PYTHON, str(script), "--steps", "30"], env=environment, capture_output=True, text=True)
+        assert done.returncode == 0 and "ONEDNN" not in done.stdout.upper().replace("TF_ENABLE_ONEDNN", ""), done.stderr
+        found.append(json.loads((tmp_path / name / "raw" / "rank-0000.times.json").read_text()))
+    first, second = found
+    assert len(first["steps"]) == 3 and all(step["wall_ns"] > 0 for step in first["steps"])
+    assert 1 < first["loss"] < 4 and len(first["norms"]) == 8
+    assert (first["loss"], first["checksum"]) == (second["loss"], second["checksum"])

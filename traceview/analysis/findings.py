@@ -12,6 +12,7 @@ import duckdb
 from traceview import sql
 from traceview.analysis import advice, reports
 from traceview.analysis.model import Column, Finding, Report, Section
+from traceview.store import learned
 
 MEANINGS = {
     "rule": "name of the rule",
@@ -109,6 +110,8 @@ def _detail(finding: Finding, with_evidence: bool) -> Section:
         f"{finding.problem}{where}{ranks} {finding.why} Trade-offs: {finding.cost} Do not apply if: {finding.unless} "
         f"Confidence: {finding.confidence}."
     )
+    measured = learned.told(finding.rule)
+    doc += f" {measured}" if measured else ""
     rows = tuple((line,) for line in finding.evidence) if with_evidence else ()
     section = _section(finding.rule, finding.title, doc, ("evidence",), rows)
     return _noted(section, f"Change: {finding.fix}")
