@@ -49,7 +49,7 @@ class Machine:
             None if fails else int(wall), None if fails else int(wall), 5, 2.5 if changes else 2.0,
             "b" if changes else "a", (1.0, 2.0), self.more.get("others", 0.0), int(fails),
             "the command failed with exit code 1: no such thing" if fails else None,
-            {name: f"did {name}" for name in names},
+            {name: "no: the script sets it" if name == self.more.get("idle") else f"did {name}" for name in names},
             len(self.runs), RUN_NS,
         )  # fmt: skip
 
@@ -109,6 +109,14 @@ def test_a_failing_option_is_a_row_with_its_reason(tmp_path: Path) -> None:
     told = answer(found)
     assert told["broken"]["verdict"] == "failed" and "no such thing" in told["broken"]["reason"]
     assert found.best and found.best.name == "a"
+
+
+def test_an_option_without_effect_is_left_out_at_once(tmp_path: Path) -> None:
+    machine = Machine({"idle": 1.0, "a": 1.3}, idle="idle")
+    found, _ = searched(tmp_path, machine, ["idle", "a"])
+    told = answer(found)["idle"]
+    assert (told["verdict"], told["reason"]) == ("dropped", "it had no effect: the script sets it")
+    assert machine.runs.count(("idle",)) == 1
 
 
 def test_an_option_that_changes_numbers_is_left_out_unless_it_was_asked_for(tmp_path: Path) -> None:

@@ -17,6 +17,8 @@ from traceview.experiments.verdict import Judged, judge
 
 BASE, WITH, AGAIN = "base", "with", "again"
 TABLE = "tune_runs"
+NO = "no: "
+"""Begins what an option says that could do nothing."""
 TIMED, FAILED, NOISY = "timed", "failed", "noisy"
 Row = dict[str, Any]
 
@@ -37,6 +39,11 @@ class Pair:
     def is_quiet(self) -> bool:
         """Whether wall times of both can be believed."""
         return all(is_quiet(row.get("others_pct")) for row in (self.base, self.other))
+
+    def without_effect(self, option: str) -> str | None:
+        """Why an option changed nothing in the process, in its own words; None where it did, or did not say."""
+        said = json.loads(self.other.get("applied") or "{}").get(option, "")
+        return said.removeprefix(NO) if said.startswith(NO) else None
 
     @property
     def choice(self) -> float:

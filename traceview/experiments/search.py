@@ -103,6 +103,8 @@ class Search:
         failed = [pair.other["reason"] for pair in pairs if not pair.other.get("step_ns")]
         if failed:
             each.dropped, each.has_failed = str(failed[0]), True
+        elif each.options and (text := pairs[-1].without_effect(each.name)):
+            each.dropped = f"it had no effect: {text}"
         elif each.options and (reason := self.judge_numbers(each.options[0], pairs, null.pairs[SCREENING])):
             each.dropped = reason
         elif len(pairs) >= LEAST_ROUNDS and each.options:

@@ -102,6 +102,8 @@ def tune(job: Job) -> Found:
     facts, bounds, capture = _base(job)
     journal = Journal(job.folder, {"kind": "tune", "command": job.command, "settings": job.settings(), **capture})
     chosen, others = _options(job, facts, bounds)
+    if not chosen:
+        raise UsageError(_nothing(job, others))
     limits = _limits(job, capture)
     environments = _Environments(job, facts, chosen)
     job.say(_plan(job, chosen, limits))
@@ -124,6 +126,16 @@ def _check_size(job: Job) -> None:
         raise UsageError(
             f"--copy would copy {size / 1e9:.1f} GB for each run; run it in a folder that holds the script alone."
         )
+
+
+def _nothing(job: Job, others: Sequence[tuple[Option, str]]) -> str:
+    """Why there is nothing to try."""
+    if others:
+        return f"no option can be tried: {'; '.join(f'{option.name}: {reason}' for option, reason in others)}."
+    return (
+        "advice names nothing that an option could change here; name options with --try (traceview list options), "
+        f"or see traceview advise {job.folder / CAPTURES['base']}."
+    )
 
 
 def _plan(job: Job, chosen: Sequence[Option], limits: Limits) -> str:

@@ -213,11 +213,11 @@ def _norms_apart(a: str | None, b: str | None) -> float | None:
 
 
 def forbidden(asked: set[str]) -> Callable[[Option, Sequence[Pair], Sequence[Pair]], str | None]:
-    """What tells a search that an option's numbers forbid it: they changed, and nobody asked for it by name."""
+    """What tells a search that an option's numbers forbid it: they changed though they should not, and nobody asked."""
 
     def judge(option: Option, pairs: Sequence[Pair], null: Sequence[Pair]) -> str | None:
         numbers = compare_numbers(pairs, null)
-        if option.name in asked or numbers.word != CHANGED:
+        if numbers.word != CHANGED or option.name in asked or option.numbers == CHANGED:
             return None
         percent = 100 * max(numbers.loss or 0, numbers.parameters or 0)
         return f"it changed the numbers (by {percent:.2g} %); --try {option.name} takes it all the same"
