@@ -40,7 +40,7 @@ SELECT o.rank,
             || 'steps nothing tells what comes again', any_value(g.most_ns * c.n_devices) / 1e6)
         ELSE 'high that the device waits; profiling itself makes launches slower' END AS confidence,
     list(format('before {}: {:.1f} gaps, {:.3f} ms, the longest {:.3f} ms', o.operator, o.gaps, o.wait_ns / 1e6,
-        o.longest_ns / 1e6) ORDER BY o.wait_ns DESC, o.operator)[:20] AS evidence
+        o.longest_ns / 1e6) ORDER BY o.wait_ns DESC, o.operator) FILTER (o.gaps > 0)[:20] AS evidence
 FROM operators o JOIN scope c ON c.rank = o.rank LEFT JOIN launched l ON l.rank = o.rank
 LEFT JOIN gap g ON g.rank = o.rank
 GROUP BY o.rank

@@ -25,6 +25,7 @@ def steps(wait_us: float, lasting_us: float = 5, launched_late: bool = True) -> 
 def test_above_the_threshold_the_waits_are_the_bound(tmp_path: Path) -> None:
     found = answer(RULE, steps(6), tmp_path)
     assert (found.status, found.saving_ns) == ("found", 9 * 6_000)
+    assert all(found.evidence)
     assert found.problem == (
         "The device is idle for 0.054 ms because the host has not launched yet what comes next, in 9.0 gaps; "
         "10.0 kernels of 0.005 ms on average."

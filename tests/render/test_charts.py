@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from traceview.analysis.model import Column, Section
-from traceview.render.charts import MOST_BARS, chart
+from traceview.render.charts import MOST_BARS, MOST_ICICLE, chart
 
 HOSTILE = '</svg><script>alert(1)</script>"\x1b[31m'
 
@@ -36,7 +36,7 @@ BARS = {"kind": "bars", "label": "layer", "group": "pass", "colour": "algorithm"
 
 def test_a_stack_divides_its_width_by_time() -> None:
     svg = _drawn(_section(STACK, "category busy_ns", ("conv", 3_000_000), ("gemm", 1_000_000), ("other", 0)))
-    assert _widths(svg) == [720, 240]
+    assert _widths(svg) == [630, 210]
     told = {title.text for title in svg.iter("title")}
     assert told == {"conv: 3.000 ms, 75.0 %", "gemm: 1.000 ms, 25.0 %"}
 
@@ -49,7 +49,7 @@ def test_bars_have_one_scale_and_the_colour_of_the_algorithm() -> None:
     ]
     svg = _drawn(_section(BARS, "layer pass algorithm main_ns layout_ns", *rows))
     widths = _widths(svg)
-    assert widths == pytest.approx([128, 32, 320, 320])
+    assert widths == pytest.approx([127.64, 31.91, 319.1, 319.1])
     fills = [rect.get("fill") for rect in svg.iter("rect") if float(rect.get("height", "0")) == 16]
     assert fills == ["#c2569b", "#d9822b", "url(#diagonal)", "#5b8c2a", "#d9822b"]
     texts = [text.text for text in svg.iter("text")]
@@ -71,8 +71,8 @@ def test_an_icicle_nests() -> None:
         (rect.findtext("title") or "").split(":")[0]: (float(rect.get("x", "0")), rect.get("y"), rect.get("fill"))
         for rect in svg.iter("rect")
     }
-    assert found["a"][:2] == (0, "0") and found["c"][:2] == (768, "0")
-    assert found["b"][:2] == (0, "19") and found["k2"] == (576, "19", "#8a63d2") and found["k1"][2] == "#2f7ed8"
+    assert found["a"][:2] == (0, "0") and found["c"][:2] == (672, "0")
+    assert found["b"][:2] == (0, "19") and found["k2"] == (504, "19", "#8a63d2") and found["k1"][2] == "#2f7ed8"
 
 
 def test_a_roofline_stands_in_logarithms() -> None:
@@ -82,12 +82,29 @@ def test_a_roofline_stands_in_logarithms() -> None:
     points = [(float(c.get("cx", "0")), float(c.get("cy", "0"))) for c in svg.iter("circle")]
     assert len(points) == 2 and points[0][0] < points[1][0] and points[0][1] > points[1][1]
     assert len(list(svg.iter("polyline"))) == 1
+    texts = {text.text for text in svg.iter("text")}
+    assert {"1.00 GFLOP/s", "1.00 TFLOP/s"} <= texts
+
+
+def test_a_label_has_the_room_that_it_needs() -> None:
+    name = "conv45 512x512x3x3 (guessed) of a block"
+    texts = [text.text for text in _drawn(_section(BARS, "layer pass algorithm main_ns layout_ns",
+        (name, "forward", "direct", 5, 0))).iter("text")]  # fmt: skip
+    assert name in texts
+
+
+def test_a_deep_icicle_shows_its_upper_levels_first() -> None:
+    how = {"kind": "icicle", "stack": "stack", "value": "busy_ns", "colour": "category"}
+    rows = [([f"top{n}", *(f"{n}.{level}" for level in range(30))], "conv", 10) for n in range(100)]
+    svg = _drawn(_section(how, "stack category busy_ns", *rows))
+    told = [(rect.findtext("title") or "").split(":")[0] for rect in svg.iter("rect")]
+    assert len(told) == MOST_ICICLE and {f"top{n}" for n in range(100)} <= set(told)
 
 
 def test_lines_and_heat_are_drawn() -> None:
     how = {"kind": "lines", "x": "at_ns", "y": "value_bytes", "line": "counter"}
     svg = _drawn(_section(how, "counter at_ns value_bytes", ("a", 0, 10), ("a", 100, 20), ("b", 0, 5), ("b", 100, 5)))
-    assert [line.get("points") for line in svg.iter("polyline")] == ["70,110 940,20", "70,155 940,155"]
+    assert [line.get("points") for line in svg.iter("polyline")] == ["70,110 820,20", "70,155 820,155"]
     how = {"kind": "heat", "row": "rank", "column": "category", "value": "step_pct"}
     rows = [(f"rank {n}", "conv", float(n)) for n in range(512)]
     svg = _drawn(_section(how, "rank category step_pct", *rows))
@@ -114,6 +131,6 @@ def test_a_pair_is_two_bars_on_one_scale() -> None:
     how = {"kind": "pair", "label": ["layer", "direction"], "before": "base_ns", "after": "busy_ns"}
     rows = [("B", "conv1", "fprop", 2000, 1000), ("B", "conv2", None, None, 500)]
     svg = _drawn(_section(how, "run layer direction base_ns busy_ns", *rows))
-    assert _widths(svg) == [640, 320, 160]
+    assert _widths(svg) == pytest.approx([644.8, 322.4, 161.2])
     texts = [text.text for text in svg.iter("text")]
     assert {"conv1 fprop", "conv2", "A", "B"} <= set(texts)

@@ -6,6 +6,7 @@ so a chart may leave out what is too small or too much, and says so.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from itertools import groupby
 from math import ceil, floor, log10
@@ -15,15 +16,15 @@ from markupsafe import Markup
 
 from traceview.analysis.model import Section
 from traceview.render.colours import OTHER, colour
-from traceview.render.drawing import LETTER, WIDTH, Drawing, Row, attribute, in_unit, is_positive, legend, symbol
+from traceview.render.drawing import LETTER, WIDTH, Drawing, Row, attribute, in_unit, is_positive, legend
 from traceview.render.panels import SERIES, curves, intervals, tiles
 from traceview.render.units import Style, style
 
-LABEL = 230
-"""Room for labels at the left of bars."""
+MOST_LABEL = 350
+"""Room for labels at the left of bars, at most."""
 BAR, GAP = 16, 6
 MOST_BARS = 60
-MOST_ICICLE = 600
+MOST_ICICLE = 1200
 OPERATOR = "#66717d"
 HATCHED = {"layout": "diagonal", "bias": "dots", "activation": "upright", "transform": "level", "idle": "dots"}
 """Parts that have a pattern beside their colour."""
@@ -76,16 +77,18 @@ def bars(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
     unit = style(parts[0], totals)
     drawing, y, last = Drawing(), 6.0, ""
     beside = min(130.0, max(len(name[1]) for name, _ in made) * LETTER + 4)
+    room = min(MOST_LABEL - 18 - beside, max(len(name[0]) for name, _ in made[:MOST_BARS]) * LETTER + 4)
+    edge = room + beside + 18
     signs: dict[str, tuple[str, str]] = {}
     for ((label, group), some), total in list(zip(made, totals, strict=True))[:MOST_BARS]:
         y += GAP if last and label != last else 1
         shown = "" if label == last else label
-        drawing.text(LABEL - 12 - beside, y + 12, shown, LABEL - 18 - beside, text_anchor="end")
-        drawing.text(LABEL - 6, y + 12, group, beside, text_anchor="end", class_="dim")
-        x = float(LABEL)
+        drawing.text(edge - 12 - beside, y + 12, shown, room, text_anchor="end")
+        drawing.text(edge - 6, y + 12, group, beside, text_anchor="end", class_="dim")
+        x = edge
         for row in some:
             for part in parts:
-                width = (row[part] or 0) / most * (WIDTH - LABEL - 90)
+                width = (row[part] or 0) / most * (WIDTH - edge - 90)
                 name, fill, pattern = _look(row, part, how)
                 if width <= 0:
                     continue
@@ -161,16 +164,15 @@ def roofline(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
 
     def at(x: float, y: float) -> tuple[float, float]:
         return (
-            80 + (log10(x) - left) / max(1, right - left) * (WIDTH - 110),
+            96 + (log10(x) - left) / max(1, right - left) * (WIDTH - 126),
             290 - (log10(y) - low) / max(1, high - low) * 270,
         )
 
     for power in range(max(0, low), high + 1):
         _, y = at(10.0**left, 10.0**power)
-        drawing.add("line", x1=80, x2=WIDTH - 30, y1=y, y2=y, class_="grid")
+        drawing.add("line", x1=96, x2=WIDTH - 30, y1=y, y2=y, class_="grid")
         unit = style("rate_flop_per_s", [10**power])
-        rate = 10**power / (unit.scale.factor if unit.scale else 1)
-        drawing.text(74, y + 4, f"{rate:g} {symbol(unit)}", 74, text_anchor="end")
+        drawing.text(90, y + 4, in_unit(unit, 10.0**power), text_anchor="end")
     for power in range(left, right + 1):
         x, _ = at(10.0**power, 10.0**low)
         drawing.add("line", x1=x, x2=x, y1=20, y2=290, class_="grid")
@@ -224,9 +226,9 @@ def icicle(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
         return None
     drawing, unit, drawn, depth = Drawing(), style(how["value"], [row[how["value"]] for row in rows]), 0, 0
     entries = [([str(frame) for frame in row[how["stack"]]], row[how["value"]], row[how["colour"]]) for row in rows]
-    left = [(0.0, 0, sorted(entries, key=lambda entry: entry[0]))]
+    left = deque([(0.0, 0, sorted(entries, key=lambda entry: entry[0]))])
     while left:
-        x, level, some = left.pop()
+        x, level, some = left.popleft()
         deep = [entry for entry in some if len(entry[0]) > level]
         for name, inside in groupby(deep, lambda entry, at=level: entry[0][at]):  # type: ignore[misc]
             below = list(inside)

@@ -16,7 +16,8 @@ from traceview.render.characters import clean
 from traceview.render.units import Style
 
 Row = Mapping[str, Any]
-WIDTH = 960
+WIDTH = 840
+"""Of every chart: so that its letters are as large as others on a screen, and can be read on paper."""
 LETTER = 6.6
 """Width of a letter of the charts' font size, about."""
 

@@ -179,6 +179,28 @@ def test_axe_finds_nothing(browser: Any, html: Path, scheme: str) -> None:
     context.close()
 
 
+def test_letters_of_charts_can_be_read_on_a_phone(browser: Any, html: Path) -> None:
+    found = Opened(browser, html, viewport={"width": 390, "height": 800})
+    heights = found.tab.evaluate("""() => Array.from(document.querySelectorAll('figure svg text'), text =>
+        parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a)""")
+    assert heights and min(heights) >= 10
+    found.tab.close()
+
+
+def test_on_paper_nothing_is_cut_off(browser: Any, html: Path) -> None:
+    """Tables of charts stay away, evidence is open, what scrolls on a screen is whole, dark or not."""
+    found = Opened(browser, html, viewport={"width": 700, "height": 1000}, color_scheme="dark")
+    found.tab.emulate_media(media="print")
+    assert found.tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert not any(each.is_visible() for each in found.tab.locator("details.rows").all())
+    lines = found.tab.locator("details:not(.rows) li").all()
+    assert lines and all(line.is_visible() for line in lines)
+    wide = """() => Array.from(document.querySelectorAll('.scroll, table')).filter(
+        it => it.getBoundingClientRect().right > innerWidth + 1 || it.scrollWidth > it.clientWidth + 1).length"""
+    assert found.tab.evaluate(wide) == 0
+    found.tab.close()
+
+
 def test_it_prints(browser: Any, html: Path) -> None:
     found = Opened(browser, html)
     pdf = found.tab.pdf()
