@@ -69,7 +69,7 @@ in_best BOOLEAN whether it is part of the best combination
         """
 layer VARCHAR name of the layer in its model, or its shape
 model VARCHAR network that it is of
-direction VARCHAR fprop, dgrad, wgrad
+direction VARCHAR fprop, dgrad, wgrad; backward where a publication gives one time for both gradients
 batch BIGINT images
 in_channels BIGINT channels of the input
 height BIGINT of the input
