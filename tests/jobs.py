@@ -36,12 +36,15 @@ class Job:
     """How much later than the first a rank leaves a collective."""
     made: list[Given] = field(default_factory=list)
     ids: int = 2_000_000
+    host_at: dict[int, float] = field(default_factory=dict)
+    """When the host of a rank is free to launch: it runs ahead of the device."""
 
     def build(self) -> list[Given]:
         """One `Given` per rank."""
         self.made = [Given(rank) for rank in range(self.ranks)]
         begin, number = 0.0, 0
         for step in range(self.steps):
+            self.host_at = dict.fromkeys(range(self.ranks), begin + 5.0)
             free = [begin] * self.ranks
             for rank in range(self.ranks):
                 free[rank] += self._before(rank, begin, self.late(step, rank))
@@ -59,15 +62,20 @@ class Job:
 
     def _kernel(self, rank: int, at: float, lasting: float, name: str = SGEMM) -> float:
         self.ids += 1
-        span = self.clock(at, rank), self.clock(at + lasting, rank), self.clock(at - 5, rank)
+        span = self.clock(at, rank), self.clock(at + lasting, rank), self._launch(rank)
         self.made[rank].kernel(name, *span, id=self.ids)
         return at + lasting
+
+    def _launch(self, rank: int) -> float:
+        self.host_at[rank] += 1.5
+        return self.clock(self.host_at[rank] - 1.5, rank)
 
     def _before(self, rank: int, begin: float, late: float) -> float:
         """What a rank does before the first collective; how long it takes."""
         at = begin + 10
         if late and self.why == "data":
             self.made[rank].span("phase", "data", self.clock(at, rank), self.clock(at + late, rank))
+        self.host_at[rank] += late if self.why != "kernel" else 0.0
         if self.why == "kernel":
             return self._kernel(rank, at, self.compute + late) - begin
         return self._kernel(rank, at + late, self.compute) - begin
@@ -79,7 +87,7 @@ class Job:
         for rank, given in enumerate(self.made):
             start, until = self.clock(starts[rank], rank), self.clock(ends[rank], rank)
             kernel = 1_000_000 + number
-            given.kernel(REDUCE, start, until, self.clock(starts[rank] - 5, rank), stream=9, id=kernel)
+            given.kernel(REDUCE, start, until, self._launch(rank), stream=9, id=kernel)
             facts = {"kind": "allreduce", "size_bytes": self.size_bytes, "group_size": self.ranks, "dtype": "Float"}
             if self.numbered:
                 facts |= {"group_name": "0", "sequence": number}

@@ -14,7 +14,7 @@ import duckdb
 import pytest
 
 from traceview import cli, render, sql
-from traceview.analysis import advice, reports
+from traceview.analysis import advice, critical, reports
 from traceview.ingest.finish import Export, finish
 from traceview.ingest.sink import Sink
 from traceview.readers import READERS
@@ -37,7 +37,9 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyConnection
     folder = tmp_path_factory.mktemp("empty")
     with duckdb.connect() as connection:
         finish(Export(Sink(connection), folder / "rank-0000"))
-    return views.connect(folder)
+    opened = views.connect(folder)
+    critical.prepare(opened, {})
+    return opened
 
 
 def test_no_file_is_longer_than_400_lines() -> None:

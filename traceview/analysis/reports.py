@@ -34,10 +34,20 @@ class Recipe:
     is_brief: bool = False
     advice_after: str | None = None
     """The section behind which the best finding of advice stands, if anywhere."""
+    is_prepared: bool = False
+    """Whether its sections read what `critical` works out first."""
 
     def params(self) -> dict[str, sql.Param]:
         """Every parameter of any section, by name."""
-        return {name: param for query in self.sections for name, param in query.params.items()}
+        queries = (*self.sections, _critical().query("window")) if self.is_prepared else self.sections
+        return {name: param for query in queries for name, param in query.params.items()}
+
+
+def _critical() -> Any:
+    """What works out the critical path; few reports need it, and it imports numpy."""
+    from traceview.analysis import critical
+
+    return critical
 
 
 def names() -> list[str]:
@@ -59,7 +69,13 @@ def load(name: str, options: Iterable[str] = ()) -> Recipe:
     on_request = [section for option in options for section in facts.get("options", {}).get(option, ())]
     queries = tuple(sql.load(folder / f"{section}.sql") for section in [*facts["sections"], *on_request])
     return Recipe(
-        name, facts["title"], facts.get("doc", ""), queries, facts.get("brief", False), facts.get("advice_after")
+        name,
+        facts["title"],
+        facts.get("doc", ""),
+        queries,
+        facts.get("brief", False),
+        facts.get("advice_after"),
+        facts.get("critical_path", False),
     )
 
 
@@ -77,6 +93,8 @@ def run(
     `UsageError` for an unknown report and for a value that does not fit its parameter's type.
     """
     recipe = load(name, options)
+    if recipe.is_prepared:
+        _critical().prepare(connection, params or {})
     sections = [section(connection, query, params) for query in recipe.sections]
     if recipe.advice_after:
         at = next(at for at, done in enumerate(sections, 1) if done.name == recipe.advice_after)
@@ -134,8 +152,9 @@ def asked(recipes: Iterable[Recipe], is_best_known: bool = False) -> str:
     recipes = list(recipes)
     bodies = [query.body for recipe in recipes for query in recipe.sections]
     is_advised = any(recipe.advice_after for recipe in recipes) and not is_best_known
+    prepared = [_critical().asked()] if any(recipe.is_prepared for recipe in recipes) else []
     advised = [advice.asked(advice.load())] if is_advised else []
-    return "\n".join([*bodies, *advised, sql.text("footer")])
+    return "\n".join([*bodies, *prepared, *advised, sql.text("footer")])
 
 
 def footer(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:

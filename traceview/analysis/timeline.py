@@ -55,8 +55,8 @@ def choose(connection: duckdb.DuckDBPyConnection, rank: int | None = None, step:
 
     Returns how many slices there are. Raises `UsageError` for a rank or a step that the capture has not.
     """
-    _check(connection, "ranks", "rank", rank, None)
-    _check(connection, "steps", "step", step, rank)
+    check(connection, "ranks", "rank", rank, None)
+    check(connection, "steps", "step", step, rank)
     connection.execute(f"CREATE TEMP VIEW slices AS {query('slices').body}")
     window: Mapping[str, object] = {"rank": rank, "step": step}
     connection.execute(f"CREATE TEMP TABLE export_window AS {query('window').body}", window)
@@ -72,7 +72,10 @@ def _make(connection: duckdb.DuckDBPyConnection, made: Mapping[str, tuple[str, s
         connection.execute(f"CREATE TEMP {kind} {name} AS {query(file).body}")
 
 
-def _check(connection: duckdb.DuckDBPyConnection, view: str, column: str, value: int | None, rank: int | None) -> None:
+def check(
+    connection: duckdb.DuckDBPyConnection, view: str, column: str, value: int | None, rank: int | None = None
+) -> None:
+    """Raises `UsageError` for a rank or a step that the capture has not."""
     if value is None:
         return
     where = "WHERE $1 IS NULL OR rank = $1"

@@ -1,0 +1,30 @@
+-- title = "Kernels, operators and calls on the path"
+-- doc = "By name; what the path holds of them, and the time of all of them in the step."
+-- cannot = "Nothing but waiting is on the path."
+-- kernels = ["name"]
+-- leave_out = ["all", "op_name"]
+-- top = 12
+-- [columns]
+-- name = "kernel, operator, call or library primitive"
+-- kind = "which of these"
+-- op_name = "operator that launched most of it"
+-- n = "times on the path"
+-- dur_ns = "their time on the path"
+-- path_pct = "of the path"
+-- all = "times in the step"
+-- all_ns = "time of all of them"
+-- [headings]
+-- path_pct = "of path"
+WITH every AS (
+    SELECT name, kind, count(*) AS n, sum(end_ns - start_ns) AS all_ns FROM critical_task GROUP BY name, kind
+), whole AS (
+    SELECT sum(dur_ns) AS dur_ns FROM critical_part
+)
+SELECT p.name, p.kind, arg_max(p.op_name, p.dur_ns) AS op_name, count(*) AS n, CAST(sum(p.dur_ns) AS BIGINT) AS dur_ns,
+    100.0 * sum(p.dur_ns) / nullif(any_value(w.dur_ns), 0) AS path_pct, any_value(e.n) AS "all",
+    CAST(any_value(e.all_ns) AS BIGINT) AS all_ns
+FROM critical_part p CROSS JOIN whole w
+LEFT JOIN every e ON e.name IS NOT DISTINCT FROM p.name AND e.kind = p.kind
+WHERE p.edge IS NULL AND p.kind IS NOT NULL
+GROUP BY p.name, p.kind
+ORDER BY sum(p.dur_ns) DESC, p.name, p.kind

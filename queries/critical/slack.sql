@@ -1,0 +1,23 @@
+-- title = "What is not on the path"
+-- doc = """Work that could take longer without the step taking longer: by how much each piece could, all else as
+-- recorded. Making it faster gives nothing."""
+-- cannot = "Everything is on the path."
+-- kernels = ["name"]
+-- leave_out = ["median_slack_ns"]
+-- top = 10
+-- [columns]
+-- name = "kernel, operator, call or library primitive"
+-- kind = "which of these"
+-- n = "times not on the path"
+-- dur_ns = "their time"
+-- least_slack_ns = "smallest slack"
+-- median_slack_ns = "median slack"
+WITH on_path AS (
+    SELECT DISTINCT task FROM critical_piece WHERE task IS NOT NULL
+)
+SELECT t.name, t.kind, count(*) AS n, CAST(sum(t.end_ns - t.start_ns) AS BIGINT) AS dur_ns,
+    min(s.slack_ns) AS least_slack_ns, CAST(median(s.slack_ns) AS BIGINT) AS median_slack_ns
+FROM critical_task t JOIN critical_slack s ON s.number = t.number
+WHERE t.number NOT IN (FROM on_path)
+GROUP BY t.name, t.kind
+ORDER BY sum(t.end_ns - t.start_ns) DESC, t.name, t.kind

@@ -1,0 +1,34 @@
+-- title = "The path"
+-- doc = "Of which step, and what most of the path is."
+-- brief = ""
+-- cannot = "Nothing takes time in this trace: there is no path."
+-- lines = ["{text}"]
+-- [columns]
+-- position = "order of the sentences"
+-- text = "a sentence"
+WITH total AS (
+    SELECT sum(dur_ns) AS dur_ns, count(DISTINCT rank) AS ranks, count(DISTINCT task) AS tasks FROM critical_part
+), chosen AS (
+    SELECT any_value(step) AS step, sum(n) FILTER (kind < 9) AS edges,
+        coalesce(sum(n) FILTER (kind IN (5, 6)), 0) AS guessed, coalesce(sum(n) FILTER (kind = 9), 0) AS dropped
+    FROM critical_fact
+), most AS (
+    SELECT list(format('{} {:.1f} %', part, 100.0 * dur_ns / nullif(whole_ns, 0)) ORDER BY dur_ns DESC, part) AS parts
+    FROM (SELECT part, sum(dur_ns) AS dur_ns, sum(sum(dur_ns)) OVER () AS whole_ns FROM critical_part GROUP BY part)
+), unsure AS (
+    SELECT 100.0 * coalesce(sum(dur_ns) FILTER (edge IN (5, 6) OR what = 'cause not recorded'), 0)
+        / nullif(sum(dur_ns), 0) AS unsure_pct
+    FROM critical_part
+), line AS (
+    SELECT 1 AS position, format('{}: {:.3f} ms on the path: {}.', coalesce(format('Step {}', c.step),
+        'The whole recording'), t.dur_ns / 1e6, array_to_string(m.parts, ', ')) AS text
+    FROM total t, chosen c, most m WHERE t.dur_ns > 0
+    UNION ALL
+    SELECT 2, format('The graph has {} tasks and {} dependencies, of which {} are inferred, not recorded{}; '
+        || '{:.1f} % of the path is waiting that rests on these or has no recorded cause.',
+        (SELECT count(*) FROM critical_task), c.edges, c.guessed,
+        if(c.dropped > 0, format(', and {} contradict the recorded times', c.dropped), ''), u.unsure_pct)
+    FROM chosen c, total t, unsure u WHERE t.dur_ns > 0
+)
+SELECT position, text FROM line
+ORDER BY position

@@ -1,0 +1,216 @@
+"""The critical path on built steps whose answer is known, and what holds on every trace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pytest
+from given import Given, section, write
+from jobs import Job
+
+from traceview.analysis import critical, dependencies, longest_path, reports
+from traceview.errors import UsageError
+from traceview.ingest.derive.spans import fetch
+from traceview.store import views
+
+SGEMM, WINOGRAD, COPY = "ampere_sgemm_128x64_nn", "volta_sgemm_64x64_tn", "Memcpy HtoD"
+DDP = "samples/kineto/torch-2.13.0-lenet-ddp-cpu"
+
+
+def prepared(folder: Path, *ranks: Given, **params: str) -> duckdb.DuckDBPyConnection:
+    write(folder, *ranks)
+    connection = views.connect(folder, reports.asked([reports.load("critical")]))
+    critical.prepare(connection, params)
+    return connection
+
+
+def parts(connection: duckdb.DuckDBPyConnection) -> list[tuple[Any, ...]]:
+    """The pieces of the path: what and how long in microseconds."""
+    query = "SELECT part, what, dur_ns / 1000 FROM critical_part ORDER BY position, part DESC"
+    return connection.execute(query).fetchall()
+
+
+def scenarios(connection: duckdb.DuckDBPyConnection) -> dict[str, float]:
+    """What each scenario saves, in microseconds."""
+    found = section(connection, "critical/scenarios")
+    return {" ".join(filter(None, (row["scenario"], row["what"]))): row["saved_ns"] / 1000 for row in found}
+
+
+def one_step() -> Given:
+    """Two kernels on one stream, one beside them, and a host that waits for the device."""
+    given = Given()
+    given.span("step", "step#1", 0, 500)
+    given.op("aten::mm", 10, 60)
+    given.kernel(SGEMM, 30, 230, launched=20)
+    given.kernel(SGEMM, 231, 431, launched=40)
+    given.kernel(WINOGRAD, 60, 100, launched=50, stream=8)
+    given.call("cudaDeviceSynchronize", 70, 440)
+    return given
+
+
+def test_the_path_from_launch_over_the_stream_to_the_synchronisation(tmp_path: Path) -> None:
+    connection = prepared(tmp_path, one_step())
+    assert parts(connection) == [
+        ("edge of the step", "before the first task", 10),
+        ("host", "host operators", 10),
+        ("launch", "launch", 10),
+        ("device", "gemm", 200),
+        ("device waits", "between kernels", 1),
+        ("device", "gemm", 200),
+        ("host", "return from synchronisation", 9),
+        ("edge of the step", "after the last task", 60),
+    ]
+    assert scenarios(connection) == {
+        f"twice as fast {SGEMM}": 200,
+        "twice as fast all gemm": 200,
+        "no host time": 20,  # The operator and the launch; the return from the synchronisation stays.
+        "no launch overhead": 10,
+    }
+    # The kernel on the other stream could end when the last one on this does.
+    slack = section(connection, "critical/slack")
+    (beside,) = [row for row in slack if row["name"] == WINOGRAD]
+    assert (beside["n"], beside["dur_ns"], beside["least_slack_ns"]) == (1, 40_000, 331_000)
+
+
+def test_another_path_becomes_the_longest_one(tmp_path: Path) -> None:
+    """Twice as fast is not half of the time: then the kernel beside it is what the host waits for."""
+    given = Given()
+    given.span("step", "step#1", 0, 300)
+    given.kernel(SGEMM, 10, 210, launched=0)
+    given.kernel("volta_scudnn_winograd_128x128", 12, 172, launched=2, stream=8)
+    given.call("cudaDeviceSynchronize", 5, 220)
+    saved = scenarios(prepared(tmp_path, given))
+    assert saved[f"twice as fast {SGEMM}"] == 38, "until the other kernel ends, not 100"
+
+
+def test_a_stream_that_waits_for_an_event_of_another(tmp_path: Path) -> None:
+    given = Given()
+    given.span("step", "step#1", 0, 400)
+    given.kernel(SGEMM, 10, 110, launched=0)
+    record, wait = given.launch(3, "cudaEventRecord"), given.launch(5, "cudaStreamWaitEvent")
+    given.add(
+        "events",
+        category="cuda_sync",
+        name="Stream Wait Event",
+        start_ns=5000,
+        dur_ns=0,
+        args=f'{{"stream": 8, "wait_on_stream": 7, "correlation": {wait}, '
+        f'"wait_on_cuda_event_record_corr_id": {record}}}',
+    )
+    given.kernel(WINOGRAD, 150, 250, launched=8, stream=8)
+    connection = prepared(tmp_path, given)
+    assert ("device waits", "between streams", 40) in parts(connection)
+    (row,) = [row for row in section(connection, "critical/graph") if row["position"] == dependencies.EVENT]
+    assert (row["n"], row["on_path"], row["dur_ns"]) == (1, 1, 40_000)
+
+
+def test_without_a_recorded_event_the_dependency_is_inferred_and_counted(tmp_path: Path) -> None:
+    given = Given()
+    given.span("step", "step#1", 0, 400)
+    given.kernel(SGEMM, 10, 110, launched=0)
+    given.kernel(WINOGRAD, 112, 250, launched=8, stream=8)
+    connection = prepared(tmp_path, given)
+    assert ("device waits", "between streams", 2) in parts(connection)
+    said = section(connection, "critical/summary")[1]["text"]
+    assert "of which 1 are inferred, not recorded" in said
+
+
+def test_the_path_goes_through_the_rank_that_comes_last(tmp_path: Path) -> None:
+    job = Job(ranks=3, steps=3, late=lambda step, rank: 40.0 if rank == 2 else 0.0)
+    connection = prepared(tmp_path, *job.build(), step="2")
+    first = connection.execute("""SELECT rank, dur_ns FROM critical_part WHERE part = 'device'
+        ORDER BY position LIMIT 1""").fetchall()
+    assert first == [(2, 340_000)]
+    compared = connection.execute(
+        """SELECT t.rank, s.slack_ns FROM critical_task t JOIN critical_slack s USING (number)
+        WHERE t.name = $1 AND t.end_ns - t.start_ns > 200000 ORDER BY t.rank""",
+        [SGEMM],
+    ).fetchall()
+    assert compared == [(0, 40_000), (1, 40_000), (2, 0)], "the others have as much slack as they wait"
+    waits = connection.execute("SELECT sum(dur_ns) FROM critical_part WHERE part = 'communication'").fetchall()
+    assert waits == [(200_000,)], "two transfers, and no waiting"
+
+
+def test_a_thread_that_waits_for_another_one(tmp_path: Path) -> None:
+    """The main thread calls backward, which another thread does, and goes on when that has ended."""
+    given = Given()
+    given.span("step", "step#1", 0, 300)
+    given.op("aten::mm", 0, 50)
+    given.add("ops", name="MmBackward0", pid=1, tid=2, start_ns=60_000, dur_ns=140_000)
+    given.op("Optimizer.step#SGD.step", 210, 300)
+    connection = prepared(tmp_path, given)
+    assert [duration for *_, duration in parts(connection)] == [50, 10, 140, 10, 90]
+
+
+def test_loading_data_is_a_part_of_its_own_and_can_be_taken_away(tmp_path: Path) -> None:
+    given = Given()
+    given.span("step", "step#1", 0, 300)
+    given.span("phase", "data", 0, 80)
+    given.op("aten::mm", 100, 300)
+    connection = prepared(tmp_path, given)
+    assert sorted(parts(connection)) == [
+        ("data loading", "data loading", 80),
+        ("device", "gemm", 200),
+        ("edge of the step", "before the first task", 20),
+    ]
+    assert scenarios(connection)["no data loading"] == 80
+
+
+def test_the_chosen_step_and_one_that_is_not_there(tmp_path: Path) -> None:
+    made = Job(ranks=2, steps=3).build()
+    connection = prepared(tmp_path, *made, step="3")
+    assert section(connection, "critical/summary")[0]["text"].startswith("Step 3: 1.000 ms on the path: ")
+    with pytest.raises(UsageError, match="has no step 7; it has steps 1 to 3"):
+        critical.prepare(connection, {"step": "7"})
+
+
+def test_nothing_is_said_where_nothing_takes_time(tmp_path: Path) -> None:
+    connection = prepared(tmp_path, Given())
+    for name in ("summary", "parts", "longest", "layers", "scenarios", "slack", "graph"):
+        assert section(connection, f"critical/{name}") == []
+
+
+def _graph(connection: duckdb.DuckDBPyConnection) -> dependencies.Graph:
+    tasks = fetch(connection, critical.query("columns").body)
+    events = fetch(connection, critical.query("event_waits").body)
+    return dependencies.build(tasks, events, int(tasks["start_ns"].min()), int(tasks["end_ns"].max()))
+
+
+@pytest.mark.parametrize("trace", [DDP, "samples/kineto/torch-2.13.0-lenet-cpu.json.gz"])
+def test_the_recorded_times_are_the_schedule_of_the_graph(trace: str, root: Path, captures) -> None:  # type: ignore[no-untyped-def]
+    _hold(captures.open(root / trace))
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("trace", ["v100-dlrm-8ranks", "v100-resnet50-train-old.json.gz"])
+def test_the_same_of_public_traces(trace: str, shared: Path, captures) -> None:  # type: ignore[no-untyped-def]
+    _hold(captures.open(shared / "traces/kineto" / trace))
+
+
+def _hold(connection: duckdb.DuckDBPyConnection) -> None:
+    """Pieces add up; nothing changed is nothing saved; slack is by how much a task may grow, and not by more."""
+    critical.prepare(connection, {})
+    window = connection.execute("SELECT max(until_ns - moved_ns) - min(from_ns - moved_ns) FROM critical_window")
+    (length,) = window.fetchall()[0]
+    assert connection.execute("SELECT sum(dur_ns) FROM critical_part").fetchall() == [(length,)]
+    follow = """SELECT count(*) FILTER (from_ns <> before_ns) FROM (SELECT from_ns, lag(from_ns + dur_ns) OVER
+        (ORDER BY position) AS before_ns FROM critical_piece WHERE dur_ns > 0)"""
+    assert connection.execute(follow).fetchall() == [(0,)], "each piece begins where the one before it ends"
+    assert connection.execute("SELECT count(*) FROM critical_scenario WHERE changed_ns > step_ns").fetchall() == [(0,)]
+    graph = _graph(connection)
+    lasts = graph.end - graph.start
+    whole = longest_path.end_of(graph, lasts, graph.delay)
+    assert whole == graph.end[-1] - graph.start[0]
+    spare = longest_path.slack(graph)
+    assert spare.min() == 0
+    for node in np.linspace(1, len(lasts) - 2, 7, dtype=int).tolist():
+        if (graph.at_start[graph.source == node] == 1).any():
+            continue  # What it launches waits for its start alone.
+        longer = lasts.copy()
+        longer[node] += spare[node]
+        assert longest_path.end_of(graph, longer, graph.delay) == whole
+        longer[node] += 1000
+        assert longest_path.end_of(graph, longer, graph.delay) == whole + 1000

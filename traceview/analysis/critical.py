@@ -1,0 +1,176 @@
+"""The critical path of a step: what would make it shorter, and what would not, however long it takes.
+
+Makes the temporary tables `critical_*`, of which the report `critical`, advice, pages and exports select.
+Invariant: the pieces of the path follow one another from the start of the step to its end, and add up to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import duckdb
+import numpy as np
+
+from traceview.analysis import dependencies, longest_path, timeline
+from traceview.analysis.dependencies import KINDS, Graph
+from traceview.errors import UsageError
+from traceview.ingest.derive.nesting import Ints
+from traceview.ingest.derive.spans import fetch, publish
+from traceview.paths import content
+from traceview.sql import Query, load
+
+MOST = 400_000
+"""Tasks of a graph: each of a dozen scenarios takes some 0.1 s per 100,000."""
+PIECE = ("position", "task", "other", "node_rank", "edge", "role", "from_ns", "dur_ns", "data_ns")
+NO_DATA = "no data loading"
+NO_SKEW = "no rank waits for another"
+
+
+def query(name: str) -> Query:
+    """`queries/graph/<name>.sql`."""
+    return load(content("queries") / "graph" / f"{name}.sql")
+
+
+def asked() -> str:
+    """The text of every query here, which says what views the path rests on."""
+    paths = sorted((content("queries") / "graph").glob("*.sql"))
+    return "\n".join([*(load(path).body for path in paths), timeline.query("middle_step").body])
+
+
+def prepare(connection: duckdb.DuckDBPyConnection, params: Mapping[str, str]) -> None:
+    """Work out the path of the step in `params`, else of the one that takes most nearly as long as the median.
+
+    Raises `UsageError` for a step that the capture has not, and for one with more tasks than the graph may have.
+    """
+    window = query("window")
+    step = window.typed(connection, params).get("step")
+    if step is None:
+        middle = timeline.query("middle_step").run(connection)
+        step = middle[0][0] if middle else None
+    else:
+        timeline.check(connection, "steps", "step", step)
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE critical_window AS {window.body}", {"step": step})
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE critical_task AS {query('tasks').body}")
+    tasks = fetch(connection, query("columns").body)
+    n = len(tasks["number"])
+    if n > MOST:
+        raise UsageError(f"the step has {n:,} things that take time, more than the {MOST:,} of a graph; --set step=N.")
+    graph, pieces = None, np.empty(0, np.int64)
+    if n:
+        events = fetch(connection, query("event_waits").body)
+        begin, finish = int(tasks["start_ns"].min()), int(tasks["end_ns"].max())
+        for start, end in connection.execute(query("edges").body).fetchall():
+            begin, finish = min(begin, start), max(finish, end)
+        graph = dependencies.build(tasks, events, begin, finish)
+        pieces = longest_path.path(graph)
+    data = fetch(connection, query("data_phases").body)
+    _tell(connection, graph, pieces, data, -1 if step is None else step)
+    connection.execute(f"CREATE OR REPLACE TEMP VIEW critical_part AS {query('parts').body}")
+    _what_if(connection, graph, data)
+
+
+def _tell(
+    connection: duckdb.DuckDBPyConnection, graph: Graph | None, pieces: Ints, data: Mapping[str, Ints], step: int
+) -> None:
+    """The tables of the path, of the slack of every task, and of what the graph rests on."""
+    if graph is None:
+        _table(connection, "critical_piece", dict.fromkeys(PIECE, pieces))
+        _table(connection, "critical_slack", {"number": pieces, "slack_ns": pieces})
+        _table(connection, "critical_fact", {"step": pieces, "kind": pieces, "n": pieces})
+        return
+    source, target, kind = graph.source[pieces], graph.target[pieces], graph.kind[pieces]
+    # Of a call only the time until the launch is on the path: it is part of the edge.
+    leaves_early = np.append(graph.at_start[pieces][1:], 0) == 1
+    delay = graph.delay[pieces]
+    length = np.where(leaves_early, 0, graph.end[target] - graph.start[target])
+    n = len(pieces)
+    place = np.arange(n)
+    task, rank, role, nothing = graph.task[target], graph.rank[target], graph.role[target], np.full(n, -1)
+    begun, loading = graph.start[target], _data(graph, data)[pieces]
+    edges = (2 * place, task, graph.task[source], rank, kind, role, begun - delay, delay, loading)
+    nodes = (2 * place + 1, task, nothing, rank, nothing, role, begun, length, np.zeros(n, np.int64))
+    both = [np.concatenate(pair) for pair in zip(edges, nodes, strict=True)]
+    _table(connection, "critical_piece", dict(zip(PIECE, both, strict=True)))
+    spare = longest_path.slack(graph)
+    of_task = graph.task >= 0
+    least = np.full(int(graph.task.max()) + 1, 2**62)
+    np.minimum.at(least, graph.task[of_task], spare[of_task])
+    _table(connection, "critical_slack", {"number": np.arange(len(least)), "slack_ns": least})
+    counts = [int((graph.kind == each).sum()) for each in range(len(KINDS))]
+    facts = {"step": np.full(len(KINDS) + 1, step), "kind": np.arange(len(KINDS) + 1)}
+    _table(connection, "critical_fact", {**facts, "n": np.array([*counts, graph.n_dropped])})
+
+
+def _table(connection: duckdb.DuckDBPyConnection, name: str, columns: Mapping[str, Ints]) -> None:
+    """A temporary table of these columns; times may be negative, everything else is NULL where it is -1."""
+    publish(connection, "found_columns", {key: it for key, it in columns.items() if key != "from_ns"})
+    if "from_ns" in columns:
+        low = int(columns["from_ns"].min()) if len(columns["from_ns"]) else 0
+        publish(connection, "found_columns", {**columns, "from_ns": columns["from_ns"] - low})
+        connection.execute("SET VARIABLE critical_low = $1", [low])
+        connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {query('pieces').body}")
+    else:
+        connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS FROM found_columns")
+    connection.unregister("found_columns")
+
+
+def _data(graph: Graph, data: Mapping[str, Ints]) -> Ints:
+    """Of the delay of each edge along a thread of the host, or from the start, what was loading data."""
+    found = np.zeros(len(graph.kind), np.int64)
+    is_host = np.isin(graph.kind, (dependencies.THREAD, dependencies.HANDOFF, dependencies.EDGE))
+    ranks = graph.rank[graph.target]
+    for rank in np.unique(data["rank"]).tolist():
+        chosen = data["rank"] == rank
+        starts, ends = data["start_ns"][chosen], np.maximum.accumulate(data["end_ns"][chosen])
+        before = np.concatenate([[0], np.cumsum(data["end_ns"][chosen] - starts)])
+
+        def until(at: Ints, starts: Ints = starts, ends: Ints = ends, before: Ints = before) -> Ints:
+            place = np.searchsorted(starts, at, side="right")
+            last = np.maximum(place - 1, 0)
+            return before[place] - np.where(place > 0, np.maximum(ends[last] - at, 0), 0)
+
+        (rows,) = np.nonzero(is_host & (ranks == rank))
+        begun = graph.start[graph.target[rows]]
+        found[rows] = until(begun) - until(begun - graph.delay[rows])
+    return np.clip(found, 0, graph.delay)
+
+
+def _what_if(connection: duckdb.DuckDBPyConnection, graph: Graph | None, data: Mapping[str, Ints]) -> None:
+    """The end of the step in each scenario."""
+    rows: list[tuple[str, int, int]] = []
+    if graph is not None:
+        length = graph.end - graph.start
+        whole = longest_path.end_of(graph, length, graph.delay)
+        connection.execute(f"CREATE OR REPLACE TEMP TABLE critical_change AS {query('scenarios').body}")
+        changes = fetch(connection, query("changes").body)
+        names = [name for (name,) in connection.execute(query("names").body).fetchall()]
+        loading = _data(graph, data)
+        if loading.any() and NO_DATA not in names:
+            names.append(NO_DATA)
+        for place, name in enumerate(names):
+            chosen = changes["scenario"] == place
+            stays = np.full(max(int(graph.task.max()) + 1, 1), 100)
+            stays[changes["number"][chosen]] = changes["stays_pct"][chosen]
+            gone = loading if name == NO_DATA else 0 * loading
+            rows.append((name, whole, _changed(graph, stays, gone)))
+        is_other = (graph.kind == dependencies.ARRIVAL) & (graph.role[graph.source] == dependencies.MEET)
+        if is_other.any():
+            rows.append((NO_SKEW, whole, longest_path.end_of(graph, length, np.where(is_other, -(2**60), graph.delay))))
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE critical_scenario AS {query('scenario_table').body}")
+    for row in rows:
+        connection.execute("INSERT INTO critical_scenario VALUES ($1, $2, $3)", row)
+
+
+def _changed(graph: Graph, stays: Ints, gone: Ints) -> int:
+    """The end with what stays of each task, in percent, and without what is gone of each delay.
+
+    What stays of a call that launches stays of the time until what it launched begins, too.
+    """
+    of_node = np.where(graph.task >= 0, stays[np.maximum(graph.task, 0)], 100)
+    factor = np.full(len(graph.kind), 100)
+    launches = graph.kind == dependencies.LAUNCH
+    factor[launches] = of_node[graph.source[launches]]
+    # Time between two things on a thread is what both need: Python between two operators.
+    between = np.isin(graph.kind, (dependencies.THREAD, dependencies.HANDOFF))
+    factor[between] = np.maximum(of_node[graph.source], of_node[graph.target])[between]
+    return longest_path.end_of(graph, (graph.end - graph.start) * of_node // 100, (graph.delay - gone) * factor // 100)
