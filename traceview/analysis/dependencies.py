@@ -110,13 +110,13 @@ def build(tasks: Mapping[str, Ints], events: Mapping[str, Ints], begin: int, fin
     return _ordered(nodes, begin, finish)
 
 
-def _places(ids: Ints, wanted_ids: Ints) -> Ints:
+def _places(ids: Ints, sought: Ints) -> Ints:
     """Where each of these ids is among the others, -1 where it is not."""
     if not len(ids):
-        return np.full(len(wanted_ids), -1)
+        return np.full(len(sought), -1)
     order = np.argsort(ids, kind="stable")
-    at = np.minimum(np.searchsorted(ids, wanted_ids, sorter=order), len(ids) - 1)
-    return np.where((wanted_ids >= 0) & (ids[order[at]] == wanted_ids), order[at], -1)
+    at = np.minimum(np.searchsorted(ids, sought, sorter=order), len(ids) - 1)
+    return np.where((sought >= 0) & (ids[order[at]] == sought), order[at], -1)
 
 
 def _before_on_lane(tasks: Mapping[str, Ints]) -> Ints:

@@ -30,6 +30,8 @@ def sql_text(recipe: Recipe, params: Mapping[str, str]) -> str:
             value = params.get(name, param.default)
             lines.append(f"-- ${name} = {'NULL' if value is None else value} ({param.type}: {param.doc})")
         used = graph.resting_on(query.body)
+        if recipe.is_prepared:
+            lines.append("-- reads critical_*: tables that the report works out first (docs/critical.md)")
         if used:
             lines.append(f"-- uses queries/views/: {', '.join(used)}")
         parts.append("\n".join([*lines, f"{query.written(params)};", ""]))
