@@ -21,8 +21,8 @@ WITH piece AS (
         WHEN edge = 8 THEN if(begins_ns - from_ns > dur_ns / 2, 'the rank begins its step later',
             'before the first task')
         WHEN edge IN (0, 6) THEN 'outside operators' WHEN edge = 3 THEN 'return from synchronisation'
-        WHEN edge = 1 THEN if(dur_ns < 20000, 'between kernels', 'cause not recorded')
-        WHEN edge IN (4, 5) THEN 'between streams' END AS what
+        WHEN edge IN (1, 4, 5) AND dur_ns >= 20000 THEN 'cause not recorded'
+        WHEN edge = 1 THEN 'between kernels' WHEN edge IN (4, 5) THEN 'between streams' END AS what
     FROM piece
 )
 SELECT position, task, other, on_rank AS rank, edge, kind, id, name, category, layer, op_name, from_ns,

@@ -100,11 +100,11 @@ def test_a_stream_that_waits_for_an_event_of_another(tmp_path: Path) -> None:
         args=f'{{"stream": 8, "wait_on_stream": 7, "correlation": {wait}, '
         f'"wait_on_cuda_event_record_corr_id": {record}}}',
     )
-    given.kernel(WINOGRAD, 150, 250, launched=8, stream=8)
+    given.kernel(WINOGRAD, 125, 250, launched=8, stream=8)
     connection = prepared(tmp_path, given)
-    assert ("device waits", "between streams", 40) in parts(connection)
+    assert ("device waits", "between streams", 15) in parts(connection)
     (row,) = [row for row in section(connection, "critical/graph") if row["position"] == dependencies.EVENT]
-    assert (row["n"], row["on_path"], row["dur_ns"]) == (1, 1, 40_000)
+    assert (row["n"], row["on_path"], row["dur_ns"]) == (1, 1, 15_000)
 
 
 def test_without_a_recorded_event_the_dependency_is_inferred_and_counted(tmp_path: Path) -> None:
