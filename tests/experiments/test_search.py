@@ -184,10 +184,22 @@ def test_ten_searches_for_nothing_claim_at_most_once(tmp_path: Path) -> None:
 
 def test_a_small_budget_leaves_options_out_and_says_so(tmp_path: Path) -> None:
     machine = Machine(dict.fromkeys("abcdef", 1.1))
-    found, search = searched(tmp_path, machine, list("abcdef"), budget_s=60)
-    assert found.ran_out and search.runner.spent_ns <= 75e9
+    found, search = searched(tmp_path, machine, list("abcdef"), budget_s=30)
+    assert found.ran_out and search.runner.spent_ns <= 30e9
     verdicts = {row["verdict"] for row in answer(found).values()}
     assert "faster" not in verdicts and "cannot decide" in verdicts
+
+
+def test_the_first_round_fits_the_budget_too(tmp_path: Path) -> None:
+    """A run took 2 s when the base was recorded: in 12 s the base, four options and the base again."""
+    machine = Machine(dict.fromkeys("abcdef", 1.1))
+    search = Search(
+        Runner(Journal(tmp_path, {"kind": "tune"}), machine), 12 * 10**9, forbidden(set()), lambda text: None
+    )
+    search.first_run_ns = RUN_NS
+    found = search.run([option(name) for name in "abcdef"])
+    assert [each.name for each in found.tried if each.dropped] == ["e", "f"]
+    assert machine.runs[:6] == [(), ("a",), ("b",), ("c",), ("d",), ()]
 
 
 def test_a_search_that_was_ended_goes_on_where_it_was(tmp_path: Path) -> None:

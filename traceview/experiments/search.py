@@ -67,6 +67,8 @@ class Search:
     budget_ns: int
     judge_numbers: Callable[[Option, Sequence[Pair], Sequence[Pair]], str | None]
     say: Callable[[str], None]
+    first_run_ns: int = 0
+    """What a run may take, as long as none was made."""
     ran_out: bool = False
 
     def run(self, options: Sequence[Option]) -> Found:
@@ -82,13 +84,14 @@ class Search:
         """Rounds of the base, every option that is left, and the base again."""
         for number in range(1, MOST_ROUNDS + 1):
             left = [each for each in tried if not each.dropped]
-            while left and not self._has_room(1 + len(left), 3 * LEAST_PAIRS if number > 1 else 0):
+            while left and not self._has_room(2 + len(left), 3 * LEAST_PAIRS if number > 1 else 0):
                 last = left.pop()
                 if number == 1:
                     last.dropped = "the budget was spent before its turn"
             if not left or (number > LEAST_ROUNDS and len(left) < 2):
                 return
             names = [Side(WITH, each.name, (each.name,)) for each in left]
+            self.say(f"{SCREENING} {number}: {len(left)} options, and the command as it is before and behind them")
             first, *rows, again = self.runner.round(
                 SCREENING, number, [Side(BASE, NULL, ()), *names, Side(AGAIN, NULL, ())]
             )
@@ -167,7 +170,8 @@ class Search:
 
     def _has_room(self, runs: int, reserve: int = 0) -> bool:
         """Whether so many more runs fit the budget, and as many behind them as are to be kept free."""
-        each = self.runner.spent_ns / max(self.runner.n_runs, 1)
+        done = self.runner.n_runs
+        each = self.runner.spent_ns / done if done else self.first_run_ns
         fits = self.runner.spent_ns + (runs + reserve) * each <= self.budget_ns
         self.ran_out = self.ran_out or not fits
         return fits

@@ -10,6 +10,7 @@ import contextlib
 import os
 import shutil
 import signal
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -109,7 +110,8 @@ def tune(job: Job) -> Found:
     job.say(_plan(job, chosen, limits))
     runner = Runner(journal, lambda names: _measure(job, environments.of(names), limits))
     asked = {*job.tried} & {option.name for option in chosen}
-    search = Search(runner, int(job.budget_s * 1e9), tune_answer.forbidden(asked), job.say)
+    judge = tune_answer.forbidden(asked)
+    search = Search(runner, int(job.budget_s * 1e9), judge, job.say, capture["first_run_ns"])
     found = search.run(chosen)
     rows = tune_answer.rows(found, bounds, facts, others)
     journal.answer({"tune_options": rows})
@@ -173,6 +175,7 @@ def _base(job: Job) -> tuple[Facts, dict[str, Bound], dict[str, Any]]:
         scratch=str(job.folder / "scratch"),
     )
     noted = {name: about.get(name) for name in ("framework", "framework_version", "model", "cost")}
+    noted["first_run_ns"] = int(about.get("ended_unix_ns") or 0) - int(about.get("started_unix_ns") or 0)
     return facts, _bounds(folder), {**noted, "ranks": [{**rank, "steps": None, "files": []}]}
 
 
@@ -193,10 +196,11 @@ def _record(job: Job, folder: Path, environment: Mapping[str, str], name: str) -
     with _placed(job, environment) as (there, own), log.open("wb") as output:
         (folder / "raw").mkdir(parents=True, exist_ok=True)
         run = Run(job.command, folder, options, None, False, True, said.append, own, there, output)
+        started = time.time_ns()
         code = launch(run)
         _check_end(code)
         try:
-            has_capture = not code and harvest(run, 0, code)
+            has_capture = not code and harvest(run, started, code)
         except TraceviewError as error:
             raise Failed(f"{folder}: {error}", InputError.exit_code) from error
     if not has_capture:
