@@ -69,8 +69,12 @@ def test_the_layers_of_the_simple_networks_and_lenet() -> None:
 def test_the_first_layer_of_the_variants_of_alexnet() -> None:
     first = {name: load(name).convolutions()[0] for name in names() if name.startswith("alexnet")}
     assert {name: layer.out_height for name, layer in first.items()} == {
-        "alexnet": 55, "alexnet_grouped": 55, "alexnet_owt": 55, "alexnet_ucudnn": 55,
-        "alexnet_same": 56, "alexnet_mxnet": 54,
+        "alexnet": 55,
+        "alexnet_grouped": 55,
+        "alexnet_owt": 55,
+        "alexnet_ucudnn": 55,
+        "alexnet_same": 56,
+        "alexnet_mxnet": 54,
     }
     assert load("alexnet_same").nodes[7].out == (256, 7, 7), "fc6 has 12,544 inputs"
 

@@ -15,9 +15,11 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from traceview.cli.names import completed
 from traceview.cli.output import emit, say
 from traceview.errors import UsageError
-from traceview.experiments.layers import DIRECTIONS, parse
+from traceview.experiments.layers import DIRECTIONS, Layer, parse
+from traceview.experiments.networks import load, names
 
 if TYPE_CHECKING:
     from traceview.experiments.algorithms import Group, Plan, Progress
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 TITLE = "every convolution algorithm by layer, pass and batch"
 
 EXAMPLES = """examples:
+  traceview study algorithms --model alexnet --batch 16 --threads 1
   traceview study algorithms --layer "16x96x27x27 k256 5x5 p2"
   traceview study algorithms --layer "3x227x227 k96 11x11 s4" --batch 1,16,64 --passes fprop,wgrad --threads 1
   traceview study algorithms --layer "96x27x27 k256 5x5 p2" -o conv2 --resume
@@ -36,6 +39,12 @@ MOST_BATCH = 65536
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `traceview study algorithms`."""
     layers = parser.add_argument_group("layers (at least one of these; they add up)")
+    completed(
+        layers.add_argument(
+            "--model", action="append", default=[], metavar="NAME", help=f"a built-in network: {', '.join(names())}"
+        ),
+        names,
+    )
     layers.add_argument(
         "--layer",
         action="append",
@@ -67,9 +76,9 @@ def run(args: argparse.Namespace) -> int:
     from traceview.experiments import algorithms, quiet
     from traceview.experiments.results import Journal
 
-    groups = algorithms.groups_of([parse(text) for text in args.layer], args.batch, args.passes)
+    groups = algorithms.groups_of(_layers(args), args.batch, args.passes)
     if not groups:
-        raise UsageError('name what to measure: --layer, for example "16x96x27x27 k256 5x5 p2".')
+        raise UsageError('name what to measure: --model alexnet, or --layer "16x96x27x27 k256 5x5 p2".')
     python = shutil.which(args.python)
     if python is None:
         raise UsageError(f"there is no program {args.python}.")
@@ -83,6 +92,14 @@ def run(args: argparse.Namespace) -> int:
     rows = journal.rows(algorithms.TABLE)
     emit([_summary(rows, plan)], None)
     return 0
+
+
+def _layers(args: argparse.Namespace) -> list[tuple[Layer, int | None]]:
+    """What is asked for, with the batch of those that have their own."""
+    found: list[tuple[Layer, int | None]] = []
+    for name in args.model:
+        found += [(layer, None) for layer in load(name).convolutions()]
+    return [*found, *(parse(text) for text in args.layer)]
 
 
 def _measure(plan: Plan, journal: Any, folder: Path) -> None:

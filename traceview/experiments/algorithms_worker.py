@@ -215,7 +215,7 @@ class Worker:
         try:
             runner = candidate.backend.prepare(candidate.row, group.layer, group.direction)
             packed = [self._packed(candidate, runner, name, group.tensors[name]) for name in runner.operands]
-            first, out = self._timed(lambda: runner.run(*packed))
+            out = runner.run(*packed)
             self._unpacked(candidate, runner, out, group)
             if not candidate.walls:
                 # Before anything may be overwritten by the next run.
@@ -224,10 +224,12 @@ class Worker:
                     self._prove(candidate, runner, packed)
             if candidate.failure:
                 return
-            n = max(repeats, min(MOST, math.ceil(LEAST_S * 1e9 / max(first[0], 1))))
-            n = 1 if best is not None and self._load(candidate, first)[0] > FAR * best else n
-            for _ in range(n):
-                times, _ = self._timed(lambda: runner.run(*packed))
+            # The run above met cold caches and new memory; this one tells how many more are worth their time.
+            times, _ = self._timed(lambda: runner.run(*packed))
+            n = max(repeats, min(MOST, math.ceil(LEAST_S * 1e9 / max(times[0], 1))))
+            n = 1 if best is not None and self._load(candidate, times)[0] > FAR * best else n
+            for place in range(n):
+                times = times if place == 0 else self._timed(lambda: runner.run(*packed))[0]
                 candidate.walls.append(times[0])
                 candidate.cpus.append(times[1])
         except Exception as error:

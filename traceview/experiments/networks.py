@@ -113,9 +113,14 @@ class _Builder:
         """One line; the shape afterwards is that of its result."""
         line = _read(text)
         kinds: dict[str, Callable[[_Line], None]] = {
-            "conv": self._conv, "fc": self._fc, "max": self._pool, "avg": self._pool,
-            "inception": self._inception, "inception_bn": self._inception_bn,
-            "basic": self._basic, "bottleneck": self._bottleneck,
+            "conv": self._conv,
+            "fc": self._fc,
+            "max": self._pool,
+            "avg": self._pool,
+            "inception": self._inception,
+            "inception_bn": self._inception_bn,
+            "basic": self._basic,
+            "bottleneck": self._bottleneck,
         }
         kinds[line.kind](line)
 
