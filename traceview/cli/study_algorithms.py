@@ -9,6 +9,7 @@ cannot run.
 from __future__ import annotations
 
 import argparse
+import re
 import shutil
 import sys
 import time
@@ -19,7 +20,7 @@ from traceview.cli.names import completed
 from traceview.cli.output import emit, say
 from traceview.errors import UsageError
 from traceview.experiments.layers import DIRECTIONS, Layer, parse
-from traceview.experiments.networks import load, names
+from traceview.experiments.networks import names
 
 if TYPE_CHECKING:
     from traceview.experiments.algorithms import Group, Plan, Progress
@@ -28,12 +29,14 @@ TITLE = "every convolution algorithm by layer, pass and batch"
 
 EXAMPLES = """examples:
   traceview study algorithms --model alexnet --batch 16 --threads 1
+  traceview study algorithms --model train.py:make_model --capture traceview-capture-train-20260102-030405
   traceview study algorithms --layer "16x96x27x27 k256 5x5 p2"
   traceview study algorithms --layer "3x227x227 k96 11x11 s4" --batch 1,16,64 --passes fprop,wgrad --threads 1
   traceview study algorithms --layer "96x27x27 k256 5x5 p2" -o conv2 --resume
 """
 
 MOST_BATCH = 65536
+BATCH = 16
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -41,9 +44,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     layers = parser.add_argument_group("layers (at least one of these; they add up)")
     completed(
         layers.add_argument(
-            "--model", action="append", default=[], metavar="NAME", help=f"a built-in network: {', '.join(names())}"
+            "--model",
+            action="append",
+            default=[],
+            metavar="MODEL",
+            help=f"a built-in network ({', '.join(names())}), FILE.py:FUNCTION that makes a PyTorch model, "
+            "FILE.onnx, or Caffe's FILE.prototxt",
         ),
         names,
+    )
+    layers.add_argument(
+        "--capture", type=Path, action="append", default=[], metavar="INPUT", help="what a capture or a trace recorded"
     )
     layers.add_argument(
         "--layer",
@@ -53,7 +64,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help='a convolution as "64x3x227x227 k96 11x11 s4 p0 g1": batch (may be left out), channels, height, width, '
         "filters, filter size, stride, padding, groups",
     )
-    parser.add_argument("--batch", type=_batches, default=[16], metavar="N,N...", help="images at once (default: 16)")
+    parser.add_argument(
+        "--input",
+        type=_shape,
+        default="3x224x224",
+        metavar="CxHxW",
+        help="image for FILE.py:FUNCTION (default: 3x224x224)",
+    )
+    parser.add_argument(
+        "--batch", type=_batches, metavar="N,N...", help="images at once (default: 16, or the capture's)"
+    )
     parser.add_argument(
         "--passes", type=_passes, default=list(DIRECTIONS), metavar="PASS,...", help=f"of {', '.join(DIRECTIONS)}"
     )
@@ -76,12 +96,12 @@ def run(args: argparse.Namespace) -> int:
     from traceview.experiments import algorithms, quiet
     from traceview.experiments.results import Journal
 
-    groups = algorithms.groups_of(_layers(args), args.batch, args.passes)
-    if not groups:
-        raise UsageError('name what to measure: --model alexnet, or --layer "16x96x27x27 k256 5x5 p2".')
     python = shutil.which(args.python)
     if python is None:
         raise UsageError(f"there is no program {args.python}.")
+    groups = algorithms.groups_of(_layers(args, python), args.batch or [BATCH], args.passes)
+    if not groups:
+        raise UsageError('name what to measure: --model alexnet, or --layer "16x96x27x27 k256 5x5 p2".')
     threads = args.threads or quiet.n_cores()
     plan = algorithms.Plan(
         tuple(groups), python, threads, args.device, args.backends or algorithms.BACKENDS, args.repeats, args.budget
@@ -94,11 +114,15 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _layers(args: argparse.Namespace) -> list[tuple[Layer, int | None]]:
-    """What is asked for, with the batch of those that have their own."""
+def _layers(args: argparse.Namespace, python: str) -> list[tuple[Layer, int | None]]:
+    """What is asked for, with the batch of those that have their own; --batch goes before what a capture had."""
+    from traceview.experiments import sources
+
     found: list[tuple[Layer, int | None]] = []
     for name in args.model:
-        found += [(layer, None) for layer in load(name).convolutions()]
+        found += [(layer, None) for layer in sources.of_model(name, python, args.input, say)]
+    for path in args.capture:
+        found += [(layer, None if args.batch else own) for layer, own in sources.of_capture(path, say)]
     return [*found, *(parse(text) for text in args.layer)]
 
 
@@ -185,6 +209,12 @@ def _place(args: argparse.Namespace) -> Path:
     elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} exists already; choose another name with -o, or go on with --resume.")
     return folder
+
+
+def _shape(text: str) -> str:
+    if not re.fullmatch(r"\d{1,6}(x\d{1,6}){2}", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a shape; write for example 3x224x224")
+    return text
 
 
 def _words(text: str) -> list[str]:
