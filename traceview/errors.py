@@ -32,6 +32,10 @@ class InputError(TraceviewError):
     exit_code = 3
 
 
+class NoRoom(InputError):
+    """The machine lacks memory or disk for an input that may be fine: elsewhere or later it can be read."""
+
+
 class CommandFailed(TraceviewError):
     """The profiled command could not be run; the exit code is what a shell would give (127 not found, 126 not run)."""
 

@@ -1,6 +1,7 @@
 -- title = "kernel_times"
 -- doc = "Kernels and primitives by name, over the whole recording: how often they ran and how long they took."
 -- materialize = true
+-- whole_job = true
 -- [columns]
 -- n = "times it ran"
 -- total_ns = "sum of durations: what overlaps counts twice"

@@ -3,6 +3,7 @@
 -- number where both are recorded; else by kind and order within the step (without steps within the recording), which
 -- holds only where all ranks have as many. What is not matched says why."""
 -- materialize = true
+-- whole_job = true
 -- [columns]
 -- match_id = "what the calls of one collective share; NULL where it is not matched"
 -- matched_by = "group and sequence, or kind and order"

@@ -1,6 +1,7 @@
 -- title = "op_totals"
 -- doc = "Framework operators by name, over the whole recording."
 -- materialize = true
+-- whole_job = true
 -- [columns]
 -- name = "operator, as recorded"
 -- category = "what it computes; all of it where it works for operators of several kinds"

@@ -2,6 +2,7 @@
 -- doc = """Every algorithm of cuDNN for every convolution whose shapes are known, by direction and arithmetic: whether
 -- it is admissible, why not, and its place in what is usually fast (traceview/classify/algorithms.toml)."""
 -- materialize = true
+-- whole_job = true
 -- [columns]
 -- direction = "fprop, dgrad or wgrad"
 -- arithmetic = "type of the products: fp32, tf32, fp16, bf16, fp64, int8; NULL for another"

@@ -2,6 +2,7 @@
 -- doc = """Per rank, what a number per step means: the steps that count (not warm-up), their number and their time.
 -- Without steps the whole recording counts as one; ranks with a time are counted."""
 -- materialize = true
+-- whole_job = true
 -- [columns]
 -- n_steps = "steps that count"
 -- n_warmup = "leading steps left out"

@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from traceview import render
+from traceview.cli.output import say
 from traceview.errors import InputError, UsageError
+from traceview.fleet import Fleet
 
 if TYPE_CHECKING:
     import duckdb
@@ -49,14 +51,18 @@ def form_of(args: argparse.Namespace, others: Mapping[str, str] | None = None) -
     return by_extension.get(Path(args.output).suffix.lower(), "table")
 
 
-def add_machine_options(parser: argparse.ArgumentParser) -> None:
-    """What every verb that may convert a trace lets the user say about it."""
+def add_machine_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """What every verb that may convert a trace lets the user say about it; returns their group of options."""
     group = parser.add_argument_group("conversion")
     group.add_argument("--threads", type=_count, metavar="N", help="use at most N threads (default: all cores)")
     group.add_argument(
         "--memory", type=size, metavar="SIZE", help="use about SIZE of memory at most, for example 2GB or 512MB"
     )
     group.add_argument("--strict", action="store_true", help="refuse a damaged trace instead of repairing it")
+    group.add_argument(
+        "--jobs", type=_jobs, metavar="N", help="convert N traces at a time (default: all cores from 17 traces on)"
+    )
+    return group
 
 
 def add_device_option(parser: argparse.ArgumentParser) -> None:
@@ -143,13 +149,16 @@ def converting(args: argparse.Namespace) -> Iterator[Options]:
     """The options of a conversion, with a progress bar on stderr while it runs, where that is a terminal."""
     from traceview.store import Options
 
-    device = getattr(args, "device", None)
+    # Whoever names no capture does not mean another one by going on.
+    resumes = bool(getattr(args, "resume", True))
+    many = Fleet(args.jobs, getattr(args, "dask", None), resumes)
+    plain = Options(args.threads, args.memory, args.strict, device=getattr(args, "device", None), many=many, note=say)
     if not sys.stderr.isatty():
-        yield Options(args.threads, args.memory, args.strict, device=device)
+        yield plain
         return
     bar = _Bar()
     try:
-        yield Options(args.threads, args.memory, args.strict, bar.read, device, bar.enter)
+        yield replace(plain, progress=bar.read, phase=bar.enter)
     finally:
         bar.close()
 
@@ -235,6 +244,12 @@ def _product(text: str) -> str:
     if not facts.is_product(text):
         raise argparse.ArgumentTypeError(f"{text!r} is not a known GPU; known are {', '.join(facts.products())}")
     return text
+
+
+def _jobs(text: str) -> int:
+    if not text.isdigit() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of processes; use 1 or more")
+    return int(text)
 
 
 def _count(text: str) -> int:

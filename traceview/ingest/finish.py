@@ -8,6 +8,7 @@ that module alone, never from a trace.
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -30,6 +31,8 @@ MANY = 1_000_000
 """Rows of a longer one from which on texts that were worked out are stored as numbers."""
 ORDERED = ("kernels", "memcpys", "primitives")
 """Tables whose rows are written by their id."""
+DERIVED_ROWS = ("ops", "ranges")
+"""Tables that may get rows when derived columns are worked out."""
 TIMES = ("start_ns", "source_ns", "target_ns", "device_until_ns", "rank_until_ns")
 """Columns that are points in time and move with the origin; durations do not."""
 
@@ -44,6 +47,13 @@ class Export:
     """Zero of the times that are written, on the reader's clock."""
     origin_unix_ns: int | None = None
     """The same in nanoseconds since 1970, if known."""
+    is_part: bool = False
+    """Whether these files are soon merged with those of other ranks, so that empty tables need none."""
+
+    def tables(self, n_rows: Mapping[str, int]) -> tuple[Table, ...]:
+        """The tables to write, by the rows they have before anything is worked out; optional ones need some."""
+        always = DERIVED_ROWS if self.is_part else [table.name for table in TABLES if not table.optional]
+        return tuple(table for table in TABLES if n_rows[table.name] or table.name in always)
 
     def write(self, table: Table, connection: duckdb.DuckDBPyConnection) -> None:
         """Write one table, through the sink's connection or another to its tables."""
@@ -82,50 +92,48 @@ def _query(table: Table) -> tuple[str, set[str]]:
 def finish(export: Export) -> None:
     """Work out the derived columns of a rank, and write its tables."""
     export.folder.mkdir(parents=True)
-    is_small = _longest(export.sink) < AT_ONCE_ROWS
+    n_rows = _counts(export.sink)
+    tables = export.tables(n_rows)
+    is_small = max(n_rows.values()) < AT_ONCE_ROWS
     with LowMemory(export.sink.connection, AT_ONCE_BYTES if is_small else FIRST_BYTES) as attempt:
-        (_at_once if is_small else _one_by_one)(export, attempt)
+        (_at_once if is_small else _one_by_one)(export, tables, attempt)
 
 
-def _longest(sink: Sink) -> int:
-    """Rows of the longest table."""
-    counts = " UNION ALL ".join(f"SELECT count(*) AS n FROM stage.{table.name}" for table in TABLES)
-    return int(sink.connection.execute(f"SELECT max(n) FROM ({counts})").fetchall()[0][0])
+def _counts(sink: Sink) -> dict[str, int]:
+    """Rows of each table."""
+    counts = " UNION ALL ".join(f"SELECT '{table.name}', count(*) FROM stage.{table.name}" for table in TABLES)
+    return dict(sink.connection.execute(counts).fetchall())
 
 
 def _count(sink: Sink, table: Table) -> int:
     return int(sink.connection.execute(f"SELECT count(*) FROM stage.{table.name}").fetchall()[0][0])
 
 
-def _written(sink: Sink) -> list[Table]:
-    """The tables that get a file: all but optional ones without a row."""
-    return [table for table in TABLES if not table.optional or _count(sink, table)]
-
-
-def _at_once(export: Export, attempt: LowMemory) -> None:
+def _at_once(export: Export, tables: Sequence[Table], attempt: LowMemory) -> None:
     """Write what is complete while the rest is worked out."""
     with contextlib.closing(export.sink.cursor()) as second, ThreadPoolExecutor(1) as pool:
         try:
             writing = [
                 pool.submit(attempt, partial(export.write, table, second))
-                for table in _written(export.sink)
+                for table in tables
                 if not table.derived_columns()
             ]
-            for work, tables in Derivation(export.sink.connection).stages:
+            for work, names in Derivation(export.sink.connection).stages:
                 attempt(work)
-                writing += [pool.submit(attempt, partial(export.write, BY_NAME[name], second)) for name in tables]
+                complete = [BY_NAME[name] for name in names if BY_NAME[name] in tables]
+                writing += [pool.submit(attempt, partial(export.write, table, second)) for table in complete]
             for written in writing:
                 written.result()
         finally:
             pool.shutdown(cancel_futures=True)
 
 
-def _one_by_one(export: Export, attempt: LowMemory) -> None:
+def _one_by_one(export: Export, tables: Sequence[Table], attempt: LowMemory) -> None:
     """Work everything out, then write and empty one table after the other."""
     sink = export.sink
     for work, _ in Derivation(sink.connection).stages:
         attempt(work)
-    for table in _written(sink):
+    for table in tables:
         # Where the rows' order does not matter, DuckDB writes sorted ones on one thread.
         sink.connection.execute("SET preserve_insertion_order = $1", [table.name in ORDERED])
         attempt(partial(_number_texts, sink, table))

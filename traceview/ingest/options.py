@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
 
 Progress = Callable[[int, int], None]
 """Called with bytes read and bytes in all."""
 Phase = Callable[[str, int, int], None]
 """Called with what is done after reading, how much of it is done, and how much there is (0: not known)."""
+
+
+class Many(Protocol):
+    """What converts the ranks of a large job, several at a time, instead of one after the other."""
+
+    def takes(self, n_ranks: int) -> bool:
+        """Whether so many ranks are a large job."""
+
+    def convert(self, groups: Sequence[Any], folder: Path, target: Path, options: Options) -> list[tuple[str, str]]:
+        """Fill the new `folder`, which becomes `target`; returns the traces that cannot be read, and each why."""
+
+    def clean(self, target: Path) -> None:
+        """Remove what is kept for the next try, when `target` is complete."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +39,9 @@ class Options:
     phase: Phase | None = None
     query_bytes: int | None = None
     """Memory for queries over what was converted, where `memory_bytes` says nothing."""
+    many: Many | None = None
+    note: Callable[[str], None] | None = None
+    """Called with a sentence about what was left out."""
 
     def enter(self, phase: str, done: int = 0, total: int = 0) -> None:
         """Tell whoever looks what is being done."""

@@ -34,7 +34,8 @@ def convert(inputs: Sequence[Path], target: Path, options: Options | None = None
         raise UsageError(f"{target} is the current folder; choose the name of a new one with -o.")
     traces = discovery.not_superseded(trace for path in inputs for trace in discovery.find(path))
     with cache.building(target.resolve()) as folder:
-        _read(traces, folder, options)
+        _read(traces, folder, target.resolve(), options)
+    _clean(target.resolve(), options)
     return target
 
 
@@ -110,7 +111,8 @@ def resolve(path: Path, options: Options | None = None, meanwhile: Callable[[], 
             if meanwhile:
                 meanwhile()
             with cache.building(place, replaces=True) as folder:
-                _read(traces, folder, options)
+                _read(traces, folder, place, options)
+            _clean(place, options)
     return place
 
 
@@ -149,20 +151,30 @@ def forget(path: Path) -> None:
 
 def is_capture(path: Path) -> bool:
     """Whether a folder holds converted tables."""
-    return (path / KEY_FILE).is_file() and any(path.glob("rank-*/captures.parquet"))
+    return (path / KEY_FILE).is_file() and any((rank / "captures.parquet").is_file() for rank in recorded.ranks(path))
 
 
-def _read(traces: Sequence[discovery.Trace], folder: Path, options: Options | None) -> None:
-    """Read traces into a new folder of tables."""
+def _read(traces: Sequence[discovery.Trace], folder: Path, target: Path, options: Options | None) -> None:
+    """Read traces into a new folder of tables, which is to become `target`."""
     from traceview.store.conversion import group_by_rank, read_groups, sources_of
 
     options = options or Options()
     files = [trace.path for trace in traces]
     beside = readers.superseded_by(traces[0].reader, files[0]) if len(files) == 1 else []
     key = cache.key(files, beside, options.strict)
+    left_out: list[tuple[str, str]] = []
     with cache.unchanged([*files, *beside]):
-        read_groups(group_by_rank(sources_of(traces)), folder, options)
-    cache.write_key(folder, key)
+        groups = group_by_rank(sources_of(traces))
+        if options.many and options.many.takes(len(groups)):
+            left_out = options.many.convert(groups, folder, target, options)
+        else:
+            read_groups(groups, folder, options)
+    cache.write_key(folder, {**key, **({"left_out": left_out} if left_out else {})})
+
+
+def _clean(target: Path, options: Options | None) -> None:
+    if options and options.many:
+        options.many.clean(target)
 
 
 def _whole(path: Path, folder: Path, options: Options | None) -> Path:

@@ -21,7 +21,7 @@ from typing import Any
 from traceview.decode.files import files_in
 from traceview.errors import InputError, UsageError
 from traceview.paths import digest, own_folder, sweep, temporary_folder, user_cache
-from traceview.store import integrity
+from traceview.store import integrity, recorded
 from traceview.tables import SCHEMA_VERSION
 
 CACHE_SUFFIX = ".traceview"
@@ -33,6 +33,8 @@ CONVERTERS = (
     "ingest/**/*.py",
     "store/conversion.py",
     "store/discovery.py",
+    "fleet/parts.py",
+    "fleet/merge.py",
     "tables.py",
     "experiment_tables.py",
     "sql.py",
@@ -43,6 +45,8 @@ CONVERTERS = (
 """Everything that turns a file into tables, and nothing that only shows them."""
 NAME_BYTES, PATH_BYTES, NAME_CHARACTERS = 230, 3900, 40
 """Of a cache beside its trace: a system takes 255 and 4095, and what is built and lies in it has a longer name."""
+RESULTS = ("sums", "left_out")
+"""What of a key came of the conversion: check sums, and the traces of a job that could not be read, with the reason."""
 KEY_FILE = "converted.json"
 """Written last: a folder without it is not a capture."""
 
@@ -95,7 +99,7 @@ def lock(target: Path) -> Iterator[None]:
             handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
             stack.callback(os.close, handle)
             fcntl.flock(handle, fcntl.LOCK_EX)
-            sweep(_prefix(target), target.parent, young_seconds=0)
+            sweep(prefix(target), target.parent, young_seconds=0)
         yield
 
 
@@ -108,7 +112,7 @@ def building(target: Path, replaces: bool = False) -> Iterator[Path]:
     with contextlib.ExitStack() as stack:
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
-            folder = stack.enter_context(temporary_folder(_prefix(target), target.parent))
+            folder = stack.enter_context(temporary_folder(prefix(target), target.parent))
         except OSError as error:
             raise UsageError(f"cannot write to {target.parent}: {error.strerror}.") from error
         try:
@@ -118,7 +122,7 @@ def building(target: Path, replaces: bool = False) -> Iterator[Path]:
                 if not replaces:
                     raise UsageError(f"{target} exists already; choose another name with -o.")
                 with contextlib.suppress(FileNotFoundError):
-                    target.rename(stack.enter_context(temporary_folder(_prefix(target), target.parent)) / "old")
+                    target.rename(stack.enter_context(temporary_folder(prefix(target), target.parent)) / "old")
         except OSError as error:
             raise InputError(f"cannot write {target}: {error.strerror}.") from error
 
@@ -134,7 +138,8 @@ def _is_moved(folder: Path, target: Path) -> bool:
     return True
 
 
-def _prefix(target: Path) -> str:
+def prefix(target: Path) -> str:
+    """How the folders begin in which `target` is built."""
     return f".{target.name}.traceview-"
 
 
@@ -144,8 +149,12 @@ def read_key(folder: Path) -> dict[str, Any]:
 
 
 def write_key(folder: Path, key: dict[str, object]) -> None:
-    """Complete a folder of tables: what it was made of and with, and a check sum of each table."""
-    sums = integrity.sums(folder, folder.glob("rank-*/*.parquet"))
+    """Complete a folder of tables: what it was made of and with, and a check sum of each table; shards have theirs."""
+    shards = recorded.shards(folder)
+    tables = (path for rank in recorded.ranks(folder) if rank.parent == folder for path in rank.glob("*.parquet"))
+    sums = integrity.sums(folder, tables)
+    for shard in shards:
+        sums |= {f"{shard.name}/{name}": value for name, value in read_key(shard).get("sums", {}).items()}
     (folder / KEY_FILE).write_text(json.dumps({**key, "sums": sums}), encoding="utf-8")
 
 
@@ -155,7 +164,7 @@ def is_fresh(folder: Path, files: Sequence[Path], is_strict: bool = False) -> bo
     names = found.get("beside")
     beside = [files[0].parent / Path(str(name)).name for name in names] if isinstance(names, list) else []
     now = key(files, beside, bool(found.get("strict")))
-    is_same = bool(found) and {name: value for name, value in found.items() if name != "sums"} == now
+    is_same = bool(found) and {name: value for name, value in found.items() if name not in RESULTS} == now
     return is_same and (bool(now["strict"]) or not is_strict)
 
 

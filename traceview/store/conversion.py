@@ -18,7 +18,7 @@ import duckdb
 
 from traceview import readers
 from traceview.decode.files import Stream, files_in
-from traceview.errors import InputError
+from traceview.errors import InputError, NoRoom
 from traceview.ingest import collected, secrets
 from traceview.ingest.finish import Export, finish
 from traceview.ingest.options import Options
@@ -112,30 +112,75 @@ def _rank_of(stem: str) -> int | None:
 
 def read_groups(groups: list[Group], folder: Path, options: Options) -> None:
     """Read every rank into `folder/rank-NNNN`, all on the clock of the first."""
-    total = sum(_size(source) for group in groups for source in group.sources)
+    total = sum(size(group) for group in groups)
     done = 0
-    taken: set[int] = set()
-    origin_unix_ns: int | None = None
+    numbering, clock = Numbering(), Clock()
     for group in groups:
-        with _staging(folder, options) as connection:
-            sink = Sink(connection, folder=folder / SPILLED)
-            for source in group.sources:
-                _read_source(source, sink, group, options, done, total)
-                done += _size(source)
-            mine = _described(group, sink)
-            collected.add(sink, mine)
-            sink.join_spilled()
-            _add_processor(sink, mine)
-            _add_rank(sink)
-            sink.rank = _free_rank(group.rank if group.rank is not None else sink.recorded_rank, taken)
-            origin = sink.earliest_ns() or 0
-            if sink.zero_unix_ns is not None:
-                if origin_unix_ns is None:
-                    origin_unix_ns = sink.zero_unix_ns + origin
-                origin = origin_unix_ns - sink.zero_unix_ns
-            known = origin_unix_ns if sink.zero_unix_ns is not None else None
-            options.enter(LINKING, len(taken) - 1, len(groups))
+        with staged(group, folder, options, done, total) as sink:
+            done += size(group)
+            sink.rank = numbering.free(recorded_number(group, sink))
+            origin, known = clock.origin(sink.earliest_ns() or 0, sink.zero_unix_ns)
+            options.enter(LINKING, len(numbering.taken) - 1, len(groups))
             finish(Export(sink, folder / f"rank-{sink.rank:04d}", origin, known))
+
+
+@contextlib.contextmanager
+def staged(group: Group, folder: Path, options: Options, done: int = 0, total: int = 0) -> Iterator[Sink]:
+    """The files of one rank, read into a staging database that lies in memory, or in `folder` where it does not fit."""
+    with _staging(folder, options) as connection:
+        sink = Sink(connection, folder=folder / SPILLED)
+        for source in group.sources:
+            _read_source(source, sink, group, options, done, total or size(group))
+            done += _size(source)
+        mine = _described(group, sink)
+        collected.add(sink, mine)
+        sink.join_spilled()
+        _add_processor(sink, mine)
+        _add_rank(sink)
+        yield sink
+
+
+def recorded_number(group: Group, sink: Sink) -> int | None:
+    """The number that the rank has by its name or its files; None where nothing tells."""
+    return group.rank if group.rank is not None else sink.recorded_rank
+
+
+@dataclass
+class Numbering:
+    """Numbers of ranks: each its own where it has one that is free, else the first free one."""
+
+    taken: set[int] = field(default_factory=set)
+
+    def free(self, asked: int | None) -> int:
+        """The number of the next rank."""
+        rank = asked if asked is not None and 0 <= asked <= MAX_RANK and asked not in self.taken else None
+        if rank is None:
+            rank = next(number for number in range(len(self.taken) + 1) if number not in self.taken)
+        self.taken.add(rank)
+        return rank
+
+
+@dataclass
+class Clock:
+    """One zero for all ranks: the beginning of the first that knows the wall clock."""
+
+    origin_unix_ns: int | None = None
+
+    def origin(self, earliest_ns: int, zero_unix_ns: int | None) -> tuple[int, int | None]:
+        """The zero of the next rank on its own clock, and in nanoseconds since 1970 if that is known.
+
+        `earliest_ns` is its first start on its own clock, `zero_unix_ns` the wall-clock time of that clock's zero.
+        """
+        if zero_unix_ns is None:
+            return earliest_ns, None
+        if self.origin_unix_ns is None:
+            self.origin_unix_ns = zero_unix_ns + earliest_ns
+        return self.origin_unix_ns - zero_unix_ns, self.origin_unix_ns
+
+
+def size(group: Group) -> int:
+    """Bytes of the files of a rank."""
+    return sum(_size(source) for source in group.sources)
 
 
 def _size(source: Source) -> int:
@@ -200,14 +245,6 @@ def _add_rank(sink: Sink) -> None:
         sink.connection.execute("INSERT INTO stage.ranks (pid) VALUES (NULL)")
 
 
-def _free_rank(asked: int | None, taken: set[int]) -> int:
-    rank = asked if asked is not None and 0 <= asked <= MAX_RANK and asked not in taken else None
-    if rank is None:
-        rank = next(number for number in range(len(taken) + 1) if number not in taken)
-    taken.add(rank)
-    return rank
-
-
 def _plain(error: duckdb.IOException) -> str:
     """What the system says, out of DuckDB's account of it."""
     text = str(error).splitlines()[0].partition('"exception_message":')[2] or str(error).splitlines()[0]
@@ -228,9 +265,9 @@ def _staging(folder: Path, options: Options) -> Iterator[duckdb.DuckDBPyConnecti
             connection.execute("SET memory_limit = $1", [f"{options.memory_bytes // 1_000_000}MB"])
         yield connection
     except duckdb.OutOfMemoryException as error:
-        raise InputError(f"not enough memory or disk for this trace ({error}); see --memory.") from error
+        raise NoRoom(f"not enough memory or disk for this trace ({error}); see --memory.") from error
     except duckdb.IOException as error:
-        raise InputError(f"cannot write {folder.parent}: {_plain(error)}.") from error
+        raise NoRoom(f"cannot write {folder.parent}: {_plain(error)}.") from error
     except duckdb.Error as error:
         reason = str(error).splitlines()[0]
         raise InputError(f"the trace holds something that cannot be stored ({reason}).") from error

@@ -14,6 +14,7 @@ from traceview.paths import content
 _COMMENT = re.compile(r"--[^\n]*")
 _SOURCE = re.compile(r"(?i)\b(?:FROM|JOIN)\s+([a-z_]+(?:\.[a-z_]+)?)\b")
 _MATERIALIZE = re.compile(r"(?m)^-- materialize = true$")
+_WHOLE_JOB = re.compile(r"(?m)^-- whole_job = true$")
 
 
 @cache
@@ -67,3 +68,9 @@ def all_of_them() -> str:
 def reading(view: str) -> frozenset[str]:
     """A view and all that rest on it."""
     return frozenset(name for name in names() if view in resting_on(f"FROM {name}"))
+
+
+@cache
+def is_of_job(view: str) -> bool:
+    """Whether the rows of a view depend on other ranks than their own, or may: it reads one whose header says so."""
+    return any(_WHOLE_JOB.search(text(name)) for name in resting_on(f"FROM {view}"))

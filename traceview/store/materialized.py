@@ -36,6 +36,7 @@ RULES = (
     "store/confine.py",
     "store/recorded.py",
     "store/materialized.py",
+    "store/merged.py",
     "sql.py",
     "tables.py",
     "experiment_tables.py",

@@ -19,14 +19,27 @@ from traceview.paths import literal
 from traceview.store.integrity import is_plain
 from traceview.tables import TABLES, Table
 
-_NAME = re.compile(r"rank-[0-9]+", re.ASCII)
+_NAME = re.compile(r"rank-[0-9]+|ranks-[0-9]+-[0-9]+", re.ASCII)
+_SHARD = re.compile(r"shard-[0-9]+", re.ASCII)
 RANK = ("rank", "INTEGER")
 """The column before those of the table."""
 
 
 def ranks(folder: Path) -> list[Path]:
-    """The folders of the processes of a capture; links are none, nor are names that traceview does not give."""
-    found = (path for path in folder.glob("rank-*") if _NAME.fullmatch(path.name))
+    """The folders of tables of a capture: `rank-NNNN` holds one process, `ranks-NNNN-NNNN` of a shard holds several.
+
+    Links are none, nor are names that traceview does not give.
+    """
+    return _folders(folder, _NAME) + [path for shard in shards(folder) for path in _folders(shard, _NAME)]
+
+
+def shards(folder: Path) -> list[Path]:
+    """The parts of the capture of a large job, each an ordinary capture itself; none of one that is in one piece."""
+    return _folders(folder, _SHARD)
+
+
+def _folders(folder: Path, name: re.Pattern[str]) -> list[Path]:
+    found = (path for path in folder.glob("*-*") if name.fullmatch(path.name))
     return sorted(path for path in found if stat.S_ISDIR(path.lstat().st_mode))
 
 

@@ -7,7 +7,7 @@ Invariant: opening never changes what was recorded, and runs nothing that a capt
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from traceview.errors import InputError, UsageError
-from traceview.store import confine, graph, materialized, recorded
+from traceview.store import confine, graph, materialized, merged, recorded
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -87,15 +87,32 @@ def materialize(folder: Path, options: Options | None = None, asked: str | None 
         missing = _missing(found, asked)
         if not missing:
             return
+        shards = _of_shards(folder, missing, options)
+        readable = [path for shard in shards for path in materialized.readable(shard)]
         with (
             materialized.making(folder, found) as file,
             _damage(folder),
-            contextlib.closing(_confined(folder, options, database=file)) as connection,
+            contextlib.closing(_confined(folder, options, readable, file)) as connection,
         ):
             recorded.check(connection, folder)
             recorded.bind(connection, folder)
-            _fill(connection, missing, options)
+            united = merged.unite(connection, shards) if shards else frozenset()
+            is_attributed = any(name.startswith("attributed.") for name in united)
+            left = [name for name in missing if name not in united and not (name == ATTRIBUTION and is_attributed)]
+            _fill(connection, left, options)
             materialized.note(file, connection)
+
+
+def _of_shards(folder: Path, missing: Sequence[str], options: Options | None) -> list[Path]:
+    """The databases of a job's shards with what is missing of it; none where it is in one piece, or one has none."""
+    shards, asked = recorded.shards(folder), merged.asked(missing)
+    # The tables of a job in one shard are those of the shard, and so is its database.
+    if len(shards) < 2 or not asked:
+        return []
+    for shard in shards:
+        materialize(shard, options, asked)
+    found = [materialized.find(shard) for shard in shards]
+    return [file for file in found if file] if all(found) else []
 
 
 def read_rules(asked: str | None = None) -> None:

@@ -1,0 +1,180 @@
+"""A job whose ranks are converted several at a time has the rows of one that was read file after file."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from job_traces import left_over, rows, written
+
+from traceview import store
+from traceview.errors import InputError, UsageError
+from traceview.fleet import Fleet, job
+from traceview.store import Options
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def convert(traces: Path, target: Path, notes: list[str] | None = None, **how: object) -> Path:
+    note = notes.append if notes is not None else None
+    return store.convert([traces], target, Options(many=Fleet(**{"jobs": 2, **how}), note=note))  # type: ignore[arg-type]
+
+
+def test_rows_are_those_of_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    traces = written(tmp_path / "traces")
+    alone = rows(store.convert([traces], tmp_path / "alone"))
+    monkeypatch.setattr("traceview.fleet.merge.SHARD_RANKS", 3)
+    together = convert(traces, tmp_path / "together")
+    assert rows(together) == alone
+    assert sum(map(len, alone.values())) > 40
+    assert sorted(path.name for path in together.iterdir()) == ["converted.json", "shard-0000", "shard-0001"]
+    assert left_over(tmp_path) == []
+
+
+def test_a_shard_is_a_capture_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("traceview.fleet.merge.SHARD_RANKS", 2)
+    job_folder = convert(written(tmp_path / "traces"), tmp_path / "job")
+    with store.open_capture(job_folder / "shard-0001") as connection:
+        assert connection.execute("SELECT DISTINCT rank FROM kernels ORDER BY 1").fetchall() == [(2,), (3,)]
+    with store.open_capture(job_folder) as connection:
+        assert connection.execute("SELECT count(DISTINCT rank), count(*) FROM kernels").fetchall() == [(4, 24)]
+
+
+def test_a_damaged_file_is_named_and_the_others_go_on(tmp_path: Path) -> None:
+    traces = written(tmp_path / "traces")
+    damaged = traces / "rank2.json"
+    damaged.write_text('{"schemaVersion": 1, "deviceProperties": [], "traceEvents": []}')
+    notes: list[str] = []
+    made = convert(traces, tmp_path / "job", notes)
+    (note,) = notes
+    assert note.startswith(f"1 of 4 traces could not be read and is left out: {damaged} ")
+    with store.open_capture(made) as connection:
+        assert connection.execute("SELECT list(DISTINCT rank ORDER BY rank) FROM kernels").fetchall() == [([0, 1, 3],)]
+        (found,) = connection.execute("SELECT n, examples[1] FROM quality WHERE kind LIKE '%left out'").fetchall()
+        assert found[0] == 1 and "rank2.json" in found[1]
+
+
+def test_strict_refuses_a_job_with_a_damaged_file(tmp_path: Path) -> None:
+    traces = written(tmp_path / "traces")
+    (traces / "rank2.json").write_text('{"schemaVersion": 1, "deviceProperties": [], "traceEvents": []}')
+    with pytest.raises(InputError, match=r"rank2\.json"):
+        store.convert([traces], tmp_path / "job", Options(strict=True, many=Fleet(2)))
+    assert not (tmp_path / "job").exists()
+
+
+def test_none_that_can_be_read_is_an_error(tmp_path: Path) -> None:
+    traces = written(tmp_path / "traces", 2)
+    for path in traces.iterdir():
+        path.write_text('{"schemaVersion": 1, "deviceProperties": [], "traceEvents": []}')
+    with pytest.raises(InputError, match="none of 2 traces can be read"):
+        convert(traces, tmp_path / "job")
+    assert left_over(tmp_path) == []
+
+
+def begun(traces: Path, target: Path, *more: str) -> subprocess.Popen[str]:
+    words = [sys.executable, "-m", "traceview", "convert", str(traces), "-o", str(target), "--jobs", "2", *more]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(words, stderr=subprocess.PIPE, env=environment, text=True, process_group=0)
+
+
+def wait_for_parts(place: Path, n_parts: int) -> None:
+    for _ in range(600):
+        if place.exists() and len([path for path in place.iterdir() if path.name[0] != "."]) >= n_parts:
+            return
+        time.sleep(0.05)
+    raise AssertionError("no part was written in 30 s")
+
+
+def children(parent: int) -> list[int]:
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            words = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(words[1]) == parent and "spawn_main" in (stat.parent / "cmdline").read_text():
+            found.append(int(stat.parent.name))
+    return found
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.long)])
+def test_what_was_done_is_gone_on_with(tmp_path: Path, number: signal.Signals) -> None:
+    traces, target = written(tmp_path / "traces", 24), tmp_path / "job"
+    process = begun(traces, target)
+    wait_for_parts(tmp_path / ".job.partial", 2)
+    workers = children(process.pid)
+    os.kill(process.pid, number)
+    error = process.communicate(timeout=60)[1]
+    kept = [path for path in (tmp_path / ".job.partial").iterdir() if path.name[0] != "."]
+    assert len(kept) >= 2 and not target.exists()
+    if number == signal.SIGINT:
+        assert process.returncode == 130
+        assert "of 24 traces are converted and kept; --resume goes on" in error
+    deadline = time.monotonic() + 10
+    while any(Path(f"/proc/{worker}").exists() for worker in workers) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not any(Path(f"/proc/{worker}").exists() for worker in workers)
+    with pytest.raises(UsageError, match="--resume"):
+        convert(traces, target, resumes=False)
+    notes: list[str] = []
+    convert(traces, target, notes)
+    assert notes == []
+    assert rows(target) == rows(store.convert([traces], tmp_path / "alone"))
+    assert left_over(tmp_path) == []
+
+
+def test_a_killed_worker_loses_nothing(tmp_path: Path) -> None:
+    traces, target = written(tmp_path / "traces", 24), tmp_path / "job"
+    process = begun(traces, target)
+    wait_for_parts(tmp_path / ".job.partial", 2)
+    worker = children(process.pid)[0]
+    os.kill(worker, signal.SIGKILL)
+    assert process.wait(60) == 0
+    assert rows(target) == rows(store.convert([traces], tmp_path / "alone"))
+    assert left_over(tmp_path) == []
+
+
+def test_parts_of_a_file_that_changed_are_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    traces, target = written(tmp_path / "traces", 3), tmp_path / "job"
+    monkeypatch.setattr("traceview.fleet.merge.merge", _interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        store.convert([traces], target, Options(many=_InThisProcess(2)))
+    monkeypatch.undo()
+    assert len(list((tmp_path / ".job.partial").iterdir())) == 3
+    (traces / "rank1.json").write_text((traces / "rank1.json").read_text().replace("aten::mm", "aten::bmm"))
+    store.convert([traces], target, Options(many=Fleet(2)))
+    names = {row[0]: row[1] for row in _names(target)}
+    assert names == {0: ["aten::mm"], 1: ["aten::bmm"], 2: ["aten::mm"]}
+    assert left_over(tmp_path) == []
+
+
+class _InThisProcess(Fleet):
+    """Tasks one after the other, without other processes."""
+
+    def convert(self, groups, folder, target, options):  # type: ignore[no-untyped-def]
+        from functools import partial
+
+        def run(jobs, function, tasks):  # type: ignore[no-untyped-def]
+            for number, task in enumerate(tasks):
+                yield number, function(task)
+
+        before, job.processes.run = job.processes.run, run  # type: ignore[assignment]
+        try:
+            return partial(job.convert, Fleet(2))(groups, folder, target, options)
+        finally:
+            job.processes.run = before
+
+
+def _interrupted(shard: object) -> str:
+    raise KeyboardInterrupt
+
+
+def _names(target: Path) -> list[tuple[int, list[str]]]:
+    with store.open_capture(target) as connection:
+        query = "SELECT rank, list(DISTINCT name ORDER BY name) FROM ops GROUP BY rank"
+        return connection.execute(query).fetchall()

@@ -1,0 +1,58 @@
+"""What is worked out of shards is what is worked out of a capture in one piece, in every view."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from job_traces import written
+
+from traceview import store
+from traceview.fleet import Fleet
+from traceview.store import Options, graph, materialized, views
+
+SAMPLE = Path(__file__).resolve().parents[2] / "samples" / "kineto" / "torch-2.13.0-lenet-cpu.json.gz"
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A capture in one piece, and one of the same traces in shards of two ranks, both materialized."""
+    folder = tmp_path_factory.mktemp("merged")
+    traces = written(folder / "traces", 4)
+    shutil.copyfile(SAMPLE, traces / "sample.json.gz")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("traceview.fleet.merge.SHARD_RANKS", 2)
+        job = store.convert([traces], folder / "job", Options(many=Fleet(2)))
+    alone = store.convert([traces], folder / "alone")
+    for capture in (alone, job):
+        views.materialize(capture)
+    return alone, job
+
+
+@pytest.mark.parametrize("view", graph.names())
+def test_a_view_is_the_same(both: tuple[Path, Path], view: str) -> None:
+    """Where this fails, rows of the view depend on other ranks: its header has to say `whole_job = true`."""
+    found = []
+    for capture in both:
+        with store.open_capture(capture, asked=f"FROM {view}") as connection:
+            columns = [name for name, *_ in connection.execute(f"DESCRIBE {view}").fetchall() if name != "problem"]
+            picked = ", ".join(f'"{name}"' for name in columns)
+            found.append(connection.execute(f"SELECT {picked} FROM {view} ORDER BY ALL").fetchall())
+    assert found[1] == found[0]
+
+
+def test_each_shard_is_worked_out_by_itself(both: tuple[Path, Path]) -> None:
+    _, job = both
+    for shard in ("shard-0000", "shard-0001", "shard-0002"):
+        file = materialized.find(job / shard)
+        assert file
+        assert "kernels" in materialized.tables(file)
+        assert "scope" not in materialized.tables(file)
+
+
+def test_a_job_in_one_shard_is_its_shard(tmp_path: Path) -> None:
+    job = store.convert([written(tmp_path / "traces", 2)], tmp_path / "job", Options(many=Fleet(2)))
+    with store.open_capture(job) as connection:
+        assert connection.execute("SELECT count(*) FROM kernels").fetchall() == [(12,)]
+    assert materialized.find(job) == materialized.find(job / "shard-0000")

@@ -1,0 +1,133 @@
+"""The conversion of a job: every rank is read as a task of its own, then some dozen at a time are merged into a shard.
+
+Invariant: what is done stays until the capture is complete, and nothing of it afterwards.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from traceview.errors import InputError, NoRoom, UsageError
+from traceview.fleet import Fleet, cluster, merge, parts, processes
+from traceview.ingest.options import Options
+from traceview.paths import sweep
+from traceview.store import cache, conversion
+
+MERGING = "merging ranks"
+"""What is done when every file has been read, as users are told."""
+NAMED = 3
+"""Traces that could not be read and are named where their number is told."""
+
+Run = Callable[[Callable[[Any], Any], Sequence[Any]], Iterator[tuple[int, Any]]]
+"""Runs a function on tasks and yields, as they come, the number of each task with its result."""
+
+
+def convert(
+    fleet: Fleet, groups: Sequence[conversion.Group], folder: Path, target: Path, options: Options
+) -> list[tuple[str, str]]:
+    """Fill the new `folder` with shards; returns the traces that cannot be read, each with the reason.
+
+    What is done before it ends in whatever way stays beside `target` for the next time, until `clean` is called.
+    """
+    jobs = fleet.jobs or os.cpu_count() or 1
+    run: Run = partial(cluster.run, fleet.dask, jobs) if fleet.dask else partial(processes.run, jobs)
+    with _parts_folder(target, fleet.resumes) as place:
+        tasks = parts.plan(groups, place, jobs, options)
+        done = _read(run, tasks, options)
+        refused = [(task.name, part.refused) for task, part in zip(tasks, done, strict=True) if part.refused]
+        if len(refused) == len(tasks):
+            raise InputError(f"none of {len(tasks)} traces can be read; the first: {refused[0][1]}")
+        if refused and options.strict:
+            raise InputError(refused[0][1])
+        shards = merge.plan(done, folder, refused, jobs, options)
+        for n_merged, (_, made) in enumerate(run(merge.merge, shards)):
+            if not Path(made).is_dir():
+                raise NoRoom(f"ranks cannot be merged: {made}.")
+            options.enter(MERGING, n_merged, len(shards))
+        sweep(parts.BUILDING, folder, young_seconds=0)
+    if refused and options.note:
+        options.note(told(refused, len(tasks)))
+    return refused
+
+
+def clean(target: Path) -> None:
+    """Remove what was kept, when `target` is complete."""
+    shutil.rmtree(_place(target), ignore_errors=True)
+
+
+def _read(run: Run, tasks: list[parts.Task], options: Options) -> list[parts.Part]:
+    """The part of each task, in their order."""
+    done: dict[int, parts.Part] = {}
+    total, n_bytes = sum(task.n_bytes for task in tasks), 0
+    try:
+        for number, part in run(parts.convert, tasks):
+            done[number] = part if isinstance(part, parts.Part) else _without_answer(tasks[number], part)
+            n_bytes += tasks[number].n_bytes
+            if options.progress:
+                options.progress(n_bytes, total)
+    except BaseException:
+        if options.note:
+            options.note(f"{len(done)} of {len(tasks)} traces are converted and kept; --resume goes on from there")
+        raise
+    return [done[number] for number in range(len(tasks))]
+
+
+def _without_answer(task: parts.Task, why: object) -> parts.Part:
+    return parts.Part(refused=f"{task.sources[0][0]}: {why}.")
+
+
+def told(refused: Sequence[tuple[str, str]], n_traces: int) -> str:
+    """A sentence about the traces that could not be read."""
+    reasons = "; ".join(reason.rstrip(".") for _, reason in refused[:NAMED])
+    more = f"; and {len(refused) - NAMED} more" if len(refused) > NAMED else ""
+    return f"{len(refused)} of {n_traces} traces could not be read and {_are(refused)} left out: {reasons}{more}"
+
+
+def _are(refused: Sequence[object]) -> str:
+    return "is" if len(refused) == 1 else "are"
+
+
+def _place(target: Path) -> Path:
+    return target.with_name(f".{target.name}.partial")
+
+
+@contextlib.contextmanager
+def _parts_folder(target: Path, resumes: bool) -> Iterator[Path]:
+    """A folder beside `target` that stays where work ends early.
+
+    One conversion at a time uses it; its lock dies with the process.
+    """
+    place = _place(target)
+    has_parts = place.exists() and any(not path.name.startswith(".") for path in place.iterdir())
+    if has_parts and not resumes:
+        raise UsageError(f"an interrupted conversion left its work in {place}; use --resume, or remove that folder.")
+    try:
+        place.mkdir(exist_ok=True)
+        handle = os.open(place, os.O_RDONLY | os.O_NOFOLLOW)
+    except OSError as error:
+        raise UsageError(f"cannot write to {place.parent}: {error.strerror}.") from error
+    try:
+        with contextlib.suppress(OSError):
+            _lock(handle, place)
+        sweep(parts.BUILDING, place, young_seconds=0)
+        sweep(cache.prefix(target), target.parent, young_seconds=0)
+        yield place
+    finally:
+        sweep(parts.BUILDING, place, young_seconds=0)
+        with contextlib.suppress(OSError):  # Where nothing was done, nothing is left.
+            place.rmdir()
+        os.close(handle)
+
+
+def _lock(handle: int, place: Path) -> None:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise UsageError(f"another conversion is at work in {place}; wait for it.") from error

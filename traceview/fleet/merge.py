@@ -1,0 +1,155 @@
+"""Parts of some dozen ranks become a shard: an ordinary capture whose tables are one file each.
+
+Invariant: here ranks get their numbers, one clock and ids that are unique in the job, exactly as they have them where
+one process reads one file after the other.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from traceview.fleet.parts import BUILDING, Part
+from traceview.ingest.finish import TIMES
+from traceview.ingest.options import Options
+from traceview.paths import literal, temporary_folder
+from traceview.store import cache, confine, conversion
+from traceview.tables import ID, RANK_SHIFT, SCHEMA_VERSION, TABLES, Table
+
+SHARD_RANKS = 64
+SHARD_ROWS = 8_000_000
+LEFT_OUT = "traces of the job that could not be read and are left out"
+
+
+@dataclass(frozen=True)
+class Member:
+    """One rank of a shard: where its part lies, and what is added to its numbers."""
+
+    place: str
+    rank: int
+    origin_ns: int
+    origin_unix_ns: int | None
+
+
+@dataclass(frozen=True)
+class Shard:
+    """The ranks of one shard, in order of their numbers."""
+
+    members: tuple[Member, ...]
+    place: str
+    left_out: tuple[str, ...]
+    """Traces of the whole job that could not be read, told once, in the first shard."""
+    options: Options
+
+
+def plan(
+    parts: Iterable[Part], folder: Path, left_out: Sequence[tuple[str, str]], jobs: int, options: Options
+) -> list[Shard]:
+    """Number the ranks, put them on one clock and divide them among shards."""
+    numbering, clock = conversion.Numbering(), conversion.Clock()
+    members: list[tuple[Member, int]] = []
+    for part in parts:
+        if not part.refused:
+            rank = numbering.free(part.rank)
+            origin, known = clock.origin(part.earliest_ns, part.zero_unix_ns)
+            members.append((Member(part.place, rank, origin, known), part.n_rows))
+    members.sort(key=lambda entry: entry[0].rank)
+    pieces: list[list[Member]] = []
+    n_rows = 0
+    for member, rows in members:
+        if not pieces or len(pieces[-1]) == SHARD_RANKS or n_rows + rows > SHARD_ROWS:
+            pieces.append([])
+            n_rows = 0
+        pieces[-1].append(member)
+        n_rows += rows
+    share = Options(options.threads, options.memory_bytes and max(1, options.memory_bytes // jobs))
+    told = tuple(reason for _, reason in left_out)
+    return [
+        Shard(tuple(piece), str(folder / f"shard-{number:04d}"), () if number else told, share)
+        for number, piece in enumerate(pieces)
+    ]
+
+
+def merge(shard: Shard) -> str:
+    """Write the tables of a shard; returns its folder. One that is there already is complete."""
+    place = Path(shard.place)
+    if place.exists():
+        return shard.place
+    with temporary_folder(BUILDING, place.parent) as building:
+        first, last = shard.members[0].rank, shard.members[-1].rank
+        ranks = building / f"ranks-{first:04d}-{last:04d}"
+        ranks.mkdir()
+        config = {**confine.SETTINGS, "threads": shard.options.threads or 1}
+        with contextlib.closing(duckdb.connect(":memory:", config=config)) as connection:
+            connection.execute("SET temp_directory = $1", [str(building / "spill")])
+            if shard.options.memory_bytes:
+                connection.execute("SET memory_limit = $1", [f"{shard.options.memory_bytes // 1_000_000}MB"])
+            for table in TABLES:
+                if not table.optional or _files(table, shard):
+                    _write(connection, table, shard, ranks / f"{table.name}.parquet")
+        cache.write_key(building, {"schema": SCHEMA_VERSION})
+        building.chmod(0o755)
+        with contextlib.suppress(OSError):
+            building.rename(place)
+    return shard.place
+
+
+def _files(table: Table, shard: Shard) -> list[tuple[str, Member]]:
+    """The files of a table, each with its rank; a rank without rows in it has none."""
+    files = [Path(member.place) / "tables" / f"{table.name}.parquet" for member in shard.members]
+    return [(literal(file), member) for file, member in zip(files, shard.members, strict=True) if file.exists()]
+
+
+def _write(connection: duckdb.DuckDBPyConnection, table: Table, shard: Shard, path: Path) -> None:
+    there = _files(table, shard)
+    values: dict[str, Any] = {"path": str(path)}
+    if there:
+        values["files"] = [file for file, _ in there]
+        members = [member for _, member in there]
+        offsets: dict[str, list[int | None]] = {
+            "rank": [member.rank for member in members],
+            "shift": [member.rank << RANK_SHIFT for member in members],
+            "origin": [member.origin_ns for member in members],
+            "unix": [member.origin_unix_ns for member in members],
+        }
+        query, used = _query(table)
+        values |= {name: offsets[name] for name in used}
+    else:
+        nothing = ", ".join(f'CAST(NULL AS {column.sql_type}) AS "{column.name}"' for column in table.columns)
+        query = f"SELECT CAST(NULL AS INTEGER) AS rank, {nothing} LIMIT 0"
+    if table.name == "captures" and shard.left_out:
+        query, values = _with_left_out(query, values, shard.left_out)
+    connection.execute(f"COPY ({query}) TO $path (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)", values)
+
+
+def _query(table: Table) -> tuple[str, set[str]]:
+    """The rows of all parts, in their order, with the numbers of the job, and the parameters that this needs."""
+    columns, used = ["CAST($rank[CAST(file_index AS BIGINT) + 1] AS INTEGER) AS rank"], {"rank"}
+    for column in table.columns:
+        source = f'"{column.name}"'
+        if column.type == ID:
+            used.add("shift")
+            source += " + CAST($shift[CAST(file_index AS BIGINT) + 1] AS BIGINT)"
+        elif column.name in TIMES:
+            used.add("origin")
+            source += " - CAST($origin[CAST(file_index AS BIGINT) + 1] AS BIGINT)"
+        elif column.name == "origin_unix_ns":
+            used.add("unix")
+            source = "CAST($unix[CAST(file_index AS BIGINT) + 1] AS BIGINT)"
+        columns.append(f'{source} AS "{column.name}"')
+    return f"SELECT {', '.join(columns)} FROM read_parquet($files, hive_partitioning = false)", used
+
+
+def _with_left_out(query: str, values: dict[str, Any], left_out: Sequence[str]) -> tuple[str, dict[str, Any]]:
+    """The files of the job, with what could not be read beside the troubles of the first."""
+    problem = "struct_pack(kind := $kind, n := CAST($n AS BIGINT), examples := CAST($examples AS VARCHAR[]))"
+    problems = (
+        f"CASE WHEN row_number() OVER () = 1 THEN list_append(coalesce(problems, []), {problem}) ELSE problems END"
+    )
+    added = {"kind": LEFT_OUT, "n": len(left_out), "examples": [text[:200] for text in left_out[:10]]}
+    return f"SELECT * REPLACE ({problems} AS problems) FROM ({query})", {**values, **added}

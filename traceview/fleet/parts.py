@@ -1,0 +1,132 @@
+"""One task for each rank: its files become a folder of tables, on their own clock and with ids of their own.
+
+Invariant: a part is complete or absent. Its name is made of its files and of the code that reads them, so that it is
+found again by who goes on, and never taken for that of other files.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from traceview.decode.files import files_in
+from traceview.errors import InputError, NoRoom, shortage
+from traceview.ingest.finish import Export, finish
+from traceview.ingest.options import Options
+from traceview.paths import temporary_folder
+from traceview.store import cache, conversion, integrity
+
+BUILDING = ".making-"
+FACTS = "part.json"
+"""Written last."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One rank to read, as it travels to another process."""
+
+    sources: tuple[tuple[str, str, Any], ...]
+    """Path, module of the reader, and which part of the file."""
+    place: str
+    """Folder of the part when it is complete."""
+    n_bytes: int
+    rank: int | None
+    about: dict[str, Any]
+    options: Options
+
+    @property
+    def name(self) -> str:
+        """The file, as it is named to people."""
+        return Path(self.sources[0][0]).name
+
+    def group(self) -> conversion.Group:
+        """The same with its readers."""
+        found = [conversion.Source(Path(path), import_module(reader), part) for path, reader, part in self.sources]
+        return conversion.Group(found, self.rank, self.about)
+
+
+@dataclass(frozen=True)
+class Part:
+    """What became of a rank."""
+
+    place: str = ""
+    rank: int | None = None
+    """The number that its files tell."""
+    earliest_ns: int = 0
+    zero_unix_ns: int | None = None
+    n_rows: int = 0
+    refused: str = ""
+    """Why it cannot be read, in a sentence."""
+
+
+def plan(groups: Sequence[conversion.Group], place: Path, jobs: int, options: Options) -> list[Task]:
+    """The tasks of a job, whose parts are to lie in `place`; each has its share of the machine."""
+    threads = options.threads or max(1, (os.cpu_count() or 1) // jobs)
+    memory = options.memory_bytes and max(1, options.memory_bytes // jobs)
+    share = Options(threads, memory, options.strict)
+    return [_task(group, place, share) for group in groups]
+
+
+def _task(group: conversion.Group, place: Path, options: Options) -> Task:
+    files = [source.path for source in group.sources]
+    which = repr([source.part for source in group.sources])
+    key = json.dumps([cache.key(files, (), options.strict), which, group.rank, group.about], default=str)
+    name = hashlib.sha256(key.encode()).hexdigest()[:32]
+    sources = tuple((str(source.path), source.reader.__name__, source.part) for source in group.sources)
+    return Task(sources, str(place / name), conversion.size(group), group.rank, group.about, options)
+
+
+def convert(task: Task) -> Part:
+    """Read one rank, unless its part is there. Raises `NoRoom` where the machine is what fails."""
+    place = Path(task.place)
+    if (found := _found(place)) is not None:
+        return found
+    try:
+        with temporary_folder(BUILDING, place.parent) as building:
+            made = _read(task, building)
+            (building / FACTS).write_text(json.dumps(asdict(made)), encoding="utf-8")
+            with contextlib.suppress(OSError):  # Where another worker was first, its part is the same.
+                building.rename(place)
+    except NoRoom:
+        raise
+    except InputError as error:
+        return Part(refused=str(error))
+    except Exception as error:
+        if (lacking := _lacking(error)) is not None:
+            raise NoRoom(lacking) from error
+        reason = (str(error).splitlines() or [""])[0][:200]
+        return Part(refused=f"{task.sources[0][0]}: an unexpected {type(error).__name__} ({reason}).")
+    return replace(made, place=task.place)
+
+
+def _lacking(error: Exception) -> str | None:
+    """What the machine lacks, where that is what went wrong."""
+    is_limited = isinstance(error, OSError) and error.errno == errno.EFBIG
+    return "a file of this size cannot be written here." if is_limited else shortage(error)
+
+
+def _read(task: Task, building: Path) -> Part:
+    group = task.group()
+    for source in group.sources:
+        if not any(True for _ in files_in(source.path)):
+            raise InputError(f"{source.path} does not exist.")
+    with conversion.staged(group, building, task.options) as sink:
+        rank = conversion.recorded_number(group, sink)
+        earliest = sink.earliest_ns() or 0
+        n_rows = int(sink.facts.get("n_kept", 0)) or sink.next_id
+        # Each rank is number 0 on its own clock until all are known.
+        finish(Export(sink, building / "tables", is_part=True))
+        return Part("", rank, earliest, sink.zero_unix_ns, n_rows)
+
+
+def _found(place: Path) -> Part | None:
+    facts = integrity.read_json(place / FACTS)
+    return Part(**{**facts, "place": str(place)}) if facts else None
