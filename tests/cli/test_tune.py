@@ -33,6 +33,7 @@ print("the end")
 OPTIONS = [
     {"place": 1, "name": "layout", "kind": "option", "verdict": "faster", "speedup": 1.5, "low": 1.4, "high": 1.6,
      "pairs": 6, "in_best": True, "how": "model.to(memory_format=torch.channels_last)", "numbers": "close",
+     "loss_difference": 1.25e-7, "parameters_difference": 0.0,
      "bound": 1.7, "bound_judged": "reached", "rule": "plain_layout_on_cpu"},
     {"place": 2, "name": "nothing", "kind": "null", "verdict": "no difference seen", "speedup": 1.0, "pairs": 8},
 ]  # fmt: skip
@@ -52,7 +53,7 @@ def test_the_answer_is_one_table_with_the_bound_beside_the_speedup(
     sections = {part["name"]: part["rows"] for part in json.loads(capsys.readouterr().out)["sections"]}
     first, null = sections["options"]
     assert (first["option"], first["speedup"], first["interval"]) == ("layout", 1.5, "1.40 to 1.60")
-    assert (first["verdict"], first["bound"], first["numbers"]) == ("faster", "1.70, reached", "close")
+    assert (first["verdict"], first["bound"], first["numbers"]) == ("faster", "1.70, reached", "close (1e-07)")
     assert null["option"] == "nothing" and null["verdict"] == "no difference seen"
     assert sections["script"][0]["lines"] == "model.to(memory_format=torch.channels_last)"
     assert sections["best"][0]["together"] == "faster, 1.50 (1.40 to 1.60)"

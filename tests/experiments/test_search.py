@@ -230,7 +230,7 @@ def pair(base: dict[str, Any], other: dict[str, Any]) -> Pair:
     ("other", "expected"),
     [
         ({}, Numbers("equal", 0.0, 0.0)),
-        ({"checksum": "b", "loss": 2.0002}, Numbers("close", pytest.approx(0.0001, rel=0.01), 0.0)),
+        ({"checksum": "b", "loss": 2.0001}, Numbers("close", pytest.approx(0.00005, rel=0.01), 0.0)),
         ({"checksum": "b", "parameter_norms": "[1.0, 2.1]"}, Numbers("changed", 0.0, pytest.approx(0.1 / 2.1))),
         ({"steps": 4}, Numbers("not seen", None, None)),
     ],

@@ -38,6 +38,8 @@ CAPTURES = {"base": "base", "best": "best"}
 OUTPUT = "output"
 RUN_FOLDER = "{run}"
 """In a value of --env: a folder of each run's own, removed after it."""
+AT_LEAST_PCT = 0.5
+"""Of the step: what advice says could save less is not tried."""
 MOST_COPIED_BYTES = 2_000_000_000
 SLOW_S, STEPS_S = 1.0, 2.0
 """A step that takes longer is slow, and one is discarded; how long the timed steps of a run are to take about."""
@@ -214,7 +216,9 @@ def _bounds(folder: Path) -> dict[str, Bound]:
     """The rule that found something for each option, with the speed-up that it allows; the largest counts."""
     rules = advice.load()
     with contextlib.closing(store.open_capture(folder, asked=findings.asked(rules))) as connection:
-        found = [each for each in advice.run(connection, rules) if each.status == advice.FOUND]
+        found = [
+            each for each in advice.run(connection, rules, at_least_pct=AT_LEAST_PCT) if each.status == advice.FOUND
+        ]
     bounds: dict[str, Bound] = {}
     for finding in found:
         share = finding.saving_pct if finding.run_ns is None else None

@@ -17,7 +17,7 @@ from traceview.experiments.search import COMBINATION, FINAL, NULL, SCREENING, Fo
 from traceview.experiments.verdict import FASTER, NOISY, UNDECIDED, Judged, holm, is_noisy, verdict
 
 EQUAL, CLOSE, CHANGED, UNSEEN = "equal", "close", "changed", "not seen"
-CLOSE_TO = 1e-3
+CLOSE_TO = 1e-4
 """Relative difference of the loss and of norms of parameters up to which numbers are close."""
 REACHED, PARTLY, NOT_REACHED, EXCEEDED = "reached", "partly", "not reached", "exceeded"
 WITHIN = 1.5
