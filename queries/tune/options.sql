@@ -16,7 +16,7 @@
 -- verdict = "faster, slower, no difference seen, cannot decide, too noisy, dropped, failed, not applicable"
 -- bound = "the speed-up that the advice rule allows at most, and whether it was reached"
 -- named_by = "the advice rule that named the option"
--- numbers = "loss and parameters after equal steps with equal seeds: equal, close, changed, not seen, and the largest relative difference"
+-- numbers = "loss and parameters after equal steps and seeds: equal, close or changed (largest relative difference), not seen"
 -- cpu_speedup = "the same ratio of processor times, which other programs disturb less"
 -- pairs = "pairs of runs that the speed-up rests on"
 -- why = "why it was dropped, failed, does not apply, or cannot be decided"
@@ -27,7 +27,8 @@ SELECT name AS option, round(speedup, 3) AS speedup,
     if(bound IS NULL, NULL, format('{:.2f}', bound) || coalesce(', ' || bound_judged, '')) AS bound,
     rule AS named_by,
     numbers || if(numbers IN ('close', 'changed'),
-        format(' ({:.0e})', greatest(loss_difference, parameters_difference)), '') AS numbers, round(cpu_speedup, 3) AS cpu_speedup, pairs, reason AS why, cost
+        format(' ({:.0e})', greatest(loss_difference, parameters_difference)), '') AS numbers,
+    round(cpu_speedup, 3) AS cpu_speedup, pairs, reason AS why, cost
 FROM raw.tune_options
 ORDER BY kind = 'null', verdict = 'not applicable', verdict IN ('failed', 'dropped'), kind != 'combination',
     speedup DESC NULLS LAST, place
