@@ -16,7 +16,7 @@
 -- verdict = "faster, slower, no difference seen, cannot decide, too noisy, dropped, failed, not applicable"
 -- bound = "the speed-up that the advice rule allows at most, and whether it was reached"
 -- named_by = "the advice rule that named the option"
--- numbers = "loss and parameters after equal steps and seeds: equal, close or changed (largest relative difference), not seen"
+-- numbers = "loss and parameters after equal steps and seeds: equal, close, changed (largest difference), not seen"
 -- cpu_speedup = "the same ratio of processor times, which other programs disturb less"
 -- pairs = "pairs of runs that the speed-up rests on"
 -- why = "why it was dropped, failed, does not apply, or cannot be decided"
