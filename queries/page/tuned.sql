@@ -1,7 +1,6 @@
 -- title = "What each option gave"
 -- doc = """Step time without the option over that with it, with its interval; at 1 there is no difference. A claim
--- rests on
--- at least six pairs of fresh runs; the report tune has all of it."""
+-- rests on at least six pairs of fresh runs; the report tune has all of it."""
 -- cannot = "No options were tried in this capture."
 -- [chart]
 -- kind = "intervals"

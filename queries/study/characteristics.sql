@@ -1,9 +1,8 @@
 -- title = "Each algorithm in a line"
--- doc = """Generated from what was timed: where it wins, how far behind it is elsewhere, what memory it takes, and why
--- it
--- cannot be used where it cannot."""
+-- doc = """Generated from what was timed: where it wins, how far behind it is elsewhere, what memory it takes, and
+-- why it cannot be used where it cannot."""
 -- cannot = "No timed convolution algorithms in this capture; `traceview study` measures or imports them."
--- leave_out = ["setting", "largest_error", "cannot_problems", "median_ratio"]
+-- leave_out = ["setting", "largest_error_ppm", "cannot_problems", "median_ratio"]
 -- [columns]
 -- algorithm = "see docs/vocabulary.md"
 -- problems = "problems (shape, batch and direction) for which it was timed"
@@ -12,7 +11,7 @@
 -- median_ratio = "time over that of the fastest, median"
 -- median_workspace_bytes = "memory beside the tensors, where it is known"
 -- largest_workspace_bytes = "the largest"
--- largest_error = "largest error over largest value, against double precision, where it was checked"
+-- largest_error_ppm = "largest error over largest value, against double precision, in millionths"
 -- cannot_problems = "problems for which a back-end says that it cannot"
 -- reasons = "why, the most frequent first"
 -- setting = "device, threads and type"
@@ -28,7 +27,7 @@ WITH shape AS (
 ), best AS (
     SELECT setting, contender, count(*) AS problems, count(*) FILTER (place = 1 AND algorithms >= 2) AS wins,
         median(ratio) FILTER (algorithms >= 2) AS median_ratio, median(workspace_bytes) AS median_workspace_bytes,
-        max(workspace_bytes) AS largest_workspace_bytes, max(error) AS largest_error
+        max(workspace_bytes) AS largest_workspace_bytes, 1e6 * max(error) AS largest_error_ppm
     FROM algorithm_best GROUP BY setting, contender
 ), reason AS (
     SELECT setting, contender, reason,
@@ -43,7 +42,7 @@ WITH shape AS (
 SELECT contender AS algorithm, coalesce(b.problems, 0) AS problems, coalesce(b.wins, 0) AS wins,
     if(w.low IS NULL, NULL, concat(array_to_string(w.filters[:6], ', '), if(len(w.filters) > 6, ' ...', ''), '; batch ',
         w.low, if(w.high > w.low, ' to ' || w.high, ''), '; ', array_to_string(w.directions, ', '))) AS wins_at,
-    b.median_ratio, b.median_workspace_bytes, b.largest_workspace_bytes, b.largest_error,
+    b.median_ratio, b.median_workspace_bytes, b.largest_workspace_bytes, b.largest_error_ppm,
     coalesce(r.n, 0) AS cannot_problems, r.reasons, setting
 FROM best b FULL JOIN reasons r USING (setting, contender) LEFT JOIN won w USING (setting, contender)
 ORDER BY setting, wins DESC, problems DESC, algorithm

@@ -1,9 +1,7 @@
 -- title = "Batches at which the fastest algorithm changes"
--- doc = """Measured: the winner of one batch is not that of the next one that was timed. Model: from this batch on the
--- second
--- method executes fewer FLOPs than the first, since what it spends on the filter does not grow with the batch; fewer
--- FLOPs
--- are not always less time."""
+-- doc = """Measured: the winner of one batch is not that of the next one that was timed. Model: from this batch on
+-- the second method executes fewer FLOPs than the first, since what it spends on the filter does not grow with the
+-- batch; fewer FLOPs are not always less time."""
 -- cannot = "No shape whose fastest algorithm changes with the batch, neither by time nor by the model of FLOPs."
 -- leave_out = ["setting"]
 -- [columns]
@@ -30,7 +28,7 @@ WITH won AS (
         AND s.output_shape = c.output_shape AND s.stride = c.stride AND s.padding = c.padding
         AND s.dilation = c.dilation AND s.groups = c.groups AND s.dtype IS NOT DISTINCT FROM c.dtype
         AND NOT c.transposed AND s.direction = c.direction
-    WHERE c.transform_flop IS NOT NULL AND c.method <> 'explicit GEMM'
+    WHERE c.transform_flop IS NOT NULL AND c.library IS NULL AND c.method <> 'explicit GEMM'
 ), met AS (
     SELECT a.problem, a.label, a.direction, a.method AS below, b.method AS above,
         CAST(floor((b.filter_flop - a.filter_flop) / (a.image_flop - b.image_flop)) AS BIGINT) + 1 AS from_batch

@@ -1,7 +1,6 @@
 -- title = "Layer by algorithm: forward and backward"
 -- doc = """Time of the fastest implementation of each algorithm, both gradients together as backward, and FLOPs by
--- model
--- beside those of the direct method. Where only one gradient has a time, backward is empty."""
+-- model beside those of the direct method. Where only one gradient has a time, backward is empty."""
 -- cannot = "No timed convolution algorithms in this capture; `traceview study` measures or imports them."
 -- leave_out = ["setting", "implementation", "workspace_bytes", "direct_flop", "wgrad_ns", "dgrad_ns", "direct_ratio"]
 -- [chart]

@@ -1,7 +1,6 @@
 -- title = "Published beside measured"
 -- doc = """Problems that were both measured here and published, whatever the batch. Devices differ, so what may be
--- compared is
--- the place of each algorithm, its time over that of the fastest there, and the rate."""
+-- compared is the place of each algorithm, its time over that of the fastest there, and the rate."""
 -- cannot = "No problem of this capture is both measured and published; `traceview study import` adds published times."
 -- leave_out = ["image_ns", "implementation", "effective_flop_per_s"]
 -- [columns]

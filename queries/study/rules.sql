@@ -1,10 +1,8 @@
 -- title = "Hit rate of the rules that choose an algorithm"
 -- doc = """The rules of traceview/classify/algorithms.toml against what was the fastest, or against what a library
--- chose where
--- only that was published. Some rules were written down from these very publications: there the rate says how well
--- they sum
--- them up."""
--- cannot = "No timed convolution algorithms in this capture; `traceview study` measures or imports them."
+-- chose where only that was published; they are of GPUs and say nothing of CPUs. Some rules were written down from
+-- these very publications: there the rate says how well they sum them up."""
+-- cannot = "No algorithms timed on a GPU in this capture; the rules are those of cuDNN on GPUs."
 -- leave_out = ["setting", "family_hits", "worst_loss"]
 -- [columns]
 -- model = "network, or set of layers"

@@ -1,7 +1,6 @@
 -- title = "One parameter, all others equal"
 -- doc = """Timed problems that differ in one parameter alone (padding aside, which keeps sizes equal): how time
--- follows it.
--- `--set parameter=filter` shows one of batch, channels, image, filters, filter, stride."""
+-- follows it. `--set parameter=filter` shows one of batch, channels, image, filters, filter, stride."""
 -- cannot = "No timed problems that differ in one parameter alone."
 -- leave_out = ["setting", "effective_flop_per_s", "time_ratio"]
 -- [params]

@@ -1,7 +1,7 @@
 -- title = "The fastest algorithm for each shape"
 -- doc = "Shapes for which at least two algorithms were timed, by batch and direction."
 -- cannot = "No timed convolution algorithms in this capture; `traceview study` measures or imports them."
--- leave_out = ["setting", "shape", "workspace_bytes", "implementation", "algorithms"]
+-- leave_out = ["setting", "shape", "workspace_bytes", "implementation", "algorithms", "apart"]
 -- [chart]
 -- kind = "map"
 -- row = ["label", "batch"]
@@ -17,12 +17,13 @@
 -- time_ns = "its time"
 -- gain = "time of the second over its time"
 -- second = "the second"
+-- apart = "whether their intervals do not overlap; empty where there are none"
 -- algorithms = "algorithms timed"
 -- implementation = "library and implementation of the fastest"
 -- workspace_bytes = "memory that it needs beside the tensors"
 -- setting = "device, threads and type"
 SELECT a.label, a.shape, a.batch, a.direction, a.contender AS algorithm, a.time_ns, b.time_ns / a.time_ns AS gain,
-    b.contender AS second, a.algorithms, a.implementation, a.workspace_bytes, a.setting
+    b.contender AS second, a.high_ns < b.low_ns AS apart, a.algorithms, a.implementation, a.workspace_bytes, a.setting
 FROM algorithm_best a JOIN algorithm_best b ON a.place = 1 AND b.place = 2 AND b.problem = a.problem
     AND b.setting IS NOT DISTINCT FROM a.setting AND b.batch IS NOT DISTINCT FROM a.batch
     AND b.direction IS NOT DISTINCT FROM a.direction

@@ -1,7 +1,6 @@
 -- title = "algorithm_best"
 -- doc = """The fastest implementation of each algorithm for each timed problem, with its place among the algorithms
--- that
--- were timed there. Times are compared within one setting (device, threads, type) only."""
+-- that were timed there. Times are compared within one setting (device, threads, type) only."""
 -- [columns]
 -- label = "network and layer; the shortest where a problem has several names"
 -- contender = "the algorithm; where nothing tells it, the library in brackets"

@@ -1,8 +1,8 @@
 -- title = "algorithm_rules"
--- doc = """What the rules that choose an algorithm (traceview/classify/algorithms.toml) say of each timed problem,
--- beside the
--- algorithm that was the fastest. Where several algorithms were timed, the first of the rule's order among them is the
--- choice; where only one was, a library chose it, and the rule's first admissible one is held against it."""
+-- doc = """What the rules that choose an algorithm (traceview/classify/algorithms.toml) say of each problem that was
+-- timed on a GPU, beside the algorithm that was the fastest. Where several algorithms were timed, the first of the
+-- rule's order among them is the choice; where only one was, a library chose it, and the rule's first admissible one
+-- is held against it."""
 -- [columns]
 -- chosen = "by the rules; NULL where they say nothing of such a shape"
 -- fastest = "of those timed; where only one was, the one that the library chose"
@@ -15,7 +15,8 @@ WITH tried AS (
     SELECT setting, problem, batch, direction, any_value(label) AS label, min_by(contender, place) AS fastest,
         list(contender ORDER BY place) AS tried, map_from_entries(list((contender, ratio) ORDER BY place)) AS ratios,
         'fastest of several' AS basis
-    FROM algorithm_best WHERE NOT starts_with(contender, '(') AND direction IN ('fprop', 'dgrad', 'wgrad')
+    FROM algorithm_best WHERE NOT starts_with(contender, '(') AND NOT starts_with(coalesce(setting, ''), 'cpu')
+        AND direction IN ('fprop', 'dgrad', 'wgrad')
     GROUP BY setting, problem, batch, direction HAVING count(*) >= 2
 ), choosing AS (
     -- A library that has one algorithm alone chose nothing.

@@ -1,6 +1,6 @@
 -- title = "algorithm_times"
--- doc = """One way to compute one pass of a convolution (traceview study): what was measured or published, the model of
--- its method beside it, and whether cuDNN's conditions admit its algorithm."""
+-- doc = """One way to compute one pass of a convolution (traceview study): what was measured or published, the model
+-- of its method beside it, and whether cuDNN's conditions admit its algorithm."""
 -- [columns]
 -- setting = "what has to be equal where times are compared: device, threads, type, and the publication"
 -- label = "network and layer"

@@ -135,9 +135,11 @@ def test_published_stands_beside_measured(tmp_path: Path) -> None:
     assert {row["direction"] for row in found} == {"fprop"}
 
 
-def test_hit_rate(small: Asked) -> None:
-    """The rule for 5x5 puts FFT before Winograd: right with 8 images, wrong with one."""
-    (row,) = section(small, "study/rules")
+def test_hit_rate(small: Asked, tmp_path: Path) -> None:
+    """The rule for 5x5 puts FFT before Winograd: right with 8 images, wrong with one. The rules are of GPUs."""
+    assert section(small, "study/rules") == []
+    on_a_gpu = [{**row, "device": "A GPU", "threads": None} for row in ROWS]
+    (row,) = section(capture(tmp_path, *on_a_gpu), "study/rules")
     assert pick([row], "basis", "problems", "hits", "misses") == [
         ("fastest of several", 2, 1, "fft -> winograd_nonfused (1)")
     ]
@@ -153,14 +155,29 @@ def test_characteristics(small: Asked) -> None:
 
 def test_models_stand_beside_times(small: Asked) -> None:
     found = [row for row in section(small, "study/models") if row["batch"] == 8 and "5x5" in row["label"]]
-    by_method = {(row["algorithm"], row["method"]): row for row in found}
-    fft = by_method["fft", "FFT"]
-    assert (fft["time_ns"], fft["admissible"], fft["model_workspace_bytes"]) == (
-        12_000_000, True, 4 * 32 * 33 * (8 * 64 + 8 * 96 + 64 * 96),
+    by_method = {row["method"] or row["cudnn"]: row for row in found}
+    fft = by_method["FFT"]
+    assert (fft["time_ns"], fft["cudnn"], fft["admissible"], fft["model_workspace_bytes"]) == (
+        12_000_000, "fft", True, 4 * 32 * 33 * (8 * 64 + 8 * 96 + 64 * 96),
     )  # fmt: skip
-    fused = by_method["winograd", None]
+    fused = by_method["winograd"]
     assert (fused["admissible"], fused["reason"], fused["model_flop"]) == (False, "filter of 5, not 3", None)
-    assert by_method["direct", "direct"]["gemm"] == "96 x 5832 x 1600"
+    direct = by_method["direct"]
+    assert (direct["gemm"], direct["implementation"], direct["time_ns"]) == ("96 x 5832 x 1600", "lib jit", 24_000_000)
+    assert direct["cudnn"] == "implicit_gemm, implicit_precomp_gemm"
+
+
+def test_the_tile_that_an_implementation_names_is_its_model(tmp_path: Path) -> None:
+    rows = [
+        timed(LAYER.format(8), "fprop", "winograd", ms, backend="winograd", implementation=f"F({m}x{m},5x5) by 64")
+        for m, ms in ((3, 5), (4, 4))
+    ]
+    query = "SELECT method, direct_ratio FROM algorithm_times ORDER BY wall_ns DESC"
+    found = capture(tmp_path, *rows).execute(query).fetchall()
+    assert found == [
+        ("Winograd F(3x3,5x5)", pytest.approx(9 * 25 / 49)),
+        ("Winograd F(4x4,5x5)", pytest.approx(16 * 25 / 64 * 27 * 27 / 28 / 28)),
+    ]
 
 
 @pytest.fixture(scope="module")
