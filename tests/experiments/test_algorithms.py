@@ -129,6 +129,17 @@ def test_a_python_without_torch_is_said(tmp_path: Path) -> None:
         measured(tmp_path / "run", plan)
 
 
+def test_without_a_gpu_it_is_said(tmp_path: Path) -> None:
+    import torch
+
+    if torch.cuda.is_available():
+        pytest.skip("there is a GPU")
+    with pytest.raises(UsageError, match="sees no GPU here"):
+        measured(tmp_path / "gpu", plan_of(SMALL, device="cuda"))
+    rows, _, _ = measured(tmp_path / "cpu", plan_of(SMALL, backends=("cudnn",)))
+    assert [(row["status"], "GPU" in row["reason"] or "driver" in row["reason"]) for row in rows] == [("cannot", True)]
+
+
 def test_a_layer_that_fits_nowhere_costs_its_own_group(tmp_path: Path) -> None:
     plan = plan_of("4096x1024x100000x100000 k4096 3x3 p1", SMALL, repeats=1, backends=("torch_default",))
     rows, _, _ = measured(tmp_path / "run", plan)

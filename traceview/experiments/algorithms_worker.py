@@ -15,6 +15,7 @@ import importlib.util
 import json
 import math
 import os
+import re
 import sys
 import tempfile
 import time
@@ -204,7 +205,8 @@ class Worker:
         """What a back-end has for a group; that it cannot run on this device, where it cannot."""
         try:
             if self.device not in backend.DEVICES:
-                raise LookupError(f"runs on {', '.join(backend.DEVICES)} only")
+                reason = backend.missing() if hasattr(backend, "missing") else None
+                raise LookupError(reason or f"runs on {', '.join(backend.DEVICES)} only")
             rows = backend.implementations(group.layer, group.direction)
         except Exception as error:
             rows = [{"implementation": "any", "layout_in": "any", "layout_out": "any", "reason": _sentence(error)}]
@@ -277,6 +279,8 @@ class Worker:
             # Asked of the library, or code of the back-end itself.
             facts["implementation"] = runner.implementation or row["implementation"]
             facts["proof"] = "call" if row["algorithm"] else "queried"
+            if self.device != "cpu":
+                facts["kernels"] = self._kernels(self._profiled(lambda: runner.run(*packed))[0])
             return
         named = self._logged(lambda: runner.run(*packed))
         events, peak = self._profiled(lambda: runner.run(*packed))
@@ -292,7 +296,11 @@ class Worker:
             ran = [name for name in events if "conv" in name][-1:]
             facts["implementation"], facts["proof"] = f"{row['implementation']}: {' + '.join(ran)}", "operators"
             facts["operator"] = ran[0] if ran else None
-            facts["kernels"] = [name for name in events if "::" not in name]
+            facts["kernels"] = self._kernels(events)
+
+    def _kernels(self, events: list[str]) -> list[str]:
+        """What ran on a device; operators and calls of the runtime have other names."""
+        return [name for name in events if not re.match(r"aten::|cuda[A-Z]|cu[A-Z]|Activity|Memcpy|Memset", name)]
 
     def _logged(self, work: Any) -> list[str]:
         """Convolutions in oneDNN's log of a run, by implementation."""
@@ -344,6 +352,8 @@ def main(arguments: list[str]) -> None:
     sys.path[:] = [place for place in sys.path if Path(place or ".").resolve() != Path(__file__).resolve().parent]
     import torch
 
+    if device == "cuda" and not torch.cuda.is_available():
+        raise SystemExit(f"PyTorch {torch.__version__} sees no GPU here (no driver, no device, or a build for CPUs)")
     torch.set_num_threads(int(threads))
     torch.set_grad_enabled(False)
     worker = Worker(load(Path(folder), names), device, answers, log)

@@ -6,6 +6,7 @@ files beside it (`from .onednn_library import ...`), and nothing else of tracevi
     NAME                    what the column `backend` holds
     DEVICES                 cpu, cuda: where it can run
     version() -> str        of the library
+    missing() -> str|None   (may be left out) what it needs and is not here: driver, package
     implementations(layer, direction) -> [dict]
     prepare(implementation, layer, direction) -> Runner
 
