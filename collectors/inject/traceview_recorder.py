@@ -50,7 +50,7 @@ class Recorder:
         self.framework, self.tool, self.facts = framework, tool, facts
         self.options = raw.options()
         self.first = self.options["wait"] + self.options["warmup"]
-        self.state = WAITING
+        self.state = DONE if times.only_options() else WAITING
         self.steps = Steps(self.advance)
         self.step_range = self.sigterm = self.usage = None
         self.is_in_library = False

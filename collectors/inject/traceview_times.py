@@ -30,6 +30,11 @@ def wanted():
     return os.environ.get("TRACEVIEW_MODE") == MODE
 
 
+def only_options():
+    """Whether options are set in this process, and nothing is recorded or timed (TRACEVIEW_MODE=apply)."""
+    return os.environ.get("TRACEVIEW_MODE") == "apply"
+
+
 def applied(name, text):
     """An option that is tried in this process says what it did, or why it could not."""
     SEEN[name] = str(text)

@@ -109,6 +109,24 @@ def test_a_command_that_fails_gives_its_exit_code_and_leaves_nothing(tmp_path: P
     assert not (tmp_path / "runs").exists()
 
 
+def test_the_best_is_applied_and_nothing_is_recorded(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    row = {**OPTIONS[0], "name": "channels_last"}
+    write(tmp_path / "runs", {"tune_options": [row]}, {"kind": "tune", "framework": "torch"})
+    shown = SCRIPT.replace("print(", "print(model[0].weight.is_contiguous(), torch.autograd._profiler_enabled(), ")
+    (tmp_path / "show.py").write_text(shown.replace("step()", "step(); assert not torch.autograd._profiler_enabled()"))
+    done = run(tmp_path, "--apply", "runs", command=[sys.executable, "show.py"])
+    assert (done.returncode, done.stdout) == (0, "False False the end\n"), done.stderr
+    failing = run(tmp_path, "--apply", "runs", command=[sys.executable, "-c", "raise SystemExit(3)"])
+    assert failing.returncode == 3
+
+
+def test_runs_that_found_nothing_have_nothing_to_apply(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(tmp_path / "runs", {"tune_options": OPTIONS[1:]}, {"kind": "tune", "framework": "torch"})
+    assert cli.main(["tune", "--apply", str(tmp_path / "runs"), "--", "true"]) == 2
+    assert "found no option that was faster" in capsys.readouterr().err
+
+
 @pytest.mark.long
 def test_options_are_tried_measured_and_explained(tmp_path: Path) -> None:
     pytest.importorskip("torch")

@@ -88,15 +88,20 @@ def run(args: argparse.Namespace) -> int:
             raise UsageError("no command given: traceview tune --apply RUNS -- python train.py")
         with stoppable():
             return shell_code(tune.apply(args.apply, command))
-    job = tune.resumed(args.resume, command, say) if args.resume else _job(args, command)
+    job = tune.resumed(args.resume.absolute(), command, say, args.env) if args.resume else _job(args, command)
     try:
         with stoppable():
             tune.tune(job)
     except Stopped as stopped:
-        say(f"interrupted; {tune.n_measured(job.folder)} runs are kept: traceview tune --resume {_here(job.folder)}")
+        n_runs = tune.n_measured(job.folder)
+        if n_runs:
+            say(f"interrupted; {n_runs} runs are kept: traceview tune --resume {_here(job.folder)}")
+        else:
+            say("interrupted before anything was measured")
+            _remove(job.folder)
         return shell_code(-stopped.number)
     except TraceviewError:
-        if not (job.folder / "raw").exists():
+        if not (job.folder / "base" / "capture.json").exists():
             _remove(job.folder)
         raise
     say(f"everything is in {_here(job.folder)}: traceview tune --report {_here(job.folder)}")
@@ -174,10 +179,10 @@ def _here(folder: Path) -> Path:
 
 
 def _remove(folder: Path) -> None:
-    """Leave no folder without results; what the command said stays where there is anything."""
+    """Leave no folder in which nothing was measured; it was made for that."""
     import shutil
 
-    if folder.is_dir() and not any(folder.glob("base/capture.json")):
+    if folder.is_dir():
         shutil.rmtree(folder, ignore_errors=True)
 
 

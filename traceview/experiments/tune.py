@@ -84,7 +84,9 @@ class Failed(TraceviewError):
         self.exit_code = exit_code
 
 
-def resumed(folder: Path, command: Sequence[str], say: Callable[[str], None]) -> Job:
+def resumed(
+    folder: Path, command: Sequence[str], say: Callable[[str], None], environment: Sequence[tuple[str, str]] = ()
+) -> Job:
     """The job of an earlier session, to go on with. Raises `UsageError` where the command has to be given again."""
     told = described(folder)
     settings = dict(told.get("settings") or {})
@@ -94,8 +96,13 @@ def resumed(folder: Path, command: Sequence[str], say: Callable[[str], None]) ->
     if told.get("folder") != Path.cwd().name:
         raise UsageError(f"these runs were made in a folder called {told.get('folder')}; go there to resume them.")
     known = {name: settings[name] for name in Job.__dataclass_fields__ if name in settings}
-    pairs = tuple((str(name), str(value)) for name, value in known.pop("environment", ()))
-    return Job(words, folder, say, environment=pairs, **{**known, "tried": tuple(known.get("tried", ()))})
+    pairs = {str(name): str(value) for name, value in known.pop("environment", ())} | dict(environment)
+    hidden = [name for name, value in pairs.items() if "***" in value]
+    if hidden:
+        raise UsageError(f"the value of {hidden[0]} was not kept; give it again: --env {hidden[0]}=VALUE.")
+    return Job(
+        words, folder, say, environment=tuple(pairs.items()), **{**known, "tried": tuple(known.get("tried", ()))}
+    )
 
 
 def tune(job: Job) -> Found:
@@ -334,8 +341,9 @@ def apply(folder: Path, command: Sequence[str]) -> int:
         quiet.n_cores(), trials.installed(), str(folder / "scratch"),
     )  # fmt: skip
     chosen = trials.named(best_of(folder))
-    environment = trials.environment(chosen, facts, os.environ)
+    environment = {**trials.environment(chosen, facts, os.environ), "TRACEVIEW_MODE": "apply"}
     with temporary_folder("traceview-apply-") as place:
+        (place / "raw").mkdir()
         return launch(Run(list(command), place, {}, None, False, False, _silent, environment, uses_nvtx=False))
 
 
