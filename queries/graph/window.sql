@@ -11,7 +11,9 @@ WITH clock AS (
 ), whole AS (
     SELECT rank, min(start_ns) AS from_ns, max(end_ns) AS until_ns
     FROM (SELECT rank, start_ns, end_ns FROM activities
-        UNION ALL SELECT rank, start_ns, start_ns + dur_ns FROM raw.ops) GROUP BY rank
+        UNION ALL SELECT rank, start_ns, start_ns + dur_ns FROM raw.ops
+        UNION ALL SELECT rank, start_ns, start_ns + dur_ns FROM raw.api_calls
+            WHERE id IN (SELECT launch_id FROM raw.kernels)) GROUP BY rank
 ), chosen AS (
     SELECT rank, start_ns AS from_ns, end_ns AS until_ns FROM step_times WHERE step = $step
     UNION ALL

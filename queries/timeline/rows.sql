@@ -6,7 +6,8 @@
 -- name_iid = "numbers in export_text, as all that end in iid"
 SELECT
     t.thread_number, c.id, c.start_ns, c.end_ns, c.step,
-    CAST(c.kind AS ENUM ('api_call', 'conv_call', 'copy', 'idle', 'kernel', 'op', 'primitive', 'range', 'step'))
+    CAST(c.kind AS ENUM ('api_call', 'conv_call', 'copy', 'critical', 'idle', 'kernel', 'op', 'primitive',
+        'range', 'step'))
         AS kind,
     n.iid AS name_iid, r.iid AS recorded_iid, g.iid AS category_iid, a.iid AS algorithm_iid, d.iid AS direction_iid,
     o.iid AS role_iid, y.iid AS layer_iid, p.iid AS op_iid

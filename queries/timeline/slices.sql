@@ -1,8 +1,8 @@
 -- title = "Everything with a start and an end, with the track that shows it"
 -- doc = """One row per slice of a timeline: what devices did, operators, ranges and calls of host threads, and what
--- traceview adds: steps, convolution calls, idle gaps. Rows of one track may overlap."""
+-- traceview adds: steps, convolution calls, idle gaps, the critical path of one step. Rows of one track may overlap."""
 -- [columns]
--- kind = "what the row is: kernel, copy, primitive, op, range, api_call, step, conv_call or idle"
+-- kind = "what the row is: kernel, copy, primitive, op, range, api_call, step, conv_call, idle or critical"
 -- id = "id of the row in its own table; not unique over kinds"
 -- nests = "whether rows of the track may lie inside each other, as calls of a host thread do"
 -- process = "label of the group of tracks"
@@ -76,3 +76,11 @@ FROM (
         FROM idle_gaps
     )
 )
+UNION ALL BY NAME
+SELECT
+    'critical' AS kind, p.position AS id, p.rank, false AS nests, 'traceview' AS process, 'critical path' AS thread,
+    'traceview.critical' AS recorded_category, p.from_ns + w.moved_ns AS start_ns,
+    p.from_ns + p.dur_ns + w.moved_ns AS end_ns, if(p.edge IS NULL, coalesce(p.name, p.what), p.what) AS name,
+    coalesce(p.category, p.what) AS category, p.layer, f.step, p.op_name
+FROM critical_part p JOIN critical_window w ON w.rank = p.rank
+CROSS JOIN (SELECT any_value(step) AS step FROM critical_fact) f

@@ -54,7 +54,7 @@ def test_what_is_derived_stands_beside_the_profilers_own(file: Any) -> None:
     derived = kernel["args"]["traceview"]
     assert (derived["category"], derived["algorithm"], derived["step"]) == ("conv", "implicit_gemm", 3)
     own = {event["cat"] for event in events if event.get("cat", "").startswith("traceview.")}
-    assert own == {"traceview.step", "traceview.conv_call", "traceview.idle"}
+    assert own == {"traceview.step", "traceview.conv_call", "traceview.idle", "traceview.critical"}
 
 
 def test_arrows_lead_from_the_call_to_its_kernel(file: Any) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import duckdb
 import numpy as np
 
-from traceview.analysis import dependencies, longest_path, timeline
+from traceview.analysis import chosen, dependencies, longest_path
 from traceview.analysis.dependencies import KINDS, Graph
 from traceview.errors import UsageError
 from traceview.ingest.derive.nesting import Ints
@@ -21,6 +21,8 @@ from traceview.sql import Query, load
 
 MOST = 400_000
 """Tasks of a graph: each of a dozen scenarios takes some 0.1 s per 100,000."""
+MOST_OF_LANE = 100_000
+"""The same for a timeline, of which the path is one row."""
 PIECE = ("position", "task", "other", "node_rank", "edge", "role", "from_ns", "dur_ns", "data_ns")
 NO_DATA = "no data loading"
 NO_SKEW = "no rank waits for another"
@@ -34,10 +36,12 @@ def query(name: str) -> Query:
 def asked() -> str:
     """The text of every query here, which says what views the path rests on."""
     paths = sorted((content("queries") / "graph").glob("*.sql"))
-    return "\n".join([*(load(path).body for path in paths), timeline.query("middle_step").body])
+    return "\n".join([*(load(path).body for path in paths), chosen.middle_step().body])
 
 
-def prepare(connection: duckdb.DuckDBPyConnection, params: Mapping[str, str]) -> None:
+def prepare(
+    connection: duckdb.DuckDBPyConnection, params: Mapping[str, str], most: int = MOST, is_lane: bool = False
+) -> None:
     """Work out the path of the step in `params`, else of the one that takes most nearly as long as the median.
 
     Raises `UsageError` for a step that the capture has not, and for one with more tasks than the graph may have.
@@ -45,16 +49,21 @@ def prepare(connection: duckdb.DuckDBPyConnection, params: Mapping[str, str]) ->
     window = query("window")
     step = window.typed(connection, params).get("step")
     if step is None:
-        middle = timeline.query("middle_step").run(connection)
+        middle = chosen.middle_step().run(connection)
         step = middle[0][0] if middle else None
     else:
-        timeline.check(connection, "steps", "step", step)
+        chosen.check(connection, "steps", "step", step)
     connection.execute(f"CREATE OR REPLACE TEMP TABLE critical_window AS {window.body}", {"step": step})
+    n = query("size").run(connection)[0][0]
+    if n > most and not is_lane:
+        raise UsageError(
+            f"{n:,} things take time there, more than the {most:,} of a graph; choose a step: --set step=N."
+        )
+    if n > most:
+        connection.execute("TRUNCATE critical_window")
     connection.execute(f"CREATE OR REPLACE TEMP TABLE critical_task AS {query('tasks').body}")
     tasks = fetch(connection, query("columns").body)
     n = len(tasks["number"])
-    if n > MOST:
-        raise UsageError(f"the step has {n:,} things that take time, more than the {MOST:,} of a graph; --set step=N.")
     graph, pieces = None, np.empty(0, np.int64)
     if n:
         events = fetch(connection, query("event_waits").body)
@@ -67,6 +76,11 @@ def prepare(connection: duckdb.DuckDBPyConnection, params: Mapping[str, str]) ->
     _tell(connection, graph, pieces, data, -1 if step is None else step)
     connection.execute(f"CREATE OR REPLACE TEMP VIEW critical_part AS {query('parts').body}")
     _what_if(connection, graph, data)
+
+
+def lane(connection: duckdb.DuckDBPyConnection, step: int | None) -> None:
+    """Make the path of a step for a timeline; an empty one where the graph would be large."""
+    prepare(connection, {} if step is None else {"step": str(step)}, MOST_OF_LANE, is_lane=True)
 
 
 def _tell(

@@ -12,7 +12,7 @@ import duckdb
 import numpy as np
 
 from traceview import sql
-from traceview.analysis import advice, reports, timeline
+from traceview.analysis import advice, chosen, reports, timeline
 from traceview.analysis.model import Page, Report, Section, Timeline, Track
 from traceview.ingest.derive.spans import fetch
 from traceview.paths import content
@@ -80,12 +80,12 @@ def _sections(connection: duckdb.DuckDBPyConnection) -> Iterable[Section]:
 
 
 def _timeline(connection: duckdb.DuckDBPyConnection, step: str | None, most: int) -> Timeline | None:
-    chosen, note = _step(connection, step)
+    shown, note = _step(connection, step)
     ranks = [rank for (rank,) in connection.execute("SELECT DISTINCT rank FROM captures ORDER BY 1").fetchall()]
     rank = ranks[0] if len(ranks) > MOST_RANKS else None
     if rank is not None:
         note += f", of rank {rank} ({len(ranks)} ranks are too many for one timeline)"
-    n_slices = timeline.choose(connection, rank, chosen)
+    n_slices = timeline.choose(connection, rank, shown)
     if not n_slices:
         return None
     values = {"most": most}
@@ -114,7 +114,7 @@ def _tracks(connection: duckdb.DuckDBPyConnection, tids: Any) -> tuple[Track, ..
 
 def _step(connection: duckdb.DuckDBPyConnection, step: str | None) -> tuple[int | None, str]:
     """The step to show and a sentence that says which; None is all of the recording."""
-    middle = timeline.query("middle_step").run(connection)
+    middle = chosen.middle_step().run(connection)
     if step == "all" or (step is None and not middle):
         return None, "The whole recording"
     if step is None:

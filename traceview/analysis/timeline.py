@@ -11,8 +11,8 @@ from itertools import pairwise
 
 import duckdb
 
+from traceview.analysis import chosen, critical
 from traceview.analysis.lanes import Lanes
-from traceview.errors import UsageError
 from traceview.ingest.derive.nesting import Spans
 from traceview.ingest.derive.spans import fetch, publish
 from traceview.paths import content
@@ -47,7 +47,8 @@ def query(name: str) -> Query:
 
 def asked() -> str:
     """The text of every query here, which says what views the timeline rests on."""
-    return "\n".join(load(path).body for path in sorted((content("queries") / "timeline").glob("*.sql")))
+    paths = sorted((content("queries") / "timeline").glob("*.sql"))
+    return "\n".join([critical.asked(), *(load(path).body for path in paths)])
 
 
 def choose(connection: duckdb.DuckDBPyConnection, rank: int | None = None, step: int | None = None) -> int:
@@ -55,8 +56,9 @@ def choose(connection: duckdb.DuckDBPyConnection, rank: int | None = None, step:
 
     Returns how many slices there are. Raises `UsageError` for a rank or a step that the capture has not.
     """
-    check(connection, "ranks", "rank", rank, None)
-    check(connection, "steps", "step", step, rank)
+    chosen.check(connection, "ranks", "rank", rank, None)
+    chosen.check(connection, "steps", "step", step, rank)
+    critical.lane(connection, step)
     connection.execute(f"CREATE TEMP VIEW slices AS {query('slices').body}")
     window: Mapping[str, object] = {"rank": rank, "step": step}
     connection.execute(f"CREATE TEMP TABLE export_window AS {query('window').body}", window)
@@ -70,20 +72,6 @@ def choose(connection: duckdb.DuckDBPyConnection, rank: int | None = None, step:
 def _make(connection: duckdb.DuckDBPyConnection, made: Mapping[str, tuple[str, str]]) -> None:
     for name, (kind, file) in made.items():
         connection.execute(f"CREATE TEMP {kind} {name} AS {query(file).body}")
-
-
-def check(
-    connection: duckdb.DuckDBPyConnection, view: str, column: str, value: int | None, rank: int | None = None
-) -> None:
-    """Raises `UsageError` for a rank or a step that the capture has not."""
-    if value is None:
-        return
-    where = "WHERE $1 IS NULL OR rank = $1"
-    there = connection.execute(f"SELECT DISTINCT {column} FROM {view} {where} ORDER BY 1", [rank]).fetchall()
-    numbers = [number for (number,) in there]
-    if value not in numbers:
-        known = f"it has {column}s {numbers[0]} to {numbers[-1]}" if numbers else f"it has no {column}s"
-        raise UsageError(f"the capture has no {column} {value}; {known}.")
 
 
 def _lay_out(connection: duckdb.DuckDBPyConnection, n_slices: int) -> None:

@@ -165,6 +165,8 @@ def test_the_chosen_step_and_one_that_is_not_there(tmp_path: Path) -> None:
     assert section(connection, "critical/summary")[0]["text"].startswith("Step 3: 1.000 ms on the path: ")
     with pytest.raises(UsageError, match="has no step 7; it has steps 1 to 3"):
         critical.prepare(connection, {"step": "7"})
+    with pytest.raises(UsageError, match="choose a step"):
+        critical.prepare(connection, {"step": "3"}, most=3)
 
 
 def test_nothing_is_said_where_nothing_takes_time(tmp_path: Path) -> None:
