@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from traceview.cli import main
+from traceview.experiments import results
+from traceview.experiments.layers import parse
 
 SWEEP = "batch,in_channels,height,width,out_channels,filter_height,filter_width,algorithm,backend,ms\n"
 
@@ -28,6 +30,27 @@ def test_a_capture_that_reports_answer_from(tmp_path: Path, capsys: pytest.Captu
     assert [(row["algorithm"], row["wins"]) for row in sections["wins"]] == [("winograd", 1), ("fft", 0)]
     assert main(["study", "import", str(tmp_path / "sweep.csv"), "-o", str(target)]) == 2
     assert "exists already" in capsys.readouterr().err
+
+
+def test_published_times_stand_beside_what_was_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    layer, _ = parse("64x28x28 k32 3x3")
+    row = {**layer.facts(), "batch": 1, "direction": "fprop", "algorithm": "direct", "status": "measured", "wall_ns": 9}
+    study = results.write(tmp_path / "study", {"algorithm_times": [row]}, {"kind": "study", "framework": "PyTorch"})
+    (tmp_path / "sweep.csv").write_text(SWEEP + "4,64,28,28,32,3,3,winograd,mine,0.25\n")
+    for _ in range(2):
+        assert main(["study", "import", str(tmp_path / "sweep.csv"), "--into", str(study)]) == 0
+    assert json.loads((study / "capture.json").read_text())["framework"] == "PyTorch"
+    capsys.readouterr()
+    assert main(["report", str(study), "study", "--format", "json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    rows = next(section["rows"] for section in report["sections"] if section["name"] == "published")
+    assert [(row["algorithm"], row["status"], row["batch"]) for row in rows] == [
+        ("direct", "measured", 1),
+        ("winograd", "published", 4),
+    ]
+    (tmp_path / "empty").mkdir()
+    assert main(["study", "import", str(tmp_path / "sweep.csv"), "--into", str(tmp_path / "empty")]) == 3
+    assert "holds no results of an experiment" in capsys.readouterr().err
 
 
 def test_nothing_to_import(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

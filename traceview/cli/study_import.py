@@ -21,12 +21,14 @@ DEFAULT = "published"
 EXAMPLES = """examples:
   traceview study import convnet-benchmarks/ deepbench.csv -o published
   traceview report published study
+  traceview study import convnet-benchmarks/ --into conv2        beside what study algorithms measured
 """
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `traceview study import`."""
     parser.add_argument("inputs", nargs="+", metavar="FILE", help="a log or table, or a folder of them")
+    parser.add_argument("--into", metavar="CAPTURE", help="add to this capture of a study, to stand beside its times")
     parser.add_argument(
         "-o", "--output", default=DEFAULT, metavar="CAPTURE", help=f"the new capture (default: {DEFAULT})"
     )
@@ -37,12 +39,17 @@ def run(args: argparse.Namespace) -> int:
     from traceview.errors import UsageError
     from traceview.experiments import published, results
 
-    target = Path(args.output)
-    if target.exists():
-        raise UsageError(f"{target} exists already; choose another name with -o.")
+    target = Path(args.into or args.output)
+    if args.into:
+        about = results.described(target)
+    elif target.exists():
+        raise UsageError(f"{target} exists already; choose another name with -o, or add to it with --into.")
     found = published.gather(Path(name) for name in args.inputs)
-    about = {"kind": "study", "command": ["traceview", "study", "import", *args.inputs]}
-    results.write(target, {published.TABLE: found.rows}, about)
+    if args.into:
+        published.add(results.Journal(target, about), found.rows)
+    else:
+        about = {"kind": "study", "command": ["traceview", "study", "import", *args.inputs]}
+        results.write(target, {published.TABLE: found.rows}, about)
     for file, n in found.read:
         say(f"{file.name}: {n:,} times")
     for file, reason in found.passed_over:

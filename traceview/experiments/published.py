@@ -19,6 +19,7 @@ from traceview.decode.files import peek
 from traceview.errors import InputError, UsageError
 from traceview.experiments import sweeps
 from traceview.experiments.layers import parse
+from traceview.experiments.results import Journal
 from traceview.paths import content, temporary_folder
 
 TABLE = "algorithm_times"
@@ -67,6 +68,15 @@ def gather(inputs: Iterable[Path]) -> Published:
         reasons = "; ".join(f"{file.name}: {reason}" for file, reason in found.passed_over[:3])
         raise InputError(f"no published times of convolutions in {len(files)} files ({reasons or 'nothing there'}).")
     return found
+
+
+def add(journal: Journal, rows: Iterable[Row]) -> int:
+    """Put rows into the capture of a study, each once however often it is imported; how many were new."""
+    there = [row for row in journal.rows(TABLE) if row.get("status") == "published"]
+    new = [row for row in rows if row not in there]
+    journal.add_all({TABLE: new})
+    journal.finish()
+    return len(new)
 
 
 def _files(inputs: Iterable[Path]) -> Iterator[Path]:
