@@ -1,4 +1,4 @@
-"""The best finding of a capture is worked out by the first command that asks, and is the same for the next."""
+"""Advice is worked out once; what is remembered is what the rules say."""
 
 from __future__ import annotations
 
@@ -7,24 +7,51 @@ from pathlib import Path
 import pytest
 
 from traceview import store
-from traceview.analysis import advice, finding
+from traceview.analysis import advice, findings, remembered
 from traceview.store import answers
 
-
-def test_the_second_command_runs_no_rule(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = store.convert([root / "samples/kineto/torch-2.13.0-lenet-cpu.json.gz"], tmp_path / "capture")
-    first = finding.Remembered(True)
-    assert not first.is_known(folder)
-    with store.open_capture(folder) as connection:
-        made = first.section(connection)
-        assert made == finding.section(connection)
-        monkeypatch.setattr(advice, "run", lambda *_, **__: pytest.fail("a rule was run"))
-        second = finding.Remembered(True)
-        assert second.is_known(folder) and second.section(connection) == made
-    assert not finding.Remembered(False).is_known(folder)
+SAMPLE = Path(__file__).resolve().parents[2] / "samples" / "kineto" / "torch-2.13.0-lenet-cpu.json.gz"
 
 
-@pytest.mark.parametrize("row", [["a"], {"told": 1}, [["a"]] * 8, 5])
-def test_what_is_not_a_row_is_worked_out_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row: object) -> None:
-    monkeypatch.setattr(answers, "recall", lambda *_: row)
-    assert not finding.Remembered(True).is_known(tmp_path)
+@pytest.fixture(scope="module")
+def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return store.convert([SAMPLE], tmp_path_factory.mktemp("remembered") / "capture")
+
+
+def answered(capture: Path, at_least: float = 0.5) -> tuple[bool, object]:
+    """Whether the rules had to be run, and what they say."""
+    rules = advice.load()
+    kept = remembered.Advice(rules, {}, at_least)
+    asked = kept.asked(capture)
+    with store.open_capture(capture, asked=asked) as connection:
+        return asked != "", kept.run(connection)
+
+
+def test_the_second_time_no_rule_is_run(capture: Path) -> None:
+    with store.open_capture(capture, asked=findings.asked(advice.load())) as connection:
+        right = findings.run(connection, advice.load(), {}, 0.5)
+    assert answered(capture) == (True, right)
+    assert answered(capture) == (False, right)
+    assert {finding.status for finding in right[0]} >= {"not found", "cannot tell"}
+
+
+def test_another_limit_is_another_answer(capture: Path) -> None:
+    answered(capture)
+    was_run, (found, _) = answered(capture, 99.0)  # type: ignore[misc]
+    assert was_run
+    assert all(finding.status != "found" or (finding.saving_pct or 99) >= 99 for finding in found)
+
+
+def test_what_is_damaged_is_worked_out_again(capture: Path) -> None:
+    _, right = answered(capture)
+    answers.remember(capture, "advice of at least 0.5 %", {"findings": [{"rule": "x"}], "footer": []})
+    assert answered(capture) == (True, right)
+
+
+def test_single_rules_and_thresholds_are_not_remembered(capture: Path) -> None:
+    kept = remembered.Advice(advice.load(["page_faults"]), {}, 0.5)
+    kept.asked(capture)
+    with store.open_capture(capture) as connection:
+        found, _ = kept.run(connection)
+    assert [finding.rule for finding in found] == ["page_faults"]
+    assert answers.recall(capture, "advice of at least 0.5 %") is None or len(answered(capture)[1][0]) > 1  # type: ignore[index]

@@ -39,7 +39,7 @@ VERBS = (
         "classify",
         "list",
     ),
-    "completion",
+    *("mcp", "completion"),
 )
 
 OPTIONS = ("-h", "--help", "--version", "--debug")

@@ -87,7 +87,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the rules and print the answers; returns 1 where `--fail-over` says so, else 0."""
-    from traceview.analysis import advice, findings, reports
+    from traceview.analysis import advice, findings, remembered, reports
 
     if args.what_if is not None:
         return _what_if(args)
@@ -97,8 +97,9 @@ def run(args: argparse.Namespace) -> int:
     if args.show_sql:
         emit([sql_text(recipe, params)], args.output)
         return 0
-    with opened(args, findings.asked(rules)) as connection:
-        found, footer = findings.run(connection, rules, params, args.at_least)
+    answers = remembered.Advice(rules, params, args.at_least, is_remembered=args.device is None)
+    with opened(args, answers.asked) as connection:
+        found, footer = answers.run(connection)
     renderer = render.renderer(form_of(args))
     if renderer.FOR_PEOPLE:
         report = findings.for_people(found, footer, args.evidence, args.all)

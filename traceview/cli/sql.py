@@ -17,7 +17,8 @@ from traceview import render
 from traceview.cli import names as known
 from traceview.cli.options import INPUT_HELP, add_machine_options, add_output_options, form_of, interruptible, opened
 from traceview.cli.output import emit, silence, writing
-from traceview.errors import InputError, QueryError, UsageError
+from traceview.cli.queries import check, reading
+from traceview.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     import duckdb
@@ -149,49 +150,6 @@ class _Rows:
                 yield shown
 
 
-def check(connection: duckdb.DuckDBPyConnection, text: str) -> str:
-    """The kind of statement. Raises `UsageError` unless `text` is exactly one that only reads."""
-    import duckdb
-
-    try:
-        statements = connection.extract_statements(text)
-    except duckdb.Error as error:
-        raise QueryError(sentence(str(error))) from error
-    if len(statements) != 1:
-        raise UsageError(f"one query at a time; this has {len(statements)}.")
-    kind = statements[0].type
-    # PIVOT is several statements to the parser; what it makes on the way is temporary.
-    if kind not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN, duckdb.StatementType.MULTI):
-        raise UsageError(f"{kind.name} is refused: queries are read-only. Use SELECT, FROM, WITH, DESCRIBE or EXPLAIN.")
-    return str(kind.name)
-
-
-@contextlib.contextmanager
-def reading(connection: duckdb.DuckDBPyConnection, text: str = "") -> Iterator[None]:
-    """A read-only transaction for a query: not even an INSERT inside a WITH changes what later queries see."""
-    import duckdb
-
-    def end() -> None:
-        # An error may have ended the transaction already.
-        with contextlib.suppress(duckdb.Error):
-            connection.execute("ROLLBACK")
-
-    connection.execute("BEGIN TRANSACTION READ ONLY")
-    try:
-        yield
-    except (duckdb.OutOfMemoryException, duckdb.IOException, duckdb.InternalError):
-        raise
-    except (duckdb.CatalogException, duckdb.BinderException) as error:
-        from traceview.analysis import hints
-
-        end()
-        raise QueryError(sentence(hints.mended(connection, str(error), text))) from error
-    except duckdb.Error as error:
-        raise QueryError(sentence(str(error))) from error
-    finally:
-        end()
-
-
 def rows_of(connection: duckdb.DuckDBPyConnection, text: str) -> tuple[list[Column], Iterator[list[tuple[Any, ...]]]]:
     """The columns of a query and its rows in batches, so that memory does not grow with the answer."""
     from traceview.analysis.model import Column
@@ -248,13 +206,3 @@ def explained(connection: duckdb.DuckDBPyConnection, words: Sequence[str], form:
         return renderer.render(report)
     flat = schema.flattened(report)
     return "".join(renderer.stream(flat.columns, [flat.rows]))
-
-
-def sentence(message: str) -> str:
-    """What DuckDB says, without its empty lines and whatever a name in the message would do to a terminal."""
-    from traceview.render.characters import clean
-
-    if "'pytz'" in message:
-        return "a timestamp with time zone cannot be shown; cast it: column::TIMESTAMP or column::VARCHAR."
-    lines = [clean(line) for line in message.splitlines() if line.strip()]
-    return "\n".join(line if len(line) <= 300 else f"{line[:150]} ... {line[-140:]}" for line in lines)

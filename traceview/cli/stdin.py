@@ -30,6 +30,8 @@ def spooled(args: argparse.Namespace) -> Iterator[None]:
     if not places or getattr(args, "show_sql", False):
         yield
         return
+    if args.verb == "mcp":
+        raise UsageError("stdin carries the questions to answer; name a trace.")
     if sum(_words(args, name).count(STDIN) for name in places) > 1 or getattr(args, "file", None) == STDIN:
         raise UsageError("- is stdin, which can be read once only.")
     if args.verb == "sql" and args.query is None and not args.file:

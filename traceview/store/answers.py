@@ -24,7 +24,7 @@ from traceview.store import materialized, recorded
 
 MAKERS = (*materialized.RULES, "analysis/*.py", "queries/*.sql", "queries/advice/*.sql", "queries/advice/needs/*.sql")
 """Everything that decides an answer."""
-MOST_BYTES = 100_000
+MOST_BYTES = 1_000_000
 
 
 def recall(folder: Path, name: str) -> Any:
