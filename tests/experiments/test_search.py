@@ -173,6 +173,15 @@ def test_a_null_that_helps_makes_everything_too_noisy(tmp_path: Path) -> None:
     assert told["a"]["verdict"] == "too noisy" and "nothing" in told["a"]["reason"]
 
 
+def test_nothing_can_be_tried_like_any_option(tmp_path: Path) -> None:
+    found, _ = searched(tmp_path, Machine({NULL: 1.2}), [NULL])
+    made = rows(found, {}, FACTS)
+    assert [(row["name"], row["kind"], row["verdict"]) for row in made] == [
+        (NULL, "option", "faster"),
+        (NULL, "null", "no difference seen"),
+    ]
+
+
 def test_ten_searches_for_nothing_claim_at_most_once(tmp_path: Path) -> None:
     claims = 0
     for seed in range(10):

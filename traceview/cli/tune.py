@@ -110,11 +110,12 @@ def run(args: argparse.Namespace) -> int:
 
 def _job(args: argparse.Namespace, command: list[str]) -> Job:
     from traceview.experiments.options import named
+    from traceview.experiments.search import NULL
     from traceview.experiments.tune import Job
 
     if not command:
         raise UsageError("no command given: traceview tune -- python train.py")
-    named(args.tried)
+    named(name for name in args.tried if name != NULL)
     folder = args.runs or Path(f"traceview-tune-{place(None, command).name.removeprefix('traceview-capture-')}")
     return Job(
         command, place(folder, command), say, args.tried, args.budget, tuple(args.env), args.copy, args.limit_steps,

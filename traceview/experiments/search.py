@@ -84,7 +84,7 @@ class Search:
         """Rounds of the base, every option that is left, and the base again."""
         for number in range(1, MOST_ROUNDS + 1):
             left = [each for each in tried if not each.dropped]
-            while left and not self._has_room(2 + len(left), 3 * LEAST_PAIRS if number > 1 else 0):
+            while left and not self._has_room(2 + len(left), _reserve(number, len(left))):
                 last = left.pop()
                 if number == 1:
                     last.dropped = "the budget was spent before its turn"
@@ -175,6 +175,12 @@ class Search:
         fits = self.runner.spent_ns + (runs + reserve) * each <= self.budget_ns
         self.ran_out = self.ran_out or not fits
         return fits
+
+
+def _reserve(number: int, n_left: int) -> int:
+    """Runs that a round of screening leaves for what comes after it: the first one none, a third one the most."""
+    adding = 2 * ADDING_ROUNDS
+    return 0 if number == 1 else 3 * LEAST_PAIRS + (adding if number == LEAST_ROUNDS else adding * n_left)
 
 
 def _with(each: Tried) -> Side:

@@ -26,7 +26,7 @@ from traceview.experiments.command import Limits, Timed
 from traceview.experiments.options import Facts, Option
 from traceview.experiments.pairs import TABLE, Runner
 from traceview.experiments.results import Journal, described
-from traceview.experiments.search import Found, Search
+from traceview.experiments.search import NULL, Found, Search
 from traceview.experiments.tune_answer import Bound
 from traceview.experiments.verdict import FASTER
 from traceview.paths import content, temporary_folder
@@ -46,6 +46,12 @@ SLOW_S, STEPS_S = 1.0, 2.0
 FEWEST, MOST = 3, 30
 ENDED = tuple(-number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT))
 ENDED_BY_SHELL = (128 + signal.SIGINT, 128 + signal.SIGTERM)
+
+
+NOTHING = Option(
+    NULL, "Nothing is changed", NULL, trials.ANY, "equal", "None.", "Never.", (), {trials.ANY: "nothing"}, ""
+)
+"""What --try nothing tries: what comes of it is chance."""
 
 
 @dataclass(frozen=True)
@@ -239,7 +245,9 @@ def _bounds(folder: Path) -> dict[str, Bound]:
 
 def _options(job: Job, facts: Facts, bounds: Mapping[str, Bound]) -> tuple[list[Option], list[tuple[Option, str]]]:
     """The options to try, those with the largest bound first, and those that do not apply with the reason."""
-    among = trials.named(job.tried) if job.tried else trials.of_rules({bound.rule for bound in bounds.values()})
+    names = [name for name in job.tried if name != NULL]
+    among = trials.named(names) if job.tried else trials.of_rules({bound.rule for bound in bounds.values()})
+    among = (*among, NOTHING) if NULL in job.tried else among
     fitting, others = trials.that_apply(facts, among)
     ranked = sorted(fitting, key=lambda option: -((bounds[option.name].speedup or 1) if option.name in bounds else 1))
     mine = [
@@ -262,11 +270,12 @@ class _Environments:
     """The environment of a run with some options on."""
 
     def __init__(self, job: Job, facts: Facts, chosen: Sequence[Option]) -> None:
-        self.facts, self.known = facts, {option.name: option for option in chosen}
+        self.facts = facts
+        self.known = {option.name: option for option in chosen if option is not NOTHING}
 
     def of(self, names: Sequence[str]) -> dict[str, str]:
         """This process's environment with what the options change."""
-        return trials.environment([self.known[name] for name in names], self.facts, os.environ)
+        return trials.environment([self.known[name] for name in names if name in self.known], self.facts, os.environ)
 
 
 def _measure(job: Job, environment: Mapping[str, str], limits: Limits) -> Timed:
