@@ -46,7 +46,7 @@ p DOUBLE chance of a difference like this, or larger, if there were none; two-si
 pairs BIGINT pairs of runs that this rests on
 cpu_speedup DOUBLE the same ratio of processor times
 phase VARCHAR phase that this is from: screening, combination, final
-verdict VARCHAR faster, slower, no difference seen, cannot decide, too noisy, dropped, failed, not applicable
+verdict VARCHAR faster, slower, no difference seen, cannot decide, too noisy, dropped, not tried, failed, not applicable
 reason VARCHAR why, where the verdict needs one
 rule VARCHAR advice rule that named it
 bound DOUBLE speed-up that this rule allows at most

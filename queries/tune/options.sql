@@ -13,7 +13,7 @@
 -- option = "name of the option; of the best combination its parts"
 -- speedup = "step time without it over that with it"
 -- interval = "95 % interval of that; none below six pairs"
--- verdict = "faster, slower, no difference seen, cannot decide, too noisy, dropped, failed, not applicable"
+-- verdict = "faster, slower, no difference seen, cannot decide, too noisy, dropped, not tried, failed, not applicable"
 -- bound = "the speed-up that the advice rule allows at most, and whether it was reached"
 -- named_by = "the advice rule that named the option"
 -- numbers = "loss and parameters after equal steps and seeds: equal, close, changed (largest difference), not seen"
@@ -30,5 +30,5 @@ SELECT name AS option, round(speedup, 3) AS speedup,
         format(' ({:.0e})', greatest(loss_difference, parameters_difference)), '') AS numbers,
     round(cpu_speedup, 3) AS cpu_speedup, pairs, reason AS why, cost
 FROM raw.tune_options
-ORDER BY kind = 'null', verdict = 'not applicable', verdict IN ('failed', 'dropped'), kind != 'combination',
-    speedup DESC NULLS LAST, place
+ORDER BY kind = 'null', verdict = 'not applicable', verdict = 'not tried', verdict IN ('failed', 'dropped'),
+    kind != 'combination', speedup DESC NULLS LAST, place

@@ -208,6 +208,7 @@ def test_the_first_round_fits_the_budget_too(tmp_path: Path) -> None:
     search.first_run_ns = RUN_NS
     found = search.run([option(name) for name in "abcdef"])
     assert [each.name for each in found.tried if each.dropped] == ["e", "f"]
+    assert [answer(found)[name]["verdict"] for name in "ef"] == ["not tried", "not tried"]
     assert machine.runs[:6] == [(), ("a",), ("b",), ("c",), ("d",), ()]
 
 

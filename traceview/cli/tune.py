@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from traceview import render
 from traceview.cli.options import add_output_options, form_of
-from traceview.cli.output import emit, say
+from traceview.cli.output import DEFAULT_LIMIT, emit, say
 from traceview.errors import CHECK_FAILED, TraceviewError, UsageError
 from traceview.recording.launch import Stopped, place, shell_code, stoppable
 
@@ -125,11 +125,12 @@ def _job(args: argparse.Namespace, command: list[str]) -> Job:
 
 def _shown(args: argparse.Namespace, folder: Path) -> int:
     """Print the answer; 1 where `--fail-under` says so, else 0."""
+    renderer = render.renderer(form_of(args))
     reports = [_report(folder, "tune")]
-    compared = _compared(folder)
+    compared = _compared(folder, renderer.FOR_PEOPLE)
     if compared:
         reports.append(compared)
-    emit([render.renderer(form_of(args)).render_all(reports, bool(args.output))], args.output)
+    emit([renderer.render_all(reports, bool(args.output))], args.output)
     if args.fail_under is None:
         return 0
     best = _best(reports[0])
@@ -157,7 +158,7 @@ def _best(report: Report) -> float | None:
     return max((row["speedup"] for row in rows if row["verdict"] == "faster"), default=None)
 
 
-def _compared(folder: Path) -> Report | None:
+def _compared(folder: Path, for_people: bool) -> Report | None:
     """Where the time went between the base and the best, out of a capture of each."""
     from contextlib import closing
 
@@ -171,7 +172,8 @@ def _compared(folder: Path) -> Report | None:
     for path in paths:
         with closing(store.open_capture(path, asked=compare.asked())) as connection:
             runs.append(compare.measure(connection, path.name, None, not compare.has_steps(connection)))
-    return compare.said(compare.compare(runs))
+    done = compare.compare(runs)
+    return compare.cut(compare.said(done), DEFAULT_LIMIT) if for_people else done
 
 
 def _here(folder: Path) -> Path:

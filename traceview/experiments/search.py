@@ -14,7 +14,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from traceview.experiments.options import Option, conflict
-from traceview.experiments.pairs import AGAIN, BASE, WITH, Pair, Runner, Side
+from traceview.experiments.pairs import AGAIN, BASE, WITH, Pair, Row, Runner, Side
+from traceview.experiments.quiet import is_quiet
 from traceview.experiments.verdict import LEAST_PAIRS, pairs_needed
 
 SCREENING, COMBINATION, FINAL = "screening", "combination", "final"
@@ -96,9 +97,19 @@ class Search:
                 SCREENING, number, [Side(BASE, NULL, ()), *names, Side(AGAIN, NULL, ())]
             )
             self._add(SCREENING, null, Pair(first, again))
+            self._warn(number, [first, *rows, again])
             for at, (each, row) in enumerate(zip(left, rows, strict=True)):
                 self._add(SCREENING, each, Pair(first if at < len(left) / 2 else again, row))
                 self._drop(each, null)
+
+    def _warn(self, number: int, rows: Sequence[Row]) -> None:
+        """Say at once where other programs leave nothing to claim."""
+        shares = [row["others_pct"] for row in rows if row.get("others_pct") is not None]
+        if number == 1 and shares and not is_quiet(statistics.median(shares)):
+            self.say(
+                f"other programs take {statistics.median(shares):.0f} % of the cores; while they do, nothing can be "
+                "claimed, and processor time chooses what goes on"
+            )
 
     def _drop(self, each: Tried, null: Tried) -> None:
         """Give up what fails, is clearly slower, or changes numbers that it should not change."""

@@ -94,7 +94,7 @@ def _row(each: Tried, judged: Judged, chance: float | None, noisy: bool, null: S
     if each.has_failed:
         word = "failed"
     elif each.dropped:
-        word = "dropped"
+        word = "dropped" if each.pairs else "not tried"
     elif noisy and word != UNDECIDED:
         word, reason = NOISY, "a change of nothing made a difference too"
     elif word == UNDECIDED:
