@@ -185,3 +185,15 @@ def test_the_mask_keeps_padding_out_of_the_state(sample):  # type: ignore[no-unt
     lengths = torch.tensor([5, 9])
     alone = model(words[:1, :5], lengths[:1])
     assert torch.allclose(model(words, lengths)[:1], alone, atol=1e-6)
+
+
+def test_the_script_that_is_slow_on_purpose_computes_the_same_with_and_without_its_faults() -> None:
+    script = SAMPLES / "slow_on_purpose_torch.py"
+
+    def losses(faults: str) -> list[float]:
+        command = [sys.executable, str(script), "--batch", "2", "--steps", "4", "--faults", faults]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        return [float(line.split()[3].rstrip(",")) for line in done.stdout.splitlines() if line.startswith("step ")]
+
+    slow, mended = losses("data,onednn,layout,copies,optimizer"), losses("")
+    assert len(mended) == 2 and slow == pytest.approx(mended, rel=1e-3)

@@ -1,0 +1,61 @@
+"""An optimizer of many small operators on a CPU: on both sides of a fiftieth of the step, and fused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from advised import answer, training
+from given import Given
+
+RULE = "unfused_optimizer"
+MOMENTUM = (("aten::mul_", 0, 20), ("aten::add_", 30, 50), ("aten::add_", 60, 80))
+"""SGD: eight tensors are read or written, of which a fused kernel needs five."""
+ADAM = (("aten::lerp_", 0, 20), ("aten::addcmul_", 30, 50), ("aten::sqrt", 55, 65), ("aten::addcdiv_", 60 + 10, 80))
+
+
+def steps(operators: tuple[tuple[str, int, int], ...], lasts: int = 100, length: float = 1000) -> Given:
+    given = training(device=None, length=length)
+    for step in range(3):
+        start = step * length
+        given.span("phase", "optimizer", start + 500, start + 500 + lasts)
+        for name, begin, end in operators:
+            given.op(name, start + 500 + begin, start + 500 + end)
+    return given
+
+
+def test_what_is_between_the_operators_and_what_a_single_pass_would_not_move_is_the_bound(tmp_path: Path) -> None:
+    found = answer(RULE, steps(MOMENTUM), tmp_path)
+    assert (found.status, found.saving_ns) == ("found", 40_000 + 60_000 * 3 // 8)
+    assert (
+        found.problem == "The optimizer takes 0.100 ms, of which its operators compute 0.060 ms, one after the other."
+    )
+    assert found.evidence == ("aten::add_: 2.0 calls, 0.040 ms", "aten::mul_: 1.0 calls, 0.020 ms")
+
+
+def test_adams_update_reads_and_writes_seven_tensors_of_twelve(tmp_path: Path) -> None:
+    found = answer(RULE, steps(ADAM), tmp_path)
+    assert (found.status, found.saving_ns) == ("found", pytest.approx(40_000 + 60_000 * 5 / 12, abs=1))
+
+
+def test_above_and_below_the_threshold(tmp_path: Path) -> None:
+    assert answer(RULE, steps(MOMENTUM, length=3_100), tmp_path / "above").status == "found"
+    assert answer(RULE, steps(MOMENTUM, length=3_150), tmp_path / "below").status == "not found"
+
+
+@pytest.mark.parametrize("operators", [(("aten::_fused_adamw_", 0, 80), *MOMENTUM), (("aten::add_", 0, 80),)])
+def test_a_fused_optimizer_and_one_that_is_a_single_pass_are_not_found(operators, tmp_path: Path) -> None:
+    assert answer(RULE, steps(operators), tmp_path).status == "not found"
+
+
+def test_on_a_device_the_optimizer_is_a_matter_of_launches(tmp_path: Path) -> None:
+    given = steps(MOMENTUM)
+    given.kernel("ampere_sgemm_128x64_nn", 10, 30, launched=1)
+    assert answer(RULE, given, tmp_path).status != "found"
+
+
+def test_without_marks_of_the_optimizer_it_cannot_tell(tmp_path: Path) -> None:
+    given = training(device=None)
+    given.op("aten::mul_", 10, 20)
+    found = answer(RULE, given, tmp_path)
+    assert (found.status, found.reason) == ("cannot tell", "the trace does not mark the optimizer's step.")
