@@ -152,6 +152,8 @@ class Pass:
     """The convolution of one direction: fprop(x, w, bias), dgrad(dy, w) or wgrad(x, dy)."""
 
     implementation = None
+    is_own_result = True
+    """The result is a tensor that no later run writes to, and a bias is added on the way."""
 
     def __init__(self, layer: Any, direction: str, m: int, block: int) -> None:
         self.direction, self.operands = direction, OPERANDS[direction]

@@ -1,0 +1,367 @@
+"""A plan at work in a PyTorch program: each convolution runs, in each pass, what the plan names for it.
+
+It runs in the Python of the user, where traceview may be absent: it imports torch and the back-ends beside it. The
+modules of the model are not changed: `torch.nn.Conv2d` asks here first, and what is not in the plan (another shape,
+type or device, autocast, a compiled or traced region, gradients of gradients) runs as it always did.
+
+Invariant: a back-end is used only after its first result agreed with double precision on the tensors of the program,
+about as closely as PyTorch's own result; where it does not, the default stays and a line on stderr says so.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+import time
+import weakref
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+
+SCHEMA = 1
+MOST_BYTES = 16 << 20
+BACKENDS = ("winograd", "onednn", "nnpack", "torch_default")
+DIRECTIONS = ("fprop", "dgrad", "wgrad")
+SIZES = (
+    *("batch", "in_channels", "height", "width", "out_channels", "filter_height", "filter_width"),
+    *("stride_h", "stride_w", "pad_h", "pad_w", "dilation_h", "dilation_w", "groups"),
+)
+MOST = 1 << 20
+TOLERANCE = {"equal": 2e-6, "close": 1e-4}
+"""The largest error over the largest value that a result may have."""
+YARDSTICK = {"equal": 4.0, "close": 100.0}
+"""Or so many times the error of PyTorch's own result, where that is more."""
+WRAPPERS = ("module.", "_orig_mod.")
+"""What wrappers (DistributedDataParallel, compile) put before the names of a model's modules."""
+
+
+class PlanError(ValueError):
+    """A plan that cannot be used, in a sentence."""
+
+
+def load(path: str | Path) -> dict[str, Any]:
+    """A plan from a file. Raises `PlanError`."""
+    try:
+        if Path(path).stat().st_size > MOST_BYTES:
+            raise PlanError(f"{path} is too large for a plan")
+        plan = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise PlanError(f"{path}: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise PlanError(f"{path} is not a plan: it is not JSON") from error
+    return check(plan)
+
+
+def check(plan: Any) -> dict[str, Any]:
+    """The plan, if every part of it has the form that a plan has. Raises `PlanError`."""
+    if not isinstance(plan, dict) or plan.get("traceview_plan") != SCHEMA:
+        raise PlanError("this is not a plan of this version of traceview")
+    if plan.get("numerics") not in TOLERANCE or not _is_size(plan.get("threads")):
+        raise PlanError("the plan does not say its numerics (equal, close) and its number of threads")
+    layers = plan.get("layers")
+    if not isinstance(layers, list):
+        raise PlanError("the plan has no list of layers")
+    for layer in layers:
+        _check_layer(layer)
+    return plan
+
+
+def _check_layer(layer: Any) -> None:
+    if not isinstance(layer, dict) or not isinstance(layer.get("module"), str):
+        raise PlanError("a layer of the plan does not name its module")
+    name = layer["module"][:80]
+    shape = layer.get("shape")
+    if not isinstance(shape, dict) or set(shape) != {*SIZES, "dtype"}:
+        raise PlanError(f"layer {name!r} of the plan has no whole shape")
+    if not all(_is_size(shape[size], 0 if size.startswith("pad") else 1) for size in SIZES):
+        raise PlanError(f"layer {name!r} of the plan has a size out of range")
+    if shape["dtype"] != "float32" or layer.get("layout") not in ("nchw", "nhwc"):
+        raise PlanError(f"layer {name!r} of the plan has an unknown type or layout")
+    for direction in DIRECTIONS:
+        choice = layer.get(direction)
+        if choice is not None and not (
+            isinstance(choice, dict)
+            and choice.get("backend") in BACKENDS
+            and isinstance(choice.get("implementation"), str)
+        ):
+            raise PlanError(f"layer {name!r} of the plan names no known back-end for {direction}")
+
+
+def _is_size(value: Any, least: int = 1) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= MOST
+
+
+def cpu() -> str:
+    """The model of this processor, as plans name it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+        named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+        return next(named, platform.processor())
+    except OSError:
+        return platform.processor()
+
+
+# One layer
+
+
+class Planned:
+    """What one convolution runs."""
+
+    def __init__(self, entry: dict[str, Any], plan: dict[str, Any], say: Callable[[str], None]) -> None:
+        shape = entry["shape"]
+        self.name, self.shape, self.say = entry["module"], shape, say
+        self.spec = SimpleNamespace(**shape, device="cpu")
+        self.numerics, self.threads = plan["numerics"], plan["threads"]
+        self.input = tuple(shape[name] for name in ("batch", "in_channels", "height", "width"))
+        per_group = shape["in_channels"] // shape["groups"]
+        self.filter = (shape["out_channels"], per_group, shape["filter_height"], shape["filter_width"])
+        steps = [[shape[f"{name}_h"], shape[f"{name}_w"]] for name in ("stride", "pad", "dilation")]
+        self.steps = (*steps, False, [0, 0], shape["groups"])
+        self.format = torch.channels_last if entry["layout"] == "nhwc" else torch.contiguous_format
+        self.choices = {direction: entry.get(direction) for direction in DIRECTIONS}
+        self.passes: dict[str, Any] = {}
+        self.clock: Callable[[str, str, int], None] | None = None
+        self.is_off = False
+        """While it is measured: every pass is PyTorch's own."""
+
+    def fits(self, module: Any) -> bool:
+        """Whether a module is the convolution that the plan speaks of."""
+        if not isinstance(module, torch.nn.Conv2d) or module.padding_mode != "zeros" or isinstance(module.padding, str):
+            return False
+        steps = [list(module.stride), list(module.padding), list(module.dilation)]
+        return tuple(module.weight.shape) == self.filter and (*steps, False, [0, 0], module.groups) == self.steps
+
+    def takes(self, x: Any, w: Any, bias: Any) -> bool:
+        """Whether the plan holds for a call."""
+        return (
+            type(x) is torch.Tensor
+            and x.shape == self.input
+            and x.dtype is torch.float32
+            and w.dtype is torch.float32
+            and (bias is None or bias.dtype is torch.float32)
+            and x.device.type == w.device.type == "cpu"
+            and torch.get_num_threads() == self.threads
+            and is_plain()
+        )
+
+    def _pass(self, direction: str, operands: tuple[torch.Tensor, ...]) -> Any:
+        """What runs a pass, checked; None for PyTorch's own."""
+        if direction not in self.passes:
+            self.passes[direction] = self._checked(direction, operands)
+        return self.passes[direction]
+
+    def _checked(self, direction: str, operands: tuple[torch.Tensor, ...]) -> Any:
+        choice = self.choices[direction]
+        if choice is None:
+            return None
+        try:
+            runner = prepare(choice, self.spec, direction)
+            exact = Exact(self, direction, operands)
+            error, own = exact.error_of(runner), exact.own_error
+        except Exception as problem:
+            self.say(f"{self.name}: {direction} stays as it was, {choice['backend']} cannot run it ({problem})")
+            return None
+        if not error <= max(TOLERANCE[self.numerics], YARDSTICK[self.numerics] * own):
+            self.say(
+                f"{self.name}: {direction} stays as it was, {choice['implementation']} was {error:.1e} off "
+                f"(PyTorch {own:.1e})"
+            )
+            return None
+        return runner
+
+    def _timed(
+        self, direction: str, operands: tuple[torch.Tensor, torch.Tensor], bias: Any = None, like: Any = None
+    ) -> torch.Tensor:
+        """A pass; whoever measures is told how long it took this thread."""
+        runner = self._pass(direction, operands)
+        begin_ns = time.thread_time_ns() if self.clock else 0
+        if runner is None or self.is_off:
+            result = self.default(direction, *operands, bias, like)
+        else:
+            result = run(runner, *operands, bias)
+        if self.clock:
+            self.clock(self.name, direction, time.thread_time_ns() - begin_ns)
+        return result
+
+    def fprop(self, x: torch.Tensor, w: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
+        """The output."""
+        return self._timed("fprop", (x, w), bias)
+
+    def gradients(
+        self, dy: torch.Tensor, x: torch.Tensor, w: torch.Tensor, needed: tuple[bool, ...]
+    ) -> tuple[torch.Tensor | None, ...]:
+        """Gradients of input, filter and bias, where needed."""
+        found: list[torch.Tensor | None] = [None, None, None]
+        for place, direction, operands in ((0, "dgrad", (dy, w)), (1, "wgrad", (x, dy))):
+            if not needed[place]:
+                continue
+            found[place] = self._timed(direction, operands, None, x if direction == "dgrad" else w)
+        if needed[2]:
+            found[2] = dy.sum((0, 2, 3))
+        return tuple(found)
+
+    def default(
+        self, direction: str, first: torch.Tensor, second: torch.Tensor, bias: Any = None, like: Any = None
+    ) -> torch.Tensor:
+        """What PyTorch runs, in the layout of the plan; `like` has the shape of the result."""
+        aten = torch.ops.aten
+        if direction == "fprop":
+            return aten.convolution(first.contiguous(memory_format=self.format), second, bias, *self.steps)  # type: ignore[no-any-return]
+        dy, x, w = (first, like, second) if direction == "dgrad" else (second, first, like)
+        dy = dy.contiguous(memory_format=self.format)
+        x = x.contiguous(memory_format=self.format)
+        mask = [direction == "dgrad", direction == "wgrad", False]
+        results = aten.convolution_backward(dy, x, w, None, *self.steps, mask)
+        return results[0 if direction == "dgrad" else 1]  # type: ignore[no-any-return]
+
+
+def prepare(choice: dict[str, Any], spec: Any, direction: str) -> Any:
+    """A back-end's pass. Raises `PlanError` where it has none of that name, or a reason against it."""
+    if choice["backend"] not in BACKENDS:
+        raise PlanError("no such back-end")
+    backend = import_module(f".backends.{choice['backend']}", __package__)
+    for row in backend.implementations(spec, direction):
+        if row["implementation"] == choice["implementation"]:
+            if row["reason"]:
+                raise PlanError(row["reason"])
+            return backend.prepare(row, spec, direction)
+    raise PlanError(f"there is no implementation {choice['implementation'][:80]!r}")
+
+
+def run(runner: Any, first: torch.Tensor, second: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
+    """One pass, as a tensor of its own."""
+    if getattr(runner, "is_own_result", False):
+        out: torch.Tensor = runner(first, second, bias)
+        return out
+    packed = [runner.pack(name, tensor) for name, tensor in zip(runner.operands, (first, second))]
+    out = runner.unpack(runner.run(*packed)).clone()
+    return out if bias is None else out.add_(bias.view(-1, 1, 1))
+
+
+class Exact:
+    """A pass in double precision on given tensors, and how far results are from it.
+
+    Double precision is slow: it computes the first and the last image, and for gradients of filters the others are 0.
+    """
+
+    def __init__(self, layer: Planned, direction: str, operands: tuple[torch.Tensor, ...]) -> None:
+        self.direction = direction
+        self.chosen = sorted({0, layer.input[0] - 1})
+        first, second = (operand.detach() for operand in operands)
+        shapes = {"dgrad": layer.input, "wgrad": layer.filter}
+        like = torch.empty(shapes[direction]) if direction in shapes else None
+        if direction == "wgrad":
+            only = torch.zeros_like(second)
+            only[self.chosen] = second[self.chosen]
+            second = only
+        self.operands = first, second
+        with torch.no_grad():
+            part = like[self.chosen] if like is not None and direction == "dgrad" else like
+            other = second[self.chosen] if direction == "wgrad" else second
+            self.result = layer.default(direction, first[self.chosen].double(), other.double(), None, _double(part))
+            self.largest = float(self.result.abs().max()) or 1.0
+            self.own_error = self._off(layer.default(direction, first, second, None, like))
+
+    def error_of(self, runner: Any) -> float:
+        """The largest error of a back-end over the largest value."""
+        with torch.no_grad():
+            return self._off(run(runner, *self.operands))
+
+    def _off(self, result: torch.Tensor) -> float:
+        part = result if self.direction == "wgrad" else result[self.chosen]
+        return float((part.double() - self.result).abs().max()) / self.largest
+
+
+def _double(tensor: torch.Tensor | None) -> torch.Tensor | None:
+    return None if tensor is None else tensor.double()
+
+
+class Convolution(torch.autograd.Function):
+    """A convolution under a plan, for autograd."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, w: torch.Tensor, bias: torch.Tensor | None, layer: Planned) -> torch.Tensor:
+        """See `Planned.fprop`."""
+        ctx.save_for_backward(x, w)
+        ctx.layer = layer
+        return layer.fprop(x, w, bias)
+
+    @staticmethod
+    def backward(ctx: Any, dy: torch.Tensor) -> Any:  # type: ignore[override]
+        """See `Planned.gradients`; where gradients of these are asked for, PyTorch's own operators, which have some."""
+        x, w = ctx.saved_tensors
+        layer, needed = ctx.layer, ctx.needs_input_grad[:3]
+        if torch.is_grad_enabled() or not layer.takes(x, w, None) or dy.dtype is not torch.float32:
+            sizes = [w.shape[0]] if needed[2] else None
+            return (*torch.ops.aten.convolution_backward(dy, x, w, sizes, *layer.steps, list(needed)), None)
+        return (*layer.gradients(dy, x, w, needed), None)
+
+
+def is_plain() -> bool:
+    """Whether tensors are computed here and now: not traced, compiled, transformed or cast on the way."""
+    return not (
+        torch.compiler.is_compiling()
+        or torch.jit.is_tracing()
+        or torch.is_autocast_enabled("cpu")
+        or torch.is_inference_mode_enabled()
+        or torch.autograd.forward_ad._current_level >= 0
+        or torch._C._functorch.maybe_current_level() is not None
+    )
+
+
+# A model
+
+_planned: weakref.WeakKeyDictionary[Any, list[Planned]] = weakref.WeakKeyDictionary()
+_original = torch.nn.Conv2d._conv_forward
+
+
+def _conv_forward(self: Any, x: Any, weight: Any, bias: Any) -> Any:
+    """`torch.nn.Conv2d._conv_forward`, by plan."""
+    if not torch.compiler.is_compiling():
+        for layer in _planned.get(self, ()):
+            if layer.takes(x, weight, bias):
+                return Convolution.apply(x, weight, bias, layer)  # type: ignore[no-untyped-call]
+    return _original(self, x, weight, bias)
+
+
+def say(text: str) -> None:
+    """A line on stderr."""
+    print(f"traceview: {text}", file=sys.stderr)
+
+
+def apply(model: torch.nn.Module, plan: str | Path | dict[str, Any], say: Callable[[str], None] = say) -> list[Planned]:
+    """Have the convolutions of `model` run what a plan names for them; returns those that it is for.
+
+    `plan`: a file or what it holds. Applied twice, the later plan holds. Raises `PlanError`.
+    """
+    plan = check(plan) if isinstance(plan, dict) else load(plan)
+    modules = {bare(name): module for name, module in model.named_modules()}
+    for module in modules.values():
+        _planned.pop(module, None)
+    found = []
+    for entry in plan["layers"]:
+        module = modules.get(entry["module"])
+        layer = Planned(entry, plan, say)
+        if module is not None and layer.fits(module):
+            _planned.setdefault(module, []).append(layer)
+            found.append(layer)
+    torch.nn.Conv2d._conv_forward = _conv_forward  # type: ignore[method-assign]
+    return found
+
+
+def remove(model: torch.nn.Module) -> None:
+    """Have the model run as it did."""
+    for module in model.modules():
+        _planned.pop(module, None)
+
+
+def bare(name: str) -> str:
+    """A module's name without those of wrappers around the model."""
+    for wrapper in WRAPPERS:
+        name = name.removeprefix(wrapper)
+    return name

@@ -1,0 +1,347 @@
+"""What `traceview schedule` runs in the Python of the user: one task, as JSON in a file, its answer in another.
+
+    python schedule_worker.py TASK.json ANSWER.json
+
+A task `kind` is shapes (run the model once: which convolutions, of what shapes, and which feeds which), measure (time
+every candidate of some layers), train (a plain training loop, to be timed from outside) or confirm (whether each pass of
+a plan is also faster within the training step). traceview need not be installed there.
+
+Invariant: candidates are timed in turns, on the same tensors, by processor time where there is one thread.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+
+PACKAGE = "traceview_experiments"
+DIRECTIONS = ("fprop", "dgrad", "wgrad")
+ROUNDS = 3
+FAR = 1.25
+"""A candidate that was so many times as slow as the best in the first round is not timed again."""
+SEED = 1
+BACKENDS = ("winograd",)
+MIDDLE, BEST = 128, 2
+"""Tiles at a time that all sizes of tiles are first timed with, and how many of these with other numbers."""
+
+
+def package() -> Any:
+    """The runtime beside this file, also where traceview is not installed."""
+    folder = Path(__file__).resolve().parent
+    spec = importlib.util.spec_from_file_location(
+        PACKAGE, folder / "__init__.py", submodule_search_locations=[str(folder)]
+    )
+    assert spec and spec.loader
+    sys.modules[PACKAGE] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(sys.modules[PACKAGE])
+    return importlib.import_module(f"{PACKAGE}.runtime")
+
+
+# The model
+
+
+def make(task: dict[str, Any]) -> tuple[torch.nn.Module, tuple[torch.Tensor, ...]]:
+    """The model of `file.py:factory` and its inputs: those that it returns with the model, else random images."""
+    torch.manual_seed(SEED)
+    path, _, name = task["model"].rpartition(":")
+    file = Path(path).resolve()
+    sys.path.insert(0, str(file.parent))
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    if spec is None or spec.loader is None:
+        raise SystemExit(f"{path} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[file.stem] = module
+    spec.loader.exec_module(module)
+    factory = getattr(module, name, None)
+    if not callable(factory):
+        raise SystemExit(f"{path} has no function or class {name}")
+    made = factory()
+    model, *inputs = made if isinstance(made, tuple) else (made,)
+    if not isinstance(model, torch.nn.Module):
+        raise SystemExit(f"{name}() returned {type(model).__name__}, not a torch.nn.Module")
+    return model, tuple(inputs) or (torch.randn(task["batch"], *task["image"]),)
+
+
+def loss_of(output: Any) -> torch.Tensor:
+    """A number that depends on every output: cross entropy against random classes where there are scores."""
+    if isinstance(output, torch.Tensor):
+        if output.dim() == 2:
+            classes = torch.randint(0, output.shape[1], (output.shape[0],), generator=torch.Generator().manual_seed(SEED))
+            return torch.nn.functional.cross_entropy(output, classes)
+        return output.float().square().mean()
+    parts = output.values() if isinstance(output, dict) else output
+    return torch.stack([loss_of(part) for part in parts]).sum()
+
+
+def steps(model: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> Iterator[float]:
+    """Training steps, one for each time asked; the loss."""
+    optimizer = torch.optim.SGD([it for it in model.parameters() if it.requires_grad], lr=0.001, momentum=0.9)
+    while True:
+        optimizer.zero_grad()
+        loss = loss_of(model(*inputs))
+        loss.backward()
+        optimizer.step()
+        yield float(loss.detach())
+
+
+def shapes(task: dict[str, Any]) -> dict[str, Any]:
+    """The convolutions of a model in the order in which they run, and which feeds which."""
+    model, inputs = make(task)
+    layers: list[dict[str, Any]] = []
+    made: dict[Any, str] = {}
+    hooks = []
+
+    def see(name: str) -> Callable[[Any, Any, Any], None]:
+        def hook(module: Any, given: Any, output: torch.Tensor) -> None:
+            layers.append({"module": name, "shape": shape_of(module, given[0]), "dgrad": given[0].requires_grad})
+            if output.grad_fn is not None:
+                made[output.grad_fn] = name
+
+        return hook
+
+    for name, module in model.named_modules():
+        if isinstance(module, torch.nn.Conv2d):
+            hooks.append(module.register_forward_hook(see(name)))
+    output = model(*inputs)
+    for hook in hooks:
+        hook.remove()
+    edges = [[source, name] for node, name in made.items() for source in fed_by(node, made)]
+    loss_of(output)
+    return {"layers": layers, "edges": edges, **environment()}
+
+
+def shape_of(module: Any, x: torch.Tensor) -> dict[str, Any]:
+    """A convolution's sizes, as a plan holds them."""
+    names = (("filter", module.kernel_size), ("stride", module.stride), ("dilation", module.dilation))
+    pairs = {"filter_height": names[0][1][0], "filter_width": names[0][1][1]}
+    for name, pair in names[1:]:
+        pairs |= {f"{name}_h": pair[0], f"{name}_w": pair[1]}
+    pad = module.padding if isinstance(module.padding, tuple) else (0, 0)
+    return {
+        **dict(zip(("batch", "in_channels", "height", "width"), map(int, x.shape))),
+        "out_channels": module.out_channels,
+        **pairs,
+        "pad_h": pad[0],
+        "pad_w": pad[1],
+        "groups": module.groups,
+        "dtype": str(x.dtype).removeprefix("torch."),
+    }
+
+
+def fed_by(node: Any, made: dict[Any, str]) -> list[str]:
+    """The convolutions whose results reach this one's without another between; "" for the input."""
+    found, seen, open_ = [], set(), [following for following, _ in node.next_functions if following is not None]
+    while open_:
+        node = open_.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if node in made:
+            found.append(made[node])
+        else:
+            open_ += [following for following, _ in node.next_functions if following is not None]
+    return sorted(set(found))
+
+
+def environment() -> dict[str, Any]:
+    """What a plan is for."""
+    return {"torch": str(torch.__version__), "cpu": runtime.cpu(), "threads": torch.get_num_threads()}
+
+
+# Candidates
+
+
+def clock() -> Callable[[], int]:
+    """Processor time of this thread where it does all the work."""
+    return time.thread_time_ns if torch.get_num_threads() == 1 else time.perf_counter_ns
+
+
+def measure(task: dict[str, Any]) -> dict[str, Any]:
+    """Every candidate of every pass of some layers: time, workspace, error; and what a change of layout takes."""
+    rows, changes = [], []
+    for layer in task["layers"]:
+        entry = {"module": "", "shape": layer["shape"], "layout": "nhwc"}
+        planned = runtime.Planned(entry, {"numerics": "close", "threads": torch.get_num_threads()}, runtime.say)
+        tensors = operands(planned)
+        changes.append(change_ns(tensors))
+        for direction in DIRECTIONS if layer["dgrad"] else ("fprop", "wgrad"):
+            rows += [{"layer": layer["shape"], "direction": direction, **row} for row in candidates(planned, direction, tensors)]
+            print(f"{direction} of {layer['module']}", file=sys.stderr, flush=True)
+    return {"rows": rows, "changes": changes, **environment()}
+
+
+def operands(planned: Any) -> dict[str, torch.Tensor]:
+    """Random tensors of a layer's shapes."""
+    torch.manual_seed(SEED)
+    x, w = torch.randn(planned.input), 0.05 * torch.randn(planned.filter)
+    with torch.no_grad():
+        y = planned.default("fprop", x, w)
+    return {"x": x, "w": w, "y": torch.randn(y.shape)}
+
+
+def change_ns(tensors: dict[str, torch.Tensor]) -> dict[str, int]:
+    """To bring the input and the output from one layout into the other."""
+    now = clock()
+    found = {}
+    for name in ("x", "y"):
+        times = []
+        for _ in range(ROUNDS):
+            begin = now()
+            tensors[name].contiguous(memory_format=torch.channels_last)
+            times.append(now() - begin)
+        found[f"{name}_ns"] = min(times)
+    return found
+
+
+def candidates(planned: Any, direction: str, tensors: dict[str, torch.Tensor]) -> list[dict[str, Any]]:
+    """PyTorch's own in both layouts, and what every back-end offers."""
+    names = {"fprop": ("x", "w"), "dgrad": ("y", "w"), "wgrad": ("x", "y")}[direction]
+    plain = [tensors[name] for name in names]
+    last = [t.contiguous(memory_format=torch.channels_last) if name != "w" else t for name, t in zip(names, plain)]
+    like = {"fprop": None, "dgrad": tensors["x"], "wgrad": tensors["w"]}[direction]
+    found = []
+    with torch.no_grad():
+        for layout, given in (("nchw", plain), ("nhwc", last)):
+            planned.format = torch.contiguous_format if layout == "nchw" else torch.channels_last
+            held = SimpleNamespace(format=planned.format, given=given)
+            found.append(
+                {
+                    "backend": "torch_default", "implementation": "default", "algorithm": None, "layout": layout,
+                    "workspace_bytes": 0, "error": None, "run": own(planned, direction, held, like),
+                }
+            )  # fmt: skip
+        offers = [row for name in BACKENDS for row in offered(planned, direction, name)]
+        # Tiles at a time matter least: they are tried for the best sizes of tiles alone.
+        first = [row for row in offers if row.get("block", MIDDLE) == MIDDLE]
+        for row in first:
+            ready(row, planned, direction, last)
+        timed(found + first)
+        best = sorted((row["time_ns"], row["m"]) for row in first if "m" in row and "run" in row)[:BEST]
+        more = [row for row in offers if row not in first and row["m"] in {m for _, m in best}]
+        for row in more:
+            ready(row, planned, direction, last)
+        timed(more)
+        found += first + more
+        planned.format = torch.channels_last
+        exact = runtime.Exact(planned, direction, tuple(last))
+        known: dict[str, float] = {}
+        for row in found:
+            if "runner" in row:
+                # How many tiles at a time makes no difference to it.
+                name = row["implementation"].partition(" by ")[0]
+                if name not in known:
+                    known[name] = exact.error_of(row["runner"])
+                row["error"] = known[name]
+    for row in found:
+        row["own_error"] = exact.own_error
+    left_out = ("run", "runner", "offer", "m", "block", "layout_in", "layout_out")
+    return [{key: value for key, value in row.items() if key not in left_out} for row in found]
+
+
+def own(planned: Any, direction: str, held: Any, like: Any) -> Callable[[], Any]:
+    """PyTorch's own pass in a layout."""
+
+    def run() -> Any:
+        planned.format = held.format
+        return planned.default(direction, *held.given, None, like)
+
+    return run
+
+
+def offered(planned: Any, direction: str, name: str) -> list[dict[str, Any]]:
+    """The implementations of a back-end; one with a reason against it stands for all."""
+    backend = importlib.import_module(f"{PACKAGE}.backends.{name}")
+    rows = backend.implementations(planned.spec, direction)
+    if rows and rows[0]["reason"]:
+        rows = rows[:1]
+    return [{**row, "backend": name, "layout": "nhwc", "offer": row} for row in rows]
+
+
+def ready(row: dict[str, Any], planned: Any, direction: str, given: list[torch.Tensor]) -> None:
+    """Prepare an implementation, or say why that failed."""
+    if row["reason"]:
+        return
+    try:
+        backend = importlib.import_module(f"{PACKAGE}.backends.{row['backend']}")
+        runner = row["runner"] = backend.prepare(row["offer"], planned.spec, direction)
+    except Exception as error:
+        row["reason"] = str(error)[:200]
+        return
+    row["workspace_bytes"] = runner.workspace_bytes
+    row["run"] = lambda: runtime.run(runner, *given)
+
+
+def timed(rows: list[dict[str, Any]]) -> None:
+    """The least time of each, in turns; the clearly slower once."""
+    now = clock()
+    best = 0
+    rows = [row for row in rows if "run" in row]
+    for turn in range(ROUNDS):
+        for row in rows:
+            if turn and row["time_ns"] > FAR * best:
+                continue
+            if not turn:
+                row["run"]()
+            begin = now()
+            row["run"]()
+            spent = now() - begin
+            row["time_ns"] = min(spent, row.get("time_ns", spent))
+        best = min((row["time_ns"] for row in rows), default=0)
+
+
+# A plan at work
+
+
+def train(task: dict[str, Any]) -> dict[str, Any]:
+    """Steps of training; whoever wants times has the process watched, and a plan is applied from outside."""
+    model, inputs = make(task)
+    losses = [loss for _, loss in zip(range(task["steps"]), steps(model, inputs))]
+    return {"losses": losses}
+
+
+def confirm(task: dict[str, Any]) -> dict[str, Any]:
+    """Each pass of a plan within training steps, with what the plan names and with PyTorch's own, in turns."""
+    model, inputs = make(task)
+    said: list[str] = []
+    layers = runtime.apply(model, task["plan"], said.append)
+    times: dict[tuple[str, str, bool], int] = {}
+    for turn, _ in enumerate(steps(model, inputs), 1):
+        off = turn % 2 == 0
+        if turn == 2 + 2 * ROUNDS:
+            break
+        for layer in layers:
+            layer.is_off = off
+
+            def seen(name: str, direction: str, ns: int, off: bool = off) -> None:
+                key = name, direction, off
+                times[key] = min(ns, times.get(key, ns))
+
+            layer.clock = seen if turn > 1 else None
+    rows = [
+        {"module": name, "direction": direction, "time_ns": ns, "own_ns": times[name, direction, True]}
+        for (name, direction, off), ns in times.items()
+        if not off and (name, direction, True) in times
+    ]
+    return {"rows": rows, "said": said}
+
+
+def main() -> None:
+    """Do what the file says."""
+    task = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    torch.set_num_threads(task["threads"])
+    kinds = {"shapes": shapes, "measure": measure, "train": train, "confirm": confirm}
+    Path(sys.argv[2]).write_text(json.dumps(kinds[task["kind"]](task)), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    runtime = package()
+    main()
