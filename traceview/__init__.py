@@ -28,6 +28,15 @@ __version__ = "0.1.0"
 __all__ = ["Trace", "__version__", "advise", "compare", "convert", "open", "report"]
 
 
+def __getattr__(name: str) -> Any:
+    """`traceview.schedule.apply(model, plan)`: what needs PyTorch is imported when it is asked for."""
+    if name == "schedule":
+        from importlib import import_module
+
+        return import_module("traceview.experiments.runtime")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 def convert(inputs: Sequence[Input], capture: Input) -> Path:
     """Read trace files, or folders of them, into a new capture folder and return its path.
 

@@ -110,4 +110,58 @@ others_pct DOUBLE share of the cores that other programs took meanwhile
 proof VARCHAR how the implementation's name was found: queried (of the library), log, operators, call
 """,
     ),
+    (
+        "schedule_layers",
+        "what a plan runs in one pass of one convolution, and why",
+        """
+place BIGINT order in which the layers run
+layer VARCHAR name of the module
+direction VARCHAR fprop, dgrad, wgrad
+batch BIGINT images
+in_channels BIGINT channels of the input
+height BIGINT of the input
+width BIGINT of the input
+out_channels BIGINT filters
+filter_height BIGINT rows of a filter
+filter_width BIGINT columns of a filter
+stride_h BIGINT rows from one output to the next
+stride_w BIGINT columns from one output to the next
+pad_h BIGINT rows of zeros above and below
+pad_w BIGINT columns of zeros left and right
+dilation_h BIGINT distance of the filter's elements, 1 for adjacent
+dilation_w BIGINT the same in the other direction
+groups BIGINT groups of channels that know nothing of each other
+dtype VARCHAR element type of the tensors
+layout VARCHAR layout of activations there: nchw, nhwc
+backend VARCHAR what runs: torch_default (PyTorch's own), winograd ...
+implementation VARCHAR which of its implementations
+algorithm VARCHAR winograd ...; none where PyTorch chooses
+time_ns BIGINT of the pass alone, the least of several, measured in turns
+own_ns BIGINT of PyTorch's own on plain NCHW, measured with it
+workspace_bytes BIGINT memory that it needs beside tensors and result
+error DOUBLE largest error over largest value, against double precision
+own_error DOUBLE the same of PyTorch's own
+second VARCHAR the next best, of another algorithm or size of tiles
+second_ns BIGINT time of that
+in_step_ns BIGINT time of the pass within a training step
+own_in_step_ns BIGINT time of PyTorch's own within a training step
+status VARCHAR chosen, own (nothing was faster), dropped (not faster within the step), not proved
+reason VARCHAR why a back-end could not run it
+""",
+    ),
+    (
+        "schedule_plans",
+        "the time of all convolutions under a plan: the one that was made, and those that it is compared with",
+        """
+name VARCHAR the plan; PyTorch's own; or one algorithm wherever it can run
+convolutions_ns BIGINT sum of the measured passes, with changes of layout where the plan makes them
+modelled_speedup DOUBLE that of PyTorch's own on plain NCHW over this
+speedup DOUBLE whole training steps: the time without the plan over that with it, from pairs of fresh processes
+low DOUBLE lower end of the interval of that
+high DOUBLE upper end
+pairs BIGINT pairs that this rests on
+noisy_pairs BIGINT of these, pairs in which other programs took a tenth of the cores
+verdict VARCHAR faster, slower, no difference seen, cannot decide, not measured
+""",
+    ),
 )

@@ -69,8 +69,10 @@ def start_collector(framework, files):
     name = files[max(fitting)]
     sys.path.insert(0, HERE)  # For the collector's own imports, all of modules called traceview_*.
     try:
-        load(f"traceview_{name[:-3]}", os.path.join(COLLECTORS, name)).install()
+        if os.environ.get("TRACEVIEW_MODE") != "apply":
+            load(f"traceview_{name[:-3]}", os.path.join(COLLECTORS, name)).install()
         try_options(framework)
+        apply_plan(framework)
     except Exception as error:
         note("failed", f"the collector could not start: {error!r}")
     finally:
@@ -83,6 +85,14 @@ def try_options(framework):
         import traceview_try
 
         traceview_try.install(framework)
+
+
+def apply_plan(framework):
+    """Have the models of this process run what `traceview schedule` planned for them."""
+    if os.environ.get("TRACEVIEW_PLAN"):
+        import traceview_plan
+
+        traceview_plan.install(framework)
 
 
 class FrameworkImports:

@@ -32,6 +32,7 @@ VERBS = (
         "sql",
         "advise",
         "tune",
+        "schedule",
         "compare",
         "page",
         "export",
@@ -119,7 +120,7 @@ def _run(argv: Sequence[str], args: argparse.Namespace) -> int:
         argcomplete.autocomplete(parser, always_complete_options=False)
     try:
         parser.parse_args(argv, args)
-        if args.verb not in ("collect", "tune"):
+        if args.verb not in ("collect", "tune", "schedule"):
             _check_limits()
         with spooled(args):
             code: int = args.run(args)

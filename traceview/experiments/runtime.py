@@ -140,13 +140,13 @@ class Planned:
         """Whether the plan holds for a call."""
         return (
             type(x) is torch.Tensor
+            and is_plain()
             and x.shape == self.input
             and x.dtype is torch.float32
             and w.dtype is torch.float32
             and (bias is None or bias.dtype is torch.float32)
             and x.device.type == w.device.type == "cpu"
             and torch.get_num_threads() == self.threads
-            and is_plain()
         )
 
     def _pass(self, direction: str, operands: tuple[torch.Tensor, ...]) -> Any:
@@ -292,7 +292,7 @@ class Convolution(torch.autograd.Function):
         return layer.fprop(x, w, bias)
 
     @staticmethod
-    def backward(ctx: Any, dy: torch.Tensor) -> Any:  # type: ignore[override]
+    def backward(ctx: Any, dy: torch.Tensor) -> Any:
         """See `Planned.gradients`; where gradients of these are asked for, PyTorch's own operators, which have some."""
         x, w = ctx.saved_tensors
         layer, needed = ctx.layer, ctx.needs_input_grad[:3]
@@ -306,7 +306,7 @@ def is_plain() -> bool:
     """Whether tensors are computed here and now: not traced, compiled, transformed or cast on the way."""
     return not (
         torch.compiler.is_compiling()
-        or torch.jit.is_tracing()
+        or torch._C._get_tracing_state() is not None
         or torch.is_autocast_enabled("cpu")
         or torch.is_inference_mode_enabled()
         or torch.autograd.forward_ad._current_level >= 0
@@ -350,7 +350,7 @@ def apply(model: torch.nn.Module, plan: str | Path | dict[str, Any], say: Callab
         if module is not None and layer.fits(module):
             _planned.setdefault(module, []).append(layer)
             found.append(layer)
-    torch.nn.Conv2d._conv_forward = _conv_forward  # type: ignore[method-assign]
+    torch.nn.Conv2d._conv_forward = _conv_forward  # type: ignore[method-assign, assignment]
     return found
 
 

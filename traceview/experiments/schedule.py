@@ -1,7 +1,9 @@
 """A plan for the convolutions of a model: which shapes there are, what runs them best, and whether the step is faster.
 
-All of it happens in processes of the user's Python (`schedule_worker.py`). Invariant: a plan is kept only where pairs of
-fresh training processes, with it and without it, say that it is faster; else the default stays, and that is the answer.
+All of it happens in processes of the user's Python (`schedule_worker.py`).
+
+Invariant: a plan is kept only where pairs of fresh training processes, with it and without it, say that it is faster;
+else the default stays, and that is the answer.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ WORKER = Path(__file__).with_name("schedule_worker.py")
 SCHEMA = 1
 GAINS = 0.98
 """Within the training step a pass has to take at most this share of PyTorch's own time to stay in the plan."""
-MALLOC = {"MALLOC_TRIM_THRESHOLD_": "-1", "MALLOC_MMAP_MAX_": "0", "MALLOC_TOP_PAD_": "67108864"}
+MALLOC = {"MALLOC_TRIM_THRESHOLD_": "-1", "MALLOC_MMAP_MAX_": "0"}
 """Both sides of a proof keep freed memory: what is compared are convolutions, not page faults."""
 
 
@@ -115,7 +117,8 @@ def schedule(job: Job) -> Answer:
     rows: dict[str, list[dict[str, Any]]] = {}
     for row in measured["rows"]:
         rows.setdefault(json.dumps(row["layer"], sort_keys=True), []).append(row)
-    slots, reasons = [], {}
+    slots: list[Slot] = []
+    reasons: dict[tuple[str, str], str] = {}
     for layer in layers:
         key = json.dumps([layer["shape"], layer["dgrad"]], sort_keys=True)
         of_layer = [
@@ -124,9 +127,7 @@ def schedule(job: Job) -> Answer:
             if layer["dgrad"] or row["direction"] != "dgrad"
         ]
         slots.append(_slot(layer["module"], of_layer, changes[key]))
-        reasons |= {
-            (layer["module"], row["direction"]): row["reason"] for row in of_layer if row.get("reason")
-        }
+        reasons |= {(layer["module"], row["direction"]): row["reason"] for row in of_layer if row.get("reason")}
     answer = planned(job, seen, layers, slots, reasons)
     confirmed(job, answer)
     if job.pairs:
@@ -140,7 +141,17 @@ def _distinct(layers: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _slot(module: str, rows: Sequence[Mapping[str, Any]], change: Mapping[str, int]) -> Slot:
-    names = ("direction", "backend", "implementation", "layout", "time_ns", "workspace_bytes", "algorithm", "error", "own_error")
+    names = (
+        "direction",
+        "backend",
+        "implementation",
+        "layout",
+        "time_ns",
+        "workspace_bytes",
+        "algorithm",
+        "error",
+        "own_error",
+    )
     options = [Option(**{name: row.get(name) for name in names}) for row in rows if row.get("time_ns")]  # type: ignore[arg-type]
     options = [replace(it, workspace_bytes=it.workspace_bytes or 0) for it in dict.fromkeys(options)]
     return Slot(module, tuple(options), change["x_ns"], change["y_ns"])
@@ -260,7 +271,7 @@ def with_plan(plan_file: Path) -> dict[str, str]:
 def rows(answer: Answer) -> list[dict[str, Any]]:
     """Rows of the table `schedule_layers`."""
     found = []
-    kept = {layer["module"]: layer for layer in answer.plan["layers"]}
+    proved = {layer["module"]: layer for layer in answer.plan["layers"]}
     for place, (slot, chosen, shape) in enumerate(zip(answer.slots, answer.choices, answer.shapes, strict=True)):
         for direction, option in chosen.passes.items():
             others = sorted((it for it in slot.options if it.direction == direction), key=lambda it: it.time_ns)
@@ -269,7 +280,7 @@ def rows(answer: Answer) -> list[dict[str, Any]]:
             within = answer.in_step.get((slot.module, direction), (None, None))
             is_dropped = (slot.module, direction) in answer.dropped
             status = "own" if option.backend == OWN else "dropped" if is_dropped else "chosen"
-            if status == "chosen" and slot.module not in kept:
+            if status == "chosen" and slot.module not in proved:
                 status = "not proved"
             found.append(
                 {
@@ -316,4 +327,9 @@ def plan_rows(answer: Answer) -> list[dict[str, Any]]:
 def described(job: Job) -> dict[str, Any]:
     """What the capture of results says of itself."""
     facts = {name: value for name, value in asdict(job).items() if name not in ("say", "python")}
-    return {"kind": "schedule", "framework": "torch", "command": [Path(sys.argv[0]).name, "schedule", job.model], **facts}
+    return {
+        "kind": "schedule",
+        "framework": "torch",
+        "command": [Path(sys.argv[0]).name, "schedule", job.model],
+        **facts,
+    }

@@ -2,9 +2,9 @@
 
     python schedule_worker.py TASK.json ANSWER.json
 
-A task `kind` is shapes (run the model once: which convolutions, of what shapes, and which feeds which), measure (time
-every candidate of some layers), train (a plain training loop, to be timed from outside) or confirm (whether each pass of
-a plan is also faster within the training step). traceview need not be installed there.
+A task's `kind` is shapes (run the model once: which convolutions, of what shapes, and which feeds which), measure (time
+every candidate of some layers), train (a plain training loop, to be timed from outside) or confirm (whether each pass
+of a plan is also faster within the training step). traceview need not be installed there.
 
 Invariant: candidates are timed in turns, on the same tensors, by processor time where there is one thread.
 """
@@ -75,7 +75,9 @@ def loss_of(output: Any) -> torch.Tensor:
     """A number that depends on every output: cross entropy against random classes where there are scores."""
     if isinstance(output, torch.Tensor):
         if output.dim() == 2:
-            classes = torch.randint(0, output.shape[1], (output.shape[0],), generator=torch.Generator().manual_seed(SEED))
+            classes = torch.randint(
+                0, output.shape[1], (output.shape[0],), generator=torch.Generator().manual_seed(SEED)
+            )
             return torch.nn.functional.cross_entropy(output, classes)
         return output.float().square().mean()
     parts = output.values() if isinstance(output, dict) else output
@@ -88,7 +90,7 @@ def steps(model: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> Iterator[
     while True:
         optimizer.zero_grad()
         loss = loss_of(model(*inputs))
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
         yield float(loss.detach())
 
@@ -174,7 +176,10 @@ def measure(task: dict[str, Any]) -> dict[str, Any]:
         tensors = operands(planned)
         changes.append(change_ns(tensors))
         for direction in DIRECTIONS if layer["dgrad"] else ("fprop", "wgrad"):
-            rows += [{"layer": layer["shape"], "direction": direction, **row} for row in candidates(planned, direction, tensors)]
+            rows += [
+                {"layer": layer["shape"], "direction": direction, **row}
+                for row in candidates(planned, direction, tensors)
+            ]
             print(f"{direction} of {layer['module']}", file=sys.stderr, flush=True)
     return {"rows": rows, "changes": changes, **environment()}
 
@@ -208,7 +213,7 @@ def candidates(planned: Any, direction: str, tensors: dict[str, torch.Tensor]) -
     plain = [tensors[name] for name in names]
     last = [t.contiguous(memory_format=torch.channels_last) if name != "w" else t for name, t in zip(names, plain)]
     like = {"fprop": None, "dgrad": tensors["x"], "wgrad": tensors["w"]}[direction]
-    found = []
+    found: list[dict[str, Any]] = []
     with torch.no_grad():
         for layout, given in (("nchw", plain), ("nhwc", last)):
             planned.format = torch.contiguous_format if layout == "nchw" else torch.channels_last

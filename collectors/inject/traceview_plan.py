@@ -1,0 +1,77 @@
+"""Applies a plan of `traceview schedule` to the models of an unmodified PyTorch program.
+
+TRACEVIEW_PLAN is the plan, TRACEVIEW_PLAN_RUNTIME the folder of what runs it (`traceview/experiments`). A model is the
+outermost module that is called; it is looked at once, at its first call, when its modules have their final names.
+
+Invariant: a plan that cannot be read or does not fit leaves the program as it was, and a line on stderr says so.
+"""
+
+import functools
+import importlib
+import importlib.util
+import os
+import sys
+import weakref
+from pathlib import Path
+
+from traceview_times import applied
+
+PLAN, RUNTIME = "TRACEVIEW_PLAN", "TRACEVIEW_PLAN_RUNTIME"
+PACKAGE = "traceview_experiments"
+
+
+def install(framework):
+    """Watch for models, once PyTorch has been imported."""
+    if framework != "torch" or not os.environ.get(PLAN):
+        return
+    try:
+        runtime = load(os.environ[RUNTIME])
+        plan = runtime.load(os.environ[PLAN])
+    except Exception as error:
+        say("the plan is not applied: " + str(error))
+        applied("plan", "no: " + str(error))
+        return
+    applied("plan", "no: no convolution of the plan ran")
+    watch(runtime, plan)
+
+
+def load(folder):
+    """The runtime as a package of its own, also where traceview is not installed."""
+    begin = str(Path(folder, "__init__.py"))
+    spec = importlib.util.spec_from_file_location(PACKAGE, begin, submodule_search_locations=[folder])
+    sys.modules[PACKAGE] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(sys.modules[PACKAGE])
+    return importlib.import_module(PACKAGE + ".runtime")
+
+
+def watch(runtime, plan):
+    """Apply the plan to each outermost module at its first call."""
+    import torch
+
+    call = torch.nn.Module.__call__
+    seen = weakref.WeakSet()
+    inside = []
+    counts = {}
+
+    @functools.wraps(call)
+    def called(self, *args, **kwargs):
+        if inside or torch.compiler.is_compiling() or torch.jit.is_tracing():
+            return call(self, *args, **kwargs)
+        if self not in seen:
+            seen.add(self)
+            found = runtime.apply(self, plan, say)
+            if found:
+                counts[id(self)] = len(found)
+                applied("plan", "yes: {} of {} layers".format(sum(counts.values()), len(plan["layers"])))
+        inside.append(True)
+        try:
+            return call(self, *args, **kwargs)
+        finally:
+            inside.pop()
+
+    torch.nn.Module.__call__ = called
+
+
+def say(text):
+    """A line on stderr."""
+    sys.stderr.write("traceview: " + text + "\n")

@@ -1,0 +1,21 @@
+-- title = "The plan and what it is compared with"
+-- doc = """Convolutions alone: the sum of measured passes. The speed-up of whole training steps is from pairs of fresh
+-- processes; the plan is kept only where that is faster."""
+-- cannot = "No plan in this capture: traceview schedule MODEL.py:factory"
+-- leave_out = ["noisy_pairs", "pairs"]
+-- [headings]
+-- modelled_speedup = "times as fast"
+-- step_speedup = "whole step, times as fast"
+-- [columns]
+-- name = "the plan; PyTorch's own; or one algorithm wherever it can run, and PyTorch's own elsewhere"
+-- convolutions_ns = "time of all passes of all convolutions"
+-- modelled_speedup = "PyTorch's own on plain NCHW over this"
+-- step_speedup = "step time without the plan over that with it"
+-- interval = "95 % interval of that; none below six pairs"
+-- pairs = "pairs of fresh processes"
+-- noisy_pairs = "of these, pairs in which other programs took a tenth of the cores"
+-- verdict = "faster, slower, no difference seen, cannot decide, not measured"
+SELECT name, convolutions_ns, round(modelled_speedup, 3) AS modelled_speedup, round(speedup, 3) AS step_speedup,
+    if(low IS NULL, NULL, format('{:.2f} to {:.2f}', low, high)) AS interval, pairs, noisy_pairs, verdict
+FROM raw.schedule_plans
+ORDER BY name != 'the plan', convolutions_ns, name

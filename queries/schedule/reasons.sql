@@ -1,0 +1,22 @@
+-- title = "Why"
+-- doc = "The margin over the next best algorithm, and what kept the others out."
+-- cannot = "No plan in this capture: traceview schedule MODEL.py:factory"
+-- [headings]
+-- margin = "next best takes, times"
+-- [columns]
+-- layer = "name of the module"
+-- direction = "fprop, dgrad or wgrad"
+-- why = "what decided"
+-- second = "the next best of another algorithm or size of tiles"
+-- margin = "its time over that of the choice"
+SELECT layer, direction, CASE
+        WHEN status = 'chosen' AND in_step_ns IS NOT NULL
+            THEN format('least time, and {:.2f} times as fast within the step', own_in_step_ns / nullif(in_step_ns, 0))
+        WHEN status = 'chosen' THEN 'least time'
+        WHEN status = 'dropped' THEN 'least time alone, but no faster within the step'
+        WHEN status = 'not proved' THEN 'the whole step was not shown to be faster'
+        WHEN reason IS NOT NULL THEN concat('nothing else can: ', reason)
+        ELSE 'nothing that is exact enough and fits was faster'
+    END AS why, second, round(second_ns / nullif(time_ns, 0), 2) AS margin
+FROM raw.schedule_layers
+ORDER BY place, direction

@@ -1,0 +1,235 @@
+"""A plan at work: the model's numbers stay, what is not in the plan runs as before, and hostile plans are refused."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from traceview.experiments import runtime  # noqa: E402
+from traceview.experiments.backends.machine_code import instruction_set  # noqa: E402
+
+needs_kernels = pytest.mark.skipif(instruction_set() is None, reason="the fused kernels need AVX2 under Linux")
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Any:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def model() -> torch.nn.Sequential:
+    torch.manual_seed(0)
+    return torch.nn.Sequential(
+        torch.nn.Conv2d(3, 16, 3, padding=1),
+        torch.nn.ReLU(),
+        torch.nn.Conv2d(16, 20, 5, padding=2, bias=False),
+        torch.nn.ReLU(),
+        torch.nn.Conv2d(20, 8, 3, stride=2),
+        torch.nn.Flatten(),
+    )
+
+
+def entry(name: str, module: Any, x: torch.Tensor, implementation: str | None, layout: str = "nhwc") -> dict[str, Any]:
+    """A layer of a plan that runs Winograd in all passes."""
+    (stride_h, stride_w), (pad_h, pad_w) = module.stride, module.padding
+    shape = {
+        "batch": x.shape[0], "in_channels": x.shape[1], "height": x.shape[2], "width": x.shape[3],
+        "out_channels": module.out_channels, "filter_height": module.kernel_size[0],
+        "filter_width": module.kernel_size[1], "stride_h": stride_h, "stride_w": stride_w, "pad_h": pad_h,
+        "pad_w": pad_w, "dilation_h": 1, "dilation_w": 1, "groups": 1, "dtype": "float32",
+    }  # fmt: skip
+    choice = {"backend": "winograd", "implementation": implementation} if implementation else None
+    return {"module": name, "shape": shape, "layout": layout, **dict.fromkeys(runtime.DIRECTIONS, choice)}
+
+
+def plan_of(model: torch.nn.Sequential, x: torch.Tensor, tiles: int = 4) -> dict[str, Any]:
+    layers = []
+    for name, module in model.named_children():
+        if isinstance(module, torch.nn.Conv2d):
+            size = -(-module.kernel_size[0] // module.stride[0])
+            layers.append(entry(name, module, x, f"F({tiles}x{tiles},{size}x{size}) by 64"))
+        x = module(x)
+    return {"traceview_plan": 1, "numerics": "close", "threads": 1, "layers": layers}
+
+
+def step(model: torch.nn.Module, x: torch.Tensor) -> list[torch.Tensor]:
+    """The output, and gradients of input and parameters."""
+    x = x.clone().requires_grad_()
+    model.zero_grad()
+    y = model(x)
+    y.square().mean().backward()
+    return [y.detach(), x.grad, *(it.grad for it in model.parameters())]
+
+
+def calls(layers: list[runtime.Planned]) -> list[tuple[str, str]]:
+    """The passes that ran by a plan, as they will be appended."""
+    seen: list[tuple[str, str]] = []
+    for layer in layers:
+        layer.clock = lambda name, direction, ns: seen.append((name, direction))
+    return seen
+
+
+@needs_kernels
+def test_a_step_under_a_plan_gives_the_same_numbers() -> None:
+    net, x = model(), torch.randn(3, 3, 15, 13)
+    before = step(net, x)
+    layers = runtime.apply(net, plan_of(net, x))
+    assert [layer.name for layer in layers] == ["0", "2", "4"]
+    seen = calls(layers)
+    after = step(net, x)
+    assert sorted(seen) == sorted((name, way) for name in ("0", "2", "4") for way in runtime.DIRECTIONS)
+    assert all(layer.passes[way] is not None for layer in layers for way in runtime.DIRECTIONS)
+    for one, other in zip(before, after, strict=True):
+        assert torch.allclose(one, other, atol=1e-5 * float(one.abs().max()), rtol=1e-3)
+    runtime.remove(net)
+    seen.clear()
+    assert all(torch.equal(one, other) for one, other in zip(before, step(net, x), strict=True)) and not seen
+
+
+@needs_kernels
+@pytest.mark.parametrize("case", ["shape", "double", "autocast", "threads", "tracing", "inference", "copy"])
+def test_what_is_not_in_the_plan_runs_as_before(case: str) -> None:
+    net, x = model(), torch.randn(3, 3, 15, 13)
+    layers = runtime.apply(net, plan_of(net, x))
+    seen = calls(layers)
+    if case == "shape":
+        assert net(x[:2]).shape == (2, net(x).shape[1])
+        assert ("0", "fprop") in seen
+        seen.clear()
+        net(x[:2])
+    elif case == "double":
+        net.double()(x.double())
+    elif case == "autocast":
+        with torch.autocast("cpu", torch.bfloat16):
+            net(x)
+    elif case == "threads":
+        torch.set_num_threads(2)
+        net(x)
+    elif case == "tracing":
+        torch.jit.trace(net, x, check_trace=False)
+    elif case == "inference":
+        with torch.inference_mode():
+            net(x)
+    else:
+        copy.deepcopy(net)(x)
+    assert not seen
+
+
+@needs_kernels
+def test_gradients_of_gradients_are_those_of_pytorch() -> None:
+    def second(net: torch.nn.Module, x: torch.Tensor) -> torch.Tensor:
+        x = x.clone().requires_grad_()
+        (first,) = torch.autograd.grad(net(x).square().sum(), x, create_graph=True)
+        (found,) = torch.autograd.grad(first.square().sum(), x)
+        return found
+
+    net, x = model(), torch.randn(3, 3, 15, 13)
+    before = second(net, x)
+    runtime.apply(net, plan_of(net, x))
+    assert torch.allclose(before, second(net, x), atol=1e-3 * float(before.abs().max()))
+
+
+@needs_kernels
+def test_hooks_and_frozen_parameters_stay_as_they_are() -> None:
+    net, x = model(), torch.randn(3, 3, 15, 13)
+    runtime.apply(net, plan_of(net, x))
+    net[0].weight.requires_grad_(False)
+    outputs = []
+    net[2].register_forward_hook(lambda module, given, out: outputs.append(out.shape))
+    net(x).sum().backward()
+    assert net[0].weight.grad is None and net[2].weight.grad is not None and outputs == [(3, 20, 15, 13)]
+
+
+@needs_kernels
+def test_a_backend_that_is_wrong_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    net, x = model(), torch.randn(3, 3, 15, 13)
+    wanted = net(x)
+    said: list[str] = []
+    layers = runtime.apply(net, plan_of(net, x), said.append)
+    monkeypatch.setattr(runtime, "run", lambda runner, *operands: 1.01 * runner(*operands))
+    assert torch.allclose(net(x), wanted, atol=1e-6)
+    assert len(said) == 3 and all("fprop stays as it was" in line and "off" in line for line in said)
+    assert all(layer.passes == {"fprop": None} for layer in layers)
+
+
+@needs_kernels
+def test_numbers_that_are_to_be_equal_keep_large_tiles_out() -> None:
+    net, x = model(), torch.randn(3, 3, 15, 13)
+    plan = {**plan_of(net, x, tiles=4), "numerics": "equal"}
+    said: list[str] = []
+    runtime.YARDSTICK["equal"], before = 0.0, runtime.YARDSTICK["equal"]
+    runtime.TOLERANCE["equal"], absolute = 1e-9, runtime.TOLERANCE["equal"]
+    try:
+        runtime.apply(net, plan, said.append)
+        net(x)
+    finally:
+        runtime.YARDSTICK["equal"], runtime.TOLERANCE["equal"] = before, absolute
+    assert len(said) == 3 and "PyTorch" in said[0]
+
+
+def good() -> dict[str, Any]:
+    net = model()
+    return plan_of(net, torch.randn(3, 3, 15, 13))
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "told"),
+    [
+        (["traceview_plan"], 2, "not a plan of this version"),
+        (["numerics"], "exact", "numerics"),
+        (["threads"], True, "threads"),
+        (["layers"], {}, "no list of layers"),
+        (["layers", 0], "conv1", "does not name its module"),
+        (["layers", 0, "shape", "batch"], 1 << 40, "out of range"),
+        (["layers", 0, "shape", "batch"], -1, "out of range"),
+        (["layers", 0, "shape"], {}, "no whole shape"),
+        (["layers", 0, "layout"], "chwn", "layout"),
+        (["layers", 0, "fprop"], {"backend": "os", "implementation": "system"}, "no known back-end"),
+        (["layers", 0, "fprop"], {"backend": "winograd", "implementation": 4}, "no known back-end"),
+    ],
+)
+def test_a_hostile_plan_is_refused(path: list[Any], value: object, told: str) -> None:
+    plan: Any = good()
+    part = plan
+    for key in path[:-1]:
+        part = part[key]
+    part[path[-1]] = value
+    with pytest.raises(runtime.PlanError, match=told):
+        runtime.apply(model(), plan)
+
+
+def test_a_file_that_is_not_a_plan_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    for content in (b"\xff\xfe", b"[" * 100_000, b"{}", b'{"traceview_plan": 1}'):
+        path.write_bytes(content)
+        with pytest.raises(runtime.PlanError):
+            runtime.load(path)
+    with pytest.raises(runtime.PlanError, match="No such file"):
+        runtime.load(tmp_path / "absent.json")
+
+
+@needs_kernels
+def test_an_implementation_that_does_not_exist_leaves_the_default(tmp_path: Path) -> None:
+    net, x = model(), torch.randn(3, 3, 15, 13)
+    plan = plan_of(net, x)
+    plan["layers"][0]["fprop"]["implementation"] = "F(9x9,9x9) by 1"
+    path = tmp_path / "plan.json"
+    path.write_text(json.dumps(plan), encoding="utf-8")
+    said: list[str] = []
+    wanted = net(x)
+    runtime.apply(net, path, said.append)
+    assert torch.allclose(net(x), wanted, atol=1e-5)
+    assert said and "there is no implementation" in said[0]
+
+
+def test_names_of_wrapped_models_are_those_of_the_model() -> None:
+    assert runtime.bare("module._orig_mod.conv1") == "conv1"
+    assert runtime.bare("features.module.conv1") == "features.module.conv1"

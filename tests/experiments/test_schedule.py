@@ -1,0 +1,152 @@
+"""A plan out of measured rows, what its report says, and the whole way with a small model."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from traceview import store
+from traceview.analysis import reports
+from traceview.experiments import results, schedule
+from traceview.experiments.verdict import judge
+
+SHAPE = {
+    "batch": 4, "in_channels": 16, "height": 9, "width": 9, "out_channels": 16, "filter_height": 3, "filter_width": 3,
+    "stride_h": 1, "stride_w": 1, "pad_h": 1, "pad_w": 1, "dilation_h": 1, "dilation_w": 1, "groups": 1,
+    "dtype": "float32",
+}  # fmt: skip
+
+
+def job(**changes: Any) -> schedule.Job:
+    given: dict[str, Any] = {
+        "model": "m.py:f", "batch": 4, "image": (16, 9, 9), "threads": 1, "numerics": "close", "cap_bytes": None,
+        "is_shared": False, "pairs": 0, "python": sys.executable, "say": lambda text: None,
+    }  # fmt: skip
+    return schedule.Job(**{**given, **changes})
+
+
+def measured(direction: str, own_ns: int, other_ns: int, workspace: int = 100) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = [
+        {"backend": "torch_default", "implementation": "default", "layout": layout, "time_ns": own_ns}
+        for layout in ("nchw", "nhwc")
+    ]
+    winograd = {"backend": "winograd", "implementation": "F(4x4,3x3) by 64", "layout": "nhwc", "time_ns": other_ns}
+    rows.append({**winograd, "workspace_bytes": workspace, "error": 9e-6, "algorithm": "winograd"})
+    return [{"direction": direction, "own_error": 1e-6, **row} for row in rows]
+
+
+def answered(**changes: Any) -> schedule.Answer:
+    layers = [{"module": name, "shape": SHAPE, "dgrad": name == "b"} for name in ("a", "b")]
+    rows = {
+        "a": measured("fprop", 100, 40) + measured("wgrad", 100, 120),
+        "b": measured("fprop", 100, 30) + measured("dgrad", 90, 30, 900) + measured("wgrad", 100, 50),
+    }
+    slots = [schedule._slot(name, rows[name], {"x_ns": 1, "y_ns": 1}) for name in rows]
+    seen = {"edges": [["a", "b"]], "torch": "2", "cpu": "x", "threads": 1}
+    return schedule.planned(job(**changes), seen, layers, slots, {})
+
+
+def names(answer: schedule.Answer) -> dict[str, list[str]]:
+    """Per layer the passes that do not run PyTorch's own."""
+    return {
+        layer["module"]: [way for way in ("fprop", "dgrad", "wgrad") if layer[way]] for layer in answer.plan["layers"]
+    }
+
+
+def test_each_pass_gets_what_is_best_for_it() -> None:
+    answer = answered()
+    assert names(answer) == {"a": ["fprop"], "b": ["fprop", "dgrad", "wgrad"]}
+    assert answer.modelled_ns["the plan"] == 1 + 40 + 100 + 30 + 30 + 50
+    assert answer.modelled_ns["PyTorch's own, nchw"] == 490
+    assert answer.modelled_ns["winograd F(4x4)"] == 40 + 120 + 30 + 30 + 50
+
+
+def test_caps_and_numerics_narrow_it() -> None:
+    assert names(answered(cap_bytes=500)) == {"a": ["fprop"], "b": ["fprop", "wgrad"]}
+    assert names(answered(cap_bytes=0)) == {"a": [], "b": []}
+    assert names(answered(numerics="equal")) == {"a": [], "b": []}
+    assert names(answered(cap_bytes=1 << 16, is_shared=True)) == {"a": [], "b": ["fprop"]}, "one workspace's worth"
+
+
+def test_a_plan_that_is_not_faster_is_emptied_and_the_report_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = answered(pairs=6)
+    monkeypatch.setattr(schedule, "pairs", lambda *rest: [(100.0, 99.0 + 2 * (i % 2), True) for i in range(6)])
+    schedule.prove(job(pairs=6), answer)
+    assert answer.verdict == "no difference seen" and answer.plan["layers"] == []
+    tables = {"schedule_plans": schedule.plan_rows(answer), "schedule_layers": schedule.rows(answer)}
+    folder = results.write(tmp_path / "results", tables, schedule.described(job()))
+    asked = reports.asked([reports.load("schedule")])
+    with closing(store.open_capture(folder, asked=asked)) as connection:
+        report = reports.run(connection, "schedule", {})
+    plans, layers, reasons = (section.rows for section in report.sections)
+    assert plans[0][0] == "the plan" and plans[0][-1] == "no difference seen"
+    assert [(row[0], row[1], row[3]) for row in layers][:2] == [("a", "fprop", "not proved"), ("a", "wgrad", "own")]
+    assert reasons[1][2] == "nothing that is exact enough and fits was faster"
+
+
+def test_a_proof_keeps_the_plan() -> None:
+    answer = answered()
+    answer.proof = judge([2.0] * 6, [1.0, 1.01, 1.02, 1.03, 1.04, 1.05])
+    assert answer.proof.interval is not None and schedule.plan_rows(answer)[0]["low"] > 1.8
+
+
+def traceview(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "traceview", "schedule", *words]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+
+
+def test_wrong_usage_is_said(tmp_path: Path) -> None:
+    (tmp_path / "plan.json").write_text("{}", encoding="utf-8")
+    for words, told in (
+        (("model.py",), "name a file and what makes the model"),
+        (("--apply", "absent.json", "--", "true"), "there is no plan absent.json"),
+        (("m.py:f",), "plan.json exists already"),
+    ):
+        done = traceview(*words, folder=tmp_path)
+        assert done.returncode == 2 and told in done.stderr and "Traceback" not in done.stderr, done.stderr
+
+
+MODEL = """
+import torch
+
+def net():
+    torch.manual_seed(0)
+    return torch.nn.Sequential(
+        torch.nn.Conv2d(3, 32, 3, padding=1), torch.nn.ReLU(), torch.nn.Conv2d(32, 32, 5, padding=2),
+        torch.nn.Flatten(), torch.nn.Linear(32 * 14 * 14, 10),
+    )
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    model = net()
+    x = torch.randn(4, 3, 14, 14, generator=torch.Generator().manual_seed(1))
+    model(x).square().mean().backward()
+    print(f"{model(x).sum().item():.4f} {model[0].weight.grad.abs().sum().item():.4f}")
+"""
+
+
+@pytest.mark.long
+def test_the_whole_way_with_a_small_model(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    (tmp_path / "m.py").write_text(MODEL, encoding="utf-8")
+    done = traceview(
+        "m.py:net", "--batch", "4", "--image", "3x14x14", "--pairs", "0", "--format", "json", folder=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    plan = json.loads((tmp_path / "plan.json").read_text(encoding="utf-8"))
+    assert [layer["module"] for layer in plan["layers"]] == ["0", "2"] and plan["threads"] == 1
+    sections = json.loads(done.stdout)["sections"]
+    assert {row["direction"] for row in sections[1]["rows"] if row["layer"] == "0"} == {"fprop", "wgrad"}
+    plain = subprocess.run([sys.executable, "m.py"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    applied = traceview("--apply", "plan.json", "--", sys.executable, "m.py", folder=tmp_path)
+    assert applied.returncode == 0, applied.stderr
+    numbers = [[float(word) for word in text.split()] for text in (plain, applied.stdout)]
+    assert numbers[1] == pytest.approx(numbers[0], rel=1e-3)
