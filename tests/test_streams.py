@@ -40,6 +40,7 @@ def shell(text: str, **variables: str) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("words", ["report {}", "sql {} .tables", "--version"])
 def test_closed_streams_are_as_if_they_led_nowhere(trace: Path, words: str) -> None:
     command = f"$T {words.format(shlex.quote(str(trace)))}"
@@ -130,6 +131,7 @@ def long_trace(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.long
 def test_what_is_half_written_is_cleared_away(long_trace: Path) -> None:
     """By SIGTERM at once; after kill -9 the next run works."""
     code, said = ended(["report", str(long_trace)], signal.SIGTERM, 0.1, long_trace.parent)

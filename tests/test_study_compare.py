@@ -125,6 +125,7 @@ def copies_of(framework: str, folder: Path) -> Run:
         return run_of(connection, framework)
 
 
+@pytest.mark.long
 def test_tensorflows_tiny_copies_beside_caffes(tmp_path: Path) -> None:
     """The deck's table, its ratios worked out: 285, 189 and 144 times the calls, 14.7, 66.3 and 34.3 times the time."""
     report = compare.compare([copies_of("caffe", tmp_path / "caffe"), copies_of("tensorflow", tmp_path / "tensorflow")])

@@ -45,6 +45,7 @@ def test_the_place_is_where_all_of_it_together_loses_most(tmp_path: Path) -> Non
     assert (found.saving_ns, found.place) == (90_000, "Above all in aten::relu, aten::gelu")
 
 
+@pytest.mark.long
 def test_a_real_pair_with_and_without_fusion(root: Path, captures) -> None:  # type: ignore[no-untyped-def]
     """AlexNet in ONNX Runtime, with its optimizer off and on."""
     said = {}

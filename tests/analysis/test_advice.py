@@ -91,6 +91,7 @@ def test_the_fix_is_that_of_the_framework(tmp_path: Path) -> None:
     assert advice.fix_of(rule, ("caffe",)) == rule.extra["fix"]["any"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("kernel", "framework"),
     [

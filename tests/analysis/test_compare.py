@@ -92,6 +92,7 @@ def test_a_difference_is_held_against_the_noise(tmp_path: Path, lengths: tuple[f
     assert (first["place"], second["place"]) == (1, 2)
 
 
+@pytest.mark.long
 def test_equal_steps_without_any_spread_differ_by_any_difference(tmp_path: Path) -> None:
     a, b = (measured(stepping((length,) * 3), tmp_path / str(length)) for length in (1000, 1001))
     assert table(compare.compare([a, b]), "ranking")[1]["verdict"].startswith("larger than the noise")
@@ -102,6 +103,7 @@ def verdicts(a: Run, b: compare.Run, *accepted: str) -> dict[str, str]:
     return {row["condition"]: row["verdict"] for row in table(compare.compare([a, b], accepted), "conditions")}
 
 
+@pytest.mark.long
 def test_another_batch_is_shown_and_not_ranked(tmp_path: Path) -> None:
     a = measured(network((IMPLICIT, IMPLICIT)), tmp_path / "a")
     b = measured(network((IMPLICIT, IMPLICIT), batch=8), tmp_path / "b")
@@ -121,6 +123,7 @@ def test_another_model_is_named_by_what_only_one_has(tmp_path: Path) -> None:
     assert row["base_value"] == "filters: 2, 1,752 parameters"
 
 
+@pytest.mark.long
 def test_a_model_without_convolutions_is_another_although_its_products_agree(tmp_path: Path) -> None:
     both = [stepping((1000, 1001, 999), busy=10) for _ in range(2)]
     for given in both:
@@ -136,6 +139,7 @@ def test_a_model_without_convolutions_is_another_although_its_products_agree(tmp
         assert (model["verdict"], model["detail"]) == ("differs", f"only in {side}: 8x8x3x3 (1)")
 
 
+@pytest.mark.long
 def test_training_is_not_ranked_against_inference(tmp_path: Path) -> None:
     a = measured(network((IMPLICIT, IMPLICIT)), tmp_path / "a")
     b = measured(network((IMPLICIT, IMPLICIT), backward=True), tmp_path / "b")
@@ -161,6 +165,7 @@ def test_layers_are_matched_by_filter_and_place_whatever_they_are_called(tmp_pat
     }
 
 
+@pytest.mark.long
 def test_where_one_run_records_no_shapes_layers_are_matched_by_name_else_by_algorithm(tmp_path: Path) -> None:
     shaped = network((IMPLICIT, IMPLICIT))
     shapeless = network((IMPLICIT, IMPLICIT))
@@ -227,6 +232,7 @@ def test_ranks_are_averaged(tmp_path: Path) -> None:
     assert table(report, "ranking")[1]["diff_ns"] == 100_000
 
 
+@pytest.mark.long
 def test_chosen_steps_only(tmp_path: Path) -> None:
     run = measured(stepping((1000, 2000, 3000)), tmp_path, first=2, last=3)
     assert (run.value("steps"), run.value("step_ns")) == (2, 2_500_000)

@@ -85,6 +85,7 @@ def recordings(folder: Path, means: Sequence[float], busy: float = 100) -> Run:
     return facts.side([measured(stepping((mean, mean, mean), busy), folder / str(mean)) for mean in means])
 
 
+@pytest.mark.long
 def test_noise_is_between_recordings_where_there_are_several(tmp_path: Path) -> None:
     """Steps of one recording are alike; recordings differ by a fifth."""
     a, b = recordings(tmp_path / "a", (1000, 1100, 1200, 1050)), recordings(tmp_path / "b", (1150, 1020, 1210, 1080))

@@ -71,6 +71,7 @@ def test_without_a_deviation_nothing_is_said_of_noise(logged: Any) -> None:
     assert [row["idle_ns"] for row in table(report, "utilisation")] == [None, None]
 
 
+@pytest.mark.long
 def test_a_log_of_several_networks_is_compared_as_a_whole(logged: Any) -> None:
     """The first layer's input gradient forced or not, each of five layers a network of its own: 1.39x and 1.41x."""
     report = logged("caffe_output_forceGradInput", "caffe_output_noGradInput")
@@ -82,6 +83,7 @@ def test_a_log_of_several_networks_is_compared_as_a_whole(logged: Any) -> None:
     assert layers["ConvLayer_128x128x9x9 conv3"] == pytest.approx(1.41, abs=0.006)
 
 
+@pytest.mark.long
 def test_several_implementations_of_a_layer_do_not_add_up(logged: Any) -> None:
     report = logged("084c4f0_layerwise_output", "084c4f0_layerwise_output")
     assert not table(report, "difference")

@@ -234,6 +234,7 @@ def test_labelled_directions_are_right_or_left_to_the_operator(shared: Path) -> 
     assert share(len(answered), len(rows), "directions that the name says") >= 0.85
 
 
+@pytest.mark.long
 @pytest.mark.shared
 def test_kernel_time_of_every_kineto_trace_has_a_category(shared: Path) -> None:
     for path in sorted((shared / "traces" / "kineto").rglob("*.json.gz")):

@@ -96,6 +96,7 @@ sys.stdout.buffer.write(bytes(range(256)))
     assert done.stderr.startswith(bare.stderr)
 
 
+@pytest.mark.long
 def test_a_module_that_trains_is_captured_and_named_after_itself(tmp_path):
     pytest.importorskip("torch")
     (tmp_path / "package").mkdir()
@@ -138,6 +139,7 @@ def test_commands_that_load_no_collector(tmp_path, words):
     assert (done.returncode, "-S, -I and -E" in done.stderr) == (0, True)
 
 
+@pytest.mark.long
 def test_an_empty_folder_may_be_the_output_and_a_relative_one_outlives_chdir(tmp_path):
     pytest.importorskip("torch")
     (tmp_path / "here").mkdir()

@@ -95,6 +95,7 @@ def test_a_folder_that_cannot_be_made(monkeypatch, capsys):
     assert capsys.readouterr().err.startswith("traceview: cannot write to /dev/null/capture: ")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("redirection", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
 def test_closed_streams(tmp_path, redirection):
     """What traceview says never lands in a stream, or a file, that is the command's."""
@@ -109,6 +110,7 @@ def test_closed_streams(tmp_path, redirection):
     assert json.loads((tmp_path / "capture/capture.json").read_text())["exit_code"] == 7
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("files", [6, 8])
 def test_few_files_may_be_open(tmp_path, files):
     environment = {**os.environ, "PYTHONPATH": str(ROOT), nvtx.VARIABLE: "/other.so"}

@@ -94,6 +94,7 @@ for _ in range(9):
 """
 
 
+@pytest.mark.long
 def test_the_recorded_steps_of_a_framework_open_the_window(folder: Path) -> None:
     pytest.importorskip("torch")
     (folder / "train.py").write_text(TORCH)
@@ -112,6 +113,7 @@ def test_the_recorded_steps_of_a_framework_open_the_window(folder: Path) -> None
     ]
 
 
+@pytest.mark.long
 def test_the_whole_run_of_any_program(folder: Path) -> None:
     done = collect(folder, "--whole", "--", "sh", "-c", "echo out; exit 3")
     assert (done.returncode, done.stdout) == (3, "out\n")
@@ -120,6 +122,7 @@ def test_the_whole_run_of_any_program(folder: Path) -> None:
     assert rows(folder, "SELECT rank, pid FROM ranks ORDER BY rank") == [(0, 70), (1, 80)]
 
 
+@pytest.mark.long
 def test_the_status_of_nsys_is_not_the_commands(folder: Path) -> None:
     done = collect(folder, "--whole", "--", "true", own="5")
     assert done.returncode == 0

@@ -49,6 +49,7 @@ with nvtx.annotate("training"):
 """
 
 
+@pytest.mark.long
 def test_ranges_of_a_program_lie_in_its_recorded_steps(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     done = collect(tmp_path, TORCH)

@@ -83,6 +83,7 @@ def collect(folder: Path, *words: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, env=environment(), capture_output=True, text=True, timeout=240)
 
 
+@pytest.mark.long
 def test_the_program_that_a_recorded_one_becomes_is_recorded(tmp_path):
     done = collect(tmp_path, script(tmp_path, BECOMES), 6, LENET, "--steps", "9", "--batch", "4")
     assert done.returncode == 0 and done.stdout.startswith("lenet: 431080 parameters"), done.stderr
@@ -109,6 +110,7 @@ def test_a_recorded_program_that_becomes_one_without_a_framework(tmp_path, steps
     assert said in done.stderr and not (tmp_path / "capture").exists()
 
 
+@pytest.mark.long
 def test_a_recording_that_is_over_outlives_the_program(tmp_path):
     done = collect(tmp_path, script(tmp_path, BECOMES), 9, "-c", "print('other')")
     assert (done.returncode, "recorded 4 steps" in done.stderr) == (0, True), done.stderr

@@ -53,6 +53,7 @@ def test_a_table_with_bars(pair: tuple[Path, Path], capsys: pytest.CaptureFixtur
     assert "A: Steps: 5 counted; step source: " in text and "B: Steps: 5 counted; step source: " in text
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("form", "sign"), [("json", "\\u2588"), ("csv", "█"), ("markdown", "█")])
 def test_bars_are_for_the_terminal_only(
     pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str], form: str, sign: str
@@ -68,6 +69,7 @@ def test_csv_holds_exact_numbers(pair: tuple[Path, Path], capsys: pytest.Capture
     assert [(row["run"], float(row["step_ns"])) for row in rows] == [("A", 1_000_000.0), ("B", 1_100_000.0)]
 
 
+@pytest.mark.long
 def test_a_baseline_is_a_capture_or_a_saved_comparison(
     pair: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -93,6 +95,7 @@ def test_the_exit_code_of_a_check(
     assert cli.main(["compare", str(fast), "--baseline", str(slow), "--fail-over", limit]) == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("steps", "code"), [((900, 1700), 1), ((900, 1700, 900, 1700, 900, 1700), 0)])
 def test_noise_that_few_steps_cannot_tell_apart_does_not_pass(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], steps: tuple[int, ...], code: int
@@ -127,6 +130,7 @@ def test_what_may_not_be_ranked_cannot_pass(tmp_path: Path, capsys: pytest.Captu
     assert cli.main(["compare", str(small), str(large), "--fail-over", "5%", "--accept", "batch"]) == 0
 
 
+@pytest.mark.long
 def test_one_run_without_steps_makes_all_be_compared_as_a_whole(
     pair: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

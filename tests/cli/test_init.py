@@ -55,6 +55,7 @@ def test_an_expected_failure_is_no_fault(tmp_path: Path, capsys: pytest.CaptureF
     assert capsys.readouterr().err == f"traceview: {tmp_path}/absent does not exist.\n"
 
 
+@pytest.mark.long
 def test_a_wrong_bit_in_what_is_materialized_is_removed_with_it(tmp_path: Path) -> None:
     trace = tmp_path / SAMPLE.name
     trace.write_bytes(SAMPLE.read_bytes())

@@ -45,6 +45,7 @@ def test_a_trace_on_stdin(pack, trace, private, monkeypatch, capsys) -> None:  #
     assert left(private) == []
 
 
+@pytest.mark.long
 def test_other_verbs_read_it_too(
     trace: Path, private: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -120,6 +121,7 @@ def test_help_says_so(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert "stdin" in said or verb == "list"
 
 
+@pytest.mark.long
 def test_a_page_that_compares_with_it(
     trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -55,6 +55,7 @@ def training(run_program, tmp_path_factory):
     return run_program(tmp_path_factory.mktemp("training"), TRAINING)
 
 
+@pytest.mark.long
 def test_training_with_forked_loader_workers(training):
     assert (training.code, training.stderr, training.ranks()) == (0, "", 1)
     expected = [name for step in (4, 5, 6, 7) for name in (f"ProfilerStep#{step}", *STEP_OF_TRAINING)]
@@ -64,6 +65,7 @@ def test_training_with_forked_loader_workers(training):
     assert any("Input Dims" in event.get("args", {}) for event in training.events())
 
 
+@pytest.mark.long
 def test_output_of_every_kind_stays_as_it_is(training, program):
     assert training.stdout == program(TRAINING, is_collected=False).stdout
 
@@ -125,6 +127,7 @@ for _ in range(9):
     assert {"traceview.module: fc (Linear)", "traceview.module: Other.fc (Linear)"} <= set(ran.names())
 
 
+@pytest.mark.long
 def test_validation_between_steps_is_in_none(program):
     """The step after it was as long as both; what comes before every step is part of it."""
     body = """
@@ -148,6 +151,7 @@ for step in range(9):
     assert meta["cost"]["profiled_step_ns"] < 300_000_000
 
 
+@pytest.mark.long
 def test_the_programs_own_word_wins(program):
     body = """
 model = Net()
@@ -203,6 +207,7 @@ model.moody(images())
     assert ran.names().count("traceview.module: moody (Moody)") == 4
 
 
+@pytest.mark.long
 def test_a_traceback_shows_the_programs_frames_alone(program):
     body = """
 class Broken(Net):
@@ -245,6 +250,7 @@ train(model, sgd(model), 9, lambda step: step == 5 and os.kill(os.getpid(), sign
     assert (ran.code, ran.steps(), ran.meta()["ended_by"]) == (-15, ["4", "5"], "SIGTERM")
 
 
+@pytest.mark.long
 def test_forked_children_record_their_own_steps(program):
     body = """
 import multiprocessing

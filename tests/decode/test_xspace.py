@@ -114,11 +114,13 @@ def same(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> bool:
     return bool(found[0] == found[1])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", sorted(SAMPLES.iterdir()), ids=lambda path: path.name)
 def test_what_waited_is_the_same(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert same(path, tmp_path, monkeypatch)
 
 
+@pytest.mark.long
 @pytest.mark.shared
 def test_kernels_that_waited_are_the_same(shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Launches, kernels and what they tell of operators; steps of a device and of the program."""

@@ -95,6 +95,7 @@ WAYS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("few", "short", "small", "clock"), WAYS)
 @pytest.mark.parametrize("what", SPOILED)
 def test_any_surprise_is_read_as_if_alone(

@@ -76,6 +76,7 @@ def test_times_that_a_double_cannot_hold(tmp_path: Path) -> None:
     assert spans(Asked(tmp_path / "out")) == [("a", 0, 1), ("b", 212, 2500)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("end", ["]", "", ",", ',\n{"ph":"X","ts":9,"na'])
 def test_a_file_without_its_end(tmp_path: Path, end: str) -> None:
     connection = read(tmp_path, [event("X", 1, dur=2), event("C", 3, "memory", args={"used": 5, "free": 7})], end)

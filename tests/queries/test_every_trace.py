@@ -17,6 +17,7 @@ CAN_EXCEED = ("peak_pct", "attainable_pct", "link_pct", "cv_pct")
 """Of a limit, not of a whole."""
 
 
+@pytest.mark.long
 @pytest.mark.shared
 @EACH
 def test_reports(trace: Path, shared: Path, captures) -> None:  # type: ignore[no-untyped-def]

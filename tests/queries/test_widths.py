@@ -32,6 +32,7 @@ def done(request: pytest.FixtureRequest, captures) -> list[Report]:  # type: ign
     return [reports.shown(reports.run(connection, name), 30) for name in reports.names()]
 
 
+@pytest.mark.long
 def test_at_80_columns(done: list[Report]) -> None:
     for report in done:
         for asked in (report, reports.with_full_names(report)):

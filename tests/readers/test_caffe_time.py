@@ -82,6 +82,7 @@ def test_runs_of_several_networks(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("end", [*range(700, len(LOG), 97), len(LOG) - 1])
 def test_cut_at_any_byte(tmp_path: Path, end: int) -> None:
     whole = opened(tmp_path, LOG, "whole")

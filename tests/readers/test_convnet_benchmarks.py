@@ -91,6 +91,7 @@ def test_it_is_known_by_content_alone(tmp_path: Path, text: str) -> None:
     assert [reader for reader in READERS if reader.sniff(peek(unknown))] == [convnet_benchmarks]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("text", [TORCH, TUNER, TENSORFLOW])
 @pytest.mark.parametrize("share", [0.5, 0.8, 0.97])
 def test_cut_anywhere_keeps_what_came_before(tmp_path: Path, text: str, share: float) -> None:

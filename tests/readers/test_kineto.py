@@ -249,6 +249,7 @@ def test_texts_that_are_no_json_are_repaired(tmp_path: Path, raw: bytes, name: s
     assert found.execute("SELECT n_events, n_kept, n_repaired FROM captures").fetchall() == [(2, 2, 1)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "value", ["NaN", "Infinity", "-Infinity", "1e400", "9" * 40, "-" + "9" * 19, '"text"', "{}", "[[]]"]
 )
@@ -260,6 +261,7 @@ def test_numbers_that_fit_nowhere_are_not_recorded(tmp_path: Path, value: str) -
     assert found.execute("SELECT n_kept FROM captures").fetchall() == [(1,)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "value", ["NaN", "Infinity", "1e400", "9" * 40, "9" * 19, "4000000000000001", '"soon"', "null", "[1]", "true"]
 )

@@ -28,6 +28,7 @@ def test_what_an_mtia_device_ran_are_kernels(tmp_path: Path) -> None:
     assert rows(found, query) == [("kernel", "gemm_ccp", "gpu 0", "aten::relu")]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("category", "name", "is_host"),
     [

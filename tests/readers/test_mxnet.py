@@ -44,6 +44,7 @@ def test_a_collected_run_has_steps_layers_and_onednns_account(captures: Any, roo
     ]  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("lines", [30, 500, 2000, 4000])
 def test_a_file_without_its_end(root: Path, tmp_path: Path, lines: int) -> None:
     text = gzip.decompress((root / SAMPLE).read_bytes()).splitlines(keepends=True)

@@ -277,6 +277,7 @@ def test_public_traces_are_recognised_by_content(name: str, shared: Path, tmp_pa
     assert [reader for reader in readers.READERS if reader.sniff(peek(path))] == [nsys]
 
 
+@pytest.mark.long
 @pytest.mark.shared
 @pytest.mark.parametrize("form", [as_parquet, as_stream])
 def test_every_form_of_export_says_the_same(form: Any, shared: Path, tmp_path: Path, captures: Any) -> None:

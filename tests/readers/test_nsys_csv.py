@@ -138,6 +138,7 @@ def test_old_spellings(tmp_path: Path) -> None:
     assert rows(trace, "SELECT name, dur_ns, device, correlation FROM kernels") == [("k", 500, 0, 7)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("end", range(250, len(GPU), 37))
 def test_cut_at_any_byte(tmp_path: Path, end: int) -> None:
     text = GPU[:end]

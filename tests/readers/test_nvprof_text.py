@@ -255,6 +255,7 @@ def test_exactly_one_reader_knows_it(tmp_path: Path, text: str) -> None:
     assert [reader for reader in READERS if reader.sniff(peek(unknown))] == [nvprof_text]
 
 
+@pytest.mark.long
 @pytest.mark.shared
 @pytest.mark.parametrize("share", [0.02, 0.3, 0.5, 0.77, 0.999])
 def test_a_public_log_cut_at_any_byte(shared: Path, tmp_path: Path, share: float) -> None:

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from asked import Asked, rows
 from given import pick, section
 
@@ -119,6 +120,7 @@ def test_nodes_on_a_gpu_without_its_kernels_are_no_work_of_a_cpu(tmp_path: Path)
     assert "1 nodes ran on a GPU" in rows(connection, "SELECT warnings FROM captures")[0][0][0]
 
 
+@pytest.mark.long
 def test_cut_at_any_line(root: Path, tmp_path: Path) -> None:
     text = gzip.decompress((root / FUSED).read_bytes()).splitlines(keepends=True)
     for lines in range(2, len(text), 4):

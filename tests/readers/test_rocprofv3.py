@@ -173,6 +173,7 @@ def test_a_real_file(captures: Any, shared: Path, tmp_path: Path) -> None:
     assert first == [("__amd_rocclr_copyBuffer", 2840, 1, 512, 16)]
 
 
+@pytest.mark.long
 @pytest.mark.shared
 def test_a_real_file_cut_in_the_middle(shared: Path, tmp_path: Path) -> None:
     packed = shared / "traces/rocprof/rocprofv3-43k-kernels.json.gz"

@@ -17,6 +17,7 @@ from traceview.readers import READERS
 pytestmark = pytest.mark.shared
 
 
+@pytest.mark.long
 def test_it_agrees_with_its_xplane_file(captures: Any, shared: Path) -> None:
     folder = shared / "traces/xplane"
     both = [captures.open(folder / f"sm61-tf2-train.{kind}.gz") for kind in ("trace.json", "xplane.pb")]

@@ -77,6 +77,7 @@ def test_what_theano_left_out_is_told(tmp_path: Path) -> None:
     assert warnings[0][0].startswith("Theano left out 3 apply nodes of train.py:10")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("end", range(400, len(LOG), 131))
 def test_cut_at_any_byte(tmp_path: Path, end: int) -> None:
     try:

@@ -54,6 +54,7 @@ def test_a_report_recognises_each_file_once(
     }
 
 
+@pytest.mark.long
 def test_a_file_whose_tables_are_kept_is_not_even_opened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -83,6 +83,7 @@ def _drop(cache: Path) -> None:
     shutil.rmtree(cache, ignore_errors=True)
 
 
+@pytest.mark.long
 def test_two_conversions_at_once(trace: Path) -> None:
     processes = [started(trace) for _ in range(2)]
     assert [process.wait() for process in processes] == [0, 0]
@@ -92,6 +93,7 @@ def test_two_conversions_at_once(trace: Path) -> None:
     assert (trace.parent / "trace.json.gz.traceview" / store.KEY_FILE).stat().st_mtime_ns == key
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("limit", [1_000, 12_000])
 def test_files_that_cannot_grow(trace: Path, limit: int) -> None:
     """A limit on the size of files is a full disk for whoever writes them."""

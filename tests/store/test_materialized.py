@@ -108,6 +108,7 @@ def test_a_folder_that_others_can_write_to_is_not_trusted(
     assert answers(small) == right
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("home", ["a file", "full of links"])
 def test_without_a_cache_the_answer_is_the_same(
     small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, home: str
@@ -141,6 +142,7 @@ def test_what_was_not_used_for_long_makes_room(small: Path, tmp_path: Path, monk
     assert [place.exists() for place in places] == [True, False, False, True]
 
 
+@pytest.mark.long
 def test_two_connections_of_a_process_share_what_is_materialized(tmp_path: Path) -> None:
     folder = store.convert([SAMPLE], tmp_path / "a [b]#*%.capture")
     first, second = store.open_capture(folder), store.open_capture(folder)

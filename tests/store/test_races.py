@@ -47,6 +47,7 @@ def names(path: Path) -> list[str]:
     return [name for (name,) in ask(path, "SELECT name FROM raw.ops ORDER BY name")]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("target", ["new", "empty", "link"])
 def test_of_two_conversions_into_one_folder_one_says_so(root: Path, tmp_path: Path, target: str) -> None:
     capture = tmp_path / "capture"
@@ -91,6 +92,7 @@ def same_size_and_time(trace: Path) -> None:
     os.utime(trace, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("change", [cut, replaced, same_size_and_time, Path.unlink])
 @pytest.mark.parametrize("verb", ["report", "convert"])
 def test_a_trace_that_changes_while_it_is_read_is_a_sentence(

@@ -153,6 +153,7 @@ def test_the_second_rank_is_looked_at_too(capture: Path, capsys: pytest.CaptureF
     assert "rank-0001/events.parquet has a column dur_ns that is not BIGINT" in refused(capture, capsys)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("value", [2**63 - 1, -(2**63)])
 @pytest.mark.parametrize("column", ["start_ns", "dur_ns", "id", "depth"])
 def test_values_out_of_range(capture: Path, capsys: pytest.CaptureFixture[str], column: str, value: int) -> None:

@@ -59,6 +59,7 @@ def test_materialized_views_say_what_views_say(
     assert '"materialized".busy' in read[0][0]
 
 
+@pytest.mark.long
 def test_a_large_capture_says_what_a_small_one_says(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its views are not held as tables, but worked out again by each query."""
     query = "FROM busy ORDER BY ALL"
@@ -78,6 +79,7 @@ def test_every_report_of_a_large_capture_says_what_that_of_a_small_one_says(
     assert _close(said(views.connect(sample)), held)
 
 
+@pytest.mark.long
 def test_a_large_capture_is_materialized_with_little_memory(
     sample: Path, monkeypatch: pytest.MonkeyPatch, rooms: list[int]
 ) -> None:
@@ -118,6 +120,7 @@ def test_materialized_views_can_be_read_and_not_written(sample: Path) -> None:
             connection.execute(query)
 
 
+@pytest.mark.long
 def test_what_is_materialized_has_the_types_of_what_is_worked_out(sample: Path) -> None:
     fresh, stored = views.connect(sample), store.open_capture(sample)
     for view in sorted(MATERIALIZED):

@@ -35,6 +35,7 @@ def program(inject):
     return run
 
 
+@pytest.mark.long
 def test_a_kept_function_is_skipped_and_what_it_calls_is_compiled(program):
     body = """
 def double(x):
@@ -66,6 +67,7 @@ print(any(target.__name__ == "add" for frame in frames for target in frame))
     assert program(body) == ["[4.0, 4.0]", "False"]
 
 
+@pytest.mark.long
 def test_the_compiler_is_back_after_an_exception(program):
     body = """
 def fail():

@@ -71,12 +71,14 @@ def test_a_recording_of_two_steps(program):
         assert sum(",exec,cpu,convolution," in line for line in Path(log).read_text().splitlines()) == 2
 
 
+@pytest.mark.long
 def test_a_step_that_did_not_end_is_no_step(program):
     path = json.loads(program(RECORD.format(cut="5")))[0]
     names = [e["name"] for e in events(path)]
     assert "ProfilerStep#4" in names and "traceview.cut: step 5" in names and "ProfilerStep#5" not in names
 
 
+@pytest.mark.long
 def test_light_has_no_shapes(program):
     path = json.loads(program(RECORD.format(cut=""), light=1))[0]
     assert not any("Input Dims" in e.get("args", {}) for e in events(path))

@@ -52,6 +52,7 @@ def random_spans(seed: int, properly_nested: bool) -> Spans:
     return spans(rows)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("properly_nested", [True, False])
 @pytest.mark.parametrize("rounds", [0, 1, nesting.ROUNDS])

@@ -37,6 +37,7 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Asked:
     return Asked(folder)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("report", "column"),
     [
