@@ -48,7 +48,8 @@ WITH every AS (
 )
 SELECT if(t.has_steps, 'Step', 'Recording') AS what, t.step_ns, s.cv_pct, CAST(t.steps AS BIGINT) AS steps, t.ranks,
     CASE WHEN t.has_steps THEN concat_ws(', ', if(t.ranks > 1, format('mean of {} ranks', t.ranks), NULL),
-        if(s.cv_pct < 0.5, 'cv <1 %', format('cv {:.0f} %', s.cv_pct)),
+        CASE WHEN s.cv_pct >= 100 THEN format('steps vary too much for their mean to say much: cv {:.0f} %', s.cv_pct)
+            WHEN s.cv_pct < 0.5 THEN 'cv <1 %' ELSE format('cv {:.0f} %', s.cv_pct) END,
         format('{} step{}{}', t.steps, if(t.steps = 1, '', 's'), if(t.ranks > 1, ' in all', '')),
         if(t.n_warmup > 0, format('{} warm-up left out', t.n_warmup), NULL))
         ELSE 'no steps found' || if(t.ranks > 1, format(', mean of {} ranks', t.ranks), '') END AS detail,

@@ -9,7 +9,7 @@
 -- category = "what it does; docs/vocabulary.md"
 -- role = "main, transform or helper of a convolution"
 -- library = "library that implements it"
--- layer = "as recorded, else where no layer is that of its convolution call, as guessed_layers has it"
+-- layer = "as recorded, else where no layer is as guessed_layers and guessed_linears have it"
 -- call_id = "outermost convolution operator around it"
 -- device_until_ns = "latest end of what started before it on its device"
 -- rank_until_ns = "the same over all devices of its rank"
@@ -30,5 +30,5 @@ WITH every AS (
     UNION ALL BY NAME
     SELECT *, 'cpu' AS device, device_until_ns AS rank_until_ns FROM host_rows
 )
-SELECT e.* REPLACE (coalesce(e.layer, g.layer) AS layer)
-FROM every e LEFT JOIN guessed_layers g ON g.call_id = e.call_id
+SELECT e.* REPLACE (coalesce(e.layer, g.layer, l.layer) AS layer)
+FROM every e LEFT JOIN guessed_layers g ON g.call_id = e.call_id LEFT JOIN guessed_linears l ON l.op_id = e.op_id

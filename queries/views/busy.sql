@@ -75,11 +75,12 @@ SELECT a.* EXCLUDE (from_ns, rank_from_ns, at_start_ns, at_from_ns, at_rank_from
         - step_alone_ns AS between_ns,
     array_to_string(s.filter_shape, 'x') AS filter,
     greatest(a.n_steps, 1) AS per, greatest(a.n_steps, 1) * greatest(a.n_ranks, 1) AS per_rank,
-    o.is_backward AS op_is_backward, o.phase AS op_phase,
+    coalesce(g.is_backward, o.is_backward) AS op_is_backward, o.phase AS op_phase,
     a.is_continued AND b.id IS NULL AS is_continued,
     coalesce(a.is_inside AND a.is_own, false) AS is_counted,
     coalesce(a.is_inside AND NOT a.is_own, false) AS is_carried
 FROM told a
 LEFT JOIN begun b ON b.id = a.id AND b.start_ns = a.start_ns AND a.kind = 'op'
 LEFT JOIN raw.ops o ON o.id = a.op_id
+LEFT JOIN guessed_linears g ON g.op_id = a.op_id
 LEFT JOIN conv_shapes s ON s.op_id = a.call_id

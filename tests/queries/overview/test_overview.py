@@ -93,6 +93,17 @@ def test_the_headline_says_where_the_step_went(tmp_path: Path) -> None:
     )
 
 
+def test_steps_that_vary_too_much_are_a_warning(tmp_path: Path) -> None:
+    given = training(0)
+    for number, (start, end) in enumerate(((0, 10), (10, 20), (20, 30), (30, 1000))):
+        given.span("step", f"step#{number}", start, end)
+        given.kernel("ampere_sgemm_128x64_nn", start + 2, end - 2, launched=start + 1)
+    text = headline(tmp_path, given)
+    assert text.startswith(
+        "Step 250 us (steps vary too much for their mean to say much: cv 192 %, 4 steps) | GPU active"
+    )
+
+
 def test_without_steps_it_is_the_recording(tmp_path: Path) -> None:
     given = Given()
     given.kernel("ampere_sgemm_128x64_nn", 0, 60)
