@@ -1,7 +1,7 @@
 -- title = "guessed_linears"
 -- doc = """Fully connected layers where nothing recorded any: named by their place in the forward pass, which every
--- step repeats, and by their weight. A gradient has the layer of its forward call, as the profiler linked the two, else its
--- place counted from the end. Nothing is guessed without steps, of steps with another number of calls, and where sizes
+-- step repeats, and by their weight. A gradient has the layer of its forward call, as the profiler linked the two,
+-- else its place counted from the end. Nothing is guessed without steps, of steps with another number of calls, and where sizes
 -- contradict the order. One row per operator in them."""
 -- materialize = true
 -- [columns]
@@ -23,7 +23,8 @@ WITH RECURSIVE bare AS (
     WHERE o.rank IN (FROM bare) AND o.step IS NOT NULL AND a.call_id IS NULL
         AND (regexp_matches(o.name, '^(Addmm|Linear)Backward\d*$')
             OR o.name IN ('aten::linear', 'aten::addmm', 'aten::_addmm_activation')
-                AND NOT coalesce(o.is_backward, false) AND coalesce(p.name, '') NOT IN ('aten::linear', 'aten::addmm', 'aten::_addmm_activation'))
+                AND NOT coalesce(o.is_backward, false)
+                AND coalesce(p.name, '') NOT IN ('aten::linear', 'aten::addmm', 'aten::_addmm_activation'))
 ), pass AS (
     SELECT rank, step, count(*) FILTER (NOT is_backward) AS n, count(*) FILTER (is_backward) AS n_backward
     FROM call GROUP BY rank, step
