@@ -67,7 +67,11 @@ class Runner:
 
     def pack(self, name: str, tensor: torch.Tensor) -> torch.Tensor:
         """Images as they are; the filter transformed, one matrix (filters by channels) for each frequency."""
-        return self._transformed(tensor) if name == "filter" else tensor.contiguous()
+        if name != "filter":
+            return tensor.contiguous()
+        spectrum = self._transformed(tensor)
+        # As the product reads it, so that no run copies it.
+        return (spectrum.conj().transpose(1, 2).resolve_conj() if self.direction == "fprop" else spectrum).contiguous()
 
     def unpack(self, out: torch.Tensor) -> torch.Tensor:
         """The result as it is."""
@@ -91,7 +95,7 @@ class Runner:
     def run(self, first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
         """The pass, into a new tensor."""
         if self.direction == "fprop":
-            whole = self._back(torch.bmm(self._image(first), second.conj().transpose(1, 2)))
+            whole = self._back(torch.bmm(self._image(first), second))
             return whole[..., : self.out[0], : self.out[1]]
         if self.direction == "dgrad":
             top, left, layer = self.layer.pad_h, self.layer.pad_w, self.layer
