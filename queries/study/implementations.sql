@@ -3,6 +3,11 @@
 -- apart."""
 -- cannot = "No problem for which two implementations of one algorithm were timed."
 -- leave_out = ["setting", "layouts", "workspace_bytes", "ratio"]
+-- [chart]
+-- kind = "bars"
+-- label = "label"
+-- group = "implementation"
+-- parts = ["time_ns"]
 -- [columns]
 -- algorithm = "see docs/vocabulary.md"
 -- label = "network and layer"

@@ -3,6 +3,12 @@
 -- follows it. `--set parameter=filter` shows one of batch, channels, image, filters, filter, stride."""
 -- cannot = "No timed problems that differ in one parameter alone."
 -- leave_out = ["setting", "effective_flop_per_s", "time_ratio"]
+-- [chart]
+-- kind = "curves"
+-- panel = ["parameter", "others", "direction"]
+-- x = "value"
+-- y = "time_ns"
+-- line = "algorithm"
 -- [params]
 -- parameter = { type = "VARCHAR", doc = "only this one: batch, channels, image, filters, filter or stride" }
 -- [columns]

@@ -8,4 +8,7 @@ UNION
 SELECT input_shape, filter_shape, output_shape, stride, padding, dilation, groups, false, dtype,
     TRY_CAST(2 * list_product(filter_shape) * input_shape[1] * list_product(output_shape[3:]) AS BIGINT),
     if(regexp_matches(dtype, '16'), 2, if(regexp_matches(dtype, '64'), 8, 4))
-FROM timed_shapes WHERE list_product(filter_shape) * list_product(output_shape) > 0
+FROM (SELECT input_shape, filter_shape, output_shape, stride, padding, dilation, groups, dtype FROM timed_shapes
+    UNION ALL SELECT input_shape, filter_shape, output_shape, stride, padding, dilation, groups,
+        dtype FROM filter_sweeps)
+WHERE list_product(filter_shape) * list_product(output_shape) > 0

@@ -180,6 +180,17 @@ def test_the_tile_that_an_implementation_names_is_its_model(tmp_path: Path) -> N
     ]
 
 
+def test_flops_by_the_size_of_the_filter(tmp_path: Path) -> None:
+    """From 3 to 5 the direct method grows by 25 / 9 and FFT not at all; a padded image beyond 32 needs more points."""
+    one = timed("4x8x27x27 k16 5x5 s1 p2", "fprop", "fft", 1)
+    found = section(capture(tmp_path, one, {**one, "batch": 8}), "study/filters")
+    flop = {(row["method"], row["filter"]): row["model_flop"] for row in found if row["shape"] == "4x8x27x27 k16"}
+    assert flop["direct", 5] * 9 == flop["direct", 3] * 25
+    assert flop["FFT", 3] == flop["FFT", 5] and flop["FFT", 7] > 2 * flop["FFT", 5]
+    assert {row["filter"] for row in found} == {1, 3, 5, 7, 9, 11, 13, 15}
+    assert {row["shape"] for row in found} == {"4x8x27x27 k16", "8x8x27x27 k16"}
+
+
 @pytest.fixture(scope="module")
 def studies(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Asked:
     found = published.gather([shared / "studies"])

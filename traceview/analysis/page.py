@@ -32,6 +32,7 @@ EXPERIMENTS = (
     "study/winners",
     "study/layers",
     "study/batches",
+    "study/filters",
 )
 """Sections of experiments: they stand on the page, before all others, where the capture holds one."""
 MOST_ROWS = 15
