@@ -75,6 +75,7 @@ class Job:
     def settings(self) -> dict[str, Any]:
         """What a session that resumes needs to know."""
         noted = asdict(replace(self, folder=Path(), say=_silent))
+        noted["environment"] = dict(self.environment)
         return {name: value for name, value in noted.items() if name not in ("folder", "say", "command")}
 
 
@@ -102,7 +103,7 @@ def resumed(
     if told.get("folder") != Path.cwd().name:
         raise UsageError(f"these runs were made in a folder called {told.get('folder')}; go there to resume them.")
     known = {name: settings[name] for name in Job.__dataclass_fields__ if name in settings}
-    pairs = {str(name): str(value) for name, value in known.pop("environment", ())} | dict(environment)
+    pairs = {str(name): str(value) for name, value in dict(known.pop("environment", {})).items()} | dict(environment)
     hidden = [name for name, value in pairs.items() if "***" in value]
     if hidden:
         raise UsageError(f"the value of {hidden[0]} was not kept; give it again: --env {hidden[0]}=VALUE.")

@@ -1,0 +1,129 @@
+"""What a tune session keeps to go on with, what it says before the first run, and how long its runs are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from traceview.errors import InputError, UsageError
+from traceview.experiments import tune
+from traceview.experiments.command import Limits, copy, size
+from traceview.experiments.options import Facts, named
+from traceview.experiments.results import Journal, write
+from traceview.experiments.tune import Job, apply, best_of, resumed
+from traceview.recording.launch import Stopped
+
+
+def silent(text: str) -> None:
+    pass
+
+
+def job(folder: Path, **more: object) -> Job:
+    return Job(["python", "train.py"], folder, silent, **more)  # type: ignore[arg-type]
+
+
+def test_a_session_goes_on_with_what_it_was_told(tmp_path: Path) -> None:
+    first = job(tmp_path, tried=("malloc",), budget_s=90.0, environment=(("OUT", "{run}"),), copies=True, steps=4)
+    Journal(tmp_path, {"kind": "tune", "command": first.command, "settings": first.settings()})
+    assert resumed(tmp_path, [], silent) == first
+    assert resumed(tmp_path, ["python", "other.py"], silent).command == ["python", "other.py"]
+    assert resumed(tmp_path, [], silent, [("OUT", "/there")]).environment == (("OUT", "/there"),)
+
+
+def test_what_was_blanked_has_to_be_given_again(tmp_path: Path) -> None:
+    secret = Job(["python", "train.py", "--token", "abc"], tmp_path, silent, environment=(("API_TOKEN", "abc"),))
+    Journal(tmp_path, {"kind": "tune", "command": secret.command, "settings": secret.settings()})
+    assert "abc" not in (tmp_path / "capture.json").read_text()
+    with pytest.raises(UsageError, match="the command line was not kept whole"):
+        resumed(tmp_path, [], silent)
+    with pytest.raises(UsageError, match="the value of API_TOKEN was not kept; give it again"):
+        resumed(tmp_path, secret.command, silent)
+    assert resumed(tmp_path, secret.command, silent, [("API_TOKEN", "abc")]) == secret
+
+
+def test_sessions_are_resumed_where_they_began(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = job(tmp_path / "runs")
+    Journal(tmp_path / "runs", {"kind": "tune", "command": first.command, "settings": first.settings()})
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match="go there to resume"):
+        resumed(tmp_path / "runs", [], silent)
+    with pytest.raises(InputError, match="holds no results"):
+        resumed(tmp_path, [], silent)
+
+
+@pytest.mark.parametrize(
+    ("step_s", "steps", "expected"),
+    [
+        (0.015, None, Limits(2, 30)),
+        (0.4, None, Limits(2, 5)),
+        (2.3, None, Limits(1, 3)),
+        (2.3, 8, Limits(1, 8)),
+        (0.4, 0, Limits(2, 30, ends=False)),
+    ],
+)
+def test_runs_take_about_two_seconds_of_steps(step_s: float, steps: int | None, expected: Limits) -> None:
+    capture = {"cost": {"bare_step_ns": int(step_s * 1e9)}}
+    assert tune._limits(job(Path(), steps=steps), capture) == expected
+
+
+@pytest.mark.parametrize(
+    ("more", "said", "not_said"),
+    [
+        ({}, "in this folder, ended after 8 steps; what it writes it writes again in each run", "copy of"),
+        ({"copies": True}, "in a fresh copy of this folder each", "writes again"),
+        ({"environment": (("OUT", "{run}"),)}, "in this folder, ended after 8 steps. Its output", "writes again"),
+    ],
+)
+def test_what_will_be_run_is_said_before_it_is(more: dict[str, object], said: str, not_said: str) -> None:
+    text = tune._plan(job(Path("runs"), **more), named(["malloc_keeps"]), Limits())
+    assert said in text and not_said not in text
+    assert text.startswith("trying malloc_keeps: the command is run again and again for up to 10 minutes")
+
+
+def test_every_run_has_a_folder_of_its_own_and_a_fresh_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    work = tmp_path / "work"
+    (work / ".git").mkdir(parents=True)
+    (work / "runs").mkdir()
+    (work / "train.py").write_text("x")
+    (work / "runs" / "large").write_text("y" * 1000)
+    monkeypatch.chdir(work)
+    places = []
+    for _ in range(2):
+        with tune._placed(job(work / "runs", copies=True, environment=(("OUT", "{run}/model"),)), {"A": "b"}) as found:
+            there, own = found
+            assert sorted(path.name for path in there.iterdir()) == ["train.py"]
+            assert own["A"] == "b" and Path(own["OUT"]).parent.is_dir()
+            places.append((there, Path(own["OUT"])))
+    assert places[0] != places[1] and not any(path.exists() for place in places for path in place)
+    assert size(work, work / "runs") == 1
+    copy(work, tmp_path / "copy", work / "runs")
+    assert [path.name for path in (tmp_path / "copy").iterdir()] == ["train.py"]
+
+
+@pytest.mark.parametrize(("code", "number"), [(-2, 2), (-15, 15), (130, 2), (143, 15)])
+def test_a_command_that_was_ended_from_outside_ends_the_search(code: int, number: int) -> None:
+    with pytest.raises(Stopped) as stopped:
+        tune._check_end(code)
+    assert stopped.value.number == number
+    for other in (0, 1, -9, -11):
+        tune._check_end(other)
+
+
+def test_the_best_that_was_shown_is_applied_and_no_other(tmp_path: Path) -> None:
+    part = {"kind": "option", "in_best": True, "verdict": "cannot decide"}
+    whole = {"kind": "combination", "name": "a+b", "in_best": True, "verdict": "faster"}
+    parts = [{**part, "place": 1, "name": "a"}, {**part, "place": 2, "name": "b"}]
+    proved = write(tmp_path / "proved", {"tune_options": [*parts, whole]}, {"kind": "tune"})
+    assert best_of(proved) == ["a", "b"]
+    unproved = write(tmp_path / "not", {"tune_options": [*parts, {**whole, "verdict": "too noisy"}]}, {"kind": "tune"})
+    with pytest.raises(UsageError, match="nothing to apply"):
+        apply(unproved, ["true"])
+
+
+def test_options_that_do_not_apply_have_their_reason(tmp_path: Path) -> None:
+    facts = Facts("torch", "2.13.0", "cpu", 2, {})
+    chosen, others = tune._options(job(tmp_path, tried=("tf32", "channels_last", "nothing")), facts, {})
+    assert [option.name for option in chosen] == ["channels_last", "nothing"]
+    assert [(option.name, reason) for option, reason in others] == [("tf32", "it is for runs on a GPU")]
+    assert tune._options(job(tmp_path), facts, {}) == ([], [])
