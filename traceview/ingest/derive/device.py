@@ -11,7 +11,7 @@ import duckdb
 import numpy as np
 
 from traceview.ingest.derive.nesting import Spans
-from traceview.ingest.derive.spans import fetch, ids_at, load, publish, query
+from traceview.ingest.derive.spans import fetch, ids_at, loaded_ranges, publish, query
 from traceview.ingest.derive.steps import Steps
 
 
@@ -19,9 +19,8 @@ def api_calls(connection: duckdb.DuckDBPyConnection, steps: Steps, operators: Sp
     """Fill derived.api_calls: the operator and the ranges around each runtime or driver call, and its step."""
     calls = fetch(connection, query("calls_on_threads"))
     facts = {"id": calls["id"], "step": steps.at(calls["start_ns"])}
-    around = {"op_id": operators}
-    for column, kind in _RANGES.items():
-        around[column] = load(connection, query("ranges_on_threads", kind=kind, of_processes="false"))
+    ranges = loaded_ranges(connection, _RANGES.values(), of_processes="false")
+    around = {"op_id": operators, **{column: ranges[kind] for column, kind in _RANGES.items()}}
     for column, spans in around.items():
         facts[column] = ids_at(spans, spans.innermost(calls["thread"], calls["start_ns"]))
     publish(connection, "call_facts", facts)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from traceview.ingest.derive.nesting import Ints, Spans
-from traceview.ingest.derive.spans import fetch, ids_at, load, numbered, publish, query, spelled
+from traceview.ingest.derive.spans import fetch, ids_at, loaded_ranges, numbered, publish, query, spelled
 from traceview.ingest.derive.steps import Steps
 
 PATH_LENGTH = 4
@@ -22,7 +22,7 @@ def operators(connection: duckdb.DuckDBPyConnection, steps: Steps) -> Spans:
     connection.execute(f"CREATE OR REPLACE TEMP TABLE op_word AS {query('op_words')}")
     columns = fetch(connection, query("named_operators"))
     spans = Spans(columns["id"], columns["thread"], columns["start_ns"], columns["end_ns"])
-    modules, phases = (load(connection, query("ranges_on_threads", kind=kind)) for kind in ("module", "phase"))
+    modules, phases = loaded_ranges(connection, ("module", "phase")).values()
     forward = spans.inherit(_forward_index(connection, spans))
     module = modules.innermost(spans.thread, spans.start)
     names = _Names(connection, columns.pop("number"))

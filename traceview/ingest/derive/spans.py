@@ -5,7 +5,7 @@ Invariant: a thread is one number for (process, thread) everywhere in `derive`, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import duckdb
 import numpy as np
@@ -67,6 +67,20 @@ def load(connection: duckdb.DuckDBPyConnection, query: str) -> Spans:
     """Spans of a query with id, thread, start_ns and end_ns, in their order."""
     columns = fetch(connection, query)
     return Spans(columns["id"], columns["thread"], columns["start_ns"], columns["end_ns"])
+
+
+def loaded_ranges(
+    connection: duckdb.DuckDBPyConnection, kinds: Iterable[str], of_processes: str | None = None
+) -> dict[str, Spans]:
+    """The ranges of these kinds on threads. A kind that is absent is not asked for, which would take as long."""
+    there = {kind for (kind,) in connection.execute("SELECT DISTINCT kind FROM stage.ranges").fetchall()}
+    more = {} if of_processes is None else {"of_processes": of_processes}
+    return {
+        kind: load(connection, query("ranges_on_threads", kind=kind, **more))
+        if kind in there
+        else Spans(_NONE, _NONE, _NONE, _NONE)
+        for kind in kinds
+    }
 
 
 def column(values: Ints, known: NDArray[np.bool_] | None = None) -> pa.Array:
