@@ -132,3 +132,24 @@ def test_without_the_instructions_there_is_a_reason(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(winograd, "kernels", absent)
     assert winograd.reason(Spec(parse("1x8x9x9 k8 3x3")[0], 1)) == "no processor with AVX2 under Linux"
+
+
+@needs_kernels
+@pytest.mark.parametrize("text", ["5x16x13x11 k24 5x5 p2", "3x3x31x31 k20 11x11 s4 p2"])
+def test_images_are_shared_out_among_threads(text: str) -> None:
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        layer, batch = parse(text)
+        spec = Spec(layer, batch)
+        x, w, b = tensors(spec)
+        g, y, dx, dw = exact(x, w, b, spec)
+        row = next(row for row in winograd.implementations(spec, "fprop") if row["m"] == 4)
+        made = [winograd.prepare(row, spec, name) for name in ("fprop", "dgrad", "wgrad")]
+        assert all(isinstance(one, winograd.Shares) for one in made)
+        found = [made[0](x, w, b), made[1](g, w), made[2](x, g)]
+        for got, wanted in zip(found, (y, dx, dw), strict=True):
+            assert got.shape == wanted.shape and apart(got, wanted) < 3e-5
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)

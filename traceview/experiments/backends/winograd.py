@@ -6,7 +6,14 @@ s x s phases of its input, with a filter of ceil(r / s). Activations are channel
 
 from __future__ import annotations
 
+import ctypes
+import os
+import re
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import torch
@@ -157,6 +164,7 @@ class Pass:
 
     def __init__(self, layer: Any, direction: str, m: int, block: int) -> None:
         self.direction, self.operands = direction, OPERANDS[direction]
+        self.into: torch.Tensor | None = None
         g = self.geometry = Geometry(layer)
         s = g.shape
         if direction == "dgrad":
@@ -189,8 +197,15 @@ class Pass:
         """The result as it is."""
         return out
 
-    def __call__(self, first: torch.Tensor, second: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
-        """The pass; of wgrad `second` is the gradient of the output."""
+    def __call__(
+        self,
+        first: torch.Tensor,
+        second: torch.Tensor,
+        bias: torch.Tensor | None = None,
+        into: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """The pass; of wgrad `second` is the gradient of the output. `into`: a place for the result, channels last."""
+        self.into = into
         parts = workspace().parts(*self.sizes)
         return getattr(self, f"_{self.direction}")(parts[:3], *parts[3:], first, second, bias)  # type: ignore[no-any-return]
 
@@ -198,7 +213,9 @@ class Pass:
         s, k = self.geometry.shape, self.kernel.k
         source = _last(self.geometry.phases(x), self.kernel.c, room)
         _transposed(self.geometry.filter_phases(w), plain)
-        y = torch.empty((s.images, s.filters, s.out_height, s.out_width), memory_format=LAST)
+        y = self.into
+        if y is None:
+            y = torch.empty((s.images, s.filters, s.out_height, s.out_width), memory_format=LAST)
         target = y if k == s.filters else out
         added = 0
         if bias is not None:
@@ -219,7 +236,9 @@ class Pass:
         plain[: s.filters * taps * s.channels].view(s.filters, taps, s.channels).copy_(
             turned.reshape(s.filters, s.channels, taps).transpose(1, 2)
         )
-        dx = torch.empty((s.images, s.channels, s.height, s.width), memory_format=LAST)
+        dx = self.into
+        if dx is None or self.geometry.stride > 1:
+            dx = torch.empty((s.images, s.channels, s.height, s.width), memory_format=LAST)
         target = dx if c == s.channels else out
         strides = (-s.size * s.channels, -s.channels, taps * s.channels)
         start = plain.data_ptr() + (taps - 1) * s.channels * FLOAT_BYTES
@@ -252,6 +271,86 @@ def _out(s: Shape, channels: int) -> int:
     return 0 if s.filters == channels else s.images * s.out_height * s.out_width * channels
 
 
-def prepare(implementation: dict[str, Any], layer: Any, direction: str) -> Pass:
-    """The pass with one size of tiles."""
-    return Pass(layer, direction, implementation["m"], implementation["block"])
+class Shares:
+    """A pass whose images are shared out among threads, each with a workspace of its own."""
+
+    implementation = None
+    is_own_result = True
+
+    def __init__(self, layer: Any, direction: str, m: int, block: int, threads: int) -> None:
+        self.operands, self.direction = OPERANDS[direction], direction
+        ends = [layer.batch * number // threads for number in range(threads + 1)]
+        self.ranges = [slice(begin, end) for begin, end in zip(ends, ends[1:])]
+        self.passes = [
+            Pass(SimpleNamespace(**{**vars(layer), "batch": it.stop - it.start}), direction, m, block)
+            for it in self.ranges
+        ]
+        g = Geometry(layer)
+        inner, outer = (g.channels, g.height, g.width), (g.filters, g.out_height, g.out_width)
+        self.shape = (layer.batch, *(outer if direction == "fprop" else inner))
+        self.workspace_bytes = sum(one.workspace_bytes for one in self.passes)
+
+    pack, unpack, run = Pass.pack, Pass.unpack, Pass.run
+
+    def __call__(self, first: torch.Tensor, second: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
+        """The pass; gradients of filters are summed."""
+        whole = None if self.direction == "wgrad" else torch.empty(self.shape, memory_format=LAST)
+
+        def share(number: int) -> torch.Tensor:
+            part = self.ranges[number]
+            with torch.no_grad():
+                if whole is None:
+                    return self.passes[number](first[part], second[part])
+                result = self.passes[number](first[part], second, bias, whole[part])
+                if result.data_ptr() != whole[part].data_ptr():
+                    whole[part].copy_(result)
+                return result
+
+        others = [_pool(len(self.passes)).submit(share, number) for number in range(1, len(self.passes))]
+        before = torch.get_num_threads()
+        _operators_on(1)
+        try:
+            results = [share(0), *(other.result() for other in others)]
+        finally:
+            _operators_on(before)
+        if whole is not None:
+            return whole
+        for other in results[1:]:
+            results[0].add_(other)
+        return results[0]
+
+
+@lru_cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    """Threads that wait for their share; PyTorch's operators on them use no others."""
+    return ThreadPoolExecutor(threads - 1, "winograd", _operators_on, (1,))
+
+
+def _operators_on(threads: int) -> None:
+    """How many threads OpenMP takes for what this thread runs; of this thread alone, unlike torch.set_num_threads."""
+    library = _openmp()
+    if library is not None:
+        library.omp_set_num_threads(threads)
+
+
+@lru_cache
+def _openmp() -> ctypes.CDLL | None:
+    """The OpenMP that PyTorch has loaded."""
+    try:
+        maps = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    path = next((line.split()[-1] for line in maps.splitlines() if re.search(r"lib(gomp|iomp5|omp)\b", line)), None)
+    return ctypes.CDLL(path) if path else None
+
+
+if hasattr(os, "register_at_fork"):
+    # Threads do not come along into a forked child.
+    os.register_at_fork(after_in_child=_pool.cache_clear)
+
+
+def prepare(implementation: dict[str, Any], layer: Any, direction: str) -> Any:
+    """The pass with one size of tiles, on as many threads as PyTorch computes on."""
+    threads = min(torch.get_num_threads(), layer.batch)
+    m, block = implementation["m"], implementation["block"]
+    return Pass(layer, direction, m, block) if threads == 1 else Shares(layer, direction, m, block, threads)

@@ -9,6 +9,7 @@ Invariant: nothing outside of the tensors given and of the workspace is read or 
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
@@ -119,25 +120,32 @@ class Kernels:
     def __init__(self, isa: str) -> None:
         self.isa = isa
         self.lanes = LANES[isa]
+        self.lock = threading.Lock()
         self.products: dict[Product, Function] = {}
         self.transforms: dict[Transform, Function] = {}
         self.tables: dict[tuple[tuple[float, ...], ...], torch.Tensor] = {}
 
     def product(self, spec: Product) -> Function:
-        if spec not in self.products:
-            self.products[spec] = product(self.isa, spec)
-        return self.products[spec]
+        """The code of a product, made once."""
+        with self.lock:
+            if spec not in self.products:
+                self.products[spec] = product(self.isa, spec)
+            return self.products[spec]
 
     def transform(self, spec: Transform) -> Function:
-        if spec not in self.transforms:
-            self.transforms[spec] = transform(self.isa, spec)
-        return self.transforms[spec]
+        """The code of a transform, made once."""
+        with self.lock:
+            if spec not in self.transforms:
+                self.transforms[spec] = transform(self.isa, spec)
+            return self.transforms[spec]
 
     def table(self, matrix: tuple[tuple[float, ...], ...]) -> int:
-        if matrix not in self.tables:
-            values = torch.tensor(constants(matrix) or [0.0], dtype=torch.float32)
-            self.tables[matrix] = values[:, None].repeat(1, self.lanes).contiguous()
-        return self.tables[matrix].data_ptr()
+        """The address of a matrix's constants; they stay there."""
+        with self.lock:
+            if matrix not in self.tables:
+                values = torch.tensor(constants(matrix) or [0.0], dtype=torch.float32)
+                self.tables[matrix] = values[:, None].repeat(1, self.lanes).contiguous()
+            return self.tables[matrix].data_ptr()
 
 
 @lru_cache
