@@ -26,7 +26,7 @@ from markdown_it import MarkdownIt
 from seeds import seeds
 
 from traceview import cli, store
-from traceview.analysis import advice, findings, reports
+from traceview.analysis import advice, critical, findings, reports
 from traceview.analysis.model import Report
 from traceview.render import renderer
 from traceview.render.characters import DEFAULT_IGNORABLE
@@ -172,6 +172,8 @@ CHECKS = {"table": check_table, "csv": check_csv, "json": check_json, "markdown"
 def asked(connection: duckdb.DuckDBPyConnection, name: str) -> Report:
     """A report without its footer, which is the same under all."""
     recipe = reports.load(name)
+    if recipe.is_prepared:
+        critical.prepare(connection, {})
     sections = tuple(reports.section(connection, query) for query in recipe.sections)
     return reports.cut(Report(name, recipe.title, recipe.doc, sections, ()), ROWS)
 
