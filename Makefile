@@ -49,7 +49,8 @@ $(VENV)-frameworks/.installed: Makefile
 	touch $@
 
 frameworks: $(VENV)/.installed $(VENV)-frameworks/.installed
-	TRACEVIEW_TEST_PYTHON=$(abspath $(VENV)-frameworks)/bin/python $(BIN)/pytest tests/collectors/test_frameworks.py
+	TRACEVIEW_TEST_PYTHON=$(abspath $(VENV)-frameworks)/bin/python $(BIN)/pytest tests/collectors/test_frameworks.py \
+		tests/collectors/inject/test_traceview_try_tensorflow.py
 
 # Frameworks that need an old Python, each in an environment of its own where that Python is to be had (pyenv or PATH):
 # a real training step of each under `traceview collect`, its report, and the tests of their collectors.
