@@ -209,6 +209,15 @@ def test_the_first_round_fits_the_budget_too(tmp_path: Path) -> None:
     found = search.run([option(name) for name in "abcdef"])
     assert [each.name for each in found.tried if each.dropped] == ["e", "f"]
     assert [answer(found)[name]["verdict"] for name in "ef"] == ["not tried", "not tried"]
+
+
+def test_the_first_option_is_tried_however_small_the_budget_is(tmp_path: Path) -> None:
+    machine = Machine({"a": 0.9, "b": 1.1})
+    search = Search(Runner(Journal(tmp_path, {"kind": "tune"}), machine), 1, forbidden(set()), lambda text: None)
+    search.first_run_ns = RUN_NS
+    found = search.run([option("a"), option("b")])
+    assert machine.runs == [(), ("a",), ()] and found.best is None
+    assert [answer(found)[name]["verdict"] for name in "ab"] == ["cannot decide", "not tried"]
     assert machine.runs[:6] == [(), ("a",), ("b",), ("c",), ("d",), ()]
 
 

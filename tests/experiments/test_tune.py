@@ -12,6 +12,7 @@ from traceview.experiments.command import Limits, copy, size
 from traceview.experiments.options import Facts, named
 from traceview.experiments.results import Journal, write
 from traceview.experiments.tune import Job, apply, best_of, resumed
+from traceview.experiments.tune_answer import Bound
 from traceview.recording.launch import Stopped
 
 
@@ -119,6 +120,15 @@ def test_the_best_that_was_shown_is_applied_and_no_other(tmp_path: Path) -> None
     unproved = write(tmp_path / "not", {"tune_options": [*parts, {**whole, "verdict": "too noisy"}]}, {"kind": "tune"})
     with pytest.raises(UsageError, match="nothing to apply"):
         apply(unproved, ["true"])
+
+
+def test_every_rule_has_a_first_option_before_any_has_a_second() -> None:
+    options = named(["malloc_keeps", "malloc_thresholds", "huge_pages", "channels_last", "flush_denormals"])
+    bounds = dict.fromkeys(("malloc_keeps", "malloc_thresholds", "huge_pages"), Bound("page_faults", 1.3))
+    bounds |= {"channels_last": Bound("plain_layout_on_cpu", 1.05), "flush_denormals": Bound("denormals", None)}
+    assert [option.name for option in tune._ranked(options, bounds)] == [
+        "malloc_keeps", "flush_denormals", "channels_last", "malloc_thresholds", "huge_pages",
+    ]  # fmt: skip
 
 
 def test_options_that_do_not_apply_have_their_reason(tmp_path: Path) -> None:

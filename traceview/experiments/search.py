@@ -85,7 +85,8 @@ class Search:
         """Rounds of the base, every option that is left, and the base again."""
         for number in range(1, MOST_ROUNDS + 1):
             left = [each for each in tried if not each.dropped]
-            while left and not self._has_room(2 + len(left), _reserve(number, len(left))):
+            # The first option is tried however small the budget is.
+            while len(left) > (number == 1) and not self._has_room(2 + len(left), _reserve(number, len(left))):
                 last = left.pop()
                 if number == 1:
                     last.dropped = "the budget was spent before its turn"

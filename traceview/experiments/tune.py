@@ -11,6 +11,7 @@ import os
 import shutil
 import signal
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -40,6 +41,8 @@ RUN_FOLDER = "{run}"
 """In a value of --env: a folder of each run's own, removed after it."""
 AT_LEAST_PCT = 0.5
 """Of the step: what advice says could save less is not tried."""
+UNKNOWN_BOUND = 1.1
+"""As which a rule counts, in the order of options, that found something and names no time."""
 MOST_COPIED_BYTES = 2_000_000_000
 SLOW_S, STEPS_S = 1.0, 2.0
 """A step that takes longer is slow, and one is discarded; how long the timed steps of a run are to take about."""
@@ -250,13 +253,25 @@ def _options(job: Job, facts: Facts, bounds: Mapping[str, Bound]) -> tuple[list[
     among = trials.named(names) if job.tried else trials.of_rules({bound.rule for bound in bounds.values()})
     among = (*among, NOTHING) if NULL in job.tried else among
     fitting, others = trials.that_apply(facts, among)
-    ranked = sorted(fitting, key=lambda option: -((bounds[option.name].speedup or 1) if option.name in bounds else 1))
+    ranked = _ranked(fitting, bounds)
     mine = [
         (option, reason)
         for option, reason in others
         if option.name in job.tried or option.framework in (trials.ANY, facts.framework)
     ]
     return ranked, mine
+
+
+def _ranked(options: Sequence[Option], bounds: Mapping[str, Bound]) -> list[Option]:
+    """First one option of every rule, the largest bound first, then the second ones: a budget may end before all."""
+    seen: Counter[str] = Counter()
+    keyed: list[tuple[int, float, int, Option]] = []
+    for option in options:
+        bound = bounds.get(option.name)
+        rule = bound.rule if bound else option.name
+        keyed.append((seen[rule], -((bound.speedup or UNKNOWN_BOUND) if bound else 1.0), len(keyed), option))
+        seen[rule] += 1
+    return [option for *_, option in sorted(keyed)]
 
 
 def _limits(job: Job, capture: Mapping[str, Any]) -> Limits:
