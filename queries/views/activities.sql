@@ -30,5 +30,8 @@ WITH every AS (
     UNION ALL BY NAME
     SELECT *, 'cpu' AS device, device_until_ns AS rank_until_ns FROM host_rows
 )
-SELECT e.* REPLACE (coalesce(e.layer, g.layer, l.layer) AS layer)
-FROM every e LEFT JOIN guessed_layers g ON g.call_id = e.call_id LEFT JOIN guessed_linears l ON l.op_id = e.op_id
+SELECT e.* REPLACE (coalesce(e.layer, g.layer, l.layer) AS layer, coalesce(e.direction, f.direction) AS direction)
+FROM every e
+LEFT JOIN guessed_layers g ON g.call_id = e.call_id
+LEFT JOIN guessed_linears l ON l.op_id = e.op_id
+LEFT JOIN forward_by_place f ON f.call_id = e.call_id
