@@ -20,15 +20,30 @@ WITH timed AS (
     SELECT setting, problem, batch, direction, contender, any_value(pass) AS pass, min(time_ns) AS time_ns,
         count(DISTINCT ran) AS implementations,
         min_by((ran, backend, wall_low_ns, wall_high_ns, workspace_bytes, model_workspace_bytes, model_flop, flop,
-            error,
-            status, method, n), (time_ns, ran, number)) AS fast
+            error, status, method, n), (time_ns, ran, number)) AS fast
     FROM timed GROUP BY setting, problem, batch, direction, contender
+), summed AS (
+    -- Where somebody gives one time for both gradients, the sum of the two stands beside it.
+    SELECT setting, problem, batch, 'backward' AS direction, contender, 'backward' AS pass,
+        CAST(sum(time_ns) AS BIGINT) AS time_ns, max(implementations) AS implementations,
+        min_by(fast, direction) AS fast, max(fast[5]) AS workspace_bytes, sum(fast[7]) AS model_flop,
+        CAST(sum(fast[8]) AS BIGINT) AS flop, true AS is_sum
+    FROM fastest WHERE direction IN ('dgrad', 'wgrad') GROUP BY setting, problem, batch, contender HAVING count(*) = 2
+), raced AS (
+    SELECT *, fast[5] AS workspace_bytes, fast[7] AS model_flop, fast[8] AS flop, false AS is_sum FROM fastest
+    UNION ALL BY NAME
+    SELECT b.* FROM summed b SEMI JOIN (FROM fastest WHERE direction = 'backward') f
+        ON f.setting IS NOT DISTINCT FROM b.setting AND f.problem = b.problem AND f.batch IS NOT DISTINCT FROM b.batch
+    ANTI JOIN (FROM fastest WHERE direction = 'backward') o
+        ON o.setting IS NOT DISTINCT FROM b.setting AND o.problem = b.problem AND o.batch IS NOT DISTINCT FROM b.batch
+            AND o.contender = b.contender
 )
 SELECT f.setting, f.problem, l.label, l.shape, f.batch, f.direction, f.pass, f.contender, f.time_ns, f.implementations,
-    f.fast[1] AS implementation, f.fast[2] AS backend, f.fast[3] AS low_ns, f.fast[4] AS high_ns,
-    f.fast[5] AS workspace_bytes, f.fast[6] AS model_workspace_bytes, f.fast[7] AS model_flop, f.fast[8] AS flop,
+    f.fast[1] AS implementation, f.fast[2] AS backend, if(f.is_sum, NULL, f.fast[3]) AS low_ns,
+    if(f.is_sum, NULL, f.fast[4]) AS high_ns, f.workspace_bytes, f.fast[6] AS model_workspace_bytes, f.model_flop,
+        f.flop,
     f.fast[9] AS error, f.fast[10] AS status, f.fast[11] AS method, f.fast[12] AS n,
     row_number() OVER (problem ORDER BY f.time_ns, f.contender) AS place, count(*) OVER problem AS algorithms,
     min(f.time_ns) OVER problem AS best_ns, f.time_ns / min(f.time_ns) OVER problem AS ratio
-FROM fastest f JOIN labelled l ON l.setting IS NOT DISTINCT FROM f.setting AND l.problem = f.problem
+FROM raced f JOIN labelled l ON l.setting IS NOT DISTINCT FROM f.setting AND l.problem = f.problem
 WINDOW problem AS (PARTITION BY f.setting, f.problem, f.batch, f.direction)

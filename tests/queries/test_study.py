@@ -230,7 +230,7 @@ def test_measured_fft_buffers_beside_the_formula(studies: Asked) -> None:
 def test_the_best_plan_of_published_passes(studies: Asked) -> None:
     """239.8 ms by the best of each pass of the five layers: direct wins two of them."""
     query = """SELECT printf('%.1f', sum(best_ns) / 1e6), count(*) FILTER (contender = 'direct'), count(*)
-        FROM algorithm_best WHERE place = 1 AND implementation <> 'Caffe Convolution' AND problem IN
+        FROM algorithm_best WHERE place = 1 AND direction <> 'backward' AND problem IN
             (SELECT problem FROM algorithm_times WHERE model = 'convnet-benchmarks layers')"""
     assert studies.execute(query).fetchall() == [("239.8", 2, 15)]
 
@@ -246,3 +246,13 @@ def test_alexnet_layer_by_algorithm(studies: Asked) -> None:
     }  # fmt: skip
     gemm = {row["label"]: row["forward_ns"] for row in found if row["algorithm"] == "explicit_gemm"}
     assert gemm["alexnet conv1"] == 16_028_100 and gemm["alexnet conv2"] == 28_909_900
+
+
+@pytest.mark.shared
+def test_the_best_plan_for_alexnet(studies: Asked) -> None:
+    """26.55 ms forward and 56.15 ms backward: conv1 by cuDNN R4 (FFT cannot do stride 4), the others by fbfft."""
+    query = """SELECT direction, printf('%.2f', sum(best_ns) / 1e6), count(*) FILTER (contender = 'fft')
+        FROM algorithm_best
+        WHERE place = 1 AND starts_with(label, 'alexnet conv') AND direction IN ('fprop', 'backward')
+        GROUP BY direction ORDER BY direction DESC"""
+    assert studies.execute(query).fetchall() == [("fprop", "26.55", 4), ("backward", "56.15", 4)]
