@@ -17,7 +17,7 @@ from pathlib import Path
 from traceview import __version__
 from traceview.cli.output import say, silence
 from traceview.cli.parsing import COMPLETING, Help, Parser, VerbParser
-from traceview.cli.stdin import spooled
+from traceview.cli.stdin import fetched, spooled
 from traceview.errors import CORRUPT, InputError, QueryError, TraceviewError, UsageError, meant, shortage, unknown
 
 INTERRUPTED = 130
@@ -122,7 +122,7 @@ def _run(argv: Sequence[str], args: argparse.Namespace) -> int:
         parser.parse_args(argv, args)
         if args.verb not in ("collect", "tune", "schedule"):
             _check_limits()
-        with spooled(args):
+        with spooled(args), fetched(args):
             code: int = args.run(args)
         return code
     finally:

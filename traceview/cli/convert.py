@@ -10,11 +10,13 @@ left out, the others go on. What is done when the conversion ends early is kept,
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 from pathlib import Path
 
 from traceview.cli.options import add_machine_options, converting
 from traceview.cli.output import emit
+from traceview.paths import temporary_folder
 from traceview.render.characters import clean
 
 HELP = "convert any trace files into one capture"
@@ -34,7 +36,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "inputs", nargs="+", metavar="INPUT", help="a trace file, a folder of them, or - for a trace on stdin"
     )
-    parser.add_argument("-o", "--output", required=True, metavar="CAPTURE", help="the new folder")
+    parser.add_argument(
+        "-o", "--output", required=True, metavar="CAPTURE", help="the new folder, also in a store (s3://...)"
+    )
     group = add_machine_options(parser)
     group.add_argument(
         "--dask", metavar="ADDRESS", help="convert on this Dask cluster; `local` starts one of --jobs workers here"
@@ -45,9 +49,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Convert, print where the capture is; returns 0."""
     from traceview import store
+    from traceview.fleet import remote
 
-    with converting(args) as options:
-        capture = store.convert([Path(path) for path in args.inputs], Path(args.output), options)
+    inputs = [Path(path) for path in args.inputs]
+    with converting(args) as options, contextlib.ExitStack() as stack:
+        if remote.is_store(args.output):
+            built = stack.enter_context(temporary_folder("traceview-capture-")) / "capture"
+            remote.sent(store.convert(inputs, built, options), args.output)
+            capture: object = args.output
+        else:
+            capture = store.convert(inputs, Path(args.output), options)
     # A program gets the path as it is.
     emit([f"{clean(str(capture)) if sys.stdout.isatty() else capture}\n"], None)
     return 0

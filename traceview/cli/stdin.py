@@ -53,6 +53,19 @@ def spooled(args: argparse.Namespace) -> Iterator[None]:
             _forget(path)
 
 
+@contextlib.contextmanager
+def fetched(args: argparse.Namespace) -> Iterator[None]:
+    """Put what was fetched in the place of addresses in a store (`s3://`) among the inputs."""
+    places = [name for name in PLACES if any("://" in word for word in _words(args, name))]
+    if places and not getattr(args, "show_sql", False):
+        from traceview.fleet import remote
+
+        for name in places:
+            words = [str(remote.fetched(word)) if remote.is_store(word) else word for word in _words(args, name)]
+            setattr(args, name, words if isinstance(getattr(args, name), list) else words[0])
+    yield
+
+
 def _words(args: argparse.Namespace, name: str) -> list[str]:
     value = getattr(args, name, None)
     return value if isinstance(value, list) else [value] if isinstance(value, str) else []
