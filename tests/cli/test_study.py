@@ -57,6 +57,42 @@ def test_a_study_is_printed_and_kept(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "[" not in capsys.readouterr().err.split("into")[1], "nothing is measured again"
 
 
+def test_layers_come_from_models_and_captures(
+    tmp_path: Path, root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch")
+    from traceview.experiments import algorithms
+
+    seen: list[tuple[str, int, str | None]] = []
+
+    def looked_at(plan: algorithms.Plan, journal: Journal, watch: object) -> None:
+        seen.extend((group.layer.name, group.batch, group.layer.model) for group in plan.groups)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(algorithms, "measure", looked_at)
+    (tmp_path / "net.py").write_text("from torch import nn\ndef make(): return nn.Conv2d(3, 4, 3)\n")
+    words = ["study", "algorithms", "--passes", "fprop", "--model", "lenet", "--model", f"{tmp_path}/net.py:make"]
+    capture = str(root / "samples/kineto/torch-2.13.0-alexnet-cpu.json.gz")
+    assert main([*words, "--input", "3x9x9", "--capture", capture, "-o", str(tmp_path / "a")]) == 130
+    assert seen[:3] == [("conv1", 16, "lenet"), ("conv2", 16, "lenet"), ("convolution", 16, "net.py:make")]
+    assert [batch for _, batch, _ in seen[3:]] == [16] * 5
+    assert not (tmp_path / "a").exists(), "nothing was measured, and nothing is left"
+    seen.clear()
+    assert main([*words[:4], "--capture", capture, "--batch", "2,8", "-o", str(tmp_path / "b")]) == 130
+    assert [batch for _, batch, _ in seen] == [2] * 5 + [8] * 5
+    assert main([*words[:4], "--model", "alexnett", "-o", str(tmp_path / "c")]) == 2
+    assert "did you mean alexnet" in capsys.readouterr().err and not (tmp_path / "c").exists()
+
+
+def test_a_busy_machine_is_said() -> None:
+    from traceview.cli.study_algorithms import _busy
+
+    quiet = {"layer": "a", "direction": "fprop", "batch": 1, "others_pct": 2.0}
+    assert _busy([quiet]) is None
+    said = _busy([quiet, {**quiet, "direction": "dgrad", "others_pct": 45.0}])
+    assert said and "too busy to tell in 1 of 2 groups" in said and "45 %" in said
+
+
 def test_stopping_leaves_a_capture_to_go_on_with(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -70,6 +70,16 @@ def test_the_result_is_a_capture_and_can_be_gone_on_with(tmp_path: Path) -> None
     assert counted == sorted((name, sum(row["layer"] == name for row in more)) for name in (SMALL, "2x4x8x8 k8 5x5"))
 
 
+def test_a_back_end_or_a_number_of_threads_is_added_later(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    first, _, _ = measured(folder, plan_of(SMALL, repeats=1, backends=("torch_default",)))
+    more, seen, _ = measured(folder, plan_of(SMALL, repeats=1, backends=("torch_default", "torch_gemm")))
+    assert [row["backend"] for row in first] == ["torch", "torch"] and len(seen) == 1
+    assert [row["backend"] for row in more] == ["torch", "torch", "torch_gemm"]
+    two = Plan(plan_of(SMALL).groups, sys.executable, 2, backends=("torch_gemm",), repeats=1)
+    assert [row["threads"] for row in measured(folder, two)[0]] == [1, 1, 1, 2]
+
+
 def test_layers_of_one_shape_are_measured_once() -> None:
     twice = [(parse("3x8x8 k4 3x3")[0], None)] * 2 + [(parse("2x3x8x8 k4 3x3")[0], 2)]
     assert len(groups_of(twice, [1, 2], ["fprop", "wgrad"])) == 4

@@ -66,6 +66,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--input",
+        dest="image",
         type=_shape,
         default="3x224x224",
         metavar="CxHxW",
@@ -111,7 +112,23 @@ def run(args: argparse.Namespace) -> int:
     _measure(plan, journal, folder)
     rows = journal.rows(algorithms.TABLE)
     emit([_summary(rows, plan)], None)
+    say(f"`traceview report {folder} study` has all of it.")
+    busy = _busy([row for row in rows if any(_is_of(row, group) for group in plan.groups)])
+    if busy:
+        say(busy)
     return 0
+
+
+def _busy(rows: list[dict[str, Any]]) -> str | None:
+    """That the machine was too busy for wall times, where it was."""
+    shares = {(row["layer"], row["direction"], row["batch"]): row["others_pct"] for row in rows if "others_pct" in row}
+    busy = [share for share in shares.values() if share >= _busy_pct()]
+    if not busy:
+        return None
+    return (
+        f"the machine was too busy to tell in {len(busy)} of {len(shares)} groups: other programs took up to "
+        f"{max(busy):.0f} % of the cores. Wall times there say as much about them; run it again when it is quiet."
+    )
 
 
 def _layers(args: argparse.Namespace, python: str) -> list[tuple[Layer, int | None]]:
@@ -120,7 +137,7 @@ def _layers(args: argparse.Namespace, python: str) -> list[tuple[Layer, int | No
 
     found: list[tuple[Layer, int | None]] = []
     for name in args.model:
-        found += [(layer, None) for layer in sources.of_model(name, python, args.input, say)]
+        found += [(layer, None) for layer in sources.of_model(name, python, args.image, say)]
     for path in args.capture:
         found += [(layer, None if args.batch else own) for layer, own in sources.of_capture(path, say)]
     return [*found, *(parse(text) for text in args.layer)]
@@ -137,10 +154,15 @@ def _measure(plan: Plan, journal: Any, folder: Path) -> None:
         if left:
             say(f"the budget is spent: {len(left)} of {n} groups are not measured; go on with -o {folder} --resume.")
     except KeyboardInterrupt:
-        say(f"stopped; what was measured is in {folder}, go on with -o {folder} --resume.")
+        if journal.rows(algorithms.TABLE):
+            say(f"stopped; what was measured is in {folder}, go on with -o {folder} --resume.")
         raise
     finally:
-        journal.finish()
+        if journal.rows(algorithms.TABLE):
+            journal.finish()
+        else:
+            # It was new or empty, and nothing was measured.
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _watch(progress: Progress) -> None:

@@ -101,20 +101,31 @@ def groups_of(
 
 def measure(plan: Plan, journal: Journal, watch: Callable[[Progress], None]) -> list[Group]:
     """Measure what the journal does not hold yet; returns what the budget left out."""
-    seen = {_key(row) for row in journal.rows(TABLE) if row.get("threads") == plan.threads}
-    todo = [group for group in plan.groups if group.key not in seen]
-    begin, weight, total = time.monotonic(), 0.0, sum(map(_weight, todo))
+    seen: dict[tuple[Any, ...], set[str]] = {}
+    for row in journal.rows(TABLE):
+        if row.get("threads") == plan.threads and (row.get("device") == "cpu") == (plan.device == "cpu"):
+            # A group that failed as a whole has no back-end, and is not tried again.
+            names = [row["backend"]] if row.get("backend") else map(_label, plan.backends)
+            seen.setdefault(_key(row), set()).update(names)
+    lacking = [(group, [b for b in plan.backends if _label(b) not in seen.get(group.key, ())]) for group in plan.groups]
+    todo = [(group, backends) for group, backends in lacking if backends]
+    begin, weight, total = time.monotonic(), 0.0, sum(_weight(group) for group, _ in todo)
     with Session(plan) as session:
-        for place, group in enumerate(todo):
+        for place, (group, backends) in enumerate(todo):
             spent = time.monotonic() - begin
             if place and plan.budget_s is not None and spent > plan.budget_s:
-                return todo[place:]
-            rows = session.rows(group)
+                return [group for group, _ in todo[place:]]
+            rows = session.rows(group, backends)
             journal.add_all({TABLE: rows})
             weight += _weight(group)
             left = (time.monotonic() - begin) * (total - weight) / weight
             watch(Progress(len(plan.groups) - len(todo) + place + 1, len(plan.groups), left, group, rows))
     return []
+
+
+def _label(module: str) -> str:
+    """What a back-end's rows call it."""
+    return {"torch_default": "torch"}.get(module, module)
 
 
 def _weight(group: Group) -> float:
@@ -143,10 +154,10 @@ class Session:
         self.close()
         self.errors.close()
 
-    def rows(self, group: Group) -> list[dict[str, Any]]:
-        """The rows of a group."""
+    def rows(self, group: Group, backends: Sequence[str]) -> list[dict[str, Any]]:
+        """The rows of a group by these back-ends."""
         asked = {"layer": _without_name(group.layer), "batch": group.batch, "direction": group.direction}
-        asked |= {"backends": list(self.plan.backends), "repeats": self.plan.repeats}
+        asked |= {"backends": list(backends), "repeats": self.plan.repeats}
         skip: dict[str, str] = {}
         while True:
             self._start()
@@ -256,7 +267,8 @@ class Session:
         self.errors.seek(0)
         said = self.errors.read()[-2000:].decode(errors="replace").strip().splitlines()
         if code < 0:
-            return f"its process was ended by {signal.Signals(-code).name}"
+            name = signal.Signals(-code).name
+            return f"its process was ended by {name}{' (too little memory?)' if name == 'SIGKILL' else ''}"
         return (said[-1] if said else f"it ended with code {code}").rstrip(".") + "."
 
 
