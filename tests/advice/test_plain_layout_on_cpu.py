@@ -47,6 +47,17 @@ def test_the_bound_is_the_reorders(tmp_path: Path) -> None:
     )
 
 
+def test_max_pooling_forward_counts_where_reorders_are_found(tmp_path: Path) -> None:
+    given, below = steps(11), steps(9)
+    for start in (0, 1000, 2000):
+        for each in (given, below):
+            each.op("aten::max_pool2d_with_indices", start + 600, start + 650)
+    found = answer(RULE, given, tmp_path / "given")
+    assert (found.status, found.saving_ns) == ("found", 61_000)
+    assert found.evidence[1] == "max pooling in the plain layout, forward: 0.050 ms"
+    assert answer(RULE, below, tmp_path / "below").status == "not found"
+
+
 def test_what_other_implementations_may_give_is_a_second_number(tmp_path: Path) -> None:
     found = answer(RULE, known("avx512f"), tmp_path)
     floor_us = 2 * 2 * 16 * 16 * 9 * 32 * 32 / (2 * 64 * 2) / 1.5 / 1000
