@@ -109,6 +109,7 @@ def test_wrong_usage_is_said(tmp_path: Path) -> None:
         (("model.py",), "name a file and what makes the model"),
         (("--apply", "absent.json", "--", "true"), "there is no plan absent.json"),
         (("m.py:f",), "plan.json exists already"),
+        (("m.py:f", "--image", "3x9"), "is not CxHxW"),
     ):
         done = traceview(*words, folder=tmp_path)
         assert done.returncode == 2 and told in done.stderr and "Traceback" not in done.stderr, done.stderr

@@ -63,7 +63,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--python", default=sys.executable, help="the Python that has torch (default: this one)")
     parser.add_argument("--apply", type=Path, metavar="PLAN", help="run a command with a plan")
     add_output_options(parser)
-    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND ...", help="what to run with --apply")
+    parser.add_argument("command", nargs="*", metavar="-- COMMAND ...", help="what to run with --apply")
 
 
 def run(args: argparse.Namespace) -> int:
