@@ -19,7 +19,7 @@ from typing import Any
 import torch
 from torch.nn import functional
 
-from .winograd_fused import FLOAT_BYTES, BackwardFilter, Forward, Workspace, kernels
+from .winograd_fused import FLOAT_BYTES, BackwardFilter, Forward, kernels
 from .winograd_matrices import Shape
 
 NAME = "winograd"
@@ -28,6 +28,8 @@ TILES = {2: (2, 3, 4, 5, 6), 3: (2, 3, 4, 5, 6), 4: (2, 3, 4), 5: (2, 3, 4)}
 """Sizes of tiles by sizes of filters; beyond m + r = 9 the error grows past what fp32 can take."""
 BLOCKS = (64, 128, 256)
 """Tiles at a time, about."""
+PARTS = (4, 16)
+"""Parts of the filter, one after the other, which need less workspace and more transforms; for the least blocks."""
 OPERANDS = {"fprop": ("input", "filter"), "dgrad": ("grad_output", "filter"), "wgrad": ("input", "grad_output")}
 LAST = torch.channels_last
 _thread = threading.local()
@@ -68,16 +70,17 @@ def implementations(layer: Any, direction: str) -> list[dict[str, Any]]:
     size = -(-layer.filter_height // layer.stride_h)
     return [
         {
-            "implementation": f"F({m}x{m},{size}x{size}) by {block}",
+            "implementation": f"F({m}x{m},{size}x{size}) by {block}" + (f" in {parts}" if parts > 1 else ""),
             "algorithm": "winograd",
             "layout_in": "nhwc",
             "layout_out": "nhwc",
             "reason": why,
             "m": m,
             "block": block,
+            "parts": parts,
         }
         for m in TILES.get(size, (4,))
-        for block in BLOCKS
+        for block, parts in (*((block, 1) for block in BLOCKS), *((BLOCKS[0], parts) for parts in PARTS))
     ]
 
 
@@ -136,6 +139,20 @@ class Geometry:
         return split.reshape(self.filters, self.channels, r * s, r * s)[:, :, : self.full, : self.full]
 
 
+class Workspace:
+    """Memory that grows to what the largest convolution needs; all convolutions of a thread use it in turns."""
+
+    def __init__(self) -> None:
+        self.buffer = torch.zeros(0)
+
+    def parts(self, *floats: int) -> list[torch.Tensor]:
+        """Pieces of it, of so many floats each, on boundaries of 64 bytes; what they hold is not defined."""
+        sizes = [-(-size // 16) * 16 for size in floats]
+        if self.buffer.numel() < sum(sizes):
+            self.buffer = torch.zeros(sum(sizes))
+        return list(torch.split(self.buffer[: sum(sizes)], sizes))
+
+
 def workspace() -> Workspace:
     """That of this thread."""
     if not hasattr(_thread, "workspace"):
@@ -162,19 +179,19 @@ class Pass:
     is_own_result = True
     """The result is a tensor that no later run writes to, and a bias is added on the way."""
 
-    def __init__(self, layer: Any, direction: str, m: int, block: int) -> None:
+    def __init__(self, layer: Any, direction: str, m: int, block: int, parts: int = 1) -> None:
         self.direction, self.operands = direction, OPERANDS[direction]
         self.into: torch.Tensor | None = None
         g = self.geometry = Geometry(layer)
         s = g.shape
         if direction == "dgrad":
             turned = Shape(s.images, s.filters, s.out_height, s.out_width, s.channels, s.size, s.size - 1 - s.pad)
-            self.kernel: Any = Forward(turned, m, block)
+            self.kernel: Any = Forward(turned, m, block, parts)
         elif direction == "fprop":
-            self.kernel = Forward(s, m, block)
+            self.kernel = Forward(s, m, block, parts)
         else:
             k_row = -(-s.filters // kernels().lanes) * kernels().lanes
-            self.kernel = BackwardFilter(s, m, block, (s.size * k_row, k_row, s.size**2 * k_row))
+            self.kernel = BackwardFilter(s, m, block, (s.size * k_row, k_row, s.size**2 * k_row), parts)
         c, k = self.kernel.c, self.kernel.k
         rest = {
             # A copy of the filter with room for a panel behind it, of what comes in, and of what goes out.
@@ -277,12 +294,12 @@ class Shares:
     implementation = None
     is_own_result = True
 
-    def __init__(self, layer: Any, direction: str, m: int, block: int, threads: int) -> None:
+    def __init__(self, layer: Any, direction: str, m: int, block: int, threads: int, parts: int) -> None:
         self.operands, self.direction = OPERANDS[direction], direction
         ends = [layer.batch * number // threads for number in range(threads + 1)]
         self.ranges = [slice(begin, end) for begin, end in zip(ends, ends[1:])]
         self.passes = [
-            Pass(SimpleNamespace(**{**vars(layer), "batch": it.stop - it.start}), direction, m, block)
+            Pass(SimpleNamespace(**{**vars(layer), "batch": it.stop - it.start}), direction, m, block, parts)
             for it in self.ranges
         ]
         g = Geometry(layer)
@@ -352,5 +369,7 @@ if hasattr(os, "register_at_fork"):
 def prepare(implementation: dict[str, Any], layer: Any, direction: str) -> Any:
     """The pass with one size of tiles, on as many threads as PyTorch computes on."""
     threads = min(torch.get_num_threads(), layer.batch)
-    m, block = implementation["m"], implementation["block"]
-    return Pass(layer, direction, m, block) if threads == 1 else Shares(layer, direction, m, block, threads)
+    m, block, parts = (implementation[name] for name in ("m", "block", "parts"))
+    if threads == 1:
+        return Pass(layer, direction, m, block, parts)
+    return Shares(layer, direction, m, block, threads, parts)

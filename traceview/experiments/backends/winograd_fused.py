@@ -39,20 +39,6 @@ def _up(value: int, unit: int) -> int:
     return -(-value // unit) * unit
 
 
-class Workspace:
-    """Memory that grows to what the largest convolution needs; all convolutions of a thread use it in turns."""
-
-    def __init__(self) -> None:
-        self.buffer = torch.zeros(0)
-
-    def parts(self, *floats: int) -> list[torch.Tensor]:
-        """Pieces of it, of so many floats each, on boundaries of 64 bytes; what they hold is not defined."""
-        sizes = [_up(size, 16) for size in floats]
-        if self.buffer.numel() < sum(sizes):
-            self.buffer = torch.zeros(sum(sizes))
-        return list(torch.split(self.buffer[: sum(sizes)], sizes))
-
-
 Calls = list[tuple[Function, int, int]]
 """For a block of tiles: the code of each kind of tile, with the address of the pairs of offsets and their number."""
 
@@ -163,7 +149,7 @@ class Forward:
     x and y are whole in memory as N, H, W, C; weights come as channels, r, r, filters, the first three in any order.
     """
 
-    def __init__(self, shape: Shape, m: int, block: int) -> None:
+    def __init__(self, shape: Shape, m: int, block: int, parts: int = 1) -> None:
         self.shape, self.m = shape, m
         code = self.kernels = kernels()
         a = self.a = m + shape.size - 1
@@ -172,40 +158,57 @@ class Forward:
         self.panel = 2 * lanes
         self.c, self.k = _up(shape.channels, lanes), _up(shape.filters, lanes)
         tiles = self.tiles = Tiles(shape, m, block)
-        self.u_row, self.m_row = _row(self.c), _row(_up(self.k, self.panel))
+        panels = -(-self.k // self.panel)
+        at_once = -(-panels // parts)
+        # In parts the images are transformed once for each; whole, and with one block of tiles, each panel of the
+        # filter is used once, and no more of it is made than a cache holds.
+        self.is_split = parts > 1
+        if len(tiles.starts) == 1 and not self.is_split:
+            at_once = max(1, CACHED_FLOATS // (a * a * shape.channels * self.panel))
+        self.groups = [range(at, min(at + at_once, panels)) for at in range(0, panels, at_once)]
+        most = at_once * self.panel if self.is_split else _up(self.k, self.panel)
+        self.u_row, self.m_row = _row(self.c), _row(most)
         self.u_next = _apart(tiles.block * self.u_row)
         self.m_next = _apart(tiles.block * self.m_row)
-        # With one block of tiles each panel of the filter is used once: no more of it is made than a cache holds.
-        panels = -(-self.k // self.panel)
-        at_once = max(1, CACHED_FLOATS // (a * a * shape.channels * self.panel)) if len(tiles.starts) == 1 else panels
-        self.groups = [range(at, min(at + at_once, panels)) for at in range(0, panels, at_once)]
         self.v_next = _apart(len(self.groups[0]) * shape.channels * self.panel)
 
         def into(rows: range, columns: range) -> Function:
             out = (a * self.u_next, self.u_next)
             return _transform(self.bt, rows, columns, (shape.width * self.c, self.c), (a, a), out, self.c)
 
-        def out_of(has_bias: bool) -> Callable[[range, range], Function]:
+        def out_of(has_bias: bool, channels: int) -> Callable[[range, range], Function]:
             def make(rows: range, columns: range) -> Function:
                 size, out = (len(rows), len(columns)), (shape.out_width * self.k, self.k)
                 given = (a * self.m_next, self.m_next)
-                return _transform(self.at, range(a), range(a), given, size, out, self.k, has_bias)
+                return _transform(self.at, range(a), range(a), given, size, out, channels, has_bias)
 
             return make
 
         self.inward = tiles.calls(into, a, shape.pad, (shape.height, shape.width), self.c, self.u_row, False)
         extent = (shape.out_height, shape.out_width)
-        self.outward = [tiles.calls(out_of(biased), m, 0, extent, self.k, self.m_row, True) for biased in (False, True)]
+        self.outward = {
+            (biased, channels): tiles.calls(out_of(biased, channels), m, 0, extent, self.k, self.m_row, True)
+            for channels in {self._channels(group) for group in self.rounds()}
+            for biased in (False, True)
+        }
         self.products = {
-            (rows, len(group), group.stop == panels): self._product(rows, group, group.stop == panels)
+            (rows, self._channels(group)): self._product(rows, self._channels(group))
             for rows in {tiles.rows(start) for start in tiles.starts}
             for group in self.groups
         }
         self.filters: dict[tuple[int, ...], Filter] = {}
         self.floats = _sizes(a, self.u_next, self.v_next, self.m_next)
 
-    def _product(self, rows: int, group: range, is_last: bool) -> Function:
-        vectors = (self.k // self.kernels.lanes - 2 * group.start) if is_last else 2 * len(group)
+    def rounds(self) -> list[range]:
+        """Panels of the filter that are gone through before the images are transformed again."""
+        return self.groups if self.is_split else [range(self.groups[-1].stop)]
+
+    def _channels(self, group: range) -> int:
+        """Of the result that a group of panels makes."""
+        return min(group.stop * self.panel, self.k) - group.start * self.panel
+
+    def _product(self, rows: int, channels: int) -> Function:
+        vectors = channels // self.kernels.lanes
         depth = self.shape.channels
         return self.kernels.product(
             Product(
@@ -223,17 +226,20 @@ class Forward:
             self.filters[strides] = Filter(self, strides)
         change = self.filters[strides]
         inward, outward = self.kernels.table(self.bt), self.kernels.table(self.at)
-        for number, start in enumerate(self.tiles.starts):
-            for code, address, count in self.inward[number]:
-                code.call(address, count, x, u, inward, 0)
-            rows = self.tiles.rows(start)
-            for group in self.groups:
-                if not number:
-                    change.run(w, v, group)
-                multiply = self.products[rows, len(group), group is self.groups[-1]]
-                multiply.call(u, v, t + group.start * self.panel * FLOAT_BYTES, self.a**2)
-            for code, address, count in self.outward[bool(bias)][number]:
-                code.call(address, count, t, y, outward, bias)
+        for whole in self.rounds():
+            groups = [whole] if self.is_split else self.groups
+            column = whole.start * self.panel * FLOAT_BYTES
+            out = self.outward[bool(bias), self._channels(whole)]
+            for number, start in enumerate(self.tiles.starts):
+                for code, address, count in self.inward[number]:
+                    code.call(address, count, x, u, inward, 0)
+                for group in groups:
+                    if not number:
+                        change.run(w, v, group)
+                    at = t + (group.start - whole.start) * self.panel * FLOAT_BYTES
+                    self.products[self.tiles.rows(start), self._channels(group)].call(u, v, at, self.a**2)
+                for code, address, count in out[number]:
+                    code.call(address, count, t, y + column, outward, bias and bias + column)
 
 
 class Filter:
@@ -261,7 +267,7 @@ class Filter:
 class BackwardFilter:
     """dw from x and dy, both whole in memory as N, H, W, C; written as rows of filters, in any order of the rest."""
 
-    def __init__(self, shape: Shape, m: int, block: int, strides: tuple[int, int, int]) -> None:
+    def __init__(self, shape: Shape, m: int, block: int, strides: tuple[int, int, int], parts: int = 1) -> None:
         self.shape, self.m = shape, m
         code = self.kernels = kernels()
         a = self.a = m + shape.size - 1
@@ -270,25 +276,35 @@ class BackwardFilter:
         lanes = code.lanes
         self.c, self.k = _up(shape.channels, lanes), _up(shape.filters, lanes)
         tiles = self.tiles = Tiles(shape, m, block)
-        self.u_row, self.m_row = _row(self.c), _row(self.k)
-        self.u_next = _apart(tiles.block * self.u_row)
-        self.m_next = _apart(tiles.block * self.m_row)
-        is_one = len(tiles.starts) == 1
-        at_once = _up(max(1, CACHED_FLOATS // (a * a * self.k)), ROWS[code.isa]) if is_one else shape.channels
+        self.is_split = parts > 1
+        at_once = _up(-(-shape.channels // parts), lanes)
+        if len(tiles.starts) == 1 and not self.is_split:
+            at_once = _up(max(1, CACHED_FLOATS // (a * a * self.k)), ROWS[code.isa])
         self.groups = [
             range(first, min(first + at_once, shape.channels)) for first in range(0, shape.channels, at_once)
         ]
+        most = at_once if self.is_split else self.c
+        self.u_row, self.m_row = _row(most), _row(self.k)
+        self.u_next = _apart(tiles.block * self.u_row)
+        self.m_next = _apart(tiles.block * self.m_row)
         self.v_next = _apart(len(self.groups[0]) * self.k)
 
-        def into(rows: range, columns: range) -> Function:
-            out = (a * self.u_next, self.u_next)
-            return _transform(self.bt, rows, columns, (shape.width * self.c, self.c), (a, a), out, self.c)
+        def into(channels: int) -> Callable[[range, range], Function]:
+            def make(rows: range, columns: range) -> Function:
+                out = (a * self.u_next, self.u_next)
+                return _transform(self.bt, rows, columns, (shape.width * self.c, self.c), (a, a), out, channels)
+
+            return make
 
         def gradient(rows: range, columns: range) -> Function:
             given, out = (shape.out_width * self.k, self.k), (a * self.m_next, self.m_next)
             return _transform(self.a_matrix, rows, columns, given, (a, a), out, self.k)
 
-        self.inward = tiles.calls(into, a, shape.pad, (shape.height, shape.width), self.c, self.u_row, False)
+        image = (shape.height, shape.width)
+        self.inward = {
+            channels: tiles.calls(into(channels), a, shape.pad, image, self.c, self.u_row, False)
+            for channels in {self._channels(group) for group in self.rounds()}
+        }
         extent = (shape.out_height, shape.out_width)
         self.gradient = tiles.calls(gradient, m, 0, extent, self.k, self.m_row, False)
         r = shape.size
@@ -304,16 +320,27 @@ class BackwardFilter:
         inward, gradient = self.kernels.table(self.bt), self.kernels.table(self.a_matrix)
         table = self.kernels.table(self.gt)
         last = len(self.tiles.starts) - 1
-        for number, start in enumerate(self.tiles.starts):
-            for code, address, count in self.inward[number]:
-                code.call(address, count, x, u, inward, 0)
-            for code, address, count in self.gradient[number]:
-                code.call(address, count, dy, t, gradient, 0)
-            rows = self.tiles.rows(start)
-            for group in self.groups:
-                self._product(len(group), rows, number > 0).call(u + group.start * FLOAT_BYTES, t, v, self.a**2)
-                if number == last:
-                    self.out.call(self.pairs.data_ptr(), len(group), v, dw + group.start * self.step, table, 0)
+        for whole in self.rounds():
+            groups = [whole] if self.is_split else self.groups
+            for number, start in enumerate(self.tiles.starts):
+                for code, address, count in self.inward[self._channels(whole)][number]:
+                    code.call(address, count, x + whole.start * FLOAT_BYTES, u, inward, 0)
+                for code, address, count in self.gradient[number]:
+                    code.call(address, count, dy, t, gradient, 0)
+                rows = self.tiles.rows(start)
+                for group in groups:
+                    at = u + (group.start - whole.start) * FLOAT_BYTES
+                    self._product(len(group), rows, number > 0).call(at, t, v, self.a**2)
+                    if number == last:
+                        self.out.call(self.pairs.data_ptr(), len(group), v, dw + group.start * self.step, table, 0)
+
+    def rounds(self) -> list[range]:
+        """Channels of the input that are gone through before the tiles are transformed again."""
+        return self.groups if self.is_split else [range(self.shape.channels)]
+
+    def _channels(self, group: range) -> int:
+        """Of the input, filled up to vectors."""
+        return _up(len(group), self.kernels.lanes)
 
     def _product(self, channels: int, tiles: int, adds: bool) -> Function:
         lanes = self.kernels.lanes
