@@ -84,3 +84,29 @@ def test_experiments_stand_on_the_page_of_captures_that_hold_one(tmp_path: Path)
     text = render(shown, "1")
     assert "channels_last: 1.20 (1.10 to 1.30) faster" in text
     assert "direct 2.00" in text and "fft 4.00" in text
+
+
+def test_a_plan_stands_on_the_page(tmp_path: Path) -> None:
+    layer = {"place": 1, "layer": "features.3", "direction": "fprop", "own_ns": 4_000_000}
+    layers = [
+        {**layer, "time_ns": 2_000_000, "algorithm": "winograd", "status": "chosen"},
+        {**layer, "direction": "wgrad", "time_ns": 4_000_000, "status": "own"},
+    ]
+    plans = [
+        {"name": "the plan", "modelled_speedup": 1.33, "speedup": 1.2, "low": 1.1, "high": 1.3, "verdict": "faster"},
+        {"name": "PyTorch's own", "modelled_speedup": 1.0},
+    ]
+    tables = {"schedule_layers": layers, "schedule_plans": plans}
+    folder = results.write(tmp_path / "plan", tables, {"kind": "schedule"})
+    with store.open_capture(folder, asked=page.asked()) as connection:
+        shown = page.gather(connection, "title", None, 10)
+    first, second = shown.charts[:2]
+    assert [(row[0], row[1]) for row in first.rows] == [
+        ("the plan, whole step", 1.2), ("the plan, convolutions", 1.33), ("PyTorch's own, convolutions", 1.0),
+    ]  # fmt: skip
+    assert [row[:4] for row in second.rows] == [
+        ("features.3 fprop", "own", "PyTorch's own", 4_000_000),
+        ("features.3 fprop", "plan", "winograd", 2_000_000),
+        ("features.3 wgrad", "own", "PyTorch's own", 4_000_000),
+    ]
+    assert "the plan, whole step: 1.20 (1.10 to 1.30) faster" in render(shown, "1")

@@ -29,6 +29,8 @@ CHARTS = (
 """Sections with charts beside those of the overview, in their order on the page: folder and name of the query."""
 EXPERIMENTS = (
     "page/tuned",
+    "page/plans",
+    "page/planned",
     "study/winners",
     "study/layers",
     "study/batches",
