@@ -2,6 +2,7 @@
 -- doc = "Exposed: communication while nothing computes on the rank. Copies do not count as computing."
 -- cannot = "No communication in this trace."
 -- leave_out = ["hidden_ns", "size_bytes"]
+-- worst = "exposed_ns"
 -- [columns]
 -- rank = "process of the job"
 -- calls = "kernels or calls"

@@ -3,6 +3,7 @@
 -- on ROCm and with graphs one call may launch several kernels."""
 -- cannot = "No kernel in this trace."
 -- leave_out = ["linked", "queue_max_ns", "launch_mean_ns", "queue_mean_ns", "launches", "launch_ns", "short"]
+-- worst = "queue_median_ns"
 -- [params]
 -- short_ns = { type = "BIGINT", default = 10000, doc = "a kernel is short below this duration" }
 -- [columns]

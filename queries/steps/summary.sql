@@ -3,6 +3,7 @@
 -- cannot = """No steps in this trace: none are marked, no optimizer was recorded, and nothing that was launched repeats
 -- in a way that only a loop does."""
 -- leave_out = ["min_ns", "max_ns", "warmup"]
+-- worst = "mean_ns"
 -- [columns]
 -- rank = "process of the job"
 -- found_by = "step source"

@@ -64,6 +64,8 @@ class Look:
     """Columns that are summed up in one row for all that a limit leaves out."""
     always: tuple[str, ...] = ()
     """First values of the rows that no limit leaves out."""
+    worst: str | None = None
+    """Of a section with one row for each rank: the column by which many ranks are summed up and the worst few named."""
 
 
 @dataclass(frozen=True)

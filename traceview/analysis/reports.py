@@ -15,7 +15,7 @@ from typing import Any
 import duckdb
 
 from traceview import sql
-from traceview.analysis import advice, finding
+from traceview.analysis import advice, finding, ranks
 from traceview.analysis.model import Column, Look, Report, Section
 from traceview.errors import UsageError, meant, unknown
 from traceview.paths import content
@@ -186,6 +186,8 @@ def shown(report: Report, most: int) -> Report:
 
 
 def _shown(section: Section, most: int) -> Section:
+    if section.look.worst and len({row[0] for row in section.rows}) == len(section.rows) > ranks.MOST:
+        return ranks.summed_up(section, section.look.worst)
     limit = section.look.top or most
     # A row for the rest takes as much room as the one row that it would stand for.
     n_rows = sum(row[0] not in section.look.always for row in section.rows)
