@@ -191,6 +191,14 @@ def test_flops_by_the_size_of_the_filter(tmp_path: Path) -> None:
     assert {row["shape"] for row in found} == {"4x8x27x27 k16", "8x8x27x27 k16"}
 
 
+@pytest.mark.parametrize(
+    "wrong", [{"stride_h": 0}, {"groups": 0}, {"height": -5}, {"batch": 2**62}, {"filter_width": 99}, {"pad_w": -1}]
+)
+def test_sizes_that_are_no_convolution_are_left_out(tmp_path: Path, wrong: Row) -> None:
+    found = section(capture(tmp_path, *ROWS[:2], {**ROWS[1], "algorithm": "direct", **wrong}), "study/wins")
+    assert [row["algorithm"] for row in found] == ["winograd_nonfused", "fft"]
+
+
 @pytest.fixture(scope="module")
 def studies(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Asked:
     found = published.gather([shared / "studies"])
