@@ -19,6 +19,8 @@ from traceview.experiments.verdict import FASTER, NOISY, UNDECIDED, Judged, holm
 EQUAL, CLOSE, CHANGED, UNSEEN = "equal", "close", "changed", "not seen"
 CLOSE_TO = 1e-4
 """Relative difference of the loss and of norms of parameters up to which numbers are close."""
+DROPPED_FROM = 1e-2
+"""The same for an option that is known to change the order of arithmetic: above it, it is given up."""
 REACHED, PARTLY, NOT_REACHED, EXCEEDED = "reached", "partly", "not reached", "exceeded"
 WITHIN = 1.5
 """A bound is reached by a saving that is at most so many times as small."""
@@ -219,7 +221,10 @@ def forbidden(asked: set[str]) -> Callable[[Option, Sequence[Pair], Sequence[Pai
         numbers = compare_numbers(pairs, null)
         if numbers.word != CHANGED or option.name in asked or option.numbers == CHANGED:
             return None
-        percent = 100 * max(numbers.loss or 0, numbers.parameters or 0)
+        apart = max(numbers.loss or 0, numbers.parameters or 0)
+        if option.numbers == CLOSE and 0 < apart <= DROPPED_FROM:
+            return None
+        percent = 100 * apart
         return f"it changed the numbers (by {percent:.2g} %); --try {option.name} takes it all the same"
 
     return judge
