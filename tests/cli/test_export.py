@@ -61,6 +61,11 @@ def test_too_little_memory_becomes_more(capture: str, tmp_path: Path, monkeypatc
     assert json.loads((tmp_path / "a.json").read_bytes())["traceEvents"]
 
 
+def test_a_rank_can_be_chosen_in_every_format(capture: str, tmp_path: Path) -> None:
+    for name in ("a.pftrace", "b.json", "c.speedscope.json", "d.txt"):
+        assert main(["export", capture, "--rank", "0", "-o", str(tmp_path / name)]) == 0
+
+
 def test_without_a_file_it_goes_to_stdout(capture: str, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     assert main(["export", capture, "--to", "collapsed"]) == 0
     out, err = capsysbinary.readouterr()

@@ -48,7 +48,8 @@ def query(name: str) -> Query:
 def asked() -> str:
     """The text of every query here, which says what views the timeline rests on."""
     paths = sorted((content("queries") / "timeline").glob("*.sql"))
-    return "\n".join([critical.asked(), *(load(path).body for path in paths)])
+    # What can be chosen is asked for, too.
+    return "\n".join([critical.asked(), "FROM ranks", "FROM steps", *(load(path).body for path in paths)])
 
 
 def choose(connection: duckdb.DuckDBPyConnection, rank: int | None = None, step: int | None = None) -> int:
