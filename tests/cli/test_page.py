@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -72,3 +73,14 @@ def test_two_runs_stand_on_one_page(capture: Path, tmp_path: Path) -> None:
     assert text.index('<section id="compare">') < text.index('<section id="overview">')
     assert "<title>lenet and lenet</title>" in text
     assert "within the noise" in text
+
+
+@pytest.mark.shared
+def test_the_page_of_a_resnet_is_small_and_its_stacks_read_aloud(shared: Path, captures: Any, tmp_path: Path) -> None:
+    folder = captures.folder_of(shared / "traces" / "kineto" / "v100-resnet50-train-old.json.gz")
+    assert main(["page", str(folder), "-o", str(tmp_path / "resnet.html")]) == 0
+    text = (tmp_path / "resnet.html").read_text(encoding="utf-8")
+    assert len(text.encode()) < 300_000
+    stack = ("CudnnBatchNormBackward", "aten::cudnn_batch_norm_backward", "bn_bw_1C11_kernel_new")
+    assert f"<td class=t>{' &gt; '.join(stack)}</td>" in text
+    assert text.count("NVIDIA V100 datasheet, SXM2</p>") == 1

@@ -49,7 +49,7 @@ def test_bars_have_one_scale_and_the_colour_of_the_algorithm() -> None:
     ]
     svg = _drawn(_section(BARS, "layer pass algorithm main_ns layout_ns", *rows))
     widths = _widths(svg)
-    assert widths == pytest.approx([127.64, 31.91, 319.1, 319.1])
+    assert widths == pytest.approx([127.6, 31.9, 319.1, 319.1])
     fills = [rect.get("fill") for rect in svg.iter("rect") if float(rect.get("height", "0")) == 16]
     assert fills == ["#c2569b", "#d9822b", "url(#diagonal)", "#5b8c2a", "#d9822b"]
     texts = [text.text for text in svg.iter("text")]

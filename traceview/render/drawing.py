@@ -36,10 +36,14 @@ class Drawing:
             for key, value in attributes.items()
         )
         hint = Markup("<title>{}</title>").format(clean(title)) if title else Markup("")
-        self.parts.append(Markup("<{0}{1}>{2}{3}</{0}>").format(Markup(name), written, hint, clean(content)))
+        inner = hint + clean(content)
+        form = Markup("<{0}{1}>{2}</{0}>") if inner else Markup("<{0}{1}/>")
+        self.parts.append(form.format(Markup(name), written, inner))
 
     def text(self, x: float, y: float, content: str, room: float = 0.0, **attributes: object) -> None:
-        """Text, shortened to its room."""
+        """Text, shortened to its room; nothing where there is none."""
+        if not content:
+            return
         shown = (
             content if not room or len(content) * LETTER <= room else content[: max(1, int(room / LETTER) - 1)] + "…"
         )
@@ -84,4 +88,4 @@ def is_positive(value: Any) -> bool:
 
 def attribute(value: object) -> object:
     """An attribute of an element: short, and safe."""
-    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else escape(value)
+    return f"{value:.1f}".removesuffix(".0") if isinstance(value, float) else escape(value)

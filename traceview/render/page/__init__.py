@@ -10,8 +10,10 @@ import base64
 import hashlib
 import json
 import zlib
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,7 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from traceview.analysis.model import Page, Section, Timeline
-from traceview.render import cells, told
+from traceview.render import cells, names, told
 from traceview.render.characters import clean
 from traceview.render.charts import chart
 from traceview.render.colours import colour
@@ -28,6 +30,7 @@ from traceview.render.varints import varints
 
 MOST_ROWS = 200
 """Rows of a table on the page; reports hold the rest."""
+LONG_TEXT = 40
 
 
 def render(page: Page, version: str) -> str:
@@ -68,19 +71,31 @@ def _environment() -> Environment:
 
 def _table(section: Section) -> dict[str, Any]:
     """Headers, with what each column means and whether it is of numbers, and the rows as texts; names of kernels short
-    with the whole name as a hint."""
+    with the whole name as a hint. A long text that is the same in all rows stands below them, once."""
     found = cells.fields(section)
-    heads = [(field.header, column.doc, field.is_numeric) for field, column in zip(found, section.columns, strict=True)]
-    rows = [
-        [
-            (shown, _text(str(value)) if isinstance(value, str) and clean(value) != shown else "", field.is_numeric)
-            for shown, value, field in zip(texts, row, found, strict=True)
-        ]
-        for texts, row in zip(
-            zip(*(field.cells for field in found), strict=True), section.rows[:MOST_ROWS], strict=False
-        )
-    ]
-    return {"heads": heads, "rows": rows, "left_out": len(section.rows) - len(rows)}
+    rows = section.rows[:MOST_ROWS]
+    short = names.short({name for row in rows for value in row if isinstance(value, list) for name in map(str, value)})
+    once = {at for at, field in enumerate(found) if len(rows) > 1 and _is_said_once(field.cells[: len(rows)])}
+    kept = [at for at in range(len(found)) if at not in once]
+
+    def cell(at: int, row: int) -> tuple[str, str, bool]:
+        shown, value = found[at].cells[row], rows[row][at]
+        if isinstance(value, list):
+            # An operator that calls itself again says nothing more.
+            return clean(" > ".join(name for name, _ in groupby(short[str(name)] for name in value))), "", False
+        whole = _text(str(value)) if isinstance(value, str) and clean(value) != shown else ""
+        return shown, whole, found[at].is_numeric
+
+    return {
+        "heads": [(found[at].header, section.columns[at].doc, found[at].is_numeric) for at in kept],
+        "rows": [[cell(at, row) for at in kept] for row in range(len(rows))],
+        "once": [(found[at].header, found[at].cells[0]) for at in sorted(once)],
+        "left_out": len(section.rows) - len(rows),
+    }
+
+
+def _is_said_once(texts: Sequence[str]) -> bool:
+    return len(texts[0]) > LONG_TEXT and len(set(texts)) == 1
 
 
 def _data(timeline: Timeline) -> str:
@@ -111,7 +126,7 @@ def _facts(timeline: Timeline) -> Markup:
         "colours": colours,
     }
     text = json.dumps(facts, ensure_ascii=True, separators=(",", ":"))
-    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
+    return Markup(text.replace("<", "\\u003c"))  # Without it neither an end of the element nor a comment can begin.
 
 
 def _text(value: str | None) -> str:
