@@ -151,7 +151,8 @@ def forget(path: Path) -> None:
 
 def is_capture(path: Path) -> bool:
     """Whether a folder holds converted tables."""
-    return (path / KEY_FILE).is_file() and any((rank / "captures.parquet").is_file() for rank in recorded.ranks(path))
+    tables = ("rank*/captures.parquet", "*/rank*/captures.parquet")
+    return (path / KEY_FILE).is_file() and any(found for pattern in tables for found in path.glob(pattern))
 
 
 def _read(traces: Sequence[discovery.Trace], folder: Path, target: Path, options: Options | None) -> None:
