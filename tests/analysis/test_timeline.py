@@ -62,6 +62,7 @@ def test_what_is_not_there_cannot_be_chosen(tmp_path: Path, choice: dict[str, in
         opened(tmp_path, EVENTS, **choice)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", ["perfetto", "speedscope"])
 def test_parts_are_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str) -> None:
     """A large track is written in parts of time, small ones together: in the same order, with the same ends."""

@@ -196,6 +196,7 @@ def test_every_query_is_printed(trace: Path, capsys: pytest.CaptureFixture[str])
         assert f"-- queries/{name}.sql: " in text
 
 
+@pytest.mark.long
 def test_several_recordings_of_each_side(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     old = [saved(tmp_path / f"old{n}", stepping((1000 + n, 1000 + n))) for n in range(3)]
     new = [saved(tmp_path / f"new{n}", stepping((1200 + n, 1200 + n))) for n in range(3)]

@@ -61,6 +61,7 @@ def test_too_little_memory_becomes_more(capture: str, tmp_path: Path, monkeypatc
     assert json.loads((tmp_path / "a.json").read_bytes())["traceEvents"]
 
 
+@pytest.mark.long
 def test_a_rank_can_be_chosen_in_every_format(capture: str, tmp_path: Path) -> None:
     for name in ("a.pftrace", "b.json", "c.speedscope.json", "d.txt"):
         assert main(["export", capture, "--rank", "0", "-o", str(tmp_path / name)]) == 0

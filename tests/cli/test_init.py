@@ -111,7 +111,7 @@ def test_what_the_machine_lacks(
     assert "raise" in said and "limit" in said and "fault of" not in said
 
 
-@pytest.mark.parametrize("url", ["https://example.com/a/trace.json.gz", "s3://bucket/trace.json"])
+@pytest.mark.parametrize("url", ["https://example.com/a/trace.json.gz", "ftp://example.com/trace.json"])
 def test_a_url_is_not_a_path(url: str, capsys: pytest.CaptureFixture[str]) -> None:
     for words in (["report", url], ["convert", url, "-o", "never"], ["compare", str(SAMPLE), url]):
         assert cli.main(words) == 3

@@ -66,6 +66,7 @@ def test_what_cannot_be_done_is_a_sentence(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.long
 def test_two_runs_stand_on_one_page(capture: Path, tmp_path: Path) -> None:
     page = tmp_path / "both.html"
     assert main(["page", str(capture), "--compare", str(capture), "-o", str(page)]) == 0

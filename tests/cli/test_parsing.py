@@ -99,7 +99,7 @@ def helped(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
 def test_help_is_whole_however_it_is_asked_for(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     asked = helped([verb, "--help"], capsys)
     assert asked == helped(["help", verb], capsys)
-    assert verb in ("collect", "study") or asked == helped([verb, "x", "-h"], capsys)
+    assert verb in ("collect", "study", "tune") or asked == helped([verb, "x", "-h"], capsys)
     places = [action for action in parser_of(verb)._actions if not action.option_strings]
     options, examples = asked.split("\nexamples:\n")
     assert all(str(action.metavar) in options for action in places)

@@ -57,6 +57,7 @@ def test_a_study_is_printed_and_kept(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "[" not in capsys.readouterr().err.split("into")[1], "nothing is measured again"
 
 
+@pytest.mark.long
 def test_layers_come_from_models_and_captures(
     tmp_path: Path, root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

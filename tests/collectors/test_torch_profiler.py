@@ -96,6 +96,7 @@ def test_onednn_account_covers_the_recorded_steps_alone(training):
     assert training.meta()["onednn_version"].startswith("v")
 
 
+@pytest.mark.long
 def test_inference_counts_calls_of_the_outermost_module(program):
     body = """
 model = Net().eval()

@@ -15,6 +15,7 @@ PAGE = (Path(__file__).resolve().parent.parent.parent / "docs/compare.md").read_
 COMMANDS = [shlex.split(line) for line in PAGE.splitlines() if line.startswith("    traceview ")]
 
 
+@pytest.mark.long
 def test_the_commands_of_the_page_run(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

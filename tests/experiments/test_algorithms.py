@@ -70,6 +70,7 @@ def test_the_result_is_a_capture_and_can_be_gone_on_with(tmp_path: Path) -> None
     assert counted == sorted((name, sum(row["layer"] == name for row in more)) for name in (SMALL, "2x4x8x8 k8 5x5"))
 
 
+@pytest.mark.long
 def test_a_back_end_or_a_number_of_threads_is_added_later(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     first, _, _ = measured(folder, plan_of(SMALL, repeats=1, backends=("torch_default",)))
@@ -112,6 +113,7 @@ def prepare(implementation, layer, direction):
 """
 
 
+@pytest.mark.long
 def test_a_back_end_that_fails_costs_its_own_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for file in (Path(algorithms.FOLDER) / "backends").glob("*.py"):
         (tmp_path / "backends").mkdir(exist_ok=True)
@@ -150,6 +152,7 @@ def test_without_a_gpu_it_is_said(tmp_path: Path) -> None:
     assert [(row["status"], "GPU" in row["reason"] or "driver" in row["reason"]) for row in rows] == [("cannot", True)]
 
 
+@pytest.mark.long
 def test_a_layer_that_fits_nowhere_costs_its_own_group(tmp_path: Path) -> None:
     plan = plan_of("4096x1024x100000x100000 k4096 3x3 p1", SMALL, repeats=1, backends=("torch_default",))
     rows, _, _ = measured(tmp_path / "run", plan)

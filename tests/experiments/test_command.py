@@ -59,6 +59,7 @@ for step in range(int(sys.argv[1])):
 """
 
 
+@pytest.mark.long
 def test_the_loss_is_the_one_that_gradients_were_asked_of_last(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     command = [*script(tmp_path, SMALL), "50"]
@@ -73,6 +74,7 @@ def test_the_loss_is_the_one_that_gradients_were_asked_of_last(tmp_path: Path) -
     assert whole.loss == float(printed[-1][2]) == found.loss, "the same steps, also where the script ends by itself"
 
 
+@pytest.mark.long
 def test_a_script_with_too_few_steps_says_how_many(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     found = timed(tmp_path, [*script(tmp_path, SMALL), "2"], Limits(discard=2, steps=4))

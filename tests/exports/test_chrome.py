@@ -29,6 +29,7 @@ def _back(tmp_path: Path, data: bytes) -> list[Any]:
     return store.open_capture(capture).execute(ANSWERS).fetchall()
 
 
+@pytest.mark.long
 def test_read_back_it_is_the_same_run(tmp_path: Path, run: Any, file: Any) -> None:
     before = run.execute(ANSWERS).fetchall()
     assert {row[0]: row[1] for row in before} == {"kernels": 2, "copies": 1, "ops": 3, "calls": 1, "steps": 1}

@@ -88,6 +88,7 @@ def test_a_killed_worker_loses_nothing_and_nothing_listens_elsewhere(tmp_path: P
     assert seen and seen <= LOOPBACK
 
 
+@pytest.mark.long
 def test_rows_are_those_of_one_process(tmp_path: Path) -> None:
     traces = written(tmp_path / "traces")
     words = ["convert", str(traces), "-o", str(tmp_path / "job"), "--dask", "local", "--jobs", "2"]

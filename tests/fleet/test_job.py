@@ -36,6 +36,7 @@ def test_rows_are_those_of_one_process(tmp_path: Path, monkeypatch: pytest.Monke
     assert left_over(tmp_path) == []
 
 
+@pytest.mark.long
 def test_a_shard_is_a_capture_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("traceview.fleet.merge.SHARD_RANKS", 2)
     job_folder = convert(written(tmp_path / "traces"), tmp_path / "job")

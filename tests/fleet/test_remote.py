@@ -38,6 +38,7 @@ def bucket() -> Iterator[str]:
     running.stop()
 
 
+@pytest.mark.long
 def test_a_job_from_and_to_a_store(bucket: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     traces = written(tmp_path / "traces")
     fsspec.filesystem("s3").put(str(traces), "traces/job", recursive=True)

@@ -187,6 +187,7 @@ def test_the_mask_keeps_padding_out_of_the_state(sample):  # type: ignore[no-unt
     assert torch.allclose(model(words, lengths)[:1], alone, atol=1e-6)
 
 
+@pytest.mark.long
 def test_the_script_that_is_slow_on_purpose_computes_the_same_with_and_without_its_faults() -> None:
     script = SAMPLES / "slow_on_purpose_torch.py"
 

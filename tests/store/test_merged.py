@@ -51,6 +51,7 @@ def test_each_shard_is_worked_out_by_itself(both: tuple[Path, Path]) -> None:
         assert "scope" not in materialized.tables(file)
 
 
+@pytest.mark.long
 def test_a_job_in_one_shard_is_its_shard(tmp_path: Path) -> None:
     job = store.convert([written(tmp_path / "traces", 2)], tmp_path / "job", Options(many=Fleet(2)))
     with store.open_capture(job) as connection:

@@ -52,6 +52,7 @@ print(compiled(torch.ones(2)).tolist(), [[target.__name__ for target in frame] f
     assert program(body) == ["[2.0, 2.0] [['mul']]"]
 
 
+@pytest.mark.long
 def test_outside_means_that_nothing_is_compiled(program):
     body = """
 def bookkeeping(x):

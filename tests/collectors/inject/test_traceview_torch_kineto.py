@@ -84,6 +84,7 @@ def test_light_has_no_shapes(program):
     assert not any("Input Dims" in e.get("args", {}) for e in events(path))
 
 
+@pytest.mark.long
 def test_where_the_program_records_itself_there_is_a_sentence(program):
     body = """
 os.environ["KINETO_LOG_LEVEL"] = "99"  # Kineto tells of its stages on stderr, here as without us.

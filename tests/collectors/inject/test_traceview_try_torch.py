@@ -179,6 +179,7 @@ print(json.dumps({"seen": seen, "said": sys.modules["traceview_times"].SEEN}))
 """
 
 
+@pytest.mark.long
 def test_distributed_models_and_streams_of_data(inject) -> None:
     tried = ["ddp_large_buckets", "ddp_static_graph", "ddp_bucket_view", "loader_workers"]
     seen, said = ran(inject, tried, program=DISTRIBUTED)

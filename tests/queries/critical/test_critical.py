@@ -187,6 +187,7 @@ def test_the_recorded_times_are_the_schedule_of_the_graph(trace: str, root: Path
     _hold(captures.open(root / trace))
 
 
+@pytest.mark.long
 @pytest.mark.shared
 @pytest.mark.parametrize("trace", ["v100-dlrm-8ranks", "v100-resnet50-train-old.json.gz"])
 def test_the_same_of_public_traces(trace: str, shared: Path, captures) -> None:  # type: ignore[no-untyped-def]

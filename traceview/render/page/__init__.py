@@ -76,7 +76,7 @@ def _table(section: Section) -> dict[str, Any]:
     rows = section.rows[:MOST_ROWS]
     short = names.short({name for row in rows for value in row if isinstance(value, list) for name in map(str, value)})
     once = {at for at, field in enumerate(found) if len(rows) > 1 and _is_said_once(field.cells[: len(rows)])}
-    kept = [at for at in range(len(found)) if at not in once]
+    columns = [at for at in range(len(found)) if at not in once]
 
     def cell(at: int, row: int) -> tuple[str, str, bool]:
         shown, value = found[at].cells[row], rows[row][at]
@@ -87,8 +87,8 @@ def _table(section: Section) -> dict[str, Any]:
         return shown, whole, found[at].is_numeric
 
     return {
-        "heads": [(found[at].header, section.columns[at].doc, found[at].is_numeric) for at in kept],
-        "rows": [[cell(at, row) for at in kept] for row in range(len(rows))],
+        "heads": [(found[at].header, section.columns[at].doc, found[at].is_numeric) for at in columns],
+        "rows": [[cell(at, row) for at in columns] for row in range(len(rows))],
         "once": [(found[at].header, found[at].cells[0]) for at in sorted(once)],
         "left_out": len(section.rows) - len(rows),
     }
