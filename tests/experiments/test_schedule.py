@@ -86,6 +86,7 @@ def test_a_plan_that_is_not_faster_is_emptied_and_the_report_says_so(
     asked = reports.asked([reports.load("schedule")])
     with closing(store.open_capture(folder, asked=asked)) as connection:
         report = reports.run(connection, "schedule", {})
+    assert "confirmed within the training step" in report.sections[1].doc, "there is no recording to speak of"
     plans, layers, reasons = (section.rows for section in report.sections)
     assert plans[0][0] == "the plan" and plans[0][-1] == "no difference seen"
     assert [(row[0], row[1], row[3]) for row in layers][:2] == [("a", "fprop", "not proved"), ("a", "wgrad", "own")]

@@ -93,3 +93,9 @@ def test_a_table_has_one_unit_of_time_whatever_a_column_holds() -> None:
 )
 def test_a_quantity_in_a_sentence(name: str, value: object, printed: str) -> None:
     assert units.quantity(name, value) == printed
+
+
+def test_numbers_too_small_for_decimals_have_an_exponent() -> None:
+    errors = units.style("error", [1.5e-06, 2e-05, 0.0, None])
+    assert [errors.text(value) for value in (1.5e-06, 2e-05, 0.0, None)] == ["1.5e-06", "2.0e-05", "0.00", "-"]
+    assert units.style("ratio", [0.98, 1.2, 0.001]).text(0.001) == "<0.01"

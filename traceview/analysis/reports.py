@@ -105,9 +105,9 @@ def run(
 
 
 def _of_recording(connection: duckdb.DuckDBPyConnection, report: Report) -> Report:
-    """The report; where there are no steps its texts speak of the recording."""
+    """The report; where there are no steps its texts speak of the recording. Of an experiment there is none."""
     path = content("queries") / "whole_recording.toml"
-    if not path.exists() or connection.execute("FROM scope WHERE has_steps LIMIT 1").fetchall():
+    if not path.exists() or sql.load(content("queries") / "speaks_of_steps.sql").run(connection):
         return report
     phrases = tomllib.loads(path.read_text(encoding="utf-8"))["phrases"]
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,8 @@ exit codes: 0 done, 1 with --fail-under, else that of the command where it fails
 of the command
 """
 
+COMPARED = ("answer", "settings", "difference")
+"""What of the comparison of base and best is shown."""
 _BUDGET = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)?")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, None: 60}
 
@@ -173,7 +176,11 @@ def _compared(folder: Path, for_people: bool) -> Report | None:
         with closing(store.open_capture(path, asked=compare.asked())) as connection:
             runs.append(compare.measure(connection, path.name, None, not compare.has_steps(connection)))
     done = compare.compare(runs)
-    return compare.cut(compare.said(done), DEFAULT_LIMIT) if for_people else done
+    if not for_people:
+        return done
+    brief = compare.cut(compare.said(done), DEFAULT_LIMIT)
+    say(f"all of the comparison: traceview compare {_here(paths[0])} {_here(paths[1])}")
+    return replace(brief, sections=tuple(part for part in brief.sections if part.name in COMPARED))
 
 
 def _here(folder: Path) -> Path:

@@ -52,6 +52,7 @@ def _scales(symbols: str) -> tuple[Scale, ...]:
     return tuple(Scale(symbol, 1000**power) for power, symbol in enumerate(symbols.split()))
 
 
+TINY = 0.005
 TIME = (Scale("ns", 1), Scale("us", 10**3), Scale("ms", 10**6), Scale("s", 10**9))
 
 FAMILIES: dict[str, tuple[Scale, ...]] = {
@@ -80,6 +81,8 @@ class Style:
     grouped: bool = True
     scales: tuple[Scale, ...] = ()
     """Units of which each value gets the one that fits."""
+    is_tiny: bool = False
+    """Numbers without a unit that decimals do not show, such as relative errors."""
 
     @property
     def header(self) -> str:
@@ -103,6 +106,8 @@ class Style:
         scaled = value / self.scale.factor if self.scale and self.scale.factor != 1 else value
         if isinstance(scaled, int) and not self.decimals:
             return f"{scaled:,}" if self.grouped else str(scaled)
+        if self.is_tiny and scaled:
+            return f"{scaled:.1e}"
         return _rounded(scaled, self.decimals)
 
 
@@ -146,7 +151,9 @@ def style(name: str, values: Iterable[Any], time: Scale | None = None) -> Style:
     family = _family(name)
     if family is None:
         grouped = name not in IDENTIFIERS and not name.endswith("_id")
-        return Style(name, None, 0 if _are_whole(numbers) else 2, grouped)
+        sizes = sorted(abs(number) for number in numbers if number)
+        is_tiny = bool(sizes) and sizes[len(sizes) // 2] < TINY
+        return Style(name, None, 0 if _are_whole(numbers) else 2, grouped, is_tiny=is_tiny)
     stem, scales = name.removesuffix(family), FAMILIES[family]
     if family == "_ns":
         scale = time or time_unit(numbers)
