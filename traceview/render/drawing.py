@@ -88,4 +88,6 @@ def is_positive(value: Any) -> bool:
 
 def attribute(value: object) -> object:
     """An attribute of an element: short, and safe."""
-    return f"{value:.1f}".removesuffix(".0") if isinstance(value, float) else escape(value)
+    if not isinstance(value, float):
+        return escape(value)
+    return f"{value:.1f}".removesuffix(".0") if abs(value) >= 1 else f"{value:.2f}".rstrip("0").rstrip(".")

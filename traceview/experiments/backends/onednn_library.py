@@ -20,7 +20,7 @@ from typing import Any
 import torch
 
 SCRATCHPAD_USER = 1
-ANCHOR = "nnp_initialize"
+ANCHOR = "aoti_torch_device_type_cpu"
 """A function that PyTorch exports: its address gives that of all others."""
 NAMES = """
 version engine_create stream_create stream_wait
@@ -144,7 +144,7 @@ def _store(data: mmap.mmap, sections: list[tuple[Any, ...]]) -> Path | None:
         return None
     at = note[4] + 12 + (name_size + 3) // 4 * 4
     root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return root / "traceview" / f"onednn-{data[at : at + size].hex()}.json"
+    return root / "traceview" / f"onednn-symbols-{data[at : at + size].hex()}.json"
 
 
 def _looked_up(data: mmap.mmap, sections: list[tuple[Any, ...]]) -> dict[str, int]:
