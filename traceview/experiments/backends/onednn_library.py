@@ -105,18 +105,17 @@ def _offsets(file: Path) -> dict[str, int]:
         if data[:4] != b"\x7fELF":
             raise Absent("oneDNN is looked up in ELF files only (Linux)")
         sections = _sections(data)
-        stored = _store(data, sections)
+        stored = _store(data, sections, file)
         with contextlib.suppress(OSError, ValueError):
-            found = json.loads(stored.read_text(encoding="utf-8")) if stored and _is_own(stored) else None
+            found = json.loads(stored.read_text(encoding="utf-8")) if _is_own(stored) else None
             if isinstance(found, dict) and all(isinstance(value, int) for value in found.values()):
                 return found
         offsets = _looked_up(data, sections)
     with contextlib.suppress(OSError, ValueError):
-        if stored:
-            stored.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            part = stored.with_name(f"{stored.name}.{os.getpid()}")
-            part.write_text(json.dumps(offsets), encoding="utf-8")
-            part.rename(stored)
+        stored.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        part = stored.with_name(f"{stored.name}.{os.getpid()}")
+        part.write_text(json.dumps(offsets), encoding="utf-8")
+        part.rename(stored)
     return offsets
 
 
@@ -134,16 +133,18 @@ def _sections(data: mmap.mmap) -> list[tuple[Any, ...]]:
     return [struct.unpack_from("<IIQQQQIIQQ", data, start + size * place) for place in range(count)]
 
 
-def _store(data: mmap.mmap, sections: list[tuple[Any, ...]]) -> Path | None:
-    """The file for what was looked up, named after the library's build id."""
+def _store(data: mmap.mmap, sections: list[tuple[Any, ...]], file: Path) -> Path:
+    """The file for what was looked up, named after the library's build id; without one, after its size and time."""
+    root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    status = file.stat()
+    plain = root / "traceview" / f"onednn-symbols-{status.st_size:x}-{status.st_mtime_ns:x}.json"
     note = next((one for one in sections if one[1] == 7), None)
     if note is None:
-        return None
+        return plain
     name_size, size, kind = struct.unpack_from("<III", data, note[4])
     if kind != 3 or not 4 <= size <= 64:
-        return None
+        return plain
     at = note[4] + 12 + (name_size + 3) // 4 * 4
-    root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return root / "traceview" / f"onednn-symbols-{data[at : at + size].hex()}.json"
 
 
