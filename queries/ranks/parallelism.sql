@@ -3,7 +3,7 @@
 -- parallel. Different kernels on different ranks and messages from one to the next: model or pipeline parallel. The
 -- same work is measured by the counts per step of each name of kernel or operator: what a pair of ranks has in common
 -- of what either has, the lowest over the ranks of the group against its lowest rank."""
--- cannot = "One rank, or no communication: how work is divided cannot be told."
+-- cannot = "One rank, or no communication: nothing shows how work is divided."
 -- leave_out = ["per_step", "group_name"]
 -- [columns]
 -- group_name = "process group, where recorded"
@@ -13,7 +13,7 @@
 -- size_bytes = "bytes per rank and step, where recorded"
 -- same_pct = "of the kernels or operators of a pair of ranks, in common"
 -- forward_pct = "of the calls, launched in the forward pass; where phases are known"
--- verdict = "data parallel, sharded data parallel, model or pipeline parallel ..., or cannot be told"
+-- verdict = "data parallel, sharded data parallel, model or pipeline parallel ..., or not enough data"
 -- [headings]
 -- same_pct = "in common of work"
 -- forward_pct = "forward of calls"
@@ -58,8 +58,8 @@ SELECT t.group_name, t.ranks, t.kinds, t.per_step, t.size_bytes, s.same_pct, t.f
         WHEN list_has_any(t.whats, ['all_reduce', 'reduce_scatter']) AND coalesce(s.same_pct >= 70, false)
             THEN 'data parallel: the same work, gradients added up'
         WHEN list_has_any(t.whats, ['all_reduce', 'reduce_scatter']) AND s.same_pct < 70
-            THEN 'cannot be told: gradients are added up over ranks that do different work'
-        ELSE 'cannot be told' END AS verdict
+            THEN 'not enough data: gradients are added up over ranks that do different work'
+        ELSE 'not enough data' END AS verdict
 FROM team t LEFT JOIN least_same s ON s.team = t.team
 WHERE t.ranks > 1
 ORDER BY t.ranks DESC, t.size_bytes DESC NULLS LAST, t.group_name

@@ -192,8 +192,10 @@ def _summary(rows: list[dict[str, Any]], plan: Plan) -> str:
     from traceview import render
     from traceview.analysis.model import Column, Report, Section
 
-    titles = "layer batch pass default_ms best_ms times_as_fast algorithm implementation layout workspace_mb error"
-    shape = tuple(Column(name, "VARCHAR", "") for name in titles.split())
+    numbers = {"batch": "BIGINT", "default_ns": "BIGINT", "best_ns": "BIGINT", "times_as_fast": "DOUBLE"}
+    numbers |= {"workspace_bytes": "BIGINT", "error": "DOUBLE"}
+    titles = "layer batch pass default_ns best_ns times_as_fast algorithm implementation layout workspace_bytes error"
+    shape = tuple(Column(name, numbers.get(name, "VARCHAR"), "") for name in titles.split())
     found = [_winner([row for row in rows if _is_of(row, group)], group) for group in plan.groups]
     section = Section("winners", "The fastest of each pass", "", shape, tuple(filter(None, found)), None, "")
     return str(render.renderer("table").render(Report("algorithms", "", "", (section,), ())))
@@ -209,13 +211,11 @@ def _winner(rows: list[dict[str, Any]], group: Group) -> tuple[object, ...] | No
         return None
     best = min(timed, key=lambda row: row["wall_ns"])
     default = next((row["wall_ns"] for row in timed if row["backend"] == "torch" and row["layout_in"] == "nchw"), None)
-    space = best.get("workspace_bytes")
     return (
-        *(group.layer.name, group.batch, group.direction),
-        *(f"{default / 1e6:.2f}" if default else None, f"{best['wall_ns'] / 1e6:.2f}"),
-        f"{default / best['wall_ns']:.2f}" if default else None,
+        *(group.layer.name, group.batch, group.direction, default, best["wall_ns"]),
+        default / best["wall_ns"] if default else None,
         *(best.get("algorithm"), f"{best['backend']} {best['implementation']}", best.get("layout_in")),
-        *(None if space is None else f"{space / 1e6:.1f}", f"{best['error']:.0e}"),
+        *(best.get("workspace_bytes"), best["error"]),
     )
 
 
