@@ -41,6 +41,8 @@ WITH step AS (
     SELECT 'memory', 'allocated and reserved memory: peak and per step', NULL, true
     FROM (SELECT 1 FROM raw.counters WHERE name LIKE '%\_bytes' ESCAPE '\' LIMIT 1)
     UNION ALL
+    SELECT report, shows, NULL, true FROM experiments
+    UNION ALL
     SELECT 'quality', 'what was damaged or could not be linked in the input', NULL, true
     FROM (SELECT 1 FROM quality LIMIT 1)
 )

@@ -9,7 +9,7 @@ from advised import training
 from given import Given
 
 from traceview.analysis import advice, finding, reports
-from traceview.analysis.model import Column, Section
+from traceview.analysis.model import Column, Report, Section
 from traceview.cli import advise
 from traceview.render import table
 
@@ -59,5 +59,7 @@ def test_nothing_found_is_not_nothing_to_tell(tmp_path: Path) -> None:
 def test_only_short_and_plain_names_stand_in_a_command(source: str, called: str) -> None:
     columns = (Column("command", "VARCHAR", ""), Column("why", "VARCHAR", ""))
     rows = (("traceview report TRACE idle", "of TRACE itself"), (None, None))
-    done = finding.named(Section("s", "", "", columns, rows, None, ""), source)
-    assert done.rows == ((f"traceview report {called} idle", "of TRACE itself"), (None, None))
+    part = Section("s", "", "", columns, rows, None, "")
+    done = finding.named(Report("r", "", "", (part,), ("see traceview report TRACE study",)), source)
+    assert done.footer == (f"see traceview report {called} study",)
+    assert done.sections[0].rows == ((f"traceview report {called} idle", "of TRACE itself"), (None, None))

@@ -111,3 +111,24 @@ def test_stopping_leaves_a_capture_to_go_on_with(
     assert "stopped; what was measured is in" in capsys.readouterr().err
     with traceview.open(folder) as trace:
         assert trace.execute("SELECT layer FROM raw.algorithm_times").fetchall() == [("a",)]
+
+
+def test_what_is_printed_is_the_section_of_the_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from traceview.cli.study_algorithms import _shown
+    from traceview.experiments import results
+    from traceview.experiments.layers import parse
+
+    facts = parse("8x9x9 k16 3x3 p1")[0].facts() | {"layer": "conv1", "model": "net", "status": "measured"}
+    facts |= {"device": "cpu", "threads": 1, "batch": 4, "direction": "fprop", "layout_in": "nchw", "flop": 100}
+    rows = [
+        {**facts, "backend": "torch", "implementation": "default", "wall_ns": 3000},
+        {**facts, "backend": "onednn", "implementation": "gemm", "wall_ns": 2000, "algorithm": "direct"},
+        {**facts, "backend": "winograd", "implementation": "F(2x2)", "status": "wrong", "reason": "its error"},
+    ]
+    results.write(tmp_path / "s", {"algorithm_times": rows}, {"kind": "study algorithms"})
+    printed = _shown(tmp_path / "s")
+    assert main(["report", str(tmp_path / "s"), "study"]) == 0
+    line = next(line for line in printed.splitlines() if line.startswith("conv1"))
+    words = ["conv1", "4", "fprop", "3.000", "2.000", "1.50", "direct", "onednn", "gemm", "nchw"]
+    assert line.split()[: len(words)] == words
+    assert line in capsys.readouterr().out

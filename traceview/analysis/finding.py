@@ -14,7 +14,7 @@ from typing import Any
 import duckdb
 
 from traceview.analysis import advice
-from traceview.analysis.model import Column, Finding, Look, Section
+from traceview.analysis.model import Column, Finding, Look, Report, Section
 from traceview.store import answers
 
 TRACE = "TRACE"
@@ -124,16 +124,17 @@ def _none(findings: Sequence[Finding]) -> tuple[Any, ...]:
     return (f"{told}.", None, None, None, None, None, f"traceview advise {TRACE} --all" if unknown else None, None)
 
 
-def named(done: Section, source: str) -> Section:
-    """The section with its commands for this trace, where its name is short and plain."""
-    at = [index for index, column in enumerate(done.columns) if column.name == "command"]
-    if not at or not _SHORT.fullmatch(source) or source.startswith("-"):
-        return done
-    rows = tuple(
-        tuple(
-            value.replace(f" {TRACE} ", f" {source} ") if index in at and isinstance(value, str) else value
-            for index, value in enumerate(row)
-        )
-        for row in done.rows
-    )
-    return replace(done, rows=rows)
+def named(report: Report, source: str) -> Report:
+    """The report with its commands for this trace, where its name is short and plain."""
+    if not _SHORT.fullmatch(source) or source.startswith("-"):
+        return report
+
+    def of(text: Any) -> Any:
+        return text.replace(f" {TRACE} ", f" {source} ") if isinstance(text, str) else text
+
+    sections = []
+    for part in report.sections:
+        at = [index for index, column in enumerate(part.columns) if column.name == "command"]
+        rows = tuple(tuple(of(value) if index in at else value for index, value in enumerate(row)) for row in part.rows)
+        sections.append(replace(part, note=of(part.note), rows=rows if at else part.rows))
+    return replace(report, sections=tuple(sections), footer=tuple(of(line) for line in report.footer))

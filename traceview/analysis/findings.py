@@ -10,8 +10,9 @@ from dataclasses import astuple, replace
 import duckdb
 
 from traceview import sql
-from traceview.analysis import advice, reports
+from traceview.analysis import advice, experiment, reports
 from traceview.analysis.model import Column, Finding, Report, Section
+from traceview.paths import content
 from traceview.store import learned
 
 MEANINGS = {
@@ -37,6 +38,8 @@ MEANINGS = {
     "of": "what saving_pct is a share of: the step, the recording (where there are no steps), or the run, once",
 }
 
+NO_ANSWER = "No answer: the rules need data that this trace does not hold."
+
 
 def asked(rules: Iterable[sql.Query]) -> str:
     """The text of every query that `run` runs."""
@@ -48,7 +51,11 @@ def run(
 ) -> tuple[list[Finding], tuple[str, ...]]:
     """The answer of every rule, and the lines under all of them: how much of the idle time is explained, the input."""
     found = advice.run(connection, rules, params, at_least_pct)
-    return found, (*advice.explained(connection), *reports.footer(connection))
+    return found, (
+        *experiment.said(connection, content("queries")),
+        *advice.explained(connection),
+        *reports.footer(connection),
+    )
 
 
 def exact(findings: Sequence[Finding], footer: tuple[str, ...]) -> Report:
@@ -68,7 +75,8 @@ def for_people(
         (f.rule, f.title, f.saving_ns, f.saving_pct, f.of, re.split(r"\W", f.confidence, maxsplit=1)[0]) for f in found
     )
     columns = ("rule", "title", "saving_ns", "saving_pct", "of", "confidence")
-    summary = _section("found", "What to change", _denominator(found), columns, rows, "No problem found.")
+    none = "No problem found." if any(f.status == "not found" for f in findings) else NO_ANSWER
+    summary = _section("found", "What to change", _denominator(found), columns, rows, none)
     details = [_detail(finding, with_evidence) for finding in found]
     unknown = [f for f in findings if f.status == "cannot tell"]
     lacking = tuple((f.rule, f.reason) for f in unknown)

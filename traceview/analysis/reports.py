@@ -15,7 +15,7 @@ from typing import Any
 import duckdb
 
 from traceview import sql
-from traceview.analysis import advice, finding, ranks
+from traceview.analysis import advice, experiment, finding, ranks
 from traceview.analysis.model import Column, Look, Report, Section
 from traceview.errors import UsageError, meant, unknown
 from traceview.paths import content
@@ -96,12 +96,13 @@ def run(
     if recipe.is_prepared:
         _critical().prepare(connection, params or {})
     sections = [section(connection, query, params) for query in recipe.sections]
-    if recipe.advice_after:
+    lines = experiment.said(connection, content("queries"), name)
+    if recipe.advice_after and not lines:
         at = next(at for at, done in enumerate(sections, 1) if done.name == recipe.advice_after)
         sections.insert(at, best.section(connection) if best else finding.section(connection))
-    named = tuple(finding.named(done, source) for done in sections)
-    report = Report(name, recipe.title, recipe.doc, named, footer(connection), recipe.is_brief)
-    return _of_recording(connection, report)
+    report = Report(name, recipe.title, recipe.doc, tuple(sections), footer(connection), recipe.is_brief)
+    report = experiment.told(_of_recording(connection, report), lines)
+    return finding.named(report, source)
 
 
 def _of_recording(connection: duckdb.DuckDBPyConnection, report: Report) -> Report:
@@ -154,7 +155,7 @@ def asked(recipes: Iterable[Recipe], is_best_known: bool = False) -> str:
     is_advised = any(recipe.advice_after for recipe in recipes) and not is_best_known
     prepared = [_critical().asked()] if any(recipe.is_prepared for recipe in recipes) else []
     advised = [advice.asked(advice.load())] if is_advised else []
-    return "\n".join([*bodies, *prepared, *advised, sql.text("footer")])
+    return "\n".join([*bodies, *prepared, *advised, sql.text("footer"), experiment.asked()])
 
 
 def footer(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:

@@ -87,7 +87,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the rules and print the answers; returns 1 where `--fail-over` says so, else 0."""
-    from traceview.analysis import advice, findings, remembered, reports
+    from traceview.analysis import advice, finding, findings, remembered, reports
 
     if args.what_if is not None:
         return _what_if(args)
@@ -105,7 +105,7 @@ def run(args: argparse.Namespace) -> int:
         report = findings.for_people(found, footer, args.evidence, args.all)
     else:
         report = findings.exact(found, footer)
-    emit([renderer.render_all([report], bool(args.output))], args.output)
+    emit([renderer.render_all([finding.named(report, args.input)], bool(args.output))], args.output)
     return _exit_code(found, args.fail_over)
 
 

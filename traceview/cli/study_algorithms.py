@@ -35,6 +35,8 @@ EXAMPLES = """examples:
   traceview study algorithms --layer "96x27x27 k256 5x5 p2" -o conv2 --resume
 """
 
+SHOWN = "fastest"
+"""The section of the report of a study that is printed when it has been measured."""
 MOST_BATCH = 65536
 BATCH = 16
 
@@ -110,10 +112,9 @@ def run(args: argparse.Namespace) -> int:
     folder = _place(args)
     journal = Journal(folder, {"kind": "study algorithms", "command": ["traceview", *sys.argv[1:]]})
     _measure(plan, journal, folder)
-    rows = journal.rows(algorithms.TABLE)
-    emit([_summary(rows, plan)], None)
+    emit([_shown(folder)], None)
     say(f"`traceview report {folder} study` has all of it.")
-    busy = _busy([row for row in rows if any(_is_of(row, group) for group in plan.groups)])
+    busy = _busy([row for row in journal.rows(algorithms.TABLE) if any(_is_of(row, group) for group in plan.groups)])
     if busy:
         say(busy)
     return 0
@@ -187,36 +188,24 @@ def _duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
 
 
-def _summary(rows: list[dict[str, Any]], plan: Plan) -> str:
-    """Who won where, and how often what was not measured, as a table for people."""
-    from traceview import render
-    from traceview.analysis.model import Column, Report, Section
+def _shown(folder: Path) -> str:
+    """Who won where, as the report has it."""
+    from contextlib import closing
+    from dataclasses import replace
 
-    numbers = {"batch": "BIGINT", "default_ns": "BIGINT", "best_ns": "BIGINT", "times_as_fast": "DOUBLE"}
-    numbers |= {"workspace_bytes": "BIGINT", "error": "DOUBLE"}
-    titles = "layer batch pass default_ns best_ns times_as_fast algorithm implementation layout workspace_bytes error"
-    shape = tuple(Column(name, numbers.get(name, "VARCHAR"), "") for name in titles.split())
-    found = [_winner([row for row in rows if _is_of(row, group)], group) for group in plan.groups]
-    section = Section("winners", "The fastest of each pass", "", shape, tuple(filter(None, found)), None, "")
-    return str(render.renderer("table").render(Report("algorithms", "", "", (section,), ())))
+    from traceview import render, store
+    from traceview.analysis import reports
+    from traceview.analysis.model import Report
+
+    recipe = reports.load("study")
+    recipe = replace(recipe, sections=tuple(part for part in recipe.sections if part.name.endswith(SHOWN)))
+    with closing(store.open_capture(folder, asked=reports.asked([recipe]))) as connection:
+        part = reports.section(connection, recipe.sections[0])
+    return str(render.renderer("table").render(Report("study", "", "", (part,), ())))
 
 
 def _is_of(row: dict[str, Any], group: Group) -> bool:
     return bool((row["layer"], row["direction"], row["batch"]) == (group.layer.name, group.direction, group.batch))
-
-
-def _winner(rows: list[dict[str, Any]], group: Group) -> tuple[object, ...] | None:
-    timed = [row for row in rows if row["status"] == "measured"]
-    if not timed:
-        return None
-    best = min(timed, key=lambda row: row["wall_ns"])
-    default = next((row["wall_ns"] for row in timed if row["backend"] == "torch" and row["layout_in"] == "nchw"), None)
-    return (
-        *(group.layer.name, group.batch, group.direction, default, best["wall_ns"]),
-        default / best["wall_ns"] if default else None,
-        *(best.get("algorithm"), f"{best['backend']} {best['implementation']}", best.get("layout_in")),
-        *(best.get("workspace_bytes"), best["error"]),
-    )
 
 
 def _place(args: argparse.Namespace) -> Path:

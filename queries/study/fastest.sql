@@ -1,0 +1,35 @@
+-- title = "The fastest of each pass"
+-- doc = "What was measured here: the fastest implementation of each pass, beside what PyTorch runs on plain NCHW."
+-- cannot = "Nothing was measured in this capture: traceview study algorithms"
+-- leave_out = ["setting", "shape"]
+-- [headings]
+-- default_ns = "default"
+-- best_ns = "best"
+-- times_as_fast = "times as fast"
+-- [columns]
+-- layer = "name of the layer; of several networks with the network's"
+-- batch = "images"
+-- pass = "fprop, dgrad or wgrad"
+-- default_ns = "PyTorch's default on plain NCHW"
+-- best_ns = "the fastest implementation"
+-- times_as_fast = "the first over the second"
+-- algorithm = "of the fastest"
+-- implementation = "library and implementation of the fastest"
+-- layout = "of the activations that it demands"
+-- workspace_bytes = "memory that it needs beside tensors and result"
+-- error = "largest error over largest value, against double precision"
+-- shape = "channels x height x width, filters, filter size, stride, padding"
+-- setting = "device, threads and type"
+WITH measured AS (
+    SELECT *, concat_ws(' ', backend, implementation) AS ran FROM algorithm_times WHERE is_timed AND status = 'measured'
+), best AS (
+    SELECT setting, model, layer, shape, batch, direction, min(number) AS number, min(time_ns) AS best_ns,
+        min(time_ns) FILTER (backend = 'torch' AND layout_in = 'nchw') AS default_ns,
+        min_by((algorithm, ran, layout_in, workspace_bytes, error), (time_ns, number)) AS fast
+    FROM measured GROUP BY setting, model, layer, shape, batch, direction
+)
+SELECT if((SELECT count(DISTINCT model) FROM best) > 1, concat_ws(' ', model, layer), layer) AS layer, batch,
+    direction AS pass, default_ns, best_ns, default_ns / best_ns AS times_as_fast, fast[1] AS algorithm,
+    fast[2] AS implementation, fast[3] AS layout, fast[4] AS workspace_bytes, fast[5] AS error, shape, setting
+FROM best
+ORDER BY number
