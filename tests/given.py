@@ -32,6 +32,7 @@ class Given:
         self.rows: dict[str, list[dict[str, Any]]] = {}
         self.about: dict[str, Any] = {}
         """What `traceview collect` would note about this process."""
+        self.command: list[str] | None = None
         self.correlation = 0
         self.host: str | None = None
 
@@ -113,7 +114,8 @@ def write(folder: Path, *ranks: Given) -> None:
                 sink.write_rows(table, [{name: row.get(name) for name in names} for row in rows])
             sink.fact(source="given", format="given", n_kept=1, n_events=1)
             if given.about:
-                sink.fact(options=json.dumps({"ranks": [{"rank": given.rank, **given.about}]}))
+                about = {"command": given.command, "ranks": [{"rank": given.rank, **given.about}]}
+                sink.fact(options=json.dumps(about))
             sink.end_source()
             finish(Export(sink, folder / f"rank-{given.rank:04d}"))
 

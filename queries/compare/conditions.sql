@@ -8,8 +8,8 @@
 -- condition = "what must be equal"
 -- base_value = "of A"
 -- value = "of the run"
--- verdict = "same, differs, differs (accepted) or not recorded"
--- detail = "what only one of them has; a number in brackets is calls per step"
+-- verdict = "same, differs, differs (accepted), differs (options tried) or not recorded"
+-- detail = "what only one of them has (a number in brackets is calls per step), or the options that were tried"
 SELECT p.label AS run, c.condition, c.base_value, c.value, c.verdict, c.detail
 FROM condition c JOIN pair p USING (run)
 ORDER BY p.run, c.position

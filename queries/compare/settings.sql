@@ -3,7 +3,8 @@
 -- cannot = "None of those recorded in both; `traceview collect` records threads, flags, environment and versions."
 -- [columns]
 -- run = "run"
--- kind = "device, threads, precision, layout, batch, model, flag, version, environment, command, job or recording"
+-- kind = """device, option (tried in the process, see docs/options.md), threads, precision, layout, batch, model, flag,
+-- version, environment, command, job or recording"""
 -- setting = "setting, as the framework calls it"
 -- base_value = "of A; NULL where it is not set"
 -- value = "of the run"

@@ -66,6 +66,31 @@ def test_settings_that_differ_are_named_and_those_that_explain_come_first(tmp_pa
     ]
 
 
+def test_options_that_were_tried_are_named_and_may_change_what_they_are_about(tmp_path: Path) -> None:
+    model = {"parameters": 5, "name": "Net"}
+    applied = {"bf16_autocast": "yes: the model was called in autocast", "fused_optimizer": "no: the script sets it"}
+    base = noted(SLOW, model={**model, "parameter_dtypes": ["float32"]})
+    best = noted(FAST, model={**model, "parameter_dtypes": ["float32"], "autocast_dtype": "bfloat16"}, applied=applied)
+    a, b = measured(base, tmp_path / "a"), measured(best, tmp_path / "b")
+    # Without the command nothing says that it is one and the same.
+    assert said([a, b]).startswith("B and A are not ranked, because they differ in precision")
+    base.command = best.command = ["python", "train.py"]
+    a, b = measured(base, tmp_path / "base"), measured(best, tmp_path / "best")
+    report = compare.compare([a, b])
+    assert said([a, b]).startswith("B is 20.6 % faster than A")
+    assert "bf16_autocast not set -> yes: the model was called" in said([a, b])
+    assert [(row["kind"], row["setting"]) for row in table(report, "settings")][:2] == [
+        ("option", "bf16_autocast"),
+        ("option", "fused_optimizer"),
+    ]
+    row = next(row for row in table(report, "conditions") if row["condition"] == "precision")
+    assert (row["verdict"], row["detail"]) == ("differs (options tried)", "bf16_autocast")
+    other = measured(noted(FAST, model={**model, "batch": 7}, applied=applied), tmp_path / "other")
+    assert said([measured(noted(SLOW, model={**model, "batch": 8}), tmp_path / "eight"), other]).startswith(
+        "B and A are not ranked, because they differ in batch"
+    )
+
+
 def test_a_busy_machine_is_named_and_nothing_is_claimed(tmp_path: Path) -> None:
     usage = {"wall_ns": 6_300_000, "user_ns": 5_000_000, "system_ns": 0, "involuntary_switches": 2}
     a, b = measured(noted(FAST), tmp_path / "a"), measured(noted(SLOW, usage=usage), tmp_path / "b")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 from collections.abc import Sequence
@@ -256,6 +257,30 @@ def pair(base: dict[str, Any], other: dict[str, Any]) -> Pair:
 )
 def test_numbers_are_compared_after_equal_steps(other: dict[str, Any], expected: Numbers) -> None:
     assert compare_numbers([pair({}, other)]) == expected
+
+
+@pytest.mark.parametrize(
+    ("numbers", "by", "forbidden_because"),
+    [
+        ("close", 0.0099, None),  # Another order of additions: close up to a part in a hundred.
+        ("close", 0.0101, "it changed the numbers (by 1 %); --try a takes it all the same"),
+        ("equal", 0.0002, "it changed the numbers (by 0.02 %); --try a takes it all the same"),
+        ("equal", 0.00009, None),  # Within a part in 10,000 they are called close.
+        ("changed", 0.5, None),
+    ],
+)
+def test_an_option_may_change_numbers_as_far_as_its_kind_does(
+    numbers: str, by: float, forbidden_because: str | None
+) -> None:
+    found = [pair({}, {"checksum": "b", "parameter_norms": json.dumps([1.0 - by, 2.0])})]
+    tried = option("a", numbers=numbers)
+    assert forbidden(set())(tried, found, ()) == forbidden_because
+    assert forbidden({"a"})(tried, found, ()) is None, "it was asked for"
+
+
+@pytest.mark.parametrize(("by", "word"), [(0.000099, "close"), (0.000101, "changed")])
+def test_numbers_are_close_within_a_part_in_ten_thousand(by: float, word: str) -> None:
+    assert compare_numbers([pair({}, {"checksum": "b", "loss": 2.0 * (1 - by)})]).word == word
 
 
 def test_numbers_that_change_by_themselves_say_nothing() -> None:

@@ -2,7 +2,8 @@
 -- doc = """What is recorded of how the run was set up: by `traceview collect` (capture.json), and by the trace itself
 -- of framework and devices. Ranks that differ are listed."""
 -- [columns]
--- kind = "device, threads, precision, layout, batch, model, flag, version, environment, command, job or recording"
+-- kind = """device, option (tried in the process, see docs/options.md), threads, precision, layout, batch, model, flag,
+-- version, environment, command, job or recording"""
 -- name = "setting"
 -- value = "its value"
 WITH noted AS (
@@ -28,6 +29,7 @@ WITH noted AS (
     FROM named
     UNION ALL SELECT 'threads', 'threads', CAST(threads AS VARCHAR) FROM processes
     UNION ALL SELECT 'flag', f.key, f.value->>'$' FROM noted n, json_each(n.facts, '$.flags') f
+    UNION ALL SELECT 'option', a.key, a.value->>'$' FROM noted n, json_each(n.facts, '$.applied') a
     UNION ALL SELECT 'environment', e.key, e.value->>'$' FROM noted n, json_each(n.facts, '$.environment') e
     UNION ALL SELECT 'version', 'framework', concat_ws(' ', framework, framework_version) FROM raw.captures
     WHERE framework IS NOT NULL

@@ -1,5 +1,6 @@
 -- title = "condition"
--- doc = "What must be equal before two runs may be ranked, per run after the first."
+-- doc = """What must be equal before two runs may be ranked, per run after the first. Options that were tried on one
+-- and the same command may change what is recorded of model, precision and passes."""
 -- [params]
 -- accepted = { type = "VARCHAR[]", default = [], doc = "conditions that may differ" }
 -- [columns]
@@ -8,8 +9,8 @@
 -- condition = "model, batch, precision or passes"
 -- base_value = "of A"
 -- value = "of the run"
--- verdict = "same, differs, differs (accepted) or not recorded"
--- detail = "what only one of them has"
+-- verdict = "same, differs, differs (accepted), differs (options tried) or not recorded"
+-- detail = "what only one of them has, or the options that were tried"
 WITH told AS (
     SELECT run, kinds, filters, products,
         coalesce(kinds, nullif(concat_ws(', ', 'filters: ' || len(string_split(filters, '; ')),
@@ -28,6 +29,15 @@ WITH told AS (
     FROM (SELECT *, filters IS NULL AND products IS NOT NULL AND run NOT IN (SELECT c.run FROM cell c
         WHERE c.category = 'conv')
         AS is_convless FROM run)
+), tried AS (
+    SELECT r.run, string_agg(DISTINCT o.name, ', ' ORDER BY o.name) AS names
+    FROM run r JOIN setting o ON o.run IN (0, r.run) AND o.kind = 'option' AND starts_with(o.value, 'yes')
+    WHERE r.run > 0
+        AND NOT EXISTS (FROM setting s WHERE s.run IN (0, r.run) AND s.run <> o.run AND s.kind = 'option'
+            AND s.name = o.name AND starts_with(s.value, 'yes'))
+        AND EXISTS (FROM setting a JOIN setting b ON b.value = a.value AND b.kind = 'command'
+            WHERE a.run = 0 AND a.kind = 'command' AND b.run = r.run)
+    GROUP BY r.run
 ), compared AS (
     SELECT r.run, c.position, c.condition,
         CASE c.condition WHEN 'model' THEN b.model WHEN 'batch' THEN CAST(b.batch AS VARCHAR)
@@ -58,10 +68,12 @@ WITH told AS (
     CROSS JOIN (VALUES (1, 'model'), (2, 'batch'), (3, 'precision'), (4, 'passes')) c(position, condition)
     WHERE r.run > 0
 )
-SELECT run, position, condition, coalesce(base_value, 'not recorded') AS base_value,
+SELECT c.run, position, condition, coalesce(base_value, 'not recorded') AS base_value,
     coalesce(value, 'not recorded') AS value,
     CASE WHEN is_same THEN 'same' WHEN is_same IS NULL THEN 'not recorded'
-        WHEN list_contains($accepted, condition) THEN 'differs (accepted)' ELSE 'differs' END AS verdict,
-    CASE WHEN NOT is_same THEN nullif(detail, '') END AS detail
-FROM compared
-ORDER BY run, position
+        WHEN list_contains($accepted, condition) THEN 'differs (accepted)'
+        WHEN t.run IS NOT NULL AND condition <> 'batch' THEN 'differs (options tried)' ELSE 'differs' END AS verdict,
+    CASE WHEN is_same THEN NULL WHEN is_same IS NOT NULL AND t.run IS NOT NULL AND condition <> 'batch'
+        THEN t.names WHEN NOT is_same THEN nullif(detail, '') END AS detail
+FROM compared c LEFT JOIN tried t ON t.run = c.run
+ORDER BY c.run, position

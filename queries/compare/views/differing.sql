@@ -4,8 +4,9 @@
 -- run = "number of the run"
 -- place = "the lower, the sooner it explains a difference; NULL where it explains none"
 WITH kinds AS (
-    FROM (VALUES ('device', 1), ('threads', 2), ('precision', 3), ('layout', 4), ('batch', 5), ('flag', 6),
-        ('version', 7), ('environment', 8), ('job', NULL), ('recording', NULL), ('command', NULL), ('model', NULL))
+    FROM (VALUES ('option', 0), ('device', 1), ('threads', 2), ('precision', 3), ('layout', 4), ('batch', 5),
+        ('flag', 6), ('version', 7), ('environment', 8), ('job', NULL), ('recording', NULL), ('command', NULL),
+        ('model', NULL))
         k(kind, place)
 ), side AS (
     SELECT r.run, s.kind, s.name, any_value(s.value) FILTER (s.run = 0) AS base_value,
