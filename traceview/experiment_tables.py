@@ -164,4 +164,115 @@ noisy_pairs BIGINT of these, pairs in which other programs took a tenth of the c
 verdict VARCHAR faster, slower, no difference seen, cannot decide, not measured
 """,
     ),
+    (
+        "scaling_runs",
+        "one run of a training command by several processes, without a profiler (traceview study scaling)",
+        """
+round BIGINT round that it belongs to; every ranks and batch has one run in each
+place BIGINT place in its round
+mode VARCHAR weak (the batch of a rank stays), strong (the batch of all ranks together stays)
+ranks BIGINT processes
+batch BIGINT samples of a rank in each step
+global_batch BIGINT samples of all ranks in each step
+threads BIGINT threads of each process
+cores BIGINT cores that the processes share
+step_ns BIGINT median wall time of a step, of the slowest rank
+step_cpu_ns BIGINT median processor time of a step, most of any rank
+fastest_ns BIGINT median wall time of a step, of the fastest rank
+steps BIGINT steps that were timed
+device VARCHAR cpu, cuda
+others_pct DOUBLE share of the cores that other programs took meanwhile
+exit_code BIGINT of the command; minus the signal's number where one ended it
+status VARCHAR timed, failed (no times of some rank), noisy (others took the cores)
+reason VARCHAR why it failed
+started_unix_ns BIGINT when it began, nanoseconds since 1970
+total_ns BIGINT duration of the whole run, start-up included
+""",
+    ),
+    (
+        "scaling_exchanges",
+        "communication in a recording of some steps, by ranks and batch; per step, mean of the ranks",
+        """
+mode VARCHAR weak, strong
+ranks BIGINT processes
+batch BIGINT samples of a rank in each step
+global_batch BIGINT samples of all ranks in each step
+library VARCHAR what exchanged: gloo, nccl ...
+calls DOUBLE collectives of a rank
+step_ns BIGINT the step while it was recorded, mean
+communication_ns BIGINT time in which some communication of the rank was under way
+exposed_ns BIGINT of it while nothing computed on the rank
+wait_ns BIGINT of the calls, until the last rank came
+transfer_ns BIGINT of the calls, the rest
+gradient_bytes BIGINT bytes that a rank put into all-reduce and reduce-scatter
+parameters BIGINT of the model
+capture VARCHAR the recording, a folder beside the tables
+status VARCHAR recorded, failed
+reason VARCHAR why it failed
+""",
+    ),
+    (
+        "collective_times",
+        "time of a collective by bytes and ranks: measured in a recording, or published",
+        """
+kind VARCHAR all_reduce ...
+ranks BIGINT processes that take part
+nodes BIGINT hosts that they run on
+size_bytes BIGINT bytes that each rank puts in
+wall_ns BIGINT time without waiting for the last rank: median over the steps, or as published
+n BIGINT collectives that this rests on
+mode VARCHAR weak, strong; of the training that it was measured in
+batch BIGINT samples of a rank in each step of that
+place BIGINT first, second ... of the step
+at_ns BIGINT its start, from the start of the step, mean
+wait_ns BIGINT waiting for the last rank, mean of the ranks
+hidden_pct DOUBLE of the calls, while the same rank computed
+cores BIGINT cores that the processes share, on a CPU
+threads BIGINT threads of each process
+library VARCHAR gloo, nccl ...
+device VARCHAR cpu, or the GPU's product name
+status VARCHAR measured, published
+source VARCHAR the publication
+""",
+    ),
+    (
+        "scaling_points",
+        "how training with so many ranks and this batch compares with the fewest ranks",
+        """
+status VARCHAR measured, published, recorded (steps with a profiler, in captures that were there)
+mode VARCHAR weak, strong
+ranks BIGINT processes, or GPUs
+base_ranks BIGINT what it is compared with
+batch BIGINT samples of a rank in each step
+global_batch BIGINT samples of all ranks in each step
+runs BIGINT rounds that it rests on
+noisy BIGINT of these, rounds in which other programs took a tenth of the cores
+is_oversubscribed BOOLEAN whether the processes have more threads than there are cores
+step_ns BIGINT step time, median of the rounds
+samples_per_s DOUBLE samples of all ranks over that
+speedup DOUBLE samples per second over those of base_ranks, from pairs of runs of one round
+low DOUBLE lower end of its interval
+high DOUBLE upper end
+confidence DOUBLE share of all cases, 0 to 1, in which such an interval holds the true value
+verdict VARCHAR faster, slower, no difference seen, too noisy, cannot decide, failed, base
+reason VARCHAR why, where the verdict needs one
+name VARCHAR of a publication: what was trained
+source VARCHAR the publication
+""",
+    ),
+    (
+        "scaling_models",
+        "a model of the time of an all-reduce, fitted to measured or published times",
+        """
+scope VARCHAR which times: all, those of no more ranks than cores, or the publication
+model VARCHAR parameter server, tree, ring
+latency_ns DOUBLE of one message; NULL where all have one size, and it counts as 0
+bytes_per_s DOUBLE bandwidth; NULL where no time grows with bytes
+residual_pct DOUBLE root of the mean square of relative errors; NULL where there are no more points than parameters
+worst_pct DOUBLE the largest relative error
+points BIGINT points that it was fitted to
+verdict VARCHAR best, fits worse, cannot tell
+reason VARCHAR why it cannot be told
+""",
+    ),
 )

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from traceview.experiments import quiet
+from traceview.experiments import leftovers, quiet
 from traceview.paths import temporary_folder
 from traceview.recording import messages
 from traceview.recording.launch import Run, launch
@@ -35,6 +35,8 @@ class Limits:
     steps: int = 6
     ends: bool = True
     seed: int | None = 1
+    most_s: float | None = None
+    """A run that takes longer is ended, and whatever a run leaves behind; None: neither."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,9 @@ class Timed:
     total_ns: int
     facts: Mapping[str, Any] = field(default_factory=dict)
     """What the collector says of the process: framework, version, device, threads ..."""
+    rank_step_ns: tuple[int, ...] = ()
+    """The step of each process that gave times; `step_ns` is the slowest one's."""
+    took_too_long: bool = False
 
     @property
     def is_quiet(self) -> bool:
@@ -80,7 +85,8 @@ def run(
             {**environment, **added}, folder, output, uses_nvtx=False,
         )  # fmt: skip
         begin, started, clock = quiet.now(), time.time_ns(), time.monotonic_ns()
-        code = launch(job)
+        with leftovers.watched(place, limits.most_s) as watch:
+            code = launch(job)
         spent = time.monotonic_ns() - clock
         others = quiet.others_pct(begin, quiet.now())
         ranks = [_read(path) for path in sorted((place / "raw").glob("rank-*.times.json"))]
@@ -88,6 +94,8 @@ def run(
         notes = [path.read_text(errors="replace") for path in sorted((place / "raw").glob(".process-*"))]
     ranks = [rank for rank in ranks if rank.get("steps")]
     reason = _why(code, bool(ranks), notes, log)
+    if watch.has_ended_it:
+        reason = f"it was ended after {limits.most_s or 0:.0f} s, without an end of its own"
     times = [_step_time(rank, rank.get("runs_ahead") is True) for rank in ranks] if not reason else []
     first = ranks[0] if ranks else {}
     return Timed(
@@ -104,6 +112,8 @@ def run(
         started_unix_ns=started,
         total_ns=spent,
         facts=facts,
+        rank_step_ns=tuple(wall for wall, _ in times),
+        took_too_long=watch.has_ended_it,
     )
 
 
