@@ -11,7 +11,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from traceview.experiments import runtime  # noqa: E402
+from traceview.experiments import passes, runtime  # noqa: E402
 from traceview.experiments.backends.machine_code import instruction_set  # noqa: E402
 
 needs_kernels = pytest.mark.skipif(instruction_set() is None, reason="the fused kernels need AVX2 under Linux")
@@ -154,7 +154,7 @@ def test_a_backend_that_is_wrong_is_not_used(monkeypatch: pytest.MonkeyPatch) ->
     wanted = net(x)
     said: list[str] = []
     layers = runtime.apply(net, plan_of(net, x), said.append)
-    monkeypatch.setattr(runtime, "run", lambda runner, *operands: 1.01 * runner(*operands))
+    monkeypatch.setattr(passes, "run", lambda runner, *operands: 1.01 * runner(*operands))
     assert torch.allclose(net(x), wanted, atol=1e-6)
     assert len(said) == 3 and all("fprop stays as it was" in line and "off" in line for line in said)
     assert all(layer.passes == {"fprop": None} for layer in layers)

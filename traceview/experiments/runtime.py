@@ -16,16 +16,17 @@ import sys
 import time
 import weakref
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import torch
 
+from . import passes
+from .passes import BACKENDS, Exact, PlanError, is_float, is_plain, prepare
+
 SCHEMA = 1
 MOST_BYTES = 16 << 20
-BACKENDS = ("winograd", "onednn", "nnpack", "torch_default")
 DIRECTIONS = ("fprop", "dgrad", "wgrad")
 SIZES = (
     *("batch", "in_channels", "height", "width", "out_channels", "filter_height", "filter_width"),
@@ -38,10 +39,6 @@ YARDSTICK = {"equal": 4.0, "close": 100.0}
 """Or so many times the error of PyTorch's own result, where that is more."""
 WRAPPERS = ("module.", "_orig_mod.")
 """What wrappers (DistributedDataParallel, compile) put before the names of a model's modules."""
-
-
-class PlanError(ValueError):
-    """A plan that cannot be used, in a sentence."""
 
 
 def load(path: str | Path) -> dict[str, Any]:
@@ -115,7 +112,7 @@ class Planned:
     def __init__(self, entry: dict[str, Any], plan: dict[str, Any], say: Callable[[str], None]) -> None:
         shape = entry["shape"]
         self.name, self.shape, self.say = entry["module"], shape, say
-        self.spec = SimpleNamespace(**shape, device="cpu")
+        self.spec = SimpleNamespace(**shape, device="cpu", layout=entry["layout"])
         self.numerics, self.threads = plan["numerics"], plan["threads"]
         self.input = tuple(shape[name] for name in ("batch", "in_channels", "height", "width"))
         per_group = shape["in_channels"] // shape["groups"]
@@ -138,14 +135,12 @@ class Planned:
 
     def takes(self, x: Any, w: Any, bias: Any) -> bool:
         """Whether the plan holds for a call."""
+        given = (x, w) if bias is None else (x, w, bias)
         return (
-            type(x) is torch.Tensor
+            all(is_float(it) for it in given)
             and is_plain()
             and x.shape == self.input
-            and x.dtype is torch.float32
-            and w.dtype is torch.float32
-            and (bias is None or bias.dtype is torch.float32)
-            and x.device.type == w.device.type == "cpu"
+            and w.shape == self.filter
             and torch.get_num_threads() == self.threads
         )
 
@@ -179,14 +174,24 @@ class Planned:
     ) -> torch.Tensor:
         """A pass; whoever measures is told how long it took this thread."""
         runner = self._pass(direction, operands)
-        begin_ns = time.thread_time_ns() if self.clock else 0
-        if runner is None or self.is_off:
+        now = time.thread_time_ns if self.threads == 1 else time.perf_counter_ns
+        begin_ns = now()
+        result = None if runner is None or self.is_off else self._ran(runner, direction, operands, bias)
+        if result is None:
             result = self.default(direction, *operands, bias, like)
-        else:
-            result = run(runner, *operands, bias)
         if self.clock:
-            self.clock(self.name, direction, time.thread_time_ns() - begin_ns)
+            self.clock(self.name, direction, now() - begin_ns)
         return result
+
+    def _ran(self, runner: Any, direction: str, operands: tuple[torch.Tensor, torch.Tensor], bias: Any) -> Any:
+        """What a back-end made of a pass; None where it failed, and it is asked no more."""
+        try:
+            return passes.run(runner, *operands, bias)
+        except Exception as problem:
+            choice = self.choices[direction] or {}
+            self.say(f"{self.name}: {direction} goes on as it was, {choice.get('backend')} failed ({problem})")
+            self.passes[direction] = None
+            return None
 
     def fprop(self, x: torch.Tensor, w: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
         """The output."""
@@ -220,67 +225,6 @@ class Planned:
         return results[0 if direction == "dgrad" else 1]  # type: ignore[no-any-return]
 
 
-def prepare(choice: dict[str, Any], spec: Any, direction: str) -> Any:
-    """A back-end's pass. Raises `PlanError` where it has none of that name, or a reason against it."""
-    if choice["backend"] not in BACKENDS:
-        raise PlanError("no such back-end")
-    backend = import_module(f".backends.{choice['backend']}", __package__)
-    for row in backend.implementations(spec, direction):
-        if row["implementation"] == choice["implementation"]:
-            if row["reason"]:
-                raise PlanError(row["reason"])
-            return backend.prepare(row, spec, direction)
-    raise PlanError(f"there is no implementation {choice['implementation'][:80]!r}")
-
-
-def run(runner: Any, first: torch.Tensor, second: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
-    """One pass, as a tensor of its own."""
-    if getattr(runner, "is_own_result", False):
-        out: torch.Tensor = runner(first, second, bias)
-        return out
-    packed = [runner.pack(name, tensor) for name, tensor in zip(runner.operands, (first, second))]
-    out = runner.unpack(runner.run(*packed)).clone()
-    return out if bias is None else out.add_(bias.view(-1, 1, 1))
-
-
-class Exact:
-    """A pass in double precision on given tensors, and how far results are from it.
-
-    Double precision is slow: it computes the first and the last image, and for gradients of filters the others are 0.
-    """
-
-    def __init__(self, layer: Planned, direction: str, operands: tuple[torch.Tensor, ...]) -> None:
-        self.direction = direction
-        self.chosen = sorted({0, layer.input[0] - 1})
-        first, second = (operand.detach() for operand in operands)
-        shapes = {"dgrad": layer.input, "wgrad": layer.filter}
-        like = torch.empty(shapes[direction]) if direction in shapes else None
-        if direction == "wgrad":
-            only = torch.zeros_like(second)
-            only[self.chosen] = second[self.chosen]
-            second = only
-        self.operands = first, second
-        with torch.no_grad():
-            part = like[self.chosen] if like is not None and direction == "dgrad" else like
-            other = second[self.chosen] if direction == "wgrad" else second
-            self.result = layer.default(direction, first[self.chosen].double(), other.double(), None, _double(part))
-            self.largest = float(self.result.abs().max()) or 1.0
-            self.own_error = self._off(layer.default(direction, first, second, None, like))
-
-    def error_of(self, runner: Any) -> float:
-        """The largest error of a back-end over the largest value."""
-        with torch.no_grad():
-            return self._off(run(runner, *self.operands))
-
-    def _off(self, result: torch.Tensor) -> float:
-        part = result if self.direction == "wgrad" else result[self.chosen]
-        return float((part.double() - self.result).abs().max()) / self.largest
-
-
-def _double(tensor: torch.Tensor | None) -> torch.Tensor | None:
-    return None if tensor is None else tensor.double()
-
-
 class Convolution(torch.autograd.Function):
     """A convolution under a plan, for autograd."""
 
@@ -296,22 +240,10 @@ class Convolution(torch.autograd.Function):
         """See `Planned.gradients`; where gradients of these are asked for, PyTorch's own operators, which have some."""
         x, w = ctx.saved_tensors
         layer, needed = ctx.layer, ctx.needs_input_grad[:3]
-        if torch.is_grad_enabled() or not layer.takes(x, w, None) or dy.dtype is not torch.float32:
+        if torch.is_grad_enabled() or not layer.takes(x, w, None) or not is_float(dy):
             sizes = [w.shape[0]] if needed[2] else None
             return (*torch.ops.aten.convolution_backward(dy, x, w, sizes, *layer.steps, list(needed)), None)
         return (*layer.gradients(dy, x, w, needed), None)
-
-
-def is_plain() -> bool:
-    """Whether tensors are computed here and now: not traced, compiled, transformed or cast on the way."""
-    return not (
-        torch.compiler.is_compiling()
-        or torch._C._get_tracing_state() is not None
-        or torch.is_autocast_enabled("cpu")
-        or torch.is_inference_mode_enabled()
-        or torch.autograd.forward_ad._current_level >= 0
-        or torch._C._functorch.maybe_current_level() is not None
-    )
 
 
 # A model

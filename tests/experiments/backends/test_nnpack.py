@@ -11,6 +11,7 @@ torch = pytest.importorskip("torch")
 from convolutions import errors, reasons, spec_of, tensors_of  # noqa: E402
 
 from traceview.experiments.backends import nnpack  # noqa: E402
+from traceview.experiments.backends.workspace import workspace  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -57,9 +58,8 @@ def test_nnpacks_own_clock_shows_the_transforms_of_the_algorithm() -> None:
     out = torch.empty(problem.shape)
     given = [tensors["input"], tensors["filter"], problem.bias, out]
     size = ctypes.c_size_t(runner.workspace_bytes)
-    problem.call(
-        *[each.data_ptr() for each in given], runner.aligned, ctypes.byref(size), profile=ctypes.byref(profile)
-    )
+    place = workspace().address(runner.workspace_bytes)
+    problem.call(*[each.data_ptr() for each in given], place, ctypes.byref(size), profile=ctypes.byref(profile))
     assert min(profile.input, profile.kernel, profile.output, profile.product) > 0
 
 

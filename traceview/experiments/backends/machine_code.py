@@ -119,7 +119,7 @@ class Code:
         self.text.append((0x40 if is_short else 0x80) | (reg & 7) << 3 | base & 7)
         if base & 7 == RSP:
             self.text.append(0x24)
-        self.text += struct.pack("<b", at // unit) if is_short else struct.pack("<i", at)
+        self.text += struct.pack("<b", at // unit) if is_short else _signed(at)
 
     # Numbers and addresses
 
@@ -139,7 +139,7 @@ class Code:
     def advance(self, register: int, by: int) -> None:
         """register += by, a constant of 32 bits."""
         if by:
-            self.text += bytes((0x48 | register >> 3, 0x81, 0xC0 | register & 7)) + struct.pack("<i", by)
+            self.text += bytes((0x48 | register >> 3, 0x81, 0xC0 | register & 7)) + _signed(by)
 
     def advance_by(self, register: int, other: int) -> None:
         """register += other."""
@@ -155,7 +155,7 @@ class Code:
         start = len(self.text)
         body()
         self.text += bytes((0x48 | counter >> 3, 0xFF, 0xC8 | counter & 7))  # dec
-        self.text += b"\x0f\x85" + struct.pack("<i", start - len(self.text) - 6)  # jnz
+        self.text += b"\x0f\x85" + _signed(start - len(self.text) - 6)  # jnz
 
     def enter(self, scratch_bytes: int = 0) -> None:
         """Begin a function; RBX is the address of memory of its own, on a boundary of 64 bytes."""
@@ -181,6 +181,13 @@ class Code:
         """The code as a function of so many addresses and numbers (at most 6). Raises OSError where memory may not
         be made executable."""
         return Function(bytes(self.text), arguments)
+
+
+def _signed(value: int) -> bytes:
+    """A number of 32 bits. Raises OSError where it has more."""
+    if not -(1 << 31) <= value < 1 << 31:
+        raise OSError(f"an offset of {value} bytes, and they have 32 bits")
+    return struct.pack("<i", value)
 
 
 class Function:

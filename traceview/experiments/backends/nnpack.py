@@ -7,11 +7,14 @@ functions of its own for no filter gradient in PyTorch's build.
 from __future__ import annotations
 
 import ctypes
+import os
 from ctypes import c_double, c_int, c_size_t, c_void_p
 from pathlib import Path
 from typing import Any
 
 import torch
+
+from .workspace import workspace
 
 NAME = "nnpack"
 DEVICES = ("cpu",)
@@ -35,7 +38,6 @@ STATUS = {
     53: "size of the workspace",
     54: "alignment of the workspace",
 }
-ALIGNMENT = 64
 UNSUPPORTED_HARDWARE = 51
 
 
@@ -78,6 +80,12 @@ class Library:
         pointers: list[Any] = [c_void_p] * 5 + [ctypes.POINTER(c_size_t), c_int, c_void_p, c_void_p, c_void_p]
         self.output.argtypes = [*sizes, *pointers]
         self.pools: dict[int, Any] = {1: None}
+        if hasattr(os, "register_at_fork"):
+            # Threads do not come along into a forked child.
+            os.register_at_fork(after_in_child=self._forget)
+
+    def _forget(self) -> None:
+        self.pools = {1: None}
 
     def pool(self) -> Any:
         """Threads of NNPACK, as many as PyTorch has."""
@@ -186,14 +194,14 @@ def prepare(implementation: dict[str, Any], layer: Any, direction: str) -> Runne
 
 
 class Runner:
-    """One pass with its workspace. NNPACK transforms the filter in every run."""
+    """One pass. NNPACK transforms the filter in every run."""
+
+    takes_bias = True
 
     def __init__(self, name: str, layer: Any, direction: str) -> None:
         self.operands, self.direction = OPERANDS[direction], direction
         self.problem, self.implementation = Problem(layer, direction, name), name
         self.workspace_bytes = self.problem.workspace()
-        self.buffer = torch.empty(self.workspace_bytes + ALIGNMENT, dtype=torch.uint8)
-        self.aligned = -(-self.buffer.data_ptr() // ALIGNMENT) * ALIGNMENT
 
     def pack(self, name: str, tensor: torch.Tensor) -> torch.Tensor:
         """The tensor in plain order; for the data gradient the filter flipped, its channels exchanged."""
@@ -201,12 +209,13 @@ class Runner:
             return tensor.flip(2, 3).transpose(0, 1).contiguous()
         return tensor.contiguous()
 
-    def run(self, first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
+    def run(self, first: torch.Tensor, second: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
         """The pass, into a new tensor."""
         out = torch.empty(self.problem.shape)
-        tensors = (first, second, self.problem.bias, out)
-        pointers = [tensor.data_ptr() for tensor in tensors]
-        self.problem.call(*pointers, self.aligned, ctypes.byref(c_size_t(self.workspace_bytes)))
+        added = self.problem.bias if bias is None else bias.contiguous()
+        pointers = [tensor.data_ptr() for tensor in (first, second, added, out)]
+        place = workspace().address(self.workspace_bytes)
+        self.problem.call(*pointers, place, ctypes.byref(c_size_t(self.workspace_bytes)))
         return out
 
     def unpack(self, out: torch.Tensor) -> torch.Tensor:

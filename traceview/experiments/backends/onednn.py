@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from .onednn_library import Absent, Handle, library
+from .workspace import workspace
 
 NAME = "onednn"
 DEVICES = ("cpu",)
@@ -19,6 +20,7 @@ OPERANDS = {"fprop": ("input", "filter"), "dgrad": ("grad_output", "filter"), "w
 RESULT = {"fprop": "grad_output", "dgrad": "input", "wgrad": "filter"}
 """The tensor that the result has the shape of."""
 ANY, NCHW, NHWC = "any", "nchw", "nhwc"
+FORMATS = {NCHW: torch.contiguous_format, NHWC: torch.channels_last}
 ALGORITHMS = {"direct": 1, "winograd": 2}
 F32, FORWARD, TAG_ANY = 3, 64, 1
 Dims = ctypes.c_int64 * 12
@@ -54,6 +56,7 @@ def implementations(layer: Any, direction: str) -> list[dict[str, Any]]:
             for place, handle in enumerate(_described(layer, direction, request, number)):
                 made = Described(handle, direction)
                 row = _row(made.name, None, made.layout_in, made.layout_out, REFERENCE if made.is_reference else None)
+                row["label"] = f"{made.name}, {made.layout_in} to {made.layout_out}"
                 row |= {"request": request, "place": place, "number": number, "workspace_bytes": made.scratchpad}
                 # The reference takes any layout, so that it would stand there once for each.
                 layouts = () if made.is_reference else (made.layout_in, made.layout_out)
@@ -119,6 +122,11 @@ def _memory(shape: tuple[int, ...], strides: tuple[int, ...] | None) -> Any:
     return made
 
 
+def _bias(layer: Any) -> Any:
+    """The description of a bias."""
+    return _memory((layer.out_channels,), (1,))
+
+
 def _described(layer: Any, direction: str, request: str, algorithm: int) -> Iterator[Any]:
     """Handles of what oneDNN enumerates for a pass, the first choice first; each is the caller's."""
     lib = library()
@@ -132,10 +140,11 @@ def _described(layer: Any, direction: str, request: str, algorithm: int) -> Iter
     geometry = (*steps, pads, pads)
     made, hint = Handle(), Handle()
     create = "dnnl_convolution_{}_primitive_desc_create".format
+    bias = _bias(layer)
     forward = lib.functions[create("forward")]
     any_of = [_memory(shape_of(layer, name), None) for name in ("input", "filter", "grad_output")]
     if direction == "fprop":
-        status = forward(ctypes.byref(made), lib.engine, FORWARD, algorithm, x, w, None, y, *geometry, lib.attributes)
+        status = forward(ctypes.byref(made), lib.engine, FORWARD, algorithm, x, w, bias, y, *geometry, lib.attributes)
     else:
         kinds = any_of[0], any_of[1], None, any_of[2]
         if forward(ctypes.byref(hint), lib.engine, FORWARD, ALGORITHMS["direct"], *kinds, *geometry, None):
@@ -143,7 +152,7 @@ def _described(layer: Any, direction: str, request: str, algorithm: int) -> Iter
         data = lib.functions[create("backward_data" if direction == "dgrad" else "backward_weights")]
         operands = (x, w, y) if direction == "dgrad" else (x, w, None, y)
         status = data(ctypes.byref(made), lib.engine, algorithm, *operands, *geometry, hint, lib.attributes)
-    for memory in (x, w, y, *any_of):
+    for memory in (x, w, y, bias, *any_of):
         lib.ask("memory_desc_destroy", memory)
     try:
         while not status:
@@ -214,12 +223,13 @@ def _layout(memory: Any) -> str:
 
 
 class Tensor:
-    """Elements as oneDNN sees them: a description, and the PyTorch tensor that holds them."""
+    """Elements as oneDNN sees them: a description, and the PyTorch tensor that holds them (or their address)."""
 
-    def __init__(self, description: Any, held: torch.Tensor) -> None:
+    def __init__(self, description: Any, held: Any) -> None:
         self.description, self.held, self.handle = description, held, Handle()
         lib = library()
-        lib.call("memory_create", ctypes.byref(self.handle), description, lib.engine, Handle(held.data_ptr()))
+        address = Handle(held if isinstance(held, int) else held.data_ptr())
+        lib.call("memory_create", ctypes.byref(self.handle), description, lib.engine, address)
 
     def __del__(self) -> None:
         library().ask("memory_destroy", self.handle)
@@ -230,7 +240,9 @@ def _buffer(n_bytes: int) -> torch.Tensor:
 
 
 class Runner:
-    """One primitive with its scratchpad."""
+    """One primitive; its scratchpad is a piece of the thread's workspace."""
+
+    takes_bias = True
 
     def __init__(self, made: Described, layer: Any, direction: str) -> None:
         lib = library()
@@ -240,12 +252,15 @@ class Runner:
         self.plain = {name: (made.layout_in if name == "input" else made.layout_out) for name in made.names}
         self.primitive = Handle()
         lib.call("primitive_create", ctypes.byref(self.primitive), made.handle)
-        self.workspace = Tensor(made.pad, _buffer(made.scratchpad)) if made.scratchpad else None
+        self.bias = (_bias(layer), torch.zeros(layer.out_channels)) if direction == "fprop" else None
+        self.format = FORMATS.get(getattr(layer, "layout", NCHW), torch.contiguous_format)
         self.filter_shape = (layer.out_channels, layer.in_channels // layer.groups, *self.shapes["filter"][-2:])
 
     def __del__(self) -> None:
         if getattr(self, "primitive", None):
             library().ask("primitive_destroy", self.primitive)
+        if getattr(self, "bias", None):
+            library().ask("memory_desc_destroy", self.bias[0])  # type: ignore[index]
 
     def pack(self, name: str, tensor: torch.Tensor) -> Tensor:
         """The tensor in the layout that the primitive demands; itself where it has it."""
@@ -260,14 +275,18 @@ class Runner:
         library().ask("memory_desc_destroy", given)
         return packed
 
-    def run(self, first: Tensor, second: Tensor) -> Tensor:
+    def run(self, first: Tensor, second: Tensor, bias: torch.Tensor | None = None) -> Tensor:
         """The pass, into a new tensor."""
         lib = library()
         out = self._new()
-        given = [*zip((*self.operands, self.result), (first, second, out))]
-        arguments = [Argument(lib.arguments[self.made.names[name].upper()], one.handle) for name, one in given]
-        if self.workspace:
-            arguments.append(Argument(lib.arguments["SCRATCHPAD"], self.workspace.handle))
+        given = {self.made.names[name].upper(): one for name, one in zip(self.operands, (first, second))}
+        given[self.made.names[self.result].upper()] = out
+        if self.bias:
+            described, nothing = self.bias
+            given["BIAS"] = Tensor(described, nothing if bias is None else bias.contiguous())
+        if self.made.scratchpad:
+            given["SCRATCHPAD"] = Tensor(self.made.pad, workspace().address(self.made.scratchpad))
+        arguments = [Argument(lib.arguments[name], one.handle) for name, one in given.items()]
         listed = (Argument * len(arguments))(*arguments)
         lib.call("primitive_execute", self.primitive, lib.stream, len(arguments), listed)
         lib.call("stream_wait", lib.stream)
@@ -276,17 +295,17 @@ class Runner:
     def _new(self) -> Tensor:
         needed = self.made.memories[self.result]
         layout = self.plain[self.result] if self.result != "filter" else ""
-        if layout in (NCHW, NHWC):
-            formats = {NCHW: torch.contiguous_format, NHWC: torch.channels_last}
-            return Tensor(needed, torch.empty(self.shapes[self.result], memory_format=formats[layout]))
+        if layout in FORMATS:
+            return Tensor(needed, torch.empty(self.shapes[self.result], memory_format=FORMATS[layout]))
         return Tensor(needed, _buffer(library().ask("memory_desc_get_size", needed)))
 
-    def unpack(self, out: Tensor, memory_format: Any = torch.contiguous_format) -> torch.Tensor:
-        """The result as PyTorch has it: as it lies where it lies plain, else copied into the format."""
-        if out.held.dtype != torch.uint8:
-            return out.held
+    def unpack(self, out: Tensor) -> torch.Tensor:
+        """The result as PyTorch has it: as it lies where it lies plain, else copied into the layer's layout."""
+        held: torch.Tensor = out.held
+        if held.dtype != torch.uint8:
+            return held
         shape = self.filter_shape if self.result == "filter" else self.shapes[self.result]
-        tensor = torch.empty(shape, memory_format=memory_format)
+        tensor = torch.empty(shape, memory_format=torch.contiguous_format if self.result == "filter" else self.format)
         strides = tensor.stride()
         if len(self.shapes[self.result]) == 5:
             strides = (self.shapes[self.result][1] * strides[0], *strides)

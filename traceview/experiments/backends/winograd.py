@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import os
 import re
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
@@ -19,8 +18,9 @@ from typing import Any
 import torch
 from torch.nn import functional
 
-from .winograd_fused import FLOAT_BYTES, BackwardFilter, Forward, kernels
+from .winograd_fused import FLOAT_BYTES, BackwardFilter, Forward, kernels, up
 from .winograd_matrices import Shape
+from .workspace import workspace
 
 NAME = "winograd"
 DEVICES = ("cpu",)
@@ -32,7 +32,6 @@ PARTS = (4, 16)
 """Parts of the filter, one after the other, which need less workspace and more transforms; for the least blocks."""
 OPERANDS = {"fprop": ("input", "filter"), "dgrad": ("grad_output", "filter"), "wgrad": ("input", "grad_output")}
 LAST = torch.channels_last
-_thread = threading.local()
 
 
 def version() -> str:
@@ -68,13 +67,14 @@ def implementations(layer: Any, direction: str) -> list[dict[str, Any]]:
     """Each size of tiles, each number of tiles at a time."""
     why = reason(layer)
     size = -(-layer.filter_height // layer.stride_h)
+    sizes = None if why else Geometry(layer).shape
     return [
         {
             "implementation": f"F({m}x{m},{size}x{size}) by {block}" + (f" in {parts}" if parts > 1 else ""),
             "algorithm": "winograd",
             "layout_in": "nhwc",
             "layout_out": "nhwc",
-            "reason": why,
+            "reason": why if sizes is None else too_large(sizes, m, block, parts),
             "m": m,
             "block": block,
             "parts": parts,
@@ -82,6 +82,14 @@ def implementations(layer: Any, direction: str) -> list[dict[str, Any]]:
         for m in TILES.get(size, (4,))
         for block, parts in (*((block, 1) for block in BLOCKS), *((BLOCKS[0], parts) for parts in PARTS))
     ]
+
+
+def too_large(s: Shape, m: int, block: int, parts: int) -> str | None:
+    """Why offsets of 32 bits do not reach through a layer; None where they do."""
+    a, channels, filters = m + s.size - 1, up(s.channels, 32), up(s.filters, 32)
+    within = a * a * max(-(-channels * filters // parts), 2 * block * (max(channels, filters) + 32))
+    reach = FLOAT_BYTES * max(within, (a + 1) * max(s.width, s.out_width) * max(channels, filters))
+    return f"distances in memory of {reach} bytes, and offsets have 32 bits" if reach >= 1 << 31 else None
 
 
 class Geometry:
@@ -139,28 +147,6 @@ class Geometry:
         return split.reshape(self.filters, self.channels, r * s, r * s)[:, :, : self.full, : self.full]
 
 
-class Workspace:
-    """Memory that grows to what the largest convolution needs; all convolutions of a thread use it in turns."""
-
-    def __init__(self) -> None:
-        self.buffer = torch.zeros(0)
-
-    def parts(self, *floats: int) -> list[torch.Tensor]:
-        """Pieces of it, of so many floats each, on boundaries of 64 bytes; what they hold is not defined."""
-        sizes = [-(-size // 16) * 16 for size in floats]
-        if self.buffer.numel() < sum(sizes):
-            self.buffer = torch.zeros(sum(sizes))
-        return list(torch.split(self.buffer[: sum(sizes)], sizes))
-
-
-def workspace() -> Workspace:
-    """That of this thread."""
-    if not hasattr(_thread, "workspace"):
-        _thread.workspace = Workspace()
-    found: Workspace = _thread.workspace
-    return found
-
-
 def _last(x: torch.Tensor, channels: int, room: torch.Tensor) -> torch.Tensor:
     """The tensor, channels last in memory and filled up with zeros to so many channels, in `room` where needed."""
     n, c, h, w = x.shape
@@ -176,12 +162,9 @@ class Pass:
     """The convolution of one direction: fprop(x, w, bias), dgrad(dy, w) or wgrad(x, dy)."""
 
     implementation = None
-    is_own_result = True
-    """The result is a tensor that no later run writes to, and a bias is added on the way."""
 
     def __init__(self, layer: Any, direction: str, m: int, block: int, parts: int = 1) -> None:
         self.direction, self.operands = direction, OPERANDS[direction]
-        self.into: torch.Tensor | None = None
         g = self.geometry = Geometry(layer)
         s = g.shape
         if direction == "dgrad":
@@ -222,15 +205,17 @@ class Pass:
         into: torch.Tensor | None = None,
     ) -> torch.Tensor:
         """The pass; of wgrad `second` is the gradient of the output. `into`: a place for the result, channels last."""
-        self.into = into
-        parts = workspace().parts(*self.sizes)
-        return getattr(self, f"_{self.direction}")(parts[:3], *parts[3:], first, second, bias)  # type: ignore[no-any-return]
+        *space, plain, room, out = workspace().parts(*self.sizes)
+        if self.direction == "wgrad":
+            return self._wgrad(space, plain, room, out, first, second)
+        run = self._fprop if self.direction == "fprop" else self._dgrad
+        return run(space, plain, room, out, first, second, bias, into)
 
-    def _fprop(self, space: Any, plain: Any, room: Any, out: Any, x: Any, w: Any, bias: Any) -> torch.Tensor:
+    def _fprop(self, space: Any, plain: Any, room: Any, out: Any, x: Any, w: Any, bias: Any, into: Any) -> torch.Tensor:
         s, k = self.geometry.shape, self.kernel.k
         source = _last(self.geometry.phases(x), self.kernel.c, room)
         _transposed(self.geometry.filter_phases(w), plain)
-        y = self.into
+        y: torch.Tensor = into
         if y is None:
             y = torch.empty((s.images, s.filters, s.out_height, s.out_width), memory_format=LAST)
         target = y if k == s.filters else out
@@ -245,7 +230,9 @@ class Pass:
             y.copy_(whole[..., : s.filters].permute(0, 3, 1, 2))
         return y
 
-    def _dgrad(self, space: Any, plain: Any, room: Any, out: Any, dy: Any, w: Any, bias: Any) -> torch.Tensor:
+    def _dgrad(
+        self, space: Any, plain: Any, room: Any, out: Any, dy: Any, w: Any, bias: Any, into: Any
+    ) -> torch.Tensor:
         s, c = self.geometry.shape, self.kernel.k
         source = _last(dy, self.kernel.c, room)
         turned = self.geometry.filter_phases(w)
@@ -253,7 +240,7 @@ class Pass:
         plain[: s.filters * taps * s.channels].view(s.filters, taps, s.channels).copy_(
             turned.reshape(s.filters, s.channels, taps).transpose(1, 2)
         )
-        dx = self.into
+        dx = into
         if dx is None or self.geometry.stride > 1:
             dx = torch.empty((s.images, s.channels, s.height, s.width), memory_format=LAST)
         target = dx if c == s.channels else out
@@ -265,7 +252,7 @@ class Pass:
             dx.copy_(whole[..., : s.channels].permute(0, 3, 1, 2))
         return self.geometry.unphased(dx)
 
-    def _wgrad(self, space: Any, plain: Any, room: Any, out: Any, x: Any, dy: Any, bias: Any) -> torch.Tensor:
+    def _wgrad(self, space: Any, plain: Any, room: Any, out: Any, x: Any, dy: Any) -> torch.Tensor:
         s, k = self.geometry.shape, self.kernel.k
         source = _last(self.geometry.phases(x), self.kernel.c, room)
         gradient = _last(dy, k, out)
@@ -292,7 +279,6 @@ class Shares:
     """A pass whose images are shared out among threads, each with a workspace of its own."""
 
     implementation = None
-    is_own_result = True
 
     def __init__(self, layer: Any, direction: str, m: int, block: int, threads: int, parts: int) -> None:
         self.operands, self.direction = OPERANDS[direction], direction

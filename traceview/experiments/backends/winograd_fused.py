@@ -35,7 +35,8 @@ def _transposed(matrix: list[list[Fraction]]) -> list[list[Fraction]]:
     return [list(column) for column in zip(*matrix)]
 
 
-def _up(value: int, unit: int) -> int:
+def up(value: int, unit: int) -> int:
+    """The next multiple of a unit."""
     return -(-value // unit) * unit
 
 
@@ -48,7 +49,7 @@ class Tiles:
 
     def __init__(self, shape: Shape, m: int, block: int) -> None:
         self.shape, self.m = shape, m
-        self.down, self.across = _up(shape.out_height, m) // m, _up(shape.out_width, m) // m
+        self.down, self.across = up(shape.out_height, m) // m, up(shape.out_width, m) // m
         self.count = shape.images * self.down * self.across
         # Blocks of nearly the same size.
         blocks = -(-self.count // min(block, self.count))
@@ -156,7 +157,7 @@ class Forward:
         self.at, self.g, self.bt = (_floats(matrix) for matrix in matrices(m, shape.size))
         lanes = code.lanes
         self.panel = 2 * lanes
-        self.c, self.k = _up(shape.channels, lanes), _up(shape.filters, lanes)
+        self.c, self.k = up(shape.channels, lanes), up(shape.filters, lanes)
         tiles = self.tiles = Tiles(shape, m, block)
         panels = -(-self.k // self.panel)
         at_once = -(-panels // parts)
@@ -166,7 +167,7 @@ class Forward:
         if len(tiles.starts) == 1 and not self.is_split:
             at_once = max(1, CACHED_FLOATS // (a * a * shape.channels * self.panel))
         self.groups = [range(at, min(at + at_once, panels)) for at in range(0, panels, at_once)]
-        most = at_once * self.panel if self.is_split else _up(self.k, self.panel)
+        most = at_once * self.panel if self.is_split else up(self.k, self.panel)
         self.u_row, self.m_row = _row(self.c), _row(most)
         self.u_next = _apart(tiles.block * self.u_row)
         self.m_next = _apart(tiles.block * self.m_row)
@@ -274,12 +275,12 @@ class BackwardFilter:
         at, g, bt = matrices(m, shape.size)
         self.bt, self.a_matrix, self.gt = _floats(bt), _floats(_transposed(at)), _floats(_transposed(g))
         lanes = code.lanes
-        self.c, self.k = _up(shape.channels, lanes), _up(shape.filters, lanes)
+        self.c, self.k = up(shape.channels, lanes), up(shape.filters, lanes)
         tiles = self.tiles = Tiles(shape, m, block)
         self.is_split = parts > 1
-        at_once = _up(-(-shape.channels // parts), lanes)
+        at_once = up(-(-shape.channels // parts), lanes)
         if len(tiles.starts) == 1 and not self.is_split:
-            at_once = _up(max(1, CACHED_FLOATS // (a * a * self.k)), ROWS[code.isa])
+            at_once = up(max(1, CACHED_FLOATS // (a * a * self.k)), ROWS[code.isa])
         self.groups = [
             range(first, min(first + at_once, shape.channels)) for first in range(0, shape.channels, at_once)
         ]
@@ -340,7 +341,7 @@ class BackwardFilter:
 
     def _channels(self, group: range) -> int:
         """Of the input, filled up to vectors."""
-        return _up(len(group), self.kernels.lanes)
+        return up(len(group), self.kernels.lanes)
 
     def _product(self, channels: int, tiles: int, adds: bool) -> Function:
         lanes = self.kernels.lanes
@@ -382,7 +383,7 @@ def _sizes(a: int, *apart: int) -> list[int]:
 
 def _apart(floats: int) -> int:
     """At least so many, such that the same place of one matrix after the other is in other lines of a cache."""
-    return _up(floats, PAGE_FLOATS) + 16
+    return up(floats, PAGE_FLOATS) + 16
 
 
 def _row(floats: int) -> int:
