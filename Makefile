@@ -8,8 +8,8 @@ DEMO ?= traceview-demo
 # Names of old frameworks for `make legacy`; all of them when left out.
 LEGACY ?=
 
-# uv installs many packages in a fraction of pip's time; pip does it where uv is not there.
-UV := $(shell command -v uv 2>/dev/null)
+# Hundreds of processes that tests start import the package and what it needs: those are compiled once.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test test-all check bench fuzz frameworks legacy clean
 
@@ -17,8 +17,7 @@ UV := $(shell command -v uv 2>/dev/null)
 # index offers CUDA builds first: make demo PIP_EXTRA_INDEX_URL=<the index of CPU builds>.
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check "torch==$(TORCH)"
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	.ci/install $(VENV) "torch==$(TORCH)" --editable ".[dev]"
 	touch $@
 
 demo: $(VENV)/.installed
@@ -42,9 +41,8 @@ test-all: check
 # TensorFlow, JAX, Keras, ONNX Runtime and OpenCV 4 in an environment of their own (3 GB), and the tests of their collectors.
 $(VENV)-frameworks/.installed: Makefile
 	$(PYTHON) -m venv $(VENV)-frameworks
-	$(VENV)-frameworks/bin/pip install --quiet --disable-pip-version-check "torch==$(TORCH)"
-	$(if $(UV),$(UV) pip install --quiet --python $(VENV)-frameworks/bin/python,$(VENV)-frameworks/bin/pip install --quiet \
-		--disable-pip-version-check) tensorflow-cpu==2.21.* jax==0.10.* keras==3.15.* onnxruntime==1.31.* onnx \
+	.ci/install $(VENV)-frameworks "torch==$(TORCH)"
+	.ci/install $(VENV)-frameworks tensorflow-cpu==2.21.* jax==0.10.* keras==3.15.* onnxruntime==1.31.* onnx \
 		opencv-python-headless==4.14.0.94
 	touch $@
 
