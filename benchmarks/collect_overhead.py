@@ -49,6 +49,7 @@ def ended(*rest):
 
 register_optimizer_step_post_hook(ended)
 sys.argv[:] = sys.argv[6:]
+sys.path.insert(0, os.path.dirname(sys.argv[0]))
 try:
     runpy.run_path(sys.argv[0], run_name="__main__")
 finally:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
+import timing
 from torch import nn
-from training_torch import images, options, train
+from training_torch import train
 
 PARAMETERS = 61_100_840
 CONVOLUTIONS = (
@@ -37,4 +38,5 @@ def alexnet_owt() -> nn.Sequential:
 
 
 if __name__ == "__main__":
-    train("alexnet-owt", alexnet_owt, PARAMETERS, images(224, 1000), options(__doc__, batch=16).parse_args())
+    model = timing.imagenet("alexnet-owt", PARAMETERS, batch=16)
+    train(alexnet_owt, model, timing.options(__doc__, model).parse_args())

@@ -5,14 +5,10 @@ A plain PyTorch script: it does not know traceview, so that what is measured aro
 
 from __future__ import annotations
 
-import argparse
-import time
-
+import timing
 import torch
 from torch import nn
-
-PARAMETERS = 62_378_344
-CLASSES = 1000
+from training_torch import train
 
 
 class AlexNet(nn.Module):
@@ -39,7 +35,7 @@ class AlexNet(nn.Module):
         self.fc7 = nn.Linear(4096, 4096)
         self.relu7 = nn.ReLU(inplace=True)
         self.drop7 = nn.Dropout()
-        self.fc8 = nn.Linear(4096, CLASSES)
+        self.fc8 = nn.Linear(4096, 1000)
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
         """Images N x 3 x 227 x 227 to scores N x 1000."""
@@ -54,46 +50,6 @@ class AlexNet(nn.Module):
         return self.fc8(x)
 
 
-def arguments() -> argparse.Namespace:
-    """The options that every training sample has."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--batch", type=int, default=16, help="images per step (default 16)")
-    parser.add_argument("--steps", type=int, default=8, help="training steps (default 8)")
-    parser.add_argument("--device", choices=("cpu", "cuda"), help="default: cuda where there is one")
-    parser.add_argument("--layout", choices=("nchw", "nhwc"), default="nchw", help="memory format of the tensors")
-    parser.add_argument("--threads", type=int, help="CPU threads; default: PyTorch's own choice")
-    return parser.parse_args()
-
-
-def main() -> None:
-    """Train for a few steps and print the loss and the time of each."""
-    args = arguments()
-    if args.threads:
-        torch.set_num_threads(args.threads)
-    device = args.device or ("cuda" if torch.cuda.is_available() else "cpu")
-    memory_format = torch.channels_last if args.layout == "nhwc" else torch.contiguous_format
-    torch.manual_seed(0)
-
-    model = AlexNet().to(device=device, memory_format=memory_format)
-    count = sum(parameter.numel() for parameter in model.parameters())
-    assert count == PARAMETERS, count
-    criterion = nn.CrossEntropyLoss()
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
-    images = torch.randn(args.batch, 3, 227, 227)
-    labels = torch.randint(0, CLASSES, (args.batch,))
-    print(f"alexnet: {count} parameters, batch {args.batch}, {device}, {args.layout}")
-
-    for step in range(args.steps):
-        start = time.perf_counter()
-        x = images.to(device=device, memory_format=memory_format)
-        y = labels.to(device)
-        optimizer.zero_grad()
-        loss = criterion(model(x), y)
-        loss.backward()
-        optimizer.step()
-        if step % 2 == 1 or step + 1 == args.steps:
-            print(f"step {step + 1}: loss {loss.item():.4f}, {1e3 * (time.perf_counter() - start):.0f} ms", flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    model = timing.MODELS["alexnet"]
+    train(AlexNet, model, timing.options(__doc__, model).parse_args())

@@ -7,14 +7,12 @@ before it make of the input; `finetune` trains all encoders and a classifier: 41
 from __future__ import annotations
 
 import itertools
+from collections import OrderedDict
 
+import timing
 import torch
 from torch import nn
-from training_torch import options, train
-
-WIDTHS = {"small": (784, 400, 200, 100), "large": (784, 800, 1000, 2000)}
-FINETUNE = {"small": 415_310, "large": 3_451_010}
-CLASSES = 10
+from training_torch import train
 
 
 class Encoder(nn.Module):
@@ -52,8 +50,9 @@ class Pretraining(nn.Module):
 
 def finetuning(widths: tuple[int, ...]) -> nn.Sequential:
     """All encoders and the classifier."""
-    encoders = [Encoder(*pair, is_decoded=False) for pair in itertools.pairwise(widths)]
-    return nn.Sequential(*encoders, nn.Linear(widths[-1], CLASSES))
+    pairs = enumerate(itertools.pairwise(widths), start=1)
+    layers: dict[str, nn.Module] = {f"encode{number}": Encoder(*pair, is_decoded=False) for number, pair in pairs}
+    return nn.Sequential(OrderedDict(layers, classify=nn.Linear(widths[-1], 10)))
 
 
 def pretraining_parameters(widths: tuple[int, ...]) -> int:
@@ -63,25 +62,18 @@ def pretraining_parameters(widths: tuple[int, ...]) -> int:
 
 def main() -> None:
     """Train one part."""
-    parser = options(__doc__, batch=64, steps=20)
+    parser = timing.options(__doc__, timing.AUTOENCODERS["small"])
     parser.add_argument("--part", choices=("ae1", "ae2", "ae3", "finetune"), default="finetune")
-    parser.add_argument("--size", choices=tuple(WIDTHS), default="small")
+    parser.add_argument("--size", choices=tuple(timing.WIDTHS), default="small")
     args = parser.parse_args()
-    name = f"autoencoder-{args.size}-{args.part}"
-    widths = WIDTHS[args.size]
+    model, widths = timing.AUTOENCODERS[args.size], timing.WIDTHS[args.size]
     if args.part == "finetune":
-
-        def labelled(batch: int) -> tuple[torch.Tensor, ...]:
-            return torch.rand(batch, 784), torch.randint(0, CLASSES, (batch,))
-
-        train(name, lambda: finetuning(widths), FINETUNE[args.size], labelled, args)
+        train(lambda: finetuning(widths), model, args)
         return
     widths = widths[: int(args.part[-1]) + 1]
-
-    def unlabelled(batch: int) -> tuple[torch.Tensor, ...]:
-        return torch.rand(batch, 784), torch.zeros(batch, widths[-2])
-
-    train(name, lambda: Pretraining(widths), pretraining_parameters(widths), unlabelled, args, nn.MSELoss())
+    model = model._replace(name=f"autoencoder-{args.size}-{args.part}", parameters=pretraining_parameters(widths))
+    unlabelled = torch.rand(args.batch, 784), torch.zeros(args.batch, widths[-2])
+    train(lambda: Pretraining(widths), model, args, unlabelled, nn.MSELoss())
 
 
 if __name__ == "__main__":

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
+import timing
 import torch
 from torch import nn
-from training_torch import images, options, train
+from training_torch import train
 
 PARAMETERS = {"ann": 6_154, "cnn": 7_998_250, "inception": 4_851_048}
 MODULES = (
@@ -91,19 +92,20 @@ def inception() -> nn.Sequential:
 
 
 MODELS = {
-    "ann": (ann, lambda batch: (torch.randn(batch, 20), torch.randint(0, 10, (batch,)))),
-    "cnn": (cnn, images(100, 10)),
-    "inception": (inception, images(224, 1000)),
+    "ann": (ann, (20,), 10),
+    "cnn": (cnn, (3, 100, 100), 10),
+    "inception": (inception, (3, 224, 224), 1000),
 }
+"""With the shape of one input, and classes."""
 
 
 def main() -> None:
     """Train one of them."""
-    parser = options(__doc__, batch=16)
+    parser = timing.options(__doc__, timing.imagenet("cnn", 0, batch=16))
     parser.add_argument("--model", choices=tuple(MODELS), default="cnn")
     args = parser.parse_args()
-    make, make_batch = MODELS[args.model]
-    train(args.model, make, PARAMETERS[args.model], make_batch, args)
+    make, shape, classes = MODELS[args.model]
+    train(make, timing.Model(args.model, PARAMETERS[args.model], 16, 8, 0.9, shape, classes), args)
 
 
 if __name__ == "__main__":

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
+import timing
 import torch
 from torch import nn
-from training_torch import images, options, train
+from training_torch import train
 
 PARAMETERS = 6_998_552
 MODULES = (
@@ -64,4 +65,5 @@ def googlenet() -> nn.Sequential:
 
 
 if __name__ == "__main__":
-    train("googlenet", googlenet, PARAMETERS, images(224, 1000), options(__doc__, batch=8).parse_args())
+    model = timing.imagenet("googlenet", PARAMETERS, batch=8)
+    train(googlenet, model, timing.options(__doc__, model).parse_args())

@@ -16,7 +16,8 @@ import time
 
 import torch
 import torch.distributed as dist
-from lenet_torch import CLASSES, PARAMETERS, LeNet
+from lenet_torch import LeNet
+from timing import MODELS
 from torch import nn
 
 PROCESSES = 2
@@ -46,12 +47,12 @@ def train(local_rank: int, args: argparse.Namespace) -> None:
 
     model = LeNet().to(device=device, memory_format=memory_format)
     count = sum(parameter.numel() for parameter in model.parameters())
-    assert count == PARAMETERS, count
+    assert count == MODELS["lenet"].parameters, count
     parallel = nn.parallel.DistributedDataParallel(model)
     criterion = nn.CrossEntropyLoss()
     optimizer = torch.optim.SGD(parallel.parameters(), lr=0.01, momentum=0.9)
     images = torch.randn(args.batch, 1, 28, 28).to(device=device, memory_format=memory_format)
-    labels = torch.randint(0, CLASSES, (args.batch,)).to(device)
+    labels = torch.randint(0, 10, (args.batch,)).to(device)
     if dist.get_rank() == 0:
         print(f"lenet: {count} parameters, batch {args.batch} x {size}, {device}, {args.layout}", flush=True)
 

@@ -6,13 +6,11 @@ sequence; a mask keeps the state of those that have ended and leaves the padding
 
 from __future__ import annotations
 
+import timing
 import torch
+from timing import WIDTH, WORDS
 from torch import nn
-from training_torch import options, train
-
-PARAMETERS = 1_411_842
-WORDS, WIDTH, CLASSES = 10_000, 128, 2
-SHORTEST = 12
+from training_torch import random_batch, train
 
 
 class MaskedLstm(nn.Module):
@@ -23,7 +21,7 @@ class MaskedLstm(nn.Module):
         self.embedding = nn.Embedding(WORDS, WIDTH)
         self.gates = nn.Linear(2 * WIDTH, 4 * WIDTH)
         self.dropout = nn.Dropout()
-        self.classify = nn.Linear(WIDTH, CLASSES)
+        self.classify = nn.Linear(WIDTH, 2)
 
     def forward(self, words: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
         """Words N x T and lengths N to scores N x 2."""
@@ -42,15 +40,11 @@ class MaskedLstm(nn.Module):
 
 def main() -> None:
     """Train on one batch of random words."""
-    parser = options(__doc__, batch=16)
+    model = timing.MODELS["lstm"]
+    parser = timing.options(__doc__, model)
     parser.add_argument("--length", type=int, default=100, help="words of the longest sequence (default 100)")
     args = parser.parse_args()
-
-    def reviews(batch: int) -> tuple[torch.Tensor, ...]:
-        lengths = torch.randint(min(SHORTEST, args.length), args.length + 1, (batch,)).sort().values
-        return torch.randint(0, WORDS, (batch, int(lengths.max()))), lengths, torch.randint(0, CLASSES, (batch,))
-
-    train("lstm", MaskedLstm, PARAMETERS, reviews, args)
+    train(MaskedLstm, model, args, random_batch(model, args.batch, args.length))
 
 
 if __name__ == "__main__":

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
+import timing
 import torch
 from torch import nn
-from training_torch import images, options, train
+from training_torch import train
 
 PARAMETERS = 25_557_032
 PARAMETERS_18 = 11_689_512
@@ -92,8 +93,10 @@ def resnet(block_of: type[nn.Module], expansion: int, in_each: int | None) -> nn
 
 
 if __name__ == "__main__":
-    parser = options(__doc__, batch=4)
+    model = timing.imagenet("resnet-50", PARAMETERS, batch=4)
+    parser = timing.options(__doc__, model)
     parser.add_argument("--depth", type=int, choices=(18, 50), default=50)
     arguments = parser.parse_args()
-    made, parameters = (resnet50, PARAMETERS) if arguments.depth == 50 else (resnet18, PARAMETERS_18)
-    train(f"resnet-{arguments.depth}", made, parameters, images(224, 1000), arguments)
+    if arguments.depth == 18:
+        model = model._replace(name="resnet-18", parameters=PARAMETERS_18)
+    train(resnet18 if arguments.depth == 18 else resnet50, model, arguments)

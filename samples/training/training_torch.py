@@ -1,14 +1,12 @@
-"""What the larger PyTorch samples share: their options, and a loop that trains a model on one random batch.
-
-It does not know traceview, so that what is measured around it is any script's case.
-"""
+"""What the PyTorch samples share: a loop that trains a model on one random batch, or computes a part of that."""
 
 from __future__ import annotations
 
 import argparse
-import time
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterable
 
+import timing
 import torch
 from torch import nn
 
@@ -16,56 +14,57 @@ Batch = tuple[torch.Tensor, ...]
 """The model's inputs, and last the target of the loss."""
 
 
-def options(doc: str | None, batch: int, steps: int = 8) -> argparse.ArgumentParser:
-    """The options that every training sample has; a sample may add its own."""
-    parser = argparse.ArgumentParser(description=doc)
-    parser.add_argument("--batch", type=int, default=batch, help=f"samples per step (default {batch})")
-    parser.add_argument("--steps", type=int, default=steps, help=f"training steps (default {steps})")
-    parser.add_argument("--device", choices=("cpu", "cuda"), help="default: cuda where there is one")
-    parser.add_argument("--layout", choices=("nchw", "nhwc"), default="nchw", help="memory format of images")
-    parser.add_argument("--threads", type=int, help="CPU threads; default: PyTorch's own choice")
-    return parser
-
-
-def count(model: nn.Module) -> int:
-    """Parameters, shared ones once."""
-    return sum(parameter.numel() for parameter in model.parameters())
-
-
-def images(size: int, classes: int) -> Callable[[int], Batch]:
-    """Makes batches of random images and labels."""
-    return lambda batch: (torch.randn(batch, 3, size, size), torch.randint(0, classes, (batch,)))
+def random_batch(model: timing.Model, batch: int, longest: int | None = None) -> Batch:
+    """Random inputs and labels."""
+    *inputs, labels = map(torch.from_numpy, timing.batch_of(model, batch, longest=longest))
+    return *inputs, labels.long()
 
 
 def train(
-    name: str,
     make: Callable[[], nn.Module],
-    parameters: int,
-    make_batch: Callable[[int], Batch],
+    model: timing.Model,
     args: argparse.Namespace,
+    batch: Batch | None = None,
     criterion: nn.Module | None = None,
+    loader: Iterable[Batch] | None = None,
 ) -> None:
-    """Train for a few steps; print the loss and the time of each second one."""
+    """Train, or do what `--mode` says: with one batch that lies on the device, or with those of a loader."""
     if args.threads:
         torch.set_num_threads(args.threads)
+    if args.device == "cuda" and not torch.cuda.is_available():
+        timing.refuse("this PyTorch has no CUDA device")
     device = args.device or ("cuda" if torch.cuda.is_available() else "cpu")
-    memory_format = torch.channels_last if args.layout == "nhwc" else torch.contiguous_format
+    order = torch.channels_last if args.layout == "nhwc" else torch.contiguous_format
     torch.manual_seed(0)
-    model = make().to(device=device, memory_format=memory_format)
-    assert count(model) == parameters, count(model)
+    network = make().to(device=device, memory_format=order)
     criterion = criterion or nn.CrossEntropyLoss()
-    optimizer = torch.optim.SGD([it for it in model.parameters() if it.requires_grad], lr=0.01, momentum=0.9)
-    batch = make_batch(args.batch)
-    print(f"{name}: {parameters} parameters, batch {args.batch}, {device}, {args.layout}")
+    parameters = [each for each in network.parameters() if each.requires_grad]
+    optimizer = torch.optim.SGD(parameters, lr=timing.RATE, momentum=model.momentum)
 
-    for step in range(1, args.steps + 1):
-        start = time.perf_counter()
-        *inputs, target = (
-            value.to(device, memory_format=memory_format) if value.dim() == 4 else value.to(device) for value in batch
-        )
+    def resident(batch: Batch) -> list[torch.Tensor]:
+        return [each.to(device, memory_format=order) if each.dim() == 4 else each.to(device) for each in batch]
+
+    batches = itertools.repeat(resident(batch or random_batch(model, args.batch)))
+    if loader is not None:
+        batches = map(resident, loader)
+
+    @torch.inference_mode()
+    def forward() -> torch.Tensor:
+        *inputs, _ = next(batches)
+        return network(*inputs).flatten()[0]
+
+    def backward() -> torch.Tensor:
+        *inputs, target = next(batches)
         optimizer.zero_grad()
-        loss = criterion(model(*inputs), target)
+        loss = criterion(network(*inputs), target)
         loss.backward()
-        optimizer.step()
-        if step % 2 == 0 or step == args.steps:
-            print(f"step {step}: loss {loss.item():.4f}, {1e3 * (time.perf_counter() - start):.0f} ms", flush=True)
+        if args.mode == "train":
+            optimizer.step()
+        return loss.detach()
+
+    network.train(args.mode != "forward")
+    timing.measure(
+        model, args, forward if args.mode == "forward" else backward, lambda: parameters[-1].flatten()[0].item(),
+        framework="torch", version=torch.__version__, device=device, threads=torch.get_num_threads(),
+        parameters=sum(each.numel() for each in network.parameters()),
+    )  # fmt: skip

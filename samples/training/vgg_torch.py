@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
+import timing
 from torch import nn
-from training_torch import images, options, train
+from training_torch import train
 
 PARAMETERS = 132_863_336
 STAGES = ((64,), (128,), (256, 256), (512, 512), (512, 512))
@@ -31,4 +32,5 @@ def vgg_a() -> nn.Sequential:
 
 
 if __name__ == "__main__":
-    train("vgg-a", vgg_a, PARAMETERS, images(224, 1000), options(__doc__, batch=4).parse_args())
+    model = timing.imagenet("vgg-a", PARAMETERS, batch=4)
+    train(vgg_a, model, timing.options(__doc__, model).parse_args())

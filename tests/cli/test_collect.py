@@ -103,7 +103,8 @@ def test_a_module_that_trains_is_captured_and_named_after_itself(tmp_path):
     script(tmp_path, "", "package/__init__.py")
     body = f"import runpy\nrunpy.run_path({str(LENET)!r}, run_name='__main__')"
     script(tmp_path, body, "package/fit.py")
-    done = collect(tmp_path, "--", PYTHON, "-m", "package.fit", "--steps", "9", "--batch", "4")
+    words = (PYTHON, "-m", "package.fit", "--steps", "9", "--batch", "4")
+    done = collect(tmp_path, "--", *words, PYTHONPATH=f"{ROOT}{os.pathsep}{LENET.parent}")
     assert (done.returncode, "recorded 4 steps" in done.stderr) == (0, True), done.stderr
     (capture,) = tmp_path.glob("traceview-capture-fit-*")
     assert json.loads((capture / "capture.json").read_text())["command"][1:3] == ["-m", "package.fit"]
@@ -148,6 +149,7 @@ def test_an_empty_folder_may_be_the_output_and_a_relative_one_outlives_chdir(tmp
 import os, runpy, sys
 os.chdir("elsewhere")
 sys.argv = ["x", "--steps", "9"]
+sys.path.append({str(LENET.parent)!r})
 runpy.run_path({str(LENET)!r}, run_name="__main__")
 """
     done = collect(tmp_path, "-o", "here", "--", PYTHON, script(tmp_path, body))
@@ -226,7 +228,8 @@ time.sleep(60)
 def test_a_killed_process_is_a_sentence(tmp_path):
     pytest.importorskip("torch")
     body = f"""
-import os, runpy
+import os, runpy, sys
+sys.path.append({str(LENET.parent)!r})
 from torch.optim.optimizer import register_optimizer_step_post_hook
 count = 0
 def stepped(*rest):

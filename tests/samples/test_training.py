@@ -8,11 +8,14 @@ from __future__ import annotations
 import importlib
 import itertools
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from promised import promised
 
 torch = pytest.importorskip("torch")
 
@@ -118,7 +121,8 @@ def test_parameters_are_the_published_ones(sample, place, numbers):  # type: ign
     module = sample(place[0])
     with torch.device("meta"):  # Shapes without memory.
         model = getattr(module, place[1])()
-    known = module.PARAMETERS if isinstance(module.PARAMETERS, int) else module.PARAMETERS[place[1]]
+    known = getattr(module, "PARAMETERS", module.timing.MODELS["lstm"].parameters)
+    known = known if isinstance(known, int) else known[place[1]]
     assert {sum(parameter.numel() for parameter in model.parameters()), known, *numbers} == {numbers[0]}
 
 
@@ -128,54 +132,104 @@ def test_parameters_are_the_published_ones(sample, place, numbers):  # type: ign
 def test_parameters_of_the_autoencoder(sample, size, widths, published):  # type: ignore[no-untyped-def]
     module = sample("autoencoder_torch")
     with torch.device("meta"):
-        model = module.finetuning(module.WIDTHS[size])
-        parts = [module.Pretraining(module.WIDTHS[size][: depth + 1]) for depth in (1, 2, 3)]
+        model = module.finetuning(module.timing.WIDTHS[size])
+        parts = [module.Pretraining(module.timing.WIDTHS[size][: depth + 1]) for depth in (1, 2, 3)]
     counts = [sum(it.numel() for it in part.parameters()) for part in (model, *parts)]
     # Tied weights: a decoder has only a bias of its own, one number per input.
     frozen = [chain([784, *widths[:depth]]) for depth in range(4)]
     assert counts == [published, *(frozen[depth + 1] + [784, *widths][depth] for depth in range(3))]
-    assert counts[0] == chain([784, *widths, 10]) == module.FINETUNE[size]
+    assert counts[0] == chain([784, *widths, 10]) == module.timing.AUTOENCODERS[size].parameters
     trained = [sum(it.numel() for it in part.parameters() if it.requires_grad) for part in parts]
     assert trained == [counts[depth + 1] - frozen[depth] for depth in range(3)]
 
 
-def run(name: str, *words: str) -> list[str]:
-    """The lines of a script's two steps on one thread."""
-    done = subprocess.run(
-        [sys.executable, SAMPLES / f"{name}_torch.py", "--steps", "2", "--device", "cpu", "--threads", "1", *words],
-        env=os.environ | {"OMP_NUM_THREADS": "1"}, capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout.splitlines()
+@pytest.fixture
+def run(sample, monkeypatch, capsys):  # type: ignore[no-untyped-def]
+    """`run(name, *words, code=0)`: what a script prints, run in this process on a small batch and one thread."""
+    threads = torch.get_num_threads()
+
+    def run_script(name: str, *words: str, code: int = 0) -> tuple[str, str]:
+        script = str(SAMPLES / f"{name}_torch.py")
+        monkeypatch.setattr(sys, "argv", [script, "--batch", "2", "--threads", "1", *words])
+        ended = 0
+        try:
+            runpy.run_path(script, run_name="__main__")
+        except SystemExit as end:
+            ended = end.code
+        assert ended == code
+        return capsys.readouterr()
+
+    yield run_script
+    torch.set_num_threads(threads)
+
+
+def told(printed: tuple[str, str]) -> dict[str, Any]:
+    """The last line of what is printed."""
+    assert printed[1] == ""
+    return promised(printed[0])
 
 
 @pytest.mark.parametrize(
-    ("name", "count", "layout"),
-    [pytest.param("alexnet", 62_378_344, "nhwc", marks=pytest.mark.long), ("lenet", 431_080, "nchw")],
-)
-def test_sample(name, count, layout):
-    lines = run(name, "--batch", "2", "--layout", layout)
-    assert lines[0] == f"{name}: {count} parameters, batch 2, cpu, {layout}"
-    assert lines[1].startswith("step 2: loss ")
-
-
-@pytest.mark.parametrize(
-    ("words", "first"),
+    "name",
     [
-        (["autoencoder"], "autoencoder-small-finetune: 415310 parameters, batch 2, cpu, nchw"),
-        *(
-            pytest.param(*sample, marks=pytest.mark.long)
-            for sample in (
-                (["autoencoder", "--part", "ae2"], "autoencoder-small-ae2: 394600 parameters, batch 2, cpu, nchw"),
-                (["lstm", "--length", "14"], "lstm: 1411842 parameters, batch 2, cpu, nchw"),
-                (["framework_review", "--model", "ann"], "ann: 6154 parameters, batch 2, cpu, nchw"),
-            )
-        ),
+        "lenet",
+        "autoencoder",
+        pytest.param("lstm", marks=pytest.mark.long),
+        pytest.param("alexnet", marks=pytest.mark.long),
     ],
 )
-def test_small_samples_train(words, first):
-    lines = run(words[0], "--batch", "2", *words[1:])
-    assert lines[0] == first and lines[1].startswith("step 2: loss ")
+@pytest.mark.parametrize("mode", ["forward", "gradient", "train"])
+def test_a_sample_does_what_its_mode_says(sample, run, name, mode):  # type: ignore[no-untyped-def]
+    last = told(run(name, "--steps", "2", "--device", "cpu", "--mode", mode))
+    assert last["parameters"] == sample("timing").MODELS[name].parameters
+    assert (last["framework"], last["version"], last["threads"]) == ("torch", torch.__version__, 1)
+    assert (last["model"], last["mode"], last["batch"], last["device"]) == (name, mode, 2, "cpu")
+    assert last["layout"] == ("nchw" if name in ("lenet", "alexnet") else None)
+    momentum = ", momentum 0.9" if name == "alexnet" else ""
+    assert last["optimizer"] == (f"SGD, rate 0.01{momentum}" if mode == "train" else None)
+    # Only training changes parameters, only a forward pass has no loss.
+    assert last["updated"] == (mode == "train")
+    assert (last["loss"] is None) == (mode == "forward")
+
+
+def test_a_script_by_itself_leaves_steps_out_and_takes_threads_and_layout():
+    words = ("--batch", "2", "--steps", "5", "--discard", "3", "--threads", "2", "--layout", "nhwc", "--device", "cpu")
+    command = [sys.executable, str(SAMPLES / "lenet_torch.py"), *words]
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"OMP_NUM_THREADS": "1"})
+    assert (done.returncode, done.stderr) == (0, "")
+    last = promised(done.stdout)
+    assert (last["steps"], last["discarded"], last["threads"], last["layout"]) == (5, 3, 2, "nhwc")
+    lines = done.stdout.splitlines()
+    assert lines[0] == "lenet: 431080 parameters, batch 2, cpu, nhwc"
+    assert lines[-2] == f"mean of 2 steps after the first 3: {last['mean_ms']:.2f} ms, sd {last['sd_ms']:.2f}"
+
+
+def test_what_cannot_be_is_a_sentence(run):  # type: ignore[no-untyped-def]
+    assert run("lenet", "--steps", "3", "--discard", "3", code=2) == ("", "--discard 3 leaves none of 3 steps\n")
+    if not torch.cuda.is_available():
+        assert run("lenet", "--device", "cuda", code=2) == ("", "this PyTorch has no CUDA device\n")
+
+
+def test_a_loader_feeds_every_step_with_another_batch(run):  # type: ignore[no-untyped-def]
+    printed = run("lenet", "--workers", "0", "--mode", "gradient", "--steps", "3")
+    assert told(printed)["updated"] is False
+    assert len({line.split()[3] for line in printed[0].splitlines() if line.startswith("step ")}) == 3
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("words", "name", "parameters"),
+    [
+        (["autoencoder", "--part", "ae2"], "autoencoder-small-ae2", 394_600),
+        (["autoencoder", "--size", "large"], "autoencoder-large", 3_451_010),
+        (["lstm", "--length", "14"], "lstm", 1_411_842),
+        (["framework_review", "--model", "ann"], "ann", 6_154),
+        (["resnet", "--depth", "18"], "resnet-18", 11_689_512),
+    ],
+)
+def test_other_samples_train(run, words, name, parameters):  # type: ignore[no-untyped-def]
+    last = told(run(*words, "--steps", "2", "--device", "cpu"))
+    assert (last["model"], last["parameters"], last["updated"]) == (name, parameters, True)
 
 
 def test_the_mask_keeps_padding_out_of_the_state(sample):  # type: ignore[no-untyped-def]

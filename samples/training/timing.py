@@ -1,0 +1,171 @@
+"""What the samples of every framework share: facts of the models, options, random batches, times, and the last line.
+
+It imports no framework and runs on Python 3.6. Invariant: nothing here knows what watches a sample, so that what is
+measured around it is any script's case.
+"""
+
+import argparse
+import collections
+import ctypes
+import json
+import os
+import statistics
+import sys
+import time
+from pathlib import Path
+
+RATE = 0.01
+"""The learning rate of every model."""
+MODES = ("forward", "gradient", "train")
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+
+Model = collections.namedtuple("Model", "name parameters batch steps momentum shape classes")
+"""Momentum of its SGD, or 0; the shape of one input, channels first; classes of its labels."""
+
+MODELS = {
+    model.name: model
+    for model in (
+        Model("lenet", 431_080, 64, 20, 0.0, (1, 28, 28), 10),
+        Model("alexnet", 62_378_344, 16, 8, 0.9, (3, 227, 227), 1000),
+        Model("autoencoder", 415_310, 64, 20, 0.0, (784,), 10),
+        Model("lstm", 1_411_842, 16, 8, 0.0, (100,), 2),
+    )
+}
+"""What is equal in every framework, where there is a sample of the model: the first choice of each sample."""
+
+
+def imagenet(name, parameters, batch):
+    """A larger network on images of 224 x 224 in a thousand classes."""
+    return Model(name, parameters, batch, 8, 0.9, (3, 224, 224), 1000)
+
+
+WIDTHS = {"small": (784, 400, 200, 100), "large": (784, 800, 1000, 2000)}
+"""Of the autoencoder's layers, before the classifier."""
+AUTOENCODERS = {
+    "small": MODELS["autoencoder"],
+    "large": MODELS["autoencoder"]._replace(name="autoencoder-large", parameters=3_451_010),
+}
+WORDS, WIDTH = 10_000, 128
+"""Of the LSTM: how many words there are, and the width of embedding and state."""
+SHORTEST = 12
+"""Words of the shortest sequence in a batch of the LSTM."""
+
+
+def options(doc, model, layout="nchw", modes=MODES):
+    """The options that every sample has; one may add its own. `layout` is the framework's own choice."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add = parser.add_argument
+    add("--batch", type=positive, default=model.batch, help=f"samples per step (default {model.batch})")
+    add("--steps", type=positive, default=model.steps, help=f"steps (default {model.steps})")
+    add("--discard", type=int, help="first steps that the mean leaves out (default: 1, of one step none)")
+    add("--mode", choices=MODES, default=modes[-1], help=f"what a step computes (default {modes[-1]})")
+    add("--device", choices=("cpu", "cuda"), help="default: cuda where there is one that the framework can use")
+    add("--layout", choices=("nchw", "nhwc"), default=layout, help=f"order of images in memory (default {layout})")
+    add("--threads", type=positive, help="CPU threads (default: the framework's own choice)")
+    return parser
+
+
+def positive(text):
+    """A whole number from 1."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1")
+    return number
+
+
+def refuse(sentence):
+    """End the program: what was asked for cannot be."""
+    print(sentence, file=sys.stderr)
+    sys.exit(2)
+
+
+def limit_threads():
+    """OpenMP and BLAS get as many threads as `--threads` says; to be called before what reads this is imported."""
+    early = argparse.ArgumentParser(add_help=False)
+    early.add_argument("--threads")
+    count = early.parse_known_args()[0].threads
+    if count:
+        os.environ.update(dict.fromkeys(THREAD_VARIABLES, count))
+
+
+def use_cores(count):
+    """Let this process run on no more than `count` cores, for a framework that takes its threads from them."""
+    mine = sorted(os.sched_getaffinity(0))
+    if count > len(mine):
+        refuse(f"this framework has one thread for each core, and there are {len(mine)}")
+    os.sched_setaffinity(0, mine[:count])
+
+
+def cores():
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+
+
+def openmp_threads():
+    """Threads of the OpenMP library that the framework has loaded; None if it has none."""
+    try:
+        maps = Path("/proc/self/maps").read_text()
+    except OSError:
+        return None
+    names = ("libgomp", "libiomp", "libomp")
+    paths = {line.split()[-1] for line in maps.splitlines() if "omp" in line}
+    counts = [ctypes.CDLL(path).omp_get_max_threads() for path in paths if Path(path).name.startswith(names)]
+    return max(counts) if counts else None
+
+
+def batch_of(model, batch, layout="nchw", longest=None):
+    """One random batch as arrays of NumPy: inputs, and last the labels; the same one in every framework."""
+    import numpy as np
+
+    random = np.random.RandomState(0)
+    labels = random.randint(0, model.classes, batch).astype("int32")
+    if model.name == "lstm":
+        longest = longest or model.shape[0]
+        lengths = np.linspace(longest, min(SHORTEST, longest), batch).astype("int32")[::-1].copy()
+        return random.randint(0, WORDS, (batch, longest)).astype("int32"), lengths, labels
+    return random.standard_normal((batch, *shape_of(model, layout))).astype("float32"), labels
+
+
+def shape_of(model, layout):
+    """The shape of one input."""
+    return model.shape if len(model.shape) < 3 or layout == "nchw" else model.shape[1:] + model.shape[:1]
+
+
+def measure(model, args, step, probe, **facts):
+    """Time `step()`, which returns a number that is there when the step is finished; print each and what comes of all.
+
+    `probe()` returns a parameter, to see whether steps changed it; facts: framework, version, device, threads,
+    parameters, and what else is to be told.
+    """
+    discard = min(1, args.steps - 1) if args.discard is None else args.discard
+    if not 0 <= discard < args.steps:
+        refuse(f"--discard {discard} leaves none of {args.steps} steps")
+    count = facts["parameters"]
+    assert count == model.parameters, count
+    layout = args.layout if len(model.shape) == 3 else None
+    order = f", {layout}" if layout else ""
+    print(f"{model.name}: {count} parameters, batch {args.batch}, {facts['device']}{order}", flush=True)
+    what = "output" if args.mode == "forward" else "loss"
+    before, times, value = probe(), [], None
+    for number in range(1, args.steps + 1):
+        start = time.perf_counter()
+        value = float(step())
+        times.append(1e3 * (time.perf_counter() - start))
+        if number % max(1, args.steps // 4) == 0 or number == args.steps:
+            print(f"step {number}: {what} {value:.4f}, {times[-1]:.2f} ms", flush=True)
+    kept = times[discard:]
+    result = dict(facts, model=model.name, mode=args.mode, batch=args.batch, layout=layout)
+    result["optimizer"] = optimizer(model) if args.mode == "train" else None
+    result["loss"] = None if args.mode == "forward" else value
+    result["updated"] = probe() != before
+    result.update(steps=args.steps, discarded=discard, mean_ms=statistics.mean(kept))
+    result["sd_ms"] = statistics.stdev(kept) if len(kept) > 1 else None
+    result["step_ms"] = kept
+    sd = "" if len(kept) == 1 else f", sd {result['sd_ms']:.2f}"
+    print(f"mean of {len(kept)} steps after the first {discard}: {result['mean_ms']:.2f} ms{sd}")
+    print(json.dumps(result), flush=True)
+
+
+def optimizer(model):
+    """Its name and numbers."""
+    return f"SGD, rate {RATE:g}" + (f", momentum {model.momentum:g}" if model.momentum else "")
