@@ -11,6 +11,9 @@ LEGACY ?=
 # Hundreds of processes that tests start import the package and what it needs: those are compiled once.
 unexport PYTHONDONTWRITEBYTECODE
 
+# Where environments of frameworks lie, which samples/environments.toml describes.
+ENVIRONMENTS ?= .
+
 .PHONY: demo test test-all check bench fuzz frameworks legacy clean
 
 # Installs again only when the project's own requirements change. For a small CPU build of torch on a machine whose
@@ -39,22 +42,16 @@ test-all: check
 	$(BIN)/pytest -n auto --dist worksteal
 
 # TensorFlow, JAX, Keras, ONNX Runtime and OpenCV 4 in an environment of their own (3 GB), and the tests of their collectors.
-$(VENV)-frameworks/.installed: Makefile
-	$(PYTHON) -m venv $(VENV)-frameworks
-	.ci/install $(VENV)-frameworks "torch==$(TORCH)"
-	.ci/install $(VENV)-frameworks tensorflow-cpu==2.21.* jax==0.10.* keras==3.15.* onnxruntime==1.31.* onnx \
-		opencv-python-headless==4.14.0.94
-	touch $@
-
-frameworks: $(VENV)/.installed $(VENV)-frameworks/.installed
-	TRACEVIEW_TEST_PYTHON=$(abspath $(VENV)-frameworks)/bin/python $(BIN)/pytest tests/collectors/test_frameworks.py \
-		tests/collectors/inject/test_traceview_try_tensorflow.py
+frameworks: $(VENV)/.installed
+	$(BIN)/python samples/environments.py $(ENVIRONMENTS) frameworks
+	TRACEVIEW_TEST_PYTHON=$(abspath $(ENVIRONMENTS))/.venv-frameworks/bin/python $(BIN)/pytest \
+		tests/collectors/test_frameworks.py tests/collectors/inject/test_traceview_try_tensorflow.py
 
 # Frameworks that need an old Python, each in an environment of its own where that Python is to be had (pyenv or PATH):
 # a real training step of each under `traceview collect`, its report, and the tests of their collectors.
 legacy: $(VENV)/.installed
-	$(BIN)/python samples/legacy/run.py $(VENV)-legacy $(LEGACY)
-	TRACEVIEW_LEGACY=$(VENV)-legacy $(BIN)/pytest -rs tests/collectors/test_legacy*.py
+	$(BIN)/python samples/legacy/run.py $(ENVIRONMENTS) $(LEGACY)
+	TRACEVIEW_LEGACY=$(abspath $(ENVIRONMENTS))/.venv-legacy $(BIN)/pytest -rs tests/collectors/test_legacy*.py
 
 bench: $(VENV)/.installed
 	$(BIN)/python benchmarks/ingest.py
@@ -64,4 +61,4 @@ fuzz: $(VENV)/.installed
 	$(BIN)/python benchmarks/fuzz.py $(SECONDS)
 
 clean:
-	rm -rf $(VENV) $(VENV)-frameworks $(VENV)-legacy $(DEMO) build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(ENVIRONMENTS)/.venv-frameworks $(ENVIRONMENTS)/.venv-legacy $(DEMO) build dist .pytest_cache .mypy_cache .ruff_cache

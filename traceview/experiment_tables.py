@@ -275,4 +275,57 @@ verdict VARCHAR best, fits worse, cannot tell
 reason VARCHAR why it cannot be told
 """,
     ),
+    (
+        "framework_times",
+        "one fresh process of a framework that computes a model: its time, or why there is none; or a published time",
+        """
+framework VARCHAR as `--frameworks` names it: torch, keras-jax ...
+version VARCHAR its version, as it says
+year BIGINT in which that version came out
+model VARCHAR lenet, alexnet, autoencoder, lstm
+mode VARCHAR forward; gradient (loss and gradients, no update); train (with the update)
+batch BIGINT samples per step
+threads BIGINT threads that were asked for
+layout VARCHAR that was asked for: nchw, nhwc
+device VARCHAR cpu or cuda; of a published time the processor
+threads_seen BIGINT threads that the framework says it uses
+optimizer VARCHAR as the program says
+parameters BIGINT numbers that the model learns
+step_ns BIGINT mean wall time of its steps, without the discarded ones
+step_sd_ns BIGINT standard deviation of these
+median_ns BIGINT median of these
+steps BIGINT steps that were timed
+discarded BIGINT first steps that were left out
+loss DOUBLE of the last step
+round BIGINT number of the round; all frameworks take turns in each
+place BIGINT place in its round
+status VARCHAR timed, differs (not as asked), cannot, failed, missing (environment), gone, published
+differs VARCHAR conditions that are not as asked, joined by +
+reason VARCHAR why it has no time, or what differs
+others_pct DOUBLE share of the cores that other programs took meanwhile
+started_unix_ns BIGINT when it began, nanoseconds since 1970
+total_ns BIGINT duration of the whole process, start-up included
+source VARCHAR where the row is from: this machine's processor, or the publication
+""",
+    ),
+    (
+        "framework_parts",
+        "a part of the recorded steps of a framework: device time by layer, category and library, a step",
+        """
+framework VARCHAR as in framework_times
+model VARCHAR as in framework_times
+mode VARCHAR train, or forward where it cannot train
+batch BIGINT samples per step
+threads BIGINT threads that were asked for
+layout VARCHAR that was asked for
+layer VARCHAR layer; none for what belongs to none
+category VARCHAR as in docs/vocabulary.md; bias and activation also `bias gradient`, `activation gradient`
+library VARCHAR library that implements it
+form VARCHAR of bias and activation: unfused, operator, epilogue kernel, fused (no time of its own)
+calls DOUBLE per step
+busy_ns DOUBLE per step, overlaps counted once; none where it is part of another kernel
+step_ns BIGINT recorded step, with the profiler on
+capture VARCHAR folder of the capture, below that of the study
+""",
+    ),
 )

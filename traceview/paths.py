@@ -1,4 +1,4 @@
-"""Folders that travel with the package (`queries/`, `collectors/`), the user's cache, and temporary folders.
+"""Folders that travel with the package (`queries/`, `collectors/`, `samples/`), the user's cache, temporary folders.
 
 The first lie at the top of a checkout and inside the package in a wheel; this is the only place that knows.
 
@@ -27,7 +27,7 @@ YOUNG_SECONDS = 60
 
 
 def content(folder: str) -> Path:
-    """The folder `queries` or `collectors`, in a checkout, an editable install or a wheel alike."""
+    """The folder `queries`, `collectors` or `samples`, in a checkout, an editable install or a wheel alike."""
     installed = PACKAGE / folder
     return installed if installed.is_dir() else PACKAGE.parent / folder
 

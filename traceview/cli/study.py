@@ -11,14 +11,15 @@ import importlib
 
 from traceview.cli.parsing import Help, VerbParser
 
-HELP = "measure every convolution algorithm by layer, pass and batch"
+HELP = "measure convolution algorithms, and the same models in every framework"
 
 EXAMPLES = """examples:
   traceview study algorithms --model alexnet --batch 16          every algorithm of every convolution
   traceview study algorithms --layer "64x3x227x227 k96 11x11 s4"
+  traceview study frameworks --models lenet,alexnet              the same models in every framework
 """
 
-STUDIES = ("algorithms", "import")
+STUDIES = ("algorithms", "frameworks", "import")
 """Each is a module `study_NAME`, beside this one."""
 
 

@@ -1,0 +1,38 @@
+-- title = "Forward pass, gradient and update"
+-- doc = """Mean and standard deviation over processes. Forward is a run of its own; gradient is the run of forward pass
+-- and gradients less the forward run; update is the training run less that. Rows whose conditions differ from what was
+-- asked stand in the section refused; `--set accept=layout` takes that condition as equal."""
+-- cannot = "No frameworks were run in this capture: traceview study frameworks."
+-- leave_out = ["device", "busy", "update_sd_ns", "layout", "batch", "update_ns", "gradient_sd_ns", "forward_sd_ns"]
+-- [params]
+-- accept = { type = "VARCHAR", default = "", doc = "conditions that may differ: threads,layout" }
+-- [headings]
+-- forward_sd_ns = "+-"
+-- gradient_sd_ns = "+- of gradient"
+-- update_sd_ns = "+- of update"
+-- training_sd_ns = "+- of step"
+-- training_ns = "training step"
+-- busy = "of them busy"
+-- [columns]
+-- model = "which is computed"
+-- batch = "samples per step"
+-- threads = "threads"
+-- layout = "of images"
+-- framework = "framework and version"
+-- forward_ns = "forward pass, a run of its own"
+-- forward_sd_ns = "standard deviation over processes"
+-- gradient_ns = "gradients: run of forward pass and gradients less forward"
+-- gradient_sd_ns = "of both runs, added in squares"
+-- update_ns = "training run less that of the gradients"
+-- update_sd_ns = "of both runs, added in squares"
+-- training_ns = "whole step: forward pass, gradients, update"
+-- training_sd_ns = "standard deviation over processes"
+-- processes = "of each run"
+-- busy = "processes in which other programs took a tenth of the cores"
+-- device = "cpu or cuda"
+SELECT model, batch, threads, layout, concat_ws(' ', framework, version) AS framework, forward_ns, forward_sd_ns,
+    gradient_ns, gradient_sd_ns, update_ns, update_sd_ns, training_ns, training_sd_ns, n AS processes, busy, device
+FROM framework_speeds
+WHERE NOT is_published
+    AND len(list_filter(differs, lambda name: NOT list_contains(string_split($accept, ','), name))) = 0
+ORDER BY model, batch, threads, device, layout, training_ns NULLS LAST, forward_ns, framework

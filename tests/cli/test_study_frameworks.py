@@ -1,0 +1,176 @@
+"""traceview study frameworks: what it is asked, programs that answer anything, and real runs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+import traceview
+from traceview.cli import main
+from traceview.experiments.framework_list import environments, frameworks, models
+from traceview.experiments.results import Journal
+
+STAND_IN = """#!{python}
+# Stands in for the Python of a framework that is not here: it prints what a program of that framework would.
+import json, sys
+words = dict(zip(sys.argv[4::2], sys.argv[5::2]))
+mode, batch = words["--mode"], int(words["--batch"])
+ms = {{"forward": 1.0, "gradient": 3.0, "train": 3.5}}[mode] * {factor}
+said = dict(framework="x", version={version!r}, model="lenet", mode=mode, batch=batch, parameters=431080)
+said.update(threads={threads}, layout=words["--layout"], device="cpu", optimizer="SGD, rate 0.01", loss=2.0, steps=3)
+said.update(discarded=1, mean_ms=ms, sd_ms=0.0, step_ms=[ms, ms])
+open({log!r}, "a").write(mode + "\\n")
+print(json.dumps(said))
+"""
+
+
+def stand_in(folder: Path, name: str, factor: float = 1.0, version: str = "1", threads: int = 1) -> str:
+    path = folder / name
+    body = STAND_IN.format(
+        python=sys.executable, factor=factor, version=version, threads=threads, log=str(folder / "log")
+    )
+    path.write_text(body)
+    path.chmod(0o755)
+    return str(path)
+
+
+def study(folder: Path, *words: str) -> int:
+    return main(["study", "frameworks", "-o", str(folder / "study"), "--layout", "nchw", *words])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--models", "lenett"], "'lenett' is not a list of models; choose from lenet, alexnet, autoencoder, lstm"),
+        (["--frameworks", "caffe"], "is not a list of frameworks; choose from torch, tensorflow, keras-tensorflow"),
+        (["--threads", "0"], "'0' is not a list of counts"),
+        (["--rounds", "0"], "'0' is not a count"),
+        (["--layout", "chwn"], "choose from nchw, nhwc"),
+        (["--steps", "3"], "--steps 3 leaves no step to time after the discarded ones; see --discard"),
+        (["--python", "torch"], "'torch' is not NAME=PATH"),
+        (["--python", "caffe=python3"], "there is no framework caffe; choose from"),
+        (["--python", "torch=no-such-python"], "there is no program no-such-python"),
+        (["--resume"], "--resume needs the folder"),
+        (["--budget", "x"], "'x' is not a number of minutes"),
+    ],
+)
+def test_what_is_wrong_is_said(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        code = main(["study", "frameworks", *words])
+    except SystemExit as ended:
+        code = int(ended.code or 0)
+    assert code == 2
+    assert said in capsys.readouterr().err
+
+
+def test_every_framework_has_an_environment_and_is_named_once() -> None:
+    for framework in frameworks().values():
+        assert framework.environment in environments(), framework
+        assert framework.modes[0] == "forward"
+
+
+def test_models_are_those_of_the_samples(root: Path) -> None:
+    path = str(root / "samples/training")
+    sys.path.insert(0, path)
+    try:
+        timing = pytest.importorskip("timing", reason="samples/training/timing.py is absent")
+    finally:
+        sys.path.remove(path)
+    for name, model in models().items():
+        there = timing.MODELS[name]
+        assert (model.parameters, model.batch) == (there.parameters, there.batch)
+        assert model.optimizer == timing.optimizer(there)
+        assert model.images == (len(there.shape) == 3)
+
+
+def test_frameworks_take_turns_and_stand_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    slow, fast = stand_in(tmp_path, "slow", 2.0), stand_in(tmp_path, "fast", version="2\x1b[31mred")
+    words = ["--frameworks", "torch,mxnet", "--python", f"torch={slow}", "--python", f"mxnet={fast}", "--rounds", "2"]
+    assert study(tmp_path, *words, "--batch", "2") == 0
+    printed = capsys.readouterr()
+    assert "[1/12] torch lenet forward batch 2 threads 1 nchw: 2.00 ms" in printed.err
+    assert "[7/12] mxnet lenet forward batch 2" in printed.err, "the second round goes the other way"
+    assert "\x1b[31m" not in printed.out and "Forward pass, gradient and update" in printed.out
+    with traceview.open(tmp_path / "study") as trace:
+        rows = trace.execute(
+            "SELECT framework, forward_ns, gradient_ns, update_ns, training_ns, training_sd_ns, n "
+            "FROM framework_speeds WHERE NOT is_published ORDER BY framework"
+        ).fetchall()
+    assert rows == [("mxnet", 1e6, 2e6, 0.5e6, 3.5e6, 0, 2), ("torch", 2e6, 4e6, 1e6, 7e6, 0, 2)]
+    assert main(["report", str(tmp_path / "study")]) == 0
+    assert "`traceview study frameworks` measured" in capsys.readouterr().out
+    assert main(["report", str(tmp_path / "study"), "frameworks", "--format", "json"]) == 0
+    sections = {section["name"]: section["rows"] for section in json.loads(capsys.readouterr().out)["sections"]}
+    ranked = [(row["what"], row["place"], row["framework"], row["ratio"]) for row in sections["ranking"]]
+    assert ranked[-2:] == [("lenet, training step", 1, "mxnet", 1.0), ("lenet, training step", 2, "torch", 2.0)]
+
+
+def test_other_threads_are_not_put_beside_unless_accepted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one, two = stand_in(tmp_path, "one"), stand_in(tmp_path, "two", threads=2)
+    words = ["--frameworks", "torch,mxnet", "--python", f"torch={one}", "--python", f"mxnet={two}", "--rounds", "1"]
+    assert study(tmp_path, *words) == 0
+    assert "not as asked: threads 2, not 1" in capsys.readouterr().err
+    report = ["report", str(tmp_path / "study"), "frameworks", "--format", "json"]
+    assert main(report) == 0
+    sections = {section["name"]: section["rows"] for section in json.loads(capsys.readouterr().out)["sections"]}
+    assert [row["framework"] for row in sections["times"]] == ["torch 1"] and sections["ranking"] == []
+    refused = sections["refused"][0]
+    assert (refused["framework"], refused["status"], refused["reason"]) == ("mxnet", "differs", "threads 2, not 1")
+    assert main([*report, "--set", "accept=threads"]) == 0
+    sections = {section["name"]: section["rows"] for section in json.loads(capsys.readouterr().out)["sections"]}
+    assert len(sections["times"]) == 2 and len(sections["ranking"]) == 6
+
+
+def test_what_is_there_is_not_measured_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--frameworks", "torch", "--python", f"torch={stand_in(tmp_path, 'one')}", "--rounds", "1"]
+    assert study(tmp_path, *words) == 0
+    journal = tmp_path / "study/raw/rank-0000.experiment.jsonl"
+    lines = journal.read_text().splitlines()
+    # As after SIGKILL in the middle of a line.
+    journal.write_text("\n".join(lines[:-1]) + "\n" + lines[-1][:20])
+    (tmp_path / "log").unlink()
+    assert study(tmp_path, *words, "--resume") == 0
+    assert (tmp_path / "log").read_text() == "train\n"
+    assert study(tmp_path, *words) == 2
+    assert "exists already" in capsys.readouterr().err
+    assert study(tmp_path, *words[:-1], "2", "--resume") == 0
+    assert (tmp_path / "log").read_text().split() == ["train", "forward", "gradient", "train"]
+
+
+def test_a_framework_that_is_not_here_says_how_to_get_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--frameworks", "cntk", "--environments", str(tmp_path / "none")]
+    assert study(tmp_path, *words) == 0
+    printed = capsys.readouterr()
+    assert "missing: no environment in" in printed.err and "environments.py" in printed.err
+    assert "cntk" in printed.out
+    # Gone on with once it is there.
+    assert study(tmp_path, *words, "--python", f"cntk={stand_in(tmp_path, 'one')}", "--resume") == 0
+    report = ["report", str(tmp_path / "study"), "frameworks", "--format", "json"]
+    assert "cntk" in capsys.readouterr().out and main(report) == 0
+    sections = {section["name"]: section["rows"] for section in json.loads(capsys.readouterr().out)["sections"]}
+    assert [row for row in sections["refused"] if row["framework"] == "cntk"] == []
+
+
+def test_the_budget_ends_it_between_processes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--frameworks", "torch", "--python", f"torch={stand_in(tmp_path, 'one')}", "--rounds", "3"]
+    assert study(tmp_path, *words, "--budget", "0.0000001") == 0
+    assert "the budget is spent: 8 processes are not run; go on with" in capsys.readouterr().err
+
+
+def test_stopping_leaves_a_capture_to_go_on_with(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from traceview.experiments import frameworks as measured
+
+    def stopped(plan: object, journal: Journal, watch: object) -> None:
+        journal.add("framework_times", {"framework": "torch", "model": "lenet", "status": "failed", "reason": "none"})
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(measured, "measure", stopped)
+    assert study(tmp_path) == 130
+    assert "stopped; what was measured is in" in capsys.readouterr().err
+    with traceview.open(tmp_path / "study") as trace:
+        assert trace.execute("SELECT framework FROM raw.framework_times").fetchall() == [("torch",)]

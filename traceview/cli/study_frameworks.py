@@ -1,0 +1,149 @@
+"""Runs the same models in every framework that is here, old and new, in turns: forward pass, gradient, update.
+
+Each time is from a fresh process without a profiler; all frameworks take turns in rounds, every second one in the
+opposite order. Afterwards one run of each is recorded, for its layers and libraries. The folder that it writes is a
+capture and grows while it runs: stop it with Ctrl-C at any time, and go on with --resume. A framework that is not
+here is a row that says how to get it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from traceview.cli import studies
+from traceview.cli.names import completed
+from traceview.cli.output import emit, say
+from traceview.errors import UsageError
+from traceview.experiments import framework_list
+
+if TYPE_CHECKING:
+    from traceview.experiments.frameworks import Plan, Progress
+    from traceview.experiments.results import Journal
+
+TITLE = "the same models in every framework, side by side"
+
+EXAMPLES = """examples:
+  traceview study frameworks --models lenet --frameworks torch,tensorflow,jax --threads 1
+  traceview study frameworks --models lenet,alexnet,autoencoder,lstm --threads 1,2 -o frameworks
+  traceview study frameworks -o frameworks --models lenet --resume
+  traceview report frameworks frameworks
+  traceview compare frameworks/captures/lenet-torch frameworks/captures/lenet-jax
+"""
+
+LAYOUTS = ("nchw", "nhwc")
+REPORT = "frameworks"
+SHOWN = ("times", "refused")
+"""Sections of the report that are printed when it has been measured."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of `traceview study frameworks`."""
+    models, known = framework_list.models(), list(framework_list.frameworks())
+    read = studies.names(models, "models")
+    add = parser.add_argument
+    completed(
+        add("--models", type=read, default=["lenet"], metavar="NAME,...", help=f"of {', '.join(models)} (lenet)"),
+        lambda: list(models),
+    )
+    read = studies.names(known, "frameworks")
+    completed(
+        add("--frameworks", type=read, default=known, metavar="NAME,...", help=f"of {', '.join(known)} (all)"),
+        lambda: known,
+    )
+    own = ", ".join(f"{model.name} {model.batch}" for model in models.values())
+    counts = studies.numbers("counts")
+    add("--threads", type=counts, default=[1], metavar="N,N...", help="threads that compute (default: 1)")
+    add("--batch", type=counts, default=[], metavar="N,N...", help=f"samples per step (default: {own})")
+    add(
+        "--layout", type=studies.names(LAYOUTS, "layouts"), default=list(LAYOUTS), metavar="NAME,...",
+        help="of images: nchw, nhwc (default: both; only those of the same layout are put beside each other)",
+    )  # fmt: skip
+    add("--device", choices=("cpu", "cuda"), default="cpu", help="where (default: cpu)")
+    add("--rounds", type=studies.count, default=3, metavar="N", help="processes for each time, in turns (default: 3)")
+    add("--steps", type=studies.count, metavar="N", help="steps of each process (default: the model's)")
+    add("--discard", type=studies.whole, metavar="N", help="first steps that are left out (default: the model's)")
+    add("--budget", type=studies.minutes, metavar="MINUTES", help="begin no further process after this long")
+    folder = "where .venv-frameworks and .venv-legacy lie (default: here)"
+    add("--environments", type=Path, default=Path(), metavar="FOLDER", help=folder)
+    help_text = "the Python of a framework or an environment, in place of its environment's"
+    add("--python", type=_python, action="append", default=[], metavar="NAME=PATH", help=help_text)
+    add("-o", "--output", type=Path, metavar="FOLDER", help="the capture; default: named after the time")
+    add("--resume", action="store_true", help="go on with the FOLDER of -o")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Measure, and print the table; returns 0."""
+    from traceview.experiments.frameworks import TABLE
+    from traceview.experiments.results import Journal
+
+    plan = _plan(args)
+    folder = studies.place(args.output, args.resume, "frameworks")
+    journal = Journal(folder, {"kind": "study frameworks", "command": ["traceview", *sys.argv[1:]]})
+    _measure(plan, journal)
+    emit([studies.shown(folder, REPORT, SHOWN)], None)
+    say(f"`traceview report {folder} {REPORT}` has all of it.")
+    rows = [row for row in journal.rows(TABLE) if "step_ns" in row]
+    busy = studies.busy([row["others_pct"] for row in rows if "others_pct" in row], "processes")
+    if busy:
+        say(busy)
+    return 0
+
+
+def _plan(args: argparse.Namespace) -> Plan:
+    from traceview.experiments.frameworks import Plan
+
+    discard = args.discard
+    known = framework_list.models()
+    for name in args.models:
+        steps = args.steps or known[name].steps
+        if (known[name].discard if discard is None else discard) >= steps:
+            raise UsageError(f"--steps {steps} leaves no step to time after the discarded ones; see --discard.")
+    pythons = dict(args.python)
+    names = {*framework_list.frameworks(), *framework_list.environments()}
+    for name, path in pythons.items():
+        if name not in names:
+            raise UsageError(f"there is no framework {name}; choose from {', '.join(sorted(names))}.")
+        found = shutil.which(path)
+        if found is None:
+            raise UsageError(f"there is no program {path}.")
+        pythons[name] = str(Path(found).absolute())
+    return Plan(
+        tuple(args.models), tuple(args.frameworks), tuple(args.threads), tuple(args.batch), tuple(args.layout),
+        args.device, args.rounds, args.budget, args.steps, discard, args.environments, pythons,
+    )  # fmt: skip
+
+
+def _measure(plan: Plan, journal: Journal) -> None:
+    """Measure and say how far it is."""
+    from traceview.experiments import frameworks
+
+    names, threads = ", ".join(plan.frameworks), ", ".join(map(str, plan.threads))
+    say(f"{', '.join(plan.models)} in {names}; {threads} thread{'s' * (plan.threads != (1,))}; into {journal.folder}")
+
+    def measured() -> str | None:
+        left = frameworks.measure(plan, journal, _watch)
+        return f"{left} processes are not run" if left else None
+
+    studies.finished(measured, journal, frameworks.TABLE)
+
+
+def _watch(progress: Progress) -> None:
+    """One line for each process."""
+    asked, row = progress.asked, progress.row
+    found = f"{row['step_ns'] / 1e6:.2f} ms" if "step_ns" in row else f"{row['status']}: {row['reason']}"
+    if row["status"] == "differs":
+        found += f", not as asked: {row['reason']}"
+    what = f"{progress.framework} {asked.model} {asked.mode} batch {asked.batch} threads {asked.threads} {asked.layout}"
+    rest = studies.disturbed(row.get("others_pct")) + studies.left(progress.left_s)
+    say(f"[{progress.done}/{progress.total}] {what}: {found}{rest}")
+
+
+def _python(text: str) -> tuple[str, str]:
+    name, sign, path = text.partition("=")
+    if not sign or not name or not path:
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=PATH; write for example mxnet=/opt/mxnet/bin/python")
+    return name, path
