@@ -114,7 +114,8 @@ def test_stopping_leaves_a_capture_to_go_on_with(
 
 
 def test_what_is_printed_is_the_section_of_the_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from traceview.cli.study_algorithms import _shown
+    from traceview.cli.studies import shown
+    from traceview.cli.study_algorithms import SHOWN
     from traceview.experiments import results
     from traceview.experiments.layers import parse
 
