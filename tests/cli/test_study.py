@@ -127,7 +127,7 @@ def test_what_is_printed_is_the_section_of_the_report(tmp_path: Path, capsys: py
         {**facts, "backend": "winograd", "implementation": "F(2x2)", "status": "wrong", "reason": "its error"},
     ]
     results.write(tmp_path / "s", {"algorithm_times": rows}, {"kind": "study algorithms"})
-    printed = _shown(tmp_path / "s")
+    printed = shown(tmp_path / "s", "study", (SHOWN,))
     assert main(["report", str(tmp_path / "s"), "study"]) == 0
     line = next(line for line in printed.splitlines() if line.startswith("conv1"))
     words = ["conv1", "4", "fprop", "3.000", "2.000", "1.50", "direct", "onednn", "gemm", "nchw"]
