@@ -21,7 +21,7 @@ from typing import Any
 TOP = Path(__file__).resolve().parents[1]
 """What commands of the table are relative to."""
 ENVIRONMENTS = tomllib.loads((Path(__file__).parent / "environments.toml").read_text(encoding="utf-8"))
-OLDEST_FOR_UV = (3, 8)
+INSTALL = TOP / ".ci" / "install"
 
 
 def main(folder: Path, names: list[str]) -> int:
@@ -45,7 +45,7 @@ def place(folder: Path, about: Mapping[str, Any]) -> Path:
 def build(folder: Path, about: Mapping[str, Any]) -> str | None:
     """Make the environment, unless it is there; returns why it cannot be, None where it can."""
     there = place(folder, about)
-    recipe = json.dumps([[*about.get("first", ()), *about["packages"]], about.get("setup")])
+    recipe = json.dumps([about["packages"], about.get("setup")])
     stamp = there / ".installed"
     if stamp.exists() and stamp.read_text(encoding="utf-8") == recipe:
         return None
@@ -64,17 +64,11 @@ def build(folder: Path, about: Mapping[str, Any]) -> str | None:
 
 def _installing(there: Path, about: Mapping[str, Any]) -> list[list[Any]]:
     """The commands that fill an environment."""
-    python = there / "bin" / "python"
-    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    uv = shutil.which("uv")
-    version = subprocess.run([python, "-c", "import sys; print(*sys.version_info[:2])"], capture_output=True, text=True)
-    is_new = tuple(map(int, version.stdout.split())) >= OLDEST_FOR_UV
-    rest = [uv, "pip", "install", "--quiet", "--python", python] if uv and is_new else pip
-    commands = [[*pip, *about["first"]]] if "first" in about else []
-    commands.append([*rest, *about["packages"]])
-    if "setup" in about:
-        commands.append([word.format(folder=there) for word in about["setup"]])
-    return commands
+    pip = [there / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    # In a checkout: uv, with pip's settings.
+    install = [INSTALL, there] if INSTALL.exists() else pip
+    setup = [word.format(folder=there) for word in about.get("setup", ())]
+    return [command for command in ([*install, *about["packages"]], setup) if command]
 
 
 def _run(command: list[Any]) -> str | None:

@@ -283,7 +283,7 @@ framework VARCHAR as `--frameworks` names it: torch, keras-jax ...
 version VARCHAR its version, as it says
 year BIGINT in which that version came out
 model VARCHAR lenet, alexnet, autoencoder, lstm
-mode VARCHAR forward; gradient (loss and gradients, no update); train (with the update)
+mode VARCHAR forward; gradient (loss and gradients); train (the whole step)
 batch BIGINT samples per step
 threads BIGINT threads that were asked for
 layout VARCHAR that was asked for: nchw, nhwc
