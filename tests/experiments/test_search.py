@@ -278,6 +278,14 @@ def test_an_option_may_change_numbers_as_far_as_its_kind_does(
     assert forbidden({"a"})(tried, found, ()) is None, "it was asked for"
 
 
+def test_only_equal_numbers_may_be_wanted() -> None:
+    same, close, unseen = pair({}, {}), pair({}, {"checksum": "b", "loss": 2.0000001}), pair({}, {"steps": 4})
+    only_equal = forbidden({"a"}, only_equal=True)
+    assert only_equal(option("a"), [same], ()) is None
+    assert only_equal(option("a"), [close], ()) == "its numbers are close, and only equal ones are wanted"
+    assert only_equal(option("a"), [unseen], ()) == "its numbers are not seen, and only equal ones are wanted"
+
+
 @pytest.mark.parametrize(("by", "word"), [(0.000099, "close"), (0.000101, "changed")])
 def test_numbers_are_close_within_a_part_in_ten_thousand(by: float, word: str) -> None:
     assert compare_numbers([pair({}, {"checksum": "b", "loss": 2.0 * (1 - by)})]).word == word

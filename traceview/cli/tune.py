@@ -33,6 +33,8 @@ HELP = "try options on a training command, and prove which make it faster"
 EXAMPLES = """examples:
   traceview tune -- python train.py                          what advise names for this script, within 10 minutes
   traceview tune --try layout,threads,malloc -- python train.py    or these; `traceview list options` names them
+  traceview tune --numbers equal --skip threads -- python train.py    what changes no bit of the numbers, and no threads
+  traceview tune --plan plan.json -- python train.py         a plan of `traceview schedule` beside them
   traceview tune --budget 30m --copy -- python train.py      each run in a fresh copy of this folder
   traceview tune --env OUT={run} -- python train.py          a folder of its own for what each run writes
   traceview tune --resume RUNS                               go on after Ctrl-C or a crash
@@ -56,6 +58,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--try", dest="tried", type=_names, default=(), metavar="OPTIONS", help="options or groups to try"
     )
+    parser.add_argument(
+        "--skip", dest="skipped", type=_names, default=(), metavar="OPTIONS", help="options or groups not to try"
+    )
+    parser.add_argument(
+        "--plan", metavar="PLAN", help="also try a plan of traceview schedule, alone and with the others"
+    )
+    parser.add_argument(
+        "--numbers", choices=("close", "equal"), default="close",
+        help="equal: give up what changes any bit of loss or parameters (default close: last digits may differ)",
+    )  # fmt: skip
     parser.add_argument("--budget", type=_budget, default=600.0, metavar="TIME", help="for all runs (default 10m)")
     parser.add_argument(
         "--limit-steps", type=_count, metavar="N",
@@ -118,11 +130,11 @@ def _job(args: argparse.Namespace, command: list[str]) -> Job:
 
     if not command:
         raise UsageError("no command given: traceview tune -- python train.py")
-    named(name for name in args.tried if name != NULL)
+    named(name for name in (*args.tried, *args.skipped) if name != NULL)
     folder = args.runs or Path(f"traceview-tune-{place(None, command).name.removeprefix('traceview-capture-')}")
     return Job(
         command, place(folder, command), say, args.tried, args.budget, tuple(args.env), args.copy, args.limit_steps,
-        args.discard,
+        args.discard, skipped=args.skipped, plan=args.plan, only_equal=args.numbers == "equal",
     )  # fmt: skip
 
 

@@ -22,7 +22,7 @@ from traceview.analysis import advice, findings
 from traceview.errors import InputError, TraceviewError, UsageError
 from traceview.experiments import command as commands
 from traceview.experiments import options as trials
-from traceview.experiments import quiet, tune_answer
+from traceview.experiments import quiet, tune_answer, tune_plan
 from traceview.experiments.command import Limits, Timed
 from traceview.experiments.options import Facts, Option
 from traceview.experiments.pairs import TABLE, Runner
@@ -74,6 +74,12 @@ class Job:
     """Steps that are timed in each run; None: as many as take about STEPS_S. 0: the command ends by itself."""
     discard: int | None = None
     seed: int | None = 1
+    skipped: tuple[str, ...] = ()
+    """Names or groups of options that are not tried."""
+    plan: str | None = None
+    """A plan of `traceview schedule` that is tried beside the options."""
+    only_equal: bool = False
+    """Whether an option is given up that changes any bit of loss or parameters."""
 
     def settings(self) -> dict[str, Any]:
         """What a session that resumes needs to know."""
@@ -110,15 +116,15 @@ def resumed(
     hidden = [name for name, value in pairs.items() if "***" in value]
     if hidden:
         raise UsageError(f"the value of {hidden[0]} was not kept; give it again: --env {hidden[0]}=VALUE.")
-    return Job(
-        words, folder, say, environment=tuple(pairs.items()), **{**known, "tried": tuple(known.get("tried", ()))}
-    )
+    lists = {name: tuple(known.get(name, ())) for name in ("tried", "skipped")}
+    return Job(words, folder, say, environment=tuple(pairs.items()), **{**known, **lists})
 
 
 def tune(job: Job) -> Found:
     """Run the whole search, and leave its answer in the folder."""
     if job.copies:
         _check_size(job)
+    tune_plan.keep(job.folder, job.plan)
     facts, bounds, capture = _base(job)
     journal = Journal(job.folder, {"kind": "tune", "command": job.command, "settings": job.settings(), **capture})
     chosen, others = _options(job, facts, bounds)
@@ -129,7 +135,7 @@ def tune(job: Job) -> Found:
     job.say(_plan(job, chosen, limits))
     runner = Runner(journal, lambda names: _measure(job, environments.of(names), limits))
     asked = {*job.tried} & {option.name for option in chosen}
-    judge = tune_answer.forbidden(asked)
+    judge = tune_answer.forbidden(asked, job.only_equal)
     search = Search(runner, int(job.budget_s * 1e9), judge, job.say, capture["first_run_ns"])
     found = search.run(chosen)
     rows = tune_answer.rows(found, bounds, facts, others)
@@ -251,15 +257,18 @@ def _options(job: Job, facts: Facts, bounds: Mapping[str, Bound]) -> tuple[list[
     """The options to try, those with the largest bound first, and those that do not apply with the reason."""
     names = [name for name in job.tried if name != NULL]
     among = trials.named(names) if job.tried else trials.of_rules({bound.rule for bound in bounds.values()})
-    among = (*among, NOTHING) if NULL in job.tried else among
+    skipped = {option.name for option in trials.named(job.skipped)}
+    among = [option for option in among if option.name not in skipped]
+    among += [NOTHING] if NULL in job.tried else []
+    first, cannot = trials.that_apply(facts, [tune_plan.option(job.folder)] if job.plan else [])
     fitting, others = trials.that_apply(facts, among)
-    ranked = _ranked(fitting, bounds)
+    ranked = [*first, *_ranked(fitting, bounds)]
     mine = [
         (option, reason)
         for option, reason in others
         if option.name in job.tried or option.framework in (trials.ANY, facts.framework)
     ]
-    return ranked, mine
+    return ranked, [*cannot, *mine]
 
 
 def _ranked(options: Sequence[Option], bounds: Mapping[str, Bound]) -> list[Option]:
@@ -365,7 +374,9 @@ def apply(folder: Path, command: Sequence[str]) -> int:
         told.get("framework"), str(told.get("framework_version") or ""), str(rank.get("device") or "cpu"),
         quiet.n_cores(), trials.installed(), str(folder / "scratch"),
     )  # fmt: skip
-    chosen = trials.named(best_of(folder))
+    names = best_of(folder)
+    chosen = [*trials.named(name for name in names if name != tune_plan.NAME)]
+    chosen += [tune_plan.option(folder)] if tune_plan.NAME in names else []
     environment = {**trials.environment(chosen, facts, os.environ), "TRACEVIEW_MODE": "apply"}
     with temporary_folder("traceview-apply-") as place:
         (place / "raw").mkdir()

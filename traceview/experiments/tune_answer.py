@@ -214,11 +214,18 @@ def _norms_apart(a: str | None, b: str | None) -> float | None:
     return max((_apart(x, y) or 0.0 for x, y in zip(first, second, strict=True)), default=None)
 
 
-def forbidden(asked: set[str]) -> Callable[[Option, Sequence[Pair], Sequence[Pair]], str | None]:
-    """What tells a search that an option's numbers forbid it: they changed though they should not, and nobody asked."""
+def forbidden(
+    asked: set[str], only_equal: bool = False
+) -> Callable[[Option, Sequence[Pair], Sequence[Pair]], str | None]:
+    """What tells a search that an option's numbers forbid it: they changed though they should not, and nobody asked.
+
+    `only_equal`: so do numbers that are close, and those that are not seen.
+    """
 
     def judge(option: Option, pairs: Sequence[Pair], null: Sequence[Pair]) -> str | None:
         numbers = compare_numbers(pairs, null)
+        if only_equal and numbers.word != EQUAL:
+            return f"its numbers are {numbers.word}, and only equal ones are wanted"
         if numbers.word != CHANGED or option.name in asked or option.numbers == CHANGED:
             return None
         apart = max(numbers.loss or 0, numbers.parameters or 0)

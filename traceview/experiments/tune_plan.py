@@ -1,0 +1,54 @@
+"""A plan of `traceview schedule` as one more option of `tune`: tried alone, combined, applied with the best.
+
+Invariant: what is tried and applied is the copy in the folder of results, so that both are one plan.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from traceview.errors import UsageError
+from traceview.experiments.options import Option
+from traceview.experiments.schedule import with_plan
+
+NAME, FILE = "plan", "plan.json"
+MOST_BYTES = 16 << 20
+
+
+def keep(folder: Path, given: str | None) -> None:
+    """Copy a plan into the folder of results, where none is yet. Raises `UsageError` for what is not a plan."""
+    if given is None or (folder / FILE).exists():
+        return
+    text = _read(Path(given))
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / FILE).write_text(text, encoding="utf-8")
+
+
+def option(folder: Path) -> Option:
+    """The plan in the folder of results as an option. Raises `UsageError` where there is none."""
+    _read(folder / FILE)
+    # Braces in values stand for facts of the machine.
+    variables = {name: text.replace("{", "{{").replace("}", "}}") for name, text in with_plan(folder / FILE).items()}
+    return Option(
+        NAME, "Convolutions by the plan of traceview schedule", NAME, "torch", "close",
+        "Workspace of the algorithms; each is checked once, in the first steps.",
+        "Shapes change: what is not in the plan runs as before.", (),
+        {"torch": 'traceview.schedule.apply(model, "plan.json")'},
+        "layers of the model that run what the plan names", needs=("cpu",), environment=variables, hook=NAME,
+    )  # fmt: skip
+
+
+def _read(path: Path) -> str:
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise UsageError(f"{path} is too large for a plan.")
+        text = path.read_text(encoding="utf-8")
+        told = json.loads(text)
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}.") from error
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{path} is not a plan of traceview schedule: it is not JSON.") from error
+    if not isinstance(told, dict) or "traceview_plan" not in told or not told.get("layers"):
+        raise UsageError(f"{path} is not a plan of traceview schedule, or it names no layers.")
+    return text
