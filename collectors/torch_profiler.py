@@ -108,6 +108,7 @@ class TorchRecorder(Recorder):
         if not self.ranges.has(OPTIMIZER):
             self.prefer(OPTIMIZER)  # It may be one that a parent process made.
             self.begin()
+            self.facts.optimizers.add(optimizer)
             self.step_ended(OPTIMIZER, optimizer)
 
     @safely

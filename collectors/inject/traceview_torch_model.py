@@ -5,6 +5,7 @@ fact that this version of torch does not tell is left out.
 """
 
 import os
+import time
 import warnings
 import weakref
 
@@ -16,6 +17,11 @@ import traceview_raw as raw
 WRAPPERS = ("DataParallel", "DistributedDataParallel", "OptimizedModule", "FullyShardedDataParallel")
 # Elements looked at in one go: what that needs beside the model is a few megabytes.
 PIECE = 1 << 20
+# What optimizers keep of squared gradients: they take its square root in each step.
+SQUARES = ("exp_avg_sq", "max_exp_avg_sq", "square_avg", "sum")
+# Elements that one thread computes by itself, on which the cost of denormal numbers is measured, and how often.
+TRIED, TIMES = 1 << 14, 5
+DENORMAL = 1e-40
 HIDDEN = {"_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module"}
 
 
@@ -113,6 +119,7 @@ class Facts:
         self.root = lambda: None
         self.warnings = []
         self.rank = self.world_size = None
+        self.optimizers = weakref.WeakSet()
 
     def see_model(self, root):
         """An outermost module is called for the first time; the one with the most parameters is the model."""
@@ -182,7 +189,7 @@ class Facts:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if self.model is not None and not uses_cuda:
-                self.model["denormal"] = _told(lambda: denormal(self.root()))
+                self.model["denormal"] = _told(lambda: denormal(self.root(), self.optimizers))
             facts.update(
                 framework="torch",
                 framework_version=torch.__version__,
@@ -219,22 +226,51 @@ def flags():
     return {name: value for name, value in found.items() if value is not None}
 
 
-def denormal(model):
-    """How many elements of a model's parameters and their gradients are denormal, of how many; None without a model."""
+def denormal(model, optimizers=()):
+    """How many elements of a model's parameters, their gradients and what optimizers keep of them are denormal, of how
+    many; of them squares, and what these cost here (see `denormal_cost`). None without a model."""
     if model is None:
         return None
-    found = elements = 0
+    found = elements = squares = 0
     with torch.no_grad():
-        for parameter in model.parameters():
-            for tensor in (parameter.data, parameter.grad):
-                if tensor is None or tensor.dtype not in (torch.float32, torch.float64):
-                    continue
-                smallest = torch.finfo(tensor.dtype).tiny
-                for piece in tensor.detach().reshape(-1).split(PIECE):
-                    size = piece.abs()
-                    found += int(((size > 0) & (size < smallest)).sum())
-                elements += tensor.numel()
-    return {"elements": elements, "denormal": found}
+        held = [(None, tensor) for parameter in model.parameters() for tensor in (parameter.data, parameter.grad)]
+        for optimizer in optimizers:
+            held += [pair for state in list(optimizer.state.values()) for pair in state.items()]
+        for name, tensor in held:
+            if not isinstance(tensor, torch.Tensor) or tensor.dtype not in (torch.float32, torch.float64):
+                continue
+            n = n_denormal(tensor.detach())
+            found += n
+            squares += n if name in SQUARES else 0
+            elements += tensor.numel()
+        counted = {"elements": elements, "denormal": found, "squares": squares}
+        if found:
+            counted.update(denormal_cost())
+    return counted
+
+
+def n_denormal(tensor):
+    """Elements that are too small for a normal number."""
+    smallest, found = torch.finfo(tensor.dtype).tiny, 0
+    for piece in tensor.reshape(-1).split(PIECE):
+        size = piece.abs()
+        found += int(((size > 0) & (size < smallest)).sum())
+    return found
+
+
+def denormal_cost():
+    """What a square root and a product of a denormal number take longer than of a normal one on this processor."""
+    found = {}
+    for name, function in (("sqrt_ns", torch.sqrt), ("multiply_ns", lambda tensor: tensor.mul(0.9))):
+        times = [[], []]
+        for _ in range(TIMES):
+            for place, value in enumerate((1.0, DENORMAL)):
+                tensor = torch.full((TRIED,), value)
+                begin = time.perf_counter()
+                function(tensor)
+                times[place].append(time.perf_counter() - begin)
+        found[name] = 1e9 * max(0.0, min(times[1]) - min(times[0])) / TRIED
+    return found
 
 
 def _told(ask):

@@ -20,8 +20,12 @@
 -- flags = "switches of the framework, as JSON"
 -- environment = "environment variables that change how a step runs, as JSON"
 -- batch = "samples per step"
--- n_elements = "elements of parameters and gradients that were looked at for denormal numbers"
+-- n_elements = """elements of parameters, gradients and what the optimizer keeps of them that were looked at for
+-- denormal numbers"""
 -- n_denormal = "of them denormal"
+-- n_denormal_squares = "of these in what the optimizer keeps of squared gradients, whose root it takes in each step"
+-- denormal_sqrt_ns = "what the square root of a denormal number took longer than of a normal one, measured on one core"
+-- denormal_multiply_ns = "the same of a product"
 WITH noted AS (
     SELECT c.rank, any_value(p.value) AS facts
     FROM raw.captures c, json_each(c.options, '$.ranks') p
@@ -61,5 +65,8 @@ SELECT rank,
     facts->'$.flags' AS flags, facts->'$.environment' AS environment,
     TRY_CAST(facts->>'$.model.batch' AS BIGINT) AS batch,
     TRY_CAST(facts->>'$.model.denormal.elements' AS BIGINT) AS n_elements,
-    TRY_CAST(facts->>'$.model.denormal.denormal' AS BIGINT) AS n_denormal
+    TRY_CAST(facts->>'$.model.denormal.denormal' AS BIGINT) AS n_denormal,
+    TRY_CAST(facts->>'$.model.denormal.squares' AS BIGINT) AS n_denormal_squares,
+    TRY_CAST(facts->>'$.model.denormal.sqrt_ns' AS DOUBLE) AS denormal_sqrt_ns,
+    TRY_CAST(facts->>'$.model.denormal.multiply_ns' AS DOUBLE) AS denormal_multiply_ns
 FROM known

@@ -16,14 +16,14 @@ from torch.utils.data import DataLoader, Dataset
 CLASSES = 100
 SIDE = 64
 HIDDEN = 1024
-TINY = 1e-40
+SHUT = 1e-16
 FAULTS = {
     "data": "images are prepared in the step's own thread, none ahead",
     "onednn": "convolutions without oneDNN",
     "layout": "tensors in the plain layout, which the library reorders",
-    "copies": "the layout is changed and back after each convolution",
+    "copies": "after each convolution channels are put last and back, in the plain layout by copies",
     "optimizer": "the optimizer computes one small operation after the other",
-    "denormals": "a branch of the model has decayed to denormal weights",
+    "denormals": "a branch of the model is shut: the optimizer's squares of its gradients are denormal",
 }
 
 
@@ -44,24 +44,29 @@ class Images(Dataset[tuple[torch.Tensor, int]]):
         return (image - image.mean()) / image.std(), index % CLASSES
 
 
-class Permuted(nn.Module):
-    """Puts the channels last and back again, each time into a new tensor."""
+class LastChannels(nn.Module):
+    """Scales each channel, with the channels last; what it gives back lies in memory as what it got."""
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(channels))
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
-        last = images.permute(0, 2, 3, 1).contiguous()
-        return last.permute(0, 3, 1, 2).contiguous()
+        is_last = images.is_contiguous(memory_format=torch.channels_last)
+        last = images.permute(0, 2, 3, 1).contiguous() * self.scale
+        return last.permute(0, 3, 1, 2) if is_last else last.permute(0, 3, 1, 2).contiguous()
 
 
 class Branch(nn.Module):
-    """A frozen branch beside the classifier that adds next to nothing: its weights are denormal."""
+    """A branch beside the classifier, behind a gate."""
 
-    def __init__(self, features: int, scale: float) -> None:
+    def __init__(self, features: int, gate: float) -> None:
         super().__init__()
         self.fc = nn.Linear(features, features, bias=False)
-        self.fc.weight.requires_grad_(False).mul_(scale)
+        self.gate = gate
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x + self.fc(x)
+        return x + self.gate * self.fc(x)
 
 
 def network(faults: set[str]) -> nn.Sequential:
@@ -69,10 +74,10 @@ def network(faults: set[str]) -> nn.Sequential:
     layers: list[nn.Module] = []
     for inputs, outputs, size in ((3, 48, 5), (48, 64, 3), (64, 64, 3)):
         layers.append(nn.Conv2d(inputs, outputs, size, padding=size // 2))
-        layers += [Permuted()] if "copies" in faults else []
+        layers += [LastChannels(outputs)] if "copies" in faults else []
         layers += [nn.ReLU(), nn.MaxPool2d(2)]
     features = 64 * (SIDE // 8) ** 2
-    branch = Branch(HIDDEN, TINY if "denormals" in faults else 1.0)
+    branch = Branch(HIDDEN, SHUT if "denormals" in faults else 1.0)
     return nn.Sequential(
         *layers, nn.Flatten(), nn.Linear(features, HIDDEN), nn.ReLU(), branch, nn.Linear(HIDDEN, CLASSES)
     )

@@ -258,8 +258,8 @@ def _options(job: Job, facts: Facts, bounds: Mapping[str, Bound]) -> tuple[list[
     names = [name for name in job.tried if name != NULL]
     among = trials.named(names) if job.tried else trials.of_rules({bound.rule for bound in bounds.values()})
     skipped = {option.name for option in trials.named(job.skipped)}
-    among = [option for option in among if option.name not in skipped]
-    among += [NOTHING] if NULL in job.tried else []
+    among = tuple(option for option in among if option.name not in skipped)
+    among = (*among, NOTHING) if NULL in job.tried else among
     first, cannot = trials.that_apply(facts, [tune_plan.option(job.folder)] if job.plan else [])
     fitting, others = trials.that_apply(facts, among)
     ranked = [*first, *_ranked(fitting, bounds)]

@@ -99,5 +99,25 @@ def test_denormal_numbers_are_counted():
         model.weight[0, 0] = 1e-40
         model.bias.fill_(1.0)
     model.weight.grad = torch.full((2, 4), -2e-39)
-    assert denormal(model) == {"elements": 18, "denormal": 9}
+    found = denormal(model)
+    assert {**found, "sqrt_ns": 0, "multiply_ns": 0} == {
+        "elements": 18, "denormal": 9, "squares": 0, "sqrt_ns": 0, "multiply_ns": 0,
+    }  # fmt: skip
     assert denormal(None) is None
+
+
+def test_squares_that_an_optimizer_keeps_are_counted_too_and_their_cost_is_measured():
+    from traceview_torch_model import denormal
+
+    model = torch.nn.Linear(4, 2)
+    optimizer = torch.optim.AdamW(model.parameters())
+    (1e-19 * model(torch.ones(1, 4)).sum()).backward()
+    optimizer.step()  # A thousandth of the square of 1e-19 is denormal.
+    found = denormal(model, [optimizer])
+    assert (found["elements"], found["denormal"], found["squares"]) == (42, 10, 10)  # With two counts of steps.
+    assert 0 <= found["multiply_ns"] < 1000 and 0 <= found["sqrt_ns"] < 1000
+    model.weight.grad.fill_(1.0)
+    torch.nn.init.ones_(model.bias.grad)
+    for _ in range(3):
+        optimizer.step()
+    assert denormal(model, [optimizer]) == {"elements": 42, "denormal": 0, "squares": 0}
