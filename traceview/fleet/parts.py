@@ -23,10 +23,13 @@ from traceview.ingest.finish import Export, finish
 from traceview.ingest.options import Options
 from traceview.paths import temporary_folder
 from traceview.store import cache, conversion, integrity
+from traceview.store.staging import Stages
 
 BUILDING = ".making-"
 FACTS = "part.json"
 """Written last."""
+_STAGES = Stages()
+"""Of this process, which reads one rank after the other."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +121,7 @@ def _read(task: Task, building: Path) -> Part:
     for source in group.sources:
         if not any(True for _ in files_in(source.path)):
             raise InputError(f"{source.path} does not exist.")
-    with conversion.staged(group, building, task.options) as sink:
+    with conversion.staged(group, building, task.options, _STAGES) as sink:
         rank = conversion.recorded_number(group, sink)
         earliest = sink.earliest_ns() or 0
         n_rows = int(sink.facts.get("n_kept", 0)) or sink.next_id

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import groupby
@@ -89,8 +89,17 @@ class Sink(Account):
     Times are nanoseconds from any zero the reader likes; `zero_unix_ns` says where that zero lies, if the trace knows.
     """
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, rank: int = 0, folder: Path | None = None) -> None:
-        """`folder`: where rows that are not looked at again until all are there may be spilled; None for nowhere."""
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        rank: int = 0,
+        folder: Path | None = None,
+        has_tables: bool = False,
+    ) -> None:
+        """`folder`: where rows that are not looked at again until all are there may be spilled; None for nowhere.
+
+        `has_tables`: whether what `made` makes is there.
+        """
         super().__init__()
         self.connection = connection
         self.rank = rank
@@ -105,7 +114,8 @@ class Sink(Account):
         self._n_written = 0
         for macro in MACROS:
             connection.execute(sql.text(f"ingest/events/{macro}"))
-        connection.execute(_made())
+        if not has_tables:
+            connection.execute(made())
 
     def write(self, table: str, batch: pa.Table | pa.RecordBatch) -> None:
         """Add rows. Columns are matched by name; columns left out are NULL; a missing `id` is assigned."""
@@ -152,21 +162,19 @@ class Sink(Account):
         if self.zero_unix_ns is not None and not 0 <= self.zero_unix_ns <= LATEST_NS:
             self.problem(BAD_CLOCK, examples=[str(self.zero_unix_ns)])
             self.zero_unix_ns = None
-        for table in TABLES:
-            if table.has_id and any(column.name == "start_ns" for column in table.columns):
-                self._settle_table(table)
+        extremes = self.connection.execute(_extremes(), {"settled_to": self._settled_to}).fetchall()
+        for name, first, last, shortest, longest in extremes:
+            is_sane = first is None or (
+                first >= -LATEST_NS and last <= LATEST_NS and shortest >= 0 and longest <= WEEK_NS
+            )
+            if not is_sane:
+                self._settle_table(BY_NAME[name])
         self._settled_to = self.next_id
 
     def _settle_table(self, table: Table) -> None:
         names = {column.name for column in table.columns}
-        dur, name = ("coalesce(dur_ns, 0)" if "dur_ns" in names else "0"), ("name" if "name" in names else "NULL")
+        dur, name = _dur(table), ("name" if "name" in names else "NULL")
         mine = f"FROM stage.{table.name} WHERE id >= {self._settled_to}"
-        found = self.connection.execute(
-            f"SELECT min(start_ns), max(start_ns), min({dur}), max({dur}) {mine}"
-        ).fetchall()
-        first, last, shortest, longest = found[0]
-        if first is None or (first >= -LATEST_NS and last <= LATEST_NS and shortest >= 0 and longest <= WEEK_NS):
-            return
         beyond = f"(abs(start_ns // 2) > {LATEST_NS // 2} OR abs({dur} // 2) > {LONGEST_NS // 2})"
         for kind, which in ((BEYOND, beyond), (NEGATIVE, f"{dur} < 0"), (LONG, f"{dur} > {WEEK_NS}")):
             rows = self.connection.execute(
@@ -293,6 +301,22 @@ class Sink(Account):
         return None if found[0][0] is None else int(found[0][0])
 
 
+@cache
+def _extremes() -> str:
+    """A query for the first and last start, and the shortest and longest duration, of each table with times."""
+    return " UNION ALL ".join(
+        f"SELECT '{table.name}', min(start_ns), max(start_ns), min({_dur(table)}), max({_dur(table)})"
+        f" FROM stage.{table.name} WHERE id >= $settled_to"
+        for table in TABLES
+        if table.has_id and any(column.name == "start_ns" for column in table.columns)
+    )
+
+
+def _dur(table: Table) -> str:
+    has_dur = any(column.name == "dur_ns" for column in table.columns)
+    return "coalesce(dur_ns, 0)" if has_dur else "0"
+
+
 def at_hand(connection: duckdb.DuckDBPyConnection, table: str) -> str:
     """The table whose rows can be changed, and which takes more, once spilled ones have joined it."""
     query = "SELECT 1 FROM duckdb_tables() WHERE schema_name = 'stage' AND table_name = $1"
@@ -306,15 +330,22 @@ def _held(value: Any) -> Any:
     return None if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63 else value
 
 
+def made(names: Collection[str] | None = None) -> str:
+    """What makes every staging table empty, or those of these names: one text, which is sooner than one by one."""
+    parts = [text for name, text in _makers().items() if names is None or name in names]
+    schemas = ["CREATE SCHEMA IF NOT EXISTS stage", "CREATE SCHEMA IF NOT EXISTS derived"] if names is None else []
+    return "; ".join(["BEGIN", *schemas, *parts, "COMMIT"])
+
+
 @cache
-def _made() -> str:
-    """What makes every staging table, as one text: one by one they take several times as long."""
-    parts = ["BEGIN; CREATE SCHEMA IF NOT EXISTS stage; CREATE SCHEMA IF NOT EXISTS derived"]
+def _makers() -> dict[str, str]:
+    found = {}
     for table in TABLES:
-        parts.append(_create("stage", table.name, table.read_columns()))
+        found[f"stage.{table.name}"] = _create("stage", table.name, table.read_columns())
         if table.derived_columns():
-            parts.append(_create("derived", table.name, (Column("id", ID, ""), *table.derived_columns())))
-    return "; ".join([*parts, "COMMIT"])
+            columns = (Column("id", ID, ""), *table.derived_columns())
+            found[f"derived.{table.name}"] = _create("derived", table.name, columns)
+    return found
 
 
 def _create(schema: str, name: str, columns: Iterable[Column]) -> str:

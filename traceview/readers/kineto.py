@@ -95,9 +95,8 @@ def _describe(sink: Sink, metadata: dict[str, Any]) -> None:
     base = metadata.get("baseTimeNanoseconds")
     sink.zero_unix_ns = base if isinstance(base, int) else 0
     devices = metadata.get("deviceProperties")
-    for device in devices if isinstance(devices, list) else []:
-        if isinstance(device, dict):
-            sink.write_rows("devices", [_device(device)])
+    known = [_device(device) for device in devices if isinstance(device, dict)] if isinstance(devices, list) else []
+    sink.write_rows("devices", known)
     job = metadata.get("distributedInfo")
     job = job if isinstance(job, dict) else {}
     rank = job.get("rank")

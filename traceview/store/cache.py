@@ -33,6 +33,7 @@ CONVERTERS = (
     "ingest/**/*.py",
     "store/conversion.py",
     "store/discovery.py",
+    "store/staging.py",
     "fleet/parts.py",
     "fleet/merge.py",
     "tables.py",

@@ -7,24 +7,21 @@ from __future__ import annotations
 
 import contextlib
 import shlex
-import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import duckdb
-
 from traceview import readers
 from traceview.decode.files import Stream, files_in
-from traceview.errors import InputError, NoRoom
+from traceview.errors import InputError
 from traceview.ingest import collected, secrets
 from traceview.ingest.finish import Export, finish
 from traceview.ingest.options import Options
 from traceview.ingest.sink import Sink
-from traceview.store import confine
 from traceview.store.discovery import Trace
+from traceview.store.staging import SPILLED, Stages
 
 MAX_RANK = 1 << 22
 """Ids of a rank begin at a multiple of its number and are 64 bits."""
@@ -32,9 +29,6 @@ LINKING = "linking kernels to operators"
 """What is done with each rank when it has been read, as users are told."""
 SAID = 3
 """Troubles that a refusal names."""
-
-SPILLED = "spilled"
-"""Folder in which spilled rows lie until everything has been read."""
 
 
 @dataclass
@@ -115,22 +109,26 @@ def read_groups(groups: list[Group], folder: Path, options: Options) -> None:
     total = sum(size(group) for group in groups)
     done = 0
     numbering, clock = Numbering(), Clock()
-    for group in groups:
-        with staged(group, folder, options, done, total) as sink:
-            done += size(group)
-            sink.rank = numbering.free(recorded_number(group, sink))
-            origin, known = clock.origin(sink.earliest_ns() or 0, sink.zero_unix_ns)
-            options.enter(LINKING, len(numbering.taken) - 1, len(groups))
-            finish(Export(sink, folder / f"rank-{sink.rank:04d}", origin, known))
+    with contextlib.closing(Stages()) as stages:
+        for group in groups:
+            with staged(group, folder, options, stages, done, total) as sink:
+                done += size(group)
+                sink.rank = numbering.free(recorded_number(group, sink))
+                origin, known = clock.origin(sink.earliest_ns() or 0, sink.zero_unix_ns)
+                options.enter(LINKING, len(numbering.taken) - 1, len(groups))
+                finish(Export(sink, folder / f"rank-{sink.rank:04d}", origin, known))
 
 
 @contextlib.contextmanager
-def staged(group: Group, folder: Path, options: Options, done: int = 0, total: int = 0) -> Iterator[Sink]:
+def staged(
+    group: Group, folder: Path, options: Options, stages: Stages, done: int = 0, total: int = 0
+) -> Iterator[Sink]:
     """The files of one rank, read into a staging database that lies in memory, or in `folder` where it does not fit."""
-    with _staging(folder, options) as connection:
-        sink = Sink(connection, folder=folder / SPILLED)
+    n_bytes = size(group)
+    with stages.open(folder, options, n_bytes) as connection:
+        sink = Sink(connection, folder=folder / SPILLED, has_tables=True)
         for source in group.sources:
-            _read_source(source, sink, group, options, done, total or size(group))
+            _read_source(source, sink, group, options, done, total or n_bytes)
             done += _size(source)
         mine = _described(group, sink)
         collected.add(sink, mine)
@@ -243,35 +241,3 @@ def _add_rank(sink: Sink) -> None:
     """A rank is a row of `ranks` also where its files say nothing about it: views count by rank."""
     if sink.connection.execute("SELECT count(*) FROM stage.ranks").fetchall() == [(0,)]:
         sink.connection.execute("INSERT INTO stage.ranks (pid) VALUES (NULL)")
-
-
-def _plain(error: duckdb.IOException) -> str:
-    """What the system says, out of DuckDB's account of it."""
-    text = str(error).splitlines()[0].partition('"exception_message":')[2] or str(error).splitlines()[0]
-    return text.rpartition('": ')[2].split('"')[0].rstrip(".") or "the disk does not take it"
-
-
-@contextlib.contextmanager
-def _staging(folder: Path, options: Options) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A database for one rank: in memory as long as it fits, beside the capture when it does not."""
-    spill, spilled = folder / "spill", folder / SPILLED
-    connection = duckdb.connect(":memory:", config=confine.SETTINGS)
-    try:
-        connection.execute("SET temp_directory = $1", [str(spill)])
-        connection.execute("SET preserve_insertion_order = false")
-        if options.threads:
-            connection.execute("SET threads = $1", [options.threads])
-        if options.memory_bytes:
-            connection.execute("SET memory_limit = $1", [f"{options.memory_bytes // 1_000_000}MB"])
-        yield connection
-    except duckdb.OutOfMemoryException as error:
-        raise NoRoom(f"not enough memory or disk for this trace ({error}); see --memory.") from error
-    except duckdb.IOException as error:
-        raise NoRoom(f"cannot write {folder.parent}: {_plain(error)}.") from error
-    except duckdb.Error as error:
-        reason = str(error).splitlines()[0]
-        raise InputError(f"the trace holds something that cannot be stored ({reason}).") from error
-    finally:
-        connection.close()
-        for place in (spill, spilled):
-            shutil.rmtree(place, ignore_errors=True)
