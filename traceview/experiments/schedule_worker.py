@@ -6,7 +6,7 @@ A task's `kind` is shapes (run the model once: which convolutions, of what shape
 every candidate of some layers), train (a plain training loop, to be timed from outside) or confirm (whether each pass
 of a plan is also faster within the training step). traceview need not be installed there.
 
-Invariant: candidates are timed in turns, on the same tensors, by processor time where there is one thread.
+Invariant: what is compared runs in turns, on the same tensors, by processor time where there is one thread.
 """
 
 from __future__ import annotations
@@ -15,23 +15,15 @@ import importlib
 import importlib.util
 import json
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import torch
 
 PACKAGE = "traceview_experiments"
-DIRECTIONS = ("fprop", "dgrad", "wgrad")
 ROUNDS = 3
-FAR = 1.25
-"""A candidate that was so many times as slow as the best in the first round is not timed again."""
 SEED = 1
-BACKENDS = ("winograd",)
-MIDDLE, BEST = 128, 2
-"""Tiles at a time that all sizes of tiles are first timed with, and how many of these with other numbers."""
 
 
 def package() -> Any:
@@ -44,6 +36,12 @@ def package() -> Any:
     sys.modules[PACKAGE] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(sys.modules[PACKAGE])
     return importlib.import_module(f"{PACKAGE}.runtime")
+
+
+def measure(task: dict[str, Any]) -> dict[str, Any]:
+    """See `candidates.measured`."""
+    candidates = importlib.import_module(f"{PACKAGE}.candidates")
+    return {**candidates.measured(task["layers"], SEED), **environment()}
 
 
 # The model
@@ -157,150 +155,6 @@ def fed_by(node: Any, made: dict[Any, str]) -> list[str]:
 def environment() -> dict[str, Any]:
     """What a plan is for."""
     return {"torch": str(torch.__version__), "cpu": runtime.cpu(), "threads": torch.get_num_threads()}
-
-
-# Candidates
-
-
-def clock() -> Callable[[], int]:
-    """Processor time of this thread where it does all the work."""
-    return time.thread_time_ns if torch.get_num_threads() == 1 else time.perf_counter_ns
-
-
-def measure(task: dict[str, Any]) -> dict[str, Any]:
-    """Every candidate of every pass of some layers: time, workspace, error; and what a change of layout takes."""
-    rows, changes = [], []
-    for layer in task["layers"]:
-        entry = {"module": "", "shape": layer["shape"], "layout": "nhwc"}
-        planned = runtime.Planned(entry, {"numerics": "close", "threads": torch.get_num_threads()}, runtime.say)
-        tensors = operands(planned)
-        changes.append(change_ns(tensors))
-        for direction in DIRECTIONS if layer["dgrad"] else ("fprop", "wgrad"):
-            rows += [
-                {"layer": layer["shape"], "direction": direction, **row}
-                for row in candidates(planned, direction, tensors)
-            ]
-            print(f"{direction} of {layer['module']}", file=sys.stderr, flush=True)
-    return {"rows": rows, "changes": changes, **environment()}
-
-
-def operands(planned: Any) -> dict[str, torch.Tensor]:
-    """Random tensors of a layer's shapes."""
-    torch.manual_seed(SEED)
-    x, w = torch.randn(planned.input), 0.05 * torch.randn(planned.filter)
-    with torch.no_grad():
-        y = planned.default("fprop", x, w)
-    return {"x": x, "w": w, "y": torch.randn(y.shape)}
-
-
-def change_ns(tensors: dict[str, torch.Tensor]) -> dict[str, int]:
-    """To bring the input and the output from one layout into the other."""
-    now = clock()
-    found = {}
-    for name in ("x", "y"):
-        times = []
-        for _ in range(ROUNDS):
-            begin = now()
-            tensors[name].contiguous(memory_format=torch.channels_last)
-            times.append(now() - begin)
-        found[f"{name}_ns"] = min(times)
-    return found
-
-
-def candidates(planned: Any, direction: str, tensors: dict[str, torch.Tensor]) -> list[dict[str, Any]]:
-    """PyTorch's own in both layouts, and what every back-end offers."""
-    names = {"fprop": ("x", "w"), "dgrad": ("y", "w"), "wgrad": ("x", "y")}[direction]
-    plain = [tensors[name] for name in names]
-    last = [t.contiguous(memory_format=torch.channels_last) if name != "w" else t for name, t in zip(names, plain)]
-    like = {"fprop": None, "dgrad": tensors["x"], "wgrad": tensors["w"]}[direction]
-    found: list[dict[str, Any]] = []
-    with torch.no_grad():
-        for layout, given in (("nchw", plain), ("nhwc", last)):
-            planned.format = torch.contiguous_format if layout == "nchw" else torch.channels_last
-            held = SimpleNamespace(format=planned.format, given=given)
-            found.append(
-                {
-                    "backend": "torch_default", "implementation": "default", "algorithm": None, "layout": layout,
-                    "workspace_bytes": 0, "error": None, "run": own(planned, direction, held, like),
-                }
-            )  # fmt: skip
-        offers = [row for name in BACKENDS for row in offered(planned, direction, name)]
-        # Tiles at a time matter least: they are tried for the best sizes of tiles alone.
-        first = [row for row in offers if row.get("block", MIDDLE) == MIDDLE]
-        for row in first:
-            ready(row, planned, direction, last)
-        timed(found + first)
-        best = sorted((row["time_ns"], row["m"]) for row in first if "m" in row and "run" in row)[:BEST]
-        more = [row for row in offers if row not in first and row["m"] in {m for _, m in best}]
-        for row in more:
-            ready(row, planned, direction, last)
-        timed(more)
-        found += first + more
-        planned.format = torch.channels_last
-        exact = runtime.Exact(planned, direction, tuple(last))
-        known: dict[str, float] = {}
-        for row in found:
-            if "runner" in row:
-                # How many tiles at a time makes no difference to it.
-                name = row["implementation"].partition(" by ")[0]
-                if name not in known:
-                    known[name] = exact.error_of(row["runner"])
-                row["error"] = known[name]
-    for row in found:
-        row["own_error"] = exact.own_error
-    left_out = ("run", "runner", "offer", "m", "block", "layout_in", "layout_out")
-    return [{key: value for key, value in row.items() if key not in left_out} for row in found]
-
-
-def own(planned: Any, direction: str, held: Any, like: Any) -> Callable[[], Any]:
-    """PyTorch's own pass in a layout."""
-
-    def run() -> Any:
-        planned.format = held.format
-        return planned.default(direction, *held.given, None, like)
-
-    return run
-
-
-def offered(planned: Any, direction: str, name: str) -> list[dict[str, Any]]:
-    """The implementations of a back-end; one with a reason against it stands for all."""
-    backend = importlib.import_module(f"{PACKAGE}.backends.{name}")
-    rows = backend.implementations(planned.spec, direction)
-    if rows and rows[0]["reason"]:
-        rows = rows[:1]
-    return [{**row, "backend": name, "layout": "nhwc", "offer": row} for row in rows]
-
-
-def ready(row: dict[str, Any], planned: Any, direction: str, given: list[torch.Tensor]) -> None:
-    """Prepare an implementation, or say why that failed."""
-    if row["reason"]:
-        return
-    try:
-        backend = importlib.import_module(f"{PACKAGE}.backends.{row['backend']}")
-        runner = row["runner"] = backend.prepare(row["offer"], planned.spec, direction)
-    except Exception as error:
-        row["reason"] = str(error)[:200]
-        return
-    row["workspace_bytes"] = runner.workspace_bytes
-    row["run"] = lambda: runtime.run(runner, *given)
-
-
-def timed(rows: list[dict[str, Any]]) -> None:
-    """The least time of each, in turns; the clearly slower once."""
-    now = clock()
-    best = 0
-    rows = [row for row in rows if "run" in row]
-    for turn in range(ROUNDS):
-        for row in rows:
-            if turn and row["time_ns"] > FAR * best:
-                continue
-            if not turn:
-                row["run"]()
-            begin = now()
-            row["run"]()
-            spent = now() - begin
-            row["time_ns"] = min(spent, row.get("time_ns", spent))
-        best = min((row["time_ns"] for row in rows), default=0)
 
 
 # A plan at work

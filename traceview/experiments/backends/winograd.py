@@ -292,6 +292,7 @@ class Shares:
         inner, outer = (g.channels, g.height, g.width), (g.filters, g.out_height, g.out_width)
         self.shape = (layer.batch, *(outer if direction == "fprop" else inner))
         self.workspace_bytes = sum(one.workspace_bytes for one in self.passes)
+        self.shares = threads
 
     pack, unpack, run = Pass.pack, Pass.unpack, Pass.run
 
