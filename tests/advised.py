@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+from functools import cache
 from pathlib import Path
 
 import duckdb
@@ -15,11 +17,21 @@ from traceview.cli.output import sql_text
 
 def answer(rule: str, given: Given, folder: Path, **params: str) -> Finding:
     """What the rule says of these rows."""
+    if not given.rows and not given.about and not params:
+        return of_nothing()[rule]
     rules = advice.load([rule])
     with given.open(folder, advice.asked(rules)) as connection:
         (said,) = advice.run(connection, rules, params)
         derive_again(connection, said, **params)
     return said
+
+
+@cache
+def of_nothing() -> dict[str, Finding]:
+    """What every rule says of a capture without rows."""
+    rules = advice.load()
+    with tempfile.TemporaryDirectory() as folder, Given().open(Path(folder), advice.asked(rules)) as connection:
+        return {said.rule: said for said in advice.run(connection, rules)}
 
 
 def derive_again(connection: duckdb.DuckDBPyConnection, said: Finding, **params: str) -> None:

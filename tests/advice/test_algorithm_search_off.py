@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from advised import answer, training
 from given import Given, conv
 
@@ -33,6 +34,7 @@ def test_switched_off_the_bound_is_what_convolutions_take_beyond_the_peaks(tmp_p
     assert found.saving_ns == round(1000 * (100 - FLOOR_US))
 
 
+@pytest.mark.long
 def test_the_least_time_may_pass_beside_what_began_earlier(tmp_path: Path) -> None:
     given = steps(False)
     for start in (0, 1000, 2000):
@@ -45,6 +47,7 @@ def test_with_few_convolutions_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(False, 21), tmp_path / "below").status == "not found"
 
 
+@pytest.mark.long
 def test_a_call_that_took_no_time_changes_nothing(tmp_path: Path) -> None:
     given = steps(False)
     for start in (0, 1000, 2000):
@@ -55,10 +58,12 @@ def test_a_call_that_took_no_time_changes_nothing(tmp_path: Path) -> None:
     assert found.saving_ns == round(1000 * (100 - FLOOR_US))
 
 
+@pytest.mark.long
 def test_switched_on_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(True), tmp_path).status == "not found"
 
 
+@pytest.mark.long
 def test_without_a_setting_it_cannot_be_told(tmp_path: Path) -> None:
     given = steps(False)
     given.about = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from advised import answer, training
 from given import Given, conv
 
@@ -30,6 +31,7 @@ def test_in_several_steps_it_is_found_with_the_shapes(tmp_path: Path) -> None:
     assert found.problem == "2 calls run several algorithms, in 2 steps; a layer sees up to 2 shapes."
 
 
+@pytest.mark.long
 def test_in_one_step_it_is_a_search_at_the_start(tmp_path: Path) -> None:
     assert answer(RULE, steps(1), tmp_path).status == "not found"
 
@@ -38,6 +40,7 @@ def test_below_the_threshold_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(2, 19), tmp_path).status == "not found"
 
 
+@pytest.mark.long
 def test_a_search_shorter_than_the_shortest_other_call_takes_nothing_from_the_bound(tmp_path: Path) -> None:
     given = steps(3)
     # The kernels of the third step: 1 + 1 us, beside 10 us of the last one, which does not search.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from advised import answer
 from given import Given
 
@@ -32,6 +33,7 @@ def test_before_the_steps_it_is_once_per_run_and_idle_time_only(tmp_path: Path) 
     assert found.evidence == ("cudaMalloc under (no operator): 1 calls, 2.005 ms of the host",)
 
 
+@pytest.mark.long
 def test_without_steps_all_of_it_is(tmp_path: Path) -> None:
     found = answer(RULE, run(2005, has_steps=False, step_us=100), tmp_path)
     assert (found.status, found.saving_ns) == ("found", 2_300_000)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from advised import answer, training
 from given import Given, conv
 
@@ -35,6 +36,7 @@ def test_a_short_one_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(15), tmp_path).status == "not found"
 
 
+@pytest.mark.long
 def test_a_search_in_a_step_that_is_left_out_as_warm_up_costs_the_run_time_all_the_same(tmp_path: Path) -> None:
     given = steps(30)
     given.rows["ranges"][0]["start_ns"], given.rows["ranges"][0]["dur_ns"] = -1_000_000, 2_000_000
@@ -48,6 +50,7 @@ def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     assert (found.status, found.reason) == ("cannot tell", "the trace holds no kernels of a device.")
 
 
+@pytest.mark.long
 def test_two_iterations_cannot_tell_what_is_gone(tmp_path: Path) -> None:
     """Also where several algorithms ran: of one call each, none is known to be a loser."""
     given = Given()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from advised import answer, training
 from given import Given, conv, conv_backward
 
@@ -36,6 +37,7 @@ def test_below_the_threshold_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(2.9), tmp_path).status == "not found"
 
 
+@pytest.mark.long
 def test_before_anything_else_it_is_not(tmp_path: Path) -> None:
     given = steps(5)
     for start in (0, 1000, 2000):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from advised import answer, training
 from given import Given, conv
 
@@ -27,6 +28,7 @@ def test_sizes_that_are_none_are_found(tmp_path: Path) -> None:
     assert found.evidence == ("conv1 63x64x3x3 (guessed) fprop filter 63 x 64 x 3 x 3: 0.050 ms",)
 
 
+@pytest.mark.long
 def test_what_runs_beside_something_earlier_is_not_lost(tmp_path: Path) -> None:
     given = steps(63)
     for start in (0, 1000, 2000):
@@ -36,6 +38,7 @@ def test_what_runs_beside_something_earlier_is_not_lost(tmp_path: Path) -> None:
     assert found.problem == "1 shapes of convolutions and products take 0.020 ms on tiles that they do not fill."
 
 
+@pytest.mark.long
 def test_multiples_of_eight_and_images_are_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(64), tmp_path / "even").status == "not found"
     assert answer(RULE, steps(64, channels=3), tmp_path / "image").status == "not found"
@@ -46,6 +49,7 @@ def test_below_the_threshold_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(63, kernel_us=9), tmp_path).status == "not found"
 
 
+@pytest.mark.long
 def test_products_count_too(tmp_path: Path) -> None:
     given = training()
     for start in (0, 1000, 2000):
@@ -67,12 +71,14 @@ def products(name: str, *shapes: tuple[tuple[int, ...], tuple[int, ...]]) -> Giv
     return given
 
 
+@pytest.mark.long
 def test_rows_of_the_batch_and_attention_do_not_count(tmp_path: Path) -> None:
     assert answer(RULE, products("aten::mm", ((77, 128), (128, 64))), tmp_path / "rows").status == "not found"
     attention = products("aten::bmm", ((12, 77, 64), (12, 64, 77)))
     assert answer(RULE, attention, tmp_path / "attention").status == "not found"
 
 
+@pytest.mark.long
 def test_a_gradient_counts_the_channels_of_its_weights_alone(tmp_path: Path) -> None:
     """The filter gradient sums over the rows of the batch: 77 is none of its channels, 1001 is."""
     for classes, status in ((1000, "not found"), (1001, "found")):

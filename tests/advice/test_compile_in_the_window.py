@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from advised import answer, training
 from given import Given
 
@@ -29,6 +30,7 @@ def test_below_it_or_by_another_call_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(90, "cudaModuleGetFunction"), tmp_path / "other").status == "not found"
 
 
+@pytest.mark.long
 def test_spans_of_compilers_inside_one_another_count_once(tmp_path: Path) -> None:
     given = steps(0)
     given.span("user", "compile_fx_inner (dynamo_timed)", 200, 300)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from advised import answer, training
 from given import Given
 
@@ -29,6 +30,7 @@ def test_below_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(69), tmp_path).status == "not found"
 
 
+@pytest.mark.long
 def test_threads_that_load_at_once_lose_a_moment_once(tmp_path: Path) -> None:
     given = steps(300)
     for start in (0, 1000, 2000):

@@ -39,11 +39,13 @@ def test_the_unrolling_is_the_bound(tmp_path: Path) -> None:
     assert found.confidence == "high: the unrolling is named by its kernels"
 
 
+@pytest.mark.long
 def test_a_little_is_not_found(tmp_path: Path) -> None:
     assert answer(RULE, steps(15), tmp_path / "default").status == "not found"
     assert answer(RULE, steps(15), tmp_path / "lower", explicit_conv_pct="1").status == "found"
 
 
+@pytest.mark.long
 def test_winograd_would_also_multiply_less(tmp_path: Path) -> None:
     """32x32 outputs lose no tile edges: F(2x2,3x3) with its transforms takes 64 channels' products at 1 / 2.2."""
     found = answer(RULE, steps(100, channels=64, w=(64, 64, 3, 3), stride=1), tmp_path)
@@ -65,6 +67,7 @@ def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     assert (found.status, found.reason) == ("cannot tell", "the trace holds no kernels of a device.")
 
 
+@pytest.mark.long
 @pytest.mark.shared
 def test_resnet_50_on_a_v100_unrolls_in_two_calls_of_a_step(shared: Path, captures) -> None:  # type: ignore[no-untyped-def]
     """Real, and little: 0.28 of 155 ms a step, below what is told unless --at-least says so."""
@@ -79,6 +82,7 @@ def test_resnet_50_on_a_v100_unrolls_in_two_calls_of_a_step(shared: Path, captur
     assert "5 of the convolutions run an algorithm that is slow for their shape" in slow.problem
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("layers", "place"), [((), "Above all in conv1 (guessed)"), (("conv1",), "Above all in conv1")]
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from advised import answer, training
 from asked import Asked
 from given import Given, section
@@ -31,6 +32,7 @@ def test_below_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(99), tmp_path).status == "not found"
 
 
+@pytest.mark.long
 def test_of_processes_on_cpus_it_is_found_too(tmp_path: Path) -> None:
     given = training(device=None)
     for start in (0, 1000, 2000):
@@ -41,6 +43,7 @@ def test_of_processes_on_cpus_it_is_found_too(tmp_path: Path) -> None:
     assert found.problem.endswith("0.200 ms while no recorded operator runs.") and "nccl" not in found.fix
 
 
+@pytest.mark.long
 def test_a_kind_that_is_not_told_is_no_place(tmp_path: Path) -> None:
     given = training()
     for start in (0, 1000, 2000):
@@ -54,6 +57,7 @@ def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     assert (found.status, found.reason) == ("cannot tell", "the trace holds no communication.")
 
 
+@pytest.mark.long
 def test_a_collective_in_two_steps_at_once_counts_in_the_later_one_alone(tmp_path: Path) -> None:
     """As where two threads mark their steps."""
     given = Given()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from advised import answer, training
 from given import Given, conv, conv_backward
 
@@ -34,6 +35,7 @@ def test_the_gradient_of_an_image_is_found(tmp_path: Path) -> None:
     assert found.problem == "The first convolution computes the gradient of its input of 2 x 4 x 32 x 32."
 
 
+@pytest.mark.long
 def test_an_input_of_more_channels_may_come_from_a_trained_layer(tmp_path: Path) -> None:
     assert answer(RULE, steps(5), tmp_path).status == "not found"
 
@@ -55,12 +57,14 @@ def sent_back(back_bytes: int) -> Given:
     return given
 
 
+@pytest.mark.long
 def test_without_shapes_a_copy_of_the_inputs_size_shows_it(tmp_path: Path) -> None:
     found = answer(RULE, sent_back(100_000), tmp_path)
     assert (found.status, found.saving_ns) == ("found", 17_000)
     assert found.evidence == (f"{DGRAD}: 1.0 calls and 0.010 ms", "DtoH copy of 100000 bytes: 1.0 calls and 0.007 ms")
 
 
+@pytest.mark.long
 def test_a_copy_of_another_size_does_not(tmp_path: Path) -> None:
     assert answer(RULE, sent_back(99_000), tmp_path).status == "not found"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from advised import answer, training
 from given import Given
 
@@ -36,15 +37,18 @@ def test_below_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(5), tmp_path).status == "not found"
 
 
+@pytest.mark.long
 def test_long_kernels_and_long_gaps_count_as_well(tmp_path: Path) -> None:
     found = answer(RULE, steps(70, lasting_us=30), tmp_path)
     assert (found.status, found.saving_ns) == ("found", 9 * 70_000)
 
 
+@pytest.mark.long
 def test_gaps_before_what_was_queued_do_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(12, launched_late=False), tmp_path).status == "not found"
 
 
+@pytest.mark.long
 def test_it_needs_no_steps(tmp_path: Path) -> None:
     given = steps(6)
     del given.rows["ranges"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from advised import answer, training
 from given import Given
 
@@ -32,6 +33,7 @@ def test_below_the_threshold_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(49), tmp_path).status == "not found"
 
 
+@pytest.mark.long
 def test_with_work_queued_behind_it_the_device_does_not_wait(tmp_path: Path) -> None:
     assert answer(RULE, steps(90, queued=True), tmp_path).status == "not found"
 

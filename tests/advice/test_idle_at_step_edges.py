@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from advised import answer, training
 from given import Given
 
@@ -27,6 +28,7 @@ def test_below_the_threshold_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(30, 19), tmp_path).status == "not found"
 
 
+@pytest.mark.long
 def test_work_of_the_step_before_is_no_idle_time(tmp_path: Path) -> None:
     given = steps(60, 0)
     for start in (0, 1000, 2000):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from advised import answer, training
 from given import Given
 
@@ -19,6 +20,7 @@ def steps(impl: str, flags: list[str], mm_us: float = 100) -> Given:
     return given
 
 
+@pytest.mark.long
 def test_half_of_the_width_is_half_of_the_time(tmp_path: Path) -> None:
     found = answer(RULE, steps("brg:avx2", ["avx2", "avx512f"]), tmp_path)
     assert (found.status, found.saving_ns) == ("found", 50_000)
@@ -30,6 +32,7 @@ def test_from_sse_on_fused_multiply_adds_count_too(tmp_path: Path) -> None:
     assert (found.status, found.saving_ns) == ("found", 75_000)
 
 
+@pytest.mark.long
 def test_as_wide_as_the_processor_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps("brg:avx2", ["avx2"]), tmp_path / "avx2").status == "not found"
     assert answer(RULE, steps("brg:avx512_core", ["avx2", "avx512f"]), tmp_path / "avx512").status == "not found"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from advised import answer, training
 from given import Given
 
@@ -28,6 +29,7 @@ FILTER = (
 )
 
 
+@pytest.mark.long
 def test_filters_that_tensorflow_turns_stay_in_any_layout_and_are_not_counted(tmp_path: Path) -> None:
     given = steps(20)
     for start in (0, 1000, 2000):
@@ -41,6 +43,7 @@ def test_filters_that_tensorflow_turns_stay_in_any_layout_and_are_not_counted(tm
     assert answer(RULE, alone, tmp_path / "filters").status == "not found"
 
 
+@pytest.mark.long
 def test_of_two_devices_of_a_process_the_mean_counts(tmp_path: Path) -> None:
     given = steps(20)
     for start in (0, 1000, 2000):
@@ -59,6 +62,7 @@ def test_below_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(9), tmp_path).status == "not found"
 
 
+@pytest.mark.long
 def test_without_convolutions_there_is_no_layout_to_choose(tmp_path: Path) -> None:
     assert answer(RULE, steps(11, "ampere_sgemm_128x64_nn"), tmp_path).status == "not found"
 
@@ -68,6 +72,7 @@ def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     assert (found.status, found.reason) == ("cannot tell", "the trace has no timed work on a device.")
 
 
+@pytest.mark.long
 def test_on_a_cpu_a_copy_that_puts_a_tensor_into_order_counts_and_a_plain_clone_does_not(tmp_path: Path) -> None:
     def one(copied: str) -> Given:
         given = training()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from advised import answer, training
 from given import Given, conv
 
@@ -33,6 +34,7 @@ def test_below_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(9), tmp_path / "lower", layout_conv_pct="9").status == "found"
 
 
+@pytest.mark.long
 def test_what_another_kernel_hides_is_no_saving(tmp_path: Path) -> None:
     given = steps(20)
     for start in (0, 1000, 2000):

@@ -37,12 +37,14 @@ def test_switched_off_convolutions_are_the_bound_and_the_rest_is_speculative(tmp
     assert found.confidence.startswith("high that it is off: the switch is recorded")
 
 
+@pytest.mark.long
 def test_a_matrix_product_under_a_convolution_shows_it_too(tmp_path: Path) -> None:
     found = answer(RULE, steps("gemm_api"), tmp_path)
     assert (found.status, found.saving_ns) == ("found", 100_000)
     assert found.problem == "Convolutions of 1 layers take 0.100 ms without a primitive of the library."
 
 
+@pytest.mark.long
 def test_with_a_primitive_or_without_a_sign_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps("convolution", **OFF), tmp_path / "there").status == "not found"
     assert answer(RULE, steps(""), tmp_path / "nothing").status == "not found"
@@ -58,12 +60,14 @@ def tensorflow(version: str, *flags: str, **environment: str) -> dict[str, objec
     }
 
 
+@pytest.mark.long
 def test_tensorflow_leaves_it_off_on_processors_without_the_instructions(tmp_path: Path) -> None:
     found = answer(RULE, steps("", **tensorflow("2.21.0")), tmp_path)
     assert (found.status, found.saving_ns) == ("found", 100_000)
     assert found.confidence.startswith("medium: TensorFlow leaves it off on a processor without AVX512_VNNI")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "about",
     [
@@ -79,6 +83,7 @@ def test_where_it_is_on_or_that_is_not_known_it_is_not(tmp_path: Path, about: di
     assert answer(RULE, steps("", **about), tmp_path).status == "not found"
 
 
+@pytest.mark.long
 def test_a_primitive_shows_that_it_is_on(tmp_path: Path) -> None:
     given = steps("", **tensorflow("2.21.0"))
     given.primitive("softmax", 900, 910)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from advised import answer, training
 from given import Given
 
@@ -27,6 +28,7 @@ def test_above_the_limit_it_is_found_without_a_bound(tmp_path: Path) -> None:
     assert found.problem == "reserved_bytes reach 90.2 % of the device's 40.00 GB."
 
 
+@pytest.mark.long
 def test_calls_of_the_allocator_are_the_bound(tmp_path: Path) -> None:
     assert answer(RULE, steps(36.1e9, free_us=30), tmp_path).saving_ns == 30_000
 
@@ -35,6 +37,7 @@ def test_below_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(35.9e9), tmp_path).status == "not found"
 
 
+@pytest.mark.long
 def test_of_devices_of_several_sizes_the_one_nearest_to_its_limit_is_named(tmp_path: Path) -> None:
     given = steps(38e9)
     given.device("NVIDIA A100-SXM4-80GB", device=1, memory_bytes=80_000_000_000)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from advised import answer, training
 from given import Given, conv
 
@@ -44,6 +45,7 @@ def test_found_for_the_layers_that_admit_fewer_operations(tmp_path: Path) -> Non
     assert told and 0.020 < float(told[1]) < 0.060
 
 
+@pytest.mark.long
 def test_what_runs_beside_something_earlier_is_not_lost(tmp_path: Path) -> None:
     given = steps()
     for start in (0, 1000, 2000):
@@ -53,6 +55,7 @@ def test_what_runs_beside_something_earlier_is_not_lost(tmp_path: Path) -> None:
     assert found.evidence[2].startswith("conv1 64x64x5x5 (guessed) fprop: 0.025 ms, ")
 
 
+@pytest.mark.long
 def test_with_two_algorithms_or_two_filters_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(WINOGRAD), tmp_path / "two").status == "not found"
     assert answer(RULE, steps(layers=2), tmp_path / "few").status == "not found"

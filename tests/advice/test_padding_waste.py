@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from advised import answer, training
 from given import Given
 
@@ -28,10 +29,12 @@ def test_below_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(1441), tmp_path).status == "not found"
 
 
+@pytest.mark.long
 def test_other_words_are_no_mark(tmp_path: Path) -> None:
     assert answer(RULE, steps(9, "traceview.padding: {} of many"), tmp_path).status == "not found"
 
 
+@pytest.mark.long
 def test_without_marks_it_says_how_to_make_them(tmp_path: Path) -> None:
     assert "traceview.padding: REAL of PADDED" in answer(RULE, training(), tmp_path).reason
 

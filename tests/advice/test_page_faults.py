@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from advised import answer, training
 from given import Given
 
@@ -31,6 +32,7 @@ def test_below_either_threshold_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(93, faults=2999), tmp_path / "faults").status == "not found"
 
 
+@pytest.mark.long
 def test_on_a_busy_machine_the_share_is_of_processor_time(tmp_path: Path) -> None:
     given = steps(30)
     given.about["usage"] |= {"user_ns": 500_000}
@@ -38,6 +40,7 @@ def test_on_a_busy_machine_the_share_is_of_processor_time(tmp_path: Path) -> Non
     assert (found.status, found.saving_ns) == ("found", 10_000)
 
 
+@pytest.mark.long
 def test_a_trace_without_a_time_takes_nothing_from_the_bound(tmp_path: Path) -> None:
     given = Given()
     given.about = steps(93).about

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from advised import answer, training
 from given import Given
 
@@ -29,12 +30,14 @@ def test_below_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(4, size_bytes=20_000), tmp_path).status == "not found"
 
 
+@pytest.mark.long
 def test_pinned_memory_and_copies_at_the_rate_of_the_link_are_fine(tmp_path: Path) -> None:
     assert answer(RULE, steps(200, "pinned"), tmp_path / "pinned").status == "not found"
     # PCI Express 4.0 gives an A100 31.5 GB/s.
     assert answer(RULE, steps(200, size_bytes=6_000_000), tmp_path / "fast").status == "not found"
 
 
+@pytest.mark.long
 def test_the_wait_after_copies_that_end_together_is_one(tmp_path: Path) -> None:
     given = training()
     for start in (0, 1000, 2000):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from advised import answer, training
 from given import Given
 
@@ -58,6 +59,7 @@ def test_max_pooling_forward_counts_where_reorders_are_found(tmp_path: Path) -> 
     assert answer(RULE, below, tmp_path / "below").status == "not found"
 
 
+@pytest.mark.long
 def test_what_other_implementations_may_give_is_a_second_number(tmp_path: Path) -> None:
     found = answer(RULE, known("avx512f"), tmp_path)
     floor_us = 2 * 2 * 16 * 16 * 9 * 32 * 32 / (2 * 64 * 2) / 1.5 / 1000
@@ -65,10 +67,12 @@ def test_what_other_implementations_may_give_is_a_second_number(tmp_path: Path) 
     assert found.evidence[1].startswith(f"speculative: up to {(240 - floor_us) / 1000:.3f} ms more (")
 
 
+@pytest.mark.long
 def test_without_avx512_nothing_is_promised_beyond_the_reorders(tmp_path: Path) -> None:
     assert answer(RULE, known(), tmp_path).evidence[1].endswith("the processor has no AVX-512")
 
 
+@pytest.mark.long
 def test_blocked_filters_and_changes_of_type_stay(tmp_path: Path) -> None:
     weights = "src:f32::blocked:abcd::f0 dst:f32::blocked:ABcd16b16a::f0"
     assert answer(RULE, steps(50, formats=weights), tmp_path / "filter").status == "not found"
@@ -76,10 +80,12 @@ def test_blocked_filters_and_changes_of_type_stay(tmp_path: Path) -> None:
     assert answer(RULE, steps(50, formats=cast), tmp_path / "cast").status == "not found"
 
 
+@pytest.mark.long
 def test_below_the_threshold_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(9), tmp_path).status == "not found"
 
 
+@pytest.mark.long
 def test_filters_and_other_layouts_do_not_count(tmp_path: Path) -> None:
     assert answer(RULE, steps(50, shape="16x16x3x3"), tmp_path / "filter").status == "not found"
     blocked = "src:f32::blocked:acdb::f0 dst:f32::blocked:aBcd16b::f0"

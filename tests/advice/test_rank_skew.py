@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from given import write
 from jobs import Job
 
@@ -35,6 +36,7 @@ def test_below_the_threshold(tmp_path: Path) -> None:
     assert answers(tmp_path, job, "rank_skew")["rank_skew"].status == "not found"
 
 
+@pytest.mark.long
 def test_one_late_rank_is_said_once(tmp_path: Path) -> None:
     job = Job(ranks=3, late=lambda step, rank: 90.0 if rank == 1 else 0.0)
     found = answers(tmp_path, job, "rank_skew", "straggler")

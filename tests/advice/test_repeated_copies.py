@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from advised import answer, training
 from given import Given
 
@@ -28,6 +29,7 @@ def test_a_size_that_goes_both_ways_in_every_step_is_found(tmp_path: Path) -> No
     assert found.evidence == ("500000 bytes: 1.0 each way, 0.060 ms",)
 
 
+@pytest.mark.long
 def test_not_in_every_step_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(2), tmp_path).status == "not found"
 

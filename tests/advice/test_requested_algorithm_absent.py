@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 import shapes
 from advised import answer, training
 from given import Given, conv
@@ -44,6 +45,7 @@ def test_below_the_threshold_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps("winograd", fallback_us=5), tmp_path / "below").status == "not found"
 
 
+@pytest.mark.long
 def test_a_choice_left_to_the_library_asks_for_none(tmp_path: Path) -> None:
     found = answer(RULE, steps("time_once"), tmp_path)
     assert (found.status, found.reason) == ("cannot tell", REASON)

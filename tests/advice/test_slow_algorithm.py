@@ -49,6 +49,7 @@ def test_above_one_and_a_half_times_the_rate_of_the_better_one_is_the_bound(tmp_
     assert found.confidence.startswith("high: ")
 
 
+@pytest.mark.long
 def test_the_better_one_may_run_beside_what_began_earlier(tmp_path: Path) -> None:
     given = steps(160)
     for start in (0, 1000, 2000):
@@ -62,6 +63,7 @@ def test_below_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(140), tmp_path / "lower", slower_ratio="1.3").status == "found"
 
 
+@pytest.mark.long
 def test_without_the_better_one_in_the_trace_its_operations_are_counted(tmp_path: Path) -> None:
     """F(2x2,3x3) multiplies 2.25 times less, of which its transforms take a little back."""
     found = answer(RULE, steps(160, with_winograd=False), tmp_path)
@@ -70,6 +72,7 @@ def test_without_the_better_one_in_the_trace_its_operations_are_counted(tmp_path
     assert "by operations" in found.evidence[0]
 
 
+@pytest.mark.long
 def test_the_usual_algorithm_is_never_slow(tmp_path: Path) -> None:
     """Precomputed implicit GEMM of 1x1, however long it takes."""
     given = training()
@@ -79,6 +82,7 @@ def test_the_usual_algorithm_is_never_slow(tmp_path: Path) -> None:
     assert answer(RULE, given, tmp_path).status == "not found"
 
 
+@pytest.mark.long
 def test_tensor_cores_are_not_judged(tmp_path: Path) -> None:
     given = steps(
         400, False, kernel="sm80_xmma_fprop_implicit_gemm_tf32f32_tf32f32_f32_nhwckrsc_nchw_tilesize128x128x16"
@@ -87,6 +91,7 @@ def test_tensor_cores_are_not_judged(tmp_path: Path) -> None:
     assert (found.status, found.reason) == ("cannot tell", UNRANKED)
 
 
+@pytest.mark.long
 def test_another_library_is_not_judged(tmp_path: Path) -> None:
     given = steps(400)
     given.device("AMD Instinct MI300X")
@@ -94,6 +99,7 @@ def test_another_library_is_not_judged(tmp_path: Path) -> None:
     assert (found.status, found.reason) == ("cannot tell", UNRANKED)
 
 
+@pytest.mark.long
 @pytest.mark.shared
 def test_deepbenchs_two_odd_choices_of_fft_and_no_other_3x3(shared: Path, tmp_path: Path) -> None:
     """FFT on 56x56 with 128 to 256 channels: 6.85 and 10.6 ms where Winograd's rates on other 3x3 layers say 2 to 5.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from advised import answer, training
 from given import Given
 
@@ -32,6 +33,7 @@ def test_few_of_them_are_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(10), tmp_path).status == "not found"
 
 
+@pytest.mark.long
 def test_short_ones_are_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(11, each_us=1.9), tmp_path).status == "not found"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from advised import answer, training
 from given import Given
 
@@ -27,6 +28,7 @@ def test_the_share_of_idle_cores_is_the_bound(tmp_path: Path) -> None:
     assert found.problem == "1.0 kernels with fewer blocks than the device has cores (108) take 0.100 ms."
 
 
+@pytest.mark.long
 def test_with_a_block_for_every_core_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(108), tmp_path).status == "not found"
 

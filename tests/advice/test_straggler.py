@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from given import Given, write
 from jobs import Job
 
@@ -33,6 +34,7 @@ def test_a_rank_that_is_late_in_every_step(tmp_path: Path) -> None:
     assert found.evidence[0] == "data loading: 0.060 ms per step longer than the median of the others"
 
 
+@pytest.mark.long
 def test_too_little_of_the_step(tmp_path: Path) -> None:
     assert answer(tmp_path, Job(late=lambda step, rank: 19.0 if rank == 1 else 0.0)).status == "not found"
 
@@ -41,6 +43,7 @@ def test_ranks_that_are_late_in_turns_are_none(tmp_path: Path) -> None:
     assert answer(tmp_path, Job(late=lambda step, rank: 60.0 if rank == step % 3 else 0.0)).status == "not found"
 
 
+@pytest.mark.long
 def test_one_rank_cannot_tell(tmp_path: Path) -> None:
     found = answer(tmp_path, Job(ranks=1))
     assert (found.status, found.reason[:42]) == ("cannot tell", "no collective could be matched across rank")

@@ -30,11 +30,13 @@ def test_below_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(9), tmp_path).status == "not found"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("device", ["Tesla P100-SXM2-16GB", "GeForce GTX 1080 Ti", "AMD Radeon Instinct MI50"])
 def test_without_tensor_cores_it_is_not(tmp_path: Path, device: str) -> None:
     assert answer(RULE, steps(50, device), tmp_path).status == "not found"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("device", "kinds"),
     [
@@ -50,6 +52,7 @@ def test_tensor_cores_may_be_only_twice_as_fast_or_know_no_tf32(tmp_path: Path, 
     assert f"single precision on {device}, which has tensor cores{kinds};" in found.problem
 
 
+@pytest.mark.long
 def test_a_device_that_nobody_knows_cannot_be_told_also_beside_a_known_processor(tmp_path: Path) -> None:
     given = steps(50, "Stranger 9000")
     given.add("devices", name="AMD EPYC", kind="cpu", n_cores=8)

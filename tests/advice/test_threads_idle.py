@@ -32,6 +32,7 @@ def test_fewer_threads_than_cores_are_found(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.long
 def test_the_bound_is_all_work_of_the_step_scaled_linearly(tmp_path: Path) -> None:
     """Work of several host threads, nested and beside each other, counts once and wholly; the rest stays."""
     given = steps(1, cores=2)
@@ -43,12 +44,14 @@ def test_the_bound_is_all_work_of_the_step_scaled_linearly(tmp_path: Path) -> No
     assert found.confidence.endswith("that the work scales linearly is assumed")
 
 
+@pytest.mark.long
 def test_the_time_of_the_processor_is_evidence(tmp_path: Path) -> None:
     given = steps(1, cores=2)
     given.about["usage"] = {"wall_ns": 3_000_000, "user_ns": 2_700_000, "system_ns": 270_000}
     assert answer(RULE, given, tmp_path).evidence == ("rank 0: 1 threads, 0.99 cores busy on average",)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("processor_us", "status"), [(1950, "found"), (1900, "cannot tell")])
 def test_threads_that_waited_for_a_processor_tell_of_a_busy_machine(
     tmp_path: Path, processor_us: int, status: str
@@ -64,14 +67,17 @@ def test_threads_that_waited_for_a_processor_tell_of_a_busy_machine(
         assert "the machine was busy" in found.reason
 
 
+@pytest.mark.long
 def test_without_processor_time_the_confidence_is_low(tmp_path: Path) -> None:
     assert answer(RULE, steps(1, cores=2), tmp_path).confidence.startswith("low: whether the machine was busy")
 
 
+@pytest.mark.long
 def test_as_many_are_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(4), tmp_path).status == "not found"
 
 
+@pytest.mark.long
 def test_zero_threads_are_one_per_core(tmp_path: Path) -> None:
     assert answer(RULE, steps(0), tmp_path).status == "not found"
 
@@ -81,6 +87,7 @@ def test_below_the_threshold_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(3, busy_us=190), tmp_path / "below").status == "not found"
 
 
+@pytest.mark.long
 def test_processes_of_one_host_share_its_cores(tmp_path: Path) -> None:
     other = steps(1)
     other.rank = 1
@@ -89,6 +96,7 @@ def test_processes_of_one_host_share_its_cores(tmp_path: Path) -> None:
         assert advice.run(connection, advice.load([RULE]))[0].status == "not found"
 
 
+@pytest.mark.long
 def test_each_process_of_a_host_gets_its_share_of_the_cores(tmp_path: Path) -> None:
     """Of eight cores either gets four: four times as many for the one, a third more for the other."""
     other = steps(3, cores=8)

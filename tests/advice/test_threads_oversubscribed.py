@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from advised import answer, training
 from given import Given, conv
 
@@ -24,6 +25,7 @@ def test_more_threads_than_cores_are_found(tmp_path: Path) -> None:
     assert (found.status, found.problem, found.saving_ns) == ("found", "Threads: 5, cores: 4.", 800_000)
 
 
+@pytest.mark.long
 def test_convolutions_must_take_their_time_at_the_peak(tmp_path: Path) -> None:
     given = steps(8)
     given.device("Given Processor", kind="cpu", device=None)
@@ -36,6 +38,7 @@ def test_convolutions_must_take_their_time_at_the_peak(tmp_path: Path) -> None:
     assert answer(RULE, given, tmp_path).saving_ns == round(810_000 - floor_ns)
 
 
+@pytest.mark.long
 def test_on_a_busy_machine_no_bound_is_stated(tmp_path: Path) -> None:
     given = steps(5)
     # 0.8 ms of operators in each step of 1 ms, and less processor time than that.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from advised import answer, training
 from given import Given
 
@@ -30,11 +31,13 @@ def test_below_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(20), tmp_path).status == "not found"
 
 
+@pytest.mark.long
 def test_larger_copies_and_those_on_the_device_do_not_count(tmp_path: Path) -> None:
     assert answer(RULE, steps(30, size_bytes=4096), tmp_path / "large").status == "not found"
     assert answer(RULE, steps(30, "DtoD"), tmp_path / "device").status == "not found"
 
 
+@pytest.mark.long
 def test_the_wait_after_copies_that_end_together_is_one(tmp_path: Path) -> None:
     given = training()
     for start in (0, 1000, 2000):

@@ -31,10 +31,12 @@ def test_below_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(9), tmp_path).status == "not found"
 
 
+@pytest.mark.long
 def test_a_gradient_cannot_be_fused_this_way(tmp_path: Path) -> None:
     assert answer(RULE, steps(50, "aten::threshold_backward"), tmp_path).status == "not found"
 
 
+@pytest.mark.long
 def test_the_place_is_where_all_of_it_together_loses_most(tmp_path: Path) -> None:
     given = steps(30, "aten::gelu")
     for start in (0, 1000, 2000):

@@ -24,6 +24,7 @@ def steps(operators: tuple[tuple[str, int, int], ...], lasts: int = 100, length:
     return given
 
 
+@pytest.mark.long
 def test_what_is_between_the_operators_and_what_a_single_pass_would_not_move_is_the_bound(tmp_path: Path) -> None:
     found = answer(RULE, steps(MOMENTUM), tmp_path)
     assert (found.status, found.saving_ns) == ("found", 40_000 + 60_000 * 3 // 8)
@@ -33,6 +34,7 @@ def test_what_is_between_the_operators_and_what_a_single_pass_would_not_move_is_
     assert found.evidence == ("aten::add_: 2.0 calls, 0.040 ms", "aten::mul_: 1.0 calls, 0.020 ms")
 
 
+@pytest.mark.long
 def test_adams_update_reads_and_writes_seven_tensors_of_twelve(tmp_path: Path) -> None:
     found = answer(RULE, steps(ADAM), tmp_path)
     assert (found.status, found.saving_ns) == ("found", pytest.approx(40_000 + 60_000 * 5 / 12, abs=1))
@@ -43,11 +45,13 @@ def test_above_and_below_the_threshold(tmp_path: Path) -> None:
     assert answer(RULE, steps(MOMENTUM, length=3_150), tmp_path / "below").status == "not found"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("operators", [(("aten::_fused_adamw_", 0, 80), *MOMENTUM), (("aten::add_", 0, 80),)])
 def test_a_fused_optimizer_and_one_that_is_a_single_pass_are_not_found(operators, tmp_path: Path) -> None:
     assert answer(RULE, steps(operators), tmp_path).status == "not found"
 
 
+@pytest.mark.long
 def test_on_a_device_the_optimizer_is_a_matter_of_launches(tmp_path: Path) -> None:
     given = steps(MOMENTUM)
     given.kernel("ampere_sgemm_128x64_nn", 10, 30, launched=1)

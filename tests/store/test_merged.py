@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
+import duckdb
 import pytest
 from job_traces import written
 
@@ -30,15 +32,21 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return alone, job
 
 
+@pytest.fixture(scope="module")
+def opened(both: tuple[Path, Path]) -> Iterator[tuple[duckdb.DuckDBPyConnection, ...]]:
+    """Both, with every view."""
+    with store.open_capture(both[0]) as alone, store.open_capture(both[1]) as job:
+        yield alone, job
+
+
 @pytest.mark.parametrize("view", graph.names())
-def test_a_view_is_the_same(both: tuple[Path, Path], view: str) -> None:
+def test_a_view_is_the_same(opened: tuple[duckdb.DuckDBPyConnection, ...], view: str) -> None:
     """Where this fails, rows of the view depend on other ranks: its header has to say `whole_job = true`."""
     found = []
-    for capture in both:
-        with store.open_capture(capture, asked=f"FROM {view}") as connection:
-            columns = [name for name, *_ in connection.execute(f"DESCRIBE {view}").fetchall() if name != "problem"]
-            picked = ", ".join(f'"{name}"' for name in columns)
-            found.append(connection.execute(f"SELECT {picked} FROM {view} ORDER BY ALL").fetchall())
+    for connection in opened:
+        columns = [name for name, *_ in connection.execute(f"DESCRIBE {view}").fetchall() if name != "problem"]
+        picked = ", ".join(f'"{name}"' for name in columns)
+        found.append(connection.execute(f"SELECT {picked} FROM {view} ORDER BY ALL").fetchall())
     assert found[1] == found[0]
 
 
