@@ -56,6 +56,9 @@ def test_the_answer_is_one_table_with_the_bound_beside_the_speedup(
     assert (first["verdict"], first["bound"], first["numbers"]) == ("faster", "1.70, reached", "close (1e-07)")
     assert null["option"] == "nothing" and null["verdict"] == "no difference seen"
     assert sections["script"][0]["lines"] == "model.to(memory_format=torch.channels_last)"
+    (bound,) = sections["bounds"]  # 5 ms a step.
+    assert (bound["bound_ns"], bound["gained_ns"], bound["times"]) == (2_058_824, 1_666_667, 1.24)
+    assert (bound["bound"], bound["speedup"], bound["speedup_times"]) == (1.7, 1.5, 1.13)
     assert sections["best"][0]["together"] == "faster, 1.50 (1.40 to 1.60)"
     assert sections["runs"][0]["step_ns"] == 5_000_000
 

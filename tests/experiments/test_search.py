@@ -18,7 +18,7 @@ from traceview.experiments.options import Facts, Option
 from traceview.experiments.pairs import TABLE, Pair, Runner
 from traceview.experiments.results import Journal
 from traceview.experiments.search import FINAL, NULL, Found, Search
-from traceview.experiments.tune_answer import Bound, Numbers, compare_numbers, forbidden, judge_bound, rows
+from traceview.experiments.tune_answer import Bound, Numbers, bounds, compare_numbers, forbidden, judge_bound, rows
 
 FACTS = Facts("torch", "2.13.0", "cpu", 2)
 STEP_NS = 100_000_000
@@ -136,6 +136,41 @@ def test_options_that_exclude_each_other_are_not_combined(tmp_path: Path) -> Non
     either = {"a": {"one_of": "allocator"}, "b": {"one_of": "allocator"}}
     found, _ = searched(tmp_path, machine, ["a", "b"], **either)
     assert found.best and found.best.name == "a" and ("a", "b") not in machine.runs
+
+
+def test_what_helps_only_beside_others_gets_a_second_chance_where_advice_names_it(tmp_path: Path) -> None:
+    class Together(Machine):
+        """An option that costs by itself, and gives where another is on."""
+
+        def __call__(self, names: Sequence[str]) -> Timed:
+            self.factors = {**self.factors, "layout": 1.3 if "library" in names else 0.8}
+            return super().__call__(names)
+
+    def found(folder: Path, promised: dict[str, float]) -> Found:
+        journal = Journal(folder, {"kind": "tune", "framework": "torch"})
+        search = Search(
+            Runner(journal, Together({"library": 1.2})), 10**12, forbidden(set()), lambda text: None, promised=promised
+        )
+        return search.run([option("layout"), option("library")])
+
+    told = answer(found(tmp_path / "named", {"layout": 1.4}))
+    assert told["library+layout"]["verdict"] == "faster"
+    assert told["layout"]["in_best"] and told["layout"]["adds"] == pytest.approx(1.3, rel=0.05)
+    assert told["layout"]["verdict"] != "dropped"
+    told = answer(found(tmp_path / "not", {}))
+    assert "library+layout" not in told and told["layout"]["reason"].startswith("clearly slower")
+
+
+def test_bounds_add_up_where_rules_are_about_different_work() -> None:
+    found = bounds({"plain_layout_on_cpu": 10.0, "layout_between_operators": 20.0, "unfused_optimizer": 50.0})
+    both = found["channels_last"]
+    assert (both.rule, both.speedup) == ("layout_between_operators + plain_layout_on_cpu", pytest.approx(1 / 0.7))
+    assert (found["fused_optimizer"].rule, found["fused_optimizer"].speedup) == ("unfused_optimizer", 2.0)
+    # Loading and idle time at the edges of steps are one and the same time.
+    found = bounds({"data_loading": 20.0, "idle_at_step_edges": 25.0, "denormals": None})
+    assert found["loader_workers"] == Bound("idle_at_step_edges", pytest.approx(1 / 0.75))
+    assert found["flush_denormals"] == Bound("denormals", None)
+    assert "channels_last" not in found
 
 
 def test_the_best_is_tested_first_and_the_others_among_themselves(tmp_path: Path) -> None:

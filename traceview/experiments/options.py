@@ -59,6 +59,7 @@ class Option:
     not_with: str | None = None
     only_when_asked: bool = False
     not_run: str | None = None
+    bounds_add_up: tuple[str, ...] = ()
 
     @property
     def scope(self) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from traceview.experiments.options import Option, conflict
@@ -39,6 +39,8 @@ class Tried:
     dropped: str | None = None
     """Why it was given up."""
     has_failed: bool = False
+    is_slower: bool = False
+    """Whether it was given up because it is clearly slower by itself."""
 
     def ratio(self, phase: str) -> float | None:
         """The median speed-up of a phase, also on a busy machine: it chooses and claims nothing."""
@@ -70,6 +72,8 @@ class Search:
     say: Callable[[str], None]
     first_run_ns: int = 0
     """What a run may take, as long as none was made."""
+    promised: Mapping[str, float] = field(default_factory=dict)
+    """Speed-ups that advice names, by option."""
     ran_out: bool = False
 
     def run(self, options: Sequence[Option]) -> Found:
@@ -125,19 +129,30 @@ class Search:
         elif len(pairs) >= LEAST_ROUNDS and each.options:
             ratios = [pair.choice for pair in pairs if pair.has_times]
             if ratios and max(ratios) < 1 and statistics.median(ratios) < CLEARLY:
+                each.is_slower = True
                 each.dropped = f"clearly slower: {statistics.median(ratios):.2f} times as fast in {len(ratios)} pairs"
 
     def _combine(self, tried: Sequence[Tried]) -> tuple[Tried | None, dict[str, float]]:
-        """Add option after option to the best one, the best first; keep what still gives something."""
-        worth = [(each.ratio(SCREENING) or 0, each) for each in tried if not each.dropped]
-        ranked = sorted(((ratio, each) for ratio, each in worth if ratio >= WORTH), key=lambda pair: -pair[0])
+        """Add option after option to the best one, the best first; keep what still gives something.
+
+        What gave nothing by itself though advice names it is tried once more, on top of all others: a layout helps only
+        where the library that likes it is on.
+        """
+        ranked = [each for each in tried if not each.dropped and (each.ratio(SCREENING) or 0) >= WORTH]
+        ranked.sort(key=lambda each: -(each.ratio(SCREENING) or 0))
         if not ranked:
             return None, {}
-        best = ranked[0][1]
-        adds = {best.name: ranked[0][0]}
-        for _, each in ranked[1:]:
+        again = [
+            each
+            for each in tried
+            if each not in ranked and (each.is_slower or not each.dropped) and self.promised.get(each.name, 1) >= WORTH
+        ]
+        again.sort(key=lambda each: -self.promised[each.name])
+        best = ranked[0]
+        adds = {best.name: best.ratio(SCREENING) or 1.0}
+        for each in [*ranked[1:], *again]:
             options = (*best.options, *each.options)
-            if conflict(options):
+            if not each.options or conflict(options):
                 continue
             if not self._has_room(2 * ADDING_ROUNDS, 3 * LEAST_PAIRS):
                 break
@@ -145,8 +160,9 @@ class Search:
             for number in range(1, ADDING_ROUNDS + 1):
                 self._pair(COMBINATION, number, joined, best.options)
             ratio = joined.ratio(COMBINATION)
-            if ratio and ratio >= WORTH_ADDING:
+            if ratio and ratio >= (WORTH_ADDING if each in ranked else WORTH):
                 best, adds = joined, {**adds, each.name: ratio}
+                each.dropped = None
         return best, adds
 
     def _confirm(self, null: Tried, best: Tried | None, tried: Sequence[Tried]) -> None:

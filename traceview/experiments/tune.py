@@ -136,7 +136,7 @@ def tune(job: Job) -> Found:
     runner = Runner(journal, lambda names: _measure(job, environments.of(names), limits))
     asked = {*job.tried} & {option.name for option in chosen}
     judge = tune_answer.forbidden(asked, job.only_equal)
-    search = Search(runner, int(job.budget_s * 1e9), judge, job.say, capture["first_run_ns"])
+    search = Search(runner, int(job.budget_s * 1e9), judge, job.say, capture["first_run_ns"], _promised(bounds))
     found = search.run(chosen)
     rows = tune_answer.rows(found, bounds, facts, others)
     journal.answer({"tune_options": rows})
@@ -242,15 +242,12 @@ def _bounds(folder: Path) -> dict[str, Bound]:
         found = [
             each for each in advice.run(connection, rules, at_least_pct=AT_LEAST_PCT) if each.status == advice.FOUND
         ]
-    bounds: dict[str, Bound] = {}
-    for finding in found:
-        share = finding.saving_pct if finding.run_ns is None else None
-        speedup = 1 / (1 - min(share, 99.0) / 100) if share else None
-        for option in trials.load():
-            before = bounds.get(option.name)
-            if finding.rule in option.rules and (before is None or (speedup or 1) > (before.speedup or 1)):
-                bounds[option.name] = Bound(finding.rule, speedup)
-    return bounds
+    shares = {each.rule: each.saving_pct if each.run_ns is None else None for each in found}
+    return tune_answer.bounds(shares)
+
+
+def _promised(bounds: Mapping[str, Bound]) -> dict[str, float]:
+    return {name: bound.speedup for name, bound in bounds.items() if bound.speedup}
 
 
 def _options(job: Job, facts: Facts, bounds: Mapping[str, Bound]) -> tuple[list[Option], list[tuple[Option, str]]]:

@@ -44,6 +44,25 @@ class Numbers:
     parameters: float | None
 
 
+def bounds(shares: Mapping[str, float | None]) -> dict[str, Bound]:
+    """What rules allow each option at most: `shares` are percentages of the step that each rule says could be saved.
+
+    The largest counts, for most rules look at the same time from two sides; where an option says that rules are about
+    different work, their sum.
+    """
+    made: dict[str, Bound] = {}
+    for option in trials.load():
+        known = {rule: shares[rule] or 0.0 for rule in option.rules if rule in shares}
+        if not known:
+            continue
+        parts = sorted((rule for rule in option.bounds_add_up if known.get(rule)), key=lambda rule: -known[rule])
+        largest = max(known, key=lambda rule: known[rule])
+        total = max(known[largest], sum(known[rule] for rule in parts))
+        named = " + ".join(parts) if total > known[largest] else largest
+        made[option.name] = Bound(named, 1 / (1 - min(total, 99.0) / 100) if total else None)
+    return made
+
+
 def rows(
     found: Found, bounds: Mapping[str, Bound], facts: Facts, others: Sequence[tuple[Option, str]] = ()
 ) -> list[Row]:
