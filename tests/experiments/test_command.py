@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from traceview.experiments.command import Limits, Timed, run
+from traceview.experiments.command import Limits, Timed, check_end, run
+from traceview.recording.launch import Stopped
 
 ROOT = Path(__file__).resolve().parents[2]
 LENET = [sys.executable, str(ROOT / "samples/training/lenet_torch.py"), "--steps", "40", "--batch", "4"]
@@ -113,3 +114,12 @@ def test_what_an_option_says_it_did_is_kept(tmp_path: Path) -> None:
     found = timed(tmp_path, [*script(tmp_path, text), "50"])
     assert found.applied == {"mine": "done to 2 modules"}
     assert json.dumps(dict(found.applied))
+
+
+@pytest.mark.parametrize(("code", "number"), [(-2, 2), (-15, 15), (130, 2), (143, 15)])
+def test_a_command_that_was_ended_from_outside_ends_the_experiment(code: int, number: int) -> None:
+    with pytest.raises(Stopped) as stopped:
+        check_end(code)
+    assert stopped.value.number == number
+    for other in (0, 1, -9, -11):
+        check_end(other)

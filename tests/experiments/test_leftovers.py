@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from processes import is_running
 
 from traceview.experiments import leftovers
 from traceview.experiments.command import Limits, run
@@ -22,14 +23,6 @@ def started(folder: Path, *command: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         command, env={**os.environ, "TRACEVIEW_DIR": str(folder)}, start_new_session=True, stdout=subprocess.PIPE
     )
-
-
-def is_running(pid: int) -> bool:
-    """One that has ended has no environment, also where nobody has asked for its exit code."""
-    try:
-        return bool(Path(f"/proc/{pid}/environ").read_bytes())
-    except OSError:
-        return False
 
 
 def test_only_the_processes_of_that_run_are_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,6 @@ from traceview.experiments.options import Facts, named
 from traceview.experiments.results import Journal, write
 from traceview.experiments.tune import Job, apply, best_of, resumed
 from traceview.experiments.tune_answer import Bound
-from traceview.recording.launch import Stopped
 
 
 def silent(text: str) -> None:
@@ -100,15 +99,6 @@ def test_every_run_has_a_folder_of_its_own_and_a_fresh_copy(tmp_path: Path, monk
     assert size(work, work / "runs") == 1
     copy(work, tmp_path / "copy", work / "runs")
     assert [path.name for path in (tmp_path / "copy").iterdir()] == ["train.py"]
-
-
-@pytest.mark.parametrize(("code", "number"), [(-2, 2), (-15, 15), (130, 2), (143, 15)])
-def test_a_command_that_was_ended_from_outside_ends_the_search(code: int, number: int) -> None:
-    with pytest.raises(Stopped) as stopped:
-        tune._check_end(code)
-    assert stopped.value.number == number
-    for other in (0, 1, -9, -11):
-        tune._check_end(other)
 
 
 def test_the_best_that_was_shown_is_applied_and_no_other(tmp_path: Path) -> None:

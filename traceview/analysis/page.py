@@ -31,6 +31,7 @@ EXPERIMENTS = (
     "page/tuned",
     "page/plans",
     "page/planned",
+    "scaling/points",
     "study/winners",
     "study/layers",
     "study/batches",

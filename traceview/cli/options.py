@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 INPUT_HELP = "a capture, a trace file, a folder of them, or - for a trace on stdin"
 ENDING = (signal.SIGINT, signal.SIGTERM)
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?", re.IGNORECASE)
+_DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s*(s|m|h)?")
+_SECONDS = {"s": 1, "m": 60, "h": 3600, None: 60}
 _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 
 
@@ -49,6 +51,14 @@ def form_of(args: argparse.Namespace, others: Mapping[str, str] | None = None) -
         return str(args.format or "table")
     by_extension = {render.renderer(name).EXTENSION: name for name in render.FORMATS} | dict(others or {})
     return by_extension.get(Path(args.output).suffix.lower(), "table")
+
+
+def duration(text: str) -> float:
+    """Seconds, of a value like 90s, 10m or 1h; minutes without a unit."""
+    match = _DURATION.fullmatch(text.strip())
+    if not match or not float(match[1]):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time; write for example 90s, 10m or 1h")
+    return float(match[1]) * _SECONDS[match[2]]
 
 
 def add_machine_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:

@@ -11,15 +11,16 @@ import importlib
 
 from traceview.cli.parsing import Help, VerbParser
 
-HELP = "measure convolution algorithms, and the same models in every framework"
+HELP = "measure convolution algorithms, models in every framework, training over processes"
 
 EXAMPLES = """examples:
   traceview study algorithms --model alexnet --batch 16          every algorithm of every convolution
   traceview study algorithms --layer "64x3x227x227 k96 11x11 s4"
   traceview study frameworks --models lenet,alexnet              the same models in every framework
+  traceview study scaling --ranks 1,2,4 --batch 16,64 -- torchrun --nproc_per_node {ranks} train.py --batch {batch}
 """
 
-STUDIES = ("algorithms", "frameworks", "import")
+STUDIES = ("algorithms", "frameworks", "scaling", "import")
 """Each is a module `study_NAME`, beside this one."""
 
 

@@ -13,13 +13,12 @@ run ends after a few steps, and the output of runs goes to files in the folder o
 from __future__ import annotations
 
 import argparse
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from traceview import render
-from traceview.cli.options import add_output_options, form_of
+from traceview.cli.options import add_output_options, duration, form_of
 from traceview.cli.output import DEFAULT_LIMIT, emit, say
 from traceview.errors import CHECK_FAILED, TraceviewError, UsageError
 from traceview.recording.launch import Stopped, place, shell_code, stoppable
@@ -48,8 +47,6 @@ of the command
 
 COMPARED = ("answer", "settings", "difference")
 """What of the comparison of base and best is shown."""
-_BUDGET = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)?")
-_SECONDS = {"s": 1, "m": 60, "h": 3600, None: 60}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -68,7 +65,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--numbers", choices=("close", "equal"), default="close",
         help="equal: give up what changes any bit of loss or parameters (default close: last digits may differ)",
     )  # fmt: skip
-    parser.add_argument("--budget", type=_budget, default=600.0, metavar="TIME", help="for all runs (default 10m)")
+    parser.add_argument("--budget", type=duration, default=600.0, metavar="TIME", help="for all runs (default 10m)")
     parser.add_argument(
         "--limit-steps", type=_count, metavar="N",
         help="time N steps in each run, then end it (default: as many as take 2 seconds); 0: runs end by themselves",
@@ -210,13 +207,6 @@ def _remove(folder: Path) -> None:
 
 def _names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
-
-
-def _budget(text: str) -> float:
-    match = _BUDGET.fullmatch(text.strip())
-    if not match or not float(match[1]):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a time; write for example 90s, 10m or 1h")
-    return float(match[1]) * _SECONDS[match[2]]
 
 
 def _variable(text: str) -> tuple[str, str]:

@@ -9,6 +9,7 @@ import json
 import math
 import os
 import shutil
+import signal
 import statistics
 import time
 from collections.abc import Mapping, Sequence
@@ -20,11 +21,13 @@ from typing import Any
 from traceview.experiments import leftovers, quiet
 from traceview.paths import temporary_folder
 from traceview.recording import messages
-from traceview.recording.launch import Run, launch
+from traceview.recording.launch import Run, Stopped, launch
 
 LAST_LINES = 3
 """Of the output of a run that failed, as its reason."""
 TAIL_BYTES = 4096
+ENDED = tuple(-number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT))
+ENDED_BY_SHELL = (128 + signal.SIGINT, 128 + signal.SIGTERM)
 
 
 @dataclass(frozen=True)
@@ -138,6 +141,14 @@ def _why(code: int, has_times: bool, notes: Sequence[str], log: Path) -> str | N
     if counted:
         return f"it ended after {counted[0]} steps, too few to time any; see --limit-steps"
     return "no step was seen to end in it; `traceview collect` on the same command says more"
+
+
+def check_end(exit_code: int) -> None:
+    """Raise `Stopped` where the command was ended from outside, as by Ctrl-C, which reaches it and not us."""
+    if exit_code in ENDED:
+        raise Stopped(-exit_code)
+    if exit_code in ENDED_BY_SHELL:
+        raise Stopped(exit_code - 128)
 
 
 def tail(log: Path) -> list[str]:

@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
-import signal
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -19,10 +16,10 @@ from typing import Any
 
 from traceview import sql, store
 from traceview.analysis import advice, findings
-from traceview.errors import InputError, TraceviewError, UsageError
+from traceview.errors import CommandFailed, InputError, TraceviewError, UsageError
 from traceview.experiments import command as commands
 from traceview.experiments import options as trials
-from traceview.experiments import quiet, tune_answer, tune_plan
+from traceview.experiments import quiet, recorded, tune_answer, tune_plan
 from traceview.experiments.command import Limits, Timed
 from traceview.experiments.options import Facts, Option
 from traceview.experiments.pairs import TABLE, Runner
@@ -31,8 +28,7 @@ from traceview.experiments.search import NULL, Found, Search
 from traceview.experiments.tune_answer import Bound
 from traceview.experiments.verdict import FASTER
 from traceview.paths import content, temporary_folder
-from traceview.recording.harvest import give_up, harvest
-from traceview.recording.launch import Run, Stopped, launch
+from traceview.recording.launch import Run, launch
 from traceview.store import integrity, learned
 
 CAPTURES = {"base": "base", "best": "best"}
@@ -47,8 +43,6 @@ MOST_COPIED_BYTES = 2_000_000_000
 SLOW_S, STEPS_S = 1.0, 2.0
 """A step that takes longer is slow, and one is discarded; how long the timed steps of a run are to take about."""
 FEWEST, MOST = 3, 30
-ENDED = tuple(-number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT))
-ENDED_BY_SHELL = (128 + signal.SIGINT, 128 + signal.SIGTERM)
 
 
 NOTHING = Option(
@@ -214,24 +208,16 @@ def described_capture(folder: Path) -> dict[str, Any]:
 
 def _record(job: Job, folder: Path, environment: Mapping[str, str], name: str) -> None:
     """Collect some steps, as `traceview collect --stop-after` does. Raises `Failed` where that comes to nothing."""
-    said: list[str] = []
-    options = {"wait": 3, "warmup": 1, "steps": 4, "light": 0, "stacks": 0, "memory": 0, "stop_after": 1}
-    (job.folder / OUTPUT).mkdir(parents=True, exist_ok=True)
     log = job.folder / OUTPUT / f"{name}.txt"
-    with _placed(job, environment) as (there, own), log.open("wb") as output:
-        (folder / "raw").mkdir(parents=True, exist_ok=True)
-        run = Run(job.command, folder, options, None, False, True, said.append, own, there, output)
-        started = time.time_ns()
-        code = launch(run)
-        _check_end(code)
+    with _placed(job, environment) as (there, own):
         try:
-            has_capture = not code and harvest(run, started, code)
+            code, why = recorded.record(job.command, own, folder, log, there)
+        except CommandFailed:
+            raise
         except TraceviewError as error:
             raise Failed(f"{folder}: {error}", InputError.exit_code) from error
-    if not has_capture:
-        give_up(folder / "raw")
-        shutil.rmtree(folder, ignore_errors=True)
-        why = "; ".join(said) or f"its last lines: {' / '.join(commands.tail(log))}"
+    commands.check_end(code)
+    if why:
         raise Failed(f"the command gives nothing to tune: {why}", code if code > 0 else 128 - code if code else 3)
 
 
@@ -305,7 +291,7 @@ def _measure(job: Job, environment: Mapping[str, str], limits: Limits) -> Timed:
     log = job.folder / OUTPUT / f"run-{len(list((job.folder / OUTPUT).glob('run-*.txt'))) + 1:03}.txt"
     with _placed(job, environment) as (there, own):
         timed = commands.run(job.command, own, limits, log, there)
-    _check_end(timed.exit_code)
+    commands.check_end(timed.exit_code)
     return timed
 
 
@@ -323,14 +309,6 @@ def _placed(job: Job, environment: Mapping[str, str]) -> Any:
                 value = value.replace(RUN_FOLDER, str(stack.enter_context(temporary_folder("traceview-out-"))))
             own[name] = value
         yield there, own
-
-
-def _check_end(exit_code: int) -> None:
-    """Raise `Stopped` where the command was ended from outside, as by Ctrl-C, which reaches it and not us."""
-    if exit_code in ENDED:
-        raise Stopped(-exit_code)
-    if exit_code in ENDED_BY_SHELL:
-        raise Stopped(exit_code - 128)
 
 
 def _explain(job: Job, found: Found, environments: _Environments) -> None:

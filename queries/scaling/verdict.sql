@@ -1,0 +1,56 @@
+-- title = "Scaling"
+-- doc = "What the rounds say, in sentences. Efficiency is the speed-up over the times as many ranks."
+-- brief = ""
+-- cannot = "No scaling study in this capture: traceview study scaling -- torchrun --nproc_per_node {ranks} train.py"
+-- lines = ["{text}"]
+-- [columns]
+-- position = "order of the sentences"
+-- text = "a sentence"
+WITH point AS (
+    SELECT *, concat('batch ', if(mode = 'strong', global_batch, batch), if(mode = 'strong', ' of all ranks',
+        ' per rank')) AS of_batch, if(mode = 'strong', global_batch, batch) AS size,
+        100 * speedup * base_ranks / ranks AS efficiency_pct
+    FROM raw.scaling_points WHERE status <> 'published'
+), said AS (
+    SELECT *, CASE WHEN verdict IN ('faster', 'slower', 'no difference seen')
+            THEN format('{} ranks {}{:.2f} times as fast as {} ({:.2f} to {:.2f}; efficiency {:.0f} %{})', ranks,
+                if(verdict = 'no difference seen', 'no difference seen, ', ''), speedup, base_ranks, low, high,
+                efficiency_pct, if(is_oversubscribed, ', more ranks than cores', ''))
+        ELSE format('{} ranks: {}{}', ranks, verdict, coalesce(' (' || reason || ')', '')) END AS text
+    FROM point WHERE verdict <> 'base' AND ranks > base_ranks
+), judged AS (
+    SELECT mode, size, of_batch, string_agg(text, '; ' ORDER BY ranks) AS text FROM said GROUP BY ALL
+), best AS (
+    SELECT max(efficiency_pct) AS most_pct, min(efficiency_pct) AS least_pct, count(*) AS n
+    FROM point WHERE verdict IN ('faster', 'slower', 'no difference seen') AND NOT coalesce(is_oversubscribed, false)
+), more AS (
+    SELECT a.of_batch, a.size, b.ranks AS few, a.ranks AS many, a.speedup / b.speedup AS gain
+    FROM point a JOIN point b ON b.mode = a.mode AND b.size IS NOT DISTINCT FROM a.size AND b.ranks < a.ranks
+        AND b.ranks > b.base_ranks
+    WHERE a.verdict IN ('faster', 'slower', 'no difference seen')
+        AND b.verdict IN ('faster', 'slower', 'no difference seen') AND a.high < b.low
+)
+SELECT row_number() OVER (ORDER BY part, size NULLS FIRST, text) AS position, text FROM (
+    SELECT 1 AS part, size, concat(upper(mode[1]), mode[2:], ' scaling',
+        if(size IS NULL, ', batch not known', ', ' || of_batch), ': ', text, '.') AS text
+    FROM judged
+    UNION ALL
+    SELECT 2, NULL, CASE
+        WHEN n = 0 THEN 'How well it scales cannot be told: no ranks with cores of their own gave a usable speed-up.'
+        WHEN least_pct >= 90 THEN format('It scales well: efficiency {:.0f} % or more.', least_pct)
+        WHEN most_pct < 70 THEN format('It scales badly: efficiency at most {:.0f} %.', most_pct)
+        ELSE format('Efficiency is {:.0f} to {:.0f} %, by ranks and batch.', least_pct, most_pct) END
+    FROM best WHERE EXISTS (FROM said)
+    UNION ALL
+    SELECT 3, size, format('With {} {} ranks are slower than {}: {:.2f} times as fast.', coalesce(of_batch,
+        'this batch'), many, few, gain)
+    FROM more
+    UNION ALL
+    SELECT 4, NULL, 'Where there are more ranks than cores they wait for each other''s cores: what is slow there is '
+        || 'this machine, not the way of communication.'
+    FROM point WHERE is_oversubscribed GROUP BY ALL
+    UNION ALL
+    SELECT 5, NULL, format('{} runs failed; the section of runs has the reasons.', count(*))
+    FROM raw.scaling_runs WHERE status = 'failed' HAVING count(*) > 0
+)
+ORDER BY position

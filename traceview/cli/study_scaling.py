@@ -1,0 +1,229 @@
+"""Measures how training scales over processes: speed-up, efficiency, exposed communication, by ranks and batch.
+
+The command is run with every number of ranks and every batch, in fresh processes without a profiler, in rounds of
+alternating order; a step is that of the slowest rank. Some steps of each are recorded, for the share of communication
+that nothing hides. Parameter server, tree and ring are fitted to the times of the collectives.
+
+{ranks} and {batch} (of a rank) stand in the command for what changes, {global_batch} for the batch of all ranks and
+{port} for a free port. Without {ranks} the number is put where torchrun and mpirun have theirs. The folder is a
+capture: stop with Ctrl-C at any time, and go on with --resume.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from traceview import render
+from traceview.cli.options import duration
+from traceview.cli.output import emit, say
+from traceview.errors import UsageError
+from traceview.recording.launch import Stopped, shell_code, stoppable
+
+if TYPE_CHECKING:
+    from traceview.experiments.results import Journal
+    from traceview.experiments.scaling import Job
+
+TITLE = "how training scales over processes and batches"
+
+EXAMPLES = """examples:
+  traceview study scaling --ranks 1,2,4 --batch 16,64 -- torchrun --nproc_per_node {ranks} train.py --batch {batch}
+  traceview study scaling --ranks 1,2 --global-batch 64 -- torchrun --nproc_per_node 1 train.py --batch {batch}
+  traceview study scaling --rounds 6 --budget 20m -o scaling -- mpirun -np 1 python train.py
+  traceview study scaling -o scaling --resume --rounds 9       three more rounds
+  traceview report scaling scaling                             the answer again
+
+exit codes: 0 done, also where some runs failed; 3 where no run gave times
+"""
+
+MOST_RANKS, MOST_BATCH, MOST_ROUNDS = 512, 1 << 20, 100
+SHOWN = ("verdict", "points", "communication", "breakeven", "models")
+"""Sections of the report that are printed at the end."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of `traceview study scaling`."""
+    parser.add_argument("--ranks", type=_ranks, metavar="N,N...", help="numbers of processes (default: 1,2,4)")
+    batch = parser.add_mutually_exclusive_group()
+    batch.add_argument(
+        "--batch", type=_batches, metavar="N,N...", help="samples of each rank, which stay as ranks are added (weak)"
+    )
+    batch.add_argument(
+        "--global-batch", type=_batches, metavar="N,N...", help="samples of all ranks together, divided (strong)"
+    )
+    parser.add_argument("--rounds", type=_rounds, default=3, metavar="N", help="runs of each (default 3; 6 for 95 %%)")
+    parser.add_argument("--threads", type=_threads, metavar="N", help="threads of each rank (default 1)")
+    parser.add_argument("--device", choices=("cpu", "cuda"), help="hide GPUs (cpu); for {device} in the command")
+    parser.add_argument("--limit-steps", type=_steps, metavar="N", help="time N steps in each run (default 20)")
+    parser.add_argument("--discard", type=_steps, metavar="N", help="first steps to leave out (default 3)")
+    parser.add_argument(
+        "--limit-time", type=duration, default=600.0, metavar="TIME", help="end a run after this (default 10m)"
+    )
+    parser.add_argument("--budget", type=duration, metavar="TIME", help="begin no further run after this long")
+    parser.add_argument("--no-captures", action="store_true", help="record no steps: nothing on communication")
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FOLDER", help="the capture; default: named after the time"
+    )
+    parser.add_argument("--resume", action="store_true", help="go on with the FOLDER of -o, by its settings")
+    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND ...", help="what to run")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Measure, and print what it comes to."""
+    from traceview.experiments import scaling
+    from traceview.experiments.results import Journal
+
+    command: list[str] = args.command[1:] if args.command[:1] == ["--"] else args.command
+    job, words = _resumed(args, command) if args.resume else _job(args, command)
+    job.sizes()
+    about = {"kind": scaling.KIND, "command": words, "settings": job.settings()}
+    journal = Journal(job.folder, _kept(job.folder) | about)
+    code = 0
+    try:
+        with stoppable():
+            left = scaling.measure(job, journal)
+            if left:
+                say(f"the budget is spent: {left} runs are not made; go on with -o {_here(job.folder)} --resume.")
+    except Stopped as stopped:
+        code = shell_code(-stopped.number)
+        say(f"interrupted; go on with -o {_here(job.folder)} --resume.")
+    finally:
+        if journal.rows(scaling.RUNS):
+            scaling.answer(journal)
+            journal.finish()
+        else:
+            shutil.rmtree(job.folder, ignore_errors=True)
+    return code or _shown(job, journal)
+
+
+def _kept(folder: Path) -> dict[str, object]:
+    """What an earlier session noted of the framework."""
+    from traceview.experiments.results import described
+
+    if not (folder / "capture.json").exists():
+        return {}
+    told = described(folder)
+    return {name: told.get(name) for name in ("framework", "framework_version", "model")}
+
+
+def _job(args: argparse.Namespace, command: list[str]) -> tuple[Job, list[str]]:
+    from traceview.experiments.command import Limits
+    from traceview.experiments.scaling import Job
+    from traceview.experiments.scaling_answer import STRONG, WEAK
+    from traceview.experiments.scaling_command import parse
+
+    template = parse(command)
+    batches = args.global_batch or args.batch or ()
+    if args.global_batch and not template.has_batch:
+        raise UsageError("--global-batch needs {batch} in the command: what each rank gets of it.")
+    if len(batches) > 1 and not template.has_batch:
+        raise UsageError("the command has no {batch}; name the one batch that it has, or write {batch} into it.")
+    if not batches and template.has_batch:
+        raise UsageError("the command has {batch}; name batches with --batch 16,64 or --global-batch 64.")
+    folder = args.output or Path(f"traceview-study-scaling-{time.strftime('%Y%m%d-%H%M%S')}")
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} exists already; choose another name with -o, or go on with --resume.")
+    limits = Limits(
+        3 if args.discard is None else args.discard, args.limit_steps or 20, seed=None, most_s=args.limit_time
+    )
+    job = Job(
+        template, folder.absolute(), say, tuple(args.ranks or (1, 2, 4)), tuple(batches),
+        STRONG if args.global_batch else WEAK, args.rounds, args.threads or 1, args.budget, limits, args.device,
+        not args.no_captures,
+    )  # fmt: skip
+    return job, command
+
+
+def _resumed(args: argparse.Namespace, command: list[str]) -> tuple[Job, list[str]]:
+    """The job of an earlier session; ranks and batches that are named add to its own."""
+    from traceview.experiments.command import Limits
+    from traceview.experiments.results import described
+    from traceview.experiments.scaling import KIND, Job
+    from traceview.experiments.scaling_answer import STRONG
+    from traceview.experiments.scaling_command import parse
+
+    if not args.output:
+        raise UsageError("--resume needs the folder to go on with: -o FOLDER.")
+    told = described(args.output)
+    if told.get("kind") != KIND:
+        raise UsageError(f"{args.output} is not of a scaling study.")
+    words = command or [str(word) for word in told.get("command") or ()]
+    if not words or (not command and any("***" in word for word in words)):
+        raise UsageError("the command line was not kept whole; add it after --.")
+    kept = dict(told.get("settings") or {})
+    fixed = {"threads": args.threads, "steps": args.limit_steps, "discard": args.discard, "device": args.device}
+    changed = [name for name, value in fixed.items() if value is not None and value != kept.get(name)]
+    is_strong = kept.get("mode") == STRONG
+    if changed or (args.batch if is_strong else args.global_batch):
+        what = changed[0] if changed else "the kind of batch"
+        raise UsageError(f"{what} cannot change within a study; begin another one.")
+    batches = (args.global_batch if is_strong else args.batch) or ()
+    limits = Limits(int(kept["discard"]), int(kept["steps"]), seed=None, most_s=args.limit_time)
+    job = Job(
+        parse(words), args.output.absolute(), say, tuple(sorted({*kept["ranks"], *(args.ranks or ())})),
+        tuple(sorted({*kept["batches"], *batches})), str(kept["mode"]), args.rounds, int(kept["threads"]), args.budget,
+        limits, kept.get("device"), not args.no_captures,
+    )  # fmt: skip
+    return job, words
+
+
+def _shown(job: Job, journal: Journal) -> int:
+    """Print the first sections of the report; 3 where no run gave times."""
+    from contextlib import closing
+    from dataclasses import replace
+
+    from traceview import store
+    from traceview.analysis import reports
+    from traceview.experiments import scaling
+
+    rows = journal.rows(scaling.RUNS)
+    with closing(store.open_capture(job.folder, asked=reports.asked([reports.load("scaling")]))) as connection:
+        report = reports.run(connection, "scaling", {}, source=str(_here(job.folder)))
+    shown = tuple(section for section in report.sections if section.name in SHOWN)
+    emit([render.renderer("table").render(replace(report, sections=shown))], None)
+    say(f"`traceview report {_here(job.folder)} scaling` has all of it.")
+    if any(row.get("step_ns") for row in rows):
+        return 0
+    say(f"no run gave times; output of the runs is in {_here(job.folder / scaling.OUTPUT)}")
+    return 3
+
+
+def _here(folder: Path) -> Path:
+    here = Path.cwd()
+    return folder.relative_to(here) if folder.is_relative_to(here) else folder
+
+
+def _numbers(text: str, most: int, what: str) -> list[int]:
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    if not words or not all(word.isdecimal() and word.isascii() and 0 < int(word[:9]) <= most for word in words):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of {what}; write for example 1,2,4")
+    return sorted({int(word[:9]) for word in words})
+
+
+def _ranks(text: str) -> list[int]:
+    return _numbers(text, MOST_RANKS, "ranks")
+
+
+def _batches(text: str) -> list[int]:
+    return _numbers(text, MOST_BATCH, "batches")
+
+
+def _rounds(text: str) -> int:
+    return _one(text, MOST_ROUNDS)
+
+
+def _threads(text: str) -> int:
+    return _one(text, 4096)
+
+
+def _steps(text: str) -> int:
+    return _one(text, 1_000_000)
+
+
+def _one(text: str, most: int) -> int:
+    if not (text.isdecimal() and text.isascii() and len(text) < 9 and 0 < int(text) <= most):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a count; use 1 or more")
+    return int(text)

@@ -1,0 +1,50 @@
+"""A short recording of a command that an experiment also times: some steps as `traceview collect` records them."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from traceview.experiments import command as commands
+from traceview.experiments import leftovers
+from traceview.recording.harvest import give_up, harvest
+from traceview.recording.launch import Run, launch
+
+OPTIONS = {"wait": 3, "warmup": 1, "steps": 4, "light": 0, "stacks": 0, "memory": 0, "stop_after": 1}
+
+
+def record(
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    folder: Path,
+    log: Path,
+    there: Path | None = None,
+    most_s: float | None = None,
+) -> tuple[int, str | None]:
+    """Record into `folder`: the exit code, and why there is no capture; then there is no folder either.
+
+    Raises `CommandFailed` where the command cannot be run, and `TraceviewError` where its traces cannot be converted.
+    """
+    said: list[str] = []
+    log.parent.mkdir(parents=True, exist_ok=True)
+    (folder / "raw").mkdir(parents=True, exist_ok=True)
+    has_capture = False
+    try:
+        with log.open("wb") as output:
+            run = Run([*command], folder, OPTIONS, None, False, True, said.append, environment, there, output)
+            started = time.time_ns()
+            with leftovers.watched(folder, most_s) as watch:
+                code = launch(run)
+        if watch.has_ended_it:
+            return code, f"it was ended after {most_s or 0:.0f} s, without an end of its own"
+        if not code:
+            has_capture = harvest(run, started, code)
+    finally:
+        if not has_capture:
+            give_up(folder / "raw")
+            shutil.rmtree(folder, ignore_errors=True)
+    if has_capture:
+        return code, None
+    return code, "; ".join(said) or f"its last lines: {' / '.join(commands.tail(log))}"
