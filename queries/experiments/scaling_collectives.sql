@@ -22,7 +22,8 @@ WITH placed AS (
     FROM placed p JOIN exchanges e ON e.id = p.id
 )
 SELECT what AS kind, place, max(n_expected) AS ranks, CAST(mode(size_bytes) AS BIGINT) AS size_bytes,
-    CAST(median(collective_ns) AS BIGINT) AS wall_ns, count(DISTINCT match_id) AS n, CAST(avg(at_ns) AS BIGINT) AS at_ns,
+    CAST(median(collective_ns) AS BIGINT) AS wall_ns, count(DISTINCT match_id) AS n,
+    CAST(avg(at_ns) AS BIGINT) AS at_ns,
     CAST(avg(wait_ns) AS BIGINT) AS wait_ns, 100.0 * sum(hidden_ns) / nullif(sum(own_ns), 0) AS hidden_pct,
     nullif(max(library), '') AS library
 FROM named

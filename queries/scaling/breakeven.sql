@@ -23,7 +23,8 @@ SELECT j.mode AS scaling, j.ranks, j.batch,
     round(exp(ln(p.before) + ln(p.speedup_before) / nullif(ln(p.speedup_before) - ln(p.speedup), 0)
         * (ln(p.batch) - ln(p.before))), 1) AS interpolated,
     concat(CASE WHEN j.batch IS NULL
-            THEN format('{} ranks are not faster than {} with any batch from {} to {}', j.ranks, j.base_ranks, least, most)
+            THEN format('{} ranks are not faster than {} with any batch from {} to {}', j.ranks, j.base_ranks, least,
+                most)
         WHEN j.batch = least THEN format('{} ranks are faster already with the smallest batch, {}', j.ranks, least)
         WHEN last_slow > j.batch THEN format('faster with {}, but not with {} again', j.batch, last_slow)
         ELSE format('faster from {} on', j.batch) END,

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from traceview import render
 from traceview.cli.options import duration
 from traceview.cli.output import emit, say
-from traceview.errors import UsageError
+from traceview.errors import InputError, UsageError
 from traceview.recording.launch import Stopped, shell_code, stoppable
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
     job, words = _resumed(args, command) if args.resume else _job(args, command)
     job.sizes()
     about = {"kind": scaling.KIND, "command": words, "settings": job.settings()}
-    journal = Journal(job.folder, _kept(job.folder) | about)
+    journal = Journal(job.folder, _noted(job.folder) | about)
     code = 0
     try:
         with stoppable():
@@ -99,7 +99,7 @@ def run(args: argparse.Namespace) -> int:
     return code or _shown(job, journal)
 
 
-def _kept(folder: Path) -> dict[str, object]:
+def _noted(folder: Path) -> dict[str, object]:
     """What an earlier session noted of the framework."""
     from traceview.experiments.results import described
 
@@ -153,20 +153,24 @@ def _resumed(args: argparse.Namespace, command: list[str]) -> tuple[Job, list[st
     words = command or [str(word) for word in told.get("command") or ()]
     if not words or (not command and any("***" in word for word in words)):
         raise UsageError("the command line was not kept whole; add it after --.")
-    kept = dict(told.get("settings") or {})
+    earlier = dict(told.get("settings") or {})
     fixed = {"threads": args.threads, "steps": args.limit_steps, "discard": args.discard, "device": args.device}
-    changed = [name for name, value in fixed.items() if value is not None and value != kept.get(name)]
-    is_strong = kept.get("mode") == STRONG
+    changed = [name for name, value in fixed.items() if value is not None and value != earlier.get(name)]
+    is_strong = earlier.get("mode") == STRONG
     if changed or (args.batch if is_strong else args.global_batch):
         what = changed[0] if changed else "the kind of batch"
         raise UsageError(f"{what} cannot change within a study; begin another one.")
     batches = (args.global_batch if is_strong else args.batch) or ()
-    limits = Limits(int(kept["discard"]), int(kept["steps"]), seed=None, most_s=args.limit_time)
-    job = Job(
-        parse(words), args.output.absolute(), say, tuple(sorted({*kept["ranks"], *(args.ranks or ())})),
-        tuple(sorted({*kept["batches"], *batches})), str(kept["mode"]), args.rounds, int(kept["threads"]), args.budget,
-        limits, kept.get("device"), not args.no_captures,
-    )  # fmt: skip
+    try:
+        limits = Limits(int(earlier["discard"]), int(earlier["steps"]), seed=None, most_s=args.limit_time)
+        job = Job(
+            parse(words), args.output.absolute(), say,
+            tuple(sorted({*map(int, earlier["ranks"]), *(args.ranks or ())})),
+            tuple(sorted({*map(int, earlier["batches"]), *batches})), str(earlier["mode"]), args.rounds,
+            int(earlier["threads"]), args.budget, limits, earlier.get("device"), not args.no_captures,
+        )  # fmt: skip
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{args.output} does not say how it was measured; begin another study.") from error
     return job, words
 
 

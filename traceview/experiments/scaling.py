@@ -98,9 +98,9 @@ class Job:
         if self.mode == WEAK:
             return [Size(ranks, batch, WEAK) for batch in self.batches for ranks in self.ranks]
         for batch in self.batches:
-            odd = [ranks for ranks in self.ranks if batch % ranks]
-            if odd:
-                raise UsageError(f"a batch of {batch} cannot be divided among {odd[0]} ranks.")
+            uneven = [ranks for ranks in self.ranks if batch % ranks]
+            if uneven:
+                raise UsageError(f"a batch of {batch} cannot be divided among {uneven[0]} ranks.")
         return [Size(ranks, batch // ranks, STRONG) for batch in self.batches for ranks in self.ranks]
 
     def environment(self) -> dict[str, str]:
