@@ -93,6 +93,27 @@ def test_a_plan_that_is_not_faster_is_emptied_and_the_report_says_so(
     assert reasons[1][2] == "nothing that is exact enough and fits was faster"
 
 
+@pytest.mark.parametrize(
+    ("plans_ns", "kept"),
+    [
+        ([70, 75, 90], {"a": ["fprop"], "b": ["fprop", "dgrad", "wgrad"]}),
+        ([101, 103, 90], {"b": ["wgrad"]}),
+        ([101, 99, 99], {}),
+    ],
+)
+def test_of_a_plan_stays_what_makes_whole_steps_faster(
+    plans_ns: list[int], kept: dict[str, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer, said = answered(), []
+    told = {"confirm": {"said": [], "rows": []}, "whole": {"plans_ns": plans_ns, "none_ns": 100}}
+    monkeypatch.setattr(schedule, "work", lambda job, task: told[task["kind"]])
+    schedule.confirmed(job(say=said.append), answer)
+    assert names(answer) == kept and "a training step" in said[0]
+    chosen = {(layer, way) for layer, ways in kept.items() for way in ways}
+    everything = {("a", "fprop"), ("b", "fprop"), ("b", "dgrad"), ("b", "wgrad")}
+    assert answer.dropped == everything - chosen
+
+
 def test_a_proof_keeps_the_plan() -> None:
     answer = answered()
     answer.proof = judge([2.0] * 6, [1.0, 1.01, 1.02, 1.03, 1.04, 1.05])
@@ -144,7 +165,7 @@ def test_the_whole_way_with_a_small_model(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     plan = json.loads((tmp_path / "plan.json").read_text(encoding="utf-8"))
-    assert [layer["module"] for layer in plan["layers"]] == ["0", "2"] and plan["threads"] == 1
+    assert {layer["module"] for layer in plan["layers"]} <= {"0", "2"} and plan["threads"] == 1
     sections = json.loads(done.stdout)["sections"]
     assert {row["direction"] for row in sections[1]["rows"] if row["layer"] == "0"} == {"fprop", "wgrad"}
     plain = subprocess.run([sys.executable, "m.py"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout

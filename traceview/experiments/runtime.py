@@ -286,6 +286,17 @@ def apply(model: torch.nn.Module, plan: str | Path | dict[str, Any], say: Callab
     return found
 
 
+def applied() -> dict[Any, list[Planned]]:
+    """What all modules run by plan now, for `restore`."""
+    return dict(_planned)
+
+
+def restore(state: dict[Any, list[Planned]]) -> None:
+    """Have all modules run what they ran by plan at that time."""
+    _planned.clear()
+    _planned.update(state)
+
+
 def remove(model: torch.nn.Module) -> None:
     """Have the model run as it did."""
     for module in model.modules():

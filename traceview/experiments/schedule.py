@@ -22,6 +22,7 @@ from traceview.experiments import command
 from traceview.experiments.plan import (
     DIRECTIONS,
     INPUT,
+    LAYOUTS,
     OWN,
     Choice,
     Option,
@@ -205,9 +206,16 @@ def _named(option: Option | None) -> dict[str, str] | None:
 
 
 def confirmed(job: Job, answer: Answer) -> None:
-    """Within training steps, in turns: passes that are no faster there leave the plan."""
-    if not any(layer[direction] for layer in answer.plan["layers"] for direction in DIRECTIONS):
-        return
+    """Within training steps, in turns: passes that are no faster there leave the plan, and then what of it makes whole
+    steps no faster."""
+    layers = answer.plan["layers"]
+    if any(layer[direction] for layer in layers for direction in DIRECTIONS):
+        _passes(job, answer)
+    if any(layer["layout"] != LAYOUTS[0] or any(layer[it] for it in DIRECTIONS) for layer in layers):
+        _whole(job, answer)
+
+
+def _passes(job: Job, answer: Answer) -> None:
     found = work(job, job.task("confirm", plan=answer.plan))
     for line in found["said"]:
         job.say(line)
@@ -219,6 +227,28 @@ def confirmed(job: Job, answer: Answer) -> None:
             if layer[direction] and times and times[0] > GAINS * times[1]:
                 layer[direction] = None
                 answer.dropped.add((layer["module"], direction))
+
+
+def _whole(job: Job, answer: Answer) -> None:
+    """The plan, or what of it makes whole training steps faster in one process; else nothing of it."""
+    parts = [answer.plan, *_parts(answer.plan)]
+    found = work(job, job.task("whole", plans=parts))
+    least, best = min((ns, number) for number, ns in enumerate(found["plans_ns"]))
+    job.say(f"a training step: {found['none_ns'] / 1e6:.1f} ms, with the plan {least / 1e6:.1f} ms")
+    chosen = parts[best]["layers"] if least <= GAINS * found["none_ns"] else []
+    used = {(layer["module"], direction) for layer in chosen for direction in DIRECTIONS if layer[direction]}
+    for layer in answer.plan["layers"]:
+        for direction in DIRECTIONS:
+            if layer[direction] and (layer["module"], direction) not in used:
+                answer.dropped.add((layer["module"], direction))
+    answer.plan["layers"] = chosen
+
+
+def _parts(plan: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Less than the whole plan: layers with a choice alone, and gradients of filters alone, all else as it was."""
+    chosen = [layer for layer in plan["layers"] if any(layer[direction] for direction in DIRECTIONS)]
+    filters = [{**layer, "layout": "nchw", "fprop": None, "dgrad": None} for layer in chosen if layer["wgrad"]]
+    return [{**plan, "layers": chosen}, {**plan, "layers": filters}]
 
 
 def prove(job: Job, answer: Answer) -> None:

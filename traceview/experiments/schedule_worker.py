@@ -3,8 +3,9 @@
     python schedule_worker.py TASK.json ANSWER.json
 
 A task's `kind` is shapes (run the model once: which convolutions, of what shapes, and which feeds which), measure (time
-every candidate of some layers), train (a plain training loop, to be timed from outside) or confirm (whether each pass
-of a plan is also faster within the training step). traceview need not be installed there.
+every candidate of some layers), train (a plain training loop, to be timed from outside), confirm (whether each pass of
+a plan is also faster within the training step) or whole (training steps under some plans and under none). traceview
+need not be installed there.
 
 Invariant: what is compared runs in turns, on the same tensors, by processor time where there is one thread.
 """
@@ -15,6 +16,7 @@ import importlib
 import importlib.util
 import json
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -193,11 +195,34 @@ def confirm(task: dict[str, Any]) -> dict[str, Any]:
     return {"rows": rows, "said": said}
 
 
+def whole(task: dict[str, Any]) -> dict[str, Any]:
+    """The least time of a whole training step under each of some plans and with none, in turns."""
+    model, inputs = make(task)
+    states = []
+    for plan in task["plans"]:
+        runtime.apply(model, plan, lambda text: None)
+        states.append(runtime.applied())
+    runtime.remove(model)
+    states.append(runtime.applied())
+    now = time.thread_time_ns if task["threads"] == 1 else time.perf_counter_ns
+    times: list[list[int]] = [[] for _ in states]
+    training = steps(model, inputs)
+    for _ in range(1 + ROUNDS):
+        for state, found in zip(states, times):
+            runtime.restore(state)
+            begin = now()
+            next(training)
+            found.append(now() - begin)
+    # Each meets its first step with new memory and with checks.
+    *plans, none = [min(found[1:]) for found in times]
+    return {"plans_ns": plans, "none_ns": none}
+
+
 def main() -> None:
     """Do what the file says."""
     task = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     torch.set_num_threads(task["threads"])
-    kinds = {"shapes": shapes, "measure": measure, "train": train, "confirm": confirm}
+    kinds = {"shapes": shapes, "measure": measure, "train": train, "confirm": confirm, "whole": whole}
     Path(sys.argv[2]).write_text(json.dumps(kinds[task["kind"]](task)), encoding="utf-8")
 
 
