@@ -326,6 +326,7 @@ calls DOUBLE per step
 busy_ns DOUBLE per step, overlaps counted once; none where it is part of another kernel
 step_ns BIGINT recorded step, with the profiler on
 capture VARCHAR folder of the capture, below that of the study
+source VARCHAR the publication, of a published time
 """,
     ),
 )

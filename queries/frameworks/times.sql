@@ -7,10 +7,10 @@
 -- [params]
 -- accept = { type = "VARCHAR", default = "", doc = "conditions that may differ: threads,layout" }
 -- [headings]
--- forward_sd_ns = "+-"
--- gradient_sd_ns = "+- of gradient"
--- update_sd_ns = "+- of update"
--- training_sd_ns = "+- of step"
+-- forward_sd_ns = "its sd"
+-- gradient_sd_ns = "sd of gradient"
+-- update_sd_ns = "sd of update"
+-- training_sd_ns = "sd of step"
 -- training_ns = "training step"
 -- busy = "of them busy"
 -- [columns]

@@ -8,7 +8,8 @@
 -- busy = "of these, processes in which other programs took a tenth of the cores"
 -- differs = "conditions that are not as asked, joined by +"
 SELECT framework, max(version) AS version, max(year) AS year, model, mode, batch, threads, layout, device,
-    status = 'published' AS is_published, source, differs, max(reason) AS reason, avg(step_ns) AS mean_ns,
+    status = 'published' AS is_published, source, differs, max(reason) AS reason,
+    avg(step_ns) AS mean_ns,
     stddev_samp(step_ns) AS sd_ns, count(*) AS n, count(*) FILTER (others_pct >= 10) AS busy,
     max(threads_seen) AS threads_seen, max(parameters) AS parameters, max(optimizer) AS optimizer, max(loss) AS loss,
     max(steps) AS steps, max(discarded) AS discarded

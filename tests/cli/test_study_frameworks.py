@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -38,7 +40,8 @@ def stand_in(folder: Path, name: str, factor: float = 1.0, version: str = "1", t
 
 
 def study(folder: Path, *words: str) -> int:
-    return main(["study", "frameworks", "-o", str(folder / "study"), "--layout", "nchw", *words])
+    words = ("--layout", "nchw", "--no-captures", *words)
+    return main(["study", "frameworks", "-o", str(folder / "study"), *words])
 
 
 @pytest.mark.parametrize(
@@ -105,7 +108,8 @@ def test_frameworks_take_turns_and_stand_side_by_side(tmp_path: Path, capsys: py
     assert main(["report", str(tmp_path / "study"), "frameworks", "--format", "json"]) == 0
     sections = {section["name"]: section["rows"] for section in json.loads(capsys.readouterr().out)["sections"]}
     ranked = [(row["what"], row["place"], row["framework"], row["ratio"]) for row in sections["ranking"]]
-    assert ranked[-2:] == [("lenet, training step", 1, "mxnet", 1.0), ("lenet, training step", 2, "torch", 2.0)]
+    what = "lenet training step, batch 2, 1 thread, nchw"
+    assert ranked[-2:] == [(what, 1, "mxnet", 1.0), (what, 2, "torch", 2.0)]
 
 
 def test_other_threads_are_not_put_beside_unless_accepted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -173,4 +177,76 @@ def test_stopping_leaves_a_capture_to_go_on_with(
     assert study(tmp_path) == 130
     assert "stopped; what was measured is in" in capsys.readouterr().err
     with traceview.open(tmp_path / "study") as trace:
-        assert trace.execute("SELECT framework FROM raw.framework_times").fetchall() == [("torch",)]
+        assert trace.execute("SELECT reason FROM raw.framework_times WHERE status = 'failed'").fetchall() == [("none",)]
+
+
+def test_a_killed_study_is_gone_on_with(tmp_path: Path) -> None:
+    python = Path(stand_in(tmp_path, "one"))
+    # The third process, of the whole step, takes longer than the study lives.
+    waits = f"import os, time; os.path.exists({str(tmp_path / 'go')!r}) or mode != 'train' or time.sleep(60)"
+    python.write_text(python.read_text().replace("print(", f"{waits}; print("))
+    words = [sys.executable, "-m", "traceview", "study", "frameworks", "-o", str(tmp_path / "study"), "--no-captures"]
+    words += ["--layout", "nchw", "--frameworks", "torch", "--rounds", "1", "--python", f"torch={python}"]
+    process = subprocess.Popen(words, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    journal = tmp_path / "study/raw/rank-0000.experiment.jsonl"
+    for _ in range(300):
+        if journal.exists() and journal.read_text().count("framework_times") == 2:
+            break
+        time.sleep(0.1)
+    process.kill()
+    process.wait()
+    (tmp_path / "go").touch()
+    report = ["report", str(tmp_path / "study"), "frameworks"]
+    assert main(report) == 0, "what it left is a capture already"
+    done = subprocess.run([*words, "--resume"], capture_output=True, text=True, check=True)
+    assert "[1/1] torch lenet train" in done.stderr
+
+
+@pytest.mark.long
+def test_torch_is_measured_and_recorded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("torch")
+    words = ["study", "frameworks", "-o", str(tmp_path / "study"), "--frameworks", "torch", "--python"]
+    words += [f"torch={sys.executable}", "--batch", "2", "--steps", "3", "--discard", "1", "--rounds", "1"]
+    assert main([*words, "--layout", "nchw"]) == 0
+    printed = capsys.readouterr()
+    assert "recorded captures/lenet-torch" in printed.err and "torch 2." in printed.out
+    with traceview.open(tmp_path / "study") as trace:
+        told = trace.execute(
+            "SELECT mode, batch, threads_seen, parameters, optimizer, steps, status FROM raw.framework_times "
+            "WHERE framework = 'torch' AND status = 'timed' ORDER BY mode"
+        ).fetchall()
+        parts = trace.execute(
+            "SELECT DISTINCT layer, category FROM raw.framework_parts WHERE capture = 'captures/lenet-torch'"
+        ).fetchall()
+        bias = trace.execute(
+            "SELECT form, sum(calls) FROM raw.framework_parts WHERE category = 'bias' AND form IS NOT NULL "
+            "AND source IS NULL AND layer LIKE 'conv%' GROUP BY form"
+        ).fetchall()
+    assert told == [
+        ("forward", 2, 1, 431_080, None, 2, "timed"),
+        ("gradient", 2, 1, 431_080, None, 2, "timed"),
+        ("train", 2, 1, 431_080, "SGD, rate 0.01", 2, "timed"),
+    ]
+    assert {("conv1", "conv"), ("conv2", "conv"), ("fc1", "gemm"), ("relu1", "activation")} <= set(parts)
+    assert bias == [("fused", 2.0)]
+    capture = str(tmp_path / "study/captures/lenet-torch")
+    assert main(["compare", capture, capture]) == 0
+    assert main([*words, "--layout", "nchw", "--resume"]) == 0
+    assert "recorded" not in capsys.readouterr().err, "it is not recorded again"
+
+
+def test_what_cannot_be_recorded_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--frameworks", "mxnet", "--python", f"mxnet={stand_in(tmp_path, 'one')}", "--rounds", "1", "--captures"]
+    assert study(tmp_path, *words) == 0
+    printed = capsys.readouterr()
+    assert "captures/lenet-mxnet could not be recorded: no capture" in printed.err
+    assert "capture" in printed.out and not (tmp_path / "study/captures/lenet-mxnet").exists()
+
+
+def test_the_page_shows_the_parts_of_a_step(tmp_path: Path) -> None:
+    words = ["--frameworks", "torch", "--python", f"torch={stand_in(tmp_path, 'one')}", "--rounds", "1"]
+    assert study(tmp_path, *words) == 0
+    assert main(["page", str(tmp_path / "study"), "-o", str(tmp_path / "page.html")]) == 0
+    page = (tmp_path / "page.html").read_text()
+    assert "Frameworks on the same models" in page and "lenet, batch 64, 1 thread, nchw" in page
+    assert "forward: 1.0" in page and "gradient: 2.0" in page

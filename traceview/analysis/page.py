@@ -32,6 +32,8 @@ EXPERIMENTS = (
     "page/plans",
     "page/planned",
     "scaling/points",
+    "page/frameworks",
+    "frameworks/ranking",
     "study/winners",
     "study/layers",
     "study/batches",

@@ -67,6 +67,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--steps", type=studies.count, metavar="N", help="steps of each process (default: the model's)")
     add("--discard", type=studies.whole, metavar="N", help="first steps that are left out (default: the model's)")
     add("--budget", type=studies.minutes, metavar="MINUTES", help="begin no further process after this long")
+    help_text = "record one run of each framework and model, for its layers and libraries (default: yes)"
+    add("--captures", action=argparse.BooleanOptionalAction, default=True, help=help_text)
     folder = "where .venv-frameworks and .venv-legacy lie (default: here)"
     add("--environments", type=Path, default=Path(), metavar="FOLDER", help=folder)
     help_text = "the Python of a framework or an environment, in place of its environment's"
@@ -83,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
     plan = _plan(args)
     folder = studies.place(args.output, args.resume, "frameworks")
     journal = Journal(folder, {"kind": "study frameworks", "command": ["traceview", *sys.argv[1:]]})
-    _measure(plan, journal)
+    _measure(plan, journal, args.captures)
     emit([studies.shown(folder, REPORT, SHOWN)], None)
     say(f"`traceview report {folder} {REPORT}` has all of it.")
     rows = [row for row in journal.rows(TABLE) if "step_ns" in row]
@@ -117,16 +119,21 @@ def _plan(args: argparse.Namespace) -> Plan:
     )  # fmt: skip
 
 
-def _measure(plan: Plan, journal: Journal) -> None:
+def _measure(plan: Plan, journal: Journal, records: bool) -> None:
     """Measure and say how far it is."""
-    from traceview.experiments import frameworks
+    from traceview.experiments import framework_captures, frameworks
 
     names, threads = ", ".join(plan.frameworks), ", ".join(map(str, plan.threads))
     say(f"{', '.join(plan.models)} in {names}; {threads} thread{'s' * (plan.threads != (1,))}; into {journal.folder}")
 
     def measured() -> str | None:
+        journal.answer(frameworks.known(plan))
         left = frameworks.measure(plan, journal, _watch)
-        return f"{left} processes are not run" if left else None
+        if left:
+            return f"{left} processes are not run"
+        if records:
+            framework_captures.record(plan, journal, _watch_capture)
+        return None
 
     studies.finished(measured, journal, frameworks.TABLE)
 
@@ -140,6 +147,11 @@ def _watch(progress: Progress) -> None:
     what = f"{progress.framework} {asked.model} {asked.mode} batch {asked.batch} threads {asked.threads} {asked.layout}"
     rest = studies.disturbed(row.get("others_pct")) + studies.left(progress.left_s)
     say(f"[{progress.done}/{progress.total}] {what}: {found}{rest}")
+
+
+def _watch_capture(place: str, trouble: str | None) -> None:
+    """One line for each recording."""
+    say(f"recorded {place}" if trouble is None else f"{place} could not be recorded: {trouble}")
 
 
 def _python(text: str) -> tuple[str, str]:

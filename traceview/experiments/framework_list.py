@@ -47,24 +47,32 @@ class Framework:
         return content("samples") / "training" / f"{model}_{self.program}.py"
 
 
+def published() -> list[dict[str, Any]]:
+    """Published times, by publication."""
+    found: list[dict[str, Any]] = _read(Path(__file__).parent / "published_frameworks.toml")["source"]
+    return found
+
+
 @dataclass(frozen=True)
 class Gone:
     """A framework that cannot be had."""
 
     name: str
-    title: str
     reason: str
 
 
 @cache
+def _read(file: Path) -> dict[str, Any]:
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
 def _data() -> dict[str, Any]:
-    return tomllib.loads((Path(__file__).parent / "frameworks.toml").read_text(encoding="utf-8"))
+    return _read(Path(__file__).parent / "frameworks.toml")
 
 
-@cache
 def environments() -> dict[str, Any]:
     """The table of environments, which `make frameworks` and `make legacy` build from."""
-    return tomllib.loads((content("samples") / "environments.toml").read_text(encoding="utf-8"))
+    return _read(content("samples") / "environments.toml")
 
 
 def models() -> dict[str, Model]:

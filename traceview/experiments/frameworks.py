@@ -17,12 +17,22 @@ from typing import Any
 
 from traceview.experiments import framework_run
 from traceview.experiments.algorithms import processor
-from traceview.experiments.framework_list import Framework, Model, environments, frameworks, models
+from traceview.experiments.framework_list import (
+    MODES,
+    Framework,
+    Model,
+    environments,
+    frameworks,
+    gone,
+    models,
+    published,
+)
 from traceview.experiments.framework_run import Asked
 from traceview.experiments.results import Journal
 from traceview.paths import content
 
 TABLE = "framework_times"
+PARTS = "framework_parts"
 LAYOUTS = ("nchw", "nhwc")
 FINAL = ("timed", "differs", "cannot")
 """What is not tried again when a study is gone on with."""
@@ -120,54 +130,84 @@ def measure(plan: Plan, journal: Journal, watch: Callable[[Progress], None]) -> 
     """Run what the journal does not hold yet; returns how many processes the budget left out."""
     told = [row for row in journal.rows(TABLE) if row.get("status") in FINAL]
     has = {_key(row) for row in told}
-    never = {_cell(row) for row in told if row["status"] == "cannot"}
-    todo = [turn for turn in _turns(plan) if _key(turn) not in has]
+    never = {cell(row) for row in told if row["status"] == "cannot"}
+    todo = [each for each in _turns(plan) if _key(each) not in has]
     begin, done, total = time.monotonic(), 0, len(todo)
-    for place, turn in enumerate(todo):
-        if _cell(turn) in never:
+    for place, each in enumerate(todo):
+        if cell(each) in never:
             total -= 1
             continue
         if done and plan.budget_s is not None and time.monotonic() - begin > plan.budget_s:
-            return sum(_cell(each) not in never for each in todo[place:])
-        asked: Asked = turn["asked"]
-        row = {**_facts(turn), **_row(turn["framework"], asked, plan)}
+            return sum(cell(rest) not in never for rest in todo[place:])
+        asked: Asked = each["asked"]
+        row = {**_facts(each), **_row(each["framework"], asked, plan)}
         if row["status"] in NEXT:
-            never.add(_cell(turn))
+            never.add(cell(each))
         journal.add(TABLE, row)
         done += 1
         left = (time.monotonic() - begin) * (total - done) / done
-        watch(Progress(done, total, left, turn["framework"], asked, row))
+        watch(Progress(done, total, left, each["framework"], asked, row))
     return 0
+
+
+def known(plan: Plan) -> dict[str, list[dict[str, Any]]]:
+    """Rows by table of what is told and not measured: published times of these models, and what cannot be had."""
+    times: list[dict[str, Any]] = [{"framework": each.name, "status": "gone", "reason": each.reason} for each in gone()]
+    parts: list[dict[str, Any]] = []
+    for source in published():
+        origin = {"source": source["name"]}
+        for each in source.get("times", ()):
+            facts = {"device": source["device"], "status": "published", **origin}
+            facts |= {name: each[name] for name in ("model", "batch", "differs", "reason") if name in each}
+            for name, pair in each["ms"].items():
+                told = {**facts, "framework": name, "version": source["versions"][name]}
+                times += [
+                    {**told, "mode": mode, "step_ns": round(1e6 * ms)} for mode, ms in zip(MODES, pair, strict=False)
+                ]
+        for each in source.get("parts", ()):
+            facts = {"model": each["model"], "category": each["category"], **origin}
+            parts += [
+                {**facts, "framework": name, "library": library, "busy_ns": 1e6 * ms}
+                for name, (ms, library) in each["ms"].items()
+            ]
+    return {
+        TABLE: [row for row in times if row.get("model") in (None, *plan.models)],
+        PARTS: [row for row in parts if row["model"] in plan.models],
+    }
 
 
 def _turns(plan: Plan) -> Iterator[dict[str, Any]]:
     """Every process: what is compared runs in rounds of all frameworks, each second one in the opposite order."""
-    known = frameworks()
+    listed = frameworks()
     for group in plan.groups():
         for number in range(plan.rounds):
             names = list(plan.frameworks) if number % 2 == 0 else list(reversed(plan.frameworks))
             place = 0
             for name in names:
-                for mode in known[name].modes:
+                for mode in listed[name].modes:
                     asked = replace(group, mode=mode)
-                    turn = {**asdict(asked), "asked": asked, "framework": name, "round": number + 1, "place": place}
-                    yield turn if models()[group.model].images else {**turn, "layout": None}
+                    yield {**turn(name, asked), "asked": asked, "round": number + 1, "place": place}
                     place += 1
 
 
-def _cell(row: Mapping[str, Any]) -> tuple[Any, ...]:
+def turn(name: str, asked: Asked) -> dict[str, Any]:
+    """What a row says of what was asked for; without images there is no layout."""
+    return {**asdict(asked), "framework": name, **({} if models()[asked.model].images else {"layout": None})}
+
+
+def cell(row: Mapping[str, Any]) -> tuple[Any, ...]:
     """What a time is of."""
     return tuple(row.get(name) for name in ("framework", "model", "mode", "batch", "threads", "layout", "device"))
 
 
 def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    return (*_cell(row), row.get("round"))
+    return (*cell(row), row.get("round"))
 
 
-def _facts(turn: Mapping[str, Any]) -> dict[str, Any]:
+def _facts(each: Mapping[str, Any]) -> dict[str, Any]:
     names = ("framework", "model", "mode", "batch", "threads", "layout", "device", "round", "place")
-    about = frameworks()[turn["framework"]]
-    return {**{name: turn[name] for name in names}, "year": about.year, "source": f"measured on {processor()}"}
+    about = frameworks()[each["framework"]]
+    return {**{name: each[name] for name in names}, "year": about.year, "source": f"measured on {processor()}"}
 
 
 def _row(name: str, asked: Asked, plan: Plan) -> dict[str, Any]:

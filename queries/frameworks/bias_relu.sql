@@ -1,0 +1,32 @@
+-- title = "Bias and activation by library"
+-- doc = """Of one recording of each framework, over all layers, a step, with the profiler on: what adds biases and
+-- computes activations, and how long that takes. What is fused into another kernel has no time of its own. Published
+-- times tell neither batch nor pass and stand in no ratio with measured ones."""
+-- cannot = "No recordings of frameworks in this capture; traceview study frameworks makes them after its times."
+-- leave_out = ["source", "layout", "threads", "batch"]
+-- [columns]
+-- model = "which was computed"
+-- work = "bias, bias gradient, activation or activation gradient"
+-- framework = "as --frameworks names it"
+-- library = "library that implements it"
+-- form = "unfused, operator (on a CPU), epilogue kernel or fused"
+-- calls = "per step"
+-- busy_ns = "per step, overlaps counted once"
+-- ratio = "over the least of the same work and conditions"
+-- batch = "samples per step"
+-- threads = "threads"
+-- layout = "of images"
+-- source = "of a published time the publication"
+-- [fractions]
+-- calls = "calls/step"
+WITH summed AS (
+    SELECT model, category AS work, framework, library, form, sum(calls) AS calls, sum(busy_ns) AS busy_ns, batch,
+        threads, layout, source
+    FROM raw.framework_parts WHERE form IS NOT NULL OR source IS NOT NULL
+    GROUP BY ALL
+)
+SELECT model, work, framework, library, form, calls, busy_ns,
+    busy_ns / min(busy_ns) OVER (PARTITION BY model, work, batch, threads, layout, source) AS ratio, batch, threads,
+    layout, source
+FROM summed
+ORDER BY source IS NOT NULL, model, batch, threads, work, layout, busy_ns NULLS FIRST, framework, library, form, source

@@ -1,0 +1,32 @@
+-- title = "Device time by layer"
+-- doc = "Of one recording of each framework, a step, with the profiler on; (no layer) is what belongs to none."
+-- cannot = "No recordings of frameworks in this capture; traceview study frameworks makes them after its times."
+-- leave_out = ["layout", "threads", "batch"]
+-- [headings]
+-- busy_pct = "of its device time"
+-- top = "mostly"
+-- [columns]
+-- model = "which was computed"
+-- layer = "as the framework names it"
+-- framework = "as --frameworks names it"
+-- busy_ns = "per step, overlaps counted once"
+-- busy_pct = "of all device time of that framework"
+-- top = "category that took most of it"
+-- batch = "samples per step"
+-- threads = "threads"
+-- layout = "of images"
+WITH summed AS (
+    SELECT model, coalesce(layer, '(no layer)') AS layer, framework, category, sum(busy_ns) AS busy_ns, batch, threads,
+        layout
+    FROM raw.framework_parts WHERE form IS NULL AND source IS NULL
+    GROUP BY ALL
+), whole AS (
+    SELECT model, layer, framework, sum(busy_ns) AS busy_ns, arg_max(category, (busy_ns, category)) AS top, batch,
+        threads, layout
+    FROM summed GROUP BY ALL
+)
+SELECT model, layer, framework, busy_ns,
+    100.0 * busy_ns / nullif(sum(busy_ns) OVER (PARTITION BY model, batch, threads, layout, framework), 0) AS busy_pct,
+    top, batch, threads, layout
+FROM whole
+ORDER BY model, batch, threads, layer = '(no layer)', layer, framework, layout

@@ -1,0 +1,154 @@
+"""The report frameworks, on rows written out here."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, cast
+
+import duckdb
+import pytest
+from asked import Asked
+
+from traceview import sql
+from traceview.experiments import results
+from traceview.paths import content
+
+Row = dict[str, Any]
+CELL = {
+    "model": "lenet",
+    "batch": 64,
+    "threads": 1,
+    "layout": "nchw",
+    "device": "cpu",
+    "status": "timed",
+    "source": "here",
+}
+PART = {"model": "lenet", "batch": 64, "threads": 1, "layout": "nchw", "mode": "train"}
+
+
+def runs(framework: str, forward: list[int], both: list[int], training: list[int], **more: Any) -> list[Row]:
+    times = {"forward": forward, "gradient": both, "train": training}
+    return [
+        {**CELL, "framework": framework, "mode": mode, "step_ns": 1_000_000 * ms, "round": place, **more}
+        for mode, each in times.items()
+        for place, ms in enumerate(each)
+    ]
+
+
+TIMES = [
+    *runs("torch", [9, 11], [30, 30], [34, 36], version="2.13.0"),
+    *runs("jax", [20, 20], [40, 40], [42, 42]),
+    *runs("theano", [5], [10], [15], status="differs", differs="threads", reason="threads 2, not 1"),
+    *runs("tensorflow", [1], [2], [3], layout="nhwc"),
+    {**CELL, "framework": "onnxruntime", "mode": "forward", "step_ns": 6_000_000, "others_pct": 30.0},
+    {**CELL, "framework": "mxnet", "mode": "train", "status": "failed", "reason": "it broke"},
+    *runs("mxnet", [50], [60], [70]),
+    {**CELL, "framework": "cntk", "mode": "train", "status": "missing", "reason": "no environment"},
+    {"framework": "torch7", "status": "gone", "reason": "no Lua"},
+    {"framework": "torch7", "model": "lenet", "batch": 64, "mode": "forward", "step_ns": 500_000, "status": "published",
+     "device": "M40", "source": "README"},
+    {"framework": "theano", "model": "lenet", "batch": 64, "mode": "forward", "step_ns": 600_000, "status": "published",
+     "device": "M40", "source": "README"},
+    {"framework": "neon", "model": "alexnet", "batch": 64, "mode": "forward", "step_ns": 600_000, "status": "published",
+     "device": "M40", "source": "README", "differs": "network", "reason": "groups"},
+]  # fmt: skip
+PARTS = [
+    {**PART, "framework": "torch", "layer": "conv1", "category": "conv", "busy_ns": 300.0},
+    {**PART, "framework": "torch", "layer": "conv1", "category": "bias", "busy_ns": 100.0},
+    {**PART, "framework": "torch", "layer": "conv1", "category": "bias", "form": "operator", "calls": 1.0,
+     "library": "framework", "busy_ns": 100.0},
+    {**PART, "framework": "torch", "layer": "conv2", "category": "bias", "form": "operator", "calls": 1.0,
+     "library": "framework", "busy_ns": 20.0},
+    {**PART, "framework": "jax", "category": "conv", "busy_ns": 600.0},
+    {**PART, "framework": "jax", "layer": "conv1", "category": "bias", "form": "operator", "calls": 2.0,
+     "library": "XLA", "busy_ns": 360.0},
+    {**PART, "framework": "jax", "layer": "conv2", "category": "activation", "form": "fused", "calls": 1.0,
+     "library": "XLA"},
+    {"framework": "cntk", "model": "lenet", "category": "bias", "library": "CNTK", "busy_ns": 4.74e6, "source": "Kim"},
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Asked:
+    folder = tmp_path_factory.mktemp("study") / "study"
+    rows = {"framework_times": TIMES, "framework_parts": PARTS}
+    return Asked(results.write(folder, rows, {"kind": "study frameworks"}))
+
+
+def section(study: Asked, name: str, **params: str) -> list[Row]:
+    query = sql.load(content("queries") / f"frameworks/{name}.sql")
+    return [
+        dict(zip(query.columns, row, strict=True)) for row in query.run(cast(duckdb.DuckDBPyConnection, study), params)
+    ]
+
+
+def test_gradient_and_update_are_differences_of_runs(study: Asked) -> None:
+    rows = {row["framework"]: row for row in section(study, "times")}
+    torch = rows["torch 2.13.0"]
+    assert (torch["forward_ns"], torch["gradient_ns"], torch["update_ns"]) == (10e6, 20e6, 5e6)
+    assert torch["forward_sd_ns"] == pytest.approx(math.sqrt(2) * 1e6)
+    assert torch["gradient_sd_ns"] == pytest.approx(math.sqrt(2) * 1e6), "the gradient run has none"
+    assert torch["update_sd_ns"] == pytest.approx(math.sqrt(2) * 1e6)
+    assert (torch["processes"], torch["busy"]) == (2, 0)
+    assert rows["mxnet"]["forward_sd_ns"] is None, "of one process"
+    assert rows["onnxruntime"]["training_ns"] is None and rows["onnxruntime"]["busy"] == 1
+    assert "theano" not in rows, "its threads differ"
+    assert "theano" in {row["framework"] for row in section(study, "times", accept="threads")}
+
+
+def test_only_equal_conditions_are_ranked(study: Asked) -> None:
+    rows = [(row["place"], row["framework"], row["ratio"]) for row in section(study, "ranking")]
+    assert rows[:4] == [(1, "onnxruntime", 1.0), (2, "torch", 10 / 6), (3, "jax", 20 / 6), (4, "mxnet", 50 / 6)]
+    assert rows[4:] == [
+        (1, "torch", 1.0), (2, "jax", 40 / 30), (3, "mxnet", 2.0), (1, "torch", 1.0), (2, "jax", 1.2), (3, "mxnet", 2.0)
+    ]  # fmt: skip
+    whats = {row["what"] for row in section(study, "ranking")}
+    assert "lenet training step, batch 64, 1 thread, nchw" in whats
+    both = section(study, "ranking", accept="layout,threads")
+    assert [row["framework"] for row in both if "training step" in row["what"]] == [
+        "tensorflow nhwc", "theano nchw", "torch nchw", "jax nchw", "mxnet nchw"
+    ]  # fmt: skip
+
+
+def test_what_is_refused_has_its_reason_and_what_was_run_again_does_not(study: Asked) -> None:
+    rows = [(row["framework"], row["status"], row["reason"]) for row in section(study, "refused")]
+    assert rows == [
+        ("theano", "differs", "threads 2, not 1"), ("cntk", "missing", "no environment"), ("torch7", "gone", "no Lua")
+    ]  # fmt: skip
+    assert section(study, "refused")[0]["mode"] == "forward, gradient, train"
+
+
+def test_bias_is_ranked_by_library_beside_what_was_published(study: Asked) -> None:
+    rows = [
+        (row["work"], row["framework"], row["library"], row["form"], row["calls"], row["busy_ns"], row["ratio"])
+        for row in section(study, "bias_relu")
+    ]
+    assert rows == [
+        ("activation", "jax", "XLA", "fused", 1.0, None, None),
+        ("bias", "torch", "framework", "operator", 2.0, 120.0, 1.0),
+        ("bias", "jax", "XLA", "operator", 2.0, 360.0, 3.0),
+        ("bias", "cntk", "CNTK", None, None, 4.74e6, 1.0),
+    ]
+
+
+def test_categories_and_layers_count_each_time_once(study: Asked) -> None:
+    rows = [(row["category"], row["framework"], row["place"], row["busy_ns"]) for row in section(study, "categories")]
+    assert rows == [("conv", "torch", 1, 300.0), ("conv", "jax", 2, 600.0), ("bias", "torch", 1, 100.0)]
+    assert [row["busy_pct"] for row in section(study, "categories")] == [75.0, 100.0, 25.0]
+    layers = [(row["layer"], row["framework"], row["busy_ns"], row["top"]) for row in section(study, "layers")]
+    assert layers == [("conv1", "torch", 400.0, "conv"), ("(no layer)", "jax", 600.0, "conv")]
+
+
+def test_published_times_have_places_of_their_own(study: Asked) -> None:
+    names = ("model", "framework", "forward_place", "cannot", "differs")
+    assert [tuple(row[name] for name in names) for row in section(study, "published")] == [
+        ("alexnet", "neon", None, None, "groups"),
+        ("lenet", "theano", 2, None, None),
+        ("lenet", "torch7", 1, "no Lua", None),
+    ]
+
+
+def test_conditions_are_those_of_what_was_measured(study: Asked) -> None:
+    assert {row["framework"] for row in section(study, "conditions")} == {
+        "torch", "jax", "theano", "tensorflow", "onnxruntime", "mxnet"
+    }  # fmt: skip
