@@ -17,8 +17,8 @@
 -- steps = "steps timed in each process"
 -- discarded = "first steps that were left out"
 -- source = "where it was measured"
-SELECT framework, version, CAST(year AS VARCHAR) AS year, model, mode, batch, threads_seen, layout, optimizer, parameters,
-    loss, steps, discarded, source
+SELECT framework, version, CAST(year AS VARCHAR) AS year, model, mode, batch, threads_seen, layout, optimizer,
+    parameters, loss, steps, discarded, source
 FROM framework_cells WHERE NOT is_published
 ORDER BY model, framework, batch, threads, layout, list_position(['forward', 'gradient', 'train'], mode),
     device, source, differs
