@@ -17,8 +17,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-from traceview.experiments import command, schedule
-from traceview.experiments.verdict import judge, verdict
+from traceview.experiments import command
+from traceview.experiments.pairs import speedup
+from traceview.experiments.results import Journal
+from traceview.experiments.schedule_job import MALLOC
+from traceview.experiments.schedule_proof import pairs
+from traceview.experiments.verdict import verdict
 
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLES = ROOT / "samples" / "training"
@@ -56,13 +60,15 @@ def main() -> int:
         script = str(SAMPLES / factory.partition(":")[0])
         words = [sys.executable, script, "--steps", "64", "--batch", str(batch), "--threads", str(args.threads)]
         words += ["--depth", args.network.removeprefix("resnet")] if args.network.startswith("resnet") else []
-        environment = {"OMP_NUM_THREADS": str(args.threads), **schedule.MALLOC}
+        environment = {"OMP_NUM_THREADS": str(args.threads), **MALLOC}
         limits = command.Limits(discard=3, steps=6)
-        times = schedule.pairs(words, plan, environment, args.pairs, place / "log.txt", limits)
-    judged = judge([base for base, *_ in times], [other for _, other, _ in times])
+        journal = Journal(Path(folder) / "pairs", {"kind": "schedule"})
+        found = pairs("plan", words, plan, environment, args.pairs, place / "log.txt", journal, limits)
+    judged = speedup(found)
     interval = f" ({judged.interval.low:.2f} to {judged.interval.high:.2f})" if judged.interval else ""
-    for base, other, is_quiet in times:
-        print(f"  {base / 1e6:.0f} -> {other / 1e6:.0f} ms{'' if is_quiet else ', others were busy'}")
+    for pair in found:
+        times = f"{pair.base['step_ns'] / 1e6:.0f} -> {pair.other['step_ns'] / 1e6:.0f} ms"
+        print(f"  {times}{'' if pair.is_quiet else ', others were busy'}")
     print(
         f"{args.network}, batch {batch}, {args.threads} thread(s): {judged.speedup or 0:.2f}{interval} times as fast, "
         f"{verdict(judged, judged.p)}, {args.pairs} pairs"

@@ -161,7 +161,7 @@ low DOUBLE lower end of the interval of that
 high DOUBLE upper end
 pairs BIGINT pairs that this rests on
 noisy_pairs BIGINT of these, pairs in which other programs took a tenth of the cores
-verdict VARCHAR faster, slower, no difference seen, cannot decide, not measured
+verdict VARCHAR faster, slower, no difference seen, cannot decide, not proved end to end
 """,
     ),
     (

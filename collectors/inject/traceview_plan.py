@@ -6,6 +6,7 @@ outermost module that is called; it is looked at once, at its first call, when i
 Invariant: a plan that cannot be read or does not fit leaves the program as it was, and a line on stderr says so.
 """
 
+import atexit
 import functools
 import importlib
 import importlib.util
@@ -32,7 +33,18 @@ def install(framework):
         applied("plan", "no: " + str(error))
         return
     applied("plan", "no: no convolution of the plan ran")
+    if os.environ.get("TRACEVIEW_MODE") == "apply":
+        atexit.register(summed_up, runtime)
     watch(runtime, plan)
+
+
+def summed_up(runtime):
+    """What came of the plan, when the program ends."""
+    ran, stayed = runtime.tally["by the plan"], runtime.tally["as before"]
+    if not ran + stayed:
+        say("no convolution of the plan ran: its shapes, number of threads or modules are others, or it names nothing")
+    else:
+        say(f"by the plan ran {ran} passes of convolutions, {stayed} stayed as they were")
 
 
 def load(folder):

@@ -9,11 +9,14 @@
 -- padding = "of both directions"
 -- dilation = "of both directions"
 -- groups = "channel groups"
+-- dtype = "element type, as recorded"
+-- directions = "passes that ran; both gradients where one operator computes both and nothing tells them apart"
 -- is_whole = "whether it can be run again"
 -- calls = "operator calls"
-SELECT layer, input_shape, filter_shape, stride, padding, dilation, groups,
+SELECT layer, input_shape, filter_shape, stride, padding, dilation, groups, dtype,
+    list_sort(list_distinct(flatten(list(if(direction IS NULL, ['dgrad', 'wgrad'], [direction]))))) AS directions,
     coalesce(len(input_shape) = 4 AND len(filter_shape) = 4 AND NOT coalesce(transposed, false), false) AS is_whole,
     count(*) AS calls
 FROM conv_calls
-GROUP BY layer, input_shape, filter_shape, stride, padding, dilation, groups, transposed
-ORDER BY min(start_ns), layer, input_shape, filter_shape, stride, padding, dilation, groups, is_whole
+GROUP BY layer, input_shape, filter_shape, stride, padding, dilation, groups, dtype, transposed
+ORDER BY min(start_ns), layer, input_shape, filter_shape, stride, padding, dilation, groups, dtype, is_whole

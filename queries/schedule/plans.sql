@@ -1,6 +1,6 @@
 -- title = "The plan and what it is compared with"
 -- doc = """Convolutions alone: the sum of measured passes. The speed-up of whole training steps is from pairs of fresh
--- processes; the plan is kept only where that is faster."""
+-- processes; the plan is emptied where these do not say that it is faster. Without them nothing proved it."""
 -- cannot = "No plan in this capture: traceview schedule MODEL.py:factory"
 -- leave_out = ["noisy_pairs", "pairs"]
 -- [headings]
@@ -14,7 +14,7 @@
 -- interval = "95 % interval of that; none below six pairs"
 -- pairs = "pairs of fresh processes"
 -- noisy_pairs = "of these, pairs in which other programs took a tenth of the cores"
--- verdict = "faster, slower, no difference seen, cannot decide, not measured"
+-- verdict = "faster, slower, no difference seen, cannot decide, not proved end to end"
 SELECT name, convolutions_ns, round(modelled_speedup, 3) AS modelled_speedup, round(speedup, 3) AS step_speedup,
     if(low IS NULL, NULL, format('{:.2f} to {:.2f}', low, high)) AS interval, pairs, noisy_pairs, verdict
 FROM raw.schedule_plans

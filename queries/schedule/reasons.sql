@@ -8,7 +8,7 @@
 -- direction = "fprop, dgrad or wgrad"
 -- why = "what decided"
 -- second = "the next best of another algorithm or size of tiles"
--- margin = "its time over that of the choice"
+-- margin = "its time over that of the choice; below 1 where it demands another layout, or does not fit the cap"
 SELECT layer, direction, CASE
         WHEN status = 'chosen' AND in_step_ns IS NOT NULL
             THEN format('least time, and {:.2f} times as fast within the step', own_in_step_ns / nullif(in_step_ns, 0))

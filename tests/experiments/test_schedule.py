@@ -13,8 +13,12 @@ import pytest
 
 from traceview import store
 from traceview.analysis import reports
-from traceview.experiments import results, schedule
+from traceview.experiments import command, schedule, schedule_answer, schedule_confirm, schedule_proof
+from traceview.experiments.results import Journal
+from traceview.experiments.schedule_job import Answer, Job
+from traceview.experiments.schedule_rows import Given, rows_of
 from traceview.experiments.verdict import judge
+from traceview.recording.launch import Stopped
 
 SHAPE = {
     "batch": 4, "in_channels": 16, "height": 9, "width": 9, "out_channels": 16, "filter_height": 3, "filter_width": 3,
@@ -23,12 +27,12 @@ SHAPE = {
 }  # fmt: skip
 
 
-def job(**changes: Any) -> schedule.Job:
+def job(**changes: Any) -> Job:
     given: dict[str, Any] = {
         "model": "m.py:f", "batch": 4, "image": (16, 9, 9), "threads": 1, "numerics": "close", "cap_bytes": None,
         "is_shared": False, "pairs": 0, "python": sys.executable, "say": lambda text: None,
     }  # fmt: skip
-    return schedule.Job(**{**given, **changes})
+    return Job(**{**given, **changes})
 
 
 def measured(direction: str, own_ns: int, other_ns: int, workspace: int = 100) -> list[dict[str, Any]]:
@@ -41,15 +45,26 @@ def measured(direction: str, own_ns: int, other_ns: int, workspace: int = 100) -
     return [{"direction": direction, "own_error": 1e-6, **row} for row in rows]
 
 
-def answered(**changes: Any) -> schedule.Answer:
-    layers = [{"module": name, "shape": SHAPE, "dgrad": name == "b"} for name in ("a", "b")]
-    rows = {
+ABOUT = {"torch": "2", "cpu": "x", "threads": 1}
+
+
+def given() -> Given:
+    """Two layers of different shapes and all that was measured of them."""
+    layers = [
+        {"module": name, "shape": {**SHAPE, "out_channels": filters}, "dgrad": name == "b"}
+        for name, filters in (("a", 8), ("b", 16))
+    ]
+    told = {
         "a": measured("fprop", 100, 40) + measured("wgrad", 100, 120),
         "b": measured("fprop", 100, 30) + measured("dgrad", 90, 30, 900) + measured("wgrad", 100, 50),
     }
-    slots = [schedule._slot(name, rows[name], {"x_ns": 1, "y_ns": 1}) for name in rows]
-    seen = {"edges": [["a", "b"]], "torch": "2", "cpu": "x", "threads": 1}
-    return schedule.planned(job(**changes), seen, layers, slots, {})
+    change = {"x_ns": 1, "y_ns": 1}
+    rows = [row for layer in layers for row in rows_of(layer, told[layer["module"]], change, ABOUT, "m")]
+    return Given(layers, [("a", "b")], ABOUT, "module", "as the model ran them", rows)
+
+
+def answered(**changes: Any) -> Answer:
+    return schedule.planned(job(**changes), given())
 
 
 def names(answer: schedule.Answer) -> dict[str, list[str]]:
@@ -62,7 +77,7 @@ def names(answer: schedule.Answer) -> dict[str, list[str]]:
 def test_each_pass_gets_what_is_best_for_it() -> None:
     answer = answered()
     assert names(answer) == {"a": ["fprop"], "b": ["fprop", "dgrad", "wgrad"]}
-    assert answer.modelled_ns["the plan"] == 1 + 40 + 100 + 30 + 30 + 50
+    assert answer.modelled_ns["the plan"] == 1 + 40 + 100 + 30 + 30 + 50, "the input is brought into the layout"
     assert answer.modelled_ns["PyTorch's own, nchw"] == 490
     assert answer.modelled_ns["winograd F(4x4)"] == 40 + 120 + 30 + 30 + 50
 
@@ -71,18 +86,28 @@ def test_caps_and_numerics_narrow_it() -> None:
     assert names(answered(cap_bytes=500)) == {"a": ["fprop"], "b": ["fprop", "wgrad"]}
     assert names(answered(cap_bytes=0)) == {"a": [], "b": []}
     assert names(answered(numerics="equal")) == {"a": [], "b": []}
-    assert names(answered(cap_bytes=1 << 16, is_shared=True)) == {"a": [], "b": ["fprop"]}, "one workspace's worth"
+    assert names(answered(cap_bytes=1 << 16, is_shared=True)) == {"a": ["fprop"], "b": ["fprop", "dgrad", "wgrad"]}
+    assert names(answered(cap_bytes=500, is_shared=True)) == {"a": [], "b": []}, "it is given in pieces of 64 KiB"
+
+
+def timed(step_ns: int | None, **more: Any) -> command.Timed:
+    """A run of a command, as it is told."""
+    known: dict[str, Any] = dict.fromkeys(command.Timed.__dataclass_fields__)
+    counts = {"exit_code": 0, "norms": (), "applied": {}, "others_pct": 0.0, "started_unix_ns": 1, "total_ns": 1}
+    return command.Timed(**{**known, **counts, "steps": 6, "step_ns": step_ns, **more})
 
 
 def test_a_plan_that_is_not_faster_is_emptied_and_the_report_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answer = answered(pairs=6)
-    monkeypatch.setattr(schedule, "pairs", lambda *rest: [(100.0, 99.0 + 2 * (i % 2), True) for i in range(6)])
-    schedule.prove(job(pairs=6), answer)
+    answer, runs = answered(pairs=6), iter([100, 99, 101, 100, 100, 101, 99, 100, 100, 99, 101, 100])
+    monkeypatch.setattr(command, "run", lambda *rest: timed(next(runs)))
+    folder = tmp_path / "results"
+    journal = Journal(folder, schedule_answer.described(job()))
+    schedule_proof.prove(job(pairs=6), answer, journal)
     assert answer.verdict == "no difference seen" and answer.plan["layers"] == []
-    tables = {"schedule_plans": schedule.plan_rows(answer), "schedule_layers": schedule.rows(answer)}
-    folder = results.write(tmp_path / "results", tables, schedule.described(job()))
+    schedule_answer.keep(answer, journal)
+    journal.finish()
     asked = reports.asked([reports.load("schedule")])
     with closing(store.open_capture(folder, asked=asked)) as connection:
         report = reports.run(connection, "schedule", {})
@@ -91,6 +116,37 @@ def test_a_plan_that_is_not_faster_is_emptied_and_the_report_says_so(
     assert plans[0][0] == "the plan" and plans[0][-1] == "no difference seen"
     assert [(row[0], row[1], row[3]) for row in layers][:2] == [("a", "fprop", "not proved"), ("a", "wgrad", "own")]
     assert reasons[1][2] == "nothing that is exact enough and fits was faster"
+
+
+def test_pairs_alternate_and_are_not_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sides: list[bool] = []
+
+    def run(words: object, variables: dict[str, str], *rest: object) -> command.Timed:
+        sides.append("TRACEVIEW_PLAN" in variables)
+        if len(sides) == 6:
+            return timed(None, exit_code=-2)
+        return timed(50 if sides[-1] else 100, applied={"plan": "yes: 2 of 2 layers"})
+
+    monkeypatch.setattr(command, "run", run)
+    answer, journal = answered(pairs=6), Journal(tmp_path / "results", {"kind": "schedule"})
+    with pytest.raises(Stopped):
+        schedule_proof.prove(job(pairs=6), answer, journal)
+    schedule_proof.prove(job(pairs=6), answer, journal)
+    assert sides == [False, True, True, False, False, True, *(True, True, False, False, True, True, False)]
+    assert answer.proof is not None and answer.proof.speedup == pytest.approx(2) and answer.plan["layers"]
+    assert answer.plan["proof"]["verdict"] == answer.verdict
+
+
+def test_a_command_that_the_plan_does_nothing_to_proves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        command, "run", lambda *rest: timed(100, applied={"plan": "no: no convolution of the plan ran"})
+    )
+    answer, said = answered(), list[str]()
+    schedule_proof.prove(job(pairs=6, say=said.append), answer, Journal(tmp_path / "r", {"kind": "schedule"}))
+    assert answer.verdict == "not proved end to end" and answer.plan["layers"] and answer.proof is None
+    assert "no convolution of the plan ran" in said[-1]
 
 
 @pytest.mark.parametrize(
@@ -102,22 +158,40 @@ def test_a_plan_that_is_not_faster_is_emptied_and_the_report_says_so(
     ],
 )
 def test_of_a_plan_stays_what_makes_whole_steps_faster(
-    plans_ns: list[int], kept: dict[str, list[str]], monkeypatch: pytest.MonkeyPatch
+    plans_ns: list[int], kept: dict[str, list[str]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    answer, said = answered(), []
+    answer, said = answered(), list[str]()
     told = {"confirm": {"said": [], "rows": []}, "whole": {"plans_ns": plans_ns, "none_ns": 100}}
-    monkeypatch.setattr(schedule, "work", lambda job, task: told[task["kind"]])
-    schedule.confirmed(job(say=said.append), answer)
-    assert names(answer) == kept and "a training step" in said[0]
+    monkeypatch.setattr(schedule_confirm, "work", lambda job, task: told[task["kind"]])
+    schedule_confirm.confirmed(job(say=said.append), answer, Journal(tmp_path / "r", {"kind": "schedule"}))
+    assert names(answer) == kept and "a training step" in said[-1]
     chosen = {(layer, way) for layer, ways in kept.items() for way in ways}
     everything = {("a", "fprop"), ("b", "fprop"), ("b", "dgrad"), ("b", "wgrad")}
     assert answer.dropped == everything - chosen
 
 
+def test_passes_that_were_compared_are_not_compared_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    rows = [
+        {"module": name, "direction": way, "time_ns": 10, "own_ns": 30 if way == "fprop" else 10}
+        for name in ("a", "b")
+        for way in ("fprop", "dgrad", "wgrad")
+    ]
+    told = {"confirm": {"said": [], "rows": rows}, "whole": {"plans_ns": [50, 50, 50], "none_ns": 100}}
+    monkeypatch.setattr(schedule_confirm, "work", lambda job, task: asked.append(task["kind"]) or told[task["kind"]])
+    journal = Journal(tmp_path / "r", {"kind": "schedule"})
+    for _ in range(2):
+        answer = answered()
+        schedule_confirm.confirmed(job(), answer, journal)
+        schedule_answer.keep(answer, journal)
+        assert names(answer) == {"a": ["fprop"], "b": ["fprop"]}
+    assert asked == ["confirm", "whole", "whole"]
+
+
 def test_a_proof_keeps_the_plan() -> None:
     answer = answered()
     answer.proof = judge([2.0] * 6, [1.0, 1.01, 1.02, 1.03, 1.04, 1.05])
-    assert answer.proof.interval is not None and schedule.plan_rows(answer)[0]["low"] > 1.8
+    assert answer.proof.interval is not None and schedule_answer.plan_rows(answer)[0]["low"] > 1.8
 
 
 def traceview(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -128,13 +202,18 @@ def traceview(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
 def test_wrong_usage_is_said(tmp_path: Path) -> None:
     (tmp_path / "plan.json").write_text("{}", encoding="utf-8")
     for words, told in (
-        (("model.py",), "name a file and what makes the model"),
+        ((), "name a file and what makes the model"),
+        (("model.py",), "model.py is no file and what makes the model in it"),
+        (("absent",), "absent is no file and what makes the model in it"),
+        (("m.py:f", "--resume"), "plan-results holds no results of an experiment"),
+        (("m.py:f", "--batch", "1e9"), "'1e9' is not a number from 1 to 65536"),
+        (("m.py:f", "--memory", "9" * 400 + "GB"), "is not a size"),
         (("--apply", "absent.json", "--", "true"), "there is no plan absent.json"),
         (("m.py:f",), "plan.json exists already"),
         (("m.py:f", "--image", "3x9"), "is not CxHxW"),
     ):
         done = traceview(*words, folder=tmp_path)
-        assert done.returncode == 2 and told in done.stderr and "Traceback" not in done.stderr, done.stderr
+        assert done.returncode in (2, 3) and told in done.stderr and "Traceback" not in done.stderr, done.stderr
 
 
 MODEL = """

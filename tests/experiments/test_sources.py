@@ -37,8 +37,9 @@ def test_the_layers_of_a_capture(root: Path) -> None:
     said: list[str] = []
     found = of_capture(root / "samples/kineto/torch-2.13.0-alexnet-cpu.json.gz", said.append)
     expected = [layer.facts() for layer in load("alexnet").convolutions()]
-    assert [{**layer.facts(), "model": "alexnet"} for layer, _ in found] == expected
-    assert [batch for _, batch in found] == [16] * 5 and said == []
+    assert [{**layer.facts(), "model": "alexnet"} for layer in (one.layer for one in found)] == expected
+    assert [one.batch for one in found] == [16] * 5 and said == []
+    assert [one.directions for one in found] == [("fprop", "wgrad"), *[("fprop", "dgrad", "wgrad")] * 4]
 
 
 def test_a_capture_without_convolutions_is_said(tmp_path: Path) -> None:

@@ -1,9 +1,11 @@
 """Finds the best algorithm for each pass of each convolution of a PyTorch model on this CPU, and proves it.
 
-The model is run once for its shapes; then every pass is measured on tensors of these shapes, with what PyTorch runs and
-with Winograd convolution in several sizes of tiles. The plan is the best of it under a cap on memory, with what changes
-of layout cost. Passes that are no faster within a training step leave it, and pairs of fresh training processes say
-whether the step is faster: if not, the plan is empty and PyTorch's own stays.
+Of a model (FILE.py:FACTORY) the shapes are seen in one run, of a capture those that it recorded are taken; then every
+pass is measured on tensors of these shapes. A folder of `traceview study algorithms`, or of an earlier schedule, is
+planned from what it holds, without measuring. The plan is the best of it under a cap on memory, with what changes of
+layout cost. Passes that are no faster within a training step leave it, and pairs of fresh training processes say
+whether the step is faster: if not, the plan is empty and PyTorch's own stays. Without a model the proof needs a
+command.
 
 A plan holds for the shapes, number of threads and processor that it was made on. It is applied to an unchanged script
 with --apply, or from Python with traceview.schedule.apply(model, "plan.json"). Each pass is compared with double
@@ -15,20 +17,28 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import shutil
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from traceview import render
-from traceview.cli.options import add_output_options, form_of
 from traceview.cli.output import emit, say
-from traceview.errors import UsageError
-from traceview.recording.launch import shell_code, stoppable
+from traceview.errors import TraceviewError, UsageError
+from traceview.recording.launch import Stopped, shell_code, stoppable
+
+if TYPE_CHECKING:
+    from traceview.experiments.results import Journal
+    from traceview.experiments.schedule_job import Job
 
 HELP = "find the best algorithm for each convolution of a model, and prove it"
 
 EXAMPLES = """examples:
   traceview schedule model.py:make_model --image 3x224x224 --batch 16 --plan plan.json
   traceview schedule model.py:make_model --memory 8MB --numerics equal
+  traceview schedule traceview-capture-train-20260102-030405 -- python train.py    proved on the script itself
+  traceview schedule alexnet16 --memory 8MB                   out of a study, without measuring
+  traceview schedule model.py:make_model -o plan-results --resume    go on after Ctrl-C or a crash
   traceview schedule --apply plan.json -- python train.py     an unchanged script, with the plan
   traceview report plan-results schedule                      the answer again
 
@@ -36,17 +46,25 @@ make_model() returns a torch.nn.Module, or a tuple of it and its inputs. Exit co
 cannot be run; with --apply that of the command.
 """
 
-_BYTES = re.compile(r"(\d+(?:\.\d+)?)\s*(|B|kB|KB|MB|GB)")
+_BYTES = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)\s*(|B|kB|KB|MB|GB)")
 _UNITS = {"": 1, "B": 1, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9}
 LEAST_PAIRS = 6
+MOST_COUNT = 65536
+PASSES = ("fprop", "dgrad", "wgrad")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `traceview schedule`."""
-    parser.add_argument("model", nargs="?", metavar="FILE.py:FACTORY", help="what makes the model")
-    parser.add_argument("--batch", type=_count, default=16, help="images of a step (default 16)")
+    parser.add_argument(
+        "model", nargs="?", metavar="FILE.py:FACTORY|CAPTURE|STUDY", help="what makes the model, or has its layers"
+    )
+    parser.add_argument("--batch", type=_count, help="images of a step (default: 16, or those of the capture or study)")
     parser.add_argument("--image", type=_image, default=(3, 224, 224), metavar="CxHxW", help="default 3x224x224")
-    parser.add_argument("--threads", type=_count, default=1, help="threads that compute (default 1)")
+    parser.add_argument("--threads", type=_count, help="threads that compute (default: 1, or the study's)")
+    parser.add_argument("--network", metavar="NAME", help="of a study with several networks, the one to plan")
+    parser.add_argument(
+        "--passes", type=_passes, default=PASSES, metavar="PASS,...", help=f"of a study, of {', '.join(PASSES)}"
+    )
     parser.add_argument(
         "--memory", type=_memory, metavar="SIZE", help="workspace that a pass may use, for example 64MB"
     )
@@ -59,40 +77,95 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--pairs", type=_pairs, default=6, help="pairs of runs for the proof (default 6; 0: no proof)")
     parser.add_argument("--plan", type=Path, default=Path("plan.json"), help="the plan's file (default plan.json)")
-    parser.add_argument("--results", type=Path, help="folder for what was measured (default: PLAN-results)")
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FOLDER", help="what was measured, a capture (default: PLAN-results)"
+    )
+    parser.add_argument("--resume", action="store_true", help="go on with the FOLDER of -o: nothing is measured twice")
     parser.add_argument("--python", default=sys.executable, help="the Python that has torch (default: this one)")
     parser.add_argument("--apply", type=Path, metavar="PLAN", help="run a command with a plan")
-    add_output_options(parser)
-    parser.add_argument("command", nargs="*", metavar="-- COMMAND ...", help="what to run with --apply")
+    parser.add_argument("--format", choices=render.FORMATS, default="table", help="of the answer (default: table)")
+    parser.add_argument("command", nargs="*", metavar="-- COMMAND ...", help="what to prove the plan on, or to run")
 
 
 def run(args: argparse.Namespace) -> int:
     """Make a plan, or run a command with one."""
     if args.apply:
         return _apply(args)
-    if not args.model or ":" not in args.model:
+    if not args.model:
         raise UsageError("name a file and what makes the model in it: traceview schedule model.py:make_model")
     if args.memory is not None and args.memory_total is not None:
         raise UsageError("give either --memory or --memory-total.")
-    from traceview.experiments import results, schedule
+    from traceview.experiments import schedule, schedule_answer
+    from traceview.experiments.results import Journal
 
-    folder = args.results or args.plan.with_name(f"{args.plan.stem}-results")
-    for path in (args.plan, folder):
-        if path.exists():
-            raise UsageError(f"{path} exists already; choose another name with --plan or --results.")
-    is_shared = args.memory_total is not None
-    job = schedule.Job(
-        args.model, args.batch, args.image, args.threads, args.numerics,
-        args.memory_total if is_shared else args.memory, is_shared, args.pairs, args.python, say,
-    )  # fmt: skip
-    with stoppable():
-        answer = schedule.schedule(job)
-    tables = {"schedule_plans": schedule.plan_rows(answer), "schedule_layers": schedule.rows(answer)}
-    results.write(folder, tables, schedule.described(job))
+    job = _job(args)
+    folder = _place(args)
+    journal = Journal(folder, schedule_answer.described(job))
+    try:
+        with stoppable():
+            answer = schedule.schedule(job, journal)
+    except Stopped as stopped:
+        say(
+            f"stopped; go on with -o {folder} --resume"
+            if _finished(journal)
+            else "stopped before anything was measured"
+        )
+        return shell_code(-stopped.number)
+    except TraceviewError:
+        _finished(journal)
+        raise
+    journal.finish()
     args.plan.write_text(json.dumps(answer.plan, indent=1) + "\n", encoding="utf-8")
     _show(args, folder)
     say(_conclusion(args, answer.verdict, bool(answer.plan["layers"])))
     return 0
+
+
+def _job(args: argparse.Namespace) -> Job:
+    from traceview.experiments.schedule_inputs import is_factory
+    from traceview.experiments.schedule_job import Job
+
+    path = Path(args.model)
+    if not is_factory(args.model) and (path.suffix == ".py" or not path.exists()):
+        raise UsageError(
+            f"{args.model} is no file and what makes the model in it (traceview schedule model.py:make_model), nor a "
+            "capture or study that is there."
+        )
+    is_shared = args.memory_total is not None
+    command = args.command[1:] if args.command[:1] == ["--"] else args.command
+    return Job(
+        args.model, args.batch, args.image, args.threads, args.numerics,
+        args.memory_total if is_shared else args.memory, is_shared, args.pairs, args.python, say, tuple(command),
+        args.network, tuple(args.passes),
+    )  # fmt: skip
+
+
+def _place(args: argparse.Namespace) -> Path:
+    """The folder to write: a new one, or with --resume the one that is there."""
+    folder: Path = args.output or args.plan.with_name(f"{args.plan.stem}-results")
+    if args.resume:
+        from traceview.experiments.results import described
+
+        if described(folder).get("kind") != "schedule":
+            raise UsageError(f"{folder} was not made by traceview schedule.")
+        return folder
+    for path in (args.plan, folder):
+        if path.exists():
+            raise UsageError(f"{path} exists already; choose another name with --plan or -o, or go on with --resume.")
+    if not args.plan.parent.is_dir():
+        raise UsageError(f"there is no folder {args.plan.parent} for the plan.")
+    return folder
+
+
+def _finished(journal: Journal) -> bool:
+    """Leave a whole capture where something was measured, else no folder."""
+    from traceview.experiments.schedule_rows import TABLE
+
+    if journal.rows(TABLE) or journal.answered("schedule_plans"):
+        journal.finish()
+        return True
+    shutil.rmtree(journal.folder, ignore_errors=True)
+    return False
 
 
 def _show(args: argparse.Namespace, folder: Path) -> None:
@@ -103,7 +176,7 @@ def _show(args: argparse.Namespace, folder: Path) -> None:
 
     with closing(store.open_capture(folder, asked=reports.asked([reports.load("schedule")]))) as connection:
         report = reports.run(connection, "schedule", {}, source=str(folder))
-    emit([render.renderer(form_of(args)).render_all([report], bool(args.output))], args.output)
+    emit([render.renderer(args.format).render_all([report])], None)
 
 
 def _conclusion(args: argparse.Namespace, verdict: str, has_layers: bool) -> str:
@@ -114,7 +187,7 @@ def _conclusion(args: argparse.Namespace, verdict: str, has_layers: bool) -> str
 
 def _apply(args: argparse.Namespace) -> int:
     """The exit code of the command."""
-    from traceview.experiments import schedule
+    from traceview.experiments.schedule_job import with_plan
     from traceview.paths import temporary_folder
     from traceview.recording.launch import Run, launch
 
@@ -125,7 +198,7 @@ def _apply(args: argparse.Namespace) -> int:
         raise UsageError("no command given: traceview schedule --apply plan.json -- python train.py")
     if not args.apply.is_file():
         raise UsageError(f"there is no plan {args.apply}.")
-    environment = {**schedule.with_plan(args.apply), "TRACEVIEW_MODE": "apply"}
+    environment = {**with_plan(args.apply), "TRACEVIEW_MODE": "apply"}
     with temporary_folder("traceview-apply-") as place:
         job = Run(command, place, {}, None, False, False, say, environment, uses_nvtx=False)
         return shell_code(launch(job))
@@ -133,7 +206,7 @@ def _apply(args: argparse.Namespace) -> int:
 
 def _image(text: str) -> tuple[int, int, int]:
     parts = text.split("x")
-    if len(parts) != 3 or not all(part.isdigit() and int(part) for part in parts):
+    if len(parts) != 3 or not all(re.fullmatch(r"\d{1,6}", part, re.ASCII) and int(part) for part in parts):
         raise argparse.ArgumentTypeError(f"{text!r} is not CxHxW, for example 3x224x224")
     channels, height, width = map(int, parts)
     return channels, height, width
@@ -147,12 +220,19 @@ def _memory(text: str) -> int:
 
 
 def _count(text: str) -> int:
-    if not text.isdigit() or not int(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
+    if not re.fullmatch(r"\d{1,9}", text, re.ASCII) or not 0 < int(text) <= MOST_COUNT:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to {MOST_COUNT}")
     return int(text)
 
 
+def _passes(text: str) -> tuple[str, ...]:
+    words = [word.strip() for word in text.split(",")]
+    if not set(words) <= set(PASSES):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of passes; choose from {', '.join(PASSES)}")
+    return tuple(name for name in PASSES if name in words)
+
+
 def _pairs(text: str) -> int:
-    if not text.isdigit() or 0 < int(text) < LEAST_PAIRS:
+    if not re.fullmatch(r"\d{1,4}", text, re.ASCII) or 0 < int(text) < LEAST_PAIRS:
         raise argparse.ArgumentTypeError(f"{text!r}: an interval needs at least {LEAST_PAIRS} pairs; 0 leaves them out")
     return int(text)

@@ -146,7 +146,7 @@ def _layers(args: argparse.Namespace, python: str) -> list[tuple[Layer, int | No
     for name in args.model:
         found += [(layer, None) for layer in sources.of_model(name, python, args.image, say)]
     for path in args.capture:
-        found += [(layer, None if args.batch else own) for layer, own in sources.of_capture(path, say)]
+        found += [(one.layer, None if args.batch else one.batch) for one in sources.of_capture(path, say)]
     return [*found, *(parse(text) for text in args.layer)]
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import gc
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
@@ -34,20 +34,16 @@ OLD = "sse41"
 """Kernels that no processor with AVX2 is faster with."""
 
 
-def measured(layers: Sequence[dict[str, Any]], seed: int) -> dict[str, Any]:
-    """Every candidate of every pass of some layers: time, workspace, error; and what a change of layout takes."""
-    rows, changes = [], []
-    for layer in layers:
-        entry = {"module": "", "shape": layer["shape"], "layout": "nhwc"}
-        planned = runtime.Planned(entry, {"numerics": "close", "threads": torch.get_num_threads()}, runtime.say)
-        tensors = operands(planned, seed)
-        changes.append(change_ns(tensors))
-        for direction in runtime.DIRECTIONS if layer["dgrad"] else ("fprop", "wgrad"):
-            with torch.no_grad():
-                found = Pass(planned, direction, tensors).candidates()
-            rows += [{"layer": layer["shape"], "direction": direction, **row} for row in found]
-            print(f"{direction} of {layer['module']}", file=sys.stderr, flush=True)
-    return {"rows": rows, "changes": changes}
+def measured(layer: dict[str, Any], seed: int) -> dict[str, Any]:
+    """Every candidate of every pass of a layer: time, workspace, error; and what a change of layout takes."""
+    entry = {"module": "", "shape": layer["shape"], "layout": "nhwc"}
+    planned = runtime.Planned(entry, {"numerics": "close", "threads": torch.get_num_threads()}, runtime.say)
+    tensors = operands(planned, seed)
+    change, rows = change_ns(tensors), []
+    for direction in runtime.DIRECTIONS if layer["dgrad"] else ("fprop", "wgrad"):
+        with torch.no_grad():
+            rows += [{"direction": direction, **row} for row in Pass(planned, direction, tensors).candidates()]
+    return {"rows": rows, "change": change}
 
 
 def operands(planned: Any, seed: int) -> dict[str, torch.Tensor]:

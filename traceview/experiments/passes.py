@@ -10,7 +10,8 @@ from typing import Any
 
 import torch
 
-BACKENDS = ("winograd", "onednn", "nnpack", "torch_gemm", "torch_default")
+from .plan import BACKENDS
+
 TENSORS = (torch.Tensor, torch.nn.Parameter)
 """Subclasses may hold anything."""
 

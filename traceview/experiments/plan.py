@@ -14,8 +14,11 @@ from dataclasses import dataclass
 LAYOUTS = ("nchw", "nhwc")
 DIRECTIONS = ("fprop", "dgrad", "wgrad")
 OWN = "torch_default"
+BACKENDS = ("winograd", "onednn", "nnpack", "torch_gemm", OWN)
+"""Those that a plan may name."""
 TOLERANCE = {"equal": (2e-6, 4.0), "close": (1e-4, 100.0)}
 """The largest error over the largest value, and how many times that of PyTorch's own; the larger of both holds."""
+MOST_UNITS = 4096
 INPUT = ""
 """The name of the model's input among the layers; it lies as NCHW."""
 
@@ -181,8 +184,11 @@ def _way(room: Sequence[Mapping[int, int]], source: int, sink: int) -> dict[int,
 def knapsack(groups: Sequence[Sequence[tuple[int, int]]], cap_bytes: int, unit_bytes: int = 1 << 16) -> list[int]:
     """One of each group of (time, bytes), together at most `cap_bytes` and the least time; bytes count in whole units.
 
-    For workspaces that each layer keeps for itself. Every group has one of 0 bytes.
+    For workspaces that each layer keeps for itself. Every group has one of 0 bytes. There are at most MOST_UNITS.
     """
+    if sum(max(size for _, size in group) for group in groups) <= cap_bytes:
+        return [min(range(len(group)), key=lambda at, group=group: group[at][0]) for group in groups]  # type: ignore[misc]
+    unit_bytes = max(unit_bytes, -(-cap_bytes // MOST_UNITS))
     units = cap_bytes // unit_bytes
     best = [0] * (units + 1)
     taken: list[list[int]] = []

@@ -96,6 +96,11 @@ class Journal:
         """The rows of a table so far, in the order in which they came."""
         return [row for name, row in _read(self._file) if name == table]
 
+    def answered(self, table: str) -> list[dict[str, Any]]:
+        """The answers of a table so far."""
+        file = self.folder / "raw" / ANSWERS
+        return [row for name, row in _read(file) if name == table] if file.is_file() else []
+
     def finish(self) -> Path:
         """Make the tables."""
         return store.convert_raw(self.folder)
@@ -136,7 +141,7 @@ def _read(file: Path) -> list[tuple[str, dict[str, Any]]]:
         try:
             value = json.loads(line)
             found.append((str(value["table"]), dict(value["row"])))
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, RecursionError):
             continue
     return found
 

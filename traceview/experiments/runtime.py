@@ -15,6 +15,7 @@ import platform
 import sys
 import time
 import weakref
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,10 +24,14 @@ from typing import Any
 import torch
 
 from . import passes
-from .passes import BACKENDS, Exact, PlanError, is_float, is_plain, prepare
+from .passes import Exact, PlanError, is_float, is_plain, prepare
+from .plan import BACKENDS
 
 SCHEMA = 1
+MODULE, SHAPE = "module", "shape"
+"""What layers of a plan are found by: their module's name and the shape, or the shape alone."""
 MOST_BYTES = 16 << 20
+MOST_LAYERS = 2000
 DIRECTIONS = ("fprop", "dgrad", "wgrad")
 SIZES = (
     *("batch", "in_channels", "height", "width", "out_channels", "filter_height", "filter_width"),
@@ -60,9 +65,16 @@ def check(plan: Any) -> dict[str, Any]:
         raise PlanError("this is not a plan of this version of traceview")
     if plan.get("numerics") not in TOLERANCE or not _is_size(plan.get("threads")):
         raise PlanError("the plan does not say its numerics (equal, close) and its number of threads")
+    if plan.get("keys", MODULE) not in (MODULE, SHAPE):
+        raise PlanError("the plan does not say whether it is for modules or for shapes")
+    cap = plan.get("memory_bytes")
+    if cap is not None and (not isinstance(cap, int) or isinstance(cap, bool) or cap < 0):
+        raise PlanError("the plan has a cap on memory that is not a number of bytes")
     layers = plan.get("layers")
     if not isinstance(layers, list):
         raise PlanError("the plan has no list of layers")
+    if len(layers) > MOST_LAYERS:
+        raise PlanError(f"the plan has {len(layers):,} layers, more than any model")
     for layer in layers:
         _check_layer(layer)
     return plan
@@ -105,18 +117,38 @@ def cpu() -> str:
 
 # One layer
 
+tally: Counter[str] = Counter()
+"""Passes that a plan names something for, once each: those that run it, and those that stay as they were."""
+
+
+class Memory:
+    """The cap on workspace that a plan has: of each pass, or of all together."""
+
+    def __init__(self, plan: dict[str, Any]) -> None:
+        self.cap, self.is_shared, self.taken = plan.get("memory_bytes"), plan.get("own_workspaces") is True, 0
+
+    def take(self, n_bytes: int | None) -> None:
+        """Count a pass. Raises `PlanError` for one that the cap does not leave."""
+        if self.cap is None or not n_bytes:
+            return
+        if n_bytes + (self.taken if self.is_shared else 0) > self.cap:
+            raise PlanError(f"it needs {n_bytes:,} bytes of workspace, more than the plan's {self.cap:,} leave")
+        self.taken += n_bytes
+
 
 class Planned:
     """What one convolution runs."""
 
-    def __init__(self, entry: dict[str, Any], plan: dict[str, Any], say: Callable[[str], None]) -> None:
+    def __init__(
+        self, entry: dict[str, Any], plan: dict[str, Any], say: Callable[[str], None], memory: Memory | None = None
+    ) -> None:
         shape = entry["shape"]
         self.name, self.shape, self.say = entry["module"], shape, say
         self.spec = SimpleNamespace(**shape, device="cpu", layout=entry["layout"])
         self.numerics, self.threads = plan["numerics"], plan["threads"]
+        self.memory = memory or Memory(plan)
         self.input = tuple(shape[name] for name in ("batch", "in_channels", "height", "width"))
-        per_group = shape["in_channels"] // shape["groups"]
-        self.filter = (shape["out_channels"], per_group, shape["filter_height"], shape["filter_width"])
+        self.filter = filter_of(shape)
         steps = [[shape[f"{name}_h"], shape[f"{name}_w"]] for name in ("stride", "pad", "dilation")]
         self.steps = (*steps, False, [0, 0], shape["groups"])
         self.format = torch.channels_last if entry["layout"] == "nhwc" else torch.contiguous_format
@@ -148,6 +180,8 @@ class Planned:
         """What runs a pass, checked; None for PyTorch's own."""
         if direction not in self.passes:
             self.passes[direction] = self._checked(direction, operands)
+            if self.choices[direction] is not None:
+                tally["as before" if self.passes[direction] is None else "by the plan"] += 1
         return self.passes[direction]
 
     def _checked(self, direction: str, operands: tuple[torch.Tensor, ...]) -> Any:
@@ -156,6 +190,7 @@ class Planned:
             return None
         try:
             runner = prepare(choice, self.spec, direction)
+            self.memory.take(runner.workspace_bytes)
             exact = Exact(self, direction, operands)
             error, own = exact.error_of(runner), exact.own_error
         except Exception as problem:
@@ -248,6 +283,13 @@ class Convolution(torch.autograd.Function):
 
 # A model
 
+
+def filter_of(shape: dict[str, Any]) -> tuple[int, ...]:
+    """The shape of a layer's filter."""
+    per_group = shape["in_channels"] // shape["groups"]
+    return (shape["out_channels"], per_group, shape["filter_height"], shape["filter_width"])
+
+
 _planned: weakref.WeakKeyDictionary[Any, list[Planned]] = weakref.WeakKeyDictionary()
 _original = torch.nn.Conv2d._conv_forward
 
@@ -275,13 +317,22 @@ def apply(model: torch.nn.Module, plan: str | Path | dict[str, Any], say: Callab
     modules = {bare(name): module for name, module in model.named_modules()}
     for module in modules.values():
         _planned.pop(module, None)
-    found = []
+    found, memory = [], Memory(plan)
+    entries: dict[Any, list[dict[str, Any]]] = {}
     for entry in plan["layers"]:
-        module = modules.get(entry["module"])
-        layer = Planned(entry, plan, say)
-        if module is not None and layer.fits(module):
-            _planned.setdefault(module, []).append(layer)
-            found.append(layer)
+        entries.setdefault(filter_of(entry["shape"]) if plan.get("keys") == SHAPE else entry["module"], []).append(
+            entry
+        )
+    for name, module in modules.items():
+        if not isinstance(module, torch.nn.Conv2d):
+            continue
+        for entry in entries.get(tuple(module.weight.shape) if plan.get("keys") == SHAPE else name, ()):
+            layer = Planned({**entry, "module": name}, plan, say, memory)
+            if layer.fits(module):
+                _planned.setdefault(module, []).append(layer)
+                found.append(layer)
+    if found and plan.get("cpu") not in (None, "", cpu()):
+        say(f"the plan was made on {str(plan['cpu'])[:80]!r}, and this is another processor: its times may not hold")
     torch.nn.Conv2d._conv_forward = _conv_forward  # type: ignore[method-assign, assignment]
     return found
 

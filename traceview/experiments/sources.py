@@ -8,16 +8,23 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from traceview import sql, store
 from traceview.errors import InputError, UsageError
 from traceview.experiments import networks
-from traceview.experiments.layers import Layer
+from traceview.experiments.layers import DIRECTIONS, Layer
 
 WORKER = Path(__file__).parent / "layers_worker.py"
 Say = Callable[[str], None]
+DTYPES = {
+    "float": "float32", "f32": "float32", "float32": "float32", "double": "float64", "float64": "float64",
+    "c10::BFloat16": "bfloat16", "bf16": "bfloat16", "bfloat16": "bfloat16",
+    "c10::Half": "float16", "half": "float16", "f16": "float16", "float16": "float16",
+}  # fmt: skip
+"""Element types by what profilers call them."""
 
 
 def of_model(text: str, python: str, shape: str, say: Say) -> list[Layer]:
@@ -39,8 +46,18 @@ def of_model(text: str, python: str, shape: str, say: Say) -> list[Layer]:
     return networks.load(text).convolutions()
 
 
-def of_capture(path: Path, say: Say) -> list[tuple[Layer, int | None]]:
-    """The convolutions that a capture or a trace recorded, with their batch."""
+@dataclass(frozen=True)
+class Recorded:
+    """A convolution of a capture."""
+
+    layer: Layer
+    batch: int
+    directions: tuple[str, ...]
+    """The passes that ran."""
+
+
+def of_capture(path: Path, say: Say) -> list[Recorded]:
+    """The convolutions that a capture or a trace recorded, in the order in which they ran first."""
     query = sql.text("experiments/capture_layers")
     connection = store.open_capture(path, asked=query)
     try:
@@ -49,14 +66,15 @@ def of_capture(path: Path, say: Say) -> list[tuple[Layer, int | None]]:
         connection.close()
     if not rows:
         raise InputError(f"{path} holds no convolutions.")
-    found: list[tuple[Layer, int | None]] = []
+    found: list[Recorded] = []
     left = 0
-    for layer, image, filters, stride, padding, dilation, groups, is_whole, calls in rows:
+    for layer, image, filters, stride, padding, dilation, groups, dtype, directions, is_whole, calls in rows:
         given = {"input": image, "filter": filters, "stride": stride, "padding": padding, "dilation": dilation}
-        made = _layer({"layer": layer, **given, "groups": groups}, path.name) if is_whole else None
+        named = {"layer": layer, **given, "groups": groups, "dtype": DTYPES.get(dtype)}
+        made = _layer(named, path.name) if is_whole else None
         left += calls if made is None else 0
         if made:
-            found.append((made, int(image[0])))
+            found.append(Recorded(made, int(image[0]), tuple(name for name in DIRECTIONS if name in directions)))
     _say_left(left, "calls of convolutions", say)
     if not found:
         raise InputError(f"{path} tells no shapes of its convolutions.")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from traceview.errors import UsageError
 from traceview.experiments.options import Option
-from traceview.experiments.schedule import with_plan
+from traceview.experiments.schedule_job import with_plan
 
 NAME, FILE = "plan", "plan.json"
 MOST_BYTES = 16 << 20
