@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from traceview.experiments import options as trials
+from traceview.experiments import tune
 from traceview.experiments.command import Timed
 from traceview.experiments.options import Facts, Option
 from traceview.experiments.pairs import TABLE, Pair, Runner
@@ -38,10 +39,14 @@ class Machine:
     def __init__(self, factors: dict[str, float], noise: float = 0.01, seed: int = 1, **more: Any) -> None:
         self.factors, self.noise, self.random, self.more = factors, noise, random.Random(seed), more
         self.runs: list[tuple[str, ...]] = []
+        self.level = 0.0
 
     def __call__(self, names: Sequence[str]) -> Timed:
         self.runs.append(tuple(names))
         wall = STEP_NS / math.prod(self.factors[name] for name in names) * math.exp(self.random.gauss(0, self.noise))
+        if self.more.get("walks"):
+            self.level = 0.9 * self.level + self.random.gauss(0, self.more["walks"])
+            wall *= math.exp(self.level + (0.1 if self.random.random() < 0.05 else 0))
         if self.more.get("drift"):
             wall *= 1 + self.more["drift"] * (len(self.runs) % 3)
         fails = self.more.get("fails") in names
@@ -216,6 +221,26 @@ def test_nothing_can_be_tried_like_any_option(tmp_path: Path) -> None:
         (NULL, "option", "faster"),
         (NULL, "null", "no difference seen"),
     ]
+
+
+def test_nothing_alone_goes_straight_to_the_final_pairs(tmp_path: Path) -> None:
+    machine = Machine({NULL: 1.0})
+    journal = Journal(tmp_path, {"kind": "tune", "framework": "torch"})
+    found = Search(Runner(journal, machine), 10**12, forbidden(set()), lambda text: None).run([tune.NOTHING])
+    (row,) = (row for row in rows(found, {}, FACTS) if row["kind"] == "option")
+    assert len(machine.runs) == 18 and row["pairs"] == 6
+    assert row["verdict"] == "no difference seen" and row["low"] < 1 < row["high"]
+
+
+@pytest.mark.long
+def test_a_machine_that_drifts_makes_no_more_false_claims_than_the_level_allows(tmp_path: Path) -> None:
+    """Whole searches over three options that do nothing, where the speed of the machine wanders and at times jumps."""
+    claims = 0
+    for seed in range(40):
+        machine = Machine({"a": 1.0, "b": 1.0, "c": 1.0}, noise=0.02, seed=seed, walks=0.02)
+        found, _ = searched(tmp_path / str(seed), machine, ["a", "b", "c"])
+        claims += any(row["verdict"] in ("faster", "slower") for row in answer(found).values())
+    assert claims <= 4, "of 40, at 5 %, in expectation 2"
 
 
 def test_ten_searches_for_nothing_claim_at_most_once(tmp_path: Path) -> None:

@@ -80,8 +80,12 @@ class Search:
         """Try these options, the most promising first."""
         null = Tried(NULL, ())
         tried = [Tried(option.name, (option,)) for option in options]
-        self._screen(null, tried)
-        best, adds = self._combine(tried)
+        if [option.name for option in options] == [NULL]:
+            best: Tried | None = tried[0]
+            adds: dict[str, float] = {}
+        else:
+            self._screen(null, tried)
+            best, adds = self._combine(tried)
         self._confirm(null, best, tried)
         return Found(tried, null, best, adds, self.ran_out)
 

@@ -314,9 +314,9 @@ def _placed(job: Job, environment: Mapping[str, str]) -> Any:
 def _explain(job: Job, found: Found, environments: _Environments) -> None:
     """A capture of the best, to be compared with that of the base."""
     folder = job.folder / CAPTURES["best"]
-    if found.best is None or (folder / "capture.json").exists():
+    names = [option.name for option in found.best.options if option is not NOTHING] if found.best else []
+    if not names or (folder / "capture.json").exists():
         return
-    names = [option.name for option in found.best.options]
     job.say(f"recording some steps with {', '.join(names)} into {folder}")
     try:
         _record(job, folder, environments.of(names), "best")
