@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 import time
@@ -250,3 +251,33 @@ def test_the_page_shows_the_parts_of_a_step(tmp_path: Path) -> None:
     page = (tmp_path / "page.html").read_text()
     assert "Frameworks on the same models" in page and "lenet, batch 64, 1 thread, nchw" in page
     assert "forward: 1.0" in page and "gradient: 2.0" in page
+
+
+def test_ctrl_c_while_recording_ends_the_study(tmp_path: Path) -> None:
+    python = Path(stand_in(tmp_path, "one"))
+    waits = "import os, time; os.environ.get('TRACEVIEW_DIR') and (print(flush=True), time.sleep(60))"
+    python.write_text(python.read_text().replace("print(json", f"{waits}; print(json"))
+    words = [
+        sys.executable,
+        "-m",
+        "traceview",
+        "study",
+        "frameworks",
+        "-o",
+        str(tmp_path / "study"),
+        "--layout",
+        "nchw",
+    ]
+    words += ["--frameworks", "torch,mxnet", "--rounds", "1"]
+    words += ["--python", f"torch={python}", "--python", f"mxnet={python}"]
+    process = subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    log = tmp_path / "study/output/lenet-torch.txt"
+    for _ in range(600):
+        if log.exists() and log.stat().st_size:
+            break
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode == 130 and "stopped; what was measured is in" in said
+    assert "lenet-mxnet" not in said and not list((tmp_path / "study/captures").iterdir())
+    assert main(["report", str(tmp_path / "study"), "frameworks"]) == 0

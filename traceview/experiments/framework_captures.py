@@ -6,6 +6,7 @@ Invariant: a recording is whole or not there, and none of its times stands among
 from __future__ import annotations
 
 import shutil
+import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -25,7 +26,7 @@ from traceview.experiments.results import Journal
 from traceview.paths import content
 from traceview.recording import messages
 from traceview.recording.harvest import give_up, harvest
-from traceview.recording.launch import Run, launch
+from traceview.recording.launch import Run, Stopped, launch
 
 FOLDER, OUTPUT = "captures", "output"
 MODE = "capture"
@@ -34,6 +35,8 @@ WAIT, STEPS = 3, 4
 OPTIONS = {"wait": WAIT, "warmup": 1, "steps": STEPS, "light": 0, "stacks": 0, "memory": 0, "stop_after": 1}
 MORE_STEPS = 4
 """That the program would compute afterwards: some collectors end a step when the next one begins."""
+ENDED = (-signal.SIGINT, -signal.SIGTERM)
+"""How a program ends that was told so with the study."""
 Watch = Callable[[str, str | None], None]
 
 
@@ -88,6 +91,8 @@ def _recorded(capture: Path, program: Program, asked: Asked) -> str | None:
             words = [*program.command, *asked.words()]
             run = Run(words, capture, OPTIONS, None, False, True, said.append, program.environment, None, output)
             code = launch(run)
+        if code in ENDED:
+            raise Stopped(-code)
         if code:
             trouble = " / ".join([f"the program {messages.ending(code)}", *tail(log)])
         elif not harvest(run, started, code):
