@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tensorflow as tf
-from training_tensorflow import Layers, options, train
+import timing
+from training_tensorflow import Layers, train
 
 PARAMETERS = 6_998_552
 MODULES = (
@@ -38,8 +39,9 @@ def googlenet(layers: Layers, images: tf.Tensor) -> tf.Tensor:
         x = layers.joined(branches, f"{at}/join")
         if name in POOLED_AFTER:
             x = layers.maximum(x, f"pool{name}", 3, 2)
-    return layers.dense(tf.nn.dropout(layers.mean(x, "pool5"), 0.4), "fc", 1000)
+    return layers.dense(layers.dropped(layers.mean(x, "pool5"), "drop5", 0.4), "fc", 1000)
 
 
 if __name__ == "__main__":
-    train("googlenet", googlenet, PARAMETERS, options(__doc__, batch=8))
+    model = timing.imagenet("googlenet", PARAMETERS, batch=8)
+    train(googlenet, model, timing.options(__doc__, model, "nhwc").parse_args())

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tensorflow as tf
-from training_tensorflow import Layers, options, train
+import timing
+from training_tensorflow import Layers, train
 
 PARAMETERS = 25_557_032
 STAGES = ((64, 3), (128, 4), (256, 6), (512, 3))
@@ -33,4 +34,5 @@ def resnet50(layers: Layers, images: tf.Tensor) -> tf.Tensor:
 
 
 if __name__ == "__main__":
-    train("resnet-50", resnet50, PARAMETERS, options(__doc__, batch=4))
+    model = timing.imagenet("resnet-50", PARAMETERS, batch=4)
+    train(resnet50, model, timing.options(__doc__, model, "nhwc").parse_args())

@@ -157,7 +157,7 @@ def measure(model, args, step, probe, **facts):
     result = dict(facts, model=model.name, mode=args.mode, batch=args.batch, layout=layout)
     result["optimizer"] = optimizer(model) if args.mode == "train" else None
     result["loss"] = None if args.mode == "forward" else value
-    result["updated"] = probe() != before
+    result["updated"] = bool(probe() != before)
     result.update(steps=args.steps, discarded=discard, mean_ms=statistics.mean(kept))
     result["sd_ms"] = statistics.stdev(kept) if len(kept) > 1 else None
     result["step_ms"] = kept

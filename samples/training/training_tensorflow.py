@@ -1,4 +1,4 @@
-"""What the larger TensorFlow samples share: layers that make their weights when first called, options, and a loop.
+"""What the TensorFlow samples share: layers that make their weights when first called, and a loop.
 
 TensorFlow without Keras; it does not know traceview, so that what is measured around it is any script's case.
 """
@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import argparse
 import math
-import time
 from collections.abc import Callable
 
 import tensorflow as tf
+import timing
+
+Activation = Callable[[tf.Tensor], tf.Tensor]
 
 
 class Layers(tf.Module):
     """Named layers in one order of dimensions; a model is a function of this and of a batch of images."""
 
-    def __init__(self, layout: str) -> None:
+    def __init__(self, layout: str, is_training: bool) -> None:
         super().__init__()
+        self.is_training = is_training
         self.order = layout.upper()
         self.channels = self.order.index("C")
         self.weights: dict[str, tf.Variable] = {}
@@ -29,12 +32,22 @@ class Layers(tf.Module):
                 self.weights[name] = tf.Variable(tf.random.normal(shape, mean, deviation))
         return self.weights[name]
 
-    def convolution(self, x: tf.Tensor, name: str, filters: int, size: int, stride: int = 1) -> tf.Tensor:
-        """A convolution that keeps the size (divided by the stride), bias and ReLU."""
+    def convolution(
+        self,
+        x: tf.Tensor,
+        name: str,
+        filters: int,
+        size: int,
+        stride: int = 1,
+        *,
+        padding: str = "SAME",
+        activation: Activation | None = tf.nn.relu,
+    ) -> tf.Tensor:
+        """A convolution with bias and activation; by itself it keeps the size (divided by the stride)."""
         with tf.name_scope(name):
-            y = self.filtered(x, name, filters, size, stride)
-            bias = self.weight(f"{name}/bias", (filters,))
-            return tf.nn.relu(tf.nn.bias_add(y, bias, data_format=self.order))
+            y = self.filtered(x, name, filters, size, stride, padding)
+            y = tf.nn.bias_add(y, self.weight(f"{name}/bias", (filters,)), data_format=self.order)
+            return y if activation is None else activation(y)
 
     def normalised(
         self, x: tf.Tensor, name: str, filters: int, size: int, stride: int = 1, is_activated: bool = True
@@ -49,23 +62,29 @@ class Layers(tf.Module):
             y = tf.compat.v1.nn.fused_batch_norm(y, scale, offset, data_format=self.order, is_training=True)[0]
             return tf.nn.relu(y) if is_activated else y
 
-    def filtered(self, x: tf.Tensor, name: str, filters: int, size: int, stride: int) -> tf.Tensor:
+    def filtered(
+        self, x: tf.Tensor, name: str, filters: int, size: int, stride: int, padding: str = "SAME"
+    ) -> tf.Tensor:
         """A convolution alone."""
         inputs = x.shape[self.channels]
-        kernel = self.weight(f"{name}/filter", (size, size, inputs, filters), math.sqrt(2 / (inputs * size * size)))
-        return tf.nn.conv2d(x, kernel, stride, "SAME", data_format=self.order)
+        kernel = self.weight(f"{name}/filter", (size, size, inputs, filters), math.sqrt(1 / (3 * inputs * size * size)))
+        return tf.nn.conv2d(x, kernel, stride, padding, data_format=self.order)
 
-    def dense(self, x: tf.Tensor, name: str, outputs: int, is_activated: bool = False) -> tf.Tensor:
-        """A product with a bias, and a ReLU if asked for."""
+    def dense(self, x: tf.Tensor, name: str, outputs: int, activation: Activation | None = None) -> tf.Tensor:
+        """A product with a bias, and an activation if asked for."""
         with tf.name_scope(name):
             inputs = x.shape[1]
-            kernel = self.weight(f"{name}/weight", (inputs, outputs), math.sqrt(2 / inputs))
+            kernel = self.weight(f"{name}/weight", (inputs, outputs), math.sqrt(1 / (3 * inputs)))
             y = tf.nn.bias_add(tf.matmul(x, kernel), self.weight(f"{name}/bias", (outputs,)))
-            return tf.nn.relu(y) if is_activated else y
+            return y if activation is None else activation(y)
 
-    def maximum(self, x: tf.Tensor, name: str, size: int, stride: int) -> tf.Tensor:
-        """Max pooling that keeps the border."""
-        return tf.nn.max_pool2d(x, size, stride, "SAME", data_format=self.order, name=name)
+    def maximum(self, x: tf.Tensor, name: str, size: int, stride: int, padding: str = "SAME") -> tf.Tensor:
+        """Max pooling; by itself it keeps the border."""
+        return tf.nn.max_pool2d(x, size, stride, padding, data_format=self.order, name=name)
+
+    def dropped(self, x: tf.Tensor, name: str, rate: float = 0.5) -> tf.Tensor:
+        """Dropout, where this is training."""
+        return tf.nn.dropout(x, rate, name=name) if self.is_training else x
 
     def joined(self, parts: list[tf.Tensor], name: str) -> tf.Tensor:
         """Channels one behind the other."""
@@ -81,49 +100,74 @@ def flat(x: tf.Tensor) -> tf.Tensor:
     return tf.reshape(x, (x.shape[0], -1))
 
 
-def options(doc: str | None, batch: int) -> argparse.Namespace:
-    """The options that every training sample has."""
-    parser = argparse.ArgumentParser(description=doc)
-    parser.add_argument("--batch", type=int, default=batch, help=f"images per step (default {batch})")
-    parser.add_argument("--steps", type=int, default=8, help="training steps (default 8)")
-    parser.add_argument("--device", choices=("cpu", "cuda"), help="default: cuda where there is one")
-    parser.add_argument(
-        "--layout", choices=("nchw", "nhwc"), default="nhwc", help="memory format; a CPU has nhwc alone"
-    )
-    parser.add_argument("--threads", type=int, help="CPU threads; default: TensorFlow's own choice")
-    return parser.parse_args()
-
-
-def train(
-    name: str, model: Callable[[Layers, tf.Tensor], tf.Tensor], parameters: int, args: argparse.Namespace
+def update(
+    variable: tf.Variable, gradient: tf.Tensor | tf.IndexedSlices, velocity: tf.Variable | None, momentum: float
 ) -> None:
-    """Train on one batch of random images of 224 x 224 for a few steps; print loss and time of each second one."""
+    """A step of SGD; of an embedding only the rows that were used change."""
+    if isinstance(gradient, tf.IndexedSlices):
+        variable.scatter_sub(tf.IndexedSlices(timing.RATE * gradient.values, gradient.indices))
+    elif velocity is None:
+        tf.raw_ops.ResourceApplyGradientDescent(var=variable.handle, alpha=timing.RATE, delta=gradient)
+    else:
+        tf.raw_ops.ResourceApplyMomentum(
+            var=variable.handle, accum=velocity.handle, lr=timing.RATE, grad=gradient, momentum=momentum
+        )
+
+
+def prepared(args: argparse.Namespace) -> str:
+    """The device, after threads are set; to be called before TensorFlow computes anything."""
     if args.threads:
         tf.config.threading.set_intra_op_parallelism_threads(args.threads)
         tf.config.threading.set_inter_op_parallelism_threads(1)
-    device = args.device or ("cuda" if tf.config.list_physical_devices("GPU") else "cpu")
-    if device == "cpu":
+    has_gpu = bool(tf.config.list_physical_devices("GPU"))
+    if args.device == "cuda" and not has_gpu:
+        timing.refuse("this TensorFlow has no GPU")
+    if args.device == "cpu":
         tf.config.set_visible_devices([], "GPU")
     tf.random.set_seed(0)
-    layers = Layers(args.layout)
-    images = tf.random.normal((args.batch, 224, 224, 3) if args.layout == "nhwc" else (args.batch, 3, 224, 224))
-    labels = tf.random.uniform((args.batch,), maxval=1000, dtype=tf.int32)
-    tf.function(model).get_concrete_function(layers, tf.TensorSpec(images.shape))  # Makes the weights, runs nothing.
-    count = sum(variable.shape.num_elements() for variable in layers.trainable_variables)
-    assert count == parameters, count
-    print(f"{name}: {count} parameters, batch {args.batch}, {device}, {args.layout}")
+    return args.device or ("cuda" if has_gpu else "cpu")
+
+
+def train(
+    network: Callable[..., tf.Tensor], model: timing.Model, args: argparse.Namespace, longest: int | None = None
+) -> None:
+    """Train, or do what `--mode` says, with one random batch; `network` makes scores of layers and inputs."""
+    device = prepared(args)
+    layers = Layers(args.layout, args.mode != "forward")
+    *inputs, labels = map(tf.constant, timing.batch_of(model, args.batch, args.layout, longest))
+    # Makes the weights, runs nothing.
+    tf.function(network).get_concrete_function(layers, *(tf.TensorSpec(each.shape, each.dtype) for each in inputs))
+    variables = layers.trainable_variables
+    velocities = [tf.Variable(tf.zeros_like(each)) if model.momentum else None for each in variables]
 
     @tf.function
-    def step(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
-        with tf.GradientTape() as tape:
-            loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(y, model(layers, x)))
-        variables = layers.trainable_variables
-        for variable, gradient in zip(variables, tape.gradient(loss, variables), strict=True):
-            variable.assign_sub(0.001 * gradient)
-        return loss
+    def forward(*inputs: tf.Tensor) -> tf.Tensor:
+        return network(layers, *inputs)
 
-    for number in range(1, args.steps + 1):
-        start = time.perf_counter()
-        loss = step(images, labels)
-        if number % 2 == 0 or number == args.steps:
-            print(f"step {number}: loss {float(loss):.4f}, {1e3 * (time.perf_counter() - start):.0f} ms", flush=True)
+    @tf.function
+    def backward(*batch: tf.Tensor) -> tuple[tf.Tensor, list[tf.Tensor]]:
+        *inputs, labels = batch
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, network(layers, *inputs)))
+        gradients = tape.gradient(loss, variables)
+        if args.mode == "gradient":
+            return loss, gradients
+        for each in zip(variables, gradients, velocities, strict=True):
+            update(*each, model.momentum)
+        return loss, []
+
+    def step() -> float:
+        return forward(*inputs).numpy().flat[0] if args.mode == "forward" else backward(*inputs, labels)[0].numpy()
+
+    last = list(layers.weights.values())[-1]
+    try:
+        timing.measure(
+            model, args, step, lambda: last.numpy().flat[0],
+            framework="tensorflow", version=tf.__version__, device=device,
+            threads=tf.config.threading.get_intra_op_parallelism_threads() or timing.cores(),
+            parameters=sum(each.shape.num_elements() for each in variables),
+        )  # fmt: skip
+    except (tf.errors.UnimplementedError, tf.errors.InvalidArgumentError) as error:
+        if args.layout == "nhwc":
+            raise
+        timing.refuse(f"TensorFlow has no {args.layout} on this device: {error.message.splitlines()[0]}")

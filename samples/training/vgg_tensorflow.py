@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tensorflow as tf
-from training_tensorflow import Layers, flat, options, train
+import timing
+from training_tensorflow import Layers, flat, train
 
 PARAMETERS = 132_863_336
 STAGES = ((64,), (128,), (256, 256), (512, 512), (512, 512))
@@ -19,9 +20,10 @@ def vgg_a(layers: Layers, images: tf.Tensor) -> tf.Tensor:
         x = layers.maximum(x, f"pool{stage}", 2, 2)
     x = flat(x)
     for number in (6, 7):
-        x = tf.nn.dropout(layers.dense(x, f"fc{number}", 4096, is_activated=True), 0.5, name=f"drop{number}")
+        x = layers.dropped(layers.dense(x, f"fc{number}", 4096, tf.nn.relu), f"drop{number}")
     return layers.dense(x, "fc8", 1000)
 
 
 if __name__ == "__main__":
-    train("vgg-a", vgg_a, PARAMETERS, options(__doc__, batch=4))
+    model = timing.imagenet("vgg-a", PARAMETERS, batch=4)
+    train(vgg_a, model, timing.options(__doc__, model, "nhwc").parse_args())
