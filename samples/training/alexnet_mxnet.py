@@ -3,12 +3,13 @@
 A plain MXNet 1.x script: it does not know traceview, so that what is measured around it is any script's case.
 """
 
-import argparse
-import os
-import time
+import timing
 
-PARAMETERS = 62_378_344
-CLASSES = 1000
+timing.limit_threads()  # Read once, when MXNet is loaded.
+
+from mxnet.gluon import nn  # noqa: E402
+from training_mxnet import along_images, train  # noqa: E402
+
 # Name, channels in and out, kernel, stride, padding, and whether a pooling follows.
 CONVOLUTIONS = (
     (1, 3, 96, 11, 4, 0, True),
@@ -17,28 +18,6 @@ CONVOLUTIONS = (
     (4, 384, 384, 3, 1, 1, False),
     (5, 384, 256, 3, 1, 1, True),
 )
-
-
-def arguments():
-    """The options that every training sample has."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--batch", type=int, default=16, help="images per step (default 16)")
-    parser.add_argument("--steps", type=int, default=8, help="training steps (default 8)")
-    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="default: cpu")
-    parser.add_argument(
-        "--layout", choices=("nchw", "nhwc"), default="nchw", help="memory format; a CPU has nchw alone"
-    )
-    parser.add_argument("--threads", type=int, help="CPU threads; default: MXNet's own choice")
-    return parser.parse_args()
-
-
-ARGS = arguments()
-if ARGS.threads:
-    os.environ["OMP_NUM_THREADS"] = str(ARGS.threads)  # Read once, when MXNet is loaded.
-
-import mxnet as mx  # noqa: E402
-from mxnet import autograd, gluon  # noqa: E402
-from mxnet.gluon import nn  # noqa: E402
 
 
 def alexnet(layout):
@@ -54,36 +33,11 @@ def alexnet(layout):
         net.add(nn.Dense(4096, in_units=inputs, prefix=f"fc{number}_"))
         net.add(nn.Activation("relu", prefix=f"relu{number}_"))
         net.add(nn.Dropout(0.5, prefix=f"drop{number}_"))
-    net.add(nn.Dense(CLASSES, in_units=4096, prefix="fc8_"))
+    net.add(nn.Dense(1000, in_units=4096, prefix="fc8_"))
     return net
 
 
-def main():
-    """Train for a few steps and print the loss and the time of each."""
-    context = mx.gpu() if ARGS.device == "cuda" else mx.cpu()
-    mx.random.seed(0)
-    net = alexnet(ARGS.layout.upper())
-    net.initialize(mx.init.Normal(0.01), ctx=context)
-    net.hybridize()
-    count = sum(parameter.data().size for parameter in net.collect_params().values())
-    assert count == PARAMETERS, count
-    criterion = gluon.loss.SoftmaxCrossEntropyLoss()
-    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.01, "momentum": 0.9})
-    shape = (ARGS.batch, 3, 227, 227) if ARGS.layout == "nchw" else (ARGS.batch, 227, 227, 3)
-    images = mx.nd.random.normal(shape=shape, ctx=context)
-    labels = mx.nd.random.randint(0, CLASSES, shape=(ARGS.batch,), ctx=context)
-    print(f"alexnet: {count} parameters, batch {ARGS.batch}, {ARGS.device}, {ARGS.layout}")
-
-    for step in range(1, ARGS.steps + 1):
-        start = time.perf_counter()
-        with autograd.record():
-            loss = criterion(net(images), labels)
-        loss.backward()
-        trainer.step(ARGS.batch)
-        if step % 2 == 0 or step == ARGS.steps:
-            value = loss.mean().asscalar()
-            print(f"step {step}: loss {value:.4f}, {1e3 * (time.perf_counter() - start):.0f} ms", flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    model = timing.MODELS["alexnet"]
+    arguments = timing.options(__doc__, model).parse_args()
+    train(alexnet(along_images(arguments)), model, arguments)

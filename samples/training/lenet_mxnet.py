@@ -3,34 +3,12 @@
 A plain MXNet script: it does not know traceview, so that what is measured around it is any script's case.
 """
 
-import argparse
-import os
-import time
+import timing
 
-PARAMETERS = 431_080
-CLASSES = 10
+timing.limit_threads()  # Read once, when MXNet is loaded.
 
-
-def arguments():
-    """The options that every training sample has."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--batch", type=int, default=64, help="images per step (default 64)")
-    parser.add_argument("--steps", type=int, default=20, help="training steps (default 20)")
-    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="default: cpu")
-    parser.add_argument(
-        "--layout", choices=("nchw", "nhwc"), default="nchw", help="memory format; a CPU has nchw alone"
-    )
-    parser.add_argument("--threads", type=int, help="CPU threads; default: MXNet's own choice")
-    return parser.parse_args()
-
-
-ARGS = arguments()
-if ARGS.threads:
-    os.environ["OMP_NUM_THREADS"] = str(ARGS.threads)  # Read once, when MXNet is loaded.
-
-import mxnet as mx  # noqa: E402
-from mxnet import autograd, gluon  # noqa: E402
 from mxnet.gluon import nn  # noqa: E402
+from training_mxnet import along_images, train  # noqa: E402
 
 
 def lenet(layout):
@@ -45,38 +23,12 @@ def lenet(layout):
     net.add(
         nn.Dense(500, in_units=800, prefix="fc1_"),
         nn.Activation("relu", prefix="relu1_"),
-        nn.Dense(CLASSES, in_units=500, prefix="fc2_"),
+        nn.Dense(10, in_units=500, prefix="fc2_"),
     )
     return net
 
 
-def main():
-    """Train for a few steps and print the loss and the mean time of every tenth."""
-    context = mx.gpu() if ARGS.device == "cuda" else mx.cpu()
-    mx.random.seed(0)
-    net = lenet(ARGS.layout.upper())
-    net.initialize(mx.init.Normal(0.05), ctx=context)
-    net.hybridize()
-    count = sum(parameter.data().size for parameter in net.collect_params().values())
-    assert count == PARAMETERS, count
-    criterion = gluon.loss.SoftmaxCrossEntropyLoss()
-    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.01})
-    shape = (ARGS.batch, 1, 28, 28) if ARGS.layout == "nchw" else (ARGS.batch, 28, 28, 1)
-    images = mx.nd.random.normal(shape=shape, ctx=context)
-    labels = mx.nd.random.randint(0, CLASSES, shape=(ARGS.batch,), ctx=context)
-    print(f"lenet: {count} parameters, batch {ARGS.batch}, {ARGS.device}, {ARGS.layout}")
-
-    start = time.perf_counter()
-    for step in range(1, ARGS.steps + 1):
-        with autograd.record():
-            loss = criterion(net(images), labels)
-        loss.backward()
-        trainer.step(ARGS.batch)
-        if step % 10 == 0 or step == ARGS.steps:
-            value = loss.mean().asscalar()
-            mean_ms = 1e3 * (time.perf_counter() - start) / step
-            print(f"step {step}: loss {value:.4f}, mean {mean_ms:.1f} ms", flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    model = timing.MODELS["lenet"]
+    arguments = timing.options(__doc__, model).parse_args()
+    train(lenet(along_images(arguments)), model, arguments)

@@ -79,11 +79,16 @@ def refuse(sentence):
     sys.exit(2)
 
 
+def early(name):
+    """What an option is given, for libraries that read it when they are loaded, before the options can be parsed."""
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument(name, dest="value")
+    return parser.parse_known_args()[0].value
+
+
 def limit_threads():
     """OpenMP and BLAS get as many threads as `--threads` says; to be called before what reads this is imported."""
-    early = argparse.ArgumentParser(add_help=False)
-    early.add_argument("--threads")
-    count = early.parse_known_args()[0].threads
+    count = early("--threads")
     if count:
         os.environ.update(dict.fromkeys(THREAD_VARIABLES, count))
 
