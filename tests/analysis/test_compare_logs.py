@@ -32,6 +32,7 @@ def ms(value: float) -> Any:
     return pytest.approx(value * 1e6, abs=1e4)
 
 
+@pytest.mark.long
 def test_layers_of_two_runs_of_caffe(logged: Any) -> None:
     """im2col and GEMM against cuDNN R4: 117.33 / 193.55 ms of convolutions and 33.83 / 70.01 ms."""
     report = logged("de7cfc3_caffe_output_alexnet", "6f718db_caffe_output_alexnet")
@@ -93,6 +94,7 @@ def test_several_implementations_of_a_layer_do_not_add_up(logged: Any) -> None:
     assert all(row["layer"].split(" input")[0].split(".")[0] in ("cudnn", "nn", "ccn2") for row in layers)
 
 
+@pytest.mark.long
 def test_a_log_beside_a_trace_of_the_same_network(root: Path, captures: Any) -> None:
     runs = [
         measured(captures, root / "samples/cntk_timing/cntk-2.7-alexnet-cpu.txt.gz"),

@@ -43,6 +43,7 @@ def test_the_timeline_is_of_a_median_step_and_numbers_are_the_reports(tmp_path: 
         assert sum(track.n_slices for track in shown.timeline.tracks) == len(shown.timeline.columns["dur_ns"])
 
 
+@pytest.mark.long
 def test_all_of_it_and_the_longest_of_it(tmp_path: Path) -> None:
     with made(tmp_path, EVENTS) as connection:
         whole = page.gather(connection, "title", "all", 1000).timeline

@@ -35,6 +35,7 @@ def test_the_second_time_no_rule_is_run(capture: Path) -> None:
     assert {finding.status for finding in right[0]} >= {"not found", "cannot tell"}
 
 
+@pytest.mark.long
 def test_another_limit_is_another_answer(capture: Path) -> None:
     answered(capture)
     was_run, (found, _) = answered(capture, 99.0)  # type: ignore[misc]

@@ -21,6 +21,7 @@ def test_what_overlaps_stands_on_a_further_track(tmp_path: Path) -> None:
     assert "crosses" in further and {lanes[name] for name in further} == {1}
 
 
+@pytest.mark.long
 def test_a_staircase_takes_two_further_tracks(tmp_path: Path) -> None:
     kernels = [event("kernel", f"k{n}", 5 * n, 10, 1, device=0, stream=1, correlation=n) for n in range(2000)]
     connection = opened(tmp_path, kernels)
@@ -32,6 +33,7 @@ def test_a_staircase_takes_two_further_tracks(tmp_path: Path) -> None:
     assert connection.execute(overlaps).fetchall() == [(0,)]
 
 
+@pytest.mark.long
 def test_calls_of_a_thread_nest(tmp_path: Path) -> None:
     ops = [event("cpu_op", f"o{n}", n % 97, 1 + n % 13, tid=n % 3) for n in range(300)]
     found = opened(tmp_path, ops).execute("""

@@ -137,6 +137,7 @@ def test_what_if_predicts_the_step_without_some_costs(trace: Path, capsys: pytes
     assert "FROM removable" in run(capsys, trace, "--what-if", "copies", "--show-sql")
 
 
+@pytest.mark.long
 def test_the_printed_sql_of_a_what_if_gives_its_numbers_again(
     root: Path, captures: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -151,6 +151,7 @@ def test_an_nsys_that_does_not_run_the_command_leaves_nothing(folder: Path) -> N
     assert not (folder / "capture").exists()
 
 
+@pytest.mark.long
 def test_what_nsys_is_given_holds_no_secret(folder: Path) -> None:
     done = collect(folder, "--whole", "--", "sh", "-c", 'echo "$2"', "sh", "--token", "hush")
     assert (done.returncode, done.stdout) == (0, "hush\n"), done.stderr

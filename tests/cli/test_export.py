@@ -33,6 +33,7 @@ def test_the_name_of_the_file_says_the_format(capture: str, tmp_path: Path) -> N
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(beginnings)
 
 
+@pytest.mark.long
 def test_one_step_is_less(capture: str, tmp_path: Path) -> None:
     assert main(["export", capture, "-o", str(tmp_path / "all.json")]) == 0
     steps = {
@@ -46,6 +47,7 @@ def test_one_step_is_less(capture: str, tmp_path: Path) -> None:
     assert (tmp_path / "one.json").stat().st_size < (tmp_path / "all.json").stat().st_size / 1.5
 
 
+@pytest.mark.long
 def test_too_little_memory_becomes_more(capture: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
     real = export.opened

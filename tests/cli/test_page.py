@@ -76,6 +76,7 @@ def test_two_runs_stand_on_one_page(capture: Path, tmp_path: Path) -> None:
     assert "within the noise" in text
 
 
+@pytest.mark.long
 @pytest.mark.shared
 def test_the_page_of_a_resnet_is_small_and_its_stacks_read_aloud(shared: Path, captures: Any, tmp_path: Path) -> None:
     folder = captures.folder_of(shared / "traces" / "kineto" / "v100-resnet50-train-old.json.gz")

@@ -14,6 +14,7 @@ from traceview.experiments.layers import parse
 SWEEP = "batch,in_channels,height,width,out_channels,filter_height,filter_width,algorithm,backend,ms\n"
 
 
+@pytest.mark.long
 def test_a_capture_that_reports_answer_from(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "sweep.csv").write_text(
         SWEEP + "4,64,28,28,32,3,3,winograd,mine,0.25\n4,64,28,28,32,3,3,fft,mine,0.5\n"

@@ -22,6 +22,7 @@ def pieces(tmp_path: Path) -> duckdb.DuckDBPyConnection:
     return given.open(tmp_path)
 
 
+@pytest.mark.long
 def test_what_several_costs_take_away_is_as_much_as_each(pieces: duckdb.DuckDBPyConnection) -> None:
     rows = section(pieces, "whatif/prediction", costs="layout,communication")
     assert pick(rows, "without", "removed_ns") == [
@@ -50,6 +51,7 @@ def test_a_fused_node_is_one_call(tmp_path: Path) -> None:
     assert pick(found, "work", "form", "calls") == [("bias", "fused", 1)] * 2
 
 
+@pytest.mark.long
 def test_the_gradient_of_the_input_counts_once(tmp_path: Path) -> None:
     given = Given()
     known = {"shapes": "[[1,3,8,8],[4,3,3,3]]", "output_shapes": "[[1,4,6,6]]"}

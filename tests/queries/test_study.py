@@ -85,6 +85,7 @@ def test_crossovers_are_measured_or_by_model(small: Asked) -> None:
     assert {row["basis"] for row in found} <= {"measured", "model (FLOPs)"}
 
 
+@pytest.mark.long
 def test_fewer_flops_from_a_batch_on(tmp_path: Path) -> None:
     """At the batch that the model names the second method is the cheaper one, and one image earlier it is not."""
     text = "{}x256x13x13 k256 3x3 s1 p1"

@@ -141,6 +141,7 @@ def test_backward_knows_its_layer(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.long
 def test_steps_from_the_optimizer(tmp_path: Path) -> None:
     step = {**OP, "cat": "user_annotation", "name": "Optimizer.step#SGD.step", "dur": 10}
     events = [{**step, "ts": 100}, {**OP, "ts": 130, "dur": 5}, {**step, "ts": 200}, {**step, "ts": 320}]
@@ -303,6 +304,7 @@ def test_a_begin_without_an_end_stays_an_event(tmp_path: Path) -> None:
     assert found.execute("SELECT count(*) FROM raw.ops").fetchall() == [(1,)]
 
 
+@pytest.mark.long
 def test_the_same_pid_in_two_files_of_a_folder(tmp_path: Path) -> None:
     """Containers give every process of a job the same pid: a file is a rank all the same."""
     folder = tmp_path / "job"

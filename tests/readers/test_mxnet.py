@@ -16,6 +16,7 @@ from traceview import store
 SAMPLE = "samples/mxnet/mxnet-1.9.1-lenet-cpu.json.gz"
 
 
+@pytest.mark.long
 def test_operators(captures: Any, root: Path) -> None:
     connection = captures.open(root / SAMPLE)
     found = rows(connection, "SELECT name, category, backend, count(*) FROM ops WHERE category = 'conv' GROUP BY ALL")

@@ -114,6 +114,7 @@ def test_operators_that_pytorch_marks_are_operators(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.long
 def test_tensorflows_ranges_belong_to_the_thread_that_starts_and_ends_them(tmp_path: Path) -> None:
     """A built trace: NVIDIA's TensorFlow starts and ends ranges instead of pushing them, and so do nvtx-plugins."""
     domains = [(75, 1, "tensorflow-core"), (75, 2, "Gradient")]
@@ -187,6 +188,7 @@ def test_devices_carry_the_numbers_of_cuda_and_real_peaks(tmp_path: Path) -> Non
     ]
 
 
+@pytest.mark.long
 def test_a_device_without_a_table_of_devices_is_told_by_its_kernels(tmp_path: Path) -> None:
     """A built trace: old exports lack TARGET_INFO_GPU, and so do those that were cut down."""
     names = [{**row, "value": "volta_sgemm_128x64_nn"} if row["id"] == 1 else row for row in NAMES]
@@ -228,6 +230,7 @@ def test_an_export_of_nothing_says_why(tmp_path: Path) -> None:
         store.convert([write(tmp_path / "trace.db", nothing)], tmp_path / "capture")
 
 
+@pytest.mark.long
 def test_columns_of_any_type_and_order(tmp_path: Path) -> None:
     """SQLite's columns have no types: NULL first and text later, numbers as text, nonsense where a number should be."""
     many = [{**PUSH, "text": None, "textId": None, "start": n, "end": n + 1} for n in range(70_000)]
@@ -260,6 +263,7 @@ def test_a_hostile_database_runs_nothing(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("trace.db-*"))
 
 
+@pytest.mark.long
 def test_repeated_names_do_not_multiply_rows(tmp_path: Path) -> None:
     assert one(given(tmp_path, StringIds=NAMES * 3), "SELECT count(*) FROM kernels") == 1
 
@@ -357,6 +361,7 @@ def test_a_damaged_parquet_file_costs_its_own_table(tmp_path: Path) -> None:
     assert "NVTX_EVENTS.parquet cannot be read" in one(connection, "SELECT kind FROM quality WHERE source IS NOT NULL")
 
 
+@pytest.mark.long
 def test_numbers_of_other_widths_are_read(tmp_path: Path) -> None:
     """Parquet exports use the narrowest type there is, and unsigned numbers."""
     tables = as_arrow(write(tmp_path / "trace.db", TABLES))
@@ -369,6 +374,7 @@ def test_numbers_of_other_widths_are_read(tmp_path: Path) -> None:
     assert connection.execute("SELECT grid_x, launch_id IS NOT NULL FROM kernels").fetchall() == [(4, True)]
 
 
+@pytest.mark.long
 def test_a_name_that_is_too_long_costs_itself_and_is_counted(tmp_path: Path) -> None:
     long = "UPDATE StringIds SET value = zeroblob(9000) WHERE id IN (1, 4)"
     connection = given(tmp_path, long, META_DATA_EXPORT=[{"name": f"k{n}", "value": "v"} for n in range(10_001)])

@@ -80,6 +80,7 @@ def test_marks_and_open_ranges_are_events(tmp_path: Path) -> None:
     assert connection.execute("SELECT dur_ns, tid FROM ranges").fetchall() == [(10, None)]
 
 
+@pytest.mark.long
 def test_copies_between_devices_and_kinds_of_memory(tmp_path: Path) -> None:
     copy = {**SPAN, "copyKind": 1, "srcKind": 2, "dstKind": 3, "bytes": 4096}
     peer = {**SPAN, "copyKind": 8, "srcKind": 3, "dstKind": 3, "bytes": 64, "srcDeviceId": 0, "dstDeviceId": 1}
@@ -106,6 +107,7 @@ def test_clocks_and_bandwidth_are_in_thousands(tmp_path: Path) -> None:
     assert connection.execute(query).fetchall() == [("GeForce GTX TITAN X", "5.2", 1076000000, 336480000000.0)]
 
 
+@pytest.mark.long
 def test_serialised_kernels_and_an_unknown_version(tmp_path: Path) -> None:
     connection = given(tmp_path, CUPTI_ACTIVITY_KIND_KERNEL=[KERNEL], Version=[{"version": 99}])
     assert connection.execute("SELECT count(*) FROM kernels").fetchall() == [(2,)]
@@ -172,6 +174,7 @@ def test_each_process_is_a_rank(tmp_path: Path) -> None:
     assert connection.execute("SELECT count(*) FROM quality WHERE source IS NOT NULL").fetchall() == [(0,)]
 
 
+@pytest.mark.long
 def test_work_that_several_processes_may_have_caused_is_nobodys(tmp_path: Path) -> None:
     connection = of_processes(tmp_path, {"correlationId": 9}, {"correlationId": 9})
     assert connection.execute(OWNERS).fetchall() == [(0, 70, 1, [4, 5], 0, [70]), (1, 80, 1, None, 0, [80])]

@@ -120,12 +120,14 @@ def test_stamps_give_the_wall_clock(tmp_path: Path) -> None:
     assert rows(alone, "SELECT origin_unix_ns, clock FROM captures") == [(None, onednn._ALONE)]
 
 
+@pytest.mark.long
 def test_a_stamp_since_boot_is_no_wall_clock(tmp_path: Path) -> None:
     found = opened(tmp_path, V2.replace("1656340124961.12", "961234.12"))
     assert rows(found, "SELECT start_ns FROM primitives") == [(0,)]
     assert rows(found, "SELECT clock FROM captures") == [(onednn._ALONE,)]
 
 
+@pytest.mark.long
 def test_what_others_wrote_into_the_log(tmp_path: Path) -> None:
     """A logger's prefix is cut off; where two threads share a line the whole one counts."""
     conv, reorder = V1.splitlines()[-2:]

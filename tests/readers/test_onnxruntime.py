@@ -35,6 +35,7 @@ def test_nodes_of_an_optimised_model(captures: Any, root: Path) -> None:
     assert rows(connection, "SELECT count(*) FROM ops WHERE category = 'activation'") == [(0,)]
 
 
+@pytest.mark.long
 def test_nodes_of_a_plain_model(captures: Any, root: Path) -> None:
     connection = captures.open(root / PLAIN)
     found = rows(connection, "SELECT category, count(*) FROM ops GROUP BY 1 ORDER BY 1")
@@ -42,6 +43,7 @@ def test_nodes_of_a_plain_model(captures: Any, root: Path) -> None:
     assert rows(connection, "SELECT DISTINCT origin_unix_ns FROM captures") == [(None,)]
 
 
+@pytest.mark.long
 def test_convolutions_have_shapes_and_work(captures: Any, root: Path) -> None:
     """AlexNet, batch 2: FLOPs are 2 x 2 x the multiplications of the layer table (STUDIES B.1)."""
     connection = captures.open(root / ALEXNET)

@@ -125,6 +125,7 @@ def test_arguments_instants_and_samples_are_kept(tmp_path: Path) -> None:
     assert found.execute("SELECT name, value FROM counters").fetchall() == [("memory", 123.0)]
 
 
+@pytest.mark.long
 def test_an_export_of_ours_is_the_same_kernels_and_operators(tmp_path: Path) -> None:
     (tmp_path / "before").mkdir()
     connection = opened(tmp_path / "before", EVENTS)

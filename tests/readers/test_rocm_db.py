@@ -64,6 +64,7 @@ def test_rpd_calls_work_and_markers(tmp_path: Path) -> None:
     assert connection.execute("SELECT name, value FROM counters").fetchall() == [("sclk", 800.0)]
 
 
+@pytest.mark.long
 def test_rpd_grids_are_blocks_whatever_launched(tmp_path: Path) -> None:
     """hipExtLaunchKernel is given blocks, only the launches of modules beyond HIP's own are given work items."""
     strings = [*RPD["rocpd_string"], {"id": 90, "string": "hipExtLaunchKernel"}]
@@ -76,6 +77,7 @@ def test_rpd_grids_are_blocks_whatever_launched(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.long
 def test_rpd_copies_between_devices(tmp_path: Path) -> None:
     strings = [*RPD["rocpd_string"], {"id": 91, "string": "CopyDeviceToDevice"}]
     work = [{**row, "opType_id": 91} if row["id"] == 3 else row for row in RPD["rocpd_op"]]
@@ -87,6 +89,7 @@ def test_rpd_copies_between_devices(tmp_path: Path) -> None:
         assert connection.execute("SELECT direction FROM memcpys").fetchall() == [(direction,)]
 
 
+@pytest.mark.long
 def test_an_rpd_with_two_calls_of_one_number(tmp_path: Path) -> None:
     tables = {**RPD, "rocpd_api": [*RPD["rocpd_api"], api(3, "hipExtModuleLaunchKernel", 130, 140)]}
     connection = opened(write(tmp_path / "trace.db", tables), tmp_path / "capture")

@@ -155,6 +155,7 @@ def test_cut_at_any_byte(tmp_path: Path) -> None:
         assert rows(connection, "SELECT count(*) FROM kernels") == [(1,)]
 
 
+@pytest.mark.long
 @pytest.mark.shared
 def test_a_real_file(captures: Any, shared: Path, tmp_path: Path) -> None:
     """Also where arrays and objects lie across the blocks in which the file is read."""

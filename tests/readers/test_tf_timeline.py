@@ -17,6 +17,7 @@ from traceview.readers import READERS
 SAMPLE = "samples/tf_timeline/tensorflow-1.15.5-lenet-collected-cpu.json.gz"
 
 
+@pytest.mark.long
 def test_a_collected_run_has_steps_and_every_operator_once(captures: Any, root: Path) -> None:
     connection = captures.open(root / SAMPLE)
     assert rows(connection, "SELECT step FROM steps ORDER BY 1") == [(4,), (5,)]

@@ -33,6 +33,7 @@ JAX = "jax-0.10.2-lenet-cpu.xplane.pb.gz"
 ALEXNET = "jax-0.10.2-alexnet-cpu.xplane.pb.gz"
 
 
+@pytest.mark.long
 def test_tensorflow_on_a_cpu(sample) -> None:  # type: ignore[no-untyped-def]
     connection = sample(TF)
     assert rows(connection, "SELECT format, framework, n_events FROM captures") == [("xplane", "TensorFlow", 384)]
@@ -180,6 +181,7 @@ def test_cuda(captures, shared: Path) -> None:  # type: ignore[no-untyped-def]
     ]
 
 
+@pytest.mark.long
 @pytest.mark.shared
 def test_rocm(captures, shared: Path) -> None:  # type: ignore[no-untyped-def]
     connection = captures.open(shared / "traces/xplane/mi300-jax-conv.xplane.pb.gz")

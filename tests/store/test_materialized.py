@@ -125,6 +125,7 @@ def test_without_a_cache_the_answer_is_the_same(
     assert not list((tmp_path / "elsewhere").iterdir())
 
 
+@pytest.mark.long
 def test_what_was_not_used_for_long_makes_room(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     answers(small)
@@ -151,6 +152,7 @@ def test_two_connections_of_a_process_share_what_is_materialized(tmp_path: Path)
     assert count[0] > 0
 
 
+@pytest.mark.long
 def test_a_capture_with_a_question_mark_in_its_path(small: Path, tmp_path: Path) -> None:
     small.rename(tmp_path / "why?.capture")
     with traceview.open(tmp_path / "why?.capture") as connection:

@@ -157,12 +157,14 @@ def test_what_is_asked_is_materialized_and_added_to_later(sample: Path, monkeypa
     assert held("SELECT count(*) FROM conv_calls JOIN ranks USING (rank)") >= some
 
 
+@pytest.mark.long
 def test_without_a_query_everything_can_be_read_that_is_materialized(sample: Path) -> None:
     with store.open_capture(sample) as connection:
         for name in facts.TABLES:
             assert connection.execute(f"SELECT count(*) > 0 FROM names.{name}").fetchall() == [(True,)]
 
 
+@pytest.mark.long
 def test_two_processes_add_to_what_is_materialized(sample: Path) -> None:
     with ThreadPoolExecutor() as pool:
         list(
@@ -180,6 +182,7 @@ def test_one_view_of_what_was_recorded_is_asked_alone(sample: Path) -> None:
         assert connection.execute("SELECT framework FROM captures").fetchall() == [("PyTorch",)]
 
 
+@pytest.mark.long
 def test_activities_without_convolutions_can_be_chosen_by_role(tmp_path: Path) -> None:
     """DuckDB 2.0 fails to compare a CASE over a stored column that holds NULL alone."""
     given = Given()

@@ -25,55 +25,55 @@ def ranges(*named: tuple[Any, ...]) -> Given:
     return given
 
 
-@pytest.mark.parametrize(
-    ("name", "operator", "shapes"),
-    [
-        (CONV, "aten::conv2d", [[8, 3, 32, 32], [6, 3, 5, 5], [6]]),
-        ("aten::mm, seq = 7, sizes = [[2, 3], [3, 4]], input_op_ids = [[3,0], [4,0]]", "aten::mm", [[2, 3], [3, 4]]),
-        ("aten::t, op_id = 3", "aten::t", None),
-        ("aten::relu_", "aten::relu_", None),
-        ("conv2d, seq = 0", "aten::conv2d", None),
-        ("mm, seq = 0, sizes = [[2, 3], [3, 4]]", "aten::mm", [[2, 3], [3, 4]]),
-        ("torch::autograd::AccumulateGrad", "torch::autograd::AccumulateGrad", None),
-        ("AddmmBackward, seq = 3", "AddmmBackward", None),
-        (
-            "autograd::engine::evaluate_function: ConvolutionBackward0, seq = 5, op_id = 77",
-            "autograd::engine::evaluate_function: ConvolutionBackward0",
-            None,
-        ),
-        (
-            "{'mod': 'torch.nn.functional', 'op': 'conv2d', 'args': [{'name': '', 'type': 'tensor', 'shape': "
-            "(8, 3, 9, 9), 'dtype': 'float16'}, {'name': '', 'type': 'tensor', 'shape': (6,), 'dtype': 'float16'}, "
-            "{'name': '', 'type': 'NoneType', 'value': None}]}",
-            "torch.nn.functional.conv2d",
-            [[8, 3, 9, 9], [6], []],
-        ),
-        ("{'mod': 'Tensor', 'op': 'add_', 'args': [{'name': '', 'shape': (2", "torch.Tensor.add_", None),
-    ],
+OPERATORS = (
+    (CONV, "aten::conv2d", [[8, 3, 32, 32], [6, 3, 5, 5], [6]]),
+    ("aten::mm, seq = 7, sizes = [[2, 3], [3, 4]], input_op_ids = [[3,0], [4,0]]", "aten::mm", [[2, 3], [3, 4]]),
+    ("aten::t, op_id = 3", "aten::t", None),
+    ("aten::relu_", "aten::relu_", None),
+    ("conv2d, seq = 0", "aten::conv2d", None),
+    ("mm, seq = 0, sizes = [[2, 3], [3, 4]]", "aten::mm", [[2, 3], [3, 4]]),
+    ("torch::autograd::AccumulateGrad", "torch::autograd::AccumulateGrad", None),
+    ("AddmmBackward, seq = 3", "AddmmBackward", None),
+    (
+        "autograd::engine::evaluate_function: ConvolutionBackward0, seq = 5, op_id = 77",
+        "autograd::engine::evaluate_function: ConvolutionBackward0",
+        None,
+    ),
+    (
+        "{'mod': 'torch.nn.functional', 'op': 'conv2d', 'args': [{'name': '', 'type': 'tensor', 'shape': "
+        "(8, 3, 9, 9), 'dtype': 'float16'}, {'name': '', 'type': 'tensor', 'shape': (6,), 'dtype': 'float16'}, "
+        "{'name': '', 'type': 'NoneType', 'value': None}]}",
+        "torch.nn.functional.conv2d",
+        [[8, 3, 9, 9], [6], []],
+    ),
+    ("{'mod': 'Tensor', 'op': 'add_', 'args': [{'name': '', 'shape': (2", "torch.Tensor.add_", None),
 )
-def test_what_a_range_says_of_its_operator(tmp_path: Path, name: str, operator: str, shapes: Any) -> None:
-    found = rows(ranges((name, 0, 10)).open(tmp_path), "SELECT name, shapes FROM ops")
-    assert [(named, json.loads(said) if said else None) for named, said in found] == [(operator, shapes)]
+"""The name of a range, of its operator, and the shapes that it tells."""
+OTHERS = (
+    "forward, op_id = 5",
+    "my loss",
+    "Epoch 1",
+    "std::sort",
+    "conv1/Conv2D: it is no domain of TensorFlow",
+    "{'traceMarker': ['train.py:3']}",
+    "{'mod': 'Conv2d', 'strRepr': '3, 6'}",
+    "seq = 5",
+    "",
+)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "forward, op_id = 5",
-        "my loss",
-        "Epoch 1",
-        "std::sort",
-        "conv1/Conv2D: it is no domain of TensorFlow",
-        "{'traceMarker': ['train.py:3']}",
-        "{'mod': 'Conv2d', 'strRepr': '3, 6'}",
-        "seq = 5",
-        "",
-    ],
-)
-def test_other_ranges_are_no_operators(tmp_path: Path, name: str) -> None:
-    with ranges((name, 0, 10)).open(tmp_path) as connection:
+def test_what_a_range_says_of_its_operator(tmp_path: Path) -> None:
+    given = ranges(*((name, 20 * at, 20 * at + 10) for at, (name, _, _) in enumerate(OPERATORS)))
+    found = rows(given.open(tmp_path), "SELECT name, shapes FROM ops ORDER BY start_ns")
+    assert [(named, json.loads(said) if said else None) for named, said in found] == [
+        (operator, shapes) for _, operator, shapes in OPERATORS
+    ]
+
+
+def test_other_ranges_are_no_operators(tmp_path: Path) -> None:
+    with ranges(*((name, 20 * at, 20 * at + 10) for at, name in enumerate(OTHERS))).open(tmp_path) as connection:
         assert rows(connection, "FROM ops") == []
-        assert rows(connection, "SELECT name FROM ranges") == [(name,)]
+        assert rows(connection, "SELECT name FROM ranges ORDER BY start_ns") == [(name,) for name in OTHERS]
 
 
 def test_operators_nest_launch_and_are_joined_to_their_gradients(tmp_path: Path) -> None:
@@ -110,6 +110,7 @@ def test_operators_nest_launch_and_are_joined_to_their_gradients(tmp_path: Path)
         ]
 
 
+@pytest.mark.long
 def test_pyprofs_arguments_say_stride_and_padding(tmp_path: Path) -> None:
     tensor = "{{'name': '', 'type': 'tensor', 'shape': {}, 'dtype': 'float16'}}"
     two = "{{'name': '', 'type': 'tuple', 'value': ({0}, {0})}}"
@@ -125,6 +126,7 @@ def test_pyprofs_arguments_say_stride_and_padding(tmp_path: Path) -> None:
     assert rows(given.open(tmp_path), query) == [("torch.nn.functional.conv2d", [2, 2], [1, 1], [4, 8, 5, 5], 2, flop)]
 
 
+@pytest.mark.long
 def test_tensorflows_operators_have_scopes_as_layers(tmp_path: Path) -> None:
     core = "tensorflow-core"
     given = ranges(

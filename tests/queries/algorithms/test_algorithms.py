@@ -42,6 +42,7 @@ def test_an_unknown_device_has_no_peak(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.long
 def test_two_shapes_of_one_product_share_a_roofline_by_their_flop(tmp_path: Path) -> None:
     given = Given()
     given.device("NVIDIA A100-SXM4-40GB")

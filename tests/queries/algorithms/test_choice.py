@@ -32,6 +32,7 @@ def chosen(given: Given, folder: Path) -> tuple[str, str, int]:
     return row["chosen"], row["because"], row["losers"]
 
 
+@pytest.mark.long
 def test_a_search_shows_in_the_first_iteration(tmp_path: Path) -> None:
     given = steps(WINOGRAD, flags={"cudnn.benchmark": False})
     assert chosen(given, tmp_path) == ("search", "kernels of the first iteration never run again", 1)
@@ -79,6 +80,7 @@ def test_what_no_layer_admits_says_why(tmp_path: Path) -> None:
     assert (rows["fft"]["verdict"], rows["fft"]["reason"]) == ("not admissible", "stride 2, not 1")
 
 
+@pytest.mark.long
 def test_without_shapes_what_ran_is_still_listed(tmp_path: Path) -> None:
     given = training()
     for start in (0, 1000, 2000):
@@ -88,6 +90,7 @@ def test_without_shapes_what_ran_is_still_listed(tmp_path: Path) -> None:
     assert row["verdict"] == "ran; which layers admit it is not known"
 
 
+@pytest.mark.long
 def test_without_shapes_what_is_gone_after_the_first_iteration_lost(tmp_path: Path) -> None:
     given = training()
     given.kernel(WINOGRAD, 50, 90)

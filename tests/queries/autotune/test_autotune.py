@@ -60,16 +60,19 @@ def test_the_check_of_a_trials_output_is_part_of_the_search(tmp_path: Path) -> N
     assert pick(found, "name", "total_ns") == [(LOSER, 50_000), ("redzone_checker", 4_000)]
 
 
+@pytest.mark.long
 def test_two_iterations_prove_nothing(tmp_path: Path) -> None:
     assert section(search(2).open(tmp_path), "autotune/losers") == []
 
 
+@pytest.mark.long
 def test_without_steps_the_calls_of_a_layer_are_counted(tmp_path: Path) -> None:
     given = search(4)
     del given.rows["ranges"]
     assert pick(section(given.open(tmp_path), "autotune/losers"), "name") == [(LOSER,)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("with_shapes", [True, False])
 def test_without_steps_a_layer_that_was_called_once_lost_no_search(with_shapes: bool, tmp_path: Path) -> None:
     given = Given()

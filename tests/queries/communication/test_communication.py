@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from asked import Asked
 from given import Given, pick, section, write
 
@@ -25,6 +26,7 @@ def test_what_computing_covers_is_hidden_and_counted_once(tmp_path: Path) -> Non
     assert found[0]["window_pct"] == 100 * 12 / 20
 
 
+@pytest.mark.long
 def test_two_collectives_at_once_are_one_time_of_communication(tmp_path: Path) -> None:
     given = Given()
     given.kernel(REDUCE, 0, 10, stream=9)
@@ -40,6 +42,7 @@ def test_two_collectives_at_once_are_one_time_of_communication(tmp_path: Path) -
     ]
 
 
+@pytest.mark.long
 def test_a_copy_does_not_hide_communication(tmp_path: Path) -> None:
     given = Given()
     given.kernel(REDUCE, 0, 10)
@@ -47,6 +50,7 @@ def test_a_copy_does_not_hide_communication(tmp_path: Path) -> None:
     assert pick(section(given.open(tmp_path), "communication/summary"), "exposed_ns") == [(10_000,)]
 
 
+@pytest.mark.long
 def test_another_rank_does_not_hide_communication(tmp_path: Path) -> None:
     first, second = Given(0), Given(1)
     first.kernel(REDUCE, 0, 10)
@@ -68,6 +72,7 @@ def test_bus_bandwidth_of_a_ring(tmp_path: Path) -> None:
     assert row["bus_bytes_per_s"] == 1.5e11
 
 
+@pytest.mark.long
 def test_bus_bandwidth_of_a_gathering_ring_counts_what_all_ranks_give(tmp_path: Path) -> None:
     given = Given()
     given.kernel(GATHER, 0, 10, id=77)

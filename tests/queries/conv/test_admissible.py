@@ -37,6 +37,7 @@ def test_it_is_shown_on_request_only(tmp_path: Path) -> None:
     assert [part.name for part in asked.sections] == ["layers", "evidence", "shapes", "admissible"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kernels", [0, 1])
 def test_without_shapes_nothing_can_be_said(tmp_path: Path, kernels: int) -> None:
     given = Given()

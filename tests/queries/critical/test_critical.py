@@ -76,6 +76,7 @@ def test_the_path_from_launch_over_the_stream_to_the_synchronisation(tmp_path: P
     assert (beside["n"], beside["dur_ns"], beside["least_slack_ns"]) == (1, 40_000, 331_000)
 
 
+@pytest.mark.long
 def test_another_path_becomes_the_longest_one(tmp_path: Path) -> None:
     """Twice as fast is not half of the time: then the kernel beside it is what the host waits for."""
     given = Given()
@@ -87,6 +88,7 @@ def test_another_path_becomes_the_longest_one(tmp_path: Path) -> None:
     assert saved[f"twice as fast {SGEMM}"] == 38, "until the other kernel ends, not 100"
 
 
+@pytest.mark.long
 def test_a_stream_that_waits_for_an_event_of_another(tmp_path: Path) -> None:
     given = Given()
     given.span("step", "step#1", 0, 400)
@@ -135,6 +137,7 @@ def test_the_path_goes_through_the_rank_that_comes_last(tmp_path: Path) -> None:
     assert waits == [(200_000,)], "two transfers, and no waiting"
 
 
+@pytest.mark.long
 def test_a_thread_that_waits_for_another_one(tmp_path: Path) -> None:
     """The main thread calls backward, which another thread does, and goes on when that has ended."""
     given = Given()
@@ -160,6 +163,7 @@ def test_loading_data_is_a_part_of_its_own_and_can_be_taken_away(tmp_path: Path)
     assert scenarios(connection)["no data loading"] == 80
 
 
+@pytest.mark.long
 def test_the_chosen_step_and_one_that_is_not_there(tmp_path: Path) -> None:
     made = Job(ranks=2, steps=3).build()
     connection = prepared(tmp_path, *made, step="3")
@@ -170,6 +174,7 @@ def test_the_chosen_step_and_one_that_is_not_there(tmp_path: Path) -> None:
         critical.prepare(connection, {"step": "3"}, most=3)
 
 
+@pytest.mark.long
 def test_nothing_is_said_where_nothing_takes_time(tmp_path: Path) -> None:
     connection = prepared(tmp_path, Given())
     for name in ("summary", "parts", "longest", "layers", "scenarios", "slack", "graph"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import duckdb
+import pytest
 from advised import training
 from given import Given, pick, rows, section
 
@@ -55,6 +56,7 @@ def test_each_nanosecond_of_a_gap_has_one_cause(tmp_path: Path) -> None:
         )
 
 
+@pytest.mark.long
 def test_what_another_thread_waits_for_is_no_cause(tmp_path: Path) -> None:
     given = training(1)
     given.kernel(GEMM, 0, 400, launched=0)
@@ -64,6 +66,7 @@ def test_what_another_thread_waits_for_is_no_cause(tmp_path: Path) -> None:
         assert causes(connection) == {"launch": 200}
 
 
+@pytest.mark.long
 def test_a_device_behind_its_host_is_busy_with_what_was_launched_before(tmp_path: Path) -> None:
     """A kernel of the warm-up fills the first half of the counted step, one of it runs on after its end."""
     given = Given()
@@ -127,6 +130,7 @@ def test_without_steps_the_whole_recording_is_divided(tmp_path: Path) -> None:
         assert pick(section(connection, "idle/devices"), "steps", "step_ns", "idle_ns") == [(0, 50_000, 30_000)]
 
 
+@pytest.mark.long
 def test_without_launches_and_on_a_cpu_no_cause_is_made_up(tmp_path: Path) -> None:
     given = training(2, 100, device=None)
     for start in (0, 100):

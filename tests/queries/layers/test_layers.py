@@ -75,6 +75,7 @@ def test_a_scope_called_optimizer_is_the_optimizer(tmp_path: Path) -> None:
     assert pick(found, "layer", "forward_ns", "other_ns", "top") == [("optimizer", 0, 50_000, "optimizer")]
 
 
+@pytest.mark.long
 def test_reading_a_variable_is_no_use_of_a_layer_yet(tmp_path: Path) -> None:
     given = Given()
     rows = [("conv2/Conv2D/ReadVariableOp:ReadVariableOp", 0), ("conv1/Conv2D:Conv2D", 10), ("conv2/Conv2D:Conv2D", 20)]
@@ -86,6 +87,7 @@ def test_reading_a_variable_is_no_use_of_a_layer_yet(tmp_path: Path) -> None:
     assert found == [("conv1", 1, 10, 1), ("conv2", 2, 20, 2), ("table", 3, 30, 1)]
 
 
+@pytest.mark.long
 def test_turning_a_weight_is_no_use_of_a_layer_yet(tmp_path: Path) -> None:
     given = Given()
     for name, layer, start in (

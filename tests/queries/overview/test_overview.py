@@ -15,6 +15,7 @@ from traceview.store import views
 ASKED = reports.asked([reports.load("overview")])
 
 
+@pytest.mark.long
 def test_waiting_and_views_are_no_work(tmp_path: Path) -> None:
     given = Given()
     given.span("step", "train 0", 0, 100)
@@ -24,6 +25,7 @@ def test_waiting_and_views_are_no_work(tmp_path: Path) -> None:
     assert pick(found, "category", "calls", "busy_ns") == [("gemm", 1, 10_000), ("(CPU idle)", None, 90_000)]
 
 
+@pytest.mark.long
 def test_launches_without_kernels_are_no_busy_cpu(tmp_path: Path) -> None:
     """A recording of counters alone: Kineto with its CUPTI profiler."""
     given = Given()
@@ -34,6 +36,7 @@ def test_launches_without_kernels_are_no_busy_cpu(tmp_path: Path) -> None:
         assert pick(section(connection, "overview/run"), "device", "span_ns") == [("?", None)]
 
 
+@pytest.mark.long
 def test_an_operator_that_began_before_the_steps_is_counted_where_it_goes_on(tmp_path: Path) -> None:
     """It had 12 ms and no call; and of 495 calls in four steps one was 494.99999."""
     given = Given()
@@ -93,6 +96,7 @@ def test_the_headline_says_where_the_step_went(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.long
 def test_steps_that_vary_too_much_are_a_warning(tmp_path: Path) -> None:
     given = training(0)
     for number, (start, end) in enumerate(((0, 10), (10, 20), (20, 30), (30, 1000))):
@@ -104,6 +108,7 @@ def test_steps_that_vary_too_much_are_a_warning(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.long
 def test_without_steps_it_is_the_recording(tmp_path: Path) -> None:
     given = Given()
     given.kernel("ampere_sgemm_128x64_nn", 0, 60)
@@ -116,6 +121,7 @@ def test_without_steps_it_is_the_recording(tmp_path: Path) -> None:
     assert text.startswith("Recording 100 us (no steps found) | GPU active 80.0 % | idle 20.0 %, ")
 
 
+@pytest.mark.long
 def test_several_ranks_are_one_line(tmp_path: Path) -> None:
     ranks = []
     for rank, length in enumerate((100, 300)):

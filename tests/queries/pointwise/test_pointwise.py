@@ -79,6 +79,7 @@ def test_the_epilogue_kernel_of_a_linear_layer_is_its_bias(tmp_path: Path) -> No
     assert found == [("bias", "cublas", "epilogue kernel", 1, 1000.0)]
 
 
+@pytest.mark.long
 def test_tensorflow_calls_a_fused_operator_after_its_last_part(tmp_path: Path) -> None:
     given = Given()
     given.op("net/conv1/Relu:_MklNativeFusedConv2D", 0, 9)
@@ -93,6 +94,7 @@ def test_tensorflow_calls_a_fused_operator_after_its_last_part(tmp_path: Path) -
     ]
 
 
+@pytest.mark.long
 def test_work_beside_other_work_has_a_time_and_is_not_busy(tmp_path: Path) -> None:
     given = Given()
     given.op("net/fc1/MatMul:MatMul", 0, 100)

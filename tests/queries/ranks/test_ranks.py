@@ -82,12 +82,14 @@ def test_clocks_that_differ_and_drift_are_brought_together_and_the_error_is_said
         assert all(row[6] == pytest.approx(40_000, abs=3_000) for row in told)
 
 
+@pytest.mark.long
 def test_a_clock_is_not_moved_by_less_than_its_error(tmp_path: Path) -> None:
     job = Job(steps=10, jitter=lambda number, rank: float((number * 5 + rank * 2) % 4))
     with capture(tmp_path, job) as connection:
         assert {row["clock"] for row in section(connection, "ranks/clocks")} == {"as recorded"}
 
 
+@pytest.mark.long
 def test_ranks_of_one_host_share_a_clock_but_not_where_one_leaves_before_another_comes(tmp_path: Path) -> None:
     with capture(tmp_path / "one", Job(host=lambda rank: "node1", late=late_two)) as connection:
         assert {row["clock"] for row in section(connection, "ranks/clocks")} == {"one host"}
@@ -97,6 +99,7 @@ def test_ranks_of_one_host_share_a_clock_but_not_where_one_leaves_before_another
         assert all(row["wait_ns"] == 0 for row in section(connection, "ranks/stragglers"))
 
 
+@pytest.mark.long
 def test_without_numbers_matching_is_by_kind_and_order_where_all_ranks_have_as_many(tmp_path: Path) -> None:
     job = Job(numbered=False, late=late_two)
     with capture(tmp_path / "even", job) as connection:
@@ -125,6 +128,7 @@ def test_with_numbers_a_call_that_a_rank_lost_spoils_nothing_else(tmp_path: Path
         assert connection.execute(counts).fetchall() == [(3, 3), (4, 44)]
 
 
+@pytest.mark.long
 def test_above_sixteen_ranks_least_median_most_and_the_worst(tmp_path: Path) -> None:
     with capture(tmp_path, Job(ranks=18, steps=2, late=lambda step, rank: 50.0 if rank == 17 else 0.0)) as connection:
         rows = section(connection, "ranks/stragglers")
@@ -185,6 +189,7 @@ def test_one_rank_or_nothing_to_match_is_said(tmp_path: Path) -> None:
         assert {row["reason"] for row in section(connection, "ranks/unmatched")} == {"recorded on one rank only"}
 
 
+@pytest.mark.long
 def test_gloo_on_one_host(root: Path) -> None:
     said = ask(root / DDP, "SELECT count(DISTINCT match_id), count(*), any_value(clock) FROM rank_waits")
     assert said == [(4, 8, "one host")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from advised import training
 from given import Given, rows
 
@@ -22,6 +23,7 @@ def run(processor_us: int | None) -> Given:
     return given
 
 
+@pytest.mark.long
 def test_less_than_four_fifths_of_the_operators_time_is_contention(tmp_path: Path) -> None:
     with run(1200).open(tmp_path / "quiet") as connection:
         assert rows(connection, ASKED) == [(1_500_000, 1_200_000, 80.0, False)]

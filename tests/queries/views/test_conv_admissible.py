@@ -133,6 +133,7 @@ IMPLEMENTATIONS = {
 PASSES = {"updateOutput": "fprop", "updateGradInput": "dgrad", "accGradParameters": "wgrad"}
 
 
+@pytest.mark.long
 @pytest.mark.shared
 def test_hit_rate_on_the_layers_of_convnet_benchmarks(shared: Path, tmp_path: Path) -> None:
     """The fastest of four implementations per layer and pass: 14 of 15 are the file's first of them."""
@@ -164,6 +165,7 @@ def why_not_fft(tmp_path: Path, x: tuple[int, ...], w: tuple[int, ...], padding:
     return reasons
 
 
+@pytest.mark.long
 def test_each_side_of_a_filter_is_held_against_its_own_padding(tmp_path: Path) -> None:
     """Inception's 1x7 with padding 0 and 3: the 1 has no padding beside it."""
     wide = ((4, 64, 17, 17), (64, 64, 1, 7))
@@ -171,6 +173,7 @@ def test_each_side_of_a_filter_is_held_against_its_own_padding(tmp_path: Path) -
     assert why_not_fft(tmp_path / "not", *wide, padding=(1, 3)) == ["filter of 1 is not wider than its padding of 1"]
 
 
+@pytest.mark.long
 def test_in_three_dimensions_fft_in_tiles_takes_smaller_filters(tmp_path: Path) -> None:
     x = (1, 4, 40, 40, 40)
     assert why_not_fft(tmp_path / "fits", x, (8, 4, 16, 16, 16), padding=0) == []
@@ -178,6 +181,7 @@ def test_in_three_dimensions_fft_in_tiles_takes_smaller_filters(tmp_path: Path) 
     assert reasons == ["filter of 17, at most 16 in three dimensions"]
 
 
+@pytest.mark.long
 def test_nothing_is_called_faster_where_nothing_was_measured(tmp_path: Path) -> None:
     """No square, dilated, grouped, in three dimensions."""
     given = Given()
@@ -209,6 +213,7 @@ def test_groups_need_a_later_library(tmp_path: Path, options: dict[str, Any], ne
     assert found == [(f"cuDNN 1 or later; {needed}",)]
 
 
+@pytest.mark.long
 def test_implicit_gemm_takes_every_type_however_it_is_spelled(tmp_path: Path) -> None:
     given = Given()
     for number, dtype in enumerate(("float", "c10::Half", "c10::BFloat16", "float32", "something new")):
@@ -218,6 +223,7 @@ def test_implicit_gemm_takes_every_type_however_it_is_spelled(tmp_path: Path) ->
     assert rows(given.open(tmp_path), query) == [(5,)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("device", "kernel"),
     [

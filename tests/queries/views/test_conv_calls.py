@@ -64,6 +64,7 @@ def test_the_type_is_told_by_new_and_old_logs(tmp_path: Path, source: str) -> No
     assert given.open(tmp_path).execute(query).fetchall() == [("f32", [16, 1, 28, 28], "fp32")]
 
 
+@pytest.mark.long
 def test_with_a_librarys_account_an_operators_own_time_is_help(tmp_path: Path) -> None:
     given = Given()
     given.op("aten::conv2d", 0, 100)
@@ -74,6 +75,7 @@ def test_with_a_librarys_account_an_operators_own_time_is_help(tmp_path: Path) -
     assert given.open(tmp_path).execute(query).fetchall() == [("fprop", "direct", 60_000, 40_000, 100_000)]
 
 
+@pytest.mark.long
 def test_an_operator_that_starts_in_the_tick_of_its_convolution_is_around_it(tmp_path: Path) -> None:
     given = Given()
     given.op("Block", 0, 100)
@@ -89,6 +91,7 @@ def test_an_operator_that_starts_in_the_tick_of_its_convolution_is_around_it(tmp
     assert calls == [("aten::convolution", "implicit_gemm", 15_000)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("missing", ["pid", "tid"])
 def test_operators_of_no_recorded_thread_are_calls_too(missing: str, tmp_path: Path) -> None:
     given = Given()

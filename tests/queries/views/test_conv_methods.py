@@ -95,6 +95,7 @@ def test_totals_of_alexnet(tmp_path: Path) -> None:
     assert f"{rows(connection, 'SELECT sum(flop) FROM conv_shapes')[0][0] / 1e9:.4f}" == "2.1533"
 
 
+@pytest.mark.long
 def test_totals_of_one_weird_trick(tmp_path: Path) -> None:
     connection = net(ONE_WEIRD_TRICK, 1).open(tmp_path)
     union = "SELECT flop, parameters FROM conv_shapes UNION ALL SELECT flop, parameters FROM matmul_shapes"
@@ -144,6 +145,7 @@ def test_intensity_of_alexnet_with_256_images(tmp_path: Path) -> None:
     assert gemm == [(96, 256 * 55 * 55, 3 * 11 * 11)]
 
 
+@pytest.mark.long
 def test_fft_buffers_beside_the_measured_ones(tmp_path: Path) -> None:
     connection = net(ONE_WEIRD_TRICK, 128).open(tmp_path)
     query = """SELECT o.layer, fft_size, printf('%.1f', workspace_bytes / 1e6)
@@ -164,6 +166,7 @@ def test_every_direction_has_the_same_direct_count(tmp_path: Path) -> None:
     assert rows(given.open(tmp_path), query) == [("dgrad", flop), ("fprop", flop), ("wgrad", flop)]
 
 
+@pytest.mark.long
 def test_a_stride_leaves_no_choice(tmp_path: Path) -> None:
     given = Given()
     conv(given, 0, (2, 8, 14, 14), (4, 8, 3, 3), stride=2, padding=1)
@@ -171,6 +174,7 @@ def test_a_stride_leaves_no_choice(tmp_path: Path) -> None:
     assert rows(given.open(tmp_path), query) == [("direct",), ("explicit GEMM",)]
 
 
+@pytest.mark.long
 def test_a_1x1_filter_needs_no_copy_of_its_input(tmp_path: Path) -> None:
     given = Given()
     conv(given, 0, (2, 8, 14, 14), (4, 8, 1, 1))

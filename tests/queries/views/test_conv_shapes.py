@@ -39,6 +39,7 @@ IMPOSSIBLE: list[tuple[tuple[int, ...], tuple[int, ...], int]] = [
 ]
 
 
+@pytest.mark.long
 def test_a_size_that_cannot_be_is_none(tmp_path: Path) -> None:
     given = Given()
     for number, (x, w, padding) in enumerate(IMPOSSIBLE):
@@ -60,6 +61,7 @@ def test_a_product_that_64_bits_do_not_hold_has_no_work(tmp_path: Path) -> None:
     assert found == [(HUGE, None, None)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("damage", ["mb1_ic3ic3oc4", "mb1_ic3oc99999999999999999999"])
 def test_a_damaged_line_of_onednns_log_tells_no_shape(tmp_path: Path, damage: str) -> None:
     given = Given()
@@ -72,6 +74,7 @@ def test_a_damaged_line_of_onednns_log_tells_no_shape(tmp_path: Path, damage: st
 SIZES = {"f64": 8, "double": 8, "c10::Half": 2, "bf16": 2, "int8": 1, "u8": 1, "float": 4}
 
 
+@pytest.mark.long
 def test_bytes_of_an_element_are_those_of_its_type(tmp_path: Path) -> None:
     given = Given()
     for number, dtype in enumerate(SIZES):
@@ -131,6 +134,7 @@ def test_forward_flops_and_stride_follow_from_the_gradients_sizes(tmp_path: Path
     ]
 
 
+@pytest.mark.long
 def test_outputs_that_do_not_agree_are_lent_to_nobody(tmp_path: Path) -> None:
     """The same input and filter with stride 1 and with stride 2: which of the two the forward call had is not told."""
     given = old_pytorch()

@@ -89,6 +89,7 @@ def test_a_stranger_is_unknown(tmp_path: Path) -> None:
     assert peaks(tmp_path, "Imaginary 9000") == (None, None, "unknown")
 
 
+@pytest.mark.long
 def test_kernels_on_a_device_that_is_not_listed_are_not_held_against_the_processor(tmp_path: Path) -> None:
     given = Given()
     given.add("devices", name="AMD EPYC 7763", kind="cpu", fp32_flop_per_s=1e12)
@@ -99,6 +100,7 @@ def test_kernels_on_a_device_that_is_not_listed_are_not_held_against_the_process
     assert (on_cpu, on_gpu) == ([(1e12,)], [(None,)])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("second", "peak"), [("NVIDIA A100-SXM4-40GB", 19.5e12), ("Tesla V100-SXM2-32GB", None)])
 def test_a_call_on_one_of_two_unlike_devices_has_no_peak(second: str, peak: float | None, tmp_path: Path) -> None:
     given = Given()

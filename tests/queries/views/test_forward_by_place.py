@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from given import Given, rows
 
 KERNELS = {
@@ -38,9 +39,11 @@ def test_among_gradients_and_after_the_last_forward_call_it_stays_untold(tmp_pat
     assert passes("ff?d?w", tmp_path) == ["fprop", "fprop", None, "dgrad", None, "wgrad"]
 
 
+@pytest.mark.long
 def test_where_passes_alternate_it_stays_untold(tmp_path: Path) -> None:
     assert passes("f?dwfdw", tmp_path)[1] is None
 
 
+@pytest.mark.long
 def test_without_steps_it_stays_untold(tmp_path: Path) -> None:
     assert passes("f?fdw", tmp_path, marked=False)[1] is None

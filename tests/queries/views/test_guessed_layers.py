@@ -64,12 +64,14 @@ def test_a_layer_has_its_filter_in_its_name_where_shapes_are_known(tmp_path: Pat
     assert found[2:5] == [(way, "conv3 32x16x3x3 (guessed)") for way in ("fprop", "wgrad", "dgrad")]
 
 
+@pytest.mark.long
 def test_a_link_to_the_forward_call_counts_for_more_than_the_order(tmp_path: Path) -> None:
     """Two weight gradients are put off to the end."""
     found = layers(network("fff ddwww", links=True), tmp_path)
     assert [layer for _, layer in found[3:]] == [f"conv{n} (guessed)" for n in (3, 2, 3, 2, 1)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("calls", "why"),
     [
@@ -82,6 +84,7 @@ def test_what_the_order_does_not_tell_is_not_guessed(tmp_path: Path, calls: str,
     assert {layer for way, layer in found if way != "fprop"} == {None}, why
 
 
+@pytest.mark.long
 def test_shapes_that_contradict_the_order_leave_the_forward_pass_its_layers(tmp_path: Path) -> None:
     given = network("fff wdwdw", shapes=True)
     # The backward pass ran its layers in another order than the reverse.
@@ -93,6 +96,7 @@ def test_shapes_that_contradict_the_order_leave_the_forward_pass_its_layers(tmp_
     assert next(layer for way, layer in found if way == "fprop") == "conv1 8x3x3x3 (guessed)"
 
 
+@pytest.mark.long
 def test_a_step_with_another_sequenceof_calls_has_none(tmp_path: Path) -> None:
     given = network("fff wdwdw")
     given.op("aten::cudnn_convolution", 1990, 1998)
@@ -107,6 +111,7 @@ def test_recorded_layers_are_never_mixed_with_guessed_ones(tmp_path: Path) -> No
     assert rows(given.open(tmp_path), query) == [("features.0",), (None,)]
 
 
+@pytest.mark.long
 def test_without_steps_one_pass_and_its_gradients_are_one(tmp_path: Path) -> None:
     for name, calls, expected in (("one", "fff wdwdw", 3), ("two", "fff wdwdw fff wdwdw", 0), ("forward", "ffffff", 0)):
         given = network(calls, steps=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from given import Given, rows
 
 SIZES = [(64, 32), (10, 64)]
@@ -44,11 +45,13 @@ def test_gradients_have_the_layer_of_their_place_from_the_end(tmp_path: Path) ->
     assert layers(network(), tmp_path) == [(first, False), (second, False), (second, True), (first, True)]
 
 
+@pytest.mark.long
 def test_where_sizes_contradict_the_order_only_the_forward_pass_is_guessed(tmp_path: Path) -> None:
     found = [layer for layer, _ in layers(network(swapped=True), tmp_path)]
     assert found == ["linear1 64x32 (guessed)", "linear2 10x64 (guessed)", None, None]
 
 
+@pytest.mark.long
 def test_a_gradient_that_is_missing_leaves_the_others_without_a_place(tmp_path: Path) -> None:
     assert [layer for layer, _ in layers(network("ff b"), tmp_path)][2:] == [None]
 
@@ -57,6 +60,7 @@ def test_recorded_layers_are_kept(tmp_path: Path) -> None:
     assert {layer for layer, _ in layers(network(layer="fc"), tmp_path)} == {"fc"}
 
 
+@pytest.mark.long
 def test_without_steps_nothing_is_guessed(tmp_path: Path) -> None:
     given = network(steps=1)
     given.rows["ranges"].clear()

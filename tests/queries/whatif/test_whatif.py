@@ -71,6 +71,7 @@ def test_a_rule_can_save_what_its_cost_takes_away(rule: str, cost: str, tmp_path
         assert found.saving_ns == round(1000 * gone(connection, cost)[cost]) > 0
 
 
+@pytest.mark.long
 def test_what_two_devices_of_a_process_wait_for_together_counts_once(tmp_path: Path) -> None:
     given = training()
     for start in (0, 1000, 2000):
@@ -82,6 +83,7 @@ def test_what_two_devices_of_a_process_wait_for_together_counts_once(tmp_path: P
         assert gone(connection, "layout,data") == {"layout": 90, "data": 300, "all together": 390}
 
 
+@pytest.mark.long
 def test_waits_of_two_kinds_in_one_idle_stretch_count_each_moment_once(tmp_path: Path) -> None:
     given = training()
     for start in (0, 1000, 2000):
@@ -140,6 +142,7 @@ def test_models_of_communication_give_the_published_speedups(batch: int, tmp_pat
         assert found == TABLE[batch, n]
 
 
+@pytest.mark.long
 def test_the_rate_is_that_of_all_reduces_also_beside_other_collectives(tmp_path: Path) -> None:
     given = training(1)
     given.op("aten::mm", 0, 500)
