@@ -154,6 +154,7 @@ def test_every_published_row_is_read(studies: published.Published) -> None:
         "convnet-benchmarks_caffe_output_noG": 10,
         "convnet-benchmarks_cff9dc3_torch_ou": 45,
         "convnet-benchmarks_de7cfc3_caffe_ou": 10,
+        "deepbench_titanx_maxwell_allreduce.": 35,
         "deepbench_titanx_maxwell_conv.csv": 272,
     }
     assert all(row["status"] == "published" and row["device"] == "TITAN X (Maxwell)" for row in studies.rows)

@@ -1,9 +1,9 @@
-"""Reads published times of convolution algorithms into a capture, to stand beside what was measured here.
+"""Reads published times of convolution algorithms and of all-reduce into a capture, to stand beside what was measured.
 
 Reads logs of convnet-benchmarks (Torch 7, fbfft's tuner) and of `caffe time`, DeepBench's table of convolutions as
 CSV, and any CSV with the columns in_channels, height, width, out_channels, filter_height, filter_width and ms (or
-wall_ns); other columns as in the table algorithm_times (`traceview sql CAPTURE .schema`), and workspace_mb. Files that
-hold none are named.
+wall_ns); other columns as in the table algorithm_times (`traceview sql CAPTURE .schema`), and workspace_mb; of
+collectives a CSV with ranks, bytes and ms (DeepBench's mean_ms, or wall_ns). Files that hold none are named.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from traceview.cli.output import emit, say
 from traceview.render.characters import clean
 
-TITLE = "read published times of convolution algorithms"
+TITLE = "read published times of convolution algorithms and all-reduce"
 DEFAULT = "published"
 
 EXAMPLES = """examples:
@@ -46,10 +46,10 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"{target} exists already; choose another name with -o, or add to it with --into.")
     found = published.gather(Path(name) for name in args.inputs)
     if args.into:
-        published.add(results.Journal(target, about), found.rows)
+        published.add(results.Journal(target, about), found.tables())
     else:
         about = {"kind": "study", "command": ["traceview", "study", "import", *args.inputs]}
-        results.write(target, {published.TABLE: found.rows}, about)
+        results.write(target, found.tables(), about)
     for file, n in found.read:
         say(f"{file.name}: {n:,} times")
     for file, reason in found.passed_over:

@@ -1,4 +1,4 @@
-"""Published times of convolution algorithms as rows of the table `algorithm_times`: logs, DeepBench's tables, sweeps.
+"""Published times as rows: convolution algorithms (logs, DeepBench's tables, sweeps), and collectives (tables).
 
 Invariant: a row holds what was printed. What a file leaves out is empty, or comes from `published.toml` with its
 source; what cannot be read is counted and named.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -17,12 +17,12 @@ from typing import Any
 from traceview import readers, sql, store
 from traceview.decode.files import peek
 from traceview.errors import InputError, UsageError
-from traceview.experiments import sweeps
+from traceview.experiments import exchange_tables, sweeps
 from traceview.experiments.layers import parse
 from traceview.experiments.results import Journal
 from traceview.paths import content, temporary_folder
 
-TABLE = "algorithm_times"
+TABLE, EXCHANGES, MODELS = "algorithm_times", "collective_times", "scaling_models"
 MOST_FILES = 1000
 WITH_LAYERS = ("caffe_time", "convnet_benchmarks")
 """Readers of logs that tell the shapes of convolutions."""
@@ -41,10 +41,19 @@ class Published:
     """What was found in some files."""
 
     rows: list[Row] = field(default_factory=list)
+    """Of `algorithm_times`."""
+    exchanges: list[Row] = field(default_factory=list)
+    """Of `collective_times`."""
     read: list[tuple[Path, int]] = field(default_factory=list)
     """Files with how many rows they gave."""
     passed_over: list[tuple[Path, str]] = field(default_factory=list)
     """Files that gave none, with the reason."""
+
+    def tables(self) -> dict[str, list[Row]]:
+        """All rows by table, with the models that fit the times of collectives."""
+        models = exchange_tables.models(self.exchanges)
+        found = {TABLE: self.rows, EXCHANGES: self.exchanges, MODELS: models}
+        return {name: rows for name, rows in found.items() if rows}
 
 
 def gather(inputs: Iterable[Path]) -> Published:
@@ -54,29 +63,38 @@ def gather(inputs: Iterable[Path]) -> Published:
     if len(files) > MOST_FILES:
         raise UsageError(f"{len(files):,} files are too many; name the folder of one publication.")
     for file in files:
+        into = found.rows
         try:
-            rows = list(_rows(file))
+            if file.suffix.lower() == ".csv" and exchange_tables.is_one(file):
+                into, rows = found.exchanges, list(_exchanged(file))
+            else:
+                rows = list(_rows(file))
         except (InputError, UsageError) as error:
             found.passed_over.append((file, str(error)))
             continue
         if rows:
-            found.rows += rows
+            into += rows
             found.read.append((file, len(rows)))
         else:
             found.passed_over.append((file, "no time of a convolution whose shape it tells."))
-    if not found.rows:
+    if not found.read:
         reasons = "; ".join(f"{file.name}: {reason}" for file, reason in found.passed_over[:3])
         raise InputError(f"no published times of convolutions in {len(files)} files ({reasons or 'nothing there'}).")
     return found
 
 
-def add(journal: Journal, rows: Iterable[Row]) -> int:
+def add(journal: Journal, tables: Mapping[str, Sequence[Row]]) -> int:
     """Put rows into the capture of a study, each once however often it is imported; how many were new."""
-    there = [row for row in journal.rows(TABLE) if row.get("status") == "published"]
-    new = [row for row in rows if row not in there]
-    journal.add_all({TABLE: new})
+    n_new = 0
+    for name, rows in tables.items():
+        there = journal.rows(name)
+        # What is not known is left out of a journal.
+        said = [{column: value for column, value in row.items() if value is not None} for row in rows]
+        new = [row for row in said if row not in there]
+        journal.add_all({name: new})
+        n_new += len(new)
     journal.finish()
-    return len(new)
+    return n_new
 
 
 def _files(inputs: Iterable[Path]) -> Iterator[Path]:
@@ -96,6 +114,14 @@ def _rows(file: Path) -> Iterator[Row]:
         told = {name: value for name, value in row.items() if value is not None}
         said = {"source": file.name, "status": "published", **general, **told}
         yield said | about.get(str(said.get("backend")), {})
+
+
+def _exchanged(file: Path) -> Iterator[Row]:
+    about = _publication(file.name)
+    general: Row = {name: about[name] for name in ("device", "source") if name in about}
+    for row in exchange_tables.read(file):
+        told = {name: value for name, value in row.items() if value is not None}
+        yield {"source": file.name, "status": "published", **general, **told}
 
 
 def _logged(file: Path) -> Iterator[Row]:

@@ -83,7 +83,7 @@ def _deepbench(row: Mapping[str, str]) -> Iterator[Row]:
                 "implementation": told if is_forward else None,
                 "algorithm": told if is_forward else None,
                 "reason": None if is_forward else FORWARD_ONLY,
-                "wall_ns": _ns(row[column], "ms"),
+                "wall_ns": nanoseconds(row[column], "ms"),
                 "flop": layer.flop(batch),
             }
 
@@ -103,7 +103,7 @@ def _sweep(row: Mapping[str, str]) -> Iterator[Row]:
     found = {column: value for column, value in row.items() if column in texts and value}
     numbers = {name: _number(value, texts[name]) for name, value in found.items()}
     if "wall_ns" not in numbers:
-        numbers["wall_ns"] = _ns(row["ms"], "ms")
+        numbers["wall_ns"] = nanoseconds(row["ms"], "ms")
     if row.get("workspace_mb"):
         numbers["workspace_bytes"] = round(Decimal(row["workspace_mb"]) * 10**6)
     yield {**layer.facts(), "direction": "fprop", "flop": layer.flop(batch), **numbers, "batch": batch}
@@ -118,8 +118,9 @@ def _number(text: str, kind: str) -> Any:
     return value
 
 
-def _ns(text: str, unit: str) -> int:
-    value = Decimal(text).scaleb({"ms": 6}[unit])
+def nanoseconds(text: str, unit: str) -> int:
+    """A time as whole nanoseconds. Raises `ValueError` or `ArithmeticError` for what is none."""
+    value = Decimal(text).scaleb({"ns": 0, "ms": 6}[unit])
     if not value.is_finite() or not 0 <= value < 10**18:
         raise ValueError(f"{text[:40]} is not a time")
     return int(value.to_integral_value())
