@@ -30,7 +30,7 @@ from traceview.experiments.results import Journal
 
 TABLE = "algorithm_times"
 FOLDER = Path(__file__).parent
-BACKENDS = ("torch_default", "onednn", "nnpack", "winograd", "torch_gemm", "torch_fft", "cudnn")
+BACKENDS = ("torch_default", "onednn", "nnpack", "winograd", "winograd_torch", "torch_gemm", "torch_fft", "cudnn")
 """Modules in `backends/`, in the order of their rows."""
 PROPAGATION = {"fprop": "forward", "dgrad": "backward_data", "wgrad": "backward_weights"}
 OPERATORS = {"fprop": "aten::convolution", "dgrad": "aten::convolution_backward", "wgrad": "aten::convolution_backward"}

@@ -23,6 +23,8 @@ from . import passes, runtime
 
 FORMATS = {"nchw": torch.contiguous_format, "nhwc": torch.channels_last}
 BACKENDS = ("winograd", "onednn", "torch_gemm", "nnpack")
+PORTABLE = "winograd_torch"
+"""What takes Winograd's place where there is no machine code for the processor."""
 ROUNDS = 3
 FAR = 1.5
 """What needs so many times the time of something with no more workspace is not timed again."""
@@ -44,6 +46,15 @@ def measured(layer: dict[str, Any], seed: int) -> dict[str, Any]:
         with torch.no_grad():
             rows += [{"direction": direction, **row} for row in Pass(planned, direction, tensors).candidates()]
     return {"rows": rows, "change": change}
+
+
+def backends() -> tuple[str, ...]:
+    """Those to be tried on this processor."""
+    try:
+        import_module(".backends.winograd", __package__).kernels()
+    except OSError:
+        return tuple(PORTABLE if name == "winograd" else name for name in BACKENDS)
+    return BACKENDS
 
 
 def operands(planned: Any, seed: int) -> dict[str, torch.Tensor]:
@@ -94,7 +105,7 @@ class Pass:
             own = {"backend": "torch_default", "implementation": "default", "algorithm": None, "layout": layout}
             self.rows.append({**own, "workspace_bytes": 0, "error": None, "run": self._own(layout)})
             self._once(self.rows[-1])
-        offers = [row for name in BACKENDS for row in self._offered(name)]
+        offers = [row for name in backends() for row in self._offered(name)]
         # Tiles at a time matter least: they are tried for the best sizes of tiles alone.
         for row in offers:
             if row.get("block", MIDDLE) == MIDDLE:
@@ -126,7 +137,7 @@ class Pass:
         """The implementations of a back-end, in each layout that they fit into; Winograd's reason where it has none."""
         backend = import_module(f".backends.{name}", __package__)
         offers = backend.implementations(self.planned.spec, self.direction)
-        if name == BACKENDS[0] and all(offer["reason"] for offer in offers):
+        if "winograd" in name and all(offer["reason"] for offer in offers):
             self.rows.append({**_named(offers[0], name, "nhwc"), "reason": offers[0]["reason"]})
         found = []
         for offer in offers:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 LAYOUTS = ("nchw", "nhwc")
 DIRECTIONS = ("fprop", "dgrad", "wgrad")
 OWN = "torch_default"
-BACKENDS = ("winograd", "onednn", "nnpack", "torch_gemm", OWN)
+BACKENDS = ("winograd", "winograd_torch", "onednn", "nnpack", "torch_gemm", OWN)
 """Those that a plan may name."""
 TOLERANCE = {"equal": (2e-6, 4.0), "close": (1e-4, 100.0)}
 """The largest error over the largest value, and how many times that of PyTorch's own; the larger of both holds."""

@@ -48,6 +48,11 @@ def reason(layer: Any) -> str | None:
         kernels()
     except OSError as error:
         return str(error)
+    return unfit(layer)
+
+
+def unfit(layer: Any) -> str | None:
+    """Why Winograd is not for a layer, whatever computes it; None where it is."""
     tests = (
         (layer.filter_height == layer.filter_width, "the filter is not square"),
         (layer.stride_h == layer.stride_w, "strides differ"),
