@@ -60,7 +60,7 @@ def test_it_takes_the_place_of_machine_code_where_there_is_none(monkeypatch: pyt
     try:
         spec = spec_of("64x16x16 k64 3x3 p1", batch=2)
         shape = {name: getattr(spec, name) for name in (*runtime.SIZES, "dtype")}
-        rows = candidates.measured([{"module": "m", "shape": shape, "dgrad": True}], 1)["rows"]
+        rows = candidates.measured({"module": "m", "shape": shape, "dgrad": True}, 1)["rows"]
         timed = {(row["backend"], row["direction"]) for row in rows if row.get("time_ns")}
         assert {("winograd_torch", way) for way in runtime.DIRECTIONS} <= timed
         assert not [row for row in rows if row["backend"] == "winograd" or row.get("reason")]
