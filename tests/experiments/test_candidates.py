@@ -24,10 +24,10 @@ def layer(conv: Any, x: torch.Tensor) -> dict[str, Any]:
 @pytest.mark.parametrize(("size", "stride"), [pytest.param(3, 1, marks=pytest.mark.long), (1, 2)])
 def test_every_candidate_can_be_named_in_a_plan_and_computes_the_same(size: int, stride: int) -> None:
     conv, x = torch.nn.Conv2d(16, 24, size, stride, size // 2, bias=True), torch.randn(2, 16, 12, 12)
-    found = candidates.measured([layer(conv, x)], 1)
+    found = candidates.measured(layer(conv, x), 1)
     timed = [row for row in found["rows"] if row.get("time_ns") and row["backend"] != "torch_default"]
     assert {"torch_gemm"} <= {row["backend"] for row in timed} and all(row["workspace_bytes"] >= 0 for row in timed)
-    assert found["changes"][0]["x_ns"] > 0
+    assert found["change"]["x_ns"] > 0
     with torch.no_grad():
         y = conv(x)
         for row in timed:
@@ -82,7 +82,7 @@ def test_what_is_far_slower_runs_once_and_memory_is_measured(monkeypatch: pytest
     monkeypatch.setattr(runtime, "DIRECTIONS", ("fprop",))
     x = torch.randn(2, 8, 16, 16)
     conv = torch.nn.Conv2d(8, 8, 3, padding=1)
-    found = {row["implementation"]: row for row in candidates.measured([layer(conv, x)], 1)["rows"]}
+    found = {row["implementation"]: row for row in candidates.measured(layer(conv, x), 1)["rows"]}
     assert runners["slow"].runs == 1 and found["slow"]["time_ns"] > 2e8
     assert runners["quick"].runs >= 1
     assert 1 << 20 <= found["quick"]["workspace_bytes"] < 1.1 * (1 << 20)
