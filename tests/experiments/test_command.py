@@ -93,6 +93,11 @@ def test_a_failing_command_is_a_reason_with_its_last_lines(tmp_path: Path) -> No
     assert (killed.exit_code, killed.reason) == (-9, "the command was ended by SIGKILL")
 
 
+def test_a_command_that_asks_something_is_told_that_there_is_no_answer(tmp_path: Path) -> None:
+    found = timed(tmp_path, script(tmp_path, "input('batch size? ')"))
+    assert found.exit_code == 1 and "EOFError" in (found.reason or "")
+
+
 def test_a_program_without_a_framework_has_no_steps(tmp_path: Path) -> None:
     found = timed(tmp_path, script(tmp_path, "print('done')\n"))
     assert found.exit_code == 0 and found.reason and found.reason.startswith("no step was seen to end")

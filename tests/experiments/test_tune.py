@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -127,3 +128,30 @@ def test_options_that_do_not_apply_have_their_reason(tmp_path: Path) -> None:
     assert [option.name for option in chosen] == ["channels_last", "nothing"]
     assert [(option.name, reason) for option, reason in others] == [("tf32", "it is for runs on a GPU")]
     assert tune._options(job(tmp_path), facts, {}) == ([], [])
+
+
+def test_what_compilers_keep_is_never_taken_from_a_folder_of_results(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "mine"))
+    row = {"place": 1, "kind": "option", "name": "jax_cache", "in_best": True, "verdict": "faster"}
+    theirs = write(tmp_path / "theirs", {"tune_options": [row]}, {"kind": "tune", "framework": "jax"})
+    code = "import os; print(os.environ['JAX_COMPILATION_CACHE_DIR'])"
+    assert apply(theirs, [sys.executable, "-c", code]) == 0
+    assert capfd.readouterr().out.startswith(str(tmp_path / "mine"))
+
+
+@pytest.mark.parametrize("name", ["no_such_option", "../../evil", "\x1b[31mred", "malloc"])
+def test_names_that_are_no_options_are_not_applied(tmp_path: Path, name: str) -> None:
+    row = {"place": 1, "kind": "option", "name": name, "in_best": True, "verdict": "faster"}
+    theirs = write(tmp_path / "theirs", {"tune_options": [row]}, {"kind": "tune", "framework": "torch"})
+    with pytest.raises(UsageError):
+        apply(theirs, [sys.executable, "-c", "raise SystemExit(9)"])
+
+
+def test_a_session_that_came_to_its_end_is_known(tmp_path: Path) -> None:
+    assert not tune._is_finished(tmp_path)
+    journal = Journal(tmp_path, {"kind": "tune"})
+    assert not tune._is_finished(tmp_path)
+    journal.describe(finished=True)
+    assert tune._is_finished(tmp_path)

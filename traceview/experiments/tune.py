@@ -27,7 +27,7 @@ from traceview.experiments.results import Journal, described
 from traceview.experiments.search import NULL, Found, Search
 from traceview.experiments.tune_answer import Bound
 from traceview.experiments.verdict import FASTER
-from traceview.paths import content, temporary_folder
+from traceview.paths import content, temporary_folder, user_cache
 from traceview.recording.launch import Run, launch
 from traceview.store import integrity, learned
 
@@ -120,6 +120,7 @@ def tune(job: Job) -> Found:
         _check_size(job)
     tune_plan.keep(job.folder, job.plan)
     facts, bounds, capture = _base(job)
+    is_known = _is_finished(job.folder)
     journal = Journal(job.folder, {"kind": "tune", "command": job.command, "settings": job.settings(), **capture})
     chosen, others = _options(job, facts, bounds)
     if not chosen:
@@ -137,8 +138,14 @@ def tune(job: Job) -> Found:
     _explain(job, found, environments)
     journal.describe(finished=True)
     journal.finish()
-    _learn(rows)
+    if not is_known:
+        _learn(rows)
     return found
+
+
+def _is_finished(folder: Path) -> bool:
+    """Whether an earlier session came to its end there."""
+    return (folder / "capture.json").exists() and described(folder).get("finished") is True
 
 
 def _check_size(job: Job) -> None:
@@ -347,7 +354,9 @@ def apply(folder: Path, command: Sequence[str]) -> int:
     rank: dict[str, Any] = next(iter(told.get("ranks") or ()), {})
     facts = Facts(
         told.get("framework"), str(told.get("framework_version") or ""), str(rank.get("device") or "cpu"),
-        quiet.n_cores(), trials.installed(), str(folder / "scratch"),
+        quiet.n_cores(), trials.installed(),
+        # Not what the folder of results holds: what compilers keep there is run as it is.
+        str(user_cache() / "compiled"),
     )  # fmt: skip
     names = best_of(folder)
     chosen = [*trials.named(name for name in names if name != tune_plan.NAME)]

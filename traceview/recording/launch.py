@@ -45,7 +45,7 @@ class Run:
     folder: Path | None = None
     """Where it runs; here when left out."""
     output: IO[bytes] | None = None
-    """Where its output and its errors go, both; to ours when left out."""
+    """Where its output and its errors go, both; it has no input then, for nobody sees what it asks. Else ours."""
     uses_nvtx: bool = True
 
 
@@ -78,8 +78,10 @@ def launch(run: Run) -> int:
         environment = nsight.hide(run.command, environment, raw)
     with _signals_to_command() as command:
         try:
-            errors = subprocess.STDOUT if run.output else None
-            started = subprocess.Popen(words, env=environment, cwd=run.folder, stdout=run.output, stderr=errors)
+            asked, errors = (subprocess.DEVNULL, subprocess.STDOUT) if run.output else (None, None)
+            started = subprocess.Popen(
+                words, env=environment, cwd=run.folder, stdin=asked, stdout=run.output, stderr=errors
+            )
             command.append(started)
         except OSError as error:
             # As a shell says it.
