@@ -228,14 +228,18 @@ def flags():
 
 def denormal(model, optimizers=()):
     """How many elements of a model's parameters, their gradients and what optimizers keep of them are denormal, of how
-    many; of them squares, and what these cost here (see `denormal_cost`). None without a model."""
+    many; of them squares of which roots are taken one by one, and what these cost here (see `denormal_cost`). None
+    without a model."""
     if model is None:
         return None
     found = elements = squares = 0
     with torch.no_grad():
         held = [(None, tensor) for parameter in model.parameters() for tensor in (parameter.data, parameter.grad)]
         for optimizer in optimizers:
-            held += [pair for state in list(optimizer.state.values()) for pair in state.items()]
+            # Fused ones take roots by the processor's own instruction, which denormal numbers do not slow down.
+            is_fused = any(group.get("fused") for group in optimizer.param_groups)
+            for state in list(optimizer.state.values()):
+                held += [(None if is_fused else name, tensor) for name, tensor in state.items()]
         for name, tensor in held:
             if not isinstance(tensor, torch.Tensor) or tensor.dtype not in (torch.float32, torch.float64):
                 continue

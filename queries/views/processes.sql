@@ -23,7 +23,8 @@
 -- n_elements = """elements of parameters, gradients and what the optimizer keeps of them that were looked at for
 -- denormal numbers"""
 -- n_denormal = "of them denormal"
--- n_denormal_squares = "of these in what the optimizer keeps of squared gradients, whose root it takes in each step"
+-- n_denormal_squares = """of these in what an optimizer that is not fused keeps of squared gradients, whose root it
+-- takes in each step"""
 -- denormal_sqrt_ns = "what the square root of a denormal number took longer than of a normal one, measured on one core"
 -- denormal_multiply_ns = "the same of a product"
 WITH noted AS (

@@ -116,6 +116,9 @@ def test_squares_that_an_optimizer_keeps_are_counted_too_and_their_cost_is_measu
     found = denormal(model, [optimizer])
     assert (found["elements"], found["denormal"], found["squares"]) == (42, 10, 10)  # With two counts of steps.
     assert 0 <= found["multiply_ns"] < 1000 and 0 <= found["sqrt_ns"] < 1000
+    optimizer.param_groups[0]["fused"] = True
+    assert (denormal(model, [optimizer])["denormal"], denormal(model, [optimizer])["squares"]) == (10, 0)
+    optimizer.param_groups[0]["fused"] = None
     model.weight.grad.fill_(1.0)
     torch.nn.init.ones_(model.bias.grad)
     for _ in range(3):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -100,6 +101,26 @@ def test_tensorflow(inject: Path) -> None:
     assert other["onednn"] is False and other["threads"] == 1
     assert all(text.startswith("yes: ") for text in said.values()) and len(said) == 2, said
     assert other["loss"] == pytest.approx(seen["loss"], rel=1e-4)
+
+
+def test_tune_finds_that_tensorflow_was_started_without_onednn(root: Path, tmp_path: Path) -> None:
+    runs, script = tmp_path / "runs", root / "samples" / "training" / "lenet_tensorflow.py"
+    words = ["tune", "-r", str(runs), "--budget", "1s", "--limit-steps", "3", "--skip", "threads,malloc,pages"]
+    environment = {**os.environ, "TF_ENABLE_ONEDNN_OPTS": "0"}
+    done = traceview(*words, "--", str(PYTHON), str(script), "--steps", "14", environment=environment)
+    assert "trying tensorflow_onednn_on" in done.stderr
+    query = "SELECT rule, bound, applied FROM raw.tune_options WHERE name = 'tensorflow_onednn_on'"
+    (row,) = json.loads(traceview("sql", str(runs), query, "--format", "json", environment=environment).stdout)
+    assert row["rule"] == "library_off_on_cpu" and row["bound"] > 1.05
+    assert row["applied"].startswith("yes: TF_ENABLE_ONEDNN_OPTS=1")
+
+
+def traceview(*words: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "traceview", *words], env=environment, capture_output=True, text=True, timeout=900
+    )
+    assert done.returncode == 0, done.stderr
+    return done
 
 
 def test_jax(inject: Path) -> None:
