@@ -232,10 +232,11 @@ def test_a_wheel_holds_every_query_rule_and_collector(tmp_path: Path) -> None:
     subprocess.run(command, check=True, capture_output=True)
     with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
         held = set(wheel.namelist())
-    content = [path for folder in ("queries", "collectors") for path in (ROOT / folder).rglob("*") if path.is_file()]
+    folders = ("queries", "collectors", "samples/training", "samples/legacy")
+    content = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.is_file()]
     expected = {f"traceview/{path.relative_to(ROOT)}" for path in content if "__pycache__" not in path.parts}
     expected |= {str(path.relative_to(ROOT)) for path in (ROOT / "traceview").rglob("*.toml")}
-    expected.add("traceview/py.typed")
+    expected |= {"traceview/py.typed", "traceview/samples/environments.py", "traceview/samples/environments.toml"}
     assert expected <= held
 
 
