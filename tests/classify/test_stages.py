@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from given import Given, rows
 
 QUERY = "SELECT category, algorithm, role FROM kernels ORDER BY start_ns"
@@ -24,12 +25,14 @@ def test_a_product_between_transforms_belongs_to_the_convolution(tmp_path: Path)
     assert found[4] == ("gemm", None, "main")
 
 
+@pytest.mark.long
 def test_im2col_feeds_one_product(tmp_path: Path) -> None:
     found = of(tmp_path, "im2col4d_kernel", SGEMM, SGEMM)
     assert found[1] == ("conv", "explicit_gemm", "main")
     assert found[2] == ("gemm", None, "main")
 
 
+@pytest.mark.long
 def test_another_kernel_ends_the_stage(tmp_path: Path) -> None:
     reduction = "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float>>(at::native::ReduceOp<float>)"
     found = of(tmp_path, "winogradForwardData4x4", reduction, SGEMM)
@@ -41,6 +44,7 @@ def test_another_stream_is_no_neighbour(tmp_path: Path) -> None:
     assert found[1] == ("gemm", None, "main")
 
 
+@pytest.mark.long
 def test_a_complex_product_beside_tiled_transforms_is_tiled(tmp_path: Path) -> None:
     transform = "void fft2d_r2c_32x32<float, false, 0u, false>(float2*, float const*)"
     found = of(tmp_path, transform, "ampere_gcgemm_64x64_nt", "void fft2d_c2r_32x32<float, false>(float*, float2*)")

@@ -73,6 +73,7 @@ def test_every_tool_answers(traces: list[Path]) -> None:
     assert compare["report"] == "compare"
 
 
+@pytest.mark.long
 def test_what_is_refused_is_a_sentence(traces: list[Path]) -> None:
     questions: list[tuple[str, dict[str, Any]]] = [
         ("sql", {"query": "SELECT * FROM read_csv('/etc/passwd')"}),

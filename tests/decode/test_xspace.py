@@ -127,6 +127,7 @@ def test_kernels_that_waited_are_the_same(shared: Path, tmp_path: Path, monkeypa
     assert same(shared / "traces/xplane/sm61-tf2-train.xplane.pb.gz", tmp_path, monkeypatch)
 
 
+@pytest.mark.long
 def test_times_that_cannot_be_true_are_said_though_others_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One duration of eight days among events that wait, and a line that begins later than anything can."""
     times = [(1000 * at, 5000) for at in range(100)]
@@ -150,6 +151,7 @@ def test_times_that_cannot_be_true_are_said_though_others_wait(tmp_path: Path, m
     assert connection.execute("SELECT count(*), n_dropped FROM ranges, captures GROUP BY 2").fetchall() == [(100, 50)]
 
 
+@pytest.mark.long
 def test_steps_of_two_kinds_are_told_apart_though_others_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is worked out of steps changes rows, and those that wait cannot be changed."""
     steps = [(f, 100_000 * n + 1000 * f, 90_000 // f, n) for n in range(4) for f in (1, 2)]

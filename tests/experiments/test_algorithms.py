@@ -58,6 +58,7 @@ def test_every_pass_is_measured_and_proved(tmp_path: Path) -> None:
     assert cannot and all(row["reason"] and "wall_ns" not in row for row in cannot)
 
 
+@pytest.mark.long
 def test_the_result_is_a_capture_and_can_be_gone_on_with(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     rows, seen, left = measured(folder, plan_of(SMALL, "2x4x8x8 k8 5x5", budget_s=0.1, repeats=1))

@@ -37,6 +37,7 @@ def test_steps_are_timed_and_the_program_ends_after_them(lenet: Timed) -> None:
     assert len(lenet.norms) == 8
 
 
+@pytest.mark.long
 def test_equal_seeds_give_equal_numbers_and_other_seeds_others(lenet: Timed, tmp_path: Path) -> None:
     again = timed(tmp_path, LENET)
     assert (again.loss, again.checksum, again.norms) == (lenet.loss, lenet.checksum, lenet.norms)
@@ -103,6 +104,7 @@ def test_a_program_without_a_framework_has_no_steps(tmp_path: Path) -> None:
     assert found.exit_code == 0 and found.reason and found.reason.startswith("no step was seen to end")
 
 
+@pytest.mark.long
 def test_nothing_is_recorded_while_steps_are_timed(tmp_path: Path) -> None:
     """Neither a profiler nor oneDNN's own account runs."""
     pytest.importorskip("torch")

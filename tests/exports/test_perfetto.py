@@ -6,6 +6,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+import pytest
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as perfetto
 from timelines import HOSTILE, event, opened, written
 
@@ -77,6 +78,7 @@ def test_a_call_and_its_kernel_share_a_flow(file: Any) -> None:
     )
 
 
+@pytest.mark.long
 def test_many_slices_of_large_times(tmp_path: Path) -> None:
     far = 4_000_000_000
     ops = [event("cpu_op", f"o{n % 300}", n * far / 5000, 10 + n % 3) for n in range(5000)]

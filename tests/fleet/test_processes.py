@@ -57,6 +57,7 @@ def full(task: parts.Task) -> parts.Part:
 _convert = parts.convert
 
 
+@pytest.mark.long
 def test_a_full_disk_ends_the_conversion_and_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     traces = written(tmp_path / "traces", 4)
     monkeypatch.setattr(parts, "convert", full)

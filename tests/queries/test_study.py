@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from asked import Asked
+from cases import first
 from given import pick, section
 
 from traceview.experiments import published, results
@@ -193,7 +194,8 @@ def test_flops_by_the_size_of_the_filter(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"stride_h": 0}, {"groups": 0}, {"height": -5}, {"batch": 2**62}, {"filter_width": 99}, {"pad_w": -1}]
+    "wrong",
+    first(2, [{"stride_h": 0}, {"groups": 0}, {"height": -5}, {"batch": 2**62}, {"filter_width": 99}, {"pad_w": -1}]),
 )
 def test_sizes_that_are_no_convolution_are_left_out(tmp_path: Path, wrong: Row) -> None:
     found = section(capture(tmp_path, *ROWS[:2], {**ROWS[1], "algorithm": "direct", **wrong}), "study/wins")
@@ -207,6 +209,7 @@ def studies(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Asked:
     return Asked(results.write(folder, {"algorithm_times": found.rows}, {"kind": "study"}))
 
 
+@pytest.mark.long
 @pytest.mark.shared
 def test_hit_rate_on_published_rows(studies: Asked) -> None:
     """DeepBench's 94 shapes, and the 15 passes of convnet-benchmarks' five layers."""

@@ -111,6 +111,7 @@ def test_it_is_known_by_content_alone(tmp_path: Path) -> None:
     assert not caffe_time.sniff(peek(unknown))
 
 
+@pytest.mark.long
 @pytest.mark.shared
 @pytest.mark.parametrize("commit", ["de7cfc3", "6f718db"])
 def test_public_logs_agree_with_their_table(shared: Path, captures: Any, commit: str) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from cases import first
 from databases import as_arrow, as_parquet, as_stream, opened, unpacked, write
 
 from traceview import readers, store
@@ -65,6 +66,7 @@ def test_time_zero_is_the_first_event_on_the_wall_clock(tmp_path: Path) -> None:
     assert one(given(tmp_path), "SELECT origin_unix_ns FROM captures") == 1_700_000_000_000_001_000
 
 
+@pytest.mark.long
 def test_a_cudnn_call_is_named_behind_a_kernel(tmp_path: Path) -> None:
     call = {"start": 1050, "end": 1190, "globalTid": gid(70, 71), "nameId": 3, "eventClass": 28}
     connection = given(tmp_path, CUDNN_EVENTS=[call])
@@ -198,6 +200,7 @@ def test_a_device_without_a_table_of_devices_is_told_by_its_kernels(tmp_path: Pa
     assert connection.execute(query).fetchall() == [("Volta or later", True, 15.7e12)]
 
 
+@pytest.mark.long
 def test_warnings_of_the_profiler_are_shown(tmp_path: Path) -> None:
     said = [{"severity": level, "text": f"level {level}"} for level in (1, 2, 3, 4)]
     assert one(given(tmp_path, DIAGNOSTIC_EVENT=said), "SELECT warnings FROM captures") == ["level 2", "level 3"]
@@ -205,18 +208,21 @@ def test_warnings_of_the_profiler_are_shown(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("tables", "reason"),
-    [
-        ({"CUPTI_ACTIVITY_KIND_RUNTIME": None}, "nsys was run without --trace=cuda"),
-        ({}, "CUDA calls were traced but no kernel"),
-        ({"CUPTI_ACTIVITY_KIND_GRAPH_TRACE": [KERNEL]}, "--cuda-graph-trace=node"),
-        (
-            {
-                "CUPTI_ACTIVITY_KIND_RUNTIME": None,
-                "META_DATA_CAPTURE": [{"name": "CAPTURE_EVENT_TYPE", "value": "Cuda"}],
-            },
-            "although CUDA tracing was on",
-        ),
-    ],
+    first(
+        2,
+        [
+            ({"CUPTI_ACTIVITY_KIND_RUNTIME": None}, "nsys was run without --trace=cuda"),
+            ({}, "CUDA calls were traced but no kernel"),
+            ({"CUPTI_ACTIVITY_KIND_GRAPH_TRACE": [KERNEL]}, "--cuda-graph-trace=node"),
+            (
+                {
+                    "CUPTI_ACTIVITY_KIND_RUNTIME": None,
+                    "META_DATA_CAPTURE": [{"name": "CAPTURE_EVENT_TYPE", "value": "Cuda"}],
+                },
+                "although CUDA tracing was on",
+            ),
+        ],
+    ),
 )
 def test_missing_kernels_are_explained(tables: dict[str, Any], reason: str, tmp_path: Path) -> None:
     connection = given(tmp_path, CUPTI_ACTIVITY_KIND_KERNEL=None, **tables)

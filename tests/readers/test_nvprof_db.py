@@ -116,6 +116,7 @@ def test_serialised_kernels_and_an_unknown_version(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.long
 @pytest.mark.shared
 @pytest.mark.parametrize(("name", "ranges", "events"), [("titanx-tf1-train", 0, 250), ("v100-pytorch-nvtx", 1195, 698)])
 def test_public_traces(name: str, ranges: int, events: int, shared: Path, tmp_path: Path) -> None:

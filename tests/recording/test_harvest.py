@@ -99,6 +99,7 @@ def test_what_cannot_be_converted_is_kept(tmp_path: Path, said: list[str]) -> No
     assert (tmp_path / "raw" / "rank-0000.kineto.json").exists() and (tmp_path / "capture.json").exists()
 
 
+@pytest.mark.long
 def test_the_step_time_is_the_one_of_the_report(tmp_path: Path, said: list[str]) -> None:
     times_us = [9000, 1000, 1100, 1500]
     zeros = [sum(times_us[:number]) for number in range(4)]

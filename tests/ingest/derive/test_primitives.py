@@ -31,6 +31,7 @@ class Threads(Given):
         return self.open(folder).execute(query).fetchall()
 
 
+@pytest.mark.long
 def test_the_kind_decides_between_threads(tmp_path: Path) -> None:
     given = Threads()
     given.on(1, "conv1/Relu:_MklNativeFusedConv2D", 0, 100)
@@ -87,6 +88,7 @@ def test_a_convolution_is_never_a_matrix_products(tmp_path: Path) -> None:
     assert given_quality(given, tmp_path) == [("primitives that no operator at that time can have called", 1)]
 
 
+@pytest.mark.long
 def test_a_matrix_product_may_be_a_1x1_convolutions(tmp_path: Path) -> None:
     given = Threads()
     given.on(1, "aten::mkldnn_convolution", 0, 100)
@@ -111,6 +113,7 @@ def test_one_backward_operator_may_call_every_pass(tmp_path: Path, name: str) ->
     assert {row[1:] for row in given.linked(tmp_path)} == {(name, "time")}
 
 
+@pytest.mark.long
 def test_among_callers_that_say_nothing_the_last_to_start_counts(tmp_path: Path) -> None:
     given = Threads()
     given.on(1, "my_wrapper", 0, 100)
@@ -137,6 +140,7 @@ def test_bare_products_are_of_the_convolution_that_calls_such_elsewhere(tmp_path
     assert found == sorted(rows, key=lambda row: row[1])
 
 
+@pytest.mark.long
 def test_a_bare_product_that_two_convolutions_may_have_called_is_of_neither(tmp_path: Path) -> None:
     given = Threads()
     given.on(1, "conv1:Conv2D", 0, 100)

