@@ -124,12 +124,12 @@ def test_gradients_of_gradients_of_the_filter() -> None:
     assert torch.allclose(wanted, penalty(), rtol=1e-3, atol=1e-4 * float(wanted.abs().max()))
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("threads", "side"), [(1, 24), (2, 24), (2, 8)])
 @pytest.mark.parametrize(("backend", "implementation"), BACKENDS)
-def test_several_python_threads_at_once(threads: int, backend: str, implementation: str) -> None:
+def test_several_python_threads_at_once(threads: int, side: int, backend: str, implementation: str) -> None:
     torch.set_num_threads(threads)
     conv = torch.nn.Conv2d(16, 32, 3, padding=1)
-    inputs = [torch.randn(4, 16, 24, 24) for _ in range(4)]
+    inputs = [torch.randn(4, 16, side, side) for _ in range(4)]
     layer = entry("", conv, inputs[0], None)
     layer["fprop"] = {"backend": backend, "implementation": implementation}
     with torch.no_grad():

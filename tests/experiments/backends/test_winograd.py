@@ -135,8 +135,18 @@ def test_without_the_instructions_there_is_a_reason(monkeypatch: pytest.MonkeyPa
 
 
 @needs_kernels
-@pytest.mark.parametrize("text", ["5x16x13x11 k24 5x5 p2", "3x3x31x31 k20 11x11 s4 p2"])
-def test_images_are_shared_out_among_threads(text: str) -> None:
+@pytest.mark.parametrize("parts", [1, 4])
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("5x16x13x11 k24 5x5 p2", (winograd.Shares, winograd.Shares, winograd.Shares)),
+        ("3x3x31x31 k20 11x11 s4 p2", (winograd.Pass, winograd.Pass, winograd.Pass)),
+        ("1x80x7x9 k72 3x3 p1", (winograd.Pass, winograd.Pass, winograd.Pass)),
+    ],
+)
+def test_images_or_parts_of_the_filter_are_shared_out_among_threads(
+    text: str, kinds: tuple[type, ...], parts: int
+) -> None:
     before = torch.get_num_threads()
     torch.set_num_threads(2)
     try:
@@ -144,9 +154,9 @@ def test_images_are_shared_out_among_threads(text: str) -> None:
         spec = Spec(layer, batch)
         x, w, b = tensors(spec)
         g, y, dx, dw = exact(x, w, b, spec)
-        row = next(row for row in winograd.implementations(spec, "fprop") if row["m"] == 4)
+        row = next(it for it in winograd.implementations(spec, "fprop") if it["m"] == 4 and it["parts"] == parts)
         made = [winograd.prepare(row, spec, name) for name in ("fprop", "dgrad", "wgrad")]
-        assert all(isinstance(one, winograd.Shares) for one in made)
+        assert tuple(map(type, made)) == kinds and all(one.shares == 2 for one in made)
         found = [made[0](x, w, b), made[1](g, w), made[2](x, g)]
         for got, wanted in zip(found, (y, dx, dw), strict=True):
             assert got.shape == wanted.shape and apart(got, wanted) < 3e-5

@@ -30,6 +30,8 @@ BLOCKS = (64, 128, 256)
 """Tiles at a time, about."""
 PARTS = (4, 16)
 """Parts of the filter, one after the other, which need less workspace and more transforms; for the least blocks."""
+TILES_OF_A_FILTER = 2
+"""Transforming a filter takes the time of about so many tiles, by channel."""
 OPERANDS = {"fprop": ("input", "filter"), "dgrad": ("grad_output", "filter"), "wgrad": ("input", "grad_output")}
 LAST = torch.channels_last
 
@@ -168,8 +170,9 @@ class Pass:
 
     implementation = None
 
-    def __init__(self, layer: Any, direction: str, m: int, block: int, parts: int = 1) -> None:
-        self.direction, self.operands = direction, OPERANDS[direction]
+    def __init__(self, layer: Any, direction: str, m: int, block: int, parts: int = 1, threads: int = 1) -> None:
+        self.direction, self.operands, self.shares = direction, OPERANDS[direction], threads
+        parts = max(parts, threads)
         g = self.geometry = Geometry(layer)
         s = g.shape
         if direction == "dgrad":
@@ -188,7 +191,20 @@ class Pass:
             "wgrad": (s.channels * s.size**2 * k, _in(s, c), _out(s, k)),
         }[direction]
         self.sizes = [*self.kernel.floats, *rest]
-        self.workspace_bytes = FLOAT_BYTES * sum(self.sizes)
+        self.workspace_bytes = FLOAT_BYTES * (sum(self.sizes) + (threads - 1) * sum(self.kernel.floats))
+
+    def _compute(self, space: list[torch.Tensor], *given: Any) -> None:
+        """Run the kernel: each thread goes through other parts of the filter, with a workspace of its own."""
+        rounds = self.kernel.rounds()
+
+        def share(number: int) -> None:
+            own = workspace().parts(*self.kernel.floats) if number else space
+            self.kernel.run(*given, own, rounds[number :: self.shares])
+
+        others = [_pool(self.shares).submit(share, number) for number in range(1, self.shares)]
+        share(0)
+        for other in others:
+            other.result()
 
     def pack(self, name: str, tensor: torch.Tensor) -> torch.Tensor:
         """Activations channels last; filters as they are."""
@@ -229,7 +245,7 @@ class Pass:
             filled = bias.contiguous() if k == s.filters else functional.pad(bias, (0, k - s.filters))
             added = filled.data_ptr()
         strides = (s.size * s.filters, s.filters, s.size**2 * s.filters)
-        self.kernel.run(source.data_ptr(), plain.data_ptr(), strides, added, target.data_ptr(), space)
+        self._compute(space, source.data_ptr(), plain.data_ptr(), strides, added, target.data_ptr())
         if target is not y:
             whole = out[: _out(s, k)].view(s.images, s.out_height, s.out_width, k)
             y.copy_(whole[..., : s.filters].permute(0, 3, 1, 2))
@@ -251,7 +267,7 @@ class Pass:
         target = dx if c == s.channels else out
         strides = (-s.size * s.channels, -s.channels, taps * s.channels)
         start = plain.data_ptr() + (taps - 1) * s.channels * FLOAT_BYTES
-        self.kernel.run(source.data_ptr(), start, strides, 0, target.data_ptr(), space)
+        self._compute(space, source.data_ptr(), start, strides, 0, target.data_ptr())
         if target is not dx:
             whole = out[: _in(s, c)].view(s.images, s.height, s.width, c)
             dx.copy_(whole[..., : s.channels].permute(0, 3, 1, 2))
@@ -261,7 +277,7 @@ class Pass:
         s, k = self.geometry.shape, self.kernel.k
         source = _last(self.geometry.phases(x), self.kernel.c, room)
         gradient = _last(dy, k, out)
-        self.kernel.run(source.data_ptr(), gradient.data_ptr(), plain.data_ptr(), space)
+        self._compute(space, source.data_ptr(), gradient.data_ptr(), plain.data_ptr())
         dw = torch.empty((s.filters, s.channels, s.size, s.size))
         dw.view(s.filters, -1).copy_(plain[: s.channels * s.size**2 * k].view(-1, k)[:, : s.filters].t())
         return self.geometry.filter_unphased(dw)
@@ -359,9 +375,17 @@ if hasattr(os, "register_at_fork"):
 
 
 def prepare(implementation: dict[str, Any], layer: Any, direction: str) -> Any:
-    """The pass with one size of tiles, on as many threads as PyTorch computes on."""
-    threads = min(torch.get_num_threads(), layer.batch)
+    """The pass with one size of tiles, on as many threads as PyTorch computes on.
+
+    Threads share out images, and each transforms the whole filter; or parts of the filter, and each transforms all
+    tiles. What is less is done twice.
+    """
+    threads = torch.get_num_threads()
     m, block, parts = (implementation[name] for name in ("m", "block", "parts"))
     if threads == 1:
         return Pass(layer, direction, m, block, parts)
+    s = Geometry(layer).shape
+    tiles = s.images * -(-s.out_height // m) * -(-s.out_width // m)
+    if layer.batch < threads or tiles < TILES_OF_A_FILTER * (s.filters if direction == "fprop" else s.channels):
+        return Pass(layer, direction, m, block, parts, threads)
     return Shares(layer, direction, m, block, threads, parts)

@@ -40,6 +40,8 @@ def up(value: int, unit: int) -> int:
     return -(-value // unit) * unit
 
 
+Strides = tuple[int, int, int]
+Space = list[torch.Tensor]
 Calls = list[tuple[Function, int, int]]
 """For a block of tiles: the code of each kind of tile, with the address of the pairs of offsets and their number."""
 
@@ -219,15 +221,15 @@ class Forward:
             )
         )
 
-    def run(self, x: int, w: int, strides: tuple[int, int, int], bias: int, y: int, space: list[torch.Tensor]) -> None:
+    def run(self, x: int, w: int, strides: Strides, bias: int, y: int, space: Space, rounds: list[range]) -> None:
         """Addresses of the tensors; strides of w by row, column and channel; channels of x and y fill vectors, and
-        behind w there is room for a panel. A bias of 0 is none."""
+        behind w there is room for a panel. A bias of 0 is none. `rounds`: those of `rounds()` to be gone through."""
         u, v, t = (part.data_ptr() for part in space)
         if strides not in self.filters:
             self.filters[strides] = Filter(self, strides)
         change = self.filters[strides]
         inward, outward = self.kernels.table(self.bt), self.kernels.table(self.at)
-        for whole in self.rounds():
+        for whole in rounds:
             groups = [whole] if self.is_split else self.groups
             column = whole.start * self.panel * FLOAT_BYTES
             out = self.outward[bool(bias), self._channels(whole)]
@@ -315,13 +317,13 @@ class BackwardFilter:
         self.step = strides[2] * FLOAT_BYTES
         self.floats = _sizes(a, self.u_next, self.v_next, self.m_next)
 
-    def run(self, x: int, dy: int, dw: int, space: list[torch.Tensor]) -> None:
+    def run(self, x: int, dy: int, dw: int, space: list[torch.Tensor], rounds: list[range]) -> None:
         """Addresses of the tensors; channels of all three fill vectors."""
         u, v, t = (part.data_ptr() for part in space)
         inward, gradient = self.kernels.table(self.bt), self.kernels.table(self.a_matrix)
         table = self.kernels.table(self.gt)
         last = len(self.tiles.starts) - 1
-        for whole in self.rounds():
+        for whole in rounds:
             groups = [whole] if self.is_split else self.groups
             for number, start in enumerate(self.tiles.starts):
                 for code, address, count in self.inward[self._channels(whole)][number]:
