@@ -12,7 +12,7 @@
 -- form = "unfused, operator (on a CPU), epilogue kernel or fused"
 -- calls = "per step"
 -- busy_ns = "per step, overlaps counted once"
--- ratio = "over the least of the same work and conditions"
+-- ratio = "all of this work of the framework over the least of those that do it as often, none of it fused"
 -- batch = "samples per step"
 -- threads = "threads"
 -- layout = "of images"
@@ -24,9 +24,14 @@ WITH summed AS (
         threads, layout, source
     FROM raw.framework_parts WHERE form IS NOT NULL OR source IS NOT NULL
     GROUP BY ALL
+), whole AS (
+    -- What is fused is told without a time, or not told at all.
+    SELECT *, if(count(*) OVER own = count(busy_ns) OVER own, sum(busy_ns) OVER own, NULL) AS own_ns,
+        round(sum(calls) OVER own, 3) AS own_calls
+    FROM summed WINDOW own AS (PARTITION BY model, work, framework, batch, threads, layout, source)
 )
 SELECT model, work, framework, library, form, calls, busy_ns,
-    busy_ns / min(busy_ns) OVER (PARTITION BY model, work, batch, threads, layout, source) AS ratio, batch, threads,
-    layout, source
-FROM summed
+    own_ns / min(own_ns) OVER (PARTITION BY model, work, batch, threads, layout, source, own_calls) AS ratio, batch,
+    threads, layout, source
+FROM whole
 ORDER BY source IS NOT NULL, model, batch, threads, work, layout, busy_ns NULLS FIRST, framework, library, form, source

@@ -64,6 +64,10 @@ PARTS = [
      "library": "XLA", "busy_ns": 360.0},
     {**PART, "framework": "jax", "layer": "conv2", "category": "activation", "form": "fused", "calls": 1.0,
      "library": "XLA"},
+    {**PART, "framework": "jax", "layer": "fc1", "category": "activation", "form": "operator", "calls": 1.0,
+     "library": "XLA", "busy_ns": 7.0},
+    {**PART, "framework": "torch", "layer": "fc1", "category": "activation", "form": "operator", "calls": 3.0,
+     "library": "framework", "busy_ns": 21.0},
     {"framework": "cntk", "model": "lenet", "category": "bias", "library": "CNTK", "busy_ns": 4.74e6, "source": "Kim"},
 ]  # fmt: skip
 
@@ -125,6 +129,8 @@ def test_bias_is_ranked_by_library_beside_what_was_published(study: Asked) -> No
     ]
     assert rows == [
         ("activation", "jax", "XLA", "fused", 1.0, None, None),
+        ("activation", "jax", "XLA", "operator", 1.0, 7.0, None),
+        ("activation", "torch", "framework", "operator", 3.0, 21.0, 1.0),
         ("bias", "torch", "framework", "operator", 2.0, 120.0, 1.0),
         ("bias", "jax", "XLA", "operator", 2.0, 360.0, 3.0),
         ("bias", "cntk", "CNTK", None, None, 4.74e6, 1.0),
