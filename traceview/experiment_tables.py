@@ -206,6 +206,7 @@ wait_ns BIGINT of the calls, until the last rank came
 transfer_ns BIGINT of the calls, the rest
 gradient_bytes BIGINT bytes that a rank put into all-reduce and reduce-scatter
 parameters BIGINT of the model
+others_pct DOUBLE share of the cores that other programs took meanwhile
 capture VARCHAR the recording, a folder beside the tables
 status VARCHAR recorded, failed
 reason VARCHAR why it failed
@@ -227,6 +228,7 @@ place BIGINT first, second ... of the step
 at_ns BIGINT its start, from the start of the step, mean
 wait_ns BIGINT waiting for the last rank, mean of the ranks
 hidden_pct DOUBLE of the calls, while the same rank computed
+others_pct DOUBLE share of the cores that other programs took meanwhile
 cores BIGINT cores that the processes share, on a CPU
 threads BIGINT threads of each process
 library VARCHAR gloo, nccl ...

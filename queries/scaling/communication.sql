@@ -3,12 +3,13 @@
 -- communication while nothing computes on the rank. If all of it were hidden, the step without a profiler would be
 -- shorter by the same share at most: an upper bound."""
 -- cannot = "No recording of steps in this capture (study scaling --no-captures), or no scaling study."
--- leave_out = ["library", "wait_ns", "calls", "parameters", "ratio"]
+-- leave_out = ["library", "wait_ns", "calls", "parameters", "ratio", "others_pct"]
 -- [headings]
 -- exposed_pct = "exposed of step"
 -- hidden_pct = "hidden of communication"
 -- ratio = "communication over the rest"
 -- hidden_speedup = "times as fast if hidden"
+-- others_pct = "others, of the cores"
 -- parameter_bytes = "parameters as float32"
 -- [fractions]
 -- calls = "calls/step"
@@ -31,6 +32,7 @@
 -- algorithm_bytes_per_s = "gradient bytes over the transfer"
 -- bus_bytes_per_s = "what a ring would move over each link: 2 (n - 1) / n times that"
 -- hidden_speedup = "times as fast as the fewest ranks, at most, if none were exposed"
+-- others_pct = "share of the cores that other programs took while it was recorded; from 10 % on it says little"
 -- library = "gloo, nccl ..."
 -- why = "why there is no recording"
 SELECT e.mode AS scaling, if(e.mode = 'strong', e.global_batch, e.batch) AS batch, e.ranks, e.step_ns,
@@ -43,7 +45,7 @@ SELECT e.mode AS scaling, if(e.mode = 'strong', e.global_batch, e.batch) AS batc
         AS bus_bytes_per_s,
     if(p.verdict IN ('faster', 'slower', 'no difference seen'), round(p.speedup / nullif(1.0 - e.exposed_ns
         / nullif(e.step_ns, 0), 0), 3), NULL) AS hidden_speedup,
-    e.library, e.reason AS why
+    e.others_pct, e.library, e.reason AS why
 FROM raw.scaling_exchanges e
 LEFT JOIN raw.scaling_points p ON p.status <> 'published' AND p.mode = e.mode AND p.ranks = e.ranks
     AND p.batch IS NOT DISTINCT FROM e.batch AND p.global_batch IS NOT DISTINCT FROM e.global_batch

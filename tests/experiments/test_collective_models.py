@@ -52,6 +52,8 @@ def test_one_size_gives_a_bandwidth_and_no_latency() -> None:
     [
         (made(RING, (2,), (1.0 * MB, 2.0 * MB, 8.0 * MB), 1000, 5e9), "all points are of 2 ranks"),
         ([Point(2, MB, 1e6), Point(4, 2 * MB, 3e6)], "2 points are too few for 2 parameters"),
+        # Without the last point a ring would be as good; that one alone makes it a tree.
+        ([*made(RING, (2, 4), (1.0 * MB, 8.0 * MB), 0, 1e9), Point(8, 8.0 * MB, 48e6)], "depends on a single point"),
         # Up to four ranks a tree and a chain of transfers are far apart, noise of a half hides it.
         ([Point(2, MB, 1e6), Point(4, MB, 9e6), Point(8, MB, 1e6), Point(16, MB, 30e6)], "no model fits"),
     ],

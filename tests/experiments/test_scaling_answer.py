@@ -88,11 +88,21 @@ def test_times_of_ranks_that_share_cores_are_fitted_apart() -> None:
     times = [exchange(n, size, 2 * (n - 1) * (50_000 + size)) for n in (2, 4) for size in (100_000, 1_600_000)]
     found = models([*times, exchange(4, 100_000, 900_000)])
     assert {row["scope"] for row in found} == {ALL, WITHIN}
-    best, *_ = found
-    assert (best["model"], best["verdict"], best["points"]) == ("parameter server", "best", 4)
+    nearest, *_ = found
+    assert (nearest["model"], nearest["verdict"], nearest["points"]) == ("parameter server", "cannot tell", 4)
+    assert nearest["reason"] == "some of these ranks share cores, which takes time too"
     within = [row for row in found if row["scope"] == WITHIN]
     assert {row["verdict"] for row in within} == {"cannot tell"} and "2 ranks" in within[0]["reason"]
     assert {row["scope"] for row in models(times[:2])} == {ALL}
+
+
+def test_a_busy_machine_tells_no_model() -> None:
+    times = [exchange(n, size, 2 * (n - 1) * (50_000 + size)) | {"cores": 8} for n in (2, 4) for size in (10**5, 10**6)]
+    assert models(times)[0]["verdict"] == "best"
+    busy = [{**row, "others_pct": 40.0} for row in times]
+    assert {row["verdict"] for row in models(busy)} == {"cannot tell"}
+    assert models(busy)[0]["reason"] == "other programs took up to 40 % of the cores meanwhile"
+    assert models(busy)[0]["model"] == "parameter server", "the nearest still stands first, with its error"
 
 
 def test_times_of_equal_size_are_one_point() -> None:

@@ -79,26 +79,41 @@ MODELS: dict[str, Callable[[int, float], tuple[float, float]]] = {
 }
 
 
-def fit(points: Sequence[Point]) -> list[Fit]:
-    """Every model, the best first; nothing without points of several ranks."""
+def fit(points: Sequence[Point], doubt: str | None = None) -> list[Fit]:
+    """Every model, the nearest first; nothing without points of several ranks. `doubt`: why none may be called best."""
     points = [point for point in points if point.ranks > 1 and point.size_bytes > 0 and point.time_ns > 0]
     if not points:
         return []
     has_sizes = len({point.size_bytes for point in points}) > 1
     found = [_fitted(model, points, has_sizes) for model in MODELS]
-    untold = _untold(points, has_sizes)
+    untold = _untold(points, has_sizes) or doubt
+    found.sort(key=lambda each: each.residual_pct or 0.0)
     if untold:
         return [_judged(each, CANNOT, untold) for each in found]
-    found.sort(key=lambda each: each.residual_pct or 0.0)
-    return _compared(found)
+    return _compared(found, _is_steady(points, found[0].model))
 
 
-def _compared(found: Sequence[Fit]) -> list[Fit]:
-    """Which is the best, where the errors differ by enough."""
+def _is_steady(points: Sequence[Point], best: str) -> bool:
+    """Whether the same model is the best whichever point is left out, where what is left can tell."""
+    for place in range(len(points)):
+        others = [*points[:place], *points[place + 1 :]]
+        has_sizes = len({point.size_bytes for point in others}) > 1
+        if _untold(others, has_sizes):
+            continue
+        errors = {model: _fitted(model, others, has_sizes).residual_pct or 0.0 for model in MODELS}
+        if errors[best] > min(errors.values()) + CLOSE_PCT:
+            return False
+    return True
+
+
+def _compared(found: Sequence[Fit], is_steady: bool) -> list[Fit]:
+    """Which is the best, where the errors differ by enough, and not because of a single point."""
     least = found[0].residual_pct or 0.0
     near = [each for each in found if (each.residual_pct or 0.0) <= max(CLOSE * least, least + CLOSE_PCT)]
     if least > POOR_PCT:
         return [_judged(each, CANNOT, f"no model fits: the best is {least:.0f} % off") for each in found]
+    if not is_steady:
+        return [_judged(each, CANNOT, "which fits best depends on a single point") for each in found]
     if len(near) > 1:
         names = " and ".join(each.model for each in near)
         return [

@@ -227,6 +227,7 @@ def _recorded(job: Job, size: Size, device: str | None) -> dict[str, list[Row]]:
     name = f"{size.ranks}x{size.batch}" if size.batch else f"{size.ranks}"
     folder, log = job.folder / CAPTURES / name, job.folder / OUTPUT / f"capture-{name}.txt"
     words = job.template.of(size.ranks, size.batch, job.device)
+    begin = quiet.now()
     try:
         code, why = recorded.record(words, job.environment(), folder.absolute(), log, most_s=job.limits.most_s)
         if not why or not why.startswith("it was ended"):
@@ -237,12 +238,19 @@ def _recorded(job: Job, size: Size, device: str | None) -> dict[str, list[Row]]:
     if found is None:
         return {EXCHANGES: [{**size.facts(), "status": FAILED, "reason": why}]}
     exchanged, collectives = found
-    exchanged = {**size.facts(), **exchanged, "capture": f"{CAPTURES}/{name}", "status": RECORDED}
-    shared = {"mode": size.mode, "batch": size.batch, "cores": quiet.n_cores(), "threads": job.threads, "nodes": 1}
-    return {
-        EXCHANGES: [exchanged],
-        TIMES: [{**row, **shared, "device": device, "status": "measured"} for row in collectives],
+    others_pct = quiet.others_pct(begin, quiet.now())
+    exchanged = {
+        **size.facts(),
+        **exchanged,
+        "others_pct": others_pct,
+        "capture": f"{CAPTURES}/{name}",
+        "status": RECORDED,
     }
+    shared = {
+        "mode": size.mode, "batch": size.batch, "cores": quiet.n_cores(), "threads": job.threads, "nodes": 1,
+        "device": device, "others_pct": others_pct, "status": "measured",
+    }  # fmt: skip
+    return {EXCHANGES: [exchanged], TIMES: [{**row, **shared} for row in collectives]}
 
 
 def _exchanged(folder: Path) -> tuple[Row, list[Row]] | None:

@@ -150,17 +150,27 @@ def models(times: Sequence[Row]) -> list[Row]:
     measured = [row for row in times if row.get("status") == "measured" and row.get("kind") == "all_reduce"]
     within = [row for row in measured if not _is_oversubscribed(row)]
     scopes = [(ALL, measured)] + ([(WITHIN, within)] if within and len(within) < len(measured) else [])
-    return [row for scope, some in scopes for row in fitted(scope, some)]
+    return [row for scope, some in scopes for row in fitted(scope, some, _doubt(some))]
 
 
-def fitted(scope: str, times: Sequence[Row]) -> list[Row]:
+def _doubt(times: Sequence[Row]) -> str | None:
+    """Why times tell of the machine and not of the way of communication; None where they do not."""
+    most = max((row.get("others_pct") or 0.0 for row in times), default=0.0)
+    if not is_quiet(most):
+        return f"other programs took up to {most:.0f} % of the cores meanwhile"
+    if any(map(_is_oversubscribed, times)):
+        return "some of these ranks share cores, which takes time too"
+    return None
+
+
+def fitted(scope: str, times: Sequence[Row], doubt: str | None = None) -> list[Row]:
     """A row of `scaling_models` for each model; times of the same ranks and bytes are one point, their median."""
     groups: dict[tuple[int, int], list[float]] = {}
     for row in times:
         if row.get("size_bytes") and row.get("wall_ns"):
             groups.setdefault((row["ranks"], row["size_bytes"]), []).append(row["wall_ns"])
     found = [Point(ranks, size, statistics.median(some)) for (ranks, size), some in groups.items()]
-    return [{"scope": scope, **vars(each)} for each in fit(found)]
+    return [{"scope": scope, **vars(each)} for each in fit(found, doubt)]
 
 
 @cache
