@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from traceview import store
-from traceview.analysis import advice, findings, remembered
+from traceview.analysis import advice, finding, findings, remembered, reports
 from traceview.store import answers
 
+ANSWERS = "answers of all rules, at least 0.5 %"
 SAMPLE = Path(__file__).resolve().parents[2] / "samples" / "kineto" / "torch-2.13.0-lenet-cpu.json.gz"
 
 
@@ -45,8 +46,24 @@ def test_another_limit_is_another_answer(capture: Path) -> None:
 
 def test_what_is_damaged_is_worked_out_again(capture: Path) -> None:
     _, right = answered(capture)
-    answers.remember(capture, "advice of at least 0.5 %", {"findings": [{"rule": "x"}], "footer": []})
+    answers.remember(capture, ANSWERS, [{"rule": "x"}])
     assert answered(capture) == (True, right)
+
+
+def test_after_a_report_no_rule_is_run_for_advice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    capture = store.convert([SAMPLE], tmp_path / "capture")
+    best = finding.Remembered(True)
+    assert not best.is_known(capture)
+    with store.open_capture(capture, asked=reports.asked([reports.load("overview")])) as connection:
+        reports.run(connection, "overview", best=best)
+        right = findings.run(connection, advice.load(), {}, 0.5)
+    kept = remembered.Advice(advice.load(), {}, 0.5)
+    asked = kept.asked(capture)
+    with store.open_capture(capture, asked=asked) as connection:
+        assert kept.run(connection) == right
+    assert all(rule.body not in asked for rule in advice.load())
+    assert answered(capture) == (False, right)
 
 
 def test_single_rules_and_thresholds_are_not_remembered(capture: Path) -> None:
@@ -55,4 +72,4 @@ def test_single_rules_and_thresholds_are_not_remembered(capture: Path) -> None:
     with store.open_capture(capture) as connection:
         found, _ = kept.run(connection)
     assert [finding.rule for finding in found] == ["page_faults"]
-    assert answers.recall(capture, "advice of at least 0.5 %") is None or len(answered(capture)[1][0]) > 1  # type: ignore[index]
+    assert answers.recall(capture, ANSWERS) is None or len(answered(capture)[1][0]) > 1  # type: ignore[index]

@@ -31,6 +31,14 @@ def test_the_task_that_kills_is_known(tmp_path: Path) -> None:
     assert answers == {**{number: number for number in range(6) if number != 3}, 3: processes.KILLED.format(3)}
 
 
+def nothing(task: int) -> None:
+    """A task without an answer."""
+
+
+def test_no_answer_is_an_answer() -> None:
+    assert dict(processes.run(1, nothing, [7, 8])) == {0: None, 1: None}
+
+
 def lacking(task: str) -> str:
     """There is room from the second try on."""
     place = Path(task)

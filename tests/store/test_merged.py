@@ -28,7 +28,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
         job = store.convert([traces], folder / "job", Options(many=Fleet(2)))
     alone = store.convert([traces], folder / "alone")
     for capture in (alone, job):
-        views.materialize(capture)
+        views.materialize(capture, Options(many=Fleet(2)))
     return alone, job
 
 

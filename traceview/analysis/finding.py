@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -66,19 +66,52 @@ class Remembered:
         """The section, from an earlier command or by running every rule."""
         if self._row is not None:
             return _section(tuple(self._row))
-        made = section(connection)
+        findings = _run(connection)
+        made = _of(connection, findings)
         if self._folder:
-            plain = [value if isinstance(value, _PLAIN) else float(value) for value in made.rows[0]]
-            answers.remember(self._folder, "finding", plain)
+            answers.remember(self._folder, "finding", [_plain(value) for value in made.rows[0]])
+            remember(self._folder, AT_LEAST_PCT, findings)
         return made
 
 
 _PLAIN = (str, int, float, type(None))
 
 
+def remember(folder: Path, at_least_pct: float, findings: Sequence[Finding]) -> None:
+    """Keep the answers of all rules about a capture, for whoever asks next."""
+    plain = [{name: _plain(value) for name, value in asdict(finding).items()} for finding in findings]
+    answers.remember(folder, _name(at_least_pct), plain)
+
+
+def recalled(folder: Path, at_least_pct: float) -> list[Finding] | None:
+    """What was remembered; None where that is nothing, or not what `remember` writes."""
+    try:
+        found = answers.recall(folder, _name(at_least_pct))
+        return [Finding(**{**entry, "evidence": tuple(entry["evidence"])}) for entry in found]
+    except (TypeError, KeyError):
+        return None
+
+
+def _name(at_least_pct: float) -> str:
+    return f"answers of all rules, at least {at_least_pct} %"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [str(line) for line in value]
+    return value if isinstance(value, _PLAIN) else float(value)
+
+
 def section(connection: duckdb.DuckDBPyConnection) -> Section:
     """Run every rule; the finding that could save most, or how many found nothing and could not tell."""
-    findings = advice.run(connection, advice.load(), at_least_pct=AT_LEAST_PCT)
+    return _of(connection, _run(connection))
+
+
+def _run(connection: duckdb.DuckDBPyConnection) -> list[Finding]:
+    return advice.run(connection, advice.load(), at_least_pct=AT_LEAST_PCT)
+
+
+def _of(connection: duckdb.DuckDBPyConnection, findings: Sequence[Finding]) -> Section:
     found = [finding for finding in findings if finding.status == advice.FOUND]
     has_steps = bool(connection.execute("FROM scope WHERE has_steps LIMIT 1").fetchall())
     row = _best(found, has_steps) if found else _none(findings)

@@ -50,8 +50,12 @@ def run(
     connection: duckdb.DuckDBPyConnection, rules: Sequence[sql.Query], params: Mapping[str, str], at_least_pct: float
 ) -> tuple[list[Finding], tuple[str, ...]]:
     """The answer of every rule, and the lines under all of them: how much of the idle time is explained, the input."""
-    found = advice.run(connection, rules, params, at_least_pct)
-    return found, (
+    return advice.run(connection, rules, params, at_least_pct), footer(connection)
+
+
+def footer(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
+    """The lines under all answers."""
+    return (
         *experiment.said(connection, content("queries")),
         *advice.explained(connection),
         *reports.footer(connection),

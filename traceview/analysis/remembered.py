@@ -7,18 +7,16 @@ gives.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import duckdb
 
 from traceview import sql
-from traceview.analysis import advice, findings
+from traceview.analysis import advice, finding, findings
 from traceview.analysis.model import Finding
 from traceview.store import answers
 
-_PLAIN = (str, int, float, type(None))
+FOOTER = "footer of advice"
 
 
 class Advice:
@@ -30,39 +28,28 @@ class Advice:
         self._rules, self._params, self._at_least_pct = rules, params, at_least_pct
         self._is_remembered = is_remembered and not params and [rule.name for rule in rules] == advice.names()
         self._folder: Path | None = None
-        self._known: tuple[list[Finding], tuple[str, ...]] | None = None
+        self._found: list[Finding] | None = None
+        self._footer: tuple[str, ...] | None = None
 
     def asked(self, folder: Path) -> str:
         """The text of the queries that `run` will run on this capture."""
         if self._is_remembered:
             self._folder = folder
-            self._known = _recalled(answers.recall(folder, self._name()))
-        return "" if self._known else findings.asked(self._rules)
+            self._found = finding.recalled(folder, self._at_least_pct)
+            lines = answers.recall(folder, FOOTER)
+            self._footer = tuple(str(line) for line in lines) if isinstance(lines, list) else None
+        asked = findings.asked(self._rules if self._found is None else ())
+        return asked if self._found is None or self._footer is None else ""
 
     def run(self, connection: duckdb.DuckDBPyConnection) -> tuple[list[Finding], tuple[str, ...]]:
         """As `findings.run`."""
-        if self._known is not None:
-            return self._known
-        found, footer = findings.run(connection, self._rules, self._params, self._at_least_pct)
-        if self._folder:
-            plain = [{name: _plain(value) for name, value in asdict(finding).items()} for finding in found]
-            answers.remember(self._folder, self._name(), {"findings": plain, "footer": list(footer)})
+        found, footer = self._found, self._footer
+        if found is None:
+            found = advice.run(connection, self._rules, self._params, self._at_least_pct)
+            if self._folder:
+                finding.remember(self._folder, self._at_least_pct, found)
+        if footer is None:
+            footer = findings.footer(connection)
+            if self._folder:
+                answers.remember(self._folder, FOOTER, list(footer))
         return found, footer
-
-    def _name(self) -> str:
-        return f"advice of at least {self._at_least_pct} %"
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [str(line) for line in value]
-    return value if isinstance(value, _PLAIN) else float(value)
-
-
-def _recalled(answer: Any) -> tuple[list[Finding], tuple[str, ...]] | None:
-    """What was remembered; None where it is not what `run` writes."""
-    try:
-        found = [Finding(**{**entry, "evidence": tuple(entry["evidence"])}) for entry in answer["findings"]]
-        return found, tuple(str(line) for line in answer["footer"])
-    except (TypeError, KeyError):
-        return None

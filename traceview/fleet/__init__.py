@@ -6,10 +6,11 @@ some dozen ranks, each an ordinary capture. Invariant: the rows are those that r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from traceview.store import Options
@@ -40,6 +41,15 @@ class Fleet:
         from traceview.fleet import job
 
         return job.convert(self, groups, folder, target, options)
+
+    def each(self, function: Callable[[Any], None], things: Sequence[Any], options: Options) -> None:
+        """Call a function with each thing and its share of the machine, in processes that hold one thing at a time."""
+        from traceview.fleet import processes
+
+        jobs = min(self.jobs or os.cpu_count() or 1, len(things))
+        share = options.shared(jobs)
+        for _ in processes.run(jobs, function, [(thing, share) for thing in things]):
+            pass
 
     def clean(self, target: Path) -> None:
         """Remove what was kept, when `target` is complete."""

@@ -10,7 +10,6 @@ import contextlib
 import errno
 import hashlib
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib import import_module
@@ -72,9 +71,7 @@ class Part:
 
 def plan(groups: Sequence[conversion.Group], place: Path, jobs: int, options: Options) -> list[Task]:
     """The tasks of a job, whose parts are to lie in `place`; each has its share of the machine."""
-    threads = options.threads or max(1, (os.cpu_count() or 1) // jobs)
-    memory = options.memory_bytes and max(1, options.memory_bytes // jobs)
-    share = Options(threads, memory, options.strict)
+    share = options.shared(jobs)
     return [_task(group, place, share) for group in groups]
 
 

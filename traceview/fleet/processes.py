@@ -24,6 +24,7 @@ TRIES = 3
 """How often a task is tried that ends its process, or finds no room."""
 KILLED = "the process that read it was killed {} times (too little memory?)"
 WATCH_SECONDS = 0.5
+_AGAIN = object()
 
 
 def run(jobs: int, function: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[tuple[int, Any]]:
@@ -43,7 +44,7 @@ def run(jobs: int, function: Callable[[Any], Any], tasks: Sequence[Any]) -> Iter
                             raise BrokenProcessPool
                         number = begun.pop(future)
                         result = _result(future, tries, number)
-                        if result is None:
+                        if result is _AGAIN:
                             suspects.append(number)
                         else:
                             yield number, result
@@ -82,12 +83,12 @@ def _begin(
 
 
 def _result(future: Future[Any], tries: Counter[int], number: int) -> Any:
-    """What a task answers; None where it found no room and is to be tried again."""
+    """What a task answers, or `_AGAIN` where it found no room and is to be tried again."""
     error = future.exception()
     if isinstance(error, NoRoom):
         tries[number] += 1
         if tries[number] < TRIES:
-            return None
+            return _AGAIN
     return future.result()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,9 @@ class Many(Protocol):
 
     def convert(self, groups: Sequence[Any], folder: Path, target: Path, options: Options) -> list[tuple[str, str]]:
         """Fill the new `folder`, which becomes `target`; returns the traces that cannot be read, and each why."""
+
+    def each(self, function: Callable[[Any], None], things: Sequence[Any], options: Options) -> None:
+        """Call a function with each thing and its share of the machine, several at a time, in other processes."""
 
     def clean(self, target: Path) -> None:
         """Remove what is kept for the next try, when `target` is complete."""
@@ -47,3 +51,8 @@ class Options:
         """Tell whoever looks what is being done."""
         if self.phase:
             self.phase(phase, done, total)
+
+    def shared(self, jobs: int) -> Options:
+        """What each of so many processes may use of the machine."""
+        threads = self.threads or max(1, (os.cpu_count() or 1) // jobs)
+        return Options(threads, self.memory_bytes and max(1, self.memory_bytes // jobs), self.strict)

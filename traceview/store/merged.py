@@ -7,12 +7,16 @@ compares ranks (`whole_job` in the header of a view, and all that rests on it) i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import duckdb
 
+from traceview.ingest.memory import LowMemory
 from traceview.store import graph, materialized
 
+UNITE_BYTES = 100_000_000
+"""Memory with which it is tried to put rows together; they go to disk as they come."""
 NAMES = "names."
 """Tables of what is known of names: one name may be in several shards."""
 
@@ -32,12 +36,20 @@ def unite(connection: duckdb.DuckDBPyConnection, files: Sequence[Path]) -> froze
     made = frozenset(name for name in common - present if not graph.is_of_job(name))
     for number, file in enumerate(files):
         connection.execute(f"ATTACH $1 AS shard{number} (READ_ONLY)", [str(file)])
-    for name in sorted(made):
-        if "." in name:
-            connection.execute(f"CREATE SCHEMA IF NOT EXISTS {name.split('.')[0]}")
-        how = " UNION " if name.startswith(NAMES) else " UNION ALL "
-        rows = how.join(f"FROM shard{number}.{name if '.' in name else f'main.{name}'}" for number in range(len(files)))
-        connection.execute(f"CREATE TABLE {name} AS {rows}")
+    with LowMemory(connection, UNITE_BYTES) as attempt:
+        for name in sorted(made):
+            if "." in name:
+                connection.execute(f"CREATE SCHEMA IF NOT EXISTS {name.split('.')[0]}")
+            attempt(partial(_make, connection, f"CREATE TABLE {name} AS {_rows(name, len(files))}"))
     for number in range(len(files)):
         connection.execute(f"DETACH shard{number}")
     return made
+
+
+def _rows(name: str, n_shards: int) -> str:
+    how = " UNION " if name.startswith(NAMES) else " UNION ALL "
+    return how.join(f"FROM shard{number}.{name if '.' in name else f'main.{name}'}" for number in range(n_shards))
+
+
+def _make(connection: duckdb.DuckDBPyConnection, query: str) -> None:
+    connection.execute(query)

@@ -99,7 +99,7 @@ def materialize(folder: Path, options: Options | None = None, asked: str | None 
             united = merged.unite(connection, shards) if shards else frozenset()
             is_attributed = any(name.startswith("attributed.") for name in united)
             left = [name for name in missing if name not in united and not (name == ATTRIBUTION and is_attributed)]
-            _fill(connection, left, options)
+            _fill(connection, left, options, merged.UNITE_BYTES if united else MATERIALIZE_BYTES)
             materialized.note(file, connection)
 
 
@@ -109,10 +109,20 @@ def _of_shards(folder: Path, missing: Sequence[str], options: Options | None) ->
     # The tables of a job in one shard are those of the shard, and so is its database.
     if len(shards) < 2 or not asked:
         return []
-    for shard in shards:
-        materialize(shard, options, asked)
+    lacking = [shard for shard in shards if _missing(materialized.find(shard), asked)]
+    if options and options.many and len(lacking) > 1:
+        # In processes of their own: what a shard takes in memory is given back with its process.
+        options.many.each(_materialize_shard, [(shard, asked) for shard in lacking], options)
+    else:
+        for shard in lacking:
+            materialize(shard, options, asked)
     found = [materialized.find(shard) for shard in shards]
     return [file for file in found if file] if all(found) else []
+
+
+def _materialize_shard(task: tuple[tuple[Path, str], Options]) -> None:
+    (shard, asked), options = task
+    materialize(shard, options, asked)
 
 
 def read_rules(asked: str | None = None) -> None:
@@ -151,8 +161,8 @@ def _confined(
     return confine.connect([*files, *more], options, database)
 
 
-def _fill(connection: duckdb.DuckDBPyConnection, made: list[str], options: Options | None) -> None:
-    """Leave what of these is worth it in the database as tables, and nothing else."""
+def _fill(connection: duckdb.DuckDBPyConnection, made: list[str], options: Options | None, room: int) -> None:
+    """Leave what of these is worth it in the database as tables, and nothing else. `room` is tried with first."""
     from traceview.ingest.memory import LowMemory
 
     def entering(done: int) -> None:
@@ -163,7 +173,7 @@ def _fill(connection: duckdb.DuckDBPyConnection, made: list[str], options: Optio
     if _is_small(connection, made):
         _make_at_once(connection, made, tables, entering)
     else:
-        with LowMemory(connection, MATERIALIZE_BYTES) as attempt:
+        with LowMemory(connection, room) as attempt:
             for done, name in enumerate(made):
                 entering(done)
                 attempt(partial(_all_or_nothing, connection, partial(_make, names=[name], tables=tables)))
