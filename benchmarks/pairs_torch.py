@@ -61,8 +61,6 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--norm", action="store_true", help="a batch norm after each convolution")
     parser.add_argument("--norm-bias", action="store_true", help="a bias in the convolutions before it")
     parser.add_argument("--permute", action="store_true", help="change the layout and back after each convolution")
-    parser.add_argument("--tiny", type=float, help="scale of the last layer's weights: 1e-41 makes them denormal")
-    parser.add_argument("--flush", action="store_true", help="denormal numbers count as zero")
     parser.add_argument("--wait-ms", type=float, default=0, help="time to load an image")
     parser.add_argument("--workers", type=int, default=0)
     parser.add_argument("--infer", choices=("eager", "fused"), help="no training: as it is, or fused by TorchScript")
@@ -88,16 +86,12 @@ def main() -> None:
     torch.manual_seed(0)
     if args.no_onednn:
         torch.backends.mkldnn.enabled = False  # type: ignore[assignment]
-    torch.set_flush_denormal(args.flush)
     layout = torch.channels_last if args.layout == "nhwc" else torch.contiguous_format
     model = network(args).to(memory_format=layout)  # type: ignore[call-overload]
     if args.infer:
         infer(args, model, torch.randn(args.batch, 3, SIDE, SIDE).to(memory_format=layout))
         return
-    if args.tiny:
-        with torch.no_grad():
-            model[-1].weight.mul_(args.tiny)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.0 if args.tiny else 0.01)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     data = Images(args.batch * args.steps, args.wait_ms)
     for images, labels in DataLoader(data, batch_size=args.batch, num_workers=args.workers):
         batch = images.to(memory_format=layout).requires_grad_(args.input_gradient)

@@ -44,14 +44,17 @@ class Images(Dataset[tuple[torch.Tensor, int]]):
         return (image - image.mean()) / image.std(), index % CLASSES
 
 
-class LastChannels(nn.Module):
-    """Scales each channel, with the channels last; what it gives back lies in memory as what it got."""
+class Scale(nn.Module):
+    """Scales each channel; as many libraries do it, with the channels last and, in the plain layout, copied back."""
 
-    def __init__(self, channels: int) -> None:
+    def __init__(self, channels: int, copies: bool) -> None:
         super().__init__()
         self.scale = nn.Parameter(torch.ones(channels))
+        self.copies = copies
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
+        if not self.copies:
+            return images * self.scale[:, None, None]
         is_last = images.is_contiguous(memory_format=torch.channels_last)
         last = images.permute(0, 2, 3, 1).contiguous() * self.scale
         return last.permute(0, 3, 1, 2) if is_last else last.permute(0, 3, 1, 2).contiguous()
@@ -74,8 +77,7 @@ def network(faults: set[str]) -> nn.Sequential:
     layers: list[nn.Module] = []
     for inputs, outputs, size in ((3, 48, 5), (48, 64, 3), (64, 64, 3)):
         layers.append(nn.Conv2d(inputs, outputs, size, padding=size // 2))
-        layers += [LastChannels(outputs)] if "copies" in faults else []
-        layers += [nn.ReLU(), nn.MaxPool2d(2)]
+        layers += [Scale(outputs, "copies" in faults), nn.ReLU(), nn.MaxPool2d(2)]
     features = 64 * (SIDE // 8) ** 2
     branch = Branch(HIDDEN, SHUT if "denormals" in faults else 1.0)
     return nn.Sequential(

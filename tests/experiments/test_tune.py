@@ -13,7 +13,7 @@ from traceview.experiments.command import Limits, copy, size
 from traceview.experiments.options import Facts, named
 from traceview.experiments.results import Journal, write
 from traceview.experiments.tune import Job, apply, best_of, resumed
-from traceview.experiments.tune_answer import Bound
+from traceview.experiments.tune_answer import Bound, bounds
 
 
 def silent(text: str) -> None:
@@ -115,9 +115,9 @@ def test_the_best_that_was_shown_is_applied_and_no_other(tmp_path: Path) -> None
 
 def test_every_rule_has_a_first_option_before_any_has_a_second() -> None:
     options = named(["malloc_keeps", "malloc_thresholds", "huge_pages", "channels_last", "flush_denormals"])
-    bounds = dict.fromkeys(("malloc_keeps", "malloc_thresholds", "huge_pages"), Bound("page_faults", 1.3))
-    bounds |= {"channels_last": Bound("plain_layout_on_cpu", 1.05), "flush_denormals": Bound("denormals", None)}
-    assert [option.name for option in tune._ranked(options, bounds)] == [
+    allowed = dict.fromkeys(("malloc_keeps", "malloc_thresholds", "huge_pages"), Bound("page_faults", 1.3))
+    allowed |= {"channels_last": Bound("plain_layout_on_cpu", 1.05), "flush_denormals": Bound("denormals", None)}
+    assert [option.name for option in tune._ranked(options, allowed)] == [
         "malloc_keeps", "flush_denormals", "channels_last", "malloc_thresholds", "huge_pages",
     ]  # fmt: skip
 
@@ -155,3 +155,18 @@ def test_a_session_that_came_to_its_end_is_known(tmp_path: Path) -> None:
     assert not tune._is_finished(tmp_path)
     journal.describe(finished=True)
     assert tune._is_finished(tmp_path)
+
+
+def test_an_option_is_tried_that_two_rules_name_together(tmp_path: Path) -> None:
+    facts = Facts("torch", "2.13.0", "cpu", 2, {})
+    allowed = bounds({"plain_layout_on_cpu": 10.0, "layout_between_operators": 20.0})
+    chosen, _ = tune._options(job(tmp_path), facts, allowed)
+    assert [option.name for option in chosen] == ["channels_last"]
+
+
+def test_what_was_hidden_behind_another_fault_is_named_in_the_end() -> None:
+    facts = Facts("torch", "2.13.0", "cpu", 2, {})
+    now = bounds({"plain_layout_on_cpu": 10.0, "unfused_optimizer": 5.0, "denormals": None})
+    said = tune._still_named(facts, now, {"onednn_on", "fused_optimizer"})
+    assert said and "channels_last (plain_layout_on_cpu); --try" in said and "fused_optimizer" not in said
+    assert tune._still_named(facts, now, {"channels_last", "fused_optimizer"}) is None

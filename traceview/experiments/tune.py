@@ -246,7 +246,7 @@ def _promised(bounds: Mapping[str, Bound]) -> dict[str, float]:
 def _options(job: Job, facts: Facts, bounds: Mapping[str, Bound]) -> tuple[list[Option], list[tuple[Option, str]]]:
     """The options to try, those with the largest bound first, and those that do not apply with the reason."""
     names = [name for name in job.tried if name != NULL]
-    among = trials.named(names) if job.tried else trials.of_rules({bound.rule for bound in bounds.values()})
+    among = trials.named(names) if job.tried else trials.of_rules(tune_answer.rules_of(bounds))
     skipped = {option.name for option in trials.named(job.skipped)}
     among = tuple(option for option in among if option.name not in skipped)
     among = (*among, NOTHING) if NULL in job.tried else among
@@ -329,6 +329,21 @@ def _explain(job: Job, found: Found, environments: _Environments) -> None:
         _record(job, folder, environments.of(names), "best")
     except Failed as failure:
         job.say(f"no capture of the best: {failure}")
+        return
+    tried = {option.name for each in found.tried for option in each.options}
+    text = _still_named(environments.facts, _bounds(folder), tried)
+    if text:
+        job.say(text)
+
+
+def _still_named(facts: Facts, bounds: Mapping[str, Bound], tried: set[str]) -> str | None:
+    """What advice names once the best is on, and did not name before: one fault hides another."""
+    options, _ = trials.that_apply(facts, trials.of_rules(tune_answer.rules_of(bounds)))
+    more = [option for option in options if option.name not in tried and bounds[option.name].speedup]
+    if not more:
+        return None
+    names = ", ".join(f"{option.name} ({bounds[option.name].rule})" for option in more)
+    return f"with the best on, advice names more that was hidden or not there before: {names}; --try takes them too"
 
 
 def _learn(rows: Sequence[Mapping[str, Any]]) -> None:

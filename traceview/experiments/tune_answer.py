@@ -22,6 +22,7 @@ CLOSE_TO = 1e-4
 DROPPED_FROM = 1e-2
 """The same for an option that is known to change the order of arithmetic: above it, it is given up."""
 REACHED, PARTLY, NOT_REACHED, EXCEEDED = "reached", "partly", "not reached", "exceeded"
+SUM = " + "
 WITHIN = 1.5
 """A bound is reached by a saving that is at most so many times as small."""
 Row = dict[str, Any]
@@ -32,6 +33,7 @@ class Bound:
     """The rule of advice that named an option, and the speed-up that it allows at most (None: it names no time)."""
 
     rule: str
+    """Or several, joined by SUM."""
     speedup: float | None
 
 
@@ -58,9 +60,14 @@ def bounds(shares: Mapping[str, float | None]) -> dict[str, Bound]:
         parts = sorted((rule for rule in option.bounds_add_up if known.get(rule)), key=lambda rule: -known[rule])
         largest = max(known, key=lambda rule: known[rule])
         total = max(known[largest], sum(known[rule] for rule in parts))
-        named = " + ".join(parts) if total > known[largest] else largest
+        named = SUM.join(parts) if total > known[largest] else largest
         made[option.name] = Bound(named, 1 / (1 - min(total, 99.0) / 100) if total else None)
     return made
+
+
+def rules_of(found: Mapping[str, Bound]) -> set[str]:
+    """The rules that bounds are of."""
+    return {rule for bound in found.values() for rule in bound.rule.split(SUM)}
 
 
 def rows(
