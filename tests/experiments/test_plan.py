@@ -120,3 +120,21 @@ def test_one_algorithm_everywhere_is_what_a_plan_must_beat() -> None:
         Slot("b", tuple(own("fprop", 5, 30))),
     ]
     assert single_plans(slots) == {"PyTorch's own, nchw": 55, "PyTorch's own, nhwc": 70, "winograd F(4x4)": 15}
+
+
+@pytest.mark.parametrize(
+    ("cap", "runs"),
+    [(0, "x64:gemm:jit, nchw to nchw"), (1000, "jit_1x1:avx2, nhwc to nhwc"), (8 << 20, "F(4x4,3x3) by 64 in 4")],
+)
+def test_under_each_cap_the_best_that_fits_is_found(cap: int, runs: str) -> None:
+    options = [*own("fprop", 100, 90)]
+    for backend, name, layout, ns, size in (
+        ("onednn", "x64:gemm:jit, nchw to nchw", "nchw", 60, 0),
+        ("torch_gemm", "GEMM of 1x1", "nhwc", 75, 0),
+        ("onednn", "jit_1x1:avx2, nhwc to nhwc", "nhwc", 50, 1000),
+        ("winograd", "F(4x4,3x3) by 64 in 4", "nhwc", 40, 8 << 20),
+        ("winograd", "F(4x4,3x3) by 64", "nhwc", 30, 9 << 20),
+    ):
+        options.append(Option("fprop", backend, name, layout, ns, size, error=1e-6))
+    (choice,), _ = plan([Slot("a", admissible(options, "close", cap), 1, 1)], [(INPUT, "a")])
+    assert choice.passes["fprop"].implementation == runs
