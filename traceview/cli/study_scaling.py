@@ -34,6 +34,7 @@ EXAMPLES = """examples:
   traceview study scaling --ranks 1,2 --global-batch 64 -- torchrun --nproc_per_node 1 train.py --batch {batch}
   traceview study scaling --rounds 6 --budget 20m -o scaling -- mpirun -np 1 python train.py
   traceview study scaling -o scaling --resume --rounds 9       three more rounds
+  traceview study scaling --captures 1rank/ 2ranks/ 4ranks/    recordings that are there
   traceview report scaling scaling                             the answer again
 
 exit codes: 0 done, also where some runs failed; 3 where no run gave times
@@ -63,6 +64,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--limit-time", type=duration, default=600.0, metavar="TIME", help="end a run after this (default 10m)"
     )
     parser.add_argument("--budget", type=duration, metavar="TIME", help="begin no further run after this long")
+    parser.add_argument(
+        "--captures",
+        nargs="+",
+        type=Path,
+        metavar="INPUT",
+        help="no runs: compare recordings that are there, one by one",
+    )
     parser.add_argument("--no-captures", action="store_true", help="record no steps: nothing on communication")
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FOLDER", help="the capture; default: named after the time"
@@ -77,6 +85,8 @@ def run(args: argparse.Namespace) -> int:
     from traceview.experiments.results import Journal
 
     command: list[str] = args.command[1:] if args.command[:1] == ["--"] else args.command
+    if args.captures:
+        return _of_captures(args, command)
     job, words = _resumed(args, command) if args.resume else _job(args, command)
     job.sizes()
     about = {"kind": scaling.KIND, "command": words, "settings": job.settings()}
@@ -97,6 +107,29 @@ def run(args: argparse.Namespace) -> int:
         else:
             shutil.rmtree(job.folder, ignore_errors=True)
     return code or _shown(job, journal)
+
+
+def _of_captures(args: argparse.Namespace, command: list[str]) -> int:
+    """A study of recordings that are there."""
+    from traceview.experiments import results, scaling, scaling_captures
+
+    if command or args.resume:
+        raise UsageError("--captures reads what is there: it takes no command and nothing to resume.")
+    batches = args.global_batch or args.batch or [None]
+    if len(batches) > 1:
+        raise UsageError("of recordings that are there, name one batch: that of all of them.")
+    folder = _new_folder(args)
+    rows = scaling_captures.rows(args.captures, batches[0], bool(args.global_batch))
+    results.write(folder, rows, {"kind": scaling.KIND, "command": ["traceview", "study", "scaling", "--captures"]})
+    _print(folder.absolute())
+    return 0
+
+
+def _new_folder(args: argparse.Namespace) -> Path:
+    folder: Path = args.output or Path(f"traceview-study-scaling-{time.strftime('%Y%m%d-%H%M%S')}")
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} exists already; choose another name with -o, or go on with --resume.")
+    return folder
 
 
 def _noted(folder: Path) -> dict[str, object]:
@@ -123,9 +156,7 @@ def _job(args: argparse.Namespace, command: list[str]) -> tuple[Job, list[str]]:
         raise UsageError("the command has no {batch}; name the one batch that it has, or write {batch} into it.")
     if not batches and template.has_batch:
         raise UsageError("the command has {batch}; name batches with --batch 16,64 or --global-batch 64.")
-    folder = args.output or Path(f"traceview-study-scaling-{time.strftime('%Y%m%d-%H%M%S')}")
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder} exists already; choose another name with -o, or go on with --resume.")
+    folder = _new_folder(args)
     limits = Limits(
         3 if args.discard is None else args.discard, args.limit_steps or 20, seed=None, most_s=args.limit_time
     )
@@ -175,24 +206,30 @@ def _resumed(args: argparse.Namespace, command: list[str]) -> tuple[Job, list[st
 
 
 def _shown(job: Job, journal: Journal) -> int:
-    """Print the first sections of the report; 3 where no run gave times."""
+    """Print the answer; 3 where no run gave times."""
+    from traceview.experiments import scaling
+
+    rows = journal.rows(scaling.RUNS)
+    _print(job.folder)
+    if any(row.get("step_ns") for row in rows):
+        return 0
+    say(f"no run gave times; output of the runs is in {_here(job.folder / scaling.OUTPUT)}")
+    return 3
+
+
+def _print(folder: Path) -> None:
+    """The first sections of the report."""
     from contextlib import closing
     from dataclasses import replace
 
     from traceview import store
     from traceview.analysis import reports
-    from traceview.experiments import scaling
 
-    rows = journal.rows(scaling.RUNS)
-    with closing(store.open_capture(job.folder, asked=reports.asked([reports.load("scaling")]))) as connection:
-        report = reports.run(connection, "scaling", {}, source=str(_here(job.folder)))
+    with closing(store.open_capture(folder, asked=reports.asked([reports.load("scaling")]))) as connection:
+        report = reports.run(connection, "scaling", {}, source=str(_here(folder)))
     shown = tuple(section for section in report.sections if section.name in SHOWN)
     emit([render.renderer("table").render(replace(report, sections=shown))], None)
-    say(f"`traceview report {_here(job.folder)} scaling` has all of it.")
-    if any(row.get("step_ns") for row in rows):
-        return 0
-    say(f"no run gave times; output of the runs is in {_here(job.folder / scaling.OUTPUT)}")
-    return 3
+    say(f"`traceview report {_here(folder)} scaling` has all of it.")
 
 
 def _here(folder: Path) -> Path:

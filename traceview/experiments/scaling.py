@@ -24,6 +24,7 @@ from traceview.experiments.results import Journal
 from traceview.experiments.scaling_answer import STRONG, WEAK
 from traceview.experiments.scaling_command import Template
 from traceview.paths import content
+from traceview.tables import BY_NAME
 
 RUNS, EXCHANGES, TIMES = "scaling_runs", "scaling_exchanges", "collective_times"
 KIND = "study scaling"
@@ -233,29 +234,25 @@ def _recorded(job: Job, size: Size, device: str | None) -> dict[str, list[Row]]:
         code, why = recorded.record(words, job.environment(), folder.absolute(), log, most_s=job.limits.most_s)
         if not why or not why.startswith("it was ended"):
             commands.check_end(code)
-        found = None if why else _exchanged(folder)
+        found = None if why else exchanged(folder)
     except TraceviewError as error:
         why, found = str(error), None
     if found is None:
         return {EXCHANGES: [{**size.facts(), "status": FAILED, "reason": why}]}
-    exchanged, collectives = found
+    sent, collectives = found
     others_pct = quiet.others_pct(begin, quiet.now())
-    exchanged = {
-        **size.facts(),
-        **exchanged,
-        "others_pct": others_pct,
-        "capture": f"{CAPTURES}/{name}",
-        "status": RECORDED,
-    }
+    about = {"others_pct": others_pct, "capture": f"{CAPTURES}/{name}", "status": RECORDED}
+    columns = {column.name for column in BY_NAME[EXCHANGES].columns}
+    sent = {name: value for name, value in sent.items() if name in columns} | size.facts() | about
     shared = {
         "mode": size.mode, "batch": size.batch, "cores": quiet.n_cores(), "threads": job.threads, "nodes": 1,
         "device": device, "others_pct": others_pct, "status": "measured",
     }  # fmt: skip
-    return {EXCHANGES: [exchanged], TIMES: [{**row, **shared} for row in collectives]}
+    return {EXCHANGES: [sent], TIMES: [{**row, **shared} for row in collectives]}
 
 
-def _exchanged(folder: Path) -> tuple[Row, list[Row]] | None:
-    """What a recording says of communication: per step, and by collective."""
+def exchanged(folder: Path) -> tuple[Row, list[Row]]:
+    """What a recording says of communication: per step, and by collective; nothing where it has no steps."""
     names = ("scaling_exchanges", "scaling_collectives")
     queries = [sql.load(content("queries") / "experiments" / f"{name}.sql") for name in names]
     asked = "\n".join(query.body for query in queries)
@@ -263,9 +260,7 @@ def _exchanged(folder: Path) -> tuple[Row, list[Row]] | None:
         steps, collectives = (
             [dict(zip(query.columns, row, strict=True)) for row in query.run(connection)] for query in queries
         )
-    found = steps[0] if steps else {}
-    found.pop("ranks_found", None)
-    return found, collectives
+    return (steps[0] if steps else {}), collectives
 
 
 def _tell(job: Job, row: Row, size: Size, done: int, total: int, mean_s: float) -> None:

@@ -145,12 +145,15 @@ def _verdict(
     return (FASTER if interval.low > 1 else SLOWER), None
 
 
-def models(times: Sequence[Row]) -> list[Row]:
-    """Rows of `scaling_models`: fits to all times that were measured, and to those that did not share cores."""
+def models(times: Sequence[Row], doubt: str | None = None) -> list[Row]:
+    """Rows of `scaling_models`: fits to all times that were measured, and to those that did not share cores.
+
+    `doubt`: why none of them may be called best.
+    """
     measured = [row for row in times if row.get("status") == "measured" and row.get("kind") == "all_reduce"]
     within = [row for row in measured if not _is_oversubscribed(row)]
     scopes = [(ALL, measured)] + ([(WITHIN, within)] if within and len(within) < len(measured) else [])
-    return [row for scope, some in scopes for row in fitted(scope, some, _doubt(some))]
+    return [row for scope, some in scopes for row in fitted(scope, some, doubt or _doubt(some))]
 
 
 def _doubt(times: Sequence[Row]) -> str | None:
