@@ -86,3 +86,27 @@ def test_what_another_file_supersedes_is_passed_over(tmp_path: Path, named: str)
     traces = [trace for path in inputs for trace in discovery.find(path)]
     assert [trace.path for trace in discovery.not_superseded(traces)] == [export]
     assert [trace.path for trace in discovery.find(report)] == [report]
+
+
+def test_a_pattern_is_what_it_matches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:  # type: ignore[no-untyped-def]
+    """In quotes, as no shell replaced it: from another folder and from its own, with names that are patterns too."""
+    for number, name in enumerate(("rank0.json", "rank1[0].json", "rank2\x1b[2J.json", "other.json")):
+        (tmp_path / name).write_text(KINETO.replace("relu", f"relu{number}"))
+    (tmp_path / "rank3.txt").write_text("no trace")
+    count = [
+        "SELECT count(DISTINCT rank) AS n, string_agg(name, ' ' ORDER BY name) AS names FROM ops",
+        "--format",
+        "csv",
+    ]
+    assert cli.main(["sql", str(tmp_path / "rank*"), *count]) == 0
+    assert capsys.readouterr().out.splitlines()[1] == "3,aten::relu0 aten::relu1 aten::relu2"
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["sql", "rank?.json", *count]) == 0
+    assert capsys.readouterr().out.splitlines()[1] == "1,aten::relu0"
+    assert cli.main(["sql", "rank1[0].json", *count]) == 0
+    assert capsys.readouterr().out.splitlines()[1] == "1,aten::relu1", "a file of that very name comes first"
+    (tmp_path / "rank5.json").write_text(KINETO.replace("relu", "relu5"))
+    assert cli.main(["sql", "rank?.json", *count]) == 0
+    assert capsys.readouterr().out.splitlines()[1] == "2,aten::relu0 aten::relu5", "a new match is read"
+    assert cli.main(["sql", "none*.json", *count]) == 3
+    assert "none*.json does not exist" in capsys.readouterr().err

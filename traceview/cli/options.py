@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from traceview.analysis.reports import Recipe
     from traceview.store import Options
 
-INPUT_HELP = "a capture, a trace file, a folder of them, or - for a trace on stdin"
+INPUT_HELP = "a capture, a trace file, a folder or pattern of them, or - for a trace on stdin"
 ENDING = (signal.SIGINT, signal.SIGTERM)
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?", re.IGNORECASE)
 _DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s*(s|m|h)?")

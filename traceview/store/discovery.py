@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from glob import glob, has_magic
 from pathlib import Path
 from types import ModuleType
 
@@ -56,6 +57,8 @@ def find(path: Path) -> list[Trace]:
         return [Trace(path)]
     if not path.is_dir():
         is_there = path.exists() or path.is_symlink()
+        if not is_there and (found := not_superseded(_matching(path))):
+            return found
         raise InputError(f"{path} is not a regular file or folder." if is_there else _absent(path))
     whole = Trace(path)
     found = [whole] if whole.is_recognised() else not_superseded(_inside(path))
@@ -106,12 +109,27 @@ def check_name(path: Path) -> None:
         raise InputError(f"{path} cannot be opened: {error.strerror}.") from error
 
 
+def _matching(pattern: Path) -> Iterator[Trace]:
+    """The traces among what a pattern such as `rank*.json` matches, which is then as if it lay in a folder of its own.
+
+    A shell replaces patterns itself; one in quotes arrives as it is, and so does one that a program gives.
+    """
+    if has_magic(str(pattern)):
+        names = glob(str(pattern))  # noqa: PTH207  (it takes absolute patterns too)
+        yield from _among(Path(), map(Path, names))
+
+
 def _inside(folder: Path) -> Iterator[Trace]:
     """What a folder holds, at any depth; a folder that is a trace is one, whatever lies in it."""
+    return _among(folder, folder.rglob("*"))
+
+
+def _among(folder: Path, paths: Iterable[Path]) -> Iterator[Trace]:
     taken: set[Path] = set()
-    for path in sorted(folder.rglob("*")):
+    for path in sorted(paths):
         check_name(path)
-        if any(part.startswith(".") or part.endswith(CACHE_SUFFIX) for part in path.relative_to(folder).parts):
+        within = path.relative_to(folder).parts if folder.parts else path.parts[-1:]
+        if any(part.startswith(".") or part.endswith(CACHE_SUFFIX) for part in within):
             continue
         trace = Trace(path)
         # A FIFO or a device would be waited for.
