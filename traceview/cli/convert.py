@@ -34,7 +34,7 @@ EXAMPLES = """examples:
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `traceview convert`."""
     parser.add_argument(
-        "inputs", nargs="+", metavar="INPUT", help="a trace file, a folder or pattern of them, or - for a trace on stdin"
+        "inputs", nargs="+", metavar="INPUT", help="a trace file, a folder or pattern of them, or - for one on stdin"
     )
     parser.add_argument(
         "-o", "--output", required=True, metavar="CAPTURE", help="the new folder, also in a store (s3://...)"
