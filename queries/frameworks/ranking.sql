@@ -32,7 +32,7 @@ WITH equal AS (
     FROM pass WHERE pass.time_ns IS NOT NULL
 )
 SELECT what, rank() OVER (PARTITION BY what ORDER BY pass.time_ns) AS place, framework, pass.time_ns AS time_ns,
-    pass.time_ns / min(pass.time_ns) OVER (PARTITION BY what) AS ratio
+    pass.time_ns / nullif(min(pass.time_ns) OVER (PARTITION BY what), 0) AS ratio
 FROM named
 QUALIFY count(*) OVER (PARTITION BY what) >= 2
 ORDER BY model, batch, threads, device, layout, named.pass.place, named.pass.time_ns, framework

@@ -23,14 +23,14 @@ words = dict(zip(sys.argv[4::2], sys.argv[5::2]))
 mode, batch = words["--mode"], int(words["--batch"])
 ms = {{"forward": 1.0, "gradient": 3.0, "train": 3.5}}[mode] * {factor}
 said = dict(framework="x", version={version!r}, model="lenet", mode=mode, batch=batch, parameters=431080)
-said.update(threads={threads}, layout=words["--layout"], device="cpu", optimizer="SGD, rate 0.01", loss=2.0, steps=3)
+said.update(threads={threads} or int(words["--threads"]), layout=words["--layout"], device="cpu", optimizer="SGD, rate 0.01", loss=2.0, steps=3)
 said.update(discarded=1, mean_ms=ms, sd_ms=0.0, step_ms=[ms, ms])
 open({log!r}, "a").write(mode + "\\n")
 print(json.dumps(said))
 """
 
 
-def stand_in(folder: Path, name: str, factor: float = 1.0, version: str = "1", threads: int = 1) -> str:
+def stand_in(folder: Path, name: str, factor: float = 1.0, version: str = "1", threads: int = 0) -> str:
     path = folder / name
     body = STAND_IN.format(
         python=sys.executable, factor=factor, version=version, threads=threads, log=str(folder / "log")
@@ -246,10 +246,11 @@ def test_what_cannot_be_recorded_says_why(tmp_path: Path, capsys: pytest.Capture
 
 def test_the_page_shows_the_parts_of_a_step(tmp_path: Path) -> None:
     words = ["--frameworks", "torch", "--python", f"torch={stand_in(tmp_path, 'one')}", "--rounds", "1"]
-    assert study(tmp_path, *words) == 0
+    assert study(tmp_path, *words, "--threads", "1,2") == 0
     assert main(["page", str(tmp_path / "study"), "-o", str(tmp_path / "page.html")]) == 0
     page = (tmp_path / "page.html").read_text()
     assert "Frameworks on the same models" in page and "lenet, batch 64, 1 thread, nchw" in page
+    assert "By threads" in page
     assert "forward: 1.0" in page and "gradient: 2.0" in page
 
 

@@ -40,6 +40,7 @@ TIMES = [
     *runs("jax", [20, 20], [40, 40], [42, 42]),
     *runs("theano", [5], [10], [15], status="differs", differs="threads", reason="threads 2, not 1"),
     *runs("tensorflow", [1], [2], [3], layout="nhwc"),
+    *runs("jax", [10, 10], [20], [28, 28], threads=2),
     {**CELL, "framework": "onnxruntime", "mode": "forward", "step_ns": 6_000_000, "others_pct": 30.0},
     {**CELL, "framework": "mxnet", "mode": "train", "status": "failed", "reason": "it broke"},
     *runs("mxnet", [50], [60], [70]),
@@ -112,6 +113,16 @@ def test_only_equal_conditions_are_ranked(study: Asked) -> None:
     assert [row["framework"] for row in both if "training step" in row["what"]] == [
         "tensorflow nhwc", "theano nchw", "torch nchw", "jax nchw", "mxnet nchw"
     ]  # fmt: skip
+
+
+def test_threads_are_held_against_the_fewest(study: Asked) -> None:
+    rows = [(row["what"], row["threads"], row["speedup"], row["efficiency_pct"]) for row in section(study, "threads")]
+    assert rows == [
+        ("lenet forward pass", 1, 1.0, 100.0),
+        ("lenet forward pass", 2, 2.0, 100.0),
+        ("lenet training step", 1, 1.0, 100.0),
+        ("lenet training step", 2, 1.5, 75.0),
+    ]
 
 
 def test_what_is_refused_has_its_reason_and_what_was_run_again_does_not(study: Asked) -> None:

@@ -34,6 +34,7 @@ EXPERIMENTS = (
     "scaling/points",
     "page/frameworks",
     "frameworks/ranking",
+    "frameworks/threads",
     "study/winners",
     "study/layers",
     "study/batches",
