@@ -31,7 +31,8 @@ WITH summed AS (
     FROM summed WINDOW own AS (PARTITION BY model, work, framework, batch, threads, layout, source)
 )
 SELECT model, work, framework, library, form, calls, busy_ns,
-    own_ns / nullif(min(own_ns) OVER (PARTITION BY model, work, batch, threads, layout, source, own_calls), 0) AS ratio,
+    if(min(framework) OVER same < max(framework) OVER same, own_ns / nullif(min(own_ns) OVER same, 0), NULL) AS ratio,
     batch, threads, layout, source
 FROM whole
+WINDOW same AS (PARTITION BY model, work, batch, threads, layout, source, own_calls, own_ns IS NULL)
 ORDER BY source IS NOT NULL, model, batch, threads, work, layout, busy_ns NULLS FIRST, framework, library, form, source
