@@ -122,6 +122,12 @@ def test_every_rule_has_a_first_option_before_any_has_a_second() -> None:
     ]  # fmt: skip
 
 
+def test_of_a_rule_the_options_come_first_that_it_is_the_first_reason_for() -> None:
+    options = named(["wait_passive", "loader_workers"])
+    allowed = dict.fromkeys(("wait_passive", "loader_workers"), Bound("data_loading", 1.3))
+    assert [option.name for option in tune._ranked(options, allowed)] == ["loader_workers", "wait_passive"]
+
+
 def test_options_that_do_not_apply_have_their_reason(tmp_path: Path) -> None:
     facts = Facts("torch", "2.13.0", "cpu", 2, {})
     chosen, others = tune._options(job(tmp_path, tried=("tf32", "channels_last", "nothing")), facts, {})

@@ -262,10 +262,18 @@ def _options(job: Job, facts: Facts, bounds: Mapping[str, Bound]) -> tuple[list[
 
 
 def _ranked(options: Sequence[Option], bounds: Mapping[str, Bound]) -> list[Option]:
-    """First one option of every rule, the largest bound first, then the second ones: a budget may end before all."""
+    """First one option of every rule, the largest bound first, then the second ones: a budget may end before all.
+
+    Of a rule first the options that it is the first reason for.
+    """
+
+    def place(option: Option) -> int:
+        rules = tune_answer.rules_of({option.name: bounds[option.name]}) if option.name in bounds else set()
+        return min((option.rules.index(rule) for rule in rules if rule in option.rules), default=0)
+
     seen: Counter[str] = Counter()
     keyed: list[tuple[int, float, int, Option]] = []
-    for option in options:
+    for option in sorted(options, key=place):
         bound = bounds.get(option.name)
         rule = bound.rule if bound else option.name
         keyed.append((seen[rule], -((bound.speedup or UNKNOWN_BOUND) if bound else 1.0), len(keyed), option))
