@@ -3,13 +3,14 @@
 A plain CNTK script: it does not know traceview, so that what is measured around it is any script's case.
 """
 
-import argparse
-import os
-import time
+import timing
 
-PARAMETERS = 62_378_344
-CLASSES = 1000
-# Name, channels out, kernel, stride, padding, and whether a pooling follows; three colours come in.
+timing.limit_threads()  # Read when CNTK is loaded.
+
+import cntk as C  # noqa: E402, N812
+from training_cntk import train  # noqa: E402
+
+# Number, channels out, kernel, stride, padding, and whether a pooling follows; three colours come in.
 CONVOLUTIONS = (
     (1, 96, 11, 4, 0, True),
     (2, 256, 5, 1, 2, True),
@@ -17,25 +18,6 @@ CONVOLUTIONS = (
     (4, 384, 3, 1, 1, False),
     (5, 256, 3, 1, 1, True),
 )
-
-
-def arguments():
-    """The options that every training sample has."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--batch", type=int, default=16, help="images per step (default 16)")
-    parser.add_argument("--steps", type=int, default=8, help="training steps (default 8)")
-    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="default: cpu")
-    parser.add_argument("--layout", choices=("nchw",), default="nchw", help="CNTK has no other")
-    parser.add_argument("--threads", type=int, help="CPU threads; default: CNTK's own choice")
-    return parser.parse_args()
-
-
-ARGS = arguments()
-if ARGS.threads:
-    os.environ["OMP_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = str(ARGS.threads)  # Read when CNTK is loaded.
-
-import cntk as C  # noqa: E402, N812
-import numpy as np  # noqa: E402
 
 
 def alexnet(images):
@@ -51,36 +33,11 @@ def alexnet(images):
         layers.append(C.layers.Dense(4096, name=f"fc{number}"))
         layers.append(C.layers.Activation(C.relu, name=f"relu{number}"))
         layers.append(C.layers.Dropout(0.5, name=f"drop{number}"))
-    layers.append(C.layers.Dense(CLASSES, name="fc8"))
+    layers.append(C.layers.Dense(1000, name="fc8"))
     with C.layers.default_options(init=C.normal(0.01)):
         return C.layers.Sequential(layers)(images)
 
 
-def main():
-    """Train for a few steps and print the loss and the time of each."""
-    C.try_set_default_device(C.gpu(0) if ARGS.device == "cuda" else C.cpu())
-    images, labels = C.input_variable((3, 227, 227)), C.input_variable(CLASSES)
-    net = alexnet(images)
-    count = sum(int(np.prod(parameter.shape)) for parameter in net.parameters)
-    assert count == PARAMETERS, count
-    loss = C.cross_entropy_with_softmax(net, labels)
-    rate, momentum = C.learning_parameter_schedule(0.01), C.momentum_schedule(0.9)
-    learner = C.momentum_sgd(net.parameters, rate, momentum)
-    trainer = C.Trainer(net, (loss, None), [learner])
-    rng = np.random.RandomState(0)
-    feed = {
-        images: rng.randn(ARGS.batch, 3, 227, 227).astype(np.float32),
-        labels: np.eye(CLASSES, dtype=np.float32)[rng.randint(0, CLASSES, ARGS.batch)],
-    }
-    print(f"alexnet: {count} parameters, batch {ARGS.batch}, {ARGS.device}, {ARGS.layout}")
-
-    for step in range(1, ARGS.steps + 1):
-        start = time.perf_counter()
-        trainer.train_minibatch(feed)
-        if step % 2 == 0 or step == ARGS.steps:
-            value = trainer.previous_minibatch_loss_average
-            print(f"step {step}: loss {value:.4f}, {1e3 * (time.perf_counter() - start):.0f} ms", flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    model = timing.MODELS["alexnet"]
+    train(alexnet, model, timing.options(__doc__, model).parse_args())

@@ -93,6 +93,13 @@ def limit_threads():
         os.environ.update(dict.fromkeys(THREAD_VARIABLES, count))
 
 
+def theano_flags():
+    """The same for Theano, which has OpenMP in its own code only where it is told so."""
+    limit_threads()
+    flags = f"floatX=float32,device=cpu,openmp={int(early('--threads') or 1) > 1}"
+    os.environ["THEANO_FLAGS"] = ",".join(filter(None, [flags, os.environ.get("THEANO_FLAGS")]))
+
+
 def use_cores(count):
     """Let this process run on no more than `count` cores, for a framework that takes its threads from them."""
     mine = sorted(os.sched_getaffinity(0))
@@ -106,16 +113,18 @@ def cores():
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
-def openmp_threads():
-    """Threads of the OpenMP library that the framework has loaded; None if it has none."""
+def openmp_threads(count=None):
+    """Threads of the OpenMP library that the framework has loaded, after setting them; None if it has none."""
     try:
         maps = Path("/proc/self/maps").read_text()
     except OSError:
         return None
     names = ("libgomp", "libiomp", "libomp")
     paths = {line.split()[-1] for line in maps.splitlines() if "omp" in line}
-    counts = [ctypes.CDLL(path).omp_get_max_threads() for path in paths if Path(path).name.startswith(names)]
-    return max(counts) if counts else None
+    libraries = [ctypes.CDLL(path) for path in paths if Path(path).name.startswith(names)]
+    for library in libraries if count else ():
+        library.omp_set_num_threads(count)
+    return max((library.omp_get_max_threads() for library in libraries), default=None)
 
 
 def batch_of(model, batch, layout="nchw", longest=None):
