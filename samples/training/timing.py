@@ -51,6 +51,39 @@ SHORTEST = 12
 """Words of the shortest sequence in a batch of the LSTM."""
 
 
+class Layer(collections.namedtuple("Layer", "name shape stride padding pool after")):
+    """A convolution (with a stride) or fully connected layer and what follows it, for models that are files.
+
+    `shape` is that of its weight, outputs first; `pool` the size of its max pooling of stride 2.
+    """
+
+    def weight(self, generator):
+        """Random weights."""
+        import numpy as np
+
+        scale = np.float32(1 / np.sqrt(np.prod(self.shape[1:])))
+        return scale * (2 * generator.random(self.shape, np.float32) - 1)
+
+
+Layers = tuple
+LENET_LAYERS = (
+    Layer("conv1", (20, 1, 5, 5), 1, 0, 2, ("pool", "tanh")),
+    Layer("conv2", (50, 20, 5, 5), 1, 0, 2, ("pool", "tanh")),
+    Layer("fc1", (500, 800), 0, 0, 0, ("relu",)),
+    Layer("fc2", (10, 500), 0, 0, 0, ()),
+)
+ALEXNET_LAYERS = (
+    Layer("conv1", (96, 3, 11, 11), 4, 0, 3, ("relu", "pool")),
+    Layer("conv2", (256, 96, 5, 5), 1, 2, 3, ("relu", "pool")),
+    Layer("conv3", (384, 256, 3, 3), 1, 1, 0, ("relu",)),
+    Layer("conv4", (384, 384, 3, 3), 1, 1, 0, ("relu",)),
+    Layer("conv5", (256, 384, 3, 3), 1, 1, 3, ("relu", "pool")),
+    Layer("fc6", (4096, 9216), 0, 0, 0, ("relu",)),
+    Layer("fc7", (4096, 4096), 0, 0, 0, ("relu",)),
+    Layer("fc8", (1000, 4096), 0, 0, 0, ()),
+)
+
+
 def options(doc, model, layout="nchw", modes=MODES):
     """The options that every sample has; one may add its own. `layout` is the framework's own choice."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -77,6 +110,14 @@ def refuse(sentence):
     """End the program: what was asked for cannot be."""
     print(sentence, file=sys.stderr)
     sys.exit(2)
+
+
+def forward_alone(name, args):
+    """Refuse what is not inference on images, channels first."""
+    if args.mode != "forward":
+        refuse(f"{name} computes the forward pass alone")
+    if args.layout != "nchw":
+        refuse(f"{name} takes images in nchw alone")
 
 
 def early(name):

@@ -48,8 +48,10 @@ def train(network, model, args, longest=None):
 
     steps = {"forward": forward, "gradient": gradient, "train": whole}
     last = min(scores.parameters, key=lambda each: np.prod(each.shape))
+    # A network of sequences has set the number of cores.
+    threads = timing.openmp_threads(args.threads) or timing.cores()
     timing.measure(
         model, args, steps[args.mode], lambda: last.value.flat[0],
-        framework="cntk", version=C.__version__, device=device, threads=timing.openmp_threads(args.threads) or timing.cores(),  # A network of sequences sets its own.
+        framework="cntk", version=C.__version__, device=device, threads=threads,
         parameters=sum(int(np.prod(each.shape)) for each in scores.parameters),
     )  # fmt: skip

@@ -38,6 +38,8 @@ def train(network, var, model, args, longest=None):
         timing.refuse("Theano has images in nchw alone")
     if args.device == "cuda":
         timing.refuse("Theano's GPU back-end needs libgpuarray, which is not part of this comparison")
+    if len(model.shape) == 3 and theano.config.openmp and not theano.config.blas.ldflags:
+        timing.refuse("Theano's convolutions crash on several threads with NumPy's BLAS: THEANO_FLAGS names no other")
     arrays = timing.batch_of(model, args.batch, longest=longest)
     symbols = [tt.TensorType(str(each.dtype), (False,) * each.ndim)() for each in arrays]
     *inputs, labels = symbols

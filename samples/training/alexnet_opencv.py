@@ -1,0 +1,10 @@
+"""AlexNet inference with OpenCV 4, as a model of Caffe's on random data: 62,378,344 parameters.
+
+A plain script: it does not know traceview, so that what is measured around it is any script's case.
+"""
+
+import timing
+from training_opencv import run
+
+if __name__ == "__main__":
+    run(__doc__, timing.MODELS["alexnet"], timing.ALEXNET_LAYERS)
