@@ -3,6 +3,7 @@
     python benchmarks/fleet.py build FOLDER TRACES --ranks 512      traces of 512 ranks out of those in TRACES
     python benchmarks/fleet.py measure FOLDER --jobs 2              processor seconds and memory of every verb
     python benchmarks/fleet.py dask FOLDER                          two Dask workers against one process
+    python benchmarks/fleet.py all FOLDER --jobs 2                  all of that, and how it grows from 64 ranks on
 
 Kernels of the stragglers that are no collectives take `SLOWER` times as long; NAME-stragglers.json names them.
 """
@@ -22,6 +23,8 @@ from typing import Any
 
 STRAGGLERS = (3, 41, 300)
 SLOWER = 1.5
+FEW = 64
+"""Ranks from which growth is measured."""
 SHIFT_NS = 1_000_003
 """By which the clock of each rank is ahead of that of the one before it."""
 
@@ -71,8 +74,8 @@ def run(*words: str) -> dict[str, float]:
     return {"cpu_s": cpu, "wall_s": time.monotonic() - began, "largest_mb": megabytes}
 
 
-def measure(folder: Path, jobs: int) -> None:
-    """Print what each verb uses on a job: the first report, then what is kept."""
+def measure(folder: Path, jobs: int) -> dict[str, float]:
+    """Print what each verb uses on a job, the first report, then what is kept; returns their processor seconds."""
     capture = folder.with_name(f"{folder.name}-capture")
     os.environ["XDG_CACHE_HOME"] = str(folder.with_name(f"{folder.name}-cache"))
     for place in (capture, Path(os.environ["XDG_CACHE_HOME"])):
@@ -80,33 +83,54 @@ def measure(folder: Path, jobs: int) -> None:
     n_ranks = len(list(folder.glob("rank-*.json.gz")))
     verbs = {
         "convert": ("convert", str(folder), "-o", str(capture), "--jobs", str(jobs)),
-        "first report": ("report", str(capture)),
+        "first report": ("report", str(capture), "--jobs", str(jobs)),
         "report": ("report", str(capture)),
         "report communication": ("report", str(capture), "communication"),
         "advise": ("advise", str(capture)),
         "advise again": ("advise", str(capture)),
     }
     print(f"{n_ranks} ranks, --jobs {jobs}, {os.cpu_count()} cores")
+    seconds = {}
     for name, words in verbs.items():
         used = run(*words)
+        seconds[name] = used["cpu_s"]
         print(f"{name:22} {used['cpu_s']:8.2f} processor s {used['wall_s']:8.2f} s {used['largest_mb']:8.0f} MB")
     files = [path for path in capture.rglob("*") if path.is_file()]
     print(f"{'on disk':22} {len(files)} files, {sum(path.stat().st_size for path in files) / 1e6:.1f} MB")
+    return seconds
 
 
 def against_dask(folder: Path) -> None:
     """Print how long one process takes, and two Dask workers."""
+    taken = {}
     for name, more in (("serial", ("--jobs", "1")), ("dask", ("--dask", "local", "--jobs", "2"))):
         capture = folder.with_name(f"{folder.name}-{name}")
         shutil.rmtree(capture, ignore_errors=True)
-        used = run("convert", str(folder), "-o", str(capture), *more)
-        print(f"{name:22} {used['cpu_s']:8.2f} processor s {used['wall_s']:8.2f} s")
+        taken[name] = run("convert", str(folder), "-o", str(capture), *more)
+        print(f"{name:22} {taken[name]['cpu_s']:8.2f} processor s {taken[name]['wall_s']:8.2f} s")
+    ratio = {of: taken["serial"][of] / taken["dask"][of] for of in ("wall_s", "cpu_s")}
+    print(f"two Dask workers: {ratio['wall_s']:.2f} times as fast, {1 / ratio['cpu_s']:.2f} times the processor s")
+
+
+def grow(folder: Path, jobs: int) -> None:
+    """Measure the first `FEW` ranks, then all, and print what a rank takes of the one against the other."""
+    few = folder.with_name(f"{folder.name}-few")
+    shutil.rmtree(few, ignore_errors=True)
+    few.mkdir()
+    traces = sorted(folder.glob("rank-*.json.gz"))
+    for path in traces[:FEW]:
+        os.link(path, few / path.name)
+    seconds = [measure(place, jobs) for place in (few, folder)]
+    for verb in ("convert", "first report"):
+        ratio = seconds[1][verb] / seconds[0][verb] / (len(traces) / FEW)
+        print(f"{verb}: from {FEW} to {len(traces)} ranks {ratio:.2f} times linear")
+    against_dask(few)
 
 
 def main() -> None:
     """Read the arguments and do it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("build", "measure", "dask"))
+    parser.add_argument("what", choices=("build", "measure", "dask", "all"))
     parser.add_argument("folder", type=Path)
     parser.add_argument("traces", type=Path, nargs="?")
     parser.add_argument("--ranks", type=int, default=512)
@@ -116,6 +140,8 @@ def main() -> None:
         build(args.folder, args.traces, args.ranks)
     elif args.what == "measure":
         measure(args.folder, args.jobs)
+    elif args.what == "all":
+        grow(args.folder, args.jobs)
     else:
         against_dask(args.folder)
 

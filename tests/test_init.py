@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from job_traces import written
 
 import traceview
 from traceview import cli
@@ -106,3 +107,12 @@ def test_errors_are_sentences(folder: Path, ask, error: type[TraceviewError], sa
     with pytest.raises(error) as raised:
         ask(folder / "trace.json.gz")
     assert says in str(raised.value)
+
+
+def test_a_folder_of_ranks_is_read_by_several_processes(tmp_path: Path) -> None:
+    traces = written(tmp_path / "traces", 2)
+    made = traceview.convert([traces], tmp_path / "job", jobs=2)
+    assert [path.name for path in made.glob("*-*")] == ["shard-0000"]
+    query = "SELECT rank, count(*) FROM kernels GROUP BY rank ORDER BY rank"
+    assert traceview.open(traces, jobs=2).sql(query).fetchall() == [(0, 6), (1, 6)]
+    assert traceview.open(made).sql(query).fetchall() == [(0, 6), (1, 6)]

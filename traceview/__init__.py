@@ -37,22 +37,34 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def convert(inputs: Sequence[Input], capture: Input) -> Path:
+def convert(inputs: Sequence[Input], capture: Input, *, jobs: int | None = None) -> Path:
     """Read trace files, or folders of them, into a new capture folder and return its path.
 
-    Raises `traceview.errors.TraceviewError` with a sentence that says what to do.
+    `jobs`: read so many traces at a time, in processes of this machine; a script then needs its
+    `if __name__ == "__main__":`. Left out, this process reads one after the other. Raises
+    `traceview.errors.TraceviewError` with a sentence that says what to do.
     """
     from pathlib import Path
 
     from traceview import store
 
-    return store.convert([Path(path) for path in inputs], Path(capture))
+    return store.convert([Path(path) for path in inputs], Path(capture), _options(jobs))
 
 
-def open(path: Input) -> Trace:  # noqa: A001
+def _options(jobs: int | None) -> Any:
+    from importlib import import_module
+
+    from traceview.store import Options
+
+    # By name: modules that ask for the version are not to rest on it.
+    return Options(many=import_module("traceview.fleet").Fleet(jobs)) if jobs and jobs > 1 else Options()
+
+
+def open(path: Input, *, jobs: int | None = None) -> Trace:  # noqa: A001
     """A capture, a trace file or a folder of traces, ready to be asked: a DuckDB connection with the public views.
 
-    A trace is converted on the way, into a cache beside it. Times are nanoseconds; see `traceview sql PATH .schema`.
+    A trace is converted on the way, into a cache beside it; `jobs` as for `convert`. Times are nanoseconds; see
+    `traceview sql PATH .schema`.
     The connection is confined: it reads the capture, makes tables in memory, and sees no other file of the machine.
     Raises `traceview.errors.InputError` for what cannot be read.
     """
@@ -60,7 +72,7 @@ def open(path: Input) -> Trace:  # noqa: A001
 
     from traceview import store
 
-    return Trace(store.open_capture(Path(path)), Path(path).name)
+    return Trace(store.open_capture(Path(path), _options(jobs)), Path(path).name)
 
 
 def report(trace: Input | Trace, name: str = "overview", *, admissible: bool = False, **params: object) -> Answer:

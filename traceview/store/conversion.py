@@ -61,7 +61,7 @@ def sources_of(traces: Iterable[Trace]) -> list[Source]:
 def group_by_rank(sources: list[Source]) -> list[Group]:
     """One group per trace; logs that accompany a trace join the only one, or the one whose name begins alike."""
     traces = [source for source in sources if not _is_companion(source)]
-    companions = [source for source in sources if source not in traces]
+    companions = [source for source in sources if _is_companion(source)]
     groups = [Group([source]) for source in traces]
     for companion in companions:
         stem = companion.path.name.split(".")[0]
