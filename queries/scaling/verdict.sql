@@ -50,7 +50,8 @@ SELECT row_number() OVER (ORDER BY part, size NULLS FIRST, text) AS position, te
         || 'this machine, not the way of communication.'
     FROM point WHERE is_oversubscribed GROUP BY ALL
     UNION ALL
-    SELECT 5, NULL, format('{} runs failed; the section of runs has the reasons.', count(*))
+    SELECT 5, NULL, format('{} failed; the section of runs has the reasons.',
+        if(count(*) = 1, '1 run', count(*) || ' runs'))
     FROM raw.scaling_runs WHERE status = 'failed' HAVING count(*) > 0
 )
 ORDER BY position

@@ -152,7 +152,8 @@ def test_a_rank_that_dies_ends_its_run_and_no_process_goes_on(
         for line in (tmp_path / "runs/raw/rank-0000.experiment.jsonl").read_text().splitlines()
         if "scaling_runs" in line
     )
-    assert row["status"] == "failed" and "failed with exit code 1" in row["reason"]
+    assert row["status"] == "failed"
+    assert row["reason"] == "the command failed with exit code 1: rank 1 ended first, with exit code 7"
     assert "step_ns" not in row
     assert not _running("train.py", tmp_path)
 

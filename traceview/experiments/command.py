@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import shutil
 import signal
 import statistics
@@ -25,7 +26,9 @@ from traceview.recording.launch import Run, Stopped, launch
 
 LAST_LINES = 3
 """Of the output of a run that failed, as its reason."""
-TAIL_BYTES = 4096
+TAIL_BYTES = 16384
+FIRST_FAILURE = re.compile(r"Root Cause \(first.{0,200}?rank\s*: (\d+).{0,200}?exitcode\s*: (-?\d+)", re.DOTALL)
+"""What torchrun says at the end of which process failed first."""
 ENDED = tuple(-number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT))
 ENDED_BY_SHELL = (128 + signal.SIGINT, 128 + signal.SIGTERM)
 
@@ -152,10 +155,15 @@ def check_end(exit_code: int) -> None:
 
 
 def tail(log: Path) -> list[str]:
-    """The last lines of the output."""
+    """The last lines of the output; where torchrun started it, which rank failed first, and its last line."""
     with log.open("rb") as file:
         file.seek(max(0, log.stat().st_size - TAIL_BYTES))
-        lines = file.read().decode("utf-8", "replace").splitlines()
+        text = file.read().decode("utf-8", "replace")
+    lines = text.splitlines()
+    first = FIRST_FAILURE.search(text)
+    if first:
+        own = [line for line in lines if line.startswith(f"[rank{first[1]}]:") and line[9:].strip()]
+        return [f"rank {first[1]} ended first, with exit code {first[2]}", *(line.strip()[:200] for line in own[-1:])]
     return [line.strip()[:200] for line in lines if line.strip()][-LAST_LINES:]
 
 

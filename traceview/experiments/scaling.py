@@ -119,7 +119,7 @@ def plan(job: Job, n_left: int) -> str:
     if job.device != "cuda" and most * job.threads > cores:
         shared = f"; {most} ranks of {n_threads} share {cores} cores, more than there are, if they run on the CPU"
     return (
-        f"{n_left} runs in {job.rounds} round{'s' * (job.rounds > 1)}, "
+        f"{n_left} run{'s' * (n_left != 1)} in {job.rounds} round{'s' * (job.rounds > 1)}, "
         f"each of {job.limits.discard + job.limits.steps} steps at most, "
         f"{n_threads} per rank{shared}. Output goes to {job.folder / OUTPUT}."
     )
