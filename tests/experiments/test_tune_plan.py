@@ -13,6 +13,7 @@ import pytest
 from traceview.errors import UsageError
 from traceview.experiments import command, tune, tune_plan
 from traceview.experiments.options import Facts, environment, named
+from traceview.experiments.results import write
 from traceview.experiments.tune import Job
 
 SCRIPT = """
@@ -84,3 +85,22 @@ def test_a_plan_works_beside_other_options(tmp_path: Path) -> None:
         ("plan", "channels_last", "fused_optimizer"), "yes:"
     )
     assert base.checksum != best.checksum and best.loss == pytest.approx(base.loss, rel=1e-4)
+
+
+@pytest.mark.long
+def test_the_plan_is_applied_with_the_rest_of_the_best(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("torch")
+    parts = [
+        {"place": place, "kind": "option", "name": name, "in_best": True, "verdict": "cannot decide"}
+        for place, name in enumerate(("plan", "channels_last"), 1)
+    ]
+    whole = {"place": 3, "kind": "combination", "name": "plan+channels_last", "in_best": True, "verdict": "faster"}
+    runs = write(tmp_path / "runs", {"tune_options": [*parts, whole]}, {"kind": "tune", "framework": "torch"})
+    (tmp_path / "train.py").write_text(
+        SCRIPT + "print(torch.nn.Conv2d._conv_forward.__module__, model[0].weight.is_contiguous())"
+    )
+    with pytest.raises(UsageError, match=r"plan\.json: No such file"):
+        tune.apply(runs, [sys.executable, str(tmp_path / "train.py")])
+    (runs / "plan.json").write_text(json.dumps(PLAN))
+    assert tune.apply(runs, [sys.executable, str(tmp_path / "train.py")]) == 0
+    assert capfd.readouterr().out == "traceview_experiments.runtime False\n"
