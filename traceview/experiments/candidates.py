@@ -182,7 +182,7 @@ class Pass:
 
         result, most = most_allocated(timed)
         beyond = most - result.numel() * result.element_size()
-        return spent[0], max(0, beyond) * getattr(runner, "shares", 1)
+        return spent[0], max(0, beyond) * getattr(runner, "shares", 1) + getattr(runner, "elsewhere_bytes", 0)
 
     def _once(self, row: dict[str, Any]) -> None:
         begin = self.now()

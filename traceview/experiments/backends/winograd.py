@@ -171,7 +171,7 @@ class Pass:
     implementation = None
 
     def __init__(self, layer: Any, direction: str, m: int, block: int, parts: int = 1, threads: int = 1) -> None:
-        self.direction, self.operands, self.shares = direction, OPERANDS[direction], threads
+        self.direction, self.operands, self.threads = direction, OPERANDS[direction], threads
         parts = max(parts, threads)
         g = self.geometry = Geometry(layer)
         s = g.shape
@@ -191,7 +191,8 @@ class Pass:
             "wgrad": (s.channels * s.size**2 * k, _in(s, c), _out(s, k)),
         }[direction]
         self.sizes = [*self.kernel.floats, *rest]
-        self.workspace_bytes = FLOAT_BYTES * (sum(self.sizes) + (threads - 1) * sum(self.kernel.floats))
+        self.elsewhere_bytes = FLOAT_BYTES * (threads - 1) * sum(self.kernel.floats)
+        self.workspace_bytes = FLOAT_BYTES * sum(self.sizes) + self.elsewhere_bytes
 
     def _compute(self, space: list[torch.Tensor], *given: Any) -> None:
         """Run the kernel: each thread goes through other parts of the filter, with a workspace of its own."""
@@ -199,9 +200,9 @@ class Pass:
 
         def share(number: int) -> None:
             own = workspace().parts(*self.kernel.floats) if number else space
-            self.kernel.run(*given, own, rounds[number :: self.shares])
+            self.kernel.run(*given, own, rounds[number :: self.threads])
 
-        others = [_pool(self.shares).submit(share, number) for number in range(1, self.shares)]
+        others = [_pool(self.threads).submit(share, number) for number in range(1, self.threads)]
         share(0)
         for other in others:
             other.result()
