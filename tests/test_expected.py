@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -42,12 +43,18 @@ three decimals and take 9.9999999999999995e-07 for 9.9999. Read exactly it agree
 nanosecond, see readers/test_tf_trace.py."""
 
 
-def _cases() -> list[tuple[str, str]]:
+ALIKE = re.compile(r"8ranks-worker[1-7]|resnet50-train-array|no-(kernels|rank)|cuda-event-sync")
+"""Traces that are like others, for `make test-all`."""
+
+
+def _cases() -> list[Any]:
     cases = []
     for file in FILES:
         content = json.loads(file.read_text())
         if content["format"] in FORMATS:
-            cases += [(file.name, fact) for fact in content["facts"] if fact in BY_FORMAT.get(content["format"], FACTS)]
+            marks = pytest.mark.long if ALIKE.search(file.name) else ()
+            facts = [fact for fact in content["facts"] if fact in BY_FORMAT.get(content["format"], FACTS)]
+            cases += [pytest.param(file.name, fact, marks=marks) for fact in facts]
     return cases
 
 

@@ -54,6 +54,7 @@ def test_a_log_without_the_last_layers_is_not_ranked_with_one_that_has_them(logg
     assert table(report, "ranking")[1]["verdict"] == "not ranked: model differs"
 
 
+@pytest.mark.long
 def test_steps_with_a_deviation_are_held_against_the_noise(logged: Any) -> None:
     """Tensorflow before and after its copies between CPU and GPU went: 420 and 326 ms, deviations of 42 and 33."""
     report = logged("f831524_tf_output_alexnet", "b27b0a5_tf_output_alexnet")

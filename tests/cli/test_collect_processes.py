@@ -116,6 +116,7 @@ def test_a_recording_that_is_over_outlives_the_program(tmp_path):
     assert (done.returncode, "recorded 4 steps" in done.stderr) == (0, True), done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("context", ["fork", pytest.param("spawn", marks=pytest.mark.long)])
 def test_workers_of_a_loader_are_no_ranks(tmp_path, context):
     path = script(tmp_path, LOADS)

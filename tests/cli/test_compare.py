@@ -122,6 +122,7 @@ def test_what_two_logs_do_not_tell_is_said_in_every_format_and_by_a_check(
     assert told == (form != "csv") and "times are for the whole recording" not in shown.out
 
 
+@pytest.mark.long
 def test_what_may_not_be_ranked_cannot_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     small = saved(tmp_path / "small", network((IMPLICIT, IMPLICIT)))
     large = saved(tmp_path / "large", network((IMPLICIT, IMPLICIT), batch=8))

@@ -115,6 +115,7 @@ def test_nothing_is_recorded_while_steps_are_timed(tmp_path: Path) -> None:
     assert lines and all(line.startswith("False False step") for line in lines)
 
 
+@pytest.mark.long
 def test_what_an_option_says_it_did_is_kept(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     text = "import torch, sys\nsys.modules['traceview_times'].applied('mine', 'done to 2 modules')\n" + SMALL

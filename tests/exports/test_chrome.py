@@ -36,6 +36,7 @@ def test_read_back_it_is_the_same_run(tmp_path: Path, run: Any, file: Any) -> No
     assert _back(tmp_path, file("chrome")) == before
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name", ["a100-convnet-train-nccl", pytest.param("mi300-resnet18-train", marks=pytest.mark.long)]
 )

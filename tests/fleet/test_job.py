@@ -129,6 +129,7 @@ def test_what_was_done_is_gone_on_with(tmp_path: Path, number: signal.Signals) -
     assert left_over(tmp_path) == []
 
 
+@pytest.mark.long
 def test_a_killed_worker_loses_nothing(tmp_path: Path) -> None:
     traces, target = written(tmp_path / "traces", 24), tmp_path / "job"
     process = begun(traces, target)

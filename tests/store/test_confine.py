@@ -8,6 +8,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from cases import first
 
 import traceview
 from traceview import cli, store
@@ -68,9 +69,7 @@ def poisoned(file: Path, place: Path, attack: str) -> None:
     integrity.seal(place)
 
 
-@pytest.mark.parametrize(
-    "attack", [*tuple(ATTACKS)[:2], *(pytest.param(name, marks=pytest.mark.long) for name in tuple(ATTACKS)[2:])]
-)
+@pytest.mark.parametrize("attack", first(1, ATTACKS))
 @pytest.mark.parametrize("where", ["in the capture", "in the cache"])
 def test_a_database_that_was_replaced_reads_and_writes_nothing(
     capture: Path, outside: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], attack: str, where: str,

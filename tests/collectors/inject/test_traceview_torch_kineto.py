@@ -97,6 +97,7 @@ with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]):
     assert "the program runs torch.profiler itself" in program(body)
 
 
+@pytest.mark.long
 def test_without_onednn_there_is_no_log(program):
     body = """
 tool.prepare()

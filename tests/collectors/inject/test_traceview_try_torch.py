@@ -119,6 +119,7 @@ def test_options_undo_what_a_bad_program_chose_and_its_numbers_stay_close(inject
     assert seen["sum"] == pytest.approx(plain["sum"], rel=1e-4)
 
 
+@pytest.mark.long
 def test_options_whose_numbers_stay_equal_change_no_bit(inject, plain) -> None:
     equal = [row.name for row in options.named(["zero_grad_to_none", "no_input_gradient", "loader_workers"])]
     assert all(row.numbers == "equal" for row in options.named(equal))
