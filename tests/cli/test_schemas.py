@@ -12,6 +12,7 @@ from traceview.analysis import reports
 from traceview.cli import main
 
 jsonschema = pytest.importorskip("jsonschema")
+referencing = pytest.importorskip("referencing")
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs" / "json"
@@ -31,9 +32,11 @@ def written(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
 
 
 def validator(name: str) -> Any:
-    schema = json.loads((FOLDER / f"{name}.schema.json").read_text(encoding="utf-8"))
+    schemas = [json.loads(path.read_text(encoding="utf-8")) for path in FOLDER.glob("*.schema.json")]
+    resources = [(schema["$id"], referencing.Resource.from_contents(schema)) for schema in schemas]
+    schema = next(schema for schema in schemas if schema["$id"] == f"{name}.schema.json")
     jsonschema.Draft202012Validator.check_schema(schema)
-    return jsonschema.Draft202012Validator(schema)
+    return jsonschema.Draft202012Validator(schema, registry=referencing.Registry().with_resources(resources))
 
 
 def test_every_report(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -68,6 +71,41 @@ def test_rows_names_and_lists(trace: Path, capsys: pytest.CaptureFixture[str]) -
         assert found
 
 
+ROW = {
+    "layer": "conv1", "model": "net", "in_channels": 3, "height": 8, "width": 8, "out_channels": 4, "filter_height": 3,
+    "filter_width": 3, "stride_h": 1, "stride_w": 1, "pad_h": 1, "pad_w": 1, "dilation_h": 1, "dilation_w": 1,
+    "groups": 1, "dtype": "float32", "batch": 4, "direction": "fprop", "device": "cpu", "threads": 1,
+    "backend": "torch", "backend_version": "2.13.0", "implementation": "default", "layout_in": "nchw",
+    "layout_out": "nchw", "wall_ns": 90, "cpu_ns": 80, "status": "measured", "source": "measured on A Processor",
+}  # fmt: skip
+
+
+def test_a_study_its_plan_and_a_tuning(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from traceview.cli import studies
+    from traceview.experiments import results
+
+    monkeypatch.chdir(tmp_path)
+    fast = {"backend": "winograd", "implementation": "F(2x2,3x3) by 64", "algorithm": "winograd", "wall_ns": 30}
+    rows = {"algorithm_times": [ROW, {**ROW, **fast, "cpu_ns": 30, "error": 1e-6}]}
+    results.write(Path("s"), rows, {"kind": "study algorithms"})
+    study = json.loads(studies.shown(Path("s"), "study", ("fastest",), "json"))
+    validator("study").validate(study)
+    assert study["sections"][0]["rows"][0]["implementation"] == "winograd F(2x2,3x3) by 64"
+    found = written(capsys, "schedule", "s")
+    validator("schedule").validate(found)
+    assert found["sections"][0]["rows"][0]["verdict"] == "not proved end to end"
+    plan = json.loads(Path("plan.json").read_text())
+    validator("plan").validate(plan)
+    assert plan["layers"][0]["fprop"]["implementation"] == "F(2x2,3x3) by 64"
+    options = [{"place": 1, "name": "layout", "kind": "option", "verdict": "faster", "speedup": 1.5, "pairs": 6}]
+    results.write(Path("runs"), {"tune_options": options}, {"kind": "tune", "command": ["x"]})
+    tuned = written(capsys, "tune", "--report", "runs")
+    validator("tune").validate(tuned)
+    assert tuned["sections"][0]["rows"][0]["speedup"] == 1.5
+
+
 @pytest.mark.parametrize(
     ("name", "wrong"),
     [
@@ -77,6 +115,10 @@ def test_rows_names_and_lists(trace: Path, capsys: pytest.CaptureFixture[str]) -
         ("rows", [1]),
         ("classify", [{"name": "x"}]),
         ("list", {}),
+        ("study", {"report": "tune", "title": "", "doc": "", "sections": [], "footer": []}),
+        ("schedule", {"report": "schedule", "title": "", "doc": "", "sections": [], "footer": []}),
+        ("tune", []),
+        ("plan", {"traceview_plan": 2}),
     ],
 )
 def test_a_schema_refuses_something_else(name: str, wrong: object) -> None:
@@ -84,5 +126,5 @@ def test_a_schema_refuses_something_else(name: str, wrong: object) -> None:
 
 
 def test_every_schema_is_tried_here() -> None:
-    tried = {"report", "advise", "compare", "rows", "classify", "list"}
+    tried = {"report", "advise", "compare", "rows", "classify", "list", "study", "schedule", "tune", "plan"}
     assert {path.name.split(".")[0] for path in FOLDER.glob("*.schema.json")} == tried

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from math import comb
 from pathlib import Path
 from typing import Any
@@ -86,6 +87,24 @@ def test_a_back_end_or_a_number_of_threads_is_added_later(tmp_path: Path) -> Non
 def test_layers_of_one_shape_are_measured_once() -> None:
     twice = [(parse("3x8x8 k4 3x3")[0], None)] * 2 + [(parse("2x3x8x8 k4 3x3")[0], 2)]
     assert len(groups_of(twice, [1, 2], ["fprop", "wgrad"])) == 4
+
+
+def test_other_types_are_measured_where_a_back_end_has_them(tmp_path: Path) -> None:
+    layers = [(replace(layer, dtype="bfloat16"), batch) for layer, batch in [parse(SMALL)]]
+    names = ("torch_default", "onednn", "winograd", "torch_gemm", "nnpack")
+    plan = Plan(tuple(groups_of(layers, [2], ["fprop", "wgrad"])), sys.executable, 1, repeats=1, backends=names)
+    rows, _, _ = measured(tmp_path / "run", plan)
+    assert {row["dtype"] for row in rows} == {"bfloat16"}
+    timed = [row for row in rows if row["status"] == "measured"]
+    assert {row["backend"] for row in timed} <= {"torch", "onednn"} and {row["direction"] for row in timed} == {
+        "fprop",
+        "wgrad",
+    }
+    assert all(1e-5 < row["error"] < 2e-2 for row in timed), "eight bits of precision"
+    for name in ("winograd", "torch_gemm", "nnpack"):
+        told = [row for row in rows if row["backend"] == name]
+        assert told and all(row["status"] == "cannot" and row["reason"] for row in told)
+    assert not any(row["status"] in ("wrong", "failed") for row in rows)
 
 
 BROKEN = """

@@ -233,3 +233,38 @@ def test_an_implementation_that_does_not_exist_leaves_the_default(tmp_path: Path
 def test_names_of_wrapped_models_are_those_of_the_model() -> None:
     assert runtime.bare("module._orig_mod.conv1") == "conv1"
     assert runtime.bare("features.module.conv1") == "features.module.conv1"
+
+
+@needs_kernels
+@pytest.mark.parametrize("cap", [0, 8_000_000, 32_000_000])
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_a_cap_holds_where_the_plan_runs(cap: int, is_shared: bool) -> None:
+    """Also of a plan that was changed by hand: what needs more is left out, whatever the plan says."""
+    from traceview.experiments.backends.workspace import workspace
+
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(torch.nn.Conv2d(96, 128, 5, padding=2), torch.nn.Conv2d(128, 64, 3, padding=1))
+    x = torch.randn(2, 96, 27, 27)
+    before = step(net, x)
+    workspace().drop()
+    said: list[str] = []
+    layers = runtime.apply(net, {**plan_of(net, x), "memory_bytes": cap, "own_workspaces": is_shared}, said.append)
+    after = step(net, x)
+    ran = [runner for layer in layers for runner in layer.passes.values() if runner]
+    sizes = [runner.workspace_bytes for runner in ran]
+    assert (sum(sizes) if is_shared else max(sizes, default=0)) <= cap
+    assert workspace().buffer.numel() * 4 <= cap, "what was really allocated"
+    assert len(ran) + len(said) == 6 and all(f"more than the plan's {cap:,} leave" in line for line in said)
+    assert not ran if not cap else ran
+    for one, other in zip(before, after, strict=True):
+        assert torch.allclose(one, other, atol=1e-5 * float(one.abs().max()), rtol=1e-3)
+
+
+def test_a_plan_of_shapes_is_for_every_layer_of_them() -> None:
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(*(torch.nn.Conv2d(4, 4, 3, padding=1) for _ in range(3)), torch.nn.Conv2d(4, 5, 3))
+    x = torch.randn(2, 4, 9, 9)
+    layer = entry("called otherwise", net[0], x, None)
+    plan = {"traceview_plan": 1, "numerics": "close", "threads": 1, "keys": "shape", "layers": [layer]}
+    assert [found.name for found in runtime.apply(net, plan)] == ["0", "1", "2"]
+    assert runtime.apply(net, {**plan, "keys": "module"}) == []

@@ -14,7 +14,7 @@ import pytest
 from traceview import store
 from traceview.analysis import reports
 from traceview.experiments import command, schedule, schedule_answer, schedule_confirm, schedule_proof
-from traceview.experiments.results import Journal
+from traceview.experiments.results import JOURNAL, Journal
 from traceview.experiments.schedule_job import Answer, Job
 from traceview.experiments.schedule_rows import Given, rows_of
 from traceview.experiments.verdict import judge
@@ -252,3 +252,87 @@ def test_the_whole_way_with_a_small_model(tmp_path: Path) -> None:
     assert applied.returncode == 0, applied.stderr
     numbers = [[float(word) for word in text.split()] for text in (plain, applied.stdout)]
     assert numbers[1] == pytest.approx(numbers[0], rel=1e-3)
+
+
+MANY = """
+import torch
+
+def net():
+    layers = [torch.nn.Conv2d(3 + i, 4 + i, 3, padding=1) for i in range(4)]
+    return torch.nn.Sequential(*layers, torch.nn.Flatten(), torch.nn.Linear(7 * 12 * 12, 10))
+"""
+
+
+def in_journal(folder: Path) -> list[dict[str, Any]]:
+    """The measured passes that are on disk."""
+    lines = (folder / "raw" / JOURNAL).read_text(encoding="utf-8").splitlines()[1:]
+    return [told["row"] for told in map(json.loads, lines) if told["table"] == "algorithm_times"]
+
+
+@pytest.mark.long
+def test_what_was_measured_before_a_kill_is_not_measured_again(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    (tmp_path / "m.py").write_text(MANY, encoding="utf-8")
+    words = ["m.py:net", "--batch", "2", "--image", "3x12x12", "--pairs", "0", "--format", "json"]
+    command = [sys.executable, "-m", "traceview", "schedule", *words]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as run:
+        assert run.stderr
+        assert any("[2/4]" in line for line in run.stderr)
+        run.kill()
+    folder = tmp_path / "plan-results"
+    before = in_journal(folder)
+    assert {row["layer"] for row in before} >= {"0", "1"} and not (tmp_path / "plan.json").exists()
+    done = traceview(*words, folder=tmp_path)
+    assert done.returncode == 2 and "go on with --resume" in done.stderr
+    done = traceview(*words, "-o", "plan-results", "--resume", folder=tmp_path)
+    assert done.returncode == 0 and "measured already" in done.stderr and "[1/4]" not in done.stderr, done.stderr
+    after = in_journal(folder)
+    assert after[: len(before)] == before and {row["layer"] for row in after} == {"0", "1", "2", "3"}
+    again = traceview("plan-results", "--plan", "small.json", "--memory", "0", "--format", "json", folder=tmp_path)
+    assert again.returncode == 0, again.stderr
+    plan = json.loads((tmp_path / "small.json").read_text(encoding="utf-8"))
+    own = [choice for layer in plan["layers"] for choice in map(layer.get, ("fprop", "dgrad", "wgrad")) if choice]
+    known = {(row["backend"], row["implementation"]): row.get("workspace_bytes", 0) for row in after}
+    assert plan["keys"] == "module" and all(known[it["backend"], it["implementation"]] == 0 for it in own)
+
+
+STRANGE = """
+import torch
+from torch import nn
+
+def frozen():
+    return nn.Sequential(nn.Conv2d(3, 4, 3), nn.Conv2d(4, 4, 3)).requires_grad_(False).eval()
+
+class Odd(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.same = nn.Conv2d(3, 4, 3, padding="same")
+        self.wide = nn.Conv2d(4, 4, 3, padding=2, dilation=2)
+        self.up = nn.ConvTranspose2d(4, 4, 2, stride=2)
+        self.grouped = nn.Conv2d(4, 4, (1, 3), stride=(2, 1), groups=2)
+
+    def forward(self, x):
+        x = self.wide(self.same(x))
+        return {"out": self.grouped(self.up(x)), "none": None}
+"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("factory", "layers"),
+    [
+        ("frozen", {"0": ["fprop"], "1": ["fprop"]}),
+        ("Odd", {"wide": ["fprop", "dgrad", "wgrad"], "grouped": ["fprop", "dgrad", "wgrad"]}),
+    ],
+)
+def test_models_with_convolutions_that_no_plan_holds(
+    tmp_path: Path, factory: str, layers: dict[str, list[str]]
+) -> None:
+    pytest.importorskip("torch")
+    (tmp_path / "m.py").write_text(STRANGE, encoding="utf-8")
+    done = traceview(f"m.py:{factory}", "--batch", "2", "--image", "3x8x8", "--pairs", "0", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert ("1 convolutions left out" in done.stderr) == (factory == "Odd")
+    graph = json.loads((tmp_path / "plan-results" / "capture.json").read_text(encoding="utf-8"))["graph"]
+    assert {layer["module"]: layer["directions"] for layer in graph["layers"]} == layers
+    assert graph["edges"] == ([["wide", "grouped"]] if factory == "Odd" else [])

@@ -77,7 +77,7 @@ def left(seconds: float | None) -> str:
     )
 
 
-def shown(folder: Path, report: str, sections: Sequence[str]) -> str:
+def shown(folder: Path, report: str, sections: Sequence[str], form: str = "table") -> str:
     """Sections of the report of a study, as it has them, by how their names end."""
     from contextlib import closing
     from dataclasses import replace
@@ -90,7 +90,7 @@ def shown(folder: Path, report: str, sections: Sequence[str]) -> str:
     recipe = replace(recipe, sections=tuple(part for part in recipe.sections if part.name.endswith(tuple(sections))))
     with closing(store.open_capture(folder, asked=reports.asked([recipe]))) as connection:
         parts = tuple(reports.section(connection, part) for part in recipe.sections)
-    return str(render.renderer("table").render(Report(report, "", "", parts, ())))
+    return str(render.renderer(form).render(Report(report, "", "", parts, ())))
 
 
 def busy_pct() -> float:

@@ -12,9 +12,11 @@ import argparse
 import re
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from traceview import render
 from traceview.cli import studies
 from traceview.cli.names import completed
 from traceview.cli.output import emit, say
@@ -32,9 +34,11 @@ EXAMPLES = """examples:
   traceview study algorithms --model train.py:make_model --capture traceview-capture-train-20260102-030405
   traceview study algorithms --layer "16x96x27x27 k256 5x5 p2"
   traceview study algorithms --layer "3x227x227 k96 11x11 s4" --batch 1,16,64 --passes fprop,wgrad --threads 1
+  traceview study algorithms --model resnet50 --batch 1 --passes fprop --dtype bfloat16
   traceview study algorithms --layer "96x27x27 k256 5x5 p2" -o conv2 --resume
 """
 
+DTYPES = ("float32", "bfloat16", "float16", "float64")
 SHOWN = "fastest"
 """The section of the report of a study that is printed when it has been measured."""
 BATCH = 16
@@ -86,6 +90,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="PASS,...",
         help=f"of {', '.join(DIRECTIONS)}",
     )
+    parser.add_argument("--dtype", choices=DTYPES, help="element type (default: that of the model or capture, float32)")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where (default: cpu)")
     parser.add_argument("--threads", type=studies.count, metavar="N", help="threads that compute (default: all cores)")
     parser.add_argument("--backends", type=_backends, metavar="NAME,...", help="only these (default: all)")
@@ -103,6 +108,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FOLDER", help="the capture; default: named after the time"
     )
+    parser.add_argument("--format", choices=render.FORMATS, default="table", help="of what is printed (default: table)")
     parser.add_argument("--resume", action="store_true", help="go on with the FOLDER of -o")
 
 
@@ -124,7 +130,7 @@ def run(args: argparse.Namespace) -> int:
     folder = studies.place(args.output, args.resume, "algorithms")
     journal = Journal(folder, {"kind": "study algorithms", "command": ["traceview", *sys.argv[1:]]})
     _measure(plan, journal)
-    emit([studies.shown(folder, "study", (SHOWN,))], None)
+    emit([studies.shown(folder, "study", (SHOWN,), args.format)], None)
     say(f"`traceview report {folder} study` has all of it.")
     busy = _busy([row for row in journal.rows(algorithms.TABLE) if any(_is_of(row, group) for group in plan.groups)])
     if busy:
@@ -147,7 +153,8 @@ def _layers(args: argparse.Namespace, python: str) -> list[tuple[Layer, int | No
         found += [(layer, None) for layer in sources.of_model(name, python, args.image, say)]
     for path in args.capture:
         found += [(one.layer, None if args.batch else one.batch) for one in sources.of_capture(path, say)]
-    return [*found, *(parse(text) for text in args.layer)]
+    found += [parse(text) for text in args.layer]
+    return [(replace(layer, dtype=args.dtype or layer.dtype), batch) for layer, batch in found]
 
 
 def _measure(plan: Plan, journal: Any) -> None:

@@ -1,9 +1,10 @@
 """Reads published times of convolution algorithms and of all-reduce into a capture, to stand beside what was measured.
 
-Reads logs of convnet-benchmarks (Torch 7, fbfft's tuner) and of `caffe time`, DeepBench's table of convolutions as
-CSV, and any CSV with the columns in_channels, height, width, out_channels, filter_height, filter_width and ms (or
-wall_ns); other columns as in the table algorithm_times (`traceview sql CAPTURE .schema`), and workspace_mb; of
-collectives a CSV with ranks, bytes and ms (DeepBench's mean_ms, or wall_ns). Files that hold none are named.
+Reads logs of convnet-benchmarks (Torch 7, fbfft's tuner) and of `caffe time`, MIOpen's find database (*.fdb.txt,
+*.ufdb.txt, also as .bz2), DeepBench's table of convolutions as CSV, and any CSV with the columns in_channels, height,
+width, out_channels, filter_height, filter_width and ms (or wall_ns); other columns as in the table algorithm_times
+(`traceview sql CAPTURE .schema`), and workspace_mb; of collectives a CSV with ranks, bytes and ms (DeepBench's mean_ms,
+or wall_ns). Files that hold none are named.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ DEFAULT = "published"
 EXAMPLES = """examples:
   traceview study import convnet-benchmarks/ deepbench.csv -o published
   traceview report published study
+  traceview study import ~/.config/miopen/gfx90a68.HIP.3_2_0.ufdb.txt -o miopen
   traceview study import convnet-benchmarks/ --into conv2        beside what study algorithms measured
 """
 
@@ -52,6 +54,8 @@ def run(args: argparse.Namespace) -> int:
         results.write(target, found.tables(), about)
     for file, n in found.read:
         say(f"{file.name}: {n:,} times")
+    for file, what, n in found.lost:
+        say(f"{file.name}: {n:,} {what} left out")
     for file, reason in found.passed_over:
         say(f"{file.name} was passed over: {reason}")
     emit([f"{clean(str(target)) if sys.stdout.isatty() else target}\n"], None)

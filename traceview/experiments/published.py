@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -17,7 +18,7 @@ from typing import Any
 from traceview import readers, sql, store
 from traceview.decode.files import peek
 from traceview.errors import InputError, UsageError
-from traceview.experiments import exchange_tables, sweeps
+from traceview.experiments import exchange_tables, miopen, sweeps
 from traceview.experiments.layers import parse
 from traceview.experiments.results import Journal
 from traceview.paths import content, temporary_folder
@@ -48,6 +49,8 @@ class Published:
     """Files with how many rows they gave."""
     passed_over: list[tuple[Path, str]] = field(default_factory=list)
     """Files that gave none, with the reason."""
+    lost: list[tuple[Path, str, int]] = field(default_factory=list)
+    """What of a file could not be read, and how often."""
 
     def tables(self) -> dict[str, list[Row]]:
         """All rows by table, with the models that fit the times of collectives."""
@@ -64,14 +67,16 @@ def gather(inputs: Iterable[Path]) -> Published:
         raise UsageError(f"{len(files):,} files are too many; name the folder of one publication.")
     for file in files:
         into = found.rows
+        lost: Counter[str] = Counter()
         try:
             if file.suffix.lower() == ".csv" and exchange_tables.is_one(file):
                 into, rows = found.exchanges, list(_exchanged(file))
             else:
-                rows = list(_rows(file))
+                rows = list(_rows(file, lost))
         except (InputError, UsageError) as error:
             found.passed_over.append((file, str(error)))
             continue
+        found.lost += [(file, what, n) for what, n in lost.most_common()]
         if rows:
             into += rows
             found.read.append((file, len(rows)))
@@ -87,14 +92,17 @@ def add(journal: Journal, tables: Mapping[str, Sequence[Row]]) -> int:
     """Put rows into the capture of a study, each once however often it is imported; how many were new."""
     n_new = 0
     for name, rows in tables.items():
-        there = journal.rows(name)
-        # What is not known is left out of a journal.
-        said = [{column: value for column, value in row.items() if value is not None} for row in rows]
-        new = [row for row in said if row not in there]
+        there = {_told(row) for row in journal.rows(name)}
+        new = [row for row in rows if _told(row) not in there]
         journal.add_all({name: new})
         n_new += len(new)
     journal.finish()
     return n_new
+
+
+def _told(row: Row) -> frozenset[tuple[str, Any]]:
+    """A row as it can be looked up, without what it leaves empty."""
+    return frozenset((name, value) for name, value in row.items() if value is not None)
 
 
 def _files(inputs: Iterable[Path]) -> Iterator[Path]:
@@ -107,10 +115,10 @@ def _files(inputs: Iterable[Path]) -> Iterator[Path]:
             raise InputError(f"{path} does not exist.")
 
 
-def _rows(file: Path) -> Iterator[Row]:
+def _rows(file: Path, lost: Counter[str]) -> Iterator[Row]:
     about = _publication(file.name)
     general = {name: value for name, value in about.items() if not isinstance(value, dict)}
-    for row in sweeps.read(file) if file.suffix.lower() == ".csv" else _logged(file):
+    for row in _read(file, lost):
         told = {name: value for name, value in row.items() if value is not None}
         said = {"source": file.name, "status": "published", **general, **told}
         yield said | about.get(str(said.get("backend")), {})
@@ -122,6 +130,15 @@ def _exchanged(file: Path) -> Iterator[Row]:
     for row in exchange_tables.read(file):
         told = {name: value for name, value in row.items() if value is not None}
         yield {"source": file.name, "status": "published", **general, **told}
+
+
+def _read(file: Path, lost: Counter[str]) -> Iterator[Row]:
+    """What a file says, by the reader that its name or its content asks for."""
+    if miopen.is_database(file):
+        return miopen.read(file, lost)
+    if miopen.NO_TIMES.search(file.name):
+        raise InputError("a database of MIOpen without times; its find database (*.fdb.txt, *.ufdb.txt) has them.")
+    return sweeps.read(file) if file.suffix.lower() == ".csv" else _logged(file)
 
 
 def _logged(file: Path) -> Iterator[Row]:

@@ -63,7 +63,11 @@ def check(plan: Any) -> dict[str, Any]:
     """The plan, if every part of it has the form that a plan has. Raises `PlanError`."""
     if not isinstance(plan, dict) or plan.get("traceview_plan") != SCHEMA:
         raise PlanError("this is not a plan of this version of traceview")
-    if plan.get("numerics") not in TOLERANCE or not _is_size(plan.get("threads")):
+    if (
+        not isinstance(plan.get("numerics"), str)
+        or plan["numerics"] not in TOLERANCE
+        or not _is_size(plan.get("threads"))
+    ):
         raise PlanError("the plan does not say its numerics (equal, close) and its number of threads")
     if plan.get("keys", MODULE) not in (MODULE, SHAPE):
         raise PlanError("the plan does not say whether it is for modules or for shapes")

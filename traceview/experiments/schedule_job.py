@@ -7,6 +7,7 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -109,8 +110,10 @@ def _lines(worker: subprocess.Popen[bytes]) -> Iterator[dict[str, Any]]:
     """What the worker says of itself; what else is printed there is not ours."""
     assert worker.stdout
     for line in worker.stdout:
-        if line.startswith(SAID):
-            yield json.loads(line)
+        # What begins so and is no JSON was printed by somebody else.
+        with suppress(ValueError, RecursionError):
+            if line.startswith(SAID):
+                yield json.loads(line)
 
 
 def environment(job: Job) -> dict[str, str]:

@@ -81,7 +81,7 @@ def make(task: dict[str, Any]) -> tuple[torch.nn.Module, tuple[torch.Tensor, ...
 
 
 def loss_of(output: Any) -> torch.Tensor:
-    """A number that depends on every output: cross entropy against random classes where there are scores."""
+    """A number that depends on every tensor of the output: cross entropy with random classes where there are scores."""
     if isinstance(output, torch.Tensor):
         if output.dim() == 2:
             classes = torch.randint(
@@ -89,18 +89,25 @@ def loss_of(output: Any) -> torch.Tensor:
             )
             return torch.nn.functional.cross_entropy(output, classes)
         return output.float().square().mean()
+    if not isinstance(output, dict | list | tuple):
+        return torch.zeros(())
     parts = output.values() if isinstance(output, dict) else output
-    return torch.stack([loss_of(part) for part in parts]).sum()
+    return torch.stack([torch.zeros(()), *(loss_of(part) for part in parts)]).sum()
 
 
 def steps(model: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> Iterator[float]:
     """Training steps, one for each time asked; the loss."""
-    optimizer = torch.optim.SGD([it for it in model.parameters() if it.requires_grad], lr=0.001, momentum=0.9)
+    trained = [it for it in model.parameters() if it.requires_grad]
+    # A model of which nothing is trained runs forward alone.
+    optimizer = torch.optim.SGD(trained, lr=0.001, momentum=0.9) if trained else None
     while True:
-        optimizer.zero_grad()
+        if optimizer:
+            optimizer.zero_grad()
         loss = loss_of(model(*inputs))
-        loss.backward()  # type: ignore[no-untyped-call]
-        optimizer.step()
+        if loss.requires_grad:
+            loss.backward()  # type: ignore[no-untyped-call]
+        if optimizer:
+            optimizer.step()
         yield float(loss.detach())
 
 
@@ -118,7 +125,10 @@ def shapes(task: dict[str, Any]) -> dict[str, Any]:
             if not is_plain(module, given[0]):
                 left_out.add(name)
                 return
-            layers.append({"module": name, "shape": shape_of(module, given[0]), "dgrad": given[0].requires_grad})
+            needs = given[0].requires_grad, module.weight.requires_grad
+            directions = ["fprop", *(way for way, is_needed in zip(("dgrad", "wgrad"), needs) if is_needed)]
+            entry = {"module": name, "shape": shape_of(module, given[0]), "dgrad": given[0].requires_grad}
+            layers.append({**entry, "directions": directions if output.requires_grad else ["fprop"]})
             if output.grad_fn is not None:
                 made[output.grad_fn] = name
 

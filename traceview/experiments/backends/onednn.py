@@ -22,7 +22,9 @@ RESULT = {"fprop": "grad_output", "dgrad": "input", "wgrad": "filter"}
 ANY, NCHW, NHWC = "any", "nchw", "nhwc"
 FORMATS = {NCHW: torch.contiguous_format, NHWC: torch.channels_last}
 ALGORITHMS = {"direct": 1, "winograd": 2}
-F32, FORWARD, TAG_ANY = 3, 64, 1
+FORWARD, TAG_ANY = 64, 1
+TYPES = {"float32": 3, "bfloat16": 2, "float16": 1}
+"""oneDNN's numbers of element types."""
 Dims = ctypes.c_int64 * 12
 
 
@@ -43,8 +45,8 @@ def version() -> str:
 def implementations(layer: Any, direction: str) -> list[dict[str, Any]]:
     """What oneDNN enumerates with the layouts left to it, with channels last and with plain ones, each once."""
     try:
-        if layer.dtype != "float32":
-            raise Absent(f"asked for float32 only, not {layer.dtype}")
+        if layer.dtype not in TYPES:
+            raise Absent(f"oneDNN has no convolution of {layer.dtype} on a CPU")
         library()
     except Absent as error:
         return [_row("any", None, ANY, ANY, str(error))]
@@ -111,27 +113,27 @@ def _strides(shape: tuple[int, ...], layout: str) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _memory(shape: tuple[int, ...], strides: tuple[int, ...] | None) -> Any:
+def _memory(shape: tuple[int, ...], strides: tuple[int, ...] | None, dtype: str) -> Any:
     """The description of a tensor, with these strides or as oneDNN likes it."""
     made = Handle()
     if strides is None:
         name, last = "memory_desc_create_with_tag", TAG_ANY
     else:
         name, last = "memory_desc_create_with_strides", Dims(*strides)  # type: ignore[assignment]
-    library().call(name, ctypes.byref(made), len(shape), Dims(*shape), F32, last)
+    library().call(name, ctypes.byref(made), len(shape), Dims(*shape), TYPES[dtype], last)
     return made
 
 
 def _bias(layer: Any) -> Any:
     """The description of a bias."""
-    return _memory((layer.out_channels,), (1,))
+    return _memory((layer.out_channels,), (1,), layer.dtype)
 
 
 def _described(layer: Any, direction: str, request: str, algorithm: int) -> Iterator[Any]:
     """Handles of what oneDNN enumerates for a pass, the first choice first; each is the caller's."""
     lib = library()
     x, w, y = (
-        _memory(shape, None if request == ANY or name == "filter" else _strides(shape, request))
+        _memory(shape, None if request == ANY or name == "filter" else _strides(shape, request), layer.dtype)
         for name in ("input", "filter", "grad_output")
         for shape in [shape_of(layer, name)]
     )
@@ -142,7 +144,7 @@ def _described(layer: Any, direction: str, request: str, algorithm: int) -> Iter
     create = "dnnl_convolution_{}_primitive_desc_create".format
     bias = _bias(layer)
     forward = lib.functions[create("forward")]
-    any_of = [_memory(shape_of(layer, name), None) for name in ("input", "filter", "grad_output")]
+    any_of = [_memory(shape_of(layer, name), None, layer.dtype) for name in ("input", "filter", "grad_output")]
     if direction == "fprop":
         status = forward(ctypes.byref(made), lib.engine, FORWARD, algorithm, x, w, bias, y, *geometry, lib.attributes)
     else:
@@ -250,9 +252,10 @@ class Runner:
         self.implementation, self.workspace_bytes = made.name, made.scratchpad
         self.shapes = {name: shape_of(layer, name) for name in made.names}
         self.plain = {name: (made.layout_in if name == "input" else made.layout_out) for name in made.names}
+        self.element, self.dtype = layer.dtype, getattr(torch, layer.dtype)
         self.primitive = Handle()
         lib.call("primitive_create", ctypes.byref(self.primitive), made.handle)
-        self.bias = (_bias(layer), torch.zeros(layer.out_channels)) if direction == "fprop" else None
+        self.bias = (_bias(layer), torch.zeros(layer.out_channels, dtype=self.dtype)) if direction == "fprop" else None
         self.format = FORMATS.get(getattr(layer, "layout", NCHW), torch.contiguous_format)
         self.filter_shape = (layer.out_channels, layer.in_channels // layer.groups, *self.shapes["filter"][-2:])
 
@@ -267,7 +270,7 @@ class Runner:
         shape, strides = self.shapes[name], tensor.stride()
         if name == "filter" and len(shape) == 5:
             strides = (shape[1] * strides[0], *strides)
-        given, needed = _memory(shape, tuple(strides)), self.made.memories[name]
+        given, needed = _memory(shape, tuple(strides), self.element), self.made.memories[name]
         packed = Tensor(needed, tensor)
         if not library().ask("memory_desc_equal", given, needed):
             packed = Tensor(needed, _buffer(library().ask("memory_desc_get_size", needed)))
@@ -296,7 +299,9 @@ class Runner:
         needed = self.made.memories[self.result]
         layout = self.plain[self.result] if self.result != "filter" else ""
         if layout in FORMATS:
-            return Tensor(needed, torch.empty(self.shapes[self.result], memory_format=FORMATS[layout]))
+            return Tensor(
+                needed, torch.empty(self.shapes[self.result], dtype=self.dtype, memory_format=FORMATS[layout])
+            )
         return Tensor(needed, _buffer(library().ask("memory_desc_get_size", needed)))
 
     def unpack(self, out: Tensor) -> torch.Tensor:
@@ -305,11 +310,12 @@ class Runner:
         if held.dtype != torch.uint8:
             return held
         shape = self.filter_shape if self.result == "filter" else self.shapes[self.result]
-        tensor = torch.empty(shape, memory_format=torch.contiguous_format if self.result == "filter" else self.format)
+        form = torch.contiguous_format if self.result == "filter" else self.format
+        tensor = torch.empty(shape, dtype=self.dtype, memory_format=form)
         strides = tensor.stride()
         if len(self.shapes[self.result]) == 5:
             strides = (self.shapes[self.result][1] * strides[0], *strides)
-        plain = _memory(self.shapes[self.result], tuple(strides))
+        plain = _memory(self.shapes[self.result], tuple(strides), self.element)
         _reorder(out, Tensor(plain, tensor))
         library().ask("memory_desc_destroy", plain)
         return tensor
