@@ -3,6 +3,7 @@
 import numpy as np
 import tensorflow as tf
 import timing
+from tensorflow.core.protobuf.rewriter_config_pb2 import RewriterConfig
 
 
 def dense(x, size, name):
@@ -41,6 +42,9 @@ def train(network, model, args, longest=None):
     config = tf.ConfigProto(
         intra_op_parallelism_threads=args.threads or 0, inter_op_parallelism_threads=bool(args.threads)
     )
+    if args.mode == "gradient":
+        # It leaves out gradients that nobody fetches, though the fetched group waits for them.
+        config.graph_options.rewrite_options.dependency_optimization = RewriterConfig.OFF
     with tf.Session(config=config) as session:
         gpus = [each for each in session.list_devices() if each.device_type == "GPU"]
         if args.device == "cuda" and not gpus:
