@@ -61,12 +61,14 @@ def test_materialized_views_say_what_views_say(
 
 @pytest.mark.long
 def test_a_large_capture_says_what_a_small_one_says(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its views are not held as tables, but worked out again by each query."""
+    """Its views are not held as tables in memory where they are stored."""
     query = "FROM busy ORDER BY ALL"
     held = views.connect(sample, query).execute(query).fetchall()
     monkeypatch.setattr(views, "SMALL_ROWS", 0)
-    connection = views.connect(sample, query)
-    assert connection.execute("SELECT count(*) FROM duckdb_tables() WHERE schema_name = 'main'").fetchall() == [(0,)]
+    connection = store.open_capture(sample, None, query)
+    assert connection.execute("SELECT count(*) FROM duckdb_tables() WHERE database_name = 'memory'").fetchall() == [
+        (0,)
+    ]
     assert connection.execute(query).fetchall() == held and len(held) > 100
 
 

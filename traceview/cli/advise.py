@@ -21,6 +21,7 @@ from traceview.cli.options import (
     add_device_option,
     add_machine_options,
     add_output_options,
+    add_rank_option,
     form_of,
     opened,
     params_of,
@@ -81,6 +82,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--what-if", metavar="COSTS", help="projected step time with these costs removed (comma-separated)"
     )
     parser.add_argument("--show-sql", action="store_true", help="print the SQL of the rules instead of running them")
+    add_rank_option(parser)
     add_device_option(parser)
     add_machine_options(parser)
 
@@ -97,7 +99,7 @@ def run(args: argparse.Namespace) -> int:
     if args.show_sql:
         emit([sql_text(recipe, params)], args.output)
         return 0
-    answers = remembered.Advice(rules, params, args.at_least, is_remembered=args.device is None)
+    answers = remembered.Advice(rules, params, args.at_least, is_remembered=args.device is None and not args.ranks)
     with opened(args, answers.asked) as connection:
         found, footer = answers.run(connection)
     renderer = render.renderer(form_of(args))

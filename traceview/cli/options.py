@@ -85,6 +85,18 @@ def add_device_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_rank_option(parser: argparse.ArgumentParser) -> None:
+    """Which processes of a job are asked about."""
+    parser.add_argument(
+        "--rank",
+        dest="ranks",
+        type=_ranks,
+        default=frozenset(),
+        metavar="N[,N...]",
+        help="only these ranks: the tables of no other are opened",
+    )
+
+
 class NotEnoughMemory(InputError):
     """Queries may use too little memory."""
 
@@ -163,6 +175,7 @@ def converting(args: argparse.Namespace) -> Iterator[Options]:
     resumes = bool(getattr(args, "resume", True))
     many = Fleet(args.jobs, getattr(args, "dask", None), resumes)
     plain = Options(args.threads, args.memory, args.strict, device=getattr(args, "device", None), many=many, note=say)
+    plain = replace(plain, ranks=getattr(args, "ranks", frozenset()))
     if not sys.stderr.isatty():
         yield plain
         return
@@ -254,6 +267,13 @@ def _product(text: str) -> str:
     if not facts.is_product(text):
         raise argparse.ArgumentTypeError(f"{text!r} is not a known GPU; known are {', '.join(facts.products())}")
     return text
+
+
+def _ranks(text: str) -> frozenset[int]:
+    parts = text.split(",")
+    if not all(re.fullmatch(r"\d{1,9}", part.strip(), re.ASCII) for part in parts):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of ranks; write for example 3 or 0,7")
+    return frozenset(map(int, parts))
 
 
 def _jobs(text: str) -> int:

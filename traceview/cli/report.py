@@ -19,6 +19,7 @@ from traceview.cli.options import (
     add_device_option,
     add_machine_options,
     add_output_options,
+    add_rank_option,
     form_of,
     opened,
     params_of,
@@ -33,6 +34,7 @@ EXAMPLES = """examples:
   traceview report trace.json.gz                            the overview
   traceview report trace.json.gz conv layers                two reports
   traceview report run1 kernels --limit 0                   every row
+  traceview report job kernels --rank 3,7                   two of its ranks alone
   traceview report run1 kernels --full-names                kernels as the trace names them
   traceview report run1 conv --admissible                   with what each layer could have used
   traceview report run1 --format json -o overview.json      exact numbers for a program
@@ -64,6 +66,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--full-names", action="store_true", help="kernels as recorded, with namespaces, template arguments, parameters"
     )
     parser.add_argument("--show-sql", action="store_true", help="print the SQL of the reports and do not run it")
+    add_rank_option(parser)
     add_device_option(parser)
     add_machine_options(parser)
 
@@ -83,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
     form = form_of(args)
     # What draws tables takes a while to load; the queries leave Python idle meanwhile.
     threading.Thread(target=_load, args=(form,), daemon=True).start()
-    best = finding.Remembered(args.device is None)
+    best = finding.Remembered(args.device is None and not args.ranks)
     with opened(args, lambda folder: reports.asked(recipes, best.is_known(folder))) as connection:
         done = [reports.run(connection, recipe.name, params, options, args.input, best) for recipe in recipes]
     renderer = render.renderer(form)

@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 from traceview import render
 from traceview.cli import names as known
-from traceview.cli.options import INPUT_HELP, add_machine_options, add_output_options, form_of, interruptible, opened
+from traceview.cli.options import (
+    INPUT_HELP,
+    add_machine_options,
+    add_output_options,
+    add_rank_option,
+    form_of,
+    interruptible,
+    opened,
+)
 from traceview.cli.output import emit, silence, writing
 from traceview.cli.queries import check, reading
 from traceview.errors import InputError, UsageError
@@ -51,6 +59,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     query = parser.add_argument("query", nargs="?", metavar="QUERY", help="one query, or .tables, or .schema [TABLE]")
     known.completed(query, known.queries)
     parser.add_argument("-f", "--file", metavar="FILE", help="read the query from a file (- is stdin)")
+    add_rank_option(parser)
     add_output_options(parser, FORMATS)
     add_machine_options(parser)
 

@@ -46,6 +46,8 @@ class Options:
     many: Many | None = None
     note: Callable[[str], None] | None = None
     """Called with a sentence about what was left out."""
+    ranks: frozenset[int] = frozenset()
+    """Whose rows alone are asked for; of all ranks when empty. Nothing of the conversion."""
 
     def enter(self, phase: str, done: int = 0, total: int = 0) -> None:
         """Tell whoever looks what is being done."""

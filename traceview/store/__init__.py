@@ -180,8 +180,13 @@ def _clean(target: Path, options: Options | None) -> None:
 
 def _whole(path: Path, folder: Path, options: Options | None) -> Path:
     """The capture of an input, read once more where its files are not what was written. Parquet has no checksums."""
-    files = [path for rank in recorded.ranks(folder) for path in rank.glob("*.parquet")]
-    damaged = integrity.damaged(folder, cache.read_key(folder).get("sums"), files)
+    chosen = options.ranks if options else ()
+    places = recorded.ranks(folder, chosen)
+    files = [path for place in places for path in place.glob("*.parquet")]
+    known = cache.read_key(folder).get("sums")
+    if chosen and isinstance(known, dict):
+        known = {name: found for name, found in known.items() if (folder / name).parent in places}
+    damaged = integrity.damaged(folder, known, files)
     if not damaged:
         return folder
     if folder == path and not (path / "raw").is_dir():

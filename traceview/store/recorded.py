@@ -14,7 +14,7 @@ from pathlib import Path
 
 import duckdb
 
-from traceview.errors import InputError
+from traceview.errors import InputError, UsageError
 from traceview.paths import literal
 from traceview.store.integrity import is_plain
 from traceview.tables import TABLES, Table
@@ -25,12 +25,18 @@ RANK = ("rank", "INTEGER")
 """The column before those of the table."""
 
 
-def ranks(folder: Path) -> list[Path]:
+def ranks(folder: Path, chosen: Collection[int] = ()) -> list[Path]:
     """The folders of tables of a capture: `rank-NNNN` holds one process, `ranks-NNNN-NNNN` of a shard holds several.
 
-    Links are none, nor are names that traceview does not give.
+    Links are none, nor are names that traceview does not give. `chosen`: only those that may hold one of these ranks.
     """
-    return _folders(folder, _NAME) + [path for shard in shards(folder) for path in _folders(shard, _NAME)]
+    found = _folders(folder, _NAME) + [path for shard in shards(folder) for path in _folders(shard, _NAME)]
+    return [path for path in found if not chosen or _holds(path.name, chosen)]
+
+
+def _holds(name: str, chosen: Collection[int]) -> bool:
+    first, last = (int(number) for number in (name.split("-")[1], name.split("-")[-1]))
+    return any(first <= rank <= last for rank in chosen)
 
 
 def shards(folder: Path) -> list[Path]:
@@ -43,12 +49,15 @@ def _folders(folder: Path, name: re.Pattern[str]) -> list[Path]:
     return sorted(path for path in found if stat.S_ISDIR(path.lstat().st_mode))
 
 
-def files(folder: Path) -> dict[str, list[Path]]:
-    """The files of each table, with absolute paths; an optional table may have none.
+def files(folder: Path, chosen: Collection[int] = ()) -> dict[str, list[Path]]:
+    """The files of each table, with absolute paths; an optional table may have none. `chosen` as for `ranks`.
 
-    Raises `InputError` when the folder is not a capture, or one of its files is absent or no regular file.
+    Raises `InputError` when the folder is not a capture, or one of its files is absent or no regular file, and
+    `UsageError` where no file holds a chosen rank.
     """
-    places = ranks(folder.absolute())
+    places = ranks(folder.absolute(), chosen)
+    if not places and chosen and ranks(folder.absolute()):
+        raise not_there(chosen)
     if not places:
         raise InputError(f"{folder} is not a capture: it has no rank-* folder.")
     found = {table.name: [place / f"{table.name}.parquet" for place in places] for table in TABLES}
@@ -60,6 +69,12 @@ def files(folder: Path) -> dict[str, list[Path]]:
             what = "is missing" if not path.exists() and not path.is_symlink() else "is not a regular file"
             raise damage(folder, f"{name} {what}")
     return found
+
+
+def not_there(absent: Collection[int]) -> UsageError:
+    """The sentence for ranks that a capture does not hold."""
+    named = ", ".join(map(str, sorted(absent)))
+    return UsageError(f"the capture has no rank {named}; `traceview sql INPUT 'SELECT rank FROM ranks'` lists them.")
 
 
 def damage(folder: Path, what: str) -> InputError:
@@ -81,9 +96,9 @@ def identity(folder: Path) -> str:
     return found.hexdigest()
 
 
-def check(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
+def check(connection: duckdb.DuckDBPyConnection, folder: Path, chosen: Collection[int] = ()) -> None:
     """Raise `InputError` for a file whose columns are not exactly those of its table, by name, type and order."""
-    found = files(folder)
+    found = files(folder, chosen)
     every = [literal(path) for paths in found.values() for path in paths]
     query = "SELECT file_name, name, duckdb_type, num_children FROM parquet_schema($1)"
     seen: dict[str, list[tuple[str, str, int | None]]] = {}
@@ -119,18 +134,34 @@ def _compare(folder: Path, path: Path, table: Table, found: Collection[tuple[str
     raise damage(folder, f"{name} has columns that traceview does not write")
 
 
-def bind(connection: duckdb.DuckDBPyConnection, folder: Path, names: Collection[str] | None = None) -> None:
-    """The recorded tables as the views `raw.*`, all or those among `names`. Raises as `files` does."""
+def bind(
+    connection: duckdb.DuckDBPyConnection,
+    folder: Path,
+    names: Collection[str] | None = None,
+    chosen: Collection[int] = (),
+) -> None:
+    """The recorded tables as the views `raw.*`, all or those among `names`, of all ranks or those that are `chosen`.
+
+    Raises as `files` does.
+    """
     # A variable, because a view cannot be prepared; SQL is never put together from a path.
-    variable = {name: [literal(path) for path in paths] for name, paths in files(folder).items()}
+    variable = {name: [literal(path) for path in paths] for name, paths in files(folder, chosen).items()}
     connection.execute("SET VARIABLE raw = $1", [variable])
     connection.execute("CREATE SCHEMA raw")
+    of_them = f" WHERE rank IN ({', '.join(map(str, sorted(map(int, chosen))))})" if chosen else ""
     for table in TABLES:
         if names is None or f"raw.{table.name}" in names:
             # Names of folders such as `name=x` are not columns.
-            rows = f"SELECT * FROM read_parquet(getvariable('raw').{table.name}, hive_partitioning = false)"
+            rows = f"SELECT * FROM read_parquet(getvariable('raw').{table.name}, hive_partitioning = false){of_them}"
             query = rows if variable[table.name] else _no_rows(table)
             connection.execute(f"CREATE VIEW raw.{table.name} AS {query}")
+    if chosen:
+        query = (
+            f"SELECT DISTINCT rank FROM read_parquet(getvariable('raw').captures, hive_partitioning = false){of_them}"
+        )
+        absent = set(chosen) - {rank for (rank,) in connection.execute(query).fetchall()}
+        if absent:
+            raise not_there(absent)
 
 
 def _no_rows(table: Table) -> str:

@@ -48,7 +48,9 @@ def connect(folder: Path, asked: str | None = None, options: Options | None = No
     threads and memory count: they cannot be set any more. Raises `InputError` when the folder is not a capture, or one
     of its files is damaged.
     """
-    found = materialized.find(folder)
+    chosen = options.ranks if options else ()
+    # What is materialized is of all ranks.
+    found = None if chosen else materialized.find(folder)
     if options and options.query_bytes and not options.memory_bytes:
         options = replace(options, memory_bytes=options.query_bytes)
     connection = _confined(folder, options, materialized.readable(found) if found else ())
@@ -63,11 +65,12 @@ def connect(folder: Path, asked: str | None = None, options: Options | None = No
         read = graph.sources(asked or "").union(*(_sources(name) for name in made))
         with _damage(folder):
             if not given:
-                recorded.check(connection, folder)
-            recorded.bind(connection, folder, None if asked is None or ATTRIBUTION in made else read | SIZED)
+                recorded.check(connection, folder, chosen)
+            recorded.bind(connection, folder, None if asked is None or ATTRIBUTION in made else read | SIZED, chosen)
             known = given if asked is None else given & read.union(needed)
             _read_materialized(connection, sorted(known))
-            _make(connection, made, _shared(made) if _is_small(connection, made) else ())
+            # Where nothing could be stored, views over views would be planned again by each query, for minutes.
+            _make(connection, made, _shared(made) if not found or _is_small(connection, made) else ())
     except BaseException:
         connection.close()
         raise
@@ -77,9 +80,10 @@ def connect(folder: Path, asked: str | None = None, options: Options | None = No
 def materialize(folder: Path, options: Options | None = None, asked: str | None = None) -> None:
     """Work out what queries rest on (all views when left out) and store it in this user's cache, if not there yet.
 
-    Nothing is stored where nothing can be written, or where the capture is damaged: opening it says so.
+    Nothing is stored where nothing can be written, or where the capture is damaged: opening it says so. Nothing about
+    some of the ranks is stored either.
     """
-    if not _missing(materialized.find(folder), asked):
+    if (options and options.ranks) or not _missing(materialized.find(folder), asked):
         return
     with contextlib.suppress(OSError, InputError, UsageError), materialized.lock(folder):
         # Another process may have been at work meanwhile.
@@ -157,7 +161,7 @@ def _sources(name: str) -> frozenset[str]:
 def _confined(
     folder: Path, options: Options | None, more: Iterable[Path] = (), database: Path | None = None
 ) -> duckdb.DuckDBPyConnection:
-    files = (path for paths in recorded.files(folder).values() for path in paths)
+    files = (path for paths in recorded.files(folder, options.ranks if options else ()).values() for path in paths)
     return confine.connect([*files, *more], options, database)
 
 
