@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Where environments of frameworks lie, which samples/environments.toml describes.
 ENVIRONMENTS ?= .
 
-.PHONY: demo test test-all check bench fuzz frameworks legacy clean
+.PHONY: demo test test-all check lint types quick bench fuzz frameworks legacy clean
 
 # Installs again only when the project's own requirements change. For a small CPU build of torch on a machine whose
 # index offers CUDA builds first: make demo PIP_EXTRA_INDEX_URL=<the index of CPU builds>.
@@ -28,13 +28,21 @@ demo: $(VENV)/.installed
 	$(BIN)/traceview collect -o $(DEMO) -- $(BIN)/python samples/training/alexnet_torch.py
 	$(BIN)/traceview report $(DEMO)
 
-check: $(VENV)/.installed
+check: lint types
+
+lint: $(VENV)/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-test: check
+types: $(VENV)/.installed
+	$(BIN)/mypy
+
+# What takes seconds comes first; mypy needs one core for half a minute, and tests do not always need all.
+test: lint
+	$(MAKE) --no-print-directory --jobs=2 types quick
+
+quick: $(VENV)/.installed
 	$(BIN)/pytest -n auto --dist worksteal -m "not long"
 
 # Also what takes long: more mutations, kills and cuts, every format of every sample, wheels.

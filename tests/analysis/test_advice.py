@@ -169,7 +169,7 @@ exposed_communication, of rank_skew that of straggler, and not said twice."""
 
 
 @pytest.mark.shared
-@pytest.mark.parametrize("trace", first(5, KNOWN))
+@pytest.mark.parametrize("trace", first(4, KNOWN))
 def test_public_traces(trace: str, shared: Path, captures) -> None:  # type: ignore[no-untyped-def]
     answers = advice.run(captures.open(shared / "traces" / trace), advice.load(), {}, 0.5)
     said = {f.rule: round((f.saving_ns or 0) / 1e6, 3) for f in answers if f.status == "found"}

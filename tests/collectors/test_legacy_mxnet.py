@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,12 @@ def test_mxnet_steps_and_facts(lenet_mxnet):
     phases = "SELECT DISTINCT name FROM ranges WHERE kind = 'phase' ORDER BY 1"
     assert rows(connection, phases) == [("backward",), ("forward",), ("optimizer",)]
     assert rows(connection, "SELECT * FROM quality") == []
+
+
+def test_mxnet_leaves_the_null_device_alone(lenet_mxnet):
+    """MXNet removes the file that it is told to write to last, which root could do to a device."""
+    assert Path(os.devnull).is_char_device()
+    assert not [path for path in (lenet_mxnet / "capture" / "raw").iterdir() if path.stat().st_size == 0]
 
 
 def test_mxnet_primitives_lie_in_their_operators(lenet_mxnet):
