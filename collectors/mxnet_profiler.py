@@ -181,9 +181,9 @@ class Profiler:
         """The stopped recording as (path, suffix); a step cut short was never closed and has no end."""
         DUMP(False)
         self.end_array()
-        # MXNet writes once more when the process ends, to the last file it was told, which it removes before: by its name
-        # the null device would be replaced, if the user may; what stands for an open file cannot be removed.
-        nowhere = "/dev/fd/%d" % os.open(os.devnull, os.O_WRONLY)
+        # MXNet writes once more when the process ends, to the last file it was told, and removes that before: by its
+        # name the null device would be replaced, if the user may; what stands for an open file cannot be removed.
+        nowhere = f"/dev/fd/{os.open(os.devnull, os.O_WRONLY)}"
         SET_CONFIG(filename=nowhere, profile_symbolic=False, profile_imperative=False, profile_api=False)
         if self.program_config:
             SET_CONFIG(**self.program_config)

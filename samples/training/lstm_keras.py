@@ -19,7 +19,7 @@ def lstm(longest: int) -> keras.Model:
     states = layers.LSTM(WIDTH, return_sequences=True, name="gates")(
         layers.Embedding(WORDS, WIDTH, name="embedding")(words), mask=mask
     )
-    mean = layers.GlobalAveragePooling1D(name="mean")(states, mask=mask)
+    mean = layers.GlobalAveragePooling1D("channels_last", name="mean")(states, mask=mask)
     scores = layers.Dense(2, name="classify")(layers.Dropout(0.5, name="dropout")(mean))
     return keras.Model([words, lengths], scores, name="lstm")
 

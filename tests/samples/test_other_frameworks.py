@@ -54,6 +54,15 @@ def test_gradient_leaves_parameters_and_training_changes_them(framework: str, mo
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("layout", ["nchw", "nhwc"])
+def test_the_layout_of_images_is_nothing_to_words(layout: str) -> None:
+    done = run("keras-jax", "lstm", "--mode", "forward", "--threads", "1", "--layout", layout)
+    assert done.returncode == 0, done.stderr
+    last = promised(done.stdout)
+    assert (last["parameters"], last["layout"]) == (MODELS["lstm"], None)
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("framework", ["tensorflow", "jax", "keras-torch", *LEGACY, "onnxruntime", "opencv"])
 def test_forward_has_no_loss(framework: str) -> None:
     done = run(framework, "lenet", "--mode", "forward", "--threads", "1")
