@@ -1,9 +1,10 @@
 -- title = "Forward pass, gradient and update"
 -- doc = """Mean and standard deviation over processes. Forward is a run of its own; gradient is the run of forward pass
--- and gradients less the forward run; update is the training run less that. Rows whose conditions differ from what was
+-- and gradients less the forward run; update is the training run less that. Where the run of
+-- gradients takes longer than a training step, it does more than a step does, and only both together are told. Rows whose conditions differ from what was
 -- asked stand in the section refused; `--set accept=layout` takes that condition as equal."""
 -- cannot = "No frameworks were run in this capture: traceview study frameworks."
--- leave_out = ["device", "busy", "update_sd_ns", "layout", "batch", "update_ns", "gradient_sd_ns", "forward_sd_ns"]
+-- leave_out = ["device", "busy", "update_sd_ns", "layout", "batch", "together_ns", "update_ns", "gradient_sd_ns", "forward_sd_ns"]
 -- [params]
 -- accept = { type = "VARCHAR", default = "", doc = "conditions that may differ: threads,layout" }
 -- [headings]
@@ -11,6 +12,7 @@
 -- gradient_sd_ns = "sd of gradient"
 -- update_sd_ns = "sd of update"
 -- training_sd_ns = "sd of step"
+-- together_ns = "gradient and update"
 -- training_ns = "training step"
 -- busy = "of them busy"
 -- [columns]
@@ -25,13 +27,14 @@
 -- gradient_sd_ns = "of both runs, added in squares"
 -- update_ns = "training run less that of the gradients"
 -- update_sd_ns = "of both runs, added in squares"
+-- together_ns = "training run less the forward run"
 -- training_ns = "whole step: forward pass, gradients, update"
 -- training_sd_ns = "standard deviation over processes"
 -- processes = "of each run"
 -- busy = "processes in which other programs took a tenth of the cores"
 -- device = "cpu or cuda"
 SELECT model, batch, threads, layout, concat_ws(' ', framework, version) AS framework, forward_ns, forward_sd_ns,
-    gradient_ns, gradient_sd_ns, update_ns, update_sd_ns, training_ns, training_sd_ns, n AS processes, busy, device
+    gradient_ns, gradient_sd_ns, update_ns, update_sd_ns, together_ns, training_ns, training_sd_ns, n AS processes, busy, device
 FROM framework_speeds
 WHERE NOT is_published
     AND len(list_filter(differs, lambda name: NOT list_contains(string_split($accept, ','), name))) = 0

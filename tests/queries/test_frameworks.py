@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any, cast
 
 import duckdb
@@ -99,6 +100,28 @@ def test_gradient_and_update_are_differences_of_runs(study: Asked) -> None:
     assert rows["onnxruntime"]["training_ns"] is None and rows["onnxruntime"]["busy"] == 1
     assert "theano" not in rows, "its threads differ"
     assert "theano" in {row["framework"] for row in section(study, "times", accept="threads")}
+
+
+def test_a_gradient_run_that_does_more_than_a_step_says_nothing_of_the_gradient(tmp_path: Path) -> None:
+    """Longer than a step by more than chance: neither a negative update nor too large a gradient is told."""
+    times = [
+        *runs("cntk", [10], [40], [25]),
+        *runs("torch", [10, 10], [31, 29], [29, 29]),
+        *runs("jax", [10, 10], [40, 42], [30, 30]),
+        *runs("mxnet", [10], [31], [30]),
+    ]
+    study = Asked(results.write(tmp_path / "study", {"framework_times": times}, {"kind": "study frameworks"}))
+    rows = {
+        row["framework"]: (row["gradient_ns"], row["update_ns"], row["together_ns"]) for row in section(study, "times")
+    }
+    assert rows == {
+        "cntk": (None, None, 15e6),
+        "torch": (20e6, -1e6, 19e6),
+        "jax": (None, None, 20e6),
+        "mxnet": (21e6, -1e6, 20e6),
+    }
+    ranked = [row["framework"] for row in section(study, "ranking") if "and gradients" in row["what"]]
+    assert ranked == ["torch", "mxnet"]
 
 
 def test_only_equal_conditions_are_ranked(study: Asked) -> None:
