@@ -1,9 +1,9 @@
 -- title = "framework_speeds"
 -- doc = """Forward pass, gradient and update of one framework and model under the same conditions. Gradient is the run
 -- of loss and gradients less the forward run, update the training run less that of the gradients; their standard
--- deviations are those of both runs added in squares. Where the run of gradients takes longer than a whole training step,
--- by more than twice that deviation (5 % where one process tells none), it does more than a step does, as where a
--- framework hands gradients out: then neither gradient nor update is told."""
+-- deviations are those of both runs added in squares. Where the run of gradients takes longer than a whole training
+-- step, by more than twice that deviation (5 % where one process tells none), it does more than a step does, as where
+-- a framework hands gradients out: then neither gradient nor update is told."""
 -- [columns]
 -- forward_ns = "forward run"
 -- gradient_ns = "gradients alone: the run of forward pass and gradients less the forward run"
