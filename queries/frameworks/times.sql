@@ -4,7 +4,7 @@
 -- than a training step, it does more than a step does, and only both together are told. Rows whose conditions differ
 -- from what was asked stand in the section refused; `--set accept=layout` takes that condition as equal."""
 -- cannot = "No frameworks were run in this capture: traceview study frameworks."
--- leave_out = ["device", "busy", "update_sd_ns", "layout", "batch", "together_ns", "update_ns", "gradient_sd_ns", "forward_sd_ns"]
+-- leave_out = ["device", "busy", "update_sd_ns", "layout", "batch", "update_ns", "gradient_sd_ns", "forward_sd_ns"]
 -- [params]
 -- accept = { type = "VARCHAR", default = "", doc = "conditions that may differ: threads,layout" }
 -- [headings]
@@ -34,7 +34,8 @@
 -- busy = "processes in which other programs took a tenth of the cores"
 -- device = "cpu or cuda"
 SELECT model, batch, threads, layout, concat_ws(' ', framework, version) AS framework, forward_ns, forward_sd_ns,
-    gradient_ns, gradient_sd_ns, update_ns, update_sd_ns, together_ns, training_ns, training_sd_ns, n AS processes, busy, device
+    gradient_ns, gradient_sd_ns, update_ns, update_sd_ns, together_ns, training_ns, training_sd_ns,
+    n AS processes, busy, device
 FROM framework_speeds
 WHERE NOT is_published
     AND len(list_filter(differs, lambda name: NOT list_contains(string_split($accept, ','), name))) = 0
