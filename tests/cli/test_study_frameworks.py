@@ -15,6 +15,7 @@ import traceview
 from traceview.cli import main
 from traceview.experiments.framework_list import environments, frameworks, models
 from traceview.experiments.results import Journal
+from traceview.render.colours import colour
 
 STAND_IN = """#!{python}
 # Stands in for the Python of a framework that is not here: it prints what a program of that framework would.
@@ -252,6 +253,9 @@ def test_the_page_shows_the_parts_of_a_step(tmp_path: Path) -> None:
     page = (tmp_path / "page.html").read_text()
     assert "Frameworks on the same models" in page and "lenet, batch 64, 1 thread, nchw" in page
     assert "By threads" in page
+    assert len({colour(part) for part in ("forward", "gradient", "update")}) == 3
+    assert all(f'fill="{colour(part)}"' in page for part in ("forward", "gradient"))
+    assert "Nothing was found" not in page and "No answer: the rules need data" in page
     assert "forward: 1.0" in page and "gradient: 2.0" in page
 
 
