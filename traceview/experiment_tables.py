@@ -274,7 +274,7 @@ residual_pct DOUBLE root of the mean square of relative errors; NULL where there
 worst_pct DOUBLE the largest relative error
 points BIGINT points that it was fitted to
 verdict VARCHAR best, fits worse, cannot tell
-reason VARCHAR why it cannot be told
+reason VARCHAR why there is no answer
 """,
     ),
     (

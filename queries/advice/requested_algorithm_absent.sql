@@ -29,7 +29,7 @@ SELECT m.rank,
         array_to_string(list_sort(list(DISTINCT m.setting)), ', '), 100.0 * sum(m.own_ns) / any_value(c.conv_ns))
         AS problem,
     'Above all in ' || nullif(arg_max(m.layer, m.own_ns), '(no layer)') AS place, CAST(NULL AS DOUBLE) AS saving_ns,
-    'high that another one ran; whether the requested one is faster cannot be told without it' AS confidence,
+    'high that another one ran; this trace does not show whether the requested one is faster' AS confidence,
     list(format('{} {}: {} instead of {}, {:.3f} ms ({})', m.layer, m.direction, m.ran, m.asked, m.own_ns / 1e6,
         CASE WHEN m.known IS NULL THEN 'its conditions cannot be checked here' WHEN m.reasons = '' THEN 'admissible'
             ELSE m.reasons END)

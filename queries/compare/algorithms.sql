@@ -16,7 +16,7 @@
 -- [headings]
 -- share_pct = "of difference"
 WITH side AS (
-    SELECT p.run, p.label, p.share_of_ns AS whole_ns, c.direction, coalesce(c.algorithm, '(not told)') AS algorithm,
+    SELECT p.run, p.label, p.share_of_ns AS whole_ns, c.direction, coalesce(c.algorithm, '(unknown)') AS algorithm,
         coalesce(sum(c.calls) FILTER (c.run = 0), 0) AS base_calls,
         coalesce(sum(c.calls) FILTER (c.run > 0), 0) AS calls,
         coalesce(sum(c.total_ns) FILTER (c.run = 0), 0) AS base_ns,

@@ -4,7 +4,7 @@
 -- leave_out = ["base_busy_pct", "busy_pct"]
 -- [columns]
 -- run = "run"
--- library = "library; (not told) where the name does not show it"
+-- library = "library; (unknown) where the name does not show it"
 -- base_ns = "time of A"
 -- busy_ns = "time of the run"
 -- diff_ns = "difference"

@@ -11,7 +11,7 @@
 -- calls = "kernels, copies, primitives or operators"
 -- ratio_to_best = "over the least time of any run that has such work of its own"
 -- step_pct = "of the run's step time"
--- library = "libraries that implement it, most time first; (not told) where names do not show it"
+-- library = "libraries that implement it, most time first; (unknown) where names do not show it"
 -- [headings]
 -- step_pct = "of step"
 WITH kind AS (

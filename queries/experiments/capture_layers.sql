@@ -1,6 +1,6 @@
 -- title = "Convolutions of a capture"
 -- doc = """Every shape of convolution that was called, once by layer, with what it takes to run it again.
--- Calls without shapes, transposed and one- or three-dimensional ones are counted, and not told apart."""
+-- Calls without shapes, transposed and one- or three-dimensional ones are counted together."""
 -- [columns]
 -- layer = "the first layer of that shape"
 -- input_shape = "batch, channels, height, width"

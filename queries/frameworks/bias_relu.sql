@@ -25,7 +25,7 @@ WITH summed AS (
     FROM raw.framework_parts WHERE form IS NOT NULL OR source IS NOT NULL
     GROUP BY ALL
 ), whole AS (
-    -- What is fused is told without a time, or not told at all.
+    -- What is fused has no time, or does not appear at all.
     SELECT *, if(count(*) OVER own = count(busy_ns) OVER own, sum(busy_ns) OVER own, NULL) AS own_ns,
         round(sum(calls) OVER own, 3) AS own_calls
     FROM summed WINDOW own AS (PARTITION BY model, work, framework, batch, threads, layout, source)

@@ -18,7 +18,7 @@ WITH timed AS (
 ), untimed AS (
     FROM raw.framework_times WHERE status <> 'timed' AND status <> 'published'
 ), found AS (
-    -- What failed and was run again is not told.
+    -- What failed and was then run again is left out.
     FROM untimed ANTI JOIN timed USING (framework, model, mode, batch, threads, layout, device)
 )
 SELECT framework, model, status, array_to_string(list_sort(list_distinct(list(mode))), ', ') AS mode, batch,

@@ -1,5 +1,5 @@
 -- title = "By layer and conversion"
--- doc = """Formats come from the log of a CPU library or from the kernel name; (not told) if neither has them.
+-- doc = """Formats come from the log of a CPU library or from the kernel name; (unknown) if neither has them.
 -- TensorFlow converts filters between HWIO and cuDNN's OIHW with a separate kernel."""
 -- cannot = "No layout conversions in this trace."
 -- leave_out = ["layer_pct", "direction", "place"]
@@ -40,10 +40,10 @@ WITH every AS (
 SELECT change.place_name AS layer, if(call_id IS NULL, 'between operators', 'inside convolutions') AS place,
     change.direction,
     coalesce(nullif(logged_source, ''), nullif(upper(named.source), ''), if(name LIKE '%:ReorderOutput', 'NCHWc', NULL),
-        if(turns_filter, 'filter', NULL), '(not told)')
+        if(turns_filter, 'filter', NULL), '(unknown)')
         AS source,
     coalesce(nullif(logged_target, ''), nullif(upper(named.target), ''), if(name LIKE '%:ReorderInput', 'NCHWc', NULL),
-        if(turns_filter, 'filter', NULL), '(not told)')
+        if(turns_filter, 'filter', NULL), '(unknown)')
         AS target,
     name, sum(1.0 / per_rank) FILTER (is_continued IS NOT true) AS calls, sum(alone_ns / per_rank) AS busy_ns,
     100.0 * sum(alone_ns / per_rank) / nullif((SELECT sum(alone_ns / per_rank) FROM every), 0) AS busy_pct,

@@ -2,7 +2,7 @@
 -- doc = "What each library is used for."
 -- cannot = "Nothing ran on a device in this trace."
 -- [columns]
--- library = "library; (not told) where the name does not say"
+-- library = "library; (unknown) where the name does not say"
 -- category = "what it was (docs/vocabulary.md)"
 -- calls = "per step"
 -- busy_ns = "device time per step, overlaps counted once"
@@ -14,7 +14,7 @@
 -- [fractions]
 -- calls = "calls/step"
 WITH named AS (
-    SELECT * REPLACE (if(is_carried, '(launched outside these steps)', coalesce(library, '(not told)')) AS library)
+    SELECT * REPLACE (if(is_carried, '(launched outside these steps)', coalesce(library, '(unknown)')) AS library)
     FROM totals WHERE is_counted OR is_carried
 )
 SELECT library, category,

@@ -3,7 +3,7 @@
 -- cannot = "Nothing ran on a device in this trace."
 -- leave_out = ["names"]
 -- [columns]
--- library = "library; (not told) where the name does not say"
+-- library = "library; (unknown) where the name does not say"
 -- calls = "kernels, copies, primitives or operators per step"
 -- names = "distinct names"
 -- busy_ns = "device time per step, overlaps counted once"
@@ -13,7 +13,7 @@
 -- [fractions]
 -- calls = "calls/step"
 WITH named AS (
-    SELECT * REPLACE (if(is_carried, '(launched outside these steps)', coalesce(library, '(not told)')) AS library)
+    SELECT * REPLACE (if(is_carried, '(launched outside these steps)', coalesce(library, '(unknown)')) AS library)
     FROM totals WHERE is_counted OR is_carried
 )
 SELECT library, round(sum(n / per_rank) FILTER (is_continued IS NOT true), 6) AS calls,

@@ -30,7 +30,7 @@ WITH every AS (
         if(e.category = 'activation', 'activation', 'bias')
             || if(coalesce(e.direction IN ('dgrad', 'wgrad', 'backward'), e.op_is_backward, false),
                 ' gradient', '') AS work,
-        coalesce(e.library, '(not told)') AS library,
+        coalesce(e.library, '(unknown)') AS library,
         CASE WHEN e.category = 'gemm' THEN 'epilogue kernel' WHEN e.kind = 'op' THEN 'operator'
             ELSE 'unfused' END AS form,
         -- An operator's time comes in pieces around what runs inside it; relu > clamp_min is one call.
@@ -55,7 +55,7 @@ WITH every AS (
     -- A convolution that is given a bias and launches no kernel for it has it in its main kernel.
     SELECT e.call_id, e.call_id AS op_id, any_value(e.layer) AS layer, any_value(e.filter) AS filter, NULL AS op_name,
         'bias' AS work,
-        coalesce(any_value(e.library) FILTER (e.role = 'main'), '(not told)') AS library, 'fused' AS form,
+        coalesce(any_value(e.library) FILTER (e.role = 'main'), '(unknown)') AS library, 'fused' AS form,
         any_value(1.0 / per_rank) AS calls, NULL AS busy_ns
     FROM every e JOIN conv_shapes s ON s.op_id = e.call_id
     WHERE s.parameters > list_product(s.filter_shape) AND e.direction = 'fprop' AND e.kind = 'kernel'

@@ -18,7 +18,7 @@
 -- worst_pct = "the largest"
 -- points = "ranks and bytes that were measured"
 -- verdict = "best, fits worse, cannot tell"
--- why = "why it cannot be told"
+-- why = "why there is no answer"
 SELECT scope AS times, model, CASE model WHEN 'parameter server' THEN 'n - 1' WHEN 'tree' THEN 'log n'
     ELSE '(n - 1) / n' END AS growth, latency_ns, bytes_per_s AS link_bytes_per_s, residual_pct, worst_pct, points,
     verdict, reason AS why

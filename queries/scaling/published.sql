@@ -6,7 +6,7 @@
 -- efficiency_pct = "efficiency of ideal"
 -- [columns]
 -- name = "what was trained"
--- scaling = "weak, strong; empty where it was not told"
+-- scaling = "weak, strong; empty where the source does not say"
 -- batch = "of a rank, where told"
 -- ranks = "GPUs"
 -- samples_per_s = "as published"

@@ -27,7 +27,7 @@ WITH told AS (
         concat_ws(' ', in_channels, out_channels, filter_height, filter_width, stride_h, stride_w, dilation_h,
             dilation_w, groups, out_height, out_width) AS problem,
         if(direction = 'fprop', 'forward', 'backward') AS pass, coalesce(wall_ns, cpu_ns) AS time_ns,
-        coalesce(t.algorithm, '(not told: ' || concat_ws(' ', backend, backend_version) || ')') AS contender,
+        coalesce(t.algorithm, '(unknown: ' || concat_ws(' ', backend, backend_version) || ')') AS contender,
         status IN ('measured', 'published') AND coalesce(wall_ns, cpu_ns) > 0 AS is_timed
     FROM timed_shapes t LEFT JOIN names.method m ON m.algorithm = t.algorithm
         AND coalesce(m.filter = t.filter_height AND m.filter = t.filter_width, true)

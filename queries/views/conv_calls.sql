@@ -14,7 +14,7 @@
 -- filter_shape = "filters, channels per group, spatial sizes"
 -- output_shape = "batch, filters, spatial sizes"
 -- groups = "channel groups"
--- element_bytes = "bytes of an element of the input, by its type; 4 where that is not told"
+-- element_bytes = "bytes of an element of the input, by its type; 4 where that is unknown"
 -- parameters = "elements of the filter and, in a forward call that has one, the bias"
 -- direction = "fprop, dgrad or wgrad; none where one operator computes both gradients and nothing tells them apart"
 -- flop = """FLOPs of the direct method, two per multiply-accumulate; of both gradients where the direction is none for

@@ -59,7 +59,7 @@ WITH every AS MATERIALIZED (
     FROM (
         SELECT *, coalesce(kind, nullif(regexp_extract(name,
             '(?i)(all_?reduce|all_?gather|reduce_?scatter|broadcast|all_?to_?all|send_?recv|reduce)', 1), ''),
-            '(not told)') AS told
+            '(unknown)') AS told
         FROM bounded
     )
 )

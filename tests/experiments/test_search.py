@@ -338,12 +338,12 @@ def test_an_option_may_change_numbers_as_far_as_its_kind_does(
     assert forbidden({"a"})(tried, found, ()) is None, "it was asked for"
 
 
-def test_only_equal_numbers_may_be_wanted() -> None:
+def test_equal_numbers_may_be_required() -> None:
     same, close, unseen = pair({}, {}), pair({}, {"checksum": "b", "loss": 2.0000001}), pair({}, {"steps": 4})
     only_equal = forbidden({"a"}, only_equal=True)
     assert only_equal(option("a"), [same], ()) is None
-    assert only_equal(option("a"), [close], ()) == "its numbers are close, and only equal ones are wanted"
-    assert only_equal(option("a"), [unseen], ()) == "its numbers are not seen, and only equal ones are wanted"
+    assert only_equal(option("a"), [close], ()) == "its numbers are close, but must be equal"
+    assert only_equal(option("a"), [unseen], ()) == "its numbers are not seen, but must be equal"
 
 
 @pytest.mark.parametrize(("by", "word"), [(0.000099, "close"), (0.000101, "changed")])

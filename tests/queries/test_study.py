@@ -56,7 +56,7 @@ def test_wins(small: Asked) -> None:
         ("fprop", "direct", 2, 1, 1.5),
         ("fprop", "fft", 2, 1, 1.25),
         ("fprop", "winograd_nonfused", 2, 1, pytest.approx((1 + 16 / 12) / 2)),
-        ("fprop", "(not told: torch 2)", 1, 0, 1.1),
+        ("fprop", "(unknown: torch 2)", 1, 0, 1.1),
     ]
 
 
@@ -65,7 +65,7 @@ def test_winners(small: Asked) -> None:
     assert found == [
         (1, "64x27x27 k96 5x5 s1 p2", "winograd_nonfused", 1.5, "fft"),
         (8, "64x27x27 k96 5x5 s1 p2", "fft", pytest.approx(16 / 12), "winograd_nonfused"),
-        (8, "64x27x27 k96 3x3 s1 p1", "direct", 1.1, "(not told: torch 2)"),
+        (8, "64x27x27 k96 3x3 s1 p1", "direct", 1.1, "(unknown: torch 2)"),
     ]
 
 

@@ -76,7 +76,7 @@ def test_fused_bias_and_activation_are_fused_and_products_have_a_category(captur
 
 def test_reorders_name_the_blocked_layout(captures: Any, root: Path) -> None:
     found = section(captures.open(root / ALEXNET), "layout/changes")
-    assert pick(found, "name", "source", "target") == [("ReorderOutput:ReorderOutput", "NCHWc", "(not told)")]
+    assert pick(found, "name", "source", "target") == [("ReorderOutput:ReorderOutput", "NCHWc", "(unknown)")]
 
 
 def test_copies_of_a_device_are_no_kernels(tmp_path: Path) -> None:

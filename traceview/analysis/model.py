@@ -92,7 +92,7 @@ class Finding:
     title: str
     status: str
     reason: str
-    """Why it cannot be told, or what was found but is too little to matter."""
+    """Why there is no answer, or what was found but is too little to matter."""
     problem: str
     place: str
     rank: int | None
@@ -111,7 +111,7 @@ class Finding:
     run_ns: int | None
     """The recording, for what occurs once per run: such a finding has no `step_ns`."""
     record: str
-    """What one would have to record, where it cannot be told."""
+    """What one would have to record to get an answer."""
     of: str
     """What `saving_pct` is a share of: the step, the recording (no steps), or the run, once; empty where nothing was
     found."""

@@ -1,13 +1,12 @@
 """Finds the best algorithm for each pass of each convolution of a PyTorch model on this CPU, and proves it.
 
-Of a model (FILE.py:FACTORY) the shapes are seen in one run, of a capture those that it recorded are taken; then every
-pass is measured on tensors of these shapes. A folder of `traceview study algorithms`, or of an earlier schedule, is
-planned from what it holds, without measuring. The plan is the best of it under a cap on memory, with what changes of
-layout cost. Passes that are no faster within a training step leave it, and pairs of fresh training processes say
-whether the step is faster: if not, the plan is empty and PyTorch's own stays. Without a model the proof needs a
-command.
+Shapes come from one run of the model (FILE.py:FACTORY), or from what a capture recorded; every pass is then measured on
+tensors of these shapes. A folder of `traceview study algorithms`, or of an earlier schedule, is planned from its rows
+without measuring. The plan is the fastest combination under the memory cap, layout conversions included. Passes that
+are no faster within a training step are dropped from it, and pairs of fresh training processes show whether the step
+is faster: if not, the plan is empty and PyTorch's own stays. Without a model the proof needs a command.
 
-A plan holds for the shapes, number of threads and processor that it was made on. It is applied to an unchanged script
+A plan is valid for the shapes, number of threads and processor that it was made on. It is applied to an unchanged script
 with --apply, or from Python with traceview.schedule.apply(model, "plan.json"). Each pass is compared with double
 precision before it is first used.
 """

@@ -251,7 +251,7 @@ def forbidden(
     def judge(option: Option, pairs: Sequence[Pair], null: Sequence[Pair]) -> str | None:
         numbers = compare_numbers(pairs, null)
         if only_equal and numbers.word != EQUAL:
-            return f"its numbers are {numbers.word}, and only equal ones are wanted"
+            return f"its numbers are {numbers.word}, but must be equal"
         if numbers.word != CHANGED or option.name in asked or option.numbers == CHANGED:
             return None
         apart = max(numbers.loss or 0, numbers.parameters or 0)

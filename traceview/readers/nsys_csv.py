@@ -87,7 +87,7 @@ def read(stream: Stream, sink: Sink) -> None:
     lines.report(sink.problem)
     shared = sink.connection.execute(_sql("shared_numbers")).fetchall()[0][0]
     if shared:
-        sink.problem("calls of several processes with one number: what they launched cannot be told", shared)
+        sink.problem("calls of several processes with one number: what they launched is unknown", shared)
     sink.write_rows("ranks", [{"world_size": None, "host": None}])
     for number, name in enumerate(log.devices):
         found = re.search(r"\((\d+)\)$", name)

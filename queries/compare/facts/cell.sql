@@ -8,13 +8,13 @@
 -- calls = "kernels, copies, primitives or operators"
 -- busy_ns = "time, overlaps counted once"
 SELECT if(is_carried, '(launched outside these steps)', category) AS category,
-    coalesce(library, '(not told)') AS library, direction, call_id IS NOT NULL AS in_call,
+    coalesce(library, '(unknown)') AS library, direction, call_id IS NOT NULL AS in_call,
     CAST(round(coalesce(sum(weight) FILTER (is_start AND is_continued IS NOT true), 0), 6) AS DOUBLE) AS calls,
     CAST(sum(own_ns * weight) AS DOUBLE) AS busy_ns
 FROM chosen_rows
 GROUP BY ALL
 UNION ALL
-SELECT kind, '(not told)', NULL, false, CAST(count(*) AS DOUBLE), CAST(sum(total_ns) AS DOUBLE)
+SELECT kind, '(unknown)', NULL, false, CAST(count(*) AS DOUBLE), CAST(sum(total_ns) AS DOUBLE)
 FROM chosen_averages WHERE layer IS NOT NULL AND NOT is_alternative
 GROUP BY kind
 ORDER BY ALL

@@ -22,10 +22,10 @@ WITH told AS (
         string_split(products, '; ') AS product_list,
         batch, precision, has_backward, has_update,
         concat_ws(', ', 'forward', if(has_backward, 'backward', NULL), if(has_update, 'update', NULL))
-            || if(has_backward IS NULL AND has_update IS NULL, '; the rest is not told',
-                if(has_update IS NULL, '; update not told',
-                    if(has_backward IS NULL, '; backward not told', ''))) AS passes
-    -- Where shapes are recorded, a run without a convolution is no run whose convolutions are not told.
+            || if(has_backward IS NULL AND has_update IS NULL, '; the rest unknown',
+                if(has_update IS NULL, '; update unknown',
+                    if(has_backward IS NULL, '; backward unknown', ''))) AS passes
+    -- Where shapes are recorded, a run without a convolution is not one whose convolutions are unknown.
     FROM (SELECT *, filters IS NULL AND products IS NOT NULL AND run NOT IN (SELECT c.run FROM cell c
         WHERE c.category = 'conv')
         AS is_convless FROM run)

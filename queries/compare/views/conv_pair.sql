@@ -39,10 +39,10 @@ WITH placed AS (
 SELECT pair_run AS run, coalesce(min(position) FILTER (is_base), min(position)) AS position,
     string_agg(DISTINCT layer, ', ' ORDER BY layer) FILTER (is_base) AS base_layer,
     string_agg(DISTINCT layer, ', ' ORDER BY layer) FILTER (NOT is_base) AS layer, min(filter) AS filter, direction,
-    string_agg(DISTINCT coalesce(algorithm, '(not told)'), ', '
-        ORDER BY coalesce(algorithm, '(not told)')) FILTER (is_base) AS base_algorithm,
-    string_agg(DISTINCT coalesce(algorithm, '(not told)'), ', '
-        ORDER BY coalesce(algorithm, '(not told)')) FILTER (NOT is_base) AS algorithm,
+    string_agg(DISTINCT coalesce(algorithm, '(unknown)'), ', '
+        ORDER BY coalesce(algorithm, '(unknown)')) FILTER (is_base) AS base_algorithm,
+    string_agg(DISTINCT coalesce(algorithm, '(unknown)'), ', '
+        ORDER BY coalesce(algorithm, '(unknown)')) FILTER (NOT is_base) AS algorithm,
     if(count(DISTINCT is_base) = 2, rule, NULL) AS matched_by,
     coalesce(sum(total_ns) FILTER (is_base), 0) AS base_ns, coalesce(sum(total_ns) FILTER (NOT is_base), 0) AS total_ns,
     coalesce(sum(if(is_base, -main_ns, main_ns)), 0) AS main_diff_ns,

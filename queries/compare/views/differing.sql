@@ -16,7 +16,7 @@ WITH kinds AS (
         AND EXISTS (FROM setting WHERE run = 0 AND name = 'noted by')
     GROUP BY ALL
     UNION ALL
-    -- Of a trace from elsewhere only these are told, and what is not told does not differ.
+    -- A trace from elsewhere records only these; what it does not record does not differ.
     SELECT s.run, s.kind, s.name, b.value, s.value FROM setting s JOIN setting b USING (kind, name)
     WHERE b.run = 0 AND s.run > 0 AND (s.run NOT IN (SELECT run FROM setting WHERE name = 'noted by')
         OR NOT EXISTS (FROM setting WHERE run = 0 AND name = 'noted by'))

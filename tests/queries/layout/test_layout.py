@@ -60,4 +60,4 @@ def test_a_filters_transpose_is_told_from_an_images(tmp_path: Path) -> None:
         name = f"void tensorflow::functor::ShuffleInTensor3Simple<float, {order}, false>(int, float const*)"
         given.kernel(name, 10 * place, 10 * place + 5 - place)
     found = section(given.open(tmp_path), "layout/changes")
-    assert pick(found, "source", "target") == [("filter", "filter"), ("(not told)", "(not told)")]
+    assert pick(found, "source", "target") == [("filter", "filter"), ("(unknown)", "(unknown)")]

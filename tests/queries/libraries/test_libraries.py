@@ -15,6 +15,6 @@ def test_libraries_by_the_names_of_kernels(tmp_path: Path) -> None:
     found = section(given.open(tmp_path), "libraries/libraries")
     assert pick(found, "library", "busy_ns", "busy_pct") == [
         ("cublas", 10_000.0, 50.0),
-        ("(not told)", 5_000.0, 25.0),
+        ("(unknown)", 5_000.0, 25.0),
         ("pytorch", 5_000.0, 25.0),
     ]

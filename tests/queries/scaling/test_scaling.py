@@ -63,9 +63,9 @@ def test_sentences_give_speed_up_interval_and_efficiency(study: Study) -> None:
     [
         ([point(2, 8, 1.9)], "It scales well: efficiency 95 % or more."),
         ([point(2, 8, 1.3), point(4, 8, 2.4)], "It scales badly: efficiency at most 65 %."),
-        ([point(4, 8, 2.0, is_oversubscribed=True)], "How well it scales cannot be told"),
+        ([point(4, 8, 2.0, is_oversubscribed=True)], "Not enough data to say how well it scales"),
         ([point(2, 8, 2.0, verdict="too noisy", reason="busy")], "2 ranks: too noisy (busy)."),
-        ([point(2, 8, 2.0, verdict="too noisy", reason="busy")], "How well it scales cannot be told"),
+        ([point(2, 8, 2.0, verdict="too noisy", reason="busy")], "Not enough data to say how well it scales"),
         ([point(4, 8, 2.0, is_oversubscribed=True)], "more ranks than cores they wait for each other"),
         ([point(2, 8, 1.0)], "2 ranks no difference seen, 1.00 times as fast"),
         ([point(2, 4, 1.8, mode="strong")], "Strong scaling, batch 8 of all ranks: 2 ranks 1.80"),

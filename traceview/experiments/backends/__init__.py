@@ -11,8 +11,8 @@ files beside it (`from .onednn_library import ...`), and nothing else of tracevi
     prepare(implementation, layer, direction) -> Runner
 
 `layer` has the attributes batch, in_channels, height, width, out_channels, filter_height, filter_width, stride_h,
-stride_w, pad_h, pad_w, dilation_h, dilation_w, groups, dtype and device, and under a plan layout: the plain one that
-results are wanted in. `direction` is fprop, dgrad or wgrad.
+stride_w, pad_h, pad_w, dilation_h, dilation_w, groups, dtype and device, and under a plan layout: the plain layout of
+the results. `direction` is fprop, dgrad or wgrad.
 
 An implementation is a dict: `implementation` (the library's name; unique with the layouts), `algorithm` (a word of
 docs/vocabulary.md, or None where the classification of that name tells), `layout_in` and `layout_out`, `reason` (why it
