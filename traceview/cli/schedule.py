@@ -6,8 +6,8 @@ without measuring. The plan is the fastest combination under the memory cap, lay
 are no faster within a training step are dropped from it, and pairs of fresh training processes show whether the step
 is faster: if not, the plan is empty and PyTorch's own stays. Without a model the proof needs a command.
 
-A plan is valid for the shapes, number of threads and processor that it was made on. It is applied to an unchanged script
-with --apply, or from Python with traceview.schedule.apply(model, "plan.json"). Each pass is compared with double
+A plan is valid for the shapes, number of threads and processor that it was made on. It is applied to an unchanged
+script with --apply, or from Python with traceview.schedule.apply(model, "plan.json"). Each pass is compared with double
 precision before it is first used.
 """
 
