@@ -36,7 +36,8 @@ SELECT row_number() OVER (ORDER BY part, size NULLS FIRST, text) AS position, te
     FROM judged
     UNION ALL
     SELECT 2, NULL, CASE
-        WHEN n = 0 THEN 'Not enough data to say how well it scales: no ranks with cores of their own gave a usable speed-up.'
+        WHEN n = 0 THEN 'Not enough data to say how well it scales: no ranks with cores of their own gave a usable '
+            || 'speed-up.'
         WHEN least_pct >= 90 THEN format('It scales well: efficiency {:.0f} % or more.', least_pct)
         WHEN most_pct < 70 THEN format('It scales badly: efficiency at most {:.0f} %.', most_pct)
         ELSE format('Efficiency is {:.0f} to {:.0f} %, by ranks and batch.', least_pct, most_pct) END
