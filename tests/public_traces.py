@@ -14,14 +14,11 @@ TRACES = [
     if not path.name.startswith("no-kernels")
 ]
 SHORT = (
-    "cpu-only.json.gz",
     "mi300-resnet18-train.json.gz",
     "gtx980-tf-alexnet-new.txt.gz",
     "h100-2gpu-schema3.25.sqlite.gz",
-    "gpu-step.json.gz",
-    "mi300-jax-conv.xplane.pb.gz",
 )
-"""What `make test` asks everything: a trace of each profiler, with and without steps, communication and a device."""
+"""What `make test` asks everything: with and without operators, one device and two, marked and found steps."""
 EACH = pytest.mark.parametrize(
     "trace",
     [pytest.param(path, id=path.name, marks=() if path.name in SHORT else pytest.mark.long) for path in TRACES],

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from advised import derive_again, training
 from cases import first
 from given import Given, write
+from public_traces import SHORT
 
 from traceview.analysis import advice
 from traceview.analysis.model import Finding
@@ -27,14 +30,16 @@ def transposing(rank: int, layout_us: float) -> Given:
     return given
 
 
-def found(path: Path, **params: str) -> dict[str, Finding]:
-    with views.connect(path, advice.asked(advice.load())) as connection:
-        return {f.rule: f for f in advice.run(connection, advice.load(), params) if f.status == "found"}
+def found(path: Path, *names: str, **params: str) -> dict[str, Finding]:
+    """What these rules find, or all of them."""
+    rules = advice.load(list(names))
+    with views.connect(path, advice.asked(rules)) as connection:
+        return {f.rule: f for f in advice.run(connection, rules, params) if f.status == "found"}
 
 
 def test_of_several_ranks_the_one_that_loses_most_is_told(tmp_path: Path) -> None:
     write(tmp_path, transposing(0, 50), transposing(1, 200), transposing(2, 1))
-    finding = found(tmp_path)["layout_between_operators"]
+    finding = found(tmp_path, "layout_between_operators")["layout_between_operators"]
     assert (finding.rank, finding.n_ranks, finding.saving_ns) == (1, 2, 200_000)
 
 
@@ -47,7 +52,7 @@ def test_what_can_save_too_little_is_not_found_and_says_so(tmp_path: Path) -> No
 def test_found_comes_first_by_saving_then_what_cannot_be_told(tmp_path: Path) -> None:
     given = transposing(0, 50)
     given.copy("HtoD", 1, 2, launched=0, src_kind="pinned", dst_kind="device", size_bytes=9000)
-    with given.open(tmp_path) as connection:
+    with given.open(tmp_path, advice.asked(advice.load())) as connection:
         answers = [finding.status for finding in advice.run(connection, advice.load())]
     assert sorted(answers, key=("found", "cannot tell", "not found").index) == answers
     assert set(answers) == {"found", "cannot tell", "not found"}
@@ -76,7 +81,7 @@ HEALTHY = (
 )
 
 
-@pytest.mark.parametrize("sample", first(2, HEALTHY))
+@pytest.mark.parametrize("sample", first(1, HEALTHY))
 def test_no_rule_fires_on_a_healthy_capture_of_ours(sample: str, root: Path, captures) -> None:  # type: ignore[no-untyped-def]
     answers = advice.run(captures.open(root / "samples" / sample), advice.load(), {}, 0.5)
     assert [answer.rule for answer in answers if answer.status == "found"] == []
@@ -87,7 +92,7 @@ def test_the_fix_is_that_of_the_framework(tmp_path: Path) -> None:
     given.kernel("void tensorflow::functor::FillPhiloxRandomKernelLaunch<int>(int)", 2900, 2901, launched=2050)
     write(tmp_path, given)
     rule = advice.load(["layout_between_operators"])[0]
-    assert found(tmp_path)[rule.name].fix == rule.extra["fix"]["tensorflow"]
+    assert found(tmp_path, rule.name)[rule.name].fix == rule.extra["fix"]["tensorflow"]
     assert advice.fix_of(rule, ("jax_cpu", "jax")) == rule.extra["fix"]["jax"]
     assert advice.fix_of(rule, ("caffe",)) == rule.extra["fix"]["any"]
 
@@ -109,7 +114,7 @@ def test_a_framework_is_known_by_its_kernels_also_as_compilers_write_them(
     given.kernel(kernel, 2900, 2901, launched=2050)
     write(tmp_path, given)
     rule = advice.load(["layout_between_operators"])[0]
-    assert found(tmp_path)[rule.name].fix == rule.extra["fix"][framework or "any"]
+    assert found(tmp_path, rule.name)[rule.name].fix == rule.extra["fix"][framework or "any"]
 
 
 def test_a_rule_that_is_none_and_a_threshold_that_is_no_number(tmp_path: Path) -> None:
@@ -117,7 +122,7 @@ def test_a_rule_that_is_none_and_a_threshold_that_is_no_number(tmp_path: Path) -
         advice.load(["pageable_copy"])
     write(tmp_path, transposing(0, 50))
     with pytest.raises(UsageError, match="layout_device_pct = 'much' is not a DOUBLE"):
-        found(tmp_path, layout_device_pct="much")
+        found(tmp_path, "layout_between_operators", layout_device_pct="much")
 
 
 KNOWN = {
@@ -168,8 +173,13 @@ a search or the first allocations cost is once per run. Of communication_bound t
 exposed_communication, of rank_skew that of straggler, and not said twice."""
 
 
+def few(traces: Iterable[str]) -> list[Any]:
+    """Those that `make test` converts anyway; the others take long."""
+    return [pytest.param(trace, marks=() if Path(trace).name in SHORT else pytest.mark.long) for trace in traces]
+
+
 @pytest.mark.shared
-@pytest.mark.parametrize("trace", first(4, KNOWN))
+@pytest.mark.parametrize("trace", few(KNOWN))
 def test_public_traces(trace: str, shared: Path, captures) -> None:  # type: ignore[no-untyped-def]
     answers = advice.run(captures.open(shared / "traces" / trace), advice.load(), {}, 0.5)
     said = {f.rule: round((f.saving_ns or 0) / 1e6, 3) for f in answers if f.status == "found"}
@@ -182,10 +192,7 @@ SQL_OF = [trace for trace in KNOWN if "dlrm" not in trace]
 
 
 @pytest.mark.shared
-@pytest.mark.parametrize(
-    "trace",
-    [pytest.param(trace, marks=pytest.mark.long if "a100" in trace or "old" in trace else ()) for trace in SQL_OF],
-)
+@pytest.mark.parametrize("trace", few(SQL_OF))
 def test_the_printed_sql_of_what_was_found_gives_it_again(trace: str, shared: Path, captures) -> None:  # type: ignore[no-untyped-def]
     connection = captures.open(shared / "traces" / trace)
     for said in advice.run(connection, advice.load(list(KNOWN[trace]))) if KNOWN[trace] else ():

@@ -71,9 +71,6 @@ def test_options_that_were_tried_are_named_and_may_change_what_they_are_about(tm
     applied = {"bf16_autocast": "yes: the model was called in autocast", "fused_optimizer": "no: the script sets it"}
     base = noted(SLOW, model={**model, "parameter_dtypes": ["float32"]})
     best = noted(FAST, model={**model, "parameter_dtypes": ["float32"], "autocast_dtype": "bfloat16"}, applied=applied)
-    a, b = measured(base, tmp_path / "a"), measured(best, tmp_path / "b")
-    # Without the command nothing says that it is one and the same.
-    assert said([a, b]).startswith("B and A are not ranked, because they differ in precision")
     base.command = best.command = ["python", "train.py"]
     a, b = measured(base, tmp_path / "base"), measured(best, tmp_path / "best")
     report = compare.compare([a, b])
@@ -85,10 +82,20 @@ def test_options_that_were_tried_are_named_and_may_change_what_they_are_about(tm
     ]
     row = next(row for row in table(report, "conditions") if row["condition"] == "precision")
     assert (row["verdict"], row["detail"]) == ("differs (options tried)", "bf16_autocast")
-    other = measured(noted(FAST, model={**model, "batch": 7}, applied=applied), tmp_path / "other")
-    assert said([measured(noted(SLOW, model={**model, "batch": 8}), tmp_path / "eight"), other]).startswith(
-        "B and A are not ranked, because they differ in batch"
-    )
+
+
+@pytest.mark.long
+def test_options_that_were_tried_change_nothing_else(tmp_path: Path) -> None:
+    applied = {"bf16_autocast": "yes: the model was called in autocast"}
+    base = noted(SLOW, model={"name": "Net", "batch": 8, "parameter_dtypes": ["float32"]})
+    best = noted(FAST, model={"name": "Net", "batch": 8, "autocast_dtype": "bfloat16"}, applied=applied)
+    # Without the command nothing says that it is one and the same.
+    runs = [measured(base, tmp_path / "a"), measured(best, tmp_path / "b")]
+    assert said(runs).startswith("B and A are not ranked, because they differ in precision")
+    other = noted(FAST, model={"name": "Net", "batch": 7}, applied=applied)
+    base.command = other.command = ["python", "train.py"]
+    runs = [measured(base, tmp_path / "eight"), measured(other, tmp_path / "seven")]
+    assert said(runs).startswith("B and A are not ranked, because they differ in batch")
 
 
 def test_a_busy_machine_is_named_and_nothing_is_claimed(tmp_path: Path) -> None:

@@ -246,6 +246,7 @@ runpy.run_path({str(LENET)!r}, run_name="__main__")
     assert not (tmp_path / "capture").exists()
 
 
+@pytest.mark.long
 def test_too_short_a_run_says_what_to_do(tmp_path):
     pytest.importorskip("torch")
     (tmp_path / "capture").mkdir()

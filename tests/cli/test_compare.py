@@ -81,7 +81,7 @@ def test_a_baseline_is_a_capture_or_a_saved_comparison(
     assert by_file == run(capsys, slow, "--baseline", fast) == run(capsys, fast, slow)
 
 
-@pytest.mark.parametrize(("limit", "code"), [("5%", 1), ("11", 0)])
+@pytest.mark.parametrize(("limit", "code"), first(1, [("5%", 1), ("11", 0)]))
 def test_the_exit_code_of_a_check(
     pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str], limit: str, code: int
 ) -> None:
@@ -106,9 +106,7 @@ def test_noise_that_few_steps_cannot_tell_apart_does_not_pass(
     assert ("(within the noise (few steps); not checked" in capsys.readouterr().err) == bool(code)
 
 
-@pytest.mark.parametrize(
-    "form", ["table", "csv", *(pytest.param(form, marks=pytest.mark.long) for form in ("json", "markdown"))]
-)
+@pytest.mark.parametrize("form", first(1, ["table", "csv", "json", "markdown"]))
 def test_what_two_logs_do_not_tell_is_said_in_every_format_and_by_a_check(
     root: Path, capsys: pytest.CaptureFixture[str], form: str
 ) -> None:

@@ -37,6 +37,7 @@ def test_what_is_wrong_is_said(words: list[str], said: str, capsys: pytest.Captu
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_a_study_is_printed_and_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("torch")
     folder = tmp_path / "study"

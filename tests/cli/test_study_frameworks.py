@@ -183,6 +183,7 @@ def test_stopping_leaves_a_capture_to_go_on_with(
         assert trace.execute("SELECT reason FROM raw.framework_times WHERE status = 'failed'").fetchall() == [("none",)]
 
 
+@pytest.mark.long
 def test_a_killed_study_is_gone_on_with(tmp_path: Path) -> None:
     python = Path(stand_in(tmp_path, "one"))
     # The third process, of the whole step, takes longer than the study lives.
@@ -246,6 +247,7 @@ def test_what_cannot_be_recorded_says_why(tmp_path: Path, capsys: pytest.Capture
     assert "capture" in printed.out and not (tmp_path / "study/captures/lenet-mxnet").exists()
 
 
+@pytest.mark.long
 def test_the_page_shows_the_parts_of_a_step(tmp_path: Path) -> None:
     words = ["--frameworks", "torch", "--python", f"torch={stand_in(tmp_path, 'one')}", "--rounds", "1"]
     assert study(tmp_path, *words, "--threads", "1,2") == 0
@@ -259,6 +261,7 @@ def test_the_page_shows_the_parts_of_a_step(tmp_path: Path) -> None:
     assert "forward: 1.0" in page and "gradient: 2.0" in page
 
 
+@pytest.mark.long
 def test_ctrl_c_while_recording_ends_the_study(tmp_path: Path) -> None:
     python = Path(stand_in(tmp_path, "one"))
     waits = "import os, time; os.environ.get('TRACEVIEW_DIR') and (print(flush=True), time.sleep(60))"

@@ -89,6 +89,7 @@ def test_layers_of_one_shape_are_measured_once() -> None:
     assert len(groups_of(twice, [1, 2], ["fprop", "wgrad"])) == 4
 
 
+@pytest.mark.long
 def test_other_types_are_measured_where_a_back_end_has_them(tmp_path: Path) -> None:
     layers = [(replace(layer, dtype="bfloat16"), batch) for layer, batch in [parse(SMALL)]]
     names = ("torch_default", "onednn", "winograd", "torch_gemm", "nnpack")
@@ -162,6 +163,7 @@ def test_a_python_without_torch_is_said(tmp_path: Path) -> None:
         measured(tmp_path / "run", plan)
 
 
+@pytest.mark.long
 def test_without_a_gpu_it_is_said(tmp_path: Path) -> None:
     import torch
 

@@ -23,7 +23,7 @@ SAMPLES = (
 TIME = re.compile(r"\[(ns|us|ms|s)\]")
 
 
-@pytest.fixture(scope="module", params=first(2, SAMPLES), ids=lambda path: Path(path).name)
+@pytest.fixture(scope="module", params=first(1, SAMPLES), ids=lambda path: Path(path).name)
 def done(request: pytest.FixtureRequest, captures) -> list[Report]:  # type: ignore[no-untyped-def]
     """Every report as people are shown it."""
     path = (ROOT / request.param).resolve()

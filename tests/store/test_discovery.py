@@ -95,7 +95,7 @@ def test_a_pattern_is_what_it_matches(tmp_path: Path, monkeypatch: pytest.Monkey
         (tmp_path / name).write_text(KINETO.replace("relu", f"relu{number}"))
     (tmp_path / "rank3.txt").write_text("no trace")
     count = [
-        "SELECT count(DISTINCT rank) AS n, string_agg(name, ' ' ORDER BY name) AS names FROM ops",
+        "SELECT count(DISTINCT rank) AS n, string_agg(name, ' ' ORDER BY name) AS names FROM raw.ops",
         "--format",
         "csv",
     ]

@@ -43,10 +43,8 @@ def found(folder: Path) -> Path:
     "damage",
     [
         "cut",
-        "another",
         "unsealed",
-        "head",
-        *(pytest.param(name, marks=pytest.mark.long) for name in ("gone", "empty", "zeros", "more")),
+        *(pytest.param(name, marks=pytest.mark.long) for name in ("another", "head", "gone", "empty", "zeros", "more")),
     ],
 )
 def test_what_is_materialized_and_damaged_is_worked_out_again(small: Path, tmp_path: Path, damage: str) -> None:

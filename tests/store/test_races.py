@@ -205,7 +205,7 @@ LONG = "x" * 240 + ".json"
 def test_any_name_that_the_system_takes(tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / name).write_text(event("aten::relu"))
     for path in (tmp_path / name, tmp_path):
-        assert cli.main(["report", str(path)]) == 0, capsys.readouterr().err
+        assert cli.main(["report", str(path), "ops"]) == 0, capsys.readouterr().err
         assert names(path) == ["aten::relu"]
 
 

@@ -204,6 +204,7 @@ def test_of_two_processes_on_cpus_each_model_is_as_worked_out_by_hand(root: Path
     assert exposed == {0: pytest.approx(9_557_373.5), 1: pytest.approx(9_464_465)}
 
 
+@pytest.mark.long
 @pytest.mark.shared
 def test_of_a_public_trace_with_nccl_each_model_is_as_worked_out_by_hand(shared: Path, captures) -> None:  # type: ignore[no-untyped-def]
     connection = captures.open(shared / "traces" / "kineto/a100-convnet-train-nccl.json.gz")
