@@ -6,6 +6,7 @@
 -- unless = """Storage or preparation is the bottleneck even with workers: then a faster file format or preparation on
 -- the device helps."""
 -- needs = ["steps", "data_phase"]
+-- removes = "data_loading"
 -- [fix]
 -- pytorch = "DataLoader(..., num_workers=4 or more, persistent_workers=True, prefetch_factor=2, pin_memory=True)"
 -- tensorflow = "dataset.map(..., num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE), cache() if it fits"

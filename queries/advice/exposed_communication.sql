@@ -6,6 +6,7 @@
 -- cost = "Device memory for the buckets; kernels that overlap with a collective run a little slower."
 -- unless = "The ranks wait for a slower one: compare their step times first."
 -- needs = ["communication"]
+-- removes = "communication"
 -- [fix]
 -- pytorch = """DistributedDataParallel (not DataParallel) with the nccl backend; bucket_cap_mb and static_graph=True;
 -- no find_unused_parameters; gradient accumulation under no_sync(); for FSDP forward_prefetch and backward_prefetch;

@@ -9,6 +9,7 @@
 -- unless = """The gradient of the input is used (adversarial examples, style transfer, saliency), or trained layers
 -- come before."""
 -- needs = ["conv_gradients", "conv_shapes_or_copies"]
+-- removes = "first_layer_gradient"
 -- [fix]
 -- pytorch = """an input with requires_grad=False (the default; look for input.requires_grad_() or checkpointing that
 -- sets it), and no .cpu() of its .grad"""

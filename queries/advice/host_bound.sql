@@ -8,6 +8,7 @@
 -- cost = "Compile time and memory for graphs; shapes and addresses must not change in a captured graph."
 -- unless = "The step is only traced slowly: profilers make launches dearer, so check the step time without one."
 -- needs = ["launches"]
+-- removes = "host_time"
 -- [fix]
 -- pytorch = """torch.compile(model, mode='reduce-overhead') or torch.cuda.graphs; optimizer with fused=True or
 -- foreach=True; larger batches; no Python loop over small operators"""

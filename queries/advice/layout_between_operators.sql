@@ -9,6 +9,7 @@
 -- unless = """The transpose is part of the model (attention heads, sequence first): then a fused operator avoids it,
 -- not a layout."""
 -- needs = ["activities"]
+-- removes = "layout_between_operators"
 -- [fix]
 -- pytorch = """one memory format throughout: model and input to torch.channels_last, no .permute(...).contiguous()
 -- between layers; torch.compile fuses what remains"""
@@ -25,12 +26,9 @@ WITH every AS MATERIALIZED (
         if(is_continued, 0, 1.0 / per) AS calls FROM counted
 ), busy AS (
     SELECT rank, sum(own_ns) AS busy_ns FROM every GROUP BY rank
-), plain AS (
-    SELECT id FROM primitives
-    WHERE kind = 'reorder' AND regexp_matches(shape, '^\d+x\d+x\d+x\d+') AND regexp_matches(formats, ':abc(d|de)?:')
 ), change AS (
     SELECT rank, name, coalesce(op_name, '(no operator)') AS operator, sum(calls) AS calls, sum(own_ns) AS own_ns
-    FROM every WHERE category = 'layout_transpose' AND call_id IS NULL AND id NOT IN (SELECT id FROM plain)
+    FROM every WHERE category = 'layout_transpose' AND call_id IS NULL AND id NOT IN (SELECT id FROM plain_reorders)
         AND id NOT IN (SELECT id FROM filter_conversions)
         AND rank IN (SELECT rank FROM counted WHERE category = 'conv' OR call_id IS NOT NULL)
     GROUP BY rank, name, op_name

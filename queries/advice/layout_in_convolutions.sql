@@ -6,6 +6,7 @@
 -- cost = "None in memory; results may differ in the last bits because another kernel is chosen."
 -- unless = "Operators between the convolutions support only the current layout: then the conversions move there."
 -- needs = ["kernels", "conv_calls"]
+-- removes = "layout_in_convolutions"
 -- [fix]
 -- pytorch = """on tensor cores (bf16, fp16, TF32) model.to(memory_format=torch.channels_last) and the same for the
 -- input, best with torch.autocast; in fp32 without them the default NCHW (on AMD devices channels_last also needs

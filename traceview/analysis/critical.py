@@ -7,17 +7,18 @@ Invariant: the pieces of the path follow one another from the start of the step 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import duckdb
 import numpy as np
 
 from traceview.analysis import chosen, dependencies, longest_path
 from traceview.analysis.dependencies import KINDS, Graph
+from traceview.analysis.graph_queries import asked as asked
+from traceview.analysis.graph_queries import query as query
 from traceview.errors import UsageError
 from traceview.ingest.derive.nesting import Ints
 from traceview.ingest.derive.spans import fetch, publish
-from traceview.paths import content
-from traceview.sql import Query, load
 
 MOST = 400_000
 """Tasks of a graph: each of a dozen scenarios takes some 0.03 s per 100,000."""
@@ -28,15 +29,16 @@ NO_DATA = "no data loading"
 NO_SKEW = "no rank waits for another"
 
 
-def query(name: str) -> Query:
-    """`queries/graph/<name>.sql`."""
-    return load(content("queries") / "graph" / f"{name}.sql")
+@dataclass(frozen=True)
+class Worked:
+    """The graph of a window, and what it was made of."""
 
-
-def asked() -> str:
-    """The text of every query here, which says what views the path rests on."""
-    paths = sorted((content("queries") / "graph").glob("*.sql"))
-    return "\n".join([*(load(path).body for path in paths), chosen.middle_step().body])
+    graph: Graph | None
+    """None where nothing takes time."""
+    tasks: Mapping[str, Ints]
+    """The columns of `queries/graph/columns.sql`."""
+    data: Mapping[str, Ints]
+    """When the program loads data."""
 
 
 def prepare(
@@ -46,6 +48,22 @@ def prepare(
 
     Raises `UsageError` for a step that the capture has not, and for one with more tasks than the graph may have.
     """
+    step, n = choose(connection, params)
+    if n > most and not is_lane:
+        raise UsageError(
+            f"{n:,} things take time there, more than the {most:,} of a graph; choose a step: --set step=N."
+        )
+    if n > most:
+        connection.execute("TRUNCATE critical_window")
+    worked = work_out(connection)
+    pieces = np.empty(0, np.int64) if worked.graph is None else longest_path.path(worked.graph)
+    _tell(connection, worked.graph, pieces, worked.data, -1 if step is None else step)
+    connection.execute(f"CREATE OR REPLACE TEMP VIEW critical_part AS {query('parts').body}")
+    _what_if(connection, worked.graph, worked.data)
+
+
+def choose(connection: duckdb.DuckDBPyConnection, params: Mapping[str, str]) -> tuple[int | None, int]:
+    """The step that a path is of (None: the whole recording) as `critical_window`; how many things take time in it."""
     window = query("window")
     step = window.typed(connection, params).get("step")
     if step is None:
@@ -54,28 +72,21 @@ def prepare(
     else:
         chosen.check(connection, "steps", "step", step)
     connection.execute(f"CREATE OR REPLACE TEMP TABLE critical_window AS {window.body}", {"step": step})
-    n = query("size").run(connection)[0][0]
-    if n > most and not is_lane:
-        raise UsageError(
-            f"{n:,} things take time there, more than the {most:,} of a graph; choose a step: --set step=N."
-        )
-    if n > most:
-        connection.execute("TRUNCATE critical_window")
+    return step, query("size").run(connection)[0][0]
+
+
+def work_out(connection: duckdb.DuckDBPyConnection) -> Worked:
+    """The graph of `critical_window`, whose tasks become `critical_task`."""
     connection.execute(f"CREATE OR REPLACE TEMP TABLE critical_task AS {query('tasks').body}")
     tasks = fetch(connection, query("columns").body)
-    n = len(tasks["number"])
-    graph, pieces = None, np.empty(0, np.int64)
-    if n:
+    graph = None
+    if len(tasks["number"]):
         events = fetch(connection, query("event_waits").body)
         begin, finish = int(tasks["start_ns"].min()), int(tasks["end_ns"].max())
         for start, end in connection.execute(query("edges").body).fetchall():
             begin, finish = min(begin, start), max(finish, end)
         graph = dependencies.build(tasks, events, begin, finish)
-        pieces = longest_path.path(graph)
-    data = fetch(connection, query("data_phases").body)
-    _tell(connection, graph, pieces, data, -1 if step is None else step)
-    connection.execute(f"CREATE OR REPLACE TEMP VIEW critical_part AS {query('parts').body}")
-    _what_if(connection, graph, data)
+    return Worked(graph, tasks, fetch(connection, query("data_phases").body))
 
 
 def lane(connection: duckdb.DuckDBPyConnection, step: int | None) -> None:
@@ -100,19 +111,24 @@ def _tell(
     n = len(pieces)
     place = np.arange(n)
     task, rank, role, nothing = graph.task[target], graph.rank[target], graph.role[target], np.full(n, -1)
-    begun, loading = graph.start[target], _data(graph, data)[pieces]
+    begun, loading = graph.start[target], loading_of(graph, data)[pieces]
     edges = (2 * place, task, graph.task[source], rank, kind, role, begun - delay, delay, loading)
     nodes = (2 * place + 1, task, nothing, rank, nothing, role, begun, length, np.zeros(n, np.int64))
     both = [np.concatenate(pair) for pair in zip(edges, nodes, strict=True)]
     _table(connection, "critical_piece", dict(zip(PIECE, both, strict=True)))
-    spare = longest_path.slack(graph)
-    of_task = graph.task >= 0
-    least = np.full(int(graph.task.max()) + 1, 2**62)
-    np.minimum.at(least, graph.task[of_task], spare[of_task])
+    least = slack(graph)
     _table(connection, "critical_slack", {"number": np.arange(len(least)), "slack_ns": least})
     counts = [int((graph.kind == each).sum()) for each in range(len(KINDS))]
     facts = {"step": np.full(len(KINDS) + 1, step), "kind": np.arange(len(KINDS) + 1)}
     _table(connection, "critical_fact", {**facts, "n": np.array([*counts, graph.n_dropped])})
+
+
+def slack(graph: Graph) -> Ints:
+    """For each task by how much it may end later without the end being later."""
+    spare, of_task = longest_path.slack(graph), graph.task >= 0
+    least = np.full(int(graph.task.max()) + 1, 2**62)
+    np.minimum.at(least, graph.task[of_task], spare[of_task])
+    return least
 
 
 def _table(connection: duckdb.DuckDBPyConnection, name: str, columns: Mapping[str, Ints]) -> None:
@@ -128,7 +144,7 @@ def _table(connection: duckdb.DuckDBPyConnection, name: str, columns: Mapping[st
     connection.unregister("found_columns")
 
 
-def _data(graph: Graph, data: Mapping[str, Ints]) -> Ints:
+def loading_of(graph: Graph, data: Mapping[str, Ints]) -> Ints:
     """Of the delay of each edge along a thread of the host, or from the start, what was loading data."""
     found = np.zeros(len(graph.kind), np.int64)
     is_host = np.isin(graph.kind, (dependencies.THREAD, dependencies.HANDOFF, dependencies.EDGE))
@@ -158,7 +174,7 @@ def _what_if(connection: duckdb.DuckDBPyConnection, graph: Graph | None, data: M
         connection.execute(f"CREATE OR REPLACE TEMP TABLE critical_change AS {query('scenarios').body}")
         changes = fetch(connection, query("changes").body)
         names = [name for (name,) in connection.execute(query("names").body).fetchall()]
-        loading = _data(graph, data)
+        loading = loading_of(graph, data)
         if loading.any() and NO_DATA not in names:
             names.append(NO_DATA)
         for place, name in enumerate(names):
@@ -166,7 +182,7 @@ def _what_if(connection: duckdb.DuckDBPyConnection, graph: Graph | None, data: M
             stays = np.full(max(int(graph.task.max()) + 1, 1), 100)
             stays[changes["number"][chosen]] = changes["stays_pct"][chosen]
             gone = loading if name == NO_DATA else 0 * loading
-            rows.append((name, whole, _changed(graph, stays, gone)))
+            rows.append((name, whole, changed(graph, stays, gone)))
         is_other = (graph.kind == dependencies.ARRIVAL) & (graph.role[graph.source] == dependencies.MEET)
         if is_other.any():
             rows.append((NO_SKEW, whole, longest_path.end_of(graph, length, np.where(is_other, -(2**60), graph.delay))))
@@ -175,10 +191,11 @@ def _what_if(connection: duckdb.DuckDBPyConnection, graph: Graph | None, data: M
         connection.execute("INSERT INTO critical_scenario VALUES ($1, $2, $3)", row)
 
 
-def _changed(graph: Graph, stays: Ints, gone: Ints) -> int:
+def changed(graph: Graph, stays: Ints, gone: Ints, is_free: Ints | None = None) -> int:
     """The end with what stays of each task, in percent, and without what is gone of each delay.
 
-    What stays of a call that launches stays of the time until what it launched begins, too.
+    What stays of a call that launches stays of the time until what it launched begins, too. Tasks that are free (1)
+    wait for no device and for no other rank.
     """
     of_node = np.where(graph.task >= 0, stays[np.maximum(graph.task, 0)], 100)
     factor = np.full(len(graph.kind), 100)
@@ -187,4 +204,9 @@ def _changed(graph: Graph, stays: Ints, gone: Ints) -> int:
     # Time between two things on a thread is what both need: Python between two operators.
     between = np.isin(graph.kind, (dependencies.THREAD, dependencies.HANDOFF))
     factor[between] = np.maximum(of_node[graph.source], of_node[graph.target])[between]
-    return longest_path.end_of(graph, (graph.end - graph.start) * of_node // 100, (graph.delay - gone) * factor // 100)
+    delay = (graph.delay - gone) * factor // 100
+    if is_free is not None:
+        source, target = graph.task[graph.source], graph.task[graph.target]
+        cut = np.isin(graph.kind, (dependencies.SYNC, dependencies.ARRIVAL)) & (source != target) & (target >= 0)
+        delay[cut & (is_free[np.maximum(target, 0)] == 1)] = -(2**60)
+    return longest_path.end_of(graph, (graph.end - graph.start) * of_node // 100, delay)

@@ -97,7 +97,7 @@ def build(tasks: Mapping[str, Ints], events: Mapping[str, Ints], begin: int, fin
     on_device = tasks["class"] == 0
     for kind, chosen in ((STREAM, follows[on_device[follows]]), (THREAD, follows[~on_device[follows]])):
         nodes.link(tail[before[chosen]], head[chosen], kind)
-    call = _places(tasks["call_id"], tasks["launch_id"])
+    call = places(tasks["call_id"], tasks["launch_id"])
     (launched,) = np.nonzero(call >= 0)
     nodes.link(head[call[launched]], head[launched], LAUNCH)
     nodes.link(tail[events["source"]], head[events["target"]], EVENT)
@@ -110,7 +110,7 @@ def build(tasks: Mapping[str, Ints], events: Mapping[str, Ints], begin: int, fin
     return _ordered(nodes, begin, finish)
 
 
-def _places(ids: Ints, sought: Ints) -> Ints:
+def places(ids: Ints, sought: Ints) -> Ints:
     """Where each of these ids is among the others, -1 where it is not."""
     if not len(ids):
         return np.full(len(sought), -1)
@@ -154,7 +154,7 @@ def _waited_for(tasks: Mapping[str, Ints]) -> Ints:
         among = device if stream < 0 else device[tasks["tid"][device] == stream]
         waited[chosen] = _last_ended(tasks, among, tasks["end_ns"][chosen], tasks["rank"][chosen])
     # What a call put on the device ended before the call did: a copy that blocks.
-    call = _places(tasks["call_id"], tasks["launch_id"])
+    call = places(tasks["call_id"], tasks["launch_id"])
     (blocking,) = np.nonzero((call >= 0) & (tasks["end_ns"] <= tasks["end_ns"][call]))
     waited[call[blocking]] = blocking
     (found,) = np.nonzero(waited >= 0)
@@ -261,16 +261,21 @@ def _ordered(nodes: _Nodes, begin: int, finish: int) -> Graph:
 def _bound(
     task: Ints, role: Ints, rank: Ints, start: Ints, end: Ints, source: Ints, target: Ints, kind: Ints, n_dropped: int
 ) -> Graph:
-    """What each node waited for longest has all of the delay; others that which is usual for their kind, if less."""
+    """What each node waited for longest has all of the delay; others that which is usual where it is known, if less."""
     order = np.argsort(target, kind="stable")
     source, target, kind = source[order], target[order], kind[order]
     at_start = (kind == LAUNCH).astype(np.int64)
     delay = start[target] - np.where(at_start == 1, start[source], end[source])
     usual = np.zeros(len(delay), np.int64)
+    # What was there long before it was needed has no delay of its own: a kernel in a queue waits for the queue.
+    came_last = np.zeros(len(delay), np.bool_)
+    latest = np.lexsort((kind, -delay, target))
+    came_last[latest[np.append(target[latest[1:]] != target[latest[:-1]], True)]] = True
     for each in (STREAM, LAUNCH, EVENT):
         chosen = kind == each
-        if chosen.any():
-            usual[chosen] = int(np.quantile(delay[chosen], 0.1))
+        known = chosen & came_last
+        if known.any():
+            usual[chosen] = int(np.quantile(delay[known], 0.1))
     shortest = np.minimum(delay, usual)
     ready = start[target] - delay + shortest
     # The latest of each node's edges is the last of them when sorted by when they let it begin.

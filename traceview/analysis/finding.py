@@ -13,7 +13,7 @@ from typing import Any
 
 import duckdb
 
-from traceview.analysis import advice
+from traceview.analysis import advice, advice_path
 from traceview.analysis.model import Column, Finding, Look, Report, Section
 from traceview.store import answers
 
@@ -108,7 +108,7 @@ def section(connection: duckdb.DuckDBPyConnection) -> Section:
 
 
 def _run(connection: duckdb.DuckDBPyConnection) -> list[Finding]:
-    return advice.run(connection, advice.load(), at_least_pct=AT_LEAST_PCT)
+    return advice_path.run(connection, advice.load(), at_least_pct=AT_LEAST_PCT)
 
 
 def _of(connection: duckdb.DuckDBPyConnection, findings: Sequence[Finding]) -> Section:
@@ -126,12 +126,14 @@ def _section(row: tuple[Any, ...]) -> Section:
 def _best(found: Sequence[Finding], has_steps: bool) -> tuple[Any, ...]:
     best, rest = found[0], [finding.rule for finding in found[1:]]
     others = f"{len(rest)} more finding{'' if len(rest) == 1 else 's'}: {', '.join(rest)}" if rest else None
+    saving_ns, saving_pct = advice_path.bound(best)
+    is_off = best.path == advice_path.OFF
     return (
-        f"Best finding: {best.title}",
+        f"Best finding: {best.title}" + (f" ({advice_path.OFF})" if is_off else ""),
         best.rule,
-        best.saving_ns,
+        None if is_off else saving_ns,
         _per(best, has_steps),
-        best.saving_pct,
+        None if is_off else saving_pct,
         f"Change: {best.fix}",
         f"traceview advise {TRACE} {best.rule}",
         others,

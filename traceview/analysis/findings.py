@@ -10,7 +10,7 @@ from dataclasses import astuple, replace
 import duckdb
 
 from traceview import sql
-from traceview.analysis import advice, experiment, reports
+from traceview.analysis import advice, advice_path, experiment, reports
 from traceview.analysis.model import Column, Finding, Report, Section
 from traceview.paths import content
 from traceview.store import learned
@@ -36,6 +36,10 @@ MEANINGS = {
     "run_ns": "time of the whole recording, for what occurs once per run and in no step that counts",
     "record": "what one would have to record, where there is not enough data",
     "of": "what saving_pct is a share of: the step, the recording (where there are no steps), or the run, once",
+    "path": "on the critical path, not on the critical path or not known; empty where nothing recurring was found",
+    "path_saving_ns": "potential saving by the critical path (upper bound), at most saving_ns",
+    "path_slack_ns": "of what is not on the path, how much longer it could take before the step does",
+    "path_reason": "why the critical path is not known",
 }
 
 NO_ANSWER = "No answer: the rules need data that this trace does not hold."
@@ -43,14 +47,14 @@ NO_ANSWER = "No answer: the rules need data that this trace does not hold."
 
 def asked(rules: Iterable[sql.Query]) -> str:
     """The text of every query that `run` runs."""
-    return "\n".join([advice.asked(rules), sql.text("explained"), reports.asked([])])
+    return "\n".join([advice_path.asked(rules), sql.text("explained"), reports.asked([])])
 
 
 def run(
     connection: duckdb.DuckDBPyConnection, rules: Sequence[sql.Query], params: Mapping[str, str], at_least_pct: float
 ) -> tuple[list[Finding], tuple[str, ...]]:
     """The answer of every rule, and the lines under all of them: how much of the idle time is explained, the input."""
-    return advice.run(connection, rules, params, at_least_pct), footer(connection)
+    return advice_path.run(connection, rules, params, at_least_pct), footer(connection)
 
 
 def footer(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
@@ -75,10 +79,13 @@ def for_people(
 ) -> Report:
     """What was found, each finding in words, what lacks data (in one line, or all), what is no problem."""
     found = [finding for finding in findings if finding.status == "found"]
-    rows = tuple(
+    rows: tuple[tuple[object, ...], ...] = tuple(
         (f.rule, f.title, f.saving_ns, f.saving_pct, f.of, re.split(r"\W", f.confidence, maxsplit=1)[0]) for f in found
     )
-    columns = ("rule", "title", "saving_ns", "saving_pct", "of", "confidence")
+    columns: tuple[str, ...] = ("rule", "title", "saving_ns", "saving_pct", "of", "confidence")
+    if any(finding.path_saving_ns is not None for finding in found):
+        columns = (*columns[:4], "path_saving_ns", *columns[4:])
+        rows = tuple((*row[:4], f.path_saving_ns, *row[4:]) for row, f in zip(rows, found, strict=True))
     none = "No problem found." if any(f.status == "not found" for f in findings) else NO_ANSWER
     summary = _section("found", "What to change", _denominator(found), columns, rows, none)
     details = [_detail(finding, with_evidence) for finding in found]
@@ -88,7 +95,7 @@ def for_people(
     absent = [f.rule + (f" ({f.reason})" if f.reason else "") for f in findings if f.status == "not found"]
     lines = [] if with_all or not unknown else [_not_enough(unknown)]
     lines += [f"Checked, no problem: {', '.join(absent)}."] if absent else []
-    return _report((summary, *details, *tail), (*lines, *footer))
+    return _report((summary, *details, *tail), (*lines, *advice_path.reasons(found), *footer))
 
 
 def _not_enough(unknown: Sequence[Finding]) -> str:
@@ -122,6 +129,8 @@ def _detail(finding: Finding, with_evidence: bool) -> Section:
         f"{finding.problem}{where}{ranks} {finding.why} Trade-offs: {finding.cost} Do not apply if: {finding.unless} "
         f"Confidence: {finding.confidence}."
     )
+    told = advice_path.told(finding)
+    doc += f" {told}" if told else ""
     measured = learned.told(finding.rule)
     doc += f" {measured}" if measured else ""
     rows = tuple((line,) for line in finding.evidence) if with_evidence else ()
@@ -141,7 +150,7 @@ def _section(
     name: str, title: str, doc: str, columns: Sequence[str], rows: tuple[tuple[object, ...], ...], if_none: str = ""
 ) -> Section:
     types = {"evidence": "VARCHAR[]", "saving_pct": "DOUBLE"} | dict.fromkeys(
-        ("rank", "n_ranks", "saving_ns", "step_ns", "run_ns"), "BIGINT"
+        ("rank", "n_ranks", "saving_ns", "step_ns", "run_ns", "path_saving_ns", "path_slack_ns"), "BIGINT"
     )
     shape = tuple(Column(column, types.get(column, "VARCHAR"), MEANINGS[column]) for column in columns)
     return Section(name, title, doc, shape, rows, None if rows else if_none or None, "")

@@ -115,6 +115,15 @@ class Finding:
     of: str
     """What `saving_pct` is a share of: the step, the recording (no steps), or the run, once; empty where nothing was
     found."""
+    path: str = ""
+    """Whether its work is on the critical path of a step, is not, or that is not known; empty where nothing that
+    recurs was found."""
+    path_saving_ns: int | None = None
+    """Upper bound of what the fix can give by the path: at most `saving_ns`."""
+    path_slack_ns: int | None = None
+    """Of what is not on it, how much longer it could take before the step does."""
+    path_reason: str = ""
+    """Why that is not known."""
 
 
 @dataclass(frozen=True)

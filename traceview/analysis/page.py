@@ -12,7 +12,7 @@ import duckdb
 import numpy as np
 
 from traceview import sql
-from traceview.analysis import advice, chosen, reports, timeline
+from traceview.analysis import advice, advice_path, chosen, reports, timeline
 from traceview.analysis.model import Page, Report, Section, Timeline, Track
 from traceview.ingest.derive.spans import fetch
 from traceview.paths import content
@@ -51,7 +51,8 @@ COLUMNS = ("start_ns", "dur_ns", "name", "category", "algorithm", "direction", "
 def asked() -> str:
     """The text of every query that a page rests on."""
     texts = [query.body for query in _queries()]
-    return "\n".join([*texts, timeline.asked(), reports.asked([reports.load("overview")]), advice.asked(advice.load())])
+    advised = advice_path.asked(advice.load())
+    return "\n".join([*texts, timeline.asked(), reports.asked([reports.load("overview")]), advised])
 
 
 def gather(
@@ -65,7 +66,7 @@ def gather(
     return Page(
         title=title,
         reports=(*first, reports.shown(reports.run(connection, "overview"), MOST_ROWS)),
-        findings=tuple(advice.run(connection, advice.load())),
+        findings=tuple(advice_path.run(connection, advice.load())),
         explained=advice.explained(connection),
         charts=tuple(_sections(connection)),
         timeline=_timeline(connection, step, most),

@@ -12,7 +12,7 @@ from pathlib import Path
 import duckdb
 
 from traceview import sql
-from traceview.analysis import advice, finding, findings
+from traceview.analysis import advice, advice_path, finding, findings
 from traceview.analysis.model import Finding
 from traceview.store import answers
 
@@ -45,7 +45,7 @@ class Advice:
         """As `findings.run`."""
         found, footer = self._found, self._footer
         if found is None:
-            found = advice.run(connection, self._rules, self._params, self._at_least_pct)
+            found = advice_path.run(connection, self._rules, self._params, self._at_least_pct)
             if self._folder:
                 finding.remember(self._folder, self._at_least_pct, found)
         if footer is None:

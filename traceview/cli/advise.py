@@ -133,8 +133,10 @@ def _what_if(args: argparse.Namespace) -> int:
 def _exit_code(findings: Sequence[Finding], limit: float | None) -> int:
     if limit is None:
         return 0
-    over = [f for f in findings if f.status == "found" and f.saving_pct is not None and f.saving_pct > limit]
+    from traceview.analysis.advice_path import bound
+
+    over = [f for f in findings if f.status == "found" and (bound(f)[1] or 0) > limit]
     for finding in over:
         of = finding.of if finding.run_ns is None else "the recording, once per run"
-        say(f"{finding.rule} could save {finding.saving_pct:.1f} % of {of}")
+        say(f"{finding.rule} could save {bound(finding)[1]:.1f} % of {of}")
     return 1 if over else 0

@@ -22,7 +22,11 @@ from traceview.errors import InputError
 from traceview.paths import digest, own_folder, user_cache
 from traceview.store import materialized, recorded
 
-MAKERS = (*materialized.RULES, "analysis/*.py", "queries/*.sql", "queries/advice/*.sql", "queries/advice/needs/*.sql")
+MAKERS = (
+    *materialized.RULES,
+    *("analysis/*.py", "queries/*.sql", "queries/graph/*.sql"),
+    *("queries/advice/*.sql", "queries/advice/needs/*.sql", "queries/advice/removes/*.sql"),
+)
 """Everything that decides an answer."""
 MOST_BYTES = 1_000_000
 

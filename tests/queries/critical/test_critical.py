@@ -15,6 +15,7 @@ from jobs import Job
 from traceview.analysis import advice, critical, dependencies, longest_path, reports
 from traceview.errors import UsageError
 from traceview.ingest.derive.spans import fetch
+from traceview.paths import content
 from traceview.store import views
 
 SGEMM, WINOGRAD, COPY = "ampere_sgemm_128x64_nn", "volta_sgemm_64x64_tn", "Memcpy HtoD"
@@ -229,6 +230,6 @@ def test_rules_of_advice_stand_beside_what_they_can_give_on_the_path(tmp_path: P
     connection = prepared(tmp_path, one_step())
     rules = {row["scenario"]: row["advice"] for row in section(connection, "critical/scenarios") if not row["what"]}
     assert rules == {"no host time": "host_bound, host_waits", "no launch overhead": "host_bound"}
-    text = critical.content("queries").joinpath("critical/scenarios.sql").read_text()
+    text = content("queries").joinpath("critical/scenarios.sql").read_text()
     named = {name for cell in re.findall(r"', '([a-z_, ]+)'\)", text) for name in cell.split(", ")}
     assert named and named <= set(advice.names()), "each is a rule"

@@ -1,0 +1,140 @@
+"""What findings of advice can give on the critical path of a step, and their order by that.
+
+A rule that says what its change takes away (`removes` in its header, a file of `queries/advice/removes`) is bounded by
+what the step becomes without it, as the graph of dependencies has it. Invariant: what is not certain is not known, and
+then the bound of the rule stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import duckdb
+import numpy as np
+
+from traceview import sql
+from traceview.analysis import critical, dependencies, longest_path
+from traceview.analysis.advice_path import NOT_KNOWN, OFF, ON
+from traceview.analysis.dependencies import Graph
+from traceview.analysis.model import Finding
+from traceview.ingest.derive.nesting import Ints
+
+MOST = 50_000
+"""Tasks of a graph for advice: some 0.5 s of processor time."""
+MOST_RANKS = 16
+"""Ranks up to which one graph holds all of them, as one table does."""
+LAUNCHED_PCT = 90
+"""Work of a device whose launching call must be recorded: else what it waited for is not known."""
+
+
+@dataclass(frozen=True)
+class _Path:
+    """The graph of one step."""
+
+    graph: Graph
+    tasks: Mapping[str, Ints]
+    loading: Ints
+    """Of each delay, what was loading data."""
+    slack: Ints
+    whole_ns: int
+    what: str
+    """The step, in words."""
+
+
+def bounded(
+    connection: duckdb.DuckDBPyConnection, findings: Sequence[tuple[Finding, sql.Query]], params: Mapping[str, str]
+) -> list[Finding]:
+    """Findings, each with the query of what its change takes away, with what they can give on the path."""
+    worked = _work_out(connection)
+    if isinstance(worked, str):
+        return [replace(found, path=NOT_KNOWN, path_reason=worked) for found, _ in findings]
+    return [_bounded(connection, worked, removed, params, found) for found, removed in findings]
+
+
+def _work_out(connection: duckdb.DuckDBPyConnection) -> _Path | str:
+    """The graph of the median step, or why there is none that tells."""
+    (n_ranks,) = connection.execute("SELECT count(*) FROM scope").fetchall()[0]
+    if n_ranks > MOST_RANKS:
+        return f"{n_ranks:,} ranks are more than the {MOST_RANKS} of one graph"
+    step, n = critical.choose(connection, {})
+    what = "the recording" if step is None else f"step {step}"
+    if n > MOST:
+        return f"{n:,} things take time in {what}, more than the {MOST:,} of a graph for advice"
+    worked = critical.work_out(connection)
+    if worked.graph is None:
+        return "nothing that was recorded takes time on a stream or a thread"
+    on_device = worked.tasks["class"] == 0
+    if 100 * (worked.tasks["launch_id"][on_device] >= 0).sum() < LAUNCHED_PCT * on_device.sum():
+        return "the trace does not say which call launched what runs on the device"
+    loading = critical.loading_of(worked.graph, worked.data)
+    lasts = worked.graph.end - worked.graph.start
+    whole_ns = longest_path.end_of(worked.graph, lasts, worked.graph.delay)
+    return _Path(worked.graph, worked.tasks, loading, critical.slack(worked.graph), whole_ns, what)
+
+
+def _bounded(
+    connection: duckdb.DuckDBPyConnection,
+    path: _Path,
+    removed: sql.Query,
+    params: Mapping[str, str],
+    found: Finding,
+) -> Finding:
+    values = removed.typed(connection, params)
+    wrapped = replace(removed, body=f"WITH removed AS (\n{removed.body}\n)\n{critical.query('removed').body}")
+    rows = wrapped.run(connection, values)
+    chosen = np.array([number for number, *_ in rows if number is not None], np.int64)
+    counted_ns = sum(ns for number, rank, ns in rows if number is None and rank == found.rank)
+    if not counted_ns:
+        return replace(found, path=NOT_KNOWN, path_reason=f"there is none of it in {path.what}, which the path is of")
+    saved_ns = _saved(path, chosen, removed.extra["gone"])
+    saving_ns = found.saving_ns or 0
+    # Where the mean step has more of it than this one, the same part of it is on the path.
+    most_ns = min(saving_ns, round(saved_ns * max(1.0, saving_ns / counted_ns)))
+    if most_ns or not len(chosen):
+        return replace(found, path=ON, path_saving_ns=most_ns)
+    slack_ns = int(path.slack[chosen].min())
+    return replace(found, path=OFF, path_saving_ns=0, path_slack_ns=slack_ns)
+
+
+def _saved(path: _Path, chosen: Ints, gone: Collection[str]) -> int:
+    """What the step becomes shorter by without these tasks."""
+    graph, n = path.graph, int(path.graph.task.max()) + 1
+    if "launches" in gone:
+        chosen = np.concatenate([chosen, _launches(path.tasks, chosen)])
+    stays, is_free = np.full(n, 100), np.zeros(n, np.int64)
+    if "time" in gone:
+        stays[chosen] = 0
+    if "waits" in gone:
+        is_free[chosen] = 1
+    loading = path.loading if "loading" in gone else 0 * path.loading
+    return path.whole_ns - critical.changed(graph, stays, loading, is_free)
+
+
+def _launches(tasks: Mapping[str, Ints], chosen: Ints) -> Ints:
+    """Calls that launched these tasks and no others, and operators that launched nothing else."""
+    call = dependencies.places(tasks["call_id"], tasks["launch_id"])
+    is_chosen = np.zeros(len(call), np.bool_)
+    is_chosen[chosen] = True
+    others, gone = np.unique(call[~is_chosen & (call >= 0)]), np.unique(call[is_chosen & (call >= 0)])
+    gone = gone[~np.isin(gone, others)]
+    (pieces,) = np.nonzero(tasks["op_id"] >= 0)
+    if not len(gone) or not len(pieces):
+        return gone
+    _, first, of = np.unique(tasks["op_id"][pieces], return_index=True, return_inverse=True)
+    lane = tasks["lane"][pieces[first]]
+    begins, ends = np.full(len(first), 2**62), np.full(len(first), -(2**62))
+    np.minimum.at(begins, of, tasks["start_ns"][pieces])
+    np.maximum.at(ends, of, tasks["end_ns"][pieces])
+
+    def inside(calls: Ints) -> Ints:
+        """How many of these calls each operator holds."""
+        order = calls[np.lexsort((tasks["start_ns"][calls], tasks["lane"][calls]))]
+        low = int(tasks["start_ns"].min())
+        span = int(tasks["end_ns"].max()) - low + 2
+        keys = tasks["lane"][order] * span + tasks["start_ns"][order] - low
+        first, last = (np.searchsorted(keys, lane * span + at - low) for at in (begins, ends))
+        return np.asarray(last - first, np.int64)
+
+    is_gone = (inside(gone) > 0) & (inside(others) == 0)
+    return np.concatenate([gone, pieces[is_gone[of]]])
