@@ -10,6 +10,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from asked import Asked
 
 from traceview import store
 from traceview.ingest import memory
@@ -56,6 +57,7 @@ class Captures:
         folder.mkdir(exist_ok=True)
         self.folder = folder
         self.opened: dict[Path, duckdb.DuckDBPyConnection] = {}
+        self.asked: dict[Path, Asked] = {}
 
     def folder_of(self, path: Path) -> Path:
         """The capture of a trace."""
@@ -67,10 +69,16 @@ class Captures:
         return target
 
     def open(self, path: Path) -> duckdb.DuckDBPyConnection:
-        """A connection to the capture of a trace."""
+        """A connection to the capture of a trace, for reports: with every view, materialized."""
         if path not in self.opened:
             self.opened[path] = store.open_capture(self.folder_of(path))
         return self.opened[path]
+
+    def ask(self, path: Path) -> Asked:
+        """What answers some queries about a trace, for a third less than a connection with every view."""
+        if path not in self.asked:
+            self.asked[path] = Asked(self.folder_of(path))
+        return self.asked[path]
 
 
 @pytest.fixture(scope="session")

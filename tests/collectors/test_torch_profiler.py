@@ -166,6 +166,7 @@ for _ in range(12):
     assert ran.names().count("traceview.phase: optimizer") == 10
 
 
+@pytest.mark.long
 def test_steps_from_the_very_first_one(program):
     ran = program("model = Net()\ntrain(model, sgd(model), 1)", wait=0, warmup=0, steps=1)
     assert ran.steps() == ["0"]

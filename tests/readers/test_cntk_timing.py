@@ -58,7 +58,7 @@ def test_it_is_known_by_content_alone(tmp_path: Path) -> None:
 
 def test_a_real_log_splits_a_network_as_the_studies_do(root: Path, captures: Any) -> None:
     """LeNet, batch 64: convolution, bias (Plus), activation and pooling have times of their own, forward and backward."""
-    found = captures.open(root / "samples/cntk_timing/cntk-2.7-lenet-cpu.txt.gz")
+    found = captures.ask(root / "samples/cntk_timing/cntk-2.7-lenet-cpu.txt.gz")
     assert rows(
         found,
         """SELECT kind, direction, count(*), sum(dur_ns) FROM layer_times
@@ -112,7 +112,7 @@ def test_what_a_collector_adds_are_layers_and_steps(tmp_path: Path) -> None:
 
 def test_the_overview_answers_by_averages(root: Path, captures: Any) -> None:
     """Forward passes and gradients of every layer, and what the kinds add up to in one iteration."""
-    found = captures.open(root / "samples/cntk_timing/cntk-2.7-alexnet-cpu.txt.gz")
+    found = captures.ask(root / "samples/cntk_timing/cntk-2.7-alexnet-cpu.txt.gz")
     layers = section(found, "overview/convolutions")
     assert pick(layers[:2], "layer", "direction", "calls") == [("conv2", None, 1), ("conv4", None, 1)]
     first = next(row for row in layers if row["layer"] == "conv1" and row["direction"] == "fprop")

@@ -105,7 +105,7 @@ def test_cut_anywhere_keeps_what_came_before(tmp_path: Path, text: str, share: f
 
 @pytest.mark.shared
 def test_the_public_layer_wise_log_agrees_with_its_table(shared: Path, captures: Any) -> None:
-    found = captures.open(shared / "studies/convnet-benchmarks_084c4f0_layerwise_output.log")
+    found = captures.ask(shared / "studies/convnet-benchmarks_084c4f0_layerwise_output.log")
     query = """SELECT 'L' || dense_rank() OVER (ORDER BY first), impl, direction, dur_ns
         FROM (SELECT *, min(id) OVER (PARTITION BY layer) AS first FROM layer_times)"""
     stored = {row[:3]: row[3] for row in rows(found, query)}
@@ -119,7 +119,7 @@ def test_the_public_layer_wise_log_agrees_with_its_table(shared: Path, captures:
 
 @pytest.mark.shared
 def test_the_public_tuner_log_agrees_with_its_table(shared: Path, captures: Any) -> None:
-    found = captures.open(shared / "studies/convnet-benchmarks_cff9dc3_torch_output_raw.log")
+    found = captures.ask(shared / "studies/convnet-benchmarks_cff9dc3_torch_output_raw.log")
     query = "SELECT impl, direction, dur_ns, workspace FROM layer_times WHERE workspace IS NOT NULL ORDER BY id"
     stored = rows(found, query)
     with (shared / "studies/fbfft_tuner_titanx_cff9dc3.csv").open(encoding="utf-8") as file:

@@ -204,7 +204,7 @@ def test_a_cut_file_keeps_every_complete_event(tmp_path: Path) -> None:
 @pytest.mark.shared
 def test_alexnet_on_an_a100_to_the_microsecond(shared: Path, captures: Any) -> None:
     """The table worked out by hand in the public traces' README."""
-    found = captures.open(shared / "traces/kineto/a100-alexnet-forward.json.gz")
+    found = captures.ask(shared / "traces/kineto/a100-alexnet-forward.json.gz")
     query = "SELECT count(*), sum(dur_ns) // 1000 FROM kernels WHERE "
     table = {
         "true": (79, 10692),

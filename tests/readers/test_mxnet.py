@@ -18,7 +18,7 @@ SAMPLE = "samples/mxnet/mxnet-1.9.1-lenet-cpu.json.gz"
 
 @pytest.mark.long
 def test_operators(captures: Any, root: Path) -> None:
-    connection = captures.open(root / SAMPLE)
+    connection = captures.ask(root / SAMPLE)
     found = rows(connection, "SELECT name, category, backend, count(*) FROM ops WHERE category = 'conv' GROUP BY ALL")
     assert sorted(found) == [("Convolution", "conv", "cpu/0", 4), ("_backward_Convolution", "conv", "cpu/0", 4)]
     assert rows(connection, "SELECT count(*) FROM conv_calls") == [(8,)]
@@ -29,7 +29,7 @@ def test_operators(captures: Any, root: Path) -> None:
 
 
 def test_a_collected_run_has_steps_layers_and_onednns_account(captures: Any, root: Path) -> None:
-    connection = captures.open(root / "samples/mxnet/mxnet-1.9.1-lenet-collected-cpu")
+    connection = captures.ask(root / "samples/mxnet/mxnet-1.9.1-lenet-collected-cpu")
     assert rows(connection, "SELECT step FROM steps ORDER BY 1") == [(4,), (5,)]
     calls = "SELECT layer, direction, algorithm, count(*) FROM conv_calls GROUP BY ALL ORDER BY ALL"
     assert rows(connection, calls) == [

@@ -294,7 +294,7 @@ def test_every_form_of_export_says_the_same(form: Any, shared: Path, tmp_path: P
     source = shared / "traces/nsys/h100-2gpu-schema3.25.sqlite.gz"
     path = form(unpacked(source, tmp_path), tmp_path / "export")
     assert [trace.path for trace in discovery.find(tmp_path / "export")] == [path]
-    mine, sqlite = opened(path, tmp_path / "capture"), captures.open(source)
+    mine, sqlite = opened(path, tmp_path / "capture"), captures.ask(source)
     for table in ("kernels", "memcpys", "api_calls", "ranges", "events", "devices"):
         query = f"SELECT COLUMNS(lambda c: NOT ends_with(c, 'id')) FROM raw.{table} ORDER BY ALL"
         assert mine.execute(query).fetchall() == sqlite.execute(query).fetchall(), table

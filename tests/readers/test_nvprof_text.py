@@ -275,7 +275,7 @@ def test_a_public_log_cut_at_any_byte(shared: Path, tmp_path: Path, share: float
 @pytest.mark.shared
 def test_public_logs_are_read_to_the_last_row(shared: Path, captures: Any) -> None:
     for name, n_rows in (("old", 3841), ("new", 4278)):
-        found = captures.open(shared / f"traces/nvprof/gtx980-tf-alexnet-{name}.txt.gz")
+        found = captures.ask(shared / f"traces/nvprof/gtx980-tf-alexnet-{name}.txt.gz")
         assert rows(found, "SELECT n_events, n_kept, n_dropped, problems FROM captures") == [
             (n_rows, n_rows, None, None)
         ]

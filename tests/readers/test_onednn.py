@@ -222,6 +222,6 @@ def test_own_samples_are_read_to_the_last_line(root: Path, captures: Any, name: 
     sample = root / f"samples/onednn/onednn-3.12.0-{name}-cpu.log.gz"
     with gzip.open(sample, "rt") as log:
         n_exec = sum(",exec," in line for line in log)
-    found = captures.open(sample)
+    found = captures.ask(sample)
     assert rows(found, "SELECT n_events, n_kept, problems FROM captures") == [(n_exec, n_exec, None)]
     assert rows(found, "SELECT count(DISTINCT kind) > 1 FROM primitives") == [(True,)]

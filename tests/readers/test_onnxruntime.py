@@ -21,7 +21,7 @@ PLAIN = "samples/onnxruntime/onnxruntime-1.31.1-lenet-plain.json.gz"
 
 
 def test_nodes_of_an_optimised_model(captures: Any, root: Path) -> None:
-    connection = captures.open(root / FUSED)
+    connection = captures.ask(root / FUSED)
     first = rows(
         connection, "SELECT name, category, layer, shapes, types, backend, step FROM ops ORDER BY start_ns LIMIT 1"
     )
@@ -37,7 +37,7 @@ def test_nodes_of_an_optimised_model(captures: Any, root: Path) -> None:
 
 @pytest.mark.long
 def test_nodes_of_a_plain_model(captures: Any, root: Path) -> None:
-    connection = captures.open(root / PLAIN)
+    connection = captures.ask(root / PLAIN)
     found = rows(connection, "SELECT category, count(*) FROM ops GROUP BY 1 ORDER BY 1")
     assert found == [("activation", 6), ("conv", 6), ("gemm", 3), ("other", 3), ("pooling", 6)]
     assert rows(connection, "SELECT DISTINCT origin_unix_ns FROM captures") == [(None,)]
@@ -46,7 +46,7 @@ def test_nodes_of_a_plain_model(captures: Any, root: Path) -> None:
 @pytest.mark.long
 def test_convolutions_have_shapes_and_work(captures: Any, root: Path) -> None:
     """AlexNet, batch 2: FLOPs are 2 x 2 x the multiplications of the layer table (STUDIES B.1)."""
-    connection = captures.open(root / ALEXNET)
+    connection = captures.ask(root / ALEXNET)
     found = rows(
         connection,
         """SELECT layer, direction, algorithm, input_shape, filter_shape, output_shape, parameters, flop, count(*)
@@ -61,7 +61,7 @@ def test_convolutions_have_shapes_and_work(captures: Any, root: Path) -> None:
 
 
 def test_fused_bias_and_activation_are_fused_and_products_have_a_category(captures: Any, root: Path) -> None:
-    connection = captures.open(root / ALEXNET)
+    connection = captures.ask(root / ALEXNET)
     found = section(connection, "pointwise/layers")
     every = [row for row in found if row["layer"] == "(all layers)"]
     assert pick(every, "work", "library", "form", "calls", "busy_ns") == [
@@ -75,7 +75,7 @@ def test_fused_bias_and_activation_are_fused_and_products_have_a_category(captur
 
 
 def test_reorders_name_the_blocked_layout(captures: Any, root: Path) -> None:
-    found = section(captures.open(root / ALEXNET), "layout/changes")
+    found = section(captures.ask(root / ALEXNET), "layout/changes")
     assert pick(found, "name", "source", "target") == [("ReorderOutput:ReorderOutput", "NCHWc", "(unknown)")]
 
 

@@ -25,7 +25,7 @@ def converted(folder: Path, text: str) -> Any:
 
 
 def test_a_collected_theano_run(captures: Any, root: Path) -> None:
-    connection = captures.open(root / SAMPLE)
+    connection = captures.ask(root / SAMPLE)
     assert rows(connection, "SELECT step FROM steps ORDER BY 1") == [(4,), (5,)]
     calls = "SELECT layer, direction, algorithm, any_value(flop), count(*) FROM conv_calls GROUP BY ALL ORDER BY ALL"
     small, large = 2 * 20 * 25 * 64 * 24 * 24, 2 * 50 * 20 * 25 * 64 * 8 * 8
@@ -47,7 +47,7 @@ def test_a_collected_theano_run(captures: Any, root: Path) -> None:
 
 
 def test_operators_of_a_call_do_not_overlap(captures: Any, root: Path) -> None:
-    connection = captures.open(root / SAMPLE)
+    connection = captures.ask(root / SAMPLE)
     assert rows(connection, "SELECT count(*), max(depth) FROM ops") == [(149, 0)]
 
 

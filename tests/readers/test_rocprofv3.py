@@ -165,7 +165,7 @@ def test_a_real_file(captures: Any, shared: Path, tmp_path: Path) -> None:
     store.convert([plain], tmp_path / "out")
     account = "SELECT n_events, n_kept, problems FROM captures"
     assert rows(Asked(tmp_path / "out"), account) == [(43915, 43915, None)]
-    connection = captures.open(packed)
+    connection = captures.ask(packed)
     assert rows(connection, "SELECT n_events, n_kept, problems FROM captures") == [(43915, 43915, None)]
     assert rows(connection, "SELECT name, architecture, n_cores, clock_hz FROM devices") == [
         ("AMD Instinct MI350X", "gfx950", 256, 2_200_000_000)

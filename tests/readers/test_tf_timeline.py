@@ -20,7 +20,7 @@ SAMPLE = "samples/tf_timeline/tensorflow-1.15.5-lenet-collected-cpu.json.gz"
 
 @pytest.mark.long
 def test_a_collected_run_has_steps_and_every_operator_once(captures: Any, root: Path) -> None:
-    connection = captures.open(root / SAMPLE)
+    connection = captures.ask(root / SAMPLE)
     assert rows(connection, "SELECT step FROM steps ORDER BY 1") == [(4,), (5,)]
     found = rows(connection, "SELECT name, layer, count(*) FROM ops WHERE category = 'conv' GROUP BY ALL ORDER BY ALL")
     assert found == [
@@ -35,7 +35,7 @@ def test_a_collected_run_has_steps_and_every_operator_once(captures: Any, root: 
 
 
 def test_collected_convolutions_have_shapes_and_work(captures: Any, root: Path) -> None:
-    connection = captures.open(root / SAMPLE)
+    connection = captures.ask(root / SAMPLE)
     found = """SELECT layer, direction, input_shape, filter_shape, output_shape, stride, padding, groups, dtype,
         parameters, flop FROM conv_calls WHERE step = 4 ORDER BY ALL"""
     one = ([16, 1, 28, 28], [20, 1, 5, 5], [16, 20, 24, 24], [1, 1], [0, 0], 1, "float32")
@@ -51,7 +51,7 @@ def test_collected_convolutions_have_shapes_and_work(captures: Any, root: Path) 
 
 
 def test_layers_are_neither_variables_nor_what_an_optimizer_does(captures: Any, root: Path) -> None:
-    connection = captures.open(root / SAMPLE)
+    connection = captures.ask(root / SAMPLE)
     found = rows(connection, "SELECT DISTINCT layer FROM ops WHERE layer IS NOT NULL ORDER BY 1")
     rest = ["SparseSoftmaxCrossEntropyWithLogits"]
     assert [layer for (layer,) in found] == [*rest, "conv1", "conv2", "fc1", "fc2"]
@@ -61,7 +61,7 @@ def test_layers_are_neither_variables_nor_what_an_optimizer_does(captures: Any, 
 
 @pytest.mark.shared
 def test_kernels_are_counted_once_and_know_their_operator(captures: Any, shared: Path) -> None:
-    connection = captures.open(shared / "traces/tf1-timeline/vgg-train.json.gz")
+    connection = captures.ask(shared / "traces/tf1-timeline/vgg-train.json.gz")
     assert rows(connection, "SELECT op_link, count(*), count(layer) FROM kernels GROUP BY 1") == [("name", 4789, 4789)]
     assert rows(connection, "SELECT kind, count(*) FROM ranges GROUP BY 1") == [("device", 4810)]
     assert rows(connection, "SELECT device, name FROM devices") == [(0, "/device:GPU:0")]
@@ -72,7 +72,7 @@ def test_kernels_are_counted_once_and_know_their_operator(captures: Any, shared:
 
 @pytest.mark.shared
 def test_times_are_on_the_wall_clock(captures: Any, shared: Path) -> None:
-    connection = captures.open(shared / "traces/tf1-timeline/gpu-step.json.gz")
+    connection = captures.ask(shared / "traces/tf1-timeline/gpu-step.json.gz")
     assert rows(connection, "SELECT DISTINCT origin_unix_ns FROM captures") == [(1490280136316529000,)]
     gradients = rows(connection, "SELECT DISTINCT layer FROM ops WHERE name LIKE 'gradients/layer_1/%'")
     assert ("layer_1/fully_connected",) in gradients

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.shared
 @pytest.mark.long
 def test_it_agrees_with_its_xplane_file(captures: Any, shared: Path) -> None:
     folder = shared / "traces/xplane"
-    both = [captures.open(folder / f"sm61-tf2-train.{kind}.gz") for kind in ("trace.json", "xplane.pb")]
+    both = [captures.ask(folder / f"sm61-tf2-train.{kind}.gz") for kind in ("trace.json", "xplane.pb")]
     for query in (
         "SELECT name, op_name, op_link, layer, stream, dur_ns FROM kernels ORDER BY ALL",
         "SELECT direction, size_bytes, dur_ns FROM memcpys ORDER BY ALL",

@@ -25,7 +25,7 @@ KEPT = """SELECT (SELECT count(*) FROM kernels) + (SELECT count(*) FROM memcpys)
 
 @pytest.fixture(scope="session")
 def sample(captures, root: Path):  # type: ignore[no-untyped-def]
-    return lambda name: captures.open(root / "samples" / "xplane" / name)
+    return lambda name: captures.ask(root / "samples" / "xplane" / name)
 
 
 TF = "tensorflow-2.21.0-lenet-cpu.xplane.pb.gz"
@@ -158,7 +158,7 @@ def test_jax_gradients_without_a_name_and_folded_transposes(sample) -> None:  # 
 
 @pytest.mark.shared
 def test_cuda(captures, shared: Path) -> None:  # type: ignore[no-untyped-def]
-    connection = captures.open(shared / "traces/xplane/sm61-tf2-train.xplane.pb.gz")
+    connection = captures.ask(shared / "traces/xplane/sm61-tf2-train.xplane.pb.gz")
     assert rows(
         connection, "SELECT device, architecture, n_cores, memory_bytes, clock_hz, memory_bytes_per_s FROM devices"
     ) == [(0, "6.1", 10, 6364725248, 1670500000, 192192000000.0)]
@@ -184,7 +184,7 @@ def test_cuda(captures, shared: Path) -> None:  # type: ignore[no-untyped-def]
 @pytest.mark.long
 @pytest.mark.shared
 def test_rocm(captures, shared: Path) -> None:  # type: ignore[no-untyped-def]
-    connection = captures.open(shared / "traces/xplane/mi300-jax-conv.xplane.pb.gz")
+    connection = captures.ask(shared / "traces/xplane/mi300-jax-conv.xplane.pb.gz")
     assert rows(connection, "SELECT count(DISTINCT device), count(DISTINCT (device, stream)) FROM kernels") == [(8, 11)]
     found = rows(
         connection,

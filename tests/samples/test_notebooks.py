@@ -18,6 +18,7 @@ def _shown(value: Any) -> str:
     return json.dumps(value.to_dict()) if hasattr(value, "to_dict") else repr(value)
 
 
+@pytest.mark.long
 def test_the_notebook_runs(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(root / "samples/notebooks", tmp_path / "notebooks")
     (tmp_path / "kineto").mkdir()
