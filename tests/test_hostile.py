@@ -22,6 +22,7 @@ from pathlib import Path
 import duckdb
 import pyarrow.parquet as pq
 import pytest
+from cases import first
 from markdown_it import MarkdownIt
 from seeds import seeds
 
@@ -178,7 +179,7 @@ def asked(connection: duckdb.DuckDBPyConnection, name: str) -> Report:
     return reports.cut(Report(name, recipe.title, recipe.doc, sections, ()), ROWS)
 
 
-@pytest.mark.parametrize("trace", [*TRACES[:2], *(pytest.param(trace, marks=pytest.mark.long) for trace in TRACES[2:])])
+@pytest.mark.parametrize("trace", first(1, TRACES))
 def test_every_report_and_rule(hostile: Callable[[str], Path], trace: str) -> None:
     """What the command line prints, asked once for all formats: most of the time goes into the queries."""
     with store.open_capture(hostile(trace)) as connection:
@@ -193,9 +194,7 @@ def test_every_report_and_rule(hostile: Callable[[str], Path], trace: str) -> No
         check_notebook(Answer(report)._repr_html_())
 
 
-@pytest.mark.parametrize(
-    "form", ["table", "csv", *(pytest.param(form, marks=pytest.mark.long) for form in ("json", "markdown"))]
-)
+@pytest.mark.parametrize("form", first(1, ["csv", "table", "json", "markdown"]))
 def test_verbs(hostile: Callable[[str], Path], capsys: pytest.CaptureFixture[str], form: str) -> None:
     check, capture, other = CHECKS[form], hostile(TRACES[0]), hostile(TRACES[1])
     check(run(capsys, "report", capture, "overview", "conv", "quality", "--format", form, "--limit", ROWS))

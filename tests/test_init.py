@@ -109,6 +109,7 @@ def test_errors_are_sentences(folder: Path, ask, error: type[TraceviewError], sa
     assert says in str(raised.value)
 
 
+@pytest.mark.long
 def test_a_folder_of_ranks_is_read_by_several_processes(tmp_path: Path) -> None:
     traces = written(tmp_path / "traces", 2)
     made = traceview.convert([traces], tmp_path / "job", jobs=2)

@@ -105,7 +105,7 @@ def children(parent: int) -> list[int]:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.long)])
 def test_what_was_done_is_gone_on_with(tmp_path: Path, number: signal.Signals) -> None:
-    traces, target = written(tmp_path / "traces", 24), tmp_path / "job"
+    traces, target = written(tmp_path / "traces", 16), tmp_path / "job"
     process = begun(traces, target)
     wait_for_parts(tmp_path / ".job.partial", 2)
     workers = children(process.pid)
@@ -115,7 +115,7 @@ def test_what_was_done_is_gone_on_with(tmp_path: Path, number: signal.Signals) -
     assert len(kept) >= 2 and not target.exists()
     if number == signal.SIGINT:
         assert process.returncode == 130
-        assert "of 24 traces are converted and kept; --resume goes on" in error
+        assert "of 16 traces are converted and kept; --resume goes on" in error
     deadline = time.monotonic() + 10
     while any(Path(f"/proc/{worker}").exists() for worker in workers) and time.monotonic() < deadline:
         time.sleep(0.1)

@@ -213,12 +213,16 @@ def test_the_public_set_of_eight_ranks(shared: Path, captures) -> None:  # type:
     assert re.search(r"Rank 7 is last most .* 5 of 8 collectives", said) and "longer on host" in said
 
 
-def test_the_heat_map_of_a_page_splits_communication_and_holds_a_few_of_many_ranks(tmp_path: Path) -> None:
+def test_the_heat_map_of_a_page_splits_communication(tmp_path: Path) -> None:
     with capture(tmp_path / "few", Job(late=late_two)) as connection:
         cells = {(row["rank"], row["category"]): row["busy_ns"] for row in section(connection, "page/ranks")}
         assert cells["rank 0", "waiting for ranks"] == pytest.approx(40_000 * 5 / 6)
         assert (cells["rank 0", "communication"], cells["rank 2", "waiting for ranks"]) == (200_000, 0)
         assert sum(ns for (rank, _), ns in cells.items() if rank == "rank 0") == pytest.approx(1_000_000)
+
+
+@pytest.mark.long
+def test_the_heat_map_of_a_page_holds_a_few_of_many_ranks(tmp_path: Path) -> None:
     with capture(tmp_path / "many", Job(ranks=18, steps=2, late=late_two)) as connection:
         shown = {row["rank"] for row in section(connection, "page/ranks")}
         assert "median" in shown and "rank 2" in shown and len(shown) == 9
