@@ -39,8 +39,8 @@ WITH span AS (
 ), kinds AS (
     SELECT a.rank, regexp_replace(a.name, '_v\d+$', '') AS name, coalesce(o.name, '(no operator)') AS operator,
         count(*) AS calls, sum(a.dur_ns) AS call_ns
-    FROM raw.api_calls a LEFT JOIN raw.ops o ON o.id = a.op_id
-    WHERE regexp_matches(a.name, '^(cuda|hip)(Malloc|Free)(_v\d+|Managed)?$|^cuMem(Alloc|Free)(_v2|Managed)?$')
+    FROM blocking_calls a LEFT JOIN raw.ops o ON o.id = a.op_id
+    WHERE a.cause = 'allocation'
         AND NOT EXISTS (FROM counted_windows w WHERE w.rank = a.rank AND w.step = a.step)
     GROUP BY ALL
 )

@@ -7,6 +7,7 @@
 -- cost = "None at run time; loading checkpoints that contain these biases must be adapted."
 -- unless = "The normalisation uses fixed statistics from elsewhere."
 -- needs = ["conv_calls", "batch_norms"]
+-- removes = "convolution_biases"
 -- [fix]
 -- pytorch = "nn.Conv2d(..., bias=False) before nn.BatchNorm2d"
 -- tensorflow = "no bias_add before batch_normalization (use_bias=False)"

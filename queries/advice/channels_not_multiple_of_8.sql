@@ -9,6 +9,7 @@
 -- cost = "A few more weights than the model needs."
 -- unless = "The size is fixed (classes, vocabulary): then pad only the tensor."
 -- needs = ["kernels", "peaks", "shapes"]
+-- removes = "arithmetic"
 -- [fix]
 -- pytorch = "sizes of nn.Conv2d and nn.Linear as multiples of 8 (pad the vocabulary, the classes)"
 -- tensorflow = "filters and units as multiples of 8"

@@ -6,6 +6,7 @@
 -- cost = "The process holds on to the device memory."
 -- unless = "Shapes grow from step to step, so that new blocks are needed."
 -- needs = ["several_steps", "runtime_calls"]
+-- removes = "device_allocations"
 -- [fix]
 -- pytorch = """no PYTORCH_NO_CUDA_MEMORY_CACHING, no torch.cuda.empty_cache() in the loop;
 -- PYTORCH_ALLOC_CONF=expandable_segments:True; on AMD MIOPEN_FIND_MODE=FAST or torch.backends.cudnn.benchmark = True,
@@ -19,9 +20,9 @@
 WITH call AS (
     SELECT a.id, a.rank, a.step, regexp_replace(a.name, '_v\d+$', '') AS name,
         coalesce(o.name, '(no operator)') AS operator, a.start_ns,
-        a.start_ns + a.dur_ns AS end_ns, c.n_steps, c.step_ns
-    FROM raw.api_calls a JOIN scope c USING (rank) LEFT JOIN raw.ops o ON o.id = a.op_id
-    WHERE regexp_matches(a.name, '^(cuda|hip)(Malloc|Free)(_v\d+|Managed)?$|^cuMem(Alloc|Free)(_v2|Managed)?$')
+        a.end_ns, c.n_steps, c.step_ns
+    FROM blocking_calls a JOIN scope c USING (rank) LEFT JOIN raw.ops o ON o.id = a.op_id
+    WHERE a.cause = 'allocation'
         AND (a.rank, a.step) IN (SELECT (rank, step) FROM step_times WHERE NOT is_warmup)
 ), own AS (
     SELECT *,

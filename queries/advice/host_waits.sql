@@ -7,6 +7,7 @@
 -- cost = "Values are available later or less often."
 -- unless = "The program needs the value in every step to decide what to do."
 -- needs = ["steps", "runtime_calls"]
+-- removes = "host_waits"
 -- [fix]
 -- pytorch = """no .item(), .cpu(), .numpy(), print(tensor), tensor == value in if, nonzero() or boolean indexing inside
 -- the step; .to(device, non_blocking=True) from pinned memory; torch.cuda.set_sync_debug_mode('warn') shows each
@@ -21,9 +22,7 @@
 WITH call AS (
     SELECT a.rank, a.start_ns, regexp_replace(a.name, '_v\d+$', '') AS name,
         coalesce(o.name, '(no operator)') AS operator
-    FROM raw.api_calls a LEFT JOIN raw.ops o ON o.id = a.op_id
-    WHERE regexp_matches(a.name, '(?i)(stream|device|ctx|context|event)synchronize')
-        OR regexp_matches(a.name, '(?i)^(cuda|hip|cu)Memcpy(_v\d+|HtoD|DtoH|HtoD_v2|DtoH_v2|WithStream)?$')
+    FROM blocking_calls a LEFT JOIN raw.ops o ON o.id = a.op_id WHERE a.cause = 'synchronisation'
 ), drained AS (
     -- Of several calls in one idle gap the last one lets the host go on.
     SELECT g.rank, coalesce(c.name, '(not known)') AS name, coalesce(c.operator, '(no operator)') AS operator,

@@ -24,9 +24,9 @@ WITH peak AS (
 ), high AS (
     SELECT * FROM peak WHERE 100.0 * peak_bytes > $memory_pct * memory_bytes
 ), calls AS (
-    SELECT a.rank, sum(a.dur_ns / c.n_steps) AS own_ns FROM raw.api_calls a JOIN scope c ON c.rank = a.rank
+    SELECT a.rank, sum(a.dur_ns / c.n_steps) AS own_ns FROM blocking_calls a JOIN scope c ON c.rank = a.rank
         AND c.has_steps
-    WHERE regexp_matches(a.name, '^(cuda|hip)(Malloc|Free)(_v\d+|Managed)?$|^cuMem(Alloc|Free)(_v2|Managed)?$')
+    WHERE a.cause = 'allocation'
         AND (a.rank, a.step) IN (SELECT (rank, step) FROM step_times WHERE NOT is_warmup)
     GROUP BY a.rank
 )

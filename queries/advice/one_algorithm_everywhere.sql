@@ -8,6 +8,7 @@
 -- cost = "Workspace memory for FFT and Winograd; results differ in the last bits."
 -- unless = "A search of each layer found this algorithm."
 -- needs = ["kernels", "conv_shapes"]
+-- removes = "arithmetic"
 -- [fix]
 -- pytorch = """torch.backends.cudnn.benchmark = True, torch.backends.cudnn.deterministic = False, and more free memory
 -- for workspaces"""

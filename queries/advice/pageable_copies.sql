@@ -7,6 +7,7 @@
 -- cost = "Pinned host memory cannot be swapped out: pin the batches in flight, not the data set."
 -- unless = "The copy happens once, before training, or host memory is scarce."
 -- needs = ["host_memory_kinds"]
+-- removes = "pageable_copies"
 -- [fix]
 -- pytorch = "DataLoader(..., pin_memory=True) and tensor.to(device, non_blocking=True)"
 -- tensorflow = "tf.data with prefetch to the device: dataset.apply(tf.data.experimental.prefetch_to_device('/gpu:0'))"
@@ -20,22 +21,8 @@
 -- pageable_link_pct = { type = "DOUBLE", default = 70, doc = """not found where the copies already run at this share of
 -- the link's rate, in percent""" }
 -- pageable_from_bytes = { type = "BIGINT", default = 4096, doc = "only copies of at least this size" }
-WITH copy AS (
-    SELECT c.rank, c.device, c.step, c.end_ns, m.direction, m.size_bytes,
-        coalesce(m.op_name, '(no operator)') AS operator,
-        c.mean_ns, c.dur_ns, c.per,
-        -- The wait after copies that end together is one wait.
-        count(*) OVER (PARTITION BY c.rank, c.device, c.step, c.end_ns) AS together
-    FROM counted c JOIN memcpys m ON m.id = c.id
-    WHERE c.kind = 'copy' AND m.direction IN ('HtoD', 'DtoH') AND m.size_bytes >= $pageable_from_bytes
-        AND if(m.direction = 'HtoD', m.src_kind, m.dst_kind) = 'pageable'
-), wait AS (
-    SELECT rank, device, step, covered_until_ns AS from_ns, min(start_ns) - covered_until_ns AS wait_ns
-    FROM counted WHERE start_ns > covered_until_ns AND step IS NOT NULL
-    GROUP BY rank, device, step, covered_until_ns
-), lost AS (
-    SELECT c.*, c.mean_ns + coalesce(w.wait_ns / c.together, 0) AS lost_ns
-    FROM copy c LEFT JOIN wait w ON w.rank = c.rank AND w.device = c.device AND w.step = c.step AND w.from_ns = c.end_ns
+WITH lost AS (
+    FROM host_copies WHERE size_bytes >= $pageable_from_bytes AND host_kind = 'pageable'
 ), whole AS (
     -- Without steps the recording may be mostly idle: then the time in which the device was busy is what counts.
     SELECT c.rank, if(any_value(s.has_steps), any_value(s.step_ns), sum(c.mean_ns)) AS whole_ns,
@@ -43,7 +30,7 @@ WITH copy AS (
     FROM counted c JOIN scope s ON s.rank = c.rank GROUP BY c.rank
 ), kinds AS (
     SELECT rank, direction, size_bytes, operator, count(*) / any_value(per) AS calls, sum(lost_ns / per) AS lost_ns,
-        sum(mean_ns / per) AS own_ns, sum(size_bytes / per) AS moved_bytes, sum(dur_ns / per) AS dur_ns
+        sum(own_ns / per) AS own_ns, sum(size_bytes / per) AS moved_bytes, sum(dur_ns / per) AS dur_ns
     FROM lost GROUP BY ALL
 )
 SELECT k.rank,

@@ -7,6 +7,7 @@
 -- cost = "Device memory for the tensors that stay there."
 -- unless = "It was moved to the host on purpose, to save device memory (offloading)."
 -- needs = ["copy_sizes", "several_steps"]
+-- removes = "repeated_copies"
 -- [fix]
 -- pytorch = """model.to(device) before the optimizer is made, register_buffer for constants, no .cpu() or .numpy() in
 -- forward"""

@@ -7,6 +7,7 @@
 -- cost = "Larger buckets need memory and are sent later, so less of them may be hidden."
 -- unless = "The small collectives are hidden behind computation, or carry values that the next operator needs."
 -- needs = ["communication", "collective_sizes"]
+-- removes = "communication"
 -- [fix]
 -- pytorch = """DistributedDataParallel(bucket_cap_mb=25 or more, gradient_as_bucket_view=True); coalesced collectives
 -- instead of one per tensor"""

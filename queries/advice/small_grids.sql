@@ -7,6 +7,7 @@
 -- cost = "Memory for larger batches; a different batch size trains differently."
 -- unless = "Kernels on other streams already use the idle cores, or the model is simply this small."
 -- needs = ["kernels", "device_size"]
+-- removes = "small_grids"
 -- [fix]
 -- pytorch = """a larger batch; torch.compile or foreach=True optimizers to merge small kernels; CUDA streams or
 -- torch.func.vmap for independent parts"""

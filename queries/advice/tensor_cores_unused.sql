@@ -8,6 +8,7 @@
 -- unless = """The model needs single precision (some losses, solvers, small normalisations): keep those operators in
 -- fp32."""
 -- needs = ["kernels", "peaks"]
+-- removes = "arithmetic"
 -- [fix]
 -- pytorch = """torch.autocast('cuda'), with a GradScaler for fp16; on Ampere and later also
 -- torch.set_float32_matmul_precision('high') and torch.backends.cudnn.allow_tf32 = True"""

@@ -6,6 +6,7 @@
 -- cost = "None, but values that are read less often are available later."
 -- unless = "The program needs the value in every step (loss scaling, early exit)."
 -- needs = ["copy_sizes"]
+-- removes = "tiny_copies"
 -- [fix]
 -- pytorch = """read .item(), .cpu() and float(tensor) every n steps, keep running sums on the device; create tensors
 -- with device='cuda' and stack scalars before one copy; optimizers with foreach=True, or capturable=True"""
@@ -20,24 +21,10 @@
 -- tiny_per_step = { type = "DOUBLE", default = 20, doc = "found above this number per step" }
 -- tiny_busy_pct = { type = "DOUBLE", default = 1, doc = """and where they cost above this share of the device's busy
 -- time, in percent""" }
-WITH copy AS (
-    SELECT c.rank, c.device, c.step, c.end_ns, m.direction, m.size_bytes,
-        coalesce(m.op_name, '(no operator)') AS operator,
-        c.mean_ns, c.per,
-        -- The wait after copies that end together is one wait.
-        count(*) OVER (PARTITION BY c.rank, c.device, c.step, c.end_ns) AS together
-    FROM counted c JOIN memcpys m ON m.id = c.id
-    WHERE c.kind = 'copy' AND m.direction IN ('HtoD', 'DtoH') AND m.size_bytes < $tiny_below_bytes
-), wait AS (
-    SELECT rank, device, step, covered_until_ns AS from_ns, min(start_ns) - covered_until_ns AS wait_ns
-    FROM counted WHERE start_ns > covered_until_ns AND step IS NOT NULL
-    GROUP BY rank, device, step, covered_until_ns
-), kinds AS (
-    SELECT c.rank, c.direction, c.operator, count(*) / any_value(c.per) AS calls, sum(c.mean_ns / c.per) AS own_ns,
-        sum((c.mean_ns + coalesce(w.wait_ns / c.together, 0)) / c.per) AS lost_ns,
-        sum(c.size_bytes / c.per) AS moved_bytes
-    FROM copy c LEFT JOIN wait w ON w.rank = c.rank AND w.device = c.device AND w.step = c.step AND w.from_ns = c.end_ns
-    GROUP BY ALL
+WITH kinds AS (
+    SELECT rank, direction, operator, count(*) / any_value(per) AS calls, sum(own_ns / per) AS own_ns,
+        sum(lost_ns / per) AS lost_ns, sum(size_bytes / per) AS moved_bytes
+    FROM host_copies WHERE size_bytes < $tiny_below_bytes GROUP BY ALL
 )
 SELECT rank,
     format('{:.1f} copies move {:.1f} kB in all; the device spends {:.3f} ms on them and waits {:.3f} ms after them.',

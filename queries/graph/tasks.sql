@@ -9,13 +9,16 @@
 -- launch_id = "the call that launched it"
 -- is_sync = "whether the call waits for the device"
 -- sync_stream = "the stream that it waits for, where recorded"
+-- queued_ns = "of a call how much later what it launched began"
 -- match_id = "the collective across ranks"
 -- last_ns = "when its last rank came"
 -- category = "what it does; of what a host does for a device: runtime calls or host operators"
 WITH with_device AS (
     SELECT rank FROM raw.kernels UNION SELECT rank FROM raw.memcpys
 ), launched AS (
-    SELECT id, launch_id FROM raw.kernels UNION ALL SELECT id, launch_id FROM raw.memcpys
+    SELECT id, launch_id, start_ns FROM raw.kernels UNION ALL SELECT id, launch_id, start_ns FROM raw.memcpys
+), queued AS (
+    SELECT launch_id, min(start_ns) AS start_ns FROM launched WHERE launch_id IS NOT NULL GROUP BY launch_id
 ), thread AS (
     SELECT DISTINCT rank, pid, tid FROM raw.ops
     UNION
@@ -47,10 +50,12 @@ WITH with_device AS (
     SELECT 'call' AS kind, 1 AS class, a.id, a.rank, CAST(a.pid AS VARCHAR) AS pid, a.tid, a.name,
         if(o.phase = 'data', 'data loading', 'runtime calls') AS category, o.layer, o.name AS op_name,
         a.start_ns, a.start_ns + a.dur_ns AS end_ns,
-        regexp_matches(a.name, '(?i)(stream|device|ctx|context|event)synchronize') AS is_sync, s.stream AS sync_stream
+        regexp_matches(a.name, '(?i)(stream|device|ctx|context|event)synchronize') AS is_sync, s.stream AS sync_stream,
+        q.start_ns - a.start_ns - a.dur_ns AS queued_ns
     FROM raw.api_calls a JOIN thread t ON t.rank = a.rank AND t.pid IS NOT DISTINCT FROM a.pid
         AND t.tid IS NOT DISTINCT FROM a.tid
-    LEFT JOIN raw.ops o ON o.id = a.op_id LEFT JOIN waited s ON s.rank = a.rank AND s.correlation = a.correlation
+    LEFT JOIN queued q ON q.launch_id = a.id LEFT JOIN raw.ops o ON o.id = a.op_id
+    LEFT JOIN waited s ON s.rank = a.rank AND s.correlation = a.correlation
     UNION ALL BY NAME
     SELECT 'operator' AS kind, 1 AS class, o.id, o.rank, CAST(o.pid AS VARCHAR) AS pid, o.tid, o.name,
         CASE WHEN o.phase = 'data' THEN 'data loading' WHEN d.rank IS NULL THEN coalesce(o.category, 'other')
@@ -74,6 +79,7 @@ SELECT row_number() OVER (ORDER BY i.start_ns, i.class = 0, i.end_ns, i.kind, i.
         -- Communication by the host overlaps with itself.
         if(i.class = 2, i.id, NULL)) AS lane,
     i.pid, i.tid, i.name, i.category, i.layer, i.op_name, i.start_ns, i.end_ns, i.launch_id, i.is_sync, i.sync_stream,
+    i.queued_ns,
     m.match_id, m.last_ns
 FROM inside i LEFT JOIN rank_waits m ON m.id = i.id AND m.rank = i.rank AND i.kind IN ('kernel', 'collective')
 ORDER BY number

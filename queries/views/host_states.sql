@@ -14,16 +14,11 @@ WITH thread AS (
     SELECT DISTINCT a.rank, a.pid, a.tid FROM raw.api_calls a
     WHERE a.id IN (SELECT launch_id FROM raw.kernels UNION ALL SELECT launch_id FROM raw.memcpys)
 ), call AS (
-    SELECT a.rank, a.start_ns, a.start_ns + a.dur_ns AS end_ns, CASE
-        WHEN regexp_matches(a.name, '^(cuda|hip)(Malloc|Free)(_v\d+|Managed)?$|^cuMem(Alloc|Free)(_v2|Managed)?$')
-            THEN 'allocation'
-        WHEN regexp_matches(a.name, '(?i)(stream|device|ctx|context|event)synchronize')
-            OR regexp_matches(a.name, '(?i)^(cuda|hip|cu)Memcpy(_v\d+|HtoD|DtoH|HtoD_v2|DtoH_v2|WithStream)?$')
-            THEN 'synchronisation' END AS cause
-    FROM raw.api_calls a JOIN thread t ON t.rank = a.rank AND t.pid IS NOT DISTINCT FROM a.pid
+    SELECT a.rank, a.start_ns, a.end_ns, a.cause
+    FROM blocking_calls a JOIN thread t ON t.rank = a.rank AND t.pid IS NOT DISTINCT FROM a.pid
         AND t.tid IS NOT DISTINCT FROM a.tid
 ), wait AS (
-    SELECT rank, start_ns, end_ns, cause FROM call WHERE cause IS NOT NULL
+    FROM call
     UNION ALL
     SELECT rank, start_ns, start_ns + dur_ns, 'data' FROM raw.ranges
     WHERE kind = 'phase' AND name = 'data' AND depth = 0

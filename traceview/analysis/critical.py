@@ -207,6 +207,7 @@ def changed(graph: Graph, stays: Ints, gone: Ints, is_free: Ints | None = None) 
     delay = (graph.delay - gone) * factor // 100
     if is_free is not None:
         source, target = graph.task[graph.source], graph.task[graph.target]
-        cut = np.isin(graph.kind, (dependencies.SYNC, dependencies.ARRIVAL)) & (source != target) & (target >= 0)
+        is_wait = np.isin(graph.kind, (dependencies.SYNC, dependencies.ARRIVAL, dependencies.INFERRED))
+        cut = is_wait & (graph.role[graph.target] == dependencies.RETURN) & (source != target)
         delay[cut & (is_free[np.maximum(target, 0)] == 1)] = -(2**60)
     return longest_path.end_of(graph, (graph.end - graph.start) * of_node // 100, delay)

@@ -24,6 +24,8 @@ NEAR_NS = 10_000
 """What starts so soon after something ended on another stream may have waited for it."""
 IDLE_NS = 10_000
 """A pause of a host thread from which on it may have waited for another one."""
+QUEUED_NS = 1_000_000
+"""What a launch puts on the device so long before it begins stands in a queue: the launch may wait for room in it."""
 UNEXPLAINED_NS = 20_000
 """A wait from which on it is looked for what it was for."""
 
@@ -85,8 +87,11 @@ def build(tasks: Mapping[str, Ints], events: Mapping[str, Ints], begin: int, fin
     (split,) = np.nonzero(is_split)
     tail[split] = nodes.add(split, RETURN, rank[split], back[split], end[split], waited[split])
     nodes.link(head[split], tail[split], SYNC)
+    full = _full(tasks)
     for source, target in _all_waited_for(tasks, split, waited):
-        nodes.link(tail[source], tail[target], SYNC)
+        is_full = np.isin(target, full)
+        nodes.link(tail[source[~is_full]], tail[target[~is_full]], SYNC)
+        nodes.link(tail[source[is_full]], tail[target[is_full]], INFERRED)
     (met,) = np.nonzero(is_met)
     joint, last = _meet(nodes, tasks, met, head)
     tail[met] = nodes.add(met, RETURN, rank[met], meet[met], end[met], last)
@@ -153,6 +158,8 @@ def _waited_for(tasks: Mapping[str, Ints]) -> Ints:
         chosen = calls[streams[calls] == stream]
         among = device if stream < 0 else device[tasks["tid"][device] == stream]
         waited[chosen] = _last_ended(tasks, among, tasks["end_ns"][chosen], tasks["rank"][chosen])
+    full = _full(tasks)
+    waited[full] = _last_ended(tasks, device, tasks["end_ns"][full], tasks["rank"][full])
     # What a call put on the device ended before the call did: a copy that blocks.
     call = places(tasks["call_id"], tasks["launch_id"])
     (blocking,) = np.nonzero((call >= 0) & (tasks["end_ns"] <= tasks["end_ns"][call]))
@@ -161,6 +168,13 @@ def _waited_for(tasks: Mapping[str, Ints]) -> Ints:
     has_waited = tasks["end_ns"][waited[found]] > tasks["start_ns"][found]
     waited[found[~has_waited]] = -1
     return waited
+
+
+def _full(tasks: Mapping[str, Ints]) -> Ints:
+    """Calls that launch and last long while the device has much left to do: they wait for room in its queue."""
+    is_long = tasks["end_ns"] - tasks["start_ns"] > UNEXPLAINED_NS
+    (found,) = np.nonzero(is_long & (tasks["queued_ns"] > QUEUED_NS) & (tasks["is_sync"] == 0))
+    return found
 
 
 def _all_waited_for(tasks: Mapping[str, Ints], split: Ints, waited: Ints) -> list[tuple[Ints, Ints]]:

@@ -27,6 +27,11 @@ MOST_RANKS = 16
 LAUNCHED_PCT = 90
 """Work of a device whose launching call must be recorded: else what it waited for is not known."""
 
+AHEAD = 0.1
+"""Of the step: by so much the host has to be ahead of the device to count as running ahead."""
+BUSY = 0.9
+"""Of the step: until then the host has to work, for that."""
+
 
 @dataclass(frozen=True)
 class _Path:
@@ -57,7 +62,8 @@ def _work_out(connection: duckdb.DuckDBPyConnection) -> _Path | str:
     (n_ranks,) = connection.execute("SELECT count(*) FROM scope").fetchall()[0]
     if n_ranks > MOST_RANKS:
         return f"{n_ranks:,} ranks are more than the {MOST_RANKS} of one graph"
-    step, n = critical.choose(connection, {})
+    told = critical.query("told_step").run(connection, {"launched_pct": LAUNCHED_PCT})
+    step, n = critical.choose(connection, {"step": str(told[0][0])} if told else {})
     what = "the recording" if step is None else f"step {step}"
     if n > MOST:
         return f"{n:,} things take time in {what}, more than the {MOST:,} of a graph for advice"
@@ -67,10 +73,23 @@ def _work_out(connection: duckdb.DuckDBPyConnection) -> _Path | str:
     on_device = worked.tasks["class"] == 0
     if 100 * (worked.tasks["launch_id"][on_device] >= 0).sum() < LAUNCHED_PCT * on_device.sum():
         return "the trace does not say which call launched what runs on the device"
+    if _runs_ahead(worked.graph, worked.tasks):
+        return f"in {what} the host runs ahead of the device, and nothing says where it waits for it"
     loading = critical.loading_of(worked.graph, worked.data)
     lasts = worked.graph.end - worked.graph.start
     whole_ns = longest_path.end_of(worked.graph, lasts, worked.graph.delay)
     return _Path(worked.graph, worked.tasks, loading, critical.slack(worked.graph), whole_ns, what)
+
+
+def _runs_ahead(graph: Graph, tasks: Mapping[str, Ints]) -> bool:
+    """Whether the host works until the end for later steps, and never waits: its time is no bound for the device's."""
+    begin, finish = int(graph.start[0]), int(graph.end[-1])
+    on_host = tasks["class"] == 1
+    if not on_host.any() or int(tasks["queued_ns"].max()) <= AHEAD * (finish - begin):
+        return False
+    returns = graph.task[(graph.role == dependencies.RETURN) & (graph.task >= 0)]
+    is_late = finish - int(tasks["end_ns"][on_host].max()) < (1 - BUSY) * (finish - begin)
+    return is_late and not on_host[returns].any()
 
 
 def _bounded(
