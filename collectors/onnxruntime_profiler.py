@@ -68,6 +68,7 @@ class Profiler:
         self.prefix = None
         self.path = None
         self.first = 0
+        self.start_ns = 0
 
     def claim(self, options):
         """Turn the profiler of a session to come on; returns whether it was free."""
@@ -98,7 +99,7 @@ class Profiler:
         return []
 
     def zero_unix_ns(self):
-        """When the session's profiler was started; None where its clock does not count from 1970."""
+        """When the session's profiler was started; None where it was not, or its clock does not count from 1970."""
         return self.start_ns if self.start_ns > SINCE_1970_NS else None
 
     def write(self, cut_step=None):
@@ -195,12 +196,17 @@ def install():
 
 
 def follow_making(recorder, session_class):
-    """Turn the profiler on in the first session that is made."""
+    """Turn the profiler on in the first session that is made; not where steps are only timed."""
     make = session_class.__init__
 
     @functools.wraps(make)
     def made(self, path_or_bytes, sess_options=None, *args, **kwargs):
         options = sess_options
+        if type(self) is session_class and recorder.times is not None:
+            make(self, path_or_bytes, sess_options, *args, **kwargs)
+            if recorder.tool.session() is None:
+                recorder.made(self)
+            return
         if type(self) is session_class and recorder.state != DONE:
             options = sess_options or onnxruntime.SessionOptions()
             if recorder.tool.claim(options):

@@ -1,0 +1,39 @@
+"""Runs of an ONNX Runtime program that are only timed, as `tune` times them: no profiler is on, nothing is left."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from collectors.test_frameworks import PYTHON, need, program
+
+from traceview.experiments.command import Limits, run
+
+SESSION = """
+import onnx, onnxruntime, numpy
+from onnx import helper as h, TensorProto as T
+x, y = (h.make_tensor_value_info(name, T.FLOAT, [4, 4]) for name in "xy")
+model = h.make_model(h.make_graph([h.make_node("Relu", ["x"], ["y"])], "g", [x], [y]),
+                     opset_imports=[h.make_opsetid("", 17)], ir_version=9)
+options = onnxruntime.SessionOptions()
+session = onnxruntime.InferenceSession(model.SerializeToString(), options)
+other = onnxruntime.InferenceSession(model.SerializeToString())
+print("profiled:", session.get_session_options().enable_profiling, flush=True)
+for step in range(12):
+    for each in (session, other):
+        each.run(None, {"x": numpy.zeros((4, 4), numpy.float32)})
+"""
+
+
+def test_runs_are_timed_without_the_profiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    need("onnxruntime", "onnx")
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    words = [PYTHON, str(program(tmp_path, SESSION))]
+    log = tmp_path / "log.txt"
+    timed = run(words, {**os.environ, "TMPDIR": str(temporary)}, Limits(2, 3), log, tmp_path)
+    assert (timed.exit_code, timed.reason, timed.steps) == (0, None, 3)
+    assert timed.step_ns and timed.facts["framework"] == "onnxruntime"
+    assert log.read_text() == "profiled: False\n"
+    assert not list(temporary.glob("traceview-*"))
