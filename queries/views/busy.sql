@@ -60,6 +60,9 @@ WITH framed AS (
         NOT r.has_steps OR t.rank IS NOT NULL OR (r.launched_ns IS NULL AND r.starts_in_step) AS is_own
     FROM reached r
     LEFT JOIN (SELECT DISTINCT rank, step FROM counted_windows) t ON t.rank = r.rank AND t.step = r.step
+), launcher AS (
+    -- Of the operators only those with an activity: a large trace has many more.
+    SELECT id, is_backward, phase FROM raw.ops WHERE id IN (SELECT op_id FROM told)
 ), begun AS (
     -- Where an operator that began before the steps goes on: its first piece in them.
     SELECT id, min(start_ns) AS start_ns FROM told WHERE kind = 'op' AND is_inside AND is_own GROUP BY id
@@ -81,6 +84,6 @@ SELECT a.* EXCLUDE (from_ns, rank_from_ns, at_start_ns, at_from_ns, at_rank_from
     coalesce(a.is_inside AND NOT a.is_own, false) AS is_carried
 FROM told a
 LEFT JOIN begun b ON b.id = a.id AND b.start_ns = a.start_ns AND a.kind = 'op'
-LEFT JOIN raw.ops o ON o.id = a.op_id
+LEFT JOIN launcher o ON o.id = a.op_id
 LEFT JOIN guessed_linears g ON g.op_id = a.op_id
 LEFT JOIN conv_shapes s ON s.op_id = a.call_id

@@ -40,3 +40,15 @@ def test_below_the_threshold_it_is_not(tmp_path: Path) -> None:
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
     assert (found.status, found.reason) == ("cannot tell", "the trace holds no kernels of a device.")
+
+
+def test_evidence_is_what_loses_most_first_then_by_name(tmp_path: Path) -> None:
+    given = steps(9)
+    for start in (0, 1000, 2000):
+        for at, name in ((200, "ampere_sgemm_64x64_b"), (320, "ampere_sgemm_64x64_a")):
+            given.kernel(name, start + at, start + at + 50, start + 3, grid_x=9, grid_y=1, grid_z=1)
+    assert [line.split(" ")[0] for line in answer(RULE, given, tmp_path).evidence] == [
+        "ampere_sgemm_32x32_nn",
+        "ampere_sgemm_64x64_a",
+        "ampere_sgemm_64x64_b",
+    ]

@@ -1,4 +1,4 @@
-"""What fails for want of memory is done again: alone where it was beside other work, and then with twice as much."""
+"""What fails for want of memory is done again, alone and then with twice as much; what is free is given back."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 import duckdb
 import pytest
 
-from traceview.ingest.memory import LowMemory, less_memory
+from traceview.ingest import memory
+from traceview.ingest.memory import Held, LowMemory, less_memory
 
 LIMIT = "SELECT parse_formatted_bytes(current_setting('memory_limit'))"
 
@@ -80,3 +81,18 @@ def test_the_limit_is_raised_when_a_full_database_has_room_for_that() -> None:
         with less_memory(Full(connection, fails=2), 20_000_000):  # type: ignore[arg-type]
             assert connection.execute(LIMIT).fetchall()[0][0] == pytest.approx(2e7, rel=0.01)
         assert connection.execute(LIMIT).fetchall()[0][0] == pytest.approx(1e9, rel=0.01)
+
+
+@pytest.mark.skipif(not memory._resident(), reason="the system does not say how much memory a process holds")
+def test_what_queries_have_left_free_is_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "HELD_BYTES", 0)
+    with duckdb.connect(config={"threads": 1}) as connection:
+        held = Held()
+        held.give_back()
+        # Some 50 MB of groups, free when the query is over.
+        connection.execute("SELECT count(*) FROM (SELECT i * 7919 % 1000003 AS n FROM range(1000000) t(i) GROUP BY n)")
+        assert connection.fetchall() == [(1_000_000,)]
+        before = memory._resident()
+        held.give_back()
+        assert memory._resident() < before - 20_000_000
+        assert connection.execute("SELECT 1").fetchall() == [(1,)]

@@ -17,6 +17,7 @@ from traceview import sql
 from traceview.analysis.model import Finding
 from traceview.classify import facts
 from traceview.errors import UsageError, unknown
+from traceview.ingest.memory import Held
 from traceview.paths import content
 
 FOUND, NOT_FOUND, CANNOT_TELL = "found", "not found", "cannot tell"
@@ -104,8 +105,11 @@ def run(
     parameter that does not fit.
     """
     missing = cache(partial(_missing, connection))
-    keys = _keys(connection)
-    answers = {rule.name: _answer(connection, rule, params or {}, at_least_pct, missing, keys) for rule in rules}
+    keys, held = _keys(connection), Held()
+    answers: dict[str, Finding] = {}
+    for rule in rules:
+        answers[rule.name] = _answer(connection, rule, params or {}, at_least_pct, missing, keys)
+        held.give_back()
     found = [_referring(answers[rule.name], answers.get(rule.extra.get("same_time_as", ""))) for rule in rules]
     return sorted(found, key=order)
 

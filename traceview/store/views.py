@@ -167,7 +167,7 @@ def _confined(
 
 def _fill(connection: duckdb.DuckDBPyConnection, made: list[str], options: Options | None, room: int) -> None:
     """Leave what of these is worth it in the database as tables, and nothing else. `room` is tried with first."""
-    from traceview.ingest.memory import LowMemory
+    from traceview.ingest.memory import Held, LowMemory
 
     def entering(done: int) -> None:
         if options:
@@ -177,10 +177,12 @@ def _fill(connection: duckdb.DuckDBPyConnection, made: list[str], options: Optio
     if _is_small(connection, made):
         _make_at_once(connection, made, tables, entering)
     else:
+        held = Held()
         with LowMemory(connection, room) as attempt:
             for done, name in enumerate(made):
                 entering(done)
                 attempt(partial(_all_or_nothing, connection, partial(_make, names=[name], tables=tables)))
+                held.give_back()
     for name in reversed(made):
         if name not in tables and name != ATTRIBUTION:
             connection.execute(f"DROP VIEW {name}")
