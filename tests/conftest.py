@@ -10,7 +10,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from asked import Asked
+from asked import ONE, Asked
 
 from traceview import store
 from traceview.ingest import memory
@@ -71,7 +71,7 @@ class Captures:
     def open(self, path: Path) -> duckdb.DuckDBPyConnection:
         """A connection to the capture of a trace, for reports: with every view, materialized."""
         if path not in self.opened:
-            self.opened[path] = store.open_capture(self.folder_of(path))
+            self.opened[path] = store.open_capture(self.folder_of(path), ONE)
         return self.opened[path]
 
     def ask(self, path: Path) -> Asked:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-from asked import Asked
+from asked import ONE, Asked
 from asked import rows as rows
 
 from traceview import sql
@@ -99,13 +99,13 @@ class Given:
     def open(self, folder: Path, asked: str | None = None) -> Any:
         """The capture of these rows; `asked`: the text of all queries to come, where they are more than a few."""
         write(folder, self)
-        return Asked(folder) if asked is None else views.connect(folder, asked)
+        return Asked(folder) if asked is None else views.connect(folder, asked, ONE)
 
 
 def write(folder: Path, *ranks: Given) -> None:
     """A capture of one or several processes."""
     for given in ranks:
-        with duckdb.connect() as connection:
+        with duckdb.connect(config={"threads": 1}) as connection:
             sink = Sink(connection, given.rank)
             sink.write_rows("ranks", [{"world_size": len(ranks), "pid": 1, "host": given.host}])
             for table, rows in given.rows.items():

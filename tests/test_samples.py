@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from asked import ONE
 
 from traceview.analysis import reports
 from traceview.analysis.model import Report
@@ -49,7 +50,7 @@ def _text(row: dict[str, Any]) -> dict[str, str]:
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_rows_are_as_they_were(sample: Path, captures: Any) -> None:
     asked = " ".join(f"FROM raw.{table.name}" for table in TABLES)
-    with views.connect(captures.folder_of(sample), asked) as connection:
+    with views.connect(captures.folder_of(sample), asked, ONE) as connection:
         found = snapshot(connection)
     golden = SNAPSHOTS / f"{sample.parent.name}-{sample.name}.json"
     if os.environ.get("TRACEVIEW_UPDATE_SNAPSHOTS"):

@@ -12,6 +12,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 import pytest
+from asked import ONE
 from compared import table
 
 from traceview.analysis import compare
@@ -121,7 +122,7 @@ def copies_of(framework: str, folder: Path) -> Run:
         sink.end_source()
         sink.write_rows("ranks", [{"world_size": 1}])
         finish(Export(sink, folder / "rank-0000"))
-    with views.connect(folder, compare.asked()) as connection:
+    with views.connect(folder, compare.asked(), ONE) as connection:
         return run_of(connection, framework)
 
 

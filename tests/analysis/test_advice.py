@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from advised import derive_again, training
+from asked import ONE
 from cases import first
 from given import Given, write
 from public_traces import SHORT
@@ -33,7 +34,7 @@ def transposing(rank: int, layout_us: float) -> Given:
 def found(path: Path, *names: str, **params: str) -> dict[str, Finding]:
     """What these rules find, or all of them."""
     rules = advice.load(list(names))
-    with views.connect(path, advice.asked(rules)) as connection:
+    with views.connect(path, advice.asked(rules), ONE) as connection:
         return {f.rule: f for f in advice.run(connection, rules, params) if f.status == "found"}
 
 
