@@ -1,6 +1,9 @@
 -- title = "What each pass runs"
--- doc = """Chosen by the time of the pass alone and confirmed within the training step; `own` is PyTorch's own."""
+-- doc = """Chosen by the time of the pass alone, and confirmed within the training step where those times are there;
+-- `own` is PyTorch's own. Those that gain most come first."""
 -- cannot = "No plan in this capture: traceview schedule MODEL.py:factory"
+-- top = 12
+-- rest = ["time_ns", "own_ns"]
 -- leave_out = ["own_in_step_ns", "in_step_ns", "error", "layout", "workspace_bytes"]
 -- [headings]
 -- speedup = "times as fast"
@@ -21,4 +24,4 @@ SELECT layer, direction, if(backend = 'torch_default', 'own', concat_ws(' ', bac
     layout, time_ns, own_ns, round(own_ns / nullif(time_ns, 0), 2) AS speedup, workspace_bytes, error, in_step_ns,
     own_in_step_ns
 FROM raw.schedule_layers
-ORDER BY place, direction
+ORDER BY own_ns - time_ns DESC, place, direction

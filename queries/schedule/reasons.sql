@@ -1,5 +1,6 @@
 -- title = "Why"
--- doc = "The margin over the next best algorithm, and what kept the others out."
+-- doc = """The margin over the next best algorithm, and what kept the others out; those that gain most first."""
+-- top = 12
 -- cannot = "No plan in this capture: traceview schedule MODEL.py:factory"
 -- [headings]
 -- margin = "next best takes, times"
@@ -19,4 +20,4 @@ SELECT layer, direction, CASE
         ELSE 'nothing that is exact enough and fits was faster'
     END AS why, second, round(second_ns / nullif(time_ns, 0), 2) AS margin
 FROM raw.schedule_layers
-ORDER BY place, direction
+ORDER BY own_ns - time_ns DESC, place, direction

@@ -71,3 +71,14 @@ def test_the_extension_says_the_format(words: list[str], form: str) -> None:
     parser = argparse.ArgumentParser()
     options.add_output_options(parser, ("table", "parquet"))
     assert options.form_of(parser.parse_args(words), {".parquet": "parquet"}) == form
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("90s", 90), ("10m", 600), ("1h", 3600), ("2", 120), ("0.5", 30)])
+def test_times(text: str, seconds: float) -> None:
+    assert options.duration(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["0", "0s", "-1", "nan", "1e5", "10 minutes", ""])
+def test_what_is_no_time(text: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError, match="is not a time; write for example 90s, 10m or 1h"):
+        options.duration(text)

@@ -25,7 +25,10 @@ from traceview.experiments.results import Journal
         (["algorithms", "--layer", "3x8x8 k4 3x3", "--backends", "x"], "is not a list of back-ends"),
         (["algorithms", "--layer", "3x8x8 k4 3x3", "--python", "no-such-python"], "there is no program"),
         (["algorithms", "--layer", "3x8x8 k4 3x3", "--resume"], "--resume needs the folder"),
-        (["algorithms", "--layer", "3x8x8 k4 3x3", "--budget", "-1"], "is not a number of minutes"),
+        (
+            ["algorithms", "--layer", "3x8x8 k4 3x3", "--budget", "0"],
+            "'0' is not a time; write for example 90s, 10m or 1h",
+        ),
     ],
 )
 def test_what_is_wrong_is_said(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -60,7 +60,7 @@ def study(folder: Path, *words: str) -> int:
         (["--python", "caffe=python3"], "there is no framework caffe; choose from"),
         (["--python", "torch=no-such-python"], "there is no program no-such-python"),
         (["--resume"], "--resume needs the folder"),
-        (["--budget", "x"], "'x' is not a number of minutes"),
+        (["--budget", "x"], "'x' is not a time; write for example 90s"),
     ],
 )
 def test_what_is_wrong_is_said(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -163,7 +163,7 @@ def test_a_framework_that_is_not_here_says_how_to_get_it(tmp_path: Path, capsys:
 
 def test_the_budget_ends_it_between_processes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--frameworks", "torch", "--python", f"torch={stand_in(tmp_path, 'one')}", "--rounds", "3"]
-    assert study(tmp_path, *words, "--budget", "0.0000001") == 0
+    assert study(tmp_path, *words, "--budget", "0.000001s") == 0
     assert "the budget is spent: 8 processes are not run; go on with" in capsys.readouterr().err
 
 

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -111,11 +112,19 @@ def test_a_plan_that_is_not_faster_is_emptied_and_the_report_says_so(
     asked = reports.asked([reports.load("schedule")])
     with closing(store.open_capture(folder, asked=asked)) as connection:
         report = reports.run(connection, "schedule", {})
-    assert "confirmed within the training step" in report.sections[1].doc, "there is no recording to speak of"
+    assert "confirmed within the training step where" in report.sections[1].doc, "there is no recording to speak of"
     plans, layers, reasons = (section.rows for section in report.sections)
     assert plans[0][0] == "the plan" and plans[0][-1] == "no difference seen"
-    assert [(row[0], row[1], row[3]) for row in layers][:2] == [("a", "fprop", "not proved"), ("a", "wgrad", "own")]
-    assert reasons[1][2] == "nothing that is exact enough and fits was faster"
+    assert [(row[0], row[1], row[3]) for row in layers][:2] == [
+        ("b", "fprop", "not proved"),
+        ("a", "fprop", "not proved"),
+    ], "those that gain most first"
+    assert next(row for row in reasons if row[:2] == ("a", "wgrad"))[2] == (
+        "nothing that is exact enough and fits was faster"
+    )
+    many = replace(report, sections=(replace(report.sections[1], rows=layers * 4),))
+    (cut,) = reports.shown(many, 30).sections
+    assert len(cut.rows) == 13 and cut.rows[-1][0] == f"({4 * len(layers) - 12} others)"
 
 
 def test_pairs_alternate_and_are_not_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -336,3 +345,13 @@ def test_models_with_convolutions_that_no_plan_holds(
     graph = json.loads((tmp_path / "plan-results" / "capture.json").read_text(encoding="utf-8"))["graph"]
     assert {layer["module"]: layer["directions"] for layer in graph["layers"]} == layers
     assert graph["edges"] == ([["wide", "grouped"]] if factory == "Odd" else [])
+
+
+@pytest.mark.parametrize(
+    ("implementation", "algorithm"),
+    [("jit:avx512_core, nhwc to nhwc", "direct"), ("gemm:jit, nchw to nchw", "explicit_gemm")],
+)
+def test_what_onednn_runs_has_its_algorithm(implementation: str, algorithm: str | None) -> None:
+    told = [{**row, "backend": "onednn", "implementation": implementation} for row in measured("fprop", 9, 5)[:1]]
+    layer = {"module": "a", "shape": SHAPE, "dgrad": False}
+    assert [row["algorithm"] for row in rows_of(layer, told, {"x_ns": 1}, ABOUT, "m")] == [algorithm]

@@ -18,15 +18,17 @@ import json
 import re
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from traceview import render
-from traceview.cli.output import emit, say
+from traceview.cli.output import DEFAULT_LIMIT, emit, say
 from traceview.errors import TraceviewError, UsageError
 from traceview.recording.launch import Stopped, shell_code, stoppable
 
 if TYPE_CHECKING:
+    from traceview.analysis.model import Report
     from traceview.experiments.results import Journal
     from traceview.experiments.schedule_job import Job
 
@@ -175,7 +177,16 @@ def _show(args: argparse.Namespace, folder: Path) -> None:
 
     with closing(store.open_capture(folder, asked=reports.asked([reports.load("schedule")]))) as connection:
         report = reports.run(connection, "schedule", {}, source=str(folder))
+    if args.format == "table":
+        report = reports.shown(report, DEFAULT_LIMIT)
+        report = _pointed(report, f"traceview report {folder} schedule --limit 0")
     emit([render.renderer(args.format).render_all([report])], None)
+
+
+def _pointed(report: Report, all_of_it: str) -> Report:
+    """Notes of shortened tables name the command that shows all rows, as this verb has no --limit."""
+    parts = (replace(part, note=part.note and part.note.replace("--limit 0", all_of_it)) for part in report.sections)
+    return replace(report, sections=tuple(parts))
 
 
 def _conclusion(args: argparse.Namespace, verdict: str, has_layers: bool) -> str:

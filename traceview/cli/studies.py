@@ -137,14 +137,3 @@ def count(text: str) -> int:
 def whole(text: str) -> int:
     """Reads a number from 0 on."""
     return 0 if text.isdigit() and not int(text) else count(text)
-
-
-def minutes(text: str) -> float:
-    """Reads minutes; returns seconds."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < 1e6:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of minutes")
-    return value * 60

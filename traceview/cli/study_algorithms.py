@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from traceview import render
 from traceview.cli import studies
 from traceview.cli.names import completed
+from traceview.cli.options import duration
 from traceview.cli.output import emit, say
 from traceview.errors import UsageError
 from traceview.experiments.layers import DIRECTIONS, Layer, parse
@@ -101,9 +102,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="least times that each is timed, in each of two parts",
     )
-    parser.add_argument(
-        "--budget", type=studies.minutes, metavar="MINUTES", help="begin no further group after this long"
-    )
+    parser.add_argument("--budget", type=duration, metavar="TIME", help="begin no further group after this long")
     parser.add_argument("--python", default=sys.executable, help="the Python with PyTorch (default: this one)")
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FOLDER", help="the capture; default: named after the time"

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from traceview.cli import studies
 from traceview.cli.names import completed
+from traceview.cli.options import duration
 from traceview.cli.output import emit, say
 from traceview.errors import UsageError
 from traceview.experiments import framework_list
@@ -66,7 +67,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--rounds", type=studies.count, default=3, metavar="N", help="processes for each time, in turns (default: 3)")
     add("--steps", type=studies.count, metavar="N", help="steps of each process (default: the model's)")
     add("--discard", type=studies.whole, metavar="N", help="first steps that are left out (default: the model's)")
-    add("--budget", type=studies.minutes, metavar="MINUTES", help="begin no further process after this long")
+    add("--budget", type=duration, metavar="TIME", help="begin no further process after this long")
     help_text = "record one run of each framework and model, for its layers and libraries (default: yes)"
     add("--captures", action=argparse.BooleanOptionalAction, default=True, help=help_text)
     folder = "where .venv-frameworks and .venv-legacy lie (default: here)"

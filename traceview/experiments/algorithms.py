@@ -290,11 +290,15 @@ def _without_name(layer: Layer) -> dict[str, Any]:
     return {name: value for name, value in layer.facts().items() if name not in ("layer", "model")}
 
 
+def of_primitive(name: str, direction: str) -> str | None:
+    """The word for what oneDNN calls its implementation of a pass."""
+    return classify_primitive("convolution", name, PROPAGATION[direction]).algorithm
+
+
 def _algorithm(told: dict[str, Any], group: Group) -> str | None:
     """The word for what ran, from the library's name of it."""
     if told.get("backend") == "onednn" or told.get("primitives"):
-        name = (told.get("primitives") or [told["implementation"]])[-1]
-        return classify_primitive("convolution", name, PROPAGATION[group.direction]).algorithm
+        return of_primitive((told.get("primitives") or [told["implementation"]])[-1], group.direction)
     if told.get("kernels"):
         verdicts = classify_call(OPERATORS[group.direction], tuple(told["kernels"]))
         return next((verdict.algorithm for verdict in verdicts if verdict.algorithm), None)

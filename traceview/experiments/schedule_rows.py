@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
+from traceview.experiments.algorithms import of_primitive
 from traceview.experiments.layers import Layer
 from traceview.experiments.plan import BACKENDS, DIRECTIONS, LAYOUTS, OWN, Option, Slot
 
@@ -84,7 +85,7 @@ def rows_of(layer: Row, told: Iterable[Row], change: Mapping[str, int], about: R
                 "backend": OWN_LABEL if is_own else row["backend"],
                 "backend_version": about["torch"] if is_own else None,
                 "implementation": row["implementation"],
-                "algorithm": row.get("algorithm"),
+                "algorithm": row.get("algorithm") or _algorithm(row),
                 "layout_in": row["layout"],
                 "layout_out": row["layout"],
                 clock: row.get("time_ns"),
@@ -97,6 +98,13 @@ def rows_of(layer: Row, told: Iterable[Row], change: Mapping[str, int], about: R
             }
         )
     return found
+
+
+def _algorithm(row: Row) -> str | None:
+    """Of oneDNN's implementations, by their names, as a study says it."""
+    if row["backend"] != "onednn":
+        return None
+    return of_primitive(row["implementation"].partition(", ")[0], row["direction"])
 
 
 def is_done(layer: Row, rows: Iterable[Row]) -> bool:
