@@ -4,13 +4,18 @@
 -- [params]
 -- launched_pct = { type = "DOUBLE", default = 90, doc = "work whose call must be recorded, in percent" }
 WITH work AS (
-    SELECT rank, start_ns, launch_id FROM raw.kernels UNION ALL SELECT rank, start_ns, launch_id FROM raw.memcpys
-), device AS (
-    SELECT s.step, count(w.launch_id) AS launched, count(*) AS n
-    FROM steps s JOIN work w ON w.rank = s.rank AND w.start_ns >= s.start_ns AND w.start_ns < s.end_ns GROUP BY s.step
+    SELECT rank, start_ns, launch_id, step FROM raw.kernels
+    UNION ALL SELECT rank, start_ns, launch_id, step FROM raw.memcpys
+), launched AS (
+    SELECT step, count(*) AS n FROM work WHERE launch_id IS NOT NULL GROUP BY step
+), lost AS (
+    -- What was launched before the recording began: few rows, or none of them is known.
+    SELECT s.step, count(*) AS n FROM steps s JOIN (
+        SELECT rank, start_ns FROM work WHERE launch_id IS NULL AND EXISTS (FROM launched)
+    ) w ON w.rank = s.rank AND w.start_ns >= s.start_ns AND w.start_ns < s.end_ns GROUP BY s.step
 )
-SELECT s.step FROM steps s LEFT JOIN device d ON d.step = s.step
+SELECT s.step FROM steps s LEFT JOIN launched k ON k.step = s.step LEFT JOIN lost l ON l.step = s.step
 WHERE NOT s.is_warmup
-ORDER BY coalesce(100 * d.launched < $launched_pct * d.n, false),
+ORDER BY coalesce(100 * l.n > (100 - $launched_pct) * (l.n + coalesce(k.n, 0)), false),
     abs(s.dur_ns - (SELECT median(dur_ns) FROM steps WHERE NOT is_warmup)), s.step, s.rank
 LIMIT 1

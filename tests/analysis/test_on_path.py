@@ -200,6 +200,13 @@ def test_of_a_step_that_waits_for_its_host(shared: Path, captures) -> None:  # t
     assert (layout.saving_ns, layout.path_saving_ns) == (4_482_209, 1_530_567)
 
 
+def test_a_step_that_was_launched_before_the_recording_began_is_not_asked(tmp_path: Path) -> None:
+    given = layout()
+    given.rows["api_calls"] = [call for call in given.rows["api_calls"] if call["start_ns"] >= 1_000_000]
+    found = said(tmp_path, given, rules=("layout_between_operators",))
+    assert bounds(found) == {"layout_between_operators": (100_000, advice_path.ON, 100_000)}
+
+
 APPROXIMATE = {"arithmetic", "convolution_biases", "repeated_copies", "small_grids"}
 """Hold more than the rule counts: which of these rows are its own is not told by a row."""
 

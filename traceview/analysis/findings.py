@@ -11,7 +11,7 @@ import duckdb
 
 from traceview import sql
 from traceview.analysis import advice, advice_path, experiment, reports
-from traceview.analysis.model import Column, Finding, Report, Section
+from traceview.analysis.model import Column, Finding, Look, Report, Section
 from traceview.paths import content
 from traceview.store import learned
 
@@ -88,6 +88,7 @@ def for_people(
         rows = tuple((*row[:4], f.path_saving_ns, *row[4:]) for row, f in zip(rows, found, strict=True))
     none = "No problem found." if any(f.status == "not found" for f in findings) else NO_ANSWER
     summary = _section("found", "What to change", _denominator(found), columns, rows, none)
+    summary = replace(summary, look=Look(headings={"path_saving_ns": "on critical path"}))
     details = [_detail(finding, with_evidence) for finding in found]
     unknown = [f for f in findings if f.status == "cannot tell"]
     lacking = tuple((f.rule, f.reason) for f in unknown)
