@@ -20,6 +20,8 @@ from traceview.tables import SCHEMA_VERSION
 if TYPE_CHECKING:
     import duckdb
 
+    from traceview.store.conversion import Group
+
 
 def convert(inputs: Sequence[Path], target: Path, options: Options | None = None) -> Path:
     """Read trace files (or folders of them) into a new capture folder.
@@ -57,7 +59,7 @@ def convert_raw(folder: Path, options: Options | None = None) -> Path:
 
 
 def _convert_raw(folder: Path, options: Options | None) -> Path:
-    from traceview.store.conversion import group_raw, read_groups, sources_of
+    from traceview.store.conversion import group_raw, sources_of
 
     files = _raw_files(folder)
     if not files:
@@ -68,13 +70,14 @@ def _convert_raw(folder: Path, options: Options | None) -> Path:
         groups = group_raw(sources, integrity.read_json(folder / "capture.json"))
         integrity.remove(folder / "converted")
         with cache.building(folder / "converted") as built:
-            read_groups(groups, built, options or Options())
-            cache.write_key(built, {**cache.key([]), "raw": raw})
-    for stale in [folder / KEY_FILE, *folder.glob("rank-*")]:
+            left_out = _read_groups(groups, built, (folder / "converted").resolve(), options or Options())
+            cache.write_key(built, {**cache.key([]), "raw": raw, **left_out})
+    for stale in [folder / KEY_FILE, *folder.glob("rank-*"), *recorded.shards(folder)]:
         integrity.remove(stale)
     for part in sorted((folder / "converted").iterdir(), key=lambda path: path.name == KEY_FILE):
         part.rename(folder / part.name)
     (folder / "converted").rmdir()
+    _clean((folder / "converted").resolve(), options)
     return folder
 
 
@@ -157,20 +160,26 @@ def is_capture(path: Path) -> bool:
 
 def _read(traces: Sequence[discovery.Trace], folder: Path, target: Path, options: Options | None) -> None:
     """Read traces into a new folder of tables, which is to become `target`."""
-    from traceview.store.conversion import group_by_rank, read_groups, sources_of
+    from traceview.store.conversion import group_by_rank, sources_of
 
     options = options or Options()
     files = [trace.path for trace in traces]
     beside = readers.superseded_by(traces[0].reader, files[0]) if len(files) == 1 else []
     key = cache.key(files, beside, options.strict)
-    left_out: list[tuple[str, str]] = []
     with cache.unchanged([*files, *beside]):
-        groups = group_by_rank(sources_of(traces))
-        if options.many and options.many.takes(len(groups)):
-            left_out = options.many.convert(groups, folder, target, options)
-        else:
-            read_groups(groups, folder, options)
-    cache.write_key(folder, {**key, **({"left_out": left_out} if left_out else {})})
+        left_out = _read_groups(group_by_rank(sources_of(traces)), folder, target, options)
+    cache.write_key(folder, {**key, **left_out})
+
+
+def _read_groups(groups: list[Group], folder: Path, target: Path, options: Options) -> dict[str, object]:
+    """Read every rank, several at a time of a large job; returns what the key says of those that cannot be read."""
+    from traceview.store.conversion import read_groups
+
+    if options.many and options.many.takes(len(groups)):
+        left_out = options.many.convert(groups, folder, target, options)
+        return {"left_out": left_out} if left_out else {}
+    read_groups(groups, folder, options)
+    return {}
 
 
 def _clean(target: Path, options: Options | None) -> None:
