@@ -351,6 +351,14 @@ def test_numbers_are_close_within_a_part_in_ten_thousand(by: float, word: str) -
     assert compare_numbers([pair({}, {"checksum": "b", "loss": 2.0 * (1 - by)})]).word == word
 
 
+def test_numbers_that_are_none_are_never_close() -> None:
+    lost = pair({}, {"checksum": "b", "parameter_norms": "[1.0, NaN]"})
+    assert compare_numbers([lost]).word == "changed"
+    assert forbidden(set())(option("a"), [lost], ()) == "its numbers became none (NaN); --try a takes it all the same"
+    both = pair({"parameter_norms": "[NaN, 2.0]"}, {"parameter_norms": "[NaN, 2.0]"})
+    assert compare_numbers([both]).word == "not seen"
+
+
 def test_numbers_that_change_by_themselves_say_nothing() -> None:
     own = pair({}, {"checksum": "b", "loss": 3.0})
     assert compare_numbers([pair({}, {"checksum": "c", "loss": 4.0})], [own]).word == "not seen"

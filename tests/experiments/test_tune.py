@@ -56,10 +56,10 @@ def test_sessions_are_resumed_where_they_began(tmp_path: Path, monkeypatch: pyte
 @pytest.mark.parametrize(
     ("step_s", "steps", "expected"),
     [
-        (0.015, None, Limits(2, 30)),
-        (0.4, None, Limits(2, 5)),
-        (2.3, None, Limits(1, 3)),
-        (2.3, 8, Limits(1, 8)),
+        (0.015, None, Limits(2, 30, most_s=600)),
+        (0.4, None, Limits(2, 5, most_s=600)),
+        (2.3, None, Limits(1, 3, most_s=600)),
+        (2.3, 8, Limits(1, 8, most_s=600)),
         (0.4, 0, Limits(2, 30, ends=False)),
     ],
 )

@@ -19,11 +19,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from traceview.errors import TraceviewError
 from traceview.experiments import leftovers, quiet
 from traceview.paths import temporary_folder
 from traceview.recording import messages
 from traceview.recording.launch import Run, Stopped, launch
 
+LEAST_WAIT_S = 60.0
+TOO_LONG = "it was ended after "
 LAST_LINES = 3
 """Of the output of a run that failed, as its reason."""
 TAIL_BYTES = 16384
@@ -73,6 +76,19 @@ class Timed:
         return quiet.is_quiet(self.others_pct)
 
 
+class Failed(TraceviewError):
+    """The command itself failed, without any option; the exit code is its own."""
+
+    def __init__(self, reason: str, exit_code: int) -> None:
+        super().__init__(reason)
+        self.exit_code = exit_code
+
+
+def longest_s(budget_s: float, first_run_s: float = 0.0) -> float:
+    """After which a run is ended that would else be waited for without end: the budget, and time to start in."""
+    return max(budget_s, LEAST_WAIT_S, 10 * first_run_s)
+
+
 def run(
     command: Sequence[str], environment: Mapping[str, str], limits: Limits, log: Path, folder: Path | None = None
 ) -> Timed:
@@ -88,7 +104,7 @@ def run(
         (place / "raw").mkdir()
         job = Run(
             [*command], place, options, None, False, False, lambda text: None,
-            {**environment, **added}, folder, output, uses_nvtx=False,
+            {**environment, **added}, folder, output, uses_nvtx=False, ends_with_us=True,
         )  # fmt: skip
         begin, started, clock = quiet.now(), time.time_ns(), time.monotonic_ns()
         with leftovers.watched(place, limits.most_s) as watch:
@@ -101,7 +117,7 @@ def run(
     ranks = [rank for rank in ranks if rank.get("steps")]
     reason = _why(code, bool(ranks), notes, log)
     if watch.has_ended_it:
-        reason = f"it was ended after {limits.most_s or 0:.0f} s, without an end of its own"
+        reason = f"{TOO_LONG}{limits.most_s or 0:.0f} s, without an end of its own"
     times = [_step_time(rank, rank.get("runs_ahead") is True) for rank in ranks] if not reason else []
     first = ranks[0] if ranks else {}
     return Timed(

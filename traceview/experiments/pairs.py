@@ -97,6 +97,11 @@ class Runner:
             self.n_runs += 1
         return [found[at] for at in range(len(sides))]
 
+    def failed_base(self) -> Row | None:
+        """A run without any option, where none of those gave times: then nothing can be compared."""
+        plain = [row for row in self._known.values() if not row.get("options")]
+        return None if any(row.get("step_ns") for row in plain) else next(iter(plain), None)
+
     def _run(self, key: tuple[str, int, str, str], place: int, options: Sequence[str]) -> Row:
         timed = self.measure(options)
         phase, number, side, candidate = key

@@ -33,12 +33,15 @@ def record(
     has_capture = False
     try:
         with log.open("wb") as output:
-            run = Run([*command], folder, OPTIONS, None, False, True, said.append, environment, there, output)
+            run = Run(
+                [*command], folder, OPTIONS, None, False, True, said.append, environment, there, output,
+                ends_with_us=True,
+            )  # fmt: skip
             started = time.time_ns()
             with leftovers.watched(folder, most_s) as watch:
                 code = launch(run)
         if watch.has_ended_it:
-            return code, f"it was ended after {most_s or 0:.0f} s, without an end of its own"
+            return code, f"{commands.TOO_LONG}{most_s or 0:.0f} s, without an end of its own"
         if not code:
             has_capture = harvest(run, started, code)
     finally:

@@ -16,11 +16,11 @@ from typing import Any
 
 from traceview import sql, store
 from traceview.analysis import advice, findings
-from traceview.errors import CommandFailed, InputError, TraceviewError, UsageError
+from traceview.errors import CHECK_FAILED, CommandFailed, InputError, TraceviewError, UsageError
 from traceview.experiments import command as commands
 from traceview.experiments import options as trials
 from traceview.experiments import quiet, recorded, tune_answer, tune_plan
-from traceview.experiments.command import Limits, Timed
+from traceview.experiments.command import TOO_LONG, Failed, Limits, Timed
 from traceview.experiments.options import Facts, Option
 from traceview.experiments.pairs import TABLE, Runner
 from traceview.experiments.results import Journal, described
@@ -28,7 +28,7 @@ from traceview.experiments.search import NULL, Found, Search
 from traceview.experiments.tune_answer import Bound
 from traceview.experiments.verdict import FASTER
 from traceview.paths import content, temporary_folder, user_cache
-from traceview.recording.launch import Run, launch
+from traceview.recording.launch import Run, launch, shell_code
 from traceview.store import integrity, learned
 
 CAPTURES = {"base": "base", "best": "best"}
@@ -86,14 +86,6 @@ def _silent(text: str) -> None:
     pass
 
 
-class Failed(TraceviewError):
-    """The command itself failed, without any option; the exit code is its own."""
-
-    def __init__(self, reason: str, exit_code: int) -> None:
-        super().__init__(reason)
-        self.exit_code = exit_code
-
-
 def resumed(
     folder: Path, command: Sequence[str], say: Callable[[str], None], environment: Sequence[tuple[str, str]] = ()
 ) -> Job:
@@ -135,6 +127,10 @@ def tune(job: Job) -> Found:
     found = search.run(chosen)
     rows = tune_answer.rows(found, bounds, facts, others)
     journal.answer({"tune_options": rows})
+    failed = runner.failed_base()
+    if failed:
+        reason = f"the command gives no times without any option either: {failed.get('reason')}"
+        raise Failed(reason, shell_code(int(failed.get("exit_code") or 0)) or InputError.exit_code)
     _explain(job, found, environments)
     journal.describe(finished=True)
     journal.finish()
@@ -218,11 +214,13 @@ def _record(job: Job, folder: Path, environment: Mapping[str, str], name: str) -
     log = job.folder / OUTPUT / f"{name}.txt"
     with _placed(job, environment) as (there, own):
         try:
-            code, why = recorded.record(job.command, own, folder, log, there)
+            code, why = recorded.record(job.command, own, folder, log, there, commands.longest_s(job.budget_s))
         except CommandFailed:
             raise
         except TraceviewError as error:
             raise Failed(f"{folder}: {error}", InputError.exit_code) from error
+    if why and why.startswith(TOO_LONG):
+        raise Failed(f"no step was recorded: {why}; a larger --budget waits longer", CHECK_FAILED)
     commands.check_end(code)
     if why:
         raise Failed(f"the command gives nothing to tune: {why}", code if code > 0 else 128 - code if code else 3)
@@ -286,7 +284,10 @@ def _limits(job: Job, capture: Mapping[str, Any]) -> Limits:
     step_s = ((capture.get("cost") or {}).get("bare_step_ns") or 1e8) / 1e9
     discard = job.discard if job.discard is not None else 1 if step_s > SLOW_S else 2
     steps = job.steps or max(FEWEST, min(MOST, round(STEPS_S / step_s)))
-    return Limits(discard, steps if job.steps != 0 else MOST, job.steps != 0, job.seed)
+    longest = commands.longest_s(job.budget_s, (capture.get("first_run_ns") or 0) / 1e9)
+    return Limits(
+        discard, steps if job.steps != 0 else MOST, job.steps != 0, job.seed, None if job.steps == 0 else longest
+    )
 
 
 class _Environments:
@@ -306,7 +307,8 @@ def _measure(job: Job, environment: Mapping[str, str], limits: Limits) -> Timed:
     log = job.folder / OUTPUT / f"run-{len(list((job.folder / OUTPUT).glob('run-*.txt'))) + 1:03}.txt"
     with _placed(job, environment) as (there, own):
         timed = commands.run(job.command, own, limits, log, there)
-    commands.check_end(timed.exit_code)
+    if not timed.took_too_long:
+        commands.check_end(timed.exit_code)
     return timed
 
 

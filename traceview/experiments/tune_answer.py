@@ -6,6 +6,7 @@ Invariant: a claim rests on final pairs on a quiet machine; where a change of no
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -207,7 +208,7 @@ def compare_numbers(pairs: Sequence[Pair], null: Sequence[Pair] = ()) -> Numbers
         return Numbers(UNSEEN, None, None)
     known = [pair for pair in pairs if pair.has_times and pair.base.get("steps") == pair.other.get("steps")]
     known = [pair for pair in known if pair.base.get("loss") is not None or pair.base.get("checksum")]
-    if not known:
+    if not known or any(_is_lost(pair.base) for pair in known):
         return Numbers(UNSEEN, None, None)
     losses = [_apart(pair.base.get("loss"), pair.other.get("loss")) for pair in known]
     norms = [_norms_apart(pair.base.get("parameter_norms"), pair.other.get("parameter_norms")) for pair in known]
@@ -224,10 +225,17 @@ def compare_numbers(pairs: Sequence[Pair], null: Sequence[Pair] = ()) -> Numbers
     return Numbers(CLOSE if max(loss or 0.0, parameters or 0.0) <= CLOSE_TO else CHANGED, loss, parameters)
 
 
+def _is_lost(row: Row) -> bool:
+    """Whether training itself came to numbers that are none (NaN), of which nothing can be compared."""
+    return not all(map(math.isfinite, json.loads(row.get("parameter_norms") or "[]")))
+
+
 def _apart(a: float | None, b: float | None) -> float | None:
     """The relative difference of two numbers; None where one is not there."""
     if a is None or b is None:
         return None
+    if not math.isfinite(a) or not math.isfinite(b):
+        return math.inf
     return abs(a - b) / max(abs(a), abs(b)) if a != b else 0.0
 
 
@@ -257,6 +265,8 @@ def forbidden(
         apart = max(numbers.loss or 0, numbers.parameters or 0)
         if option.numbers == CLOSE and 0 < apart <= DROPPED_FROM:
             return None
+        if math.isinf(apart):
+            return f"its numbers became none (NaN); --try {option.name} takes it all the same"
         percent = 100 * apart
         return f"it changed the numbers (by {percent:.2g} %); --try {option.name} takes it all the same"
 

@@ -47,6 +47,8 @@ class Run:
     output: IO[bytes] | None = None
     """Where its output and its errors go, both; it has no input then, for nobody sees what it asks. Else ours."""
     uses_nvtx: bool = True
+    ends_with_us: bool = False
+    """Whether a signal that came to us as well means that we are to end, however the command ended on it."""
 
 
 def place(output: Path | None, command: Sequence[str]) -> Path:
@@ -69,14 +71,14 @@ def _stem(command: Sequence[str]) -> str:
 def launch(run: Run) -> int:
     """Run the command with the collectors in its way; its exit code, or minus the signal that ended it.
 
-    Raises `CommandFailed` where it cannot be run.
+    Raises `CommandFailed` where it cannot be run, and `Stopped` as `Run.ends_with_us` says.
     """
     raw = run.capture / "raw"
     words, environment = run.command, _environment(run)
     if run.tool:
         words = nsight.command(secrets.command(words) if run.keeps_command else [], raw, run.is_whole)
         environment = nsight.hide(run.command, environment, raw)
-    with _signals_to_command() as command:
+    with _signals_to_command() as (command, came):
         try:
             asked, errors = (subprocess.DEVNULL, subprocess.STDOUT) if run.output else (None, None)
             started = subprocess.Popen(
@@ -88,6 +90,8 @@ def launch(run: Run) -> int:
             code = 127 if isinstance(error, FileNotFoundError) else 126
             raise CommandFailed(f"cannot run {words[0]}: {error.strerror}.", code) from error
         exit_code = command[0].wait()
+    if came and run.ends_with_us:
+        raise Stopped(came[0])
     if run.tool is None:
         return exit_code
     own = nsight.status(raw, exit_code)
@@ -154,16 +158,21 @@ def _environment(run: Run) -> dict[str, str]:
 
 
 @contextmanager
-def _signals_to_command() -> Iterator[list[subprocess.Popen[bytes]]]:
-    """Outlive the command's signals, and pass on those that only this process got, to what is put into the list."""
+def _signals_to_command() -> Iterator[tuple[list[subprocess.Popen[bytes]], list[int]]]:
+    """Outlive the command's signals, and pass on those that only this process got, to what is put into the first list.
+
+    The second list is of those that came.
+    """
     is_foreground = _is_foreground()
     command: list[subprocess.Popen[bytes]] = []
+    came: list[int] = []
 
     def send(number: int) -> None:
         if command and command[0].poll() is None:
             command[0].send_signal(number)
 
     def pass_on(number: int, frame: FrameType | None) -> None:
+        came.append(number)
         # What is typed at a terminal reaches every process in the foreground.
         if number == signal.SIGTERM or not is_foreground:
             timer = threading.Timer(GRACE_S, send, (number,))
@@ -171,7 +180,7 @@ def _signals_to_command() -> Iterator[list[subprocess.Popen[bytes]]]:
             timer.start()
 
     with _handled(pass_on):
-        yield command
+        yield command, came
 
 
 def _is_foreground() -> bool:

@@ -42,7 +42,7 @@ def told(rule: str) -> str | None:
         return None
     shares = shares[-MOST:]
     reached = sum(share >= 1 / WITHIN for share in shares)
-    runs = "1 tune run" if len(shares) == 1 else f"{len(shares)} tune runs"
+    runs = "1 trial of tune" if len(shares) == 1 else f"{len(shares)} trials of tune"
     return (
         f"Measured here: {runs} gave {100 * max(0.0, statistics.median(shares)):.0f} % of this saving"
         f"{' (median)' if len(shares) > 1 else ''}; {reached} of {len(shares)} at least two thirds of it."
