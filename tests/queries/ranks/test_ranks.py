@@ -1,4 +1,4 @@
-"""Ranks held against each other: known stragglers, clocks and bandwidths on built jobs, and the public set of 8."""
+"""Ranks compared: known stragglers, clocks and bandwidths on built jobs, and the public set of 8."""
 
 from __future__ import annotations
 
