@@ -1,6 +1,6 @@
 -- title = "Conditions"
 -- doc = "What each framework says of itself and of the model that it computed."
--- cannot = "No frameworks were run in this capture."
+-- cannot = "No framework has times here."
 -- leave_out = ["loss", "source", "discarded", "steps", "year"]
 -- [columns]
 -- framework = "as --frameworks names it"

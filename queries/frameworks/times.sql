@@ -3,7 +3,7 @@
 -- and gradients less the forward run; update is the training run less that. Where the run of gradients takes longer
 -- than a training step, it does more than a step does, and only both together are told. Rows whose conditions differ
 -- from what was asked stand in the section refused; `--set accept=layout` takes that condition as equal."""
--- cannot = "No frameworks were run in this capture: traceview study frameworks."
+-- cannot = "No framework has times here: see the section refused, or run traceview study frameworks."
 -- leave_out = ["device", "busy", "update_sd_ns", "layout", "batch", "update_ns", "gradient_sd_ns", "forward_sd_ns"]
 -- [params]
 -- accept = { type = "VARCHAR", default = "", doc = "conditions that may differ: threads,layout" }

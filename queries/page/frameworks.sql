@@ -1,7 +1,7 @@
 -- title = "Frameworks on the same models"
 -- doc = """A step in parts: forward pass, gradients, update, each from runs of their own without a profiler; only
 -- frameworks under the same conditions stand together. The report frameworks has all of it."""
--- cannot = "No frameworks were run in this capture."
+-- cannot = "No framework has times here."
 -- [chart]
 -- kind = "bars"
 -- label = "what"

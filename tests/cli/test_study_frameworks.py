@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -53,6 +54,8 @@ def study(folder: Path, *words: str) -> int:
         (["--models", "lenett"], "'lenett' is not a list of models; choose from lenet, alexnet, autoencoder, lstm"),
         (["--frameworks", "caffe"], "is not a list of frameworks; choose from torch, tensorflow, keras-tensorflow"),
         (["--threads", "0"], "'0' is not a list of counts"),
+        (["--threads", "\u00b2"], "is not a list of counts"),
+        (["--rounds", "9" * 5000], "is not a count"),
         (["--rounds", "0"], "'0' is not a count"),
         (["--layout", "chwn"], "choose from nchw, nhwc"),
         (["--steps", "3"], "--steps 3 leaves no step to time after the discarded ones; see --discard"),
@@ -149,8 +152,9 @@ def test_what_is_there_is_not_measured_again(tmp_path: Path, capsys: pytest.Capt
 
 def test_a_framework_that_is_not_here_says_how_to_get_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--frameworks", "cntk", "--environments", str(tmp_path / "none")]
-    assert study(tmp_path, *words) == 0
+    assert study(tmp_path, *words) == 3
     printed = capsys.readouterr()
+    assert "No framework has times here" in printed.out and "no process gave times" in printed.err
     assert "missing: no environment in" in printed.err and "environments.py" in printed.err
     assert "cntk" in printed.out
     # Gone on with once it is there.
@@ -183,6 +187,37 @@ def test_stopping_leaves_a_capture_to_go_on_with(
         assert trace.execute("SELECT reason FROM raw.framework_times WHERE status = 'failed'").fetchall() == [("none",)]
 
 
+def until_measured(folder: Path, n_rows: int) -> None:
+    """Wait until so many processes are measured."""
+    journal = folder / "raw/rank-0000.experiment.jsonl"
+    for _ in range(300):
+        if journal.exists() and journal.read_text().count("framework_times") == n_rows:
+            return
+        time.sleep(0.1)
+    raise AssertionError("it never came so far")
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_study_and_all_that_it_started(tmp_path: Path, number: signal.Signals) -> None:
+    python = Path(stand_in(tmp_path, "one"))
+    waits = f"import os, time; mode == 'forward' or (open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid())), "
+    python.write_text(python.read_text().replace("print(", f"{waits}time.sleep(60)); print("))
+    words = [sys.executable, "-m", "traceview", "study", "frameworks", "-o", str(tmp_path / "study"), "--no-captures"]
+    words += ["--layout", "nchw", "--frameworks", "torch", "--rounds", "1", "--python", f"torch={python}"]
+    process = subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    until_measured(tmp_path / "study", 1)
+    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
+        time.sleep(0.05)
+    process.send_signal(number)
+    said = process.communicate()[1]
+    assert process.returncode == 128 + number
+    assert "stopped; what was measured is in" in said and "Traceback" not in said
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
+    with traceview.open(tmp_path / "study") as trace:
+        assert trace.execute("SELECT mode FROM raw.framework_times WHERE status = 'timed'").fetchall() == [("forward",)]
+
+
 @pytest.mark.long
 def test_a_killed_study_is_gone_on_with(tmp_path: Path) -> None:
     python = Path(stand_in(tmp_path, "one"))
@@ -192,11 +227,7 @@ def test_a_killed_study_is_gone_on_with(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "traceview", "study", "frameworks", "-o", str(tmp_path / "study"), "--no-captures"]
     words += ["--layout", "nchw", "--frameworks", "torch", "--rounds", "1", "--python", f"torch={python}"]
     process = subprocess.Popen(words, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-    journal = tmp_path / "study/raw/rank-0000.experiment.jsonl"
-    for _ in range(300):
-        if journal.exists() and journal.read_text().count("framework_times") == 2:
-            break
-        time.sleep(0.1)
+    until_measured(tmp_path / "study", 2)
     process.kill()
     process.wait()
     (tmp_path / "go").touch()

@@ -41,6 +41,7 @@ def test_times_are_the_mean_and_deviation_of_the_steps() -> None:
         ({"optimizer": "Adam"}, "optimizer", "optimizer Adam, not SGD, rate 0.01"),
         ({"mode": "forward", "device": "cuda"}, "mode+device", "mode forward, not train; device cuda, not cpu"),
         ({"loss": float("nan")}, "loss", "its loss is not a number"),
+        ({"loss": 10**400}, "loss", "its loss is not a number"),
         ({"updated": False}, "update", "its parameters did not change"),
     ],
 )
@@ -64,6 +65,7 @@ def test_what_is_not_said_counts_as_equal() -> None:
         (json.dumps({**SAID, "step_ms": [1.0, float("nan")]}), "some that are not times"),
         (json.dumps({**SAID, "step_ms": [1.0, -1.0]}), "some that are not times"),
         (json.dumps({**SAID, "step_ms": [True]}), "some that are not times"),
+        (json.dumps({**SAID, "step_ms": [10**400]}), "some that are not times"),
         (json.dumps({**SAID, "mean_ms": float("inf")}), "the mean that it says is not that of its steps"),
         (json.dumps({**SAID, "mean_ms": 1.5}), "the mean that it says is not that of its steps"),
     ],

@@ -143,10 +143,12 @@ def _job(args: argparse.Namespace) -> Job:
 
 def _place(args: argparse.Namespace) -> Path:
     """The folder to write: a new one, or with --resume the one that is there."""
-    folder: Path = args.output or args.plan.with_name(f"{args.plan.stem}-results")
-    if args.resume:
-        from traceview.experiments.results import described
+    from traceview.experiments import in_use
+    from traceview.experiments.results import described
 
+    folder: Path = args.output or args.plan.with_name(f"{args.plan.stem}-results")
+    in_use.refuse(folder)
+    if args.resume:
         if described(folder).get("kind") != "schedule":
             raise UsageError(f"{folder} was not made by traceview schedule.")
         return folder

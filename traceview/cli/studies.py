@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shutil
+import signal
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -11,42 +12,64 @@ from typing import TYPE_CHECKING
 
 from traceview.cli.output import say
 from traceview.errors import UsageError
+from traceview.recording.launch import shell_code, stoppable
 
 if TYPE_CHECKING:
     from traceview.experiments.results import Journal
 
 MOST = 65536
 """Of a count."""
+MOST_DIGITS = 10
 
 
-def finished(measure: Callable[[], str | None], journal: Journal, table: str) -> None:
-    """Measure into a folder that is a whole capture however this ends; `measure` says what the budget left out."""
-    folder = journal.folder
+def finished(
+    measure: Callable[[], str | None], journal: Journal, table: str, answer: Callable[[Journal], None] | None = None
+) -> int:
+    """Measure into a folder that is a whole capture however this ends; the exit code, 0 where no signal ended it.
+
+    `measure` says what the budget left out, `answer` adds what rests on all rows.
+    """
+    folder = here(journal.folder)
     try:
-        left = measure()
+        with stoppable():
+            left = measure()
         if left:
             say(f"the budget is spent: {left}; go on with -o {folder} --resume.")
-    except KeyboardInterrupt:
+        return 0
+    except KeyboardInterrupt as stopped:
         if journal.rows(table):
             say(f"stopped; what was measured is in {folder}, go on with -o {folder} --resume.")
-        raise
+        else:
+            say("stopped before anything was measured.")
+        return shell_code(-getattr(stopped, "number", signal.SIGINT))
     finally:
         if journal.rows(table):
+            if answer:
+                answer(journal)
             journal.finish()
         else:
             # It was new or empty, and nothing was measured.
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def place(output: Path | None, resume: bool, study: str) -> Path:
-    """The folder to write: a new one, or with --resume the one that is there."""
+def here(folder: Path) -> Path:
+    """As people name it who are in this folder."""
+    return folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder
+
+
+def place(output: Path | None, resume: bool, kind: str) -> Path:
+    """The folder to write: a new one, or with --resume the one that is there, of the same kind of study."""
+    from traceview.experiments import in_use
+    from traceview.experiments.results import described
+
     if resume and not output:
         raise UsageError("--resume needs the folder to go on with: -o FOLDER.")
-    folder = output or Path(f"traceview-study-{study}-{time.strftime('%Y%m%d-%H%M%S')}")
+    folder = output or Path(f"traceview-{kind.replace(' ', '-')}-{time.strftime('%Y%m%d-%H%M%S')}")
+    in_use.refuse(folder)
     if resume:
-        from traceview.experiments.results import described
-
-        described(folder)
+        found = described(folder).get("kind")
+        if found != kind:
+            raise UsageError(f"{folder} was made by traceview {found}, not by traceview {kind}.")
     elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} exists already; choose another name with -o, or go on with --resume.")
     return folder
@@ -105,11 +128,11 @@ def words(text: str) -> list[str]:
     return [word for word in (part.strip() for part in text.split(",")) if word]
 
 
-def numbers(what: str) -> Callable[[str], list[int]]:
+def numbers(what: str, most: int = MOST) -> Callable[[str], list[int]]:
     """Reads a list of counts."""
 
     def read(text: str) -> list[int]:
-        if not words(text) or not all(word.isdigit() and 0 < int(word) <= MOST for word in words(text)):
+        if not words(text) or not all(_is_count(word, most) for word in words(text)):
             raise argparse.ArgumentTypeError(f"{text!r} is not a list of {what}; write for example 1,4,16")
         return list(dict.fromkeys(map(int, words(text))))
 
@@ -127,13 +150,17 @@ def names(known: Iterable[str], what: str) -> Callable[[str], list[str]]:
     return read
 
 
-def count(text: str) -> int:
+def count(text: str, most: int = MOST) -> int:
     """Reads a number from 1 on."""
-    if not text.isdigit() or not 0 < int(text) <= MOST:
+    if not _is_count(text, most):
         raise argparse.ArgumentTypeError(f"{text!r} is not a count; use 1 or more")
     return int(text)
 
 
+def _is_count(text: str, most: int) -> bool:
+    return text.isdecimal() and text.isascii() and len(text) < MOST_DIGITS and 0 < int(text) <= most
+
+
 def whole(text: str) -> int:
     """Reads a number from 0 on."""
-    return 0 if text.isdigit() and not int(text) else count(text)
+    return 0 if text == "0" else count(text)

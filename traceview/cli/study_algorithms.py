@@ -39,6 +39,7 @@ EXAMPLES = """examples:
   traceview study algorithms --layer "96x27x27 k256 5x5 p2" -o conv2 --resume
 """
 
+KIND = "study algorithms"
 DTYPES = ("float32", "bfloat16", "float16", "float64")
 SHOWN = "fastest"
 """The section of the report of a study that is printed when it has been measured."""
@@ -126,9 +127,11 @@ def run(args: argparse.Namespace) -> int:
     plan = algorithms.Plan(
         tuple(groups), python, threads, args.device, args.backends or algorithms.BACKENDS, args.repeats, args.budget
     )
-    folder = studies.place(args.output, args.resume, "algorithms")
-    journal = Journal(folder, {"kind": "study algorithms", "command": ["traceview", *sys.argv[1:]]})
-    _measure(plan, journal)
+    folder = studies.place(args.output, args.resume, KIND)
+    journal = Journal(folder, {"kind": KIND, "command": ["traceview", *sys.argv[1:]]})
+    code = _measure(plan, journal)
+    if code:
+        return code
     emit([studies.shown(folder, "study", (SHOWN,), args.format)], None)
     say(f"`traceview report {folder} study` has all of it.")
     busy = _busy([row for row in journal.rows(algorithms.TABLE) if any(_is_of(row, group) for group in plan.groups)])
@@ -156,8 +159,8 @@ def _layers(args: argparse.Namespace, python: str) -> list[tuple[Layer, int | No
     return [(replace(layer, dtype=args.dtype or layer.dtype), batch) for layer, batch in found]
 
 
-def _measure(plan: Plan, journal: Any) -> None:
-    """Measure and say how far it is; the folder is a whole capture however this ends."""
+def _measure(plan: Plan, journal: Any) -> int:
+    """Measure and say how far it is; the exit code. The folder is a whole capture however this ends."""
     from traceview.experiments import algorithms
 
     n = len(plan.groups)
@@ -168,7 +171,7 @@ def _measure(plan: Plan, journal: Any) -> None:
         left = algorithms.measure(plan, journal, _watch)
         return f"{len(left)} of {n} groups are not measured" if left else None
 
-    studies.finished(measured, journal, algorithms.TABLE)
+    return studies.finished(measured, journal, algorithms.TABLE)
 
 
 def _watch(progress: Progress) -> None:

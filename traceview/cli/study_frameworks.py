@@ -33,8 +33,11 @@ EXAMPLES = """examples:
   traceview study frameworks -o frameworks --models lenet --resume
   traceview report frameworks frameworks
   traceview compare frameworks/captures/lenet-torch frameworks/captures/lenet-jax
+
+exit codes: 0 done, also where some frameworks failed; 3 where no process gave times
 """
 
+KIND = "study frameworks"
 LAYOUTS = ("nchw", "nhwc")
 REPORT = "frameworks"
 SHOWN = ("times", "refused")
@@ -79,21 +82,26 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Measure, and print the table; returns 0."""
+    """Measure, and print the table; 3 where no process gave times."""
     from traceview.experiments.frameworks import TABLE
     from traceview.experiments.results import Journal
 
     plan = _plan(args)
-    folder = studies.place(args.output, args.resume, "frameworks")
-    journal = Journal(folder, {"kind": "study frameworks", "command": ["traceview", *sys.argv[1:]]})
-    _measure(plan, journal, args.captures)
+    folder = studies.place(args.output, args.resume, KIND)
+    journal = Journal(folder, {"kind": KIND, "command": ["traceview", *sys.argv[1:]]})
+    code = _measure(plan, journal, args.captures)
+    if code:
+        return code
     emit([studies.shown(folder, REPORT, SHOWN)], None)
     say(f"`traceview report {folder} {REPORT}` has all of it.")
     rows = [row for row in journal.rows(TABLE) if "step_ns" in row]
     busy = studies.busy([row["others_pct"] for row in rows if "others_pct" in row], "processes")
     if busy:
         say(busy)
-    return 0
+    if rows:
+        return 0
+    say("no process gave times; the reasons stand in the table above.")
+    return 3
 
 
 def _plan(args: argparse.Namespace) -> Plan:
@@ -120,8 +128,8 @@ def _plan(args: argparse.Namespace) -> Plan:
     )  # fmt: skip
 
 
-def _measure(plan: Plan, journal: Journal, records: bool) -> None:
-    """Measure and say how far it is."""
+def _measure(plan: Plan, journal: Journal, records: bool) -> int:
+    """Measure and say how far it is; the exit code."""
     from traceview.experiments import framework_captures, frameworks
 
     names, threads = ", ".join(plan.frameworks), ", ".join(map(str, plan.threads))
@@ -136,7 +144,7 @@ def _measure(plan: Plan, journal: Journal, records: bool) -> None:
             framework_captures.record(plan, journal, _watch_capture)
         return None
 
-    studies.finished(measured, journal, frameworks.TABLE)
+    return studies.finished(measured, journal, frameworks.TABLE)
 
 
 def _watch(progress: Progress) -> None:

@@ -12,16 +12,15 @@ capture: stop with Ctrl-C at any time, and go on with --resume.
 from __future__ import annotations
 
 import argparse
-import shutil
-import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from traceview import render
+from traceview.cli import studies
 from traceview.cli.options import duration
 from traceview.cli.output import emit, say
 from traceview.errors import InputError, UsageError
-from traceview.recording.launch import Stopped, shell_code, stoppable
 
 if TYPE_CHECKING:
     from traceview.experiments.results import Journal
@@ -40,26 +39,39 @@ EXAMPLES = """examples:
 exit codes: 0 done, also where some runs failed; 3 where no run gave times
 """
 
-MOST_RANKS, MOST_BATCH, MOST_ROUNDS = 512, 1 << 20, 100
+MOST_RANKS, MOST_BATCH, MOST_ROUNDS, MOST_STEPS = 512, 1 << 20, 100, 1_000_000
 SHOWN = ("verdict", "points", "communication", "breakeven", "models")
 """Sections of the report that are printed at the end."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `traceview study scaling`."""
-    parser.add_argument("--ranks", type=_ranks, metavar="N,N...", help="numbers of processes (default: 1,2,4)")
+    ranks, batches = studies.numbers("ranks", MOST_RANKS), studies.numbers("batches", MOST_BATCH)
+    rounds, steps = partial(studies.count, most=MOST_ROUNDS), partial(studies.count, most=MOST_STEPS)
+    parser.add_argument(
+        "--ranks",
+        type=ranks,
+        metavar="N,N...",
+        help="numbers of processes (default: 1,2,4)",
+    )
     batch = parser.add_mutually_exclusive_group()
     batch.add_argument(
-        "--batch", type=_batches, metavar="N,N...", help="samples of each rank, which stay as ranks are added (weak)"
+        "--batch", type=batches, metavar="N,N...", help="samples of each rank, which stay as ranks are added (weak)"
     )
     batch.add_argument(
-        "--global-batch", type=_batches, metavar="N,N...", help="samples of all ranks together, divided (strong)"
+        "--global-batch", type=batches, metavar="N,N...", help="samples of all ranks together, divided (strong)"
     )
-    parser.add_argument("--rounds", type=_rounds, default=3, metavar="N", help="runs of each (default 3; 6 for 95 %%)")
-    parser.add_argument("--threads", type=_threads, metavar="N", help="threads of each rank (default 1)")
+    parser.add_argument(
+        "--rounds",
+        type=rounds,
+        default=3,
+        metavar="N",
+        help="runs of each (default 3; 6 for 95 %%)",
+    )
+    parser.add_argument("--threads", type=studies.count, metavar="N", help="threads of each rank (default 1)")
     parser.add_argument("--device", choices=("cpu", "cuda"), help="hide GPUs (cpu); for {device} in the command")
-    parser.add_argument("--limit-steps", type=_steps, metavar="N", help="time N steps in each run (default 20)")
-    parser.add_argument("--discard", type=_steps, metavar="N", help="first steps to leave out (default 3)")
+    parser.add_argument("--limit-steps", type=steps, metavar="N", help="time N steps in each run (default 20)")
+    parser.add_argument("--discard", type=steps, metavar="N", help="first steps to leave out (default 3)")
     parser.add_argument(
         "--limit-time", type=duration, default=600.0, metavar="TIME", help="end a run after this (default 10m)"
     )
@@ -91,21 +103,12 @@ def run(args: argparse.Namespace) -> int:
     job.sizes()
     about = {"kind": scaling.KIND, "command": words, "settings": job.settings()}
     journal = Journal(job.folder, _noted(job.folder) | about)
-    code = 0
-    try:
-        with stoppable():
-            left = scaling.measure(job, journal)
-            if left:
-                say(f"the budget is spent: {left} runs are not made; go on with -o {_here(job.folder)} --resume.")
-    except Stopped as stopped:
-        code = shell_code(-stopped.number)
-        say(f"interrupted; go on with -o {_here(job.folder)} --resume.")
-    finally:
-        if journal.rows(scaling.RUNS):
-            scaling.answer(journal)
-            journal.finish()
-        else:
-            shutil.rmtree(job.folder, ignore_errors=True)
+
+    def measured() -> str | None:
+        left = scaling.measure(job, journal)
+        return f"{left} runs are not made" if left else None
+
+    code = studies.finished(measured, journal, scaling.RUNS, scaling.answer)
     return code or _shown(job, journal)
 
 
@@ -118,18 +121,11 @@ def _of_captures(args: argparse.Namespace, command: list[str]) -> int:
     batches = args.global_batch or args.batch or [None]
     if len(batches) > 1:
         raise UsageError("of recordings that are there, name one batch: that of all of them.")
-    folder = _new_folder(args)
+    folder = studies.place(args.output, False, scaling.KIND)
     rows = scaling_captures.rows(args.captures, batches[0], bool(args.global_batch))
     results.write(folder, rows, {"kind": scaling.KIND, "command": ["traceview", "study", "scaling", "--captures"]})
     _print(folder.absolute())
     return 0
-
-
-def _new_folder(args: argparse.Namespace) -> Path:
-    folder: Path = args.output or Path(f"traceview-study-scaling-{time.strftime('%Y%m%d-%H%M%S')}")
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder} exists already; choose another name with -o, or go on with --resume.")
-    return folder
 
 
 def _noted(folder: Path) -> dict[str, object]:
@@ -144,7 +140,7 @@ def _noted(folder: Path) -> dict[str, object]:
 
 def _job(args: argparse.Namespace, command: list[str]) -> tuple[Job, list[str]]:
     from traceview.experiments.command import Limits
-    from traceview.experiments.scaling import Job
+    from traceview.experiments.scaling import KIND, Job
     from traceview.experiments.scaling_answer import STRONG, WEAK
     from traceview.experiments.scaling_command import parse
 
@@ -156,12 +152,12 @@ def _job(args: argparse.Namespace, command: list[str]) -> tuple[Job, list[str]]:
         raise UsageError("the command has no {batch}; name the one batch that it has, or write {batch} into it.")
     if not batches and template.has_batch:
         raise UsageError("the command has {batch}; name batches with --batch 16,64 or --global-batch 64.")
-    folder = _new_folder(args)
+    folder = studies.place(args.output, False, KIND)
     limits = Limits(
         3 if args.discard is None else args.discard, args.limit_steps or 20, seed=None, most_s=args.limit_time
     )
     job = Job(
-        template, folder.absolute(), say, tuple(args.ranks or (1, 2, 4)), tuple(batches),
+        template, folder.absolute(), say, tuple(sorted(args.ranks or (1, 2, 4))), tuple(sorted(batches)),
         STRONG if args.global_batch else WEAK, args.rounds, args.threads or 1, args.budget, limits, args.device,
         not args.no_captures,
     )  # fmt: skip
@@ -176,11 +172,7 @@ def _resumed(args: argparse.Namespace, command: list[str]) -> tuple[Job, list[st
     from traceview.experiments.scaling_answer import STRONG
     from traceview.experiments.scaling_command import parse
 
-    if not args.output:
-        raise UsageError("--resume needs the folder to go on with: -o FOLDER.")
-    told = described(args.output)
-    if told.get("kind") != KIND:
-        raise UsageError(f"{args.output} is not of a scaling study.")
+    told = described(studies.place(args.output, True, KIND))
     words = command or [str(word) for word in told.get("command") or ()]
     if not words or (not command and any("***" in word for word in words)):
         raise UsageError("the command line was not kept whole; add it after --.")
@@ -213,7 +205,7 @@ def _shown(job: Job, journal: Journal) -> int:
     _print(job.folder)
     if any(row.get("step_ns") for row in rows):
         return 0
-    say(f"no run gave times; output of the runs is in {_here(job.folder / scaling.OUTPUT)}")
+    say(f"no run gave times; output of the runs is in {studies.here(job.folder / scaling.OUTPUT)}")
     return 3
 
 
@@ -226,45 +218,7 @@ def _print(folder: Path) -> None:
     from traceview.analysis import reports
 
     with closing(store.open_capture(folder, asked=reports.asked([reports.load("scaling")]))) as connection:
-        report = reports.run(connection, "scaling", {}, source=str(_here(folder)))
+        report = reports.run(connection, "scaling", {}, source=str(studies.here(folder)))
     shown = tuple(section for section in report.sections if section.name in SHOWN)
     emit([render.renderer("table").render(replace(report, sections=shown))], None)
-    say(f"`traceview report {_here(folder)} scaling` has all of it.")
-
-
-def _here(folder: Path) -> Path:
-    here = Path.cwd()
-    return folder.relative_to(here) if folder.is_relative_to(here) else folder
-
-
-def _numbers(text: str, most: int, what: str) -> list[int]:
-    words = [word.strip() for word in text.split(",") if word.strip()]
-    if not words or not all(word.isdecimal() and word.isascii() and 0 < int(word[:9]) <= most for word in words):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a list of {what}; write for example 1,2,4")
-    return sorted({int(word[:9]) for word in words})
-
-
-def _ranks(text: str) -> list[int]:
-    return _numbers(text, MOST_RANKS, "ranks")
-
-
-def _batches(text: str) -> list[int]:
-    return _numbers(text, MOST_BATCH, "batches")
-
-
-def _rounds(text: str) -> int:
-    return _one(text, MOST_ROUNDS)
-
-
-def _threads(text: str) -> int:
-    return _one(text, 4096)
-
-
-def _steps(text: str) -> int:
-    return _one(text, 1_000_000)
-
-
-def _one(text: str, most: int) -> int:
-    if not (text.isdecimal() and text.isascii() and len(text) < 9 and 0 < int(text) <= most):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a count; use 1 or more")
-    return int(text)
+    say(f"`traceview report {studies.here(folder)} scaling` has all of it.")

@@ -90,7 +90,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Search, or show or apply what a search found."""
-    from traceview.experiments import tune
+    from traceview.experiments import in_use, tune
 
     command: list[str] = args.command[1:] if args.command[:1] == ["--"] else args.command
     if args.report:
@@ -101,6 +101,7 @@ def run(args: argparse.Namespace) -> int:
         with stoppable():
             return shell_code(tune.apply(args.apply, command))
     job = tune.resumed(args.resume.absolute(), command, say, args.env) if args.resume else _job(args, command)
+    held = in_use.hold(job.folder)
     try:
         with stoppable():
             tune.tune(job)
@@ -116,11 +117,13 @@ def run(args: argparse.Namespace) -> int:
         if not (job.folder / "base" / "capture.json").exists():
             _remove(job.folder)
         raise
+    del held
     say(f"everything is in {_here(job.folder)}: traceview tune --report {_here(job.folder)}")
     return _shown(args, job.folder)
 
 
 def _job(args: argparse.Namespace, command: list[str]) -> Job:
+    from traceview.experiments import in_use
     from traceview.experiments.options import named
     from traceview.experiments.search import NULL
     from traceview.experiments.tune import Job
@@ -129,6 +132,7 @@ def _job(args: argparse.Namespace, command: list[str]) -> Job:
         raise UsageError("no command given: traceview tune -- python train.py")
     named(name for name in (*args.tried, *args.skipped) if name != NULL)
     folder = args.runs or Path(f"traceview-tune-{place(None, command).name.removeprefix('traceview-capture-')}")
+    in_use.refuse(folder)
     return Job(
         command, place(folder, command), say, args.tried, args.budget, tuple(args.env), args.copy, args.limit_steps,
         args.discard, skipped=args.skipped, plan=args.plan, only_equal=args.numbers == "equal",

@@ -7,11 +7,11 @@ times has a reason.
 from __future__ import annotations
 
 import json
-import math
 import os
 import signal
 import statistics
 import subprocess
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -173,11 +173,12 @@ def _differs(said: Mapping[str, Any], asked: Asked, model: Model) -> dict[str, A
 
 
 def _is_time(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and 0 < value < 1e9
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1e9
 
 
 def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
+    """A finite number; an integer of hundreds of digits is none."""
+    return float(value) if isinstance(value, int | float) and abs(value) <= sys.float_info.max else None
 
 
 def _count(value: Any) -> int | None:

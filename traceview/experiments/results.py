@@ -19,6 +19,7 @@ from typing import Any
 
 from traceview import __version__, store
 from traceview.errors import InputError, UsageError
+from traceview.experiments import in_use
 from traceview.ingest import secrets
 from traceview.store import cache
 from traceview.tables import BY_NAME
@@ -41,8 +42,10 @@ class Journal:
 
     def __init__(self, folder: Path, about: Row) -> None:
         """`about`: what `capture.json` says: kind (tune, study ...), command (a list of words), framework,
-        framework_version, and whatever else describes the experiment. A folder with a journal is gone on with."""
+        framework_version, and whatever else describes the experiment. A folder with a journal is gone on with.
+        Raises `UsageError` where another process writes to it."""
         self.folder = folder
+        self._hold = in_use.hold(folder)
         self.about = {"kind": None, "command": None, "framework": None, **about}
         self._file = folder / "raw" / JOURNAL
         try:

@@ -91,6 +91,8 @@ def resumed(
 ) -> Job:
     """The job of an earlier session, to go on with. Raises `UsageError` where the command has to be given again."""
     told = described(folder)
+    if told.get("kind") != "tune":
+        raise UsageError(f"{folder} was made by traceview {told.get('kind')}, not by traceview tune.")
     settings = dict(told.get("settings") or {})
     words = list(command) or [str(word) for word in told.get("command") or ()]
     if not words or (not command and any("***" in word for word in words)):
