@@ -210,9 +210,11 @@ def traceview(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 def test_wrong_usage_is_said(tmp_path: Path) -> None:
     (tmp_path / "plan.json").write_text("{}", encoding="utf-8")
+    (tmp_path / "m.py").touch()
     for words, told in (
         ((), "name a file and what makes the model"),
         (("model.py",), "model.py is no file and what makes the model in it"),
+        (("absent.py:f",), "there is no file absent.py."),
         (("absent",), "absent is no file and what makes the model in it"),
         (("m.py:f", "--resume"), "plan-results holds no results of an experiment"),
         (("m.py:f", "--batch", "1e9"), "'1e9' is not a number from 1 to 65536"),

@@ -31,6 +31,8 @@ def line():
     return nn.Conv1d(1, 1, 3), torch.randn(1, 1, 9)
 def wrong():
     raise ValueError("no such file")
+def number():
+    return 5
 """
 
 
@@ -74,6 +76,7 @@ def test_the_layers_of_a_function(tmp_path: Path) -> None:
     first(
         1,
         [
+            ("{file}:number", r"number\(\) returned int, not a torch.nn.Module."),
             ("{file}:wrong", "cannot be run: ValueError: no such file."),
             ("{file}:absent", "has no function absent."),
             ("{file}:line", "has no convolution that can be measured"),

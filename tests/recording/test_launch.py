@@ -69,3 +69,14 @@ def test_ignored_signals_stay_ignored() -> None:
             os.kill(os.getpid(), signal.SIGHUP)
     finally:
         signal.signal(signal.SIGHUP, before)
+
+
+def test_a_run_within_a_run_that_applies_options_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in `traceview schedule --apply plan.json -- traceview collect -- COMMAND`."""
+    monkeypatch.setenv("TRACEVIEW_MODE", "apply")
+    monkeypatch.setenv("TRACEVIEW_PLAN", "plan.json")
+    tells = "import os, pathlib; pathlib.Path('told').write_text(str(list(map(os.environ.get, {}))))"
+    names = ["TRACEVIEW_MODE", "TRACEVIEW_PLAN", "TRACEVIEW_WAIT"]
+    monkeypatch.chdir(tmp_path)
+    assert launch.launch(run_of(tmp_path, sys.executable, "-S", "-c", tells.format(names))) == 0
+    assert (tmp_path / "told").read_text(encoding="utf-8") == "[None, 'plan.json', '3']"

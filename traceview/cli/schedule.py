@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 from traceview import render
 from traceview.cli.output import DEFAULT_LIMIT, emit, say
-from traceview.errors import TraceviewError, UsageError
+from traceview.errors import InputError, TraceviewError, UsageError
 from traceview.recording.launch import Stopped, shell_code, stoppable
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ EXAMPLES = """examples:
   traceview schedule alexnet16 --memory 8MB                   out of a study, without measuring
   traceview schedule model.py:make_model -o plan-results --resume    go on after Ctrl-C or a crash
   traceview schedule --apply plan.json -- python train.py     an unchanged script, with the plan
+  traceview schedule --apply plan.json -- traceview collect -- python train.py    a capture of it with the plan
   traceview report plan-results schedule                      the answer again
 
 make_model() returns a torch.nn.Module, or a tuple of it and its inputs. Exit codes: 0 done, 2 wrong usage, 3 the model
@@ -126,7 +127,9 @@ def _job(args: argparse.Namespace) -> Job:
     from traceview.experiments.schedule_inputs import is_factory
     from traceview.experiments.schedule_job import Job
 
-    path = Path(args.model)
+    path = Path(args.model.rpartition(":")[0] if is_factory(args.model) else args.model)
+    if is_factory(args.model) and not path.is_file():
+        raise InputError(f"there is no file {path}.")
     if not is_factory(args.model) and (path.suffix == ".py" or not path.exists()):
         raise UsageError(
             f"{args.model} is no file and what makes the model in it (traceview schedule model.py:make_model), nor a "

@@ -26,7 +26,10 @@ def called(file: Path, function: str) -> tuple[Any, tuple[Any, ...]]:
     if not callable(getattr(module, function, None)):
         raise SystemExit(f"{file} has no function {function}")
     made = getattr(module, function)()
-    return (made[0], tuple(made[1:])) if isinstance(made, tuple) else (made, ())
+    model, *inputs = made if isinstance(made, tuple) else (made,)
+    if not hasattr(model, "named_modules"):
+        raise SystemExit(f"{function}() returned {type(model).__name__}, not a torch.nn.Module")
+    return model, tuple(inputs)
 
 
 def convolutions(model: Any, inputs: tuple[Any, ...]) -> list[dict[str, Any]]:

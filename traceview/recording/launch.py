@@ -144,6 +144,9 @@ def _handled(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]
 def _environment(run: Run) -> dict[str, str]:
     """The environment of the command: this one, with the collectors and their options."""
     environment = dict(os.environ if run.environment is None else run.environment)
+    if run.environment is None:
+        # Within `schedule --apply` or `tune --apply`: their options hold here too, and this run records.
+        environment.pop("TRACEVIEW_MODE", None)
     inject = str(content("collectors") / "inject")
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [inject, environment.get("PYTHONPATH")]))
     environment["TRACEVIEW_DIR"] = str(run.capture)
