@@ -59,6 +59,8 @@ def shortage(error: BaseException) -> str | None:
     text = str(error).lower()
     if number in FULL or "no space left on device" in text:
         return "nothing more can be written: no space left on the device."
+    if number == errno.EFBIG or "file too large" in text:
+        return "a file of this size cannot be written here; raise its limit (`ulimit -f`)."
     if number in NO_FILES or "too many open files" in text:
         return "more files have to be open at once than is allowed here; raise the limit with `ulimit -n`."
     if isinstance(error, MemoryError) or number == errno.ENOMEM or any(said in text for said in NO_MEMORY):

@@ -180,3 +180,34 @@ def _names(target: Path) -> list[tuple[int, list[str]]]:
     with store.open_capture(target) as connection:
         query = "SELECT rank, list(DISTINCT name ORDER BY name) FROM ops GROUP BY rank"
         return connection.execute(query).fetchall()
+
+
+def test_the_second_of_two_conversions_leaves_the_first_alone(tmp_path: Path) -> None:
+    place = tmp_path / ".job.partial"
+    with job._parts_folder(tmp_path / "job", True) as first:
+        with (
+            pytest.raises(UsageError, match="another conversion is at work"),
+            job._parts_folder(tmp_path / "job", True),
+        ):
+            raise AssertionError("two conversions write to one folder")
+        assert first == place and place.is_dir()
+    assert not place.exists()
+
+
+def test_what_duckdb_says_of_a_file_that_may_not_grow_is_no_bug(tmp_path: Path) -> None:
+    script = """
+import resource, signal, sys
+import duckdb
+from traceview.errors import shortage
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (4000, resource.RLIM_INFINITY))
+try:
+    duckdb.execute(f"COPY (SELECT random() FROM range(100000)) TO '{sys.argv[1]}' (FORMAT parquet)")
+except duckdb.Error as error:
+    print(shortage(error))
+"""
+    words = [sys.executable, "-c", script, str(tmp_path / "large.parquet")]
+    done = subprocess.run(
+        words, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("a file of this size cannot be written here")

@@ -116,6 +116,11 @@ def _parts_folder(target: Path, resumes: bool) -> Iterator[Path]:
     try:
         with contextlib.suppress(OSError):
             _lock(handle, place)
+    except UsageError:
+        # It is the other one's, who may have nothing in it yet.
+        os.close(handle)
+        raise
+    try:
         sweep(parts.BUILDING, place, young_seconds=0)
         sweep(cache.prefix(target), target.parent, young_seconds=0)
         yield place

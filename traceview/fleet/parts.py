@@ -7,7 +7,6 @@ found again by who goes on, and never taken for that of other files.
 from __future__ import annotations
 
 import contextlib
-import errno
 import hashlib
 import json
 from collections.abc import Sequence
@@ -100,17 +99,11 @@ def convert(task: Task) -> Part:
     except InputError as error:
         return Part(refused=str(error))
     except Exception as error:
-        if (lacking := _lacking(error)) is not None:
+        if (lacking := shortage(error)) is not None:
             raise NoRoom(lacking) from error
         reason = (str(error).splitlines() or [""])[0][:200]
         return Part(refused=f"{task.sources[0][0]}: an unexpected {type(error).__name__} ({reason}).")
     return replace(made, place=task.place)
-
-
-def _lacking(error: Exception) -> str | None:
-    """What the machine lacks, where that is what went wrong."""
-    is_limited = isinstance(error, OSError) and error.errno == errno.EFBIG
-    return "a file of this size cannot be written here." if is_limited else shortage(error)
 
 
 def _read(task: Task, building: Path) -> Part:
