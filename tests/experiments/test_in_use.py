@@ -42,6 +42,7 @@ def test_the_second_program_is_refused_until_the_first_is_dead(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    Path("train.py").touch()
     folder = Path("runs")
     scaling = ["study", "scaling", "-o", "runs"]
     with owner(folder, "study scaling") as process:
