@@ -99,6 +99,17 @@ def test_a_command_that_asks_something_is_told_that_there_is_no_answer(tmp_path:
     assert found.exit_code == 1 and "EOFError" in (found.reason or "")
 
 
+def test_of_a_very_long_output_the_end_is_kept(tmp_path: Path) -> None:
+    words = script(tmp_path, "import sys\nfor at in range(300): print(at, 'x' * 5_000)\nsys.exit(f'it ends {at}')")
+    assert timed(tmp_path, words).reason == "the command failed with exit code 1: " + " / ".join(
+        [f"{at} {'x' * 196}" for at in (298, 299)] + ["it ends 299"]
+    )
+    whole = sum(len(f"{at} ") + 5001 for at in range(300)) + len("it ends 299\n")
+    kept = (tmp_path / "log.txt").read_bytes()
+    assert kept.startswith(b"[the first %d bytes are left out]\n" % (whole - 1_000_000)) and kept.endswith(b"it ends 299\n")
+    assert len(kept) < 1_000_100
+
+
 def test_a_program_without_a_framework_has_no_steps(tmp_path: Path) -> None:
     found = timed(tmp_path, script(tmp_path, "print('done')\n"))
     assert found.exit_code == 0 and found.reason and found.reason.startswith("no step was seen to end")

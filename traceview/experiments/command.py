@@ -30,6 +30,8 @@ TOO_LONG = "it was ended after "
 LAST_LINES = 3
 """Of the output of a run that failed, as its reason."""
 TAIL_BYTES = 16384
+MOST_LOG_BYTES = 1_000_000
+"""Of the output of a run, from its end, is kept; there are many runs."""
 FIRST_FAILURE = re.compile(r"Root Cause \(first.{0,200}?rank\s*: (\d+).{0,200}?exitcode\s*: (-?\d+)", re.DOTALL)
 """What torchrun says at the end of which process failed first."""
 ENDED = tuple(-number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT))
@@ -116,6 +118,7 @@ def run(
         notes = [path.read_text(errors="replace") for path in sorted((place / "raw").glob(".process-*"))]
     ranks = [rank for rank in ranks if rank.get("steps")]
     reason = _why(code, bool(ranks), notes, log)
+    shorten(log)
     if watch.has_ended_it:
         reason = f"{TOO_LONG}{limits.most_s or 0:.0f} s, without an end of its own"
     times = [_step_time(rank, rank.get("runs_ahead") is True) for rank in ranks] if not reason else []
@@ -168,6 +171,20 @@ def check_end(exit_code: int) -> None:
         raise Stopped(-exit_code)
     if exit_code in ENDED_BY_SHELL:
         raise Stopped(exit_code - 128)
+
+
+def shorten(log: Path) -> None:
+    """Keep the end of an output that is very long."""
+    n_bytes = log.stat().st_size
+    if n_bytes <= MOST_LOG_BYTES:
+        return
+    with log.open("r+b") as file:
+        file.seek(n_bytes - MOST_LOG_BYTES)
+        end = file.read(MOST_LOG_BYTES)
+        file.seek(0)
+        file.write(b"[the first %d bytes are left out]\n" % (n_bytes - len(end)))
+        file.write(end)
+        file.truncate()
 
 
 def tail(log: Path) -> list[str]:
