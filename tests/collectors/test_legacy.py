@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 
@@ -20,5 +21,8 @@ def test_the_larger_samples_train(framework):
         env={**os.environ, **variables}, capture_output=True, text=True, timeout=600,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    first, last = done.stdout.splitlines()
-    assert first.startswith("alexnet: 62378344 parameters, batch 2, cpu, ") and last.startswith("step 2: loss ")
+    first, *steps, _, last = done.stdout.splitlines()
+    assert first.startswith("alexnet: 62378344 parameters, batch 2, cpu, ")
+    assert [line.split(": loss ")[0] for line in steps] == ["step 1", "step 2"]
+    found = json.loads(last)
+    assert (found["framework"], found["steps"], found["threads"]) == (framework, 2, 1)
