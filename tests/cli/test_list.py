@@ -10,6 +10,7 @@ import pytest
 from traceview import cli
 from traceview.analysis import reports
 from traceview.cli import list as listing
+from traceview.experiments import networks
 from traceview.readers import READERS
 from traceview.store import graph
 from traceview.tables import TABLES
@@ -36,6 +37,33 @@ def test_categories_count_their_rules(capsys: pytest.CaptureFixture[str]) -> Non
     assert {"conv", "gemm", "memcpy_htod", "other"} <= set(found)
     text = (Path(listing.__file__).parents[1] / "classify" / "kernels.toml").read_text(encoding="utf-8")
     assert found["conv"]["rules_for_kernels"] == text.count('\ncategory = "conv"\n')
+
+
+def test_networks_have_their_layers_as_matrix_products(capsys: pytest.CaptureFixture[str]) -> None:
+    found = {row["network"]: row for row in rows(capsys, "networks")}
+    assert set(found) == set(networks.names())
+    alexnet = found["alexnet"]
+    assert (alexnet["convolutions"], alexnet["parameters"]) == (5, 62_378_344)
+    assert cli.main(["list", "networks", "alexnet", "--format", "json"]) == 0
+    layers = {row["layer"]: row for row in json.loads(capsys.readouterr().out)}
+    assert sum(row["parameters"] for row in layers.values()) == 62_378_344
+    assert sum(row["flop"] for row in layers.values()) == alexnet["flop_of_an_image"]
+    product = {name: (row["gemm_m_x_n_x_k"], row["im2col_bytes"]) for name, row in layers.items()}
+    assert product["conv1"] == ("96 x 3025 x 363", 4 * 3025 * 363)
+    assert product["pool1"] == (None, None) and product["fc6"] == ("4096 x 1 x 9216", 0)
+    assert cli.main(["list", "networks", "alexnet_grouped", "--format", "json"]) == 0
+    grouped = {row["layer"]: row for row in json.loads(capsys.readouterr().out)}
+    assert grouped["conv2"]["gemm_m_x_n_x_k"] == "128 x 729 x 1200 (2 groups)"
+    assert grouped["conv2"]["im2col_bytes"] == 4 * 2 * 729 * 1200
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [(["networks", "alexnett"], "there is no model 'alexnett'"), (["formats", "alexnet"], "only `traceview list netw")],
+)
+def test_a_name_is_that_of_a_network(words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["list", *words]) == 2
+    assert sentence in capsys.readouterr().err
 
 
 def test_collectors_are_the_scripts(capsys: pytest.CaptureFixture[str], root: Path) -> None:

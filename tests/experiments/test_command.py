@@ -106,7 +106,9 @@ def test_of_a_very_long_output_the_end_is_kept(tmp_path: Path) -> None:
     )
     whole = sum(len(f"{at} ") + 5001 for at in range(300)) + len("it ends 299\n")
     kept = (tmp_path / "log.txt").read_bytes()
-    assert kept.startswith(b"[the first %d bytes are left out]\n" % (whole - 1_000_000)) and kept.endswith(b"it ends 299\n")
+    assert kept.startswith(b"[the first %d bytes are left out]\n" % (whole - 1_000_000)) and kept.endswith(
+        b"it ends 299\n"
+    )
     assert len(kept) < 1_000_100
 
 

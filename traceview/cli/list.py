@@ -1,4 +1,4 @@
-"""Lists what is available: trace formats, reports, advice, options to try, categories, collectors, tables."""
+"""Lists what is available: trace formats, reports, advice, options to try, networks, categories, collectors, tables."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import argparse
 import ast
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from traceview import render
+from traceview.cli import names
 from traceview.cli.options import add_machine_options, opened
 from traceview.cli.output import emit
 from traceview.errors import UsageError
@@ -17,11 +19,13 @@ from traceview.errors import UsageError
 if TYPE_CHECKING:
     from traceview.analysis.model import Section
 
-HELP = "list formats, reports, advice, options, categories, collectors or tables"
+HELP = "list formats, reports, advice, options, networks, categories, collectors or tables"
 
 EXAMPLES = """examples:
   traceview list                                        what can be listed
   traceview list reports
+  traceview list networks                               the built-in networks of `traceview study algorithms`
+  traceview list networks alexnet                       its layers, each with its matrix product
   traceview list categories
   traceview list categories --unmatched trace.json.gz   names in the trace that no rule matches, by time
   traceview list formats --format json
@@ -37,6 +41,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="WHAT",
         help=f"{', '.join(KINDS)} (default: what can be listed)",
     )
+    name = parser.add_argument("name", nargs="?", metavar="NAME", help="with networks: the one whose layers to list")
+    names.completed(name, names.networks)
     parser.add_argument("--format", choices=render.FORMATS, default="table", help="default: table")
     parser.add_argument(
         "--unmatched",
@@ -51,7 +57,9 @@ def run(args: argparse.Namespace) -> int:
     """Print the list; returns 0."""
     if args.input and args.kind != "categories":
         raise UsageError("use --unmatched with `traceview list categories`.")
-    section = unmatched(args) if args.input else KINDS[args.kind]() if args.kind else kinds()
+    if args.name and args.kind != "networks":
+        raise UsageError("only `traceview list networks` takes a name.")
+    section = _asked(args)
     renderer = render.renderer(args.format)
     if renderer.FOR_PEOPLE:
         from traceview.analysis.model import Report
@@ -60,6 +68,15 @@ def run(args: argparse.Namespace) -> int:
     else:
         emit(renderer.stream(section.columns, [section.rows]), None)
     return 0
+
+
+def _asked(args: argparse.Namespace) -> Section:
+    """The list that the command line names."""
+    if args.input:
+        return unmatched(args)
+    if args.name:
+        return layers(args.name)
+    return KINDS[args.kind]() if args.kind else kinds()
 
 
 def kinds() -> Section:
@@ -111,6 +128,33 @@ def options() -> Section:
     return _section(head, rows)
 
 
+def networks() -> Section:
+    """The built-in networks, whose convolutions `traceview study algorithms` measures."""
+    from traceview.experiments import networks
+
+    rows = []
+    for network in map(networks.load, networks.names()):
+        dense = sum(node.macs for node in network.nodes if node.kind == "fc")
+        dense_pct = 200 * dense / network.flop if network.flop else None
+        n_convolutions = len(network.convolutions())
+        rows.append((network.name, network.title, n_convolutions, network.parameters, network.flop, dense_pct))
+    head = ("network", "what", "convolutions", "parameters", "flop of an image", "of fully connected layers pct")
+    return _section(head, rows, types={3: "BIGINT", 4: "BIGINT", 5: "DOUBLE"})
+
+
+def layers(name: str) -> Section:
+    """The layers of a network, for one image: what they compute as a matrix product, and the memory to unroll it."""
+    from traceview.experiments import networks
+
+    head = ("layer", "kind", "input", "output", "parameters", "flop", "gemm m x n x k", "im2col bytes")
+    rows = []
+    for node in networks.load(name).nodes:
+        product, unrolled = node.product()
+        shapes = ("x".join(map(str, shape)) for shape in (node.given, node.out))
+        rows.append((node.name, node.kind, *shapes, node.parameters, 2 * node.macs, product, unrolled))
+    return _section(head, rows, types={4: "BIGINT", 5: "BIGINT", 7: "BIGINT"})
+
+
 def categories() -> Section:
     """The categories of kernels, operators and primitives, with the number of rules for each."""
     from traceview.classify.rules import FOLDER
@@ -157,14 +201,22 @@ KINDS: dict[str, Callable[[], Section]] = {
     "reports": reports,
     "advice": advice,
     "options": options,
+    "networks": networks,
     "categories": categories,
     "collectors": collectors,
     "tables": tables,
 }
 
 
-def _section(columns: tuple[str, ...], rows: Sequence[tuple[object, ...]], if_none: str = "") -> Section:
+def _section(
+    columns: tuple[str, ...],
+    rows: Sequence[tuple[object, ...]],
+    if_none: str = "",
+    types: Mapping[int, str] = MappingProxyType({}),
+) -> Section:
+    """A table; `types` of columns that are not text, by their place."""
     from traceview.analysis.model import Column, Section
 
-    shape = tuple(Column(name.replace(" ", "_"), "VARCHAR", "") for name in columns)
+    names = (name.replace(" ", "_") for name in columns)
+    shape = tuple(Column(name, types.get(place, "VARCHAR"), "") for place, name in enumerate(names))
     return Section("list", "", "", shape, tuple(rows), None if rows else if_none, "")

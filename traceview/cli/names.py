@@ -25,6 +25,13 @@ def rules() -> list[str]:
     return advice.names()
 
 
+def networks() -> list[str]:
+    """The built-in networks."""
+    from traceview.experiments import networks
+
+    return networks.names()
+
+
 def queries() -> list[str]:
     """What can stand in the place of a query: the tables, and what explains them."""
     from traceview.store import graph

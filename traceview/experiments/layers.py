@@ -73,6 +73,12 @@ class Layer:
         """Elements of the filter."""
         return self.out_channels * self.in_channels // self.groups * self.filter_height * self.filter_width
 
+    @property
+    def is_product(self) -> bool:
+        """Whether its input is the matrix of its product as it is: filters of 1x1, no stride, no padding."""
+        sizes = (self.filter_height, self.filter_width, self.stride_h, self.stride_w)
+        return sizes == (1, 1, 1, 1) and not (self.pad_h or self.pad_w)
+
     def flop(self, batch: int) -> int:
         """Of the direct method, the same for each pass: a multiplication and an addition count two."""
         return 2 * batch * self.weights * self.out_height * self.out_width

@@ -33,6 +33,23 @@ class Node:
     """Multiply-accumulates for one image."""
     convolution: Layer | None = None
 
+    def product(self) -> tuple[str | None, int | None]:
+        """The matrix product of one image, rows x columns x summed, and the bytes of its unrolled input in fp32.
+
+        Of a convolution (per group) and of a fully connected layer, which unrolls nothing; None of any other.
+        """
+        layer = self.convolution
+        if layer:
+            taps = layer.weights // layer.out_channels
+            positions = layer.out_height * layer.out_width
+            groups = f" ({layer.groups} groups)" if layer.groups > 1 else ""
+            unrolled = 0 if layer.is_product else 4 * layer.groups * taps * positions
+            return f"{layer.out_channels // layer.groups} x {positions} x {taps}{groups}", unrolled
+        if self.kind != "fc":
+            return None, None
+        outputs = self.out[0]
+        return f"{outputs} x 1 x {self.macs // outputs}", 0
+
 
 @dataclass(frozen=True)
 class Network:
