@@ -34,7 +34,9 @@ WITH part AS (
     SELECT a.* REPLACE (coalesce(s.own_ns, a.dur_ns) AS dur_ns),
         coalesce(direction, if(kind = 'kernel' AND category = 'conv' AND role = 'main', 'unknown', NULL),
             last_value(direction IGNORE NULLS) OVER earlier,
-            first_value(direction IGNORE NULLS) OVER later, 'unknown') AS way
+            first_value(direction IGNORE NULLS) OVER later, 'unknown') AS way,
+        -- A product that is an operator within the call is its arithmetic.
+        (category = 'conv' AND coalesce(role, '') = 'main') OR (kind = 'op' AND category = 'gemm') AS is_main
     FROM activities a LEFT JOIN conv_shares s ON s.id = a.id AND s.start_ns = a.start_ns AND a.device = 'cpu'
     WHERE a.call_id IS NOT NULL
     WINDOW earlier AS (PARTITION BY a.call_id ORDER BY a.start_ns, a.id
@@ -51,13 +53,13 @@ WITH part AS (
         list_sort(list_distinct(list(library) FILTER (category = 'conv' AND role = 'main' AND library IS NOT NULL)))
             AS libraries,
         count(*) FILTER (kind IN ('kernel', 'primitive')) AS n_parts,
-        CAST(coalesce(sum(dur_ns) FILTER (category = 'conv' AND role = 'main'), 0) AS BIGINT) AS main_ns,
+        CAST(coalesce(sum(dur_ns) FILTER (is_main), 0) AS BIGINT) AS main_ns,
         CAST(coalesce(sum(dur_ns) FILTER (category = 'conv' AND role = 'transform'), 0) AS BIGINT) AS transform_ns,
         CAST(coalesce(sum(dur_ns) FILTER (category = 'layout_transpose'), 0) AS BIGINT) AS layout_ns,
         CAST(coalesce(sum(dur_ns) FILTER (category = 'bias'), 0) AS BIGINT) AS bias_ns,
         CAST(coalesce(sum(dur_ns) FILTER (category = 'activation'), 0) AS BIGINT) AS activation_ns,
-        CAST(coalesce(sum(dur_ns) FILTER (category NOT IN ('layout_transpose', 'bias', 'activation')
-            AND NOT (category = 'conv' AND coalesce(role, '') IN ('main', 'transform'))), 0) AS BIGINT) AS helper_ns,
+        CAST(coalesce(sum(dur_ns) FILTER (category NOT IN ('layout_transpose', 'bias', 'activation') AND NOT is_main
+            AND NOT (category = 'conv' AND coalesce(role, '') = 'transform')), 0) AS BIGINT) AS helper_ns,
         CAST(sum(dur_ns) AS BIGINT) AS total_ns
     FROM part GROUP BY call_id, way
 )

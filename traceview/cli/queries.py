@@ -36,9 +36,11 @@ def reading(connection: duckdb.DuckDBPyConnection, text: str = "") -> Iterator[N
     import duckdb
 
     def end() -> None:
-        # An error may have ended the transaction already.
-        with contextlib.suppress(duckdb.Error):
-            connection.execute("ROLLBACK")
+        # An error may have ended the transaction already; Ctrl-C may arrive in this statement instead of the query.
+        for _ in range(2):
+            with contextlib.suppress(duckdb.Error):
+                connection.execute("ROLLBACK")
+                return
 
     connection.execute("BEGIN TRANSACTION READ ONLY")
     try:

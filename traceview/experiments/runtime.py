@@ -23,7 +23,7 @@ from typing import Any
 
 import torch
 
-from . import passes
+from . import passes, profiled
 from .passes import Exact, PlanError, is_float, is_plain, prepare
 from .plan import BACKENDS
 
@@ -215,17 +215,20 @@ class Planned:
         runner = self._pass(direction, operands)
         now = time.thread_time_ns if self.threads == 1 else time.perf_counter_ns
         begin_ns = now()
-        result = None if runner is None or self.is_off else self._ran(runner, direction, operands, bias)
+        result = None if runner is None or self.is_off else self._ran(runner, direction, operands, bias, like)
         if result is None:
             result = self.default(direction, *operands, bias, like)
         if self.clock:
             self.clock(self.name, direction, now() - begin_ns)
         return result
 
-    def _ran(self, runner: Any, direction: str, operands: tuple[torch.Tensor, torch.Tensor], bias: Any) -> Any:
+    def _ran(
+        self, runner: Any, direction: str, operands: tuple[torch.Tensor, torch.Tensor], bias: Any, like: Any
+    ) -> Any:
         """What a back-end made of a pass; None where it failed, and it is asked no more."""
         try:
-            return passes.run(runner, *operands, bias)
+            with profiled.operators(self.choices[direction], direction, operands, bias, like, self.steps):
+                return passes.run(runner, *operands, bias)
         except Exception as problem:
             choice = self.choices[direction] or {}
             self.say(f"{self.name}: {direction} goes on as it was, {choice.get('backend')} failed ({problem})")
