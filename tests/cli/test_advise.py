@@ -156,9 +156,19 @@ def test_the_printed_sql_of_a_what_if_gives_its_numbers_again(
             assert list(row.values()) == [pytest.approx(value) for value in line]
 
 
-@pytest.mark.parametrize("words", [("--what-if", "coffee"), (COPIES, "--what-if", "copies")])
-def test_a_what_if_that_makes_no_sense(trace: Path, words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
-    run(capsys, trace, *words, code=2)
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--what-if", "coffee"), "there is no cost 'coffee' for --what-if. The costs are all, or: layout: "),
+        ((COPIES, "--what-if", "copies"), "--what-if cannot be combined with rules, --evidence or --fail-over."),
+    ],
+)
+def test_a_what_if_that_makes_no_sense(
+    trace: Path, words: tuple[str, ...], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["advise", str(trace), *words]) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and said.err.startswith(f"traceview: {told}")
 
 
 def test_a_percentage_that_is_none(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:

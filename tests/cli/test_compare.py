@@ -20,6 +20,14 @@ def run(capsys: pytest.CaptureFixture[str], *args: object, code: int = 0) -> str
     return capsys.readouterr().out
 
 
+def refused(capsys: pytest.CaptureFixture[str], *args: object, code: int = 2) -> str:
+    """What is said instead of a comparison."""
+    assert cli.main(["compare", *map(str, args)]) == code
+    said = capsys.readouterr()
+    assert said.out == ""
+    return said.err
+
+
 def saved(folder: Path, given: Given) -> Path:
     """A capture that every verb opens."""
     write(folder, given)
@@ -157,18 +165,20 @@ def test_chosen_steps(pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str
     assert [row["step_ns"] for row in section["rows"]] == [1_004_000, 1_104_000]
     unchecked = "; not checked: model, batch, precision, passes"
     assert section["rows"][1]["verdict"] == f"cannot tell from noise: fewer than two steps{unchecked}"
-    run(capsys, *pair, "--steps", "7-9", code=2)
+    said = refused(capsys, *pair, "--steps", "7-9")
+    assert "has none of the steps asked for; `traceview report INPUT steps` lists them." in said
 
 
 @pytest.mark.parametrize("wrong", [("--steps", "first"), ("--fail-over", "much"), ("--accept", "anything")])
-def test_wrong_options(trace: Path, wrong: tuple[str, str]) -> None:
+def test_wrong_options(trace: Path, wrong: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as error:
         cli.main(["compare", str(trace), *wrong])
-    assert error.value.code == 2
+    assert error.value.code == 2 and capsys.readouterr().err.startswith(f"traceview: {wrong[0]}: ")
 
 
 def test_a_check_needs_two_runs(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run(capsys, trace, "--fail-over", "5%", code=2)
+    said = refused(capsys, trace, "--fail-over", "5%")
+    assert said == "traceview: --fail-over compares two runs; name another, or a --baseline.\n"
 
 
 @pytest.mark.parametrize(
@@ -179,7 +189,8 @@ def test_a_damaged_baseline_is_said(
 ) -> None:
     baseline = tmp_path / "baseline.json"
     baseline.write_text(content, encoding="utf-8")
-    run(capsys, trace, "--baseline", baseline, code=3)
+    said = refused(capsys, trace, "--baseline", baseline, code=3)
+    assert said == f"traceview: {baseline} is not a comparison written by `traceview compare --format json`.\n"
 
 
 @pytest.mark.parametrize("form", first(2, ["table", "csv", "markdown", "json"]))
@@ -212,10 +223,16 @@ def test_several_recordings_of_each_side(tmp_path: Path, capsys: pytest.CaptureF
 
 
 @pytest.mark.parametrize(
-    "wrong", [(), ("--b", "x"), ("--a", "x", "--baseline", "y"), ("x", "--step", "1", "--steps", "1-2")]
+    ("wrong", "told"),
+    [
+        ((), "name the runs to compare: traceview compare A B"),
+        (("--b", "x"), "--b is compared with --a or with a --baseline; name one."),
+        (("--a", "x", "--baseline", "y"), "--a and --baseline both name run A; leave one out."),
+        (("x", "--step", "1", "--steps", "1-2"), "--step and --steps both choose steps; leave one out."),
+    ],
 )
-def test_sides_that_do_not_fit_together(wrong: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
-    run(capsys, *wrong, code=2)
+def test_sides_that_do_not_fit_together(wrong: tuple[str, ...], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert refused(capsys, *wrong) == f"traceview: {told}\n"
 
 
 def test_aligned_steps(pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:

@@ -178,11 +178,11 @@ def test_who_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     command = ["--ranks", "1,2,3,4,5,6", "--rounds", "1", "--", sys.executable, "quick.py", "{ranks}"]
     first = subprocess.Popen([*words, *command], cwd=tmp_path, env=environment, stderr=subprocess.DEVNULL)
     journal = tmp_path / "runs/raw/rank-0000.experiment.jsonl"
-    until = time.monotonic() + 60
+    until = time.monotonic() + 300
     while time.monotonic() < until and not (journal.exists() and journal.read_text().count("scaling_runs") >= 2):
         time.sleep(0.05)
     first.send_signal(signal.SIGKILL)
-    first.wait(10)
+    first.wait(60)
     n = journal.read_text().count("scaling_runs")
     assert 2 <= n < 6
     again = subprocess.run([*words, "--resume", "--rounds", "1"], cwd=tmp_path, env=environment, capture_output=True)

@@ -39,7 +39,7 @@ try:
     for step in steps():
         if number > 1:
             open("waits", "w").close()
-            time.sleep(20)
+            time.sleep(300)
 except KeyboardInterrupt:
     sys.exit(0)
 """
@@ -87,11 +87,11 @@ def group(number: int) -> list[str]:
 )
 def test_a_command_that_ends_well_on_a_signal_is_not_run_again(tmp_path: Path, number: int, code: int) -> None:
     with start(tmp_path, SAVES) as started:
-        until = time.monotonic() + 60
+        until = time.monotonic() + 300
         while started.poll() is None and not (tmp_path / "waits").exists() and time.monotonic() < until:
             time.sleep(0.1)
         (os.killpg if number == signal.SIGINT else os.kill)(started.pid, number)
-        _, said = started.communicate(timeout=60)
+        _, said = started.communicate(timeout=240)
     assert started.returncode == code, said
     assert (tmp_path / "runs.txt").read_text() == "xx" and not group(started.pid)
     assert "interrupted before anything was measured" in said
@@ -101,7 +101,7 @@ def test_a_command_that_ends_well_on_a_signal_is_not_run_again(tmp_path: Path, n
 @pytest.mark.parametrize(("text", "said", "code"), [(FAILS, "no data this time", 1), (LEAVES, "nothing", 5)])
 def test_a_base_that_gives_no_times_ends_it(tmp_path: Path, text: str, said: str, code: int) -> None:
     with start(tmp_path, text) as started:
-        _, told = started.communicate(timeout=100)
+        _, told = started.communicate(timeout=600)
     assert started.returncode == code
     assert f"gives no times without any option either: the command failed with exit code {code}: {said}" in told
     assert not [words for words in group(started.pid) if "345.678" in words]

@@ -11,7 +11,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from tests.experiments.test_runtime import entry, needs_kernels, one_thread  # noqa: E402
+from plans import entry, needs_kernels, one_thread  # noqa: E402
+
 from traceview.experiments import candidates, passes, runtime  # noqa: E402
 
 __all__ = ["one_thread"]

@@ -113,10 +113,10 @@ def test_a_process_that_prints_or_runs_without_end_is_ended(tmp_path: Path, monk
 
 def test_what_a_program_leaves_running_is_ended(tmp_path: Path) -> None:
     noted = tmp_path / "pid"
-    body = f"child = subprocess.Popen(['sleep', '60']); open({str(noted)!r}, 'w').write(str(child.pid))"
+    body = f"child = subprocess.Popen(['sleep', '600']); open({str(noted)!r}, 'w').write(str(child.pid))"
     assert run(tmp_path, f"{body}; print(json.dumps(SAID))")["status"] == "timed"
     state = Path(f"/proc/{noted.read_text()}/stat")
-    for _ in range(50):
+    for _ in range(600):
         if not state.exists() or state.read_text().split()[2] == "Z":
             return
         time.sleep(0.1)

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -33,7 +32,7 @@ def test_only_the_processes_of_that_run_are_ended(tmp_path: Path, monkeypatch: p
         assert stubborn.stdout and stubborn.stdout.readline() == b"on\n"
         assert leftovers.of(tmp_path) == sorted([mine.pid, stubborn.pid])
         assert leftovers.end(tmp_path) == 2
-        assert (mine.wait(5), stubborn.wait(5)) == (-signal.SIGTERM, -signal.SIGKILL)
+        assert (mine.wait(60), stubborn.wait(60)) == (-signal.SIGTERM, -signal.SIGKILL)
         assert other.poll() is None and leftovers.end(tmp_path) == 0
     finally:
         for each in (mine, stubborn, other):
@@ -45,15 +44,13 @@ def test_a_run_that_hangs_is_ended_with_what_it_started(tmp_path: Path) -> None:
     script = tmp_path / "hang.py"
     script.write_text(
         "import subprocess, sys\n"
-        "child = subprocess.Popen(['sleep', '61'], start_new_session=True)\n"
+        "child = subprocess.Popen(['sleep', '600'], start_new_session=True)\n"
         "print(child.pid, flush=True)\n"
         "child.wait()\n"
     )
-    began = time.monotonic()
-    found = run([sys.executable, str(script)], os.environ, Limits(1, 3, most_s=1.5), tmp_path / "log.txt")
-    assert time.monotonic() - began < 20
+    found = run([sys.executable, str(script)], os.environ, Limits(1, 3, most_s=3), tmp_path / "log.txt")
     assert found.took_too_long and found.step_ns is None
-    assert found.reason == "it was ended after 2 s, without an end of its own"
+    assert found.reason == "it was ended after 3 s, without an end of its own"
     child = int((tmp_path / "log.txt").read_text().split()[0])
     assert not is_running(child)
 

@@ -10,9 +10,9 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from plans import calls, entry, model, needs_kernels, one_thread, plan_of, step  # noqa: E402
 from torch.utils.flop_counter import FlopCounterMode  # noqa: E402
 
-from tests.experiments.test_runtime import calls, entry, model, needs_kernels, one_thread, plan_of, step  # noqa: E402
 from traceview.experiments import passes, runtime  # noqa: E402
 from traceview.experiments.backends import winograd  # noqa: E402
 

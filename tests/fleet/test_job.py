@@ -84,11 +84,11 @@ def begun(traces: Path, target: Path, *more: str) -> subprocess.Popen[str]:
 
 
 def wait_for_parts(place: Path, n_parts: int) -> None:
-    for _ in range(600):
+    for _ in range(6000):
         if place.exists() and len([path for path in place.iterdir() if path.name[0] != "."]) >= n_parts:
             return
         time.sleep(0.05)
-    raise AssertionError("no part was written in 30 s")
+    raise AssertionError("no part was written in five minutes")
 
 
 def children(parent: int) -> list[int]:
@@ -110,13 +110,13 @@ def test_what_was_done_is_gone_on_with(tmp_path: Path, number: signal.Signals) -
     wait_for_parts(tmp_path / ".job.partial", 2)
     workers = children(process.pid)
     os.kill(process.pid, number)
-    error = process.communicate(timeout=60)[1]
+    error = process.communicate(timeout=300)[1]
     kept = [path for path in (tmp_path / ".job.partial").iterdir() if path.name[0] != "."]
     assert len(kept) >= 2 and not target.exists()
     if number == signal.SIGINT:
         assert process.returncode == 130
         assert "of 16 traces are converted and kept; --resume goes on" in error
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 120
     while any(Path(f"/proc/{worker}").exists() for worker in workers) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not any(Path(f"/proc/{worker}").exists() for worker in workers)

@@ -79,6 +79,6 @@ def test_names_that_differ_stay_different() -> None:
 @pytest.mark.parametrize("piece", ["<", "(", "a<", "a::b<", "{", "operator(", "f(a)::", "<>", "x::y<z::w, ", "_ZN9"])
 def test_a_name_made_to_attack_costs_little(piece: str) -> None:
     name = piece * (names.LONGEST // len(piece))
-    begun = time.monotonic()
+    begun = time.process_time()
     assert len(names.short([name, name + "x", "y::" + name])) == 3
-    assert time.monotonic() - begun < 5
+    assert time.process_time() - begun < 5

@@ -38,7 +38,7 @@ def capture(sent: Path, tmp_path: Path) -> Iterator[Path]:
 
     shutil.copytree(sent, tmp_path / "capture")
     before = signal.signal(signal.SIGALRM, late)
-    signal.alarm(30)
+    signal.alarm(300)
     yield tmp_path / "capture"
     signal.alarm(0)
     signal.signal(signal.SIGALRM, before)
@@ -89,12 +89,20 @@ def test_a_table_that_is_no_file(
     assert f"rank-0000/{name}.parquet is not a regular file" in refused(capture, capsys)
 
 
-@pytest.mark.parametrize("harm", [_fifo, _linked, _device, _folder])
+@pytest.mark.parametrize(
+    ("harm", "told"),
+    [
+        (_fifo, "holds no trace of a recognised format"),
+        (_device, "holds no trace of a recognised format"),
+        (_folder, "holds no trace of a recognised format"),
+        (_linked, "is damaged or of another version of traceview; convert its trace again."),
+    ],
+)
 def test_a_list_that_is_no_file(
-    capture: Path, capsys: pytest.CaptureFixture[str], harm: Callable[[Path], None]
+    capture: Path, capsys: pytest.CaptureFixture[str], harm: Callable[[Path], None], told: str
 ) -> None:
     harm(capture / "converted.json")
-    refused(capture, capsys)
+    assert f"{capture} {told}" in refused(capture, capsys)
 
 
 @pytest.mark.parametrize(

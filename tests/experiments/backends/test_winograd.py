@@ -9,12 +9,13 @@ from cases import first
 
 torch = pytest.importorskip("torch")
 
+from plans import needs_kernels  # noqa: E402
+
 from traceview.experiments.backends import winograd, winograd_fused, winograd_matrices  # noqa: E402
 from traceview.experiments.backends.machine_code import NEEDED, instruction_set  # noqa: E402
 from traceview.experiments.backends.winograd_fused import Kernels  # noqa: E402
 from traceview.experiments.layers import Layer, parse  # noqa: E402
 
-needs_kernels = pytest.mark.skipif(instruction_set() is None, reason="the fused kernels need AVX2 under Linux")
 LAYERS = (
     "2x5x9x7 k9 3x3 p1",
     "2x16x13x11 k32 5x5 p2",
