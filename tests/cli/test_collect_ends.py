@@ -86,8 +86,9 @@ def test_a_capture_that_is_required(tmp_path, monkeypatch, capsys, command, code
     assert not (tmp_path / "x").exists()
 
 
-def test_a_capture_that_is_required_and_there(collect):
+def test_a_capture_that_is_required_and_there(collect, tmp_path):
     assert collect(0, "--require-capture") == 0
+    assert ask(tmp_path / "capture", "SELECT name FROM raw.ops") == [("aten::add",)]
 
 
 def test_a_folder_that_cannot_be_made(monkeypatch, capsys):

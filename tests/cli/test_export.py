@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cases import first
@@ -69,9 +70,22 @@ def test_too_little_memory_becomes_more(capture: str, tmp_path: Path, monkeypatc
 
 
 @pytest.mark.long
-def test_a_rank_can_be_chosen_in_every_format(capture: str, tmp_path: Path) -> None:
+def test_a_rank_can_be_chosen_in_every_format(
+    root: Path, captures: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = str(captures.folder_of(root / "samples/kineto/torch-2.13.0-lenet-ddp-cpu"))
     for name in ("a.pftrace", "b.json", "c.speedscope.json", "d.txt"):
-        assert main(["export", capture, "--rank", "0", "-o", str(tmp_path / name)]) == 0
+        written = []
+        for words in (["--rank", "0"], ["--rank", "1"], []):
+            assert main(["export", job, *words, "-o", str(tmp_path / name)]) == 0
+            written.append((tmp_path / name).read_bytes())
+        zero, one, both = ((b"rank 0" in data, b"rank 1" in data) for data in written)
+        assert (zero, one, both) == ((True, False), (False, True), (True, True)), name
+        assert max(map(len, written[:2])) < 0.7 * len(written[2]), name
+    capsys.readouterr()
+    assert main(["export", job, "--rank", "7", "-o", str(tmp_path / "e.txt")]) == 2
+    assert capsys.readouterr().err == "traceview: the capture has no rank 7; it has ranks 0 to 1.\n"
+    assert not (tmp_path / "e.txt").exists()
 
 
 def test_without_a_file_it_goes_to_stdout(capture: str, capsysbinary: pytest.CaptureFixture[bytes]) -> None:

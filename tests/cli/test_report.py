@@ -24,8 +24,8 @@ def run(capsys: pytest.CaptureFixture[str], *args: object) -> str:
 
 def test_the_overview_is_what_is_shown_without_a_name(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = run(capsys, trace)
-    assert text.startswith("Overview\n")
-    assert "\nAttributed: " in text
+    assert text == run(capsys, trace, "overview")
+    assert text.startswith("Overview\n") and "\nAttributed: " in text
 
 
 def test_times_of_kernels(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:

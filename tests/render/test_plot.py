@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -80,12 +81,28 @@ def test_every_kind_of_the_page_is_plotted() -> None:
     assert set(HOWS) == set(plot.KINDS) == set(charts.KINDS)
 
 
+SAID = {
+    "stack": {"busy [ms]", "category", "conv", "gemm"},
+    "bars": {"time [ms]", "c1 forward", "c1 backward", "fft", "layout", "algorithm not known"},
+    "pair": {"total [ms]", "conv A", "conv B"},
+    "lines": {"at [s]", "value [GB]", "counter", "a"},
+    "roofline": {"FLOPs per byte moved", "FLOP/s", "fft"},
+    "heat": {"step [%]", "rank 0", "conv"},
+    "map": {"c1 8", "fprop", "dgrad", "fft", "direct"},
+    "curves": {"c1, time [us]", "c1, workspace [B]", "batch", "fft"},
+    "intervals": {"speedup", "a", "b", "faster", "cannot decide"},
+    "icicle": {"busy [ms]", "k"},
+}
+"""Names of rows, of colours and of axes with their units, as they stand in the drawing."""
+
+
 @pytest.mark.parametrize("kind", HOWS)
 def test_a_section_is_a_file_without_a_browser(kind: str, tmp_path: Path) -> None:
     how, names, rows = HOWS[kind]
     drawn = plot.plot(_section(kind, names, rows, how))
     drawn.save(tmp_path / "chart.svg")  # type: ignore[attr-defined]
-    assert (tmp_path / "chart.svg").read_text().startswith("<svg")
+    text = (tmp_path / "chart.svg").read_text()
+    assert text.startswith("<svg") and SAID[kind] | {"Title"} <= set(re.findall(r">([^<>]+)</text>", text))
 
 
 def test_values_have_the_reports_unit_and_colours_are_the_pages() -> None:

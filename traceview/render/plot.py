@@ -7,6 +7,7 @@ Invariant: colours are the page's. altair and vl-convert-python (static SVG and 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from traceview.analysis.model import Section
@@ -53,6 +54,8 @@ def is_drawn(section: Section) -> bool:
 def _plain(value: Any) -> Any:
     if value is None or isinstance(value, bool):
         return value
+    if isinstance(value, int):
+        return value
     return float(value) if is_number(value) else [clean(str(each)) for each in value] if isinstance(
         value, list) else clean(str(flat(value)))  # fmt: skip
 
@@ -71,7 +74,13 @@ def _default(section: Section) -> dict[str, Any] | None:
 
 
 def _scaled(name: str, values: list[Any]) -> tuple[Style, float]:
-    unit = style(name, [value for value in values if value is not None])
+    """How an axis is named and what its values are divided by: one unit, also where a table gives each value one."""
+    known = [value for value in values if value is not None]
+    unit = style(name, known)
+    if unit.scales:
+        largest = max(map(abs, known), default=0)
+        fits = next((scale for scale in reversed(unit.scales) if largest >= scale.factor), unit.scales[0])
+        unit = replace(unit, scale=fits)
     return unit, float(unit.scale.factor if unit.scale else 1)
 
 
@@ -195,19 +204,22 @@ def _map(altair: Any, rows: Rows, how: Mapping[str, Any]) -> Any:
 
 def _curves(altair: Any, rows: Rows, how: Mapping[str, Any]) -> Any:
     ups = [how["y"]] if isinstance(how["y"], str) else how["y"]
+    across, x = _scaled(how["x"], [row[how["x"]] for row in rows])
+    scaled = {up: _scaled(up, [row[up] for row in rows]) for up in ups}
     data = [
-        {"panel": f"{named(row, how['panel'])}, {up}", "x": row[how["x"]], "y": row[up], "name": row[how["line"]]}
+        {"panel": f"{named(row, how['panel'])}, {unit.header}", "x": row[how["x"]] / x, "y": row[up] / y,
+         "name": row[how["line"]]}
         for row in rows
-        for up in ups
+        for up, (unit, y) in scaled.items()
         if (row[up] or 0) > 0 and (row[how["x"]] or 0) > 0
-    ]
+    ]  # fmt: skip
     base = altair.Chart(altair.Data(values=data), width=WIDTH / 3)
     log = altair.Scale(type="log")
     return (
         base.mark_line(point=True)
         .encode(
-            x=altair.X("x:Q", title=how["x"], scale=log),
-            y=altair.Y("y:Q", title=None, scale=log, axis=altair.Axis(format="~s")),
+            x=altair.X("x:Q", title=across.header, scale=log),
+            y=altair.Y("y:Q", title=None, scale=log, axis=altair.Axis(format="~g")),
             color=altair.Color("name:N", title=how["line"], scale=_colours(altair, [row["name"] for row in data])),
             tooltip=["name:N", "x:Q", "y:Q"],
         )
