@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from traceview.experiments.command import Limits, Timed, check_end, run, tail
+from traceview.experiments.command import Limits, Timed, check_end, run
 from traceview.recording.launch import Stopped
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -144,33 +144,3 @@ def test_a_command_that_was_ended_from_outside_ends_the_experiment(code: int, nu
     assert stopped.value.number == number
     for other in (0, 1, -9, -11):
         check_end(other)
-
-
-TORCHRUN = """[rank0]: Traceback (most recent call last):
-[rank0]: RuntimeError: Connection closed by peer
-[rank1]:   File "train.py", line 3
-[rank1]: ValueError: no such data
-torch.distributed.elastic.multiprocessing.errors.ChildFailedError:
-============================================================
-train.py FAILED
-Failures:
-[1]:
-  rank      : 0 (local_rank: 0)
-  exitcode  : 1 (pid: 22729)
-------------------------------------------------------------
-Root Cause (first observed failure):
-[0]:
-  time      : 2026-11-22_21:16:01
-  host      : localhost
-  rank      : 1 (local_rank: 1)
-  exitcode  : 7 (pid: 22730)
-  error_file: <N/A>
-============================================================
-"""
-
-
-def test_of_several_processes_the_first_that_failed_is_named(tmp_path: Path) -> None:
-    """Torchrun's own last lines say nothing of why."""
-    (tmp_path / "log.txt").write_text(TORCHRUN)
-    expected = ["rank 1 ended first, with exit code 7", "[rank1]: ValueError: no such data"]
-    assert tail(tmp_path / "log.txt") == expected

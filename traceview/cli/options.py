@@ -29,6 +29,7 @@ INPUT_HELP = "a capture, a trace file, a folder or pattern of them, or - for a t
 ENDING = (signal.SIGINT, signal.SIGTERM)
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?", re.IGNORECASE)
 _DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s*(s|m|h)?")
+MOST_S = 365 * 24 * 3600.0
 _SECONDS = {"s": 1, "m": 60, "h": 3600, None: 60}
 _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 
@@ -58,7 +59,10 @@ def duration(text: str) -> float:
     match = _DURATION.fullmatch(text.strip())
     if not match or not float(match[1]):
         raise argparse.ArgumentTypeError(f"{text!r} is not a time; write for example 90s, 10m or 1h")
-    return float(match[1]) * _SECONDS[match[2]]
+    seconds = float(match[1]) * _SECONDS[match[2]]
+    if seconds > MOST_S:
+        raise argparse.ArgumentTypeError(f"{text!r} is more than a year")
+    return seconds
 
 
 def add_machine_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:

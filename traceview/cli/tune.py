@@ -13,6 +13,7 @@ run ends after a few steps, and the output of runs goes to files in the folder o
 from __future__ import annotations
 
 import argparse
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -221,6 +222,6 @@ def _variable(text: str) -> tuple[str, str]:
 
 
 def _count(text: str) -> int:
-    if not text.isdigit():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of steps")
+    if not re.fullmatch(r"\d{1,9}", text, re.ASCII):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of steps; write up to nine digits")
     return int(text)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import re
 import shutil
 import signal
 import statistics
@@ -21,19 +20,13 @@ from typing import Any
 
 from traceview.errors import TraceviewError
 from traceview.experiments import leftovers, quiet
+from traceview.experiments.output import bounded, tail
 from traceview.paths import temporary_folder
 from traceview.recording import messages
 from traceview.recording.launch import Run, Stopped, launch
 
 LEAST_WAIT_S = 60.0
 TOO_LONG = "it was ended after "
-LAST_LINES = 3
-"""Of the output of a run that failed, as its reason."""
-TAIL_BYTES = 16384
-MOST_LOG_BYTES = 1_000_000
-"""Of the output of a run, from its end, is kept; there are many runs."""
-FIRST_FAILURE = re.compile(r"Root Cause \(first.{0,200}?rank\s*: (\d+).{0,200}?exitcode\s*: (-?\d+)", re.DOTALL)
-"""What torchrun says at the end of which process failed first."""
 ENDED = tuple(-number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT))
 ENDED_BY_SHELL = (128 + signal.SIGINT, 128 + signal.SIGTERM)
 
@@ -102,23 +95,23 @@ def run(
     added = {"TRACEVIEW_MODE": "times", "PYTHONUNBUFFERED": "1"}
     if limits.seed is not None:
         added["TRACEVIEW_SEED"] = str(limits.seed)
-    with temporary_folder("traceview-run-") as place, log.open("wb") as output:
+    with temporary_folder("traceview-run-") as place:
         (place / "raw").mkdir()
-        job = Run(
-            [*command], place, options, None, False, False, lambda text: None,
-            {**environment, **added}, folder, output, uses_nvtx=False, ends_with_us=True,
-        )  # fmt: skip
-        begin, started, clock = quiet.now(), time.time_ns(), time.monotonic_ns()
-        with leftovers.watched(place, limits.most_s) as watch:
-            code = launch(job)
-        spent = time.monotonic_ns() - clock
-        others = quiet.others_pct(begin, quiet.now())
+        with bounded(log) as output:
+            job = Run(
+                [*command], place, options, None, False, False, lambda text: None,
+                {**environment, **added}, folder, output, uses_nvtx=False, ends_with_us=True,
+            )  # fmt: skip
+            begin, started, clock = quiet.now(), time.time_ns(), time.monotonic_ns()
+            with leftovers.watched(place, limits.most_s) as watch:
+                code = launch(job)
+            spent = time.monotonic_ns() - clock
+            others = quiet.others_pct(begin, quiet.now())
         ranks = [_read(path) for path in sorted((place / "raw").glob("rank-*.times.json"))]
         facts = _read(place / "raw" / "rank-0000.meta.json")
         notes = [path.read_text(errors="replace") for path in sorted((place / "raw").glob(".process-*"))]
     ranks = [rank for rank in ranks if rank.get("steps")]
     reason = _why(code, bool(ranks), notes, log)
-    shorten(log)
     if watch.has_ended_it:
         reason = f"{TOO_LONG}{limits.most_s or 0:.0f} s, without an end of its own"
     times = [_step_time(rank, rank.get("runs_ahead") is True) for rank in ranks] if not reason else []
@@ -171,33 +164,6 @@ def check_end(exit_code: int) -> None:
         raise Stopped(-exit_code)
     if exit_code in ENDED_BY_SHELL:
         raise Stopped(exit_code - 128)
-
-
-def shorten(log: Path) -> None:
-    """Keep the end of an output that is very long."""
-    n_bytes = log.stat().st_size
-    if n_bytes <= MOST_LOG_BYTES:
-        return
-    with log.open("r+b") as file:
-        file.seek(n_bytes - MOST_LOG_BYTES)
-        end = file.read(MOST_LOG_BYTES)
-        file.seek(0)
-        file.write(b"[the first %d bytes are left out]\n" % (n_bytes - len(end)))
-        file.write(end)
-        file.truncate()
-
-
-def tail(log: Path) -> list[str]:
-    """The last lines of the output; where torchrun started it, which rank failed first, and its last line."""
-    with log.open("rb") as file:
-        file.seek(max(0, log.stat().st_size - TAIL_BYTES))
-        text = file.read().decode("utf-8", "replace")
-    lines = text.splitlines()
-    first = FIRST_FAILURE.search(text)
-    if first:
-        own = [line for line in lines if line.startswith(f"[rank{first[1]}]:") and line[9:].strip()]
-        return [f"rank {first[1]} ended first, with exit code {first[2]}", *(line.strip()[:200] for line in own[-1:])]
-    return [line.strip()[:200] for line in lines if line.strip()][-LAST_LINES:]
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -17,11 +17,11 @@ from typing import Any
 from traceview import sql, store
 from traceview.errors import TraceviewError
 from traceview.experiments import frameworks
-from traceview.experiments.command import tail
 from traceview.experiments.framework_list import frameworks as listed
 from traceview.experiments.framework_list import models
 from traceview.experiments.framework_run import Asked
 from traceview.experiments.frameworks import PARTS, TABLE, Plan, Program
+from traceview.experiments.output import bounded, tail
 from traceview.experiments.results import Journal
 from traceview.paths import content
 from traceview.recording import messages
@@ -84,10 +84,9 @@ def _recorded(capture: Path, program: Program, asked: Asked) -> str | None:
     shutil.rmtree(capture, ignore_errors=True)
     (capture / "raw").mkdir(parents=True)
     log = capture.parent.parent / OUTPUT / f"{capture.name}.txt"
-    log.parent.mkdir(exist_ok=True)
     started, trouble = time.time_ns(), None
     try:
-        with log.open("wb") as output:
+        with bounded(log) as output:
             words = [*program.command, *asked.words()]
             run = Run(words, capture, OPTIONS, None, False, True, said.append, program.environment, None, output)
             code = launch(run)

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from traceview.experiments import quiet
-from traceview.experiments.command import tail
 from traceview.experiments.framework_list import Model
+from traceview.experiments.output import tail
 from traceview.paths import temporary_folder
 from traceview.recording import messages
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from traceview.experiments import command as commands
 from traceview.experiments import leftovers
+from traceview.experiments.output import bounded, tail
 from traceview.recording.harvest import give_up, harvest
 from traceview.recording.launch import Run, launch
 
@@ -28,11 +29,10 @@ def record(
     Raises `CommandFailed` where the command cannot be run, and `TraceviewError` where its traces cannot be converted.
     """
     said: list[str] = []
-    log.parent.mkdir(parents=True, exist_ok=True)
     (folder / "raw").mkdir(parents=True, exist_ok=True)
     has_capture = False
     try:
-        with log.open("wb") as output:
+        with bounded(log) as output:
             run = Run(
                 [*command], folder, OPTIONS, None, False, True, said.append, environment, there, output,
                 ends_with_us=True,
@@ -50,4 +50,4 @@ def record(
             shutil.rmtree(folder, ignore_errors=True)
     if has_capture:
         return code, None
-    return code, "; ".join(said) or f"its last lines: {' / '.join(commands.tail(log))}"
+    return code, "; ".join(said) or f"its last lines: {' / '.join(tail(log))}"
