@@ -29,21 +29,21 @@ def bounded(log: Path) -> Iterator[IO[bytes]]:
     """The open file for the output of one run, an earlier one's replaced; it is watched, and its end is kept."""
     log.parent.mkdir(parents=True, exist_ok=True)
     log.write_bytes(b"")
-    kept = _Kept(log)
+    end = _End(log)
     # Appended, as a file that is cut has to grow from its new end on.
     with log.open("ab") as output:
-        watch = threading.Thread(target=kept.watch, daemon=True)
+        watch = threading.Thread(target=end.watch, daemon=True)
         watch.start()
         try:
             yield output
         finally:
-            kept.is_over.set()
+            end.is_over.set()
             watch.join()
             with suppress(OSError):  # The command may have removed it.
-                kept.shorten(MOST_BYTES)
+                end.shorten(MOST_BYTES)
 
 
-class _Kept:
+class _End:
     """The file of a run's output, and how much of it is gone."""
 
     def __init__(self, log: Path) -> None:
