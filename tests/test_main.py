@@ -17,7 +17,7 @@ NOWHERE = Path("/dev/full")
 def ended(*command: str, **output: object) -> subprocess.CompletedProcess[str]:
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **output}
     run: Callable[..., subprocess.CompletedProcess[str]] = subprocess.run
-    return run([sys.executable, *command], env=ENVIRONMENT, text=True, timeout=120, **streams)
+    return run([sys.executable, *command], env=ENVIRONMENT, text=True, timeout=600, **streams)
 
 
 @pytest.mark.parametrize(

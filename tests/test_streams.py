@@ -35,7 +35,7 @@ def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def shell(text: str, **variables: str) -> tuple[int, str, str]:
     """Exit code, stdout and stderr of a line of bash in which $T is the program."""
     environment = {**ENVIRONMENT, "T": shlex.join(PROGRAM), **variables}
-    done = subprocess.run(["bash", "-c", text], env=environment, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(["bash", "-c", text], env=environment, capture_output=True, text=True, timeout=600)
     assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr, done.stderr
     return done.returncode, done.stdout, done.stderr
 
@@ -87,7 +87,7 @@ def ended(words: list[str], number: int, when: float, where: Path | None = None)
         time.sleep(0.005)
     time.sleep(when)
     process.send_signal(number)
-    said = process.communicate(timeout=300)[1]
+    said = process.communicate(timeout=600)[1]
     return process.returncode, said
 
 

@@ -29,7 +29,7 @@ def collect(
     """Run `traceview collect WORDS` in `folder`."""
     command = [PYTHON, "-m", "traceview", "collect", *map(str, words)]
     return subprocess.run(
-        command, cwd=folder, env=environment() | variables, input=text, capture_output=True, text=True, timeout=120
+        command, cwd=folder, env=environment() | variables, input=text, capture_output=True, text=True, timeout=600
     )
 
 
@@ -91,7 +91,7 @@ sys.stdout.buffer.write(bytes(range(256)))
     path = script(tmp_path, body)
     bare = subprocess.run([PYTHON, path], capture_output=True)
     words = [PYTHON, "-m", "traceview", "collect", "--", PYTHON, path]
-    done = subprocess.run(words, cwd=tmp_path, env=environment(), capture_output=True, timeout=120)
+    done = subprocess.run(words, cwd=tmp_path, env=environment(), capture_output=True, timeout=600)
     assert (done.returncode, done.stdout) == (0, bare.stdout)
     assert done.stderr.startswith(bare.stderr)
 
@@ -200,7 +200,7 @@ def test_a_signal_that_ends_training_leaves_a_readable_capture(tmp_path, number,
     )  # fmt: skip
     wait_for_recording(tmp_path / "capture" / "raw")
     os.killpg(process.pid, number)
-    _, err = process.communicate(timeout=300)
+    _, err = process.communicate(timeout=600)
     assert process.returncode == 128 + number, err
     assert told in err and f"was ended by {number.name}" in err and cut in err
     steps = ask(tmp_path / "capture", "SELECT count(*) FROM steps")
@@ -220,7 +220,7 @@ time.sleep(600)
     )  # fmt: skip
     assert process.stdout is not None and process.stdout.readline() == "up\n"
     process.terminate()
-    _, err = process.communicate(timeout=300)
+    _, err = process.communicate(timeout=600)
     assert (process.returncode, "exit code 9" in err) == (9, True)
 
 

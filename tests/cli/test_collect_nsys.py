@@ -77,7 +77,7 @@ def collect(
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PATH": f"{tool.parent}:{os.environ['PATH']}"}
     environment |= {"DOUBLE_CUDA": str(folder / "cuda.txt"), "OMP_NUM_THREADS": "1"}
     environment |= {"LD_LIBRARY_PATH": str(folder)} if has_driver else {}
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
 
 
 def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:

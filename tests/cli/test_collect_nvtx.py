@@ -26,7 +26,7 @@ def collect(folder: Path, body: str, **variables: str) -> subprocess.CompletedPr
     (folder / "program.py").write_text(body)
     command = [sys.executable, "-m", "traceview", "collect", "-o", "capture", "--", sys.executable, "program.py"]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT), **variables}
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
 
 
 def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:

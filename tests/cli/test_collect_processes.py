@@ -80,7 +80,7 @@ def script(folder: Path, body: str) -> Path:
 def collect(folder: Path, *words: object) -> subprocess.CompletedProcess[str]:
     """`python WORDS` in `folder` under `traceview collect`."""
     command = [PYTHON, "-m", "traceview", "collect", "-o", "capture", "--", PYTHON, *map(str, words)]
-    return subprocess.run(command, cwd=folder, env=environment(), capture_output=True, text=True, timeout=240)
+    return subprocess.run(command, cwd=folder, env=environment(), capture_output=True, text=True, timeout=600)
 
 
 @pytest.mark.long

@@ -48,7 +48,7 @@ def test_nothing_that_was_collected_holds_a_secret(tmp_path: Path, option: str |
     options = ["-o", "capture", "--require-capture", "--stacks", *([option] if option else [])]
     command = [sys.executable, "-m", "traceview", "collect", *options, "--", sys.executable, "train.py", *WORDS]
     environment = {**os.environ, **VARIABLES, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600)
     assert (done.returncode, done.stdout) == (0, f"{WORDS}\n"), done.stderr
     assert found(tmp_path / "capture", "hush") == []
     assert ("--password" in (tmp_path / "capture" / "capture.json").read_text()) == (option is None)

@@ -27,7 +27,7 @@ def completions(line: str, folder: Path, root: Path) -> list[str]:
         "_ARGCOMPLETE_STDOUT_FILENAME": str(answer),
     }
     program = "import sys; sys.argv[0] = 'traceview'; from traceview.__main__ import program; sys.exit(program())"
-    subprocess.run([sys.executable, "-c", program], env=environment, cwd=folder, timeout=120, check=True)
+    subprocess.run([sys.executable, "-c", program], env=environment, cwd=folder, timeout=600, check=True)
     return [word.strip().replace("\\", "") for word in answer.read_text().split("\n") if word.strip()]
 
 
@@ -75,5 +75,5 @@ def test_bash_completes(tmp_path: Path, root: Path, capsys: pytest.CaptureFixtur
         f"PATH='{tmp_path}':$PATH; source '{tmp_path}/script'; COMP_WORDS=(traceview compl); COMP_CWORD=1; "
         'COMP_LINE="traceview compl"; COMP_POINT=15; COMP_TYPE=9; _python_argcomplete traceview; echo "${COMPREPLY[@]}"'
     )
-    done = subprocess.run(["bash", "-c", asks], capture_output=True, text=True, timeout=120)
+    done = subprocess.run(["bash", "-c", asks], capture_output=True, text=True, timeout=600)
     assert done.stdout.split() == ["completion"], done.stderr

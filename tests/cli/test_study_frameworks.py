@@ -317,7 +317,7 @@ def test_ctrl_c_while_recording_ends_the_study(tmp_path: Path) -> None:
             break
         time.sleep(0.1)
     process.send_signal(signal.SIGINT)
-    said = process.communicate(timeout=300)[1]
+    said = process.communicate(timeout=600)[1]
     assert process.returncode == 130 and "stopped; what was measured is in" in said
     assert "lenet-mxnet" not in said and not list((tmp_path / "study/captures").iterdir())
     assert main(["report", str(tmp_path / "study"), "frameworks"]) == 0

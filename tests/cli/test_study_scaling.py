@@ -144,7 +144,7 @@ def test_a_rank_that_dies_ends_its_run_and_no_process_goes_on(
     pytest.importorskip("torch")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "train.py").write_text(ONE_DIES)
-    options = ["--ranks", "2", "--rounds", "1", "--no-captures", "--limit-time", "60s", "-o", "runs"]
+    options = ["--ranks", "2", "--rounds", "1", "--no-captures", "--limit-time", "600s", "-o", "runs"]
     code, _, _ = study(capsys, *options, "--", *TORCHRUN, "train.py")
     assert code == 3
     row = next(

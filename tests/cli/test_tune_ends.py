@@ -91,7 +91,7 @@ def test_a_command_that_ends_well_on_a_signal_is_not_run_again(tmp_path: Path, n
         while started.poll() is None and not (tmp_path / "waits").exists() and time.monotonic() < until:
             time.sleep(0.1)
         (os.killpg if number == signal.SIGINT else os.kill)(started.pid, number)
-        _, said = started.communicate(timeout=240)
+        _, said = started.communicate(timeout=600)
     assert started.returncode == code, said
     assert (tmp_path / "runs.txt").read_text() == "xx" and not group(started.pid)
     assert "interrupted before anything was measured" in said

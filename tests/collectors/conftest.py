@@ -95,7 +95,7 @@ def run_program(folder: Path, body: str, is_collected: bool = True, **options: o
     if is_collected:
         environment |= {"TRACEVIEW_DIR": str(folder / "capture"), "PYTHONPATH": str(INJECT)}
         environment |= {f"TRACEVIEW_{name.upper()}": str(value) for name, value in options.items()}
-    done = subprocess.run([sys.executable, script], cwd=folder, env=environment, capture_output=True, timeout=120)
+    done = subprocess.run([sys.executable, script], cwd=folder, env=environment, capture_output=True, timeout=600)
     return Ran(done.returncode, done.stdout, done.stderr.decode(), folder / "capture" / "raw")
 
 

@@ -46,7 +46,7 @@ def run(folder: Path, *words: object, **variables: str) -> subprocess.CompletedP
     command = [sys.executable, "-m", "traceview", "collect", "-o", "capture", "--wait", "2", "--steps", "3", "--"]
     environment = {**os.environ, **QUIET, **variables, "PYTHONPATH": str(ROOT)}
     return subprocess.run(
-        [*command, PYTHON, *map(str, words)], cwd=folder, env=environment, capture_output=True, text=True, timeout=300
+        [*command, PYTHON, *map(str, words)], cwd=folder, env=environment, capture_output=True, text=True, timeout=600
     )
 
 
@@ -315,7 +315,7 @@ def test_onnxruntime_runs_are_steps(tmp_path):
 def test_the_larger_samples_train(name, parameters):
     need(name.split("_")[1])
     words = [PYTHON, SAMPLES / "training" / f"{name}.py", "--batch", "2", "--steps", "2", "--device", "cpu"]
-    done = subprocess.run(words, env={**os.environ, **QUIET}, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(words, env={**os.environ, **QUIET}, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     first, *rest = done.stdout.splitlines()
     assert f": {parameters} parameters, batch 2, " in first and rest[1].startswith("step 2: loss ")

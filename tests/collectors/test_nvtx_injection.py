@@ -140,7 +140,7 @@ def run(folder: Path, library: Path, *command: object, code: int = 0) -> dict[in
     """Run a program with the receiver; what its processes wrote by process id, the program's own first."""
     (folder / "raw").mkdir()
     environment = {**os.environ, "NVTX_INJECTION64_PATH": str(library), "TRACEVIEW_DIR": str(folder)}
-    done = subprocess.run(list(map(str, command)), env=environment, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(list(map(str, command)), env=environment, capture_output=True, text=True, timeout=600)
     assert (done.returncode, done.stdout, done.stderr) == (code, "", "")
     paths = sorted((folder / "raw").glob(".nvtx-*.log"), key=lambda path: path.stat().st_ctime_ns)
     return {int(path.name.split(".")[1].removeprefix("nvtx-")): Said(path) for path in paths}

@@ -110,7 +110,7 @@ def test_what_was_done_is_gone_on_with(tmp_path: Path, number: signal.Signals) -
     wait_for_parts(tmp_path / ".job.partial", 2)
     workers = children(process.pid)
     os.kill(process.pid, number)
-    error = process.communicate(timeout=300)[1]
+    error = process.communicate(timeout=600)[1]
     kept = [path for path in (tmp_path / ".job.partial").iterdir() if path.name[0] != "."]
     assert len(kept) >= 2 and not target.exists()
     if number == signal.SIGINT:

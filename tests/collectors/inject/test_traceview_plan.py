@@ -106,7 +106,7 @@ def ran(tmp_path: Path, told: object, case: str = "") -> subprocess.CompletedPro
     variables |= with_plan(tmp_path / "plan.json") if told is not None else {}
     words = [sys.executable, "train.py", case, str(tmp_path / "group")]
     return subprocess.run(
-        words, cwd=tmp_path, env={**os.environ, **variables}, capture_output=True, text=True, timeout=300
+        words, cwd=tmp_path, env={**os.environ, **variables}, capture_output=True, text=True, timeout=600
     )
 
 

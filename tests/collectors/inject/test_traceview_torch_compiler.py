@@ -28,7 +28,7 @@ def program(inject):
 
     def run(body: str) -> list[str]:
         script = f"import sys\nsys.path.insert(0, {str(inject)!r})\n{PRELUDE}\n{body}"
-        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=600)
         assert done.returncode == 0, done.stderr
         return done.stdout.splitlines()
 

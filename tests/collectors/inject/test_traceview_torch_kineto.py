@@ -37,7 +37,7 @@ def program(inject, monkeypatch, tmp_path):
         monkeypatch.setenv("OMP_NUM_THREADS", "1")
         (tmp_path / "capture" / "raw").mkdir(parents=True)
         script = f"import sys\nsys.path.insert(0, {str(inject)!r})\n{PRELUDE}\n{body}"
-        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=600)
         assert (done.returncode, done.stderr) == (0, "")
         return done.stdout
 

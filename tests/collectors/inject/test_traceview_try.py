@@ -112,7 +112,7 @@ def ran(inject: Path, names: list[str]) -> dict:
     base = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "MALLOC_"))}
     environment = options.environment(options.named(names), facts, base)
     command = [sys.executable, "-c", PROGRAM, str(inject)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
 

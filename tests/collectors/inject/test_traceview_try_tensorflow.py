@@ -85,7 +85,7 @@ def ran(framework: str, program: str, names: list[str], inject: Path, *words: st
     Path(facts.scratch).mkdir(exist_ok=True)
     environment = options.environment(options.named(names), facts, {**os.environ, "PYTHONPATH": str(inject)})
     command = [str(PYTHON), "-c", program + END, *words]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout.splitlines()[-1])
     return found["seen"], found["said"]

@@ -89,7 +89,7 @@ def ran(inject: Path, tried: list[str], *words: str, program: str = PROGRAM) -> 
     assert all(names[name] == name for name in tried), "each is a hook"
     environment = {**os.environ, "PYTHONPATH": str(inject), "TRACEVIEW_TRY": ",".join(tried), "CORES": str(CORES)}
     command = [sys.executable, "-c", program, *words]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout.splitlines()[-1])
     return found["seen"], found["said"]
