@@ -84,7 +84,7 @@ def test_what_helps_is_found_combined_and_claimed_and_the_slower_is_dropped(tmp_
     told = answer(found, {"a": Bound("rule", 1.6), "b": Bound("other", 3.0)})
     best = told["a+b"]
     assert best["verdict"] == "faster" and best["speedup"] == pytest.approx(1.8, rel=0.03)
-    assert best["low"] < 1.8 < best["high"] and best["pairs"] == 6
+    assert best["low"] < 1.8 < best["high"] and best["pairs"] == 8
     assert told["slow"]["verdict"] == "dropped" and "clearly slower" in told["slow"]["reason"]
     assert told["a"]["verdict"] == told["b"]["verdict"] == "faster"
     assert told["a"]["adds"] == pytest.approx(1.5, rel=0.05) and told["b"]["adds"] == pytest.approx(1.2, rel=0.05)
@@ -105,9 +105,9 @@ def test_rounds_are_run_in_turns(tmp_path: Path) -> None:
 
 def test_final_pairs_are_fresh(tmp_path: Path) -> None:
     found, search = searched(tmp_path, Machine({"a": 1.3}), ["a"])
-    assert found.best and len(found.best.pairs[FINAL]) == 6
+    assert found.best and len(found.best.pairs[FINAL]) == len(found.best.repeated) == 8
     final = [row for row in search.runner.journal.rows(TABLE) if row["phase"] == FINAL]
-    assert len(final) == 18 and {row["side"] for row in final} == {"base", "with", "again"}
+    assert len(final) == 24 and {row["side"] for row in final} == {"base", "with", "again"}
 
 
 def test_a_failing_option_is_a_row_with_its_reason(tmp_path: Path) -> None:
@@ -184,8 +184,8 @@ def test_the_best_is_tested_first_and_the_others_among_themselves(tmp_path: Path
     found, _ = searched(tmp_path, machine, ["a", "b", "c"], **either)
     told = answer(found)
     assert [told[name]["verdict"] for name in "abc"] == ["faster"] * 3
-    assert (told["a"]["pairs"], told["b"]["pairs"]) == (6, 7), "two that are tested together need seven"
-    assert told["a"]["p"] == 2 / 64 and told["b"]["p"] == told["c"]["p"] == max(2 / 64, 2 * 2 / 128)
+    assert (told["a"]["pairs"], told["b"]["pairs"]) == (8, 7), "two that are tested together need seven"
+    assert told["a"]["p"] == 2 / 256 and told["b"]["p"] == told["c"]["p"] == max(2 / 256, 2 * 2 / 128)
 
 
 def test_a_busy_machine_claims_nothing(tmp_path: Path) -> None:
@@ -228,7 +228,7 @@ def test_nothing_alone_goes_straight_to_the_final_pairs(tmp_path: Path) -> None:
     journal = Journal(tmp_path, {"kind": "tune", "framework": "torch"})
     found = Search(Runner(journal, machine), 10**12, forbidden(set()), lambda text: None).run([tune.NOTHING])
     (row,) = (row for row in rows(found, {}, FACTS) if row["kind"] == "option")
-    assert len(machine.runs) == 18 and row["pairs"] == 6
+    assert len(machine.runs) == 24 and row["pairs"] == 8
     assert row["verdict"] == "no difference seen" and row["low"] < 1 < row["high"]
 
 

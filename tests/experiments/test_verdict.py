@@ -18,6 +18,7 @@ from traceview.experiments.verdict import (
     holm,
     is_noisy,
     judge,
+    judge_both,
     signed_rank_interval,
     signed_rank_p,
     verdict,
@@ -68,6 +69,22 @@ def test_six_pairs_are_the_least_that_decide() -> None:
     assert judge([], []) == Judged(None, None, None, 0)
 
 
+def test_an_option_must_differ_from_both_runs_of_the_base() -> None:
+    """Times of a real search for nothing (LeNet, ms): slower than the base in all six, and not than its second run."""
+    base = [29.37, 26.70, 29.40, 28.28, 27.06, 30.35]
+    same = [29.91, 29.54, 30.03, 33.24, 32.19, 39.32]
+    again = [30.33, 31.58, 30.33, 32.47, 27.36, 26.53]
+    one, both = judge(base, same), judge_both(base, same, again)
+    assert verdict(one, one.p) == SLOWER
+    assert verdict(both, both.p) == SAME and both.interval and both.interval.high == pytest.approx(1.069, abs=0.001)
+    assert (both.interval.low, both.speedup) == (pytest.approx(0.675, abs=0.001), pytest.approx(0.917, abs=0.001))
+    faster = judge_both(base, [each / 2 for each in base], again)
+    assert verdict(faster, faster.p) == FASTER and faster.p == 2 / 64
+    assert faster.speedup == pytest.approx(2.03, abs=0.01)
+    few = judge_both(base[:5], same[:5], again[:5])
+    assert few.interval is None and verdict(few, few.p) == UNDECIDED and few.n_pairs == 5
+
+
 def test_holm_multiplies_by_how_many_are_left() -> None:
     assert holm([0.01, 0.04, None, 0.03]) == [pytest.approx(0.03), pytest.approx(0.06), None, pytest.approx(0.06)]
     assert holm([0.9, 0.8]) == [1.0, 1.0]
@@ -96,3 +113,15 @@ def test_false_claims_under_drift_and_heavy_tails_stay_below_their_share(n: int,
         assert found.interval
         claims += not found.interval.low <= 1 <= found.interval.high
     assert claims / 400 < 0.05 + 0.033
+
+
+@pytest.mark.parametrize("n", [6, 8])
+def test_a_change_of_nothing_is_hardly_ever_claimed_beside_two_runs_of_the_base(n: int) -> None:
+    """Below 1 % is expected (0.2 and 0.5); with 400 experiments three standard deviations above that are 2.5 %."""
+    rng = random.Random(n)
+    claims = 0
+    for _ in range(400):
+        base, same, again = ([math.exp(rng.gauss(0, 0.1)) for _ in range(n)] for _ in range(3))
+        found = judge_both(base, same, again)
+        claims += verdict(found, found.p) != SAME
+    assert claims / 400 < 0.025

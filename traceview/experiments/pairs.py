@@ -13,7 +13,7 @@ from typing import Any
 from traceview.experiments.command import Timed
 from traceview.experiments.quiet import is_quiet
 from traceview.experiments.results import Journal
-from traceview.experiments.verdict import Judged, judge
+from traceview.experiments.verdict import Judged, judge, judge_both
 
 BASE, WITH, AGAIN = "base", "with", "again"
 TABLE = "tune_runs"
@@ -141,3 +141,15 @@ def speedup(pairs: Sequence[Pair], column: str = "step_ns") -> Judged:
     """What pairs say of wall times, or of another column."""
     known = [pair for pair in pairs if pair.base.get(column) and pair.other.get(column)]
     return judge([pair.base[column] for pair in known], [pair.other[column] for pair in known])
+
+
+def speedup_against_both(pairs: Sequence[Pair], repeated: Sequence[Pair]) -> Judged:
+    """What rounds say that ran the base twice, of those whose runs all count."""
+    rounds = [
+        (first, second) for first, second in zip(pairs, repeated, strict=True) if len(believed([first, second])) == 2
+    ]
+    return judge_both(
+        [first.base["step_ns"] for first, _ in rounds],
+        [first.other["step_ns"] for first, _ in rounds],
+        [second.base["step_ns"] for _, second in rounds],
+    )

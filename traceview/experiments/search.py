@@ -22,6 +22,8 @@ SCREENING, COMBINATION, FINAL = "screening", "combination", "final"
 NULL = "nothing"
 """The name of the option that changes nothing."""
 MOST_ROUNDS, LEAST_ROUNDS, ADDING_ROUNDS = 3, 2, 2
+FINAL_ROUNDS = 8
+"""Where the budget has room; `LEAST_PAIRS` are kept free for them."""
 CLEARLY = 0.97
 """Times as fast, in the middle of all pairs and below 1 in each: clearly slower."""
 WORTH = 1.01
@@ -36,6 +38,8 @@ class Tried:
     name: str
     options: tuple[Option, ...]
     pairs: dict[str, list[Pair]] = field(default_factory=dict)
+    repeated: list[Pair] = field(default_factory=list)
+    """The final runs again, against the second run of the base in each round."""
     dropped: str | None = None
     """Why it was given up."""
     has_failed: bool = False
@@ -173,12 +177,13 @@ class Search:
         """Fresh rounds of the base, the best and the base again; with what is left, pairs of other options."""
         if best is None:
             return
-        for number in range(1, LEAST_PAIRS + 1):
+        for number in range(1, FINAL_ROUNDS + 1):
             if number == 1 or self._has_room(3):
                 sides = [Side(BASE, best.name, ()), _with(best), Side(AGAIN, best.name, ())]
                 base, row, again = self.runner.round(FINAL, number, sides)
                 self._add(FINAL, best, Pair(base, row))
                 self._add(FINAL, null, Pair(base, again))
+                best.repeated.append(Pair(again, row))
         others = [
             each for each in tried if each is not best and not each.dropped and (each.ratio(SCREENING) or 0) >= WORTH
         ]

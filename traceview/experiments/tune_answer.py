@@ -13,7 +13,7 @@ from typing import Any
 
 from traceview.experiments import options as trials
 from traceview.experiments.options import Facts, Option
-from traceview.experiments.pairs import Pair, believed, speedup
+from traceview.experiments.pairs import Pair, believed, speedup, speedup_against_both
 from traceview.experiments.search import COMBINATION, FINAL, NULL, SCREENING, Found, Tried
 from traceview.experiments.verdict import FASTER, NOISY, UNDECIDED, Judged, holm, is_noisy, verdict
 
@@ -109,8 +109,10 @@ def _chances(judged: Mapping[str, Judged], best: Tried | None) -> dict[str, floa
 
 def _judged(each: Tried) -> Judged:
     """What its final pairs say; without such what screening saw, which decides nothing."""
+    if each.repeated:
+        return speedup_against_both(each.pairs[FINAL], each.repeated)
     if each.pairs.get(FINAL):
-        return speedup(believed(each.pairs[FINAL]) or [])
+        return speedup(believed(each.pairs[FINAL]))
     pairs = believed(each.pairs.get(SCREENING, each.pairs.get(COMBINATION, ())))
     return Judged(speedup(pairs).speedup, None, None, len(pairs))
 
