@@ -1,6 +1,6 @@
 -- title = "Layout conversions between operators"
 -- doc = """Kernels and primitives outside convolution calls that only reorder a tensor's elements; reorders of
--- activations by a CPU's library are plain_layout_on_cpu. Only where convolutions run: without them no layout of images
+-- activations by a CPU library are plain_layout_on_cpu. Only where convolutions run: without them no layout of images
 -- is to be chosen, and a transpose is part of the model. Filters that TensorFlow turns for cuDNN are not counted. The
 -- bound is their time that nothing earlier on the device covers."""
 -- why = """The program or the framework transposes tensors between operators that need different layouts; with one

@@ -2,7 +2,7 @@
 -- doc = "One row per chosen rank; all of its time where no step is chosen."
 -- [params]
 -- rank = { type = "INTEGER", doc = "only this rank; every rank when left out" }
--- step = { type = "BIGINT", doc = "only what reaches into this step of its rank; everything when left out" }
+-- step = { type = "BIGINT", doc = "only what overlaps this step of its rank; everything when left out" }
 -- [columns]
 -- from_ns = "where the step begins; NULL where everything is exported"
 -- until_ns = "where it ends"

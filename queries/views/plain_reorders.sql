@@ -1,5 +1,5 @@
 -- title = "plain_reorders"
--- doc = """Reorders of a CPU's library from or to the plain layout of images: what plain_layout_on_cpu counts, and no
+-- doc = """Reorders of a CPU library from or to the plain layout of images: what plain_layout_on_cpu counts, and no
 -- other rule on layouts."""
 -- [columns]
 -- id = "the primitive"

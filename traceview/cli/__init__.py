@@ -55,7 +55,7 @@ EPILOG = """examples:
   traceview export trace.json.gz -o t.pftrace  the timeline for Perfetto, speedscope and other tools
   traceview sql trace.json.gz "SELECT name, sum(dur_ns) FROM kernels GROUP BY ALL ORDER BY 2 DESC LIMIT 10"
 
-`traceview help VERB` explains a verb and `traceview list` says what else there is.
+`traceview help VERB` explains a verb; `traceview list` names reports, formats and more.
 
 exit codes: 0 done, 1 a check you asked for failed, 2 wrong usage, 3 the input cannot be read;
 collect exits with the exit code of its command

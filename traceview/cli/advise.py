@@ -1,11 +1,11 @@
 """What to change in your framework, with the potential saving per step.
 
 Every rule answers found, not found or cannot tell. A saving is an upper bound on the device time that the change would
-free per step; overlapping work counts once within a rule. Two findings can be about the same time, so savings are never
+free per step; overlapping work counts once within a rule. Two findings can cover the same time, so savings are never
 added up. JSON and CSV hold the answer of every rule, found or not, in the same columns (see `status`).
 
-With --what-if, prints the projected step time with some costs removed: what several of them share counts once, and
-communication is modelled as a parameter server, a tree and a ring.
+With --what-if, prints the projected step time with some costs removed: time that several of them share counts once,
+and communication is modelled as a parameter server, a tree and a ring.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ EXAMPLES = """examples:
   traceview advise run1 --evidence                        with the kernels, copies and operators behind each
   traceview advise run1 pageable_copies --show-sql        the query behind a rule, ready for `traceview sql`
   traceview advise run1 --set layout_conv_pct=5           with another threshold
-  traceview advise run1 --all                             and the rules that the trace has not enough data for
+  traceview advise run1 --all                             also the rules for which the trace lacks data
   traceview advise run1 --what-if layout,firstlayer       projected step time with these costs removed
   traceview advise run1 --fail-over 5%                    exit code 1 if a finding could save more than 5 % of a step
 
@@ -56,9 +56,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     names = parser.add_argument("names", nargs="*", metavar="RULE", help="rules (default: all)")
     known.completed(names, known.rules)
     add_output_options(parser)
-    parser.add_argument(
-        "--all", action="store_true", help="also list every rule that the trace has not enough data for"
-    )
+    parser.add_argument("--all", action="store_true", help="also list the rules for which the trace lacks data")
     parser.add_argument(
         "--evidence", action="store_true", help="show the kernels, copies and operators behind each finding"
     )
@@ -76,7 +74,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--fail-over",
         type=percent,
         metavar="PCT",
-        help="exit code 1 if a finding could save more than PCT of the step (once per run: of the recording)",
+        help="exit code 1 if a finding could save more than PCT of the step (paid once per run: of the recording)",
     )
     parser.add_argument(
         "--what-if", metavar="COSTS", help="projected step time with these costs removed (comma-separated)"

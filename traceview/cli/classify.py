@@ -25,8 +25,8 @@ EXAMPLES = """examples:
   traceview classify --format json < names.txt
 
 Names are kernels (in any spelling a profiler gives them), oneDNN primitives (`convolution,jit:avx2,forward_training`)
-or operators (`aten::relu_`, `model/conv1/Conv2D`). With --op, names are kernels of that operator's call. A dash in
-tables and --why means that the name does not tell; JSON has null there, CSV an empty field.
+or operators (`aten::relu_`, `model/conv1/Conv2D`). With --op, names are kernels of that operator's call. A dash
+in tables and --why means that the name does not say; JSON has null there, CSV an empty field.
 """
 
 COLUMNS = ("category", "algorithm", "direction", "role", "library", "rule", "name")

@@ -44,9 +44,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", type=Path, help="the capture folder; default: named after script and time")
     parser.add_argument("--wait", type=_count, default=3, help="steps to run first without a profiler (default 3)")
     parser.add_argument(
-        "--warmup", type=_count, default=1, help="then steps to run with the profiler on, not recorded (default 1)"
+        "--warmup", type=_count, default=1, help="next, steps to run with the profiler on but not recorded (default 1)"
     )
-    parser.add_argument("--steps", type=_count, default=4, help="then steps to record (default 4)")
+    parser.add_argument("--steps", type=_count, default=4, help="after that, steps to record (default 4)")
     parser.add_argument("--light", action="store_true", help="record no shapes and no layers, for less overhead")
     parser.add_argument("--stacks", action="store_true", help="record Python call stacks")
     parser.add_argument("--memory", action="store_true", help="record memory allocations")

@@ -1,11 +1,11 @@
 """Runs side by side: which is faster, whether that is more than noise, and what the difference consists of.
 
-Every run is compared with the first, A (or with --baseline): how much slower or faster it is, how surely, what most of
-that consists of, and which settings differ. Runs of any framework, format and device may be mixed; runs of another
-model, batch, precision or passes are shown and not ranked. A run without steps is compared as a whole recording, which
-is not ranked either. Recordings of one program differ by more than its steps do: give several of each (--a, --b). What
---format json writes holds all that a comparison needs of each run: such a file is an input like a trace, of which the
-first run counts, and is small enough to be kept for CI.
+Every run is compared with the first, A (or with --baseline): how much slower or faster it is, how certain that is, what
+most of it consists of, and which settings differ. Runs of any framework, format and device may be mixed; runs of
+another model, batch, precision or passes are shown but not ranked. A run without steps is compared as a whole
+recording, which is not ranked either. Recordings of one program differ by more than its steps do: give several of each
+(--a, --b). The output of --format json holds everything a comparison needs. It can stand for a trace as an input (its
+first run counts), and is small enough to keep for CI.
 """
 
 from __future__ import annotations

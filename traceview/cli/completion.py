@@ -1,4 +1,4 @@
-"""Prints what a shell runs when Tab is pressed: verbs, options, reports, rules, tables, formats and files complete."""
+"""Prints a shell's completion script: Tab then completes verbs, options, reports, rules, tables, formats and files."""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@
 Other verbs convert a trace on first use and cache the result beside it. Use this one to choose the name of the capture,
 for instance to combine the traces of several processes. It prints the path of the capture.
 
-Of a job of many ranks several traces are converted at a time (--jobs, --dask). One that cannot be read is named and
-left out, the others go on. What is done when the conversion ends early is kept, and --resume goes on from there.
+For a job of many ranks, several traces are converted at a time (--jobs, --dask). A trace that cannot be read is named
+and skipped. If the conversion is interrupted, finished ranks are kept, and --resume continues from there.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ EXAMPLES = """examples:
   traceview convert trace.json.gz -o run1
   traceview convert rank0.json rank1.json rank2.json rank3.json -o job
   traceview convert traces/ -o job --threads 4 --memory 2GB
-  traceview convert traces/ -o job --jobs 8               eight processes of this machine
+  traceview convert traces/ -o job --jobs 8               eight processes on this machine
   traceview convert traces/ -o job --dask tcp://head:8786  the workers of a Dask cluster
-  traceview convert traces/ -o job --resume               go on where it was interrupted
+  traceview convert traces/ -o job --resume               continue an interrupted conversion
 """
 
 
@@ -37,13 +37,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "inputs", nargs="+", metavar="INPUT", help="a trace file, a folder or pattern of them, or - for one on stdin"
     )
     parser.add_argument(
-        "-o", "--output", required=True, metavar="CAPTURE", help="the new folder, also in a store (s3://...)"
+        "-o",
+        "--output",
+        required=True,
+        metavar="CAPTURE",
+        help="the new folder, local or in an object store (s3://...)",
     )
     group = add_machine_options(parser)
     group.add_argument(
-        "--dask", metavar="ADDRESS", help="convert on this Dask cluster; `local` starts one of --jobs workers here"
+        "--dask", metavar="ADDRESS", help="convert on this Dask cluster; `local` starts one with --jobs workers here"
     )
-    group.add_argument("--resume", action="store_true", help="go on with an interrupted conversion")
+    group.add_argument("--resume", action="store_true", help="continue an interrupted conversion")
 
 
 def run(args: argparse.Namespace) -> int:

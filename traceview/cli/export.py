@@ -45,7 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--to", choices=exports.FORMATS, help="default: from the extension of FILE")
     parser.add_argument("-o", "--output", metavar="FILE", help="write to FILE instead of stdout")
     parser.add_argument("--rank", type=int, metavar="N", help="only this rank")
-    parser.add_argument("--step", type=int, metavar="N", help="only what reaches into this step")
+    parser.add_argument("--step", type=int, metavar="N", help="only what overlaps this step")
     add_machine_options(parser)
 
 

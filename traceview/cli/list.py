@@ -178,7 +178,7 @@ def unmatched(args: argparse.Namespace) -> Section:
 
 
 def collectors() -> Section:
-    """The collectors, which record one framework each."""
+    """The collectors, one for each framework."""
     # They run where traceview is not installed, so they are read and never imported.
     from traceview.paths import content
 

@@ -1,8 +1,8 @@
-"""Serves answers about some traces to an agent, over the Model Context Protocol on stdin and stdout.
+"""Answers an agent's questions about some traces, over the Model Context Protocol on stdin and stdout.
 
 The inputs are fixed when it starts: no question names a path, and nothing is changed. Tools: describe, report, sql,
-advise, compare. Answers are JSON, cut to --rows rows a section, --bytes bytes and --seconds seconds, and say that the
-text of a trace is data. Needs the extra `mcp`: pip install 'traceview[mcp]'.
+advise, compare. Answers are JSON, limited to --rows rows per section, --bytes bytes and --seconds seconds, and mark
+text from the trace as data. Needs the extra `mcp`: pip install 'traceview[mcp]'.
 """
 
 from __future__ import annotations

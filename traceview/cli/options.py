@@ -38,7 +38,7 @@ def add_output_options(parser: argparse.ArgumentParser, formats: Sequence[str] =
     """How the answer is written, and where."""
     parser.add_argument("--format", choices=formats, help="default: from the extension of FILE, else table")
     parser.add_argument(
-        "-o", "--output", type=_file, metavar="FILE", help="write to FILE instead of stdout (which is - too)"
+        "-o", "--output", type=_file, metavar="FILE", help="write to FILE instead of stdout; - is stdout"
     )
 
 
@@ -85,7 +85,7 @@ def add_device_option(parser: argparse.ArgumentParser) -> None:
         "--device",
         type=_product,
         metavar="NAME",
-        help="the GPU's product name, for example A100, H100 or MI300X, where the trace has none or another",
+        help="the GPU's product name, for example A100, H100 or MI300X, if the trace does not name it or names another",
     )
 
 
@@ -97,7 +97,7 @@ def add_rank_option(parser: argparse.ArgumentParser) -> None:
         type=_ranks,
         default=frozenset(),
         metavar="N[,N...]",
-        help="only these ranks: the tables of no other are opened",
+        help="only these ranks; tables of other ranks are not opened",
     )
 
 

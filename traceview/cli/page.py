@@ -1,7 +1,7 @@
 """Writes one HTML page of a trace: charts, advice and a timeline, in one file that opens offline and can be mailed.
 
-Everything the page shows is in the file: it asks for nothing, and all but the timeline works without JavaScript. The
-timeline is of one median step unless --step says otherwise.
+The file holds everything the page shows and loads nothing from elsewhere. All but the timeline works without
+JavaScript. The timeline shows one median step unless --step says otherwise.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="FILE", help="default: the name of INPUT with .html, here")
     parser.add_argument("--step", type=_step, metavar="N|all", help="step of the timeline (default: a median one)")
     parser.add_argument(
-        "--events", type=_events, default=MOST, metavar="N", help=f"slices of the timeline at most (default: {MOST:,})"
+        "--events", type=_events, default=MOST, metavar="N", help=f"most slices in the timeline (default: {MOST:,})"
     )
     parser.add_argument("--compare", metavar="OTHER", help="another run, compared with INPUT at the top of the page")
     add_machine_options(parser)

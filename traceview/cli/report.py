@@ -1,8 +1,8 @@
 """Shows where the time went: one report per question, the overview if none is named.
 
 Every report ends with what could not be attributed. Tables and Markdown show scaled times and sizes, short names of
-kernels and at most --limit rows per section; a table leaves out and names the columns that the terminal is too narrow
-for. JSON and CSV hold all rows, columns, names and exact values, in the unit that the column name ends with (`_ns`,
+kernels and at most --limit rows per section. On a narrow terminal a table leaves out some columns and names them. JSON
+and CSV hold all rows, columns, names and exact values, in the unit that the column name ends with (`_ns`,
 `_bytes`, `_pct`). JSON also explains every column, and what each percentage is a share of.
 """
 
@@ -34,14 +34,14 @@ EXAMPLES = """examples:
   traceview report trace.json.gz                            the overview
   traceview report trace.json.gz conv layers                two reports
   traceview report run1 kernels --limit 0                   every row
-  traceview report job kernels --rank 3,7                   two of its ranks alone
-  traceview report run1 kernels --full-names                kernels as the trace names them
+  traceview report job kernels --rank 3,7                   only two of its ranks
+  traceview report run1 kernels --full-names                kernel names as recorded
   traceview report run1 conv --admissible                   with what each layer could have used
   traceview report run1 --format json -o overview.json      exact numbers for a program
   traceview report run1 conv --show-sql                     the queries behind a report, ready for `traceview sql`
 
 `traceview list reports` names every report. With --format json one name gives an object, several give an array. With
---format csv a report of several sections starts each with a line `# section: NAME`, an empty line before it.
+--format csv, each section of a report with several starts with the line `# section: NAME`, after an empty line.
 """
 
 
@@ -63,7 +63,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="with conv: which algorithms each layer could use, and why not the others",
     )
     parser.add_argument(
-        "--full-names", action="store_true", help="kernels as recorded, with namespaces, template arguments, parameters"
+        "--full-names", action="store_true", help="kernel names as recorded, with namespaces and template arguments"
     )
     parser.add_argument("--show-sql", action="store_true", help="print the SQL of the reports and do not run it")
     add_rank_option(parser)

@@ -1,10 +1,11 @@
 """Finds the best algorithm for each pass of each convolution of a PyTorch model on this CPU, and proves it.
 
 Shapes come from one run of the model (FILE.py:FACTORY), or from what a capture recorded; every pass is then measured on
-tensors of these shapes. A folder of `traceview study algorithms`, or of an earlier schedule, is planned from its rows
-without measuring. The plan is the fastest combination under the memory cap, layout conversions included. Passes that
-are no faster within a training step are dropped from it, and pairs of fresh training processes show whether the step
-is faster: if not, the plan is empty and PyTorch's own stays. Without a model the proof needs a command.
+tensors of these shapes. For a folder written by `traceview study algorithms` or by an earlier schedule, the plan is
+made from its rows, without measuring. The plan is the fastest combination under the memory cap, layout conversions
+included. Passes that turn out no faster in a training step are dropped from it, and pairs of fresh training processes
+show whether the step is faster: if not, the plan is empty and PyTorch's own stays. Without a model the proof needs a
+command.
 
 A plan is valid for the shapes, number of threads and processor that it was made on. It is applied to an unchanged
 script with --apply, or from Python with traceview.schedule.apply(model, "plan.json"). Each pass is compared with double
@@ -38,11 +39,11 @@ EXAMPLES = """examples:
   traceview schedule model.py:make_model --image 3x224x224 --batch 16 --plan plan.json
   traceview schedule model.py:make_model --memory 8MB --numerics equal
   traceview schedule traceview-capture-train-20260102-030405 -- python train.py    proved on the script itself
-  traceview schedule alexnet16 --memory 8MB                   out of a study, without measuring
-  traceview schedule model.py:make_model -o plan-results --resume    go on after Ctrl-C or a crash
+  traceview schedule alexnet16 --memory 8MB                   from a study, without measuring
+  traceview schedule model.py:make_model -o plan-results --resume    continue after Ctrl-C or a crash
   traceview schedule --apply plan.json -- python train.py     an unchanged script, with the plan
   traceview schedule --apply plan.json -- traceview collect -- python train.py    a capture of it with the plan
-  traceview report plan-results schedule                      the answer again
+  traceview report plan-results schedule                      print the answer again
 
 make_model() returns a torch.nn.Module, or a tuple of it and its inputs. Exit codes: 0 done, 2 wrong usage, 3 the model
 cannot be run; with --apply that of the command.
@@ -58,35 +59,40 @@ PASSES = ("fprop", "dgrad", "wgrad")
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `traceview schedule`."""
     parser.add_argument(
-        "model", nargs="?", metavar="FILE.py:FACTORY|CAPTURE|STUDY", help="what makes the model, or has its layers"
+        "model",
+        nargs="?",
+        metavar="FILE.py:FACTORY|CAPTURE|STUDY",
+        help="what makes the model, or a capture or study of it",
     )
-    parser.add_argument("--batch", type=_count, help="images of a step (default: 16, or those of the capture or study)")
+    parser.add_argument("--batch", type=_count, help="images per step (default: 16, or those of the capture or study)")
     parser.add_argument("--image", type=_image, default=(3, 224, 224), metavar="CxHxW", help="default 3x224x224")
     parser.add_argument("--threads", type=_count, help="threads that compute (default: 1, or the study's)")
-    parser.add_argument("--network", metavar="NAME", help="of a study with several networks, the one to plan")
+    parser.add_argument("--network", metavar="NAME", help="the network to plan, if the study has several")
     parser.add_argument(
         "--passes", type=_passes, default=PASSES, metavar="PASS,...", help=f"of a study, of {', '.join(PASSES)}"
     )
     parser.add_argument(
-        "--memory", type=_memory, metavar="SIZE", help="workspace that a pass may use, for example 64MB"
+        "--memory", type=_memory, metavar="SIZE", help="workspace that each pass may use, for example 64MB"
     )
     parser.add_argument(
-        "--memory-total", type=_memory, metavar="SIZE", help="the same for all passes together, as if each kept its own"
+        "--memory-total", type=_memory, metavar="SIZE", help="workspace of all passes together, each with its own"
     )
     parser.add_argument(
         "--numerics", choices=("equal", "close"), default="close",
         help="equal: as exact as PyTorch's own; close: errors up to 1e-4 of the largest value (default)",
     )  # fmt: skip
     parser.add_argument("--pairs", type=_pairs, default=6, help="pairs of runs for the proof (default 6; 0: no proof)")
-    parser.add_argument("--plan", type=Path, default=Path("plan.json"), help="the plan's file (default plan.json)")
+    parser.add_argument("--plan", type=Path, default=Path("plan.json"), help="file for the plan (default plan.json)")
     parser.add_argument(
-        "-o", "--output", type=Path, metavar="FOLDER", help="what was measured, a capture (default: PLAN-results)"
+        "-o", "--output", type=Path, metavar="FOLDER", help="capture of what was measured (default: PLAN-results)"
     )
-    parser.add_argument("--resume", action="store_true", help="go on with the FOLDER of -o: nothing is measured twice")
+    parser.add_argument("--resume", action="store_true", help="continue in the FOLDER of -o; nothing is measured twice")
     parser.add_argument("--python", default=sys.executable, help="the Python that has torch (default: this one)")
-    parser.add_argument("--apply", type=Path, metavar="PLAN", help="run a command with a plan")
-    parser.add_argument("--format", choices=render.FORMATS, default="table", help="of the answer (default: table)")
-    parser.add_argument("command", nargs="*", metavar="-- COMMAND ...", help="what to prove the plan on, or to run")
+    parser.add_argument("--apply", type=Path, metavar="PLAN", help="run a command with this plan")
+    parser.add_argument(
+        "--format", choices=render.FORMATS, default="table", help="how to print the answer (default: table)"
+    )
+    parser.add_argument("command", nargs="*", metavar="-- COMMAND ...", help="command to prove the plan on, or to run")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -1,6 +1,6 @@
 """Runs SQL on a trace: one query, a query from a file, or an interactive prompt.
 
-Queries are DuckDB SQL. They are read-only and see the capture alone: no other files, no extensions. Values are shown
+Queries are DuckDB SQL. They are read-only and see only the capture: no other files, no extensions. Values are shown
 exactly as stored; times are in nanoseconds, other units are in the column names (`_bytes`, `_pct`).
 """
 

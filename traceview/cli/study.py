@@ -1,7 +1,7 @@
-"""Studies, measured here: what the documents behind this tool measured once, for your layers, machine and libraries.
+"""Measures convolution algorithms, frameworks or scaling, for your layers on this machine.
 
-Each is an experiment of its own (see `traceview study algorithms --help`), whose result is an ordinary capture for
-`report`, `sql`, `page` and `compare`.
+The result of each study is an ordinary capture for `report`, `sql`, `page` and `compare`. `traceview study algorithms
+--help` explains one.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Measures every algorithm that the libraries here have for each convolution: time, memory, error, by pass and batch.
 
 Each pass of each layer is a group: all implementations of all back-ends on the same numbers, in two parts of opposite
-order, checked against double precision first. The folder that it writes is a capture and grows while it runs: stop it
-with Ctrl-C at any time, and go on with --resume. Without a GPU and a driver, rows of its libraries say that they
-cannot run.
+order, checked against double precision first. The folder that it writes is a capture and grows while it runs: stop
+it with Ctrl-C at any time, and continue with --resume. Without a GPU and its driver, rows of GPU libraries say that
+they cannot run.
 """
 
 from __future__ import annotations
@@ -61,7 +61,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         names,
     )
     layers.add_argument(
-        "--capture", type=Path, action="append", default=[], metavar="INPUT", help="what a capture or a trace recorded"
+        "--capture",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="INPUT",
+        help="convolutions of this capture or trace",
     )
     layers.add_argument(
         "--layer",
@@ -83,7 +88,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--batch",
         type=studies.numbers("batches"),
         metavar="N,N...",
-        help="images at once (default: 16, or the capture's)",
+        help="images per batch (default: 16, or the capture's)",
     )
     parser.add_argument(
         "--passes",
@@ -101,15 +106,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=studies.count,
         default=4,
         metavar="N",
-        help="least times that each is timed, in each of two parts",
+        help="time each at least N times, in each of two parts",
     )
-    parser.add_argument("--budget", type=duration, metavar="TIME", help="begin no further group after this long")
+    parser.add_argument("--budget", type=duration, metavar="TIME", help="start no new group after this time")
     parser.add_argument("--python", default=sys.executable, help="the Python with PyTorch (default: this one)")
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FOLDER", help="the capture; default: named after the time"
     )
-    parser.add_argument("--format", choices=render.FORMATS, default="table", help="of what is printed (default: table)")
-    parser.add_argument("--resume", action="store_true", help="go on with the FOLDER of -o")
+    parser.add_argument(
+        "--format", choices=render.FORMATS, default="table", help="how to print the answer (default: table)"
+    )
+    parser.add_argument("--resume", action="store_true", help="continue in the FOLDER of -o")
 
 
 def run(args: argparse.Namespace) -> int:

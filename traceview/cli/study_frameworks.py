@@ -1,9 +1,9 @@
-"""Runs the same models in every framework that is here, old and new, in turns: forward pass, gradient, update.
+"""Runs the same models in every installed framework, old and new, in turns: forward pass, gradient, update.
 
 Each time is from a fresh process without a profiler; all frameworks take turns in rounds, every second one in the
 opposite order. Afterwards one run of each is recorded, for its layers and libraries. The folder that it writes is a
-capture and grows while it runs: stop it with Ctrl-C at any time, and go on with --resume. A framework that is not
-here is a row that says how to get it.
+capture and grows while it runs: stop it with Ctrl-C at any time, and continue with --resume. A framework that is not
+installed gets a row that says how to get it.
 """
 
 from __future__ import annotations
@@ -64,21 +64,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--batch", type=counts, default=[], metavar="N,N...", help=f"samples per step (default: {own})")
     add(
         "--layout", type=studies.names(LAYOUTS, "layouts"), default=list(LAYOUTS), metavar="NAME,...",
-        help="of images: nchw, nhwc (default: both; only those of the same layout are put beside each other)",
+        help="of images: nchw, nhwc (default: both; only runs of the same layout are compared)",
     )  # fmt: skip
     add("--device", choices=("cpu", "cuda"), default="cpu", help="where (default: cpu)")
-    add("--rounds", type=studies.count, default=3, metavar="N", help="processes for each time, in turns (default: 3)")
+    add("--rounds", type=studies.count, default=3, metavar="N", help="processes per time, in turns (default: 3)")
     add("--steps", type=studies.count, metavar="N", help="steps of each process (default: the model's)")
-    add("--discard", type=studies.whole, metavar="N", help="first steps that are left out (default: the model's)")
-    add("--budget", type=duration, metavar="TIME", help="begin no further process after this long")
+    add("--discard", type=studies.whole, metavar="N", help="first steps to leave out (default: the model's)")
+    add("--budget", type=duration, metavar="TIME", help="start no new process after this time")
     help_text = "record one run of each framework and model, for its layers and libraries (default: yes)"
     add("--captures", action=argparse.BooleanOptionalAction, default=True, help=help_text)
     folder = "where .venv-frameworks and .venv-legacy lie (default: here)"
     add("--environments", type=Path, default=Path(), metavar="FOLDER", help=folder)
-    help_text = "the Python of a framework or an environment, in place of its environment's"
+    help_text = "the Python to use for a framework or an environment"
     add("--python", type=_python, action="append", default=[], metavar="NAME=PATH", help=help_text)
     add("-o", "--output", type=Path, metavar="FOLDER", help="the capture; default: named after the time")
-    add("--resume", action="store_true", help="go on with the FOLDER of -o")
+    add("--resume", action="store_true", help="continue in the FOLDER of -o")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -1,12 +1,12 @@
 """Measures how training scales over processes: speed-up, efficiency, exposed communication, by ranks and batch.
 
 The command is run with every number of ranks and every batch, in fresh processes without a profiler, in rounds of
-alternating order; a step is that of the slowest rank. Some steps of each are recorded, for the share of communication
-that nothing hides. Parameter server, tree and ring are fitted to the times of the collectives.
+alternating order; a step is that of the slowest rank. Some steps of each are recorded, for the exposed share of
+communication. Parameter server, tree and ring are fitted to the times of the collectives.
 
 {ranks} and {batch} (of a rank) stand in the command for what changes, {global_batch} for the batch of all ranks and
 {port} for a free port. Without {ranks} the number is put where torchrun and mpirun have theirs. The folder is a
-capture: stop with Ctrl-C at any time, and go on with --resume.
+capture: stop with Ctrl-C at any time, and continue with --resume.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ EXAMPLES = """examples:
   traceview study scaling --ranks 1,2 --global-batch 64 -- torchrun --nproc_per_node 1 train.py --batch {batch}
   traceview study scaling --rounds 6 --budget 20m -o scaling -- mpirun -np 1 python train.py
   traceview study scaling -o scaling --resume --rounds 9       three more rounds
-  traceview study scaling --captures 1rank/ 2ranks/ 4ranks/    recordings that are there
-  traceview report scaling scaling                             the answer again
+  traceview study scaling --captures 1rank/ 2ranks/ 4ranks/    existing recordings
+  traceview report scaling scaling                             print the answer again
 
 exit codes: 0 done, also where some runs failed; 3 where no run gave times
 """
@@ -56,10 +56,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     batch = parser.add_mutually_exclusive_group()
     batch.add_argument(
-        "--batch", type=batches, metavar="N,N...", help="samples of each rank, which stay as ranks are added (weak)"
+        "--batch", type=batches, metavar="N,N...", help="samples of each rank, whatever their number (weak scaling)"
     )
     batch.add_argument(
-        "--global-batch", type=batches, metavar="N,N...", help="samples of all ranks together, divided (strong)"
+        "--global-batch", type=batches, metavar="N,N...", help="samples of all ranks together (strong scaling)"
     )
     parser.add_argument(
         "--rounds",
@@ -75,19 +75,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--limit-time", type=duration, default=600.0, metavar="TIME", help="end a run after this (default 10m)"
     )
-    parser.add_argument("--budget", type=duration, metavar="TIME", help="begin no further run after this long")
+    parser.add_argument("--budget", type=duration, metavar="TIME", help="start no new run after this time")
     parser.add_argument(
         "--captures",
         nargs="+",
         type=Path,
         metavar="INPUT",
-        help="no runs: compare recordings that are there, one by one",
+        help="run nothing; compare these existing recordings, one by one",
     )
-    parser.add_argument("--no-captures", action="store_true", help="record no steps: nothing on communication")
+    parser.add_argument("--no-captures", action="store_true", help="record no steps; communication is left out")
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FOLDER", help="the capture; default: named after the time"
     )
-    parser.add_argument("--resume", action="store_true", help="go on with the FOLDER of -o, by its settings")
+    parser.add_argument("--resume", action="store_true", help="continue in the FOLDER of -o, with its settings")
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND ...", help="what to run")
 
 
@@ -113,14 +113,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _of_captures(args: argparse.Namespace, command: list[str]) -> int:
-    """A study of recordings that are there."""
+    """A study of existing recordings."""
     from traceview.experiments import results, scaling, scaling_captures
 
     if command or args.resume:
         raise UsageError("--captures reads what is there: it takes no command and nothing to resume.")
     batches = args.global_batch or args.batch or [None]
     if len(batches) > 1:
-        raise UsageError("of recordings that are there, name one batch: that of all of them.")
+        raise UsageError("of existing recordings, name one batch: that of all of them.")
     folder = studies.place(args.output, False, scaling.KIND)
     rows = scaling_captures.rows(args.captures, batches[0], bool(args.global_batch))
     results.write(folder, rows, {"kind": scaling.KIND, "command": ["traceview", "study", "scaling", "--captures"]})

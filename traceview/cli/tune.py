@@ -1,13 +1,13 @@
 """Tries options on a training command as it is, and proves which make its steps faster.
 
 First some steps are recorded, and the options that `advise` names for them are tried (or those of --try): each in fresh
-runs without a profiler, in pairs with runs as they are, until --budget is spent. The clearly slower are dropped, the
-others combined, and the best is compared with the base in six fresh pairs or more. Beside them a change of nothing is
-measured: where it makes a difference, the machine is too noisy and nothing is claimed.
+runs without a profiler, in pairs with runs as they are, until --budget is spent. Clearly slower options are dropped,
+the others combined, and the best combination is compared with the base in six or more fresh pairs. Runs with no change
+at all are measured beside them: if those seem to differ, the machine is too noisy and nothing is claimed.
 
-Loss and parameters after equal steps with equal seeds say whether the numbers stayed. The script is not changed, each
-run ends after a few steps, and the output of runs goes to files in the folder of results, which `report`, `sql` and
-`page` read like any capture.
+Loss and parameters after the same steps with the same seeds show whether the numbers stayed the same. The script is not
+changed, each run ends after a few steps, and the output of runs goes to files in the folder of results, which `report`,
+`sql` and `page` read like any capture.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ HELP = "try options on a training command, and prove which make it faster"
 EXAMPLES = """examples:
   traceview tune -- python train.py                          what advise names for this script, within 10 minutes
   traceview tune --try layout,threads,malloc -- python train.py    or these; `traceview list options` names them
-  traceview tune --numbers equal --skip threads -- python train.py    what changes no bit of the numbers, and no threads
-  traceview tune --plan plan.json -- python train.py         a plan of `traceview schedule` beside them
+  traceview tune --numbers equal --skip threads -- python train.py    only what keeps every bit, no threads
+  traceview tune --plan plan.json -- python train.py         also a plan of `traceview schedule`
   traceview tune --budget 30m --copy -- python train.py      each run in a fresh copy of this folder
   traceview tune --env OUT={run} -- python train.py          a folder of its own for what each run writes
-  traceview tune --resume RUNS                               go on after Ctrl-C or a crash
-  traceview tune --report RUNS                               the answer again
+  traceview tune --resume RUNS                               continue after Ctrl-C or a crash
+  traceview tune --report RUNS                               print the answer again
   traceview tune --apply RUNS -- python train.py             run it with the best options
   traceview tune --fail-under 1.1 -- python train.py         exit code 1 if nothing makes it 1.1 times as fast
 
@@ -64,7 +64,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--numbers", choices=("close", "equal"), default="close",
-        help="equal: give up what changes any bit of loss or parameters (default close: last digits may differ)",
+        help="equal: drop options that change any bit of loss or parameters (default close: last digits may differ)",
     )  # fmt: skip
     parser.add_argument("--budget", type=duration, default=600.0, metavar="TIME", help="for all runs (default 10m)")
     parser.add_argument(
@@ -75,12 +75,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--copy", action="store_true", help="run in fresh copies of this folder")
     parser.add_argument(
         "--env", action="append", default=[], type=_variable, metavar="NAME=VALUE",
-        help="a variable for every run; {run} in it is an empty folder of each run's own",
+        help="set a variable for every run; {run} in it becomes an empty folder, one for each run",
     )  # fmt: skip
-    parser.add_argument("--resume", type=Path, metavar="RUNS", help="go on with these runs")
-    parser.add_argument("--report", type=Path, metavar="RUNS", help="only show what these runs found")
+    parser.add_argument("--resume", type=Path, metavar="RUNS", help="continue these runs")
+    parser.add_argument("--report", type=Path, metavar="RUNS", help="only show the result of these runs")
     parser.add_argument(
-        "--apply", type=Path, metavar="RUNS", help="run the command with the best options of these runs"
+        "--apply", type=Path, metavar="RUNS", help="run the command with the best options found by these runs"
     )
     parser.add_argument(
         "--fail-under", type=float, metavar="X", help="exit code 1 if the best is not shown to be X times as fast"

@@ -1,4 +1,4 @@
-"""A scaling study of recordings that are there: one of each number of ranks, with the profiler's time in their steps.
+"""A scaling study of existing recordings: one of each number of ranks, with the profiler's time in their steps.
 
 Invariant: one recording of each is an estimate, and is called that.
 """
