@@ -297,14 +297,16 @@ def test_a_damaged_comparison_is_said_in_a_sentence(damage: str) -> None:
 
 def test_hostile_facts_are_refused(tmp_path: Path) -> None:
     run = measured(stepping((1000, 1000)), tmp_path)
-    for table_, change in (
-        ("cell", {"columns": [["category", "VARCHAR); DROP TABLE x"]], "rows": []}),
-        ("run", {"columns": [list(column) for column in run.facts["run"].columns], "rows": []}),
-        ("name", {"columns": [list(column) for column in run.facts["name"].columns], "rows": [["too", "short"]]}),
+    of_run, of_name = ([list(column) for column in run.facts[name].columns] for name in ("run", "name"))
+    changed = "was written by another version of traceview, or changed"
+    for table_, change, told in (
+        ("cell", {"columns": [["category", "VARCHAR); DROP TABLE x"]], "rows": []}, changed),
+        ("run", {"columns": of_run, "rows": []}, "does not describe each run once"),
+        ("name", {"columns": of_name, "rows": [["too", "short"]]}, changed),
     ):
         data = compare.saved([run])
         data[0]["facts"][table_] = change
-        with pytest.raises(InputError):
+        with pytest.raises(InputError, match=f"^saved.json {told}"):
             compare.restored(data, "saved.json")
     data = compare.saved([run])
     data[0]["facts"]["name"]["rows"][0][2] = "many"

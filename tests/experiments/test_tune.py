@@ -147,11 +147,19 @@ def test_what_compilers_keep_is_never_taken_from_a_folder_of_results(
     assert capfd.readouterr().out.startswith(str(tmp_path / "mine"))
 
 
-@pytest.mark.parametrize("name", ["no_such_option", "../../evil", "\x1b[31mred", "malloc"])
-def test_names_that_are_no_options_are_not_applied(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("no_such_option", "no option 'no_such_option'"),
+        ("../../evil", r"no option '\.\./\.\./evil'"),
+        ("\x1b[31mred", r"no option '\\x1b\[31mred'"),
+        ("malloc", "cannot be tried together"),
+    ],
+)
+def test_names_that_are_no_options_are_not_applied(tmp_path: Path, name: str, told: str) -> None:
     row = {"place": 1, "kind": "option", "name": name, "in_best": True, "verdict": "faster"}
     theirs = write(tmp_path / "theirs", {"tune_options": [row]}, {"kind": "tune", "framework": "torch"})
-    with pytest.raises(UsageError):
+    with pytest.raises(UsageError, match=told):
         apply(theirs, [sys.executable, "-c", "raise SystemExit(9)"])
 
 

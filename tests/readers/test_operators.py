@@ -62,7 +62,9 @@ def test_times_are_exact(tmp_path: Path) -> None:
 def test_what_it_says_of_itself_may_be_anything(tmp_path: Path, about: str) -> None:
     text = f'{{"traceviewOperators": {about}, "traceEvents": [{{"ph": "X", "cat": "operator", "ts": 1, "dur": 1}}]}}'
     if not about.startswith("{"):
-        with pytest.raises(InputError):  # It is not the key that our collectors write.
+        with pytest.raises(
+            InputError, match="is not a recognised trace format"
+        ):  # It is not the key that our collectors write.
             converted(tmp_path, text.replace("X", "nothing"))
         return
     assert rows(converted(tmp_path, text), "SELECT count(*) FROM ops") == [(1,)]

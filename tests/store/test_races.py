@@ -161,7 +161,7 @@ def test_a_file_that_is_read_instead_is_part_of_the_key(tmp_path: Path) -> None:
     store.resolve(trace)
     original = tmp_path / "host.xplane.pb"
     original.write_bytes(b"nothing that could be read")
-    with pytest.raises(InputError):
+    with pytest.raises(InputError, match=r"host\.xplane\.pb ends before anything"):
         store.resolve(trace)
     original.unlink()
     assert cache.is_fresh(store.resolve(trace), [trace])
