@@ -227,7 +227,6 @@ def test_every_verb_has_help_with_examples() -> None:
 
 @pytest.mark.long
 def test_a_wheel_holds_every_query_rule_and_collector(tmp_path: Path) -> None:
-    pytest.importorskip("hatchling")
     command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(ROOT)]
     subprocess.run(command, check=True, capture_output=True)
     with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:

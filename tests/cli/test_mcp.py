@@ -8,11 +8,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import mcp
 import pytest
 
 from traceview.errors import UsageError
-
-mcp = pytest.importorskip("mcp")
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "samples" / "kineto" / "torch-2.13.0-lenet-cpu.json.gz"

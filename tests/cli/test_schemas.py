@@ -6,13 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
+import referencing
 
 from traceview.analysis import reports
 from traceview.cli import main
-
-jsonschema = pytest.importorskip("jsonschema")
-referencing = pytest.importorskip("referencing")
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs" / "json"

@@ -18,7 +18,6 @@ def test_without_onnx_it_says_what_to_install(tmp_path: Path, monkeypatch: pytes
 
 
 def test_the_layers_of_a_graph(tmp_path: Path) -> None:
-    pytest.importorskip("onnx")
     from onnx import TensorProto, helper, save
 
     filters = [
@@ -49,7 +48,6 @@ def test_the_layers_of_a_graph(tmp_path: Path) -> None:
 
 
 def test_what_is_no_model_is_said(tmp_path: Path) -> None:
-    pytest.importorskip("onnx")
     (tmp_path / "net.onnx").write_bytes(b"\xff\xfe nothing")
     for name in ("net.onnx", "absent.onnx"):
         with pytest.raises(InputError, match="is not an ONNX model"):

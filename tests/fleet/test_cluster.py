@@ -18,8 +18,6 @@ from traceview.errors import InputError
 from traceview.fleet import Fleet, cluster
 from traceview.store import Options
 
-distributed = pytest.importorskip("distributed")
-
 LOOPBACK = {"0100007F", "00000000000000000000000001000000", "0000000000000000FFFF00000100007F"}
 
 

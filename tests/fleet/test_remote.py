@@ -7,17 +7,15 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import fsspec
 import pytest
 from job_traces import left_over, rows, trace, written
+from moto import server
 
 from traceview import store
 from traceview.cli import main
 from traceview.errors import InputError, UsageError
 from traceview.fleet import remote
-
-fsspec = pytest.importorskip("fsspec")
-pytest.importorskip("s3fs")
-server = pytest.importorskip("moto.server")
 
 
 @pytest.fixture(scope="module")
