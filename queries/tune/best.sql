@@ -1,6 +1,6 @@
 -- title = "The best together"
 -- doc = "The options that were kept, and what each added to the parts before it."
--- cannot = "No option was worth keeping."
+-- cannot = "No option was found to be worth keeping."
 -- [headings]
 -- adds = "times as fast when added"
 -- [columns]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -88,6 +89,7 @@ def test_people_see_the_answer_without_words_about_steps_of_a_trace(
         (["--limit-steps", "²", "--", "true"], "'²' is not a number of steps"),
         (["--limit-steps", "99999999999999999999", "--", "true"], "is not a number of steps"),
         (["--env", "OUT", "--", "true"], "is not NAME=VALUE"),
+        (["--fail-under", "nan", "--", "true"], "'nan' is not a speed-up; write for example 1.1"),
         (["--report", "absent"], "absent"),
     ],
 )
@@ -107,6 +109,22 @@ def run(folder: Path, *words: str, command: list[str] | None = None, **more: str
         [sys.executable, "-m", "traceview", "tune", *words, "--", *command],
         cwd=folder, env=environment, capture_output=True, text=True,
     )  # fmt: skip
+
+
+def test_folders_that_hold_something_are_left_alone(
+    answer: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "my own").mkdir()
+    (tmp_path / "my own" / "notes").touch()
+    assert cli.main(["tune", "--runs", str(tmp_path / "my own"), "--", "true"]) == 2
+    assert "my own exists already; choose another name with --runs." in capsys.readouterr().err
+    assert cli.main(["tune", "--runs", str(answer), "--", "true"]) == 2
+    assert f"holds runs already: traceview tune --resume {answer} goes on with them" in capsys.readouterr().err
+
+
+def test_a_folder_that_is_named_after_the_script_is_one_plain_word(tmp_path: Path) -> None:
+    done = run(tmp_path, command=[sys.executable, "tr ain\n\x1b[31m.py"])
+    assert re.search(r"/traceview-tune-tr_ain_31m-[\d-]+/base\n", done.stderr)
 
 
 def test_a_command_that_fails_gives_its_exit_code_and_leaves_nothing(tmp_path: Path) -> None:
@@ -165,7 +183,7 @@ def test_ctrl_c_keeps_what_was_measured_and_resume_goes_on(tmp_path: Path) -> No
             time.sleep(0.2)
         os.killpg(started.pid, signal.SIGINT)
         _, said = started.communicate(timeout=600)
-    assert started.returncode == 130 and "runs are kept: traceview tune --resume runs" in said
+    assert started.returncode == 130 and "; go on with traceview tune --resume runs" in said
     before = journal.read_text()
     done = subprocess.run(
         [sys.executable, "-m", "traceview", "tune", "--resume", "runs"], cwd=tmp_path, capture_output=True, text=True

@@ -94,7 +94,16 @@ def test_a_command_that_ends_well_on_a_signal_is_not_run_again(tmp_path: Path, n
         _, said = started.communicate(timeout=600)
     assert started.returncode == code, said
     assert (tmp_path / "runs.txt").read_text() == "xx" and not group(started.pid)
-    assert "interrupted before anything was measured" in said
+    assert "kept so far: the capture of the command as it is; go on with traceview tune --resume runs" in said
+    shown = subprocess.run(
+        [sys.executable, "-m", "traceview", "report", "runs", "tune", "--format", "json"],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    options = next(part for part in json.loads(shown.stdout)["sections"] if part["name"] == "options")["rows"]
+    assert [(row["option"], row["verdict"], row["why"]) for row in options] == [
+        (name, "cannot decide", "not all of its runs were made; traceview tune --resume goes on with them")
+        for name in ("malloc_thresholds", "nothing")
+    ]
 
 
 @pytest.mark.long

@@ -54,6 +54,17 @@ def test_a_journal_can_be_read_while_it_grows_and_gone_on_with_after_a_crash(tmp
     assert all(json.loads(line) for line in file.read_text().splitlines())
 
 
+def test_a_journal_without_a_run_yet_can_be_read(tmp_path: Path) -> None:
+    folder = tmp_path / "runs"
+    journal = Journal(folder, ABOUT)
+    assert steps(folder) == []
+    journal.answer({"tune_options": [{"name": "malloc", "verdict": "cannot decide"}]})
+    assert steps(folder) == [] and results.is_begun(folder) and not results.is_begun(tmp_path)
+    (folder / "raw" / JOURNAL).write_text('{"traceview": "experiment", "kind": "tune"}\nnothing of ours\n')
+    with pytest.raises(InputError, match="cannot be used"):
+        steps(folder)
+
+
 def test_answers_replace_earlier_ones(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "runs", ABOUT)
     journal.add_all({"tune_runs": RUNS})

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -83,7 +84,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--apply", type=Path, metavar="RUNS", help="run the command with the best options found by these runs"
     )
     parser.add_argument(
-        "--fail-under", type=float, metavar="X", help="exit code 1 if the best is not shown to be X times as fast"
+        "--fail-under", type=_times, metavar="X", help="exit code 1 if the best is not shown to be X times as fast"
     )
     add_output_options(parser)
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND ...", help="what to run")
@@ -92,6 +93,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Search, or show or apply what a search found."""
     from traceview.experiments import in_use, tune
+    from traceview.experiments.results import is_begun
 
     command: list[str] = args.command[1:] if args.command[:1] == ["--"] else args.command
     if args.report:
@@ -107,9 +109,10 @@ def run(args: argparse.Namespace) -> int:
         with stoppable():
             tune.tune(job)
     except Stopped as stopped:
-        n_runs = tune.n_measured(job.folder)
-        if n_runs:
-            say(f"interrupted; {n_runs} runs are kept: traceview tune --resume {_here(job.folder)}")
+        if is_begun(job.folder):
+            n_runs = tune.n_measured(job.folder)
+            runs = f"{n_runs} run{'s' if n_runs > 1 else ''}" if n_runs else "the capture of the command as it is"
+            say(f"interrupted; kept so far: {runs}; go on with traceview tune --resume {_word(job.folder)}")
         else:
             say("interrupted before anything was measured")
             _remove(job.folder)
@@ -119,13 +122,14 @@ def run(args: argparse.Namespace) -> int:
             _remove(job.folder)
         raise
     del held
-    say(f"everything is in {_here(job.folder)}: traceview tune --report {_here(job.folder)}")
+    say(f"everything is in {_here(job.folder)}: traceview tune --report {_word(job.folder)}")
     return _shown(args, job.folder)
 
 
 def _job(args: argparse.Namespace, command: list[str]) -> Job:
     from traceview.experiments import in_use
     from traceview.experiments.options import named
+    from traceview.experiments.results import is_begun
     from traceview.experiments.search import NULL
     from traceview.experiments.tune import Job
 
@@ -134,9 +138,12 @@ def _job(args: argparse.Namespace, command: list[str]) -> Job:
     named(name for name in (*args.tried, *args.skipped) if name != NULL)
     folder = args.runs or Path(f"traceview-tune-{place(None, command).name.removeprefix('traceview-capture-')}")
     in_use.refuse(folder)
+    if is_begun(folder):
+        goes_on = f"traceview tune --resume {_word(folder)} goes on with them"
+        raise UsageError(f"{folder} holds runs already: {goes_on}; else choose another name with --runs.")
     return Job(
-        command, place(folder, command), say, args.tried, args.budget, tuple(args.env), args.copy, args.limit_steps,
-        args.discard, skipped=args.skipped, plan=args.plan, only_equal=args.numbers == "equal",
+        command, place(folder, command, "--runs"), say, args.tried, args.budget, tuple(args.env), args.copy,
+        args.limit_steps, args.discard, skipped=args.skipped, plan=args.plan, only_equal=args.numbers == "equal",
     )  # fmt: skip
 
 
@@ -193,13 +200,18 @@ def _compared(folder: Path, for_people: bool) -> Report | None:
     if not for_people:
         return done
     brief = compare.cut(compare.said(done), DEFAULT_LIMIT)
-    say(f"all of the comparison: traceview compare {_here(paths[0])} {_here(paths[1])}")
+    say(f"all of the comparison: traceview compare {_word(paths[0])} {_word(paths[1])}")
     return replace(brief, sections=tuple(part for part in brief.sections if part.name in COMPARED))
 
 
 def _here(folder: Path) -> Path:
     here = Path.cwd()
     return folder.relative_to(here) if folder.is_relative_to(here) else folder
+
+
+def _word(folder: Path) -> str:
+    """A folder as one word of a command line."""
+    return shlex.quote(str(_here(folder)))
 
 
 def _remove(folder: Path) -> None:
@@ -219,6 +231,12 @@ def _variable(text: str) -> tuple[str, str]:
     if not equals or not name:
         raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
     return name, value
+
+
+def _times(text: str) -> float:
+    if not re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text, re.ASCII):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a speed-up; write for example 1.1")
+    return float(text)
 
 
 def _count(text: str) -> int:

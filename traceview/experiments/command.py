@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from traceview.errors import TraceviewError
+from traceview.errors import TraceviewError, UsageError
 from traceview.experiments import leftovers, quiet
 from traceview.experiments.output import bounded, tail
 from traceview.paths import temporary_folder
@@ -179,6 +179,7 @@ def _number(value: object) -> float | None:
     return value if isinstance(value, float) and math.isfinite(value) else None
 
 
+MOST_COPIED_BYTES = 2_000_000_000
 NEVER_COPIED = (".git", ".hg", ".svn", ".venv", "__pycache__")
 
 
@@ -200,3 +201,12 @@ def size(folder: Path, results: Path) -> int:
         ]
         total += sum(Path(at, name).lstat().st_size for name in names)
     return total
+
+
+def check_size(folder: Path, results: Path) -> None:
+    """Raise `UsageError` where copies would take too long and fill the disk."""
+    n_bytes = size(folder, results)
+    if n_bytes > MOST_COPIED_BYTES:
+        raise UsageError(
+            f"--copy would copy {n_bytes / 1e9:.1f} GB for each run; run it in a folder that holds the script alone."
+        )

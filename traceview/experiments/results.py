@@ -109,6 +109,11 @@ class Journal:
         return store.convert_raw(self.folder)
 
 
+def is_begun(folder: Path) -> bool:
+    """Whether a folder has a journal, and can be gone on with."""
+    return (folder / "capture.json").is_file() and (folder / "raw" / JOURNAL).is_file()
+
+
 def described(folder: Path) -> dict[str, Any]:
     """What `capture.json` says of an experiment. Raises `InputError` where there is none."""
     try:

@@ -39,7 +39,6 @@ AT_LEAST_PCT = 0.5
 """Of the step: what advice says could save less is not tried."""
 UNKNOWN_BOUND = 1.1
 """As which a rule counts, in the order of options, that found something and names no time."""
-MOST_COPIED_BYTES = 2_000_000_000
 SLOW_S, STEPS_S = 1.0, 2.0
 """A step that takes longer is slow, and one is discarded; how long the timed steps of a run are to take about."""
 FEWEST, MOST = 3, 30
@@ -111,7 +110,7 @@ def resumed(
 def tune(job: Job) -> Found:
     """Run the whole search, and leave its answer in the folder."""
     if job.copies:
-        _check_size(job)
+        commands.check_size(Path.cwd(), job.folder)
     tune_plan.keep(job.folder, job.plan)
     facts, bounds, capture = _base(job)
     is_known = _is_finished(job.folder)
@@ -119,6 +118,8 @@ def tune(job: Job) -> Found:
     chosen, others = _options(job, facts, bounds)
     if not chosen:
         raise UsageError(_nothing(job, others))
+    if not journal.answered("tune_options"):
+        journal.answer({"tune_options": tune_answer.unfinished(chosen, bounds, facts, others)})
     limits = _limits(job, capture)
     environments = _Environments(job, facts, chosen)
     job.say(_plan(job, chosen, limits))
@@ -144,14 +145,6 @@ def tune(job: Job) -> Found:
 def _is_finished(folder: Path) -> bool:
     """Whether an earlier session came to its end there."""
     return (folder / "capture.json").exists() and described(folder).get("finished") is True
-
-
-def _check_size(job: Job) -> None:
-    size = commands.size(Path.cwd(), job.folder)
-    if size > MOST_COPIED_BYTES:
-        raise UsageError(
-            f"--copy would copy {size / 1e9:.1f} GB for each run; run it in a folder that holds the script alone."
-        )
 
 
 def _nothing(job: Job, others: Sequence[tuple[Option, str]]) -> str:

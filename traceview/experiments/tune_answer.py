@@ -24,6 +24,7 @@ DROPPED_FROM = 1e-2
 """The same for an option that is known to change the order of arithmetic: above it, it is given up."""
 REACHED, PARTLY, NOT_REACHED, EXCEEDED = "reached", "partly", "not reached", "exceeded"
 SUM = " + "
+UNFINISHED = "not all of its runs were made; traceview tune --resume goes on with them"
 WITHIN = 1.5
 """A bound is reached by a saving that is at most so many times as small."""
 Row = dict[str, Any]
@@ -96,6 +97,17 @@ def rows(
         for option, reason in others
     ]
     return [{"place": place, **row} for place, row in enumerate(made, 1)]
+
+
+def unfinished(
+    options: Sequence[Option], bounds: Mapping[str, Bound], facts: Facts, others: Sequence[tuple[Option, str]]
+) -> list[Row]:
+    """What is said of a search that has not come to its end: nothing is decided yet."""
+    none_yet = Found([Tried(option.name, (option,)) for option in options], Tried(NULL, ()), None, {}, False)
+    return [
+        row if row["verdict"] != UNDECIDED else {**row, "reason": UNFINISHED, "numbers": None}
+        for row in rows(none_yet, bounds, facts, others)
+    ]
 
 
 def _chances(judged: Mapping[str, Judged], best: Tried | None) -> dict[str, float | None]:

@@ -23,6 +23,8 @@ NAME = "experiment"
 TITLE = "Results of traceview's experiments"
 HOW = "traceview tune -- python train.py, or traceview study"
 
+MAY_BE_EMPTY = True
+"""Somebody may look at an experiment, or end it, before its first run is over."""
 HEAD = b'{"traceview": "experiment"'
 NO_ROW = "lines that are not a row of a table of experiments"
 WRONG = "values that their column cannot hold, taken as not recorded"

@@ -6,6 +6,7 @@ Invariant: the command behaves as without traceview. Its input, output, signals 
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import threading
@@ -25,6 +26,8 @@ from traceview.recording import messages, nsight, nvtx
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 # Whoever signals a whole process group has reached the command already; a second signal could cut its cleanup short.
 GRACE_S = 1.0
+_NOT_PLAIN = re.compile(r"[^\w.+=@-]+")
+"""What would have to be quoted in a command line, or acts on a terminal."""
 
 
 @dataclass(frozen=True)
@@ -51,12 +54,12 @@ class Run:
     """Whether a signal that came to us as well means that we are to end, however the command ended on it."""
 
 
-def place(output: Path | None, command: Sequence[str]) -> Path:
-    """Where the capture goes; the path is absolute because the command may change directory."""
+def place(output: Path | None, command: Sequence[str], option: str = "-o") -> Path:
+    """Where the capture goes; the path is absolute because the command may change directory. `option` names it."""
     if output is None:
         output = Path(f"traceview-capture-{_stem(command)}-{time.strftime('%Y%m%d-%H%M%S')}")
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
-        raise UsageError(f"{output} exists already; choose another name with -o.")
+        raise UsageError(f"{output} exists already; choose another name with {option}.")
     return output.absolute()
 
 
@@ -64,8 +67,8 @@ def _stem(command: Sequence[str]) -> str:
     """A short name for a command: its script's, its module's, or the program's."""
     script = next((word for word in command if word.endswith(".py")), None)
     if script is None and "-m" in command[:-1]:
-        return command[command.index("-m") + 1].rsplit(".", 1)[-1]
-    return Path(script or command[0]).stem
+        return _NOT_PLAIN.sub("_", command[command.index("-m") + 1].rsplit(".", 1)[-1])
+    return _NOT_PLAIN.sub("_", Path(script or command[0]).stem)
 
 
 def launch(run: Run) -> int:

@@ -212,7 +212,7 @@ def _read_source(source: Source, sink: Sink, group: Group, options: Options, don
     if options.strict and (troubles or n_repaired):
         said = [*troubles, *([f"{n_repaired} events had to be repaired"] if n_repaired else [])]
         raise InputError(f"{source.path}: {_listed(said)} (--strict).")
-    if not sink.facts.get("n_kept"):
+    if not sink.facts.get("n_kept") and (troubles or not getattr(source.reader, "MAY_BE_EMPTY", False)):
         reason = _listed(troubles) if troubles else "it holds no events"
         raise InputError(f"{source.path} cannot be used: {reason}.")
     sink.end_source()
