@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,20 @@ except KeyboardInterrupt:
     sys.exit(0)
 """
 )
+# What neither ends on a signal nor on its children's.
+STAYS = (
+    TRAIN
+    + """
+for number_of_signal in (signal.SIGINT, signal.SIGTERM):
+    signal.signal(number_of_signal, signal.SIG_IGN)
+import subprocess
+for step in steps():
+    if number > 1 and step == 0:
+        subprocess.Popen(["sleep", "345.679"])
+        open("waits", "w").close()
+        time.sleep(300)
+"""
+)
 FAILS = (
     TRAIN
     + """
@@ -65,11 +80,12 @@ for step in steps(): pass
 )
 
 
-def start(folder: Path, text: str, *words: str) -> subprocess.Popen[str]:
+def start(folder: Path, text: str, words: Sequence[str] = ()) -> subprocess.Popen[str]:
     (folder / "train.py").write_text(text)
-    command = [sys.executable, "-m", "traceview", "tune", "-r", "runs", "--try", "malloc_thresholds", *words]
+    command = [sys.executable, "-m", "traceview", "tune", "-r", "runs", "--try", "malloc_thresholds", "--budget", "2s"]
     return subprocess.Popen(
-        [*command, "--budget", "2s", "--limit-steps", "3", "--", sys.executable, "train.py"], cwd=folder, text=True,
+        [*command, *(words or ["--limit-steps", "3"]), "--", sys.executable, "train.py"],
+        cwd=folder, text=True,
         env={**os.environ, "OMP_NUM_THREADS": "1"}, stderr=subprocess.PIPE, stdout=subprocess.PIPE,
         start_new_session=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )  # fmt: skip
@@ -104,6 +120,28 @@ def test_a_command_that_ends_well_on_a_signal_is_not_run_again(tmp_path: Path, n
         (name, "cannot decide", "not all of its runs were made; traceview tune --resume goes on with them")
         for name in ("malloc_thresholds", "nothing")
     ]
+
+
+@pytest.mark.parametrize(
+    ("words", "times"),
+    [
+        (["--limit-steps", "0"], 2),  # The second Ctrl-C does not wait.
+        pytest.param([], 1, marks=pytest.mark.long),
+    ],
+)
+def test_a_command_that_does_not_end_on_a_signal_is_ended(tmp_path: Path, words: list[str], times: int) -> None:
+    with start(tmp_path, STAYS, words=words) as started:
+        until = time.monotonic() + 60
+        while started.poll() is None and not (tmp_path / "waits").exists() and time.monotonic() < until:
+            time.sleep(0.1)
+        began = time.monotonic()
+        for _ in range(times):
+            os.killpg(started.pid, signal.SIGINT)
+            time.sleep(1.2)
+        _, said = started.communicate(timeout=60)
+    assert started.returncode == 130, said
+    assert time.monotonic() - began < 25 and not group(started.pid)
+    assert "go on with traceview tune --resume runs" in said
 
 
 @pytest.mark.long

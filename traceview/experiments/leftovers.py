@@ -31,11 +31,15 @@ class Watch:
 def watched(folder: Path, most_s: float | None) -> Iterator[Watch]:
     """End all processes of a run that takes longer than this, and in the end those that it left behind.
 
-    With `most_s` None nothing is watched and nothing is ended.
+    With `most_s` None nothing is watched, and nothing is ended but where we are told to end.
     """
     watch = Watch()
     if most_s is None:
-        yield watch
+        try:
+            yield watch
+        except KeyboardInterrupt:
+            end(folder)
+            raise
         return
 
     def end_it() -> None:

@@ -26,6 +26,8 @@ from traceview.recording import messages, nsight, nvtx
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 # Whoever signals a whole process group has reached the command already; a second signal could cut its cleanup short.
 GRACE_S = 1.0
+PATIENCE_S = 10.0
+"""How long a command may take to end on a signal on which we end too; at a second one after GRACE_S it has to."""
 _NOT_PLAIN = re.compile(r"[^\w.+=@-]+")
 """What would have to be quoted in a command line, or acts on a terminal."""
 
@@ -81,7 +83,7 @@ def launch(run: Run) -> int:
     if run.tool:
         words = nsight.command(secrets.command(words) if run.keeps_command else [], raw, run.is_whole)
         environment = nsight.hide(run.command, environment, raw)
-    with _signals_to_command() as (command, came):
+    with _signals_to_command(run.ends_with_us) as (command, came):
         try:
             asked, errors = (subprocess.DEVNULL, subprocess.STDOUT) if run.output else (None, None)
             started = subprocess.Popen(
@@ -164,14 +166,15 @@ def _environment(run: Run) -> dict[str, str]:
 
 
 @contextmanager
-def _signals_to_command() -> Iterator[tuple[list[subprocess.Popen[bytes]], list[int]]]:
+def _signals_to_command(ends_with_us: bool) -> Iterator[tuple[list[subprocess.Popen[bytes]], list[int]]]:
     """Outlive the command's signals, and pass on those that only this process got, to what is put into the first list.
 
-    The second list is of those that came.
+    The second list is of those that came. With `ends_with_us` a command that does not end on one is killed.
     """
     is_foreground = _is_foreground()
     command: list[subprocess.Popen[bytes]] = []
     came: list[int] = []
+    first: list[float] = []
 
     def send(number: int) -> None:
         if command and command[0].poll() is None:
@@ -181,9 +184,15 @@ def _signals_to_command() -> Iterator[tuple[list[subprocess.Popen[bytes]], list[
         came.append(number)
         # What is typed at a terminal reaches every process in the foreground.
         if number == signal.SIGTERM or not is_foreground:
-            timer = threading.Timer(GRACE_S, send, (number,))
-            timer.daemon = True
-            timer.start()
+            after(GRACE_S, number)
+        if ends_with_us:
+            first.append(time.monotonic())
+            after(0.0 if first[-1] - first[0] > GRACE_S else PATIENCE_S, signal.SIGKILL)
+
+    def after(seconds: float, number: int) -> None:
+        timer = threading.Timer(seconds, send, (number,))
+        timer.daemon = True
+        timer.start()
 
     with _handled(pass_on):
         yield command, came
