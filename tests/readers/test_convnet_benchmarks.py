@@ -13,6 +13,7 @@ from asked import Asked, opened, rows
 
 from traceview import store
 from traceview.decode.files import peek
+from traceview.errors import InputError
 from traceview.readers import READERS, convnet_benchmarks
 
 TORCH = """\
@@ -92,15 +93,22 @@ def test_it_is_known_by_content_alone(tmp_path: Path, text: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("text", [TORCH, TUNER, TENSORFLOW])
-@pytest.mark.parametrize("share", [0.5, 0.8, 0.97])
-def test_cut_anywhere_keeps_what_came_before(tmp_path: Path, text: str, share: float) -> None:
-    unknown = tmp_path / "unknown"
-    unknown.write_text(text[: int(len(text) * share)])
-    if convnet_benchmarks.sniff(peek(unknown)):
-        found = Asked(store.convert([unknown], tmp_path / "cut"))
-        assert rows(found, "SELECT n_kept FROM captures")[0][0] >= 1
-        assert rows(found, "SELECT count(*) FROM quality")[0][0] == 1
+@pytest.mark.parametrize(
+    ("text", "kept"), [(TORCH, {0.5: 1, 0.8: 2, 0.97: 3}), (TUNER, {0.8: 0, 0.97: 2}), (TENSORFLOW, {0.5: 0, 0.97: 2})]
+)
+def test_cut_anywhere_keeps_what_came_before(tmp_path: Path, text: str, kept: dict[float, int]) -> None:
+    for share, n_kept in kept.items():
+        unknown = tmp_path / f"unknown{share}"
+        unknown.write_text(text[: int(len(text) * share)])
+        if not n_kept:
+            with pytest.raises(InputError, match="is not a recognised trace format"):
+                store.convert([unknown], tmp_path / f"cut{share}")
+            continue
+        found = Asked(store.convert([unknown], tmp_path / f"cut{share}"))
+        assert rows(found, "SELECT n_kept FROM captures") == [(n_kept,)]
+        assert rows(found, "SELECT kind, n FROM quality") == [
+            ("the last line does not end: the file may be cut off there", 1)
+        ]
 
 
 @pytest.mark.shared
