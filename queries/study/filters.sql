@@ -17,7 +17,7 @@
 -- direct_ratio = "FLOPs of the direct method over these"
 -- model_workspace_bytes = "by model, of the whole batch at once"
 SELECT DISTINCT concat(array_to_string(f.input_shape, 'x'), ' k', f.filter_shape[1]) AS shape, f.side AS filter,
-    c.method,
+    c.named AS method,
     c.total_flop AS model_flop, c.direct_ratio, c.workspace_bytes AS model_workspace_bytes
 FROM filter_sweeps f JOIN method_costs c
     ON f.input_shape = c.input_shape AND f.filter_shape = c.filter_shape AND f.output_shape = c.output_shape

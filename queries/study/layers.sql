@@ -5,7 +5,7 @@
 -- leave_out = ["setting", "implementation", "workspace_bytes", "direct_flop", "wgrad_ns", "dgrad_ns", "direct_ratio"]
 -- [chart]
 -- kind = "bars"
--- label = "label"
+-- label = ["label", "batch"]
 -- group = "algorithm"
 -- parts = ["forward_ns", "backward_ns"]
 -- [columns]

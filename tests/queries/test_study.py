@@ -193,6 +193,31 @@ def test_flops_by_the_size_of_the_filter(tmp_path: Path) -> None:
     assert {row["shape"] for row in found} == {"4x8x27x27 k16", "8x8x27x27 k16"}
 
 
+def test_flops_of_alexnet_by_layer_and_method(tmp_path: Path) -> None:
+    """Batch 256: FFT executes 12 to 35 % of the direct method's FLOPs, Winograd 38 to 52 %; neither can do stride 4."""
+    shapes = {
+        "conv1": "256x3x227x227 k96 11x11 s4", "conv2": "256x96x27x27 k256 5x5 s1 p2",
+        "conv3": "256x256x13x13 k384 3x3 s1 p1", "conv4": "256x384x13x13 k384 3x3 s1 p1",
+    }  # fmt: skip
+    rows = [timed(text, "fprop", "direct", 1, layer=name) for name, text in shapes.items()]
+    found = section(capture(tmp_path, *rows), "study/flops")
+    told = {(row["label"][4:], row["method"]): row for row in found}
+    assert {
+        key: (round(row["fprop_flop"] / 1e9, 2), round(row["of_direct_pct"], 1))
+        for key, row in told.items() if key[1] in ("direct", "FFT") or key[1].endswith("3x3)")
+    } == {
+        ("conv1", "direct"): (53.97, 100.0),
+        ("conv2", "direct"): (229.32, 100.0), ("conv2", "FFT"): (28.71, 12.5),
+        ("conv3", "direct"): (76.55, 100.0), ("conv3", "FFT"): (27.11, 35.4),
+        ("conv3", "Winograd F(2x2,3x3)"): (39.68, 51.8), ("conv3", "Winograd F(4x4,3x3)"): (29.31, 38.3),
+        ("conv4", "direct"): (114.83, 100.0), ("conv4", "FFT"): (40.42, 35.2),
+        ("conv4", "Winograd F(2x2,3x3)"): (59.46, 51.8), ("conv4", "Winograd F(4x4,3x3)"): (43.88, 38.2),
+    }  # fmt: skip
+    assert round(told["conv2", "Winograd F(2x2,5x5), products only"]["fprop_flop"] / 1e9, 2) == 88.79
+    for row in found:
+        assert row["fprop_flop"] == row["dgrad_flop"] == row["wgrad_flop"]
+
+
 @pytest.mark.parametrize(
     "wrong",
     first(2, [{"stride_h": 0}, {"groups": 0}, {"height": -5}, {"batch": 2**62}, {"filter_width": 99}, {"pad_w": -1}]),
@@ -236,6 +261,36 @@ def test_measured_fft_buffers_beside_the_formula(studies: Asked) -> None:
         (256, "142.6", "1.27 1.28 1.48"),
         (384, "196.1", "1.22 1.29 1.52"),
     ]
+
+
+@pytest.mark.shared
+def test_every_measured_buffer_has_its_formula_beside_it(studies: Asked) -> None:
+    """45 buffers of fbfft's tuner: fbfft's for AlexNet 1.21 to 1.53 times the formula, cuFFT's up to twice."""
+    found = section(studies, "study/memory")
+    assert len(found) == 45
+    ratios: dict[str, list[float]] = {}
+    for row in found:
+        assert row["ratio"] == row["workspace_bytes"] / row["model_workspace_bytes"]
+        if row["label"].startswith("AlexNet"):
+            ratios.setdefault(row["implementation"], []).append(round(row["ratio"], 2))
+    assert {name: (len(some), min(some), max(some)) for name, some in ratios.items()} == {
+        "fbcunn fbfft": (12, 1.21, 1.53),
+        "fbcunn cuFFT": (12, 1.82, 2.0),
+    }
+
+
+@pytest.mark.shared
+def test_fft_gains_with_the_size_of_the_filter(studies: Asked) -> None:
+    """convnet-benchmarks' layers: im2col and GEMM takes 3 times FFT's time with 3x3, 5.5 and 20 times with 9x9."""
+    found = [row for row in section(studies, "study/sizes") if row["label"].startswith("ConvLayer")]
+    ratios = {
+        algorithm: [(row["filter"], round(row["over_fft"], 2)) for row in found if row["algorithm"] == algorithm]
+        for algorithm in ("explicit_gemm", "direct")
+    }
+    assert ratios == {
+        "explicit_gemm": [("3x3", 2.98), ("7x7", 12.43), ("9x9", 20.06), ("9x9", 5.49), ("11x11", 1.65)],
+        "direct": [("3x3", 0.84), ("7x7", 2.46), ("9x9", 6.61), ("9x9", 4.17), ("11x11", 0.64)],
+    }
 
 
 @pytest.mark.shared

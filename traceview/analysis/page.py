@@ -37,6 +37,7 @@ EXPERIMENTS = (
     "frameworks/threads",
     "study/winners",
     "study/layers",
+    "study/flops",
     "study/batches",
     "study/filters",
 )

@@ -17,7 +17,7 @@ from markupsafe import Markup
 from traceview.analysis.model import Section
 from traceview.render.colours import OTHER, colour
 from traceview.render.drawing import LETTER, WIDTH, Drawing, Row, attribute, in_unit, is_positive, legend
-from traceview.render.panels import SERIES, curves, intervals, tiles
+from traceview.render.panels import SERIES, curves, intervals, named, tiles
 from traceview.render.units import Style, style
 
 MOST_LABEL = 350
@@ -67,7 +67,7 @@ def bars(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
     parts = how["parts"]
 
     def key(row: Row) -> tuple[str, str]:
-        return str(row[how["label"]]), str(row.get(how.get("group", ""), ""))
+        return named(row, how["label"]), str(row.get(how.get("group", ""), ""))
 
     made = [(name, list(some)) for name, some in groupby(rows, key)]
     totals = [sum(row[part] or 0 for row in some for part in parts) for _, some in made]
@@ -116,9 +116,8 @@ def pair(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
 
 def sides(rows: Sequence[Row], how: Row) -> list[dict[str, Any]]:
     """Each row twice: its name, the run, and its time there; A first."""
-    keys = [how["label"]] if isinstance(how["label"], str) else how["label"]
     return [
-        {"name": " ".join(str(row[key]) for key in keys if row[key]), "run": side, "total_ns": row[column]}
+        {"name": named(row, how["label"]), "run": side, "total_ns": row[column]}
         for row in rows
         for side, column in (("A", how["before"]), (str(row["run"]), how["after"]))
     ]

@@ -26,8 +26,9 @@ VERDICTS = {"faster": "#2e8b57", "slower": "#c8553d"}
 SERIES = ("#2f7ed8", "#d9822b", "#5b8c2a", "#c2569b", "#8a63d2", "#b8860b")
 
 
-def named(row: Row, keys: Sequence[str]) -> str:
-    """What several columns say, as one label."""
+def named(row: Row, columns: str | Sequence[str]) -> str:
+    """What one column or several say, as one label."""
+    keys = [columns] if isinstance(columns, str) else columns
     return " ".join(str(row[key]) for key in keys if row[key] not in (None, ""))
 
 
