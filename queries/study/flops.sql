@@ -1,19 +1,19 @@
 -- title = "By model: FLOPs of each pass by layer and method"
 -- doc = """What each method executes in the forward pass and in each gradient, products and transforms with the waste
--- at the edge of tiles; for Winograd tiles and FFT in tiles that only one library has, where it was timed. No counter
--- of the device is behind these."""
+-- at the edge of tiles; for Winograd tiles and FFT in tiles that only one library has, where it was timed. With * the
+-- transforms are not counted. No counter of the device is behind these."""
 -- cannot = "No timed convolution algorithms in this capture; `traceview study` measures or imports them."
 -- leave_out = ["of_direct_dgrad_pct", "of_direct_wgrad_pct"]
 -- [chart]
 -- kind = "bars"
 -- label = ["label", "batch"]
 -- group = "method"
--- parts = ["fprop_flop"]
+-- parts = ["forward_flop"]
 -- [columns]
 -- label = "network and layer"
 -- batch = "images"
--- method = "the model; `products only` where the FLOPs of its transforms are not counted"
--- fprop_flop = "executed in the forward pass"
+-- method = "the model; with * where the FLOPs of its transforms are not counted"
+-- forward_flop = "executed in the forward pass"
 -- of_direct_pct = "of the direct method's in the forward pass"
 -- dgrad_flop = "executed for the gradient of the input"
 -- of_direct_dgrad_pct = "of the direct method's for that"
@@ -29,7 +29,7 @@ WITH shape AS (
     SELECT DISTINCT problem, batch, method FROM algorithm_times WHERE is_timed
 )
 SELECT s.label, s.batch, c.named AS method,
-    max(c.total_flop) FILTER (c.direction = 'fprop') AS fprop_flop,
+    max(c.total_flop) FILTER (c.direction = 'fprop') AS forward_flop,
     max(100 / c.direct_ratio) FILTER (c.direction = 'fprop') AS of_direct_pct,
     max(c.total_flop) FILTER (c.direction = 'dgrad') AS dgrad_flop,
     max(100 / c.direct_ratio) FILTER (c.direction = 'dgrad') AS of_direct_dgrad_pct,
@@ -42,4 +42,4 @@ FROM shape s JOIN method_costs c
 LEFT JOIN timed t ON t.problem = s.problem AND t.batch IS NOT DISTINCT FROM s.batch AND t.method = c.method
 WHERE c.library IS NULL OR t.method IS NOT NULL
 GROUP BY s.label, s.batch, s.problem, c.named
-ORDER BY s.label, s.batch, s.problem, fprop_flop, c.named
+ORDER BY s.label, s.batch, s.problem, forward_flop, c.named

@@ -8,6 +8,7 @@
 -- label = ["label", "batch"]
 -- group = "algorithm"
 -- parts = ["forward_ns", "backward_ns"]
+-- every = ["forward_ns", "backward_ns"]
 -- [columns]
 -- label = "network and layer"
 -- batch = "images"

@@ -6,7 +6,7 @@
 -- [columns]
 -- direction = "fprop, dgrad or wgrad"
 -- method = "direct, explicit GEMM, Winograd F(m x m, r x r), FFT or FFT in tiles"
--- named = "the method, and that its FLOPs leave out the transforms, where those are not counted"
+-- named = "the method; with * where the FLOPs of its transforms are not counted"
 -- library = "the only one that has it; NULL where it is a general one"
 -- gemms = "matrix products: one per group"
 -- gemm_m = "rows of one product, of the direct method"
@@ -79,7 +79,7 @@ WITH problem AS (
     FROM fourier_pairs
 )
 SELECT input_shape, filter_shape, output_shape, stride, padding, dilation, groups, transposed, dtype, direction, method,
-    method || if(transform_flop IS NULL, ', products only', '') AS named, library, flop AS direct_flop, groups AS gemms,
+    method || if(transform_flop IS NULL, ' *', '') AS named, library, flop AS direct_flop, groups AS gemms,
     CAST(if(form = 'dgrad', gemm_taps, gemm_filters) AS BIGINT) AS gemm_m,
     CAST(if(form = 'wgrad', gemm_taps, gemm_positions) AS BIGINT) AS gemm_n,
     CAST(CASE form WHEN 'fprop' THEN gemm_taps WHEN 'dgrad' THEN gemm_filters ELSE gemm_positions END AS BIGINT)

@@ -81,7 +81,7 @@ def test_experiments_stand_on_the_page_of_captures_that_hold_one(tmp_path: Path)
     folder = results.write(tmp_path / "study", {"algorithm_times": rows, "tune_options": [tuned]}, {"kind": "study"})
     with store.open_capture(folder, asked=page.asked()) as connection:
         shown = page.gather(connection, "title", None, 10)
-    assert [section.name for section in shown.charts[:5]] == ["tuned", "winners", "layers", "batches", "filters"]
+    assert [section.name for section in shown.charts[:5]] == ["tuned", "winners", "layers", "flops", "batches"]
     text = render(shown, "1")
     assert "channels_last: 1.20 (1.10 to 1.30) faster" in text
     assert "direct 2.00" in text and "fft 4.00" in text

@@ -203,7 +203,7 @@ def test_flops_of_alexnet_by_layer_and_method(tmp_path: Path) -> None:
     found = section(capture(tmp_path, *rows), "study/flops")
     told = {(row["label"][4:], row["method"]): row for row in found}
     assert {
-        key: (round(row["fprop_flop"] / 1e9, 2), round(row["of_direct_pct"], 1))
+        key: (round(row["forward_flop"] / 1e9, 2), round(row["of_direct_pct"], 1))
         for key, row in told.items() if key[1] in ("direct", "FFT") or key[1].endswith("3x3)")
     } == {
         ("conv1", "direct"): (53.97, 100.0),
@@ -213,9 +213,9 @@ def test_flops_of_alexnet_by_layer_and_method(tmp_path: Path) -> None:
         ("conv4", "direct"): (114.83, 100.0), ("conv4", "FFT"): (40.42, 35.2),
         ("conv4", "Winograd F(2x2,3x3)"): (59.46, 51.8), ("conv4", "Winograd F(4x4,3x3)"): (43.88, 38.2),
     }  # fmt: skip
-    assert round(told["conv2", "Winograd F(2x2,5x5), products only"]["fprop_flop"] / 1e9, 2) == 88.79
+    assert round(told["conv2", "Winograd F(2x2,5x5) *"]["forward_flop"] / 1e9, 2) == 88.79
     for row in found:
-        assert row["fprop_flop"] == row["dgrad_flop"] == row["wgrad_flop"]
+        assert row["forward_flop"] == row["dgrad_flop"] == row["wgrad_flop"]
 
 
 @pytest.mark.parametrize(

@@ -93,6 +93,22 @@ def test_a_label_has_the_room_that_it_needs() -> None:
     assert name in texts
 
 
+def test_long_names_that_differ_at_their_end_stay_apart() -> None:
+    rows = [(f"alexnet_of_a_script_with_a_long_name.py:AlexNet conv{n} 16", "explicit_gemm", 5, 5) for n in (1, 2)]
+    how = {"kind": "bars", "label": "layer", "group": "algorithm", "parts": ["forward_ns", "backward_ns"]}
+    svg = _drawn(_section(how, "layer algorithm forward_ns backward_ns", *rows))
+    shown = [text for drawn in svg.iter("text") for text in drawn.itertext() if "…" in text]
+    assert [(text[:10], text[-8:]) for text in shown] == [("alexnet_of", "conv1 16"), ("alexnet_of", "conv2 16")]
+
+
+@pytest.mark.parametrize(("every", "told"), [(["backward_ns"], "5.000 us, no backward"), ([], "5.000 us")])
+def test_a_bar_says_which_part_was_not_timed(every: list[str], told: str) -> None:
+    how = {"kind": "bars", "label": ["layer", "batch"], "parts": ["forward_ns", "backward_ns"], "every": every}
+    rows = [("conv1", 16, 5000, None), ("conv2", 16, 5000, 5000)]
+    texts = [text.text for text in _drawn(_section(how, "layer batch forward_ns backward_ns", *rows)).iter("text")]
+    assert {"conv1 16", "conv2 16", told, "10.000 us"} <= set(texts)
+
+
 def test_a_deep_icicle_shows_its_upper_levels_first() -> None:
     how = {"kind": "icicle", "stack": "stack", "value": "busy_ns", "colour": "category"}
     rows = [([f"top{n}", *(f"{n}.{level}" for level in range(30))], "conv", 10) for n in range(100)]

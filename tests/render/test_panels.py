@@ -46,6 +46,14 @@ def test_the_map_has_the_colour_of_the_winner_and_is_pale_where_it_hardly_wins()
     assert {"conv1 8", "conv2 8", "fprop", "dgrad", "fft 3.00", "fft"} <= texts
 
 
+def test_the_map_has_the_passes_in_their_order() -> None:
+    """Also where the first row lacks one: conv1 has no gradient of the input."""
+    rows = [("conv1", 8, name, "fft", 2.0) for name in ("fprop", "wgrad")] + [("conv2", 8, "dgrad", "fft", 2.0)]
+    svg = _drawn(_section(MAP, "layer batch direction algorithm gain", *rows))
+    heads = {text.text: float(text.get("x", 0)) for text in svg.iter("text") if text.get("y") == "20"}
+    assert sorted(heads, key=lambda name: heads[name]) == ["fprop", "dgrad", "wgrad"]
+
+
 def test_a_panel_for_each_layer_and_quantity() -> None:
     rows = [
         ("conv1", 1, "fft", 1000, 64), ("conv1", 4, "fft", 10_000, 64), ("conv1", 2, "direct", 100_000, None),

@@ -63,7 +63,8 @@ def stack(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
 
 
 def bars(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
-    """A bar for each row, of its parts; rows of one label and group share a bar, rows of one label stand together."""
+    """A bar for each row, of its parts; rows of one label and group share a bar, rows of one label stand together. A bar
+    says which of the parts named by `every` it has none of."""
     parts = how["parts"]
 
     def key(row: Row) -> tuple[str, str]:
@@ -76,7 +77,7 @@ def bars(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
         return None
     unit = style(parts[0], totals)
     drawing, y, last = Drawing(), 6.0, ""
-    beside = min(130.0, max(len(name[1]) for name, _ in made) * LETTER + 4)
+    beside = min(150.0, max(len(name[1]) for name, _ in made) * LETTER + 4)
     room = min(MOST_LABEL - 18 - beside, max(len(name[0]) for name, _ in made[:MOST_BARS]) * LETTER + 4)
     edge = room + beside + 18
     signs: dict[str, tuple[str, str]] = {}
@@ -98,7 +99,8 @@ def bars(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
                 if pattern:
                     drawing.add("rect", x=x, y=y, width=width, height=BAR, fill=f"url(#{pattern})")
                 x += width
-        drawing.text(x + 5, y + 12, in_unit(unit, total), class_="dim")
+        without = [part.rsplit("_", 1)[0] for part in how.get("every", ()) if all(row[part] is None for row in some)]
+        drawing.text(x + 5, y + 12, ", no ".join([in_unit(unit, total), *without]), class_="dim")
         y += BAR
         last = label
     drawing.height = y + 10

@@ -20,6 +20,8 @@ WIDTH = 840
 """Of every chart: so that its letters are as large as others on a screen, and can be read on paper."""
 LETTER = 6.6
 """Width of a letter of the charts' font size, about."""
+MOST_START = 12
+"""What has room for fewer letters is shortened at its end alone."""
 
 
 @dataclass
@@ -44,15 +46,20 @@ class Drawing:
         """Text, shortened to its room; nothing where there is none."""
         if not content:
             return
-        shown = (
-            content if not room or len(content) * LETTER <= room else content[: max(1, int(room / LETTER) - 1)] + "…"
-        )
+        shown = content if not room or len(content) * LETTER <= room else shortened(content, int(room / LETTER))
         self.add("text", shown, content if shown != content else "", x=x, y=y, **attributes)
 
     def svg(self, label: str) -> Markup:
         """The whole, with a name for those who do not see it."""
         head = Markup('<svg viewBox="0 0 {} {}" role="img" aria-label="{}">')
         return head.format(WIDTH, attribute(self.height), clean(label)) + Markup("").join(self.parts) + Markup("</svg>")
+
+
+def shortened(content: str, letters: int) -> str:
+    """Its two ends: names that share their beginning differ in their end, and the other way round."""
+    kept = max(1, letters - 1)
+    end = kept // 2 if kept >= MOST_START else 0
+    return content[: kept - end] + "…" + content[len(content) - end :]
 
 
 def legend(drawing: Drawing, signs: Mapping[str, tuple[str, str]]) -> None:

@@ -22,6 +22,8 @@ ACROSS = 3
 """Panels beside each other."""
 PANEL, FOOT = 170, 44
 """Height of a panel, and of what stands below it."""
+DIRECTIONS = ("fprop", "dgrad", "wgrad", "backward")
+"""Their order, also where the first row lacks one."""
 VERDICTS = {"faster": "#2e8b57", "slower": "#c8553d"}
 SERIES = ("#2f7ed8", "#d9822b", "#5b8c2a", "#c2569b", "#8a63d2", "#b8860b")
 
@@ -35,6 +37,7 @@ def named(row: Row, columns: str | Sequence[str]) -> str:
 def tiles(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
     """A tile for each row and column with the colour of its value, paler where little depends on it."""
     columns = list(dict.fromkeys(str(row[how["column"]]) for row in rows))
+    columns.sort(key=lambda name: DIRECTIONS.index(name) if name in DIRECTIONS else len(DIRECTIONS))
     names = list(dict.fromkeys(named(row, how["row"]) for row in rows))
     at = max(120.0, min(380.0, max(map(len, names)) * LETTER + 10))
     room = (WIDTH - at) / len(columns)
