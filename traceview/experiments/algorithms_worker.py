@@ -288,7 +288,8 @@ class Worker:
         if lacking:
             candidate.failure = "failed", f"a trace of the run shows no {lacking[0]}"
         elif needed:
-            facts["implementation"], facts["proof"], facts["workspace_bytes"] = row["implementation"], "operators", peak
+            facts["implementation"], facts["proof"] = row["implementation"], "operators"
+            facts["workspace_bytes"] = peak + getattr(runner, "held_bytes", 0)
         elif named:
             facts["implementation"], facts["proof"] = f"{row['implementation']}: {' + '.join(named)}", "log"
             facts["primitives"] = named

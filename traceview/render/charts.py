@@ -63,8 +63,10 @@ def stack(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
 
 
 def bars(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
-    """A bar for each row, of its parts; rows of one label and group share a bar, rows of one label stand together. A bar
-    says which of the parts named by `every` it has none of."""
+    """A bar for each row, of its parts; rows of one label and group share a bar, rows of one label stand together.
+
+    A bar says which of the parts that `every` names it has none of.
+    """
     parts = how["parts"]
 
     def key(row: Row) -> tuple[str, str]:

@@ -34,6 +34,7 @@ A Runner computes the pass; under a plan, one that is callable is called with th
     workspace_bytes         beyond operands and result, or None where the library does not tell
     implementation          the name of what was created, asked of the library; None where only a trace tells
     shares, elsewhere_bytes (may be left out) how many threads each allocate what the calling one does; what others do
+    held_bytes              (may be left out) the transformed filter, where `pack` makes one
     takes_bias              (may be left out) True where `run` takes a bias as third
     operators               (may be left out) names of operators that a trace of the run has to show
 """

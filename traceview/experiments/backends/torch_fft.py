@@ -55,6 +55,7 @@ class Runner:
     """One pass."""
 
     workspace_bytes = None
+    held_bytes = 0
     implementation = None
     operators = OPERATORS
 
@@ -71,7 +72,10 @@ class Runner:
             return tensor.contiguous()
         spectrum = self._transformed(tensor)
         # As the product reads it, so that no run copies it.
-        return (spectrum.conj().transpose(1, 2).resolve_conj() if self.direction == "fprop" else spectrum).contiguous()
+        turned = spectrum.conj().transpose(1, 2).resolve_conj() if self.direction == "fprop" else spectrum
+        packed = turned.contiguous()
+        self.held_bytes = packed.numel() * packed.element_size()
+        return packed
 
     def unpack(self, out: torch.Tensor) -> torch.Tensor:
         """The result as it is."""
