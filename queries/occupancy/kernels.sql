@@ -1,7 +1,8 @@
 -- title = "Kernels with a grid smaller than one wave"
 -- doc = """By name and operator, most time first: only launches with fewer threads than the device can hold.
 -- Communication kernels use few cores by design and are left out."""
--- cannot = "Every kernel with a recorded grid and device size has enough threads."
+-- cannot = """Nothing to list: every kernel whose grid is recorded on a device of known size has enough threads, if
+-- there is one; the table before this tells."""
 -- leave_out = ["cores", "blocks", "threads", "category", "operator"]
 -- kernels = ["name"]
 -- [columns]
@@ -22,7 +23,7 @@ WITH sized AS (
     SELECT k.name, k.category, k.op_name, k.dur_ns, d.n_cores, d.n_cores * d.max_threads_per_core AS capacity,
         k.grid_x * k.grid_y * k.grid_z AS blocks,
         k.grid_x * k.grid_y * k.grid_z * k.block_x * k.block_y * k.block_z AS threads
-    FROM kernels k JOIN raw.devices d ON d.rank = k.rank AND d.device = k.device
+    FROM kernels k JOIN device_sizes d ON d.rank = k.rank AND d.device = k.device
 )
 SELECT name, category, coalesce(op_name, '(no operator)') AS operator, count(*) AS calls,
     CAST(sum(dur_ns) AS BIGINT) AS total_ns,

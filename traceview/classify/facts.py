@@ -73,7 +73,8 @@ TABLES = {
         "devices.toml",
         {"pattern": "VARCHAR"}
         | {f"{kind}_flop_per_s": "DOUBLE" for kind in ("fp32", "tf32", "fp16", "bf16")}
-        | {"memory_bytes_per_s": "DOUBLE", "host_link_bytes_per_s": "DOUBLE", "source": "VARCHAR"},
+        | {"memory_bytes_per_s": "DOUBLE", "host_link_bytes_per_s": "DOUBLE", "source": "VARCHAR"}
+        | {"n_cores": "BIGINT", "max_threads_per_core": "BIGINT"},
     ),
     "architecture": Facts("devices.toml", dict.fromkeys(("name", "pattern", "chip", "product", "source"), "VARCHAR")),
     "conv": Facts(

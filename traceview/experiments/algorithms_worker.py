@@ -289,7 +289,7 @@ class Worker:
             candidate.failure = "failed", f"a trace of the run shows no {lacking[0]}"
         elif needed:
             facts["implementation"], facts["proof"] = row["implementation"], "operators"
-            facts["workspace_bytes"] = peak + getattr(runner, "held_bytes", 0)
+            facts["workspace_bytes"] = None if peak is None else peak + getattr(runner, "held_bytes", 0)
         elif named:
             facts["implementation"], facts["proof"] = f"{row['implementation']}: {' + '.join(named)}", "log"
             facts["primitives"] = named

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import pytest
 from given import Given, pick, section
 
 GRID = {"grid_y": 1, "grid_z": 1, "block_y": 1, "block_z": 1}
@@ -26,6 +28,18 @@ def test_threads_against_what_the_device_holds(tmp_path: Path) -> None:
         ("few blocks", 79 * 1024, 100 * 20 / 60),
         ("short of one block", 1279 * 128, 100 * 10 / 60),
     ]
+
+
+@pytest.mark.shared
+def test_an_old_trace_without_the_size_of_its_device(shared: Path, captures: Any) -> None:
+    """nvprof names a GTX 980: 16 multiprocessors that hold 2048 threads each."""
+    connection = captures.open(shared / "traces/nvprof/gtx980-tf-alexnet-old.txt.gz")
+    (row,) = section(connection, "occupancy/summary")
+    assert (row["name"], row["capacity"]) == ("GeForce GTX 980", 16 * 2048)
+    assert row["size_from"].startswith("NVIDIA GeForce GTX 980 specifications")
+    assert 0 < row["unfilled"] < row["kernels"] == 3372
+    for kernel in section(connection, "occupancy/kernels"):
+        assert 0 < kernel["threads"] < 16 * 2048
 
 
 def test_a_device_of_unknown_size_is_left_out(tmp_path: Path) -> None:
