@@ -48,8 +48,14 @@ WITH most AS (
             if(p.recordings = 2 AND least(r.steps, b.steps) < 5, ', few steps', ''))) AS interval
     FROM timed p JOIN run r ON r.run = p.run JOIN run b ON b.run = 0 JOIN told t ON t.run = p.run
     LEFT JOIN most m ON m.run = p.run LEFT JOIN setup s ON s.run = p.run
+), both_timed AS (
+    SELECT DISTINCT t.run FROM timed_pass t SEMI JOIN (FROM timed_pass WHERE run = 0) b ON b.shape = t.shape
+        AND b.batch = t.batch AND b.direction = t.direction AND b.algorithm = t.algorithm
+    WHERE t.run > 0
 )
 SELECT label AS run, CASE
+    WHEN (step_ns IS NULL OR base_ns IS NULL) AND said.run IN (SELECT run FROM both_timed)
+        THEN format('{} and A have no steps; the passes of convolutions that both measured are compared below.', label)
     WHEN step_ns IS NULL OR base_ns IS NULL THEN format('{} and A have no time to compare.', label)
     WHEN is_whole THEN format('{} and A are compared as whole recordings, {}: without steps nothing tells which is '
         || 'faster.', label, times)
