@@ -13,7 +13,7 @@
 -- total_ns = "time of the run"
 -- ratio = "the run's over A's"
 -- fastest = "in which of the two no other algorithm that both timed is faster: both, A, the run's letter, or neither"
--- others_pct = "largest share of the cores that other programs took in one of the two: from 10 on wall times tell of them"
+-- others_pct = "largest share of the cores that other programs took: from 10 on times tell of them too"
 -- base_implementation = "library and implementation of A"
 -- implementation = "library and implementation of the run"
 -- base_setting = "device, threads and type of A"
@@ -24,8 +24,8 @@ WITH met AS (
     SELECT p.run, p.label, t.shape, t.batch, t.direction, t.algorithm, b.time_ns AS base_ns, t.time_ns AS total_ns,
         b.implementation AS base_implementation, t.implementation, b.setting AS base_setting, t.setting,
         greatest(b.others_pct, t.others_pct) AS others_pct
-    FROM pair p JOIN timed_pass t ON t.run = p.run JOIN timed_pass b ON b.run = 0 AND b.shape = t.shape AND b.batch = t.batch
-        AND b.direction = t.direction AND b.algorithm = t.algorithm
+    FROM pair p JOIN timed_pass t ON t.run = p.run JOIN timed_pass b ON b.run = 0 AND b.shape = t.shape
+        AND b.batch = t.batch AND b.direction = t.direction AND b.algorithm = t.algorithm
     QUALIFY b.setting = t.setting OR NOT bool_or(b.setting = t.setting) OVER (PARTITION BY p.run)
 ), placed AS (
     SELECT *, base_ns = min(base_ns) OVER problem AS is_base_best, total_ns = min(total_ns) OVER problem AS is_best

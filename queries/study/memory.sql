@@ -22,5 +22,5 @@ FROM algorithm_times
 WHERE is_timed AND workspace_bytes > 0 AND model_workspace_bytes > 0
 QUALIFY status = 'published' OR row_number() OVER (PARTITION BY setting, problem, batch, direction, method, backend
     ORDER BY time_ns, number) = 1
-ORDER BY setting, method, implementation, label, batch, list_position(['fprop', 'dgrad', 'wgrad', 'backward'], direction),
-    number
+ORDER BY setting, method, implementation, label, batch,
+    list_position(['fprop', 'dgrad', 'wgrad', 'backward'], direction), number

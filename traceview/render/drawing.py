@@ -57,9 +57,9 @@ class Drawing:
 
 def shortened(content: str, letters: int) -> str:
     """Its two ends: names that share their beginning differ in their end, and the other way round."""
-    kept = max(1, letters - 1)
-    end = kept // 2 if kept >= MOST_START else 0
-    return content[: kept - end] + "…" + content[len(content) - end :]
+    shown = max(1, letters - 1)
+    end = shown // 2 if shown >= MOST_START else 0
+    return content[: shown - end] + "…" + content[len(content) - end :]
 
 
 def legend(drawing: Drawing, signs: Mapping[str, tuple[str, str]]) -> None:
