@@ -23,8 +23,8 @@
 -- occupancy_pct = "occupancy of threads"
 WITH sized AS (
     SELECT k.rank, k.device, d.name, d.size_from, d.n_cores * d.max_threads_per_core AS capacity, k.dur_ns,
-        k.occupancy_pct, k.grid_x * k.grid_y * k.grid_z AS blocks, k.block_x * k.block_y * k.block_z AS threads_per_block,
-        d.n_cores
+        k.occupancy_pct, k.grid_x * k.grid_y * k.grid_z AS blocks,
+        k.block_x * k.block_y * k.block_z AS threads_per_block, d.n_cores
     FROM kernels k JOIN device_sizes d ON d.rank = k.rank AND d.device = k.device
     WHERE k.category <> 'communication' AND k.grid_x IS NOT NULL
 )

@@ -21,6 +21,8 @@
 -- of_direct_wgrad_pct = "of the direct method's for that"
 -- [headings]
 -- of_direct_pct = "of direct"
+-- of_direct_dgrad_pct = "dgrad, of direct"
+-- of_direct_wgrad_pct = "wgrad, of direct"
 WITH shape AS (
     SELECT DISTINCT ON (problem, batch) problem, batch, label, input_shape, filter_shape, output_shape, stride, padding,
         dilation, groups, dtype
