@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -32,6 +34,22 @@ def test_how_a_command_ended(exit_code: int, said: str) -> None:
 )
 def test_the_process_that_came_furthest_says_why_there_is_nothing(notes: list[tuple[int, str, str]], said: str) -> None:
     assert said in messages.why_none(notes, OPTIONS)
+
+
+def test_where_files_may_not_be_large_that_is_said_of_a_trace_that_was_cut() -> None:
+    script = (
+        "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048));"
+        "from traceview.recording.messages import why_none; print(why_none([(1, 'failed', 'cut')], {}))"
+    )
+    said = subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, check=True).stdout
+    assert said.startswith("the recording was given up: cut. Files may not be larger than 2,048 bytes here")
+    assert "ulimit" not in messages.why_none([(1, "failed", "cut")], OPTIONS)
+
+
+def test_options_are_named_where_there_are_some() -> None:
+    notes = [(1, "waiting", "2 optimizer")]
+    assert messages.why_none(notes, OPTIONS).endswith("run more steps, or pass --wait 0 --warmup 0.")
+    assert messages.why_none(notes, OPTIONS, False).endswith("recording begins after 4; run more steps.")
 
 
 def test_what_is_left_where_traceview_was_told_to_end(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from traceview.experiments import command as commands
 from traceview.experiments import leftovers
 from traceview.experiments.output import bounded, tail
+from traceview.recording import messages
 from traceview.recording.harvest import give_up, harvest
 from traceview.recording.launch import Run, launch
 
@@ -50,4 +51,5 @@ def record(
             shutil.rmtree(folder, ignore_errors=True)
     if has_capture:
         return code, None
-    return code, "; ".join(said) or f"its last lines: {' / '.join(tail(log))}"
+    lines = " / ".join(tail(log)) or "it printed nothing"
+    return code, "; ".join(said) or f"the command {messages.ending(code)}: {lines}"

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from traceview import __version__, store
-from traceview.errors import InputError, UsageError
+from traceview.errors import InputError, UsageError, shortage
 from traceview.experiments import in_use
 from traceview.ingest import secrets
 from traceview.store import cache
@@ -56,7 +56,7 @@ class Journal:
                 self._file.write_text(_line(self._head()), encoding="utf-8")
             self.describe()
         except OSError as error:
-            raise UsageError(f"cannot write to {folder}: {error.strerror}.") from error
+            raise UsageError(f"cannot write to {folder}: {shortage(error) or f'{error.strerror}.'}") from error
 
     def _head(self) -> dict[str, Any]:
         named = {name: self.about.get(name) for name in ("kind", "framework", "framework_version")}

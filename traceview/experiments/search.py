@@ -105,7 +105,8 @@ class Search:
             if not left or (number > LEAST_ROUNDS and len(left) < 2):
                 return
             names = [Side(WITH, each.name, (each.name,)) for each in left]
-            self.say(f"{SCREENING} {number}: {len(left)} options, and the command as it is before and behind them")
+            n_left = f"{len(left)} option{'s' if len(left) > 1 else ''}"
+            self.say(f"{SCREENING} {number}: {n_left}, and the command as it is before and behind them")
             first, *rows, again = self.runner.round(
                 SCREENING, number, [Side(BASE, NULL, ()), *names, Side(AGAIN, NULL, ())]
             )

@@ -218,7 +218,7 @@ def _record(job: Job, folder: Path, environment: Mapping[str, str], name: str) -
         raise Failed(f"no step was recorded: {why}; a larger --budget waits longer", CHECK_FAILED)
     commands.check_end(code)
     if why:
-        raise Failed(f"the command gives nothing to tune: {why}", code if code > 0 else 128 - code if code else 3)
+        raise Failed(f"there is nothing to tune: {why}", code if code > 0 else 128 - code if code else 3)
 
 
 def _bounds(folder: Path) -> dict[str, Bound]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import resource
 import signal
 from collections.abc import Sequence
 from pathlib import Path
@@ -52,8 +53,19 @@ def frameworks() -> list[str]:
     return sorted({found[1] for text in texts if (found := _FRAMEWORK.search(text))})
 
 
-def why_none(notes: list[tuple[int, str, str]], options: dict[str, int]) -> str:
-    """The reason that tells most, as a sentence: that of the process that came furthest."""
+def limit_of_files() -> str:
+    """That files may not become large here, as another sentence; nothing where they may."""
+    most = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+    if most in (resource.RLIM_INFINITY, -1):
+        return ""
+    return f" Files may not be larger than {most:,} bytes here, and a trace is; raise the limit with `ulimit -f`."
+
+
+def why_none(notes: list[tuple[int, str, str]], options: dict[str, int], has_options: bool = True) -> str:
+    """The reason that tells most, as a sentence: that of the process that came furthest.
+
+    `has_options`: whether the user can say how many steps are recorded.
+    """
     found = {state: detail for _, state, detail in notes}
     if "recording" in found:
         return f"a process was recording; {LOST['recording']}."
@@ -62,14 +74,14 @@ def why_none(notes: list[tuple[int, str, str]], options: dict[str, int]) -> str:
     if "captured" in found:
         return "nsys wrote no report of the recorded steps; its output says why."
     if "failed" in found:
-        return f"the recording was given up: {found['failed']}."
+        return f"the recording was given up: {found['failed']}.{limit_of_files()}"
     if "waiting" in found:
         done, _, source = found["waiting"].partition(" ")
         first = options["wait"] + options["warmup"]
         if done != "0":
             return (
                 f"the script ended after {done} steps ({source}) and recording begins after {first}; "
-                "run more steps, or pass --wait 0 --warmup 0."
+                f"run more steps{', or pass --wait 0 --warmup 0' if has_options else ''}."
             )
     if "exec" in found:
         return (
