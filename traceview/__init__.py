@@ -96,14 +96,15 @@ def advise(trace: Input | Trace, *rules: str, at_least_pct: float = 0.5, **param
 
     The data frame has one row per rule, found or not (`status`). Raises `traceview.errors.TraceviewError`.
     """
-    from traceview.analysis import advice, findings, reports
+    from traceview.analysis import advice, findings, ran_on, reports
     from traceview.render.notebook import Answer
 
     chosen = advice.load(rules)
     values = reports.texts(params, [reports.Recipe("advice", "", "", tuple(chosen))])
     with _connected(trace, findings.asked(chosen)) as connection:
         found, footer = findings.run(connection, chosen, values, at_least_pct)
-    return Answer(findings.exact(found, footer), findings.for_people(found, footer))
+        place = ran_on.of(connection)
+    return Answer(findings.exact(found, footer), findings.for_people(found, footer, place=place))
 
 
 def compare(*runs: Input | Sequence[Input], accept: Iterable[str] = ()) -> Answer:

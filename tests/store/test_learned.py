@@ -1,4 +1,4 @@
-"""What tune measured of the bounds of rules is said where advice names them again."""
+"""What tune measured of the bounds of rules is said where advice names them again, of the same framework and device."""
 
 from __future__ import annotations
 
@@ -7,6 +7,12 @@ from pathlib import Path
 import pytest
 
 from traceview.store import learned
+from traceview.store.learned import Place, Trial
+
+TORCH = Place("pytorch", "cpu", "PyTorch", "AMD EPYC", 2)
+ONE_THREAD = Place("pytorch", "cpu", "PyTorch", "AMD EPYC", 1)
+CUDA = Place("pytorch", "gpu", "PyTorch", "NVIDIA H200")
+TENSORFLOW = Place("tensorflow", "cpu", "TensorFlow", "AMD EPYC", 2)
 
 
 @pytest.fixture(autouse=True)
@@ -14,28 +20,64 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
 
+def remember(rule: str, bound: float, measured: float, place: Place = TORCH, is_proved: bool = True) -> None:
+    learned.remember([Trial(rule, bound, measured, place, is_proved)])
+
+
 def test_shares_of_the_saving_are_told_by_rule() -> None:
-    assert learned.told("denormals") is None
-    learned.remember("denormals", 2.0, 1.6)
-    assert learned.told("denormals") == (
-        "Measured here: 1 trial of tune gave 75 % of this saving; 1 of 1 at least two thirds of it."
+    assert learned.told("denormals", TORCH) is None
+    remember("denormals", 2.0, 1.6)
+    assert learned.told("denormals", TORCH) == (
+        "Measured by tune: in 1 run of PyTorch on a CPU at hand (AMD EPYC with 2 threads), the best option gave 75 % "
+        "of this saving; reached in 1 of 1 within a factor of 1.5."
     )
-    learned.remember("denormals", 2.0, 1.0)
-    learned.remember("denormals", 2.0, 0.9)
-    learned.remember("page_faults", 1.5, 1.5)
-    assert learned.told("denormals") == (
-        "Measured here: 3 trials of tune gave 0 % of this saving (median); 1 of 3 at least two thirds of it."
+    remember("denormals", 2.0, 1.0)
+    remember("denormals", 2.0, 0.9, ONE_THREAD, is_proved=False)
+    remember("page_faults", 1.5, 1.5)
+    assert learned.told("denormals", TORCH) == (
+        "Measured by tune: in 3 runs of PyTorch on a CPU at hand (2 runs on AMD EPYC with 2 threads, 1 run on AMD EPYC "
+        "with 1 thread), the best option gave 0 % of this saving (median); reached in 1 of 3 within a factor of 1.5, "
+        "1 of 3 by screening alone."
+    )
+
+
+def test_other_frameworks_and_devices_are_counted_and_left_out() -> None:
+    remember("data_loading", 2.0, 2.0, TENSORFLOW)
+    remember("data_loading", 2.0, 2.0, TENSORFLOW)
+    remember("data_loading", 2.0, 1.0, TORCH)
+    others = "Left out: 2 runs of TensorFlow on a CPU, 1 run of PyTorch on a CPU."
+    assert learned.told("data_loading", CUDA) == f"Measured by tune: no run of PyTorch on a GPU is at hand. {others}"
+    told = learned.told("data_loading", TORCH)
+    assert told and "gave 0 % of this saving; reached in 0 of 1" in told
+    assert told.endswith(". Left out: 2 runs of TensorFlow on a CPU.")
+
+
+def test_a_trace_without_a_framework_is_told_nothing_of_any() -> None:
+    unknown = Place(None, "cpu")
+    remember("data_loading", 2.0, 2.0, unknown)
+    assert learned.told("data_loading", unknown) == (
+        "Measured by tune: no run of an unknown framework on a CPU is at hand. "
+        "Left out: 1 run of an unknown framework on a CPU."
     )
 
 
 def test_the_last_ones_count_and_damage_does_not(tmp_path: Path) -> None:
     for _ in range(learned.MOST):
-        learned.remember("denormals", 2.0, 2.0)
+        remember("denormals", 2.0, 2.0)
     (file,) = (tmp_path / "traceview" / "tuned").iterdir()
-    file.write_text('["denormals", 2, 1]\n' + file.read_text() + 'null\n["denormals", "x", 1]\n["denormals", 1, 1]\n{')
-    assert learned.told("denormals") == (
-        "Measured here: 50 trials of tune gave 100 % of this saving (median); 50 of 50 at least two thirds of it."
+    text = file.read_text()
+    file.write_text('["denormals", 2, 1]\n' + text + 'null\n{"rule": "denormals"}\n["denormals", 1, 1]\n{\n[[[')
+    told = learned.told("denormals", TORCH)
+    assert told and told.endswith("gave 100 % of this saving (median); reached in 50 of 50 within a factor of 1.5.")
+    remember("denormals", 2.0, 1.0)
+    told = learned.told("denormals", TORCH)
+    assert told and told.endswith("reached in 49 of 50 within a factor of 1.5.")
+
+
+def test_what_an_earlier_version_kept_speaks_for_no_framework(tmp_path: Path) -> None:
+    remember("denormals", 2.0, 2.0)
+    (file,) = (tmp_path / "traceview" / "tuned").iterdir()
+    file.write_text('["denormals", 2, 1]\n')
+    assert learned.told("denormals", TORCH) == (
+        "Measured by tune: no run of PyTorch on a CPU is at hand. Left out: 1 run of an unknown framework on a device."
     )
-    learned.remember("denormals", 2.0, 1.0)
-    told = learned.told("denormals")
-    assert told and told.endswith("49 of 50 at least two thirds of it.")

@@ -10,7 +10,7 @@ from dataclasses import astuple, replace
 import duckdb
 
 from traceview import sql
-from traceview.analysis import advice, advice_path, experiment, reports
+from traceview.analysis import advice, advice_path, experiment, ran_on, reports
 from traceview.analysis.model import Column, Finding, Look, Report, Section
 from traceview.paths import content
 from traceview.store import learned
@@ -47,7 +47,7 @@ NO_ANSWER = "No answer: the rules need data that this trace does not hold."
 
 def asked(rules: Iterable[sql.Query]) -> str:
     """The text of every query that `run` runs."""
-    return "\n".join([advice_path.asked(rules), sql.text("explained"), reports.asked([])])
+    return "\n".join([advice_path.asked(rules), sql.text("explained"), ran_on.asked(), reports.asked([])])
 
 
 def run(
@@ -75,9 +75,15 @@ def exact(findings: Sequence[Finding], footer: tuple[str, ...]) -> Report:
 
 
 def for_people(
-    findings: Sequence[Finding], footer: tuple[str, ...], with_evidence: bool = False, with_all: bool = False
+    findings: Sequence[Finding],
+    footer: tuple[str, ...],
+    with_evidence: bool = False,
+    with_all: bool = False,
+    place: learned.Place | None = None,
 ) -> Report:
-    """What was found, each finding in words, what lacks data (in one line, or all), what is no problem."""
+    """What was found, each finding in words, what lacks data (in one line, or all), what is no problem.
+
+    `place`: what the trace ran on, so that what tune measured on such is told with each finding."""
     found = [finding for finding in findings if finding.status == "found"]
     rows: tuple[tuple[object, ...], ...] = tuple(
         (f.rule, f.title, f.saving_ns, f.saving_pct, f.of, re.split(r"\W", f.confidence, maxsplit=1)[0]) for f in found
@@ -89,7 +95,7 @@ def for_people(
     none = "No problem found." if any(f.status == "not found" for f in findings) else NO_ANSWER
     summary = _section("found", "What to change", _denominator(found), columns, rows, none)
     summary = replace(summary, look=Look(headings={"path_saving_ns": "on critical path"}))
-    details = [_detail(finding, with_evidence) for finding in found]
+    details = [_detail(finding, with_evidence, place) for finding in found]
     unknown = [f for f in findings if f.status == "cannot tell"]
     lacking = tuple((f.rule, f.reason) for f in unknown)
     tail = [_section("unknown", "Not enough data", "", ("rule", "reason"), lacking)] if unknown and with_all else []
@@ -123,7 +129,7 @@ def _denominator(found: Sequence[Finding]) -> str:
     return f"Potential saving (upper bound) in device time, {what}. {once}Findings can overlap: do not add them up."
 
 
-def _detail(finding: Finding, with_evidence: bool) -> Section:
+def _detail(finding: Finding, with_evidence: bool, place: learned.Place | None) -> Section:
     where = f" {finding.place}." if finding.place else ""
     ranks = f" {finding.n_ranks} ranks have this; rank {finding.rank} loses most." if finding.n_ranks > 1 else ""
     doc = (
@@ -132,7 +138,7 @@ def _detail(finding: Finding, with_evidence: bool) -> Section:
     )
     told = advice_path.told(finding)
     doc += f" {told}" if told else ""
-    measured = learned.told(finding.rule)
+    measured = learned.told(finding.rule, place) if place else None
     doc += f" {measured}" if measured else ""
     rows = tuple((line,) for line in finding.evidence) if with_evidence else ()
     section = _section(finding.rule, finding.title, doc, ("evidence",), rows)

@@ -7,16 +7,20 @@ gives.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
 from traceview import sql
-from traceview.analysis import advice, advice_path, finding, findings
+from traceview.analysis import advice, advice_path, finding, findings, ran_on
 from traceview.analysis.model import Finding
 from traceview.store import answers
+from traceview.store.learned import Place
 
 FOOTER = "footer of advice"
+PLACE = "what it ran on"
 
 
 class Advice:
@@ -30,6 +34,8 @@ class Advice:
         self._folder: Path | None = None
         self._found: list[Finding] | None = None
         self._footer: tuple[str, ...] | None = None
+        self.place: Place | None = None
+        """What the capture ran on, once `run` has been called."""
 
     def asked(self, folder: Path) -> str:
         """The text of the queries that `run` will run on this capture."""
@@ -38,8 +44,9 @@ class Advice:
             self._found = finding.recalled(folder, self._at_least_pct)
             lines = answers.recall(folder, FOOTER)
             self._footer = tuple(str(line) for line in lines) if isinstance(lines, list) else None
+            self.place = _place(answers.recall(folder, PLACE))
         asked = findings.asked(self._rules if self._found is None else ())
-        return asked if self._found is None or self._footer is None else ""
+        return asked if None in (self._found, self._footer, self.place) else ""
 
     def run(self, connection: duckdb.DuckDBPyConnection) -> tuple[list[Finding], tuple[str, ...]]:
         """As `findings.run`."""
@@ -52,4 +59,15 @@ class Advice:
             footer = findings.footer(connection)
             if self._folder:
                 answers.remember(self._folder, FOOTER, list(footer))
+        if self.place is None:
+            self.place = ran_on.of(connection)
+            if self._folder:
+                answers.remember(self._folder, PLACE, asdict(self.place))
         return found, footer
+
+
+def _place(recalled: Any) -> Place | None:
+    try:
+        return Place(**recalled)
+    except TypeError:
+        return None

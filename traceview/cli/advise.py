@@ -102,7 +102,7 @@ def run(args: argparse.Namespace) -> int:
         found, footer = answers.run(connection)
     renderer = render.renderer(form_of(args))
     if renderer.FOR_PEOPLE:
-        report = findings.for_people(found, footer, args.evidence, args.all)
+        report = findings.for_people(found, footer, args.evidence, args.all, answers.place)
     else:
         report = findings.exact(found, footer)
     emit([renderer.render_all([finding.named(report, args.input)], bool(args.output))], args.output)

@@ -17,19 +17,18 @@ from typing import Any
 from traceview import sql, store
 from traceview.analysis import advice, findings
 from traceview.errors import CHECK_FAILED, CommandFailed, InputError, TraceviewError, UsageError
+from traceview.experiments import bounds_reached, quiet, recorded, tune_answer, tune_plan
 from traceview.experiments import command as commands
 from traceview.experiments import options as trials
-from traceview.experiments import quiet, recorded, tune_answer, tune_plan
 from traceview.experiments.command import TOO_LONG, Failed, Limits, Timed
 from traceview.experiments.options import Facts, Option
 from traceview.experiments.pairs import TABLE, Runner
 from traceview.experiments.results import Journal, described
 from traceview.experiments.search import NULL, Found, Search
 from traceview.experiments.tune_answer import Bound
-from traceview.experiments.verdict import FASTER
 from traceview.paths import content, temporary_folder, user_cache
 from traceview.recording.launch import Run, launch, shell_code
-from traceview.store import integrity, learned
+from traceview.store import integrity
 
 CAPTURES = {"base": "base", "best": "best"}
 OUTPUT = "output"
@@ -138,7 +137,7 @@ def tune(job: Job) -> Found:
     journal.describe(finished=True)
     journal.finish()
     if not is_known:
-        _learn(rows)
+        bounds_reached.learn(rows, job.folder / CAPTURES["base"])
     return found
 
 
@@ -349,13 +348,6 @@ def _still_named(facts: Facts, bounds: Mapping[str, Bound], tried: set[str]) -> 
         return None
     names = ", ".join(f"{option.name} ({bounds[option.name].rule})" for option in more)
     return f"with the best on, advice names more that was hidden or not there before: {names}; --try takes them too"
-
-
-def _learn(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Remember how far bounds were reached, for `advise`."""
-    for row in rows:
-        if row.get("bound") and row.get("verdict") in (FASTER, "slower", "no difference seen"):
-            learned.remember(str(row["rule"]), float(row["bound"]), float(row["speedup"]))
 
 
 def best_of(folder: Path) -> list[str]:

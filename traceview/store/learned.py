@@ -1,6 +1,7 @@
-"""How often the bounds of advice were reached where `tune` measured what they promise, on this user's machine.
+"""How often the bounds of advice were reached where `tune` measured what they promise, in runs of this user.
 
-Invariant: it is this user's own cache, and small: the last `MOST` of each rule count.
+Invariant: a trial speaks for its own framework and kind of device alone, and others are counted; it is this user's own
+cache, and small: the last `MOST` of each rule count.
 """
 
 from __future__ import annotations
@@ -9,44 +10,129 @@ import contextlib
 import json
 import math
 import statistics
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from traceview.paths import own_folder, user_cache
 
 MOST = 50
 LONGEST_BYTES = 1_000_000
 WITHIN = 1.5
+NAMED = 3
+"""How many machines, or others, are named one by one."""
+KINDS = {"cpu": "a CPU", "gpu": "a GPU", "tpu": "a TPU"}
 
 
-def remember(rule: str, bound: float, measured: float) -> None:
-    """Note what a rule allowed at most, and what came of it, both as speed-ups."""
-    with contextlib.suppress(OSError):
-        file = _file()
-        lines = _lines(file)[-20 * MOST :]
-        lines.append(json.dumps([rule, bound, measured]))
-        draft = file.with_suffix(".new")
-        draft.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        draft.replace(file)
+@dataclass(frozen=True)
+class Place:
+    """What a run ran on."""
+
+    framework: str | None
+    """As rules of advice call it: pytorch ...; None where nothing tells it."""
+    device: str
+    """cpu, gpu or tpu."""
+    title: str = ""
+    """The framework as the trace writes it."""
+    model: str | None = None
+    """Product name of the processor or the GPU."""
+    threads: int | None = None
+    """Of a CPU."""
+
+    @property
+    def kind(self) -> tuple[str | None, str]:
+        """What has to be the same for a trial to say something."""
+        return self.framework, self.device
+
+    def __str__(self) -> str:
+        return f"{self.title or self.framework or 'an unknown framework'} on {KINDS.get(self.device, 'a device')}"
+
+    @property
+    def machine(self) -> str | None:
+        """The model, with the threads of a CPU; None where neither is known."""
+        threads = f"{self.threads} thread{'' if self.threads == 1 else 's'}" if self.threads else None
+        return " with ".join(filter(None, (self.model, threads))) or None
 
 
-def told(rule: str) -> str | None:
-    """How often the bound of a rule was reached, as a sentence; None where nothing was measured here."""
-    shares = []
+@dataclass(frozen=True)
+class Trial:
+    """What a rule allowed at most in one run of tune, and what the best of its options gave, both as speed-ups."""
+
+    rule: str
+    bound: float
+    measured: float
+    place: Place
+    is_proved: bool = True
+    """Whether final pairs say so, and not the screening alone."""
+
+    @property
+    def share(self) -> float:
+        """Of the time that could be saved at most, what was saved."""
+        return (1 - 1 / self.measured) / (1 - 1 / self.bound)
+
+
+def remember(trials: Iterable[Trial]) -> None:
+    """Note what came of the rules of one run."""
+    added = [json.dumps(asdict(trial)) for trial in trials]
+    if added:
+        with contextlib.suppress(OSError):
+            file = _file()
+            draft = file.with_suffix(".new")
+            draft.write_text("\n".join([*_lines(file)[-20 * MOST :], *added]) + "\n", encoding="utf-8")
+            draft.replace(file)
+
+
+def told(rule: str, place: Place) -> str | None:
+    """How often the bound of a rule was reached on such a place, and what was left out; None without any trial."""
+    known = [trial for trial in _trials() if trial.rule == rule][-MOST:]
+    fitting = [trial for trial in known if place.framework and trial.place.kind == place.kind]
+    others = Counter(str(trial.place) for trial in known if trial not in fitting)
+    if not known:
+        return None
+    said = _reached(fitting) if fitting else f"Measured by tune: no run of {place} is at hand."
+    return f"{said} Left out: {_listed(others, 'run of ', 'runs of ')}." if others else said
+
+
+def _reached(trials: Sequence[Trial]) -> str:
+    runs = f"{len(trials)} run{'' if len(trials) == 1 else 's'}"
+    machines = Counter(trial.place.machine or "machine not recorded" for trial in trials)
+    on = next(iter(machines)) if len(machines) == 1 else _listed(machines, "run on ", "runs on ")
+    reached = sum(trial.share >= 1 / WITHIN for trial in trials)
+    screened = sum(not trial.is_proved for trial in trials)
+    saved = 100 * max(0.0, statistics.median(trial.share for trial in trials))
+    return (
+        f"Measured by tune: in {runs} of {trials[-1].place} at hand ({on}), the best option gave {saved:.0f} % of this "
+        f"saving{' (median)' if len(trials) > 1 else ''}; reached in {reached} of {len(trials)} within a factor of "
+        f"{WITHIN:g}{f', {screened} of {len(trials)} by screening alone' if screened else ''}."
+    )
+
+
+def _listed(counted: Counter[str], one: str, several: str) -> str:
+    """The most frequent ones with their numbers, and how many more there are."""
+    parts = [f"{n} {one if n == 1 else several}{name}" for name, n in counted.most_common(NAMED)]
+    rest = counted.total() - sum(n for _, n in counted.most_common(NAMED))
+    return ", ".join([*parts, *([f"{rest} more"] if rest else [])])
+
+
+def _trials() -> list[Trial]:
+    found = []
     with contextlib.suppress(OSError):
         for line in _lines(_file()):
-            with contextlib.suppress(ValueError, TypeError):
-                name, bound, measured = json.loads(line)
-                if name == rule and bound > 1 and measured > 0 and math.isfinite(bound + measured):
-                    shares.append((1 - 1 / measured) / (1 - 1 / bound))
-    if not shares:
-        return None
-    shares = shares[-MOST:]
-    reached = sum(share >= 1 / WITHIN for share in shares)
-    runs = "1 trial of tune" if len(shares) == 1 else f"{len(shares)} trials of tune"
-    return (
-        f"Measured here: {runs} gave {100 * max(0.0, statistics.median(shares)):.0f} % of this saving"
-        f"{' (median)' if len(shares) > 1 else ''}; {reached} of {len(shares)} at least two thirds of it."
-    )
+            with contextlib.suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):
+                trial = _trial(json.loads(line))
+                if trial.bound > 1 and trial.measured > 0 and math.isfinite(trial.bound + trial.measured):
+                    found.append(trial)
+    return found
+
+
+def _trial(value: Any) -> Trial:
+    """A line of the file; a list is of an earlier version, which did not note where it ran."""
+    if isinstance(value, list):
+        rule, bound, measured = value
+        return Trial(str(rule), float(bound), float(measured), Place(None, ""))
+    return Trial(**{**value, "place": Place(**value["place"])})
 
 
 def _file() -> Path:

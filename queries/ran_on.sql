@@ -1,0 +1,21 @@
+-- title = "What a recording ran on"
+-- doc = "One row: framework as the trace writes it, kind of device, its product name, and the threads of a CPU."
+-- [columns]
+-- framework = "framework as recorded, NULL where nothing tells it; of several ranks, that of the first"
+-- device = "cpu, gpu or tpu"
+-- model = "product name of the processor, or of the first other device"
+-- threads = "threads that the first rank computes with; NULL on other devices"
+WITH first AS (SELECT min(rank) AS rank FROM raw.captures
+), used AS (
+    SELECT EXISTS (FROM raw.kernels) OR EXISTS (FROM raw.memcpys) AS has_device
+), device AS (
+    SELECT arg_min(kind, rank) AS kind, arg_min(name, rank) AS name FROM raw.devices WHERE kind IN ('gpu', 'tpu')
+), cpu AS (
+    SELECT any_value(p.processor) AS processor, any_value(p.threads) AS threads
+    FROM processes p JOIN first USING (rank)
+), framework AS (
+    SELECT max(c.framework) AS name FROM raw.captures c JOIN first USING (rank)
+)
+SELECT framework.name AS framework, if(has_device, coalesce(device.kind, 'gpu'), 'cpu') AS device,
+    if(has_device, device.name, cpu.processor) AS model, if(has_device, NULL, cpu.threads) AS threads
+FROM framework, used, device, cpu

@@ -1,0 +1,85 @@
+"""What a run of tune says of the bounds of advice: of its framework and device, by the best option of each rule."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from traceview import store
+from traceview.analysis import ran_on
+from traceview.cli import main
+from traceview.experiments import bounds_reached
+from traceview.store import learned
+from traceview.store.learned import Place
+
+SAMPLES = Path(__file__).resolve().parents[2] / "samples"
+SAMPLE = SAMPLES / "kineto" / "torch-2.13.0-lenet-cpu.json.gz"
+HERE = Place("pytorch", "cpu", "PyTorch")
+
+
+def row(name: str, rule: str | None, speedup: float | None, **more: Any) -> dict[str, Any]:
+    base = {"bound": 1.5, "pairs": 6, "verdict": "faster", "phase": "final", "applied": "yes: seen"}
+    return {"name": name, "kind": "option", "rule": rule, "speedup": speedup, **base, **more}
+
+
+def told(*rows: dict[str, Any]) -> list[tuple[str, float, bool]]:
+    return [(trial.rule, trial.measured, trial.is_proved) for trial in bounds_reached.trials(rows, HERE)]
+
+
+def test_a_rule_is_judged_once_by_the_best_of_its_options() -> None:
+    slow = row("jemalloc", "page_faults", 1.1, verdict="no difference seen")
+    assert told(slow, row("malloc_keeps", "page_faults", 1.4)) == [("page_faults", 1.4, True)]
+
+
+def test_what_was_dropped_as_slower_speaks_against_the_bound() -> None:
+    clearly = "clearly slower: 0.90 times as fast in 2 pairs"
+    rows = [
+        row("channels_last", "plain_layout_on_cpu", 0.9, verdict="dropped", reason=clearly, phase="screening"),
+        row("compiled", "host_bound", 1.0, verdict="cannot decide", phase="screening", pairs=3),
+    ]
+    assert told(*rows) == [("plain_layout_on_cpu", 0.9, False), ("host_bound", 1.0, False)]
+
+
+@pytest.mark.parametrize(
+    "silent",
+    [
+        row("a", "denormals", 1.2, verdict="dropped", reason="it had no effect: the script sets it"),
+        row("a", "denormals", 1.2, applied="no: the script sets it"),
+        row("a", "denormals", 1.2, verdict="dropped", reason="it changed the numbers (by 2 %)"),
+        row("a", "denormals", 1.2, verdict="failed"),
+        row("a", "denormals", None),
+        row("a", "denormals", 1.2, verdict="cannot decide", pairs=1, phase="screening"),
+        row("a", "denormals", 1.2, bound=None),
+        row("a", "data_loading + page_faults", 1.2),
+        row("a", None, 1.2),
+    ],
+)
+def test_what_had_no_effect_or_was_not_measured_says_nothing(silent: dict[str, Any]) -> None:
+    assert told(silent) == []
+
+
+def test_a_noisy_machine_says_nothing() -> None:
+    noisy = {"name": "nothing", "kind": "null", "verdict": "too noisy"}
+    assert told(row("malloc_keeps", "page_faults", 1.4), noisy) == []
+
+
+def test_advice_tells_what_was_measured_on_such_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    base = store.convert([SAMPLE], tmp_path / "base")
+    with store.open_capture(base, asked=ran_on.asked()) as connection:
+        place = ran_on.of(connection)
+    assert place.kind == ("pytorch", "cpu") and str(place) == "PyTorch on a CPU"
+    bounds_reached.learn([row("fused_optimizer", "unfused_optimizer", 1.4)], base)
+    cuda = Place("pytorch", "gpu", "PyTorch", "NVIDIA H200")
+    learned.remember(bounds_reached.trials([row("fused_optimizer", "unfused_optimizer", 1.1)], cuda))
+    for _ in range(2):  # The second time from what is remembered of the capture.
+        assert main(["advise", str(base), "--at-least", "0%"]) == 0
+        said = " ".join(capsys.readouterr().out.split())
+        assert "in 1 run of PyTorch on a CPU at hand" in said
+        assert "gave 86 % of this saving; reached in 1 of 1 within a factor of 1.5." in said
+        assert "Left out: 1 run of PyTorch on a GPU." in said
+        assert said.count("Measured by tune") == 1
