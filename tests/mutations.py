@@ -43,8 +43,8 @@ WORDS = b' \t\r\n,;:|(){}[]"'
 def originals(folder: Path, limit: int = 1 << 30) -> list[Path]:
     """The traces under a folder, at most `limit` bytes each."""
     found = (path for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix not in NO_TRACES)
-    # A test may have left a cache beside a sample.
-    chosen = [path for path in found if not any(part.endswith(".traceview") for part in path.parts)]
+    # A test may have left a cache beside a sample, or imported a script.
+    chosen = [path for path in found if not any(part.endswith((".traceview", "__pycache__")) for part in path.parts)]
     return [path for path in chosen if path.stat().st_size <= limit]
 
 

@@ -45,6 +45,13 @@ def test_every_reader_has_a_seed(files: Sequence[Path]) -> None:
     assert written == {name: name.split(".")[0].split("-")[0] for name in written}
 
 
+def test_what_other_tests_left_is_not_damaged(tmp_path: Path) -> None:
+    for name in ("kineto/a.json", "kineto/a.json.traceview/converted.json", "training/__pycache__/a.cpython-311.pyc"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    assert originals(tmp_path) == [tmp_path / "kineto/a.json"]
+
+
 @pytest.mark.parametrize("group", range(N_GROUPS))
 def test_damage_is_a_capture_or_a_sentence(
     group: int, files: Sequence[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
