@@ -49,7 +49,7 @@ class Machine:
             wall *= math.exp(self.level + (0.1 if self.random.random() < 0.05 else 0))
         if self.more.get("drift"):
             wall *= 1 + self.more["drift"] * (len(self.runs) % 3)
-        fails = self.more.get("fails") in names
+        fails = self.more.get("fails") in names or len(self.runs) > self.more.get("breaks_after", 1e9)
         changes = self.more.get("changes") in names
         return Timed(
             None if fails else int(wall), None if fails else int(wall), 5, 2.5 if changes else 2.0,
@@ -101,6 +101,16 @@ def test_rounds_are_run_in_turns(tmp_path: Path) -> None:
     rows_ = Journal(tmp_path, {}).rows(TABLE)
     second = [(row["side"], row["place"]) for row in rows_ if row["phase"] == "screening" and row["pair"] == 2]
     assert second == [("again", 1), ("with", 2), ("base", 3)]
+
+
+def test_a_command_that_breaks_in_the_final_rounds_is_not_run_on_and_on(tmp_path: Path) -> None:
+    machine = Machine({"a": 1.5}, breaks_after=7)
+    found, _ = searched(tmp_path, machine, ["a"])
+    assert len(machine.runs) == 6 + 3 * 3, "the first final round had one time of the base"
+    told = answer(found)
+    assert told["a"]["verdict"] == told[NULL]["verdict"] == "cannot decide"
+    assert told["a"]["reason"] == "3 of 3 pairs gave no times: the command failed with exit code 1: no such thing"
+    assert told[NULL]["reason"] == told["a"]["reason"]
 
 
 def test_final_pairs_are_fresh(tmp_path: Path) -> None:

@@ -24,6 +24,8 @@ NULL = "nothing"
 MOST_ROUNDS, LEAST_ROUNDS, ADDING_ROUNDS = 3, 2, 2
 FINAL_ROUNDS = 8
 """Where the budget has room; `LEAST_PAIRS` are kept free for them."""
+MOST_BROKEN = 2
+"""So many final rounds without a time of the base are the last."""
 CLEARLY = 0.97
 """Times as fast, in the middle of all pairs and below 1 in each: clearly slower."""
 WORTH = 1.01
@@ -185,6 +187,8 @@ class Search:
                 self._add(FINAL, best, Pair(base, row))
                 self._add(FINAL, null, Pair(base, again))
                 best.repeated.append(Pair(again, row))
+                if self._has_broken(null):
+                    return
         others = [
             each for each in tried if each is not best and not each.dropped and (each.ratio(SCREENING) or 0) >= WORTH
         ]
@@ -194,6 +198,14 @@ class Search:
         for number in range(1, (pairs_needed(len(others)) if others else 0) + 1):
             for each in others:
                 self._pair(FINAL, number, each, ())
+
+    def _has_broken(self, null: Tried) -> bool:
+        """Whether the last rounds' runs of the base all gave no times: a disk became full, data went away."""
+        last = null.pairs[FINAL][-MOST_BROKEN:]
+        if len(last) < MOST_BROKEN or any(row.get("step_ns") for pair in last for row in (pair.base, pair.other)):
+            return False
+        self.say(f"the command gives no times any more, without any option either: {_reason(last[-1])}; this ends here")
+        return True
 
     def _pair(self, phase: str, number: int, each: Tried, base: Sequence[Option]) -> None:
         names = tuple(option.name for option in base)

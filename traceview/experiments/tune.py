@@ -217,7 +217,8 @@ def _record(job: Job, folder: Path, environment: Mapping[str, str], name: str) -
         raise Failed(f"no step was recorded: {why}; a larger --budget waits longer", CHECK_FAILED)
     commands.check_end(code)
     if why:
-        raise Failed(f"there is nothing to tune: {why}", code if code > 0 else 128 - code if code else 3)
+        nothing = "there is nothing to tune: " if name == "base" else ""
+        raise Failed(f"{nothing}{why}", code if code > 0 else 128 - code if code else 3)
 
 
 def _bounds(folder: Path) -> dict[str, Bound]:

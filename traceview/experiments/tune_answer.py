@@ -162,6 +162,10 @@ def _row(each: Tried, judged: Judged, chance: float | None, noisy: bool, null: S
 
 
 def _undecided(pairs: Sequence[Pair], judged: Judged) -> str:
+    failed = [row["reason"] for pair in pairs for row in (pair.base, pair.other) if row.get("reason")]
+    without = sum(not pair.has_times for pair in pairs)
+    if failed and without > len(pairs) / 2:
+        return f"{without} of {len(pairs)} pairs gave no times: {failed[-1]}"
     busy = sum(pair.has_times and not pair.is_quiet for pair in pairs)
     if busy:
         return f"the machine was too busy to tell: other programs took its cores in {busy} of {len(pairs)} pairs"
