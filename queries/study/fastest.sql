@@ -1,11 +1,12 @@
 -- title = "The fastest of each pass"
 -- doc = "What was measured here: the fastest implementation of each pass, beside what PyTorch runs on plain NCHW."
 -- cannot = "Nothing was measured in this capture: traceview study algorithms"
--- leave_out = ["setting", "shape"]
+-- leave_out = ["low_ns", "high_ns", "n", "others_pct", "setting", "shape"]
 -- [headings]
 -- default_ns = "default"
 -- best_ns = "best"
 -- times_as_fast = "times as fast"
+-- others_pct = "others, of the cores"
 -- [columns]
 -- layer = "name of the layer; of several networks with the network's"
 -- batch = "images"
@@ -20,16 +21,22 @@
 -- error = "largest error over largest value, against double precision"
 -- shape = "channels x height x width, filters, filter size, stride, padding"
 -- setting = "device, threads and type"
+-- n = "times that it was timed, after a first run that does not count; its time is their median"
+-- low_ns = "lower end of the interval that holds the true median in at least 95 % of cases; below n = 6 the least"
+-- high_ns = "upper end; below n = 6 the most"
+-- others_pct = "share of the cores that other programs took meanwhile: from 10 on times tell of them too"
 WITH measured AS (
     SELECT *, concat_ws(' ', backend, implementation) AS ran FROM algorithm_times WHERE is_timed AND status = 'measured'
 ), best AS (
     SELECT setting, model, layer, shape, batch, direction, min(number) AS number, min(time_ns) AS best_ns,
         min(time_ns) FILTER (backend = 'torch' AND layout_in = 'nchw') AS default_ns,
-        min_by((algorithm, ran, layout_in, workspace_bytes, error), (time_ns, number)) AS fast
+        min_by((algorithm, ran, layout_in, workspace_bytes, error, n, wall_low_ns, wall_high_ns, others_pct),
+            (time_ns, number)) AS fast
     FROM measured GROUP BY setting, model, layer, shape, batch, direction
 )
 SELECT if((SELECT count(DISTINCT model) FROM best) > 1, concat_ws(' ', model, layer), layer) AS layer, batch,
     direction AS pass, default_ns, best_ns, default_ns / best_ns AS times_as_fast, fast[1] AS algorithm,
-    fast[2] AS implementation, fast[3] AS layout, fast[4] AS workspace_bytes, fast[5] AS error, shape, setting
+    fast[2] AS implementation, fast[3] AS layout, fast[4] AS workspace_bytes, fast[5] AS error, shape, setting,
+    fast[6] AS n, fast[7] AS low_ns, fast[8] AS high_ns, fast[9] AS others_pct
 FROM best
 ORDER BY number

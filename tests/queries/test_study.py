@@ -50,6 +50,14 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Asked:
     return capture(tmp_path_factory.mktemp("small"), *ROWS)
 
 
+def test_a_time_has_its_number_its_interval_and_who_else_was_busy(tmp_path: Path) -> None:
+    more = {"wall_low_ns": 1_900_000, "wall_high_ns": 2_300_000, "n": 9, "others_pct": 41.5}
+    rows = [timed(LAYER.format(1), "fprop", "fft", 2, **more), timed(LAYER.format(1), "fprop", "direct", 3, n=6)]
+    (row,) = section(capture(tmp_path, *rows), "study/fastest")
+    assert (row["algorithm"], row["best_ns"], row["n"]) == ("fft", 2_000_000, 9)
+    assert (row["low_ns"], row["high_ns"], row["others_pct"]) == (1_900_000, 2_300_000, 41.5)
+
+
 def test_wins(small: Asked) -> None:
     found = pick(section(small, "study/wins"), "direction", "algorithm", "problems", "wins", "median_ratio")
     assert found == [
