@@ -12,7 +12,7 @@
 -- median_workspace_bytes = "memory beside the tensors, where it is known"
 -- largest_workspace_bytes = "the largest"
 -- largest_error_ppm = "largest error over largest value, against double precision, in millionths"
--- cannot_problems = "problems for which a back-end says that it cannot"
+-- cannot_problems = "problems for which a back-end says that it cannot, and no other one has a time of it"
 -- reasons = "why, the most frequent first"
 -- setting = "device, threads and type"
 WITH shape AS (
@@ -29,15 +29,23 @@ WITH shape AS (
         median(ratio) FILTER (algorithms >= 2) AS median_ratio, median(workspace_bytes) AS median_workspace_bytes,
         max(workspace_bytes) AS largest_workspace_bytes, 1e6 * max(error) AS largest_error_ppm
     FROM algorithm_best GROUP BY setting, contender
+), barred AS (
+    -- What one library cannot and another can is no property of the algorithm.
+    SELECT t.setting, t.contender, t.problem, t.batch, t.direction, t.reason
+    FROM algorithm_times t ANTI JOIN algorithm_best b ON b.setting IS NOT DISTINCT FROM t.setting
+        AND b.contender = t.contender AND b.problem = t.problem AND b.batch IS NOT DISTINCT FROM t.batch
+        AND b.direction = t.direction
+    WHERE t.status IN ('cannot', 'failed', 'wrong')
 ), reason AS (
-    SELECT setting, contender, reason,
-        count(DISTINCT (problem, batch, direction)) AS n
-    FROM algorithm_times WHERE status IN ('cannot', 'failed', 'wrong') GROUP BY ALL
-), reasons AS (
-    SELECT setting, contender, CAST(sum(n) AS BIGINT) AS n, array_to_string(list(reason ORDER BY n DESC, reason)[:3],
-        '; ')
-        AS reasons
+    SELECT setting, contender, reason, count(DISTINCT (problem, batch, direction)) AS n FROM barred GROUP BY ALL
+), told AS (
+    SELECT setting, contender, array_to_string(list(reason ORDER BY n DESC, reason)[:3], '; ') AS reasons
     FROM reason GROUP BY setting, contender
+), reasons AS (
+    SELECT b.setting, b.contender, count(DISTINCT (b.problem, b.batch, b.direction)) AS n,
+        any_value(t.reasons) AS reasons
+    FROM barred b JOIN told t ON t.setting IS NOT DISTINCT FROM b.setting AND t.contender = b.contender
+    GROUP BY b.setting, b.contender
 )
 SELECT contender AS algorithm, coalesce(b.problems, 0) AS problems, coalesce(b.wins, 0) AS wins,
     if(w.low IS NULL, NULL, concat(array_to_string(w.filters[:6], ', '), if(len(w.filters) > 6, ' ...', ''), '; batch ',

@@ -163,6 +163,20 @@ def test_characteristics(small: Asked) -> None:
     assert found["winograd_nonfused"]["largest_workspace_bytes"] == 5_000
 
 
+def test_what_another_library_can_is_not_called_impossible(tmp_path: Path) -> None:
+    """Two libraries each say why not, and a problem counts once; where a third has a time, nothing is barred."""
+    one, two = LAYER.format(1), LAYER.format(8)
+    cannot = {"status": "cannot", "wall_ns": None}
+    rows = [
+        timed(one, "fprop", "fft", 0, backend="a", reason="stride", **cannot),
+        timed(one, "fprop", "fft", 0, backend="b", reason="no driver", **cannot),
+        timed(two, "fprop", "fft", 0, backend="a", reason="stride", **cannot),
+        timed(two, "fprop", "fft", 3, backend="c"),
+    ]
+    (row,) = section(capture(tmp_path, *rows), "study/characteristics")
+    assert (row["problems"], row["cannot_problems"], row["reasons"]) == (1, 1, "no driver; stride")
+
+
 def test_models_stand_beside_times(small: Asked) -> None:
     found = [row for row in section(small, "study/models") if row["batch"] == 8 and "5x5" in row["label"]]
     by_method = {row["method"] or row["cudnn"]: row for row in found}
