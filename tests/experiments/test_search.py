@@ -53,7 +53,7 @@ class Machine:
         changes = self.more.get("changes") in names
         return Timed(
             None if fails else int(wall), None if fails else int(wall), 5, 2.5 if changes else 2.0,
-            "b" if changes else "a", (1.0, 2.0), self.more.get("others", 0.0), int(fails),
+            "b" if changes else "a", (self.more.get("norm", 1.0), 2.0), self.more.get("others", 0.0), int(fails),
             "the command failed with exit code 1: no such thing" if fails else None,
             {name: "no: the script sets it" if name == self.more.get("idle") else f"did {name}" for name in names},
             len(self.runs), RUN_NS,
@@ -101,6 +101,15 @@ def test_rounds_are_run_in_turns(tmp_path: Path) -> None:
     rows_ = Journal(tmp_path, {}).rows(TABLE)
     second = [(row["side"], row["place"]) for row in rows_ if row["phase"] == "screening" and row["pair"] == 2]
     assert second == [("again", 1), ("with", 2), ("base", 3)]
+
+
+@pytest.mark.parametrize(("norm", "is_said"), [(math.nan, True), (math.inf, True), (1.0, False)])
+def test_training_that_comes_to_no_number_is_said_once(tmp_path: Path, norm: float, is_said: bool) -> None:
+    journal, said = Journal(tmp_path, {"kind": "tune"}), list[str]()
+    search = Search(Runner(journal, Machine({"a": 1.5}, norm=norm)), 10**12, forbidden(set()), said.append)
+    told = answer(search.run([option("a")]))
+    assert sum("become NaN or infinite" in text for text in said) == is_said
+    assert told["a"]["numbers"] == ("not seen" if is_said else "equal") and told["a"]["verdict"] == "faster"
 
 
 def test_a_command_that_breaks_in_the_final_rounds_is_not_run_on_and_on(tmp_path: Path) -> None:

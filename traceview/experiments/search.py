@@ -119,7 +119,13 @@ class Search:
                 self._drop(each, null)
 
     def _warn(self, number: int, rows: Sequence[Row]) -> None:
-        """Say at once where other programs leave nothing to claim."""
+        """Say at once where other programs leave nothing to claim, and where numbers cannot be compared."""
+        norms = str(rows[0].get("parameter_norms"))
+        if number == 1 and ("NaN" in norms or "Infinity" in norms):
+            self.say(
+                "without any option the parameters become NaN or infinite in these steps: whether an option changes "
+                "the numbers cannot be seen"
+            )
         shares = [row["others_pct"] for row in rows if row.get("others_pct") is not None]
         if number == 1 and shares and not is_quiet(statistics.median(shares)):
             self.say(
