@@ -114,6 +114,15 @@ def test_primitives_in_three_fields_or_one() -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "algorithm"),
+    [("cudnn:any", None), ("quantum_fft9:avx99", None), ("refine:any", None), ("jit_uni_int8_1x1:avx2", "direct")],
+)
+def test_an_implementation_without_a_rule_has_no_algorithm(name: str, algorithm: str | None) -> None:
+    verdict = classify_primitive("convolution", name, "backward_data")
+    assert (verdict.category, verdict.algorithm, verdict.direction) == ("conv", algorithm, "dgrad")
+
+
+@pytest.mark.parametrize(
     ("op", "expected"),
     {
         "aten::relu_": ("activation", None),

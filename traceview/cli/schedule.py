@@ -130,7 +130,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _job(args: argparse.Namespace) -> Job:
-    from traceview.experiments.schedule_inputs import is_factory
+    from traceview.cli import studies
+    from traceview.experiments.schedule_inputs import is_factory, is_study
     from traceview.experiments.schedule_job import Job
 
     path = Path(args.model.rpartition(":")[0] if is_factory(args.model) else args.model)
@@ -141,6 +142,9 @@ def _job(args: argparse.Namespace) -> Job:
             f"{args.model} is no file and what makes the model in it (traceview schedule model.py:make_model), nor a "
             "capture or study that is there."
         )
+    if args.threads and (is_factory(args.model) or not is_study(path)):
+        # A study's rows may be of another machine; everything else is measured here.
+        studies.threads(args.threads)
     is_shared = args.memory_total is not None
     command = args.command[1:] if args.command[:1] == ["--"] else args.command
     return Job(

@@ -157,6 +157,17 @@ def count(text: str, most: int = MOST) -> int:
     return int(text)
 
 
+def threads(given: int | None) -> int:
+    """The threads to measure with: those given, or one for each core. Raises `UsageError` for more than cores."""
+    from traceview.experiments import quiet
+
+    n = quiet.n_cores()
+    if given and given > n:
+        cores = f"{n} core{'s' * (n > 1)}"
+        raise UsageError(f"{given:,} threads cannot be measured here: this process may use {cores}.")
+    return given or n
+
+
 def _is_count(text: str, most: int) -> bool:
     return text.isdecimal() and text.isascii() and len(text) < MOST_DIGITS and 0 < int(text) <= most
 

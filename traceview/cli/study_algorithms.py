@@ -121,16 +121,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Measure, and print who won where; returns 0."""
-    from traceview.experiments import algorithms, quiet
+    from traceview.experiments import algorithms
     from traceview.experiments.results import Journal
 
+    threads = studies.threads(args.threads)
     python = shutil.which(args.python)
     if python is None:
         raise UsageError(f"there is no program {args.python}.")
     groups = algorithms.groups_of(_layers(args, python), args.batch or [BATCH], args.passes)
     if not groups:
         raise UsageError('name what to measure: --model alexnet, or --layer "16x96x27x27 k256 5x5 p2".')
-    threads = args.threads or quiet.n_cores()
     plan = algorithms.Plan(
         tuple(groups), python, threads, args.device, args.backends or algorithms.BACKENDS, args.repeats, args.budget
     )
