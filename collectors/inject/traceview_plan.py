@@ -45,6 +45,9 @@ def summed_up(runtime):
         say("no convolution of the plan ran: its shapes, number of threads or modules are others, or it names nothing")
     else:
         say(f"by the plan ran {ran} passes of convolutions, {stayed} stayed as they were")
+    if runtime.elsewhere:
+        why = ", ".join(f"{calls} with {reason}" for reason, calls in runtime.elsewhere.most_common())
+        say(f"calls of planned layers that ran as before: {why}")
 
 
 def load(folder):

@@ -123,6 +123,8 @@ def cpu() -> str:
 
 tally: Counter[str] = Counter()
 """Passes that a plan names something for, once each: those that run it, and those that stay as they were."""
+elsewhere: Counter[str] = Counter()
+"""Calls of layers with a plan that ran as they always did, by why."""
 
 
 class Memory:
@@ -179,6 +181,16 @@ class Planned:
             and w.shape == self.filter
             and torch.get_num_threads() == self.threads
         )
+
+    def why_not(self, x: Any, w: Any) -> str:
+        """Why the plan does not hold for a call that `takes` refused."""
+        if not is_float(x) or not is_float(w):
+            return "another type or device"
+        if x.shape != self.input or w.shape != self.filter:
+            return "another shape"
+        if torch.get_num_threads() != self.threads:
+            return "another number of threads"
+        return "autocast, tracing or inference mode" if not is_plain() else "a bias of another type"
 
     def _pass(self, direction: str, operands: tuple[torch.Tensor, ...]) -> Any:
         """What runs a pass, checked; None for PyTorch's own."""
@@ -283,6 +295,7 @@ class Convolution(torch.autograd.Function):
         x, w = ctx.saved_tensors
         layer, needed = ctx.layer, ctx.needs_input_grad[:3]
         if torch.is_grad_enabled() or not layer.takes(x, w, None) or not is_float(dy):
+            elsewhere["gradients of gradients" if torch.is_grad_enabled() else layer.why_not(x, w)] += 1
             sizes = [w.shape[0]] if needed[2] else None
             return (*torch.ops.aten.convolution_backward(dy, x, w, sizes, *layer.steps, list(needed)), None)
         return (*layer.gradients(dy, x, w, needed), None)
@@ -304,9 +317,12 @@ _original = torch.nn.Conv2d._conv_forward
 def _conv_forward(self: Any, x: Any, weight: Any, bias: Any) -> Any:
     """`torch.nn.Conv2d._conv_forward`, by plan."""
     if not torch.compiler.is_compiling():
-        for layer in _planned.get(self, ()):
+        layers = _planned.get(self, ())
+        for layer in layers:
             if layer.takes(x, weight, bias):
                 return Convolution.apply(x, weight, bias, layer)  # type: ignore[no-untyped-call]
+        if layers:
+            elsewhere[layers[0].why_not(x, weight)] += 1
     return _original(self, x, weight, bias)
 
 
@@ -324,7 +340,7 @@ def apply(model: torch.nn.Module, plan: str | Path | dict[str, Any], say: Callab
     modules = {bare(name): module for name, module in model.named_modules()}
     for module in modules.values():
         _planned.pop(module, None)
-    found, memory = [], Memory(plan)
+    found, memory, fitting = [], Memory(plan), set()
     entries: dict[Any, list[dict[str, Any]]] = {}
     for entry in plan["layers"]:
         entries.setdefault(filter_of(entry["shape"]) if plan.get("keys") == SHAPE else entry["module"], []).append(
@@ -338,6 +354,11 @@ def apply(model: torch.nn.Module, plan: str | Path | dict[str, Any], say: Callab
             if layer.fits(module):
                 _planned.setdefault(module, []).append(layer)
                 found.append(layer)
+                fitting.add(id(entry))
+    left = [entry for entry in plan["layers"] if id(entry) not in fitting]
+    if found and left:
+        some = ", ".join(repr(entry["module"][:80]) for entry in left[:3]) + ", ..." * (len(left) > 3)
+        say(f"{len(left)} of the plan's {len(plan['layers'])} layers fit no convolution of this model: {some}")
     if found and plan.get("cpu") not in (None, "", cpu()):
         say(f"the plan was made on {str(plan['cpu'])[:80]!r}, and this is another processor: its times may not hold")
     torch.nn.Conv2d._conv_forward = _conv_forward  # type: ignore[method-assign, assignment]

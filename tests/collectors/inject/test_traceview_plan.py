@@ -123,6 +123,15 @@ def test_a_script_under_a_plan_gives_its_numbers(tmp_path: Path, numbers: list[f
     assert done.returncode == 0, done.stderr
     assert [float(word) for word in done.stdout.split()] == pytest.approx(numbers, rel=1e-4)
     assert "by the plan ran 5 passes of convolutions, 0 stayed as they were" in done.stderr
+    assert "calls of planned layers that ran as before: 2 with another shape\n" in done.stderr
+    assert "fit no convolution" not in done.stderr
+
+
+def test_layers_that_no_module_fits_are_counted(tmp_path: Path, numbers: list[float]) -> None:
+    done = ran(tmp_path, plan(layers=[layer("second"), layer("renamed\x1b[2J"), layer("grouped")]))
+    assert [float(word) for word in done.stdout.split()] == pytest.approx(numbers, rel=1e-4)
+    said = "2 of the plan's 3 layers fit no convolution of this model: 'renamed\\x1b[2J', 'grouped'"
+    assert said in done.stderr and "\x1b" not in done.stderr
 
 
 @pytest.mark.long
@@ -141,6 +150,7 @@ def test_types_and_compiled_regions_run_as_before(tmp_path: Path, case: str, num
     assert done.returncode == 0, done.stderr
     assert [float(word) for word in done.stdout.split()] == pytest.approx(numbers, rel=1e-4)
     assert "no convolution of the plan ran" in done.stderr
+    assert ("4 with another type or device" in done.stderr) == (case == "double")
 
 
 @pytest.mark.long
@@ -148,6 +158,7 @@ def test_autocast_runs_as_before_and_what_follows_it_by_the_plan(tmp_path: Path,
     done = ran(tmp_path, plan(), "autocast")
     assert [float(word) for word in done.stdout.split()] == pytest.approx(numbers, rel=1e-4)
     assert "by the plan ran 5 passes" in done.stderr
+    assert "1 with autocast, tracing or inference mode" in done.stderr
 
 
 def test_a_plan_of_shapes_finds_the_layers_whatever_they_are_called(tmp_path: Path, numbers: list[float]) -> None:
