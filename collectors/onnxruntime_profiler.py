@@ -74,8 +74,8 @@ class Profiler:
         """Turn the profiler of a session to come on; returns whether it was free."""
         if options.enable_profiling or self.prefix is not None:
             return False
-        # Not in the capture: a program that ends without a run leaves the file behind.
-        self.prefix = tempfile.mkdtemp(prefix="traceview-")
+        # What a program that is ended before it wrote its trace leaves behind here is cleared away with the capture.
+        self.prefix = tempfile.mkdtemp(prefix=".onnxruntime-", dir=str(raw.folder()))
         options.enable_profiling = True
         options.profile_file_prefix = str(Path(self.prefix, "profile"))
         return True

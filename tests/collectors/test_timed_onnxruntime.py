@@ -1,4 +1,4 @@
-"""Runs of an ONNX Runtime program that are only timed, as `tune` times them: no profiler is on, nothing is left."""
+"""What `tune` does to an ONNX Runtime program: timed without a profiler; nothing is left, also where it is ended."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from collectors.test_frameworks import PYTHON, need, program
 
 from traceview.experiments.command import Limits, run
+from traceview.experiments.recorded import record
 
 SESSION = """
 import onnx, onnxruntime, numpy
@@ -37,3 +38,16 @@ def test_runs_are_timed_without_the_profiler(tmp_path: Path, monkeypatch: pytest
     assert timed.step_ns and timed.facts["framework"] == "onnxruntime"
     assert log.read_text() == "profiled: False\n"
     assert not list(temporary.glob("traceview-*"))
+
+
+def test_a_recorded_program_that_is_ended_leaves_no_profile(tmp_path: Path) -> None:
+    need("onnxruntime", "onnx")
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    ends = "import os\nfor step in range(12):\n    if step == 5: os.kill(os.getpid(), 9)"
+    text = SESSION.replace("for step in range(12):", ends)
+    words = [PYTHON, str(program(tmp_path, text))]
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    code, why = record(words, environment, tmp_path / "base", tmp_path / "log.txt", tmp_path)
+    assert code == -9 and why and why.startswith("the command was ended by SIGKILL: profiled: True")
+    assert not list(temporary.iterdir()) and not (tmp_path / "base").exists()
