@@ -36,6 +36,7 @@ def test_a_step_under_a_plan_gives_the_same_numbers() -> None:
 
 
 @needs_kernels
+@pytest.mark.filterwarnings("error::torch.jit.TracerWarning")
 @pytest.mark.parametrize("case", ["shape", "double", "autocast", "threads", "tracing", "inference", "copy"])
 def test_what_is_not_in_the_plan_runs_as_before(case: str) -> None:
     net, x = model(), torch.randn(3, 3, 15, 13)

@@ -184,13 +184,15 @@ class Planned:
 
     def why_not(self, x: Any, w: Any) -> str:
         """Why the plan does not hold for a call that `takes` refused."""
+        if not is_plain():
+            return "autocast, tracing or inference mode"
         if not is_float(x) or not is_float(w):
             return "another type or device"
         if x.shape != self.input or w.shape != self.filter:
             return "another shape"
         if torch.get_num_threads() != self.threads:
             return "another number of threads"
-        return "autocast, tracing or inference mode" if not is_plain() else "a bias of another type"
+        return "a bias of another type"
 
     def _pass(self, direction: str, operands: tuple[torch.Tensor, ...]) -> Any:
         """What runs a pass, checked; None for PyTorch's own."""

@@ -158,7 +158,7 @@ def test_autocast_runs_as_before_and_what_follows_it_by_the_plan(tmp_path: Path,
     done = ran(tmp_path, plan(), "autocast")
     assert [float(word) for word in done.stdout.split()] == pytest.approx(numbers, rel=1e-4)
     assert "by the plan ran 5 passes" in done.stderr
-    assert "1 with autocast, tracing or inference mode" in done.stderr
+    assert "2 with autocast, tracing or inference mode" in done.stderr
 
 
 def test_a_plan_of_shapes_finds_the_layers_whatever_they_are_called(tmp_path: Path, numbers: list[float]) -> None:
