@@ -50,4 +50,4 @@ def test_a_recorded_program_that_is_ended_leaves_no_profile(tmp_path: Path) -> N
     environment = {**os.environ, "TMPDIR": str(temporary)}
     code, why = record(words, environment, tmp_path / "base", tmp_path / "log.txt", tmp_path)
     assert code == -9 and why and why.startswith("the command was ended by SIGKILL: profiled: True")
-    assert not list(temporary.iterdir()) and not (tmp_path / "base").exists()
+    assert not list(temporary.glob("traceview-*")) and not (tmp_path / "base").exists()
