@@ -2,7 +2,9 @@
 
 TRACEVIEW_TRY names functions of `traceview_try_FRAMEWORK.py`, each called with `say` when the framework was imported.
 TRACEVIEW_TRY_VARIABLES is JSON: option -> `set` (variables, null for one to be absent), `read_by` (pattern of a library
-that must be in the process) and `not_with` (of one that must not). What an option did begins with `yes: ` or `no: `.
+that must be in the process), `not_with` (of one that must not) and `config` (names in the framework, such as
+`jax.config.jax_default_matmul_precision`, with the text of what they have to be then, also when the steps are over).
+What an option did begins with `yes: ` or `no: `.
 
 Invariant: an option says `yes` only of what was seen in this process, and `no: the script sets it` where the program
 chose the same itself. A hook that fails says so, and the program goes on without it.
@@ -16,7 +18,7 @@ import os
 import re
 from pathlib import Path
 
-from traceview_times import applied
+from traceview_times import AT_THE_END, applied
 
 HOOKS, VARIABLES = "TRACEVIEW_TRY", "TRACEVIEW_TRY_VARIABLES"
 NOT_SEEN = "no: the script does nothing that it is about"
@@ -50,7 +52,34 @@ def install(framework):
 def look_after(text):
     """Say of options that are variables whether they stand as set, and whether their reader is in this process."""
     for name, option in json.loads(text or "{}").items():
-        applied(name, state(option, os.environ, content(MAPS), content(STARTED_WITH).split("\0")))
+        said = state(option, os.environ, content(MAPS), content(STARTED_WITH).split("\0"))
+        applied(name, said)
+        if said.startswith("yes: ") and option.get("config"):
+            check = functools.partial(ask_framework, name, said, option["config"])
+            check()
+            AT_THE_END.append(check)
+
+
+def ask_framework(name, said, config):
+    """Say what the framework itself makes of an option's variables; what it does not tell is not claimed."""
+    found = {path: text for path, text in ((path, asked(path)) for path in config) if text is not None}
+    other = [f"no: {path} is {text}" for path, text in found.items() if text != config[path]]
+    seen = "".join(f"; {path} is {text}" for path, text in found.items())
+    applied(name, other[0] if other else said + seen)
+
+
+def asked(path):
+    """The text of what a dotted name stands for, called if it is a function; None where there is no such name."""
+    words = path.split(".")
+    for at in range(len(words) - 1, 0, -1):
+        try:
+            value = importlib.import_module(".".join(words[:at]))
+            for word in words[at:]:
+                value = getattr(value, word)
+            return str(value() if callable(value) else value)
+        except Exception:
+            continue
+    return None
 
 
 def state(option, environment, maps, started_with):

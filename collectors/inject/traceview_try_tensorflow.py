@@ -3,8 +3,9 @@
 import functools
 
 import tensorflow as tf
+from tensorflow.python.client import session
 from tensorflow.python.data.ops import dataset_ops
-from traceview_try import THE_SAME, cores
+from traceview_try import THE_SAME, change_arguments, cores
 
 THREADS = ("intra_op_parallelism_threads", "inter_op_parallelism_threads")
 
@@ -17,6 +18,7 @@ def tensorflow_threads(say):
     threading = tf.config.threading
     found = [threading.get_intra_op_parallelism_threads(), threading.get_inter_op_parallelism_threads()]
     say("yes: {} threads within and {} between operators".format(*found))
+    change_arguments(session.BaseSession, functools.partial(session_at, say, cores()))
 
 
 def keep_at(say, module, name, number, own):
@@ -31,6 +33,22 @@ def keep_at(say, module, name, number, own):
 
     set_number(number)
     setattr(module, name, replaced)
+
+
+def session_at(say, number, made, arguments):
+    """A session, which has threads of its own: by the program's settings else as many as cores."""
+    own = arguments.get("config")
+    before = [getattr(own, name, 0) for name in THREADS]
+    if set(before) == {number}:
+        return say(THE_SAME)
+    config = tf.compat.v1.ConfigProto()
+    if own is not None:
+        config.CopyFrom(own)
+    for name in THREADS:
+        setattr(config, name, number)
+    text = f"yes: a session of {number} threads within and between operators"
+    text += " instead of the script's {} and {}".format(*before) if any(before) else ""
+    return {"config": config}, lambda said: say(text if said.startswith("yes") else said)
 
 
 def tensorflow_data(say):

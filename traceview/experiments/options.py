@@ -57,6 +57,7 @@ class Option:
     one_of: str | None = None
     read_by: str | None = None
     not_with: str | None = None
+    config: dict[str, str] = field(default_factory=dict)
     only_when_asked: bool = False
     not_run: str | None = None
     bounds_add_up: tuple[str, ...] = ()
@@ -240,7 +241,9 @@ def environment(options: Sequence[Option], facts: Facts, base: Mapping[str, str]
         for name in option.unset:
             changed.pop(name, None)
         if own and not option.hook:
-            watched[option.name] = {"set": own, "read_by": option.read_by, "not_with": option.not_with}
+            config = {path: text.format_map(facts.values()) for path, text in option.config.items()}
+            seen_by = {"read_by": option.read_by, "not_with": option.not_with, "config": config}
+            watched[option.name] = {"set": own, **seen_by}
     hooks = [option.hook for option in options if option.hook]
     told = {HOOKS: ",".join(hooks), VARIABLES: json.dumps(watched) if watched else ""}
     for name, text in told.items():

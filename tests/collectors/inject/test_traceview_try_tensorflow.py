@@ -131,6 +131,15 @@ def test_jax(inject: Path) -> None:
     assert seen["threads"] is None or more["threads"] > seen["threads"], "XLA made more threads"
 
 
+@pytest.mark.long
+def test_what_a_program_sets_back_is_said_to_have_no_effect(inject: Path) -> None:
+    back = 'jax.config.update("jax_default_matmul_precision", "highest")'
+    check = '\nfor check in sys.modules["traceview_times"].AT_THE_END:\n    check()\n'
+    _, said = ran("jax", f"{JAX}\n{back}{check}", ["jax_bf16", "jax_cache"], inject)
+    assert said["jax_bf16"] == "no: jax.config.jax_default_matmul_precision is highest"
+    assert said["jax_cache"].startswith("yes: ") and "jax.config.jax_compilation_cache_dir is " in said["jax_cache"]
+
+
 def test_onnxruntime(inject: Path) -> None:
     tried = [row.name for row in options.load() if row.framework == "onnxruntime"]
     cores = len(os.sched_getaffinity(0))
