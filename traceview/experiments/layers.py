@@ -14,6 +14,7 @@ from traceview.errors import UsageError
 DIRECTIONS = ("fprop", "dgrad", "wgrad")
 MOST = 1 << 20
 """No size of a layer is larger."""
+MOST_BATCH = 65536
 _TEXT = re.compile(
     r"(?:(?P<batch>\d+)x)?(?P<in_channels>\d+)x(?P<height>\d+)x(?P<width>\d+)\s+k(?P<out_channels>\d+)"
     r"\s+(?P<filter_height>\d+)x(?P<filter_width>\d+)(?P<rest>(?:\s+[spdg]\d+(?:x\d+)?)*)\s*"
@@ -96,6 +97,8 @@ def parse(text: str) -> tuple[Layer, int | None]:
         raise UsageError(f"{text!r} is not a layer; {HOW}.")
     found: dict[str, Any] = {name: int(value) for name, value in match.groupdict().items() if name != "rest" and value}
     batch = found.pop("batch", None)
+    if batch is not None and not 0 < batch <= MOST_BATCH:
+        raise UsageError(f"layer {text!r}: the batch must be between 1 and {MOST_BATCH:,}.")
     for word in match["rest"].split():
         high, _, wide = word[1:].partition("x")
         found |= _pair(word[0], int(high), int(wide or high))
