@@ -24,6 +24,7 @@ from traceview.experiments.results import Journal
         (["algorithms", "--layer", "3x8x8 k4 3x3", "--passes", "up"], "choose from fprop, dgrad, wgrad"),
         (["algorithms", "--layer", "3x8x8 k4 3x3", "--backends", "x"], "is not a list of back-ends"),
         (["algorithms", "--layer", "3x8x8 k4 3x3", "--python", "no-such-python"], "there is no program"),
+        (["algorithms", "--layer", "9" * 5000 + "x3x3 k1 1x1"], "is not a layer; write a layer as"),
         (["algorithms", "--layer", "0x3x8x8 k4 3x3"], "the batch must be between 1 and 65,536"),
         (["algorithms", "--layer", "99999999999x3x8x8 k4 3x3"], "the batch must be between 1 and 65,536"),
         (["algorithms", "--layer", "3x8x8 k4 3x3", "--threads", "40000"], "40,000 threads cannot be measured here"),

@@ -16,8 +16,8 @@ MOST = 1 << 20
 """No size of a layer is larger."""
 MOST_BATCH = 65536
 _TEXT = re.compile(
-    r"(?:(?P<batch>\d+)x)?(?P<in_channels>\d+)x(?P<height>\d+)x(?P<width>\d+)\s+k(?P<out_channels>\d+)"
-    r"\s+(?P<filter_height>\d+)x(?P<filter_width>\d+)(?P<rest>(?:\s+[spdg]\d+(?:x\d+)?)*)\s*"
+    r"(?:(?P<batch>\d{1,18})x)?(?P<in_channels>\d{1,18})x(?P<height>\d{1,18})x(?P<width>\d{1,18})\s+k(?P<out_channels>\d{1,18})"
+    r"\s+(?P<filter_height>\d{1,18})x(?P<filter_width>\d{1,18})(?P<rest>(?:\s+[spdg]\d{1,18}(?:x\d{1,18})?)*)\s*"
 )
 HOW = (
     'write a layer as "64x3x227x227 k96 11x11 s4 p0": batch, channels, height, width, filters, filter size, '
