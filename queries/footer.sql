@@ -47,7 +47,7 @@ WITH device AS (
         n, if(n = 1, '', 's')) FROM averages WHERE n > 0
     UNION ALL
     SELECT 3, format('Processor: rank {} got {:.0f} % of the processor time that its operators took{}. The machine was '
-        || 'busy with something else: times say little about it when idle.', c.rank, received_pct,
+        || 'busy with something else: on an idle machine these times would be different.', c.rank, received_pct,
         coalesce(format(', {:.0f} % of {} cores', 100.0 * processor_ns / nullif(p.recorded_ns * p.cores, 0), p.cores),
             ''))
     FROM contention c JOIN processes p USING (rank) WHERE is_contended

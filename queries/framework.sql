@@ -3,7 +3,7 @@
 -- whether the rank used a device."""
 -- [columns]
 -- rank = "process of the job"
--- framework = "framework, NULL where nothing tells it"
+-- framework = "framework, NULL where it is not known"
 -- has_device = "whether a kernel or a copy ran on a device"
 WITH named AS (
     SELECT k.rank, arg_min(f.name, f.position) AS framework

@@ -1,7 +1,7 @@
 -- title = "What a recording ran on"
 -- doc = "One row: framework as the trace writes it, kind of device, its product name, and the threads of a CPU."
 -- [columns]
--- framework = "framework as recorded, NULL where nothing tells it; of several ranks, that of the first"
+-- framework = "framework as recorded, NULL where it is not known; of several ranks, that of the first"
 -- device = "cpu, gpu or tpu"
 -- model = "product name of the processor, or of the first other device"
 -- threads = "threads that the first rank computes with; NULL on other devices"

@@ -38,7 +38,7 @@ WITH setting AS (
     GROUP BY v.rank, v.layer, v.direction
 )
 SELECT l.rank, format('{}; convolutions take {:.3f} ms.', any_value(s.off), sum(l.own_ns) / 1e6) AS problem,
-    'Above all in ' || nullif(arg_max(l.layer, l.lost_ns), '(no layer)') AS place, sum(l.lost_ns) AS saving_ns,
+    'Mostly in ' || nullif(arg_max(l.layer, l.lost_ns), '(no layer)') AS place, sum(l.lost_ns) AS saving_ns,
     'high that no search runs; whether it would find anything faster only a search shows' AS confidence,
     list(format('{} {}: {:.3f} ms', l.layer, coalesce(l.direction, ''), l.own_ns / 1e6)
         ORDER BY l.lost_ns DESC, l.layer, l.direction)[:20] AS evidence

@@ -34,7 +34,7 @@ WITH call AS (
 SELECT l.rank,
     format('{} calls run several algorithms, in {} steps{}.', sum(l.calls), any_value(s.steps),
         if(max(l.shapes) > 1, format('; a layer sees up to {} shapes', max(l.shapes)), '')) AS problem,
-    'Above all in ' || nullif(arg_max(l.layer, l.lost_ns), '(no layer)') AS place, sum(l.lost_ns) AS saving_ns,
+    'Mostly in ' || nullif(arg_max(l.layer, l.lost_ns), '(no layer)') AS place, sum(l.lost_ns) AS saving_ns,
     if(max(l.shapes) > 1, 'high: several algorithms under one call, and shapes that change',
         'medium: several algorithms under one call; no change of shapes is recorded') AS confidence,
     list(format('{} {}: {} calls with {} shapes, {:.3f} ms', l.layer, coalesce(l.direction, ''), l.calls, l.shapes,

@@ -46,7 +46,7 @@ WITH span AS (
 )
 SELECT k.rank, format('{} calls outside the steps allocate or free device memory; for {:.3f} ms of them the device '
         || 'does nothing.', sum(k.calls), any_value(l.idle_ns) / 1e6) AS problem,
-    'Above all under ' || nullif(arg_max(k.operator, k.call_ns), '(no operator)') AS place,
+    'Mostly under ' || nullif(arg_max(k.operator, k.call_ns), '(no operator)') AS place,
     any_value(l.idle_ns) AS saving_ns,
     'medium: the first calls also start the device and load code, which some other call would do in their place'
         AS confidence,

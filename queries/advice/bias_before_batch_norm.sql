@@ -40,7 +40,7 @@ WITH every AS MATERIALIZED (
 )
 SELECT rank, format('{} layers add a bias that the batch normalisation after them takes away again.',
     count(*)) AS problem,
-    'Above all in ' || nullif(arg_max(layer, own_ns), '(no layer)') AS place, sum(own_ns) AS saving_ns,
+    'Mostly in ' || nullif(arg_max(layer, own_ns), '(no layer)') AS place, sum(own_ns) AS saving_ns,
     'high: the normalisation follows the convolution on the device' AS confidence,
     list(format('{}: {:.3f} ms', layer, own_ns / 1e6) ORDER BY own_ns DESC, layer) AS evidence
 FROM kinds

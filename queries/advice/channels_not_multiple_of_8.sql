@@ -62,7 +62,7 @@ WITH able AS (
 )
 SELECT k.rank, format('{} shapes of convolutions and products take {:.3f} ms on tiles that they do not fill.', count(*),
     sum(k.own_ns) / 1e6) AS problem,
-    'Above all in ' || nullif(arg_max(k.place, k.lost_ns), '(no layer)') AS place, sum(k.lost_ns) AS saving_ns,
+    'Mostly in ' || nullif(arg_max(k.place, k.lost_ns), '(no layer)') AS place, sum(k.lost_ns) AS saving_ns,
     'medium: the sizes are recorded; what the padding costs is not' AS confidence,
     list(format('{}: {:.3f} ms', k.what, k.own_ns / 1e6) ORDER BY k.lost_ns DESC, k.what)[:20] AS evidence
 FROM kinds k JOIN able a USING (rank)

@@ -40,7 +40,7 @@ WITH call AS (
 )
 SELECT k.rank, format('{:.1f} calls allocate or free device memory and take {:.3f} ms of the host.', sum(calls),
     sum(own_ns) / 1e6) AS problem,
-    'Above all under ' || nullif(arg_max(operator, own_ns), '(no operator)') AS place,
+    'Mostly under ' || nullif(arg_max(operator, own_ns), '(no operator)') AS place,
     any_value(i.idle_ns) AS saving_ns,
     'high: the device does nothing while they run' AS confidence,
     list(format('{} under {}: {:.1f} calls, {:.3f} ms', name, operator, calls, own_ns / 1e6)

@@ -51,7 +51,7 @@ SELECT l.rank,
     format('{:.1f} % of the time in convolution calls is in calls that unroll their input first.',
         100.0 * sum(l.total_ns) / any_value(c.conv_ns))
         AS problem,
-    'Above all in '
+    'Mostly in '
         || array_to_string((list(l.layer ORDER BY l.saved_ns DESC, l.layer) FILTER (l.layer <> '(no layer)'))[:3],
         ', ') AS place,
     sum(l.saved_ns) AS saving_ns,

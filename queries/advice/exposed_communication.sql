@@ -34,7 +34,7 @@ WITH sent AS (
 SELECT rank,
     format('Collectives run for {:.3f} ms, of which {:.3f} ms while {}.', sum(own_ns) / 1e6, sum(exposed_ns) / 1e6,
         if(has_device, 'nothing computes', 'no recorded operator runs')) AS problem,
-    'Above all in ' || nullif(arg_max(kind, exposed_ns), '(unknown)') AS place, sum(exposed_ns) AS saving_ns,
+    'Mostly in ' || nullif(arg_max(kind, exposed_ns), '(unknown)') AS place, sum(exposed_ns) AS saving_ns,
     if(has_device, 'high for the time; how much of it is waiting for other ranks one rank cannot show',
         'medium: a processor may compute what is not an operator; how much is waiting for other ranks one rank cannot '
         || 'show') AS confidence,

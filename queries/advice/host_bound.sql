@@ -34,7 +34,7 @@ SELECT o.rank,
     format('The device is idle for {:.3f} ms because the host has not launched yet what comes next, in {:.1f} gaps; '
         || '{:.1f} kernels of {:.3f} ms on average.', sum(o.wait_ns) / 1e6, sum(o.gaps), any_value(l.kernels),
         any_value(l.mean_ns) / 1e6) AS problem,
-    'Above all before ' || nullif(arg_max(o.operator, o.wait_ns), '(no operator)') AS place,
+    'Mostly before ' || nullif(arg_max(o.operator, o.wait_ns), '(no operator)') AS place,
     sum(o.wait_ns) AS saving_ns,
     CASE WHEN NOT any_value(c.has_steps) AND any_value(g.most_ns) > 0.5 * sum(o.wait_ns)
         THEN format('low: one gap of {:.3f} ms is most of it, as where a library is loaded at its first call; without '

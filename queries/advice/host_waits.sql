@@ -38,7 +38,7 @@ WITH call AS (
 SELECT rank,
     format('{:.1f} times the host waits until the device has nothing left to do, and the device then waits {:.3f} ms.',
         sum(calls), sum(wait_ns) / 1e6) AS problem,
-    'Above all after ' || arg_max(coalesce(nullif(operator, '(no operator)'), name), wait_ns) AS place,
+    'Mostly after ' || arg_max(coalesce(nullif(operator, '(no operator)'), name), wait_ns) AS place,
     sum(wait_ns) AS saving_ns,
     'medium: the device is idle after the call; work of the host may have kept it waiting anyway' AS confidence,
     list(format('{} under {}: {:.1f} times, {:.3f} ms', name, operator, calls, wait_ns / 1e6)

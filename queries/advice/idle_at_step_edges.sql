@@ -28,7 +28,7 @@ WITH gap AS (
 )
 SELECT k.rank, format('The device does nothing for {:.3f} ms where a step ends or begins, in gaps of up to {:.3f} ms.',
     sum(k.idle_ns) / 1e6, max(k.longest_ns) / 1e6) AS problem,
-    'Above all before ' || arg_max(k.next, k.idle_ns) AS place, sum(k.idle_ns) AS saving_ns,
+    'Mostly before ' || arg_max(k.next, k.idle_ns) AS place, sum(k.idle_ns) AS saving_ns,
     'high that it is idle; what the host did meanwhile is not recorded' AS confidence,
     list(format('before {}: {:.1f} gaps, {:.3f} ms', k.next, k.gaps, k.idle_ns / 1e6)
         ORDER BY k.idle_ns DESC, k.next)[:10] AS evidence

@@ -44,7 +44,7 @@ WITH every AS MATERIALIZED (
 SELECT c.rank,
     format('{:.1f} % of the device''s busy time changes the layout of tensors between operators.',
         100.0 * sum(c.own_ns) / any_value(b.busy_ns)) AS problem,
-    'Above all under ' || any_value(p.place) AS place,
+    'Mostly under ' || any_value(p.place) AS place,
     sum(c.own_ns) AS saving_ns,
     'medium: the names say that they only move data; whether the model needs it they do not say' AS confidence,
     list(format('{} under {}: {:.1f} calls and {:.3f} ms', c.name, c.operator, c.calls, c.own_ns / 1e6)

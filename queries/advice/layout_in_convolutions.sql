@@ -46,7 +46,7 @@ WITH every AS MATERIALIZED (
 SELECT c.rank,
     format('{:.1f} % of the time in convolution calls only changes the layout of tensors.',
         100.0 * sum(c.dur_ns) / any_value(v.conv_ns)) AS problem,
-    'Above all in ' || any_value(p.place) AS place,
+    'Mostly in ' || any_value(p.place) AS place,
     sum(c.own_ns) AS saving_ns,
     'high: the names of the kernels say that they only move data' AS confidence,
     list(format('{}: {:.1f} calls and {:.3f} ms', c.name, c.calls, c.own_ns / 1e6) ORDER BY c.own_ns DESC, c.name)

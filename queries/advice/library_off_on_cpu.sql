@@ -103,7 +103,7 @@ WITH switch AS (
 SELECT k.rank,
     format('Convolutions of {} layers take {:.3f} ms without a primitive of the library{}.', k.n_layers,
         k.own_ns / 1e6, if(k.is_off, ', which is switched off', '')) AS problem,
-    'Above all in ' || p.place AS place, k.lost_ns + if(s.are_its, s.own_ns, 0) AS saving_ns,
+    'Mostly in ' || p.place AS place, k.lost_ns + if(s.are_its, s.own_ns, 0) AS saving_ns,
     CASE WHEN k.is_set THEN 'high that it is off: the switch is recorded; how much faster it is a run shows'
         WHEN k.is_off THEN 'medium: TensorFlow leaves it off on a processor without AVX512_VNNI, '
             || 'AVX512_BF16, AVX_VNNI or AMX, and no setting says otherwise'

@@ -52,7 +52,7 @@ SELECT s.rank,
     format('Every convolution is computed as {}; {} layers admit a method with fewer operations.',
         any_value(u.algorithm), count(DISTINCT s.layer))
         AS problem,
-    'Above all in ' || nullif(arg_max(s.layer, s.lost_ns), '(no layer)') AS place, sum(s.lost_ns) AS saving_ns,
+    'Mostly in ' || nullif(arg_max(s.layer, s.lost_ns), '(no layer)') AS place, sum(s.lost_ns) AS saving_ns,
     'medium: fewer operations are not always less time' AS confidence,
     list_prepend(format('by operations the cheapest method of each of these layers would take {:.3f} ms instead of '
             || '{:.3f} ms', sum(s.counted_ns) / 1e6, sum(s.own_ns) / 1e6),

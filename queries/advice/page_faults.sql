@@ -17,9 +17,9 @@
 -- [params]
 -- fault_step_pct = { type = "DOUBLE", default = 3, doc = """found where the system's time is more than this share of
 -- the recorded time, and of the processor time where that is less, in percent""" }
--- faults_per_step = { type = "DOUBLE", default = 1000, doc = "and more pages than this are touched anew per step" }
+-- faults_per_step = { type = "DOUBLE", default = 1000, doc = "and more pages than this are faulted in per step" }
 SELECT p.rank,
-    format('{:,.0f} pages are touched anew per step ({:.1f} MB if they are of 4 KiB); the system works {:.3f} ms '
+    format('{:,.0f} pages are faulted in per step ({:.1f} MB if they are of 4 KiB); the system works {:.3f} ms '
         || 'per step for the process.',
         minor_faults / n_recorded, 4096e-6 * minor_faults / n_recorded, system_ns / n_recorded / 1e6) AS problem,
     NULL AS place, system_ns / n_recorded AS saving_ns,

@@ -38,7 +38,7 @@ SELECT k.rank,
         || 'them and waits {:.3f} ms after them.',
         sum(calls), sum(moved_bytes) / 1e6, sum(moved_bytes) / nullif(sum(dur_ns), 0), sum(own_ns) / 1e6,
         (sum(lost_ns) - sum(own_ns)) / 1e6) AS problem,
-    'Above all under ' || nullif(arg_max(operator, lost_ns), '(no operator)') AS place,
+    'Mostly under ' || nullif(arg_max(operator, lost_ns), '(no operator)') AS place,
     sum(lost_ns) AS saving_ns,
     'high: the profiler recorded the kind of memory; pinned copies take time too, so this is all that could go'
         AS confidence,

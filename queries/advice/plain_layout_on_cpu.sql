@@ -55,7 +55,7 @@ WITH moved AS (
 SELECT r.rank,
     format('{:.1f} reorders of activations from or to the plain layout take {:.3f} ms.', r.calls, r.own_ns / 1e6)
         AS problem,
-    'Above all in ' || l.place AS place, r.own_ns + coalesce(g.own_ns, 0) AS saving_ns,
+    'Mostly in ' || l.place AS place, r.own_ns + coalesce(g.own_ns, 0) AS saving_ns,
     'high for the reorders: their formats are recorded; the rest is speculative until a run shows it' AS confidence,
     list_filter([format('reorders of activations: {:.3f} ms', r.own_ns / 1e6),
         format('max pooling in the plain layout, forward: {:.3f} ms', g.own_ns / 1e6),

@@ -42,7 +42,7 @@ WITH copy AS (
 SELECT rank,
     format('{:.1f} copies, {:.2f} MB, leave the device and as many of the same sizes come back.',
         sum(calls), sum(calls * size_bytes) / 1e6) AS problem,
-    'Above all under ' || nullif(arg_max(coalesce(op_name, '(no operator)'), own_ns), '(no operator)') AS place,
+    'Mostly under ' || nullif(arg_max(coalesce(op_name, '(no operator)'), own_ns), '(no operator)') AS place,
     sum(own_ns) AS saving_ns,
     'medium: the sizes and steps agree; that it is the same tensor is not recorded' AS confidence,
     list(format('{} bytes: {:.1f} each way, {:.3f} ms', size_bytes, calls, own_ns / 1e6)

@@ -28,7 +28,7 @@ SELECT m.rank,
     format('{}: {:.1f} % of the time in convolution calls is in other algorithms.',
         array_to_string(list_sort(list(DISTINCT m.setting)), ', '), 100.0 * sum(m.own_ns) / any_value(c.conv_ns))
         AS problem,
-    'Above all in ' || nullif(arg_max(m.layer, m.own_ns), '(no layer)') AS place, CAST(NULL AS DOUBLE) AS saving_ns,
+    'Mostly in ' || nullif(arg_max(m.layer, m.own_ns), '(no layer)') AS place, CAST(NULL AS DOUBLE) AS saving_ns,
     'high that another one ran; this trace does not show whether the requested one is faster' AS confidence,
     list(format('{} {}: {} instead of {}, {:.3f} ms ({})', m.layer, m.direction, m.ran, m.asked, m.own_ns / 1e6,
         CASE WHEN m.known IS NULL THEN 'its conditions cannot be checked here' WHEN m.reasons = '' THEN 'admissible'

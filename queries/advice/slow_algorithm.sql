@@ -77,7 +77,7 @@ SELECT rank,
         coalesce(format('; for {} of them the faster one needs more workspace, up to {:.1f} MB',
             nullif(count(*) FILTER (needs_more), 0), max(workspace_bytes) FILTER (needs_more) / 1e6), ''))
         AS problem,
-    'Above all in ' || array_to_string((list(layer ORDER BY saved_ns DESC, layer) FILTER (layer <> '(no layer)'))[:3],
+    'Mostly in ' || array_to_string((list(layer ORDER BY saved_ns DESC, layer) FILTER (layer <> '(no layer)'))[:3],
         ', ') AS place,
     sum(saved_ns) AS saving_ns,
     if(bool_and(source = 'measured'),

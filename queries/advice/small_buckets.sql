@@ -38,7 +38,7 @@ WITH sent AS (
 SELECT rank, format('{:.1f} collectives move {:.1f} kB in all and cost {:.3f} ms that nothing hides.', sum(calls),
     sum(size_bytes) / 1e3,
         sum(exposed_ns) / 1e6) AS problem,
-    'Above all in ' || nullif(arg_max(kind, lost_ns), '(unknown)') AS place, sum(lost_ns) AS saving_ns,
+    'Mostly in ' || nullif(arg_max(kind, lost_ns), '(unknown)') AS place, sum(lost_ns) AS saving_ns,
     'high for sizes and times; some of the time may be waiting for other ranks' AS confidence,
     list(format('{}: {:.1f} calls, {:.1f} kB, {:.3f} ms', kind, calls, size_bytes / 1e3, exposed_ns / 1e6)
         ORDER BY lost_ns DESC, kind) AS evidence

@@ -34,7 +34,7 @@ SELECT k.rank,
     format('{:.1f} kernels with fewer blocks than the device has cores ({}) take {:.3f} ms.', sum(calls),
         any_value(n_cores), sum(own_ns) / 1e6)
         AS problem,
-    'Above all under ' || nullif(arg_max(operator, lost_ns), '(no operator)') AS place, sum(lost_ns) AS saving_ns,
+    'Mostly under ' || nullif(arg_max(operator, lost_ns), '(no operator)') AS place, sum(lost_ns) AS saving_ns,
     'medium: idle cores are certain; that the same work could be spread over them is not' AS confidence,
     -- Sorted when gathered: to gather in order takes 100 kB for each rank.
     list_transform(list_sort(list({'rest': -lost_ns, 'name': name, 'operator': operator, 'calls': calls,

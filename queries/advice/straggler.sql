@@ -1,5 +1,5 @@
 -- title = "One rank is late"
--- doc = """One rank is the last in most of the collectives in which a last one can be told. The bound is what the other
+-- doc = """One rank is the last in most of the collectives where one is clearly last. The bound is what the other
 -- ranks of these collectives wait for it per step, on average."""
 -- why = """In a collective all ranks wait for the last one, so the job runs at the pace of its slowest rank. What that
 -- rank does longer than the others before it arrives is what to look at."""
@@ -14,7 +14,7 @@
 -- on one rank; kernels: compare clocks, power and temperature of that device, and give every rank as much work"""
 -- [params]
 -- straggler_pct = { type = "DOUBLE", default = 50, doc = """found where one rank is last in more than this share of the
--- collectives in which a last one can be told, in percent""" }
+-- collectives where one is clearly last, in percent""" }
 -- straggler_step_pct = { type = "DOUBLE", default = 2, doc = """and where others wait for it above this share of the
 -- step, in percent""" }
 WITH told AS (
@@ -23,10 +23,10 @@ WITH told AS (
     SELECT string_agg(DISTINCT clock, '; ' ORDER BY clock) AS clocks, max(error_ns) AS error_ns FROM rank_waits
 )
 SELECT r.rank,
-    format('Rank {} is the last in {} of {} collectives in which a last rank can be told, by a median of {:.3f} ms; '
+    format('Rank {} is the last in {} of {} collectives where one rank is clearly last, by a median of {:.3f} ms; '
         || 'the others wait {:.3f} ms per step for it.', r.rank, r.last, t.told, r.lead_ns / 1e6, r.caused_ns / 1e6)
         AS problem,
-    coalesce(format('Above all in {}, on rank {}', r.excess[1].part, r.rank), format('On rank {}', r.rank)) AS place,
+    coalesce(format('Mostly in {}, on rank {}', r.excess[1].part, r.rank), format('On rank {}', r.rank)) AS place,
     r.caused_ns AS saving_ns,
     format('{}; clocks: {}, error {}', if(r.last >= 8, 'high', 'medium: few collectives'), c.clocks,
         coalesce(format('{:.1f} us', c.error_ns / 1e3), 'unknown')) AS confidence,

@@ -54,7 +54,7 @@ SELECT k.rank,
         if(any_value(a.tensor_ns) > 0,
             format('; {:.1f} % uses them already', 100.0 * any_value(a.tensor_ns) / any_value(a.all_ns)), ''))
         AS problem,
-    'Above all in ' || any_value(p.place) AS place, sum(k.own_ns) AS saving_ns,
+    'Mostly in ' || any_value(p.place) AS place, sum(k.own_ns) AS saving_ns,
     'medium: the names say single precision; how much faster each would be they do not' AS confidence,
     list(format('{}: {:.1f} calls and {:.3f} ms', k.name, k.calls, k.own_ns / 1e6)
         ORDER BY k.own_ns DESC, k.name) AS evidence

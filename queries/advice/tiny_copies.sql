@@ -29,7 +29,7 @@ WITH kinds AS (
 SELECT rank,
     format('{:.1f} copies move {:.1f} kB in all; the device spends {:.3f} ms on them and waits {:.3f} ms after them.',
         sum(calls), sum(moved_bytes) / 1e3, sum(own_ns) / 1e6, (sum(lost_ns) - sum(own_ns)) / 1e6) AS problem,
-    'Above all under ' || nullif(arg_max(operator, lost_ns), '(no operator)') AS place,
+    'Mostly under ' || nullif(arg_max(operator, lost_ns), '(no operator)') AS place,
     sum(lost_ns) AS saving_ns,
     'high for the copies; that the waits after them end with them is possible, not certain' AS confidence,
     list(format('{} under {}: {:.1f}, {:.3f} ms', direction, operator, calls, lost_ns / 1e6)

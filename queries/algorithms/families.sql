@@ -5,7 +5,7 @@
 -- cannot = "No kernel of a convolution whose algorithm is known ran on a device in this trace."
 -- leave_out = ["kernels", "layers", "used"]
 -- [columns]
--- direction = "fprop, dgrad or wgrad; empty where nothing tells"
+-- direction = "fprop, dgrad or wgrad; empty where unknown"
 -- algorithm = "see docs/vocabulary.md"
 -- layers = "layers with this direction; empty without their shapes, or where the library is not cuDNN"
 -- admitting = "of them those whose shape, stride and type admit it"

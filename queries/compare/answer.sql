@@ -61,7 +61,7 @@ SELECT label AS run, CASE
         || 'faster.', label, times)
     WHEN differing <> '' THEN format('{} and A are not ranked, because they differ in {}: {} per step{}.', label,
         differing, times, interval)
-    WHEN low IS NULL THEN format('A step of {} takes {} one of A, {}; nothing tells whether that is noise.', label,
+    WHEN low IS NULL THEN format('A step of {} takes {} one of A, {}; whether that is noise is not known.', label,
         amount, times)
     WHEN is_busy THEN format('The machine was busy, so nothing is claimed: a step of {} took {} one of A{}, but {}. '
         || 'Record again on a quiet machine, or several times (--a, --b).', label, amount, interval, busy)

@@ -1,10 +1,10 @@
 -- title = "Where the shapes are from"
--- doc = """Calls of the recording whose shapes are known, by what told them. FLOPs and admissible algorithms rest on
+-- doc = """Calls of the recording whose shapes are known, by source. FLOPs and admissible algorithms rest on
 -- these."""
 -- cannot = "No convolution operator in this trace."
 -- [columns]
 -- direction = "fprop, dgrad or wgrad; empty where one operator computes both gradients"
--- source = "what told the shapes"
+-- source = "where the shapes come from"
 -- calls = "calls in the recording"
 -- with_flop = "of these, with all that FLOPs need"
 SELECT direction, source, count(*) AS calls, count(flop) AS with_flop

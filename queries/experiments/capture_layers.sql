@@ -10,7 +10,7 @@
 -- dilation = "of both directions"
 -- groups = "channel groups"
 -- dtype = "element type, as recorded"
--- directions = "passes that ran; both gradients where one operator computes both and nothing tells them apart"
+-- directions = "passes that ran; both gradients where one operator computes both and they cannot be told apart"
 -- is_whole = "whether it can be run again"
 -- calls = "operator calls"
 SELECT layer, input_shape, filter_shape, stride, padding, dilation, groups, dtype,

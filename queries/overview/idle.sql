@@ -3,7 +3,7 @@
 -- over its devices; the causes add up to the idle time. launch: the host had not launched the next work yet;
 -- synchronisation: the host waited for the device; between steps: the gap reaches over the edge of a step."""
 -- cannot = "No device was idle, or nothing ran on one."
--- brief = "launch: the host had not launched the next work yet; unknown: nothing tells."
+-- brief = "launch: the host had not launched the next work yet; unknown: no recorded cause."
 -- subject = "idle time"
 -- leave_out = ["gaps"]
 -- [chart]

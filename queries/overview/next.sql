@@ -18,7 +18,7 @@ WITH step AS (
 ), sent AS (
     SELECT sum(own_ns / per) AS sent_ns FROM exchanges WHERE is_counted
 ), found AS (
-    SELECT 'idle' AS report, 'before which operators the device waited, and why' AS shows, idle_ns AS about_ns,
+    SELECT 'idle' AS report, 'what the device waited for, and why' AS shows, idle_ns AS about_ns,
         idle_ns > 0.02 * step_ns AS is_worth FROM step
     UNION ALL
     SELECT 'conv', 'convolutions by layer: algorithm, shapes, parts of their time', conv_ns, conv_ns > 0 FROM work

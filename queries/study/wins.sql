@@ -6,7 +6,7 @@
 -- [columns]
 -- setting = "device, threads and type"
 -- direction = "fprop, dgrad or wgrad; backward where both gradients are one time"
--- algorithm = "see docs/vocabulary.md; in brackets the library where nothing tells"
+-- algorithm = "see docs/vocabulary.md; in brackets the library where it is not known"
 -- problems = "problems for which it and another one were timed"
 -- wins = "of them those where it was the fastest"
 -- win_pct = "wins of its problems"

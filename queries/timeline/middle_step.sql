@@ -1,4 +1,4 @@
--- title = "The step that takes most nearly as long as the median"
+-- title = "The step whose length is closest to the median"
 -- doc = "Of the steps that count; none without steps."
 -- [columns]
 -- step = "its number"

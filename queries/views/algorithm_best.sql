@@ -3,7 +3,7 @@
 -- that were timed there. Times are compared within one setting (device, threads, type) only."""
 -- [columns]
 -- label = "network and layer; the shortest where a problem has several names"
--- contender = "the algorithm; where nothing tells it, the library in brackets"
+-- contender = "the algorithm; where it is not known, the library in brackets"
 -- time_ns = "of the fastest implementation"
 -- implementations = "timed implementations of this algorithm"
 -- place = "1 is the fastest"

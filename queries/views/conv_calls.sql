@@ -16,7 +16,7 @@
 -- groups = "channel groups"
 -- element_bytes = "bytes of an element of the input, by its type; 4 where that is unknown"
 -- parameters = "elements of the filter and, in a forward call that has one, the bias"
--- direction = "fprop, dgrad or wgrad; none where one operator computes both gradients and nothing tells them apart"
+-- direction = "fprop, dgrad or wgrad; none where one operator computes both gradients and they cannot be told apart"
 -- flop = """FLOPs of the direct method, two per multiply-accumulate; of both gradients where the direction is none for
 -- that"""
 -- forward_call = "the call that this one is the gradient of, where the profiler linked them"

@@ -8,7 +8,7 @@
 -- device = "device number"
 -- name = "product name; where none is known what is known of its architecture"
 -- kind = "gpu or cpu"
--- product = "what its peak rates are looked up by; NULL where nothing tells"
+-- product = "what its peak rates are looked up by; NULL where unknown"
 -- name_from = "recorded, or what the product rests on"
 WITH used AS (
     SELECT DISTINCT rank, device FROM raw.kernels

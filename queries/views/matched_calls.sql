@@ -29,7 +29,7 @@ WITH called AS (
         every AS (PARTITION BY what, team, is_numbered, number, place)
 ), judged AS (
     SELECT *, CASE WHEN NOT is_together THEN 'not a collective in which all ranks wait for each other'
-        WHEN n_found > n_expected THEN 'groups that nothing tells apart'
+        WHEN n_found > n_expected THEN 'groups that cannot be told apart'
         WHEN is_numbered AND n_found < 2 THEN 'recorded on one rank only'
         WHEN NOT is_numbered AND (NOT is_even OR n_found < n_expected) THEN 'the ranks do not have as many'
         WHEN n_found < 2 THEN 'recorded on one rank only' END AS unmatched

@@ -75,7 +75,7 @@ def test_resnet_50_on_a_v100_unrolls_in_two_calls_of_a_step(shared: Path, captur
     (found,) = advice.run(connection, advice.load([RULE]))
     assert (found.saving_ns, found.place) == (
         283_167,
-        "Above all in conv44 512x1024x1x1 (guessed), conv45 512x512x3x3 (guessed)",
+        "Mostly in conv44 512x1024x1x1 (guessed), conv45 512x512x3x3 (guessed)",
     )
     (slow,) = advice.run(connection, advice.load(["slow_algorithm"]))
     assert slow.status == "found" and slow.saving_ns == pytest.approx(2_221_000, abs=1000)
@@ -84,7 +84,7 @@ def test_resnet_50_on_a_v100_unrolls_in_two_calls_of_a_step(shared: Path, captur
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("layers", "place"), [((), "Above all in conv1 (guessed)"), (("conv1",), "Above all in conv1")]
+    ("layers", "place"), [((), "Mostly in conv1 (guessed)"), (("conv1",), "Mostly in conv1")]
 )
 def test_the_place_is_a_layer_guessed_where_none_is_recorded(
     tmp_path: Path, layers: tuple[str, ...], place: str

@@ -24,7 +24,7 @@ def steps(exchange_us: float) -> Given:
 
 def test_above_the_threshold_what_nothing_hides_is_the_bound(tmp_path: Path) -> None:
     found = answer(RULE, steps(101), tmp_path)
-    assert (found.status, found.saving_ns, found.place) == ("found", 101_000, "Above all in allreduce")
+    assert (found.status, found.saving_ns, found.place) == ("found", 101_000, "Mostly in allreduce")
     assert found.problem == "Collectives run for 0.151 ms, of which 0.101 ms while nothing computes."
 
 
@@ -39,7 +39,7 @@ def test_of_processes_on_cpus_it_is_found_too(tmp_path: Path) -> None:
         given.op("aten::mm", start, start + 600)
         given.collective("gloo:all_reduce", start + 500, start + 800, kind="all_reduce", size_bytes=4000, group_size=2)
     found = answer(RULE, given, tmp_path)
-    assert (found.status, found.saving_ns, found.place) == ("found", 200_000, "Above all in all_reduce")
+    assert (found.status, found.saving_ns, found.place) == ("found", 200_000, "Mostly in all_reduce")
     assert found.problem.endswith("0.200 ms while no recorded operator runs.") and "nccl" not in found.fix
 
 

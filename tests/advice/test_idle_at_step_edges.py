@@ -21,7 +21,7 @@ def steps(before_us: float, after_us: float) -> Given:
 
 def test_both_ends_are_the_bound(tmp_path: Path) -> None:
     found = answer(RULE, steps(30, 21), tmp_path)
-    assert (found.status, found.saving_ns, found.place) == ("found", 51_000, "Above all before gemm")
+    assert (found.status, found.saving_ns, found.place) == ("found", 51_000, "Mostly before gemm")
 
 
 def test_below_the_threshold_it_is_not(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def test_of_two_devices_of_a_process_the_mean_counts(tmp_path: Path) -> None:
 
 def test_above_the_threshold_it_is_found_under_its_operator(tmp_path: Path) -> None:
     found = answer(RULE, steps(11), tmp_path)
-    assert (found.status, found.saving_ns, found.place) == ("found", 11_000, "Above all under aten::contiguous")
+    assert (found.status, found.saving_ns, found.place) == ("found", 11_000, "Mostly under aten::contiguous")
 
 
 def test_below_it_is_not(tmp_path: Path) -> None:

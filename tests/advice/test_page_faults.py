@@ -24,7 +24,7 @@ def steps(system_us: float, faults: int = 9000) -> Given:
 def test_the_time_of_the_system_is_the_bound(tmp_path: Path) -> None:
     found = answer(RULE, steps(93), tmp_path)
     assert (found.status, found.saving_ns) == ("found", 31_000)
-    assert found.problem.startswith("3,000 pages are touched anew per step (12.3 MB if they are of 4 KiB)")
+    assert found.problem.startswith("3,000 pages are faulted in per step (12.3 MB if they are of 4 KiB)")
 
 
 def test_below_either_threshold_it_is_not(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def test_in_turns(tmp_path: Path) -> None:
     assert found.problem == (
         "Of 0.260 ms in collectives per step 0.060 ms are waiting for the last rank, of which up to 0.060 ms exposed."
     )
-    assert found.place == "Above all in all_reduce"
+    assert found.place == "Mostly in all_reduce"
 
 
 def test_below_the_threshold(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def steps(slow_us: float, with_winograd: bool = True, kernel: str = PRECOMP, w: 
 
 def test_above_one_and_a_half_times_the_rate_of_the_better_one_is_the_bound(tmp_path: Path) -> None:
     found = answer(RULE, steps(160), tmp_path)
-    assert (found.status, found.saving_ns, found.place) == ("found", 60_000, "Above all in conv2")
+    assert (found.status, found.saving_ns, found.place) == ("found", 60_000, "Mostly in conv2")
     assert found.problem == (
         "1 of the convolutions run an algorithm that is slow for their shape; "
         "for 1 of them the faster one needs more workspace, up to 0.3 MB."

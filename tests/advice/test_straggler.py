@@ -27,10 +27,10 @@ def test_a_rank_that_is_late_in_every_step(tmp_path: Path) -> None:
     found = answer(tmp_path, Job(late=lambda step, rank: 60.0 if rank == 1 else 0.0, why="data"))
     assert (found.status, found.rank, found.saving_ns) == ("found", 1, 60_000)
     assert found.problem == (
-        "Rank 1 is the last in 6 of 6 collectives in which a last rank can be told, by a median of 0.060 ms; the "
+        "Rank 1 is the last in 6 of 6 collectives where one rank is clearly last, by a median of 0.060 ms; the "
         "others wait 0.060 ms per step for it."
     )
-    assert found.place == "Above all in data loading, on rank 1"
+    assert found.place == "Mostly in data loading, on rank 1"
     assert found.evidence[0] == "data loading: 0.060 ms per step longer than the median of the others"
 
 

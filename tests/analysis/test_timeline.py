@@ -11,7 +11,7 @@ from timelines import EVENTS, event, opened, written
 from traceview.analysis import timeline
 from traceview.errors import UsageError
 
-TRACKS = "SELECT name, thread, lane FROM export_told ORDER BY thread, lane, at_ns, dur_ns DESC"
+TRACKS = "SELECT name, thread, lane FROM export_named ORDER BY thread, lane, at_ns, dur_ns DESC"
 
 
 def test_what_overlaps_stands_on_a_further_track(tmp_path: Path) -> None:
@@ -45,14 +45,14 @@ def test_calls_of_a_thread_nest(tmp_path: Path) -> None:
 
 def test_no_time_is_negative_and_none_is_lost(tmp_path: Path) -> None:
     events = [event("cpu_op", "early", -500, 5), event("cpu_op", "late", 100, 5)]
-    rows = opened(tmp_path, events).execute("SELECT name, at_ns FROM export_told WHERE kind = 'op'").fetchall()
+    rows = opened(tmp_path, events).execute("SELECT name, at_ns FROM export_named WHERE kind = 'op'").fetchall()
     assert sorted(rows) == [("early", 0), ("late", 600_000)]
 
 
 def test_a_step_is_what_reaches_into_it(tmp_path: Path) -> None:
     later = [event("user_annotation", "ProfilerStep#4", 1000, 100), event("cpu_op", "aten::relu", 1010, 5)]
     connection = opened(tmp_path, EVENTS + later, step=4)
-    names = connection.execute("SELECT name FROM export_told WHERE kind IN ('op', 'kernel')").fetchall()
+    names = connection.execute("SELECT name FROM export_named WHERE kind IN ('op', 'kernel')").fetchall()
     assert names == [("aten::relu",)]
 
 

@@ -39,7 +39,7 @@ def study(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, st
         (["--ranks", "0,1"], "is not a list of ranks"),
         (["--batch", "8", "--global-batch", "8"], "not allowed with argument"),
         ([], "no command given"),
-        (["--captures", "a", "--batch", "1,2"], "name one batch"),
+        (["--captures", "a", "--batch", "1,2"], "--batch takes one number"),
     ],
 )
 def test_what_is_asked_wrongly_is_said_before_anything_is_run(

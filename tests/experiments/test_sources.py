@@ -68,7 +68,10 @@ def test_the_layers_of_a_function(tmp_path: Path) -> None:
     assert (grouped.name, grouped.groups, grouped.filter_height, grouped.filter_width) == ("body.0", 4, 3, 1)
     assert (grouped.pad_h, grouped.pad_w, grouped.in_channels) == (1, 0, 8)
     assert (head.name, head.dilation_h, head.in_channels, head.height, head.width) == ("head", 2, 4, 17, 21)
-    assert said == ["1 convolutions left out: transposed, not of two dimensions, or of unknown shape."]
+    assert said == [
+        "runs net.py:make, and its model once, for the layers.",
+        "1 convolutions left out: transposed, not of two dimensions, or of unknown shape.",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -105,3 +108,18 @@ def test_what_nobody_can_measure_is_left_out_and_counted() -> None:
     said: list[str] = []
     (layer,) = found_in(rows, "net", said.append)
     assert layer.out_channels == 4 and said[0].startswith("3 convolutions left out")
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_program_that_looks_at_the_model(tmp_path: Path, number: signal.Signals) -> None:
+    (tmp_path / "net.py").write_text("import os, time\nopen('pid', 'w').write(f'{os.getpid()} ')\ntime.sleep(600)\n")
+    words = [sys.executable, "-m", "traceview", "study", "algorithms", "--model", "net.py:make"]
+    process = subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text().endswith(" "):
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(number)
+    said = process.communicate(timeout=600)[1]
+    assert process.returncode == 128 + number and "interrupted" in said and "Traceback" not in said
+    assert not is_running(int((tmp_path / "pid").read_text())), "what it started has ended"
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name != "__pycache__") == ["net.py", "pid"]

@@ -17,7 +17,7 @@ from traceview.analysis.model import Finding
 from traceview.paths import content
 
 ON, OFF, NOT_KNOWN = "on the critical path", "not on the critical path", "not known"
-UNCERTAIN = "what the change takes away is not certain"
+UNCERTAIN = "which work the change removes is not certain"
 
 
 def removal(rule: sql.Query) -> sql.Query | None:

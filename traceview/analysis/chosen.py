@@ -10,7 +10,7 @@ from traceview.paths import content
 
 
 def middle_step() -> sql.Query:
-    """The query of the step that takes most nearly as long as the median."""
+    """The query of the step whose length is closest to the median."""
     return sql.load(content("queries") / "timeline" / "middle_step.sql")
 
 

@@ -44,7 +44,7 @@ class Worked:
 def prepare(
     connection: duckdb.DuckDBPyConnection, params: Mapping[str, str], most: int = MOST, is_lane: bool = False
 ) -> None:
-    """Work out the path of the step in `params`, else of the one that takes most nearly as long as the median.
+    """Work out the path of the step in `params`, else of the one whose length is closest to the median.
 
     Raises `UsageError` for a step that the capture has not, and for one with more tasks than the graph may have.
     """

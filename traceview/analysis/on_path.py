@@ -62,7 +62,7 @@ def _work_out(connection: duckdb.DuckDBPyConnection) -> _Path | str:
     (n_ranks,) = connection.execute("SELECT count(*) FROM scope").fetchall()[0]
     if n_ranks > MOST_RANKS:
         return f"{n_ranks:,} ranks are more than the {MOST_RANKS} of one graph"
-    told = critical.query("told_step").run(connection, {"launched_pct": LAUNCHED_PCT})
+    told = critical.query("advice_step").run(connection, {"launched_pct": LAUNCHED_PCT})
     step, n = critical.choose(connection, {"step": str(told[0][0])} if told else {})
     what = "the recording" if step is None else f"step {step}"
     if n > MOST:

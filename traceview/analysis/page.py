@@ -127,5 +127,5 @@ def _step(connection: duckdb.DuckDBPyConnection, step: str | None) -> tuple[int 
     if step == "all" or (step is None and not middle):
         return None, "The whole recording"
     if step is None:
-        return int(middle[0][0]), f"Step {middle[0][0]}, which takes most nearly as long as the median step"
+        return int(middle[0][0]), f"Step {middle[0][0]}, the one closest to the median in length"
     return int(step), f"Step {step}"

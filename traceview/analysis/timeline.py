@@ -34,7 +34,7 @@ CHOSEN = {
 PLACED = {
     "export_track": ("TABLE", "tracks"),
     "export_placed": ("VIEW", "placed"),
-    "export_told": ("VIEW", "told"),
+    "export_named": ("VIEW", "named"),
     "export_flow": ("TABLE", "flows"),
 }
 """And afterwards."""

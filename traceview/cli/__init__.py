@@ -99,9 +99,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         silence()
         return 0
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stopped:
         say("interrupted")
-        return INTERRUPTED
+        return getattr(stopped, "exit_code", INTERRUPTED)
     except Exception as error:
         if args.debug:
             raise

@@ -120,7 +120,7 @@ def _of_captures(args: argparse.Namespace, command: list[str]) -> int:
         raise UsageError("--captures reads what is there: it takes no command and nothing to resume.")
     batches = args.global_batch or args.batch or [None]
     if len(batches) > 1:
-        raise UsageError("of existing recordings, name one batch: that of all of them.")
+        raise UsageError("with --captures, --batch takes one number: the batch of all of these recordings.")
     folder = studies.place(args.output, False, scaling.KIND)
     rows = scaling_captures.rows(args.captures, batches[0], bool(args.global_batch))
     results.write(folder, rows, {"kind": scaling.KIND, "command": ["traceview", "study", "scaling", "--captures"]})

@@ -358,7 +358,7 @@ def apply(model: torch.nn.Module, plan: str | Path | dict[str, Any], say: Callab
                 found.append(layer)
                 fitting.add(id(entry))
     left = [entry for entry in plan["layers"] if id(entry) not in fitting]
-    if found and left:
+    if left and any(isinstance(module, torch.nn.Conv2d) for module in modules.values()):
         some = ", ".join(repr(entry["module"][:80]) for entry in left[:3]) + ", ..." * (len(left) > 3)
         say(f"{len(left)} of the plan's {len(plan['layers'])} layers fit no convolution of this model: {some}")
     if found and plan.get("cpu") not in (None, "", cpu()):

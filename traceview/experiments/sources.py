@@ -16,6 +16,7 @@ from traceview import sql, store
 from traceview.errors import InputError, UsageError
 from traceview.experiments import networks
 from traceview.experiments.layers import DIRECTIONS, Layer
+from traceview.recording.launch import stoppable
 
 WORKER = Path(__file__).parent / "layers_worker.py"
 Say = Callable[[str], None]
@@ -85,7 +86,9 @@ def _of_function(file: Path, function: str, python: str, shape: str, say: Say) -
     """Run a function in the Python of the user, and its model once."""
     if not file.is_file():
         raise InputError(f"there is no file {file}.")
-    run = subprocess.run([python, str(WORKER), str(file), function, shape], capture_output=True)
+    say(f"runs {file.name}:{function}, and its model once, for the layers.")
+    with stoppable():
+        run = subprocess.run([python, str(WORKER), str(file), function, shape], capture_output=True)
     if run.returncode:
         said = run.stderr.decode(errors="replace").strip().splitlines()
         reason = said[-1] if said else f"it ended with code {run.returncode}"

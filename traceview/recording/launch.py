@@ -119,6 +119,7 @@ class Stopped(KeyboardInterrupt):
     def __init__(self, number: int) -> None:
         super().__init__(number)
         self.number = number
+        self.exit_code = 128 + number
 
 
 @contextmanager

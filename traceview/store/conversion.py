@@ -139,7 +139,7 @@ def staged(
 
 
 def recorded_number(group: Group, sink: Sink) -> int | None:
-    """The number that the rank has by its name or its files; None where nothing tells."""
+    """The number that the rank has by its name or its files; None where unknown."""
     return group.rank if group.rank is not None else sink.recorded_rank
 
 

@@ -31,7 +31,7 @@ class Place:
     """What a run ran on."""
 
     framework: str | None
-    """As rules of advice call it: pytorch ...; None where nothing tells it."""
+    """As rules of advice call it: pytorch ...; None where it is not known."""
     device: str
     """cpu, gpu or tpu."""
     title: str = ""

@@ -4,7 +4,7 @@
 -- shape = "channels x height x width, filters, filter size, stride, padding, dilation, groups"
 -- batch = "images"
 -- direction = "fprop, dgrad, wgrad or backward"
--- algorithm = "see docs/vocabulary.md; the library in brackets where nothing tells it"
+-- algorithm = "see docs/vocabulary.md; the library in brackets where it is not known"
 -- setting = "device, threads and type"
 -- implementation = "library and implementation"
 -- time_ns = "its time"

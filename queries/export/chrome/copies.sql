@@ -7,6 +7,6 @@ SELECT CAST(json_merge_patch('{}', to_json(
         "memory bandwidth (GB/s)": if(m.dur_ns > 0, round(m.size_bytes / m.dur_ns, 3), NULL),
         traceview: {category: s.category, algorithm: s.algorithm, direction: s.direction, role: s.role,
             layer: s.layer, step: s.step, op: s.op_name}}})) AS VARCHAR) AS event
-FROM export_told s
+FROM export_named s
 JOIN memcpys m ON m.id = s.id
 WHERE s.kind = 'copy'

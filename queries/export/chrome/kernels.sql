@@ -11,7 +11,7 @@ SELECT CAST(json_merge_patch('{}', to_json(
         "Process Group Name": c.group_name, Seq: c.sequence,
         traceview: {category: s.category, algorithm: s.algorithm, direction: s.direction, role: s.role,
             layer: s.layer, step: s.step, op: s.op_name}}})) AS VARCHAR) AS event
-FROM export_told s
+FROM export_named s
 JOIN kernels k ON k.id = s.id
 JOIN raw.kernels r ON r.id = s.id
 LEFT JOIN collectives c ON c.kernel_id = s.id

@@ -8,6 +8,6 @@ SELECT CAST(json_merge_patch('{}', to_json(
         "Call stack": o.call_stack, "Module Hierarchy": o.module_hierarchy,
         traceview: {category: s.category, algorithm: s.algorithm, direction: s.direction, role: s.role,
             layer: s.layer, step: s.step, op: s.op_name}}})) AS VARCHAR) AS event
-FROM export_told s
+FROM export_named s
 JOIN ops o ON o.id = s.id
 WHERE s.kind = 'op'

@@ -19,7 +19,12 @@ from traceview.render.page import render
 
 FAR = 6_000_000
 """Microseconds: more than 32 bits hold as nanoseconds."""
-RUN = [*EVENTS, event("kernel", "late_kernel", FAR, 500, 1, device=0, stream=1, correlation=77)]
+RUN = [
+    *EVENTS,
+    event("kernel", "late_kernel", FAR, 500, 1, device=0, stream=1, correlation=77),
+    event("kernel", "short_kernel", FAR + 1000, 1, 9, device=0, stream=9, correlation=78),
+    event("kernel", "long_kernel", FAR + 1001, 500_000, 9, device=0, stream=9, correlation=79),
+]
 BROWSERS = ("chromium-headless-shell", "chromium", "google-chrome")
 
 
@@ -121,6 +126,16 @@ def test_what_began_left_of_the_view_is_drawn(opened: Opened) -> None:
         return [...document.getElementById('canvas').getContext('2d').getImageData(
             300 * ratio, (row.y + 22 + 12) * ratio, 1, 1).data].slice(0, 3) }"""
     assert opened.tab.evaluate(colour) == [128, 128, 128]
+
+
+def test_what_begins_in_the_pixel_of_something_short_is_drawn(opened: Opened) -> None:
+    opacity = """() => { const { col, facts, show, paint, rows, view } = traceview; show(0, view.end); paint();
+        const row = rows.find((each) => each.label === 'stream 9'), ratio = window.devicePixelRatio;
+        const long = row.ids.find((i) => facts.texts[col.name[i] - 1] === 'long_kernel');
+        const x = (col.start_ns[long] + col.dur_ns[long] / 2) / view.end * document.getElementById('stage').clientWidth;
+        return document.getElementById('canvas').getContext('2d').getImageData(
+            x * ratio, (row.y + 22 + 3) * ratio, 1, 1).data[3] }"""
+    assert opened.tab.evaluate(opacity) == 255
 
 
 def test_find_zoom_and_keys(opened: Opened) -> None:

@@ -107,7 +107,9 @@
         } else {
           // Everything that begins in this pixel is one column, as opaque as the pixel is busy.
           const x = Math.floor(x0), edgeTime = from + (x + 1) / scale;
-          const next = Math.max(k + 1, k + search(n - k, (j) => col.start_ns[ids[k + j]] >= edgeTime));
+          let next = Math.max(k + 1, k + search(n - k, (j) => col.start_ns[ids[k + j]] >= edgeTime));
+          // As slices of a row do not overlap, only the last of them can be wide, and is then drawn as itself.
+          if (next > k + 1 && col.dur_ns[ids[next - 1]] * scale >= 1) next--;
           draw.globalAlpha = Math.min(1, 0.15 + (row.before[next] - row.before[k]) * scale);
           draw.fillStyle = colourOf(i);
           draw.fillRect(x, y, 1, HEIGHT - 2);

@@ -1,5 +1,5 @@
 -- title = "The step whose path tells what advice can give"
--- doc = """Of the steps that count the one that takes most nearly as long as the median, of those first for which it
+-- doc = """Of the steps that count the one whose length is closest to the median, of those first for which it
 -- is recorded what launched the work of the device; none without steps."""
 -- [params]
 -- launched_pct = { type = "DOUBLE", default = 90, doc = "work whose call must be recorded, in percent" }
