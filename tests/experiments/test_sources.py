@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from cases import first
+from processes import is_running
 
 from traceview.errors import InputError, UsageError
 from traceview.experiments.networks import load
