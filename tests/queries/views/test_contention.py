@@ -42,7 +42,7 @@ def test_a_busy_machine_is_said_under_every_report(tmp_path: Path) -> None:
         said = [text for (text,) in footer.run(connection) if text.startswith("Processor")]
     assert said == [
         "Processor: rank 0 got 20 % of the processor time that its operators took. The machine was busy with something "
-        "else: times say little about it when idle."
+        "else: on an idle machine these times would be different."
     ]
     with run(1200).open(tmp_path / "quiet") as connection:
         assert not [text for (text,) in footer.run(connection) if text.startswith("Processor")]
