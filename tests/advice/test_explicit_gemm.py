@@ -83,9 +83,7 @@ def test_resnet_50_on_a_v100_unrolls_in_two_calls_of_a_step(shared: Path, captur
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    ("layers", "place"), [((), "Mostly in conv1 (guessed)"), (("conv1",), "Mostly in conv1")]
-)
+@pytest.mark.parametrize(("layers", "place"), [((), "Mostly in conv1 (guessed)"), (("conv1",), "Mostly in conv1")])
 def test_the_place_is_a_layer_guessed_where_none_is_recorded(
     tmp_path: Path, layers: tuple[str, ...], place: str
 ) -> None:
