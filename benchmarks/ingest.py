@@ -5,7 +5,9 @@
     python benchmarks/ingest.py TRACE.xplane.pb[.gz] --scale 1 20 400
 
 The trace is repeated (`scaled.py`). Every contender is a whole process, in turns with the others; the table shows the
-best time, processor time, peak memory and the ratios to the first contender. Of a Kineto trace `floor` is DuckDB's own
+best time, processor time, peak memory and the ratios to the first contender. Every contender may keep its compiled
+Python, whatever PYTHONDONTWRITEBYTECODE says: an installed program has it, and the first of several rounds writes it.
+Of a Kineto trace `floor` is DuckDB's own
 `read_json` of five arguments to Parquet, on one thread; of an nsys export it only reads the columns that conversion
 asks for, through the driver; an XPlane has none. `pandas` is json.load and a DataFrame; `--hta` adds Holistic Trace
 Analysis from the package index. A peer is any command with {} for the trace. Absolute times mean little; compare within
@@ -67,8 +69,9 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def run(command: list[str]) -> tuple[float, float, float]:
     """Seconds, processor seconds and peak megabytes of a whole process. Raises when it fails."""
+    settings = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     started = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT)
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT, env=settings)
     _, status, usage = os.wait4(process.pid, 0)
     seconds = time.perf_counter() - started
     if status:
