@@ -4,7 +4,8 @@
 
 The trace is converted once and its tables are repeated, with times, steps and ids moved on, until there are so many
 kernels. Every report then runs as a whole process: the first time what the rules say is worked out and kept beside the
-capture, so the first line is apart from the others. Prints seconds, processor seconds and peak memory.
+capture, so the first line is apart from the others. Prints seconds, processor seconds and peak memory. Each may keep
+its compiled Python, as an installed program does, whatever PYTHONDONTWRITEBYTECODE says.
 """
 
 from __future__ import annotations
@@ -82,7 +83,8 @@ def timed(arguments: list[str]) -> tuple[float, float, float]:
     """Seconds, processor seconds and peak megabytes of one command line. Raises when it fails."""
     started = time.perf_counter()
     command = [sys.executable, "-m", "traceview", *arguments]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    settings = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env={**settings, "PYTHONPATH": str(ROOT)})
     _, status, usage = os.wait4(process.pid, 0)
     if status:
         raise SystemExit(f"{' '.join(command)} failed ({status})")
