@@ -60,6 +60,9 @@ def test_after_a_report_no_rule_is_run_for_advice(tmp_path: Path, monkeypatch: p
         right = findings.run(connection, advice.load(), {}, 0.5)
     kept = remembered.Advice(advice.load(), {}, 0.5)
     asked = kept.asked(capture)
+    assert kept.place and (kept.place.framework, kept.place.device) == ("pytorch", "cpu"), (
+        "the report has kept that, too"
+    )
     with store.open_capture(capture, asked=asked) as connection:
         assert kept.run(connection) == right
     assert all(rule.body not in asked for rule in advice.load())

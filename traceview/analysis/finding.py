@@ -13,7 +13,7 @@ from typing import Any
 
 import duckdb
 
-from traceview.analysis import advice, advice_path
+from traceview.analysis import advice, advice_path, ran_on
 from traceview.analysis.model import Column, Finding, Look, Report, Section
 from traceview.store import answers
 
@@ -71,6 +71,7 @@ class Remembered:
         if self._folder:
             answers.remember(self._folder, "finding", [_plain(value) for value in made.rows[0]])
             remember(self._folder, AT_LEAST_PCT, findings)
+            ran_on.remember(self._folder, connection)
         return made
 
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from pathlib import Path
+
 import duckdb
 
 from traceview import sql
 from traceview.analysis import advice
 from traceview.paths import content
+from traceview.store import answers
 from traceview.store.learned import Place
+
+_NAME = "what it ran on"
 
 
 def asked() -> str:
@@ -22,3 +28,18 @@ def of(connection: duckdb.DuckDBPyConnection) -> Place:
     found = next((str(name) for _, name, _ in ranks if name), None)
     framework = next((key for key in advice.frameworks() if found and key in found), found)
     return Place(framework, str(device), title or framework or "", model, threads)
+
+
+def remember(folder: Path, connection: duckdb.DuckDBPyConnection) -> Place:
+    """What it ran on, kept for whoever asks next."""
+    found = of(connection)
+    answers.remember(folder, _NAME, asdict(found))
+    return found
+
+
+def recalled(folder: Path) -> Place | None:
+    """What was remembered; None where that is nothing, or not what `remember` writes."""
+    try:
+        return Place(**answers.recall(folder, _NAME))
+    except TypeError:
+        return None

@@ -7,9 +7,7 @@ gives.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import duckdb
 
@@ -20,7 +18,6 @@ from traceview.store import answers
 from traceview.store.learned import Place
 
 FOOTER = "footer of advice"
-PLACE = "what it ran on"
 
 
 class Advice:
@@ -44,7 +41,7 @@ class Advice:
             self._found = finding.recalled(folder, self._at_least_pct)
             lines = answers.recall(folder, FOOTER)
             self._footer = tuple(str(line) for line in lines) if isinstance(lines, list) else None
-            self.place = _place(answers.recall(folder, PLACE))
+            self.place = ran_on.recalled(folder)
         asked = findings.asked(self._rules if self._found is None else ())
         return asked if None in (self._found, self._footer, self.place) else ""
 
@@ -60,14 +57,5 @@ class Advice:
             if self._folder:
                 answers.remember(self._folder, FOOTER, list(footer))
         if self.place is None:
-            self.place = ran_on.of(connection)
-            if self._folder:
-                answers.remember(self._folder, PLACE, asdict(self.place))
+            self.place = ran_on.remember(self._folder, connection) if self._folder else ran_on.of(connection)
         return found, footer
-
-
-def _place(recalled: Any) -> Place | None:
-    try:
-        return Place(**recalled)
-    except TypeError:
-        return None

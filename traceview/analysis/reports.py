@@ -15,7 +15,7 @@ from typing import Any
 import duckdb
 
 from traceview import sql
-from traceview.analysis import advice, advice_path, experiment, finding, ranks
+from traceview.analysis import advice, advice_path, experiment, finding, ran_on, ranks
 from traceview.analysis.model import Column, Look, Report, Section
 from traceview.errors import UsageError, meant, unknown
 from traceview.paths import content
@@ -154,7 +154,7 @@ def asked(recipes: Iterable[Recipe], is_best_known: bool = False) -> str:
     bodies = [query.body for recipe in recipes for query in recipe.sections]
     is_advised = any(recipe.advice_after for recipe in recipes) and not is_best_known
     prepared = [_critical().asked()] if any(recipe.is_prepared for recipe in recipes) else []
-    advised = [advice_path.asked(advice.load())] if is_advised else []
+    advised = [advice_path.asked(advice.load()), ran_on.asked()] if is_advised else []
     return "\n".join([*bodies, *prepared, *advised, sql.text("footer"), experiment.asked()])
 
 
