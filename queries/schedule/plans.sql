@@ -1,7 +1,7 @@
 -- title = "The plan and what it is compared with"
 -- doc = """Convolutions alone: the sum of measured passes. The speed-up of whole training steps is from pairs of fresh
 -- processes; the plan is emptied where these do not say that it is faster. Without them nothing proved it."""
--- cannot = "No plan in this capture: traceview schedule MODEL.py:factory"
+-- cannot = "No plan in this capture. One that was stopped goes on with traceview schedule ... -o FOLDER --resume."
 -- top = 12
 -- leave_out = ["noisy_pairs", "pairs"]
 -- [headings]

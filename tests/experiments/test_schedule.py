@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import resource
 import subprocess
 import sys
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from traceview import store
 from traceview.analysis import reports
+from traceview.cli import main
 from traceview.experiments import command, schedule, schedule_answer, schedule_confirm, schedule_proof
 from traceview.experiments.results import JOURNAL, Journal
 from traceview.experiments.schedule_job import Answer, Job
@@ -225,6 +228,26 @@ def test_wrong_usage_is_said(tmp_path: Path) -> None:
     ):
         done = traceview(*words, folder=tmp_path)
         assert done.returncode in (2, 3) and told in done.stderr and "Traceback" not in done.stderr, done.stderr
+
+
+def test_a_plan_that_cannot_be_written_leaves_the_earlier_one_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "study").mkdir()
+    Journal(tmp_path / "plan-results", {"kind": "schedule"})
+    (tmp_path / "plan.json").write_text("earlier", encoding="utf-8")
+    answer = SimpleNamespace(plan={"layers": ["x" * 100_000]}, verdict="faster")
+    monkeypatch.setattr(schedule, "schedule", lambda job, journal: answer)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, limits[1]))
+    try:
+        code = main(["schedule", "study", "-o", "plan-results", "--resume"])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert code in (1, 2, 3) and "a file of this size cannot be written here" in capsys.readouterr().err
+    assert (tmp_path / "plan.json").read_text(encoding="utf-8") == "earlier"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["plan-results", "plan.json", "study"]
 
 
 MODEL = """

@@ -105,6 +105,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("give either --memory or --memory-total.")
     from traceview.experiments import schedule, schedule_answer
     from traceview.experiments.results import Journal
+    from traceview.experiments.results import replace as replace_file
 
     job = _job(args)
     folder = _place(args)
@@ -123,7 +124,9 @@ def run(args: argparse.Namespace) -> int:
         _finished(journal)
         raise
     journal.finish()
-    args.plan.write_text(json.dumps(answer.plan, indent=1) + "\n", encoding="utf-8")
+    if args.plan.exists() and not args.plan.is_file():
+        raise UsageError(f"{args.plan} is no file; choose another name with --plan.")
+    replace_file(args.plan.resolve(), json.dumps(answer.plan, indent=1) + "\n")
     _show(args, folder)
     say(_conclusion(args, answer.verdict, bool(answer.plan["layers"])))
     return 0

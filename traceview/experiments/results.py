@@ -76,7 +76,7 @@ class Journal:
         self.about["started_unix_ns"] = told["started_unix_ns"]
         if isinstance(told["command"], list):
             told["command"] = secrets.command(told["command"])
-        _replace(self.folder / "capture.json", json.dumps(secrets.document(told), indent=1) + "\n")
+        replace(self.folder / "capture.json", json.dumps(secrets.document(told), indent=1) + "\n")
 
     def add(self, table: str, row: Row) -> None:
         """Put one row on disk."""
@@ -93,7 +93,7 @@ class Journal:
     def answer(self, rows: Mapping[str, Iterable[Row]]) -> None:
         """Put answers on disk instead of the earlier ones."""
         lines = [_row(table, row) for table, each in rows.items() for row in each]
-        _replace(self.folder / "raw" / ANSWERS, _line(self._head()) + "".join(lines))
+        replace(self.folder / "raw" / ANSWERS, _line(self._head()) + "".join(lines))
 
     def rows(self, table: str) -> list[dict[str, Any]]:
         """The rows of a table so far, in the order in which they came."""
@@ -162,7 +162,12 @@ def _cut_unended(file: Path) -> None:
         os.truncate(file, whole)
 
 
-def _replace(path: Path, text: str) -> None:
+def replace(path: Path, text: str) -> None:
+    """Write a file so that it is whole or as it was before, whatever ends the program meanwhile."""
     draft = path.with_name(f".{path.name}.tmp")
-    draft.write_text(text, encoding="utf-8")
-    draft.replace(path)
+    try:
+        draft.write_text(text, encoding="utf-8")
+        draft.replace(path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
