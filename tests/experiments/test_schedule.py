@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -209,6 +210,16 @@ def test_a_proof_keeps_the_plan() -> None:
 def traceview(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "traceview", "schedule", *words]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+
+
+def test_the_command_under_a_plan_has_its_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "plan.json").write_text("{}", encoding="utf-8")
+    (tmp_path / "show").write_text('#!/bin/sh\necho "$HELD $TRACEVIEW_MODE"\n', encoding="utf-8")
+    (tmp_path / "show").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("HELD", "kept")
+    done = traceview("--apply", "plan.json", "--", "show", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "kept apply\n"), done.stderr
 
 
 def test_wrong_usage_is_said(tmp_path: Path) -> None:

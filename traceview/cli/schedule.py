@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import shutil
 import sys
@@ -226,7 +227,7 @@ def _apply(args: argparse.Namespace) -> int:
         raise UsageError("no command given: traceview schedule --apply plan.json -- python train.py")
     if not args.apply.is_file():
         raise UsageError(f"there is no plan {args.apply}.")
-    environment = {**with_plan(args.apply), "TRACEVIEW_MODE": "apply"}
+    environment = {**os.environ, **with_plan(args.apply), "TRACEVIEW_MODE": "apply"}
     with temporary_folder("traceview-apply-") as place:
         job = Run(command, place, {}, None, False, False, say, environment, uses_nvtx=False)
         return shell_code(launch(job))
