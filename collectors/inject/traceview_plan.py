@@ -19,6 +19,8 @@ from traceview_times import applied
 
 PLAN, RUNTIME = "TRACEVIEW_PLAN", "TRACEVIEW_PLAN_RUNTIME"
 PACKAGE = "traceview_experiments"
+LAUNCHER = "torch.distributed.launcher.api"
+# Imported by torchrun itself, which runs no model and has nothing to say beside its ranks.
 
 
 def install(framework):
@@ -41,6 +43,8 @@ def install(framework):
 def summed_up(runtime):
     """What came of the plan, when the program ends."""
     ran, stayed = runtime.tally["by the plan"], runtime.tally["as before"]
+    if not ran + stayed and LAUNCHER in sys.modules:
+        return
     if not ran + stayed:
         say("no convolution of the plan ran: its shapes, number of threads or modules are others, or it names nothing")
     else:

@@ -144,6 +144,20 @@ def test_what_the_plan_holds_for_runs_by_it(tmp_path: Path, case: str, numbers: 
 
 
 @pytest.mark.long
+def test_torchrun_itself_says_nothing_beside_its_ranks(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(SCRIPT)
+    (tmp_path / "plan.json").write_text(json.dumps(plan()))
+    variables = {"PYTHONPATH": str(INJECT), "TRACEVIEW_MODE": "apply", "TRACEVIEW_DIR": str(tmp_path)}
+    (tmp_path / "raw").mkdir()
+    words = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "train.py", "plain"]
+    environment = {**os.environ, **variables, **with_plan(tmp_path / "plan.json"), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("by the plan ran 5 passes of convolutions") == 2
+    assert "no convolution of the plan ran" not in done.stderr
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("case", ["double", "compile"])
 def test_types_and_compiled_regions_run_as_before(tmp_path: Path, case: str, numbers: list[float]) -> None:
     done = ran(tmp_path, plan(), case)
