@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from compared import table
 
 from traceview import store
@@ -53,6 +54,7 @@ def test_what_both_measured_stands_side_by_side(tmp_path: Path) -> None:
     assert "the passes of convolutions that both measured are compared below" in answer["sentence"]
 
 
+@pytest.mark.long
 def test_other_devices_meet_where_nothing_is_of_the_same(tmp_path: Path) -> None:
     here = study(tmp_path / "a", timed("fft", 4))
     there = study(tmp_path / "b", timed("fft", 1, device="TITAN X (Maxwell)", threads=None, status="published"))

@@ -122,6 +122,7 @@ def test_a_command_that_ends_well_on_a_signal_is_not_run_again(tmp_path: Path, n
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("words", "times"),
     [
