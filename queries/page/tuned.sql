@@ -16,6 +16,6 @@
 -- high = "upper end"
 -- verdict = "faster, slower, no difference seen, cannot decide ..."
 -- pairs = "pairs of runs that it rests on"
-SELECT name AS option, speedup, low, high, verdict, pairs
+SELECT name || if(kind = 'null', ' (the check)', '') AS option, speedup, low, high, verdict, pairs
 FROM raw.tune_options WHERE speedup IS NOT NULL
 ORDER BY kind = 'null', kind <> 'combination', speedup DESC, place

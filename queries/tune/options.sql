@@ -21,7 +21,7 @@
 -- pairs = "pairs of runs that the speed-up rests on"
 -- why = "why it was dropped, failed, does not apply, or cannot be decided"
 -- cost = "what the option costs"
-SELECT name AS option, round(speedup, 3) AS speedup,
+SELECT name || if(kind = 'null', ' (the check)', '') AS option, round(speedup, 3) AS speedup,
     if(low IS NULL, NULL, format('{:.2f} to {:.2f}', low, high)) AS interval,
     verdict,
     if(bound IS NULL, NULL, format('{:.2f}', bound) || coalesce(', ' || bound_judged, '')) AS bound,

@@ -55,7 +55,7 @@ def test_the_answer_is_one_table_with_the_bound_beside_the_speedup(
     first, null = sections["options"]
     assert (first["option"], first["speedup"], first["interval"]) == ("layout", 1.5, "1.40 to 1.60")
     assert (first["verdict"], first["bound"], first["numbers"]) == ("faster", "1.70, reached", "close (1e-07)")
-    assert null["option"] == "nothing" and null["verdict"] == "no difference seen"
+    assert null["option"] == "nothing (the check)" and null["verdict"] == "no difference seen"
     assert sections["script"][0]["lines"] == "model.to(memory_format=torch.channels_last)"
     (bound,) = sections["bounds"]  # 5 ms a step.
     assert (bound["bound_ns"], bound["gained_ns"], bound["times"]) == (2_058_824, 1_666_667, 1.24)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -167,3 +168,21 @@ seen = "the variable"
         monkeypatch.undo()
         for cached in (options.load, options._read):
             cached.cache_clear()
+
+
+JOINED = options._read()["joined"]
+
+
+@pytest.mark.parametrize("name", JOINED)
+def test_lines_that_share_a_variable_add_to_what_it_holds(name: str) -> None:
+    """As pasted into a shell, one after the other, they make what the options made in the runs of tune."""
+    found = [row for row in options.load() if name in row.environment]
+    assert found
+    for first in found:
+        for second in found:
+            pair = [first] if first is second or options.conflict([first, second]) else [first, second]
+            facts = Facts(first.framework, "1.0", "cpu", 2, EVERYTHING)
+            lines = "; ".join(options.lines(row, facts) for row in pair)
+            words = ["sh", "-c", f'export {name}=held; {lines}; printf %s "${name}"']
+            expected = options.environment(pair, facts, {name: "held"})[name]
+            assert subprocess.run(words, capture_output=True, text=True, check=True).stdout == expected
