@@ -118,7 +118,7 @@ def test_a_command_that_ends_well_on_a_signal_is_not_run_again(tmp_path: Path, n
     options = next(part for part in json.loads(shown.stdout)["sections"] if part["name"] == "options")["rows"]
     assert [(row["option"], row["verdict"], row["why"]) for row in options] == [
         (name, "cannot decide", "not all of its runs were made; traceview tune --resume goes on with them")
-        for name in ("malloc_thresholds", "nothing")
+        for name in ("malloc_thresholds", "nothing (the check)")
     ]
 
 
