@@ -9,6 +9,7 @@ import argparse
 import importlib
 import os
 import resource
+import signal
 import sys
 from collections.abc import Sequence
 from itertools import takewhile
@@ -101,7 +102,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except KeyboardInterrupt as stopped:
         say("interrupted")
-        return getattr(stopped, "exit_code", INTERRUPTED)
+        return 128 + getattr(stopped, "number", signal.SIGINT)
     except Exception as error:
         if args.debug:
             raise

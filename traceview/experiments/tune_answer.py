@@ -16,6 +16,7 @@ from traceview.experiments.options import Facts, Option
 from traceview.experiments.pairs import Pair, believed, speedup, speedup_against_both
 from traceview.experiments.search import COMBINATION, FINAL, NULL, SCREENING, Found, Tried
 from traceview.experiments.verdict import FASTER, NOISY, UNDECIDED, Judged, holm, is_noisy, verdict
+from traceview.store.learned import WITHIN
 
 EQUAL, CLOSE, CHANGED, UNSEEN = "equal", "close", "changed", "not seen"
 CLOSE_TO = 1e-4
@@ -25,8 +26,6 @@ DROPPED_FROM = 1e-2
 REACHED, PARTLY, NOT_REACHED, EXCEEDED = "reached", "partly", "not reached", "exceeded"
 SUM = " + "
 UNFINISHED = "not all of its runs were made; traceview tune --resume goes on with them"
-WITHIN = 1.5
-"""A bound is reached by a saving that is at most so many times as small."""
 Row = dict[str, Any]
 
 

@@ -119,7 +119,6 @@ class Stopped(KeyboardInterrupt):
     def __init__(self, number: int) -> None:
         super().__init__(number)
         self.number = number
-        self.exit_code = 128 + number
 
 
 @contextmanager
