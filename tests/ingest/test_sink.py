@@ -60,7 +60,11 @@ def test_sums_of_a_database_stay_within_64_bits(tmp_path: Path) -> None:
 def test_other_formats_say_the_same(tmp_path: Path) -> None:
     operations = [{**row, "end": row["start"] - 5} for row in RPD["rocpd_op"]]
     path = write(tmp_path / "rpd.db", {**RPD, "rocpd_op": operations})
-    assert quality(path, tmp_path / "rpd")[1][NEGATIVE] == 2
+    connection, found = quality(path, tmp_path / "rpd")
+    assert found[NEGATIVE] == 3
+    tables = ("kernels", "memcpys")
+    counts = [connection.execute(f"SELECT count(*) FROM raw.{table}").fetchall()[0][0] for table in tables]
+    assert counts == [2, 1]
     path = tmp_path / "trace.csv"
     path.write_text(GPU.replace("265888", "-1").replace("2707098", str(9 * DAYS)))
     assert quality(path, tmp_path / "csv")[1] == {NEGATIVE: 1, LONG: 1}

@@ -163,33 +163,52 @@ class Sink(Account):
             self.problem(BAD_CLOCK, examples=[str(self.zero_unix_ns)])
             self.zero_unix_ns = None
         extremes = self.connection.execute(_extremes(), {"settled_to": self._settled_to}).fetchall()
-        for name, first, last, shortest, longest in extremes:
-            is_sane = first is None or (
-                first >= -LATEST_NS and last <= LATEST_NS and shortest >= 0 and longest <= WEEK_NS
-            )
-            if not is_sane:
-                self._settle_table(BY_NAME[name])
+        wrong = {
+            name
+            for name, first, last, shortest, longest in extremes
+            if first is not None and (first < -LATEST_NS or last > LATEST_NS or shortest < 0 or longest > WEEK_NS)
+        }
+        if wrong:
+            self._settle_tables([table for table in TABLES if table.name in wrong])
         self._settled_to = self.next_id
 
-    def _settle_table(self, table: Table) -> None:
-        names = {column.name for column in table.columns}
-        dur, name = _dur(table), ("name" if "name" in names else "NULL")
-        mine = f"FROM stage.{table.name} WHERE id >= {self._settled_to}"
-        beyond = f"(abs(start_ns // 2) > {LATEST_NS // 2} OR abs({dur} // 2) > {LONGEST_NS // 2})"
-        for kind, which in ((BEYOND, beyond), (NEGATIVE, f"{dur} < 0"), (LONG, f"{dur} > {WEEK_NS}")):
-            rows = self.connection.execute(
-                f"SELECT count(*), list({name} ORDER BY id)[:10] {mine} AND {which}"
-            ).fetchall()
-            n, examples = rows[0]
-            # Events that became rows of two tables, or that the reader has counted itself, are counted once.
-            if n and (kind == BEYOND or kind not in self.problems):
-                self.problem(kind, n, examples)
-            if kind == BEYOND:
+    def _settle_tables(self, tables: list[Table]) -> None:
+        by_reader = set(self.problems)
+        for table in tables:
+            mine = f"FROM stage.{table.name} WHERE id >= {self._settled_to}"
+            which = f"(abs(start_ns // 2) > {LATEST_NS // 2} OR abs({_dur(table)} // 2) > {LONGEST_NS // 2})"
+            n, examples = self._counted(f"SELECT 1 AS n, {_name(table)} AS name, id {mine} AND {which}")
+            if n:
+                self.problem(BEYOND, n, examples)
                 self.connection.execute(f"DELETE {mine} AND {which}")
                 self.count("n_kept", -n)
                 self.count("n_dropped", n)
-            elif kind == NEGATIVE and n:
-                self.connection.execute(f"UPDATE stage.{table.name} SET dur_ns = 0 WHERE {which}")
+        rows = " UNION ALL ".join(
+            f"SELECT '{table.name}' AS of, id, start_ns, {_dur(table)} AS dur, {_name(table)} AS name"
+            f" FROM stage.{table.name} WHERE id >= {self._settled_to}"
+            for table in tables
+        )
+        for kind, which in ((NEGATIVE, "dur < 0"), (LONG, f"dur > {WEEK_NS}")):
+            # An event that became rows of two tables is counted once: as often as in the table that has it most.
+            first = "first(name ORDER BY id) AS name, min(id) AS id"
+            each = (
+                f"SELECT start_ns, dur, count(*) AS n, {first} FROM ({rows}) WHERE {which} GROUP BY of, start_ns, dur"
+            )
+            once = f"SELECT max(n) AS n, {first} FROM ({each}) GROUP BY start_ns, dur"
+            n, examples = self._counted(once)
+            if n and kind not in by_reader:
+                self.problem(kind, n, examples)
+        for table in tables:
+            if any(column.name == "dur_ns" for column in table.columns):
+                mine = f"id >= {self._settled_to}"
+                self.connection.execute(f"UPDATE stage.{table.name} SET dur_ns = 0 WHERE {mine} AND dur_ns < 0")
+
+    def _counted(self, query: str) -> tuple[int, list[str | None]]:
+        """The sum of `n` in a query with n, name and id, and the first few names."""
+        row = self.connection.execute(
+            f"SELECT coalesce(sum(n), 0)::BIGINT, coalesce(list(name ORDER BY id)[:{MAX_EXAMPLES}], []) FROM ({query})"
+        ).fetchall()[0]
+        return row[0], row[1]
 
     def end_source(self) -> None:
         """Close the row of `captures` of the file that was just read; what looks like a secret in it is blanked."""
@@ -315,6 +334,10 @@ def _extremes() -> str:
 def _dur(table: Table) -> str:
     has_dur = any(column.name == "dur_ns" for column in table.columns)
     return "coalesce(dur_ns, 0)" if has_dur else "0"
+
+
+def _name(table: Table) -> str:
+    return "name" if any(column.name == "name" for column in table.columns) else "NULL"
 
 
 def at_hand(connection: duckdb.DuckDBPyConnection, table: str) -> str:
