@@ -218,7 +218,9 @@ APPROXIMATE = {"arithmetic", "convolution_biases", "repeated_copies", "small_gri
 def test_what_goes_is_what_the_rule_counts(trace: str, shared: Path, captures) -> None:  # type: ignore[no-untyped-def]
     connection, rules = captures.open(shared / "traces/kineto" / trace), {rule.name: rule for rule in advice.load()}
     compared = 0
-    for finding in advice_path.run(connection, list(rules.values())):
+    answers = advice_path.run(connection, list(rules.values()))
+    on_path.work_out(connection)
+    for finding in answers:
         query = advice_path.removal(rules[finding.rule])
         if finding.status != "found" or query is None or query.name in APPROXIMATE:
             continue

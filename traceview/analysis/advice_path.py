@@ -6,8 +6,11 @@ that of the rules' own bounds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 
 import duckdb
 
@@ -15,6 +18,10 @@ from traceview import sql
 from traceview.analysis import advice, graph_queries
 from traceview.analysis.model import Finding
 from traceview.paths import content
+from traceview.store import views
+
+Bounded = Callable[[Sequence[tuple[Finding, sql.Query]], Mapping[str, str]], list[Finding]]
+"""Findings, each with the query of what its change takes away, as what they can give on a path."""
 
 ON, OFF, NOT_KNOWN = "on the critical path", "not on the critical path", "not known"
 UNCERTAIN = "which work the change removes is not certain"
@@ -40,18 +47,25 @@ def run(
     at_least_pct: float = 0.0,
 ) -> list[Finding]:
     """As `advice.run`, each finding bounded by the path of the step, and in the order of that bound."""
-    said = advice.run(connection, rules, params, at_least_pct)
-    by_name = {rule.name: rule for rule in rules}
-    steady = [f for f in said if f.status == advice.FOUND and f.saving_ns and f.run_ns is None]
-    removed = {f.rule: query for f in steady if (query := removal(by_name[f.rule]))}
-    found = {f.rule: replace(f, path=NOT_KNOWN, path_reason=UNCERTAIN) for f in steady}
-    if removed:
-        # It imports numpy, which takes as long as a small capture.
-        from traceview.analysis import on_path
-
-        certain = [(finding, removed[finding.rule]) for finding in steady if finding.rule in removed]
-        found |= {f.rule: f for f in on_path.bounded(connection, certain, params or {})}
+    removals = {rule.name: query for rule in rules if (query := removal(rule))}
+    with contextlib.closing(views.beside(connection)) as second, ThreadPoolExecutor(1) as pool:
+        # Rules are many short queries, the path is few: side by side, where neither needs the memory of the other.
+        early = pool.submit(_path, second) if removals and views.has_room(connection) else None
+        said = advice.run(connection, rules, params, at_least_pct)
+        steady = [f for f in said if f.status == advice.FOUND and f.saving_ns and f.run_ns is None]
+        certain = [(f, removals[f.rule]) for f in steady if f.rule in removals]
+        found = {f.rule: replace(f, path=NOT_KNOWN, path_reason=UNCERTAIN) for f in steady}
+        if certain:
+            bounded = (early or pool.submit(_path, second)).result()
+            found |= {f.rule: f for f in bounded(certain, params or {})}
     return sorted((found.get(finding.rule, finding) for finding in said), key=advice.order)
+
+
+def _path(connection: duckdb.DuckDBPyConnection) -> Bounded:
+    # It imports numpy, which takes as long as a small capture.
+    from traceview.analysis import on_path
+
+    return partial(on_path.bounded, connection, on_path.work_out(connection))
 
 
 def bound(finding: Finding) -> tuple[int | None, float | None]:

@@ -149,7 +149,7 @@ def loading_of(graph: Graph, data: Mapping[str, Ints]) -> Ints:
     found = np.zeros(len(graph.kind), np.int64)
     is_host = np.isin(graph.kind, (dependencies.THREAD, dependencies.HANDOFF, dependencies.EDGE))
     ranks = graph.rank[graph.target]
-    for rank in np.unique(data["rank"]).tolist():
+    for rank in sorted(set(data["rank"].tolist())):
         chosen = data["rank"] == rank
         starts, ends = data["start_ns"][chosen], np.maximum.accumulate(data["end_ns"][chosen])
         before = np.concatenate([[0], np.cumsum(data["end_ns"][chosen] - starts)])

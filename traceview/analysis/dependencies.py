@@ -154,7 +154,7 @@ def _waited_for(tasks: Mapping[str, Ints]) -> Ints:
     (device,) = np.nonzero(tasks["class"] == 0)
     (calls,) = np.nonzero(tasks["is_sync"] == 1)
     streams = tasks["sync_stream"]
-    for stream in np.unique(streams[calls]).tolist():
+    for stream in sorted(set(streams[calls].tolist())):
         chosen = calls[streams[calls] == stream]
         among = device if stream < 0 else device[tasks["tid"][device] == stream]
         waited[chosen] = _last_ended(tasks, among, tasks["end_ns"][chosen], tasks["rank"][chosen])
@@ -182,7 +182,7 @@ def _all_waited_for(tasks: Mapping[str, Ints], split: Ints, waited: Ints) -> lis
     found = [(waited[split], split)]
     whole = split[(tasks["is_sync"][split] == 1) & (tasks["sync_stream"][split] < 0)]
     lanes = tasks["lane"]
-    for lane in np.unique(lanes[tasks["class"] == 0]).tolist() if len(whole) else []:
+    for lane in sorted(set(lanes[tasks["class"] == 0].tolist())) if len(whole) else []:
         (among,) = np.nonzero(lanes == lane)
         last = _last_ended(tasks, among, tasks["end_ns"][whole], tasks["rank"][whole])
         known = (last >= 0) & (last != waited[whole])

@@ -34,7 +34,7 @@ BUSY = 0.9
 
 
 @dataclass(frozen=True)
-class _Path:
+class Path:
     """The graph of one step."""
 
     graph: Graph
@@ -48,16 +48,21 @@ class _Path:
 
 
 def bounded(
-    connection: duckdb.DuckDBPyConnection, findings: Sequence[tuple[Finding, sql.Query]], params: Mapping[str, str]
+    connection: duckdb.DuckDBPyConnection,
+    path: Path | str,
+    findings: Sequence[tuple[Finding, sql.Query]],
+    params: Mapping[str, str],
 ) -> list[Finding]:
-    """Findings, each with the query of what its change takes away, with what they can give on the path."""
-    worked = _work_out(connection)
-    if isinstance(worked, str):
-        return [replace(found, path=NOT_KNOWN, path_reason=worked) for found, _ in findings]
-    return [_bounded(connection, worked, removed, params, found) for found, removed in findings]
+    """Findings, each with the query of what its change takes away, with what they can give on the path.
+
+    `path` is what `work_out` returned for the same connection.
+    """
+    if isinstance(path, str):
+        return [replace(found, path=NOT_KNOWN, path_reason=path) for found, _ in findings]
+    return [_bounded(connection, path, removed, params, found) for found, removed in findings]
 
 
-def _work_out(connection: duckdb.DuckDBPyConnection) -> _Path | str:
+def work_out(connection: duckdb.DuckDBPyConnection) -> Path | str:
     """The graph of the median step, or why there is none that tells."""
     (n_ranks,) = connection.execute("SELECT count(*) FROM scope").fetchall()[0]
     if n_ranks > MOST_RANKS:
@@ -78,7 +83,7 @@ def _work_out(connection: duckdb.DuckDBPyConnection) -> _Path | str:
     loading = critical.loading_of(worked.graph, worked.data)
     lasts = worked.graph.end - worked.graph.start
     whole_ns = longest_path.end_of(worked.graph, lasts, worked.graph.delay)
-    return _Path(worked.graph, worked.tasks, loading, critical.slack(worked.graph), whole_ns, what)
+    return Path(worked.graph, worked.tasks, loading, critical.slack(worked.graph), whole_ns, what)
 
 
 def _runs_ahead(graph: Graph, tasks: Mapping[str, Ints]) -> bool:
@@ -94,7 +99,7 @@ def _runs_ahead(graph: Graph, tasks: Mapping[str, Ints]) -> bool:
 
 def _bounded(
     connection: duckdb.DuckDBPyConnection,
-    path: _Path,
+    path: Path,
     removed: sql.Query,
     params: Mapping[str, str],
     found: Finding,
@@ -116,7 +121,7 @@ def _bounded(
     return replace(found, path=OFF, path_saving_ns=0, path_slack_ns=slack_ns)
 
 
-def _saved(path: _Path, chosen: Ints, gone: Collection[str]) -> int:
+def _saved(path: Path, chosen: Ints, gone: Collection[str]) -> int:
     """What the step becomes shorter by without these tasks."""
     graph, n = path.graph, int(path.graph.task.max()) + 1
     if "launches" in gone:

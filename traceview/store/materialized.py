@@ -128,19 +128,21 @@ def _place(folder: Path) -> Path:
 
 def _make_room(newest: Path) -> None:
     """Remove what has not been used for long, and what is too much; `newest` stays."""
-    n_bytes = 0
-    for place in sorted(newest.parent.glob("[!.]*"), key=lambda place: (place == newest, _used(place)), reverse=True):
-        with contextlib.suppress(OSError):
-            n_bytes += sum(file.lstat().st_size for file in place.iterdir())
-        is_old = time.time() - _used(place) > DAYS * _DAY_SECONDS
-        if place != newest and (is_old or n_bytes > BYTES):
+    n_bytes, now = 0, time.time()
+    with os.scandir(newest.parent) as entries:
+        places = [(_used(entry), entry) for entry in entries if not entry.name.startswith(".")]
+    for used, place in sorted(places, key=lambda each: (each[1].name == newest.name, each[0]), reverse=True):
+        with contextlib.suppress(OSError), os.scandir(place) as files:
+            n_bytes += sum(file.stat(follow_symlinks=False).st_size for file in files)
+        is_old = now - used > DAYS * _DAY_SECONDS
+        if place.name != newest.name and (is_old or n_bytes > BYTES):
             shutil.rmtree(place, ignore_errors=True)
 
 
-def _used(place: Path) -> float:
+def _used(place: os.DirEntry[str]) -> float:
     """When a database was last attached; long ago where it is gone already."""
     try:
-        return place.lstat().st_mtime
+        return place.stat(follow_symlinks=False).st_mtime
     except OSError:
         return 0.0
 

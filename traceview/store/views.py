@@ -255,9 +255,7 @@ def _make_at_once(
 
     left = {name: partial(_make, names=[name], tables=tables) for name in made}
     needs = {name: {_maker(source) for source in _sources(name)} & left.keys() for name in left}
-    files = connection.execute("SELECT getvariable('raw')").fetchall()[0]
-    with contextlib.closing(connection.cursor()) as second, ThreadPoolExecutor(2) as pool:
-        second.execute("SET VARIABLE raw = $1", files)
+    with contextlib.closing(beside(connection)) as second, ThreadPoolExecutor(2) as pool:
         idle = [connection, second]
         begun: dict[Future[None], tuple[str, duckdb.DuckDBPyConnection]] = {}
         n_made = len(left)
@@ -283,5 +281,23 @@ def _is_small(connection: duckdb.DuckDBPyConnection, made: Iterable[str]) -> boo
     """Whether a capture is small, if anything is to be made of it that costs more to ask for than to hold."""
     if not any(name == ATTRIBUTION or graph.is_materialized(name) for name in made):
         return False
+    return _n_rows(connection) <= SMALL_ROWS
+
+
+def _n_rows(connection: duckdb.DuckDBPyConnection) -> int:
     counts = [connection.execute(f"SELECT count(*) FROM {table}").fetchall()[0][0] for table in sorted(SIZED)]
-    return bool(sum(counts) <= SMALL_ROWS)
+    return sum(counts)
+
+
+def beside(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+    """One more connection to the same capture, for another thread; temporary tables are those of each alone."""
+    second = connection.cursor()
+    for name in ("raw", "device"):
+        second.execute(f"SET VARIABLE {name} = $1", connection.execute(f"SELECT getvariable('{name}')").fetchall()[0])
+    return second
+
+
+def has_room(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Whether two queries at once are sooner than one after the other: more than one thread, and a small capture."""
+    threads = connection.execute("SELECT current_setting('threads')").fetchall()[0][0]
+    return threads > 1 and _n_rows(connection) <= SMALL_ROWS
