@@ -104,7 +104,7 @@ def advise(trace: Input | Trace, *rules: str, at_least_pct: float = 0.5, **param
     with _connected(trace, findings.asked(chosen)) as connection:
         found, footer = findings.run(connection, chosen, values, at_least_pct)
         place = ran_on.of(connection)
-    return Answer(findings.exact(found, footer), findings.for_people(found, footer, place=place))
+    return Answer(findings.exact(found, footer, place), findings.for_people(found, footer, place=place))
 
 
 def compare(*runs: Input | Sequence[Input], accept: Iterable[str] = ()) -> Answer:

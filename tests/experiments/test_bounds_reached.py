@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import traceview
 from traceview import store
 from traceview.analysis import ran_on
-from traceview.cli import main
+from traceview.cli import main, served
 from traceview.experiments import bounds_reached
+from traceview.ingest.options import Options
 from traceview.store import learned
-from traceview.store.learned import Place
+from traceview.store.learned import Place, Trial
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
 SAMPLE = SAMPLES / "kineto" / "torch-2.13.0-lenet-cpu.json.gz"
@@ -83,3 +89,40 @@ def test_advice_tells_what_was_measured_on_such_a_run(
         assert "gave 86 % of this saving; reached in 1 of 1 within a factor of 1.5." in said
         assert "Left out: 1 run of PyTorch on a GPU." in said
         assert said.count("Measured by tune") == 1
+
+
+def test_programs_get_what_was_measured_wherever_they_get_advice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    base = store.convert([SAMPLE], tmp_path / "base")
+    tensorflow, here = Place("tensorflow", "cpu", "TensorFlow"), Place("pytorch", "cpu", "PyTorch")
+    names = ["runs", "reached", "factor", "saving_pct", "screened", "elsewhere"]
+
+    def measured(rows: Iterable[dict[str, Any]]) -> dict[str, list[Any]]:
+        return {row["rule"]: [row[f"measured_{name}"] for name in names] for row in rows}
+
+    def asked(form: str) -> str:
+        assert main(["advise", str(base), "--at-least", "0%", "--format", form]) == 0
+        return capsys.readouterr().out
+
+    def as_json() -> dict[str, list[Any]]:
+        return measured(json.loads(asked("json"))["sections"][0]["rows"])
+
+    nothing = [None] * len(names)
+    learned.remember([Trial("data_loading", 2.0, 2.0, here)])  # It finds nothing in this capture.
+    assert len(as_json()) > 30 and all(values == nothing for values in as_json().values())
+    learned.remember([Trial("unfused_optimizer", 2.0, 2.0, tensorflow)])
+    assert as_json()["unfused_optimizer"] == [0, None, None, None, None, 1]
+    # The bound is half of the step: 3/7 of the step are 6/7 of that, reached; a fifth of it is 2/5, not reached.
+    learned.remember([Trial("unfused_optimizer", 2.0, 1.75, here)])
+    learned.remember([Trial("unfused_optimizer", 2.0, 1.25, here, is_proved=False)])
+    expected = [2, 1, 1.5, pytest.approx(100 * (6 / 7 + 2 / 5) / 2), 1, 1]
+    assert as_json()["unfused_optimizer"] == expected and as_json()["data_loading"] == nothing
+    texts = measured(csv.DictReader(io.StringIO(asked("csv"))))
+    assert [float(text) for text in texts["unfused_optimizer"]] == expected
+    assert texts["data_loading"] == [""] * len(names)
+    agents = served.Answers([str(base)], Options()).advise()["data"]["sections"][0]["rows"]
+    assert measured(agents)["unfused_optimizer"] == expected
+    frame = traceview.advise(base, at_least_pct=0.0).to_arrow().to_pylist()
+    assert measured(frame)["unfused_optimizer"] == expected

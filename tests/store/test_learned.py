@@ -24,17 +24,21 @@ def remember(rule: str, bound: float, measured: float, place: Place = TORCH, is_
     learned.remember([Trial(rule, bound, measured, place, is_proved)])
 
 
+def told(rule: str, place: Place) -> str:
+    return str(learned.measured(rule, place))
+
+
 def test_shares_of_the_saving_are_told_by_rule() -> None:
-    assert learned.told("denormals", TORCH) is None
+    assert learned.measured("denormals", TORCH) is None
     remember("denormals", 2.0, 1.6)
-    assert learned.told("denormals", TORCH) == (
+    assert told("denormals", TORCH) == (
         "Measured by tune: in 1 run of PyTorch on a CPU at hand (AMD EPYC with 2 threads), the best option gave 75 % "
         "of this saving; reached in 1 of 1 within a factor of 1.5."
     )
     remember("denormals", 2.0, 1.0)
     remember("denormals", 2.0, 0.9, ONE_THREAD, is_proved=False)
     remember("page_faults", 1.5, 1.5)
-    assert learned.told("denormals", TORCH) == (
+    assert told("denormals", TORCH) == (
         "Measured by tune: in 3 runs of PyTorch on a CPU at hand (2 runs on AMD EPYC with 2 threads, 1 run on AMD EPYC "
         "with 1 thread), the best option gave 0 % of this saving (median); reached in 1 of 3 within a factor of 1.5, "
         "1 of 3 by screening alone."
@@ -46,16 +50,16 @@ def test_other_frameworks_and_devices_are_counted_and_left_out() -> None:
     remember("data_loading", 2.0, 2.0, TENSORFLOW)
     remember("data_loading", 2.0, 1.0, TORCH)
     others = "Left out: 2 runs of TensorFlow on a CPU, 1 run of PyTorch on a CPU."
-    assert learned.told("data_loading", CUDA) == f"Measured by tune: no run of PyTorch on a GPU is at hand. {others}"
-    told = learned.told("data_loading", TORCH)
-    assert told and "gave 0 % of this saving; reached in 0 of 1" in told
-    assert told.endswith(". Left out: 2 runs of TensorFlow on a CPU.")
+    assert told("data_loading", CUDA) == f"Measured by tune: no run of PyTorch on a GPU is at hand. {others}"
+    said = told("data_loading", TORCH)
+    assert "gave 0 % of this saving; reached in 0 of 1" in said
+    assert said.endswith(". Left out: 2 runs of TensorFlow on a CPU.")
 
 
 def test_a_trace_without_a_framework_is_told_nothing_of_any() -> None:
     unknown = Place(None, "cpu")
     remember("data_loading", 2.0, 2.0, unknown)
-    assert learned.told("data_loading", unknown) == (
+    assert told("data_loading", unknown) == (
         "Measured by tune: no run of an unknown framework on a CPU is at hand. "
         "Left out: 1 run of an unknown framework on a CPU."
     )
@@ -67,17 +71,17 @@ def test_the_last_ones_count_and_damage_does_not(tmp_path: Path) -> None:
     (file,) = (tmp_path / "traceview" / "tuned").iterdir()
     text = file.read_text()
     file.write_text('["denormals", 2, 1]\n' + text + 'null\n{"rule": "denormals"}\n["denormals", 1, 1]\n{\n[[[')
-    told = learned.told("denormals", TORCH)
-    assert told and told.endswith("gave 100 % of this saving (median); reached in 50 of 50 within a factor of 1.5.")
+    said = told("denormals", TORCH)
+    assert said.endswith("gave 100 % of this saving (median); reached in 50 of 50 within a factor of 1.5.")
     remember("denormals", 2.0, 1.0)
-    told = learned.told("denormals", TORCH)
-    assert told and told.endswith("reached in 49 of 50 within a factor of 1.5.")
+    said = told("denormals", TORCH)
+    assert said.endswith("reached in 49 of 50 within a factor of 1.5.")
 
 
 def test_what_an_earlier_version_kept_speaks_for_no_framework(tmp_path: Path) -> None:
     remember("denormals", 2.0, 2.0)
     (file,) = (tmp_path / "traceview" / "tuned").iterdir()
     file.write_text('["denormals", 2, 1]\n')
-    assert learned.told("denormals", TORCH) == (
+    assert told("denormals", TORCH) == (
         "Measured by tune: no run of PyTorch on a CPU is at hand. Left out: 1 run of an unknown framework on a device."
     )

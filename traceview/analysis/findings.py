@@ -41,6 +41,25 @@ MEANINGS = {
     "path_slack_ns": "of what is not on the path, how much longer it could take before the step does",
     "path_reason": "why the critical path is not known",
 }
+MEASURED = {
+    "measured_runs": (
+        "BIGINT",
+        "runs of tune at hand, of this framework on this kind of device, that measured an option of this rule; null "
+        "where the rule found no saving, or no run measured any",
+    ),
+    "measured_reached": ("BIGINT", "in how many of measured_runs the saving was reached within measured_factor"),
+    "measured_factor": ("DOUBLE", "reached is a saving that is at most so many times as small as the upper bound"),
+    "measured_saving_pct": (
+        "DOUBLE",
+        "percentage of the upper bound that the best option saved, median of measured_runs; negative: it was slower",
+    ),
+    "measured_screened": ("BIGINT", "how many of measured_runs rest on screening alone, without final pairs"),
+    "measured_elsewhere": (
+        "BIGINT",
+        "runs of tune at hand that measured an option of this rule with another framework or kind of device: left out",
+    ),
+}
+"""Columns of what `tune` measured: type and meaning."""
 
 NO_ANSWER = "No answer: the rules need data that this trace does not hold."
 
@@ -66,12 +85,28 @@ def footer(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
     )
 
 
-def exact(findings: Sequence[Finding], footer: tuple[str, ...]) -> Report:
-    """Every answer of every rule, for a program."""
+def exact(findings: Sequence[Finding], footer: tuple[str, ...], place: learned.Place | None = None) -> Report:
+    """Every answer of every rule, for a program, with what tune measured on what the trace ran on."""
     rows = tuple(
-        tuple(list(value) if isinstance(value, tuple) else value for value in astuple(finding)) for finding in findings
+        (
+            *(list(value) if isinstance(value, tuple) else value for value in astuple(finding)),
+            *_measured(finding, place),
+        )
+        for finding in findings
     )
-    return _report((_section("answers", "Answers", "One row per rule.", tuple(MEANINGS), rows),), footer)
+    return _report((_section("answers", "Answers", "One row per rule.", (*MEANINGS, *MEASURED), rows),), footer)
+
+
+def _measured(finding: Finding, place: learned.Place | None) -> tuple[float | None, ...]:
+    """The values of MEASURED."""
+    is_bound = finding.status == advice.FOUND and finding.saving_ns
+    found = learned.measured(finding.rule, place) if place and is_bound else None
+    if found is None:
+        return (None,) * len(MEASURED)
+    if not found.trials:
+        return (0, None, None, None, None, len(found.others))
+    runs = (len(found.trials), found.reached, learned.WITHIN, 100 * found.share, found.screened)
+    return (*runs, len(found.others))
 
 
 def for_people(
@@ -138,7 +173,7 @@ def _detail(finding: Finding, with_evidence: bool, place: learned.Place | None) 
     )
     told = advice_path.told(finding)
     doc += f" {told}" if told else ""
-    measured = learned.told(finding.rule, place) if place else None
+    measured = learned.measured(finding.rule, place) if place and finding.saving_ns else None
     doc += f" {measured}" if measured else ""
     rows = tuple((line,) for line in finding.evidence) if with_evidence else ()
     section = _section(finding.rule, finding.title, doc, ("evidence",), rows)
@@ -159,5 +194,6 @@ def _section(
     types = {"evidence": "VARCHAR[]", "saving_pct": "DOUBLE"} | dict.fromkeys(
         ("rank", "n_ranks", "saving_ns", "step_ns", "run_ns", "path_saving_ns", "path_slack_ns"), "BIGINT"
     )
-    shape = tuple(Column(column, types.get(column, "VARCHAR"), MEANINGS[column]) for column in columns)
+    known = {name: (types.get(name, "VARCHAR"), meaning) for name, meaning in MEANINGS.items()} | MEASURED
+    shape = tuple(Column(column, *known[column]) for column in columns)
     return Section(name, title, doc, shape, rows, None if rows else if_none or None, "")

@@ -104,7 +104,7 @@ def run(args: argparse.Namespace) -> int:
     if renderer.FOR_PEOPLE:
         report = findings.for_people(found, footer, args.evidence, args.all, answers.place)
     else:
-        report = findings.exact(found, footer)
+        report = findings.exact(found, footer, answers.place)
     emit([renderer.render_all([finding.named(report, args.input)], bool(args.output))], args.output)
     return _exit_code(found, args.fail_over)
 

@@ -87,12 +87,13 @@ class Answers:
 
     def advise(self, rule: str = "", trace: str = "") -> dict[str, Any]:
         """Every finding with its evidence, and which rules cannot tell or found nothing."""
-        from traceview.analysis import advice, findings
+        from traceview.analysis import advice, findings, ran_on
 
         rules = advice.load([rule] if rule else [])
         with self._asked(trace) as (_, connection):
             found, footer = findings.run(connection, rules, {}, AT_LEAST_PCT)
-        return self._bounded(self._report(findings.exact(found, footer)))
+            place = ran_on.of(connection)
+        return self._bounded(self._report(findings.exact(found, footer, place)))
 
     def compare(self, a: str, b: str) -> dict[str, Any]:
         """Two of the traces side by side: what got slower or faster, and why."""

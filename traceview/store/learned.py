@@ -11,7 +11,7 @@ import json
 import math
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -85,29 +85,55 @@ def remember(trials: Iterable[Trial]) -> None:
             draft.replace(file)
 
 
-def told(rule: str, place: Place) -> str | None:
-    """How often the bound of a rule was reached on such a place, and what was left out; None without any trial."""
+@dataclass(frozen=True)
+class Measured:
+    """What runs of `tune` measured of the bound of one rule, for those who ask on a certain place."""
+
+    place: Place
+    trials: tuple[Trial, ...]
+    """Of the framework and kind of device of that place."""
+    others: tuple[Trial, ...]
+    """Left out."""
+
+    @property
+    def reached(self) -> int:
+        """In how many the bound was reached."""
+        return sum(trial.share >= 1 / WITHIN for trial in self.trials)
+
+    @property
+    def screened(self) -> int:
+        """How many rest on the screening alone."""
+        return sum(not trial.is_proved for trial in self.trials)
+
+    @property
+    def share(self) -> float:
+        """Of the time that could be saved at most, what the best option saved: the median."""
+        return statistics.median(trial.share for trial in self.trials)
+
+    def __str__(self) -> str:
+        said = self._said() if self.trials else f"Measured by tune: no run of {self.place} is at hand."
+        others = Counter(str(trial.place) for trial in self.others)
+        return f"{said} Left out: {_listed(others, 'run of ', 'runs of ')}." if others else said
+
+    def _said(self) -> str:
+        several = len(self.trials) > 1
+        machines = Counter(trial.place.machine or "machine not recorded" for trial in self.trials)
+        on = next(iter(machines)) if len(machines) == 1 else _listed(machines, "run on ", "runs on ")
+        alone = f", {self.screened} of {len(self.trials)} by screening alone" if self.screened else ""
+        return (
+            f"Measured by tune: in {len(self.trials)} run{'s' if several else ''} of {self.trials[-1].place} at hand "
+            f"({on}), the best option gave {100 * max(0.0, self.share):.0f} % of this saving"
+            f"{' (median)' if several else ''}; reached in {self.reached} of {len(self.trials)} within a factor of "
+            f"{WITHIN:g}{alone}."
+        )
+
+
+def measured(rule: str, place: Place) -> Measured | None:
+    """What was measured of the bound of a rule on such a place, and what was left out; None without any trial."""
     known = [trial for trial in _trials() if trial.rule == rule][-MOST:]
-    fitting = [trial for trial in known if place.framework and trial.place.kind == place.kind]
-    others = Counter(str(trial.place) for trial in known if trial not in fitting)
-    if not known:
-        return None
-    said = _reached(fitting) if fitting else f"Measured by tune: no run of {place} is at hand."
-    return f"{said} Left out: {_listed(others, 'run of ', 'runs of ')}." if others else said
-
-
-def _reached(trials: Sequence[Trial]) -> str:
-    runs = f"{len(trials)} run{'' if len(trials) == 1 else 's'}"
-    machines = Counter(trial.place.machine or "machine not recorded" for trial in trials)
-    on = next(iter(machines)) if len(machines) == 1 else _listed(machines, "run on ", "runs on ")
-    reached = sum(trial.share >= 1 / WITHIN for trial in trials)
-    screened = sum(not trial.is_proved for trial in trials)
-    saved = 100 * max(0.0, statistics.median(trial.share for trial in trials))
-    return (
-        f"Measured by tune: in {runs} of {trials[-1].place} at hand ({on}), the best option gave {saved:.0f} % of this "
-        f"saving{' (median)' if len(trials) > 1 else ''}; reached in {reached} of {len(trials)} within a factor of "
-        f"{WITHIN:g}{f', {screened} of {len(trials)} by screening alone' if screened else ''}."
-    )
+    fitting = tuple(trial for trial in known if place.framework and trial.place.kind == place.kind)
+    others = tuple(trial for trial in known if trial not in fitting)
+    return Measured(place, fitting, others) if known else None
 
 
 def _listed(counted: Counter[str], one: str, several: str) -> str:
