@@ -1,7 +1,7 @@
 -- title = "Algorithm search repeated in many steps"
--- doc = """Convolution calls under which several algorithms ran, in more than one step that is not warm-up. The
--- bound is the time of these calls beyond the shortest call of the same layer and direction that did not search (all of
--- it where there is none)."""
+-- doc = """Convolution calls under which several algorithms ran, in more than one step after warm-up. The bound is the
+-- time of these calls beyond the shortest call of the same layer and direction that did not search (all of it where
+-- there is none)."""
 -- why = "The library searches again for every new shape; if shapes change from step to step, the search never ends."
 -- cost = "Padding to few shapes adds computation; without a search a slower algorithm may be chosen."
 -- unless = "The shapes repeat after some steps: then the search ends by itself."

@@ -1,11 +1,12 @@
 -- title = "Device memory allocated outside the steps"
--- doc = """Calls that allocate or free device memory, outside the steps that count: at the start, in warm-up, between
--- steps; without steps in the whole recording. The bound is the time between the first and the last thing a device did
--- in which they run and no device of the rank does anything, once per run."""
+-- doc = """Calls that allocate or free device memory outside the steps that count: at the start, in warm-up, between
+-- steps; without steps in the whole recording. The bound is the time in which they run while all devices of the rank
+-- are idle, from the first to the last work on a device, once per run."""
 -- why = """The first allocations wait for the start of the device's context, for code that is loaded, and for all
--- queued work when memory is freed again. A caching allocator asks once; nothing of this comes back in later steps, so
--- it belongs to the start of a run and not into a measurement of its steps."""
--- cost = "None if only the measurement leaves it out; memory asked for at once is not there for other processes."
+-- queued work when memory is freed again. A caching allocator asks once, and later steps do not pay for it: it belongs
+-- to the start of a run and not into a measurement of its steps."""
+-- cost = """None if only the measurement leaves it out; memory allocated at the start is not available to other
+-- processes."""
 -- unless = "The run is long: then the start does not count."
 -- per = "run"
 -- needs = ["runtime_calls", "activities"]

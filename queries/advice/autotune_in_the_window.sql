@@ -1,7 +1,7 @@
 -- title = "Algorithm search in a short run"
--- doc = """Kernels of convolutions that occur in the first iterations and never again. The bound is their time that
--- nothing earlier on the device covers, once per run: also in steps that other numbers leave out as warm-up, for the
--- run takes that time all the same."""
+-- doc = """Convolution kernels that run in the first iterations and never again. The bound is their time, less what
+-- overlaps work that started earlier on the device, once per run. Warm-up steps count here, though other numbers leave
+-- them out: the run takes that time all the same."""
 -- why = """The library tried several algorithms at the start; in a short run that search is part of what is measured,
 -- and where shapes change it comes again with every new shape."""
 -- cost = """Nothing if the search is only kept out of the measurement; a fixed choice may be slower than what a search

@@ -1,7 +1,8 @@
 -- title = "Bias before a batch normalisation"
 -- doc = """Convolutions that add a bias and whose result goes into a batch normalisation: the next thing on the device
--- that is not a layout change, copy or cast. The bound is the time of the additions and of the bias's gradient that
--- nothing earlier on the device covers; a bias fused into the convolution costs nothing that could be seen."""
+-- that is not a layout change, copy or cast. The bound is the time of the additions and of the bias's gradient, less
+-- what overlaps work that started earlier on the device. A bias fused into the convolution has no time of its own and
+-- is not found."""
 -- why = """Batch normalisation subtracts the mean, and with it any bias: the addition, its gradient and its weights
 -- have no effect."""
 -- cost = "None at run time; loading checkpoints that contain these biases must be adapted."

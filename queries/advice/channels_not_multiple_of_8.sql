@@ -3,9 +3,8 @@
 -- are not multiples of 8: for a product both sizes of its weights, which its gradients share. Sizes of the batch or the
 -- sequence and products of two activations (attention) do not count, and neither do an input of at most four channels,
 -- which is an image, and depthwise convolutions. The bound is their time beyond the least that the peak of the device
--- allows, as far as nothing earlier on the device covers it."""
--- why = """Tensor cores work on tiles of 8 or 16 values: other sizes are padded by extra kernels, or computed by slower
--- ones."""
+-- allows, less what overlaps work that started earlier on the device."""
+-- why = "Tensor cores work on tiles of 8 or 16 values: other sizes are padded by extra kernels, or run on slower ones."
 -- cost = "A few more weights than the model needs."
 -- unless = "The size is fixed (classes, vocabulary): then pad only the tensor."
 -- needs = ["kernels", "peaks", "shapes"]

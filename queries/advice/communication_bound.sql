@@ -1,6 +1,6 @@
 -- title = "More communication than computation"
--- doc = """Ranks whose collectives run longer per step than everything that they compute. The bound is the
--- communication that nothing hides: with less of it, or more computation per exchange, no step can gain more."""
+-- doc = """Ranks whose collectives run longer per step than everything that they compute. The bound is the exposed
+-- communication: the most that a step can gain from less communication or more computation per exchange."""
 -- why = """Even if perfectly hidden, communication then determines the step time. Gradients have the same size for any
 -- batch size, so with little work per rank their exchange takes longest."""
 -- cost = "Larger batches need memory and a different learning rate; compression changes gradients."

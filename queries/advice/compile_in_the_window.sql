@@ -1,7 +1,7 @@
 -- title = "Compilation in a short run"
 -- doc = """Calls that compile, link or load code for the device, and spans that compilers mark (torch.compile, XLA),
--- within the recorded steps. The bound is their time, those inside one another counted once, once per run: also in
--- steps that other numbers leave out as warm-up."""
+-- within the recorded steps. The bound is their time once per run, calls inside one another counted once. Warm-up steps
+-- count here, though other numbers leave them out."""
 -- why = """Code is compiled where it is first used; in a short run that time is part of what is measured, and where
 -- shapes change it comes again."""
 -- cost = "Nothing if it is only kept out of the measurement; a cache of compiled code needs disk space."

@@ -1,9 +1,9 @@
 -- title = "Denormal numbers"
 -- doc = """Parameters, gradients and states of the optimizer that are too small for a normal floating-point number, as
 -- traceview collect counted them at the end of a recording on a CPU, while the processor does not flush them to zero.
--- What they cost differs between processors and was measured along. Where products with them are slow no bound can be
--- stated, for activations were not counted. Where only square roots are, the bound is what the roots of the optimizer's
--- denormal squares (Adam, RMSprop, Adagrad) take longer, shared among the threads."""
+-- What they cost differs between processors and was measured with the recording. Where products with them are slow no
+-- bound can be stated, because activations were not counted. Where only square roots are, the bound is what the roots
+-- of the optimizer's denormal squares (Adam, RMSprop, Adagrad) take longer, shared among the threads."""
 -- why = """Many processors run operations on denormal numbers in microcode: a hundred cycles or more instead of one;
 -- some only square roots and divisions."""
 -- cost = "Numbers below 1.2e-38 become zero."

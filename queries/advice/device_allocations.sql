@@ -1,6 +1,6 @@
 -- title = "Device memory allocated and freed in every step"
--- doc = """Calls that allocate or free device memory, in every step that is not warm-up. The bound is the time in which
--- they run and the device does nothing."""
+-- doc = """Calls that allocate or free device memory in every step after warm-up. The bound is the time in which they
+-- run and the device does nothing."""
 -- why = """Freeing device memory waits until the device has finished all queued work; a caching allocator allocates
 -- once and does not wait."""
 -- cost = "The process holds on to the device memory."

@@ -1,7 +1,7 @@
 -- title = "Convolutions by explicit GEMM (im2col)"
 -- doc = """Convolutions that first write their input unrolled (im2col) and then multiply. The bound is the time of the
--- unrolling, and where Winograd is admissible and usually faster, what it multiplies less, as far as nothing earlier on
--- the device covers it."""
+-- unrolling, and where Winograd is admissible and usually faster, also of the multiplications that it saves; both less
+-- what overlaps work that started earlier on the device."""
 -- why = """Implicit GEMM reads the elements in place, so the unrolled copy is never written or read; Winograd needs
 -- 2.25 to 4 times fewer multiplications on 3x3 filters."""
 -- cost = "None for implicit GEMM; Winograd needs the workspace given in the evidence and rounds differently."

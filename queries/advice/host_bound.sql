@@ -1,8 +1,7 @@
 -- title = "The device waits for the host to launch"
--- doc = """Idle time of the device inside steps before work whose launching call had not ended when the device had
--- nothing left to do, while the host was neither loading data, allocating, communicating nor waiting for the device:
--- the cause launch of the view idle_causes, however long the gaps and the kernels are. The bound is that time,
--- averaged over the devices of a rank."""
+-- doc = """Idle time of the device inside steps because its next work had not been launched yet, while the host was not
+-- loading data, allocating, communicating or waiting for the device (`launch` in `report idle`). The length of gaps and
+-- kernels does not matter. The bound is that time, averaged over the devices of a rank."""
 -- why = """The host cannot launch as fast as the device works: Python, the framework and the driver take longer for an
 -- operator than its kernels do. Fewer launches, launches prepared once, or more work in each let the device run on."""
 -- cost = "Compile time and memory for graphs; shapes and addresses must not change in a captured graph."

@@ -1,7 +1,7 @@
 -- title = "The device is idle at the start or end of the step"
 -- doc = """Idle time of the device inside steps in gaps that reach over the start or the end of one, while the host was
--- neither loading data, allocating, communicating nor waiting for the device: the cause between steps of the view
--- idle_causes. The bound is that time, averaged over the devices of a rank."""
+-- not loading data, allocating, communicating or waiting for the device (`between steps` in `report idle`). The bound
+-- is that time, averaged over the devices of a rank."""
 -- why = """Between the last kernel of a step and the first kernel of the next, the host loads data, logs, checks or
 -- waits; the device could keep working if the next step were queued earlier."""
 -- cost = "Host memory for prefetched batches; log output comes later."

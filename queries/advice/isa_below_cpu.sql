@@ -1,10 +1,11 @@
 -- title = "Narrower vector instructions than the processor supports"
 -- doc = """The CPU library says that it uses at most an instruction set narrower than the processor's, or no
 -- implementation's name shows a wider one. The bound is the share of the primitives' time by which wider vectors could
--- shorten it; from SSE on also by fused multiply-adds, which it does not have: one instruction instead of two."""
+-- shorten it; over SSE also by fused multiply-adds, which SSE lacks: one instruction instead of two."""
 -- why = "Each instruction processes a half or a quarter of the values it could."
 -- cost = "Wide vectors lower the clock of some older processors."
--- unless = "The limit gives equal results on different machines, or a virtual machine hides the wider instructions."
+-- unless = """The limit is there so that different machines give equal results, or a virtual machine hides the wider
+-- instructions."""
 -- needs = ["primitives", "simd"]
 -- [fix]
 -- pytorch = "unset ONEDNN_MAX_CPU_ISA (DNNL_MAX_CPU_ISA) and ATEN_CPU_CAPABILITY"

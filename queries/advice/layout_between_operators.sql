@@ -1,8 +1,8 @@
 -- title = "Layout conversions between operators"
 -- doc = """Kernels and primitives outside convolution calls that only reorder a tensor's elements; reorders of
--- activations by a CPU library are plain_layout_on_cpu. Only where convolutions run: without them no layout of images
--- is to be chosen, and a transpose is part of the model. Filters that TensorFlow turns for cuDNN are not counted. The
--- bound is their time that nothing earlier on the device covers."""
+-- activations by a CPU library are plain_layout_on_cpu. Checked only where convolutions run: without them there is no
+-- image layout to choose, and a transpose is part of the model. Filters that TensorFlow converts for cuDNN are not
+-- counted. The bound is their time, less what overlaps work that started earlier on the device."""
 -- why = """The program or the framework transposes tensors between operators that need different layouts; with one
 -- layout throughout, this is unnecessary."""
 -- cost = "None in memory or accuracy."

@@ -1,6 +1,6 @@
 -- title = "Layout conversions inside convolutions"
--- doc = """Kernels under convolution calls that only reorder a tensor's elements, without the filters that TensorFlow
--- turns for cuDNN. The bound is their time that nothing earlier on the device covers."""
+-- doc = """Kernels under convolution calls that only reorder a tensor's elements. Filters that TensorFlow converts for
+-- cuDNN are not counted. The bound is their time, less what overlaps work that started earlier on the device."""
 -- why = """The library computes in a different layout than the tensors have, so it reorders them before and after the
 -- math kernels; in the library's own layout no reordering is needed."""
 -- cost = "None in memory; results may differ in the last bits because another kernel is chosen."

@@ -1,7 +1,6 @@
 -- title = "Device memory near its limit"
--- doc = """Memory that the framework holds on a device above a share of what the device has. The bound is the time of
--- the calls that allocate and free device memory in steps that are not warm-up; no bound where those are not
--- recorded."""
+-- doc = """The framework holds more than a given share of the device's memory. The bound is the time of the calls that
+-- allocate and free device memory in steps after warm-up; no bound where those are not recorded."""
 -- why = """Near the limit the allocator frees and reallocates blocks, libraries fall back to algorithms with small
 -- workspaces, and the next larger shape runs out of memory."""
 -- cost = "Recomputation takes time, a smaller batch changes training, half precision reduces accuracy."

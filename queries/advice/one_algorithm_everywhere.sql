@@ -1,8 +1,8 @@
 -- title = "One algorithm for every layer"
 -- doc = """Convolutions of several filters in single precision without tensor cores that all use one algorithm, though
 -- some shapes admit a method with fewer operations. The bound is what those layers take beyond the least time that the
--- peaks of the device allow for it (all of their time where the peaks are not known), as far as nothing earlier on the
--- device covers it."""
+-- peaks of the device allow for that method (all of their time where the peaks are not known), less what overlaps work
+-- that started earlier on the device."""
 -- why = """No algorithm is best for every shape: one choice for the whole network, or a workspace limit that only one
 -- algorithm meets, is slow for some shapes."""
 -- cost = "Workspace memory for FFT and Winograd; results differ in the last bits."

@@ -1,7 +1,7 @@
 -- title = "Padding in batches of variable length"
 -- doc = """Ranges by which the program says how many elements of a padded batch are real: `traceview.padding: REAL of
--- PADDED`. The bound is the device's (on a CPU the processor's) busy time in the share that is padding, for work that
--- grows with the length."""
+-- PADDED`. The bound is the busy time of the device (on a CPU, of the processor) times the share that is padding, for
+-- work that grows with the length."""
 -- why = "A batch is padded to its longest sequence, and most operators process the padding like real data."
 -- cost = "Sorting by length makes the order less random; packed sequences limit the choice of operators."
 -- unless = "Most of the time is in work that does not grow with the length."

@@ -1,7 +1,7 @@
 -- title = "Page faults: memory freed and reallocated in every step"
 -- doc = """Processor time in the system's kernel while steps were recorded, where many pages were touched for the first
 -- time: the allocator gives large buffers back to the system and gets fresh, empty pages in the next step. The bound is
--- all of that processor time; of several threads it is their sum, so no step can gain more."""
+-- all of that processor time, summed over the threads: no step can gain more."""
 -- why = """Every page of a new buffer costs a page fault, in which the operating system also clears it; an allocator
 -- that keeps its buffers pays once."""
 -- cost = "The process holds on to the memory."

@@ -1,7 +1,7 @@
 -- title = "Copies from or to pageable memory"
 -- doc = """Copies between host and device whose host memory is pageable, without those too small for pinning to matter
--- (see tiny_copies). The bound is the time that nothing earlier on the device covers, with the wait until the next work
--- of the same step."""
+-- (see tiny_copies). The bound is their time, less what overlaps work that started earlier on the device, plus the wait
+-- until the next work of the same step."""
 -- why = """Pageable memory is copied through a staging buffer at a fraction of the link bandwidth, and the host waits
 -- for it; pinned memory is copied at full bandwidth and overlaps with computation."""
 -- cost = "Pinned host memory cannot be swapped out: pin the batches in flight, not the data set."

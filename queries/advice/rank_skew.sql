@@ -1,6 +1,6 @@
 -- title = "Ranks wait for each other"
--- doc = """Waiting in collectives for the last rank, whichever that is. The bound is what of it nothing hides, per
--- step: no more than the exposed part of each call."""
+-- doc = """Waiting in collectives for the last rank, whichever that is. The bound is the exposed part of that waiting,
+-- per step."""
 -- why = """The ranks arrive at different times, in turns: work of different size (lengths, masks, experts), a host that
 -- stalls now and then (garbage collection, other processes, logging), or data that comes late."""
 -- cost = "Batches of equal cost restrict what is drawn together."

@@ -1,7 +1,7 @@
 -- title = "Tensors copied to the host and back in every step"
--- doc = """Copies of one size that go from the device and to the device in every step that is not warm-up. The bound is
--- their time that nothing earlier on the device covers; of each size only as many as go both ways, and not the size of
--- the largest upload, which is the input."""
+-- doc = """Copies of one size that go from the device and to the device in every step after warm-up. Of each size only
+-- as many count as go both ways; the size of the largest upload, which is the input, does not count. The bound is their
+-- time, less what overlaps work that started earlier on the device."""
 -- why = """Tensors of the same size are copied to the host and back in every step: part of the model or the optimizer
 -- runs on the host, or a buffer that could stay on the device is copied again."""
 -- cost = "Device memory for the tensors that stay there."

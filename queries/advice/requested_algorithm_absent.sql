@@ -1,7 +1,8 @@
 -- title = "A requested algorithm did not run"
--- doc = """Convolutions of which a setting asks for an algorithm, but another one ran: the framework or the library
--- falls back without a word where its conditions are not met. How long the requested one would take no trace without it
--- can tell, so there is no bound; the evidence says how long the other one took, and which condition was broken."""
+-- doc = """Convolutions for which a setting asks for an algorithm, but another one ran: the framework or the library
+-- falls back silently where the conditions of the algorithm are not met. This trace cannot tell how long the requested
+-- one would take, so there is no bound; the evidence says how long the other one took, and which condition was not
+-- met."""
 -- why = """The setting holds for all layers, and layers that do not meet its conditions fall back to a matrix product,
 -- which may be slower than what a choice per layer would give."""
 -- cost = "A choice per layer costs a search in the first step."

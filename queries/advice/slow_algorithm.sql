@@ -1,9 +1,9 @@
 -- title = "Slow convolution algorithms"
 -- doc = """Convolutions of cuDNN in fp32, the only ones whose usual order was measured, that are computed by another
 -- algorithm than the one that is usually the fastest for their shape and that the library admits. Where that one runs
--- elsewhere in the trace on filters of the same size, its rate there says what the call would take; else the operations
--- by model say how much of the arithmetic can go. The bound is the time beyond the fastest such rate, as far as nothing
--- earlier on the device covers it."""
+-- elsewhere in the trace on filters of the same size, its rate there says what the call would take; else modelled FLOPs
+-- say how much of the arithmetic can go. The bound is the time beyond the fastest such rate, less what overlaps work
+-- that started earlier on the device."""
 -- why = """A library that may not search, or may not use enough workspace, picks an algorithm that always works;
 -- algorithms differ several-fold in speed on the same shape."""
 -- cost = """Workspace as given in the evidence; a search takes time in the first step, and other algorithms round

@@ -1,7 +1,7 @@
 -- title = "Many small collectives"
--- doc = """Many collectives per step that each move little. The bound is what they take, exposed, beyond the time that
--- their bytes need at the best rate which any collective of that kind in the trace reached (all of it where there is no
--- larger one)."""
+-- doc = """Many collectives per step that each move little. The bound is their exposed time beyond what their bytes
+-- would take at the best rate that any collective of that kind reached in the trace (all of it where there is no larger
+-- one)."""
 -- why = """Every collective has a start-up cost on all ranks; many small ones pay it many times, one large one only
 -- once."""
 -- cost = "Larger buckets need memory and are sent later, so less of them may be hidden."
@@ -35,7 +35,7 @@ WITH sent AS (
     FROM sent s LEFT JOIN best b ON b.rank = s.rank AND b.kind = s.kind
     WHERE s.size_bytes < $bucket_below_bytes GROUP BY s.rank, s.kind
 )
-SELECT rank, format('{:.1f} collectives move {:.1f} kB in all and cost {:.3f} ms that nothing hides.', sum(calls),
+SELECT rank, format('{:.1f} collectives move {:.1f} kB in all and cost {:.3f} ms of exposed time.', sum(calls),
     sum(size_bytes) / 1e3,
         sum(exposed_ns) / 1e6) AS problem,
     'Mostly in ' || nullif(arg_max(kind, lost_ns), '(unknown)') AS place, sum(lost_ns) AS saving_ns,

@@ -1,7 +1,7 @@
 -- title = "Grids smaller than one wave"
 -- doc = """Kernels with fewer blocks than the device has cores (multiprocessors, compute units), so that some cores
--- have nothing to do. The bound is their time that nothing earlier on the device covers, times the share of idle cores.
--- Communication kernels use few cores by design and are left out."""
+-- have nothing to do. The bound is their time, less what overlaps work that started earlier on the device, times the
+-- share of idle cores. Communication kernels use few cores by design and are left out."""
 -- why = """A core without a block is idle for the whole kernel; a larger batch, or several small kernels in parallel,
 -- would use it."""
 -- cost = "Memory for larger batches; a different batch size trains differently."

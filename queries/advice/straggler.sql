@@ -1,8 +1,8 @@
 -- title = "One rank is late"
 -- doc = """One rank is the last in most of the collectives where one is clearly last. The bound is what the other
 -- ranks of these collectives wait for it per step, on average."""
--- why = """In a collective all ranks wait for the last one, so the job runs at the pace of its slowest rank. What that
--- rank does longer than the others before it arrives is what to look at."""
+-- why = """In a collective all ranks wait for the last one, so the job runs at the pace of its slowest rank. Look at
+-- what that rank does longer than the others before it arrives."""
 -- cost = "None, if the rank is slow for a reason outside of the program: its device, its disk, its neighbours."
 -- unless = "The rank has to do more than the others, as the first stage of a pipeline or the rank that saves and logs."
 -- needs = ["matched_collectives"]

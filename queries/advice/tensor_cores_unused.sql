@@ -1,8 +1,8 @@
 -- title = "Single precision while tensor cores are unused"
 -- doc = """Products and convolutions whose kernels' names say single precision without tensor cores, convolutions in
 -- the frequency domain (complex single precision) among them, on a device whose datasheet has tensor cores. The bound
--- is all of their time that nothing earlier on the device covers: what they would still take on tensor cores is not
--- known."""
+-- is all of their time, less what overlaps work that started earlier on the device: what they would still take on
+-- tensor cores is not known."""
 -- why = "Tensor cores multiply several times as fast as the single-precision units that these kernels use."
 -- cost = "Accuracy: TF32 keeps 10 bits of the mantissa; fp16 needs loss scaling, bf16 does not."
 -- unless = """The model needs single precision (some losses, solvers, small normalisations): keep those operators in

@@ -1,10 +1,11 @@
 -- title = "Fewer threads than cores"
--- doc = """Fewer threads than cores, all processes of the host together, in a run on a CPU. The bound takes linear
--- scaling: everything that operators and primitives do in a step runs as many times as fast as there are times as many
--- threads, with one for each core, shared by the processes of the host. Serial parts and shared memory leave less of
--- that. More cores also bring more cache, and a step that then fits into it may gain more: no trace of fewer threads
--- can tell. Where a process got less processor time than its operators took, its threads waited for a processor: the
--- machine was busy with something else, cores without a thread of this run were not idle, and the rule cannot tell."""
+-- doc = """Fewer threads than cores, all processes of the host together, in a run on a CPU. The bound assumes linear
+-- scaling: with one thread per core, shared by the processes of the host, everything that operators and primitives do
+-- in a step gets faster by the factor by which the threads grow. Serial parts and shared memory bandwidth make the real
+-- gain smaller. More cores also bring more cache, and a step that then fits into it may gain more: no trace of fewer
+-- threads can tell. Where a process got less processor time than its operators took, its threads waited for a
+-- processor: the machine was busy with something else, cores without a thread of this run were not idle, and the rule
+-- cannot tell."""
 -- why = """Operators and library primitives share their work among the framework's threads; cores without one stand
 -- idle."""
 -- cost = "Power; other programs on the machine slow down."

@@ -1,8 +1,8 @@
 -- title = "More threads than cores"
--- doc = """More threads than cores, all processes of the host together, in a run on a CPU. Threads that wait for one
--- that has no core burn the time of those that have: no measurement of one run bounds that but the peak of the
--- processor, so the bound is the work of a step beyond it (all of it where shapes or peak are not known). On a machine
--- that was busy with something else no bound is stated."""
+-- doc = """More threads than cores, all processes of the host together, in a run on a CPU. Threads that spin while
+-- another one has no core take time from those that compute. Nothing in one run bounds that but the peak of the
+-- processor, so the bound is what the work of a step takes beyond it (all of it where shapes or peak are not known). On
+-- a machine that was busy with something else no bound is stated."""
 -- why = """Every parallel loop ends when its last thread does; with more threads than cores some have to wait for a
 -- core while the others spin."""
 -- cost = "None."

@@ -1,6 +1,7 @@
 -- title = "Many tiny copies"
 -- doc = """Copies between host and device below a few kilobytes: each costs a call, and to the host a wait. The bound
--- is their time that nothing earlier on the device covers, with the wait until the next work of the same step."""
+-- is their time, less what overlaps work that started earlier on the device, plus the wait until the next work of the
+-- same step."""
 -- why = """A copy of a few bytes takes as long as a copy of a hundred kilobytes; values read one by one also make the
 -- host wait for the device (.item(), float(loss), printing a tensor)."""
 -- cost = "None, but values that are read less often are available later."

@@ -1,6 +1,6 @@
 -- title = "Unfused bias and activation"
 -- doc = """Forward kernels, primitives and operators that only add a bias or apply an activation. The bound is their
--- time that nothing earlier on the device covers."""
+-- time, less what overlaps work that started earlier on the device."""
 -- why = """Each kernel reads and writes the whole tensor for one operation per element; fused into the preceding
 -- convolution or matrix product, this memory traffic disappears."""
 -- cost = "Compile time; fused results may differ in the last bits."

@@ -1,8 +1,8 @@
 -- title = "An optimizer of many small operators on a CPU"
 -- doc = """Time of the optimizer's step on a CPU in which at least two kinds of elementwise operators run over the
--- parameters and no fused kernel does. The bound is the time between these operators, and of their own time what is
--- left when each tensor of the update is read and written once: what the operators read and write is
--- counted against the seven of Adam's update, or the five of SGD's with momentum."""
+-- parameters and no fused kernel does. The bound is the time between these operators, plus the part of their own time
+-- that goes away if each tensor is read and written only once: what the operators read and write is held against the
+-- seven reads and writes of Adam's update, or the five of SGD's with momentum."""
 -- why = """Each operator reads and writes whole tensors, and Python runs between them for every parameter; a fused
 -- kernel goes over parameters, gradients and state once."""
 -- cost = "None; results differ in the last bits."

@@ -11,7 +11,7 @@
 -- [columns]
 -- rank = "process of the job"
 -- tiny = "tiny copies"
--- tiny_ns = "their time that nothing earlier on the device covers"
+-- tiny_ns = "their time, less what overlaps work that started earlier on the same device"
 -- unsized = "copies without a recorded size: they may be tiny, and are not counted"
 -- gaps = "short idle stretches between two things on the device"
 -- gaps_ns = "their time"

@@ -28,7 +28,7 @@ WITH step AS (
     UNION ALL
     SELECT 'layers', format('{} layers, forward and backward', n_layers), layer_ns, n_layers > 1 FROM work
     UNION ALL
-    SELECT 'communication', 'collectives: bytes, bandwidth, what nothing hides', sent_ns, sent_ns > 0 FROM sent
+    SELECT 'communication', 'collectives: bytes, bandwidth, exposed time', sent_ns, sent_ns > 0 FROM sent
     UNION ALL
     SELECT 'copies', 'copies by size and kind of memory: bandwidth, pageable memory', copy_ns,
         copy_ns > 0.01 * step_ns FROM work, step

@@ -3,7 +3,8 @@
 -- next work of the same step begins. Of copies that end together each has its part of that wait."""
 -- [columns]
 -- host_kind = "kind of the host's memory: pageable or pinned, where recorded"
--- own_ns = "the part of its time that nothing earlier on the device covers, over the devices of its rank"
+-- own_ns = """its time, less what overlaps work that started earlier on the same device, divided by the number of
+-- devices of its rank"""
 -- lost_ns = "that and the wait after it"
 WITH wait AS (
     SELECT rank, device, step, covered_until_ns AS from_ns, min(start_ns) - covered_until_ns AS wait_ns

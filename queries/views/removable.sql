@@ -17,12 +17,12 @@
 -- [costs]
 -- layout = "kernels and primitives that only change the layout of tensors"
 -- firstlayer = "the gradient of the network's input"
--- copies = "copies between host and device that nothing earlier covers"
--- pointwise = "biases and activations of the forward pass in kernels of their own"
--- launches = "idle time before what the host launched too late, of the device"
+-- copies = "copies between host and device, less what overlaps work that started earlier"
+-- pointwise = "unfused biases and activations of the forward pass"
+-- launches = "idle time of the device because the host launched its next work too late"
 -- data = "idle time while the host loads data"
 -- allocations = "idle time while the host allocates or frees device memory"
--- communication = "communication that nothing hides"
+-- communication = "exposed communication"
 WITH every AS MATERIALIZED (
     SELECT id, rank, kind, category, rank_alone_ns / per AS saved_ns FROM counted
 ), gap AS MATERIALIZED (

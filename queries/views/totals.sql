@@ -12,7 +12,7 @@
 -- is_continued = "whether it is another piece of an operator that is counted already"
 -- n = "activities"
 -- total_ns = "sum of their durations"
--- alone_ns = "sum of the parts that nothing earlier on their device covers"
+-- alone_ns = "sum of their times, less what overlaps work that started earlier on the same device"
 -- min_ns = "shortest"
 -- max_ns = "longest"
 -- first_ns = "earliest start"

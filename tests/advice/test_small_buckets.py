@@ -1,4 +1,4 @@
-"""Collectives below a megabyte: how many, and how much of them nothing hides."""
+"""Collectives below a megabyte: how many, and how much of them is exposed."""
 
 from __future__ import annotations
 

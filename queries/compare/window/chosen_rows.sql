@@ -4,8 +4,8 @@
 -- them."""
 -- [columns]
 -- step = "the step in which it ran; NULL for the whole recording"
--- own_ns = """the part of its time in that step that nothing earlier on its device covers, over the devices of its
--- rank: with the idle time it adds up to the step"""
+-- own_ns = """its time in that step, less what overlaps work that started earlier on the same device, over the devices
+-- of its rank: with the idle time it adds up to the step"""
 -- is_start = "whether it begins in that step: it is counted there"
 -- is_carried = "whether it was launched outside the chosen steps"
 -- weight = "one over steps and ranks: sums of values times this are per step and rank"
