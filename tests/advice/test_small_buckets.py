@@ -26,7 +26,7 @@ def steps(small: int, each_us: float = 20) -> Given:
 def test_the_bound_leaves_them_the_time_of_their_bytes(tmp_path: Path) -> None:
     found = answer(RULE, steps(11), tmp_path)
     assert (found.status, found.saving_ns) == ("found", 11 * 19_000)
-    assert found.problem == "11.0 collectives move 1100.0 kB in all and cost 0.220 ms that nothing hides."
+    assert found.problem == "11.0 collectives move 1100.0 kB in all and cost 0.220 ms of exposed time."
 
 
 def test_few_of_them_are_not(tmp_path: Path) -> None:
