@@ -43,15 +43,30 @@ def install(framework):
 def summed_up(runtime):
     """What came of the plan, when the program ends."""
     ran, stayed = runtime.tally["by the plan"], runtime.tally["as before"]
-    if not ran + stayed and LAUNCHER in sys.modules:
+    own = runtime.tally["own"]
+    if not ran + stayed + own and LAUNCHER in sys.modules:
         return
-    if not ran + stayed:
+    if not ran + stayed + own:
         say("no convolution of the plan ran: its shapes, number of threads or modules are others, or it names nothing")
     else:
-        say(f"by the plan ran {ran} passes of convolutions, {stayed} stayed as they were")
+        others = f", {own} are PyTorch's own by the plan" if own else ""
+        say(f"by the plan ran {ran} passes of convolutions, {stayed} stayed as they were{others}")
     if runtime.elsewhere:
-        why = ", ".join(f"{calls} with {reason}" for reason, calls in runtime.elsewhere.most_common())
-        say(f"calls of planned layers that ran as before: {why}")
+        say(f"calls of planned layers that ran as before: {why(runtime)}")
+
+
+def why(runtime):
+    """How many calls ran as before, by the reason."""
+    return ", ".join(f"{calls} with {reason}" for reason, calls in runtime.elsewhere.most_common())
+
+
+def told(runtime, plan, layers):
+    """What became of the plan so far, as an option that is tried says it."""
+    n_ran = sum(layer.has_run for layer in layers)
+    if n_ran:
+        return "yes: {} of {} layers".format(n_ran, len(plan["layers"]))
+    reason = f": calls of planned layers ran as before, {why(runtime)}" if runtime.elsewhere else ""
+    return f"no: no convolution of the plan ran{reason}"
 
 
 def load(folder):
@@ -69,8 +84,7 @@ def watch(runtime, plan):
 
     call = torch.nn.Module.__call__
     seen = weakref.WeakSet()
-    inside = []
-    counts = {}
+    inside, layers = [], []
 
     @functools.wraps(call)
     def called(self, *args, **kwargs):
@@ -78,15 +92,13 @@ def watch(runtime, plan):
             return call(self, *args, **kwargs)
         if self not in seen:
             seen.add(self)
-            found = runtime.apply(self, plan, say)
-            if found:
-                counts[id(self)] = len(found)
-                applied("plan", "yes: {} of {} layers".format(sum(counts.values()), len(plan["layers"])))
+            layers.extend(runtime.apply(self, plan, say))
         inside.append(True)
         try:
             return call(self, *args, **kwargs)
         finally:
             inside.pop()
+            applied("plan", told(runtime, plan, layers))
 
     torch.nn.Module.__call__ = called
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -59,14 +60,23 @@ def test_a_plan_is_an_option_beside_the_others_and_kept_with_the_results(tmp_pat
     assert [(option.name, reason) for option, reason in cannot] == [("plan", "it is for runs on a CPU")]
 
 
-@pytest.mark.parametrize("content", ["", "[1]", "{}", '{"traceview_plan": 1, "layers": []}', "[" * 100_000])
-def test_what_is_not_a_plan_is_refused_before_anything_is_run(tmp_path: Path, content: str) -> None:
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", "is not a plan"),
+        ("[1]", "is not a plan"),
+        ("{}", r"is not a plan of traceview schedule\.$"),
+        ("[" * 100_000, "is not a plan"),
+        ('{"traceview_plan": 1, "layers": []}', "did not show a plan to be faster. With --pairs 0 it leaves that to"),
+    ],
+)
+def test_what_is_not_a_plan_is_refused_before_anything_is_run(tmp_path: Path, content: str, said: str) -> None:
     (tmp_path / "plan.json").write_text(content)
-    with pytest.raises(UsageError, match="is not a plan"):
+    with pytest.raises(UsageError, match=said):
         tune_plan.keep(tmp_path / "runs", str(tmp_path / "plan.json"))
     with pytest.raises(UsageError, match="No such file"):
         tune_plan.keep(tmp_path / "runs", "absent.json")
-    with pytest.raises(UsageError, match="is not a plan"):
+    with pytest.raises(UsageError, match=said):
         tune_plan.option(tmp_path)
     assert not (tmp_path / "runs").exists()
 
@@ -85,6 +95,26 @@ def test_a_plan_works_beside_other_options(tmp_path: Path) -> None:
         ("plan", "channels_last", "fused_optimizer"), "yes:"
     )
     assert base.checksum != best.checksum and best.loss == pytest.approx(base.loss, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("layer", "threads", "said"),
+    [
+        ({**LAYER, "shape": {**SHAPE, "batch": 16}}, 1, r"no: .* ran as before, \d+ with another shape"),
+        pytest.param(LAYER, 2, r"no: .* ran as before, \d+ with another number of threads", marks=pytest.mark.long),
+        pytest.param({**LAYER, **dict.fromkeys(("fprop", "dgrad", "wgrad"))}, 1, "yes: 1 of 1", marks=pytest.mark.long),
+    ],
+)
+def test_a_plan_of_which_nothing_ran_has_no_effect(
+    tmp_path: Path, layer: dict[str, object], threads: int, said: str
+) -> None:
+    pytest.importorskip("torch")
+    (tmp_path / "train.py").write_text(SCRIPT)
+    (tmp_path / "plan.json").write_text(json.dumps({**PLAN, "threads": threads, "layers": [layer]}))
+    variables = environment([tune_plan.option(tmp_path)], Facts("torch", "2.13.0", "cpu", 2, {}), os.environ)
+    limits, words = command.Limits(1, 3), [sys.executable, "train.py"]
+    found = command.run(words, {**variables, "OMP_NUM_THREADS": "1"}, limits, tmp_path / "output.txt", tmp_path)
+    assert found.reason is None and re.match(said, found.applied["plan"]), found.applied
 
 
 @pytest.mark.long

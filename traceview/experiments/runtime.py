@@ -122,7 +122,7 @@ def cpu() -> str:
 # One layer
 
 tally: Counter[str] = Counter()
-"""Passes that a plan names something for, once each: those that run it, and those that stay as they were."""
+"""Passes, once each: those that run what a plan names, those that stay as they were, those it leaves PyTorch's own."""
 elsewhere: Counter[str] = Counter()
 """Calls of layers with a plan that ran as they always did, by why."""
 
@@ -163,6 +163,8 @@ class Planned:
         self.clock: Callable[[str, str, int], None] | None = None
         self.is_off = False
         """While it is measured: every pass is PyTorch's own."""
+        self.has_run = False
+        """Whether some pass ran as the plan says."""
 
     def fits(self, module: Any) -> bool:
         """Whether a module is the convolution that the plan speaks of."""
@@ -198,7 +200,9 @@ class Planned:
         """What runs a pass, checked; None for PyTorch's own."""
         if direction not in self.passes:
             self.passes[direction] = self._checked(direction, operands)
-            if self.choices[direction] is not None:
+            if self.choices[direction] is None:
+                tally["own"] += 1
+            else:
                 tally["as before" if self.passes[direction] is None else "by the plan"] += 1
         return self.passes[direction]
 
@@ -230,6 +234,7 @@ class Planned:
         now = time.thread_time_ns if self.threads == 1 else time.perf_counter_ns
         begin_ns = now()
         result = None if runner is None or self.is_off else self._ran(runner, direction, operands, bias, like)
+        self.has_run |= result is not None or self.choices[direction] is None
         if result is None:
             result = self.default(direction, *operands, bias, like)
         if self.clock:

@@ -49,6 +49,11 @@ def _read(path: Path) -> str:
         raise UsageError(f"{path}: {error.strerror}.") from error
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{path} is not a plan of traceview schedule: it is not JSON.") from error
-    if not isinstance(told, dict) or "traceview_plan" not in told or not told.get("layers"):
-        raise UsageError(f"{path} is not a plan of traceview schedule, or it names no layers.")
+    if not isinstance(told, dict) or "traceview_plan" not in told:
+        raise UsageError(f"{path} is not a plan of traceview schedule.")
+    if not told.get("layers"):
+        raise UsageError(
+            f"{path} names no layers, so there is nothing to try: traceview schedule did not show a plan to be faster. "
+            "With --pairs 0 it leaves that to tune."
+        )
     return text

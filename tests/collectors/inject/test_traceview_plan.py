@@ -127,6 +127,13 @@ def test_a_script_under_a_plan_gives_its_numbers(tmp_path: Path, numbers: list[f
     assert "fit no convolution" not in done.stderr
 
 
+@pytest.mark.long
+def test_what_the_plan_leaves_to_pytorch_counts_as_run(tmp_path: Path) -> None:
+    own = {**layer("second"), "layout": "nhwc", **dict.fromkeys(("fprop", "dgrad", "wgrad"))}
+    done = ran(tmp_path, plan(layers=[own]))
+    assert "by the plan ran 0 passes of convolutions, 0 stayed as they were, 3 are PyTorch's own by" in done.stderr
+
+
 def test_layers_that_no_module_fits_are_counted(tmp_path: Path, numbers: list[float]) -> None:
     done = ran(tmp_path, plan(layers=[layer("second"), layer("renamed\x1b[2J"), layer("grouped")]))
     assert [float(word) for word in done.stdout.split()] == pytest.approx(numbers, rel=1e-4)
