@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,6 +28,29 @@ def parsed(verb: str, words: list[str]) -> dict[str, object]:
     found = vars(cli.build_parser([verb]).parse_args([verb, *words]))
     del found["run"]
     return found
+
+
+def parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """A parser and those of its verbs, at any depth."""
+    yield parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for part in action.choices.values():
+                yield from parsers(part)
+
+
+@pytest.mark.parametrize("text", ["²", "٣", "٣GB", "nan", "inf", "1e400", "9" * 5000, "-", "", "1_0", "0x10", "\x00"])
+def test_what_is_not_a_number_is_refused_by_every_option_in_a_sentence(text: str) -> None:
+    every = [action for parser in parsers(cli.build_parser()) for action in parser._actions]
+    read = {(action.option_strings[-1], action.type) for action in every if action.type not in (None, Path)}
+    assert len(read) > 25
+    for name, value_of in read:
+        try:
+            value = value_of(text)  # type: ignore[operator, misc]
+        except argparse.ArgumentTypeError as error:
+            assert len(str(error)) > len(text) + 10, name
+        else:
+            assert not isinstance(value, int | float | list), (name, value)
 
 
 @pytest.mark.parametrize("verb", PLACES)
@@ -64,13 +89,26 @@ def test_the_command_of_collect_is_left_alone() -> None:
         (["report"], "INPUT is missing (see `traceview report --help`)."),
         (["convert", "a"], "-o/--output is missing"),
         (["sql", "a", "b", "c"], "'c' is one argument too many"),
-        (["report", "x", "--limit"], "--limit: expected one argument"),
+        (["report", "x", "--limit"], "--limit needs a value; one that begins with - is written as --limit=VALUE"),
+        (
+            ["report", "x", "--memory", "-5GB"],
+            "--memory needs a value; one that begins with - is written as --memory=V",
+        ),
+        (["convert", "x", "-o"], "-o/--output needs a value; one that begins with - is written as --output=VALUE"),
+        (["compare", "--a", "--b", "x"], "--a needs a value"),
+        (
+            ["--format", "json", "report", "x"],
+            "no option --format before the verb; options of a verb stand behind it: `",
+        ),
+        (["query", "x"], "there is no verb 'query'; did you mean `traceview sql`?"),
+        (["diff", "x", "y"], "there is no verb 'diff'; did you mean `traceview compare`?"),
+        (["report", ""], "the name of the input is empty; give a capture, a trace file or a folder."),
+        (["compare", "x", ""], "the name of the input is empty"),
         (["report", "x", "kernel"], "did you mean kernels?"),
         (["advise", "x", "pagable_copies"], "did you mean pageable_copies?"),
         (["help", "advice"], "did you mean advise?"),
         (["xyz"], "there is no verb 'xyz'; choose from: collect, convert, "),
         (["--verison"], "there is no option --verison before the verb; did you mean --version?"),
-        (["--format", "json", "report", "x"], "there is no option --format before the verb."),
     ],
 )
 def test_a_wrong_word_is_one_sentence(words: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -44,6 +44,19 @@ VERBS = (
     *("mcp", "completion"),
 )
 
+ELSEWHERE = {
+    **dict.fromkeys(("query", "select", "shell"), "sql"),
+    **dict.fromkeys(("record", "profile", "run", "trace", "start"), "collect"),
+    **dict.fromkeys(("diff", "cmp"), "compare"),
+    **dict.fromkeys(("show", "summary", "stats", "view", "analyze", "open", "info"), "report"),
+    **dict.fromkeys(("html", "serve"), "page"),
+    **dict.fromkeys(("recommend", "suggest", "check"), "advise"),
+    **dict.fromkeys(("import", "load"), "convert"),
+    **dict.fromkeys(("optimize", "search"), "tune"),
+    **dict.fromkeys(("bench", "benchmark"), "study"),
+}
+"""What other tools call these verbs."""
+
 OPTIONS = ("-h", "--help", "--version", "--debug")
 """Those of no verb."""
 
@@ -123,6 +136,8 @@ def _run(argv: Sequence[str], args: argparse.Namespace) -> int:
         parser.parse_args(argv, args)
         if args.verb not in ("collect", "tune", "schedule"):
             _check_limits()
+        if "" in _inputs(args):
+            raise UsageError("the name of the input is empty; give a capture, a trace file or a folder.")
         with spooled(args), fetched(args):
             code: int = args.run(args)
         return code
@@ -139,11 +154,14 @@ def _asked_for(argv: Sequence[str]) -> Sequence[str]:
     options = [*takewhile(lambda word: word.startswith("-"), argv)]
     for word in options:
         if not any(option.startswith(word) for option in OPTIONS):
-            raise UsageError(f"there is no option {word} before the verb; {meant(word, OPTIONS)}".rstrip("; ") + ".")
+            hint = meant(word, OPTIONS) or "options of a verb stand behind it: `traceview report INPUT --format json`."
+            raise UsageError(f"there is no option {word} before the verb; {hint}".rstrip())
     verb = next(iter(argv[len(options) :]), None)
     if verb is not None and verb not in VERBS:
         if Path(verb).exists():
             raise UsageError(f"there is no verb {verb!r}; did you mean `traceview report {verb}`?")
+        if verb in ELSEWHERE:
+            raise UsageError(f"there is no verb {verb!r}; did you mean `traceview {ELSEWHERE[verb]}`?")
         raise unknown("verb", verb, VERBS, "`traceview help` names them all.")
     return argv or ["--help"]
 

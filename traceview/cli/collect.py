@@ -13,6 +13,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from traceview.cli.parsing import at_least
 from traceview.errors import CHECK_FAILED, TraceviewError, UsageError
 from traceview.recording import messages, nsight
 from traceview.recording.harvest import give_up, harvest, remove_if_empty
@@ -111,11 +112,7 @@ def _record(job: Run, needs_capture: bool) -> int:
     return shell_code(exit_code)
 
 
-def _count(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError("must not be negative")
-    return number
+_count = at_least(0, "is not a number of steps")
 
 
 def _say(text: str) -> None:

@@ -27,6 +27,7 @@ from traceview.cli.options import (
     row_limit,
 )
 from traceview.cli.output import DEFAULT_LIMIT, emit, say, sql_text
+from traceview.cli.parsing import at_least, number
 from traceview.errors import UsageError
 
 if TYPE_CHECKING:
@@ -220,13 +221,11 @@ def _failure(row: dict[str, Any], limit: float) -> str:
 
 
 def _steps(text: str) -> tuple[int, int]:
-    first, dash, last = text.partition("-")
-    if not first.isdigit() or (dash and not last.isdigit()):
-        raise argparse.ArgumentTypeError(f"{text!r} is no range of steps; write for example 1-16")
-    return int(first), int(last) if dash else int(first)
+    first, _, last = text.partition("-")
+    begin, end = number(first), number(last if "-" in text else first)
+    if begin is None or end is None or begin > end or text.count("-") > 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a range of steps; write for example 1-16")
+    return begin, end
 
 
-def _place(text: str) -> int:
-    if not text.isdigit() or not int(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no place of a step; write for example 3")
-    return int(text)
+_place = at_least(1, "is not the place of a step after warm-up; use 1 or more")

@@ -19,6 +19,7 @@ from typing import BinaryIO, cast
 from traceview import exports
 from traceview.cli.options import INPUT_HELP, NotEnoughMemory, add_machine_options, opened
 from traceview.cli.output import silence, writing
+from traceview.cli.parsing import at_least
 from traceview.errors import InputError, UsageError
 
 HELP = "write the timeline for Perfetto, chrome://tracing, speedscope or flame graphs"
@@ -44,8 +45,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("input", metavar="INPUT", help=INPUT_HELP)
     parser.add_argument("--to", choices=exports.FORMATS, help="default: from the extension of FILE")
     parser.add_argument("-o", "--output", metavar="FILE", help="write to FILE instead of stdout")
-    parser.add_argument("--rank", type=int, metavar="N", help="only this rank")
-    parser.add_argument("--step", type=int, metavar="N", help="only what overlaps this step")
+    parser.add_argument("--rank", type=_rank, metavar="N", help="only this rank")
+    parser.add_argument("--step", type=_step, metavar="N", help="only what overlaps this step")
     add_machine_options(parser)
 
 
@@ -112,6 +113,10 @@ def _file(path: Path) -> Iterator[BinaryIO]:
         except BaseException:
             Path(name).unlink(missing_ok=True)
             raise
+
+
+_rank = at_least(0, "is not a rank; write its number")
+_step = at_least(-(1 << 62), "is not a step; write its number")
 
 
 def _umask() -> int:

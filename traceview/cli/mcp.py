@@ -13,6 +13,7 @@ from typing import Any
 
 from traceview.cli import served
 from traceview.cli.options import add_machine_options, converting
+from traceview.cli.parsing import at_least
 from traceview.errors import UsageError
 
 HELP = "answer an agent's questions about traces (Model Context Protocol)"
@@ -85,7 +86,4 @@ def tools(answers: served.Answers, refusal: Callable[[str], Exception]) -> list[
     return [describe, report, sql, advise, compare]
 
 
-def _count(text: str) -> int:
-    if not text.isdigit() or not int(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a count; use 1 or more")
-    return int(text)
+_count = at_least(1, "is not a count; use 1 or more")

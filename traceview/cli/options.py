@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from traceview import render
 from traceview.cli.output import say
+from traceview.cli.parsing import at_least
 from traceview.errors import InputError, UsageError
 from traceview.fleet import Fleet
 
@@ -27,10 +28,15 @@ if TYPE_CHECKING:
 
 INPUT_HELP = "a capture, a trace file, a folder or pattern of them, or - for a trace on stdin"
 ENDING = (signal.SIGINT, signal.SIGTERM)
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?", re.IGNORECASE)
-_DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s*(s|m|h)?")
+_SIZE = re.compile(r"(\d{1,18}(?:\.\d{1,18})?)\s*([KMGT]?)(i?)B?", re.IGNORECASE | re.ASCII)
+_DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s*(s|m|h)?", re.ASCII)
+_PERCENT = re.compile(r"(\d{1,9}(?:\.\d{0,9})?|\.\d{1,9})\s*%?", re.ASCII)
 MOST_S = 365 * 24 * 3600.0
 _SECONDS = {"s": 1, "m": 60, "h": 3600, None: 60}
+MOST_BYTES = 1 << 60
+"""Of memory: more is a slip, and the database takes little more."""
+MOST_THREADS = 1024
+"""Each is started and takes memory, whether or not there is a core for it."""
 _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 
 
@@ -68,7 +74,7 @@ def duration(text: str) -> float:
 def add_machine_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     """What every verb that may convert a trace lets the user say about it; returns their group of options."""
     group = parser.add_argument_group("conversion")
-    group.add_argument("--threads", type=_count, metavar="N", help="use at most N threads (default: all cores)")
+    group.add_argument("--threads", type=_threads, metavar="N", help="use at most N threads (default: all cores)")
     group.add_argument(
         "--memory", type=size, metavar="SIZE", help="use about SIZE of memory at most, for example 2GB or 512MB"
     )
@@ -238,19 +244,13 @@ def params_of(texts: Sequence[str], recipes: Sequence[Recipe]) -> dict[str, str]
     return reports.texts(values, recipes)
 
 
-def row_limit(text: str) -> int:
-    """A number of rows, 0 for all."""
-    if not text.isdigit():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a row count; use 0 for all rows")
-    return int(text)
+row_limit = at_least(0, "is not a row count; use 0 for all rows")
 
 
 def percent(text: str) -> float:
     """A percentage from a text such as 5%."""
-    try:
-        value = float(text.removesuffix("%"))
-    except ValueError:
-        value = -1.0
+    found = _PERCENT.fullmatch(text)
+    value = float(found[1]) if found else -1.0
     if not 0 <= value <= 100:
         raise argparse.ArgumentTypeError(f"{text!r} is not a percentage; write for example 5%")
     return value
@@ -261,7 +261,10 @@ def size(text: str) -> int:
     match = _SIZE.fullmatch(text.strip())
     if not match or not float(match[1]):
         raise argparse.ArgumentTypeError(f"{text!r} is not a size; write for example 512MB or 2GB")
-    return int(float(match[1]) * (1024 if match[3] else 1000) ** _POWERS[match[2].upper()])
+    n_bytes = int(float(match[1]) * (1024 if match[3] else 1000) ** _POWERS[match[2].upper()])
+    if n_bytes > MOST_BYTES:
+        raise argparse.ArgumentTypeError(f"{text!r} is more than any machine has; write for example 512MB or 2GB")
+    return n_bytes
 
 
 def _product(text: str) -> str:
@@ -280,13 +283,11 @@ def _ranks(text: str) -> frozenset[int]:
     return frozenset(map(int, parts))
 
 
-def _jobs(text: str) -> int:
-    if not text.isdigit() or not int(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of processes; use 1 or more")
-    return int(text)
+_jobs = at_least(1, "is not a number of processes; use 1 or more")
+_thread_count = at_least(1, "is not a thread count; use 1 or more")
 
 
-def _count(text: str) -> int:
-    if not text.isdigit() or not int(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a thread count; use 1 or more")
-    return int(text)
+def _threads(text: str) -> int:
+    if (count := _thread_count(text)) > MOST_THREADS:
+        raise argparse.ArgumentTypeError(f"{text!r} is more than {MOST_THREADS:,} threads")
+    return count

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from traceview.cli.options import INPUT_HELP, add_machine_options, opened
 from traceview.cli.output import emit
+from traceview.cli.parsing import at_least, number
 from traceview.errors import UsageError
 
 if TYPE_CHECKING:
@@ -86,12 +87,9 @@ def _is_ours(path: Path) -> bool:
 
 
 def _step(text: str) -> str:
-    if text != "all" and not text.lstrip("-").isdigit():
+    if text != "all" and number(text) is None:
         raise argparse.ArgumentTypeError(f"{text!r} is not a step: write its number, or all")
     return text
 
 
-def _events(text: str) -> int:
-    if not text.isdigit() or not int(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of slices; use 1 or more")
-    return int(text)
+_events = at_least(1, "is not a number of slices; use 1 or more")

@@ -21,6 +21,7 @@ from prompt_toolkit.filters import Condition
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 
 from traceview.cli.output import emit, say
+from traceview.cli.parsing import number
 from traceview.errors import QueryError, UsageError
 
 if TYPE_CHECKING:
@@ -122,10 +123,10 @@ def ask(editor: PromptSession[Any], answer: Callable[[str, int], Iterable[str]])
 
 
 def _limit(text: str) -> int:
-    number = text.removeprefix(".limit").strip()
-    if not number.isdigit():
+    rows = number(text.removeprefix(".limit").strip())
+    if rows is None or rows < 0:
         raise UsageError(".limit needs a number of rows; 0 shows all.")
-    return int(number)
+    return rows
 
 
 def show(text: str) -> None:

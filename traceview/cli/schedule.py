@@ -50,7 +50,7 @@ make_model() returns a torch.nn.Module, or a tuple of it and its inputs. Exit co
 cannot be run; with --apply that of the command.
 """
 
-_BYTES = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)\s*(|B|kB|KB|MB|GB)")
+_BYTES = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)\s*(|B|kB|KB|MB|GB)", re.ASCII)
 _UNITS = {"": 1, "B": 1, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9}
 LEAST_PAIRS = 6
 MOST_COUNT = 65536

@@ -197,7 +197,7 @@ def _is_of(row: dict[str, Any], group: Group) -> bool:
 
 
 def _shape(text: str) -> str:
-    if not re.fullmatch(r"\d{1,6}(x\d{1,6}){2}", text):
+    if not re.fullmatch(r"\d{1,6}(x\d{1,6}){2}", text, re.ASCII):
         raise argparse.ArgumentTypeError(f"{text!r} is not a shape; write for example 3x224x224")
     return text
 
