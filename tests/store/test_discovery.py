@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections import Counter
 from pathlib import Path
 
@@ -110,7 +111,63 @@ def test_a_pattern_is_what_it_matches(tmp_path: Path, monkeypatch: pytest.Monkey
     assert cli.main(["sql", "rank?.json", *count]) == 0
     assert capsys.readouterr().out.splitlines()[1] == "2,aten::relu0 aten::relu5", "a new match is read"
     assert cli.main(["sql", "none*.json", *count]) == 3
-    assert "none*.json does not exist" in capsys.readouterr().err
+    assert "no file matches none*.json." in capsys.readouterr().err
+
+
+def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert cli.main([*words]) == 3
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    return captured.err
+
+
+def test_a_folder_is_read_without_the_captures_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.json").write_text(KINETO)
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["report", "a.json", "ops", "--format", "csv"]) == 0
+    alone = capsys.readouterr().out
+    assert (tmp_path / "a.json.traceview").is_dir()
+    assert cli.main(["convert", "a.json", "-o", "made"]) == 0
+    capsys.readouterr()
+    for folder in (".", str(tmp_path)):
+        assert cli.main(["report", folder, "ops", "--format", "csv"]) == 0
+        assert capsys.readouterr().out == alone
+    (tmp_path / "a.json").unlink()
+    assert "holds captures and no trace; name one of them, for example " in refused(capsys, "report", str(tmp_path))
+    assert "made is a capture already, which every verb opens as it is" in refused(capsys, "convert", "made", "-o", "x")
+    table = "made/rank-0000/captures.parquet"
+    assert f"{table} is a table of a capture; name the capture: made." in refused(capsys, "report", table)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("a.json", '{"traceEvents": []}', "holds no events: its list of events is empty."),
+        ("a.json", '{"schemaVersion": 1,\n"traceEvents" : [ ] }', "holds no events: its list of events is empty."),
+        ("train.py", "import torch", "is a script, not a trace; record a trace of it: traceview collect -- python "),
+        ("a.txt", "nothing here", "is not a recognised trace format; see `traceview list formats`."),
+        ("a.json.gz", gzip.compress(KINETO.encode())[:12], "holds nothing that can be read: gzip data is cut off."),
+        ("a.json.gz", gzip.compress(b""), "is empty."),
+    ],
+)
+def test_what_a_file_is_that_is_not_a_trace(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, content: str | bytes, told: str
+) -> None:
+    (tmp_path / name).write_bytes(content.encode() if isinstance(content, str) else content)
+    assert f"{tmp_path / name} {told}" in refused(capsys, "report", str(tmp_path / name))
+
+
+def test_a_link_that_leads_nowhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.json").symlink_to("gone.json")
+    assert "a.json is a link to gone.json, which does not exist." in refused(capsys, "report", str(tmp_path / "a.json"))
+
+
+def test_a_pattern_whose_files_are_not_traces(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.txt").write_text("nothing here")
+    told = f"no trace of a recognised format is among the 1 that match {tmp_path}/*.txt."
+    assert told in refused(capsys, "report", f"{tmp_path}/*.txt")
 
 
 class Alone:

@@ -231,7 +231,7 @@ def test_a_name_that_is_too_long_is_a_sentence(path: str, tmp_path: Path, capsys
 
 def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.json")
-    with pytest.raises(InputError, match="is not a regular file or folder"):
+    with pytest.raises(InputError, match="is a pipe, and only stdin is read from one"):
         traceview.open(tmp_path / "pipe.json")
     with pytest.raises(InputError, match="holds no trace"):
         traceview.open(tmp_path)

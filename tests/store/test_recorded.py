@@ -92,9 +92,10 @@ def test_a_table_that_is_no_file(
 @pytest.mark.parametrize(
     ("harm", "told"),
     [
-        (_fifo, "holds no trace of a recognised format"),
-        (_device, "holds no trace of a recognised format"),
-        (_folder, "holds no trace of a recognised format"),
+        (Path.unlink, "is a damaged capture: its converted.json is missing; convert its trace again."),
+        (_fifo, "is a damaged capture: its converted.json is not a regular file; convert its trace again."),
+        (_device, "is a damaged capture: its converted.json is not a regular file; convert its trace again."),
+        (_folder, "is a damaged capture: its converted.json is not a regular file; convert its trace again."),
         (_linked, "is damaged or of another version of traceview; convert its trace again."),
     ],
 )

@@ -161,7 +161,8 @@ def peek(path: Path) -> Peek:
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}.") from error
     if not head:
-        raise InputError(f"{path} is empty: there is nothing to read in it.")
+        why = f"holds nothing that can be read: {stream.damage}" if stream.damage else "is empty"
+        raise InputError(f"{path} {why}.")
     return Peek(path, head, stream.compression)
 
 

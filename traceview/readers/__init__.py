@@ -5,6 +5,7 @@ Invariant: a format is recognised by content, never by name, and by exactly one 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -67,7 +68,16 @@ def detect(peek: Peek) -> ModuleType:
             return reader
     if peek.head.startswith(ZIP_MAGIC) or peek.head[257:262] == TAR_MAGIC:
         raise InputError(f"{peek.path} is an archive: unpack it into a folder of its own and name that folder.")
-    raise InputError(f"{peek.path} is not a recognised trace format; see `traceview list formats`.")
+    raise InputError(f"{peek.path} {_instead(peek)}")
+
+
+def _instead(peek: Peek) -> str:
+    """What a file is that is not a trace, where that says what to do."""
+    if re.search(rb'^\s*\{.{0,4096}"traceEvents"\s*:\s*\[\s*\]', peek.head, re.DOTALL):
+        return "holds no events: its list of events is empty."
+    if peek.path.suffix == ".py":
+        return f"is a script, not a trace; record a trace of it: traceview collect -- python {peek.path}"
+    return "is not a recognised trace format; see `traceview list formats`."
 
 
 def parts(reader: ModuleType, path: Path) -> list[Any]:

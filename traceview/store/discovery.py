@@ -18,10 +18,13 @@ from types import ModuleType
 from traceview import readers
 from traceview.decode.files import peek
 from traceview.errors import InputError, meant
-from traceview.store.cache import CACHE_SUFFIX
+from traceview.store.cache import CACHE_SUFFIX, KEY_FILE
+from traceview.store.integrity import is_plain
 
 NAMES = 1000
 """Names in a folder among which one that was mistyped is looked for."""
+TABLE = "captures.parquet"
+"""The table that every rank of a capture has."""
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+")
 
 
@@ -54,25 +57,56 @@ def find(path: Path) -> list[Trace]:
     """
     check_name(path)
     if path.is_file():
+        if _is_table(path):
+            raise InputError(f"{path} is a table of a capture; name the capture: {path.parent.parent}.")
         return [Trace(path)]
     if not path.is_dir():
-        is_there = path.exists() or path.is_symlink()
-        if not is_there and (found := not_superseded(_matching(path))):
+        if found := not_superseded(_matching(path)):
             return found
-        raise InputError(f"{path} is not a regular file or folder." if is_there else _absent(path))
+        raise InputError(_unreadable(path) if path.exists() or path.is_symlink() else _absent(path))
     whole = Trace(path)
     found = [whole] if whole.is_recognised() else not_superseded(_inside(path))
     if not found:
-        raise InputError(
-            f"{path} holds no trace of a recognised format; `traceview list formats` shows what can be read."
-        )
+        raise InputError(_without_traces(path))
     return found
+
+
+def _unreadable(path: Path) -> str:
+    if path.is_fifo():
+        return f"{path} is a pipe, and only stdin is read from one: `traceview report - < PIPE`."
+    if not path.exists():
+        return f"{path} is a link to {path.readlink()}, which does not exist."
+    return f"{path} is not a regular file or folder."
+
+
+def _without_traces(folder: Path) -> str:
+    """Why there is no trace in a folder: captures are read as they are, and not made into another."""
+    table = next(folder.rglob(TABLE), None)
+    if table is None:
+        return f"{folder} holds no trace of a recognised format; `traceview list formats` shows what can be read."
+    capture = table.parent.parent
+    if capture.resolve() != folder.resolve():
+        return f"{folder} holds captures and no trace; name one of them, for example {capture}."
+    key = folder / KEY_FILE
+    if not is_plain(key):
+        fault = "is not a regular file" if key.exists() or key.is_symlink() else "is missing"
+        return f"{folder} is a damaged capture: its {KEY_FILE} {fault}; convert its trace again."
+    return f"{folder} is a capture already, which every verb opens as it is: there is no trace in it to convert."
+
+
+def _is_table(path: Path) -> bool:
+    """Whether it is a table of a capture, or the folder of those of a rank."""
+    return (path.suffix == ".parquet" and (path.parent / TABLE).is_file()) or (path / TABLE).is_file()
 
 
 def _absent(path: Path) -> str:
     """Why there is nothing: traces are not fetched from anywhere."""
     address = _ADDRESS.match(str(path))
     if not address:
+        if has_magic(str(path)):
+            names = glob(str(path))  # noqa: PTH207
+            found = f"is among the {len(names)} that match {path}" if names else f"matches {path}"
+            return f"no trace of a recognised format {found}." if names else f"no file {found}."
         hint = meant(path.name, _beside(path))
         return f"{path} does not exist; {hint}".rstrip() if hint else f"{path} does not exist."
     # A path has lost one of the two slashes.
@@ -116,24 +150,31 @@ def _matching(pattern: Path) -> Iterator[Trace]:
     """
     if has_magic(str(pattern)):
         names = glob(str(pattern))  # noqa: PTH207  (it takes absolute patterns too)
-        yield from _among(Path(), map(Path, names))
+        yield from _among(map(Path, names))
 
 
 def _inside(folder: Path) -> Iterator[Trace]:
     """What a folder holds, at any depth; a folder that is a trace is one, whatever lies in it."""
-    return _among(folder, folder.rglob("*"))
+    return _among(folder.rglob("*"), folder)
 
 
-def _among(folder: Path, paths: Iterable[Path]) -> Iterator[Trace]:
+def _among(paths: Iterable[Path], folder: Path | None = None) -> Iterator[Trace]:
+    """The traces among these, but what is hidden or cached: in `folder`, or by their own names."""
     taken: set[Path] = set()
     for path in sorted(paths):
         check_name(path)
-        within = path.relative_to(folder).parts if folder.parts else path.parts[-1:]
+        within = path.relative_to(folder).parts if folder else path.parts[-1:]
         if any(part.startswith(".") or part.endswith(CACHE_SUFFIX) for part in within):
             continue
         trace = Trace(path)
-        # A FIFO or a device would be waited for.
-        is_readable = path.is_file() or path.is_dir()
-        if is_readable and taken.isdisjoint(path.parents) and trace.is_recognised():
+        if _may_be_trace(path) and taken.isdisjoint(path.parents) and trace.is_recognised():
             taken.add(path)
             yield trace
+
+
+def _may_be_trace(path: Path) -> bool:
+    """A file or folder that may be looked at. A FIFO or a device would be waited for; a capture's tables are none."""
+    try:
+        return (path.is_file() or path.is_dir()) and not _is_table(path)
+    except OSError:
+        return False
