@@ -53,14 +53,14 @@ test-all: check
 frameworks: $(VENV)/.installed
 	$(BIN)/python samples/environments.py $(ENVIRONMENTS) frameworks
 	TRACEVIEW_TEST_PYTHON=$(abspath $(ENVIRONMENTS))/.venv-frameworks/bin/python $(BIN)/pytest \
-		tests/collectors/test_frameworks.py tests/collectors/test_timed_onnxruntime.py tests/collectors/inject/test_traceview_try_tensorflow.py \
+		tests/collectors/test_frameworks.py tests/collectors/test_timed_onnxruntime.py tests/collectors/inject/test_traceview_try_tensorflow.py tests/experiments/test_option_lines.py \
 		tests/samples/test_other_frameworks.py
 
 # Frameworks that need an old Python, each in an environment of its own where that Python is to be had (pyenv or PATH):
 # a real training step of each under `traceview collect`, its report, and the tests of their collectors.
 legacy: $(VENV)/.installed
 	$(BIN)/python samples/legacy/run.py $(ENVIRONMENTS) $(LEGACY)
-	TRACEVIEW_LEGACY=$(abspath $(ENVIRONMENTS))/.venv-legacy $(BIN)/pytest -rs tests/collectors/test_legacy*.py tests/samples/test_other_frameworks.py
+	TRACEVIEW_LEGACY=$(abspath $(ENVIRONMENTS))/.venv-legacy $(BIN)/pytest -rs tests/collectors/test_legacy*.py tests/experiments/test_option_lines.py tests/samples/test_other_frameworks.py
 
 bench: $(VENV)/.installed
 	$(BIN)/python benchmarks/ingest.py

@@ -34,7 +34,7 @@ def option(folder: Path) -> Option:
         NAME, "Convolutions by the plan of traceview schedule", NAME, "torch", "close",
         "Workspace of the algorithms; each is checked once, in the first steps.",
         "Shapes change: what is not in the plan runs as before.", (),
-        {"torch": 'traceview.schedule.apply(model, "plan.json")'},
+        {"torch": 'import traceview\ntraceview.schedule.apply(model, "plan.json")'},
         "layers of the model that run what the plan names", needs=("cpu",), environment=variables, hook=NAME,
     )  # fmt: skip
 
