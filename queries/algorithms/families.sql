@@ -1,7 +1,7 @@
 -- title = "Tried, and never tried"
 -- doc = """Every algorithm of cuDNN by direction: which layers admit it, and whether it ran in this recording, in a
--- search or since. What no kernel of the recording belongs to was never tried here; a search before the recording
--- leaves no trace."""
+-- search or since. "Never tried": no kernel of the recording belongs to it. A search before the recording leaves no
+-- trace."""
 -- cannot = "No kernel of a convolution whose algorithm is known ran on a device in this trace."
 -- leave_out = ["kernels", "layers", "used"]
 -- [columns]

@@ -1,6 +1,7 @@
 -- title = "Settings that differ"
 -- doc = "Of what is recorded; settings with equal values are left out."
--- cannot = "None of those recorded in both; `traceview collect` records threads, flags, environment and versions."
+-- cannot = """No setting that both runs record differs; `traceview collect` records threads, flags, environment and
+-- versions."""
 -- [columns]
 -- run = "run"
 -- kind = """device, option (tried in the process, see docs/options.md), threads, precision, layout, batch, model, flag,

@@ -1,4 +1,4 @@
--- title = "Where the shapes are from"
+-- title = "Source of the shapes"
 -- doc = """Calls of the recording whose shapes are known, by source. FLOPs and admissible algorithms rest on
 -- these."""
 -- cannot = "No convolution operator in this trace."

@@ -1,7 +1,7 @@
 -- title = "Effective bandwidth by size"
 -- doc = """Over the whole recording. The link is the host link of the GPU for HtoD and DtoH, and half of the memory
--- bandwidth for DtoD (read and written). Far above 100 %, the recorded durations are too short to be those of the
--- copies."""
+-- bandwidth for DtoD (read and written). Values far above 100 % mean that the recorded durations are too short to be
+-- those of the copies."""
 -- cannot = "No copy with a recorded size in this trace."
 -- leave_out = ["link_bytes_per_s", "size_bytes", "memory"]
 -- [columns]

@@ -1,7 +1,7 @@
 -- title = "Bound by latency"
--- doc = """Tiny copies and short idle stretches of the device, per step, or over the whole recording where there are no
--- steps. Each costs a round trip to the device rather than work: a step that consists of them gets no faster by a
--- faster device or link. A device means one; several are averaged."""
+-- doc = """Tiny copies and short idle gaps of the device, per step, or over the whole recording where there are no
+-- steps. Each costs a round trip to the device rather than work, so a faster device or link does not help a step that
+-- consists of them. Several devices are averaged."""
 -- cannot = "Nothing ran on a device in this trace."
 -- leave_out = ["unsized", "step_ns", "tiny_ns", "gaps_ns"]
 -- [params]

@@ -1,6 +1,6 @@
 -- title = "What the graph rests on"
 -- doc = "Dependencies by kind, and how often the path takes one."
--- cannot = "There is no graph."
+-- cannot = "Nothing that takes time was recorded: no critical path."
 -- leave_out = ["position"]
 -- [columns]
 -- position = "number of the kind"

@@ -1,5 +1,5 @@
 -- title = "Layers on the path"
--- doc = "Time on the path by layer and part; launches count to the layer of what was launched."
+-- doc = "Time on the path by layer and part. A launch belongs to the layer of what it launched."
 -- cannot = "No layers are recorded."
 -- top = 12
 -- [columns]

@@ -1,5 +1,5 @@
 -- title = "Kernels, operators and calls on the path"
--- doc = "By name; what the path holds of them, and the time of all of them in the step."
+-- doc = "By name: their time on the path, and all of their time in the step."
 -- cannot = "Nothing but waiting is on the path."
 -- kernels = ["name"]
 -- leave_out = ["all", "op_name"]

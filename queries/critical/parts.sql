@@ -1,6 +1,6 @@
 -- title = "What the path consists of"
 -- doc = "Adds up to the step. A launch is on the path from the start of the call to the start of the kernel."
--- cannot = "There is no path."
+-- cannot = "Nothing that takes time was recorded: no critical path."
 -- leave_out = ["pieces", "all_ns"]
 -- [columns]
 -- part = "device, communication, host, launch, data loading, device waits or edge of the step"

@@ -1,8 +1,9 @@
 -- title = "What if"
--- doc = """The step with some durations changed, everything after what it waits for: another path may then be the
--- longest one. Not changed: what is launched, on which stream, and how long other things take. --what-if of advise, in
--- contrast, closes up the device's timeline. The rules of advise are in the order of what they can give on the path."""
--- cannot = "There is no path."
+-- doc = """The step computed again with some durations changed. Everything still starts after what it waits for, and
+-- another path may then be the longest. Not changed: what is launched, on which stream, and how long everything else
+-- takes. --what-if of advise, in contrast, closes up the device's timeline. Findings of advise are ordered by what they
+-- can save on the path."""
+-- cannot = "Nothing that takes time was recorded: no critical path."
 -- kernels = ["what"]
 -- leave_out = ["step_ns"]
 -- [columns]

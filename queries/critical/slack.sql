@@ -1,6 +1,6 @@
 -- title = "What is not on the path"
--- doc = """Work that could take longer without the step taking longer: by how much each piece could, all else as
--- recorded. Making it faster gives nothing."""
+-- doc = """Work that could take longer without making the step longer, and by how much each piece could if all else
+-- stays as recorded. Making it faster saves nothing."""
 -- cannot = "Everything is on the path."
 -- kernels = ["name"]
 -- leave_out = ["median_slack_ns"]

@@ -1,7 +1,7 @@
 -- title = "Device time by category"
--- doc = """Of one recording of each framework, a step, with the profiler on; ranked for each category among frameworks
--- under the same conditions. A framework's profiler decides what is recorded: on a CPU some fuse several categories
--- into one operator."""
+-- doc = """Per step, from one recording of each framework with the profiler on; ranked in each category among
+-- frameworks under the same conditions. A framework's profiler decides what is recorded: on a CPU some fuse several
+-- categories into one operator."""
 -- cannot = "No recordings of frameworks in this capture; traceview study frameworks makes them after its times."
 -- leave_out = ["layout", "threads", "batch", "place"]
 -- [headings]

@@ -1,5 +1,5 @@
 -- title = "Device time by layer"
--- doc = "Of one recording of each framework, a step, with the profiler on; (no layer) is what belongs to none."
+-- doc = "Per step, from one recording of each framework with the profiler on; (no layer) is what belongs to none."
 -- cannot = "No recordings of frameworks in this capture; traceview study frameworks makes them after its times."
 -- leave_out = ["layout", "threads", "batch"]
 -- [headings]

@@ -1,4 +1,4 @@
--- title = "Not put beside the others, and why"
+-- title = "Not ranked, and why"
 -- doc = "What was not as asked, cannot be computed, failed, or has no environment here; and what cannot be had at all."
 -- cannot = "Everything that was asked for was run as asked."
 -- leave_out = ["layout", "batch", "mode"]

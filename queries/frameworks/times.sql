@@ -1,8 +1,8 @@
 -- title = "Forward pass, gradient and update"
 -- doc = """Mean and standard deviation over processes. Forward is a run of its own; gradient is the run of forward pass
--- and gradients less the forward run; update is the training run less that. Where the run of gradients takes longer
--- than a training step, it does more than a step does, and only both together are told. Rows whose conditions differ
--- from what was asked stand in the section refused; `--set accept=layout` takes that condition as equal."""
+-- and gradients less the forward run; update is the training run less that. If the gradient run takes longer than a
+-- training step, it does more than a step does: then only gradient and update together are given. Rows whose conditions
+-- differ from what was asked stand in the section refused; `--set accept=layout` takes that condition as equal."""
 -- cannot = "No framework has times here: see the section refused, or run traceview study frameworks."
 -- leave_out = ["device", "busy", "update_sd_ns", "layout", "batch", "update_ns", "gradient_sd_ns", "forward_sd_ns"]
 -- [params]

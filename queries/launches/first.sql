@@ -1,7 +1,7 @@
 -- title = "Before the first kernel"
--- doc = """From the first thing that the host is recorded to do until the first kernel starts, and what of it compiles,
--- links or loads code (calls inside one another counted once). A run-time compiler, a start of the device's context or
--- the loading of data stands there. It is outside of any step, so it is not a share of one."""
+-- doc = """From the first recorded activity of the host to the start of the first kernel, and how much of that
+-- compiles, links or loads code (nested calls counted once). Run-time compilation, creating the device context and
+-- loading data show up here. It is outside any step, so it has no share of one."""
 -- cannot = "No kernel of a device, or nothing of the host is recorded before the first one."
 -- leave_out = ["compile_calls", "longest_ns"]
 -- kernels = ["longest_name"]

@@ -18,6 +18,7 @@
 -- untold_ns = "if the log does not name the pass"
 -- share_pct = "of the run; empty if the log times several implementations of a layer, which do not add up"
 -- [headings]
+-- untold_ns = "pass unknown"
 -- share_pct = "of run"
 WITH summed AS (
     SELECT rank, network, run, layer, kind, type, impl, max(n) AS calls, min(id) AS first_id,

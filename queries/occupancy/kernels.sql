@@ -1,8 +1,8 @@
 -- title = "Kernels with a grid smaller than one wave"
 -- doc = """By name and operator, most time first: only launches with fewer threads than the device can hold.
 -- Communication kernels use few cores by design and are left out."""
--- cannot = """Nothing to list: every kernel whose grid is recorded on a device of known size has enough threads, if
--- there is one; the table before this tells."""
+-- cannot = """Nothing to list: no kernel has too few threads, among those with a recorded grid on a device of known
+-- size (the table before this counts them)."""
 -- leave_out = ["cores", "blocks", "threads", "category", "operator"]
 -- kernels = ["name"]
 -- [columns]

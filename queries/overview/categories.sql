@@ -1,9 +1,9 @@
 -- title = "Time by category"
--- doc = """Device time per step and rank, summed over the devices of a rank; overlaps on a device count once, for what
--- started first. All rows but the last, between steps, add up to the step. Calls are of kernels, copies, primitives
--- and, on a CPU, operators, also inside of others. Without steps the whole recording counts as one step.
--- Of a summary that a profiler printed, its totals of the whole run, of a framework's log of averages those of one
--- iteration; there is no step to share then."""
+-- doc = """Device time per step and rank, summed over the devices of a rank. Overlapping work on a device is counted
+-- once, for what started first. All rows but the last, between steps, add up to the step. Calls count kernels, copies,
+-- primitives and, on a CPU, operators; they include nested operators. Without steps the whole recording counts as one
+-- step. A summary that a profiler printed gives its totals of the whole run, a framework's log of averages those of one
+-- iteration; neither has a step to be a share of."""
 -- cannot = "Nothing ran on a device in this trace."
 -- brief = "Overlapping work is counted once."
 -- subject = "work of a device"

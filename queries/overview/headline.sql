@@ -1,6 +1,6 @@
 -- title = "The step"
 -- doc = """The step and where it went: mean time, how much of it the devices were active and idle (the same account as
--- in all other reports), the largest cause of idle time, and communication that nothing hides."""
+-- in all other reports), the largest cause of idle time, and exposed communication."""
 -- brief = ""
 -- cannot = "Nothing ran on a device in this trace: there is no step to account for."
 -- lines = [

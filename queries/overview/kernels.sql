@@ -1,6 +1,6 @@
 -- title = "Most expensive kernels and operators"
--- doc = """Kernels on a GPU; on a CPU primitives, and operators with what they do outside of them. Per step and rank,
--- overlapping work counted once, for what started first."""
+-- doc = """Kernels on a GPU; on a CPU primitives, and operators with their time outside of primitives. Per step and
+-- rank, overlapping work counted once, for what started first."""
 -- cannot = "No kernel, primitive or operator ran inside the steps of this trace."
 -- brief = ""
 -- subject = "kernels and operators"

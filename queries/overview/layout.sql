@@ -1,6 +1,6 @@
 -- title = "Layout conversions"
 -- doc = "Kernels and primitives that only change the order of a tensor's elements, per step and rank."
--- cannot = "No layout change in this trace."
+-- cannot = "No layout conversions in this trace."
 -- brief = ""
 -- subject = "layout conversions"
 -- top = 3

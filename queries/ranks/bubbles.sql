@@ -1,6 +1,7 @@
 -- title = "Pipeline bubbles"
--- doc = """Where ranks send to each other: the part of a step in which a rank neither computes nor copies. A pipeline
--- of p stages and m micro-batches has at least (p - 1) / (m + p - 1) of it, if all stages take as long."""
+-- doc = """Where ranks send to each other: the part of a step in which a rank neither computes nor copies. In a
+-- pipeline of p stages and m micro-batches that is at least (p - 1) / (m + p - 1) of the step, if all stages take
+-- equally long."""
 -- cannot = "No rank sends to another one (send, recv): no pipeline."
 -- top = 16
 -- [columns]

@@ -1,7 +1,7 @@
 -- title = "Clocks"
--- doc = """How the ranks' clocks were brought together, by process group: ranks of one host share one, others are
--- moved so that collectives end together. The error is what still differs. Of more than 16 ranks the eight that were
--- moved furthest."""
+-- doc = """How the ranks' clocks were aligned, by process group: ranks of one host share a clock, others are shifted so
+-- that collectives end together. The error is the difference that remains. Of more than 16 ranks the eight that were
+-- shifted furthest."""
 -- cannot = "No collective could be matched across ranks."
 -- leave_out = ["group_name"]
 -- [columns]

@@ -1,7 +1,7 @@
 -- title = "Ranks"
 -- doc = "What the matched collectives say, in sentences."
 -- brief = ""
--- cannot = "One rank, or no communication: there is nothing to hold against each other."
+-- cannot = "One rank, or no communication: there is nothing to compare."
 -- lines = ["{text}"]
 -- [columns]
 -- position = "order of the sentences"

@@ -1,5 +1,5 @@
 -- title = "Communication, and what hides it"
--- doc = """From recordings of some steps, mean of the ranks; what a profiler adds is in the step. Exposed is
+-- doc = """From recordings of some steps, mean of the ranks; the step includes what the profiler adds. Exposed is
 -- communication while nothing computes on the rank. If all of it were hidden, the step without a profiler would be
 -- shorter by the same share at most: an upper bound."""
 -- cannot = "No recording of steps in this capture (study scaling --no-captures), or no scaling study."

@@ -1,7 +1,7 @@
--- title = "Which way of adding gradients the times are like"
+-- title = "Which all-reduce model fits the times"
 -- doc = """Least squares of relative errors over the times of all-reduce, without waiting: n ranks, m bytes. Parameter
 -- server: 2 (n - 1) messages of m bytes, one after the other; tree: ceil(log2 n) levels up and down, of m bytes; ring:
--- 2 (n - 1) messages of m / n bytes. A time that is like a model's is no proof of how the library does it."""
+-- 2 (n - 1) messages of m / n bytes. A good fit does not prove how the library does it."""
 -- cannot = "No times of all-reduce over several ranks in this capture."
 -- leave_out = ["worst_pct"]
 -- [headings]

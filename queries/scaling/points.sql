@@ -1,7 +1,7 @@
 -- title = "Speed-up and efficiency"
--- doc = """Samples per second against those of the fewest ranks: with the same batch of a rank (weak), or of all ranks
--- together (strong). Pairs of runs of one round; with three rounds an interval holds in 75 % of all cases, with six
--- in 95 %. Ideal is as many times as fast as there are ranks."""
+-- doc = """Samples per second over those of the fewest ranks: with the same batch per rank (weak), or the same batch of
+-- all ranks together (strong). From pairs of runs of one round; with three rounds an interval holds in 75 % of all
+-- cases, with six in 95 %. Ideal is as many times as fast as there are ranks."""
 -- cannot = "No scaling study in this capture: traceview study scaling -- torchrun --nproc_per_node {ranks} train.py"
 -- leave_out = ["rounds", "samples_per_s", "why", "shared_cores"]
 -- [chart]

@@ -1,7 +1,7 @@
 -- title = "What each model would give"
--- doc = """Speed-up with computing as measured with the fewest ranks (a smaller share of a strong batch in proportion),
--- and the gradients sent as the model with its fitted latency and bandwidth says: none of it hidden, or all of it as
--- long as computing lasts. Predictions beside what was measured."""
+-- doc = """Speed-up with computing as measured with the fewest ranks (in strong scaling in proportion to the batch of a
+-- rank) and communication as the fitted model gives it: none of it hidden, or as much hidden as computing lasts.
+-- Measured values stand beside."""
 -- cannot = "No fitted model and speed-ups in this capture."
 -- leave_out = ["gradient_bytes"]
 -- [headings]

@@ -1,5 +1,6 @@
 -- title = "Scaling"
--- doc = "What the rounds say, in sentences. Efficiency is the speed-up over the times as many ranks."
+-- doc = """What the rounds say, in sentences. Efficiency is the speed-up divided by how many times as many ranks there
+-- are."""
 -- brief = ""
 -- cannot = "No scaling study in this capture: traceview study scaling -- torchrun --nproc_per_node {ranks} train.py"
 -- lines = ["{text}"]

@@ -1,7 +1,7 @@
 -- title = "What each pass runs"
 -- doc = """Chosen by the time of the pass alone, and confirmed within the training step where those times are there;
 -- `own` is PyTorch's own. Those that gain most come first."""
--- cannot = "No plan in this capture. One that was stopped goes on with traceview schedule ... -o FOLDER --resume."
+-- cannot = "No plan in this capture. `traceview schedule ... -o FOLDER --resume` continues a stopped one."
 -- top = 12
 -- rest = ["time_ns", "own_ns"]
 -- leave_out = ["own_in_step_ns", "in_step_ns", "error", "layout", "workspace_bytes"]

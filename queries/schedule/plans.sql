@@ -1,7 +1,7 @@
 -- title = "The plan and what it is compared with"
 -- doc = """Convolutions alone: the sum of measured passes. The speed-up of whole training steps is from pairs of fresh
--- processes; the plan is emptied where these do not say that it is faster. Without them nothing proved it."""
--- cannot = "No plan in this capture. One that was stopped goes on with traceview schedule ... -o FOLDER --resume."
+-- processes; if they do not show that the plan is faster, it is emptied. Without pairs the plan is not proved."""
+-- cannot = "No plan in this capture. `traceview schedule ... -o FOLDER --resume` continues a stopped one."
 -- top = 12
 -- leave_out = ["noisy_pairs", "pairs"]
 -- [headings]

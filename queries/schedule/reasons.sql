@@ -1,7 +1,7 @@
 -- title = "Why"
 -- doc = """The margin over the next best algorithm, and what kept the others out; those that gain most first."""
 -- top = 12
--- cannot = "No plan in this capture. One that was stopped goes on with traceview schedule ... -o FOLDER --resume."
+-- cannot = "No plan in this capture. `traceview schedule ... -o FOLDER --resume` continues a stopped one."
 -- [headings]
 -- margin = "next best takes, times"
 -- [columns]

@@ -1,5 +1,6 @@
 -- title = "Every step"
--- doc = "Busy is the union of everything the devices of the rank did between the step's start and its end."
+-- doc = """Busy is the time in which at least one device of the rank was active between the step's start and its end;
+-- overlapping work counts once."""
 -- cannot = "No steps in this trace."
 -- leave_out = ["start_ns"]
 -- [columns]

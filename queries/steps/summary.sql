@@ -1,5 +1,5 @@
 -- title = "Statistics"
--- doc = "Leading steps that take half as long again as the median are warm-up and left out; how many is said."
+-- doc = "Leading steps of more than 1.5 times the median are warm-up and left out; their number is given."
 -- cannot = """No steps in this trace: none are marked, no optimizer was recorded, and nothing that was launched repeats
 -- in a way that only a loop does."""
 -- leave_out = ["min_ns", "max_ns", "warmup"]

@@ -1,6 +1,6 @@
 -- title = "Time and memory by batch"
--- doc = """Shapes that were timed with at least two batches. Where a library does not tell its workspace, the
--- model's stands in its column alone."""
+-- doc = """Shapes that were timed with at least two batches. If a library does not report its workspace, only the
+-- modelled one is given."""
 -- cannot = "No shape was timed with two batches."
 -- leave_out = ["setting", "implementation", "n", "model_workspace_bytes", "fastest"]
 -- [chart]

@@ -1,7 +1,7 @@
 -- title = "Batches at which the fastest algorithm changes"
--- doc = """Measured: the winner of one batch is not that of the next one that was timed. Model: from this batch on
--- the second method executes fewer FLOPs than the first, since what it spends on the filter does not grow with the
--- batch; fewer FLOPs are not always less time."""
+-- doc = """Measured: two neighbouring batches have different winners. Model: from this batch on the second method
+-- executes fewer FLOPs than the first, since what it spends on the filter does not grow with the batch; fewer FLOPs are
+-- not always less time."""
 -- cannot = "No shape whose fastest algorithm changes with the batch, neither by time nor by the model of FLOPs."
 -- leave_out = ["setting"]
 -- [columns]

@@ -1,6 +1,6 @@
 -- title = "The fastest of each pass"
 -- doc = "What was measured here: the fastest implementation of each pass, beside what PyTorch runs on plain NCHW."
--- cannot = "Nothing was measured in this capture: traceview study algorithms"
+-- cannot = "Nothing was measured in this capture; `traceview study algorithms` measures."
 -- leave_out = ["low_ns", "high_ns", "n", "others_pct", "setting", "shape"]
 -- [headings]
 -- default_ns = "default"

@@ -1,7 +1,7 @@
 -- title = "By model: FLOPs by the size of the filter"
 -- doc = """Forward pass of a dozen of the timed shapes, with other filters and the padding that keeps the output's
--- size. The direct method grows with the filter's area; FFT does not, but where the padded image needs the next
--- power of two. With * the transforms are not counted."""
+-- size. The direct method grows with the filter's area; FFT grows only where the padded image needs the next power of
+-- two. *: transforms not counted."""
 -- cannot = "No timed convolution of stride 1 on images of 15 pixels or more in this capture."
 -- [chart]
 -- kind = "curves"

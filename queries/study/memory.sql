@@ -1,8 +1,8 @@
 -- title = "Memory beside the model"
--- doc = """Workspace that a library told or a publication measured, over that of the formula of its method (see
--- docs/convolution.md): above 1 are copies and padding, below 1 it works in parts. Of each library and method the
--- fastest implementation, every published one."""
--- cannot = "No implementation in this capture tells its workspace and has a formula for it."
+-- doc = """Workspace that a library reports or a publication measured, divided by the formula of its method
+-- (docs/convolution.md): above 1 it holds copies and padding, below 1 the library works in parts. Listed are the
+-- fastest implementation of each library and method, and every published one."""
+-- cannot = "No implementation in this capture reports its workspace and has a formula for it."
 -- leave_out = ["setting", "batch", "time_ns", "algorithm"]
 -- [columns]
 -- label = "network and layer"

@@ -1,7 +1,7 @@
 -- title = "Hit rate of the rules that choose an algorithm"
--- doc = """The rules of traceview/classify/algorithms.toml against what was the fastest, or against what a library
--- chose where only that was published; they are of GPUs and say nothing of CPUs. Some rules were written down from
--- these very publications: there the rate says how well they sum them up."""
+-- doc = """The order in which `report conv --admissible` ranks algorithms, against what was the fastest, or against
+-- what a library chose where only that was published. The rules are about GPUs only. Some were derived from these very
+-- publications: there the rate says how well they summarise them."""
 -- cannot = "No algorithms timed on a GPU in this capture; the rules are those of cuDNN on GPUs."
 -- leave_out = ["setting", "family_hits", "worst_loss"]
 -- [columns]

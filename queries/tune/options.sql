@@ -1,6 +1,6 @@
 -- title = "What each option gave"
 -- doc = """One row per option; a claim rests on at least six pairs of fresh runs on a quiet machine and counts all
--- options that were tried (Holm). Where `nothing`, a change of nothing, makes a difference, nothing is claimed."""
+-- options that were tried (Holm). If `nothing` (a change of nothing) makes a difference, nothing is claimed."""
 -- brief = ""
 -- leave_out = ["cost", "why", "cpu_speedup", "named_by", "pairs"]
 -- cannot = "No options were tried in this capture: traceview tune -- python train.py"

@@ -1,6 +1,5 @@
 -- title = "step_times"
--- doc = """Recorded steps; leading ones that take half as long again as the median are warm-up: they tune, compile or
--- allocate."""
+-- doc = "Recorded steps; leading ones of more than 1.5 times the median are warm-up: they tune, compile or allocate."
 -- materialize = true
 -- [columns]
 -- found_by = "how the step was worked out; NULL where the profiler or the program marked it"

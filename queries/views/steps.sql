@@ -3,7 +3,7 @@
 -- materialize = true
 -- [columns]
 -- step = "number of the step"
--- is_warmup = "leading step that takes half as long again as the median"
+-- is_warmup = "leading step of more than 1.5 times the median"
 -- found_by = "how the step was found; NULL when the profiler marked it"
 -- busy_ns = "union of everything the rank's devices did inside the step; NULL where nothing of any device was recorded"
 -- idle_ns = "the step's time without that"
