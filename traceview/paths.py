@@ -18,7 +18,7 @@ import stat
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
-from glob import escape
+from glob import escape, glob
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent
@@ -42,7 +42,8 @@ def shipped(patterns: Iterable[str]) -> dict[str, Path]:
     found = {}
     for pattern in patterns:
         root = content("queries").parent if pattern.startswith(("queries/", "collectors/")) else PACKAGE
-        found.update({path.relative_to(root).as_posix(): path for path in root.glob(pattern) if path.is_file()})
+        for name in glob(pattern, root_dir=root, recursive=True):  # noqa: PTH207 (Path.glob takes twice as long)
+            found[name] = root / name
     return found
 
 

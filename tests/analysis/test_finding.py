@@ -26,7 +26,7 @@ def test_it_is_the_first_that_advise_lists(tmp_path: Path) -> None:
             given.kernel("ampere_sgemm_128x64_nn", at + 60, at + 70, launched=at + 50)
     with given.open(tmp_path, reports.asked([reports.load("overview")])) as connection:
         found = [answer for answer in advice.run(connection, advice.load()) if answer.status == "found"]
-        section = finding.section(connection)
+        section = finding.Remembered(False).section(connection)
         report = reports.run(connection, "overview", source="run1")
     row = dict(zip((column.name for column in section.columns), section.rows[0], strict=True))
     assert (row["rule"], row["saving_ns"], row["saving_pct"]) == (
@@ -40,7 +40,7 @@ def test_it_is_the_first_that_advise_lists(tmp_path: Path) -> None:
 
 def test_nothing_found_is_not_nothing_to_tell(tmp_path: Path) -> None:
     with Given().open(tmp_path, advice.asked(advice.load())) as connection:
-        (row,) = finding.section(connection).rows
+        (row,) = finding.Remembered(False).section(connection).rows
     assert row[0] == f"No advice: all {len(advice.names())} rules need data that this trace does not hold."
     assert row[1] is None and row[6] == "traceview advise TRACE --all"
 

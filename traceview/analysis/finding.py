@@ -13,7 +13,6 @@ from typing import Any
 
 import duckdb
 
-from traceview.analysis import advice, advice_path, ran_on
 from traceview.analysis.model import Column, Finding, Look, Report, Section
 from traceview.store import answers
 
@@ -66,13 +65,16 @@ class Remembered:
         """The section, from an earlier command or by running every rule."""
         if self._row is not None:
             return _section(tuple(self._row))
-        findings = _run(connection)
-        made = _of(connection, findings)
+        # A known one needs no rules, and they take a while to import.
+        from traceview.analysis import best_finding, ran_on
+
+        findings = best_finding.run(connection)
+        row = best_finding.row(connection, findings)
         if self._folder:
-            answers.remember(self._folder, "finding", [_plain(value) for value in made.rows[0]])
+            answers.remember(self._folder, "finding", [_plain(value) for value in row])
             remember(self._folder, AT_LEAST_PCT, findings)
             ran_on.remember(self._folder, connection)
-        return made
+        return _section(row)
 
 
 _PLAIN = (str, int, float, type(None))
@@ -103,61 +105,9 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, _PLAIN) else float(value)
 
 
-def section(connection: duckdb.DuckDBPyConnection) -> Section:
-    """Run every rule; the finding that could save most, or how many found nothing and could not tell."""
-    return _of(connection, _run(connection))
-
-
-def _run(connection: duckdb.DuckDBPyConnection) -> list[Finding]:
-    return advice_path.run(connection, advice.load(), at_least_pct=AT_LEAST_PCT)
-
-
-def _of(connection: duckdb.DuckDBPyConnection, findings: Sequence[Finding]) -> Section:
-    found = [finding for finding in findings if finding.status == advice.FOUND]
-    has_steps = bool(connection.execute("FROM scope WHERE has_steps LIMIT 1").fetchall())
-    row = _best(found, has_steps) if found else _none(findings)
-    return _section(row)
-
-
 def _section(row: tuple[Any, ...]) -> Section:
     doc = "The finding of advice that could save most."
     return Section("finding", "Advice", doc, _COLUMNS, (row,), None, "", look=_LOOK)
-
-
-def _best(found: Sequence[Finding], has_steps: bool) -> tuple[Any, ...]:
-    best, rest = found[0], [finding.rule for finding in found[1:]]
-    others = f"{len(rest)} more finding{'' if len(rest) == 1 else 's'}: {', '.join(rest)}" if rest else None
-    saving_ns, saving_pct = advice_path.bound(best)
-    is_off = best.path == advice_path.OFF
-    return (
-        f"Best finding: {best.title}" + (f" ({advice_path.OFF})" if is_off else ""),
-        best.rule,
-        None if is_off else saving_ns,
-        _per(best, has_steps),
-        None if is_off else saving_pct,
-        f"Change: {best.fix}",
-        f"traceview advise {TRACE} {best.rule}",
-        others,
-    )
-
-
-def _per(best: Finding, has_steps: bool) -> str:
-    """What the saving is per; of several ranks it is that of the one that loses most."""
-    if best.run_ns is not None:
-        return "once per run"
-    of = f" of rank {best.rank}" if best.n_ranks > 1 else ""
-    return f"per step{of}" if has_steps else f"in the recording{of}"
-
-
-def _none(findings: Sequence[Finding]) -> tuple[Any, ...]:
-    unknown = sum(finding.status == advice.CANNOT_TELL for finding in findings)
-    checked = len(findings) - unknown
-    told = f"No problem found by {checked} rule{'' if checked == 1 else 's'} of advice"
-    if unknown:
-        told += f"; {unknown} need data that this trace does not hold"
-    if not checked:
-        told = f"No advice: all {unknown} rules need data that this trace does not hold"
-    return (f"{told}.", None, None, None, None, None, f"traceview advise {TRACE} --all" if unknown else None, None)
 
 
 def named(report: Report, source: str) -> Report:

@@ -15,7 +15,7 @@ from typing import Any
 import duckdb
 
 from traceview import sql
-from traceview.analysis import advice, advice_path, experiment, finding, ran_on, ranks
+from traceview.analysis import experiment, finding, ranks
 from traceview.analysis.model import Column, Look, Report, Section
 from traceview.errors import UsageError, meant, unknown
 from traceview.paths import content
@@ -48,6 +48,13 @@ def _critical() -> Any:
     from traceview.analysis import critical
 
     return critical
+
+
+def _best_finding() -> Any:
+    """What runs the rules of advice; a known finding needs none of that, and it takes a while to import."""
+    from traceview.analysis import best_finding
+
+    return best_finding
 
 
 def names() -> list[str]:
@@ -99,7 +106,7 @@ def run(
     lines = experiment.said(connection, content("queries"), name)
     if recipe.advice_after and not lines:
         at = next(at for at, done in enumerate(sections, 1) if done.name == recipe.advice_after)
-        sections.insert(at, best.section(connection) if best else finding.section(connection))
+        sections.insert(at, (best or finding.Remembered(False)).section(connection))
     report = Report(name, recipe.title, recipe.doc, tuple(sections), footer(connection), recipe.is_brief)
     report = experiment.told(_of_recording(connection, report), lines)
     return finding.named(report, source)
@@ -154,7 +161,7 @@ def asked(recipes: Iterable[Recipe], is_best_known: bool = False) -> str:
     bodies = [query.body for recipe in recipes for query in recipe.sections]
     is_advised = any(recipe.advice_after for recipe in recipes) and not is_best_known
     prepared = [_critical().asked()] if any(recipe.is_prepared for recipe in recipes) else []
-    advised = [advice_path.asked(advice.load()), ran_on.asked()] if is_advised else []
+    advised = [_best_finding().asked()] if is_advised else []
     return "\n".join([*bodies, *prepared, *advised, sql.text("footer"), experiment.asked()])
 
 
