@@ -47,6 +47,8 @@ class CommandFailed(TraceviewError):
 CORRUPT = "Corrupt database file"
 """What DuckDB says of a block of a database that is not what was written."""
 
+DENIED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EIO, errno.ESTALE, errno.ELOOP, errno.ENAMETOOLONG)
+"""Of what a file or its disk refuses, whatever was to be done with it."""
 FULL = (errno.ENOSPC, errno.EDQUOT)
 NO_FILES = (errno.EMFILE, errno.ENFILE)
 NO_MEMORY = ("cannot allocate memory", "failed to map segment", "can't start new thread", "bad_alloc", "out of memory")
@@ -68,6 +70,13 @@ def shortage(error: BaseException) -> str | None:
             "the memory that may be used here is too small for this; raise its limit (`ulimit -v`, or a container's)."
         )
     return None
+
+
+def denied(error: BaseException) -> str | None:
+    """Which file or folder cannot be used and why, in a sentence, where that is what went wrong."""
+    if not isinstance(error, OSError) or error.errno not in DENIED:
+        return None
+    return f"cannot read or write {error.filename or 'a file'}: {error.strerror}."
 
 
 MUCH_LESS = 0.1

@@ -14,6 +14,7 @@ Invariant: the path is the name, parameters are DuckDB's own `$name`, and SQL is
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from collections.abc import Callable, Mapping
@@ -108,11 +109,19 @@ class Query:
         return {name: _typed(connection, name, texts[name], self.params[name]) for name in self.params if name in texts}
 
 
+KINDS = {"DOUBLE": "a number", "BIGINT": "a whole number", "INTEGER": "a whole number", "BOOLEAN": "true or false"}
+"""What the values of a parameter are, by its type in SQL."""
+
+
 def _typed(connection: duckdb.DuckDBPyConnection, name: str, text: str, param: Param) -> Any:
+    wrong = UsageError(f"{name} = {text!r} is not {KINDS.get(param.type, f'of type {param.type}')}: {param.doc}.")
     try:
-        return connection.execute(f"SELECT CAST($1 AS {param.type})", [text]).fetchall()[0][0]
+        value = connection.execute(f"SELECT CAST($1 AS {param.type})", [text]).fetchall()[0][0]
     except duckdb.Error as error:
-        raise UsageError(f"{name} = {text!r} is not a {param.type}: {param.doc}.") from error
+        raise wrong from error
+    if isinstance(value, float) and not math.isfinite(value):
+        raise wrong
+    return value
 
 
 @cache

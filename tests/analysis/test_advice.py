@@ -122,7 +122,7 @@ def test_a_rule_that_is_none_and_a_threshold_that_is_no_number(tmp_path: Path) -
     with pytest.raises(UsageError, match="did you mean pageable_copies"):
         advice.load(["pageable_copy"])
     write(tmp_path, transposing(0, 50))
-    with pytest.raises(UsageError, match="layout_device_pct = 'much' is not a DOUBLE"):
+    with pytest.raises(UsageError, match="layout_device_pct = 'much' is not a number: "):
         found(tmp_path, "layout_between_operators", layout_device_pct="much")
 
 

@@ -58,7 +58,7 @@ def test_a_step_is_what_reaches_into_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("choice", "message"),
-    first(1, [({"step": 9}, "no step 9; it has steps 3 to 3"), ({"rank": 2}, "no rank 2; it has ranks 0 to 0")]),
+    first(1, [({"step": 9}, "no step 9; it has step 3"), ({"rank": 2}, "no rank 2; it has rank 0")]),
 )
 def test_what_is_not_there_cannot_be_chosen(tmp_path: Path, choice: dict[str, int], message: str) -> None:
     with pytest.raises(UsageError, match=message):

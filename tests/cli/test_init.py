@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 import subprocess
 import sys
@@ -35,6 +36,77 @@ def test_a_fault_while_reading_a_trace(monkeypatch: pytest.MonkeyPatch, capsys: 
     monkeypatch.setattr(store, "convert", broken)
     assert cli.main(["convert", "a", "b", "-o", "c"]) == 3
     assert "while reading a, b" in capsys.readouterr().err
+
+
+def test_what_a_disk_refuses_is_not_a_fault(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def locked(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", "/data/locked")
+
+    monkeypatch.setattr(store, "open_capture", locked)
+    assert cli.main(["report", "some-trace.json"]) == 3
+    assert capsys.readouterr().err == "traceview: cannot read or write /data/locked: Permission denied.\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["report", "a.json", "-o", "a.json"],
+        ["advise", "a.json", "-o", "./a.json"],
+        ["sql", "a.json", "SELECT 1", "-o", "a.json"],
+        ["export", "a.json", "--to", "perfetto", "-o", "same.json"],
+        ["page", "a.json", "-o", "a.json"],
+        ["compare", "b.json", "a.json", "-o", "a.json"],
+    ],
+)
+def test_an_answer_does_not_take_the_place_of_its_trace(
+    trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    for name in ("a.json", "b.json"):
+        (tmp_path / name).write_bytes(trace.read_bytes())
+    (tmp_path / "same.json").symlink_to("a.json")
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(words) == 2
+    assert f"{words[-1]} is the input and would be overwritten; choose another name" in capsys.readouterr().err
+    assert (tmp_path / "a.json").read_bytes() == trace.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["sql", "SELECT 1", "a.json"], 2, "the trace comes before the query: traceview sql a.json 'SELECT 1'"),
+        (["sql", "a.json", " ; "], 2, "the query is empty; give one, for example"),
+        (["mcp", "absent.json"], 3, "absent.json does not exist; did you mean a.json?"),
+        (["report", "a.json", "--memory", "9" * 15 + "TB"], 2, "is more than any machine has"),
+        (["report", "a.json", "--threads", "999999999"], 2, "'999999999' is more than 1,024 threads"),
+        (["compare", "a.json", "a.json", "--steps", "5-1"], 2, "'5-1' is not a range of steps; write for example 1-16"),
+        (
+            ["advise", "a.json", "--set", "layout_conv_pct=nan"],
+            2,
+            "layout_conv_pct = 'nan' is not a number: found abov",
+        ),
+        (["advise", "a.json", "--set", "layout_conv_pct=1e400"], 2, "layout_conv_pct = '1e400' is not a number: found"),
+    ],
+)
+def test_a_slip_is_one_sentence(
+    trace: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    code: int,
+    says: str,
+) -> None:
+    (tmp_path / "a.json").write_bytes(trace.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    try:
+        found = cli.main(words)
+    except SystemExit as end:
+        found = int(end.code or 0)
+    captured = capsys.readouterr()
+    assert (found, captured.out, captured.err.count("\n")) == (code, "", 1)
+    assert says in captured.err
 
 
 def test_a_fault_elsewhere(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -31,6 +31,16 @@ def test_a_page_has_the_name_of_its_input(
     assert len((tmp_path / "lenet.html").read_bytes()) < len(first)
 
 
+def test_a_page_on_stdout(
+    capture: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["page", str(capture), "--events", "5", "-o", "-"]) == 0
+    page = capsys.readouterr().out
+    assert page.startswith("<!DOCTYPE html>") and page.rstrip().endswith("</html>")
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_file_of_somebody_else_is_not_replaced(
     capture: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

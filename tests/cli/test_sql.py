@@ -139,7 +139,7 @@ def test_errors_are_sentences_with_the_place(trace: Path, capsys: pytest.Capture
     assert "Did you mean kernels?" in refused(capsys, trace, "FROM kernelz")
     assert "\x1b" not in refused(capsys, trace, "SELECT CAST(name AS INT) FROM kernels WHERE name LIKE '=evil%'")
     assert "this has 2" in refused(capsys, trace, "SELECT 1; SELECT 2")
-    assert "this has 0" in refused(capsys, trace, "-- nothing")
+    assert "the query is empty; give one" in refused(capsys, trace, "-- nothing")
     assert "parameters: a" in refused(capsys, trace, "SELECT $a")
 
 

@@ -19,7 +19,17 @@ from traceview import __version__
 from traceview.cli.output import say, silence
 from traceview.cli.parsing import COMPLETING, Help, Parser, VerbParser
 from traceview.cli.stdin import fetched, spooled
-from traceview.errors import CORRUPT, InputError, QueryError, TraceviewError, UsageError, meant, shortage, unknown
+from traceview.errors import (
+    CORRUPT,
+    InputError,
+    QueryError,
+    TraceviewError,
+    UsageError,
+    denied,
+    meant,
+    shortage,
+    unknown,
+)
 
 INTERRUPTED = 130
 LEAST_FILES = 16
@@ -138,6 +148,7 @@ def _run(argv: Sequence[str], args: argparse.Namespace) -> int:
             _check_limits()
         if "" in _inputs(args):
             raise UsageError("the name of the input is empty; give a capture, a trace file or a folder.")
+        _keep_inputs(args)
         with spooled(args), fetched(args):
             code: int = args.run(args)
         return code
@@ -164,6 +175,16 @@ def _asked_for(argv: Sequence[str]) -> Sequence[str]:
             raise UsageError(f"there is no verb {verb!r}; did you mean `traceview {ELSEWHERE[verb]}`?")
         raise unknown("verb", verb, VERBS, "`traceview help` names them all.")
     return argv or ["--help"]
+
+
+def _keep_inputs(args: argparse.Namespace) -> None:
+    """Raises `UsageError` where the answer would take the place of the trace it is about."""
+    output = getattr(args, "output", None)
+    if output is None or not Path(output).is_file():
+        return
+    for path in map(Path, _inputs(args)):
+        if path.is_file() and path.samefile(output):
+            raise UsageError(f"{output} is the input and would be overwritten; choose another name with -o.")
 
 
 def _check_limits() -> None:
@@ -194,6 +215,9 @@ def _failed(error: Exception, inputs: Sequence[str]) -> int:
     lacking = next(filter(None, map(shortage, chain)), None)
     if lacking:
         say(lacking)
+        return InputError.exit_code
+    if refusal := next(filter(None, map(denied, chain)), None):
+        say(refusal)
         return InputError.exit_code
     if _forgot(error, inputs):
         return InputError.exit_code

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from traceview import exports
-from traceview.cli.options import INPUT_HELP, NotEnoughMemory, add_machine_options, opened
+from traceview.cli.options import INPUT_HELP, NotEnoughMemory, add_machine_options, opened, output_file
 from traceview.cli.output import silence, writing
 from traceview.cli.parsing import at_least
 from traceview.errors import InputError, UsageError
@@ -44,7 +44,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `traceview export`."""
     parser.add_argument("input", metavar="INPUT", help=INPUT_HELP)
     parser.add_argument("--to", choices=exports.FORMATS, help="default: from the extension of FILE")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write to FILE instead of stdout")
+    parser.add_argument(
+        "-o", "--output", type=output_file, metavar="FILE", help="write to FILE instead of stdout; - is stdout"
+    )
     parser.add_argument("--rank", type=_rank, metavar="N", help="only this rank")
     parser.add_argument("--step", type=_step, metavar="N", help="only what overlaps this step")
     add_machine_options(parser)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from traceview.cli import served
@@ -44,12 +45,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Serve until stdin ends; returns 0. Raises `UsageError` without the package for it."""
+    from traceview.store.discovery import find
+
     try:
         from mcp.server import MCPServer
         from mcp.server.mcpserver.exceptions import ToolError
         from mcp.types import ToolAnnotations
     except ImportError as error:
         raise UsageError("traceview mcp needs more packages: pip install 'traceview[mcp]'.") from error
+    for path in map(Path, args.inputs):
+        if not path.exists():
+            find(path)
     with converting(args) as options:
         answers = served.Answers(args.inputs, options, served.Caps(args.rows, args.bytes, float(args.seconds)))
         server: Any = MCPServer("traceview", instructions=INSTRUCTIONS, log_level="CRITICAL")

@@ -44,11 +44,12 @@ def add_output_options(parser: argparse.ArgumentParser, formats: Sequence[str] =
     """How the answer is written, and where."""
     parser.add_argument("--format", choices=formats, help="default: from the extension of FILE, else table")
     parser.add_argument(
-        "-o", "--output", type=_file, metavar="FILE", help="write to FILE instead of stdout; - is stdout"
+        "-o", "--output", type=output_file, metavar="FILE", help="write to FILE instead of stdout; - is stdout"
     )
 
 
-def _file(text: str) -> str | None:
+def output_file(text: str) -> str | None:
+    """The name of a file; None, which is stdout, for a dash."""
     return None if text == "-" else text
 
 

@@ -34,7 +34,9 @@ MOST = 1_000_000
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `traceview page`."""
     parser.add_argument("input", metavar="INPUT", help=INPUT_HELP)
-    parser.add_argument("-o", "--output", metavar="FILE", help="default: the name of INPUT with .html, here")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="default: the name of INPUT with .html, here; - is stdout"
+    )
     parser.add_argument("--step", type=_step, metavar="N|all", help="step of the timeline (default: a median one)")
     parser.add_argument(
         "--events", type=_events, default=MOST, metavar="N", help=f"most slices in the timeline (default: {MOST:,})"
@@ -59,8 +61,9 @@ def run(args: argparse.Namespace) -> int:
         first = (_compared(args),)
     with opened(args, page.asked()) as connection:
         text = render(page.gather(connection, title, args.step, args.events, first), __version__)
-    emit([text], target)
-    emit([f"{target}\n"], None)
+    emit([text], None if target == "-" else target)
+    if target != "-":
+        emit([f"{target}\n"], None)
     return 0
 
 

@@ -21,6 +21,8 @@ def check(connection: duckdb.DuckDBPyConnection, text: str) -> str:
         statements = connection.extract_statements(text)
     except duckdb.Error as error:
         raise QueryError(sentence(str(error))) from error
+    if not statements:
+        raise UsageError("the query is empty; give one, for example 'SELECT count(*) FROM kernels', or .tables")
     if len(statements) != 1:
         raise UsageError(f"one query at a time; this has {len(statements)}.")
     kind = statements[0].type

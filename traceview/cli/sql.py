@@ -66,6 +66,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Answer one query, or one after the other at a prompt; returns 0."""
+    if args.query and not Path(args.input).exists() and Path(args.query).is_file():
+        raise UsageError(f"the trace comes before the query: traceview sql {args.query} {args.input!r}")
     text = query_text(args)
     form = form_of(args, {".parquet": "parquet"})
     if form == "parquet" and not args.output and sys.stdout.isatty():

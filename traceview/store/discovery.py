@@ -103,7 +103,7 @@ def _absent(path: Path) -> str:
     """Why there is nothing: traces are not fetched from anywhere."""
     address = _ADDRESS.match(str(path))
     if not address:
-        if has_magic(str(path)):
+        if {"*", "?"} & set(str(path)):
             names = glob(str(path))  # noqa: PTH207
             found = f"is among the {len(names)} that match {path}" if names else f"matches {path}"
             return f"no trace of a recognised format {found}." if names else f"no file {found}."
