@@ -33,7 +33,7 @@ from traceview.errors import UsageError
 if TYPE_CHECKING:
     from traceview.analysis.model import Finding
 
-HELP = "what to change in your framework, with the potential saving"
+HELP = "say what to change in your framework, with the potential saving"
 
 EXAMPLES = """examples:
   traceview advise trace.json.gz                          every problem found, the largest saving first
@@ -74,7 +74,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--fail-over",
         type=percent,
         metavar="PCT",
-        help="exit code 1 if a finding could save more than PCT of the step (paid once per run: of the recording)",
+        help="exit code 1 if a finding could save more than PCT of the step (of the recording, if paid once per run)",
     )
     parser.add_argument(
         "--what-if", metavar="COSTS", help="projected step time with these costs removed (comma-separated)"

@@ -17,7 +17,7 @@ from traceview.render.characters import clean
 if TYPE_CHECKING:
     from traceview.classify import Verdict
 
-HELP = "what a kernel, primitive or operator name means"
+HELP = "say what a kernel, primitive or operator name means"
 
 EXAMPLES = """examples:
   traceview classify ampere_sgemm_128x64_nn maxwell_scudnn_128x128_relu_small_nn

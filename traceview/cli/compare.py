@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from traceview.analysis.facts import Run
     from traceview.analysis.model import Report
 
-HELP = "runs side by side, and what their difference consists of"
+HELP = "compare runs: which is faster, how surely, and why"
 
 EXAMPLES = """examples:
   traceview compare old.json.gz new.json.gz                        the difference, largest part first

@@ -28,7 +28,7 @@ from traceview.cli.options import (
 from traceview.cli.output import DEFAULT_LIMIT, emit, sql_text
 from traceview.errors import UsageError
 
-HELP = "where the time went, as tables, JSON, CSV or Markdown"
+HELP = "show where the time went, as tables, JSON, CSV or Markdown"
 
 EXAMPLES = """examples:
   traceview report trace.json.gz                            the overview

@@ -4,7 +4,7 @@ Reads logs of convnet-benchmarks (Torch 7, fbfft's tuner) and of `caffe time`, M
 *.ufdb.txt, also as .bz2), DeepBench's table of convolutions as CSV, and any CSV with the columns in_channels, height,
 width, out_channels, filter_height, filter_width and ms (or wall_ns); other columns as in the table algorithm_times
 (`traceview sql CAPTURE .schema`), and workspace_mb; of collectives a CSV with ranks, bytes and ms (DeepBench's mean_ms,
-or wall_ns). Files without any are named.
+or wall_ns). Files that hold none are named.
 """
 
 from __future__ import annotations
