@@ -11,20 +11,24 @@
 -- first_ns = "start of the forward call"
 WITH RECURSIVE bare AS (
     SELECT rank FROM raw.ops GROUP BY rank HAVING count(layer) = 0
+), linear AS MATERIALIZED (
+    -- By name first: every operator and the one around it would be two of the largest tables joined.
+    SELECT id, rank, step, start_ns, parent_id, forward_id, is_backward, name, shapes,
+        regexp_matches(name, '^(Addmm|Linear)Backward\d*$') AS is_gradient
+    FROM raw.ops
+    WHERE name IN ('aten::linear', 'aten::addmm', 'aten::_addmm_activation')
+        OR (name LIKE 'Addmm%' OR name LIKE 'Linear%') AND regexp_matches(name, '^(Addmm|Linear)Backward\d*$')
 ), call AS (
-    SELECT o.id, o.rank, o.step, o.start_ns, o.forward_id, regexp_matches(o.name, 'Backward\d*$') AS is_backward,
+    SELECT o.id, o.rank, o.step, o.start_ns, o.forward_id, o.is_gradient AS is_backward,
         -- linear holds its weight by rows of outputs, addmm by columns; a gradient's last size is that of the outputs.
         CASE WHEN o.name LIKE 'aten::%addmm%' THEN list_reverse(TRY_CAST(json_extract(o.shapes, '$[2]') AS BIGINT[]))
             WHEN o.name = 'aten::linear' THEN TRY_CAST(json_extract(o.shapes, '$[1]') AS BIGINT[])
             ELSE TRY_CAST(json_extract(o.shapes, '$[0]') AS BIGINT[])[-1:] END AS sizes
-    FROM raw.ops o
-    LEFT JOIN raw.ops p ON p.id = o.parent_id
-    LEFT JOIN attributed.op a ON a.id = o.id
-    WHERE o.rank IN (FROM bare) AND o.step IS NOT NULL AND a.call_id IS NULL
-        AND (regexp_matches(o.name, '^(Addmm|Linear)Backward\d*$')
-            OR o.name IN ('aten::linear', 'aten::addmm', 'aten::_addmm_activation')
-                AND NOT coalesce(o.is_backward, false)
-                AND coalesce(p.name, '') NOT IN ('aten::linear', 'aten::addmm', 'aten::_addmm_activation'))
+    FROM linear o
+    LEFT JOIN linear p ON p.id = o.parent_id AND NOT p.is_gradient
+    ANTI JOIN attributed.op a ON a.id = o.id
+    WHERE o.rank IN (FROM bare) AND o.step IS NOT NULL
+        AND (o.is_gradient OR p.id IS NULL AND NOT coalesce(o.is_backward, false))
 ), pass AS (
     SELECT rank, step, count(*) FILTER (NOT is_backward) AS n, count(*) FILTER (is_backward) AS n_backward
     FROM call GROUP BY rank, step
