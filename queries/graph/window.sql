@@ -10,7 +10,7 @@ WITH clock AS (
     SELECT rank, CAST(median(moved_ns) AS BIGINT) AS moved_ns FROM rank_waits GROUP BY rank
 ), whole AS (
     SELECT rank, min(start_ns) AS from_ns, max(end_ns) AS until_ns
-    FROM (SELECT rank, start_ns, end_ns FROM activities
+    FROM (SELECT rank, start_ns, end_ns FROM performed
         UNION ALL SELECT rank, start_ns, start_ns + dur_ns FROM raw.ops
         UNION ALL SELECT rank, start_ns, start_ns + dur_ns FROM raw.api_calls
             WHERE id IN (SELECT launch_id FROM raw.kernels)) GROUP BY rank

@@ -14,24 +14,8 @@
 -- device_until_ns = "latest end of what started before it on its device"
 -- rank_until_ns = "the same over all devices of its rank"
 -- launched_ns = "end of the call that launched it; NULL where none is recorded"
-WITH every AS (
-    SELECT
-        'kernel' AS kind, id, rank, 'gpu ' || coalesce(CAST(device AS VARCHAR), '?') AS device, stream, name,
-        category, algorithm, direction, role, library, start_ns, end_ns, dur_ns, op_id, op_name, layer, step, call_id,
-        device_until_ns, rank_until_ns, launch_start_ns + launch_dur_ns AS launched_ns
-    FROM kernels
-    UNION ALL BY NAME
-    SELECT
-        'copy' AS kind, id, rank, 'gpu ' || coalesce(CAST(device AS VARCHAR), '?') AS device, stream, name,
-        category, call_algorithm AS algorithm, call_direction AS direction, role, 'driver' AS library,
-        start_ns, end_ns, dur_ns, op_id, op_name, layer, step, call_id,
-        device_until_ns, rank_until_ns, launched_ns
-    FROM memcpys
-    UNION ALL BY NAME
-    SELECT *, 'cpu' AS device, device_until_ns AS rank_until_ns FROM host_rows
-)
 SELECT e.* REPLACE (coalesce(e.layer, g.layer, l.layer) AS layer, coalesce(e.direction, f.direction) AS direction)
-FROM every e
+FROM performed e
 LEFT JOIN guessed_layers g ON g.call_id = e.call_id
 LEFT JOIN guessed_linears l ON l.op_id = e.op_id
 LEFT JOIN forward_by_place f ON f.call_id = e.call_id

@@ -54,7 +54,7 @@ WITH framed AS (
         AND least(p.rank_from_ns, p.last_ns) >= r.start_ns AND least(p.rank_from_ns, p.last_ns) < r.next_ns
     LEFT JOIN tile z ON z.rank = p.rank AND z.bucket = (least(p.end_ns, p.last_ns) - p.first_ns) // p.bucket_ns
         AND least(p.end_ns, p.last_ns) >= z.start_ns AND least(p.end_ns, p.last_ns) < z.next_ns
-), told AS (
+), told AS NOT MATERIALIZED (
     SELECT r.*, r.starts_in_step OR r.at_end_ns > r.at_start_ns OR NOT r.has_steps AS is_inside,
         -- Where no launch is known, what starts in a step is of it.
         NOT r.has_steps OR t.rank IS NOT NULL OR (r.launched_ns IS NULL AND r.starts_in_step) AS is_own
@@ -62,7 +62,7 @@ WITH framed AS (
     LEFT JOIN (SELECT DISTINCT rank, step FROM counted_windows) t ON t.rank = r.rank AND t.step = r.step
 ), launcher AS (
     -- Of the operators only those with an activity: a large trace has many more.
-    SELECT id, is_backward, phase FROM raw.ops WHERE id IN (SELECT op_id FROM told)
+    SELECT id, is_backward, phase FROM raw.ops WHERE id IN (SELECT op_id FROM performed)
 ), begun AS (
     -- Where an operator that began before the steps goes on: its first piece in them.
     SELECT id, min(start_ns) AS start_ns FROM told WHERE kind = 'op' AND is_inside AND is_own GROUP BY id

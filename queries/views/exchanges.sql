@@ -24,7 +24,7 @@
 -- per = "steps of its rank that count, or 1 without steps: what a number per step is divided by"
 -- step_ns = "mean time of these; without steps the whole recording"
 WITH every AS MATERIALIZED (
-    SELECT id, rank, kind, name, category, start_ns, end_ns, step FROM activities
+    SELECT id, rank, kind, name, category, start_ns, end_ns, step FROM performed
 ), sent AS (
     SELECT e.id, e.rank, e.name, e.start_ns, e.end_ns, e.step, c.kind, c.size_bytes, c.group_size, c.dtype,
         c.group_name, c.sequence, k.op_path

@@ -4,6 +4,7 @@
 -- for the device. What is left of the gap is synchronisation where the host was waiting when the device ran dry,
 -- else between steps where the gap reaches over the edge of a step, else launch where the call that launched what
 -- ended the gap had not ended when the gap began, else unknown."""
+-- materialize = true
 -- [columns]
 -- id = "the activity that ended it; NULL after the last one"
 -- from_ns = "start of the gap"
@@ -11,11 +12,11 @@
 -- idle_ns = "its part inside steps that count: the sum of all causes"
 -- launch_ns = "the host had not launched yet what comes next"
 WITH span AS (
-    SELECT rank, device, max(end_ns) AS end_ns FROM activities GROUP BY rank, device
+    SELECT rank, device, max(end_ns) AS end_ns FROM performed GROUP BY rank, device
 ), gap AS (
     SELECT a.id, a.rank, a.device, a.category, a.op_name, a.launched_ns, c.has_steps,
         coalesce(a.device_until_ns, c.first_ns) AS from_ns, a.start_ns AS until_ns, a.device_until_ns IS NULL AS is_end
-    FROM activities a JOIN scope c ON c.rank = a.rank
+    FROM performed a JOIN scope c ON c.rank = a.rank
     WHERE a.start_ns > coalesce(a.device_until_ns, c.first_ns)
     UNION ALL
     SELECT NULL, s.rank, s.device, NULL, NULL, NULL, c.has_steps, s.end_ns, c.last_ns, true

@@ -30,5 +30,5 @@ LEFT JOIN (
 ) s USING (rank)
 LEFT JOIN (
     SELECT rank, min(start_ns) AS start_ns, max(end_ns) AS end_ns, count(DISTINCT device) AS n_devices
-    FROM activities GROUP BY rank
+    FROM performed GROUP BY rank
 ) w USING (rank)

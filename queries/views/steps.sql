@@ -13,7 +13,7 @@ WITH edge AS (
     SELECT e.rank, e.at_ns, p.before_ns + least(e.at_ns, p.end_ns) - p.from_ns AS busy_ns
     FROM edge e ASOF JOIN stretches p ON e.rank = p.rank AND e.at_ns >= p.from_ns
 ), with_devices AS (
-    SELECT DISTINCT rank FROM activities
+    SELECT DISTINCT rank FROM performed
 ), busied AS (
     SELECT s.*, CAST(coalesce(b.busy_ns, 0) - coalesce(a.busy_ns, 0) AS BIGINT) AS inside_ns,
         d.rank IS NOT NULL AS has_devices

@@ -10,6 +10,6 @@ SELECT rank, from_ns, end_ns, coalesce(sum(end_ns - from_ns) OVER (
 FROM (
     SELECT rank, end_ns, greatest(start_ns, coalesce(max(end_ns) OVER (PARTITION BY rank ORDER BY start_ns, end_ns DESC
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), start_ns)) AS from_ns
-    FROM activities
+    FROM performed
 )
 WHERE end_ns > from_ns
