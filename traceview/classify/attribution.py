@@ -1,4 +1,4 @@
-"""Adds what we think to what was recorded: categories of names, and what a kernel is as part of a convolution call.
+"""Adds derived meaning to recorded rows: categories of names, and what a kernel is as part of a convolution call.
 
 The unit is the call. What ran below a convolution operator is judged together, and equal calls are judged
 once, so the work grows with the number of distinct names and calls, not with the number of kernels.

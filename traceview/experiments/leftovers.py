@@ -1,4 +1,4 @@
-"""The processes of a run, also those that its launcher left behind: none is to go on when the run is over.
+"""Ends the processes of a run when it is over, also those that its launcher left behind.
 
 They are found by the folder that the collectors were told to write to, which each of them inherits. Where the system
 does not show environments (no /proc), there is nothing to be found.

@@ -1,4 +1,4 @@
-"""The output of a command that runs many times: a file of which the end says most.
+"""The output of a command that runs many times: a file that keeps the end, which says most.
 
 Invariant: however much a command prints, its file takes little room on disk, also while it runs.
 """

@@ -1,4 +1,4 @@
-"""Runs a command with the collectors in its way.
+"""Launches a command so that its Python processes load the collectors.
 
 Invariant: the command behaves as without traceview. Its input, output, signals and exit code are its own.
 """

@@ -1,4 +1,4 @@
-"""What the rules say about a capture, in one database file of this user, so that it is worked out once.
+"""Materialized views of a capture, in one database file of this user, so that they are computed once.
 
 Invariant: nothing that comes with a capture is taken for it. The file lies in the user's own cache, under a name made
 of the capture's files, these rules and this DuckDB; it is whole, or it is made again.
