@@ -39,6 +39,13 @@ def test_a_rule_is_judged_once_by_the_best_of_its_options() -> None:
     assert told(slow, row("malloc_keeps", "page_faults", 1.4)) == [("page_faults", 1.4, True)]
 
 
+def test_what_final_pairs_say_goes_before_screening() -> None:
+    lucky = row("tcmalloc", "page_faults", 1.6, verdict="cannot decide", phase="screening", pairs=2)
+    proved = row("malloc_keeps", "page_faults", 1.2)
+    assert told(lucky, proved) == told(proved, lucky) == [("page_faults", 1.2, True)]
+    assert told(lucky) == [("page_faults", 1.6, False)]
+
+
 def test_what_was_dropped_as_slower_speaks_against_the_bound() -> None:
     clearly = "clearly slower: 0.90 times as fast in 2 pairs"
     rows = [
