@@ -51,12 +51,12 @@ def test_published_times_stand_beside_what_was_measured(tmp_path: Path, capsys: 
     ]
     (tmp_path / "empty").mkdir()
     assert main(["study", "import", str(tmp_path / "sweep.csv"), "--into", str(tmp_path / "empty")]) == 3
-    assert "holds no results of an experiment" in capsys.readouterr().err
+    assert "holds no results of traceview tune, schedule or study" in capsys.readouterr().err
 
 
 def test_nothing_to_import(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "other.csv").write_text("x\n1\n")
     assert main(["study", "import", str(tmp_path / "other.csv"), "-o", str(tmp_path / "new")]) == 3
-    assert "no published times of convolutions in 1 files" in capsys.readouterr().err
+    assert "no published times of convolutions in 1 file (other.csv: a CSV without" in capsys.readouterr().err
     assert not (tmp_path / "new").exists()
     assert main(["study", "import", str(tmp_path / "absent"), "-o", str(tmp_path / "new")]) == 3

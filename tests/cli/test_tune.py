@@ -90,7 +90,11 @@ def test_people_see_the_answer_without_words_about_steps_of_a_trace(
         (["--limit-steps", "99999999999999999999", "--", "true"], "is not a number of steps"),
         (["--env", "OUT", "--", "true"], "is not NAME=VALUE"),
         (["--fail-under", "nan", "--", "true"], "'nan' is not a speed-up; write for example 1.1"),
-        (["--report", "absent"], "absent"),
+        (["--report", "absent"], "absent does not exist."),
+        (["--report", "."], ". holds no results of traceview tune, schedule or study."),
+        (["--resume", "a", "--report", "b"], "--report: not allowed with argument --resume"),
+        (["--try", "threads", "--skip", "threads", "--", "true"], "--skip leaves out all that --try names"),
+        (["--plan", "absent.json", "--", "true"], "cannot read the plan absent.json: No such file or directory."),
     ],
 )
 def test_wrong_usage(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

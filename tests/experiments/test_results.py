@@ -84,5 +84,5 @@ def test_a_table_of_traces_takes_no_rows_of_experiments(tmp_path: Path) -> None:
 
 
 def test_what_is_no_experiment_is_said_to_be_none(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="holds no results of an experiment"):
+    with pytest.raises(InputError, match="holds no results of traceview tune, schedule or study"):
         described(tmp_path)

@@ -213,7 +213,7 @@ def traceview(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_command_under_a_plan_has_its_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "plan.json").write_text("{}", encoding="utf-8")
+    (tmp_path / "plan.json").write_text('{"traceview_plan": 1}', encoding="utf-8")
     (tmp_path / "show").write_text('#!/bin/sh\necho "$HELD $TRACEVIEW_MODE"\n', encoding="utf-8")
     (tmp_path / "show").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
@@ -227,13 +227,15 @@ def test_wrong_usage_is_said(tmp_path: Path) -> None:
     (tmp_path / "m.py").touch()
     for words, told in (
         ((), "name a file and what makes the model"),
-        (("model.py",), "model.py is no file and what makes the model in it"),
+        (("model.py",), "model.py is neither FILE.py:FACTORY (for example model.py:make_model) nor a capture or study"),
         (("absent.py:f",), "there is no file absent.py."),
-        (("absent",), "absent is no file and what makes the model in it"),
-        (("m.py:f", "--resume"), "plan-results holds no results of an experiment"),
+        (("absent",), "absent is neither FILE.py:FACTORY"),
+        (("m.py:f", "--resume"), "plan-results does not exist"),
         (("m.py:f", "--batch", "1e9"), "'1e9' is not a number from 1 to 65536"),
         (("m.py:f", "--memory", "9" * 400 + "GB"), "is not a size"),
-        (("--apply", "absent.json", "--", "true"), "there is no plan absent.json"),
+        (("--apply", "absent.json", "--", "true"), "cannot read the plan absent.json: No such file or directory."),
+        (("--apply", "plan.json", "--", "true"), "plan.json is not a plan of traceview schedule."),
+        (("--apply", "m.py", "--", "true"), "m.py is not a plan of traceview schedule: it is not JSON."),
         (("m.py:f",), "plan.json exists already"),
         (("m.py:f", "--image", "3x9"), "is not CxHxW"),
     ):

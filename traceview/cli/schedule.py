@@ -143,8 +143,8 @@ def _job(args: argparse.Namespace) -> Job:
         raise InputError(f"there is no file {path}.")
     if not is_factory(args.model) and (path.suffix == ".py" or not path.exists()):
         raise UsageError(
-            f"{args.model} is no file and what makes the model in it (traceview schedule model.py:make_model), nor a "
-            "capture or study that is there."
+            f"{args.model} is neither FILE.py:FACTORY (for example model.py:make_model) nor a capture or study that "
+            "exists."
         )
     if args.threads and (is_factory(args.model) or not is_study(path)):
         # A study's rows may be of another machine; everything else is measured here.
@@ -216,6 +216,7 @@ def _conclusion(args: argparse.Namespace, verdict: str, has_layers: bool) -> str
 
 def _apply(args: argparse.Namespace) -> int:
     """The exit code of the command."""
+    from traceview.experiments import tune_plan
     from traceview.experiments.schedule_job import with_plan
     from traceview.paths import temporary_folder
     from traceview.recording.launch import Run, launch
@@ -225,8 +226,7 @@ def _apply(args: argparse.Namespace) -> int:
     command = command[1:] if command[:1] == ["--"] else command
     if not command:
         raise UsageError("no command given: traceview schedule --apply plan.json -- python train.py")
-    if not args.apply.is_file():
-        raise UsageError(f"there is no plan {args.apply}.")
+    tune_plan.read(args.apply)
     environment = {**os.environ, **with_plan(args.apply), "TRACEVIEW_MODE": "apply"}
     with temporary_folder("traceview-apply-") as place:
         job = Run(command, place, {}, None, False, False, say, environment, uses_nvtx=False)

@@ -78,9 +78,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--env", action="append", default=[], type=_variable, metavar="NAME=VALUE",
         help="set a variable for every run; {run} in it becomes an empty folder, one for each run",
     )  # fmt: skip
-    parser.add_argument("--resume", type=Path, metavar="RUNS", help="continue these runs")
-    parser.add_argument("--report", type=Path, metavar="RUNS", help="only show the result of these runs")
-    parser.add_argument(
+    earlier = parser.add_mutually_exclusive_group()
+    earlier.add_argument("--resume", type=Path, metavar="RUNS", help="continue these runs")
+    earlier.add_argument("--report", type=Path, metavar="RUNS", help="only show the result of these runs")
+    earlier.add_argument(
         "--apply", type=Path, metavar="RUNS", help="run the command with the best options found by these runs"
     )
     parser.add_argument(
@@ -96,6 +97,8 @@ def run(args: argparse.Namespace) -> int:
     from traceview.experiments.results import is_begun
 
     command: list[str] = args.command[1:] if args.command[:1] == ["--"] else args.command
+    for folder in filter(None, (args.report, args.apply)):
+        tune.described_runs(folder)
     if args.report:
         return _shown(args, args.report)
     if args.apply:
@@ -135,7 +138,9 @@ def _job(args: argparse.Namespace, command: list[str]) -> Job:
 
     if not command:
         raise UsageError("no command given: traceview tune -- python train.py")
-    named(name for name in (*args.tried, *args.skipped) if name != NULL)
+    tried, skipped = ([option.name for option in named({*words} - {NULL})] for words in (args.tried, args.skipped))
+    if tried and not {*tried} - {*skipped}:
+        raise UsageError("--skip leaves out all that --try names: there is nothing to try.")
     folder = args.runs or Path(f"traceview-tune-{place(None, command).name.removeprefix('traceview-capture-')}")
     in_use.refuse(folder)
     if is_begun(folder):

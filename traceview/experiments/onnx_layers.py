@@ -18,6 +18,8 @@ def layers_of(path: Path, say: Callable[[str], None]) -> list[Layer]:
         from onnx import helper, shape_inference
     except ImportError as error:
         raise UsageError("an ONNX file needs the package onnx: pip install 'traceview[models]'.") from error
+    if not path.is_file():
+        raise InputError(f"{path} {'is not a regular file' if path.exists() else 'does not exist'}.")
     try:
         model = shape_inference.infer_shapes(onnx.load(str(path), load_external_data=False))
     except Exception as error:

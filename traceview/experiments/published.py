@@ -83,8 +83,9 @@ def gather(inputs: Iterable[Path]) -> Published:
         else:
             found.passed_over.append((file, "no time of a convolution whose shape it tells."))
     if not found.read:
-        reasons = "; ".join(f"{file.name}: {reason}" for file, reason in found.passed_over[:3])
-        raise InputError(f"no published times of convolutions in {len(files)} files ({reasons or 'nothing there'}).")
+        told = [f"{file.name}: {reason.removeprefix(f'{file} ').rstrip('.')}" for file, reason in found.passed_over[:3]]
+        files_read = f"{len(files)} file{'s' * (len(files) != 1)}"
+        raise InputError(f"no published times of convolutions in {files_read} ({'; '.join(told) or 'nothing there'}).")
     return found
 
 
@@ -112,7 +113,7 @@ def _files(inputs: Iterable[Path]) -> Iterator[Path]:
         elif path.is_file():
             yield path
         else:
-            raise InputError(f"{path} does not exist.")
+            raise InputError(f"{path} {'is not a regular file or folder' if path.exists() else 'does not exist'}.")
 
 
 def _rows(file: Path, lost: Counter[str]) -> Iterator[Row]:

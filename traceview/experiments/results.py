@@ -121,7 +121,8 @@ def described(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         found = None
     if not isinstance(found, dict) or not (folder / "raw" / JOURNAL).is_file():
-        raise InputError(f"{folder} holds no results of an experiment.")
+        what = "holds no results of traceview tune, schedule or study" if folder.exists() else "does not exist"
+        raise InputError(f"{folder} {what}.")
     return found
 
 

@@ -84,13 +84,19 @@ def _silent(text: str) -> None:
     pass
 
 
+def described_runs(folder: Path) -> dict[str, Any]:
+    """What is known of earlier runs. Raises `InputError` where there are none, `UsageError` for a study."""
+    told = described(folder)
+    if told.get("kind") != "tune":
+        raise UsageError(f"{folder} was made by traceview {told.get('kind')}, not by traceview tune.")
+    return told
+
+
 def resumed(
     folder: Path, command: Sequence[str], say: Callable[[str], None], environment: Sequence[tuple[str, str]] = ()
 ) -> Job:
     """The job of an earlier session, to go on with. Raises `UsageError` where the command has to be given again."""
-    told = described(folder)
-    if told.get("kind") != "tune":
-        raise UsageError(f"{folder} was made by traceview {told.get('kind')}, not by traceview tune.")
+    told = described_runs(folder)
     settings = dict(told.get("settings") or {})
     words = list(command) or [str(word) for word in told.get("command") or ()]
     if not words or (not command and any("***" in word for word in words)):

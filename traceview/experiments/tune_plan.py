@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 from traceview.errors import UsageError
 from traceview.experiments.options import Option
@@ -20,14 +21,14 @@ def keep(folder: Path, given: str | None) -> None:
     """Copy a plan into the folder of results, where none is yet. Raises `UsageError` for what is not a plan."""
     if given is None or (folder / FILE).exists():
         return
-    text = _read(Path(given))
+    text = _worth_trying(Path(given))
     folder.mkdir(parents=True, exist_ok=True)
     (folder / FILE).write_text(text, encoding="utf-8")
 
 
 def option(folder: Path) -> Option:
     """The plan in the folder of results as an option. Raises `UsageError` where there is none."""
-    _read(folder / FILE)
+    _worth_trying(folder / FILE)
     # Braces in values stand for facts of the machine.
     variables = {name: text.replace("{", "{{").replace("}", "}}") for name, text in with_plan(folder / FILE).items()}
     return Option(
@@ -39,18 +40,25 @@ def option(folder: Path) -> Option:
     )  # fmt: skip
 
 
-def _read(path: Path) -> str:
+def read(path: Path) -> tuple[str, Any]:
+    """The text of a plan, and what it says. Raises `UsageError` where that is not one."""
     try:
         if path.stat().st_size > MOST_BYTES:
             raise UsageError(f"{path} is too large for a plan.")
         text = path.read_text(encoding="utf-8")
         told = json.loads(text)
     except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}.") from error
+        raise UsageError(f"cannot read the plan {path}: {error.strerror}.") from error
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{path} is not a plan of traceview schedule: it is not JSON.") from error
     if not isinstance(told, dict) or "traceview_plan" not in told:
         raise UsageError(f"{path} is not a plan of traceview schedule.")
+    return text, told
+
+
+def _worth_trying(path: Path) -> str:
+    """The text of a plan that changes something. Raises `UsageError` where it is not one."""
+    text, told = read(path)
     if not told.get("layers"):
         raise UsageError(
             f"{path} names no layers, so there is nothing to try: traceview schedule did not show a plan to be faster. "
