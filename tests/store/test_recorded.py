@@ -96,7 +96,7 @@ def test_a_table_that_is_no_file(
         (_fifo, "is a damaged capture: its converted.json is not a regular file; convert its trace again."),
         (_device, "is a damaged capture: its converted.json is not a regular file; convert its trace again."),
         (_folder, "is a damaged capture: its converted.json is not a regular file; convert its trace again."),
-        (_linked, "is damaged or of another version of traceview; convert its trace again."),
+        (_linked, "is damaged: its converted.json cannot be read; convert its trace again."),
     ],
 )
 def test_a_list_that_is_no_file(
@@ -111,7 +111,17 @@ def test_a_list_that_is_no_file(
 )
 def test_a_list_that_is_none(capture: Path, capsys: pytest.CaptureFixture[str], text: str) -> None:
     (capture / "converted.json").write_text(text)
-    assert "is damaged or of another version" in refused(capture, capsys)
+    assert "is damaged: its converted.json cannot be read; convert its trace again." in refused(capture, capsys)
+
+
+def test_a_capture_of_another_version(capture: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (capture / "converted.json").write_text(json.dumps({"schema": f"{SCHEMA_VERSION}-earlier"}))
+    assert "was made by another version of traceview; convert its trace again." in refused(capture, capsys)
+
+
+def test_a_capture_without_ranks(capture: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.rmtree(capture / "rank-0000")
+    assert "is a damaged capture: the tables of its ranks are missing; convert its" in refused(capture, capsys)
 
 
 @pytest.mark.parametrize("name", ["/dev/zero", "../../../../../../dev/zero", "/etc/passwd", "\0", "x" * 5000])

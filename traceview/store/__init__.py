@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from traceview.store.conversion import Group
 
 
+UNREADABLE_KEY = f"its {KEY_FILE} cannot be read"
+
+
 def convert(inputs: Sequence[Path], target: Path, options: Options | None = None) -> Path:
     """Read trace files (or folders of them) into a new capture folder.
 
@@ -100,9 +103,13 @@ def resolve(path: Path, options: Options | None = None, meanwhile: Callable[[], 
         with cache.lock(path.resolve()):
             return path if _is_current(path) else _convert_raw(path, options)
     if is_capture(path):
-        if cache.read_key(path).get("schema") == SCHEMA_VERSION:
+        schema = cache.read_key(path).get("schema")
+        if schema == SCHEMA_VERSION:
             return path
-        raise InputError(f"{path} is damaged or of another version of traceview; convert its trace again.")
+        fault = (
+            "was made by another version of traceview" if isinstance(schema, str) else f"is damaged: {UNREADABLE_KEY}"
+        )
+        raise InputError(f"{path} {fault}; convert its trace again.")
     traces = discovery.find(path)
     files = [trace.path for trace in traces]
     place = cache.place(path)

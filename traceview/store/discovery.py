@@ -82,6 +82,8 @@ def _unreadable(path: Path) -> str:
 def _without_traces(folder: Path) -> str:
     """Why there is no trace in a folder: captures are read as they are, and not made into another."""
     table = next(folder.rglob(TABLE), None)
+    if table is None and is_plain(folder / KEY_FILE):
+        return f"{folder} is a damaged capture: the tables of its ranks are missing; convert its trace again."
     if table is None:
         return f"{folder} holds no trace of a recognised format; `traceview list formats` shows what can be read."
     capture = table.parent.parent
