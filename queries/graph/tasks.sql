@@ -16,9 +16,17 @@
 WITH with_device AS (
     SELECT rank FROM raw.kernels UNION SELECT rank FROM raw.memcpys
 ), launched AS (
-    SELECT id, launch_id, start_ns FROM raw.kernels UNION ALL SELECT id, launch_id, start_ns FROM raw.memcpys
+    SELECT id, launch_id, start_ns, dur_ns FROM raw.kernels
+    UNION ALL SELECT id, launch_id, start_ns, dur_ns FROM raw.memcpys
+), called AS MATERIALIZED (
+    -- The bounds of all windows as constants: what lies outside is left before anything is joined.
+    SELECT id, rank, pid, tid, name, start_ns, dur_ns, op_id, correlation FROM raw.api_calls
+    WHERE start_ns < getvariable('critical_until_ns') AND start_ns + dur_ns > getvariable('critical_from_ns')
 ), queued AS (
-    SELECT launch_id, min(start_ns) AS start_ns FROM launched WHERE launch_id IS NOT NULL GROUP BY launch_id
+    SELECT launch_id, min(start_ns) AS start_ns FROM launched WHERE launch_id IN (SELECT id FROM called)
+    GROUP BY launch_id
+), caller AS (
+    SELECT id, name, layer, phase FROM raw.ops WHERE id IN (SELECT op_id FROM called)
 ), thread AS (
     SELECT DISTINCT rank, pid, tid FROM raw.ops
     UNION
@@ -28,8 +36,10 @@ WITH with_device AS (
         any_value(coalesce(nullif(TRY_CAST(args->>'$.stream' AS BIGINT), -1),
             TRY_CAST(args->>'$.wait_on_stream' AS BIGINT))) AS stream
     FROM raw.events WHERE category = 'cuda_sync' AND name LIKE '%Sync%' GROUP BY ALL
-), op AS (
-    SELECT o.* FROM ops o JOIN critical_window w ON w.rank = o.rank AND o.end_ns > w.from_ns AND o.start_ns < w.until_ns
+), op AS MATERIALIZED (
+    SELECT o.id, o.rank, o.pid, o.tid, o.name, o.category, o.layer, o.phase, o.start_ns, o.end_ns
+    FROM ops o JOIN critical_window w ON w.rank = o.rank AND o.end_ns > w.from_ns AND o.start_ns < w.until_ns
+    WHERE o.start_ns < getvariable('critical_until_ns') AND o.end_ns > getvariable('critical_from_ns')
 ), bound AS (
     SELECT id, start_ns AS free_from_ns, start_ns AS free_until_ns, end_ns FROM op
     UNION ALL
@@ -45,16 +55,19 @@ WITH with_device AS (
 ), every AS (
     SELECT a.kind, 0 AS class, a.id, a.rank, a.device AS pid, a.stream AS tid, a.name, a.category, a.layer, a.op_name,
         a.start_ns, a.end_ns, l.launch_id, false AS is_sync, NULL AS sync_stream
-    FROM activities a LEFT JOIN launched l ON l.id = a.id WHERE a.kind IN ('kernel', 'copy')
+    FROM activities a LEFT JOIN (SELECT id, launch_id FROM launched WHERE start_ns < getvariable('critical_until_ns')
+        AND start_ns + dur_ns > getvariable('critical_from_ns')) l ON l.id = a.id
+    WHERE a.kind IN ('kernel', 'copy') AND a.start_ns < getvariable('critical_until_ns')
+        AND a.end_ns > getvariable('critical_from_ns')
     UNION ALL BY NAME
     SELECT 'call' AS kind, 1 AS class, a.id, a.rank, CAST(a.pid AS VARCHAR) AS pid, a.tid, a.name,
         if(o.phase = 'data', 'data loading', 'runtime calls') AS category, o.layer, o.name AS op_name,
         a.start_ns, a.start_ns + a.dur_ns AS end_ns,
         regexp_matches(a.name, '(?i)(stream|device|ctx|context|event)synchronize') AS is_sync, s.stream AS sync_stream,
         q.start_ns - a.start_ns - a.dur_ns AS queued_ns
-    FROM raw.api_calls a JOIN thread t ON t.rank = a.rank AND t.pid IS NOT DISTINCT FROM a.pid
+    FROM called a JOIN thread t ON t.rank = a.rank AND t.pid IS NOT DISTINCT FROM a.pid
         AND t.tid IS NOT DISTINCT FROM a.tid
-    LEFT JOIN queued q ON q.launch_id = a.id LEFT JOIN raw.ops o ON o.id = a.op_id
+    LEFT JOIN queued q ON q.launch_id = a.id LEFT JOIN caller o ON o.id = a.op_id
     LEFT JOIN waited s ON s.rank = a.rank AND s.correlation = a.correlation
     UNION ALL BY NAME
     SELECT 'operator' AS kind, 1 AS class, o.id, o.rank, CAST(o.pid AS VARCHAR) AS pid, o.tid, o.name,

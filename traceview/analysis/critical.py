@@ -25,6 +25,8 @@ MOST = 400_000
 MOST_OF_LANE = 100_000
 """The same for a timeline, of which the path is one row."""
 PIECE = ("position", "task", "other", "node_rank", "edge", "role", "from_ns", "dur_ns", "data_ns")
+BOUNDS = {"critical_from_ns": "min(from_ns)", "critical_until_ns": "max(until_ns)"}
+"""Of all windows, as variables of the connection: a constant is known before tables are read."""
 NO_DATA = "no data loading"
 NO_SKEW = "no rank waits for another"
 
@@ -77,6 +79,8 @@ def choose(connection: duckdb.DuckDBPyConnection, params: Mapping[str, str]) -> 
 
 def work_out(connection: duckdb.DuckDBPyConnection) -> Worked:
     """The graph of `critical_window`, whose tasks become `critical_task`."""
+    for name, bound in BOUNDS.items():
+        connection.execute(f"SET VARIABLE {name} = (SELECT {bound} FROM critical_window)")
     connection.execute(f"CREATE OR REPLACE TEMP TABLE critical_task AS {query('tasks').body}")
     tasks = fetch(connection, query("columns").body)
     graph = None
