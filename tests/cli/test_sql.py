@@ -138,6 +138,10 @@ def test_errors_are_sentences_with_the_place(trace: Path, capsys: pytest.Capture
     )
     assert "Did you mean kernels?" in refused(capsys, trace, "FROM kernelz")
     assert "\x1b" not in refused(capsys, trace, "SELECT CAST(name AS INT) FROM kernels WHERE name LIKE '=evil%'")
+    for brackets in ("(" * 20_000, "[" * 20_000, "(" * 1_001 + "1" + ")" * 1_001):
+        assert "nested more than 1,000 deep, or do not close" in refused(capsys, trace, f"SELECT {brackets}")
+    assert cli.main(["sql", str(trace), f"SELECT '{'(' * 2000}' -- {'(' * 2000}"]) == 0
+    capsys.readouterr()
     assert "this has 2" in refused(capsys, trace, "SELECT 1; SELECT 2")
     assert "the query is empty; give one" in refused(capsys, trace, "-- nothing")
     assert "parameters: a" in refused(capsys, trace, "SELECT $a")

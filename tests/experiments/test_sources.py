@@ -99,7 +99,27 @@ def test_a_function_that_cannot_be_used_is_said(tmp_path: Path, text: str, said:
         of_model(text.format(file=file), sys.executable, "3x32x32", print)
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("raise ValueError('first\\nsecond')", "net.py:make cannot be run: ValueError: first / second."),
+        (
+            "print('hello', file=sys.stderr, flush=True); os.abort()",
+            "net.py:make cannot be run: it was ended by SIGABRT.",
+        ),
+    ],
+)
+def test_how_a_function_ends_is_said(tmp_path: Path, line: str, said: str) -> None:
+    pytest.importorskip("torch")
+    (tmp_path / "net.py").write_text(f"import os, sys\ndef make():\n    {line}\n")
+    with pytest.raises(InputError) as found:
+        of_model(f"{tmp_path}/net.py:make", sys.executable, "3x32x32", print)
+    assert str(found.value) == f"{tmp_path}/{said}"
+
+
 def test_a_name_that_is_nothing_is_said() -> None:
+    with pytest.raises(InputError, match=r"absent\.onnx does not exist\."):
+        of_model("absent.onnx", sys.executable, "3x8x8", print)
     with pytest.raises(UsageError, match="did you mean alexnet"):
         of_model("alexnett", sys.executable, "3x8x8", print)
     with pytest.raises(UsageError, match="which function makes the model"):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from traceview.errors import QueryError, UsageError
@@ -13,10 +15,23 @@ if TYPE_CHECKING:
     import duckdb
 
 
+MOST_DEPTH = 1000
+"""What DuckDB takes. For the end of open brackets it looks for minutes, and cannot be interrupted there."""
+_QUOTED = re.compile(r"""'[^']*'|"[^"]*"|--[^\n]*|/\*.*?\*/""", re.DOTALL)
+_STEPS = dict.fromkeys("([{", 1) | dict.fromkeys(")]}", -1)
+
+
+def _depth(text: str) -> int:
+    """How deep brackets are nested, but those in quotes and comments."""
+    return max(accumulate(_STEPS.get(character, 0) for character in _QUOTED.sub("", text)), default=0)
+
+
 def check(connection: duckdb.DuckDBPyConnection, text: str) -> str:
     """The kind of statement. Raises `UsageError` unless `text` is exactly one that only reads."""
     import duckdb
 
+    if _depth(text) > MOST_DEPTH:
+        raise UsageError(f"the brackets of this query are nested more than {MOST_DEPTH:,} deep, or do not close.")
     try:
         statements = connection.extract_statements(text)
     except duckdb.Error as error:

@@ -16,8 +16,11 @@ from traceview import sql, store
 from traceview.errors import InputError, UsageError
 from traceview.experiments import networks
 from traceview.experiments.layers import DIRECTIONS, Layer
+from traceview.recording import messages
 from traceview.recording.launch import stoppable
 
+MOST_TEXT = 200
+"""Of an exception's text."""
 WORKER = Path(__file__).parent / "layers_worker.py"
 Say = Callable[[str], None]
 DTYPES = {
@@ -90,10 +93,16 @@ def _of_function(file: Path, function: str, python: str, shape: str, say: Say) -
     with stoppable():
         run = subprocess.run([python, str(WORKER), str(file), function, shape], capture_output=True)
     if run.returncode:
-        said = run.stderr.decode(errors="replace").strip().splitlines()
-        reason = said[-1] if said else f"it ended with code {run.returncode}"
+        said = _exception(run.stderr.decode(errors="replace").strip().splitlines())
+        reason = said if said and run.returncode > 0 else f"it {messages.ending(run.returncode)}"
         raise InputError(f"{file}:{function} cannot be run: {reason.rstrip('.')}.")
     return found_in((json.loads(line) for line in run.stdout.splitlines()), f"{file.name}:{function}", say)
+
+
+def _exception(lines: Sequence[str]) -> str:
+    """The exception at the end of what Python printed, whose text may have several lines; else the last line."""
+    behind = next((n for n in range(len(lines), 0, -1) if lines[n - 1].startswith("  ")), 0)
+    return " / ".join(lines[behind:] if behind else lines[-1:])[:MOST_TEXT]
 
 
 def found_in(rows: Iterable[dict[str, Any]], model: str, say: Say) -> list[Layer]:
