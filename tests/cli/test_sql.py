@@ -142,6 +142,7 @@ def test_errors_are_sentences_with_the_place(trace: Path, capsys: pytest.Capture
         assert "nested more than 1,000 deep, or do not close" in refused(capsys, trace, f"SELECT {brackets}")
     assert cli.main(["sql", str(trace), f"SELECT '{'(' * 2000}' -- {'(' * 2000}"]) == 0
     capsys.readouterr()
+    assert "\n    Candidate functions:\n" in refused(capsys, trace, "SELECT sum(name) FROM kernels")
     assert "this has 2" in refused(capsys, trace, "SELECT 1; SELECT 2")
     assert "the query is empty; give one" in refused(capsys, trace, "-- nothing")
     assert "parameters: a" in refused(capsys, trace, "SELECT $a")

@@ -79,5 +79,5 @@ def sentence(message: str) -> str:
     """What DuckDB says, without its empty lines and whatever a name in the message would do to a terminal."""
     if "'pytz'" in message:
         return "a timestamp with time zone cannot be shown; cast it: column::TIMESTAMP or column::VARCHAR."
-    lines = [clean(line) for line in message.splitlines() if line.strip()]
+    lines = [clean(line) for line in message.expandtabs(4).splitlines() if line.strip()]
     return "\n".join(line if len(line) <= 300 else f"{line[:150]} ... {line[-140:]}" for line in lines)
