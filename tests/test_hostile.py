@@ -214,7 +214,7 @@ def test_names_of_files(root: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert '"source": "=t' in run(capsys, "sql", trace, "SELECT source FROM captures", "--format", "json")
     assert run(capsys, "report", trace, "quality")
     for verb in ("report", "advise", "sql", "compare"):
-        assert " does not exist" in refused(capsys, verb, tmp_path / f"none{NAME}", *(["x"] if verb == "sql" else []))
+        assert "no file matches " in refused(capsys, verb, tmp_path / f"none{NAME}", *(["x"] if verb == "sql" else []))
     (tmp_path / f"text{NAME}").write_text("no trace")
     assert "is not a recognised trace format" in refused(capsys, "report", tmp_path / f"text{NAME}")
     damaged = next(tmp_path.glob("=t*.traceview"))
