@@ -39,7 +39,7 @@ WITH setting AS (
 )
 SELECT l.rank, format('{}; convolutions take {:.3f} ms.', any_value(s.off), sum(l.own_ns) / 1e6) AS problem,
     'Mostly in ' || nullif(arg_max(l.layer, l.lost_ns), '(no layer)') AS place, sum(l.lost_ns) AS saving_ns,
-    'high that no search runs; whether it would find anything faster only a search shows' AS confidence,
+    'high that no search runs; only a search shows whether there is anything faster' AS confidence,
     list(format('{} {}: {:.3f} ms', l.layer, coalesce(l.direction, ''), l.own_ns / 1e6)
         ORDER BY l.lost_ns DESC, l.layer, l.direction)[:20] AS evidence
 FROM layer l JOIN setting s ON s.rank = l.rank AND s.off IS NOT NULL JOIN busy b ON b.rank = l.rank

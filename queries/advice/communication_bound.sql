@@ -39,7 +39,7 @@ WITH sent AS (
 SELECT k.rank, format('Collectives run for {:.3f} ms, computing takes {:.3f} ms.', sum(own_ns) / 1e6,
     any_value(c.compute_ns) / 1e6) AS problem,
     'Mostly in ' || nullif(arg_max(kind, own_ns), '(unknown)') AS place, sum(exposed_ns) AS saving_ns,
-    'high for the times; how much of them is waiting for other ranks one rank cannot show' AS confidence,
+    'high for the times; one rank cannot show how much of them is waiting for other ranks' AS confidence,
     list(format('{}: {:.1f} calls, {:.3f} ms{}', kind, calls, own_ns / 1e6,
         coalesce(format(', {:.2f} MB', size_bytes / 1e6), ''))
         ORDER BY own_ns DESC, kind) AS evidence

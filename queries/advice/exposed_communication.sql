@@ -35,9 +35,9 @@ SELECT rank,
     format('Collectives run for {:.3f} ms, of which {:.3f} ms while {}.', sum(own_ns) / 1e6, sum(exposed_ns) / 1e6,
         if(has_device, 'nothing computes', 'no recorded operator runs')) AS problem,
     'Mostly in ' || nullif(arg_max(kind, exposed_ns), '(unknown)') AS place, sum(exposed_ns) AS saving_ns,
-    if(has_device, 'high for the time; how much of it is waiting for other ranks one rank cannot show',
-        'medium: a processor may compute what is not an operator; how much is waiting for other ranks one rank cannot '
-        || 'show') AS confidence,
+    if(has_device, 'high for the time; one rank cannot show how much of it is waiting for other ranks',
+        'medium: a processor may compute what is not an operator; one rank cannot show '
+        || 'how much is waiting for other ranks') AS confidence,
     list(format('{}: {:.1f} calls, {:.3f} ms, exposed {:.3f} ms', kind, calls, own_ns / 1e6, exposed_ns / 1e6)
         ORDER BY exposed_ns DESC, kind) AS evidence
 FROM (SELECT *, rank IN (SELECT rank FROM raw.kernels) AS has_device FROM kinds)

@@ -46,7 +46,7 @@ SELECT c.rank,
         100.0 * sum(c.own_ns) / any_value(b.busy_ns)) AS problem,
     'Mostly under ' || any_value(p.place) AS place,
     sum(c.own_ns) AS saving_ns,
-    'medium: the names say that they only move data; whether the model needs it they do not say' AS confidence,
+    'medium: the names say that they only move data, but not whether the model needs it' AS confidence,
     list(format('{} under {}: {:.1f} calls and {:.3f} ms', c.name, c.operator, c.calls, c.own_ns / 1e6)
         ORDER BY c.own_ns DESC, c.name, c.operator)
         || list_filter([any_value(f.text)], lambda line: line IS NOT NULL) AS evidence

@@ -104,7 +104,7 @@ SELECT k.rank,
     format('Convolutions of {} layers take {:.3f} ms without a primitive of the library{}.', k.n_layers,
         k.own_ns / 1e6, if(k.is_off, ', which is switched off', '')) AS problem,
     'Mostly in ' || p.place AS place, k.lost_ns + if(s.are_its, s.own_ns, 0) AS saving_ns,
-    CASE WHEN k.is_set THEN 'high that it is off: the switch is recorded; how much faster it is a run shows'
+    CASE WHEN k.is_set THEN 'high that it is off: the switch is recorded; only a run shows how much faster it is'
         WHEN k.is_off THEN 'medium: TensorFlow leaves it off on a processor without AVX512_VNNI, '
             || 'AVX512_BF16, AVX_VNNI or AMX, and no setting says otherwise'
         ELSE 'medium: what runs under the calls says so' END AS confidence,

@@ -62,7 +62,7 @@ SELECT r.rank,
         CASE WHEN p.simd_bits >= 512 THEN format('speculative: up to {:.3f} ms more ({:.1f} % of the step) if the '
                 || 'implementations of the other layout reach the peak of the processor',
                 coalesce(s.own_ns, 0) / 1e6, 100.0 * coalesce(s.own_ns, 0) / nullif(r.step_ns, 0))
-            WHEN p.simd_bits IS NULL THEN 'beyond the reorders cannot tell: the instruction sets are not recorded'
+            WHEN p.simd_bits IS NULL THEN 'beyond the reorders nothing is known: the instruction sets are not recorded'
             ELSE 'nothing beyond the reorders is promised: the processor has no AVX-512' END],
         lambda line: line IS NOT NULL) AS evidence
 FROM reorders r LEFT JOIN speculative s USING (rank) LEFT JOIN placed l USING (rank) LEFT JOIN processes p USING (rank)

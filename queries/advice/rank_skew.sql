@@ -23,7 +23,7 @@ SELECT r.rank, format('Of {:.3f} ms in collectives per step {:.3f} ms are waitin
         || '{:.3f} ms exposed.', (r.wait_ns + r.transfer_ns) / 1e6, r.wait_ns / 1e6, r.exposed_wait_ns / 1e6)
         AS problem,
     'Mostly in ' || arg_max(k.what, [k.wait_ns, k.calls]) AS place, r.exposed_wait_ns AS saving_ns,
-    'high for the waiting; that some rank is always last no change takes away' AS confidence,
+    'high for the waiting; some rank is always last, whatever is changed' AS confidence,
     list(format('{}: {:.1f} calls, {:.3f} ms, waiting {:.3f} ms, most skew {:.3f} ms', k.what, k.calls, k.dur_ns / 1e6,
         k.wait_ns / 1e6, k.skew_ns / 1e6) ORDER BY k.wait_ns DESC, k.what) AS evidence
 FROM rank_totals r JOIN kinds k ON k.rank = r.rank

@@ -55,7 +55,7 @@ SELECT k.rank,
             format('; {:.1f} % uses them already', 100.0 * any_value(a.tensor_ns) / any_value(a.all_ns)), ''))
         AS problem,
     'Mostly in ' || any_value(p.place) AS place, sum(k.own_ns) AS saving_ns,
-    'medium: the names say single precision; how much faster each would be they do not' AS confidence,
+    'medium: the names say single precision, but not how much faster each would be' AS confidence,
     list(format('{}: {:.1f} calls and {:.3f} ms', k.name, k.calls, k.own_ns / 1e6)
         ORDER BY k.own_ns DESC, k.name) AS evidence
 FROM kinds k JOIN able d USING (rank) JOIN arithmetic a USING (rank) LEFT JOIN placed p USING (rank)

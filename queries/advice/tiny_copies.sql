@@ -32,7 +32,7 @@ SELECT rank,
         sum(calls), sum(moved_bytes) / 1e3, sum(own_ns) / 1e6, (sum(lost_ns) - sum(own_ns)) / 1e6) AS problem,
     'Mostly under ' || nullif(arg_max(operator, lost_ns), '(no operator)') AS place,
     sum(lost_ns) AS saving_ns,
-    'high for the copies; that the waits after them end with them is possible, not certain' AS confidence,
+    'high for the copies; that removing them also removes the waits after them is possible, not certain' AS confidence,
     list(format('{} under {}: {:.1f}, {:.3f} ms', direction, operator, calls, lost_ns / 1e6)
         ORDER BY lost_ns DESC, direction, operator) AS evidence
 FROM kinds JOIN (SELECT rank, sum(mean_ns / per) AS busy_ns FROM counted GROUP BY rank) USING (rank)

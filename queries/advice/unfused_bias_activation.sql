@@ -40,7 +40,7 @@ SELECT k.rank,
     format('{:.1f} % of the device''s busy time adds biases and applies activations in kernels of their own.',
         100.0 * sum(own_ns) / any_value(b.busy_ns)) AS problem,
     'Mostly in ' || any_value(p.place) AS place, sum(own_ns) AS saving_ns,
-    'medium: whether each can be fused with what comes before the trace does not say' AS confidence,
+    'medium: the trace does not say whether each can be fused with what comes before' AS confidence,
     list(format('{} ({}): {:.1f} calls and {:.3f} ms', name, category, calls, own_ns / 1e6) ORDER BY own_ns DESC, name)
         AS evidence
 FROM kinds k JOIN busy b USING (rank) LEFT JOIN placed p USING (rank)

@@ -44,7 +44,7 @@ def test_the_bound_is_the_reorders(tmp_path: Path) -> None:
     assert found.problem == "1.0 reorders of activations from or to the plain layout take 0.011 ms."
     assert found.evidence == (
         "reorders of activations: 0.011 ms",
-        "beyond the reorders cannot tell: the instruction sets are not recorded",
+        "beyond the reorders nothing is known: the instruction sets are not recorded",
     )
 
 
