@@ -25,8 +25,9 @@ WITH device AS (
     SELECT 2, CASE WHEN (SELECT n FROM device) = 0 AND (SELECT n FROM averages) > 0
             -- There is no timeline, only averages.
             THEN 'Steps: the log has no single steps'
-                || coalesce((SELECT format('; its times are averages over {} calls',
-                if(least = most, CAST(most AS VARCHAR), least || ' to ' || most)) FROM averages),
+                || coalesce((SELECT format('; its times are averages over {} call{}',
+                if(least = most, CAST(most AS VARCHAR), least || ' to ' || most), if(most = 1, '', 's'))
+                FROM averages),
                     '; its times are averages') || '.'
             ELSE 'Steps: none found; times are for the whole recording.' END
     FROM scope HAVING coalesce(sum(n_steps), 0) = 0

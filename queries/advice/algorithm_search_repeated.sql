@@ -32,7 +32,8 @@ WITH call AS (
     SELECT rank, count(DISTINCT step) AS steps FROM call WHERE is_search GROUP BY rank
 )
 SELECT l.rank,
-    format('{} calls run several algorithms, in {} steps{}.', sum(l.calls), any_value(s.steps),
+    if(sum(l.calls) = 1, '1 call runs', sum(l.calls) || ' calls run') || format(' several algorithms, in {}{}.',
+        if(any_value(s.steps) = 1, '1 step', any_value(s.steps) || ' steps'),
         if(max(l.shapes) > 1, format('; a layer sees up to {} shapes', max(l.shapes)), '')) AS problem,
     'Mostly in ' || nullif(arg_max(l.layer, l.lost_ns), '(no layer)') AS place, sum(l.lost_ns) AS saving_ns,
     if(max(l.shapes) > 1, 'high: several algorithms under one call, and shapes that change',

@@ -45,8 +45,9 @@ WITH span AS (
         AND NOT EXISTS (FROM counted_windows w WHERE w.rank = a.rank AND w.step = a.step)
     GROUP BY ALL
 )
-SELECT k.rank, format('{} calls outside the steps allocate or free device memory; for {:.3f} ms of them the device '
-        || 'does nothing.', sum(k.calls), any_value(l.idle_ns) / 1e6) AS problem,
+SELECT k.rank, if(sum(k.calls) = 1, '1 call outside the steps allocates or frees',
+        sum(k.calls) || ' calls outside the steps allocate or free') || format(' device memory; the device does '
+        || 'nothing for {:.3f} ms of that time.', any_value(l.idle_ns) / 1e6) AS problem,
     'Mostly under ' || nullif(arg_max(k.operator, k.call_ns), '(no operator)') AS place,
     any_value(l.idle_ns) AS saving_ns,
     'medium: the first calls also start the device and load code, which some other call would do in their place'

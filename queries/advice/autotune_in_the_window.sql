@@ -38,8 +38,10 @@ WITH lost AS (
     FROM lost GROUP BY rank, name
 )
 SELECT k.rank,
-    format('{} launches of {} kernels run in the first of {} iterations and never again, for {:.3f} ms in all{}.',
-        sum(launches), count(*), max(n_iterations), sum(own_ns) / 1e6,
+    if(sum(launches) = 1, '1 launch of 1 kernel runs',
+        sum(launches) || ' launches of ' || if(count(*) = 1, '1 kernel', count(*) || ' kernels') || ' run')
+        || format(' in the first of {} iterations and never again, for {:.3f} ms in all{}.',
+        max(n_iterations), sum(own_ns) / 1e6,
         if(bool_and(is_warmup), '; means of steps leave that step out, the time of the run does not', '')) AS problem,
     'The longest is ' || arg_max(name, own_ns) AS place, sum(own_ns) AS saving_ns,
     'medium: names that are gone after the start; start-up work of another kind could look the same' AS confidence,

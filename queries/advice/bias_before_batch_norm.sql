@@ -39,8 +39,8 @@ WITH every AS MATERIALIZED (
     SELECT rank, layer, count(DISTINCT name) AS n, sum(own_ns) AS own_ns, any_value(step_ns) AS step_ns FROM lost
     GROUP BY rank, layer
 )
-SELECT rank, format('{} layers add a bias that the batch normalisation after them removes again.',
-    count(*)) AS problem,
+SELECT rank, if(count(*) = 1, '1 layer adds', count(*) || ' layers add')
+    || ' a bias that the next batch normalisation removes again.' AS problem,
     'Mostly in ' || nullif(arg_max(layer, own_ns), '(no layer)') AS place, sum(own_ns) AS saving_ns,
     'high: the normalisation follows the convolution on the device' AS confidence,
     list(format('{}: {:.3f} ms', layer, own_ns / 1e6) ORDER BY own_ns DESC, layer) AS evidence

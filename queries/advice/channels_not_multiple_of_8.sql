@@ -59,8 +59,10 @@ WITH able AS (
         any_value(step_ns) AS step_ns
     FROM (FROM conv UNION ALL FROM gemm) GROUP BY rank, place, what
 )
-SELECT k.rank, format('{} shapes of convolutions and products take {:.3f} ms on tiles that they do not fill.', count(*),
-    sum(k.own_ns) / 1e6) AS problem,
+SELECT k.rank, format('{} {:.3f} ms on tiles that {} not fill.',
+    if(count(*) = 1, '1 shape of convolutions and products takes',
+        count(*) || ' shapes of convolutions and products take'),
+    sum(k.own_ns) / 1e6, if(count(*) = 1, 'it does', 'they do')) AS problem,
     'Mostly in ' || nullif(arg_max(k.place, k.lost_ns), '(no layer)') AS place, sum(k.lost_ns) AS saving_ns,
     'medium: the sizes are recorded; what the padding costs is not' AS confidence,
     list(format('{}: {:.3f} ms', k.what, k.own_ns / 1e6) ORDER BY k.lost_ns DESC, k.what)[:20] AS evidence

@@ -25,8 +25,8 @@ WITH own AS (
     SELECT rank, name, count(*) AS calls, sum(greatest(end_ns - from_ns, 0)) AS own_ns FROM own GROUP BY rank, name
 )
 SELECT k.rank,
-    format('{} calls compile or load code within the recorded steps, for {:.3f} ms in all.', sum(k.calls),
-        sum(k.own_ns) / 1e6) AS problem,
+    if(sum(k.calls) = 1, '1 call compiles or loads', sum(k.calls) || ' calls compile or load')
+        || format(' code within the recorded steps, for {:.3f} ms in all.', sum(k.own_ns) / 1e6) AS problem,
     'The longest is ' || arg_max(k.name, k.own_ns) AS place, sum(k.own_ns) AS saving_ns,
     'high for what the names say; the device may have worked meanwhile' AS confidence,
     list(format('{}: {} calls, {:.3f} ms', k.name, k.calls, k.own_ns / 1e6) ORDER BY k.own_ns DESC, k.name) AS evidence

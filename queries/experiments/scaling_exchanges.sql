@@ -1,5 +1,5 @@
 -- title = "Communication of a recording"
--- doc = "Per step, mean of the ranks: one row, also where nothing was exchanged."
+-- doc = "Per step, mean of the ranks: one row, also where nothing was exchanged; without steps nothing in it."
 -- [columns]
 -- ranks_found = "processes in the recording"
 -- library = "gloo, nccl ..., by the names of the calls"
@@ -33,4 +33,4 @@ SELECT count(*) AS ranks_found, nullif(max(s.library), '') AS library, avg(coale
     CAST(avg(w.transfer_ns) AS BIGINT) AS transfer_ns, CAST(avg(s.gradient_bytes) AS BIGINT) AS gradient_bytes,
     (SELECT parameters FROM noted) AS parameters, max(c.step_ns) AS slowest_ns, (SELECT batch FROM noted) AS batch
 FROM scope c LEFT JOIN sent s ON s.rank = c.rank LEFT JOIN waited w ON w.rank = c.rank
-WHERE c.step_ns > 0
+WHERE c.step_ns > 0 AND c.has_steps

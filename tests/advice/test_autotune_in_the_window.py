@@ -27,8 +27,7 @@ def test_a_search_in_a_counted_step_is_found(tmp_path: Path) -> None:
     assert (found.status, found.saving_ns) == ("found", 30_000)
     assert (found.step_ns, found.run_ns, found.saving_pct) == (None, 3_000_000, 1)
     assert (
-        found.problem
-        == "1 launches of 1 kernels run in the first of 3 iterations and never again, for 0.030 ms in all."
+        found.problem == "1 launch of 1 kernel runs in the first of 3 iterations and never again, for 0.030 ms in all."
     )
 
 

@@ -30,7 +30,7 @@ def steps(bias_us: float, after: str = "aten::batch_norm") -> Given:
 def test_addition_and_gradient_are_the_bound(tmp_path: Path) -> None:
     found = answer(RULE, steps(5), tmp_path)
     assert (found.status, found.saving_ns) == ("found", 7_000)
-    assert found.problem == "1 layers add a bias that the batch normalisation after them removes again."
+    assert found.problem == "1 layer adds a bias that the next batch normalisation removes again."
 
 
 def test_below_the_threshold_it_is_not(tmp_path: Path) -> None:

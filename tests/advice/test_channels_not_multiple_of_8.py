@@ -35,7 +35,7 @@ def test_what_runs_beside_something_earlier_is_not_lost(tmp_path: Path) -> None:
         given.kernel("vectorized_elementwise_kernel<4>", start + 20, start + 60, launched=start + 1, stream=8)
     found = answer(RULE, given, tmp_path)
     assert found.saving_ns == 20_000
-    assert found.problem == "1 shapes of convolutions and products take 0.020 ms on tiles that they do not fill."
+    assert found.problem == "1 shape of convolutions and products takes 0.020 ms on tiles that it does not fill."
 
 
 @pytest.mark.long

@@ -98,9 +98,8 @@ def group(number: int) -> list[str]:
     return [words[2] for words in each if words[0] == str(number) and not words[1].startswith("Z")]
 
 
-@pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.long)]
-)
+@pytest.mark.long
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_command_that_ends_well_on_a_signal_is_not_run_again(tmp_path: Path, number: int, code: int) -> None:
     with start(tmp_path, SAVES) as started:
         until = time.monotonic() + 300

@@ -173,6 +173,7 @@ def test_steps_from_the_very_first_one(program):
     assert ran.meta()["cost"]["bare_step_ns"] is None
 
 
+@pytest.mark.long
 def test_light_has_phases_but_no_layers_and_no_shapes_and_stop_after_ends_the_program(program):
     ran = program("model = Net()\ntrain(model, sgd(model), 10**9)", light=1, stop_after=1)
     assert (ran.code, ran.steps()) == (0, ["4", "5", "6", "7"])

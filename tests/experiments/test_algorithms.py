@@ -59,6 +59,7 @@ def test_every_pass_is_measured_and_proved(tmp_path: Path) -> None:
     assert cannot and all(row["reason"] and "wall_ns" not in row for row in cannot)
 
 
+@pytest.mark.long
 def test_a_filter_that_is_held_transformed_is_memory_of_fft(tmp_path: Path) -> None:
     """Filters as large as the padded image: 12 x 7 frequencies of 8 bytes for each of 32 x 32 pairs of channels."""
     plan = plan_of("1x32x10x10 k32 3x3 p1", directions=("fprop", "dgrad"), repeats=1, backends=("torch_fft",))

@@ -44,11 +44,11 @@ def test_the_layers_of_a_graph(tmp_path: Path) -> None:
     assert (first.name, first.stride_h, first.stride_w, first.pad_h, first.pad_w) == ("first", 2, 1, 2, 1)
     assert (second.name, second.groups, second.dilation_h, second.height, second.width) == ("c", 2, 2, 10, 16)
     assert (same.name, same.pad_h, same.in_channels) == ("same", 1, 8)
-    assert said == ["1 convolutions left out: transposed, not of two dimensions, or of unknown shape."]
+    assert said == ["1 convolution left out: transposed, not of two dimensions, or of unknown shape."]
 
 
 def test_what_is_no_model_is_said(tmp_path: Path) -> None:
     (tmp_path / "net.onnx").write_bytes(b"\xff\xfe nothing")
-    for name in ("net.onnx", "absent.onnx"):
-        with pytest.raises(InputError, match="is not an ONNX model"):
+    for name, said in (("net.onnx", "is not an ONNX model"), ("absent.onnx", "does not exist")):
+        with pytest.raises(InputError, match=said):
             of_model(str(tmp_path / name), "python", "", print)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,11 @@ import pytest
 from traceview.errors import InputError, UsageError
 from traceview.experiments import scaling, scaling_captures
 
+OF_A_RECORDING = scaling.exchanged
 RECORDED = {
     "one": (1, 10, []),
     "two": (2, 12, [800_000, 8_000_000]),
     "four": (4, 16, [800_000, 8_000_000]),
-    "none": (1, 0, []),
 }
 
 
@@ -71,7 +72,15 @@ def test_a_batch_of_all_ranks_is_divided_among_them() -> None:
 def test_what_cannot_be_compared_is_said() -> None:
     with pytest.raises(UsageError, match="one: another one is of 1 rank, batch 8 per rank too"):
         rows("one", "one")
-    with pytest.raises(InputError, match="none holds no steps"):
-        rows("none")
     with pytest.raises(UsageError, match="a batch of 9 cannot be divided among 2 ranks"):
         rows("two", batch=9, is_strong=True)
+
+
+def test_a_recording_without_steps_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its whole time is no step."""
+    monkeypatch.setattr(scaling, "exchanged", OF_A_RECORDING)
+    event = {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 5, "dur": 7}
+    trace = tmp_path / "trace.json"
+    trace.write_text(json.dumps({"schemaVersion": 1, "deviceProperties": [], "traceEvents": [event]}))
+    with pytest.raises(InputError, match=r"trace.json holds no steps to compare"):
+        scaling_captures.rows([trace], 8, False)

@@ -379,7 +379,7 @@ def test_models_with_convolutions_that_no_plan_holds(
     (tmp_path / "m.py").write_text(STRANGE, encoding="utf-8")
     done = traceview(f"m.py:{factory}", "--batch", "2", "--image", "3x8x8", "--pairs", "0", folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert ("1 convolutions left out" in done.stderr) == (factory == "Odd")
+    assert ("1 convolution left out" in done.stderr) == (factory == "Odd")
     graph = json.loads((tmp_path / "plan-results" / "capture.json").read_text(encoding="utf-8"))["graph"]
     assert {layer["module"]: layer["directions"] for layer in graph["layers"]} == layers
     assert graph["edges"] == ([["wide", "grouped"]] if factory == "Odd" else [])

@@ -74,7 +74,7 @@ def test_the_layers_of_a_function(tmp_path: Path) -> None:
     assert (head.name, head.dilation_h, head.in_channels, head.height, head.width) == ("head", 2, 4, 17, 21)
     assert said == [
         "runs net.py:make, and its model once, for the layers.",
-        "1 convolutions left out: transposed, not of two dimensions, or of unknown shape.",
+        "1 convolution left out: transposed, not of two dimensions, or of unknown shape.",
     ]
 
 

@@ -81,6 +81,7 @@ def test_what_is_not_a_plan_is_refused_before_anything_is_run(tmp_path: Path, co
     assert not (tmp_path / "runs").exists()
 
 
+@pytest.mark.long
 def test_a_plan_works_beside_other_options(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     (tmp_path / "train.py").write_text(SCRIPT)
@@ -97,12 +98,13 @@ def test_a_plan_works_beside_other_options(tmp_path: Path) -> None:
     assert base.checksum != best.checksum and best.loss == pytest.approx(base.loss, rel=1e-4)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("layer", "threads", "said"),
     [
         ({**LAYER, "shape": {**SHAPE, "batch": 16}}, 1, r"no: .* ran as before, \d+ with another shape"),
-        pytest.param(LAYER, 2, r"no: .* ran as before, \d+ with another number of threads", marks=pytest.mark.long),
-        pytest.param({**LAYER, **dict.fromkeys(("fprop", "dgrad", "wgrad"))}, 1, "yes: 1 of 1", marks=pytest.mark.long),
+        (LAYER, 2, r"no: .* ran as before, \d+ with another number of threads"),
+        ({**LAYER, **dict.fromkeys(("fprop", "dgrad", "wgrad"))}, 1, "yes: 1 of 1"),
     ],
 )
 def test_a_plan_of_which_nothing_ran_has_no_effect(

@@ -64,6 +64,7 @@ def work(task: tuple[str, int]) -> int:
     return number * number
 
 
+@pytest.mark.long
 def test_a_killed_worker_loses_nothing_and_nothing_listens_elsewhere(tmp_path: Path) -> None:
     seen: set[str] = set()
     killed: list[int] = []

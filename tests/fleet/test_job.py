@@ -103,7 +103,8 @@ def children(parent: int) -> list[int]:
     return found
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_what_was_done_is_gone_on_with(tmp_path: Path, number: signal.Signals) -> None:
     traces, target = written(tmp_path / "traces", 16), tmp_path / "job"
     process = begun(traces, target)

@@ -192,6 +192,7 @@ def test_a_sample_does_what_its_mode_says(sample, run, name, mode):  # type: ign
     assert (last["loss"] is None) == (mode == "forward")
 
 
+@pytest.mark.long
 def test_a_script_by_itself_leaves_steps_out_and_takes_threads_and_layout():
     words = ("--batch", "2", "--steps", "5", "--discard", "3", "--threads", "2", "--layout", "nhwc", "--device", "cpu")
     command = [sys.executable, str(SAMPLES / "lenet_torch.py"), *words]

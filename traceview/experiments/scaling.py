@@ -16,7 +16,7 @@ from time import monotonic
 from typing import Any
 
 from traceview import sql, store
-from traceview.errors import TraceviewError, UsageError
+from traceview.errors import InputError, TraceviewError, UsageError
 from traceview.experiments import command as commands
 from traceview.experiments import quiet, recorded, scaling_answer
 from traceview.experiments.command import Limits, Timed
@@ -252,7 +252,7 @@ def _recorded(job: Job, size: Size, device: str | None) -> dict[str, list[Row]]:
 
 
 def exchanged(folder: Path) -> tuple[Row, list[Row]]:
-    """What a recording says of communication: per step, and by collective; nothing where it has no steps."""
+    """What a recording says of communication: per step, and by collective. Raises `InputError` if it has no steps."""
     names = ("scaling_exchanges", "scaling_collectives")
     queries = [sql.load(content("queries") / "experiments" / f"{name}.sql") for name in names]
     asked = "\n".join(query.body for query in queries)
@@ -260,7 +260,9 @@ def exchanged(folder: Path) -> tuple[Row, list[Row]]:
         steps, collectives = (
             [dict(zip(query.columns, row, strict=True)) for row in query.run(connection)] for query in queries
         )
-    return (steps[0] if steps else {}), collectives
+    if not steps[0]["slowest_ns"]:
+        raise InputError(f"{folder} holds no steps to compare.")
+    return steps[0], collectives
 
 
 def _tell(job: Job, row: Row, size: Size, done: int, total: int, mean_s: float) -> None:

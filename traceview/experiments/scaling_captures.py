@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from traceview.errors import InputError, UsageError
+from traceview.errors import UsageError
 from traceview.experiments import scaling, scaling_answer
 from traceview.experiments.scaling_answer import BASE, STRONG, WEAK
 from traceview.experiments.verdict import UNDECIDED
@@ -31,8 +31,6 @@ def rows(paths: Sequence[Path], batch: int | None, is_strong: bool) -> dict[str,
     times: list[Row] = []
     for path in paths:
         found, collectives = scaling.exchanged(path)
-        if not found.get("slowest_ns"):
-            raise InputError(f"{path} holds no steps or activities to compare.")
         ranks = int(found["ranks_found"])
         if is_strong and batch and batch % ranks:
             raise UsageError(f"a batch of {batch} cannot be divided among {ranks} ranks.")

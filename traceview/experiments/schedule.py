@@ -61,7 +61,8 @@ def _given(job: Job) -> tuple[Job, Given]:
         seen = work(job, job.task("shapes"))
         layers = _distinct(seen["layers"])
         if seen["left_out"]:
-            job.say(f"{seen['left_out']} convolutions left out: not float32 on a CPU, padded otherwise, or no batch")
+            left_out = "1 convolution" if seen["left_out"] == 1 else f"{seen['left_out']} convolutions"
+            job.say(f"{left_out} left out: not float32 on a CPU, padded otherwise, or no batch")
         if not layers:
             raise InputError(f"{job.model} ran no torch.nn.Conv2d that can be measured.")
         about = {name: seen[name] for name in ("torch", "cpu", "threads")}

@@ -79,7 +79,7 @@ def of_capture(path: Path, say: Say) -> list[Recorded]:
         left += calls if made is None else 0
         if made:
             found.append(Recorded(made, int(image[0]), tuple(name for name in DIRECTIONS if name in directions)))
-    _say_left(left, "calls of convolutions", say)
+    _say_left(left, "call{} of convolutions", say)
     if not found:
         raise InputError(f"{path} tells no shapes of its convolutions.")
     return found
@@ -109,7 +109,7 @@ def found_in(rows: Iterable[dict[str, Any]], model: str, say: Say) -> list[Layer
     """Layers out of what was read of a model; raises `InputError` where there are none."""
     made = [_layer(row, model) for row in rows]
     found = [layer for layer in made if layer]
-    _say_left(len(made) - len(found), "convolutions", say)
+    _say_left(len(made) - len(found), "convolution{}", say)
     if not found:
         raise InputError(f"{model} has no convolution that can be measured.")
     return found
@@ -141,4 +141,5 @@ def _pair(values: Sequence[Any] | None) -> tuple[int, int] | None:
 
 def _say_left(n: int, what: str, say: Say) -> None:
     if n:
+        what = what.format("" if n == 1 else "s")
         say(f"{n} {what} left out: transposed, not of two dimensions, or of unknown shape.")
