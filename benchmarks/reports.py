@@ -105,7 +105,7 @@ def main() -> int:
         if not store.is_capture(target):
             times = repeat(store.resolve(arguments.trace), target, arguments.kernels)
             print(f"{arguments.trace.name} x{times}: {_size(target) / 1e6:.0f} MB of tables")
-        print(f"{'first':15}", _line(timed(["report", str(target), "steps"])), f"(kept: {_size(target) / 1e6:.0f} MB)")
+        print(f"{'first overview':15}", _line(timed(["report", str(target), "overview"])), f"(kept: {_size(target) / 1e6:.0f} MB)")
         slow = []
         for name in arguments.report:
             best = min(timed(["report", str(target), name]) for _ in range(arguments.rounds))

@@ -5,11 +5,11 @@
 -- calls, and where sizes contradict the order. One row per operator in them."""
 -- materialize = true
 -- [columns]
--- op_id = "the operator, or one inside it"
+-- op_id = "the operator, or one up to six calls inside it"
 -- layer = "always ends with (guessed)"
 -- is_backward = "whether it is part of a gradient"
 -- first_ns = "start of the forward call"
-WITH RECURSIVE bare AS (
+WITH bare AS (
     SELECT rank FROM raw.ops GROUP BY rank HAVING count(layer) = 0
 ), linear AS MATERIALIZED (
     -- By name first: every operator and the one around it would be two of the largest tables joined.
@@ -50,7 +50,7 @@ WITH RECURSIVE bare AS (
     FROM (SELECT rank, position, count(DISTINCT sizes) FILTER (NOT is_backward) AS n_weights,
         count(DISTINCT sizes[1]) AS n_outputs FROM found GROUP BY rank, position)
     GROUP BY rank
-), named AS (
+), named AS MATERIALIZED (
     SELECT id, rank, is_backward, format('linear{}{} (guessed)', position,
         coalesce(' ' || array_to_string(any_value(sizes) FILTER (NOT is_backward) OVER place, 'x'), '')) AS layer,
         min(start_ns) FILTER (NOT is_backward) OVER place AS first_ns
@@ -58,9 +58,23 @@ WITH RECURSIVE bare AS (
     -- Where only the reversed order is contradicted, the forward pass keeps its layers.
     WHERE NOT is_wrong AND (NOT is_backward OR NOT is_doubted)
     WINDOW place AS (PARTITION BY rank, position)
-), inside AS (
-    SELECT id AS op_id, rank, layer, is_backward, first_ns FROM named
-    UNION
-    SELECT o.id, i.rank, i.layer, i.is_backward, i.first_ns FROM inside i JOIN raw.ops o ON o.parent_id = i.op_id
+), inside_1 AS MATERIALIZED (
+    -- Level by level (four at most were seen): of a recursion DuckDB would hold every operator of the trace.
+    SELECT o.id, n.id AS linear_id FROM raw.ops o JOIN named n ON n.id = o.parent_id
+), inside_2 AS MATERIALIZED (
+    SELECT o.id, i.linear_id FROM raw.ops o JOIN inside_1 i ON i.id = o.parent_id
+), inside_3 AS MATERIALIZED (
+    SELECT o.id, i.linear_id FROM raw.ops o JOIN inside_2 i ON i.id = o.parent_id
+), inside_4 AS MATERIALIZED (
+    SELECT o.id, i.linear_id FROM raw.ops o JOIN inside_3 i ON i.id = o.parent_id
+), inside_5 AS MATERIALIZED (
+    SELECT o.id, i.linear_id FROM raw.ops o JOIN inside_4 i ON i.id = o.parent_id
+), inside_6 AS MATERIALIZED (
+    SELECT o.id, i.linear_id FROM raw.ops o JOIN inside_5 i ON i.id = o.parent_id
+), every AS (
+    SELECT id, id AS linear_id FROM named
+    UNION ALL FROM inside_1 UNION ALL FROM inside_2 UNION ALL FROM inside_3
+    UNION ALL FROM inside_4 UNION ALL FROM inside_5 UNION ALL FROM inside_6
 )
-FROM inside
+SELECT DISTINCT e.id AS op_id, n.rank, n.layer, n.is_backward, n.first_ns
+FROM every e JOIN named n ON n.id = e.linear_id
