@@ -4,8 +4,8 @@
 
 The trace is converted once and its tables are repeated, with times, steps and ids moved on, until there are so many
 kernels. Every report then runs as a whole process: the first time what the rules say is worked out and kept beside the
-capture, so the first line, an overview, is apart from the others. Prints seconds, processor seconds and peak memory. Each may keep
-its compiled Python, as an installed program does, whatever PYTHONDONTWRITEBYTECODE says.
+capture, so the first line, an overview, is apart from the others. Prints seconds, processor seconds and peak memory.
+Each may keep its compiled Python, as an installed program does, whatever PYTHONDONTWRITEBYTECODE says.
 """
 
 from __future__ import annotations
