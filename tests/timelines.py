@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 
 from traceview import store
-from traceview.analysis import timeline
+from traceview.analysis import stacks, timeline
 from traceview.exports import exporter
 
 HOSTILE = "evil;\x1b]0;x\x07</script>\n\u202e\x00 'kernel\""
@@ -56,4 +56,6 @@ def opened(tmp_path: Path, events: list[dict[str, Any]], rank: int | None = None
 
 def written(connection: duckdb.DuckDBPyConnection, form: str) -> bytes:
     """The file of a format."""
+    if form == "collapsed":
+        stacks.work_out(connection)
     return b"".join(exporter(form).pieces(connection))

@@ -12,25 +12,19 @@
 -- stack = "operators, outermost first, and last the kernel, copy or primitive"
 -- category = "what it is that ran"
 -- busy_ns = "device time per step"
-WITH RECURSIVE spent AS (
-    SELECT a.op_id, a.kind, a.name, a.category, sum(a.dur_ns) / any_value(c.per_rank) AS busy_ns
+WITH spent AS (
+    SELECT a.rank, a.kind, a.name, a.category, a.op_id IS NULL AS is_outside, o.stack,
+        sum(a.dur_ns) / any_value(c.per_rank) AS busy_ns
     FROM activities a
     JOIN (SELECT *, greatest(n_steps, 1) * n_ranks AS per_rank FROM scope) c ON c.rank = a.rank
     JOIN counted_windows w ON w.rank = a.rank AND a.start_ns >= w.start_ns AND a.start_ns < w.end_ns
+    LEFT JOIN op_stacks o ON o.op_id = a.op_id
     GROUP BY ALL
-), climb AS (
-    SELECT o.id AS op_id, o.parent_id AS above, [coalesce(o.name, '')] AS stack
-    FROM raw.ops o SEMI JOIN spent s ON s.op_id = o.id
-    UNION ALL
-    SELECT c.op_id, o.parent_id, list_prepend(coalesce(o.name, ''), c.stack)
-    FROM climb c JOIN raw.ops o ON o.id = c.above
-    WHERE len(c.stack) < 24
-), around AS (
-    SELECT op_id, arg_max(stack, len(stack)) AS stack FROM climb GROUP BY op_id
 ), line AS (
-    SELECT list_concat(coalesce(a.stack, ['(no operator)']), if(s.kind = 'op', [], [s.name])) AS stack,
-        s.category, s.busy_ns
-    FROM spent s LEFT JOIN around a ON a.op_id = s.op_id
+    SELECT list_concat(coalesce(k.frames[-24:],
+            [if(s.is_outside, '(no operator)', '(stack not known)')]),
+        if(s.kind = 'op', [], [s.name])) AS stack, s.category, s.busy_ns
+    FROM spent s LEFT JOIN stacks k ON k.stack = s.stack
 )
 SELECT list_filter(stack, lambda frame: frame IS NOT NULL) AS stack, arg_max(category, busy_ns) AS category,
     sum(busy_ns) AS busy_ns

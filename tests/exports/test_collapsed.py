@@ -34,3 +34,12 @@ def test_a_deep_stack_loses_its_outermost_operators(tmp_path: Path) -> None:
     )
     frames = line.rsplit(" ", 1)[0].split(";")
     assert frames[-1] == "k" and frames[-2] == "o299" and frames[1] == "o200" and len(frames) == 102
+
+
+def test_of_what_runs_deeper_than_a_thousand_operators_the_stack_is_not_known(tmp_path: Path) -> None:
+    ops = [event("cpu_op", "o", n, 8000 - 2 * n) for n in range(1002)]
+    calls = [event("cuda_runtime", "cudaLaunchKernel", at, 1, correlation=at) for at in (999, 1500)]
+    kernels = [event("kernel", "k", 9000 + at, 7, 1, device=0, stream=1, correlation=at) for at in (999, 1500)]
+    lines = written(opened(tmp_path, [*ops, *calls, *kernels]), "collapsed").decode().splitlines()
+    found = {line for line in lines if ";k " in line}
+    assert found == {"rank 0 gpu 0;" + "o;" * 100 + "k 7000", "rank 0 gpu 0;(stack not known);k 7000"}

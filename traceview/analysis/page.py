@@ -12,7 +12,7 @@ import duckdb
 import numpy as np
 
 from traceview import sql
-from traceview.analysis import advice, advice_path, chosen, reports, timeline
+from traceview.analysis import advice, advice_path, chosen, reports, stacks, timeline
 from traceview.analysis.model import Page, Report, Section, Timeline, Track
 from traceview.ingest.derive.spans import fetch
 from traceview.paths import content
@@ -53,7 +53,7 @@ def asked() -> str:
     """The text of every query that a page rests on."""
     texts = [query.body for query in _queries()]
     advised = advice_path.asked(advice.load())
-    return "\n".join([*texts, timeline.asked(), reports.asked([reports.load("overview")]), advised])
+    return "\n".join([*texts, stacks.asked(), timeline.asked(), reports.asked([reports.load("overview")]), advised])
 
 
 def gather(
@@ -84,6 +84,7 @@ def _sections(connection: duckdb.DuckDBPyConnection) -> Iterable[Section]:
         shown = reports.section(connection, sql.load(content("queries") / f"{name}.sql"))
         if shown.rows:
             yield shown
+    stacks.work_out(connection)
     for name in CHARTS:
         yield reports.section(connection, sql.load(content("queries") / f"{name}.sql"))
 

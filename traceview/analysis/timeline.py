@@ -57,17 +57,22 @@ def choose(connection: duckdb.DuckDBPyConnection, rank: int | None = None, step:
 
     Returns how many slices there are. Raises `UsageError` for a rank or a step that the capture has not.
     """
-    chosen.check(connection, "ranks", "rank", rank, None)
-    chosen.check(connection, "steps", "step", step, rank)
+    choose_window(connection, rank, step)
     critical.lane(connection, step)
     connection.execute(f"CREATE TEMP VIEW slices AS {query('slices').body}")
-    window: Mapping[str, object] = {"rank": rank, "step": step}
-    connection.execute(f"CREATE TEMP TABLE export_window AS {query('window').body}", window)
     _make(connection, CHOSEN)
     n_slices = int(connection.execute("SELECT count(*) FROM export_slice").fetchall()[0][0])
     _lay_out(connection, n_slices)
     _make(connection, PLACED)
     return n_slices
+
+
+def choose_window(connection: duckdb.DuckDBPyConnection, rank: int | None, step: int | None) -> None:
+    """Make `export_window` alone: the chosen ranks, and of each the time of the chosen step."""
+    chosen.check(connection, "ranks", "rank", rank, None)
+    chosen.check(connection, "steps", "step", step, rank)
+    window: Mapping[str, object] = {"rank": rank, "step": step}
+    connection.execute(f"CREATE TEMP TABLE export_window AS {query('window').body}", window)
 
 
 def _make(connection: duckdb.DuckDBPyConnection, made: Mapping[str, tuple[str, str]]) -> None:

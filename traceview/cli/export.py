@@ -70,12 +70,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _write(args: argparse.Namespace, form: str, n_bytes: int | None) -> None:
-    from traceview.analysis import timeline
-
     with opened(args, exports.asked(form), query_bytes=n_bytes) as connection:
-        if not timeline.choose(connection, args.rank, args.step):
+        exporter = exports.exporter(form)
+        if not exporter.choose(connection, args.rank, args.step):
             raise InputError("this trace has no timeline to export: it holds averages or totals only.")
-        pieces = exports.exporter(form).pieces(connection)
+        pieces = exporter.pieces(connection)
         if args.output:
             with _file(Path(args.output)) as file:
                 file.writelines(pieces)

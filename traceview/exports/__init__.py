@@ -40,8 +40,11 @@ class Exporter(Protocol):
     TITLE: str
     """What it is and which tool opens it."""
 
+    def choose(self, connection: duckdb.DuckDBPyConnection, rank: int | None = None, step: int | None = None) -> int:
+        """Make what `pieces` selects from, of one rank and step or of all; how much of it there is."""
+
     def pieces(self, connection: duckdb.DuckDBPyConnection) -> Iterator[bytes]:
-        """The file, piece by piece, of what `timeline.choose` left in the connection."""
+        """The file, piece by piece, of what `choose` left in the connection."""
 
 
 def exporter(name: str) -> Exporter:
@@ -58,11 +61,11 @@ def query(name: str) -> Query:
 
 def asked(name: str) -> str:
     """The text of every query that a format runs, which says what views it rests on."""
-    from traceview.analysis import timeline
+    from traceview.analysis import stacks, timeline
     from traceview.sql import load
 
     own = sorted((content("queries") / "export" / name).glob("*.sql"))
-    return "\n".join([timeline.asked(), *(load(path).body for path in own)])
+    return "\n".join([timeline.asked(), stacks.asked(), *(load(path).body for path in own)])
 
 
 def texts(connection: duckdb.DuckDBPyConnection, name: str) -> Iterator[list[str]]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 import duckdb
 
+from traceview.analysis import timeline
 from traceview.exports import texts
 
 EXTENSION = ".json"
@@ -18,6 +19,9 @@ TITLE = "Chrome trace JSON for chrome://tracing, Perfetto and tools that read Py
 
 PARTS = ("names", "kernels", "copies", "ops", "calls", "others", "flows", "counters")
 """Queries of `queries/export/chrome`, each a column of events."""
+
+
+choose = timeline.choose
 
 
 def pieces(connection: duckdb.DuckDBPyConnection) -> Iterator[bytes]:

@@ -10,10 +10,18 @@ from collections.abc import Iterator
 
 import duckdb
 
+from traceview.analysis import stacks, timeline
 from traceview.exports import texts
 
 EXTENSION = ".txt"
 TITLE = "collapsed stacks of operators with their device time, for flame graphs (flamegraph.pl, inferno, speedscope)"
+
+
+def choose(connection: duckdb.DuckDBPyConnection, rank: int | None = None, step: int | None = None) -> int:
+    """Stacks need no tracks and no slices."""
+    timeline.choose_window(connection, rank, step)
+    stacks.work_out(connection)
+    return len(connection.execute("SELECT rank FROM activities LIMIT 1").fetchall())
 
 
 def pieces(connection: duckdb.DuckDBPyConnection) -> Iterator[bytes]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 import duckdb
 import numpy as np
 
+from traceview.analysis import timeline
 from traceview.exports import BATCH_ROWS, ends, query
 from traceview.exports.packets import fixed, joined, message, number, one
 from traceview.ingest.derive.spans import integers
@@ -31,6 +32,9 @@ ANNOTATED = ("category", "algorithm", "direction", "role", "layer", "op")
 ANNOTATION_KEYS = (*ANNOTATED, "step")
 KEY, WHOLE, VALUE_IID = 1, 4, 17
 """Fields of an annotation: its key, a whole number, a text by its number."""
+
+
+choose = timeline.choose
 
 
 def pieces(connection: duckdb.DuckDBPyConnection) -> Iterator[bytes]:

@@ -12,11 +12,15 @@ from itertools import groupby
 import duckdb
 
 from traceview import __version__
+from traceview.analysis import timeline
 from traceview.exports import ends, query, texts
 
 EXTENSION = ".speedscope.json"
 TITLE = "speedscope (https://www.speedscope.app): a profile per thread and stream"
 SCHEMA = "https://www.speedscope.app/file-format-schema.json"
+
+
+choose = timeline.choose
 
 
 def pieces(connection: duckdb.DuckDBPyConnection) -> Iterator[bytes]:
