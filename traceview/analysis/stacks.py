@@ -11,8 +11,8 @@ import duckdb
 from traceview.paths import content
 from traceview.sql import Query, load
 
-MOST_LEVELS = 1_000
-"""Operators around one another; those further in have no stack."""
+MOST_LEVELS = 300
+"""Operators around one another; those further in have no stack. A level takes some 10 ms even where it is small."""
 PARTS = ("wanted", "outermost", "frames", "in_use", "deeper")
 
 

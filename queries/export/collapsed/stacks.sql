@@ -1,7 +1,7 @@
 -- title = "Collapsed stacks"
 -- doc = """One line per stack, root first: rank and device, operators from outermost to innermost, what ran; and
 -- its time on the device in nanoseconds. Stacks deeper than 100 operators lose their outermost ones,
--- and of those more than 1,000 deep the stack is not known."""
+-- and of those more than 300 deep the stack is not known."""
 WITH spent AS (
     SELECT a.rank, a.device, a.name, a.kind, a.op_id IS NULL AS is_outside, o.stack,
         CAST(sum(a.dur_ns) AS BIGINT) AS spent_ns
