@@ -3,8 +3,8 @@
     python benchmarks/reports.py TRACE [--kernels 10000000] [--keep FOLDER] [--report NAME ...] [--limit SECONDS]
 
 The trace is converted once and its tables are repeated, with times, steps and ids moved on, until there are so many
-kernels. Every report then runs as a whole process: the first time what the rules say is worked out and kept beside the
-capture, so the first line, an overview, is apart from the others. Prints seconds, processor seconds and peak memory.
+kernels. Every report then runs as a whole process: the first time what the rules say is worked out and stored in the
+cache, so the first line, an overview, is apart from the others. Prints seconds, processor seconds and peak memory.
 Each may keep its compiled Python, as an installed program does, whatever PYTHONDONTWRITEBYTECODE says.
 """
 
@@ -106,7 +106,7 @@ def main() -> int:
             times = repeat(store.resolve(arguments.trace), target, arguments.kernels)
             print(f"{arguments.trace.name} x{times}: {_size(target) / 1e6:.0f} MB of tables")
         first = _line(timed(["report", str(target), "overview"]))
-        print(f"{'first overview':15} {first} (kept: {_size(target) / 1e6:.0f} MB)")
+        print(f"{'first overview':15} {first} (materialized: {_size(target) / 1e6:.0f} MB)")
         slow = []
         for name in arguments.report:
             best = min(timed(["report", str(target), name]) for _ in range(arguments.rounds))

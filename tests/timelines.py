@@ -51,11 +51,10 @@ def opened(tmp_path: Path, events: list[dict[str, Any]], rank: int | None = None
     """The same, with what is to be exported chosen."""
     connection = made(tmp_path, events)
     timeline.choose(connection, rank, step)
+    stacks.work_out(connection)
     return connection
 
 
 def written(connection: duckdb.DuckDBPyConnection, form: str) -> bytes:
     """The file of a format."""
-    if form == "collapsed":
-        stacks.work_out(connection)
     return b"".join(exporter(form).pieces(connection))

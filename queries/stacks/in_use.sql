@@ -1,3 +1,3 @@
 -- title = "Operators of a level in which something ran"
 -- doc = "Of those in `stack_level`, with their stacks."
-SELECT l.op_id, l.stack FROM stack_level l SEMI JOIN stack_wanted w ON w.op_id = l.op_id
+SELECT l.op_id, l.stack FROM stack_level l SEMI JOIN stack_used u ON u.op_id = l.op_id

@@ -128,3 +128,13 @@ def test_a_file_that_fails_half_way_is_not_there(
     assert (tmp_path / "old.json").read_text() == "before"
     assert [path.name for path in tmp_path.iterdir()] == ["old.json"]
     capsys.readouterr()
+
+
+def test_ranges_alone_have_no_stacks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "trace.json").write_text(
+        '{"traceEvents": [{"ph": "X", "cat": "user_annotation", "name": "a", "pid": 1, "tid": 1, "ts": 5, "dur": 7}]}'
+    )
+    assert main(["export", str(tmp_path / "trace.json"), "-o", str(tmp_path / "x.txt")]) == 3
+    assert "or nothing that this format shows" in capsys.readouterr().err
+    assert not (tmp_path / "x.txt").exists()
+    assert main(["export", str(tmp_path / "trace.json"), "-o", str(tmp_path / "x.json")]) == 0

@@ -13,7 +13,7 @@ from traceview.sql import Query, load
 
 MOST_LEVELS = 300
 """Operators around one another; those further in have no stack. A level takes some 10 ms even where it is small."""
-PARTS = ("wanted", "outermost", "frames", "in_use", "deeper")
+PARTS = ("used", "outermost", "frames", "in_use", "deeper")
 
 
 def query(name: str) -> Query:
@@ -32,17 +32,16 @@ def work_out(connection: duckdb.DuckDBPyConnection) -> None:
     `op_stacks` (op_id, stack) has the operators in which something ran, `stacks` (stack, frames) the names of operators
     from the outermost inwards: of deep stacks the innermost 100.
     """
-    connection.execute(f"CREATE OR REPLACE TEMP TABLE stack_wanted AS {query('wanted').body}")
-    connection.execute("CREATE OR REPLACE TEMP TABLE op_stacks (op_id BIGINT, stack UBIGINT)")
-    connection.execute("CREATE OR REPLACE TEMP TABLE stacks (stack UBIGINT, frames VARCHAR[])")
-    connection.execute(f"CREATE OR REPLACE TEMP TABLE stack_level AS {query('outermost').body}")
+    made = "CREATE OR REPLACE TEMP TABLE"
+    connection.execute(f"{made} stack_used AS {query('used').body}")
+    connection.execute(f"{made} op_stacks (op_id BIGINT, stack UBIGINT)")
+    connection.execute(f"{made} stacks (stack UBIGINT, frames VARCHAR[])")
+    left = connection.execute(f"{made} stack_level AS {query('outermost').body}").fetchall()[0][0]
     for depth in range(1, MOST_LEVELS + 1):
-        if not connection.execute("SELECT count(*) FROM stack_level").fetchall()[0][0]:
+        if not left:
             break
         connection.execute(f"INSERT INTO stacks {query('frames').body}")
         connection.execute(f"INSERT INTO op_stacks {query('in_use').body}")
-        connection.execute(f"CREATE TEMP TABLE stack_deeper AS {query('deeper').body}", {"depth": depth})
-        connection.execute("DROP TABLE stack_level")
-        connection.execute("ALTER TABLE stack_deeper RENAME TO stack_level")
+        left = connection.execute(f"{made} stack_level AS {query('deeper').body}", {"depth": depth}).fetchall()[0][0]
     connection.execute("DROP TABLE stack_level")
-    connection.execute("DROP TABLE stack_wanted")
+    connection.execute("DROP TABLE stack_used")

@@ -48,8 +48,13 @@ def query(name: str) -> Query:
 def asked() -> str:
     """The text of every query here, which says what views the timeline rests on."""
     paths = sorted((content("queries") / "timeline").glob("*.sql"))
+    return "\n".join([critical.asked(), asked_of_window(), *(load(path).body for path in paths)])
+
+
+def asked_of_window() -> str:
+    """The same of `choose_window` alone."""
     # What can be chosen is asked for, too.
-    return "\n".join([critical.asked(), "FROM ranks", "FROM steps", *(load(path).body for path in paths)])
+    return "\n".join(["FROM ranks", "FROM steps", query("window").body])
 
 
 def choose(connection: duckdb.DuckDBPyConnection, rank: int | None = None, step: int | None = None) -> int:

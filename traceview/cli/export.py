@@ -73,7 +73,10 @@ def _write(args: argparse.Namespace, form: str, n_bytes: int | None) -> None:
     with opened(args, exports.asked(form), query_bytes=n_bytes) as connection:
         exporter = exports.exporter(form)
         if not exporter.choose(connection, args.rank, args.step):
-            raise InputError("this trace has no timeline to export: it holds averages or totals only.")
+            raise InputError(
+                "this trace has no timeline to export: it holds averages or totals only, "
+                "or nothing that this format shows."
+            )
         pieces = exporter.pieces(connection)
         if args.output:
             with _file(Path(args.output)) as file:

@@ -40,8 +40,11 @@ class Exporter(Protocol):
     TITLE: str
     """What it is and which tool opens it."""
 
+    def asked(self) -> str:
+        """The text of the queries of `choose`."""
+
     def choose(self, connection: duckdb.DuckDBPyConnection, rank: int | None = None, step: int | None = None) -> int:
-        """Make what `pieces` selects from, of one rank and step or of all; how much of it there is."""
+        """Make what `pieces` selects from, of one rank and step or of all; 0 where there is nothing to write."""
 
     def pieces(self, connection: duckdb.DuckDBPyConnection) -> Iterator[bytes]:
         """The file, piece by piece, of what `choose` left in the connection."""
@@ -61,11 +64,10 @@ def query(name: str) -> Query:
 
 def asked(name: str) -> str:
     """The text of every query that a format runs, which says what views it rests on."""
-    from traceview.analysis import stacks, timeline
     from traceview.sql import load
 
     own = sorted((content("queries") / "export" / name).glob("*.sql"))
-    return "\n".join([timeline.asked(), stacks.asked(), *(load(path).body for path in own)])
+    return "\n".join([exporter(name).asked(), *(load(path).body for path in own)])
 
 
 def texts(connection: duckdb.DuckDBPyConnection, name: str) -> Iterator[list[str]]:

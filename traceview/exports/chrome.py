@@ -20,7 +20,7 @@ TITLE = "Chrome trace JSON for chrome://tracing, Perfetto and tools that read Py
 PARTS = ("names", "kernels", "copies", "ops", "calls", "others", "flows", "counters")
 """Queries of `queries/export/chrome`, each a column of events."""
 
-
+asked = timeline.asked
 choose = timeline.choose
 
 

@@ -17,8 +17,13 @@ EXTENSION = ".txt"
 TITLE = "collapsed stacks of operators with their device time, for flame graphs (flamegraph.pl, inferno, speedscope)"
 
 
-def choose(connection: duckdb.DuckDBPyConnection, rank: int | None = None, step: int | None = None) -> int:
+def asked() -> str:
     """Stacks need no tracks and no slices."""
+    return "\n".join([timeline.asked_of_window(), stacks.asked(), "FROM activities"])
+
+
+def choose(connection: duckdb.DuckDBPyConnection, rank: int | None = None, step: int | None = None) -> int:
+    """Without device time and operators there is nothing."""
     timeline.choose_window(connection, rank, step)
     stacks.work_out(connection)
     return len(connection.execute("SELECT rank FROM activities LIMIT 1").fetchall())

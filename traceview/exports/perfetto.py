@@ -33,7 +33,7 @@ ANNOTATION_KEYS = (*ANNOTATED, "step")
 KEY, WHOLE, VALUE_IID = 1, 4, 17
 """Fields of an annotation: its key, a whole number, a text by its number."""
 
-
+asked = timeline.asked
 choose = timeline.choose
 
 

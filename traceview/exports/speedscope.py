@@ -19,7 +19,7 @@ EXTENSION = ".speedscope.json"
 TITLE = "speedscope (https://www.speedscope.app): a profile per thread and stream"
 SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 
-
+asked = timeline.asked
 choose = timeline.choose
 
 
