@@ -7,12 +7,10 @@ once, so the work grows with the number of distinct names and calls, not with th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple, fields, replace
 from functools import cache
 from typing import Any
-
-import duckdb
 
 from traceview import sql
 from traceview.classify import (
@@ -40,6 +38,9 @@ _VERDICT = {field.name: "VARCHAR" for field in fields(Verdict)}
 _PART = {field.name: "VARCHAR" for field in fields(Part)}
 
 
+Run = Callable[..., list[tuple[Any, ...]]]
+"""Runs a query, with its parameters if it has any, and gives its rows."""
+
 _query = sql.texts("attribution")
 
 
@@ -50,67 +51,70 @@ def read_rules() -> None:
     context_rules()
 
 
-def attribute(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make the schemas `names` (name -> verdict) and `attributed` (row -> call, and its part in it) for the views."""
-    connection.execute("CREATE SCHEMA names")
-    connection.execute("CREATE SCHEMA attributed")
-    kernels = _distinct(connection, _query("kernel_names"))
+def attribute(run: Run) -> None:
+    """Make the schemas `names` (name -> verdict) and `attributed` (row -> call, and its part in it) for the views.
+
+    Each query stands for itself: what runs them may run one again where it failed.
+    """
+    run("CREATE SCHEMA names")
+    run("CREATE SCHEMA attributed")
+    kernels = run(_query("kernel_names"))
     verdicts = (_in_phase(classify_in_context(name or "", _telling(path)), phase) for name, path, phase in kernels)
-    _keep_verdicts(connection, "kernel", ["name", "op_path", "phase"], kernels, verdicts)
-    ops = _distinct(connection, "SELECT DISTINCT path, phase, hlo_kind FROM raw.ops")
+    _keep_verdicts(run, "kernel", ["name", "op_path", "phase"], kernels, verdicts)
+    ops = run("SELECT DISTINCT path, phase, hlo_kind FROM raw.ops")
     verdicts = (_in_phase(_classify_compiled(path or "", kind), phase) for path, phase, kind in ops)
-    _keep_verdicts(connection, "op", ["path", "phase", "hlo_kind"], ops, verdicts)
-    primitives = _distinct(connection, "SELECT DISTINCT kind, impl, prop_kind FROM raw.primitives")
+    _keep_verdicts(run, "op", ["path", "phase", "hlo_kind"], ops, verdicts)
+    primitives = run("SELECT DISTINCT kind, impl, prop_kind FROM raw.primitives")
     verdicts = (classify_primitive(kind or "", impl or "", prop or "") for kind, impl, prop in primitives)
-    _keep_verdicts(connection, "primitive", ["kind", "impl", "prop_kind"], primitives, verdicts)
+    _keep_verdicts(run, "primitive", ["kind", "impl", "prop_kind"], primitives, verdicts)
     for name in facts.TABLES:
-        _keep(connection, f"names.{name}", facts.columns(name), facts.rows(name))
-    _run(connection, "conv_op", "conv_ops")
-    _run(connection, "op", "op_calls")
-    _attribute_calls(connection)
-    _attribute_stages(connection)
-    _run(connection, "loose", "loose_calls")
-    connection.execute(f"INSERT INTO attributed.part BY NAME {_query('loose_parts')}")
-    connection.execute(f"CREATE OR REPLACE TABLE attributed.part AS {_query('called_parts')}")
+        _keep(run, f"names.{name}", facts.columns(name), facts.rows(name))
+    _make(run, "conv_op", "conv_ops")
+    _make(run, "op", "op_calls")
+    _attribute_calls(run)
+    _attribute_stages(run)
+    _make(run, "loose", "loose_calls")
+    run(f"INSERT INTO attributed.part BY NAME {_query('loose_parts')}")
+    run(f"CREATE OR REPLACE TABLE attributed.part AS {_query('called_parts')}")
 
 
-def _attribute_calls(connection: duckdb.DuckDBPyConnection) -> None:
-    connection.execute(f"CREATE VIEW attributed.ran AS {_query('ran')}")
-    _run(connection, "item", "items")
-    _run(connection, "per_call", "per_call")
-    connection.execute("DROP VIEW attributed.ran")
-    _run(connection, "sequence", "sequences")
-    kinds = _distinct(connection, _query("kinds"))
+def _attribute_calls(run: Run) -> None:
+    run(f"CREATE VIEW attributed.ran AS {_query('ran')}")
+    _make(run, "item", "items")
+    _make(run, "per_call", "per_call")
+    run("DROP VIEW attributed.ran")
+    _make(run, "sequence", "sequences")
+    kinds = run(_query("kinds"))
     items = {number: _item(*kind) for number, *kind in kinds}
-    sequences = _distinct(connection, "SELECT number, op, items FROM attributed.sequence")
+    sequences = run("SELECT number, op, items FROM attributed.sequence")
     rows = [
         (number, position, *astuple(part))
         for number, op, sequence in sequences
         for position, part in enumerate(classify_parts(op, [items[item] for item in sequence]))
     ]
-    _keep(connection, "attributed.verdict", {"number": "BIGINT", "position": "BIGINT", **_PART}, rows)
-    _run(connection, "part", "parts")
+    _keep(run, "attributed.verdict", {"number": "BIGINT", "position": "BIGINT", **_PART}, rows)
+    _make(run, "part", "parts")
 
 
-def _attribute_stages(connection: duckdb.DuckDBPyConnection) -> None:
+def _attribute_stages(run: Run) -> None:
     """What kernels without an operator are as part of the convolution that their neighbours show."""
-    names = [name for (name,) in _distinct(connection, _query("loose_names"))]
+    names = [name for (name,) in run(_query("loose_names"))]
     marks = [(name, stage_mark(name or "")) for name in names]
-    _keep(connection, "attributed.stage_name", {"name": "VARCHAR", "mark": "VARCHAR"}, marks)
-    _run(connection, "home", "homes")
+    _keep(run, "attributed.stage_name", {"name": "VARCHAR", "mark": "VARCHAR"}, marks)
+    _make(run, "home", "homes")
     if not {"open", "unroll"} & {mark for _, mark in marks}:
         return
-    _run(connection, "stage", "stages")
-    sequences = [names for (names,) in _distinct(connection, "SELECT DISTINCT names FROM attributed.stage")]
+    _make(run, "stage", "stages")
+    sequences = [names for (names,) in run("SELECT DISTINCT names FROM attributed.stage")]
     rows = [
         (names, position, *astuple(part))
         for names in sequences
         for position, part in enumerate(classify_stage(tuple(names)))
     ]
-    _keep(connection, "attributed.stage_verdict", {"names": "VARCHAR[]", "position": "BIGINT", **_PART}, rows)
-    connection.execute(f"INSERT INTO attributed.part BY NAME {_query('stage_parts')}")
-    _run(connection, "side", "side_streams")
-    connection.execute("INSERT INTO attributed.part BY NAME SELECT * FROM attributed.side")
+    _keep(run, "attributed.stage_verdict", {"names": "VARCHAR[]", "position": "BIGINT", **_PART}, rows)
+    run(f"INSERT INTO attributed.part BY NAME {_query('stage_parts')}")
+    _make(run, "side", "side_streams")
+    run("INSERT INTO attributed.part BY NAME SELECT * FROM attributed.side")
 
 
 def _telling(path: str | None) -> str | None:
@@ -168,12 +172,8 @@ def _item(kind: str, name: str | None, impl: str | None, prop_kind: str | None, 
     return Item(name or "", False, classify_kernel(name or ""), part_op)
 
 
-def _distinct(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, ...]]:
-    return connection.execute(query).fetchall()
-
-
 def _keep_verdicts(
-    connection: duckdb.DuckDBPyConnection,
+    run: Run,
     table: str,
     keys: list[str],
     names: Sequence[tuple[Any, ...]],
@@ -181,18 +181,16 @@ def _keep_verdicts(
 ) -> None:
     """`names.<table>`: the key columns and the verdict's columns."""
     rows = [(*name, *astuple(verdict)) for name, verdict in zip(names, verdicts, strict=True)]
-    _keep(connection, f"names.{table}", {**dict.fromkeys(keys, "VARCHAR"), **_VERDICT}, rows)
+    _keep(run, f"names.{table}", {**dict.fromkeys(keys, "VARCHAR"), **_VERDICT}, rows)
 
 
-def _keep(
-    connection: duckdb.DuckDBPyConnection, table: str, types: Mapping[str, str], rows: Sequence[tuple[Any, ...]]
-) -> None:
+def _keep(run: Run, table: str, types: Mapping[str, str], rows: Sequence[tuple[Any, ...]]) -> None:
     """A table of these rows, through parameters: registering Arrow data would import pandas, a quarter of a second."""
     columns = list(zip(*rows, strict=True)) if rows else [() for _ in types]
     picked = ", ".join(f'unnest(CAST($c{n} AS {types[name]}[])) AS "{name}"' for n, name in enumerate(types))
     values = {f"c{number}": list(column) for number, column in enumerate(columns)}
-    connection.execute(f"CREATE TABLE {table} AS SELECT {picked}", values)
+    run(f"CREATE TABLE {table} AS SELECT {picked}", values)
 
 
-def _run(connection: duckdb.DuckDBPyConnection, table: str, query: str) -> None:
-    connection.execute(f"CREATE TABLE attributed.{table} AS {_query(query)}")
+def _make(run: Run, table: str, query: str) -> None:
+    run(f"CREATE TABLE attributed.{table} AS {_query(query)}")

@@ -11,8 +11,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 import duckdb
+
+T = TypeVar("T")
 
 PAUSES = (0.001, 0.01, 0.1, 1.0)
 """Seconds to wait before it is tried again to raise the limit."""
@@ -103,7 +106,7 @@ class LowMemory:
                 return
             self._room *= 2
 
-    def __call__(self, work: Callable[[], None]) -> None:
+    def __call__(self, work: Callable[[], T]) -> T:
         failure = None
         with self._counting:
             self._n_at_work += 1

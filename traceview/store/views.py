@@ -21,6 +21,7 @@ from traceview.store import confine, graph, materialized, merged, recorded
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
+    from traceview.classify.attribution import Run
     from traceview.ingest.options import Options
 
 SMALL_ROWS = 300_000
@@ -70,7 +71,7 @@ def connect(folder: Path, asked: str | None = None, options: Options | None = No
             known = given if asked is None else given & read.union(needed)
             _read_materialized(connection, sorted(known))
             # Where nothing could be stored, views over views would be planned again by each query, for minutes.
-            _make(connection, made, _shared(made) if not found or _is_small(connection, made) else ())
+            _make(_runs(connection), made, _shared(made) if not found or _is_small(connection, made) else ())
     except BaseException:
         connection.close()
         raise
@@ -177,11 +178,12 @@ def _fill(connection: duckdb.DuckDBPyConnection, made: list[str], options: Optio
     if _is_small(connection, made):
         _make_at_once(connection, made, tables, entering)
     else:
-        held = Held()
+        held, run = Held(), _runs(connection)
         with LowMemory(connection, room) as attempt:
             for done, name in enumerate(made):
                 entering(done)
-                attempt(partial(_all_or_nothing, connection, partial(_make, names=[name], tables=tables)))
+                # Query by query: what the ones before made stays where one is done again.
+                _make(lambda *query: attempt(partial(run, *query)), [name], tables)
                 held.give_back()
     for name in reversed(made):
         if name not in tables and name != ATTRIBUTION:
@@ -218,33 +220,26 @@ def _read_materialized(connection: duckdb.DuckDBPyConnection, names: Iterable[st
         connection.execute(f"CREATE VIEW {name} AS FROM {materialized.CATALOG}.{name}")
 
 
-def _attribute(connection: duckdb.DuckDBPyConnection) -> None:
-    from traceview.classify.attribution import attribute
-
-    attribute(connection)
-    query = "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'attributed'"
-    for (table,) in connection.execute(query).fetchall():
-        if table not in ATTRIBUTED:
-            connection.execute(f"DROP TABLE attributed.{table}")
-
-
-def _all_or_nothing(connection: duckdb.DuckDBPyConnection, work: Callable[[duckdb.DuckDBPyConnection], None]) -> None:
-    """Do work that makes several tables; where it fails none of them is left, and it can be done again."""
-    connection.begin()
-    try:
-        work(connection)
-    except BaseException:
-        connection.rollback()
-        raise
-    connection.commit()
-
-
-def _make(connection: duckdb.DuckDBPyConnection, names: Iterable[str], tables: Collection[str] = ()) -> None:
+def _make(run: Run, names: Iterable[str], tables: Collection[str] = ()) -> None:
     for name in names:
         if name == ATTRIBUTION:
-            _attribute(connection)
+            _attribute(run)
         else:
-            connection.execute(f"CREATE {'TABLE' if name in tables else 'VIEW'} {name} AS {graph.text(name)}")
+            run(f"CREATE {'TABLE' if name in tables else 'VIEW'} {name} AS {graph.text(name)}")
+
+
+def _attribute(run: Run) -> None:
+    from traceview.classify.attribution import attribute
+
+    attribute(run)
+    for (table,) in run("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'attributed'"):
+        if table not in ATTRIBUTED:
+            run(f"DROP TABLE attributed.{table}")
+
+
+def _runs(connection: duckdb.DuckDBPyConnection) -> Run:
+    """What runs a query here, with its parameters, and gives its rows."""
+    return lambda *query: connection.execute(*query).fetchall()
 
 
 def _make_at_once(
@@ -263,7 +258,7 @@ def _make_at_once(
             entering(n_made - len(left) - len(begun))
             for job in [job for job in left if not needs.get(job)][: len(idle)]:
                 worker = idle.pop()
-                begun[pool.submit(left.pop(job), worker)] = job, worker
+                begun[pool.submit(left.pop(job), _runs(worker))] = job, worker
             for work in wait(begun, return_when=FIRST_COMPLETED).done:
                 work.result()
                 made, worker = begun.pop(work)
