@@ -1,14 +1,16 @@
 -- title = "Outermost convolution operators"
 -- doc = """Convolution operators nest (conv2d > convolution > _convolution > cudnn_convolution); the outermost one is
 -- the call."""
-SELECT id, rank, pid, tid, name, direction, start_ns, end_ns
+SELECT id, rank, name, direction, start_ns, layer, step, forward_id
 FROM (
-    SELECT o.*, o.start_ns + o.dur_ns AS end_ns, n.direction, max(o.start_ns + o.dur_ns) OVER (
+    SELECT o.*, n.direction, max(o.start_ns + o.dur_ns) OVER (
         PARTITION BY o.rank, o.pid, o.tid ORDER BY o.start_ns, o.dur_ns DESC, o.id
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS covered_until_ns
     FROM raw.ops o JOIN names.op n
         ON n.path IS NOT DISTINCT FROM o.path AND n.phase IS NOT DISTINCT FROM o.phase
         AND n.hlo_kind IS NOT DISTINCT FROM o.hlo_kind
-    WHERE n.category = 'conv' AND NOT regexp_matches(o.name, 'Backward\d*$|^autograd::')
+    -- Its own name is the first of its path, of which there are few.
+    WHERE n.category = 'conv'
+        AND NOT regexp_matches(regexp_extract(n.path, '^(.*?)(?: < |$)', 1), 'Backward\d*$|^autograd::')
 )
 WHERE covered_until_ns IS NULL OR start_ns >= covered_until_ns

@@ -10,9 +10,9 @@ WITH work AS (
     SELECT step, count(*) AS n FROM work WHERE launch_id IS NOT NULL GROUP BY step
 ), lost AS (
     -- What was launched before the recording began: few rows, or none of them is known.
-    SELECT s.step, count(*) AS n FROM steps s JOIN (
+    SELECT s.step, count(*) AS n FROM (
         SELECT rank, start_ns FROM work WHERE launch_id IS NULL AND EXISTS (FROM launched)
-    ) w ON w.rank = s.rank AND w.start_ns >= s.start_ns AND w.start_ns < s.end_ns GROUP BY s.step
+    ) w ASOF JOIN steps s ON s.rank = w.rank AND w.start_ns >= s.start_ns WHERE w.start_ns < s.end_ns GROUP BY s.step
 )
 SELECT s.step FROM steps s LEFT JOIN launched k ON k.step = s.step LEFT JOIN lost l ON l.step = s.step
 WHERE NOT s.is_warmup

@@ -81,7 +81,7 @@ SELECT
         * s.flop AS flop, f.call_id AS forward_call,
     c.start_ns, c.end_ns, c.main_ns, c.transform_ns, c.layout_ns, c.bias_ns, c.activation_ns, c.helper_ns, c.total_ns
 FROM own c
-LEFT JOIN ops o ON o.id = c.call_id
+LEFT JOIN attributed.conv_op o ON o.id = c.call_id
 LEFT JOIN attributed.op f ON f.id = o.forward_id
 LEFT JOIN raw.ranges r ON r.id = c.call_id
 LEFT JOIN conv_shapes s ON s.op_id = c.call_id

@@ -22,7 +22,7 @@ WITH step AS (
     SELECT rank, min(start_ns) AS start_ns FROM step_times GROUP BY rank
 ), call AS (
     SELECT o.id AS op_id, row_number() OVER (layer ORDER BY o.start_ns, o.id) AS number, count(*) OVER layer AS n_calls
-    FROM raw.ops o JOIN attributed.conv_op c ON c.id = o.id LEFT JOIN conv_shapes s ON s.op_id = o.id
+    FROM attributed.conv_op o LEFT JOIN conv_shapes s ON s.op_id = o.id
     WHERE o.layer IS NOT NULL OR s.filter_shape IS NOT NULL
     WINDOW layer AS (PARTITION BY o.rank, o.layer, o.name, s.filter_shape, s.input_shape)
 ), launched AS (

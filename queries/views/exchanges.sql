@@ -23,12 +23,10 @@
 -- is_counted = "whether it begins in a step that counts (is not warm-up); always where there are no steps"
 -- per = "steps of its rank that count, or 1 without steps: what a number per step is divided by"
 -- step_ns = "mean time of these; without steps the whole recording"
-WITH every AS MATERIALIZED (
-    SELECT id, rank, kind, name, category, start_ns, end_ns, step FROM performed
-), sent AS (
+WITH sent AS (
     SELECT e.id, e.rank, e.name, e.start_ns, e.end_ns, e.step, c.kind, c.size_bytes, c.group_size, c.dtype,
         c.group_name, c.sequence, k.op_path
-    FROM every e LEFT JOIN raw.collectives c ON c.kernel_id = e.id LEFT JOIN raw.kernels k ON k.id = e.id
+    FROM performed e LEFT JOIN raw.collectives c ON c.kernel_id = e.id LEFT JOIN raw.kernels k ON k.id = e.id
     WHERE e.category = 'communication' AND (e.kind <> 'op'
         OR e.rank NOT IN (SELECT rank FROM raw.collectives WHERE kernel_id IS NULL))
     UNION ALL
@@ -42,7 +40,8 @@ WITH every AS MATERIALIZED (
 ), compute AS (
     SELECT rank, start_ns, end_ns, max(end_ns) OVER (PARTITION BY rank ORDER BY start_ns, end_ns DESC
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until_ns
-    FROM every WHERE category <> 'communication' AND kind <> 'copy'
+    -- Most jobs of one rank send nothing: then nothing of this is asked for.
+    FROM performed WHERE category <> 'communication' AND kind <> 'copy' AND rank IN (SELECT rank FROM sent)
 ), piece AS (
     SELECT rank, greatest(start_ns, coalesce(until_ns, start_ns)) AS start_ns, end_ns
     FROM compute WHERE until_ns IS NULL OR end_ns > until_ns

@@ -15,8 +15,7 @@ WITH part AS (
     SELECT p.call_id, k.rank, k.step, k.start_ns, if(p.role = 'main', p.direction, NULL), k.layer
     FROM attributed.part p JOIN raw.primitives k ON k.id = p.id
     UNION ALL
-    SELECT c.id, c.rank, o.step, c.start_ns, c.direction, o.layer
-    FROM attributed.conv_op c JOIN raw.ops o ON o.id = c.id
+    SELECT id, rank, step, start_ns, direction, layer FROM attributed.conv_op
 ), stepped AS (
     SELECT DISTINCT rank FROM raw.ranges WHERE kind = 'step'
 ), call AS (

@@ -21,30 +21,44 @@ WITH span AS (
     UNION ALL
     SELECT NULL, s.rank, s.device, NULL, NULL, NULL, c.has_steps, s.end_ns, c.last_ns, true
     FROM span s JOIN scope c ON c.rank = s.rank WHERE c.last_ns > s.end_ns
-), opened AS (
-    SELECT g.*, s.cause AS cause_at_start, s.n_edges AS edges_at_start,
-        coalesce(s.before_ns + if(s.is_counted, g.from_ns - s.at_ns, 0), 0) AS before_ns,
-        coalesce(s.data_ns + if(s.is_counted AND s.cause = 'data', g.from_ns - s.at_ns, 0), 0) AS data_ns,
+), stretch AS (
+    SELECT *, lead(at_ns) OVER (PARTITION BY rank ORDER BY at_ns) AS next_ns FROM host_states
+), opened AS MATERIALIZED (
+    SELECT g.*, s.at_ns, s.cause, if(s.is_counted, g.until_ns - g.from_ns, 0) AS gap_ns,
+        coalesce(g.until_ns < s.next_ns, false) AS is_within
+    FROM gap g ASOF LEFT JOIN stretch s ON s.rank = g.rank AND g.from_ns >= s.at_ns
+), beyond AS (
+    SELECT g.*, s.n_edges AS edges_at_start, coalesce(s.before_ns + if(s.is_counted, g.from_ns - s.at_ns, 0), 0)
+            AS before_ns,
+        coalesce(s.data_ns + if(s.is_counted AND s.cause = 'data', g.from_ns - s.at_ns, 0), 0)
+            AS data_ns,
         coalesce(s.allocation_ns + if(s.is_counted AND s.cause = 'allocation', g.from_ns - s.at_ns, 0), 0)
             AS allocation_ns,
         coalesce(s.communication_ns + if(s.is_counted AND s.cause = 'communication', g.from_ns - s.at_ns, 0), 0)
             AS communication_ns,
         coalesce(s.synchronisation_ns + if(s.is_counted AND s.cause = 'synchronisation', g.from_ns - s.at_ns, 0), 0)
             AS synchronisation_ns
-    FROM gap g ASOF LEFT JOIN host_states s ON s.rank = g.rank AND g.from_ns >= s.at_ns
+    FROM opened g LEFT JOIN host_states s ON s.rank = g.rank AND s.at_ns = g.at_ns WHERE NOT g.is_within
 ), cut AS (
-    SELECT g.id, g.rank, g.device, g.category, g.op_name, g.from_ns, g.until_ns, g.launched_ns > g.from_ns AS is_late,
-        g.cause_at_start,
-        g.has_steps AND (g.is_end OR g.edges_at_start IS DISTINCT FROM s.n_edges) AS is_edge,
-        s.before_ns + if(s.is_counted, g.until_ns - s.at_ns, 0) - g.before_ns AS idle_ns,
-        s.data_ns + if(s.is_counted AND s.cause = 'data', g.until_ns - s.at_ns, 0) - g.data_ns AS data_ns,
-        s.allocation_ns + if(s.is_counted AND s.cause = 'allocation', g.until_ns - s.at_ns, 0) - g.allocation_ns
-            AS allocation_ns,
+    -- Nearly every gap ends in the stretch of the host that it begins in.
+    SELECT id, rank, device, category, op_name, from_ns, until_ns, launched_ns > from_ns AS is_late,
+        cause AS cause_at_start, has_steps AND is_end AS is_edge, gap_ns AS idle_ns,
+        if(cause = 'data', gap_ns, 0) AS data_ns,
+        if(cause = 'allocation', gap_ns, 0) AS allocation_ns,
+        if(cause = 'communication', gap_ns, 0) AS communication_ns,
+        if(cause = 'synchronisation', gap_ns, 0) AS waited_ns
+    FROM opened WHERE is_within
+    UNION ALL
+    SELECT g.id, g.rank, g.device, g.category, g.op_name, g.from_ns, g.until_ns, g.launched_ns > g.from_ns,
+        g.cause, g.has_steps AND (g.is_end OR g.edges_at_start IS DISTINCT FROM s.n_edges),
+        s.before_ns + if(s.is_counted, g.until_ns - s.at_ns, 0) - g.before_ns,
+        s.data_ns + if(s.is_counted AND s.cause = 'data', g.until_ns - s.at_ns, 0) - g.data_ns,
+        s.allocation_ns + if(s.is_counted AND s.cause = 'allocation', g.until_ns - s.at_ns, 0) - g.allocation_ns,
         s.communication_ns + if(s.is_counted AND s.cause = 'communication', g.until_ns - s.at_ns, 0)
-            - g.communication_ns AS communication_ns,
+            - g.communication_ns,
         s.synchronisation_ns + if(s.is_counted AND s.cause = 'synchronisation', g.until_ns - s.at_ns, 0)
-            - g.synchronisation_ns AS waited_ns
-    FROM opened g ASOF JOIN host_states s ON s.rank = g.rank AND g.until_ns >= s.at_ns
+            - g.synchronisation_ns
+    FROM beyond g ASOF JOIN host_states s ON s.rank = g.rank AND g.until_ns >= s.at_ns
 ), rest AS (
     SELECT *, idle_ns - data_ns - allocation_ns - communication_ns - waited_ns AS rest_ns,
         CASE WHEN cause_at_start = 'synchronisation' THEN 'synchronisation' WHEN is_edge THEN 'between steps'

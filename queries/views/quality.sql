@@ -21,6 +21,9 @@ WITH launch AS (
     SELECT rank, from_ns - max(until_ns) OVER (
         PARTITION BY rank ORDER BY number ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS empty_ns
     FROM hour
+), overlapped AS (
+    SELECT rank, device FROM raw.kernels WHERE start_ns < device_until_ns
+    UNION SELECT rank, device FROM raw.memcpys WHERE start_ns < device_until_ns
 )
 SELECT c.rank, c.source, p.kind, p.n, p.examples FROM raw.captures c, unnest(c.problems) AS t(p)
 UNION ALL BY NAME
@@ -70,5 +73,7 @@ FROM (
         PARTITION BY rank, device, stream ORDER BY start_ns, dur_ns DESC, id
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS busy_until_ns
     FROM (SELECT id, rank, device, stream, start_ns, dur_ns FROM raw.kernels
-        UNION ALL BY NAME SELECT id, rank, device, stream, start_ns, dur_ns FROM raw.memcpys)
+        UNION ALL BY NAME SELECT id, rank, device, stream, start_ns, dur_ns FROM raw.memcpys) w
+    -- Where nothing overlaps on a device, nothing does on its streams.
+    SEMI JOIN overlapped o ON o.rank = w.rank AND o.device IS NOT DISTINCT FROM w.device
 ) WHERE start_ns < busy_until_ns GROUP BY rank

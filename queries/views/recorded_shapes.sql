@@ -7,8 +7,12 @@
 -- x = "input"
 -- w = "filter"
 -- y = "output"
-WITH recorded AS (
-    SELECT a.call_id AS op_id, p.preference, o.depth, o.id,
+WITH said AS (
+    -- Texts are read once each: calls repeat what few of them say.
+    SELECT DISTINCT name, shapes, inputs, types FROM raw.ops
+    WHERE name IN (SELECT name FROM names.conv) AND shapes IS NOT NULL
+), recorded AS (
+    SELECT o.*, p.preference,
         TRY_CAST(json_extract(o.shapes, '$[' || p.input || ']') AS BIGINT[]) AS x,
         TRY_CAST(json_extract(o.shapes, '$[' || p.filter || ']') AS BIGINT[]) AS w,
         TRY_CAST(json_extract(o.shapes, '$[' || p.gradient || ']') AS BIGINT[]) AS dy,
@@ -23,12 +27,19 @@ WITH recorded AS (
         CASE WHEN o.name = 'aten::convolution_backward' THEN list_filter(list_transform(
             list_zip(['dgrad', 'wgrad'], regexp_extract_all(json_extract_string(o.inputs, '$[10]'), 'True|False')[:2]),
             lambda pair: if(pair[2] = 'True', pair[1], NULL)), lambda way: way IS NOT NULL) END AS gradients
-    FROM raw.ops o JOIN attributed.op a ON a.id = o.id JOIN names.conv p ON p.name = o.name
-    WHERE o.shapes IS NOT NULL
-), chosen AS (
-    SELECT * FROM recorded WHERE len(x) >= 3 AND len(w) = len(x)
+    FROM said o JOIN names.conv p ON p.name = o.name
+), told AS MATERIALIZED (
+    SELECT row_number() OVER () AS number, * FROM recorded WHERE len(x) >= 3 AND len(w) = len(x)
         AND list_max(list_concat(x, w, dy, stride, padding, dilation)) < 2147483648
-    QUALIFY row_number() OVER (PARTITION BY op_id ORDER BY (stride IS NULL AND dy IS NULL), preference, depth, id) = 1
+), best AS (
+    SELECT a.call_id AS op_id,
+        arg_min(t.number, row(t.stride IS NULL AND t.dy IS NULL, t.preference, o.depth, o.id)) AS number
+    FROM raw.ops o JOIN attributed.op a ON a.id = o.id
+    JOIN told t ON t.name = o.name AND t.shapes = o.shapes AND t.inputs IS NOT DISTINCT FROM o.inputs
+        AND t.types IS NOT DISTINCT FROM o.types
+    GROUP BY a.call_id
+), chosen AS (
+    SELECT b.op_id, t.* FROM best b JOIN told t USING (number)
 ), sized AS (
     SELECT *,
         CASE

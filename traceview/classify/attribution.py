@@ -32,6 +32,8 @@ COMPOSITE = frozenset(
 """Categories of operators that stand for a whole layer: what they launch through others is theirs."""
 GENERIC = frozenset(("elementwise", "reduction", "copy", "fill", "cast", "other"))
 """Categories that say how, not what for."""
+MOST_LEVELS = 100
+"""Operators inside one another below a convolution's; seven were seen."""
 PRODUCTS = frozenset(("conv", "gemm"))
 _WRAPPER = re.compile(r"^autograd::|Backward\d*$")
 _VERDICT = {field.name: "VARCHAR" for field in fields(Verdict)}
@@ -70,12 +72,25 @@ def attribute(run: Run) -> None:
     for name in facts.TABLES:
         _keep(run, f"names.{name}", facts.columns(name), facts.rows(name))
     _make(run, "conv_op", "conv_ops")
-    _make(run, "op", "op_calls")
+    _attribute_ops(run)
     _attribute_calls(run)
     _attribute_stages(run)
     _make(run, "loose", "loose_calls")
     run(f"INSERT INTO attributed.part BY NAME {_query('loose_parts')}")
     run(f"CREATE OR REPLACE TABLE attributed.part AS {_query('called_parts')}")
+
+
+def _attribute_ops(run: Run) -> None:
+    """Every operator at or below an outermost convolution operator, with the id of that one: level by level, since to
+    find each operator's call by its time would sort all of them."""
+    run("CREATE TABLE attributed.op (id BIGINT, call_id BIGINT)")
+    query = "calls"
+    for _ in range(MOST_LEVELS):
+        [(found,)] = run(f"CREATE OR REPLACE TABLE attributed.level AS {_query(query)}")
+        if not found:
+            break
+        run("INSERT INTO attributed.op FROM attributed.level")
+        query = "inside_calls"
 
 
 def _attribute_calls(run: Run) -> None:

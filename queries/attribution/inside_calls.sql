@@ -1,0 +1,4 @@
+-- title = "Operators one level further inside a convolution call"
+-- doc = """Of those directly in one of `attributed.level`, with the id of the outermost one. By the nesting that was
+-- worked out before: of two operators that start in the same tick the longer one is around the other."""
+SELECT o.id, l.call_id FROM raw.ops o JOIN attributed.level l ON l.id = o.parent_id
