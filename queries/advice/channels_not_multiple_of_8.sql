@@ -21,20 +21,21 @@
 WITH able AS (
     SELECT rank, max(tf32_flop_per_s) AS tf32, max(fp16_flop_per_s) AS fp16 FROM device_peaks
     WHERE is_used AND has_tensor_cores GROUP BY rank
+), padded AS (
+    SELECT v.* FROM counted_conv_calls v JOIN conv_costs k ON k.op_id = v.op_id AND k.direction = v.direction
+    WHERE k.arithmetic IN ('fp16', 'bf16', 'tf32') AND (v.filter_shape[1] % 8 <> 0 OR v.filter_shape[2] % 8 <> 0
+        AND v.filter_shape[2] > 4)
+        AND NOT (v.groups > 1 AND v.filter_shape[2] = 1)
 ), own AS (
-    SELECT call_id, sum(mean_ns) / nullif(sum(dur_ns), 0) AS part FROM counted WHERE call_id IS NOT NULL
-    GROUP BY call_id
+    SELECT call_id, sum(mean_ns) / nullif(sum(dur_ns), 0) AS part FROM counted
+    WHERE call_id IN (SELECT op_id FROM padded) GROUP BY call_id
 ), conv AS (
     SELECT v.rank, v.layer AS place,
         format('{} {} filter {}', v.layer, v.direction, array_to_string(v.filter_shape, ' x ')) AS what,
         v.total_ns * o.part / v.per AS own_ns, v.total_ns / v.per AS total_ns,
         f.direct_floor_ns / v.per AS floor_ns, v.step_ns
-    FROM counted_conv_calls v JOIN conv_costs k ON k.op_id = v.op_id AND k.direction = v.direction
-    JOIN own o ON o.call_id = v.op_id
+    FROM padded v JOIN own o ON o.call_id = v.op_id
     LEFT JOIN conv_floors f ON f.op_id = v.op_id AND f.direction = v.direction
-    WHERE k.arithmetic IN ('fp16', 'bf16', 'tf32') AND (v.filter_shape[1] % 8 <> 0 OR v.filter_shape[2] % 8 <> 0
-        AND v.filter_shape[2] > 4)
-        AND NOT (v.groups > 1 AND v.filter_shape[2] = 1)
 ), product AS (
     SELECT c.rank, c.op_id, any_value(coalesce(c.layer, c.op_name)) AS place, sum(c.mean_ns / c.per) AS own_ns,
         sum(c.dur_ns / c.per) AS total_ns, any_value(c.per) AS per,

@@ -21,24 +21,24 @@
 -- one_layers = { type = "BIGINT", default = 3, doc = "found from this number of different filters and strides on" }
 -- one_device_pct = { type = "DOUBLE", default = 5, doc = """and where the bound is above this share of device time, in
 -- percent""" }
-WITH own AS (
-    SELECT call_id, sum(mean_ns) / nullif(sum(dur_ns), 0) AS part FROM counted WHERE call_id IS NOT NULL
-    GROUP BY call_id
-), call AS (
-    SELECT v.rank, v.layer, v.direction, v.algorithm, v.filter_shape, v.stride, v.total_ns * o.part / v.per AS own_ns,
-        v.total_ns / v.per AS total_ns,
-        v.flop, f.floor_ns / v.per AS floor_ns,
-        (SELECT arg_min(m, m.total_flop) FROM conv_methods m WHERE m.op_id = v.op_id
-            AND m.direction = v.direction
-            AND m.total_flop < v.flop) AS fewer,
-        k.executed_flop
+WITH single AS (
+    SELECT v.*, k.executed_flop
     FROM counted_conv_calls v JOIN conv_costs k ON k.op_id = v.op_id AND k.direction = v.direction
-    JOIN own o ON o.call_id = v.op_id
-    LEFT JOIN conv_floors f ON f.op_id = v.op_id AND f.direction = v.direction
     WHERE k.arithmetic = 'fp32' AND v.algorithm IS NOT NULL AND v.rank IN (SELECT rank FROM raw.kernels)
 ), uniform AS (
-    SELECT rank, any_value(algorithm) AS algorithm FROM call GROUP BY rank
+    SELECT rank, any_value(algorithm) AS algorithm FROM single GROUP BY rank
     HAVING count(DISTINCT algorithm) = 1 AND count(DISTINCT (filter_shape, stride)) >= $one_layers
+), own AS (
+    SELECT call_id, sum(mean_ns) / nullif(sum(dur_ns), 0) AS part FROM counted
+    WHERE call_id IN (SELECT op_id FROM single JOIN uniform USING (rank)) GROUP BY call_id
+), call AS (
+    SELECT v.rank, v.layer, v.direction, v.total_ns * o.part / v.per AS own_ns, v.total_ns / v.per AS total_ns,
+        v.flop, f.floor_ns / v.per AS floor_ns, v.executed_flop,
+        (SELECT arg_min(m, m.total_flop) FROM conv_methods m WHERE m.op_id = v.op_id
+            AND m.direction = v.direction
+            AND m.total_flop < v.flop) AS fewer
+    FROM single v JOIN own o ON o.call_id = v.op_id
+    LEFT JOIN conv_floors f ON f.op_id = v.op_id AND f.direction = v.direction
 ), slower AS (
     SELECT c.rank, c.layer, c.direction, any_value(c.fewer.method) AS fewer, sum(c.own_ns) AS own_ns,
         -- At the rate at which it computes now, by the operations of both: no more than its model counts.

@@ -21,5 +21,7 @@ WITH marked AS (
 )
 SELECT list(id ORDER BY start_ns, id) AS ids, list(name ORDER BY start_ns, id) AS names
 FROM numbered
+-- A stage with one of no mark is that one alone.
+WHERE mark <> 'none'
 GROUP BY rank, device, stream, stage
 HAVING bool_or(mark IN ('open', 'unroll')) AND bool_or(mark = 'product')

@@ -1,5 +1,6 @@
 -- title = "blocking_calls"
 -- doc = "Calls of the runtime that keep the host: they allocate or free device memory, or wait for the device."
+-- materialize = true
 -- [columns]
 -- cause = "allocation or synchronisation"
 SELECT id, rank, pid, tid, op_id, step, name, start_ns, dur_ns, start_ns + dur_ns AS end_ns, cause
@@ -8,5 +9,6 @@ FROM (SELECT *, CASE
         THEN 'allocation'
     WHEN regexp_matches(name, '(?i)(stream|device|ctx|context|event)synchronize')
         OR regexp_matches(name, '(?i)^(cuda|hip|cu)Memcpy(_v\d+|HtoD|DtoH|HtoD_v2|DtoH_v2|WithStream)?$')
-        THEN 'synchronisation' END AS cause FROM raw.api_calls)
+        THEN 'synchronisation' END AS cause FROM raw.api_calls
+    WHERE name ILIKE '%alloc%' OR name ILIKE '%free%' OR name ILIKE '%synchronize%' OR name ILIKE '%memcpy%')
 WHERE cause IS NOT NULL

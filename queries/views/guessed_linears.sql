@@ -16,8 +16,8 @@ WITH bare AS (
     SELECT id, rank, step, start_ns, parent_id, forward_id, is_backward, name, shapes,
         regexp_matches(name, '^(Addmm|Linear)Backward\d*$') AS is_gradient
     FROM raw.ops
-    WHERE name IN ('aten::linear', 'aten::addmm', 'aten::_addmm_activation')
-        OR (name LIKE 'Addmm%' OR name LIKE 'Linear%') AND regexp_matches(name, '^(Addmm|Linear)Backward\d*$')
+    WHERE (name LIKE '%linear' OR name LIKE '%addmm%' OR name LIKE 'Addmm%' OR name LIKE 'Linear%')
+        AND regexp_matches(name, '^aten::(linear|addmm|_addmm_activation)$|^(Addmm|Linear)Backward\d*$')
 ), call AS (
     SELECT o.id, o.rank, o.step, o.start_ns, o.forward_id, o.is_gradient AS is_backward,
         -- linear holds its weight by rows of outputs, addmm by columns; a gradient's last size is that of the outputs.

@@ -14,22 +14,21 @@
 WITH span AS (
     SELECT rank, device, max(end_ns) AS end_ns FROM performed GROUP BY rank, device
 ), gap AS (
-    SELECT a.id, a.rank, a.device, a.category, a.op_name, a.launched_ns, c.has_steps,
-        coalesce(a.device_until_ns, c.first_ns) AS from_ns, a.start_ns AS until_ns, a.device_until_ns IS NULL AS is_end
+    SELECT a.id, a.rank, a.device, a.category, a.op_name, coalesce(a.device_until_ns, c.first_ns) AS from_ns,
+        a.start_ns AS until_ns, a.launched_ns > from_ns AS is_late, c.has_steps AND a.device_until_ns IS NULL AS is_end
     FROM performed a JOIN scope c ON c.rank = a.rank
     WHERE a.start_ns > coalesce(a.device_until_ns, c.first_ns)
     UNION ALL
-    SELECT NULL, s.rank, s.device, NULL, NULL, NULL, c.has_steps, s.end_ns, c.last_ns, true
+    SELECT NULL, s.rank, s.device, NULL, NULL, s.end_ns, c.last_ns, NULL, c.has_steps
     FROM span s JOIN scope c ON c.rank = s.rank WHERE c.last_ns > s.end_ns
 ), stretch AS (
     SELECT *, lead(at_ns) OVER (PARTITION BY rank ORDER BY at_ns) AS next_ns FROM host_states
 ), opened AS MATERIALIZED (
-    SELECT g.*, s.at_ns, s.cause, if(s.is_counted, g.until_ns - g.from_ns, 0) AS gap_ns,
-        coalesce(g.until_ns < s.next_ns, false) AS is_within
+    SELECT g.*, s.at_ns, s.cause, s.is_counted, coalesce(g.until_ns < s.next_ns, false) AS is_within
     FROM gap g ASOF LEFT JOIN stretch s ON s.rank = g.rank AND g.from_ns >= s.at_ns
 ), beyond AS (
-    SELECT g.*, s.n_edges AS edges_at_start, coalesce(s.before_ns + if(s.is_counted, g.from_ns - s.at_ns, 0), 0)
-            AS before_ns,
+    SELECT g.*, c.has_steps, s.n_edges AS edges_at_start,
+        coalesce(s.before_ns + if(s.is_counted, g.from_ns - s.at_ns, 0), 0) AS before_ns,
         coalesce(s.data_ns + if(s.is_counted AND s.cause = 'data', g.from_ns - s.at_ns, 0), 0)
             AS data_ns,
         coalesce(s.allocation_ns + if(s.is_counted AND s.cause = 'allocation', g.from_ns - s.at_ns, 0), 0)
@@ -38,19 +37,20 @@ WITH span AS (
             AS communication_ns,
         coalesce(s.synchronisation_ns + if(s.is_counted AND s.cause = 'synchronisation', g.from_ns - s.at_ns, 0), 0)
             AS synchronisation_ns
-    FROM opened g LEFT JOIN host_states s ON s.rank = g.rank AND s.at_ns = g.at_ns WHERE NOT g.is_within
+    FROM opened g JOIN scope c ON c.rank = g.rank LEFT JOIN host_states s ON s.rank = g.rank AND s.at_ns = g.at_ns
+    WHERE NOT g.is_within
 ), cut AS (
     -- Nearly every gap ends in the stretch of the host that it begins in.
-    SELECT id, rank, device, category, op_name, from_ns, until_ns, launched_ns > from_ns AS is_late,
-        cause AS cause_at_start, has_steps AND is_end AS is_edge, gap_ns AS idle_ns,
-        if(cause = 'data', gap_ns, 0) AS data_ns,
-        if(cause = 'allocation', gap_ns, 0) AS allocation_ns,
-        if(cause = 'communication', gap_ns, 0) AS communication_ns,
-        if(cause = 'synchronisation', gap_ns, 0) AS waited_ns
-    FROM opened WHERE is_within
+    SELECT id, rank, device, category, op_name, from_ns, until_ns, is_late, cause AS cause_at_start, is_end AS is_edge,
+        until_ns - from_ns AS idle_ns,
+        if(cause = 'data', idle_ns, 0) AS data_ns,
+        if(cause = 'allocation', idle_ns, 0) AS allocation_ns,
+        if(cause = 'communication', idle_ns, 0) AS communication_ns,
+        if(cause = 'synchronisation', idle_ns, 0) AS waited_ns
+    FROM opened WHERE is_within AND is_counted
     UNION ALL
-    SELECT g.id, g.rank, g.device, g.category, g.op_name, g.from_ns, g.until_ns, g.launched_ns > g.from_ns,
-        g.cause, g.has_steps AND (g.is_end OR g.edges_at_start IS DISTINCT FROM s.n_edges),
+    SELECT g.id, g.rank, g.device, g.category, g.op_name, g.from_ns, g.until_ns, g.is_late, g.cause,
+        g.is_end OR g.has_steps AND g.edges_at_start IS DISTINCT FROM s.n_edges,
         s.before_ns + if(s.is_counted, g.until_ns - s.at_ns, 0) - g.before_ns,
         s.data_ns + if(s.is_counted AND s.cause = 'data', g.until_ns - s.at_ns, 0) - g.data_ns,
         s.allocation_ns + if(s.is_counted AND s.cause = 'allocation', g.until_ns - s.at_ns, 0) - g.allocation_ns,

@@ -9,6 +9,13 @@
 WITH launch AS (
     SELECT rank, correlation, start_ns, name FROM raw.api_calls WHERE correlation IS NOT NULL
         AND name LIKE '%Launch%Kernel%'
+), span AS (
+    -- Which files say without being read.
+    SELECT max(until_ns) - min(from_ns) AS dur_ns
+    FROM (SELECT min(start_ns) AS from_ns, max(start_ns) AS until_ns FROM raw.kernels
+        UNION ALL SELECT min(start_ns), max(start_ns) FROM raw.memcpys
+        UNION ALL SELECT min(start_ns), max(start_ns) FROM raw.ops
+        UNION ALL SELECT min(start_ns), max(start_ns) FROM raw.api_calls)
 ), hour AS (
     -- Hours in which anything began, and when the last of it was over.
     SELECT rank, start_ns // 3600000000000 AS number, min(start_ns) AS from_ns, max(start_ns + dur_ns) AS until_ns
@@ -16,6 +23,7 @@ WITH launch AS (
         FROM raw.memcpys
         UNION ALL BY NAME SELECT rank, start_ns, dur_ns FROM raw.ops
         UNION ALL BY NAME SELECT rank, start_ns, dur_ns FROM raw.api_calls)
+    WHERE rank IN (SELECT rank FROM raw.ranks WHERE (SELECT dur_ns FROM span) > 3600000000000)
     GROUP BY ALL
 ), jump AS (
     SELECT rank, from_ns - max(until_ns) OVER (

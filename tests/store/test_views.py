@@ -98,7 +98,7 @@ def test_a_large_capture_is_materialized_with_little_memory(
     """What fails for want of memory is done again with more, however many tables it makes."""
     held = said(views.connect(sample), ["overview", "conv"])
     monkeypatch.setattr(views, "SMALL_ROWS", 0)
-    monkeypatch.setattr(views, "MATERIALIZE_BYTES", 1_000_000)
+    monkeypatch.setattr(views, "LEAST_BYTES", 1_000_000)
     views.materialize(sample)
     assert materialized.find(sample)
     assert len(rooms) > 1

@@ -30,8 +30,9 @@ SMALL_ROWS = 300_000
 SIZED = frozenset(("raw.kernels", "raw.memcpys", "raw.primitives", "raw.ops"))
 """Whose rows are counted for that."""
 
-MATERIALIZE_BYTES = 600_000_000
-"""Memory with which it is tried to materialize views of a large capture; the rest is spilled to disk."""
+LEAST_BYTES, ROW_BYTES, MOST_BYTES = 600_000_000, 40, 2_000_000_000
+"""Memory with which it is tried to materialize views of a large capture: for each of its rows, within bounds. The rest
+is spilled to disk, which takes a quarter more time (10 million kernels with 0.6 instead of 2 GB)."""
 
 CLASSIFYING = "classifying kernels"
 """What is done when nothing about a capture is stored yet, as users are told."""
@@ -104,7 +105,7 @@ def materialize(folder: Path, options: Options | None = None, asked: str | None 
             united = merged.unite(connection, shards) if shards else frozenset()
             is_attributed = any(name.startswith("attributed.") for name in united)
             left = [name for name in missing if name not in united and not (name == ATTRIBUTION and is_attributed)]
-            _fill(connection, left, options, merged.UNITE_BYTES if united else MATERIALIZE_BYTES)
+            _fill(connection, left, options, merged.UNITE_BYTES if united else None)
             materialized.note(file, connection)
 
 
@@ -166,8 +167,9 @@ def _confined(
     return confine.connect([*files, *more], options, database)
 
 
-def _fill(connection: duckdb.DuckDBPyConnection, made: list[str], options: Options | None, room: int) -> None:
-    """Leave what of these is worth it in the database as tables, and nothing else. `room` is tried with first."""
+def _fill(connection: duckdb.DuckDBPyConnection, made: list[str], options: Options | None, room: int | None) -> None:
+    """Leave what of these is worth it in the database as tables, and nothing else. `room` is tried with first, or what
+    suits the capture."""
     from traceview.ingest.memory import Held, LowMemory
 
     def entering(done: int) -> None:
@@ -179,7 +181,7 @@ def _fill(connection: duckdb.DuckDBPyConnection, made: list[str], options: Optio
         _make_at_once(connection, made, tables, entering)
     else:
         held, run = Held(), _runs(connection)
-        with LowMemory(connection, room) as attempt:
+        with LowMemory(connection, room or _room(connection)) as attempt:
             for done, name in enumerate(made):
                 entering(done)
                 # Query by query: what the ones before made stays where one is done again.
@@ -277,6 +279,10 @@ def _is_small(connection: duckdb.DuckDBPyConnection, made: Iterable[str]) -> boo
     if not any(name == ATTRIBUTION or graph.is_materialized(name) for name in made):
         return False
     return _n_rows(connection) <= SMALL_ROWS
+
+
+def _room(connection: duckdb.DuckDBPyConnection) -> int:
+    return min(max(LEAST_BYTES, ROW_BYTES * _n_rows(connection)), MOST_BYTES)
 
 
 def _n_rows(connection: duckdb.DuckDBPyConnection) -> int:

@@ -73,3 +73,12 @@ def test_steps_are_found_or_not(tmp_path: Path) -> None:
     assert section(given.open(tmp_path / "b"), "quality/steps") == [
         {"rank": 0, "steps": 0, "warmup": 0, "found_by": "none found"}
     ]
+
+
+def test_rows_that_overlap_on_their_stream_are_counted_on_that_device_alone(tmp_path: Path) -> None:
+    given = in_order()
+    given.kernel("long", 50, 60, launched=6, stream=7)
+    given.kernel("beside", 55, 58, launched=7, stream=8)
+    assert found(given, tmp_path / "two streams") == {}
+    given.kernel("within", 55, 58, launched=8, stream=7)
+    assert found(given, tmp_path / "one stream") == {"rows that overlap another on their stream": [1, None]}
