@@ -2,6 +2,7 @@
 -- doc = """The one account of a step, for each device: active and idle add up to the step. Active is the union of
 -- everything that ran on the device inside the steps that count, whoever launched it and when; what lies between two of
 -- them is in neither. Without steps the whole recording counts as one."""
+-- materialize = true
 -- [columns]
 -- per = "steps that count, or 1 without steps: what a total is divided by"
 -- step_ns = "mean time of a step"

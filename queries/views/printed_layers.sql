@@ -2,6 +2,7 @@
 -- doc = """What one iteration takes by a framework's own log of averages, for ranks without a timeline: one row per
 -- layer, kind and pass, the mean over the runs in the log. Logs that time several implementations of a layer are left
 -- out: these do not add up."""
+-- materialize = true
 -- [columns]
 -- direction = "fprop, dgrad or wgrad; none where the log gives passes together"
 -- dur_ns = "average time in one iteration"

@@ -1,6 +1,7 @@
 -- title = "printed_totals"
 -- doc = """What a profiler printed of kernels and copies instead of a timeline, for ranks that have none: totals and
 -- averages of the whole run, one row per name."""
+-- materialize = true
 -- [columns]
 -- kind = "kernel or copy"
 -- copy_direction = "HtoD, DtoH, DtoD, PtoP, HtoH or memset"

@@ -1,6 +1,7 @@
 -- title = "processes"
 -- doc = """What is known of each process beyond its trace: mostly what traceview collect noted about the run, so NULL
 -- for traces from elsewhere."""
+-- materialize = true
 -- [columns]
 -- rank = "process of the job"
 -- threads = "threads that the framework computes with"

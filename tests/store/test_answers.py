@@ -37,17 +37,34 @@ def test_it_depends_on_everything_that_decides_it(folder: Path, monkeypatch: pyt
 @pytest.mark.parametrize("damage", [b"", b"{", b"[" * 100_000, b" " * answers.MOST_BYTES + b"1"])
 def test_a_damaged_answer_is_none(folder: Path, damage: bytes) -> None:
     answers.remember(folder, "finding", ["a"])
-    (file,) = (user_cache() / "answers").iterdir()
+    (file,) = (user_cache() / "answers").glob("*.json")
     file.write_bytes(damage)
     assert answers.recall(folder, "finding") is None
 
 
 def test_what_nobody_asked_for_in_a_month_is_gone(folder: Path) -> None:
     answers.remember(folder, "old", ["a"])
-    (file,) = (user_cache() / "answers").iterdir()
+    place = user_cache() / "answers"
+    (file,) = place.glob("*.json")
     os.utime(file, (1, 1))
     answers.remember(folder, "new", ["b"])
+    assert file.exists(), "it is looked after once a day"
+    os.utime(place / answers.SWEPT, (1, 1))
+    answers.remember(folder, "newer", ["c"])
     assert answers.recall(folder, "old") is None and answers.recall(folder, "new") == ["b"]
+
+
+def test_all_together_have_a_limit(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answers, "ALL_BYTES", 25)
+    for number, name in enumerate(("first", "second", "third")):
+        answers.remember(folder, name, "0123456")
+        for file in (user_cache() / "answers").glob("*.json"):
+            os.utime(file, (file.stat().st_mtime - 100, file.stat().st_mtime - 100))
+        os.utime(user_cache() / "answers" / answers.SWEPT, (1, 1))
+        assert answers.recall(folder, name) == "0123456", number
+    answers.remember(folder, "fourth", "0123456")
+    found = [name for name in ("first", "second", "third", "fourth") if answers.recall(folder, name)]
+    assert found[-1] == "fourth" and "first" not in found
 
 
 def test_nothing_is_remembered_where_nothing_can_be_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

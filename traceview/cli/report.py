@@ -73,7 +73,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the reports and print them; returns 0."""
-    from traceview.analysis import finding, reports
+    from traceview.analysis import remembered_reports, reports
 
     options = ["admissible"] if args.admissible else []
     recipes = [reports.load(name, options) for name in dict.fromkeys(args.names or ["overview"])]
@@ -86,9 +86,9 @@ def run(args: argparse.Namespace) -> int:
     form = form_of(args)
     # What draws tables takes a while to load; the queries leave Python idle meanwhile.
     threading.Thread(target=_load, args=(form,), daemon=True).start()
-    best = finding.Remembered(args.device is None and not args.ranks)
-    with opened(args, lambda folder: reports.asked(recipes, best.is_known(folder))) as connection:
-        done = [reports.run(connection, recipe.name, params, options, args.input, best) for recipe in recipes]
+    answers = remembered_reports.Reports(recipes, params, options, args.device is None and not args.ranks)
+    with opened(args, answers.asked) as connection:
+        done = answers.run(connection, args.input)
     renderer = render.renderer(form)
     if renderer.FOR_PEOPLE and args.limit is None:
         done = [reports.shown(report, DEFAULT_LIMIT) for report in done]

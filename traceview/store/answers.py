@@ -24,11 +24,15 @@ from traceview.store import materialized, recorded
 
 MAKERS = (
     *materialized.RULES,
-    *("analysis/*.py", "queries/*.sql", "queries/graph/*.sql"),
-    *("queries/advice/*.sql", "queries/advice/needs/*.sql", "queries/advice/removes/*.sql"),
+    *("analysis/*.py", "queries/*.sql", "queries/*.toml", "queries/*/*.sql", "queries/*/*.toml"),
+    *("queries/advice/needs/*.sql", "queries/advice/removes/*.sql"),
 )
 """Everything that decides an answer."""
 MOST_BYTES = 1_000_000
+ALL_BYTES = 200_000_000
+"""What all answers may take together; those that were used longest ago are removed first."""
+SWEPT = ".swept"
+"""Whose time of modification says when that was looked after: once a day, since there may be many."""
 
 
 def recall(folder: Path, name: str) -> Any:
@@ -50,9 +54,22 @@ def remember(folder: Path, name: str, answer: Any) -> None:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             json.dump(answer, file)
         Path(building).replace(path)
-        for old in path.parent.iterdir():
-            if time.time() - old.lstat().st_mtime > materialized.DAYS * 24 * 3600:
-                old.unlink(missing_ok=True)
+        _make_room(path.parent)
+
+
+def _make_room(place: Path) -> None:
+    """Remove what has not been used for long, and what is too much."""
+    now, day = time.time(), 24 * 3600
+    with contextlib.suppress(FileNotFoundError):
+        if now - (place / SWEPT).lstat().st_mtime < day:
+            return
+    (place / SWEPT).touch()
+    found = [(path.lstat(), path) for path in place.iterdir()]
+    n_bytes = 0
+    for status, path in sorted(found, key=lambda each: each[0].st_mtime, reverse=True):
+        n_bytes += status.st_size
+        if now - status.st_mtime > materialized.DAYS * day or n_bytes > ALL_BYTES:
+            path.unlink(missing_ok=True)
 
 
 def _path(folder: Path, name: str) -> Path:
