@@ -18,11 +18,12 @@
 -- any = "no bias in the convolution"
 -- [params]
 -- bias_norm_step_pct = { type = "DOUBLE", default = 0.5, doc = "found above this share of the step, in percent" }
-WITH every AS MATERIALIZED (
-    SELECT id, rank, call_id, op_id, category, name, start_ns, mean_ns / per AS own_ns, step_ns FROM counted
-), conv AS (
+WITH conv AS MATERIALIZED (
     SELECT op_id, rank, layer, filter_shape, end_ns FROM counted_conv_calls
     WHERE direction = 'fprop' AND (bias_ns > 0 OR parameters > list_product(filter_shape))
+), every AS MATERIALIZED (
+    SELECT id, rank, call_id, op_id, category, name, start_ns, mean_ns / per AS own_ns, step_ns FROM counted
+    WHERE rank IN (SELECT rank FROM conv)
 ), later AS (
     SELECT rank, start_ns, category FROM every
     WHERE call_id IS NULL AND category NOT IN ('layout_transpose', 'copy', 'cast', 'fill', 'memset', 'bias', 'other')

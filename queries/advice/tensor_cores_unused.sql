@@ -22,10 +22,12 @@
 -- fp32_arithmetic_pct = { type = "DOUBLE", default = 10, doc = """found above this share of the time in convolutions
 -- and matrix products, in percent""" }
 WITH every AS MATERIALIZED (
-    SELECT rank, name, category, algorithm, coalesce(layer, op_name) AS layer, mean_ns / per AS own_ns,
-        1.0 / per AS calls
+    -- By name first: there are few names.
+    SELECT rank, name, category, algorithm, coalesce(layer, op_name) AS layer, sum(mean_ns / per) AS own_ns,
+        sum(1.0 / per) AS calls
     FROM counted WHERE kind = 'kernel' AND category IN ('conv', 'gemm')
         AND coalesce(role, 'main') IN ('main', 'transform')
+    GROUP BY ALL
 ), arithmetic AS (
     SELECT rank, sum(own_ns) AS all_ns, coalesce(sum(own_ns) FILTER (
         regexp_matches(name, '(?i)tf32|s1688|h1688|16816|884|hmma|xmma.*(f16|bf16)|gemm.*(half|bf16|f16)|nvjet')),

@@ -1,3 +1,5 @@
--- title = "Convolution calls by their own operator"
--- doc = "The outermost operators, with which the way down begins."
-SELECT id, id AS call_id FROM attributed.conv_op
+-- title = "Operators with which the way down begins"
+-- doc = "The outermost ones of convolution calls, and all linear ones, each by its own id."
+SELECT id, id AS call_id, NULL AS linear_id, forward_id FROM attributed.conv_op
+UNION ALL
+SELECT id, NULL, id, NULL FROM attributed.linear

@@ -61,8 +61,11 @@ WITH framed AS (
     FROM reached r
     LEFT JOIN (SELECT DISTINCT rank, step FROM counted_windows) t ON t.rank = r.rank AND t.step = r.step
 ), launcher AS (
-    -- Of the operators only those with an activity: a large trace has many more.
-    SELECT id, is_backward, phase FROM raw.ops WHERE id IN (SELECT op_id FROM performed)
+    -- Of the operators only those with an activity, and of these with anything to say: a large trace has many more.
+    SELECT id, is_backward, phase FROM raw.ops
+    WHERE (is_backward OR phase IS NOT NULL) AND id IN (SELECT op_id FROM performed)
+), filtered AS (
+    SELECT op_id, array_to_string(filter_shape, 'x') AS filter FROM conv_shapes
 ), begun AS (
     -- Where an operator that began before the steps goes on: its first piece in them.
     SELECT id, min(start_ns) AS start_ns FROM told WHERE kind = 'op' AND is_inside AND is_own GROUP BY id
@@ -76,9 +79,9 @@ SELECT a.* EXCLUDE (from_ns, rank_from_ns, at_start_ns, at_from_ns, at_rank_from
     a.at_end_ns - a.at_rank_from_ns AS step_rank_alone_ns,
     coalesce(least(greatest(a.end_ns, a.first_ns), a.last_ns) - least(greatest(a.from_ns, a.first_ns), a.last_ns), 0)
         - step_alone_ns AS between_ns,
-    array_to_string(s.filter_shape, 'x') AS filter,
+    s.filter,
     greatest(a.n_steps, 1) AS per, greatest(a.n_steps, 1) * greatest(a.n_ranks, 1) AS per_rank,
-    coalesce(g.is_backward, o.is_backward) AS op_is_backward, o.phase AS op_phase,
+    coalesce(g.is_backward, o.is_backward, if(a.op_id IS NULL, NULL, false)) AS op_is_backward, o.phase AS op_phase,
     a.is_continued AND b.id IS NULL AS is_continued,
     coalesce(a.is_inside AND a.is_own, false) AS is_counted,
     coalesce(a.is_inside AND NOT a.is_own, false) AS is_carried
@@ -86,4 +89,4 @@ FROM told a
 LEFT JOIN begun b ON b.id = a.id AND b.start_ns = a.start_ns AND a.kind = 'op'
 LEFT JOIN launcher o ON o.id = a.op_id
 LEFT JOIN guessed_linears g ON g.op_id = a.op_id
-LEFT JOIN conv_shapes s ON s.op_id = a.call_id
+LEFT JOIN filtered s ON s.op_id = a.call_id

@@ -9,16 +9,12 @@
 WITH own AS MATERIALIZED (
     -- Once: it is read three times here, and reads every operator.
     FROM recorded_shapes
-), passes AS (
-    SELECT DISTINCT b.call_id AS op_id, f.call_id AS other_id
-    FROM raw.ops o JOIN attributed.op b ON b.id = o.id JOIN attributed.op f ON f.id = o.forward_id
-    WHERE b.call_id <> f.call_id
 ), whole AS (
     SELECT * FROM own WHERE x IS NOT NULL AND w IS NOT NULL AND y IS NOT NULL
     QUALIFY row_number() OVER (PARTITION BY op_id ORDER BY source) = 1
 ), lent AS (
     SELECT 5 AS source, p.op_id, x, w, y, stride, padding, dilation, groups, transposed, dtype, NULL AS bias
-    FROM (FROM passes UNION ALL SELECT other_id, op_id FROM passes) p(op_id, other_id)
+    FROM (FROM attributed.pass UNION ALL SELECT forward_call, call_id FROM attributed.pass) p(op_id, other_id)
     JOIN whole r ON r.op_id = p.other_id
 ), agreed AS (
     -- Sizes of an output that the gradient of the same convolution has, or another call of it.

@@ -35,7 +35,8 @@ WITH step AS (
     LEFT JOIN step ON step.rank = k.rank AND step.step = k.step
     LEFT JOIN call ON call.op_id = k.call_id
     -- The check of a trial's output belongs to the search that ran it.
-    WHERE k.category = 'conv' OR k.call_id IS NOT NULL OR k.name ILIKE '%redzone_checker%'
+    WHERE k.category = 'conv' OR k.call_id IS NOT NULL
+        OR k.name IN (SELECT name FROM names.kernel WHERE name ILIKE '%redzone_checker%')
 )
 SELECT * EXCLUDE (n_calls), max(iteration) OVER (PARTITION BY rank, name) AS last_iteration,
     -- A kernel of a layer that was called once is not gone.

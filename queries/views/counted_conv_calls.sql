@@ -2,10 +2,22 @@
 -- doc = """The convolution calls that reports per step count, with the layer's position; without layers, recorded or
 -- guessed, the filter's shape stands for the layer."""
 -- materialize = true
+WITH counted AS (
+    FROM conv_calls SEMI JOIN (
+        SELECT t.rank, t.step FROM step_times t JOIN scope s ON s.rank = t.rank
+        WHERE s.has_steps AND NOT t.is_warmup
+    ) s USING (rank, step)
+    UNION ALL
+    FROM conv_calls WHERE rank IN (SELECT rank FROM scope WHERE NOT has_steps)
+), place AS (
+    -- Apart from the calls: to order these by their shapes moves all that is known of them.
+    SELECT rank, layer, filter_shape, min(start_ns) AS first_ns FROM counted GROUP BY ALL
+)
 SELECT c.* REPLACE (coalesce(c.layer, 'filter ' || array_to_string(c.filter_shape, 'x'), '(no layer)') AS layer),
     s.step_ns, greatest(s.n_steps, 1) AS per, greatest(s.n_steps, 1) * greatest(s.n_ranks, 1) AS per_rank,
-    coalesce(l.first_ns, min(c.start_ns) OVER (PARTITION BY c.rank, c.layer, c.filter_shape)) AS position
-FROM conv_calls c
+    coalesce(l.first_ns, p.first_ns) AS position
+FROM counted c
 JOIN scope s USING (rank)
 LEFT JOIN layers l ON l.rank = c.rank AND l.layer = c.layer
-WHERE NOT s.has_steps OR (c.rank, c.step) IN (SELECT (rank, step) FROM step_times WHERE NOT is_warmup)
+LEFT JOIN place p ON p.rank = c.rank AND p.layer IS NOT DISTINCT FROM c.layer
+    AND p.filter_shape IS NOT DISTINCT FROM c.filter_shape

@@ -54,20 +54,16 @@ WITH part AS (
     FROM sided s JOIN repeated r ON r.rank = s.rank AND r.step IS NOT DISTINCT FROM s.step
     WINDOW backward AS (PARTITION BY s.rank, s.step ORDER BY s.start_ns, s.call_id
         ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
-), link AS (
-    SELECT DISTINCT b.call_id, f.call_id AS forward_call
-    FROM raw.ops o JOIN attributed.op b ON b.id = o.id JOIN attributed.op f ON f.id = o.forward_id
-    WHERE b.call_id <> f.call_id
 ), found AS (
     SELECT call_id, rank, start_ns, nth AS position, true AS is_known FROM placed WHERE is_forward
     UNION ALL
     SELECT p.call_id, p.rank, p.start_ns, f.nth, true
-    FROM placed p JOIN link l USING (call_id) JOIN placed f ON f.call_id = l.forward_call AND f.is_forward
+    FROM placed p JOIN attributed.pass l USING (call_id) JOIN placed f ON f.call_id = l.forward_call AND f.is_forward
     WHERE NOT p.is_forward
     UNION ALL
     SELECT call_id, rank, start_ns, n_forward + 1 - if(is_wgrad, nth_wgrad, nth_dgrad), false
     FROM placed
-    WHERE NOT is_forward AND is_told AND call_id NOT IN (SELECT call_id FROM link)
+    WHERE NOT is_forward AND is_told AND call_id NOT IN (SELECT call_id FROM attributed.pass)
         AND if(is_wgrad, n_wgrad = n_forward, n_dgrad IN (n_forward, n_forward - 1))
 ), shaped AS (
     SELECT f.*, s.filter_shape FROM found f LEFT JOIN conv_shapes s ON s.op_id = f.call_id

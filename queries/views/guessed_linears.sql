@@ -5,29 +5,20 @@
 -- calls, and where sizes contradict the order. One row per operator in them."""
 -- materialize = true
 -- [columns]
--- op_id = "the operator, or one up to six calls inside it"
+-- op_id = "the operator, or one inside it"
 -- layer = "always ends with (guessed)"
 -- is_backward = "whether it is part of a gradient"
 -- first_ns = "start of the forward call"
-WITH bare AS (
-    SELECT rank FROM raw.ops GROUP BY rank HAVING count(layer) = 0
-), linear AS MATERIALIZED (
-    -- By name first: every operator and the one around it would be two of the largest tables joined.
-    SELECT id, rank, step, start_ns, parent_id, forward_id, is_backward, name, shapes,
-        regexp_matches(name, '^(Addmm|Linear)Backward\d*$') AS is_gradient
-    FROM raw.ops
-    WHERE (name LIKE '%linear' OR name LIKE '%addmm%' OR name LIKE 'Addmm%' OR name LIKE 'Linear%')
-        AND regexp_matches(name, '^aten::(linear|addmm|_addmm_activation)$|^(Addmm|Linear)Backward\d*$')
-), call AS (
+WITH call AS (
     SELECT o.id, o.rank, o.step, o.start_ns, o.forward_id, o.is_gradient AS is_backward,
         -- linear holds its weight by rows of outputs, addmm by columns; a gradient's last size is that of the outputs.
         CASE WHEN o.name LIKE 'aten::%addmm%' THEN list_reverse(TRY_CAST(json_extract(o.shapes, '$[2]') AS BIGINT[]))
             WHEN o.name = 'aten::linear' THEN TRY_CAST(json_extract(o.shapes, '$[1]') AS BIGINT[])
             ELSE TRY_CAST(json_extract(o.shapes, '$[0]') AS BIGINT[])[-1:] END AS sizes
-    FROM linear o
-    LEFT JOIN linear p ON p.id = o.parent_id AND NOT p.is_gradient
+    FROM attributed.linear o
+    LEFT JOIN attributed.linear p ON p.id = o.parent_id AND NOT p.is_gradient
     ANTI JOIN attributed.op a ON a.id = o.id
-    WHERE o.rank IN (FROM bare) AND o.step IS NOT NULL
+    WHERE o.step IS NOT NULL
         AND (o.is_gradient OR p.id IS NULL AND NOT coalesce(o.is_backward, false))
 ), pass AS (
     SELECT rank, step, count(*) FILTER (NOT is_backward) AS n, count(*) FILTER (is_backward) AS n_backward
@@ -50,7 +41,7 @@ WITH bare AS (
     FROM (SELECT rank, position, count(DISTINCT sizes) FILTER (NOT is_backward) AS n_weights,
         count(DISTINCT sizes[1]) AS n_outputs FROM found GROUP BY rank, position)
     GROUP BY rank
-), named AS MATERIALIZED (
+), named AS (
     SELECT id, rank, is_backward, format('linear{}{} (guessed)', position,
         coalesce(' ' || array_to_string(any_value(sizes) FILTER (NOT is_backward) OVER place, 'x'), '')) AS layer,
         min(start_ns) FILTER (NOT is_backward) OVER place AS first_ns
@@ -58,23 +49,6 @@ WITH bare AS (
     -- Where only the reversed order is contradicted, the forward pass keeps its layers.
     WHERE NOT is_wrong AND (NOT is_backward OR NOT is_doubted)
     WINDOW place AS (PARTITION BY rank, position)
-), inside_1 AS MATERIALIZED (
-    -- Level by level (four at most were seen): of a recursion DuckDB would hold every operator of the trace.
-    SELECT o.id, n.id AS linear_id FROM raw.ops o JOIN named n ON n.id = o.parent_id
-), inside_2 AS MATERIALIZED (
-    SELECT o.id, i.linear_id FROM raw.ops o JOIN inside_1 i ON i.id = o.parent_id
-), inside_3 AS MATERIALIZED (
-    SELECT o.id, i.linear_id FROM raw.ops o JOIN inside_2 i ON i.id = o.parent_id
-), inside_4 AS MATERIALIZED (
-    SELECT o.id, i.linear_id FROM raw.ops o JOIN inside_3 i ON i.id = o.parent_id
-), inside_5 AS MATERIALIZED (
-    SELECT o.id, i.linear_id FROM raw.ops o JOIN inside_4 i ON i.id = o.parent_id
-), inside_6 AS MATERIALIZED (
-    SELECT o.id, i.linear_id FROM raw.ops o JOIN inside_5 i ON i.id = o.parent_id
-), every AS (
-    SELECT id, id AS linear_id FROM named
-    UNION ALL FROM inside_1 UNION ALL FROM inside_2 UNION ALL FROM inside_3
-    UNION ALL FROM inside_4 UNION ALL FROM inside_5 UNION ALL FROM inside_6
 )
 SELECT DISTINCT e.id AS op_id, n.rank, n.layer, n.is_backward, n.first_ns
-FROM every e JOIN named n ON n.id = e.linear_id
+FROM attributed.inside_linear e JOIN named n ON n.id = e.linear_id

@@ -3,6 +3,8 @@
 -- materialize = true
 WITH outer_ops AS (
     SELECT parent_id AS id FROM ops WHERE category = 'conv' AND parent_id IS NOT NULL
+        AND rank IN (SELECT rank FROM raw.ranks
+            WHERE rank NOT IN (SELECT rank FROM raw.kernels UNION SELECT rank FROM raw.memcpys))
 ), told_calls AS (
     SELECT call_id FROM primitives WHERE call_id IS NOT NULL
 )

@@ -16,15 +16,19 @@
 -- flop = "multiplications and additions"
 -- parameters = """elements of the second factor and the added vector: the parameters of a fully connected layer's
 -- forward pass"""
-WITH recorded AS (
-    SELECT o.id AS op_id, o.rank, o.name, o.layer, o.step, o.is_backward,
-        TRY_CAST(json_extract(o.shapes, '$[' || p.a || ']') AS BIGINT[]) AS a,
-        TRY_CAST(json_extract(o.shapes, '$[' || p.b || ']') AS BIGINT[]) AS b,
-        TRY_CAST(json_extract(o.shapes, '$[' || p.bias || ']') AS BIGINT[]) AS bias,
-        json_extract_string(o.types, '$[' || p.a || ']') AS dtype,
-        coalesce(p.b_is_transposed, false) AS b_is_transposed
+WITH product AS MATERIALIZED (
+    -- By name first: every operator and the one around it would be two of the largest tables joined.
+    SELECT o.id, o.rank, o.name, o.layer, o.step, o.is_backward, o.parent_id, o.shapes, o.types,
+        p.a, p.b, p.bias, p.b_is_transposed
     FROM raw.ops o JOIN names.matmul p ON p.name = o.name
-    LEFT JOIN raw.ops above ON above.id = o.parent_id AND above.name IN (SELECT name FROM names.matmul)
+), recorded AS (
+    SELECT o.id AS op_id, o.rank, o.name, o.layer, o.step, o.is_backward,
+        TRY_CAST(json_extract(o.shapes, '$[' || o.a || ']') AS BIGINT[]) AS a,
+        TRY_CAST(json_extract(o.shapes, '$[' || o.b || ']') AS BIGINT[]) AS b,
+        TRY_CAST(json_extract(o.shapes, '$[' || o.bias || ']') AS BIGINT[]) AS bias,
+        json_extract_string(o.types, '$[' || o.a || ']') AS dtype,
+        coalesce(o.b_is_transposed, false) AS b_is_transposed
+    FROM product o LEFT JOIN product above ON above.id = o.parent_id
     WHERE o.shapes IS NOT NULL AND above.id IS NULL
 ), sized AS (
     SELECT *, if(len(a) = 3, a[1], 1) AS batch, a[-2] AS m, a[-1] AS k,

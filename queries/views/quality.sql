@@ -49,7 +49,7 @@ WHERE l.rank IN (SELECT rank FROM raw.kernels WHERE correlation IS NOT NULL) GRO
 UNION ALL BY NAME
 SELECT k.rank, NULL AS source, 'kernels that start before their launch' AS kind, count(*) AS n,
     array_agg(k.name ORDER BY k.id)[:10] AS examples
-FROM raw.kernels k JOIN raw.api_calls a ON a.id = k.launch_id WHERE k.start_ns < a.start_ns GROUP BY k.rank
+FROM kernels k WHERE k.start_ns < k.launch_start_ns GROUP BY k.rank
 UNION ALL BY NAME
 SELECT rank, NULL AS source, 'jumps of the clock: more than an hour without any event' AS kind, count(*) AS n,
     array_agg(format('{:.1f} hours', empty_ns / 3.6e12) ORDER BY empty_ns DESC)[:10] AS examples

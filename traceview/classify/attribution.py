@@ -81,16 +81,20 @@ def attribute(run: Run) -> None:
 
 
 def _attribute_ops(run: Run) -> None:
-    """Every operator at or below an outermost convolution operator, with the id of that one: level by level, since to
-    find each operator's call by its time would sort all of them."""
-    run("CREATE TABLE attributed.op (id BIGINT, call_id BIGINT)")
+    """Every operator at or below an outermost convolution operator, with the id of that one, and every operator below a
+    linear one: level by level, since to find what is around each by its time would sort all of them."""
+    _make(run, "linear", "linears")
+    run("CREATE TABLE attributed.op (id BIGINT, call_id BIGINT, forward_id BIGINT)")
+    run("CREATE TABLE attributed.inside_linear (id BIGINT, linear_id BIGINT)")
     query = "calls"
     for _ in range(MOST_LEVELS):
         [(found,)] = run(f"CREATE OR REPLACE TABLE attributed.level AS {_query(query)}")
         if not found:
             break
-        run("INSERT INTO attributed.op FROM attributed.level")
+        run(f"INSERT INTO attributed.op {_query('level_of_calls')}")
+        run(f"INSERT INTO attributed.inside_linear {_query('level_of_linears')}")
         query = "inside_calls"
+    _make(run, "pass", "passes")
 
 
 def _attribute_calls(run: Run) -> None:

@@ -39,7 +39,7 @@ CLASSIFYING = "classifying kernels"
 
 ATTRIBUTION = "attributed"
 """Stands among views for what `attribution` makes: the schemas `names` and `attributed`, which views join."""
-ATTRIBUTED = ("conv_op", "op", "part")
+ATTRIBUTED = ("conv_op", "inside_linear", "linear", "op", "part", "pass")
 """What of the schema `attributed` is read afterwards."""
 
 
