@@ -73,8 +73,8 @@ def test_what_is_damaged_is_worked_out_again(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     _, right = answered(capture, ["layout"])
-    (file,) = (tmp_path / "cache/traceview/answers").glob("*.json")
-    monkeypatch.setattr(answers, "_path", lambda folder, name: file)
+    (file,) = (tmp_path / "cache/traceview/answers").glob("*/*.json")
+    monkeypatch.setattr(answers, "_file", lambda name: file.name)
     answers.remember(capture, "layout", damage)
     assert answered(capture, ["layout"]) == (True, right)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -37,34 +38,53 @@ def test_it_depends_on_everything_that_decides_it(folder: Path, monkeypatch: pyt
 @pytest.mark.parametrize("damage", [b"", b"{", b"[" * 100_000, b" " * answers.MOST_BYTES + b"1"])
 def test_a_damaged_answer_is_none(folder: Path, damage: bytes) -> None:
     answers.remember(folder, "finding", ["a"])
-    (file,) = (user_cache() / "answers").glob("*.json")
+    (file,) = (user_cache() / "answers").glob("*/*.json")
     file.write_bytes(damage)
     assert answers.recall(folder, "finding") is None
 
 
-def test_what_nobody_asked_for_in_a_month_is_gone(folder: Path) -> None:
-    answers.remember(folder, "old", ["a"])
-    place = user_cache() / "answers"
-    (file,) = place.glob("*.json")
-    os.utime(file, (1, 1))
-    answers.remember(folder, "new", ["b"])
-    assert file.exists(), "it is looked after once a day"
-    os.utime(place / answers.SWEPT, (1, 1))
-    answers.remember(folder, "newer", ["c"])
-    assert answers.recall(folder, "old") is None and answers.recall(folder, "new") == ["b"]
+@pytest.fixture
+def others(folder: Path, tmp_path: Path) -> list[Path]:
+    """Copies of the capture: other files, other captures."""
+    places = [tmp_path / f"other-{number}" for number in range(3)]
+    return [Path(shutil.copytree(folder, place)) for place in places]
 
 
-def test_all_together_have_a_limit(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answers, "ALL_BYTES", 25)
-    for number, name in enumerate(("first", "second", "third")):
-        answers.remember(folder, name, "0123456")
-        for file in (user_cache() / "answers").glob("*.json"):
-            os.utime(file, (file.stat().st_mtime - 100, file.stat().st_mtime - 100))
-        os.utime(user_cache() / "answers" / answers.SWEPT, (1, 1))
-        assert answers.recall(folder, name) == "0123456", number
-    answers.remember(folder, "fourth", "0123456")
-    found = [name for name in ("first", "second", "third", "fourth") if answers.recall(folder, name)]
-    assert found[-1] == "fourth" and "first" not in found
+def test_what_nobody_asked_for_in_a_month_is_gone(folder: Path, others: list[Path]) -> None:
+    answers.remember(folder, "question", ["old"])
+    (place,) = (user_cache() / "answers").iterdir()
+    os.utime(place, (1, 1))
+    answers.remember(others[0], "question", ["new"])
+    assert answers.recall(folder, "question") is None and answers.recall(others[0], "question") == ["new"]
+
+
+def test_what_was_asked_for_stays(folder: Path, others: list[Path]) -> None:
+    answers.remember(folder, "question", ["old"])
+    (place,) = (user_cache() / "answers").iterdir()
+    os.utime(place, (1, 1))
+    assert answers.recall(folder, "question") == ["old"]
+    answers.remember(others[0], "question", ["new"])
+    assert answers.recall(folder, "question") == ["old"]
+
+
+def test_all_together_have_a_limit(folder: Path, others: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answers, "BYTES", 25)
+    for number, each in enumerate((folder, *others)):
+        answers.remember(each, "question", "0123456")
+        for place in (user_cache() / "answers").iterdir():
+            os.utime(place, (place.stat().st_mtime - 100, place.stat().st_mtime - 100))
+        assert answers.recall(each, "question") == "0123456", number
+    found = [answers.recall(each, "question") is not None for each in (folder, *others)]
+    assert found == [False, False, True, True]
+
+
+def test_what_is_forgotten_is_gone(folder: Path, others: list[Path]) -> None:
+    answers.remember(folder, "question", 1)
+    answers.remember(folder, "another", 2)
+    answers.remember(others[0], "question", 3)
+    store.forget(folder)
+    assert [answers.recall(folder, name) for name in ("question", "another")] == [None, None]
+    assert answers.recall(others[0], "question") == 3
 
 
 def test_nothing_is_remembered_where_nothing_can_be_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,8 @@
 """Small answers that take long to work out, remembered for each capture in this user's cache.
 
-Invariant: as for what is materialized, nothing that comes with a capture is taken for an answer. A file's name is made
-of the capture's files, of everything that decides the answer and of this DuckDB.
+Invariant: as for what is materialized, nothing that comes with a capture is taken for an answer. A folder's name is
+made of the capture's files, that of a file in it of the question, of everything that decides the answer and of this
+DuckDB.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ import contextlib
 import hashlib
 import json
 import os
+import shutil
 import tempfile
-import time
 from functools import cache as once
 from pathlib import Path
 from typing import Any
@@ -29,19 +30,17 @@ MAKERS = (
 )
 """Everything that decides an answer."""
 MOST_BYTES = 1_000_000
-ALL_BYTES = 200_000_000
-"""What all answers may take together; those that were used longest ago are removed first."""
-SWEPT = ".swept"
-"""Whose time of modification says when that was looked after: once a day, since there may be many."""
+BYTES = 200_000_000
+"""What all answers may take together; those about captures that were used longest ago are removed first."""
 
 
 def recall(folder: Path, name: str) -> Any:
     """An answer about a capture; None where it has not been worked out, or cannot be read."""
     with contextlib.suppress(OSError, InputError, ValueError, RecursionError):
-        path = _path(folder, name)
+        path = _place(folder) / _file(name)
         text = path.read_bytes() if path.lstat().st_size <= MOST_BYTES else b"null"
         answer = json.loads(text)
-        os.utime(path)
+        os.utime(path.parent)
         return answer
     return None
 
@@ -49,32 +48,33 @@ def recall(folder: Path, name: str) -> Any:
 def remember(folder: Path, name: str, answer: Any) -> None:
     """Keep an answer that JSON can hold; where nothing can be written, it is worked out again next time."""
     with contextlib.suppress(OSError, InputError):
-        path = _path(folder, name)
-        handle, building = tempfile.mkstemp(prefix=".making-", dir=path.parent)
+        place = _place(folder)
+        is_new = not place.exists()
+        handle, building = tempfile.mkstemp(prefix=".making-", dir=own_folder(place))
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             json.dump(answer, file)
-        Path(building).replace(path)
-        _make_room(path.parent)
+        Path(building).replace(place / _file(name))
+        if is_new:
+            materialized.make_room(place, BYTES)
 
 
-def _make_room(place: Path) -> None:
-    """Remove what has not been used for long, and what is too much."""
-    now, day = time.time(), 24 * 3600
-    with contextlib.suppress(FileNotFoundError):
-        if now - (place / SWEPT).lstat().st_mtime < day:
-            return
-    (place / SWEPT).touch()
-    found = [(path.lstat(), path) for path in place.iterdir()]
-    n_bytes = 0
-    for status, path in sorted(found, key=lambda each: each[0].st_mtime, reverse=True):
-        n_bytes += status.st_size
-        if now - status.st_mtime > materialized.DAYS * day or n_bytes > ALL_BYTES:
-            path.unlink(missing_ok=True)
+def forget(folder: Path) -> None:
+    """Remove what is remembered of a capture; nothing where the folder is none."""
+    with contextlib.suppress(OSError, InputError):
+        shutil.rmtree(_place(folder), ignore_errors=True)
 
 
-def _path(folder: Path, name: str) -> Path:
-    key = hashlib.sha256(f"{_makers()} {name} {recorded.identity(folder)}".encode())
-    return own_folder(user_cache() / "answers") / f"{key.hexdigest()[:32]}.json"
+def _place(folder: Path) -> Path:
+    """Where the answers about a capture lie, as its files are now."""
+    return own_folder(user_cache() / "answers") / _hash(str(recorded.identity(folder)))
+
+
+def _file(name: str) -> str:
+    return f"{_hash(f'{_makers()} {name}')}.json"
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 @once

@@ -116,7 +116,7 @@ def making(folder: Path, found: Path | None = None) -> Iterator[Path]:
         if place.exists():
             place.rename(stack.enter_context(temporary_folder(".making-", place.parent)) / "old")
         building.rename(place)
-    _make_room(place)
+    make_room(place, BYTES)
 
 
 def _place(folder: Path) -> Path:
@@ -126,8 +126,8 @@ def _place(folder: Path) -> Path:
     return parent / key.hexdigest()[:32]
 
 
-def _make_room(newest: Path) -> None:
-    """Remove what has not been used for long, and what is too much; `newest` stays."""
+def make_room(newest: Path, most_bytes: int) -> None:
+    """Remove folders beside `newest` that have not been used for long, or are too much together; that one stays."""
     n_bytes, now = 0, time.time()
     with os.scandir(newest.parent) as entries:
         places = [(_used(entry), entry) for entry in entries if not entry.name.startswith(".")]
@@ -135,7 +135,7 @@ def _make_room(newest: Path) -> None:
         with contextlib.suppress(OSError), os.scandir(place) as files:
             n_bytes += sum(file.stat(follow_symlinks=False).st_size for file in files)
         is_old = now - used > DAYS * _DAY_SECONDS
-        if place.name != newest.name and (is_old or n_bytes > BYTES):
+        if place.name != newest.name and (is_old or n_bytes > most_bytes):
             shutil.rmtree(place, ignore_errors=True)
 
 
