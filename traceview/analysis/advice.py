@@ -6,9 +6,9 @@ counts no moment twice; findings are never added up, for two problems may be the
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache, partial
 from typing import Any
 
 import duckdb
@@ -104,60 +104,14 @@ def run(
     What can save less than `at_least_pct` of the step is not found, where there are steps. Raises `UsageError` for a
     parameter that does not fit.
     """
-    answering = Answering(connection, rules, params or {}, at_least_pct)
-    answering.work(connection)
-    return answering.found()
-
-
-class Answering:
-    """The rules, each answered by whoever is free: one worker or more, each on a connection of its own."""
-
-    def __init__(
-        self,
-        connection: duckdb.DuckDBPyConnection,
-        rules: Sequence[sql.Query],
-        params: Mapping[str, str],
-        at_least_pct: float,
-    ) -> None:
-        self._rules, self._params, self._at_least_pct = rules, params, at_least_pct
-        self._left = deque(rules)
-        self._keys = _keys(connection)
-        self._absent: dict[str, sql.Query | None] = {}
-        self._answers: dict[str, Finding] = {}
-
-    def work(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Answer the next rule as long as there is one. Raises `UsageError` for a parameter that does not fit."""
-        held = Held()
-        while rule := self._next():
-            values = rule.typed(connection, self._params)
-            absent = next((query for name in rule.extra["needs"] if (query := self._missing(connection, name))), None)
-            self._answers[rule.name] = (
-                _finding(rule, CANNOT_TELL, f"{absent.extra['missing']}.", record=absent.extra["record"])
-                if absent
-                else _answer(rule, rule.run(connection, values), self._at_least_pct, self._keys)
-            )
-            held.give_back()
-
-    def _next(self) -> sql.Query | None:
-        try:
-            return self._left.popleft()
-        except IndexError:
-            return None
-
-    def _missing(self, connection: duckdb.DuckDBPyConnection, name: str) -> sql.Query | None:
-        """The need of this name where the capture does not hold it."""
-        if name not in self._absent:
-            query = need(name)
-            self._absent[name] = None if query.run(connection)[0][0] else query
-        return self._absent[name]
-
-    def found(self) -> list[Finding]:
-        """The answers, once nobody works any more."""
-        answers = self._answers
-        found = [
-            _referring(answers[rule.name], answers.get(rule.extra.get("same_time_as", ""))) for rule in self._rules
-        ]
-        return sorted(found, key=order)
+    missing = cache(partial(_missing, connection))
+    keys, held = _keys(connection), Held()
+    answers: dict[str, Finding] = {}
+    for rule in rules:
+        answers[rule.name] = _answer(connection, rule, params or {}, at_least_pct, missing, keys)
+        held.give_back()
+    found = [_referring(answers[rule.name], answers.get(rule.extra.get("same_time_as", ""))) for rule in rules]
+    return sorted(found, key=order)
 
 
 def order(finding: Finding) -> tuple[int, bool, int, int, str]:
@@ -187,10 +141,19 @@ def fix_of(rule: sql.Query, keys: Sequence[str]) -> str:
 
 
 def _answer(
-    rule: sql.Query, answer: Iterable[tuple[Any, ...]], at_least_pct: float, keys: Mapping[int, Sequence[str]]
+    connection: duckdb.DuckDBPyConnection,
+    rule: sql.Query,
+    params: Mapping[str, str],
+    at_least_pct: float,
+    missing: Callable[[str], sql.Query | None],
+    keys: Mapping[int, Sequence[str]],
 ) -> Finding:
+    values = rule.typed(connection, params)
+    absent = next((query for name in rule.extra["needs"] if (query := missing(name))), None)
+    if absent:
+        return _finding(rule, CANNOT_TELL, f"{absent.extra['missing']}.", record=absent.extra["record"])
     names = (*COLUMNS, "step_ns", "run_ns", "saving_pct", "has_steps")
-    rows = [dict(zip(names, row, strict=True)) for row in answer]
+    rows = [dict(zip(names, row, strict=True)) for row in rule.run(connection, values)]
     if not rows:
         return _finding(rule, NOT_FOUND, "")
     most = max(rows, key=lambda row: (row["saving_ns"] or 0, -row["rank"]))
@@ -213,6 +176,11 @@ _TIMES = ("saving_ns", "step_ns", "run_ns", "saving_pct")
 
 def _whole(row: Mapping[str, Any]) -> str:
     return "the step" if row["run_ns"] is None else "the recording"
+
+
+def _missing(connection: duckdb.DuckDBPyConnection, name: str) -> sql.Query | None:
+    query = need(name)
+    return None if query.run(connection)[0][0] else query
 
 
 def _finding(rule: sql.Query, status: str, reason: str, **facts: Any) -> Finding:

@@ -49,14 +49,9 @@ def run(
     """As `advice.run`, each finding bounded by the path of the step, and in the order of that bound."""
     removals = {rule.name: query for rule in rules if (query := removal(rule))}
     with contextlib.closing(views.beside(connection)) as second, ThreadPoolExecutor(1) as pool:
-        answering = advice.Answering(connection, rules, params or {}, at_least_pct)
-        # The path beside the rules, where neither needs the memory of the other; what is left of these is then shared.
+        # Rules are many short queries, the path is few: side by side, where neither needs the memory of the other.
         early = pool.submit(_path, second) if removals and views.has_room(connection) else None
-        shared = pool.submit(answering.work, second) if early else None
-        answering.work(connection)
-        if shared:
-            shared.result()
-        said = answering.found()
+        said = advice.run(connection, rules, params, at_least_pct)
         steady = [f for f in said if f.status == advice.FOUND and f.saving_ns and f.run_ns is None]
         certain = [(f, removals[f.rule]) for f in steady if f.rule in removals]
         found = {f.rule: replace(f, path=NOT_KNOWN, path_reason=UNCERTAIN) for f in steady}
