@@ -143,6 +143,7 @@ def test_tensorflows_tiny_copies_beside_caffes(tmp_path: Path) -> None:
     assert verdict == "no steps: whole recordings are compared, not ranked"
 
 
+@pytest.mark.long
 @pytest.mark.shared
 def test_the_same_training_with_other_kernels_and_twice_the_idle_time(shared: Path, captures) -> None:  # type: ignore[no-untyped-def]
     """ResNet-50 on a V100 by two releases of PyTorch: kernels cost the same, the host does not."""

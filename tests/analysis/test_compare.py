@@ -255,6 +255,7 @@ def test_whole_recordings_are_totals(tmp_path: Path) -> None:
     assert (run.has_steps, run.value("step_ns"), run.value("busy_ns")) == (False, 2_100_000, 300_000)
 
 
+@pytest.mark.long
 def test_a_cpu_beside_a_gpu(tmp_path: Path) -> None:
     given = Given()
     given.device("Intel(R) Xeon(R)", kind="cpu")
@@ -269,6 +270,7 @@ def test_a_cpu_beside_a_gpu(tmp_path: Path) -> None:
     assert names == {"aten::mm": -400_000, GEMM: 100_000}
 
 
+@pytest.mark.long
 def test_memory_is_compared_counter_by_counter(tmp_path: Path) -> None:
     runs = []
     for peak in (100, 150):

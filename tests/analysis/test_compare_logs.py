@@ -47,6 +47,7 @@ def test_layers_of_two_runs_of_caffe(logged: Any) -> None:
     assert (conv2["base_backward_ns"], conv2["backward_ns"]) == (ms(47.53), ms(22.25))
 
 
+@pytest.mark.long
 def test_a_log_without_the_last_layers_is_not_ranked_with_one_that_has_them(logged: Any) -> None:
     report = logged("de7cfc3_caffe_output_alexnet", "6f718db_caffe_output_alexnet")
     model, *_ = table(report, "conditions")

@@ -66,6 +66,7 @@ def test_a_log_of_averages_has_no_timeline(root: Path, tmp_path: Path) -> None:
         assert page.gather(connection, "title", None, 10).timeline is None
 
 
+@pytest.mark.long
 def test_experiments_stand_on_the_page_of_captures_that_hold_one(tmp_path: Path) -> None:
     with made(tmp_path / "trace", EVENTS) as connection:
         names = [section.name for section in page.gather(connection, "title", None, 10).charts]
@@ -87,6 +88,7 @@ def test_experiments_stand_on_the_page_of_captures_that_hold_one(tmp_path: Path)
     assert "direct 2.00" in text and "fft 4.00" in text
 
 
+@pytest.mark.long
 def test_a_plan_stands_on_the_page(tmp_path: Path) -> None:
     layer = {"place": 1, "layer": "features.3", "direction": "fprop", "own_ns": 4_000_000}
     layers = [

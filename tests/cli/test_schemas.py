@@ -79,6 +79,7 @@ ROW = {
 }  # fmt: skip
 
 
+@pytest.mark.long
 def test_a_study_its_plan_and_a_tuning(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

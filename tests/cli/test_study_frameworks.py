@@ -120,6 +120,7 @@ def test_frameworks_take_turns_and_stand_side_by_side(tmp_path: Path, capsys: py
     assert ranked[-2:] == [(what, 1, "mxnet", 1.0), (what, 2, "torch", 2.0)]
 
 
+@pytest.mark.long
 def test_other_threads_are_not_put_beside_unless_accepted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     one, two = stand_in(tmp_path, "one"), stand_in(tmp_path, "two", threads=2)
     words = ["--frameworks", "torch,mxnet", "--python", f"torch={one}", "--python", f"mxnet={two}", "--rounds", "1"]
@@ -136,6 +137,7 @@ def test_other_threads_are_not_put_beside_unless_accepted(tmp_path: Path, capsys
     assert len(sections["times"]) == 2 and len(sections["ranking"]) == 6
 
 
+@pytest.mark.long
 def test_what_is_there_is_not_measured_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--frameworks", "torch", "--python", f"torch={stand_in(tmp_path, 'one')}", "--rounds", "1"]
     assert study(tmp_path, *words) == 0

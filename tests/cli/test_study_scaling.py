@@ -62,6 +62,7 @@ def test_a_recording_that_is_not_there_is_an_input_that_cannot_be_read(
     assert (code, out) == (3, "") and "nothing-there does not exist" in err and not list(tmp_path.iterdir())
 
 
+@pytest.mark.long
 def test_runs_without_times_end_with_their_reason(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

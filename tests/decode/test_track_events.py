@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from messages import field
 
 from traceview.decode.protobuf import Wire
@@ -41,6 +42,7 @@ def test_cleared_texts_are_gone_until_they_are_said_again() -> None:
     assert events(content) == [("old", 1), ("new", 2), ("new", 3)]
 
 
+@pytest.mark.long
 def test_many_sequences_with_clocks_of_their_own_take_no_longer() -> None:
     """Each looked for among all would be a billion comparisons."""
     own = field(1, 64) + field(2, 100) + field(3, 1)

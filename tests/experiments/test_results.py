@@ -54,6 +54,7 @@ def test_a_journal_can_be_read_while_it_grows_and_gone_on_with_after_a_crash(tmp
     assert all(json.loads(line) for line in file.read_text().splitlines())
 
 
+@pytest.mark.long
 def test_a_journal_without_a_run_yet_can_be_read(tmp_path: Path) -> None:
     folder = tmp_path / "runs"
     journal = Journal(folder, ABOUT)

@@ -56,6 +56,7 @@ def test_a_capture_without_convolutions_is_said(tmp_path: Path) -> None:
         of_capture(tmp_path / "trace.json", print)
 
 
+@pytest.mark.long
 def test_the_layers_of_a_function(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     file, said = tmp_path / "net.py", list[str]()

@@ -44,6 +44,7 @@ def test_rows_are_those_of_one_process_and_the_other_tables_are_gone(
     assert not [path for path in capture.iterdir() if path.name in shards] and left_over(capture) == []
 
 
+@pytest.mark.long
 def test_a_damaged_file_is_named_and_counted(tmp_path: Path) -> None:
     capture = collected(tmp_path / "capture")
     damaged = capture / "raw" / "rank-0002.kineto.json"
@@ -57,6 +58,7 @@ def test_a_damaged_file_is_named_and_counted(tmp_path: Path) -> None:
         assert connection.execute("SELECT n FROM quality WHERE kind LIKE '%left out'").fetchall() == [(1,)]
 
 
+@pytest.mark.long
 def test_what_was_interrupted_is_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     capture = collected(tmp_path / "capture")
     alone = rows(store.convert_raw(collected(tmp_path / "alone")))

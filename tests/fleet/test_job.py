@@ -142,6 +142,7 @@ def test_a_killed_worker_loses_nothing(tmp_path: Path) -> None:
     assert left_over(tmp_path) == []
 
 
+@pytest.mark.long
 def test_parts_of_a_file_that_changed_are_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     traces, target = written(tmp_path / "traces", 3), tmp_path / "job"
     monkeypatch.setattr("traceview.fleet.merge.merge", _interrupted)

@@ -90,6 +90,7 @@ def test_what_another_file_supersedes_is_passed_over(tmp_path: Path, named: str)
     assert [trace.path for trace in discovery.find(report)] == [report]
 
 
+@pytest.mark.long
 def test_a_pattern_is_what_it_matches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:  # type: ignore[no-untyped-def]
     """In quotes, as no shell replaced it: from another folder and from its own, with names that are patterns too."""
     for number, name in enumerate(("rank0.json", "rank1[0].json", "rank2\x1b[2J.json", "other.json")):

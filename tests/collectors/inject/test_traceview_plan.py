@@ -134,6 +134,7 @@ def test_what_the_plan_leaves_to_pytorch_counts_as_run(tmp_path: Path) -> None:
     assert "by the plan ran 0 passes of convolutions, 0 stayed as they were, 3 are PyTorch's own by" in done.stderr
 
 
+@pytest.mark.long
 def test_layers_that_no_module_fits_are_counted(tmp_path: Path, numbers: list[float]) -> None:
     done = ran(tmp_path, plan(layers=[layer("second"), layer("renamed\x1b[2J"), layer("grouped")]))
     assert [float(word) for word in done.stdout.split()] == pytest.approx(numbers, rel=1e-4)
@@ -182,6 +183,7 @@ def test_autocast_runs_as_before_and_what_follows_it_by_the_plan(tmp_path: Path,
     assert "2 with autocast, tracing or inference mode" in done.stderr
 
 
+@pytest.mark.long
 def test_a_plan_of_shapes_finds_the_layers_whatever_they_are_called(tmp_path: Path, numbers: list[float]) -> None:
     found = plan(keys="shape", layers=[layer("alexnet conv1", in_channels=3), layer("alexnet conv2")])
     done = ran(tmp_path, found)

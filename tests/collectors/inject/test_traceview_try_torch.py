@@ -141,6 +141,7 @@ def test_options_for_other_numbers_and_what_needs_a_gpu(inject, plain) -> None:
     assert seen["loss"] != plain["loss"]
 
 
+@pytest.mark.long
 @pytest.mark.skipif(CORES < 2, reason="needs two cores")
 def test_what_the_program_chose_itself_is_left_and_said(inject) -> None:
     seen, said = ran(inject, [*CLOSE, "matmul_medium", "loader_persistent", "loader_pin_memory"], "good")
