@@ -20,9 +20,10 @@ WITH told AS (
     ASOF LEFT JOIN step_times s ON s.rank = c.rank AND c.until_ns >= s.start_ns
 ), piece AS (
     SELECT rank, category AS part, end_ns - rank_alone_ns AS start_ns, rank_alone_ns AS dur_ns
-    FROM busy WHERE rank_alone_ns > 0 AND category <> 'communication'
+    FROM busy WHERE rank_alone_ns > 0 AND category <> 'communication' AND rank IN (SELECT rank FROM rank_waits)
     UNION ALL
-    SELECT rank, 'data loading', start_ns, dur_ns FROM raw.ranges WHERE kind = 'phase' AND name = 'data' AND depth = 0
+    SELECT rank, 'data loading', start_ns, dur_ns FROM raw.ranges
+    WHERE kind = 'phase' AND name = 'data' AND depth = 0 AND rank IN (SELECT rank FROM rank_waits)
 ), summed AS (
     SELECT rank, part, start_ns, dur_ns, sum(dur_ns) OVER (PARTITION BY rank, part ORDER BY start_ns
         ROWS UNBOUNDED PRECEDING) - dur_ns AS before_ns
