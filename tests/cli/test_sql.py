@@ -372,6 +372,19 @@ def test_an_answer_at_the_prompt_has_a_cap(trace: Path) -> None:
     assert "".join(sql.pieces(connection, query, "csv")).splitlines()[-1] == "19999"
 
 
+def test_ctrl_c_is_seen_where_the_query_ends_before_who_waits_for_it(trace: Path) -> None:
+    def at_once(number: int, _frame: object) -> None:
+        raise RuntimeError(f"Query interrupted by {number}")
+
+    before = signal.signal(signal.SIGINT, at_once)
+    try:
+        for _ in range(50):
+            with pytest.raises(KeyboardInterrupt), options.interruptible(store.open_capture(trace, asked="")):
+                signal.raise_signal(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def test_ctrl_c_ends_a_query_and_not_the_session(trace: Path) -> None:
     connection = store.open_capture(trace)
     endless = "SELECT count(*) FROM range(10000000) a, range(1000000) b WHERE a.range % 7 = b.range % 3"

@@ -163,18 +163,20 @@ def interruptible(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
 
     thread = threading.Thread(target=watch, daemon=True)
     thread.start()
-    try:
-        yield
-    except (InterruptException, RuntimeError) as error:
-        # DuckDB may have taken what the signal's handler raised.
-        if not came:
-            raise
-        raise (SystemExit(128 + signal.SIGTERM) if signal.SIGTERM in came else KeyboardInterrupt) from error
-    finally:
-        signal.set_wakeup_fd(before)
-        os.close(here)
-        thread.join()
-        os.close(there)
+    with contextlib.ExitStack() as stack:
+        stack.callback(os.close, there)
+        stack.callback(thread.join)
+        stack.callback(os.close, here)
+        stack.callback(signal.set_wakeup_fd, before)
+        try:
+            yield
+        except (InterruptException, RuntimeError) as error:
+            # DuckDB may have taken what the signal's handler raised, and be sooner than the thread, which has seen
+            # everything when it ends.
+            stack.close()
+            if not came:
+                raise
+            raise (SystemExit(128 + signal.SIGTERM) if signal.SIGTERM in came else KeyboardInterrupt) from error
 
 
 @contextlib.contextmanager
