@@ -21,11 +21,11 @@ WITH span AS (
     UNION ALL
     SELECT NULL, s.rank, s.device, NULL, NULL, s.end_ns, c.last_ns, NULL, c.has_steps
     FROM span s JOIN scope c ON c.rank = s.rank WHERE c.last_ns > s.end_ns
-), stretch AS (
+), state AS (
     SELECT *, lead(at_ns) OVER (PARTITION BY rank ORDER BY at_ns) AS next_ns FROM host_states
 ), opened AS MATERIALIZED (
     SELECT g.*, s.at_ns, s.cause, s.is_counted, coalesce(g.until_ns < s.next_ns, false) AS is_within
-    FROM gap g ASOF LEFT JOIN stretch s ON s.rank = g.rank AND g.from_ns >= s.at_ns
+    FROM gap g ASOF LEFT JOIN state s ON s.rank = g.rank AND g.from_ns >= s.at_ns
 ), beyond AS (
     SELECT g.*, c.has_steps, s.n_edges AS edges_at_start,
         coalesce(s.before_ns + if(s.is_counted, g.from_ns - s.at_ns, 0), 0) AS before_ns,
@@ -40,7 +40,7 @@ WITH span AS (
     FROM opened g JOIN scope c ON c.rank = g.rank LEFT JOIN host_states s ON s.rank = g.rank AND s.at_ns = g.at_ns
     WHERE NOT g.is_within
 ), cut AS (
-    -- Nearly every gap ends in the stretch of the host that it begins in.
+    -- Nearly every gap ends in the state of the host that it begins in.
     SELECT id, rank, device, category, op_name, from_ns, until_ns, is_late, cause AS cause_at_start, is_end AS is_edge,
         until_ns - from_ns AS idle_ns,
         if(cause = 'data', idle_ns, 0) AS data_ns,

@@ -78,6 +78,11 @@ def test_all_together_have_a_limit(folder: Path, others: list[Path], monkeypatch
     assert found == [False, False, True, True]
 
 
+def test_a_long_answer_is_not_stored(folder: Path) -> None:
+    answers.remember(folder, "long", "x" * answers.MOST_BYTES)
+    assert answers.recall(folder, "long") is None and not list((user_cache() / "answers").glob("*/*"))
+
+
 def test_what_is_forgotten_is_gone(folder: Path, others: list[Path]) -> None:
     answers.remember(folder, "question", 1)
     answers.remember(folder, "another", 2)

@@ -47,14 +47,14 @@ _COLUMNS = (
 class Remembered:
     """The section of one capture, worked out once for all commands; not where a device was named by hand."""
 
-    def __init__(self, is_kept: bool) -> None:
-        self._is_kept = is_kept
+    def __init__(self, is_remembered: bool) -> None:
+        self._is_remembered = is_remembered
         self._folder: Path | None = None
         self._row: list[Any] | None = None
 
     def is_known(self, folder: Path) -> bool:
         """Whether it has been worked out before, so that no rule has to be run."""
-        if self._is_kept:
+        if self._is_remembered:
             self._folder = folder
             found = answers.recall(folder, "finding")
             fits = isinstance(found, list) and len(found) == len(_COLUMNS)

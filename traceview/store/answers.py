@@ -30,6 +30,7 @@ MAKERS = (
 )
 """Everything that decides an answer."""
 MOST_BYTES = 1_000_000
+"""What one answer may take."""
 BYTES = 200_000_000
 """What all answers may take together; those about captures that were used longest ago are removed first."""
 
@@ -46,13 +47,16 @@ def recall(folder: Path, name: str) -> Any:
 
 
 def remember(folder: Path, name: str, answer: Any) -> None:
-    """Keep an answer that JSON can hold; where nothing can be written, it is worked out again next time."""
+    """Store an answer that JSON can hold. One that is long, or cannot be written, is worked out again next time."""
     with contextlib.suppress(OSError, InputError):
+        text = json.dumps(answer)
+        if len(text) > MOST_BYTES:  # All of it is ASCII.
+            return
         place = _place(folder)
         is_new = not place.exists()
         handle, building = tempfile.mkstemp(prefix=".making-", dir=own_folder(place))
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(answer, file)
+        with os.fdopen(handle, "w", encoding="ascii") as file:
+            file.write(text)
         Path(building).replace(place / _file(name))
         if is_new:
             materialized.make_room(place, BYTES)
