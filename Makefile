@@ -1,6 +1,7 @@
 # `make demo` and `make test` do all set-up on a fresh machine: Python 3.11+, git, make and a package index.
 PYTHON ?= python3
-TORCH ?= 2.13.0
+# The version that most was tried with; the newest Python needs a newer one.
+TORCH ?= $(shell $(PYTHON) -c "import sys; print('2.13.0' if sys.version_info < (3, 15) else '2.15.0')")
 VENV ?= .venv
 SECONDS ?= 60
 BIN := $(VENV)/bin
@@ -42,8 +43,9 @@ types: $(VENV)/.installed
 test: lint
 	$(MAKE) --no-print-directory --jobs=2 types quick
 
+# One part of them: PART="and shared" (what reads public traces) or PART="and not shared"; FILES that hold it.
 quick: $(VENV)/.installed
-	$(BIN)/pytest -n auto --dist worksteal -m "not long"
+	$(BIN)/pytest -n auto --dist worksteal -m "not long $(PART)" $(FILES)
 
 # Also what takes long: more mutations, kills and cuts, every format of every sample, wheels.
 test-all: check
@@ -53,14 +55,14 @@ test-all: check
 frameworks: $(VENV)/.installed
 	$(BIN)/python samples/environments.py $(ENVIRONMENTS) frameworks
 	TRACEVIEW_TEST_PYTHON=$(abspath $(ENVIRONMENTS))/.venv-frameworks/bin/python $(BIN)/pytest \
-		tests/collectors/test_frameworks.py tests/collectors/test_timed_onnxruntime.py tests/collectors/inject/test_traceview_try_tensorflow.py tests/experiments/test_option_lines.py \
+		tests/collectors/test_frameworks.py tests/collectors/test_timed_onnxruntime.py tests/collectors/inject/test_options_tensorflow.py tests/experiments/tune/test_option_lines.py \
 		tests/samples/test_other_frameworks.py
 
 # Frameworks that need an old Python, each in an environment of its own where that Python is to be had (pyenv or PATH):
 # a real training step of each under `traceview collect`, its report, and the tests of their collectors.
 legacy: $(VENV)/.installed
 	$(BIN)/python samples/legacy/run.py $(ENVIRONMENTS) $(LEGACY)
-	TRACEVIEW_LEGACY=$(abspath $(ENVIRONMENTS))/.venv-legacy $(BIN)/pytest -rs tests/collectors/test_legacy*.py tests/experiments/test_option_lines.py tests/samples/test_other_frameworks.py
+	TRACEVIEW_LEGACY=$(abspath $(ENVIRONMENTS))/.venv-legacy $(BIN)/pytest -rs tests/collectors/test_legacy*.py tests/experiments/tune/test_option_lines.py tests/samples/test_other_frameworks.py
 
 bench: $(VENV)/.installed
 	$(BIN)/python benchmarks/ingest.py

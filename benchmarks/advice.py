@@ -77,27 +77,27 @@ def _case(row: Mapping[str, Any], cores: int) -> Case:
 
 @dataclass(frozen=True)
 class Measured:
-    """What one run gave."""
+    """Result of one run."""
 
     step_ms: float
     cpu_ms: float
     answer: dict[str, Any]
     others_pct: float
-    """Of the time of the cores, by programs that are not part of this."""
+    """Share of the cores' time used by other programs."""
 
 
 @dataclass(frozen=True)
 class Gain:
-    """What a change gave, in percent of the time before it."""
+    """Gain from a change, in percent of the time before it."""
 
     value: float
     least: float
-    """What it gave surely: where there are too few pairs for an interval, nothing."""
+    """Lower bound of the gain; minus infinity where there are too few pairs for an interval."""
     most: float | None
 
     @staticmethod
     def of(times: list[tuple[float, float]]) -> Gain:
-        """Of the times before and after, pair by pair."""
+        """Return the gain from the times before and after, pair by pair."""
         judged = verdict.judge([before for before, _ in times], [after for _, after in times])
         assert judged.speedup is not None
         value = 100 * (1 - 1 / judged.speedup)
@@ -111,7 +111,7 @@ class Gain:
 
 
 def traceview(*words: str, environment: dict[str, str] | None = None) -> str:
-    """What a verb of traceview prints."""
+    """Return the output of a verb of traceview."""
     settings = {**os.environ, "PYTHONPATH": str(ROOT), **(environment or {})}
     command = [sys.executable, "-m", "traceview", *words]
     return subprocess.run(command, env=settings, check=True, capture_output=True, text=True).stdout
@@ -165,13 +165,13 @@ def compare(name: str, case: Case, runs: int, place: Path, python: str) -> bool:
 
 
 def speculative_pct(answer: Mapping[str, Any]) -> float:
-    """What the rule says may come besides its bound, in percent of the step; 0 where it says nothing of the kind."""
+    """Return the gain that the rule names besides its bound, in percent of the step; 0 if it names none."""
     lines = [line for line in answer["evidence"] or () if line.startswith("speculative:")]
     return sum(float(number) for line in lines for number in re.findall(r"\(([\d.]+) % of the step\)", line))
 
 
 def compared(name: str, runs: int, place: Path) -> str:
-    """What `traceview compare` says of the last pair."""
+    """Compare the last pair with `traceview compare`."""
     folders = [str(place / f"{name}-{side}-{runs - 1}") for side in ("before", "after")]
     sections = json.loads(traceview("compare", *folders, "--format", "json"))["sections"]
     row = next(part for part in sections if part["name"] == "ranking")["rows"][1]

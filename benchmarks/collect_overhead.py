@@ -1,4 +1,4 @@
-"""What recording costs a training step: bare, under torch.profiler, and under `traceview collect`.
+"""Measure the cost of recording a training step: bare, under torch.profiler, and under `traceview collect`.
 
     python benchmarks/collect_overhead.py [--sample samples/training/alexnet_torch.py] [--batch 16] [--rounds 5]
 
@@ -82,7 +82,7 @@ Steps = list[tuple[float, float]]
 
 
 def run(contender: Contender, folder: Path, args: argparse.Namespace) -> Steps:
-    """What each recorded step of one process took. Raises when it fails."""
+    """Run a process and return the times of its recorded steps. Raises when it fails."""
     steps = args.steps + 1
     words = [sys.executable, "-c", RUNNER, contender.kind, *map(str, (WAIT, WARMUP, steps)), str(folder / "ends.json")]
     words += [str(args.sample), "--batch", str(args.batch), "--steps", str(WAIT + WARMUP + steps), "--threads", "1"]

@@ -42,7 +42,7 @@ def main() -> int:
 
 
 def tuned(folder: Path, args: argparse.Namespace, command: list[str]) -> dict[str, Any]:
-    """What one search for nothing found."""
+    """Run one search for nothing and return its result."""
     words = ["-r", str(folder), "--try", "nothing", "--budget", args.budget, "--limit-steps", str(args.steps)]
     traceview("tune", *words, "--", *command)
     row: dict[str, Any] = json.loads(traceview("sql", str(folder), ASKED, "--format", "json"))[0]
@@ -63,7 +63,7 @@ def told(found: list[dict[str, Any]], most: int) -> int:
 
 
 def traceview(*words: str) -> str:
-    """What a verb of traceview prints."""
+    """Return the output of a verb of traceview."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-m", "traceview", *words]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)

@@ -48,7 +48,7 @@ from traceview.errors import InputError  # noqa: E402
 SHARED = ROOT.parent / "shared" / "traces"
 LIMIT_SECONDS = 10
 ALL_SECONDS = 30
-"""The same for a case of which every report is run, some thirty of them."""
+"""Time limit of a case of which every report is run, some thirty of them."""
 LIMIT_BYTES = 3 << 30
 STOP_BYTES = 12 << 30
 """Address space of a worker: what asks for more gets a MemoryError instead of the whole machine."""
@@ -57,7 +57,7 @@ LARGEST = 300_000
 COMMAND_LINE_EVERY = 50
 REPORTS_EVERY = 5
 CAPTURE_EVERY = 10
-"""Of so many cases one is a capture that is damaged."""
+"""One of this many cases is a capture that is damaged."""
 KILL_SECONDS = 60
 OFTEN = 32
 FURTHER = 0.4
@@ -149,12 +149,12 @@ def _keep(folder: Path, path: Path, number: int, data: bytes) -> None:
 
 
 def _processor_seconds() -> float:
-    """Of this process and the commands it ran: a busy machine makes nothing look slow."""
+    """Return the processor time of this process and the commands it ran: a busy machine makes nothing look slow."""
     return sum(os.times()[:4])
 
 
 def command_trouble(data: bytes, folder: Path) -> str | None:
-    """The same through the command line: convert with the cache beside the file, and report."""
+    """Find trouble through the command line: convert with the cache beside the file, and report."""
     place = folder / "cli"
     place.mkdir()
     try:
@@ -194,7 +194,7 @@ def damaged_capture_trouble(trace: Path, folder: Path, number: int) -> str | Non
 
 @dataclass
 class Tally:
-    """What came out so far."""
+    """Results so far."""
 
     run: list[int] = field(default_factory=list)
     slowest: float = 0.0

@@ -47,7 +47,7 @@ class Scaled(NamedTuple):
 
     path: Path
     array: Path | None
-    """The same events as a bare JSON array, of a Kineto trace."""
+    """Path of the same events as a bare JSON array, of a Kineto trace."""
     size: str
 
 

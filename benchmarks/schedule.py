@@ -1,6 +1,6 @@
 """How much faster a plan makes the training step of the networks of the studies, in ABBA pairs of fresh processes.
 
-    python benchmarks/schedule.py alexnet [--pairs 6] [--threads 1] [--memory 8MB] [--keep FOLDER] [--plan PLAN]
+    python benchmarks/schedule.py alexnet [--pairs 6] [--threads 1] [--workspace 8MB] [--keep FOLDER] [--plan PLAN]
 
 Makes a plan with `traceview schedule` for a network of samples/training, unless one is given, then runs that sample's
 training script, unchanged, in pairs of fresh processes without and with the plan: the same threads and the same malloc
@@ -20,8 +20,8 @@ from pathlib import Path
 from traceview.experiments import command
 from traceview.experiments.pairs import speedup
 from traceview.experiments.results import Journal
-from traceview.experiments.schedule_job import MALLOC
-from traceview.experiments.schedule_proof import pairs
+from traceview.experiments.schedule.job import MALLOC
+from traceview.experiments.schedule.proof import pairs
 from traceview.experiments.verdict import verdict
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -34,7 +34,7 @@ NETWORKS = {
     "resnet18": ("resnet_torch.py:resnet18", 4, "3x224x224", 1.15),
     "resnet50": ("resnet_torch.py:resnet50", 4, "3x224x224", 0.97),
 }
-"""What makes the model, images in a step, their size, and the least ratio."""
+"""The model's constructor, images in a step, their size, and the minimum ratio."""
 
 
 def main() -> int:
@@ -43,7 +43,7 @@ def main() -> int:
     parser.add_argument("network", choices=NETWORKS)
     parser.add_argument("--pairs", type=int, default=6)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--memory", help="cap on workspace, for example 8MB")
+    parser.add_argument("--workspace", help="cap on workspace, for example 8MB")
     parser.add_argument("--plan", type=Path, help="a plan that was made before")
     parser.add_argument("--keep", type=Path, help="a folder for the plan and what was measured")
     args = parser.parse_args()
@@ -55,7 +55,7 @@ def main() -> int:
         if not args.plan:
             words = [sys.executable, "-m", "traceview", "schedule", f"{SAMPLES / factory}", "--batch", str(batch)]
             words += ["--image", image, "--threads", str(args.threads), "--pairs", "0", "--plan", str(plan)]
-            words += ["--memory", args.memory] if args.memory else []
+            words += ["--workspace", args.workspace] if args.workspace else []
             subprocess.run(words, check=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
         script = str(SAMPLES / factory.partition(":")[0])
         words = [sys.executable, script, "--steps", "64", "--batch", str(batch), "--threads", str(args.threads)]
@@ -73,7 +73,7 @@ def main() -> int:
         f"{args.network}, batch {batch}, {args.threads} thread(s): {judged.speedup or 0:.2f}{interval} times as fast, "
         f"{verdict(judged, judged.p)}, {args.pairs} pairs"
     )
-    return 0 if args.memory or args.threads > 1 or (judged.speedup or 0) >= target else 1
+    return 0 if args.workspace or args.threads > 1 or (judged.speedup or 0) >= target else 1
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ Under `traceview collect -- python train.py`, or alone, where traceview is not i
     TRACEVIEW_DIR=capture PYTHONPATH=collectors/inject python train.py
 
 `inject/sitecustomize.py` calls `install` when the program has imported cntk; options are described in
-`inject/traceview_raw.py`. Each process that runs steps leaves `capture/raw/rank-NNNN.cntk.txt` and
+`traceview_inject.raw`. Each process that runs steps leaves `capture/raw/rank-NNNN.cntk.txt` and
 `rank-NNNN.meta.json`.
 
 A step ends with `Trainer.train_minibatch` of the first trainer. The text is what `Trainer.print_node_timing` prints:
@@ -14,7 +14,7 @@ with tabs between the fields: `traceview-cntk step NUMBER START END` (nanosecond
 NODE NAME` for nodes inside a layer that the program named. CNTK cannot turn its timing off again: it stays on after the
 recording, at the cost of two clock readings per node.
 
-Invariant: the program behaves as without us; see `inject/traceview_recorder.py`.
+Invariant: the program behaves as without us; see `traceview_inject.recorder`.
 """
 
 import functools
@@ -23,12 +23,12 @@ import tempfile
 import weakref
 
 import cntk
-import traceview_raw as raw
 from cntk.debugging import debug
-from traceview_model import Model
-from traceview_python import unix_ns
-from traceview_recorder import DONE, PROCESS, Recorder, safely
-from traceview_steps import OPTIMIZER
+from traceview_inject import ranks, raw
+from traceview_inject.model import Model
+from traceview_inject.python import unix_ns
+from traceview_inject.recorder import DONE, PROCESS, Recorder, safely
+from traceview_inject.steps import OPTIMIZER
 
 FRAMEWORK = "cntk"
 
@@ -88,7 +88,7 @@ class Timing:
         return []
 
     def print_times(self):
-        """What CNTK prints of its nodes, which are timed anew from here on."""
+        """Time CNTK's nodes anew from here on and return the times that it prints."""
         trainer = self.trainer()
         if trainer is None:
             raise RuntimeError("the trainer was deleted while it was recorded")
@@ -182,12 +182,8 @@ class Facts:
             self.model.see_arguments([value for value in arguments if isinstance(value, dict)])
 
     def see_job(self):
-        """Rank and size as the launcher of MPI says them: to ask CNTK would start MPI, or fail to."""
-        for prefix in ("OMPI_COMM_WORLD_", "PMI_"):
-            if os.environ.get(f"{prefix}RANK", "").isdigit():
-                self.rank = int(os.environ[f"{prefix}RANK"])
-                self.world_size = int(os.environ.get(f"{prefix}SIZE") or 1)
-                return
+        """Rank and size of the job: to ask CNTK would start MPI, or fail to."""
+        self.rank, self.world_size = ranks.launched()
 
     def collect(self, logs):
         """All of it as one dictionary."""

@@ -5,7 +5,7 @@ Under `traceview collect -- python train.py`, or alone, where traceview is not i
     TRACEVIEW_DIR=capture PYTHONPATH=collectors/inject python train.py
 
 `inject/sitecustomize.py` calls `install` when the program has imported jax; options are described in
-`inject/traceview_raw.py`. Each process that runs steps leaves `capture/raw/rank-NNNN.xplane.pb` and
+`traceview_inject.raw`. Each process that runs steps leaves `capture/raw/rank-NNNN.xplane.pb` and
 `rank-NNNN.meta.json`.
 
 A step ends with a compiled function (`jax.jit`, called from outside of any other) that gives back what it was given: a
@@ -14,7 +14,7 @@ function that is called again. A program's own marks (`jax.profiler.StepTraceAnn
 (`import sys; sys.audit("traceview.step")`) count more. Steps are marked as `train`, unless the program marks its own.
 Layers are the program's `jax.named_scope`s, which stand in the operators' names.
 
-Invariant: the program behaves as without us; see `inject/traceview_recorder.py`. There is one exception: on a CPU,
+Invariant: the program behaves as without us; see `traceview_inject.recorder`. There is one exception: on a CPU,
 where JAX runs ahead of its computations, steps wait for their results until the recording is over: else those of one
 step would lie in the next, and the steps before the recording could not be timed.
 """
@@ -27,14 +27,13 @@ import threading
 import weakref
 
 import jax
-import traceview_raw as raw
-import traceview_times as times
 from jax._src import profiler as jax_profiler
 from jax._src.core import trace_state_clean
-from traceview_model import Model, shape_of
-from traceview_recorder import DONE, PROCESS, RECORDING, Recorder, safely
-from traceview_steps import FORWARD, OPTIMIZER
-from traceview_xplane import Xplane
+from traceview_inject import raw, times
+from traceview_inject.model import Model, shape_of
+from traceview_inject.recorder import DONE, PROCESS, RECORDING, Recorder, safely
+from traceview_inject.steps import FORWARD, OPTIMIZER
+from traceview_inject.xplane import Xplane
 
 FRAMEWORK = "jax"
 
@@ -114,7 +113,7 @@ class Profiler(Xplane):
         START(folder, profiler_options=options)
 
     def mark(self, number):
-        """What marks a step, in the form that the profiler's own tools know."""
+        """Return the mark of a step, in the form that the profiler's own tools know."""
         if not self.marks_steps:
             return contextlib.nullcontext()
         return jax_profiler.TraceAnnotation("train", step_num=number, _r=1)
@@ -192,7 +191,7 @@ class Facts:
 
 
 def states_of(arguments, result):
-    """Those arguments that the result holds again: the same structure of at least two arrays of the same shapes."""
+    """Return arguments that the result holds again: the same structure of at least two arrays of the same shapes."""
     outputs = [result, *(result if isinstance(result, (tuple, list)) else ())]
     given = {signature(output) for output in outputs}
     return [argument for argument in arguments if signature(argument) in given and signature(argument) is not None]

@@ -12,9 +12,9 @@ import weakref
 
 import keras
 from keras.src.optimizers.base_optimizer import BaseOptimizer
-from traceview_model import shape_of
-from traceview_recorder import DONE, PROCESS
-from traceview_steps import OPTIMIZER
+from traceview_inject.model import shape_of
+from traceview_inject.recorder import DONE, PROCESS
+from traceview_inject.steps import OPTIMIZER
 
 FRAMEWORK = "keras>=3"
 
@@ -55,7 +55,7 @@ def follow_training_function(model_class):
 
 
 def follow_other_function(model_class, name):
-    """What a model validates or predicts with runs between steps."""
+    """Let the function that a model validates or predicts with run between steps."""
     make = getattr(model_class, f"make_{name}")
 
     @functools.wraps(make)

@@ -5,7 +5,7 @@ Under `traceview collect -- python train.py`, or alone, where traceview is not i
     TRACEVIEW_DIR=capture PYTHONPATH=collectors/inject python train.py
 
 `inject/sitecustomize.py` calls `install` when the program has imported mxnet; options are described in
-`inject/traceview_raw.py`. Each process that runs steps leaves `capture/raw/rank-NNNN.mxnet.json`, `rank-NNNN.meta.json`
+`traceview_inject.raw`. Each process that runs steps leaves `capture/raw/rank-NNNN.mxnet.json`, `rank-NNNN.meta.json`
 and, where oneDNN ran on a CPU, `rank-NNNN.onednn.log`.
 
 A step ends with the first Gluon trainer's `step` or the first module's `update`; in a program that trains nothing, with
@@ -13,7 +13,7 @@ the first block's or module's forward call. MXNet computes behind the program's 
 for the work to be over, until the recording is. Steps and phases are tasks of the profiler's domains `traceview step`
 and `traceview phase`.
 
-Invariant: the program behaves as without us; see `inject/traceview_recorder.py`.
+Invariant: the program behaves as without us; see `traceview_inject.recorder`.
 """
 
 import contextlib
@@ -22,14 +22,13 @@ import os
 import threading
 
 import mxnet as mx
-import traceview_onednn as onednn
-import traceview_raw as raw
 from mxnet import autograd, gluon, profiler
 from mxnet.module import BucketingModule, Module, SequentialModule
-from traceview_mxnet_facts import Facts
-from traceview_mxnet_layers import Layers, now_us
-from traceview_recorder import DONE, PROCESS, Recorder, safely
-from traceview_steps import FORWARD, OPTIMIZER
+from traceview_inject import onednn, raw
+from traceview_inject.mxnet_facts import Facts
+from traceview_inject.mxnet_layers import Layers, now_us
+from traceview_inject.recorder import DONE, PROCESS, Recorder, safely
+from traceview_inject.steps import FORWARD, OPTIMIZER
 
 FRAMEWORK = "mxnet"
 
@@ -67,7 +66,7 @@ class MxnetRecorder(Recorder):
 
     @safely
     def leave(self, source, thing, is_whole):
-        """That call is over."""
+        """Note that the call is over."""
         self.inside.phase = None
         if self.layers.is_on or (source is not None and source == self.steps.source):
             mx.nd.waitall()
@@ -133,7 +132,7 @@ class Profiler:
         """Record from here on."""
         if self.is_program_running or os.environ.get("MXNET_PROFILER_AUTOSTART", "0") != "0":
             raise RuntimeError("the program uses MXNet's profiler itself")
-        is_light, has_memory = (raw.options()[name] for name in ("light", "memory"))
+        is_light, has_memory = (raw.options()[name] for name in ("light", "allocations"))
         self.path = raw.scratch("mxnet")
         SET_CONFIG(
             filename=str(self.path),

@@ -36,7 +36,7 @@ def compiler():
 
 
 def library(command):
-    """Where the library of this source, compiler and machine lies, or will lie."""
+    """Return the path of the library of this source, compiler and machine, which may not exist yet."""
     text = b"".join(path.read_bytes() for path in sorted(SOURCE.glob("*.[ch]")))
     about = repr((command, FLAGS, platform.machine(), platform.libc_ver())).encode()
     name = f"traceview-nvtx-{hashlib.sha256(text + about).hexdigest()[:16]}.so"

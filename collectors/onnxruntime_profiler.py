@@ -5,14 +5,14 @@ Under `traceview collect -- python infer.py`, or alone, where traceview is not i
     TRACEVIEW_DIR=capture PYTHONPATH=collectors/inject python infer.py
 
 `inject/sitecustomize.py` calls `install` when the program has imported onnxruntime; options are described in
-`inject/traceview_raw.py`. Each process that runs steps leaves `capture/raw/rank-NNNN.onnxruntime.json` and
+`traceview_inject.raw`. Each process that runs steps leaves `capture/raw/rank-NNNN.onnxruntime.json` and
 `rank-NNNN.meta.json`. Beside a framework that trains in the same process, that one is recorded.
 
 A step is a `run` of the first session that is made. Its profiler can only be turned on where a session is made, so it
 runs from there to the end of the last recorded run; the runs before the first recorded one are left out of the trace.
 A session that the program itself profiles is the program's.
 
-Invariant: the program behaves as without us; see `inject/traceview_recorder.py`.
+Invariant: the program behaves as without us; see `traceview_inject.recorder`.
 """
 
 import functools
@@ -22,10 +22,10 @@ import weakref
 from pathlib import Path
 
 import onnxruntime
-import traceview_raw as raw
-from traceview_model import Model
-from traceview_recorder import DONE, PROCESS, Recorder, safely
-from traceview_steps import FORWARD
+from traceview_inject import raw
+from traceview_inject.model import Model
+from traceview_inject.recorder import DONE, PROCESS, Recorder, safely
+from traceview_inject.steps import FORWARD
 
 FRAMEWORK = "onnxruntime"
 

@@ -7,7 +7,7 @@ Under `traceview collect -- python infer.py`, or alone, where traceview is not i
     TRACEVIEW_DIR=capture PYTHONPATH=collectors/inject python infer.py
 
 `inject/sitecustomize.py` calls `install` when the program has imported cv2; options are described in
-`inject/traceview_raw.py`. Each process that runs steps leaves `capture/raw/rank-NNNN.opencv.txt` and
+`traceview_inject.raw`. Each process that runs steps leaves `capture/raw/rank-NNNN.opencv.txt` and
 `rank-NNNN.meta.json`.
 
 A step is a `forward` of the first network that a program runs. The text has a line per recorded step and one per layer
@@ -15,17 +15,17 @@ of it, with tabs between the fields, in nanoseconds: `traceview-opencv step NUMB
 `traceview-opencv layer NUMBER NAME TYPE TIME`, the time as `getPerfProfile` gives it. A layer of time zero was fused
 into another one or did nothing.
 
-Invariant: the program behaves as without us; see `inject/traceview_recorder.py`.
+Invariant: the program behaves as without us; see `traceview_inject.recorder`.
 """
 
 import functools
 
 import cv2
-import traceview_raw as raw
-from traceview_model import Model
-from traceview_python import unix_ns
-from traceview_recorder import DONE, PROCESS, Recorder, safely
-from traceview_steps import FORWARD
+from traceview_inject import raw
+from traceview_inject.model import Model
+from traceview_inject.python import unix_ns
+from traceview_inject.recorder import DONE, PROCESS, Recorder, safely
+from traceview_inject.steps import FORWARD
 
 FRAMEWORK = "cv2"
 
@@ -59,7 +59,7 @@ class OpencvRecorder(Recorder):
 
     @safely
     def leave(self, network):
-        """That run is over."""
+        """Note that the run is over."""
         self.tool.ran(network)
         self.step_ended(FORWARD, self.facts)  # There are no weak references to a network; it is always the same one.
 

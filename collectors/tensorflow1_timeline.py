@@ -5,14 +5,14 @@ Under `traceview collect -- python train.py`, or alone, where traceview is not i
     TRACEVIEW_DIR=capture PYTHONPATH=collectors/inject python train.py
 
 `inject/sitecustomize.py` calls `install` when the program has imported tensorflow and that is version 1; options are
-described in `inject/traceview_raw.py`. Each process that runs steps leaves `capture/raw/rank-NNNN.timeline.json` and
+described in `traceview_inject.raw`. Each process that runs steps leaves `capture/raw/rank-NNNN.timeline.json` and
 `rank-NNNN.meta.json`.
 
 A step ends with the first session run that computes gradients, also where Keras makes it; in a program that trains
 nothing, with the first run that fetches a value. For the recorded steps every run of a session is traced in full
 (RunMetadata), and convolutions get their shapes; a run that the program itself traces ends the recording.
 
-Invariant: the program behaves as without us; see `inject/traceview_recorder.py`.
+Invariant: the program behaves as without us; see `traceview_inject.recorder`.
 """
 
 import functools
@@ -21,14 +21,14 @@ import re
 import time
 
 import tensorflow as tf
-import traceview_raw as raw
 from tensorflow.core.protobuf import config_pb2
 from tensorflow.python.client import session as sessions
 from tensorflow.python.client import timeline
-from traceview_recorder import DONE, PROCESS, RECORDING, Recorder, safely
-from traceview_steps import FORWARD, OPTIMIZER
-from traceview_tensorflow1_facts import Facts
-from traceview_tensorflow1_shapes import convolutions
+from traceview_inject import raw
+from traceview_inject.recorder import DONE, PROCESS, RECORDING, Recorder, safely
+from traceview_inject.steps import FORWARD, OPTIMIZER
+from traceview_inject.tensorflow1_facts import Facts
+from traceview_inject.tensorflow1_shapes import convolutions
 
 FRAMEWORK = "tensorflow>=1"
 
@@ -59,7 +59,7 @@ class SessionRecorder(Recorder):
 
     @safely
     def leave(self, kind, traced, values):
-        """That run is over: `traced` holds its trace, `values` were fed to it."""
+        """Note that the run is over: `traced` holds its trace, `values` were fed to it."""
         if traced is not None and self.state == RECORDING:
             self.tool.runs.append(traced)
         kind.n_runs += 1

@@ -5,7 +5,7 @@ Under `traceview collect -- python train.py`, or alone, where traceview is not i
     TRACEVIEW_DIR=capture PYTHONPATH=collectors/inject python train.py
 
 `inject/sitecustomize.py` calls `install` when the program has imported tensorflow; options are described in
-`inject/traceview_raw.py`. Each process that runs steps leaves `capture/raw/rank-NNNN.xplane.pb`, `rank-NNNN.meta.json`
+`traceview_inject.raw`. Each process that runs steps leaves `capture/raw/rank-NNNN.xplane.pb`, `rank-NNNN.meta.json`
 and, where oneDNN ran on a CPU, `rank-NNNN.onednn.log`.
 
 A step ends with the outermost `tf.function` that computes gradients (Keras' `fit` and `train_on_batch` call one), or
@@ -14,28 +14,25 @@ is called from outside. A loop that knows better says `import sys; sys.audit("tr
 `train`, with their number, unless the program marks its own (`tf.profiler.experimental.Trace(..., step_num=...)`).
 Layers and directions stand in the operators' names.
 
-Invariant: the program behaves as without us; see `inject/traceview_recorder.py`.
+Invariant: the program behaves as without us; see `traceview_inject.recorder`.
 """
 
 import contextlib
 import functools
-import json
-import os
 import threading
 import weakref
 
 import tensorflow as tf
-import traceview_onednn as onednn
-import traceview_raw as raw
 from tensorflow.python.eager import backprop, context
 from tensorflow.python.eager.polymorphic_function import polymorphic_function
 from tensorflow.python.profiler import profiler_v2, trace
 from tensorflow.python.training import optimizer as training
-from traceview_model import Model
-from traceview_recorder import DONE, PROCESS, RECORDING, Recorder, safely
-from traceview_steps import FORWARD, OPTIMIZER
-from traceview_tensorflow_graph import convolutions
-from traceview_xplane import Xplane
+from traceview_inject import onednn, ranks, raw
+from traceview_inject.model import Model
+from traceview_inject.recorder import DONE, PROCESS, RECORDING, Recorder, safely
+from traceview_inject.steps import FORWARD, OPTIMIZER
+from traceview_inject.tensorflow_graph import convolutions
+from traceview_inject.xplane import Xplane
 
 FRAMEWORK = "tensorflow>=2"
 
@@ -122,7 +119,7 @@ class Profiler(Xplane):
         self.reads_onednn = onednn.request_timestamps()
 
     def mark(self, number):
-        """What marks a step, in the form that the profiler's own tools know."""
+        """Return the mark of a step, in the form that the profiler's own tools know."""
         return trace.Trace("train", step_num=number, _r=1) if self.marks_steps else contextlib.nullcontext()
 
     def runtime_starts(self):
@@ -177,20 +174,8 @@ class Facts:
             tf.test.experimental.sync_devices()
 
     def see_job(self):
-        """Rank and size from TF_CONFIG, or from the launchers of MPI and Horovod."""
-        with contextlib.suppress(ValueError, LookupError, TypeError, AttributeError):
-            config = json.loads(os.environ.get("TF_CONFIG") or "{}")
-            workers = [
-                f"{kind}{at}" for kind in ("chief", "worker") for at in range(len(config["cluster"].get(kind, ())))
-            ]
-            self.rank = workers.index(f"{config['task']['type']}{config['task']['index']}")
-            self.world_size = len(workers)
-            return
-        for prefix in ("HOROVOD_", "OMPI_COMM_WORLD_", "PMI_"):
-            if os.environ.get(f"{prefix}RANK", "").isdigit():
-                self.rank = int(os.environ[f"{prefix}RANK"])
-                self.world_size = int(os.environ.get(f"{prefix}SIZE") or 1)
-                return
+        """Rank and size of the job."""
+        self.rank, self.world_size = ranks.launched()
 
     def collect(self, logs):
         """All of it as one dictionary; `logs` are (path, suffix) of the logs beside the trace."""

@@ -5,7 +5,7 @@ Under `traceview collect -- python train.py`, or alone, where traceview is not i
     TRACEVIEW_DIR=capture PYTHONPATH=collectors/inject python train.py
 
 `inject/sitecustomize.py` calls `install` when the program has imported theano; options are described in
-`inject/traceview_raw.py`. Each process that runs steps leaves `capture/raw/rank-NNNN.operators.json` and
+`traceview_inject.raw`. Each process that runs steps leaves `capture/raw/rank-NNNN.operators.json` and
 `rank-NNNN.meta.json`.
 
 Theano's virtual machine measures each operator when it is told to, also in a function that is compiled already; it
@@ -13,21 +13,21 @@ measures how long and not when. So the operators of a call are laid end to end f
 order of the compiled graph. A step ends with the first call of a function that updates floating point variables; in a
 program that trains nothing, with the first function that is called again.
 
-Invariant: the program behaves as without us; see `inject/traceview_recorder.py`.
+Invariant: the program behaves as without us; see `traceview_inject.recorder`.
 """
 
 import functools
 import json
 import weakref
 
-import traceview_raw as raw
 from theano.compile.function_module import Function
-from traceview_model import shape_of
-from traceview_python import unix_ns
-from traceview_recorder import DONE, PREPARED, PROCESS, RECORDING, Recorder, safely
-from traceview_steps import FORWARD, OPTIMIZER
-from traceview_theano_facts import Facts, trains
-from traceview_theano_graph import Operators, shapes_of
+from traceview_inject import raw
+from traceview_inject.model import shape_of
+from traceview_inject.python import unix_ns
+from traceview_inject.recorder import DONE, PREPARED, PROCESS, RECORDING, Recorder, safely
+from traceview_inject.steps import FORWARD, OPTIMIZER
+from traceview_inject.theano_facts import Facts, trains
+from traceview_inject.theano_graph import Operators, shapes_of
 
 FRAMEWORK = "theano"
 

@@ -5,7 +5,7 @@ Under `traceview collect -- python train.py`, or alone, where traceview is not i
     TRACEVIEW_DIR=capture PYTHONPATH=collectors/inject python train.py
 
 `inject/sitecustomize.py` calls `install` when the program has imported torch; options are described in
-`inject/traceview_raw.py`. Each process that runs steps leaves `capture/raw/rank-NNNN.kineto.json` (or `.json.gz`),
+`traceview_inject.raw`. Each process that runs steps leaves `capture/raw/rank-NNNN.kineto.json` (or `.json.gz`),
 `rank-NNNN.meta.json` and, where oneDNN ran on a CPU, `rank-NNNN.onednn.log`.
 
 A step ends with `step()` of the first optimizer seen. A program without an optimizer has one step per call of its
@@ -27,12 +27,12 @@ import weakref
 
 import torch
 import torch.utils.data.dataloader
-from traceview_recorder import DONE, PROCESS, RECORDING, Recorder, safely
-from traceview_steps import FORWARD, OPTIMIZER
-from traceview_torch_compiler import kept_from_compiler, outside_compiler
-from traceview_torch_kineto import Kineto
-from traceview_torch_model import Facts, Names
-from traceview_torch_ranges import Ranges
+from traceview_inject.recorder import DONE, PROCESS, RECORDING, Recorder, safely
+from traceview_inject.steps import FORWARD, OPTIMIZER
+from traceview_inject.torch_compiler import kept_from_compiler, outside_compiler
+from traceview_inject.torch_kineto import Kineto
+from traceview_inject.torch_model import Facts, Names
+from traceview_inject.torch_ranges import Ranges
 
 FRAMEWORK = "torch"
 
@@ -40,7 +40,7 @@ PHASE = "traceview.phase: "
 
 
 class TorchRecorder(Recorder):
-    """Follows modules, phases and optimizers; see `traceview_recorder` for the recording itself."""
+    """Follows modules, phases and optimizers; see `recorder` for the recording itself."""
 
     def __init__(self):
         super().__init__("torch", None, Facts())
@@ -65,7 +65,7 @@ class TorchRecorder(Recorder):
 
     @safely
     def leave_phase(self, name, outermost):
-        """What `enter_phase` opened ends."""
+        """End the phase that `enter_phase` opened."""
         self.backwards -= name == "backward"
         if outermost:
             self.pop(name)

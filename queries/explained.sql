@@ -13,7 +13,8 @@ WITH device AS (
             ORDER BY idle_ns DESC, cause) FILTER (cause <> 'unknown') AS causes
     FROM cause
 )
-SELECT format('{} idle: {:.1f} % of {}; {:.1f} % explained{}, {:.1f} % unexplained.', if(is_gpu, 'GPU', 'CPU'),
+SELECT format('{} idle: {:.1f} % of {}; {:.1f} % explained{}, {:.1f} % unexplained.',
+    if(is_gpu, (SELECT upper(kind) FROM accelerator), 'CPU'),
     100.0 * idle_ns / step_ns, if(has_steps, 'the step', 'the recording'), 100.0 * coalesce(known_ns, 0) / step_ns,
     coalesce(' (' || causes || ')', ''), 100.0 * (idle_ns - coalesce(known_ns, 0)) / step_ns) AS text
 FROM device, named WHERE step_ns > 0

@@ -1,4 +1,3 @@
--- title = "Footer"
 -- doc = "Lines under every report: what could not be attributed, and what was wrong with the input."
 WITH device AS (
     SELECT coalesce(sum(n), 0) AS n, sum(alone_ns) AS busy_ns,
@@ -18,7 +17,9 @@ WITH device AS (
     UNION ALL
     SELECT 2, format('Steps: {} counted{}; step source: {}.', sum(n_steps), CASE WHEN sum(n_warmup) > 0
         THEN format(', {} leading warm-up step{} excluded', sum(n_warmup), if(sum(n_warmup) = 1, '', 's'))
-            ELSE '' END,
+            ELSE '' END
+            || (SELECT if(count(*) > 0, format(', {} marked without work of the device left out', count(*)), '')
+                FROM marked_steps WHERE is_empty),
         (SELECT string_agg(DISTINCT source, ', ' ORDER BY source) FROM step_times))
     FROM scope HAVING sum(n_steps) > 0
     UNION ALL
@@ -29,7 +30,9 @@ WITH device AS (
                 if(least = most, CAST(most AS VARCHAR), least || ' to ' || most), if(most = 1, '', 's'))
                 FROM averages),
                     '; its times are averages') || '.'
-            ELSE 'Steps: none found; times are for the whole recording.' END
+            ELSE format('Steps: none found{}; times are for the whole recording.',
+                (SELECT if(count(*) > 0, format(' that holds work of the device ({} marked)', count(*)), '')
+                FROM marked_steps WHERE is_empty)) END
     FROM scope HAVING coalesce(sum(n_steps), 0) = 0
         AND NOT EXISTS (FROM captures WHERE format = 'experiment')
     UNION ALL

@@ -1,5 +1,5 @@
 -- title = "Whether texts may speak of steps"
--- doc = "Where there are steps that count; and of results of an experiment, which hold no recording."
+-- doc = "One row if the scope has steps, and for results of an experiment, which hold no recording."
 -- [columns]
 -- says = "1, or no row"
 SELECT 1 AS says FROM scope WHERE has_steps

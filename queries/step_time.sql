@@ -1,4 +1,3 @@
--- title = "Step time"
 -- doc = "The step time that every report means: the mean of the steps that count. No row for a rank without steps."
 -- [columns]
 -- rank = "process of the job"

@@ -1,5 +1,4 @@
--- title = "Summary"
--- doc = "What a capture holds, in a few lines."
+-- doc = "Contents of a capture in a few lines."
 -- [columns]
 -- what = "what is said"
 -- value = "in words"

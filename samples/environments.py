@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 TOP = Path(__file__).resolve().parents[1]
-"""What commands of the table are relative to."""
+"""Folder that commands of the table are relative to."""
 ENVIRONMENTS = tomllib.loads((Path(__file__).parent / "environments.toml").read_text(encoding="utf-8"))
 INSTALL = TOP / ".ci" / "install"
 
@@ -38,7 +38,7 @@ def main(folder: Path, names: list[str]) -> int:
 
 
 def place(folder: Path, about: Mapping[str, Any]) -> Path:
-    """Where an environment lies; links stay as they are, as its Python is told by its path."""
+    """Return the folder of an environment; links stay as they are, as its Python is told by its path."""
     return (folder / about["folder"]).absolute()
 
 

@@ -16,11 +16,11 @@ from traceview.cli.output import sql_text
 
 
 def answer(rule: str, given: Given, folder: Path, **params: str) -> Finding:
-    """What the rule says of these rows."""
+    """Return the finding of a rule for these rows."""
     if not given.rows and not given.about and not params:
         return of_nothing()[rule]
     rules = advice.load([rule])
-    with given.open(folder, advice.asked(rules)) as connection:
+    with given.open(folder) as connection:
         (said,) = advice.run(connection, rules, params)
         derive_again(connection, said, **params)
     return said
@@ -28,14 +28,14 @@ def answer(rule: str, given: Given, folder: Path, **params: str) -> Finding:
 
 @cache
 def of_nothing() -> dict[str, Finding]:
-    """What every rule says of a capture without rows."""
+    """Return the finding of every rule for a capture without rows."""
     rules = advice.load()
-    with tempfile.TemporaryDirectory() as folder, Given().open(Path(folder), advice.asked(rules)) as connection:
+    with tempfile.TemporaryDirectory() as folder, Given().open(Path(folder)) as connection:
         return {said.rule: said for said in advice.run(connection, rules)}
 
 
 def derive_again(connection: duckdb.DuckDBPyConnection, said: Finding, **params: str) -> None:
-    """What `--show-sql` prints for a rule, run on the same capture, says what the rule said."""
+    """Check that what `--show-sql` prints for a rule gives its finding when run on the same capture."""
     if not said.n_ranks:
         return
     recipe = reports.Recipe("advice", "", "", tuple(advice.load([said.rule])))

@@ -11,7 +11,7 @@ from asked import ONE
 from given import Given, conv, conv_backward, write
 
 from traceview.analysis import compare
-from traceview.analysis.facts import Run
+from traceview.analysis.compare import Run
 from traceview.analysis.model import Report
 from traceview.store import views
 
@@ -28,7 +28,7 @@ def measured(given: Given | Sequence[Given], folder: Path, whole: bool | None = 
     key = repr(([vars(rank) for rank in ranks], whole, steps))
     if key not in _MEASURED:
         write(folder, *ranks)
-        with views.connect(folder, compare.asked(), ONE) as connection:
+        with views.connect(folder, ONE) as connection:
             is_whole = not compare.has_steps(connection) if whole is None else whole
             chosen = (steps["first"], steps["last"]) if steps else None
             _MEASURED[key] = compare.measure(connection, folder.name, chosen, is_whole)

@@ -4,25 +4,44 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import signal
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
 import pytest
-from asked import ONE, Asked
+from asked import ONE
+from public_traces import SHARED
 
 from traceview import store
 from traceview.ingest import memory
 
 ROOT = Path(__file__).resolve().parent.parent
-SHARED = ROOT.parent / "shared"
 
 # A shell starts what runs in the background with Ctrl-C ignored, and children inherit that: tests of Ctrl-C would wait.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # xdist gives its workers a width of 80, by which tables would be drawn.
 os.environ.pop("COLUMNS", None)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what uses the folder of public traces, so that the others can run with it hidden."""
+    marked = [item for item in items if "shared" in getattr(item, "fixturenames", ())]
+    for item in marked:
+        item.add_marker(pytest.mark.shared)
+    for path in {item.path for item in marked}:
+        # `.ci/run` finds them by this word.
+        assert re.search(r"\bshared\b", path.read_text(encoding="utf-8")), f"{path} does not say that it is shared"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say how tests are run in this order again; pytest-randomly says it in a header that `-q` leaves out."""
+    if config.pluginmanager.hasplugin("randomly"):
+        terminalreporter.write_line(f"order of tests: --randomly-seed={config.getoption('randomly_seed')}")
 
 
 def _of_this_run(factory: pytest.TempPathFactory) -> Path:
@@ -34,6 +53,7 @@ def _of_this_run(factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session", autouse=True)
 def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
     os.environ["XDG_CACHE_HOME"] = str(_of_this_run(tmp_path_factory) / "cache")
+    os.environ["XDG_STATE_HOME"] = str(_of_this_run(tmp_path_factory) / "state")
 
 
 @pytest.fixture(scope="session")
@@ -57,7 +77,6 @@ class Captures:
         folder.mkdir(exist_ok=True)
         self.folder = folder
         self.opened: dict[Path, duckdb.DuckDBPyConnection] = {}
-        self.asked: dict[Path, Asked] = {}
 
     def folder_of(self, path: Path) -> Path:
         """The capture of a trace."""
@@ -69,21 +88,23 @@ class Captures:
         return target
 
     def open(self, path: Path) -> duckdb.DuckDBPyConnection:
-        """A connection to the capture of a trace, for reports: with every view, materialized."""
+        """A connection to the capture of a trace."""
         if path not in self.opened:
             self.opened[path] = store.open_capture(self.folder_of(path), ONE)
         return self.opened[path]
-
-    def ask(self, path: Path) -> Asked:
-        """What answers some queries about a trace, for a third less than a connection with every view."""
-        if path not in self.asked:
-            self.asked[path] = Asked(self.folder_of(path))
-        return self.asked[path]
 
 
 @pytest.fixture(scope="session")
 def captures(tmp_path_factory: pytest.TempPathFactory) -> Captures:
     return Captures(_of_this_run(tmp_path_factory) / "captures")
+
+
+@pytest.fixture
+def hangup() -> Iterator[None]:
+    """SIGHUP ends what a test starts: under nohup it is ignored, and children inherit that."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
 
 
 @pytest.fixture

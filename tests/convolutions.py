@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from traceview.experiments.layers import parse
+from traceview.experiments.algorithms.layers import parse
 
 
 def spec_of(text: str, batch: int = 3, device: str = "cpu") -> SimpleNamespace:

@@ -1,4 +1,4 @@
-"""Where the events of a trace end: what lies before a cut there is whole."""
+"""Places where the events of a trace end: the part before such a cut is whole."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 
 
 def json_ends(text: bytes, key: bytes = rb'"traceEvents"\s*:\s*\[') -> list[int]:
-    """Where each event of the array ends."""
+    """Return the offset where each event of the array ends."""
     start = re.search(key, text)
     whole = text.decode("latin-1")
     at = start.end() if start else text.index(b"[") + 1

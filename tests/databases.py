@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
-from asked import Asked
+from asked import connected
 
 from traceview import store
 
@@ -55,7 +56,7 @@ def as_arrow(database: Path) -> dict[str, pa.Table]:
 
 
 def as_parquet(database: Path, folder: Path) -> Path:
-    """The same as a folder of Parquet files."""
+    """Write the database as a folder of Parquet files."""
     folder.mkdir()
     for name, table in as_arrow(database).items():
         pq.write_table(table, folder / f"{name}.parquet")
@@ -63,7 +64,7 @@ def as_parquet(database: Path, folder: Path) -> Path:
 
 
 def as_stream(database: Path, path: Path) -> Path:
-    """The same as Arrow streams one after the other, each with its table's name."""
+    """Write the database as Arrow streams one after the other, each with its table's name."""
     with pa.OSFile(str(path), "wb") as file:
         for name, table in as_arrow(database).items():
             named = table.replace_schema_metadata({"table_name": name})
@@ -72,6 +73,6 @@ def as_stream(database: Path, path: Path) -> Path:
     return path
 
 
-def opened(path: Path, target: Path) -> Asked:
+def opened(path: Path, target: Path) -> duckdb.DuckDBPyConnection:
     """A connection to what a trace converts to."""
-    return Asked(store.convert([path], target))
+    return connected(store.convert([path], target))

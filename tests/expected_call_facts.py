@@ -147,4 +147,4 @@ FACTS: dict[str, Callable[[Connection], Any]] = {
 }
 
 SPELLING: dict[str, Callable[[Any], Any]] = {"n_events_by_category": modern}
-"""What to do to an expected value before it is compared."""
+"""Changes to an expected value before it is compared."""

@@ -116,14 +116,14 @@ def overlapping(connection: Connection) -> int:
 
 
 def steps(connection: Connection) -> Any:
-    """Kineto: step -> duration and kernels launched in it. XPlane: the list of steps."""
+    """Kineto: step, as marked -> duration and kernels launched in it. XPlane: the list of steps."""
     if one(connection, "SELECT format FROM captures LIMIT 1") == "xplane":
         recorded = rows(connection, "SELECT name, dur_ns FROM ranges WHERE kind = 'step' ORDER BY start_ns")
         return [{"name": name, "ns": ns} for name, ns in recorded]
     found = rows(
         connection,
         """SELECT s.step, any_value(s.end_ns - s.start_ns), count(k.id), coalesce(sum(k.dur_ns), 0)
-        FROM steps s LEFT JOIN kernels k ON k.step = s.step AND k.rank = s.rank GROUP BY s.step""",
+        FROM marked_steps s LEFT JOIN kernels k ON k.step = s.step AND k.rank = s.rank GROUP BY s.step""",
     )
     return {
         str(step): {"ns": ns, "n_kernels_launched": n, "kernel_ns_launched": int(total)} for step, ns, n, total in found
@@ -294,7 +294,7 @@ def agree(found: Any, value: Any, check: Any) -> bool:
 
 
 def _same_keys(found: dict[str, Any], value: dict[str, Any], check: Any) -> bool:
-    """The same keys with agreeing values. Where a key is `a|b`, both labels are right: sums over linked keys agree."""
+    """Whether both have the same keys with agreeing values. For a key `a|b` both labels are right: their sums agree."""
     if not any("|" in key for key in value):
         return found.keys() == value.keys() and all(agree(found[key], value[key], check) for key in value)
     linked = {label for key in value if "|" in key for label in key.split("|")}

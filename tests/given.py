@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-from asked import ONE, Asked
+from asked import connected
 from asked import rows as rows
 
 from traceview import sql
 from traceview.ingest.finish import Export, finish
 from traceview.ingest.sink import Sink
 from traceview.paths import content
-from traceview.store import views
 
 US = 1000
 Shape = Sequence[int]
@@ -31,7 +30,7 @@ class Given:
         self.rank = rank
         self.rows: dict[str, list[dict[str, Any]]] = {}
         self.about: dict[str, Any] = {}
-        """What `traceview collect` would note about this process."""
+        """Facts that `traceview collect` would note about this process."""
         self.command: list[str] | None = None
         self.correlation = 0
         self.host: str | None = None
@@ -96,10 +95,10 @@ class Given:
         """A collective that a CPU runs: name, kind, size_bytes, group_size."""
         self.add("collectives", name=name, **facts, **_time(start, end))
 
-    def open(self, folder: Path, asked: str | None = None) -> Any:
-        """The capture of these rows; `asked`: the text of all queries to come, where they are more than a few."""
+    def open(self, folder: Path) -> duckdb.DuckDBPyConnection:
+        """The capture of these rows."""
         write(folder, self)
-        return Asked(folder) if asked is None else views.connect(folder, asked, ONE)
+        return connected(folder)
 
 
 def write(folder: Path, *ranks: Given) -> None:

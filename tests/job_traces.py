@@ -58,5 +58,5 @@ def rows(capture: Path) -> dict[str, list[tuple[Any, ...]]]:
 
 
 def left_over(folder: Path) -> list[str]:
-    """What stands in a folder beside what does not begin with a dot."""
+    """Return the names in a folder that begin with a dot."""
     return sorted(path.name for path in folder.iterdir() if path.name.startswith("."))

@@ -27,9 +27,9 @@ class Job:
     late: Callable[[int, int], float] = lambda step, rank: 0.0
     """How much later than the others a rank comes to the first collective of a step."""
     why: str = "kernel"
-    """What it does meanwhile: kernel, data or host."""
+    """Work of a late rank meanwhile: kernel, data or host."""
     clock: Callable[[float, int], float] = lambda at, rank: at
-    """What a rank's clock shows at a true time."""
+    """Time on a rank's clock at a true time."""
     numbered: bool = True
     host: Callable[[int], str | None] = lambda rank: None
     jitter: Callable[[int, int], float] = lambda number, rank: 0.0
@@ -71,7 +71,7 @@ class Job:
         return self.clock(self.host_at[rank] - 1.5, rank)
 
     def _before(self, rank: int, begin: float, late: float) -> float:
-        """What a rank does before the first collective; how long it takes."""
+        """Do the work of a rank before the first collective; return how long it takes."""
         at = begin + 10
         if late and self.why == "data":
             self.made[rank].span("phase", "data", self.clock(at, rank), self.clock(at + late, rank))

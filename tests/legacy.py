@@ -42,7 +42,7 @@ def collect(name: str, folder: Path, *words: object, **variables: str) -> subpro
 
 
 def described(folder: Path) -> dict[str, Any]:
-    """What the capture says of its first rank."""
+    """Return the first rank's facts in the capture."""
     rank: dict[str, Any] = json.loads((folder / "capture" / "capture.json").read_text())["ranks"][0]
     return rank
 
@@ -60,5 +60,5 @@ def program(folder: Path, body: str) -> Path:
 
 
 def compiled() -> dict[str, str]:
-    """Where Theano keeps what it has compiled: with the environment, so that it is compiled once."""
+    """Return the variables that keep Theano's compiled code with its environment, so that it is compiled once."""
     return {"THEANO_FLAGS": f"base_compiledir={python('theano').parents[1] / 'compiled'}"}

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import torch
 
-from traceview.experiments import runtime
-from traceview.experiments.backends.machine_code import instruction_set
+from traceview.convolution import runtime
+from traceview.convolution.winograd.machine_code import instruction_set
 
 needs_kernels = pytest.mark.skipif(instruction_set() is None, reason="the fused kernels need AVX2 under Linux")
 

@@ -54,7 +54,7 @@ def _convert(trace: Path, target: Path, reports_too: bool) -> bool:
 
 def _check_reports(target: Path) -> None:
     try:
-        connection = views.connect(target, reports.asked([reports.load("overview")]))
+        connection = views.connect(target)
         try:
             overview = reports.run(connection, "overview")
             for form in ("table", "json", "csv", "markdown"):
@@ -66,7 +66,7 @@ def _check_reports(target: Path) -> None:
 
 
 def _check_rows(target: Path) -> None:
-    """What holds for every capture: spans that do not end before they start, ids that are unique."""
+    """Check the rows of any capture: spans do not end before they start, ids are unique."""
     tables = ("kernels", "memcpys", "primitives", "ops", "ranges", "api_calls")
     queries = [
         f"SELECT '{table}', count(*) FILTER (dur_ns < 0), count(*) - count(DISTINCT id) FROM read_parquet($folder || "

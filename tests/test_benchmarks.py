@@ -61,8 +61,8 @@ def test_a_repeated_capture_holds_every_copy_later_than_the_one_before(root: Pat
     store.convert([root / "samples/kineto/torch-2.13.0-lenet-cpu.json.gz"], tmp_path / "once")
     assert repeat(tmp_path / "once", tmp_path / "thrice", 3) == 3
     query = "SELECT count(*), count(DISTINCT id), count(DISTINCT step), min(start_ns), max(start_ns) FROM raw.ops"
-    n, n_ids, n_steps, first, last = views.connect(tmp_path / "once", query).execute(query).fetchall()[0]
-    found = views.connect(tmp_path / "thrice", query).execute(query).fetchall()[0]
+    n, n_ids, n_steps, first, last = views.connect(tmp_path / "once").execute(query).fetchall()[0]
+    found = views.connect(tmp_path / "thrice").execute(query).fetchall()[0]
     assert found[:4] == (3 * n, 3 * n_ids, 3 * n_steps, first)
     assert found[4] > last + 2 * (last - first)
 
@@ -75,3 +75,17 @@ def test_every_rule_has_a_pair_of_runs_or_a_reason_why_not(root: Path) -> None:
     measured, lacking = page.split("## Thresholds")[0].split("Not run here")
     assert {case.rule for case in pairs.values()} == set(re.findall(r"^\| `(\w+)` \|", measured, re.MULTILINE))
     assert set(re.findall(r"`(\w+)`", lacking)) == rules - {case.rule for case in pairs.values()}
+
+
+def test_answers_are_compared_line_by_line(root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    compare = runpy.run_path(str(root / "benchmarks/answers.py"))["compare"]
+    for side, text, sum_ns in (("a", "one\ntwo\n", "0.30000000000000004"), ("b", "one\n2\n", "0.3")):
+        (tmp_path / side).mkdir()
+        (tmp_path / side / "text").write_text(text)
+        (tmp_path / side / "sum").write_text(sum_ns)
+    (tmp_path / "b" / "more").write_text("row")
+    assert compare(tmp_path / "a", tmp_path / "b") == 1
+    assert capsys.readouterr().out == (
+        "more: 1 lines differ\n  - absent\n  + row\ntext: 1 lines differ\n  - two\n  + 2\n1 of 3 answers are the same\n"
+    )
+    assert compare(tmp_path / "a", tmp_path / "a") == 0

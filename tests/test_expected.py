@@ -16,8 +16,8 @@ from expected_facts import agree
 from expected_framework_facts import FACTS as FRAMEWORK_FACTS
 from expected_framework_facts import ROCPROF_FACTS, TIMELINE_FACTS
 from expected_text_facts import FACTS as TEXT_FACTS
+from public_traces import SHARED
 
-SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
 FILES = sorted((SHARED / "expected").glob("*.json")) if SHARED.is_dir() else []
 FORMATS = (
     "kineto_json",
@@ -69,7 +69,7 @@ def _is_cut(expected: dict[str, Any], fact: str) -> bool:
 def test_fact(name: str, fact: str, shared: Path, captures) -> None:  # type: ignore[no-untyped-def]
     expected = json.loads((shared / "expected" / name).read_text())
     entry = expected["facts"][fact]
-    found = BY_FORMAT.get(expected["format"], FACTS)[fact](captures.ask(shared / "traces" / expected["file"]))
+    found = BY_FORMAT.get(expected["format"], FACTS)[fact](captures.open(shared / "traces" / expected["file"]))
     accepted = [entry["value"], *([entry["or"]] if "or" in entry else [])]
     accepted = [SPELLING.get(fact, lambda value: value)(value) for value in accepted]
     if fact == "devices":  # Some files leave out how long kernels alone kept it busy.

@@ -1,4 +1,4 @@
-"""What one file adds needs nothing else: a copy of the project with one more of each, from view to collector."""
+"""An addition in one file needs nothing else: a copy of the project with one more of each, from view to collector."""
 
 from __future__ import annotations
 

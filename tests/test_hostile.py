@@ -47,7 +47,7 @@ JSON = frozenset(
     ("metadata", "options", "process_groups", "shapes", "strides", "types", "inputs", "output_shapes", "args")
 )
 NAME = "\x1b[31m|\n`\u202e\u3164\u034f<b>[red]'*?"
-"""Of files and captures."""
+"""Name of files and captures."""
 ROWS = 12
 """Rows of a section that are looked at."""
 
@@ -75,7 +75,7 @@ def make_hostile(capture: Path) -> None:
 
 
 TRACES = ("kineto-gpu", "nsys-0", "onednn", "nvprof_text-3", "ddp", "cntk")
-"""Of formats that between them fill every table."""
+"""Traces of formats that between them fill every table."""
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +100,7 @@ def hostile(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[s
 
 
 def run(capsys: pytest.CaptureFixture[str], *args: object) -> str:
-    """What a command line prints on stdout; its stderr may hold sentences that do not act."""
+    """Return what a command line prints on stdout; its stderr may hold sentences that do not act."""
     code = cli.main(list(map(str, args)))
     captured = capsys.readouterr()
     assert code == 0, f"{args}: {captured.err}"
@@ -181,7 +181,7 @@ def asked(connection: duckdb.DuckDBPyConnection, name: str) -> Report:
 
 @pytest.mark.parametrize("trace", first(1, TRACES))
 def test_every_report_and_rule(hostile: Callable[[str], Path], trace: str) -> None:
-    """What the command line prints, asked once for all formats: most of the time goes into the queries."""
+    """Queries run once for all formats of the command line: most of the time goes into them."""
     with store.open_capture(hostile(trace)) as connection:
         done = [asked(connection, name) for name in reports.names()]
         found = advice.run(connection, advice.load(), {}, 0.0)
@@ -214,7 +214,8 @@ def test_names_of_files(root: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert '"source": "=t' in run(capsys, "sql", trace, "SELECT source FROM captures", "--format", "json")
     assert run(capsys, "report", trace, "quality")
     for verb in ("report", "advise", "sql", "compare"):
-        assert "no file matches " in refused(capsys, verb, tmp_path / f"none{NAME}", *(["x"] if verb == "sql" else []))
+        second = ["x"] if verb in ("sql", "compare") else []
+        assert "no file matches " in refused(capsys, verb, tmp_path / f"none{NAME}", *second)
     (tmp_path / f"text{NAME}").write_text("no trace")
     assert "is not a recognised trace format" in refused(capsys, "report", tmp_path / f"text{NAME}")
     damaged = next(tmp_path.glob("=t*.traceview"))

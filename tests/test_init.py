@@ -1,4 +1,4 @@
-"""What Python programs and notebooks call: the README's example runs, and answers are those of the command line."""
+"""The interface for Python programs and notebooks: the README's example runs, and answers are the command line's."""
 
 from __future__ import annotations
 

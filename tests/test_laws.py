@@ -8,6 +8,8 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import duckdb
@@ -40,15 +42,6 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyConnection
     opened = views.connect(folder)
     critical.prepare(opened, {})
     return opened
-
-
-def test_no_file_is_longer_than_400_lines() -> None:
-    long = [name for name in TRACKED if name.endswith((".py", ".sql")) and _lines(ROOT / name) > 400]
-    assert not long
-
-
-def _lines(path: Path) -> int:
-    return len(path.read_text(encoding="utf-8").splitlines()) if path.exists() else 0
 
 
 def test_no_line_of_sql_is_longer_than_120_characters() -> None:
@@ -84,6 +77,35 @@ def test_no_verb_imports_a_verb() -> None:
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("traceview.cli"):
                 names = {f"{node.module}.{alias.name}" for alias in node.names} | {str(node.module)}
                 assert not names & {f"traceview.cli.{verb}" for verb in cli.VERBS}, path
+
+
+def imported(module: str, path: Path) -> Iterator[str]:
+    """Yield what a module imports at any time, apart from types: names of modules, or of what is in them."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    types = [node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)]
+    left_out = {id(node) for each in types for node in ast.walk(each)}
+    package = module.split(".") if path.stem == "__init__" else module.split(".")[:-1]
+    for node in ast.walk(tree):
+        if id(node) in left_out:
+            continue
+        if isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else []
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """Not even inside functions: who needs the other stands above it."""
+    paths = {path: path.relative_to(ROOT).with_suffix("").parts for path in (ROOT / "traceview").rglob("*.py")}
+    modules = {".".join(parts).removesuffix(".__init__"): path for path, parts in paths.items()}
+    graph: dict[str, set[str]] = {}
+    for module, path in modules.items():
+        names = set(imported(module, path))
+        found = {name if name in modules else name.rpartition(".")[0] for name in names}
+        graph[module] = found & modules.keys() - {module}
+    assert len(list(TopologicalSorter(graph).static_order())) == len(modules)
 
 
 def test_output_formats_have_what_a_format_needs() -> None:
@@ -142,7 +164,8 @@ def test_an_advice_rule_says_what_it_has_to(path: Path, empty: duckdb.DuckDBPyCo
 
 
 def test_every_need_of_a_rule_has_one_answer_and_says_what_is_missing(empty: duckdb.DuckDBPyConnection) -> None:
-    used = {name for path in RULES for name in sql.load(path).extra["needs"]}
+    removes = (QUERIES / "advice" / "removes").glob("*.sql")
+    used = {name for path in (*RULES, *removes) for name in sql.load(path).extra.get("needs", ())}
     for path in NEEDS:
         query = sql.load(path)
         assert query.run(empty) == [(False,)], path
@@ -157,10 +180,14 @@ def test_a_threshold_has_one_meaning() -> None:
     assert [name for name, docs in meanings.items() if len(docs) > 1] == []
 
 
-def test_every_query_file_has_a_title_and_a_doc() -> None:
+def test_every_query_file_has_a_doc_and_no_title_that_repeats_its_name() -> None:
     for path in QUERIES.rglob("*.sql"):
         query = sql.load(path)
-        assert query.title and (query.doc or path in NEEDS), path
+        assert query.doc or path in NEEDS, path
+        has_title = '-- title = "' in path.read_text(encoding="utf-8")
+        assert has_title or path not in {*SECTIONS, *RULES}, f"{path}: people are shown a title"
+        repeats = re.sub(r"\W+", "_", query.title.lower()).strip("_") == path.stem
+        assert not (has_title and repeats) or path in {*SECTIONS, *RULES, *COMPARED}, f"{path} repeats its name"
         assert len(duckdb.extract_statements(query.body)) == 1, path
 
 
@@ -171,8 +198,8 @@ def test_an_empty_capture_still_has_every_table_and_view(empty: duckdb.DuckDBPyC
         assert empty.execute(f"SELECT count(*) FROM {view}").fetchall()[0][0] == 0
 
 
-def test_collectors_import_nothing_of_ours() -> None:
-    for path in (ROOT / "collectors").rglob("*.py"):
+def test_what_runs_in_the_users_python_imports_nothing_of_ours() -> None:
+    for path in [*(ROOT / "collectors").rglob("*.py"), *(ROOT / "traceview/convolution").rglob("*.py")]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
@@ -220,6 +247,21 @@ def test_the_readme_names_every_verb_and_no_report_or_rule_that_is_gone() -> Non
         assert table and set(re.findall(r"(?m)^\| `(\w+)`", table[1])) <= known, heading
 
 
+def test_supported_pythons_are_the_same_everywhere() -> None:
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    settings = tomllib.loads(text)
+    project, tool = settings["project"], settings["tool"]
+    named = re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"]))
+    first, last = named[0], named[-1]
+    assert named == [f"3.{minor}" for minor in range(int(first[2:]), int(last[2:]) + 1)]
+    # An upper end would lock people out for a year after each new Python.
+    assert project["requires-python"] == f">={first}"
+    assert tool["ruff"]["target-version"] == f"py{first.replace('.', '')}"
+    assert tool["mypy"]["python_version"] == first
+    assert f"Python {first} to {last}," in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"Python {first}+" in (ROOT / "Makefile").read_text(encoding="utf-8").splitlines()[0]
+
+
 def test_every_verb_has_help_with_examples() -> None:
     parser = cli.build_parser()
     verbs = parser._subparsers._group_actions[0].choices  # type: ignore[union-attr]
@@ -253,7 +295,6 @@ NOT_ABOUT_FACTS = re.compile(r"duckdb_\w+\(\)|traceview sql ")
 """The catalogue of DuckDB, and examples in a help text."""
 ASSEMBLED = {
     "traceview/decode/sqlite.py": "for SQLite, over tables of other tools",
-    "traceview/decode/sqlite_query.py": "for SQLite, over tables of other tools",
     "traceview/ingest/sink.py": "the same for every table, out of tables.py",
     "traceview/ingest/derive/steps.py": "around a query, over a table whose name depends on what was spilled",
 }
@@ -294,3 +335,27 @@ def test_names_in_code_are_those_of_the_field() -> None:
             name = getattr(node, "id", None) or getattr(node, "arg", None) or getattr(node, "name", None)
             found = vague.search(name) if isinstance(name, str) else None
             assert not found or name in allowed, f"{path.relative_to(ROOT)}: {name}"
+
+
+HALF_A_SENTENCE = re.compile(r"\s*(What|Of|Where|The same)\b")
+
+
+def test_docstrings_name_what_they_describe() -> None:
+    """Also those below constants and fields: a verb for a function, a noun for data, never half a sentence."""
+    for name in (name for name in TRACKED if name.endswith(".py")):
+        for node in ast.walk(ast.parse((ROOT / name).read_text(encoding="utf-8"))):
+            text = node.value.value if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) else None
+            assert not (isinstance(text, str) and HALF_A_SENTENCE.match(text)), f"{name}:{node.lineno}: {text}"
+
+
+def test_headers_of_queries_and_reports_name_what_they_describe() -> None:
+    """A `title` is a heading and may be a question; texts on columns and parameters follow the rule as well."""
+    texts: dict[str, list[str]] = {}
+    for path in QUERIES.rglob("*.sql"):
+        query = sql.load(path)
+        texts[str(path)] = [query.doc, *query.columns.values(), *(param.doc for param in query.params.values())]
+    for report in REPORTS:
+        path = report / "report.toml"
+        texts[str(path)] = [tomllib.loads(path.read_text(encoding="utf-8"))["doc"]]
+    found = {name: text for name, said in texts.items() for text in said if HALF_A_SENTENCE.match(text)}
+    assert not found

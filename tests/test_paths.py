@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import shutil
 from pathlib import Path
 
@@ -35,3 +37,16 @@ def test_a_digest_tells_which_file_holds_what(tmp_path: Path, monkeypatch: pytes
             (tmp_path / name).write_text(text)
         found.add(paths.digest(["*.py"]))
     assert len(found) == 4
+
+
+def test_a_forked_process_does_not_remove_the_folder_of_another(tmp_path: Path) -> None:
+    stack = contextlib.ExitStack()
+    place = stack.enter_context(paths.temporary_folder("ours-", tmp_path))
+    child = os.fork()
+    if not child:
+        # As the end of an interpreter does with what it still holds.
+        stack.close()
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0 and place.is_dir()
+    stack.close()
+    assert not place.exists()

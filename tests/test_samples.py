@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from asked import ONE
+from public_traces import SAMPLES
 
 from traceview.analysis import reports
 from traceview.analysis.model import Report
@@ -22,13 +23,6 @@ from traceview.store import views
 from traceview.tables import TABLES
 
 ROOT = Path(__file__).resolve().parent.parent
-SAMPLES = sorted(
-    path
-    for reader in READERS
-    for path in (ROOT / "samples" / reader.NAME).glob("*")
-    if not path.name.startswith(".") and path.suffix != ".traceview"
-)
-"""Files, and folders that are one capture of several processes."""
 SNAPSHOTS = ROOT / "tests" / "snapshots"
 
 
@@ -49,8 +43,7 @@ def _text(row: dict[str, Any]) -> dict[str, str]:
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_rows_are_as_they_were(sample: Path, captures: Any) -> None:
-    asked = " ".join(f"FROM raw.{table.name}" for table in TABLES)
-    with views.connect(captures.folder_of(sample), asked, ONE) as connection:
+    with views.connect(captures.folder_of(sample), ONE) as connection:
         found = snapshot(connection)
     golden = SNAPSHOTS / f"{sample.parent.name}-{sample.name}.json"
     if os.environ.get("TRACEVIEW_UPDATE_SNAPSHOTS"):

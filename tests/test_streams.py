@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from traceview import cli
+
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
 SAMPLES = Path(__file__).resolve().parent.parent / "samples"
 SAMPLE = SAMPLES / "kineto/torch-2.13.0-lenet-cpu.json.gz"
@@ -69,6 +71,19 @@ def test_a_check_that_fails_does_so_without_a_reader(tmp_path: Path) -> None:
 def test_a_full_disk_is_said(words: str, variables: dict[str, str]) -> None:
     said = "traceview: cannot write to stdout: No space left on device.\n"
     assert shell(f"$T {words} >/dev/full", **variables) == (3, "", said)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize(
+    "words",
+    ["report {}", "sql {} 'SELECT 1'", "sql {} 'SELECT 1' --format parquet", "advise {}", "page {}", "compare {} {}",
+     "export {} --to chrome", "export {} --to collapsed"],
+)  # fmt: skip
+def test_a_file_on_a_full_disk_is_not_wrong_usage(trace: Path, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([*shlex.split(words.replace("{}", shlex.quote(str(trace)))), "-o", "/dev/full"]) == 3
+    said = capsys.readouterr()
+    assert said.out == "" and said.err.startswith("traceview: cannot write /dev/full: ")
+    assert "No space left on device" in said.err and said.err.count("\n") == 1
 
 
 def test_warnings_as_errors_no_assertions_no_locale(trace: Path) -> None:

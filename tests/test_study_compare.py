@@ -16,7 +16,7 @@ from asked import ONE
 from compared import table
 
 from traceview.analysis import compare
-from traceview.analysis.facts import Run
+from traceview.analysis.compare import Run
 from traceview.analysis.model import Report
 from traceview.ingest.finish import Export, finish
 from traceview.ingest.sink import Sink
@@ -122,7 +122,7 @@ def copies_of(framework: str, folder: Path) -> Run:
         sink.end_source()
         sink.write_rows("ranks", [{"world_size": 1}])
         finish(Export(sink, folder / "rank-0000"))
-    with views.connect(folder, compare.asked(), ONE) as connection:
+    with views.connect(folder, ONE) as connection:
         return run_of(connection, framework)
 
 
@@ -186,7 +186,7 @@ def sample(captures) -> Callable[[str], Run]:  # type: ignore[no-untyped-def]
     """`sample(name)`: what a comparison knows of a sample of ours."""
 
     def measured(name: str) -> Run:
-        with views.connect(captures.folder_of(SAMPLES / name), compare.asked()) as connection:
+        with views.connect(captures.folder_of(SAMPLES / name)) as connection:
             return run_of(connection, name)
 
     return measured

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asked import Asked
+from asked import connected
 from expected_facts import one, rows
 
 pytestmark = pytest.mark.shared
@@ -19,7 +19,7 @@ CONV = "kind = 'conv' AND layer IS NOT NULL"
 
 @pytest.fixture(scope="module")
 def log(shared: Path, captures):  # type: ignore[no-untyped-def]
-    return cache(lambda name: Asked(captures.folder_of(shared / f"studies/convnet-benchmarks_{name}.log")))
+    return cache(lambda name: connected(captures.folder_of(shared / f"studies/convnet-benchmarks_{name}.log")))
 
 
 def ms(value: float) -> Any:

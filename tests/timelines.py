@@ -48,7 +48,7 @@ def made(tmp_path: Path, events: list[dict[str, Any]]) -> Any:
 
 
 def opened(tmp_path: Path, events: list[dict[str, Any]], rank: int | None = None, step: int | None = None) -> Any:
-    """The same, with what is to be exported chosen."""
+    """Return the connection with the part to be exported chosen."""
     connection = made(tmp_path, events)
     timeline.choose(connection, rank, step)
     stacks.work_out(connection)

@@ -33,7 +33,7 @@ def __getattr__(name: str) -> Any:
     if name == "schedule":
         from importlib import import_module
 
-        return import_module("traceview.experiments.runtime")
+        return import_module("traceview.convolution.runtime")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -86,13 +86,13 @@ def report(trace: Input | Trace, name: str = "overview", *, admissible: bool = F
     options = ["admissible"] if admissible else []
     recipe = reports.load(name, options)
     values = reports.texts(params, [recipe])
-    with _connected(trace, reports.asked([recipe])) as connection:
+    with _connected(trace) as connection:
         done = reports.run(connection, name, values, options)
     return Answer(done, reports.shown(done, ROWS))
 
 
 def advise(trace: Input | Trace, *rules: str, at_least_pct: float = 0.5, **params: object) -> Answer:
-    """What to change, with the upper bound of what that saves per step; all rules where none is named.
+    """Find changes worth making, with the upper bound of what each saves per step; all rules where none is named.
 
     The data frame has one row per rule, found or not (`status`). Raises `traceview.errors.TraceviewError`.
     """
@@ -101,7 +101,7 @@ def advise(trace: Input | Trace, *rules: str, at_least_pct: float = 0.5, **param
 
     chosen = advice.load(rules)
     values = reports.texts(params, [reports.Recipe("advice", "", "", tuple(chosen))])
-    with _connected(trace, findings.asked(chosen)) as connection:
+    with _connected(trace) as connection:
         found, footer = findings.run(connection, chosen, values, at_least_pct)
         place = ran_on.of(connection)
     return Answer(findings.exact(found, footer, place), findings.for_people(found, footer, place=place))
@@ -116,12 +116,12 @@ def compare(*runs: Input | Sequence[Input], accept: Iterable[str] = ()) -> Answe
     from pathlib import Path
 
     from traceview.analysis import compare as comparing
-    from traceview.analysis.facts import Run
+    from traceview.analysis.compare import Run
     from traceview.errors import UsageError
     from traceview.render.notebook import Answer
 
     def measured(path: Input, whole: bool) -> Run:
-        with _connected(path, comparing.asked()) as connection:
+        with _connected(path) as connection:
             return comparing.measure(connection, Path(path).name, None, whole or not comparing.has_steps(connection))
 
     if len(runs) < 2:
@@ -156,7 +156,7 @@ class Trace:
         return advise(self, *rules, at_least_pct=at_least_pct, **params)
 
     def summary(self) -> Answer:
-        """What the trace holds: framework, devices, ranks, steps, rows."""
+        """Sum up the trace: framework, devices, ranks, steps, rows."""
         if self._summary is None:
             from traceview.analysis import reports
             from traceview.render.notebook import Answer
@@ -194,13 +194,13 @@ class Trace:
 
 
 @contextmanager
-def _connected(trace: Input | Trace, asked: str) -> Iterator[duckdb.DuckDBPyConnection]:
+def _connected(trace: Input | Trace) -> Iterator[duckdb.DuckDBPyConnection]:
     """The connection of an opened trace, or one that lasts as long as the question."""
     from pathlib import Path
 
     from traceview import sql, store
 
-    connection = trace.connection if isinstance(trace, Trace) else store.open_capture(Path(trace), asked=asked)
+    connection = trace.connection if isinstance(trace, Trace) else store.open_capture(Path(trace))
     try:
         yield connection
     except sql.UNREADABLE as error:

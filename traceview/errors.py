@@ -1,4 +1,4 @@
-"""What can go wrong, and the exit code each kind of failure has.
+"""Errors of traceview, and the exit code each kind of failure has.
 
 Invariant: the text of an error is one or two sentences that say what to do. Only `cli/` prints them.
 """
@@ -23,7 +23,7 @@ class UsageError(TraceviewError):
 
 
 class QueryError(UsageError):
-    """A query of the user is wrong. The text may have several lines, of which each is harmless already."""
+    """A query of the user is wrong. The text may have several lines."""
 
 
 class InputError(TraceviewError):
@@ -44,19 +44,18 @@ class CommandFailed(TraceviewError):
         self.exit_code = exit_code
 
 
-CORRUPT = "Corrupt database file"
-"""What DuckDB says of a block of a database that is not what was written."""
-
 DENIED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EIO, errno.ESTALE, errno.ELOOP, errno.ENAMETOOLONG)
-"""Of what a file or its disk refuses, whatever was to be done with it."""
+"""Errors by which a file or its disk refuses any access."""
 FULL = (errno.ENOSPC, errno.EDQUOT)
 NO_FILES = (errno.EMFILE, errno.ENFILE)
 NO_MEMORY = ("cannot allocate memory", "failed to map segment", "can't start new thread", "bad_alloc", "out of memory")
-"""What libraries say, each in its own kind of error."""
+"""Messages of libraries without memory, each in its own kind of error."""
+LIMITED = "not enough memory for this; allow more with --memory."
+"""Said where DuckDB reached the limit it was given, which its error names as `memory_limit`."""
 
 
 def shortage(error: BaseException) -> str | None:
-    """What the machine has too little of, in a sentence, where that is what went wrong."""
+    """Name the resource that the machine has too little of, in a sentence, if that caused the error."""
     number = error.errno if isinstance(error, OSError) else None
     text = str(error).lower()
     if number in FULL or "no space left on device" in text:
@@ -65,6 +64,8 @@ def shortage(error: BaseException) -> str | None:
         return "a file of this size cannot be written here; raise its limit (`ulimit -f`)."
     if number in NO_FILES or "too many open files" in text:
         return "more files have to be open at once than is allowed here; raise the limit with `ulimit -n`."
+    if "memory_limit" in text:
+        return LIMITED
     if isinstance(error, MemoryError) or number == errno.ENOMEM or any(said in text for said in NO_MEMORY):
         return (
             "the memory that may be used here is too small for this; raise its limit (`ulimit -v`, or a container's)."
@@ -80,7 +81,7 @@ def denied(error: BaseException) -> str | None:
 
 
 MUCH_LESS = 0.1
-"""A second name that is so much less like what was typed is not named."""
+"""Similarity a second suggestion may lose against the first."""
 
 
 def meant(word: str, known: Iterable[str]) -> str:
@@ -97,7 +98,7 @@ def meant(word: str, known: Iterable[str]) -> str:
 
 
 def unknown(what: str, word: str, known: Iterable[str], all_of_them: str) -> UsageError:
-    """That there is no such thing, with what was probably meant, and where the names of all are to be found."""
+    """Return the error for an unknown name, with the probable one, and where the names of all are to be found."""
     known = list(known)
     hint = meant(word, known)
     return UsageError(f"there is no {what} {word!r}; {hint}{all_of_them}" if hint else _none(what, word, known))

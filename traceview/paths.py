@@ -25,6 +25,9 @@ PACKAGE = Path(__file__).resolve().parent
 YOUNG_SECONDS = 60
 """A folder is without its lock for a moment after it is made."""
 
+CONVOLUTION = Path(__file__).parent / "convolution"
+"""Package that runs in the Python of the user."""
+
 
 def content(folder: str) -> Path:
     """The folder `queries`, `collectors` or `samples`, in a checkout, an editable install or a wheel alike."""
@@ -90,23 +93,34 @@ def user_cache() -> Path:
     return own_folder(Path(tempfile.gettempdir()) / f"traceview-{os.getuid()}", 0o077)
 
 
+def user_state() -> Path:
+    """Return the folder for what has to outlast the cache; nobody else can write to it. Raises `OSError`."""
+    root = Path(os.environ.get("XDG_STATE_HOME") or "")
+    try:
+        return own_folder((root if root.is_absolute() else Path.home() / ".local" / "state") / "traceview")
+    except RuntimeError as error:
+        raise FileNotFoundError(errno.ENOENT, "there is no home folder") from error
+
+
 @contextlib.contextmanager
 def temporary_folder(prefix: str, parent: Path | None = None) -> Iterator[Path]:
-    """A new folder, by default among temporary files, removed at the end unless it was renamed.
+    """Yield a new folder, by default among temporary files, removed at the end unless it was renamed.
 
-    What killed processes left under that prefix is removed too. Raises `OSError` when none can be made.
+    A process that was forked off removes nothing: the folder is not its own. Folders that killed processes left under
+    that prefix are removed too. Raises `OSError` when none can be made.
     """
     parent = parent or Path(tempfile.gettempdir())
     sweep(prefix, parent)
     place = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
-    handle = os.open(place, os.O_RDONLY)
+    process, handle = os.getpid(), os.open(place, os.O_RDONLY)
     try:
         # Where there are no locks, nobody gets this one, and what is left is left.
         with contextlib.suppress(OSError):
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield place
     finally:
-        shutil.rmtree(place, ignore_errors=True)
+        if os.getpid() == process:
+            shutil.rmtree(place, ignore_errors=True)
         os.close(handle)
 
 

@@ -25,7 +25,7 @@ from typing import Any
 
 import duckdb
 
-from traceview.errors import CORRUPT, InputError, UsageError
+from traceview.errors import InputError, UsageError
 from traceview.paths import content
 
 UNREADABLE = (
@@ -36,12 +36,12 @@ UNREADABLE = (
     duckdb.NotSupportedError,
     duckdb.PermissionException,
 )
-"""What DuckDB raises for files that are not as they were written, never for a query of ours that is wrong."""
+"""Errors of DuckDB for files that are not as they were written, never for a query of ours that is wrong."""
 
 
 def unreadable(error: duckdb.Error) -> Exception:
-    """What to raise for one of `UNREADABLE`: a sentence, unless memory was too small or a database of ours broke."""
-    if isinstance(error, duckdb.OutOfMemoryException) or CORRUPT in str(error):
+    """Return the error to raise for one of `UNREADABLE`: a sentence, unless memory or our database failed."""
+    if isinstance(error, duckdb.OutOfMemoryException):
         return error
     reason = str(error).splitlines()[0]
     return InputError(f"the capture cannot be read ({reason}); convert its trace again, and report it if that fails.")
@@ -65,7 +65,7 @@ class Query:
     doc: str
     body: str
     cannot: str = ""
-    """What to say when the query has no rows because the trace does not hold what it asks for."""
+    """Sentence to show when the query has no rows because the trace does not hold what it needs."""
     params: dict[str, Param] = field(default_factory=dict)
     columns: dict[str, str] = field(default_factory=dict)
     extra: dict[str, Any] = field(default_factory=dict)
@@ -110,7 +110,7 @@ class Query:
 
 
 KINDS = {"DOUBLE": "a number", "BIGINT": "a whole number", "INTEGER": "a whole number", "BOOLEAN": "true or false"}
-"""What the values of a parameter are, by its type in SQL."""
+"""Values of a parameter in words, by its type in SQL."""
 
 
 def _typed(connection: duckdb.DuckDBPyConnection, name: str, text: str, param: Param) -> Any:
@@ -156,7 +156,7 @@ def load(path: Path) -> Query:
     params = {name: Param(**fields) for name, fields in facts.pop("params", {}).items()}
     return Query(
         name=path.stem,
-        title=facts.pop("title"),
+        title=facts.pop("title", path.stem),
         doc=facts.pop("doc", ""),
         cannot=facts.pop("cannot", ""),
         columns=facts.pop("columns", {}),

@@ -22,8 +22,9 @@ from _frozen_importlib_external import PathFinder, spec_from_file_location
 HERE = os.path.dirname(os.path.abspath(__file__))
 COLLECTORS = os.path.dirname(HERE)
 SAYS = b'\nFRAMEWORK = "'
-"""What a collector says in a line of its own: `FRAMEWORK = "keras>=3"`, the module whose import starts it, and from
-which major version on (from any when left out)."""
+"""Start of the line in which a collector names its framework: `FRAMEWORK = "keras>=3"`, the module whose import starts
+it, and from which major version on (from any when left out).
+"""
 
 
 def collectors():
@@ -49,7 +50,7 @@ def load(name, path):
 
 
 def note(state, detail=""):
-    """Leave word of how far this process came; in the form of `traceview_raw.note`."""
+    """Leave word of how far this process came; in the form of `traceview_inject/raw.py`."""
     folder = os.path.join(os.environ["TRACEVIEW_DIR"], "raw")
     try:
         os.makedirs(folder, exist_ok=True)
@@ -67,7 +68,7 @@ def start_collector(framework, files):
     if not fitting:
         return
     name = files[max(fitting)]
-    sys.path.insert(0, HERE)  # For the collector's own imports, all of modules called traceview_*.
+    sys.path.insert(0, HERE)  # For the collector's own imports, all of the package traceview_inject.
     try:
         if os.environ.get("TRACEVIEW_MODE") != "apply":
             load(f"traceview_{name[:-3]}", os.path.join(COLLECTORS, name)).install()
@@ -82,17 +83,17 @@ def start_collector(framework, files):
 def try_options(framework):
     """Put in place what `traceview tune` tries in this process."""
     if os.environ.get("TRACEVIEW_TRY") or os.environ.get("TRACEVIEW_TRY_VARIABLES"):
-        import traceview_try
+        from traceview_inject import options
 
-        traceview_try.install(framework)
+        options.install(framework)
 
 
 def apply_plan(framework):
     """Have the models of this process run what `traceview schedule` planned for them."""
     if os.environ.get("TRACEVIEW_PLAN"):
-        import traceview_plan
+        from traceview_inject import plan
 
-        traceview_plan.install(framework)
+        plan.install(framework)
 
 
 class FrameworkImports:

@@ -1,4 +1,4 @@
--- title = "The host waits for the device inside the step"
+-- title = "The host waits for the device"
 -- doc = """Idle time of the device because the host was waiting for it (in a synchronisation or a blocking copy) and so
 -- had queued nothing more (`synchronisation` in `report idle`). The bound is the idle gaps that begin while the host
 -- waits, and what it waits in others, without loading data and allocating in them, averaged over the devices of a
@@ -7,7 +7,7 @@
 -- copy makes the host wait until the queue is empty, and the device then waits for the host to fill it again."""
 -- cost = "Values are available later or less often."
 -- unless = "The program needs the value in every step to decide what to do."
--- needs = ["steps", "runtime_calls"]
+-- needs = ["runtime_calls"]
 -- removes = "host_waits"
 -- [fix]
 -- pytorch = """no .item(), .cpu(), .numpy(), print(tensor), tensor == value in if, nonzero() or boolean indexing inside
@@ -27,24 +27,36 @@ WITH call AS (
 ), drained AS (
     -- Of several calls in one idle gap the last one lets the host go on.
     SELECT g.rank, coalesce(c.name, '(not known)') AS name, coalesce(c.operator, '(no operator)') AS operator,
-        g.synchronisation_ns, s.per, s.step_ns
+        g.synchronisation_ns, s.per, s.step_ns, s.n_steps
     FROM (FROM idle_gaps WHERE synchronisation_ns > 0) g
-    JOIN (SELECT rank, greatest(n_steps, 1) * greatest(n_devices, 1) AS per, step_ns FROM scope) s ON s.rank = g.rank
+    JOIN (SELECT rank, greatest(n_steps, 1) * greatest(n_devices, 1) AS per, step_ns,
+        n_steps FROM scope) s ON s.rank = g.rank
     ASOF LEFT JOIN call c ON c.rank = g.rank AND g.until_ns > c.start_ns
 ), kinds AS (
     SELECT rank, name, operator, count(*) / any_value(per) AS calls, sum(synchronisation_ns / per) AS wait_ns,
-        any_value(step_ns) AS step_ns
+        any_value(step_ns) AS step_ns, max(synchronisation_ns / per) AS most_ns, any_value(n_steps) AS n_steps
     FROM drained GROUP BY rank, name, operator
+), lost AS (
+    SELECT q.rank, CAST(sum(q.n) AS BIGINT) AS n, any_value(h.kernels) AS n_kernels
+    FROM quality q JOIN recorded h USING (rank)
+    WHERE q.kind = 'launches whose kernel is not in the recording' GROUP BY q.rank
 )
 SELECT rank,
     format('{:.1f} times the host waits until the device has nothing left to do, and the device then waits {:.3f} ms.',
         sum(calls), sum(wait_ns) / 1e6) AS problem,
     'Mostly after ' || arg_max(coalesce(nullif(operator, '(no operator)'), name), wait_ns) AS place,
     sum(wait_ns) AS saving_ns,
-    'medium: the device is idle after the call; work of the host may have kept it waiting anyway' AS confidence,
+    CASE WHEN any_value(n_steps) < 2 AND max(most_ns) > 0.5 * sum(wait_ns)
+        THEN format('low: one wait of {:.3f} ms is most of it, and without a second step nothing tells what '
+            || 'comes again',
+            max(most_ns) / 1e6)
+        WHEN any_value(l.n) > 0.01 * any_value(l.n_kernels)
+        THEN format('low: {} launched kernels are not in the recording, and may have run meanwhile', any_value(l.n))
+        ELSE 'medium: the device is idle after the call; work of the host may have kept it waiting anyway' END
+        AS confidence,
     list(format('{} under {}: {:.1f} times, {:.3f} ms', name, operator, calls, wait_ns / 1e6)
         ORDER BY wait_ns DESC, name, operator) AS evidence
-FROM kinds
+FROM kinds LEFT JOIN lost l USING (rank)
 GROUP BY rank
 HAVING 100.0 * sum(wait_ns) > $wait_step_pct * any_value(step_ns)
 ORDER BY rank

@@ -1,12 +1,13 @@
 -- title = "The device is idle at the start or end of the step"
 -- doc = """Idle time of the device inside steps in gaps that reach over the start or the end of one, while the host was
--- not loading data, allocating, communicating or waiting for the device (`between steps` in `report idle`). The bound
--- is that time, averaged over the devices of a rank."""
+-- not loading data, allocating, communicating or waiting for the device (`between steps` in `report idle`). Only gaps
+-- from one step to the next count: what was before the first and after the last of them is not recorded. The bound is
+-- that time, averaged over the steps and the devices of a rank."""
 -- why = """Between the last kernel of a step and the first kernel of the next, the host loads data, logs, checks or
 -- waits; the device could keep working if the next step were queued earlier."""
 -- cost = "Host memory for prefetched batches; log output comes later."
 -- unless = "The marked steps include more than the training loop (validation, checkpoints)."
--- needs = ["steps", "kernels"]
+-- needs = ["steps", "several_steps", "kernels"]
 -- [fix]
 -- pytorch = """DataLoader(num_workers=n, pin_memory=True, prefetch_factor=k, persistent_workers=True); no .item() or
 -- logging at the end of each step; optimizer.zero_grad(set_to_none=True)"""
@@ -18,13 +19,14 @@
 -- [params]
 -- edge_step_pct = { type = "DOUBLE", default = 5, doc = "found above this share of the step, in percent" }
 WITH gap AS (
-    SELECT t.rank, coalesce(t.op_name, t.before, '(the end of the recording)') AS next, t.n_gaps / a.per AS gaps,
-        t.idle_ns / (a.per * c.n_devices) AS idle_ns, t.longest_ns
-    FROM idle_totals t JOIN account a ON a.rank = t.rank AND a.device = t.device JOIN scope c ON c.rank = t.rank
-    WHERE t.cause = 'between steps'
+    SELECT g.rank, coalesce(g.op_name, g.category) AS next, g.between_steps_ns AS idle_ns,
+        c.n_steps * c.n_devices AS per
+    FROM idle_gaps g JOIN scope c ON c.rank = g.rank
+    WHERE g.between_steps_ns > 0 AND g.id IS NOT NULL AND g.from_ns > c.first_ns
 ), kinds AS (
-    SELECT rank, next, sum(gaps) AS gaps, sum(idle_ns) AS idle_ns, max(longest_ns) AS longest_ns FROM gap
-    GROUP BY rank, next
+    SELECT rank, next, count(*) / any_value(per) AS gaps, sum(idle_ns) / any_value(per) AS idle_ns,
+        max(idle_ns) AS longest_ns
+    FROM gap GROUP BY rank, next
 )
 SELECT k.rank, format('The device does nothing for {:.3f} ms where a step ends or begins, in gaps of up to {:.3f} ms.',
     sum(k.idle_ns) / 1e6, max(k.longest_ns) / 1e6) AS problem,

@@ -2,7 +2,8 @@
 -- doc = """Time of the optimizer's step on a CPU in which at least two kinds of elementwise operators run over the
 -- parameters and no fused kernel does. The bound is the time between these operators, plus the part of their own time
 -- that goes away if each tensor is read and written only once: what the operators read and write is held against the
--- seven reads and writes of Adam's update, or the five of SGD's with momentum."""
+-- seven reads and writes of Adam's update, or the five of SGD's with momentum. Where the closure of
+-- `optimizer.step(closure)` runs a backward pass, only what follows the last one counts."""
 -- why = """Each operator reads and writes whole tensors, and Python runs between them for every parameter; a fused
 -- kernel goes over parameters, gradients and state once."""
 -- cost = "None; results differ in the last bits."
@@ -17,9 +18,18 @@ WITH pass(name, tensors) AS (
     VALUES ('aten::add_', 3), ('aten::add', 3), ('aten::sub_', 3), ('aten::mul_', 2), ('aten::mul', 2),
         ('aten::div_', 2), ('aten::div', 2), ('aten::sqrt_', 2), ('aten::sqrt', 2), ('aten::lerp_', 3),
         ('aten::addcmul_', 3), ('aten::addcdiv_', 4)
+), range AS (
+    SELECT r.id, r.rank, r.step, r.start_ns, r.start_ns + r.dur_ns AS end_ns,
+        greatest(r.start_ns, coalesce(max(o.start_ns + o.dur_ns), r.start_ns)) AS from_ns
+    FROM raw.ranges r LEFT JOIN raw.ops o ON o.rank = r.rank AND o.is_backward AND o.start_ns >= r.start_ns
+        AND o.start_ns + o.dur_ns <= r.start_ns + r.dur_ns
+    WHERE r.kind = 'phase' AND r.name = 'optimizer' AND r.depth = 0 AND r.rank NOT IN (SELECT rank FROM raw.kernels)
+    GROUP BY r.id, r.rank, r.step, r.start_ns, r.dur_ns
 ), part AS (
     SELECT c.rank, c.name, count(*) AS n, sum(c.mean_ns / c.per) AS own_ns, any_value(c.per) AS per
-    FROM counted c WHERE c.op_phase = 'optimizer' AND c.rank NOT IN (SELECT rank FROM raw.kernels)
+    FROM (FROM counted WHERE op_phase = 'optimizer') c
+    ASOF JOIN range r ON r.rank = c.rank AND c.start_ns >= r.start_ns
+    WHERE c.start_ns >= r.from_ns
     GROUP BY c.rank, c.name
 ), least_calls AS (
     SELECT rank, min(n) AS n, count(*) AS kinds FROM part JOIN pass USING (name) GROUP BY rank
@@ -34,10 +44,9 @@ WITH pass(name, tensors) AS (
             AS evidence
     FROM part GROUP BY rank
 ), phase AS (
-    SELECT r.rank, sum(r.dur_ns) / any_value(c.n_steps) AS dur_ns, any_value(c.step_ns) AS step_ns
-    FROM raw.ranges r JOIN scope c USING (rank)
-    WHERE r.kind = 'phase' AND r.name = 'optimizer' AND r.depth = 0
-        AND (r.rank, r.step) IN (SELECT (rank, step) FROM step_times WHERE NOT is_warmup)
+    SELECT r.rank, sum(r.end_ns - r.from_ns) / any_value(c.n_steps) AS dur_ns, any_value(c.step_ns) AS step_ns
+    FROM range r JOIN scope c USING (rank)
+    WHERE (r.rank, r.step) IN (SELECT (rank, step) FROM step_times WHERE NOT is_warmup)
     GROUP BY r.rank
 ), lost AS (
     SELECT w.*, p.dur_ns, p.step_ns, greatest(p.dur_ns - w.own_ns, 0)

@@ -1,5 +1,5 @@
 -- title = "Linear operators"
--- doc = "Of ranks without a recorded layer: fully connected layers, by which these can be guessed."
+-- doc = "Fully connected operators of ranks without a recorded layer, by which it can be guessed."
 SELECT id, rank, step, start_ns, parent_id, forward_id, is_backward, name, shapes,
     regexp_matches(name, '^(Addmm|Linear)Backward\d*$') AS is_gradient
 FROM raw.ops

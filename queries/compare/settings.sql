@@ -1,5 +1,5 @@
 -- title = "Settings that differ"
--- doc = "Of what is recorded; settings with equal values are left out."
+-- doc = "Recorded settings only; those with equal values are left out."
 -- cannot = """No setting that both runs record differs; `traceview collect` records threads, flags, environment and
 -- versions."""
 -- [columns]

@@ -1,6 +1,6 @@
 -- title = "Convolution algorithms that were measured"
--- doc = """Of studies (`traceview study`): what both timed, the same pass of the same shape with the same algorithm, by
--- its fastest implementation in each. Where no setting is the same on both sides, devices or threads differ."""
+-- doc = """Passes that both studies (`traceview study`) timed, of the same shape and with the same algorithm, by the
+-- fastest implementation in each. Where no setting is the same on both sides, devices or threads differ."""
 -- cannot = "There are no two runs in which the same pass of a convolution was measured with the same algorithm."
 -- leave_out = ["setting", "base_setting", "base_implementation", "implementation"]
 -- [columns]

@@ -2,7 +2,7 @@
 -- doc = """Tiny copies and short idle gaps of the device, per step, or over the whole recording where there are no
 -- steps. Each costs a round trip to the device rather than work, so a faster device or link does not help a step that
 -- consists of them. Several devices are averaged."""
--- cannot = "Nothing ran on a device in this trace."
+-- cannot = "This trace records no work of a device."
 -- leave_out = ["unsized", "step_ns", "tiny_ns", "gaps_ns"]
 -- [params]
 -- tiny_bytes = { type = "BIGINT", default = 4096, doc = "a copy between host and device is tiny below this size" }

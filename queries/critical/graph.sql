@@ -12,9 +12,10 @@ WITH word AS (
     SELECT unnest(['after each other on a host thread', 'after each other on a stream', 'launch',
         'host waits for the device', 'event between streams, recorded', 'between streams, inferred',
         'between host threads, inferred',
-        'ranks meet in a collective', 'start and end of the step', 'contradicted by the recorded times, left out'])
+        'ranks meet in a collective', 'start and end of the step', 'contradicted by the recorded times, left out',
+        'begins before the one ahead of it on its stream or thread has ended: counts from there on'])
         AS dependency,
-        unnest(range(10)) AS position
+        unnest(range(11)) AS position
 ), used AS (
     SELECT edge, count(*) AS n, sum(dur_ns) AS dur_ns FROM critical_piece WHERE edge IS NOT NULL GROUP BY edge
 )

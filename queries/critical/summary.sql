@@ -1,5 +1,5 @@
 -- title = "The path"
--- doc = "Of which step, and what most of the path is."
+-- doc = "The step, and the largest parts of its path."
 -- brief = ""
 -- cannot = "Nothing takes time in this trace: there is no path."
 -- lines = ["{text}"]
@@ -10,7 +10,8 @@ WITH total AS (
     SELECT sum(dur_ns) AS dur_ns, count(DISTINCT rank) AS ranks, count(DISTINCT task) AS tasks FROM critical_part
 ), chosen AS (
     SELECT any_value(step) AS step, sum(n) FILTER (kind < 9) AS edges,
-        coalesce(sum(n) FILTER (kind IN (5, 6)), 0) AS guessed, coalesce(sum(n) FILTER (kind = 9), 0) AS dropped
+        coalesce(sum(n) FILTER (kind IN (5, 6)), 0) AS guessed, coalesce(sum(n) FILTER (kind = 9), 0) AS dropped,
+        coalesce(sum(n) FILTER (kind = 10), 0) AS overlapping
     FROM critical_fact
 ), most AS (
     SELECT list(format('{} {:.1f} %', part, 100.0 * dur_ns / nullif(whole_ns, 0)) ORDER BY dur_ns DESC, part) AS parts
@@ -27,7 +28,10 @@ WITH total AS (
     SELECT 2, format('The graph has {} tasks and {} dependencies, of which {} are inferred, not recorded{}; '
         || '{:.1f} % of the path is waiting that rests on these or has no recorded cause.',
         (SELECT count(*) FROM critical_task), c.edges, c.guessed,
-        if(c.dropped > 0, format(', and {} contradict the recorded times', c.dropped), ''), u.unsure_pct)
+        if(c.dropped > 0, format(', and {} contradict the recorded times', c.dropped), '')
+            || if(c.overlapping > 0, format('; {} of its tasks begin before the one ahead has ended', c.overlapping),
+                ''),
+        u.unsure_pct)
     FROM chosen c, total t, unsure u WHERE t.dur_ns > 0
 )
 SELECT position, text FROM line

@@ -9,8 +9,13 @@ SELECT f.id, f.path, f.parent_id, f.depth, f.self_ns, f.forward_id, f.step,
         -- A pass that was told operator by operator, not one that lasted from here to there.
         OR coalesce(p.name = 'backward' AND p.domain = 'graph', false) AS is_backward,
     coalesce(regexp_replace(m.name, ' \(\w+\)$', ''),
-        nullif(regexp_extract(o.module_hierarchy, '([^.]*)$', 1), '')) AS layer,
-    coalesce(p.name, CASE WHEN f.forward_id IS NOT NULL THEN 'backward'
+        -- PyTorch's modules end with their own name behind a dot; in a path of slashes a dot is part of a name.
+        nullif(if(contains(o.module_hierarchy, '/'), o.module_hierarchy,
+            regexp_extract(o.module_hierarchy, '([^.]*)$', 1)), '')) AS layer,
+    -- `optimizer.step(closure)` holds forward and backward passes; they are not the optimizer's.
+    coalesce(CASE WHEN p.name = 'optimizer' AND (f.forward_id IS NOT NULL OR f.is_gradient = 1) THEN 'backward'
+            WHEN p.name = 'optimizer' AND m.name IS NOT NULL THEN 'forward' ELSE p.name END,
+        CASE WHEN f.forward_id IS NOT NULL THEN 'backward'
         -- A scope that the program, or Keras' collector, calls so.
         WHEN regexp_matches(o.module_hierarchy, '(^|/)optimizer(/|$)') THEN 'optimizer' END) AS phase
 FROM op_facts f

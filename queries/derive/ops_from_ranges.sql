@@ -9,7 +9,8 @@ WITH said AS (
         CASE WHEN domain = 'tensorflow-core' AND regexp_matches(name, '^\w+: [^ ]+$') THEN 'graph'
             WHEN domain = 'tensorflow-core' AND starts_with(name, '{"op":"') THEN 'graph dictionary'
             WHEN regexp_matches(name, '^\{[''"]mod[''"]: [''"][\w.]+[''"], [''"]op[''"]: [''"]\w+[''"]') THEN 'call'
-            WHEN regexp_matches(name, '^(\w+::[\w:.]+|\w*Backward\d*|autograd::engine::evaluate_function: [\w:]+)'
+            -- What begins with a capital is a method of a class, such as TensorRT's ExecutionContext::execute.
+            WHEN regexp_matches(name, '^([a-z_]\w*::[\w:.]+|\w*Backward\d*|autograd::engine::evaluate_function: [\w:]+)'
                 || '(, (seq|op_id|sizes) = |$)') AND NOT regexp_matches(name, '^(std|thrust|cub)::') THEN 'operator'
             WHEN regexp_matches(name, '^[a-z_][a-z0-9_]*, seq = \d+(, sizes = |$)') THEN 'bare operator'
         END AS form

@@ -1,5 +1,5 @@
 -- title = "Ranges of one kind by thread, in order of time"
--- doc = "What an operator or a call may lie inside of: modules, phases, NVTX ranges, calls of a library."
+-- doc = "Ranges that an operator or a call may lie inside of: modules, phases, NVTX, calls of a library."
 -- [params]
 -- kind = { type = "VARCHAR", doc = "the kind of range" }
 -- of_processes = { type = "BOOLEAN", doc = "whether to take ranges without a thread too", default = true }

@@ -4,6 +4,7 @@
 SELECT
     (SELECT count(DISTINCT (regexp_replace(name, '\d+$', ''), domain, pid, tid)) FROM stage.ranges WHERE kind = 'step')
         AS n_kinds,
-    EXISTS (FROM stage.ranges WHERE kind = 'phase' AND name = 'optimizer') AS has_optimizer,
+    EXISTS (FROM stage.ranges WHERE kind = 'phase' AND name = 'optimizer' AND domain IS DISTINCT FROM 'graph')
+        AS has_optimizer,
     if(EXISTS (FROM stage.ranges WHERE kind = 'user'), 'user', 'nvtx') AS other_kind,
     EXISTS (FROM stage.ranges) OR EXISTS (FROM stage.api_calls) OR EXISTS (FROM stage.ops) AS has_host

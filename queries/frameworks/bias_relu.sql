@@ -1,7 +1,7 @@
 -- title = "Bias and activation by library"
--- doc = """What adds biases and computes activations, and how long that takes per step over all layers, from one
--- recording of each framework with the profiler on. What is fused into another kernel has no time of its own. Published
--- times state neither batch nor pass, so they have no ratio to measured ones."""
+-- doc = """Libraries that add biases and compute activations, and how long that takes per step over all layers, from
+-- one recording of each framework with the profiler on. What is fused into another kernel has no time of its own.
+-- Published times state neither batch nor pass, so they have no ratio to measured ones."""
 -- cannot = "No recordings of frameworks in this capture; traceview study frameworks makes them after its times."
 -- leave_out = ["source", "layout", "threads", "batch"]
 -- [columns]

@@ -1,5 +1,5 @@
 -- title = "Conditions"
--- doc = "What each framework says of itself and of the model that it computed."
+-- doc = "Each framework's account of itself and of the model that it computed."
 -- cannot = "No framework has times here."
 -- leave_out = ["loss", "source", "discarded", "steps", "year"]
 -- [columns]

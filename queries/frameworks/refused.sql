@@ -1,5 +1,5 @@
 -- title = "Not ranked, and why"
--- doc = "What was not as asked, cannot be computed, failed, or has no environment here; and what cannot be had at all."
+-- doc = "Runs that were not as requested, cannot be computed, failed or lack an environment; and frameworks now gone."
 -- cannot = "Everything that was asked for was run as asked."
 -- leave_out = ["layout", "batch", "mode"]
 -- [columns]

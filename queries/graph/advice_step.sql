@@ -1,6 +1,6 @@
 -- title = "The step whose path tells what advice can give"
--- doc = """Of the steps that count the one whose length is closest to the median, of those first for which it
--- is recorded what launched the work of the device; none without steps."""
+-- doc = """The usual one of the steps that count, of those first for which it is recorded what launched the work of the
+-- device; none without steps."""
 -- [params]
 -- launched_pct = { type = "DOUBLE", default = 90, doc = "work whose call must be recorded, in percent" }
 WITH work AS (
@@ -14,8 +14,7 @@ WITH work AS (
         SELECT rank, start_ns FROM work WHERE launch_id IS NULL AND EXISTS (FROM launched)
     ) w ASOF JOIN steps s ON s.rank = w.rank AND w.start_ns >= s.start_ns WHERE w.start_ns < s.end_ns GROUP BY s.step
 )
-SELECT s.step FROM steps s LEFT JOIN launched k ON k.step = s.step LEFT JOIN lost l ON l.step = s.step
-WHERE NOT s.is_warmup
+SELECT s.step FROM step_distances s LEFT JOIN launched k USING (step) LEFT JOIN lost l USING (step)
 ORDER BY coalesce(100 * l.n > (100 - $launched_pct) * (l.n + coalesce(k.n, 0)), false),
-    abs(s.dur_ns - (SELECT median(dur_ns) FROM steps WHERE NOT is_warmup)), s.step, s.rank
+    round(s.distance, 4), s.from_middle, s.step
 LIMIT 1

@@ -1,8 +1,8 @@
 -- title = "Why"
 -- doc = """Idle time inside the steps by what the host did meanwhile; the causes add up to it. What was in progress
--- comes first: loading data, then allocating, communicating, waiting for the device. The rest of a gap is
--- synchronisation where the host was waiting when the device ran dry, else between steps where it reaches over the
--- edge of a step, else launch where the host had not yet launched what comes next, else unknown."""
+-- comes first: loading data, then allocating, communicating, capturing a graph, waiting for the device. The rest of a
+-- gap is synchronisation where the host was waiting when the device ran dry, else between steps where it reaches over
+-- the edge of a step, else launch where the host had not yet launched what comes next, else unknown."""
 -- cannot = "No device was idle, or nothing ran on one."
 -- leave_out = ["longest_ns"]
 -- [columns]

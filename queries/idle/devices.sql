@@ -1,7 +1,7 @@
 -- title = "By device"
 -- doc = """Per step: active is the union over the device's streams, and active and idle add up to the step. Without
 -- steps the whole recording counts as one."""
--- cannot = "Nothing ran on a device in this trace."
+-- cannot = "This trace records no work of a device."
 -- leave_out = ["between_ns", "longest_ns", "gaps", "steps"]
 -- [columns]
 -- rank = "process of the job"

@@ -1,6 +1,6 @@
 -- title = "Time by layer"
 -- doc = "In order of first use; per step and rank, overlaps counted once. What belongs to no layer is one row."
--- cannot = "Nothing ran on a device in this trace."
+-- cannot = "This trace records no work of a device."
 -- leave_out = ["other_ns"]
 -- rest = ["forward_ns", "backward_ns", "other_ns", "total_ns", "share_pct"]
 -- [columns]

@@ -1,6 +1,6 @@
 -- title = "By library and category"
--- doc = "What each library is used for."
--- cannot = "Nothing ran on a device in this trace."
+-- doc = "Kinds of work of each library."
+-- cannot = "This trace records no work of a device."
 -- [columns]
 -- library = "library; (unknown) where the name does not say"
 -- category = "what it was (docs/vocabulary.md)"

@@ -1,6 +1,6 @@
 -- title = "By library"
 -- doc = "A framework's row holds kernels it brings itself, and on a CPU the time of its operators outside libraries."
--- cannot = "Nothing ran on a device in this trace."
+-- cannot = "This trace records no work of a device."
 -- leave_out = ["names"]
 -- [columns]
 -- library = "library; (unknown) where the name does not say"

@@ -4,12 +4,14 @@
 -- primitives and, on a CPU, operators; they include nested operators. Without steps the whole recording counts as one
 -- step. A summary that a profiler printed gives its totals of the whole run, a framework's log of averages those of one
 -- iteration; neither has a step to be a share of."""
--- cannot = "Nothing ran on a device in this trace."
+-- cannot = "This trace records no work of a device."
 -- brief = "Overlapping work is counted once."
 -- subject = "work of a device"
 -- top = 8
 -- rest = ["calls", "busy_ns", "busy_pct", "step_pct"]
--- always = ["(launched outside these steps)", "(GPU idle)", "(CPU idle)", "(between steps)"]
+-- always = [
+--     "(launched outside these steps)", "(GPU idle)", "(TPU idle)", "(MTIA idle)", "(CPU idle)", "(between steps)",
+-- ]
 -- [chart]
 -- kind = "stack"
 -- label = "category"
@@ -36,7 +38,7 @@ WITH step AS (
         CASE WHEN is_carried THEN 1 WHEN is_between THEN 3 ELSE 0 END AS position
     FROM totals WHERE is_counted OR is_carried OR is_between GROUP BY 1, position
     UNION ALL
-    SELECT '(GPU idle)', NULL, idle_ns, 2 FROM step WHERE n_ranks > 0
+    SELECT format('({} idle)', upper(kind)), NULL, idle_ns, 2 FROM step CROSS JOIN accelerator WHERE n_ranks > 0
     UNION ALL
     SELECT coalesce(category, 'memcpy_' || lower(copy_direction)), sum(calls), sum(total_ns), 0 FROM printed_totals
     WHERE total_ns IS NOT NULL GROUP BY 1

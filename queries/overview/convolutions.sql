@@ -3,7 +3,7 @@
 -- layout conversion; rest = transforms, bias, helpers. A framework's log of averages gives the total of one iteration
 -- only."""
 -- cannot = "No convolution operator in this trace."
--- brief = "Of everything in the calls; main: math kernels, layout: layout conversions."
+-- brief = "Times of whole calls; main: arithmetic, layout: layout conversions."
 -- subject = "convolutions"
 -- top = 6
 -- leave_out = ["effective_flop_per_s", "layout_pct", "calls", "layout_ns", "main_ns"]

@@ -2,29 +2,33 @@
 -- doc = """The step and where it went: mean time, how much of it the devices were active and idle (the same account as
 -- in all other reports), the largest cause of idle time, and exposed communication."""
 -- brief = ""
--- cannot = "Nothing ran on a device in this trace: there is no step to account for."
+-- cannot = "This trace records no work of a device: there is no step to account for."
 -- lines = [
 --     "{what} {step_ns} ({detail})", "{unit} active {active_pct}", "idle {idle_pct}{mostly}",
---     "exposed {library} {exposed_ns}",
+--     "exposed copies {copies_ns} ({copies_pct})", "exposed {library} {exposed_ns}",
 -- ]
 -- [columns]
--- what = "Step, or Recording where no steps were found"
+-- what = "Step, Iteration where nothing is trained, or Recording where neither was found"
 -- step_ns = "mean step time, or the whole recording; of several ranks their mean"
 -- cv_pct = "standard deviation of the steps of a rank, of their mean"
 -- steps = "steps counted, of all ranks"
 -- ranks = "processes with a time"
--- detail = "how much steps differ, and how many were counted"
+-- detail = "how much steps differ, how many were counted, and whether they are a guess"
 -- unit = "GPU or CPU"
 -- active_pct = "of the step, of several devices of the step of each"
 -- idle_pct = "the rest of it"
 -- cause = "largest cause of the idle time; see the report idle"
 -- cause_pct = "of the idle time"
 -- mostly = "that cause in words"
+-- copies_ns = "only copies between host and device run, per step and rank; where it is 1 % of the step or more"
+-- copies_pct = "of the step"
 -- library = "what communicates: NCCL, or communication"
 -- exposed_ns = "communication while nothing computes, per step and rank"
 WITH every AS (
     SELECT 100.0 * sum(active_ns) / nullif(sum(step_ns), 0) AS active_pct,
-        100.0 * sum(idle_ns) / nullif(sum(step_ns), 0) AS idle_pct, count(*) AS n_devices
+        100.0 * sum(idle_ns) / nullif(sum(step_ns), 0) AS idle_pct, count(*) AS n_devices,
+        sum(exposed_copy_ns) / count(DISTINCT rank) AS copies_ns,
+        100.0 * sum(exposed_copy_ns) / nullif(sum(step_ns), 0) AS copies_pct
     FROM account WHERE step_ns > 0
 ), timed AS (
     SELECT avg(step_ns) AS step_ns, count(*) AS ranks, sum(n_steps) AS steps, sum(n_warmup) AS n_warmup,
@@ -37,6 +41,16 @@ WITH every AS (
         SELECT stddev_samp(dur_ns) AS sd_ns, avg(dur_ns) AS mean_ns
         FROM step_times WHERE NOT is_warmup GROUP BY rank HAVING count(*) > 1
     )
+), named AS (
+    SELECT if(bool_or(is_guessed), 'guessed ', '') AS guessed, any_value(noun) AS noun,
+        bool_or(is_guessed) AS is_guessed
+    FROM step_times
+), held AS (
+    -- What guessed steps leave out.
+    SELECT 100.0 * (SELECT sum(busy_ns) FROM steps) / nullif(sum(end_ns - from_ns), 0) AS held_pct
+    FROM stretches WHERE (SELECT is_guessed FROM named)
+), empty AS (
+    SELECT count(*) AS n FROM marked_steps WHERE is_empty
 ), parts AS (
     SELECT cause, sum(idle_ns) AS idle_ns, 100.0 * sum(idle_ns) / nullif(sum(sum(idle_ns)) OVER (), 0) AS cause_pct
     FROM idle_causes GROUP BY cause
@@ -46,21 +60,28 @@ WITH every AS (
     SELECT sum(exposed_ns / per) AS exposed_ns, bool_or(name ILIKE '%nccl%') AS is_nccl
     FROM exchanges WHERE is_counted
 )
-SELECT if(t.has_steps, 'Step', 'Recording') AS what, t.step_ns, s.cv_pct, CAST(t.steps AS BIGINT) AS steps, t.ranks,
+SELECT if(t.has_steps, upper(n.noun[1]) || n.noun[2:], 'Recording') AS what, t.step_ns, s.cv_pct,
+    CAST(t.steps AS BIGINT) AS steps, t.ranks,
     CASE WHEN t.has_steps THEN concat_ws(', ', if(t.ranks > 1, format('mean of {} ranks', t.ranks), NULL),
         CASE WHEN s.cv_pct >= 100 THEN format('steps vary too much for their mean to say much: cv {:.0f} %', s.cv_pct)
             WHEN s.cv_pct < 0.5 THEN 'cv <1 %' ELSE format('cv {:.0f} %', s.cv_pct) END,
-        format('{} step{}{}', t.steps, if(t.steps = 1, '', 's'), if(t.ranks > 1, ' in all', '')),
-        if(t.n_warmup > 0, format('{} warm-up left out', t.n_warmup), NULL))
+        format('{} {}{}{}{}', t.steps, n.guessed, n.noun, if(t.steps = 1, '', 's'), if(t.ranks > 1, ' in all', '')),
+        if(h.held_pct < 90, format('{:.0f} % of the active time in them', h.held_pct), NULL),
+        if(t.n_warmup > 0, format('{} warm-up left out', t.n_warmup), NULL),
+        if(m.n > 0, format('{} without device work left out', m.n), NULL))
         ELSE 'no steps found' || if(t.ranks > 1, format(', mean of {} ranks', t.ranks), '') END AS detail,
-    if(EXISTS (FROM totals WHERE kind IN ('kernel', 'copy')), 'GPU', 'CPU') AS unit, e.active_pct, e.idle_pct,
+    if(EXISTS (FROM totals WHERE kind IN ('kernel', 'copy')), (SELECT upper(kind) FROM accelerator), 'CPU') AS unit,
+    e.active_pct, e.idle_pct,
     l.cause, l.cause_pct,
     CASE WHEN e.idle_pct < 0.5 OR l.cause IS NULL THEN '' ELSE if(l.cause_pct >= 50, ', mostly ', ', largest part ')
         || CASE l.cause WHEN 'launch' THEN 'host-bound' WHEN 'data' THEN 'waiting for data'
-            WHEN 'allocation' THEN 'allocating memory' WHEN 'between steps' THEN 'at the edges of steps'
+            WHEN 'allocation' THEN 'allocating memory' WHEN 'graph capture' THEN 'capturing graphs'
+            WHEN 'between steps' THEN 'at the edges of steps'
             WHEN 'unknown' THEN 'of unknown cause' ELSE l.cause END END AS mostly,
+    if(e.copies_pct >= 1, e.copies_ns, NULL) AS copies_ns, if(e.copies_pct >= 1, e.copies_pct, NULL) AS copies_pct,
     if(c.is_nccl, 'NCCL', 'communication') AS library,
     if(c.exposed_ns > 0, c.exposed_ns / t.ranks, NULL) AS exposed_ns
-FROM timed t, every e LEFT JOIN spread s ON true LEFT JOIN largest l ON true LEFT JOIN sent c ON true
+FROM timed t, every e, named n, held h, empty m
+LEFT JOIN spread s ON true LEFT JOIN largest l ON true LEFT JOIN sent c ON true
 WHERE t.step_ns > 0 AND e.n_devices > 0
 ORDER BY ALL

@@ -12,17 +12,19 @@
 -- value = "idle_ns"
 -- [columns]
 -- cause = "what the host did meanwhile"
--- gaps = "idle gaps of which this is the largest part, per step, rounded"
+-- gaps = "idle gaps of which this is the largest part, per step"
 -- idle_ns = "per step"
 -- idle_pct = "of all idle time"
 -- step_pct = "of step time; of several devices, of the step of each"
 -- [headings]
 -- idle_pct = "of idle"
 -- step_pct = "of step"
+-- [fractions]
+-- gaps = "gaps/step"
 WITH every AS (
     SELECT count(DISTINCT rank) AS n_ranks, sum(step_ns) AS step_ns FROM account
 )
-SELECT cause, CAST(round(sum(n_gaps / per) / any_value(e.n_ranks)) AS BIGINT) AS gaps,
+SELECT cause, sum(n_gaps / per) / any_value(e.n_ranks) AS gaps,
     sum(idle_ns) / any_value(e.n_ranks) AS idle_ns,
     100.0 * sum(idle_ns) / nullif(sum(sum(idle_ns)) OVER (), 0) AS idle_pct,
     100.0 * sum(idle_ns) / nullif(any_value(e.step_ns), 0) AS step_pct

@@ -1,5 +1,5 @@
 -- title = "The run"
--- doc = "What was recorded, by which profiler, on which device."
+-- doc = "Framework, trace format and devices of the recording."
 -- brief = ""
 -- lines = ["{group}", "{format}", "{span_ns} recorded", "{origin}"]
 -- [columns]
@@ -22,7 +22,7 @@ WITH run AS (
     FROM captures c
     LEFT JOIN (
         SELECT rank, string_agg(DISTINCT name, ', ' ORDER BY name) AS name FROM known_devices
-        WHERE (rank, 'gpu ' || coalesce(CAST(device AS VARCHAR), '?'))
+        WHERE (rank, (SELECT kind FROM accelerator) || ' ' || coalesce(CAST(device AS VARCHAR), '?'))
             IN (SELECT (rank, device) FROM totals WHERE kind = 'kernel')
         GROUP BY rank
     ) d USING (rank)

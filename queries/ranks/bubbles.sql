@@ -1,7 +1,6 @@
 -- title = "Pipeline bubbles"
--- doc = """Where ranks send to each other: the part of a step in which a rank neither computes nor copies. In a
--- pipeline of p stages and m micro-batches that is at least (p - 1) / (m + p - 1) of the step, if all stages take
--- equally long."""
+-- doc = """Part of a step in which a rank neither computes nor copies, where ranks send to each other. In a pipeline of
+-- p stages and m micro-batches that is at least (p - 1) / (m + p - 1) of the step, if all stages take equally long."""
 -- cannot = "No rank sends to another one (send, recv): no pipeline."
 -- top = 16
 -- [columns]

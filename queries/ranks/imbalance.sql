@@ -1,7 +1,7 @@
 -- title = "Imbalance by category"
--- doc = """What a device of each rank spends per step, overlaps counted once: minimum, median and maximum over the
--- ranks. All ranks wait for the one that computes longest, so the maximum less the median is what a better balance
--- could save. Communication and idle time come last: they contain the waiting."""
+-- doc = """Time per step on a device of each rank, overlaps counted once: minimum, median and maximum over the ranks.
+-- All ranks wait for the one that computes longest, so the maximum less the median is what a better balance could save.
+-- Communication and idle time come last: they contain the waiting."""
 -- cannot = "One rank: there is nothing to compare."
 -- leave_out = ["least_rank"]
 -- [columns]

@@ -1,5 +1,5 @@
 -- title = "Ranks"
--- doc = "What the matched collectives say, in sentences."
+-- doc = "Summary of matched collectives, in sentences."
 -- brief = ""
 -- cannot = "One rank, or no communication: there is nothing to compare."
 -- lines = ["{text}"]

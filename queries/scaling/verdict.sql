@@ -1,6 +1,5 @@
 -- title = "Scaling"
--- doc = """What the rounds say, in sentences. Efficiency is the speed-up divided by how many times as many ranks there
--- are."""
+-- doc = "Summary of the rounds. Efficiency is the speed-up divided by how many times as many ranks there are."
 -- brief = ""
 -- cannot = "No scaling study in this capture: traceview study scaling -- torchrun --nproc_per_node {ranks} train.py"
 -- lines = ["{text}"]

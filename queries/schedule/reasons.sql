@@ -17,7 +17,7 @@ SELECT layer, direction, CASE
         WHEN status = 'dropped' THEN 'least time alone, but no faster within the step'
         WHEN status = 'not proved' THEN 'the whole step was not shown to be faster'
         WHEN reason IS NOT NULL THEN concat('nothing else can: ', reason)
-        ELSE 'nothing that is exact enough and fits was faster'
+        ELSE 'no faster algorithm within the error and memory limits'
     END AS why, second, round(second_ns / nullif(time_ns, 0), 2) AS margin
 FROM raw.schedule_layers
 ORDER BY own_ns - time_ns DESC, place, direction

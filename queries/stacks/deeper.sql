@@ -1,5 +1,5 @@
 -- title = "The operators one level deeper"
--- doc = "Of those that stand directly in one of `stack_level`."
+-- doc = "Operators directly in one of `stack_level`."
 -- [params]
 -- depth = { type = "BIGINT", doc = "how many operators are around them" }
 SELECT o.id AS op_id, coalesce(o.name, '') AS frame, hash(l.stack, coalesce(o.name, '')) AS stack, l.stack AS above

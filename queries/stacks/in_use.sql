@@ -1,3 +1,3 @@
 -- title = "Operators of a level in which something ran"
--- doc = "Of those in `stack_level`, with their stacks."
+-- doc = "Operators of `stack_level`, with stacks."
 SELECT l.op_id, l.stack FROM stack_level l SEMI JOIN stack_used u ON u.op_id = l.op_id

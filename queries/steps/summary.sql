@@ -1,7 +1,10 @@
 -- title = "Statistics"
--- doc = "Leading steps of more than 1.5 times the median are warm-up and left out; their number is given."
--- cannot = """No steps in this trace: none are marked, no optimizer was recorded, and nothing that was launched repeats
--- in a way that only a loop does."""
+-- doc = """Leading steps of more than 1.5 times the median are warm-up and left out, but for guessed ones; their
+-- number is
+-- given."""
+-- cannot = """No steps in this trace: none are marked, no optimizer was recorded, and nothing repeats in a way that
+-- only
+-- a loop does."""
 -- leave_out = ["min_ns", "max_ns", "warmup"]
 -- worst = "mean_ns"
 -- [columns]

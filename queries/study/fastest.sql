@@ -1,5 +1,5 @@
 -- title = "The fastest of each pass"
--- doc = "What was measured here: the fastest implementation of each pass, beside what PyTorch runs on plain NCHW."
+-- doc = "Fastest implementation of each pass that was measured here, beside what PyTorch runs on plain NCHW."
 -- cannot = "Nothing was measured in this capture; `traceview study algorithms` measures."
 -- leave_out = ["low_ns", "high_ns", "n", "others_pct", "setting", "shape"]
 -- [headings]

@@ -1,6 +1,6 @@
 -- title = "By model: FLOPs of each pass by layer and method"
--- doc = """What each method executes in the forward pass and in each gradient, products and transforms with the waste
--- at the edge of tiles. Winograd tiles and tiled FFT that only one library has are listed if that library was timed. *:
+-- doc = """FLOPs of each method in the forward pass and in each gradient, products and transforms with the waste at the
+-- edge of tiles. Winograd tiles and tiled FFT that only one library has are listed if that library was timed. *:
 -- transforms not counted. These are modelled, not read from a counter of the device."""
 -- cannot = "No timed convolution algorithms in this capture; `traceview study` measures or imports them."
 -- leave_out = ["of_direct_dgrad_pct", "of_direct_wgrad_pct"]

@@ -1,6 +1,5 @@
 -- title = "Implementations of one algorithm"
--- doc = """Where two or more implementations of the same algorithm were timed for the same problem: how far they are
--- apart."""
+-- doc = "Implementations of the same algorithm, two or more of which were timed for the same problem, and their ratio."
 -- cannot = "No problem for which two implementations of one algorithm were timed."
 -- leave_out = ["setting", "layouts", "workspace_bytes", "ratio"]
 -- [chart]

@@ -1,7 +1,7 @@
 -- title = "By model: FLOPs, memory and conditions of every method"
--- doc = """What each method would execute and need for the shapes of this capture, and the time of the fastest
--- implementation that was timed beside it. Conditions and order are those of cuDNN 5.1 on GPUs; `--set way=wgrad`
--- shows another direction."""
+-- doc = """FLOPs and memory of each method by model for the shapes of this capture, and the time of the fastest
+-- implementation timed beside it. Conditions and order are those of cuDNN 5.1 on GPUs; `--set way=wgrad` shows another
+-- direction."""
 -- cannot = "No timed convolution algorithms in this capture; `traceview study` measures or imports them."
 -- leave_out = [
 --     "setting", "waste_pct", "library", "gemm", "cudnn", "direct_ratio", "workspace_bytes", "reason", "place",

@@ -1,6 +1,6 @@
 -- title = "Wins by algorithm"
--- doc = """Of the problems (shape, batch and direction) for which at least two algorithms were timed: how often each
--- was the fastest. Where no algorithm wins all, the best plan chooses by layer and pass."""
+-- doc = """Wins of each algorithm in the problems (shape, batch and direction) for which at least two were timed. Where
+-- no algorithm wins all, the best plan chooses by layer and pass."""
 -- cannot = "No timed convolution algorithms in this capture; `traceview study` measures or imports them."
 -- leave_out = ["setting", "worst_ratio"]
 -- [columns]

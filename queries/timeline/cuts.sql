@@ -1,5 +1,5 @@
 -- title = "Where the starts and ends of large tracks are divided"
--- doc = "Of each thread, when every so many slices begin."
+-- doc = "Start of every `rows`-th slice, by thread."
 -- [params]
 -- rows = { type = "BIGINT", default = 131072, doc = "slices between two cuts" }
 -- [columns]

@@ -1,5 +1,5 @@
 -- title = "Starts and ends of the slices, in the order in which they come on their track"
--- doc = """Of the tracks and times between the variables export_first, export_last, export_from_ns and export_until_ns.
+-- doc = """Tracks and times lie between export_first and export_last, export_from_ns and export_until_ns (variables).
 -- At one time what ends comes before what begins, the innermost first; what takes no time begins and ends after what
 -- begins then. Texts are numbers of export_text."""
 -- [columns]

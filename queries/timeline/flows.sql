@@ -1,5 +1,5 @@
 -- title = "Slices that an arrow joins"
--- doc = "What a call put on a device, and the call."
+-- doc = "Work put on a device, and its call."
 -- [columns]
 -- number = "number of the slice"
 -- flow = "number that both ends of the arrow share: that of the call"

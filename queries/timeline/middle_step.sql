@@ -1,9 +1,7 @@
--- title = "The step whose length is closest to the median"
--- doc = "Of the steps that count; none without steps."
+-- title = "The step that stands for all"
+-- doc = "Counted step whose length and busy time are closest to the medians; none without steps."
 -- [columns]
 -- step = "its number"
--- dur_ns = "its length, on the rank where it is nearest to the median"
-SELECT step, dur_ns FROM steps
-WHERE NOT is_warmup
-ORDER BY abs(dur_ns - (SELECT median(dur_ns) FROM steps WHERE NOT is_warmup)), step, rank
+SELECT step FROM step_distances
+ORDER BY round(distance, 4), from_middle, step
 LIMIT 1

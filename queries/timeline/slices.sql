@@ -68,11 +68,11 @@ SELECT
     'idle' AS kind, id, rank, false AS nests, 'traceview' AS process, 'idle ' || device AS thread,
     'traceview.idle' AS recorded_category, from_ns AS start_ns, until_ns AS end_ns, cause AS name, cause AS category
 FROM (
-    SELECT *, ['data', 'allocation', 'communication', 'synchronisation', 'between steps', 'launch', 'unknown'][
-        list_position(parts, list_max(parts))] AS cause
+    SELECT *, ['data', 'allocation', 'communication', 'graph capture', 'synchronisation', 'between steps', 'launch',
+        'unknown'][list_position(parts, list_max(parts))] AS cause
     FROM (
-        SELECT *, [data_ns, allocation_ns, communication_ns, synchronisation_ns, between_steps_ns, launch_ns,
-            unknown_ns] AS parts
+        SELECT *, [data_ns, allocation_ns, communication_ns, capture_ns, synchronisation_ns, between_steps_ns,
+            launch_ns, unknown_ns] AS parts
         FROM idle_gaps
     )
 )

@@ -1,4 +1,4 @@
--- title = "What advice allowed, and what came of it"
+-- title = "Predicted bound and measured speed-up"
 -- doc = """Per step of the base without a profiler: the time that a rule of advice says could be saved at most, and the
 -- time that its option saved. A bound within a factor of 1.5 of the gain is a good prediction."""
 -- brief = ""

@@ -1,6 +1,5 @@
 -- title = "How to put it into the script"
--- doc = """
--- What one writes to keep each part of the best, for the shell (export, unset) or in Python: there ... stands for what
+-- doc = """Lines that keep each part of the best, for the shell (export, unset) or in Python: there ... stands for what
 -- the script passes already, and model, images, optimizer, loader, dataset and options (of ONNX Runtime's sessions) for
 -- its own names. tune --apply does it without a change of the script."""
 -- cannot = "Nothing was shown to be faster, so there is nothing to put into the script."

@@ -1,10 +1,9 @@
--- title = "activities"
 -- doc = """One row per thing a device did, GPU or CPU. On a CPU: library primitives, and what operators spent outside
 -- them."""
 -- [columns]
 -- kind = "kernel, copy, primitive or op (what an operator spent outside primitives)"
 -- id = "id of the row in its own table"
--- device = "gpu N or cpu"
+-- device = "gpu N, tpu N or cpu"
 -- stream = "stream of the device, or thread of the CPU"
 -- category = "what it does; docs/vocabulary.md"
 -- role = "main, transform or helper of a convolution"

@@ -1,4 +1,3 @@
--- title = "algorithm_best"
 -- doc = """The fastest implementation of each algorithm for each timed problem, with its place among the algorithms
 -- that were timed there. Times are compared within one setting (device, threads, type) only."""
 -- [columns]

@@ -1,8 +1,7 @@
--- title = "algorithm_rules"
--- doc = """What the rules that choose an algorithm (traceview/classify/algorithms.toml) say of each problem that was
--- timed on a GPU, beside the algorithm that was the fastest. Where several algorithms were timed, the first of the
--- rule's order among them is the choice; where only one was, a library chose it, and the rule's first admissible one
--- is held against it."""
+-- doc = """Choice of algorithm by the rules (traceview/classify/algorithms.toml) for each problem that was timed on a
+-- GPU, beside the algorithm that was the fastest. Where several algorithms were timed, the first of the rule's order
+-- among them is the choice; where only one was, a library chose it, and the rule's first admissible one is held against
+-- it."""
 -- [columns]
 -- chosen = "by the rules; NULL where they say nothing of such a shape"
 -- fastest = "of those timed; where only one was, the one that the library chose"

@@ -1,4 +1,3 @@
--- title = "algorithm_times"
 -- doc = """One way to compute one pass of a convolution (traceview study): what was measured or published, the model
 -- of its method beside it, and whether cuDNN's conditions admit its algorithm."""
 -- [columns]

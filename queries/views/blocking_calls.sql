@@ -1,4 +1,3 @@
--- title = "blocking_calls"
 -- doc = "Calls of the runtime that keep the host: they allocate or free device memory, or wait for the device."
 -- materialize = true
 -- [columns]

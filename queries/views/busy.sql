@@ -1,4 +1,3 @@
--- title = "busy"
 -- doc = """Every activity with the part of its time that no earlier activity of its device covers: sums of it are
 -- unions. A step is a window of time on the device: of an activity that reaches across an edge of it, the part inside
 -- counts. With what reports per step need of its rank, its operator and its convolution."""

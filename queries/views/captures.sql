@@ -1,4 +1,3 @@
--- title = "captures"
--- doc = "The table of that name, as recorded."
+-- doc = "A row for each fact about the capture: tools, versions, command, options, dropped and repaired events."
 -- materialize = true
 SELECT * FROM raw.captures

@@ -1,4 +1,3 @@
--- title = "compilations"
 -- doc = """Calls that compile, link or load code for a device, and spans that compilers mark (torch.compile, XLA). They
 -- may lie inside one another."""
 -- [columns]

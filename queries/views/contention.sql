@@ -1,4 +1,3 @@
--- title = "contention"
 -- doc = """Processes that ran on a CPU: the processor time that they got against the time that their operators took. In
 -- every operator at least one thread computes, so less processor time than operator time means that the threads waited
 -- for a processor: the machine was busy with something else, and times of that run say little about it when idle."""

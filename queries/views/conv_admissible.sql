@@ -1,4 +1,3 @@
--- title = "conv_admissible"
 -- doc = """Every algorithm of cuDNN for every convolution call on a device of NVIDIA whose shapes are recorded (no
 -- other library has these algorithms under these conditions): whether it is admissible, why not, the workspace it needs
 -- by model, and its place in what is usually fast (traceview/classify/algorithms.toml). One row per call, direction and

@@ -1,4 +1,3 @@
--- title = "conv_calls"
 -- doc = """One row per convolution operator call and direction, with the algorithm that its kernels or primitives show,
 -- and its time split by what they do. On a CPU, calls that run at once share their time (view conv_shares)."""
 -- materialize = true

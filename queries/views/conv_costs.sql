@@ -1,5 +1,4 @@
--- title = "conv_costs"
--- doc = """What the algorithm that a convolution call used costs by model: executed FLOPs and workspace, its matrix
+-- doc = """Costs by model of the algorithm that a convolution call used: executed FLOPs and workspace, its matrix
 -- product, the bytes it must move at least, and the device's peaks. One row per row of conv_calls that has shapes."""
 -- materialize = true
 -- [columns]

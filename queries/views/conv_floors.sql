@@ -1,4 +1,3 @@
--- title = "conv_floors"
 -- doc = """The least time that a convolution call could take on its device by the peaks: arithmetic at full rate, or
 -- every tensor moved once at full bandwidth. Only where shapes and peaks are known."""
 -- [columns]

@@ -1,4 +1,3 @@
--- title = "conv_methods"
 -- doc = """The view method_costs for every convolution call: what each general method that is admissible for it would
 -- cost. One row per call, direction and method."""
 -- materialize = true

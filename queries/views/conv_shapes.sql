@@ -1,4 +1,3 @@
--- title = "conv_shapes"
 -- doc = """Shape of each convolution call, one row per call. What its own records leave out is taken from the other
 -- pass of the same convolution, as the profiler linked the two, else from other calls with the same input and filter
 -- where all of these agree. Stride and padding that nothing recorded follow from the sizes: the smallest that fit,

@@ -1,4 +1,3 @@
--- title = "conv_shares"
 -- doc = """On a CPU, each part of a convolution call with its share of the time in which several calls, or several
 -- threads of one, worked at once: a moment is divided equally among all of them, so that sums never exceed it."""
 -- [columns]

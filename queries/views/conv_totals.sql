@@ -1,4 +1,3 @@
--- title = "conv_totals"
 -- doc = """The view counted_conv_calls with the costs of conv_costs, summed up: one row per layer, direction, algorithm
 -- and shape, however often it ran."""
 -- materialize = true

@@ -1,4 +1,3 @@
--- title = "conv_trials"
 -- doc = """Kernels of convolutions with the iteration they ran in, and the last iteration in which their name occurs: a
 -- name that is gone after the first ones lost a search. An iteration is a step (0 is before the first), or without
 -- steps the nth call of a layer and direction; where no layer and no shape is known, nothing tells how often a layer

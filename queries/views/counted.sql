@@ -1,4 +1,3 @@
--- title = "counted"
 -- doc = """The activities that reports per step count: launched in steps that are not warm-up and running inside one,
 -- with the part of their time inside; everything where there are no steps."""
 -- [columns]

@@ -1,4 +1,3 @@
--- title = "counted_conv_calls"
 -- doc = """The convolution calls that reports per step count, with the layer's position; without layers, recorded or
 -- guessed, the filter's shape stands for the layer."""
 -- materialize = true

@@ -1,4 +1,3 @@
--- title = "counted_windows"
 -- doc = """The windows of time that reports per step count: steps that are not warm-up; without steps the whole
 -- recording is one. What is counted before a moment is before_ns of the last window that has begun, and the part of
 -- that window before the moment."""

@@ -1,3 +1,2 @@
--- title = "counters"
--- doc = "The table of that name, as recorded."
+-- doc = "A row for each sample of a counter: memory allocated, utilisation, power."
 SELECT * FROM raw.counters

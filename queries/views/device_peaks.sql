@@ -1,4 +1,3 @@
--- title = "device_peaks"
 -- doc = """Peaks of each device: as the trace records them, else from the vendor's datasheet by product name
 -- (classify/devices.toml; the view known_devices says which product), else for a processor whose cores traceview
 -- collect noted by its vectors and clock (turbo clocks exceed it), else unknown. The host link is what

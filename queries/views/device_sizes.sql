@@ -1,4 +1,3 @@
--- title = "device_sizes"
 -- doc = """How many threads each device can hold: as the trace records it, else from the vendor's datasheet by product
 -- name (classify/devices.toml). Devices of which neither says it are left out."""
 -- materialize = true

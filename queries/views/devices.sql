@@ -1,4 +1,3 @@
--- title = "devices"
--- doc = "The table of that name, as recorded."
+-- doc = "A row for each device, with its peak rates and their source."
 -- materialize = true
 SELECT * FROM raw.devices

@@ -1,3 +1,2 @@
--- title = "events"
--- doc = "The table of that name, as recorded."
+-- doc = "A row for each other timed thing, with its arguments as JSON."
 SELECT * FROM raw.events

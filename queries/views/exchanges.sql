@@ -1,4 +1,3 @@
--- title = "exchanges"
 -- doc = """Every communication kernel or call of a rank, with the part of its time that no earlier one covers (own_ns)
 -- and how much of that computing on the same rank covers (hidden_ns). Copies do not count as computing."""
 -- materialize = true

@@ -1,5 +1,4 @@
--- title = "experiments"
--- doc = "Of results of traceview's own experiments, which hold no recording: what made them, and what shows them."
+-- doc = "Results of traceview's own experiments, which hold no recording: what made them, and what shows them."
 -- [columns]
 -- made_by = "the command"
 -- report = "the report that shows them"

@@ -1,4 +1,3 @@
--- title = "filter_conversions"
 -- doc = """Kernels by which TensorFlow turns a filter from its own order of dimensions (HWIO) into that of cuDNN
 -- (OIHW), or a filter's gradient back: all dimensions reversed (TransformFilter and ReverseTransformFilter). No
 -- data_format changes that order, so these stay in any layout of the images."""

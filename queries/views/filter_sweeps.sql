@@ -1,4 +1,3 @@
--- title = "filter_sweeps"
 -- doc = """A dozen of the timed shapes with other filters, from 1 to 15 pixels wide, and the padding that keeps the
 -- output's size: what the models are asked how they grow with the filter."""
 -- [columns]

@@ -1,4 +1,3 @@
--- title = "forward_by_place"
 -- doc = """Convolution calls of which no kernel tells the pass (FFT serves all three) and that run between forward
 -- calls of a step, before its first gradient: they are forward. What runs among gradients may be of data or filter, in
 -- any order, and stays without a pass. One row per call."""

@@ -1,4 +1,3 @@
--- title = "framework_cells"
 -- doc = """Times of the processes of one framework, model and mode, under the same conditions: mean and standard
 -- deviation over processes. Published times are rows of their own."""
 -- [columns]

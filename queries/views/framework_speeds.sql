@@ -1,4 +1,3 @@
--- title = "framework_speeds"
 -- doc = """Forward pass, gradient and update of one framework and model under the same conditions. Gradient is the run
 -- of loss and gradients less the forward run, update the training run less that of the gradients; their standard
 -- deviations are those of both runs added in squares. Where the run of gradients takes longer than a whole training

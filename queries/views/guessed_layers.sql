@@ -1,4 +1,3 @@
--- title = "guessed_layers"
 -- doc = """Layers of convolution calls where nothing recorded any: named by their place in the forward pass, which
 -- every step repeats, and by their filter. A gradient has the layer of its forward call, as the profiler linked the
 -- two, else its place counted from the end, since a backward pass runs the forward one in reverse. Nothing is guessed
@@ -18,7 +17,7 @@ WITH part AS (
     SELECT id, rank, step, start_ns, direction, layer FROM attributed.conv_op
 ), stepped AS (
     SELECT DISTINCT rank FROM raw.ranges WHERE kind = 'step'
-), call AS (
+), said AS (
     SELECT call_id, any_value(rank) AS rank, arg_min(step, start_ns) AS step, min(start_ns) AS start_ns,
         coalesce(bool_or(direction = 'fprop'), false) AS is_fprop,
         coalesce(bool_or(direction = 'wgrad'), false) AS is_wgrad,
@@ -28,6 +27,11 @@ WITH part AS (
     GROUP BY call_id
     -- What runs between steps is of none.
     HAVING arg_min(step, start_ns) IS NOT NULL OR any_value(rank) NOT IN (FROM stepped)
+), call AS (
+    -- On a CPU one operator computes both gradients: no part of it names one, but the operator is a gradient.
+    SELECT s.* REPLACE (is_wgrad OR coalesce(o.is_backward OR regexp_matches(o.name, '(?i)backward'), false)
+        AND NOT is_fprop AND NOT is_dgrad AS is_wgrad)
+    FROM said s LEFT JOIN raw.ops o ON o.id = s.call_id
 ), turned AS (
     SELECT *, min(start_ns) FILTER (is_wgrad OR is_dgrad) OVER pass AS turn_ns FROM call
     WINDOW pass AS (PARTITION BY rank, step)

@@ -1,4 +1,3 @@
--- title = "guessed_linears"
 -- doc = """Fully connected layers where nothing recorded any: named by their place in the forward pass, which
 -- every step repeats, and by their weight. A gradient has the layer of its forward call, as the profiler linked
 -- the two, else its place counted from the end. Nothing is guessed without steps, of steps with another number of

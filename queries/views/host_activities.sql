@@ -1,4 +1,3 @@
--- title = "host_activities"
 -- doc = """On a rank without a device: the time of each operator that no operator or primitive inside it covers, as
 -- intervals. Operators that a GPU ran are left out: what the host spends on them is their launch. So are those that
 -- wait or only describe a tensor anew: that is no device's work."""

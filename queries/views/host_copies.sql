@@ -1,4 +1,3 @@
--- title = "host_copies"
 -- doc = """Copies between host and device of the steps that count, each with the wait of its device after it: until the
 -- next work of the same step begins. Of copies that end together each has its part of that wait."""
 -- materialize = true

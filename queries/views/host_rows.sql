@@ -1,5 +1,4 @@
--- title = "host_rows"
--- doc = "What a CPU did: library primitives, and on ranks without a device what operators spent outside them."
+-- doc = "Work of a CPU: library primitives, and on ranks without a device what operators spent outside them."
 -- materialize = true
 WITH outer_ops AS (
     SELECT parent_id AS id FROM ops WHERE category = 'conv' AND parent_id IS NOT NULL

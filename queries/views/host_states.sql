@@ -1,12 +1,11 @@
--- title = "host_states"
--- doc = """What kept the host threads that launch for a device, as stretches of time that follow one another: the first
--- of loading data, allocating device memory, communicating and waiting for the device that was in progress, or nothing
--- of these. With the counted time of each before the stretch, so that what an idle gap holds of each is the difference
--- of two look-ups."""
+-- doc = """States of the host threads that launch for a device, as stretches of time that follow one another: the first
+-- of loading data, allocating device memory, communicating, capturing a graph and waiting for the device that was in
+-- progress, or nothing of these. With the counted time of each before the stretch, so that what an idle gap holds of
+-- each is the difference of two look-ups."""
 -- materialize = true
 -- [columns]
 -- at_ns = "start of the stretch; it ends where the next one begins"
--- cause = "data, allocation, communication or synchronisation; NULL for none of these"
+-- cause = "data, allocation, communication, graph capture or synchronisation; NULL for none of these"
 -- is_counted = "whether it lies inside a step that counts"
 -- n_edges = "edges of such steps until here: a gap between two different numbers reaches over one"
 -- before_ns = "counted time before it"
@@ -25,6 +24,8 @@ WITH thread AS (
     UNION ALL
     SELECT rank, start_ns, start_ns + dur_ns, 'communication' FROM raw.collectives WHERE kernel_id IS NULL
     UNION ALL
+    SELECT rank, start_ns, end_ns, 'graph capture' FROM graph_captures
+    UNION ALL
     SELECT rank, start_ns, end_ns, 'window' FROM counted_windows
 ), edge AS (
     SELECT rank, start_ns AS at_ns, cause, 1 AS way FROM wait WHERE end_ns > start_ns
@@ -33,14 +34,16 @@ WITH thread AS (
 ), moment AS (
     SELECT rank, at_ns, sum(way) FILTER (cause = 'data') AS data, sum(way) FILTER (cause = 'allocation') AS allocation,
         sum(way) FILTER (cause = 'communication') AS communication,
+        sum(way) FILTER (cause = 'graph capture') AS capture,
         sum(way) FILTER (cause = 'synchronisation') AS synchronisation, sum(way) FILTER (cause = 'window') AS counted,
         count(*) FILTER (cause = 'window') AS edges
     FROM edge GROUP BY rank, at_ns
 ), state AS (
-    SELECT rank, at_ns, sum(counted) OVER since > 0 AS is_counted, sum(edges) OVER since AS n_edges,
+    SELECT rank, at_ns, sum(counted) OVER since > 0 AS is_counted, (sum(edges) OVER since)::BIGINT AS n_edges,
         lead(at_ns) OVER (PARTITION BY rank ORDER BY at_ns) - at_ns AS dur_ns,
         CASE WHEN sum(data) OVER since > 0 THEN 'data' WHEN sum(allocation) OVER since > 0 THEN 'allocation'
             WHEN sum(communication) OVER since > 0 THEN 'communication'
+            WHEN sum(capture) OVER since > 0 THEN 'graph capture'
             WHEN sum(synchronisation) OVER since > 0 THEN 'synchronisation' END AS cause
     FROM moment
     WINDOW since AS (PARTITION BY rank ORDER BY at_ns ROWS UNBOUNDED PRECEDING)
@@ -51,6 +54,8 @@ SELECT rank, at_ns, cause, coalesce(is_counted, false) AS is_counted, n_edges,
     CAST(coalesce(sum(dur_ns) FILTER (is_counted AND cause = 'allocation') OVER past, 0) AS BIGINT) AS allocation_ns,
     CAST(coalesce(sum(dur_ns) FILTER (is_counted AND cause = 'communication') OVER past, 0) AS BIGINT)
         AS communication_ns,
+    CAST(coalesce(sum(dur_ns) FILTER (is_counted AND cause = 'graph capture') OVER past, 0) AS BIGINT)
+        AS capture_ns,
     CAST(coalesce(sum(dur_ns) FILTER (is_counted AND cause = 'synchronisation') OVER past, 0) AS BIGINT)
         AS synchronisation_ns
 FROM state

@@ -1,9 +1,8 @@
--- title = "idle_causes"
 -- doc = """Why a device was idle, inside the steps that count (without steps: in the whole recording). The causes
 -- add up to the idle time of the view account; what each means is said by the view idle_gaps."""
 -- materialize = true
 -- [columns]
--- cause = "launch, data, synchronisation, allocation, communication, between steps or unknown"
+-- cause = "launch, data, synchronisation, allocation, graph capture, communication, between steps or unknown"
 -- idle_ns = "per step"
 -- idle_pct = "of the idle time of the device"
 -- step_pct = "of the step"

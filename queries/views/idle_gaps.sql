@@ -1,9 +1,8 @@
--- title = "idle_gaps"
 -- doc = """Every stretch of the steps that count in which a device did nothing, cut by what the host did meanwhile;
--- each nanosecond has one cause. First what was in progress: loading data, else allocating, communicating, waiting
--- for the device. What is left of the gap is synchronisation where the host was waiting when the device ran dry,
--- else between steps where the gap reaches over the edge of a step, else launch where the call that launched what
--- ended the gap had not ended when the gap began, else unknown."""
+-- each nanosecond has one cause. First what was in progress: loading data, else allocating, communicating, capturing a
+-- graph, waiting for the device. What is left of the gap is synchronisation where the host was waiting when the device
+-- ran dry, else between steps where the gap reaches over the edge of a step, else launch where the call that launched
+-- what ended the gap had not ended when the gap began, else unknown."""
 -- materialize = true
 -- [columns]
 -- id = "the activity that ended it; NULL after the last one"
@@ -35,6 +34,8 @@ WITH span AS (
             AS allocation_ns,
         coalesce(s.communication_ns + if(s.is_counted AND s.cause = 'communication', g.from_ns - s.at_ns, 0), 0)
             AS communication_ns,
+        coalesce(s.capture_ns + if(s.is_counted AND s.cause = 'graph capture', g.from_ns - s.at_ns, 0), 0)
+            AS capture_ns,
         coalesce(s.synchronisation_ns + if(s.is_counted AND s.cause = 'synchronisation', g.from_ns - s.at_ns, 0), 0)
             AS synchronisation_ns
     FROM opened g JOIN scope c ON c.rank = g.rank LEFT JOIN host_states s ON s.rank = g.rank AND s.at_ns = g.at_ns
@@ -46,6 +47,7 @@ WITH span AS (
         if(cause = 'data', idle_ns, 0) AS data_ns,
         if(cause = 'allocation', idle_ns, 0) AS allocation_ns,
         if(cause = 'communication', idle_ns, 0) AS communication_ns,
+        if(cause = 'graph capture', idle_ns, 0) AS capture_ns,
         if(cause = 'synchronisation', idle_ns, 0) AS waited_ns
     FROM opened WHERE is_within AND is_counted
     UNION ALL
@@ -56,17 +58,18 @@ WITH span AS (
         s.allocation_ns + if(s.is_counted AND s.cause = 'allocation', g.until_ns - s.at_ns, 0) - g.allocation_ns,
         s.communication_ns + if(s.is_counted AND s.cause = 'communication', g.until_ns - s.at_ns, 0)
             - g.communication_ns,
+        s.capture_ns + if(s.is_counted AND s.cause = 'graph capture', g.until_ns - s.at_ns, 0) - g.capture_ns,
         s.synchronisation_ns + if(s.is_counted AND s.cause = 'synchronisation', g.until_ns - s.at_ns, 0)
             - g.synchronisation_ns
     FROM beyond g ASOF JOIN host_states s ON s.rank = g.rank AND g.until_ns >= s.at_ns
 ), rest AS (
-    SELECT *, idle_ns - data_ns - allocation_ns - communication_ns - waited_ns AS rest_ns,
+    SELECT *, idle_ns - data_ns - allocation_ns - communication_ns - capture_ns - waited_ns AS rest_ns,
         CASE WHEN cause_at_start = 'synchronisation' THEN 'synchronisation' WHEN is_edge THEN 'between steps'
             WHEN is_late THEN 'launch' ELSE 'unknown' END AS rest_cause
     FROM cut WHERE idle_ns > 0
 )
 SELECT id, rank, device, category, op_name, from_ns, until_ns, idle_ns, data_ns, allocation_ns, communication_ns,
-    waited_ns + if(rest_cause = 'synchronisation', rest_ns, 0) AS synchronisation_ns,
+    capture_ns, waited_ns + if(rest_cause = 'synchronisation', rest_ns, 0) AS synchronisation_ns,
     if(rest_cause = 'between steps', rest_ns, 0) AS between_steps_ns,
     if(rest_cause = 'launch', rest_ns, 0) AS launch_ns,
     if(rest_cause = 'unknown', rest_ns, 0) AS unknown_ns

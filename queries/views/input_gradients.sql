@@ -1,7 +1,6 @@
--- title = "input_gradients"
--- doc = """What the steps that count spend on the gradient of the network's input: the dgrad rows of the convolution
--- that runs first in a step, where shapes tell it; else those after which in every step that is not warm-up a copy of
--- the size of the largest upload goes to the host, with that copy."""
+-- doc = """Work of the steps that count on the gradient of the network's input: the dgrad rows of the convolution that
+-- runs first in a step, where shapes tell it; else those after which in every step that is not warm-up a copy of the
+-- size of the largest upload goes to the host, with that copy."""
 -- [columns]
 -- rank = "process of the job"
 -- id = "the activity"

@@ -1,4 +1,3 @@
--- title = "kernel_times"
 -- doc = "Kernels and primitives by name, over the whole recording: how often they ran and how long they took."
 -- materialize = true
 -- whole_job = true

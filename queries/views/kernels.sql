@@ -1,4 +1,3 @@
--- title = "kernels"
 -- doc = """One kernel on a device stream, with what it does: by its name, and by the call it is part of where there is
 -- one."""
 -- materialize = true

@@ -1,4 +1,3 @@
--- title = "known_devices"
 -- doc = """Every device that is recorded or that a kernel ran on, and which product it is taken for: what --device
 -- says, else the recorded name, else where there is none the product that stands for its architecture, as recorded
 -- or as the names of its kernels show it (traceview/classify/devices.toml)."""

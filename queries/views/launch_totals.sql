@@ -1,4 +1,3 @@
--- title = "launch_totals"
 -- doc = """Per rank, the calls that launched kernels. The queue delay goes from the end of the call to the start of its
 -- kernel, where that is positive."""
 -- materialize = true

@@ -1,4 +1,3 @@
--- title = "layer_times"
 -- doc = """Times that a framework's log gives per layer and direction, averaged by the log over n calls. A row
 -- without a layer is the whole network; run counts the programs whose output the log holds; shape is that of a
 -- convolution, where the log tells all of it: images, channels, height and width, filters, filter size, stride,

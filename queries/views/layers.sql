@@ -1,4 +1,3 @@
--- title = "layers"
 -- doc = """Layers in order of their first operator, as modules, ranges or scopes name them. TensorFlow reads all
 -- variables and constants first, and Theano turns and cuts them, in no order: that is not yet their use. Where none
 -- are recorded, those of guessed_layers and guessed_linears."""

@@ -1,3 +1,2 @@
--- title = "links"
--- doc = "The table of that name, as recorded."
+-- doc = "A row for each recorded flow between two rows, such as forward to backward."
 SELECT * FROM raw.links

@@ -1,4 +1,3 @@
--- title = "matched_calls"
 -- doc = """Every communication call, with the calls of other ranks that are the same collective: by group and sequence
 -- number where both are recorded; else by kind and order within the step (without steps within the recording), which
 -- holds only where all ranks have as many. What is not matched says why."""

@@ -1,4 +1,3 @@
--- title = "matmul_shapes"
 -- doc = """Matrix products of operators that record shapes: batch times m x k by k x n, FLOPs, and the elements of
 -- second factor and added vector (the parameters of a fully connected layer's forward pass)."""
 -- [columns]

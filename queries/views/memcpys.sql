@@ -1,4 +1,3 @@
--- title = "memcpys"
 -- doc = "One copy or fill on a device stream."
 -- materialize = true
 -- [columns]

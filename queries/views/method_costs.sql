@@ -1,7 +1,6 @@
--- title = "method_costs"
--- doc = """What each method that is admissible for a convolution would cost, by model: FLOPs with their padding and
--- tile-edge waste, workspace, and the matrix product that it is. One row per problem, direction and method;
--- transposed convolutions are seen from their large side."""
+-- doc = """Costs by model of each method that is admissible for a convolution: FLOPs with their padding and tile-edge
+-- waste, workspace, and the matrix product that it is. One row per problem, direction and method; transposed
+-- convolutions are seen from their large side."""
 -- materialize = true
 -- [columns]
 -- direction = "fprop, dgrad or wgrad"

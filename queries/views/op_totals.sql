@@ -1,4 +1,3 @@
--- title = "op_totals"
 -- doc = "Framework operators by name, over the whole recording."
 -- materialize = true
 -- whole_job = true

@@ -1,4 +1,3 @@
--- title = "plain_reorders"
 -- doc = """Reorders of a CPU library from or to the plain layout of images: what plain_layout_on_cpu counts, and no
 -- other rule on layouts."""
 -- [columns]

@@ -1,4 +1,3 @@
--- title = "primitives"
 -- doc = "One call into a CPU library's primitive (oneDNN, NNPACK)."
 -- materialize = true
 -- [columns]

@@ -1,5 +1,4 @@
--- title = "printed_layers"
--- doc = """What one iteration takes by a framework's own log of averages, for ranks without a timeline: one row per
+-- doc = """Times of one iteration by a framework's own log of averages, for ranks without a timeline: one row per
 -- layer, kind and pass, the mean over the runs in the log. Logs that time several implementations of a layer are left
 -- out: these do not add up."""
 -- materialize = true

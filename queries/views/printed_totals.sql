@@ -1,5 +1,4 @@
--- title = "printed_totals"
--- doc = """What a profiler printed of kernels and copies instead of a timeline, for ranks that have none: totals and
+-- doc = """Kernels and copies as a profiler printed them instead of a timeline, for ranks that have none: totals and
 -- averages of the whole run, one row per name."""
 -- materialize = true
 -- [columns]
@@ -21,7 +20,7 @@ SELECT s.rank, if(s.is_copy, 'copy', 'kernel') AS kind, s.name, any_value(if(s.i
         WHEN regexp_matches(s.name, '(?i)PtoP|Peer-to-Peer') THEN 'PtoP'
         WHEN regexp_matches(s.name, '(?i)HtoH|Host-to-Host') THEN 'HtoH' ELSE 'unknown' END AS copy_direction,
     -- Times and sizes stand in tables of their own.
-    max(s.calls) AS calls, sum(s.total_ns) AS total_ns, min(s.min_ns) AS min_ns, max(s.max_ns) AS max_ns,
+    max(s.calls) AS calls, sum(s.total_ns)::BIGINT AS total_ns, min(s.min_ns) AS min_ns, max(s.max_ns) AS max_ns,
     max(s.total_bytes) AS size_bytes
 FROM row_of s
 LEFT JOIN names.kernel n ON n.name = s.name AND n.op_path IS NULL AND n.phase IS NULL

@@ -1,4 +1,3 @@
--- title = "problem_algorithms"
 -- doc = """Every algorithm of cuDNN for every convolution whose shapes are known, by direction and arithmetic:
 -- whether it is admissible, why not, and its place in what is usually fast (traceview/classify/algorithms.toml)."""
 -- materialize = true

@@ -1,4 +1,3 @@
--- title = "problems"
 -- doc = """Every convolution whose shapes are known, of the calls of a trace and of timed algorithms, each once:
 -- what the models of its methods and the conditions of its algorithms are worked out for."""
 SELECT input_shape, filter_shape, output_shape, stride, padding, dilation, groups, transposed, dtype, flop,

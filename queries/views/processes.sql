@@ -1,6 +1,5 @@
--- title = "processes"
--- doc = """What is known of each process beyond its trace: mostly what traceview collect noted about the run, so NULL
--- for traces from elsewhere."""
+-- doc = """Facts on each process beyond its trace: mostly what traceview collect noted about the run, so NULL for
+-- traces from elsewhere."""
 -- materialize = true
 -- [columns]
 -- rank = "process of the job"

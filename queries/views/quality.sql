@@ -1,5 +1,4 @@
--- title = "quality"
--- doc = "What was wrong in the input or could not be linked, counted: one row per file and kind of trouble."
+-- doc = "Faults of the input, and what could not be linked, counted: one row per file and kind of trouble."
 -- materialize = true
 -- [columns]
 -- source = "file, for trouble in the input"
@@ -55,7 +54,7 @@ SELECT rank, NULL AS source, 'jumps of the clock: more than an hour without any 
     array_agg(format('{:.1f} hours', empty_ns / 3.6e12) ORDER BY empty_ns DESC)[:10] AS examples
 FROM jump WHERE empty_ns > 3600000000000 GROUP BY rank
 UNION ALL BY NAME
-SELECT rank, NULL AS source, 'pauses of the profiler itself' AS kind, sum(n) AS n,
+SELECT rank, NULL AS source, 'pauses of the profiler itself' AS kind, sum(n)::BIGINT AS n,
     array_agg(format('{}: {} in {:.3f} ms', name, n, dur_ns / 1e6) ORDER BY dur_ns DESC, name)[:10] AS examples
 FROM (SELECT rank, name, count(*) AS n, sum(dur_ns) AS dur_ns FROM raw.events
     WHERE category LIKE '%overhead' GROUP BY ALL)

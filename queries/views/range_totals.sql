@@ -1,4 +1,3 @@
--- title = "range_totals"
 -- doc = "Ranges that a program or library opened, by name, with the time in which any device of their rank was busy."
 -- materialize = true
 -- [columns]

@@ -1,7 +1,6 @@
--- title = "rank_delays"
--- doc = """What the last rank of a matched collective did longer than the others, between its collective before and
--- this one: the time of each category of work (overlaps counted once, for what started first), and of the rest loading
--- data and the host."""
+-- doc = """Extra time of the last rank of a matched collective over the others, between its collective before and this
+-- one: that of each category of work (overlaps counted once, for what started first), and of the rest loading data and
+-- the host."""
 -- [columns]
 -- match_id = "the collective"
 -- rank = "the last rank"

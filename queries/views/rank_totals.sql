@@ -1,4 +1,3 @@
--- title = "rank_totals"
 -- doc = """Each rank's part in the matched collectives of the steps that count: what it waited for others, how often it
 -- was the last, and what the others waited then."""
 -- [columns]

@@ -1,4 +1,3 @@
--- title = "rank_waits"
 -- doc = """Matched collectives, each call with what of it was waiting for the last rank and what was transfer, on one
 -- clock. Ranks of one host share a clock, unless a rank would leave before another one came. Else a rank's clock is
 -- moved by the median, over the 41 nearest collectives of its group, of how much later its calls end than those of the
@@ -63,5 +62,5 @@ SELECT id, match_id, rank, what, group_name, team, sequence, step, matched_by, n
     dur_ns - wait_ns AS transfer_ns, median(dur_ns - wait_ns) OVER (PARTITION BY match_id) AS collective_ns,
     last_ns - first_ns AS skew_ns, last_ns - before_last_ns AS lead_ns,
     comes_last AND last_ns - before_last_ns > coalesce(match_error_ns, 0) AS is_last,
-    sum(wait_ns) OVER (PARTITION BY match_id) - wait_ns AS others_ns
+    (sum(wait_ns) OVER (PARTITION BY match_id))::BIGINT - wait_ns AS others_ns
 FROM divided

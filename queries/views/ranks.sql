@@ -1,4 +1,3 @@
--- title = "ranks"
--- doc = "The table of that name, as recorded."
+-- doc = "A row for each process of the job."
 -- materialize = true
 SELECT * FROM raw.ranks

@@ -1,4 +1,3 @@
--- title = "recorded"
 -- doc = "Per rank, how much was recorded of what."
 -- materialize = true
 -- [columns]

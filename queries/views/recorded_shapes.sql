@@ -1,7 +1,6 @@
--- title = "recorded_shapes"
--- doc = """What each source says of a convolution call's shapes: the inputs that PyTorch records on its operators (1),
--- XLA's, Theano's or TensorFlow 1's compiled program (2), the primitive that ran (3), ONNX Runtime's nodes (4). A call
--- has a row for each source; what a source does not say is NULL."""
+-- doc = """Shapes of a convolution call by each source: the inputs that PyTorch records on its operators (1), XLA's,
+-- Theano's or TensorFlow 1's compiled program (2), the primitive that ran (3), ONNX Runtime's nodes (4). A call has a
+-- row for each source; what a source does not say is NULL."""
 -- [columns]
 -- source = "the lower, the sooner believed"
 -- x = "input"

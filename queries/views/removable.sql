@@ -1,8 +1,7 @@
--- title = "removable"
--- doc = """What a change could take away from the steps that count, row by row: the part of a row that nothing
--- earlier on any device of its rank covers, or the idle time before it on its device, averaged over the devices of
--- the rank. A moment belongs to one row, so that what several changes would take counts once. Rules of the same time
--- read it here (first_layer_gradient, unfused_bias_activation, host_bound, data_loading, device_allocations,
+-- doc = """Time that a change could remove from the steps that count, row by row: the part of a row that nothing
+-- earlier on any device of its rank covers, or the idle time before it on its device, averaged over the devices of the
+-- rank. A moment belongs to one row, so that what several changes would take counts once. Rules of the same time read
+-- it here (first_layer_gradient, unfused_bias_activation, host_bound, data_loading, device_allocations,
 -- exposed_communication by the views of each). Two costs are wider than any one rule: layout is what
 -- layout_in_convolutions and layout_between_operators name together, which differ in where it is and in what to change;
 -- copies are all between host and device, of which pageable_copies, tiny_copies and repeated_copies name those with an

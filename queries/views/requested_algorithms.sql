@@ -1,4 +1,3 @@
--- title = "requested_algorithms"
 -- doc = """The algorithm that a setting asks for, by direction: Theano's dnn.conv.algo_fwd, algo_bwd_data and
 -- algo_bwd_filter, the only ones that name one. Those that let the library choose (guess_*, time_*) ask for none."""
 -- [columns]

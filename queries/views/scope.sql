@@ -1,4 +1,3 @@
--- title = "scope"
 -- doc = """Per rank, what a number per step means: the steps that count (not warm-up), their number and their time.
 -- Without steps the whole recording counts as one; ranks with a time are counted."""
 -- materialize = true

@@ -1,6 +1,5 @@
--- title = "search_settings"
--- doc = """What a recorded setting says of how the library chooses the algorithm of convolutions: by a search, by its
--- rule of thumb, or as the setting names it. One row per rank; NULL where no such setting was recorded."""
+-- doc = """Choice of the algorithm of convolutions by a recorded setting of the library: by a search, by its rule of
+-- thumb, or as the setting names it. One row per rank; NULL where no such setting was recorded."""
 -- [columns]
 -- rank = "process of the job"
 -- setting = "the setting, in words"

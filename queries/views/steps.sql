@@ -1,4 +1,3 @@
--- title = "steps"
 -- doc = "One training step of a rank. Busy is the union of everything its devices did between its start and its end."
 -- materialize = true
 -- [columns]

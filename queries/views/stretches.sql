@@ -1,4 +1,3 @@
--- title = "stretches"
 -- doc = """Disjoint stretches of time in which any device of a rank did something, each with the busy time before it:
 -- what is busy between two moments is the difference of two look-ups. To pair every activity with every step or range
 -- takes minutes."""

@@ -1,4 +1,3 @@
--- title = "summaries"
 -- doc = """Totals that a profiler printed instead of a timeline: one row per name. Rows with a scope repeat, for one
 -- NVTX range, what the others count already."""
 -- materialize = true

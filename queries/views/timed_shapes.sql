@@ -1,4 +1,3 @@
--- title = "timed_shapes"
 -- doc = """Rows of the table algorithm_times with the shapes that the models of methods are worked out for, without
 -- those whose sizes are no convolution's."""
 -- [columns]

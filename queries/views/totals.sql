@@ -1,4 +1,3 @@
--- title = "totals"
 -- doc = """The view busy summed up: one row per kind of activity and place in time. What a report sums over all
 -- activities it reads from here, however many they are. Of an activity that reaches across an edge of a step each part
 -- is where it belongs; it is counted where it starts."""

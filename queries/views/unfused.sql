@@ -1,4 +1,3 @@
--- title = "unfused"
 -- doc = """Biases and activations of the forward pass in kernels, primitives or operators of their own, of the steps
 -- that count."""
 -- [columns]

@@ -1,4 +1,3 @@
--- title = "windows"
 -- doc = """Per device, how busy it was over the whole run and in steady state (the steps that are not warm-up, without
 -- what lies between them)."""
 -- materialize = true

@@ -25,7 +25,7 @@ class Encoder(nn.Module):
         self.decoder_bias = nn.Parameter(torch.zeros(inputs)) if is_decoded else None
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """What is hidden, or where there is a decoder the input once more."""
+        """Return the hidden values, or the reconstructed input where there is a decoder."""
         hidden = self.sigmoid(self.encode(x))
         if self.decoder_bias is None:
             return hidden
@@ -56,7 +56,7 @@ def finetuning(widths: tuple[int, ...]) -> nn.Sequential:
 
 
 def pretraining_parameters(widths: tuple[int, ...]) -> int:
-    """Of the frozen encoders and the trained one, whose decoder adds only a bias."""
+    """Count the parameters of the frozen encoders and the trained one, whose decoder adds only a bias."""
     return sum(a * b + b for a, b in itertools.pairwise(widths)) + widths[-2]
 
 

@@ -16,7 +16,7 @@ Carry = tuple[jax.Array, jax.Array, jax.Array]
 
 
 def weights() -> Parameters:
-    """Those of the layers, and the embedding, which has no bias."""
+    """Return the weights of the layers, and of the embedding, which has no bias."""
     embedding = {"weight": jax.random.normal(jax.random.key(2), (WORDS, WIDTH))}
     return {"embedding": embedding, **initial({"gates": (2 * WIDTH, 4 * WIDTH), "classify": (WIDTH, 2)})}
 

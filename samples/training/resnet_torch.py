@@ -70,7 +70,7 @@ def resnet50() -> nn.Sequential:
 
 
 def resnet18() -> nn.Sequential:
-    """The same of basic blocks."""
+    """ResNet-18, of basic blocks."""
     return resnet(Basic, 1, BLOCKS_18)
 
 

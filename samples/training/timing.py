@@ -1,4 +1,4 @@
-"""What the samples of every framework share: facts of the models, options, random batches, times, and the last line.
+"""Parts that the samples of every framework share: facts of models, options, random batches, times, and the last line.
 
 It imports no framework and runs on Python 3.6. Invariant: nothing here knows what watches a sample, so that what is
 measured around it is any script's case.
@@ -31,7 +31,7 @@ MODELS = {
         Model("lstm", 1_411_842, 16, 8, 0.0, (100,), 2),
     )
 }
-"""What is equal in every framework, where there is a sample of the model: the first choice of each sample."""
+"""Facts that are equal in every framework, where there is a sample of the model: the first choice of each sample."""
 
 
 def imagenet(name, parameters, batch):
@@ -40,13 +40,13 @@ def imagenet(name, parameters, batch):
 
 
 WIDTHS = {"small": (784, 400, 200, 100), "large": (784, 800, 1000, 2000)}
-"""Of the autoencoder's layers, before the classifier."""
+"""Widths of the autoencoder's layers, before the classifier."""
 AUTOENCODERS = {
     "small": MODELS["autoencoder"],
     "large": MODELS["autoencoder"]._replace(name="autoencoder-large", parameters=3_451_010),
 }
 WORDS, WIDTH = 10_000, 128
-"""Of the LSTM: how many words there are, and the width of embedding and state."""
+"""Size of the LSTM: how many words there are, and the width of embedding and state."""
 SHORTEST = 12
 """Words of the shortest sequence in a batch of the LSTM."""
 
@@ -121,7 +121,7 @@ def forward_alone(name, args):
 
 
 def early(name):
-    """What an option is given, for libraries that read it when they are loaded, before the options can be parsed."""
+    """Return an option's value, for libraries that read it when they are loaded, before the options can be parsed."""
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument(name, dest="value")
     return parser.parse_known_args()[0].value
@@ -135,7 +135,7 @@ def limit_threads():
 
 
 def theano_flags():
-    """The same for Theano, which has OpenMP in its own code only where it is told so."""
+    """Limit the threads of Theano, which has OpenMP in its own code only where it is told so."""
     limit_threads()
     flags = f"floatX=float32,device=cpu,openmp={int(early('--threads') or 1) > 1}"
     os.environ["THEANO_FLAGS"] = ",".join(filter(None, [flags, os.environ.get("THEANO_FLAGS")]))

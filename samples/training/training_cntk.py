@@ -1,4 +1,4 @@
-"""What the CNTK 2.7 samples share: a loop over minibatches; imported after `timing.limit_threads()`."""
+"""Code that the CNTK 2.7 samples share: a loop over minibatches; imported after `timing.limit_threads()`."""
 
 import cntk as C  # noqa: N812
 import numpy as np

@@ -1,4 +1,4 @@
-"""What the JAX samples share: weights by layer, and a loop over one compiled function."""
+"""Code that the JAX samples share: weights by layer, and a loop over one compiled function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the Keras 3 samples share: a loop of whole steps, or of what a step of each back-end consists of."""
+"""Code that the Keras 3 samples share: a loop of whole steps, or of what a step of each back-end consists of."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def tensorflow(args: argparse.Namespace) -> tuple[bool, int]:
 
 
 def torch(args: argparse.Namespace) -> tuple[bool, int]:
-    """The same for PyTorch."""
+    """Set up PyTorch; return whether it computes on a GPU, and its threads."""
     import torch
 
     if args.threads:
@@ -46,7 +46,7 @@ def torch(args: argparse.Namespace) -> tuple[bool, int]:
 
 
 def jax(args: argparse.Namespace) -> tuple[bool, int]:
-    """The same for JAX, which takes its threads from the cores that the process may use."""
+    """Set up JAX, which takes its threads from the cores that the process may use; return as `torch` does."""
     import jax
 
     if args.threads:
@@ -68,7 +68,7 @@ def tensorflow_gradient(network: keras.Model, loss_of: Callable) -> Callable:
 
 
 def torch_gradient(network: keras.Model, loss_of: Callable) -> Callable:
-    """The same for PyTorch."""
+    """Return a function that computes loss and gradients with PyTorch."""
 
     def gradient(inputs: Any, labels: Any) -> Any:
         network.zero_grad()
@@ -80,7 +80,7 @@ def torch_gradient(network: keras.Model, loss_of: Callable) -> Callable:
 
 
 def jax_gradient(network: keras.Model, loss_of: Callable) -> Callable:
-    """The same for JAX."""
+    """Return a function that computes loss and gradients with JAX."""
     import jax
 
     def stateless(weights: Any, others: Any, inputs: Any, labels: Any) -> Any:

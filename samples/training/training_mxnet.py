@@ -1,4 +1,4 @@
-"""What the MXNet 1.x samples share: a loop over steps of Gluon; imported after `timing.limit_threads()`."""
+"""Code that the MXNet 1.x samples share: a loop over steps of Gluon; imported after `timing.limit_threads()`."""
 
 import mxnet as mx
 import timing

@@ -1,4 +1,4 @@
-"""What the ONNX Runtime samples share: a model made of a list of layers with the `onnx` package, and a loop of runs."""
+"""Code that the ONNX Runtime samples share: a model made of a list of layers with `onnx`, and a loop of runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import timing
 from onnx import helper, numpy_helper
 
 IR_VERSION = 10
-"""What ONNX Runtime reads is older than what the newest `onnx` writes."""
+"""Version of the model format: ONNX Runtime reads an older one than the newest `onnx` writes."""
 
 
 def onnx_model(model: timing.Model, layers: timing.Layers, batch: int) -> tuple[bytes, int]:

@@ -1,4 +1,4 @@
-"""What the OpenCV 4 samples share: a model of Caffe's made of a list of layers, and a loop of runs.
+"""Code that the OpenCV 4 samples share: a model of Caffe's made of a list of layers, and a loop of runs.
 
 The model is written in Caffe's two formats: the network's text, and the weights (a protobuf message, encoded here).
 """

@@ -1,4 +1,4 @@
-"""What the TensorFlow samples share: layers that make their weights when first called, and a loop.
+"""Code that the TensorFlow samples share: layers that make their weights when first called, and a loop.
 
 TensorFlow without Keras; it does not know traceview, so that what is measured around it is any script's case.
 """

@@ -1,4 +1,4 @@
-"""What the TensorFlow 1 samples share: layers of a graph, and a loop over runs of a session."""
+"""Code that the TensorFlow 1 samples share: layers of a graph, and a loop over runs of a session."""
 
 import numpy as np
 import tensorflow as tf
@@ -57,7 +57,7 @@ def train(network, model, args, longest=None):
 
 
 def run(session, network, model, args, longest, device):
-    """The same in a session."""
+    """Run the model in a session."""
     tf.set_random_seed(0)
     with tf.device("/gpu:0" if device == "cuda" else "/cpu:0"):
         arrays = timing.batch_of(model, args.batch, args.layout, longest)

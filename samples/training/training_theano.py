@@ -1,4 +1,4 @@
-"""What the Theano samples share: parameters by name, and a loop; imported after `timing.theano_flags()`."""
+"""Code that the Theano samples share: parameters by name, and a loop; imported after `timing.theano_flags()`."""
 
 import numpy as np
 import theano

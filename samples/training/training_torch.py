@@ -1,4 +1,4 @@
-"""What the PyTorch samples share: a loop that trains a model on one random batch, or computes a part of that."""
+"""Code that the PyTorch samples share: a loop that trains a model on one random batch, or computes a part of that."""
 
 from __future__ import annotations
 

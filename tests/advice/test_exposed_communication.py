@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from advised import answer, training
-from asked import Asked
+from asked import connected
 from given import Given, section
 
 RULE = "exposed_communication"
@@ -66,7 +66,7 @@ def test_a_collective_in_two_steps_at_once_counts_in_the_later_one_alone(tmp_pat
         given.kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL(int)", start + 950, start + 970, start + 2, stream=9)
     found = answer(RULE, given, tmp_path, exposed_step_pct="1")
     assert (found.status, found.saving_ns) == ("found", 20_000)
-    with Asked(tmp_path) as connection:
+    with connected(tmp_path) as connection:
         assert (
             connection.execute("SELECT is_counted, per, step_ns FROM exchanges").fetchall()
             == [(True, 3, 1_000_000)] * 3

@@ -33,6 +33,27 @@ def test_below_the_threshold_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(49), tmp_path).status == "not found"
 
 
+def recorded(*gaps_us: float) -> Given:
+    """A recording without steps, with a pause after each synchronisation."""
+    given, at = Given(), 0.0
+    for gap in (*gaps_us, 0):
+        given.kernel("decode", at + 10, at + 110, launched=at + 1)
+        given.call("cudaStreamSynchronize", at + 100, at + 120)
+        at += 100 + gap
+    return given
+
+
+def test_a_recording_without_steps_is_told_too(tmp_path: Path) -> None:
+    found = answer(RULE, recorded(300, 300, 300), tmp_path)
+    assert (found.status, found.saving_ns, found.of) == ("found", 900_000, "the recording")
+    assert found.confidence.startswith("medium")
+
+
+def test_one_wait_of_a_recording_is_a_guess(tmp_path: Path) -> None:
+    found = answer(RULE, recorded(5, 5, 900), tmp_path)
+    assert found.status == "found" and found.confidence.startswith("low: one wait of 0.9")
+
+
 @pytest.mark.long
 def test_with_work_queued_behind_it_the_device_does_not_wait(tmp_path: Path) -> None:
     assert answer(RULE, steps(90, queued=True), tmp_path).status == "not found"
@@ -40,4 +61,4 @@ def test_with_work_queued_behind_it_the_device_does_not_wait(tmp_path: Path) -> 
 
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
-    assert (found.status, found.reason) == ("cannot tell", "the trace has no training steps.")
+    assert (found.status, found.reason) == ("cannot tell", "the trace holds no calls of the device's runtime.")

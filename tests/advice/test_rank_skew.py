@@ -16,7 +16,7 @@ from traceview.store import views
 def answers(folder: Path, job: Job, *names: str) -> dict[str, Finding]:
     write(folder, *job.build())
     rules = advice.load(names)
-    with views.connect(folder, advice.asked(rules)) as connection:
+    with views.connect(folder) as connection:
         return {said.rule: said for said in advice.run(connection, rules)}
 
 

@@ -18,7 +18,7 @@ RULE = "straggler"
 def answer(folder: Path, job: Job) -> Finding:
     write(folder, *job.build())
     rules = advice.load([RULE])
-    with views.connect(folder, advice.asked(rules)) as connection:
+    with views.connect(folder) as connection:
         (said,) = advice.run(connection, rules)
     return said
 
@@ -52,5 +52,5 @@ def test_one_rank_cannot_tell(tmp_path: Path) -> None:
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     write(tmp_path, Given())
     rules = advice.load([RULE])
-    with views.connect(tmp_path, advice.asked(rules)) as connection:
+    with views.connect(tmp_path) as connection:
         assert advice.run(connection, rules)[0].status == "cannot tell"

@@ -92,17 +92,17 @@ def test_processes_of_one_host_share_its_cores(tmp_path: Path) -> None:
     other = steps(1)
     other.rank = 1
     write(tmp_path, steps(3), other)
-    with views.connect(tmp_path, advice.asked(advice.load([RULE]))) as connection:
+    with views.connect(tmp_path) as connection:
         assert advice.run(connection, advice.load([RULE]))[0].status == "not found"
 
 
 @pytest.mark.long
 def test_each_process_of_a_host_gets_its_share_of_the_cores(tmp_path: Path) -> None:
-    """Of eight cores either gets four: four times as many for the one, a third more for the other."""
+    """Eight cores give either process four: four times as many for the one, a third more for the other."""
     other = steps(3, cores=8)
     other.rank = 1
     write(tmp_path, steps(1, cores=8), other)
-    with views.connect(tmp_path, advice.asked(advice.load([RULE]))) as connection:
+    with views.connect(tmp_path) as connection:
         (found,) = advice.run(connection, advice.load([RULE]))
         rows = advice.load([RULE])[0].run(connection)
     assert (found.rank, found.n_ranks, found.saving_ns) == (0, 2, 600_000)

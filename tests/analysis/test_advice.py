@@ -32,9 +32,9 @@ def transposing(rank: int, layout_us: float) -> Given:
 
 
 def found(path: Path, *names: str, **params: str) -> dict[str, Finding]:
-    """What these rules find, or all of them."""
+    """Return the findings of these rules, or of all."""
     rules = advice.load(list(names))
-    with views.connect(path, advice.asked(rules), ONE) as connection:
+    with views.connect(path, ONE) as connection:
         return {f.rule: f for f in advice.run(connection, rules, params) if f.status == "found"}
 
 
@@ -53,7 +53,7 @@ def test_what_can_save_too_little_is_not_found_and_says_so(tmp_path: Path) -> No
 def test_found_comes_first_by_saving_then_what_cannot_be_told(tmp_path: Path) -> None:
     given = transposing(0, 50)
     given.copy("HtoD", 1, 2, launched=0, src_kind="pinned", dst_kind="device", size_bytes=9000)
-    with given.open(tmp_path, advice.asked(advice.load())) as connection:
+    with given.open(tmp_path) as connection:
         answers = [finding.status for finding in advice.run(connection, advice.load())]
     assert sorted(answers, key=("found", "cannot tell", "not found").index) == answers
     assert set(answers) == {"found", "cannot tell", "not found"}
@@ -130,8 +130,6 @@ KNOWN = {
     "kineto/a100-alexnet-forward.json.gz": {
         "allocations_at_start": 8480.496,
         "host_bound": 4369.270,
-        "pageable_copies": 55.496,
-        "tensor_cores_unused": 5.831,
     },
     "kineto/a100-convnet-train-nccl.json.gz": {"host_bound": 163.122, "layout_in_convolutions": 4.482},
     "kineto/mi300-resnet18-train.json.gz": {
@@ -175,7 +173,7 @@ exposed_communication, of rank_skew that of straggler, and not said twice."""
 
 
 def few(traces: Iterable[str]) -> list[Any]:
-    """Those that `make test` converts anyway; the others take long."""
+    """Mark traces as long, but those that `make test` converts anyway."""
     return [pytest.param(trace, marks=() if Path(trace).name in SHORT else pytest.mark.long) for trace in traces]
 
 

@@ -15,7 +15,7 @@ from given import Given, conv
 
 from traceview import sql
 from traceview.analysis import compare
-from traceview.analysis.facts import Run
+from traceview.analysis.compare import Run
 from traceview.errors import InputError, UsageError
 from traceview.store import views
 
@@ -332,7 +332,7 @@ def test_a_limit_holds_per_run(empty: Run, tmp_path: Path) -> None:
 def test_only_what_the_queries_rest_on_is_made(tmp_path: Path) -> None:
     given = stepping((1000, 1000))
     given.open(tmp_path).close()
-    with views.connect(tmp_path, compare.asked()) as connection:
+    with views.connect(tmp_path) as connection:
         assert compare.measure(connection, "x", None, whole=False).has_steps
 
 

@@ -1,4 +1,4 @@
-"""What a comparison says first: how sure it is, what the difference consists of, and which settings explain it."""
+"""The first lines of a comparison: how sure it is, what the difference consists of, and which settings explain it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 from compared import GEMM, measured, stepping, table
 from given import Given
 
-from traceview.analysis import compare, estimates, facts
-from traceview.analysis.facts import Run
+from traceview.analysis import compare
+from traceview.analysis.compare import Run
 
 SLOW = (1260, 1262, 1258, 1261, 1259)
 FAST = (1000, 1002, 998, 1001, 999)
@@ -115,7 +115,7 @@ def test_a_busy_machine_is_named_and_nothing_is_claimed(tmp_path: Path) -> None:
 
 
 def recordings(folder: Path, means: Sequence[float], busy: float = 100) -> Run:
-    return facts.side([measured(stepping((mean, mean, mean), busy), folder / str(mean)) for mean in means])
+    return compare.side([measured(stepping((mean, mean, mean), busy), folder / str(mean)) for mean in means])
 
 
 @pytest.mark.long
@@ -190,5 +190,5 @@ def test_an_aligned_step_is_chosen_by_place(tmp_path: Path) -> None:
 
 def test_idle_time_is_a_part_with_noise_of_its_own(tmp_path: Path) -> None:
     a, b = measured(stepping(FAST), tmp_path / "a"), measured(stepping(SLOW), tmp_path / "b")
-    found = estimates.tables([(0, a), (1, b)])["part_noise"].rows
+    found = compare.tables([(0, a), (1, b)])["part_noise"].rows
     assert {part for _, part, low, _ in found if low > 0} == {"(whole step)", "idle: between steps"}

@@ -9,7 +9,7 @@ import pytest
 from compared import table
 
 from traceview.analysis import compare
-from traceview.analysis.facts import Run
+from traceview.analysis.compare import Run
 from traceview.analysis.model import Report
 
 pytestmark = pytest.mark.shared

@@ -10,10 +10,10 @@ from compared import table
 
 from traceview import store
 from traceview.analysis import compare
-from traceview.analysis.facts import Run
+from traceview.analysis.compare import Run
 from traceview.analysis.model import Report
 from traceview.experiments import results
-from traceview.experiments.layers import parse
+from traceview.experiments.algorithms.layers import parse
 
 Row = dict[str, Any]
 
@@ -27,7 +27,7 @@ def timed(algorithm: str | None, ms: float, **more: Any) -> Row:
 
 def study(folder: Path, *rows: Row) -> Run:
     made = results.write(folder, {"algorithm_times": rows}, {"kind": "study"})
-    with store.open_capture(made, asked=compare.asked()) as connection:
+    with store.open_capture(made) as connection:
         return compare.measure(connection, folder.name, None, True)
 
 

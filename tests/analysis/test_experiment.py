@@ -1,4 +1,4 @@
-"""What overview and advice say of the folder of an experiment: what it is, and what shows it."""
+"""Overview and advice of the folder of an experiment: they name it, and the command that shows it."""
 
 from __future__ import annotations
 
@@ -33,5 +33,5 @@ def test_results_are_no_recording(
         assert "No problem found" not in printed and "No advice" not in printed
     assert main(["report", "run1", "overview", name]) == 0
     printed = capsys.readouterr().out
-    assert "Nothing ran on a device" not in printed and f"traceview report run1 {name}  " in printed
+    assert "records no work of a device" not in printed and f"traceview report run1 {name}  " in printed
     assert printed.count("not a recording") == 1, "its own report does not send to itself"

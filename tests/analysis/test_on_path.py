@@ -11,7 +11,7 @@ from given import Given, write
 from jobs import Job
 
 from traceview import sql
-from traceview.analysis import advice, advice_path, critical, findings, on_path
+from traceview.analysis import advice, advice_path, certainty, critical, on_path
 from traceview.analysis.model import Finding
 from traceview.paths import content
 from traceview.store import views
@@ -22,15 +22,15 @@ REDUCE = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(int)"
 
 
 def said(folder: Path, *ranks: Given, rules: tuple[str, ...] = ()) -> dict[str, Finding]:
-    """What was found, in its order."""
+    """Return the findings in their order."""
     write(folder, *ranks)
     loaded = advice.load(rules)
-    with views.connect(folder, findings.asked(loaded)) as connection:
+    with views.connect(folder) as connection:
         return {f.rule: f for f in advice_path.run(connection, loaded) if f.status == "found"}
 
 
 def bounds(found: dict[str, Finding]) -> dict[str, tuple[int | None, str, int | None]]:
-    return {rule: (f.saving_ns, f.path, f.path_saving_ns) for rule, f in found.items()}
+    return {rule: (f.work_ns, f.path, f.saving_ns) for rule, f in found.items()}
 
 
 def layout(is_late: bool = False) -> Given:
@@ -50,7 +50,7 @@ def layout(is_late: bool = False) -> Given:
 
 def test_work_on_the_path_keeps_its_bound(tmp_path: Path) -> None:
     found = said(tmp_path, layout(), rules=("layout_between_operators",))
-    assert bounds(found) == {"layout_between_operators": (100_000, advice_path.ON, 100_000)}
+    assert bounds(found) == {"layout_between_operators": (100_000, certainty.ON, 100_000)}
 
 
 def test_work_beside_the_path_has_slack_gives_nothing_and_stands_last(tmp_path: Path) -> None:
@@ -65,9 +65,11 @@ def test_work_beside_the_path_has_slack_gives_nothing_and_stands_last(tmp_path: 
     found = said(tmp_path, given, rules=("layout_between_operators", "host_bound"))
     assert list(found) == ["host_bound", "layout_between_operators"]
     off = found["layout_between_operators"]
-    assert (off.saving_ns, off.path, off.path_saving_ns, off.path_slack_ns) == (100_000, advice_path.OFF, 0, 300_000)
-    assert advice_path.told(off) == "Not on the critical path: 0.300 ms of slack before it costs anything."
-    assert found["host_bound"].path_saving_ns == found["host_bound"].saving_ns == 293_000
+    assert (off.work_ns, off.path, off.saving_ns, off.path_slack_ns) == (100_000, certainty.OFF, 0, 300_000)
+    assert certainty.told(off) == (
+        "Not on the critical path: the rule counts 0.100 ms, but there are 0.300 ms of slack before it costs anything."
+    )
+    assert found["host_bound"].saving_ns == found["host_bound"].work_ns == 293_000
 
 
 def test_a_saving_beside_the_path_is_listed_after_a_smaller_one_on_it(tmp_path: Path) -> None:
@@ -78,7 +80,7 @@ def test_a_saving_beside_the_path_is_listed_after_a_smaller_one_on_it(tmp_path: 
     pair = ("layout_between_operators", "unfused_bias_activation")
     found = said(tmp_path, given, rules=pair)
     assert list(found) == ["unfused_bias_activation", "layout_between_operators"]
-    assert found["layout_between_operators"].path_saving_ns == 5_000, "its operator keeps the host for 5 us"
+    assert found["layout_between_operators"].saving_ns == 5_000, "its operator keeps the host for 5 us"
 
 
 def test_loading_that_the_step_waits_for(tmp_path: Path) -> None:
@@ -89,16 +91,16 @@ def test_loading_that_the_step_waits_for(tmp_path: Path) -> None:
         given.kernel(CONVOLUTION, start + 430, start + 930, launched=start + 410)
         given.call("cudaDeviceSynchronize", start + 425, start + 995)
     found = said(tmp_path, given, rules=("data_loading",))["data_loading"]
-    assert found.path == advice_path.ON
-    assert found.path_saving_ns == found.saving_ns == 400_000
+    assert found.path == certainty.ON
+    assert found.saving_ns == found.work_ns == 400_000
 
 
 def test_communication_of_ranks_is_bounded_by_its_transfer(tmp_path: Path) -> None:
     """One rank comes 300 us late: that the others wait for it no option of communication takes away."""
     job = Job(ranks=3, steps=4, transfer=150.0, late=lambda step, rank: 300.0 if rank == 2 else 0.0)
     found = said(tmp_path, *job.build(), rules=("exposed_communication",))["exposed_communication"]
-    assert found.saving_ns == 600_000, "of a rank that waits"
-    assert (found.path, found.path_saving_ns) == (advice_path.ON, 300_000), "two transfers"
+    assert found.work_ns == 600_000, "of a rank that waits"
+    assert (found.path, found.saving_ns) == (certainty.ON, 300_000), "two transfers"
 
 
 def test_a_copy_goes_with_the_wait_of_its_call(tmp_path: Path) -> None:
@@ -123,8 +125,8 @@ def test_a_copy_goes_with_the_wait_of_its_call(tmp_path: Path) -> None:
         given.kernel(CONVOLUTION, start + 241, start + 900, launched=start + 230)
         given.call("cudaDeviceSynchronize", start + 240, start + 990)
     found = said(tmp_path, given, rules=("pageable_copies",))["pageable_copies"]
-    assert (found.saving_ns, found.path) == (191_000, advice_path.ON)
-    assert found.path_saving_ns == 120_000, "the call; what the host does after it takes as long as before"
+    assert (found.work_ns, found.path) == (191_000, certainty.ON)
+    assert found.saving_ns == 120_000, "the call; what the host does after it takes as long as before"
 
 
 def full_queue(lasting: float) -> Given:
@@ -145,7 +147,7 @@ def test_a_host_that_waits_for_room_in_the_queue_does_not_hold_up_the_step(
 ) -> None:
     """Launches as long as the kernels: without the kernels the host launches at once. Short ones: it has other work."""
     write(tmp_path, full_queue(lasting))
-    with views.connect(tmp_path, findings.asked(advice.load())) as connection:
+    with views.connect(tmp_path) as connection:
         critical.choose(connection, {"step": "2"})
         worked = critical.work_out(connection)
     assert worked.graph is not None
@@ -161,8 +163,8 @@ def test_where_the_path_cannot_be_had_it_says_so_and_the_order_stays(tmp_path: P
         given.kernel(TO_NHWC, start + 20, start + 120)
         given.kernel(CONVOLUTION, start + 120, start + 720)
     found = said(tmp_path, given, rules=("layout_between_operators",))["layout_between_operators"]
-    assert (found.path, found.path_saving_ns) == (advice_path.NOT_KNOWN, None)
-    assert advice_path.bound(found) == (found.saving_ns, found.saving_pct)
+    assert (found.path, found.path_saving_ns) == (certainty.NOT_KNOWN, None)
+    assert found.saving_ns == found.work_ns
     assert advice_path.reasons([found]) == [
         "Critical path not known for layout_between_operators: "
         "the trace does not say which call launched what runs on the device."
@@ -196,15 +198,15 @@ def test_of_a_step_that_waits_for_its_host(shared: Path, captures) -> None:  # t
     connection = captures.open(shared / "traces/kineto/a100-convnet-train-nccl.json.gz")
     rules = advice.load(["layout_in_convolutions", "host_bound"])
     host, layout = advice_path.run(connection, rules)
-    assert (host.rule, host.path_saving_ns) == ("host_bound", host.saving_ns)
-    assert (layout.saving_ns, layout.path_saving_ns) == (4_482_209, 1_530_567)
+    assert (host.rule, host.path_saving_ns) == ("host_bound", host.work_ns)
+    assert (layout.work_ns, layout.path_saving_ns) == (4_482_209, 1_530_567)
 
 
 def test_a_step_that_was_launched_before_the_recording_began_is_not_asked(tmp_path: Path) -> None:
     given = layout()
     given.rows["api_calls"] = [call for call in given.rows["api_calls"] if call["start_ns"] >= 1_000_000]
     found = said(tmp_path, given, rules=("layout_between_operators",))
-    assert bounds(found) == {"layout_between_operators": (100_000, advice_path.ON, 100_000)}
+    assert bounds(found) == {"layout_between_operators": (100_000, certainty.ON, 100_000)}
 
 
 APPROXIMATE = {"arithmetic", "convolution_biases", "repeated_copies", "small_grids"}
@@ -227,7 +229,7 @@ def test_what_goes_is_what_the_rule_counts(trace: str, shared: Path, captures) -
         text = f"SELECT sum(counted_ns) FROM ({query.written({})}) r WHERE r.rank = {finding.rank}"
         ((all_ns,),) = connection.execute(text).fetchall()
         steps = connection.execute(f"SELECT n_steps FROM scope WHERE rank = {finding.rank}").fetchall()[0][0]
-        assert all_ns / max(steps, 1) == pytest.approx(finding.saving_ns, rel=1e-6), finding.rule
+        assert all_ns / max(steps, 1) == pytest.approx(finding.work_ns, rel=1e-6), finding.rule
         compared += 1
     assert compared >= 2
 

@@ -1,4 +1,4 @@
-"""What a page shows: the reports' own numbers, a timeline of one median step, and what was left out said."""
+"""A page shows the reports' own numbers, a timeline of one median step, and says what was left out."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from traceview import sql, store
 from traceview.analysis import page, reports
 from traceview.errors import UsageError
 from traceview.experiments import results
-from traceview.experiments.layers import parse
+from traceview.experiments.algorithms.layers import parse
 from traceview.paths import content
 from traceview.render.charts import KINDS
 from traceview.render.page import render
@@ -34,6 +34,7 @@ def test_every_query_of_the_folder_is_shown() -> None:
 
 def test_the_timeline_is_of_a_median_step_and_numbers_are_the_reports(tmp_path: Path) -> None:
     later = [event("user_annotation", f"ProfilerStep#{n}", 1000 * n, length) for n, length in ((4, 440), (5, 600))]
+    later += [event("kernel", "relu", at, 70, 1, device=0, stream=1, correlation=at) for at in (4100, 5100)]
     with made(tmp_path, EVENTS + later) as connection:
         shown = page.gather(connection, "title", None, 1000)
         assert shown.reports[0] == reports.shown(reports.run(connection, "overview"), page.MOST_ROWS)
@@ -80,7 +81,7 @@ def test_experiments_stand_on_the_page_of_captures_that_hold_one(tmp_path: Path)
     ]
     tuned = {"name": "channels_last", "speedup": 1.2, "low": 1.1, "high": 1.3, "verdict": "faster", "kind": "option"}
     folder = results.write(tmp_path / "study", {"algorithm_times": rows, "tune_options": [tuned]}, {"kind": "study"})
-    with store.open_capture(folder, asked=page.asked()) as connection:
+    with store.open_capture(folder) as connection:
         shown = page.gather(connection, "title", None, 10)
     assert [section.name for section in shown.charts[:5]] == ["tuned", "winners", "layers", "flops", "batches"]
     text = render(shown, "1")
@@ -101,7 +102,7 @@ def test_a_plan_stands_on_the_page(tmp_path: Path) -> None:
     ]
     tables = {"schedule_layers": layers, "schedule_plans": plans}
     folder = results.write(tmp_path / "plan", tables, {"kind": "schedule"})
-    with store.open_capture(folder, asked=page.asked()) as connection:
+    with store.open_capture(folder) as connection:
         shown = page.gather(connection, "title", None, 10)
     first, second = shown.charts[:2]
     assert [(row[0], row[1]) for row in first.rows] == [

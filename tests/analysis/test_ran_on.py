@@ -1,4 +1,4 @@
-"""What a capture ran on: the framework's name, the kind of device and its model."""
+"""Facts of where a capture ran: the framework's name, the kind of device and its model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from traceview.store.learned import Place
 
 
 def on(folder: Path, given: Given) -> Place:
-    with given.open(folder, ran_on.asked()) as connection:
+    with given.open(folder) as connection:
         return ran_on.of(connection)
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from cases import first
 from timelines import EVENTS, event, opened, written
 
 from traceview.analysis import timeline
+from traceview.analysis.timeline import Lanes
 from traceview.errors import UsageError
+from traceview.ingest.derive.nesting import Ints, Spans
 
 TRACKS = "SELECT name, thread, lane FROM export_named ORDER BY thread, lane, at_ns, dur_ns DESC"
 
@@ -51,9 +54,10 @@ def test_no_time_is_negative_and_none_is_lost(tmp_path: Path) -> None:
 
 def test_a_step_is_what_reaches_into_it(tmp_path: Path) -> None:
     later = [event("user_annotation", "ProfilerStep#4", 1000, 100), event("cpu_op", "aten::relu", 1010, 5)]
+    later += [event("kernel", "relu_kernel", 1020, 5, 1, device=0, stream=1, correlation=99)]
     connection = opened(tmp_path, EVENTS + later, step=4)
     names = connection.execute("SELECT name FROM export_named WHERE kind IN ('op', 'kernel')").fetchall()
-    assert names == [("aten::relu",)]
+    assert sorted(names) == [("aten::relu",), ("relu_kernel",)]
 
 
 @pytest.mark.parametrize(
@@ -75,3 +79,55 @@ def test_parts_are_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fo
     monkeypatch.setattr(timeline, "BATCH_ROWS", 16)
     assert sum(1 for _ in timeline.parts(connection)) > 20
     assert written(connection, form) == whole
+
+
+def _spans(rows: list[tuple[int, int, int]]) -> Spans:
+    """(thread, start, end), numbered in their order."""
+    thread, start, end = np.array(sorted(rows, key=lambda row: (row[0], row[1], -row[2])), np.int64).T
+    return Spans(np.arange(1, len(thread) + 1), thread, start, end)
+
+
+def _laid_out(spans: Spans, nests: Ints, batch: int) -> dict[int, int]:
+    lanes, found = Lanes(), {}
+    for at in range(0, len(spans), batch):
+        rows = slice(at, at + batch)
+        some = Spans(spans.id[rows], spans.thread[rows], spans.start[rows], spans.end[rows])
+        numbers, places = lanes.add(some, nests[rows])
+        found.update(zip(numbers.tolist(), places.tolist(), strict=True))
+    return found
+
+
+def test_what_crosses_its_caller_stands_on_a_further_track() -> None:
+    spans = _spans([(0, 0, 100), (0, 10, 120), (0, 20, 30), (0, 125, 130)])
+    # 10 to 120 crosses; what lies in both, and what follows, fits without it.
+    assert _laid_out(spans, np.ones(4, np.bool_), 4) == {2: 1}
+
+
+def test_where_nothing_nests_what_overlaps_stands_on_further_tracks() -> None:
+    spans = _spans([(0, 0, 100), (0, 10, 90), (0, 20, 30), (0, 95, 130)])
+    assert _laid_out(spans, np.zeros(4, np.bool_), 4) == {2: 1, 3: 2, 4: 2}
+
+
+@pytest.mark.parametrize("batch", [1, 7, 64])
+@pytest.mark.parametrize("seed", range(6))
+def test_batches_make_no_difference(batch: int, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    starts = random.integers(0, 400, 300)
+    # Some last so long that many batches begin inside of them.
+    ends = starts + random.choice([0, 1, 3, 9, 25, 300], 300)
+    threads = random.integers(0, 3, 300)
+    spans = _spans(list(zip(threads.tolist(), starts.tolist(), ends.tolist(), strict=True)))
+    nests = spans.thread != 1
+    whole = _laid_out(spans, nests, 300)
+    assert _laid_out(spans, nests, batch) == whole
+    assert 0 < len(whole) < 300
+    _no_overlap(spans, nests, whole)
+
+
+def _no_overlap(spans: Spans, nests: Ints, lanes: dict[int, int]) -> None:
+    for one in range(len(spans)):
+        for two in range(one + 1, len(spans)):
+            same = lanes.get(one + 1, 0) == lanes.get(two + 1, 0) and spans.thread[one] == spans.thread[two]
+            if same and spans.start[two] < spans.end[one]:
+                is_first = lanes.get(one + 1, 0) == 0
+                assert nests[one] and is_first and spans.end[two] <= spans.end[one], (one, two)

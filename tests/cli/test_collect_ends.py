@@ -43,6 +43,7 @@ def raising(number: signal.Signals) -> Callable[..., None]:
     return lambda *rest: os.kill(os.getpid(), number)
 
 
+@pytest.mark.usefixtures("hangup")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP], ids=lambda number: number.name)
 def test_told_to_end_before_the_command_nothing_is_left(collect, tmp_path, monkeypatch, capsys, number):
     monkeypatch.setattr(nvtx, "library", raising(number))
@@ -51,6 +52,7 @@ def test_told_to_end_before_the_command_nothing_is_left(collect, tmp_path, monke
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.usefixtures("hangup")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP], ids=lambda number: number.name)
 def test_told_to_end_after_the_command_the_traces_are_kept(collect, tmp_path, monkeypatch, capsys, number):
     with monkeypatch.context() as patched:
@@ -99,7 +101,7 @@ def test_a_folder_that_cannot_be_made(monkeypatch, capsys):
 @pytest.mark.long
 @pytest.mark.parametrize("redirection", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
 def test_closed_streams(tmp_path, redirection):
-    """What traceview says never lands in a stream, or a file, that is the command's."""
+    """No message of traceview lands in a stream, or a file, that is the command's."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), nvtx.VARIABLE: "/other.so"}
     program = [sys.executable, "-S", "-c", LEAVES, "7"]
     command = [sys.executable, "-m", "traceview", "collect", "-o", "capture", "--", *program]

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from asked import Asked
+from asked import connected
 
 # Programs of their own import it: where nothing here does, no worker has to.
 pytestmark = pytest.mark.skipif(not find_spec("torch"), reason="needs torch")
@@ -128,7 +128,7 @@ def test_workers_of_a_loader_are_no_ranks(tmp_path, context):
     described = json.loads((tmp_path / "capture" / "capture.json").read_text())
     assert (len(described["ranks"]), described["world_size"], described["warnings"]) == (1, 1, [])
     assert (described["model"]["name"], described["model"]["batch"]) == ("Sequential", 4)
-    connection = Asked(tmp_path / "capture")
+    connection = connected(tmp_path / "capture")
     assert connection.execute("SELECT step FROM steps ORDER BY 1").fetchall() == [(4,), (5,), (6,), (7,)]
     calls = "SELECT layer, direction, count(*) FROM conv_calls GROUP BY ALL ORDER BY ALL"
     assert connection.execute(calls).fetchall() == [("0", "fprop", 4), ("0", "wgrad", 4)]

@@ -1,4 +1,4 @@
-"""What `traceview collect` leaves of a real run is searched, byte for byte, for the secrets that the run was given."""
+"""A capture that `traceview collect` made is searched, byte for byte, for the secrets that the run was given."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ def run(capsys: pytest.CaptureFixture[str], *args: object, code: int = 0) -> str
 
 
 def refused(capsys: pytest.CaptureFixture[str], *args: object, code: int = 2) -> str:
-    """What is said instead of a comparison."""
+    """Return the error that is printed instead of a comparison."""
     assert cli.main(["compare", *map(str, args)]) == code
     said = capsys.readouterr()
     assert said.out == ""
@@ -174,6 +174,16 @@ def test_wrong_options(trace: Path, wrong: tuple[str, str], capsys: pytest.Captu
     with pytest.raises(SystemExit) as error:
         cli.main(["compare", str(trace), *wrong])
     assert error.value.code == 2 and capsys.readouterr().err.startswith(f"traceview: {wrong[0]}: ")
+
+
+def test_one_run_is_compared_with_nothing(
+    pair: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for form in ("table", "csv", "markdown"):
+        assert "name another, or a --baseline" in refused(capsys, pair[0], "--format", form)
+    assert "name another" in refused(capsys, "--a", *pair)
+    run(capsys, pair[0], "-o", tmp_path / "kept.json")
+    assert json.loads((tmp_path / "kept.json").read_text())["runs"]
 
 
 def test_a_check_needs_two_runs(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:

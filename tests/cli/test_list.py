@@ -10,7 +10,7 @@ import pytest
 from traceview import cli
 from traceview.analysis import reports
 from traceview.cli import list as listing
-from traceview.experiments import networks
+from traceview.experiments.algorithms import networks
 from traceview.readers import READERS
 from traceview.store import graph
 from traceview.tables import TABLES

@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import mcp
 import pytest
 
 from traceview.errors import UsageError
@@ -19,14 +18,17 @@ SAMPLE = ROOT / "samples" / "kineto" / "torch-2.13.0-lenet-cpu.json.gz"
 
 def asked(inputs: list[Path], questions: list[tuple[str, dict[str, Any]]], *options: str) -> list[tuple[bool, str]]:
     """Whether each question failed, and the text of its answer."""
+    # Every worker collects this file, and one runs it: what takes a second to import waits until then.
     import anyio
+    import mcp
 
     words = ["-m", "traceview", "mcp", *map(str, inputs), *options]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     server = mcp.StdioServerParameters(command=sys.executable, args=words, env=environment)
 
     async def ask() -> list[tuple[bool, str]]:
-        async with mcp.stdio_client(server) as (read, write), mcp.ClientSession(read, write) as session:
+        errors = sys.__stderr__ or sys.stderr
+        async with mcp.stdio_client(server, errors) as (read, write), mcp.ClientSession(read, write) as session:
             await session.initialize()
             tools = await session.list_tools()
             assert [tool.name for tool in tools.tools] == ["describe", "report", "sql", "advise", "compare"]
@@ -97,7 +99,7 @@ def test_answers_are_cut(traces: list[Path]) -> None:
         ("sql", {"query": "SELECT repeat('x', 2000) AS text FROM range(20)"}),
         ("sql", {"query": "SELECT repeat('x', 200000) AS text"}),
     ]
-    (_, rows), (_, n_bytes), (_, one) = asked(traces[:1], questions, "--rows", "20", "--bytes", "20000")
+    (_, rows), (_, n_bytes), (_, one) = asked(traces[:1], questions, "--limit", "20", "--bytes", "20000")
     assert len(json.loads(rows)["data"]["rows"]) <= 20 and "left_out" in json.loads(rows)["data"]
     assert len(n_bytes) <= 20_000 and 1 <= len(json.loads(n_bytes)["data"]["rows"]) < 20
     assert len(one) <= 20_000

@@ -1,29 +1,16 @@
-"""What several verbs take: sizes, and a progress bar where somebody looks."""
+"""Options of several verbs: formats, memory, and a progress bar where somebody looks."""
 
 from __future__ import annotations
 
 import argparse
 import io
+import signal
 from pathlib import Path
 
 import pytest
 
-from traceview import cli
+from traceview import cli, store
 from traceview.cli import options
-
-
-@pytest.mark.parametrize(
-    ("text", "n_bytes"),
-    [("2GB", 2_000_000_000), ("512 mb", 512_000_000), ("1.5GiB", 1_610_612_736), ("64K", 64_000), ("1000", 1000)],
-)
-def test_sizes(text: str, n_bytes: int) -> None:
-    assert options.size(text) == n_bytes
-
-
-@pytest.mark.parametrize("text", ["", "GB", "0", "-1GB", "2 apples", "1e3"])
-def test_what_is_no_size(text: str) -> None:
-    with pytest.raises(argparse.ArgumentTypeError, match="is not a size"):
-        options.size(text)
 
 
 def test_a_bar_on_a_terminal_only(trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,7 +35,8 @@ def test_a_bar_on_a_terminal_only(trace: Path, tmp_path: Path, monkeypatch: pyte
     # The bar is full when a phase is over, and not before.
     assert calls[0] == ("reading", 0, n_bytes) and ("reading", n_bytes, n_bytes) in calls
     done = [(done, total) for phase, done, total in calls if phase == "classifying kernels"]
-    assert done[0][0] == 0 and done == sorted(done) and 0 < done[-1][0] < done[-1][1]
+    assert done[0][0] == 0 and all(0 <= part < total for part, total in done)
+    assert any(part for part, _ in done), "it is told while views are made, for each query that reads some"
     calls.clear()
     assert cli.main(["report", str(copy), "kernels", "-o", str(tmp_path / "report.txt")]) == 0
     assert calls == []
@@ -73,12 +61,22 @@ def test_the_extension_says_the_format(words: list[str], form: str) -> None:
     assert options.form_of(parser.parse_args(words), {".parquet": "parquet"}) == form
 
 
-@pytest.mark.parametrize(("text", "seconds"), [("90s", 90), ("10m", 600), ("1h", 3600), ("2", 120), ("0.5", 30)])
-def test_times(text: str, seconds: float) -> None:
-    assert options.duration(text) == seconds
+def test_ctrl_c_is_seen_where_the_query_ends_before_who_waits_for_it(trace: Path) -> None:
+    def at_once(number: int, _frame: object) -> None:
+        raise RuntimeError(f"Query interrupted by {number}")
+
+    before = signal.signal(signal.SIGINT, at_once)
+    try:
+        for _ in range(20):
+            with pytest.raises(KeyboardInterrupt), options.interruptible(store.open_capture(trace)):
+                signal.raise_signal(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
-@pytest.mark.parametrize("text", ["0", "0s", "-1", "nan", "1e5", "10 minutes", ""])
-def test_what_is_no_time(text: str) -> None:
-    with pytest.raises(argparse.ArgumentTypeError, match="is not a time; write for example 90s, 10m or 1h"):
-        options.duration(text)
+@pytest.mark.parametrize("words", [["report"], ["sql", "FROM ops"]])
+def test_too_little_memory_is_a_sentence(trace: Path, words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    verb, *query = words
+    assert cli.main([verb, str(trace), *query, "--memory", "1"]) == 3
+    said = capsys.readouterr().err
+    assert said.startswith("traceview: not enough memory") and "--memory.\n" in said and "Error" not in said

@@ -133,6 +133,11 @@ def helped(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out
 
 
+def test_help_of_a_study_is_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = helped(["help", "study", "algorithms"], capsys)
+    assert asked == helped(["study", "algorithms", "--help"], capsys) and "--backends" in asked
+
+
 @pytest.mark.parametrize("verb", cli.VERBS)
 def test_help_is_whole_however_it_is_asked_for(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     asked = helped([verb, "--help"], capsys)

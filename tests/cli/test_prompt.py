@@ -17,6 +17,7 @@ from prompt_toolkit.output import DummyOutput
 
 from traceview import store
 from traceview.cli import prompt, sql
+from traceview.store.reader import Reader
 
 TABLES = {
     "kernels": ["id", "name", "dur_ns"],
@@ -54,7 +55,8 @@ def test_completion_knows_the_tables_of_the_trace(trace: Path, tmp_path: Path, m
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     seen = []
     monkeypatch.setattr(prompt, "ask", lambda editor, answer: seen.append(editor))
-    sql.prompt(store.open_capture(trace), "table")
+    with Reader(store.prepare(trace)) as reader:
+        sql.prompt(reader, "table")
     (editor,) = seen
     found = editor.completer.get_completions(Document("SELECT dur_n FROM kernels", 12), CompleteEvent())
     assert [(word.text, word.start_position) for word in found] == [("dur_ns", -5)]
@@ -63,11 +65,14 @@ def test_completion_knows_the_tables_of_the_trace(trace: Path, tmp_path: Path, m
 
 
 def test_a_cap_that_can_be_changed(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    connection = store.open_capture(trace)
     query = "FROM range(250);\r"
-    with create_pipe_input() as keys, create_app_session(input=keys, output=DummyOutput()):
+    with (
+        Reader(store.prepare(trace)) as reader,
+        create_pipe_input() as keys,
+        create_app_session(input=keys, output=DummyOutput()),
+    ):
         keys.send_text(f"{query}.limit 200\r{query}.limit 0\r{query}.limit x\r.quit\r")
-        sql.prompt(connection, "csv")
+        sql.prompt(reader, "csv")
     captured = capsys.readouterr()
     lines = captured.out.splitlines()
     assert [line for line in lines if "rows in all" in line] == [

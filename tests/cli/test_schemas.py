@@ -1,4 +1,4 @@
-"""What verbs write with `--format json` is what their published schemas say (docs/json)."""
+"""Output of verbs with `--format json` follows the published schemas (docs/json)."""
 
 from __future__ import annotations
 

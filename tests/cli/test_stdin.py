@@ -13,11 +13,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-import zstandard
 from cases import first
 
 from traceview import cli
 from traceview.cli import stdin
+from traceview.decode.files import zstd
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def left(folder: Path) -> list[str]:
     return [str(path) for path in folder.rglob("*") if path.is_file() and path.suffix != ".lock"]
 
 
-@pytest.mark.parametrize("pack", first(1, [gzip.compress, bytes, zstandard.ZstdCompressor().compress]))
+@pytest.mark.parametrize("pack", first(1, [gzip.compress, bytes, zstd().compress]))
 def test_a_trace_on_stdin(pack, trace, private, monkeypatch, capsys) -> None:  # type: ignore[no-untyped-def]
     feed(monkeypatch, pack(trace.read_bytes()))
     assert cli.main(["sql", "-", "--format", "json", "SELECT count(*) AS n, sum(dur_ns) AS t FROM kernels"]) == 0

@@ -70,24 +70,24 @@ def test_layers_come_from_models_and_captures(
     tmp_path: Path, root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("torch")
-    from traceview.experiments import algorithms
+    from traceview.experiments.algorithms import measuring
 
     seen: list[tuple[str, int, str | None]] = []
 
-    def looked_at(plan: algorithms.Plan, journal: Journal, watch: object) -> None:
+    def looked_at(plan: measuring.Plan, journal: Journal, watch: object) -> None:
         seen.extend((group.layer.name, group.batch, group.layer.model) for group in plan.groups)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(algorithms, "measure", looked_at)
+    monkeypatch.setattr(measuring, "measure", looked_at)
     (tmp_path / "net.py").write_text("from torch import nn\ndef make(): return nn.Conv2d(3, 4, 3)\n")
     words = ["study", "algorithms", "--passes", "fprop", "--model", "lenet", "--model", f"{tmp_path}/net.py:make"]
     capture = str(root / "samples/kineto/torch-2.13.0-alexnet-cpu.json.gz")
-    assert main([*words, "--input", "3x9x9", "--capture", capture, "-o", str(tmp_path / "a")]) == 130
+    assert main([*words, "--image", "3x9x9", "--from", capture, "-o", str(tmp_path / "a")]) == 130
     assert seen[:3] == [("conv1", 16, "lenet"), ("conv2", 16, "lenet"), ("convolution", 16, "net.py:make")]
     assert [batch for _, batch, _ in seen[3:]] == [16] * 5
     assert not (tmp_path / "a").exists(), "nothing was measured, and nothing is left"
     seen.clear()
-    assert main([*words[:4], "--capture", capture, "--batch", "2,8", "-o", str(tmp_path / "b")]) == 130
+    assert main([*words[:4], "--from", capture, "--batch", "2,8", "-o", str(tmp_path / "b")]) == 130
     assert [batch for _, batch, _ in seen] == [2] * 5 + [8] * 5
     assert main([*words[:4], "--model", "alexnett", "-o", str(tmp_path / "c")]) == 2
     assert "did you mean alexnet" in capsys.readouterr().err and not (tmp_path / "c").exists()
@@ -105,13 +105,13 @@ def test_a_busy_machine_is_said() -> None:
 def test_stopping_leaves_a_capture_to_go_on_with(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from traceview.experiments import algorithms
+    from traceview.experiments.algorithms import measuring
 
     def stopped(plan: object, journal: Journal, watch: object) -> None:
         journal.add("algorithm_times", {"layer": "a", "direction": "fprop", "status": "cannot", "reason": "none"})
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(algorithms, "measure", stopped)
+    monkeypatch.setattr(measuring, "measure", stopped)
     folder = tmp_path / "study"
     assert (
         main(["study", "algorithms", "--layer", "8x9x9 k16 3x3", "-o", str(folder), "--python", sys.executable]) == 130
@@ -125,7 +125,7 @@ def test_what_is_printed_is_the_section_of_the_report(tmp_path: Path, capsys: py
     from traceview.cli.studies import shown
     from traceview.cli.study_algorithms import SHOWN
     from traceview.experiments import results
-    from traceview.experiments.layers import parse
+    from traceview.experiments.algorithms.layers import parse
 
     facts = parse("8x9x9 k16 3x3 p1")[0].facts() | {"layer": "conv1", "model": "net", "status": "measured"}
     facts |= {"device": "cpu", "threads": 1, "batch": 4, "direction": "fprop", "layout_in": "nchw", "flop": 100}

@@ -16,9 +16,9 @@ from cases import first
 
 import traceview
 from traceview.cli import main
-from traceview.experiments.framework_list import environments, frameworks, models
+from traceview.experiments.frameworks.listed import environments, frameworks, models
 from traceview.experiments.results import Journal
-from traceview.render.colours import colour
+from traceview.render.charts import colour
 
 STAND_IN = """#!{python}
 # Stands in for the Python of a framework that is not here: it prints what a program of that framework would.
@@ -178,7 +178,7 @@ def test_the_budget_ends_it_between_processes(tmp_path: Path, capsys: pytest.Cap
 def test_stopping_leaves_a_capture_to_go_on_with(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from traceview.experiments import frameworks as measured
+    from traceview.experiments.frameworks import comparing as measured
 
     def stopped(plan: object, journal: Journal, watch: object) -> None:
         journal.add("framework_times", {"framework": "torch", "model": "lenet", "status": "failed", "reason": "none"})
@@ -201,6 +201,7 @@ def until_measured(folder: Path, n_rows: int) -> None:
     raise AssertionError("it never came so far")
 
 
+@pytest.mark.usefixtures("hangup")
 @pytest.mark.parametrize("number", first(1, [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]))
 def test_a_signal_ends_the_study_and_all_that_it_started(tmp_path: Path, number: signal.Signals) -> None:
     python = Path(stand_in(tmp_path, "one"))

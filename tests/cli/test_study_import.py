@@ -9,7 +9,7 @@ import pytest
 
 from traceview.cli import main
 from traceview.experiments import results
-from traceview.experiments.layers import parse
+from traceview.experiments.algorithms.layers import parse
 
 SWEEP = "batch,in_channels,height,width,out_channels,filter_height,filter_width,algorithm,backend,ms\n"
 

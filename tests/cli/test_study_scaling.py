@@ -39,7 +39,7 @@ def study(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, st
         (["--ranks", "0,1"], "is not a list of ranks"),
         (["--batch", "8", "--global-batch", "8"], "not allowed with argument"),
         ([], "no command given"),
-        (["--captures", "a", "--batch", "1,2"], "--batch takes one number"),
+        (["--from", "a", "--batch", "1,2"], "--batch takes one number"),
     ],
 )
 def test_what_is_asked_wrongly_is_said_before_anything_is_run(
@@ -58,7 +58,7 @@ def test_a_recording_that_is_not_there_is_an_input_that_cannot_be_read(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    code, out, err = study(capsys, "--captures", "nothing-there")
+    code, out, err = study(capsys, "--from", "nothing-there")
     assert (code, out) == (3, "") and "nothing-there does not exist" in err and not list(tmp_path.iterdir())
 
 
@@ -115,7 +115,7 @@ def test_training_by_one_and_two_processes(
         assert sizes == [(1622040, 2, 4), (102280, 2, 4)], "two buckets of gradients, in four steps"
     assert cli.main(["report", "runs/captures/2x4", "ranks"]) == 0, "a recording is a capture of its own"
     assert "matched" in capsys.readouterr().out
-    code, out, err = study(capsys, "-o", "again", "--captures", "runs/captures/1x4", "runs/captures/2x4")
+    code, out, err = study(capsys, "-o", "again", "--from", "runs/captures/1x4", "runs/captures/2x4")
     assert code == 0 and "2 ranks: cannot decide (one recording of each, with a profiler)" in out, err
 
 

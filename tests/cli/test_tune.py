@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from traceview import cli
-from traceview.experiments.results import write
+from traceview.experiments.results import Journal, write
 
 SCRIPT = """
 import os, sys, torch
@@ -92,7 +92,9 @@ def test_people_see_the_answer_without_words_about_steps_of_a_trace(
         (["--fail-under", "nan", "--", "true"], "'nan' is not a speed-up; write for example 1.1"),
         (["--report", "absent"], "absent does not exist."),
         (["--report", "."], ". holds no results of traceview tune, schedule or study."),
-        (["--resume", "a", "--report", "b"], "--report: not allowed with argument --resume"),
+        (["--apply", "a", "--report", "b"], "--report: not allowed with argument --apply"),
+        (["-o", "a", "--resume", "--report", "b"], "it goes with neither --report nor --apply"),
+        (["--resume"], "--resume needs the folder to go on with: -o FOLDER."),
         (["--try", "threads", "--skip", "threads", "--", "true"], "--skip leaves out all that --try names"),
         (["--plan", "absent.json", "--", "true"], "cannot read the plan absent.json: No such file or directory."),
     ],
@@ -120,10 +122,10 @@ def test_folders_that_hold_something_are_left_alone(
 ) -> None:
     (tmp_path / "my own").mkdir()
     (tmp_path / "my own" / "notes").touch()
-    assert cli.main(["tune", "--runs", str(tmp_path / "my own"), "--", "true"]) == 2
-    assert "my own exists already; choose another name with --runs." in capsys.readouterr().err
-    assert cli.main(["tune", "--runs", str(answer), "--", "true"]) == 2
-    assert f"holds runs already: traceview tune --resume {answer} goes on with them" in capsys.readouterr().err
+    assert cli.main(["tune", "-o", str(tmp_path / "my own"), "--", "true"]) == 2
+    assert "my own exists already; choose another name with -o." in capsys.readouterr().err
+    assert cli.main(["tune", "-o", str(answer), "--", "true"]) == 2
+    assert "holds runs already: go on with them with --resume" in capsys.readouterr().err
 
 
 def test_a_folder_that_is_named_after_the_script_is_one_plain_word(tmp_path: Path) -> None:
@@ -132,7 +134,7 @@ def test_a_folder_that_is_named_after_the_script_is_one_plain_word(tmp_path: Pat
 
 
 def test_a_command_that_fails_gives_its_exit_code_and_leaves_nothing(tmp_path: Path) -> None:
-    done = run(tmp_path, "-r", "runs", command=[sys.executable, "-c", "print('no data'); raise SystemExit(7)"])
+    done = run(tmp_path, "-o", "runs", command=[sys.executable, "-c", "print('no data'); raise SystemExit(7)"])
     assert done.returncode == 7
     assert "there is nothing to tune: the command failed with exit code 7: no data\n" in done.stderr
     assert not (tmp_path / "runs").exists()
@@ -141,7 +143,7 @@ def test_a_command_that_fails_gives_its_exit_code_and_leaves_nothing(tmp_path: P
 def test_the_best_is_applied_and_nothing_is_recorded(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     row = {**OPTIONS[0], "name": "channels_last"}
-    write(tmp_path / "runs", {"tune_options": [row]}, {"kind": "tune", "framework": "torch"})
+    Journal(tmp_path / "runs", {"kind": "tune", "framework": "torch"}).answer({"tune_options": [row]})
     shown = SCRIPT.replace("print(", "print(model[0].weight.is_contiguous(), torch.autograd._profiler_enabled(), ")
     (tmp_path / "show.py").write_text(shown.replace("step()", "step(); assert not torch.autograd._profiler_enabled()"))
     done = run(tmp_path, "--apply", "runs", command=[sys.executable, "show.py"])
@@ -159,7 +161,7 @@ def test_runs_that_found_nothing_have_nothing_to_apply(tmp_path: Path, capsys: p
 @pytest.mark.long
 def test_options_are_tried_measured_and_explained(tmp_path: Path) -> None:
     pytest.importorskip("torch")
-    words = ("-r", "runs", "--try", "malloc_thresholds", "--budget", "20s", "--limit-steps", "3", "--env", "OUT={run}")
+    words = ("-o", "runs", "--try", "malloc_thresholds", "--budget", "20s", "--limit-steps", "3", "--env", "OUT={run}")
     done = run(tmp_path, *words, "--copy")
     assert done.returncode == 0, done.stderr
     assert "trying malloc_thresholds: the command is run again and again for up to 20 seconds" in done.stderr
@@ -178,7 +180,7 @@ def test_options_are_tried_measured_and_explained(tmp_path: Path) -> None:
 def test_ctrl_c_keeps_what_was_measured_and_resume_goes_on(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     (tmp_path / "train.py").write_text(SCRIPT)
-    command = [sys.executable, "-m", "traceview", "tune", "-r", "runs", "--try", "malloc_thresholds", "--budget", "15s"]
+    command = [sys.executable, "-m", "traceview", "tune", "-o", "runs", "--try", "malloc_thresholds", "--budget", "15s"]
     journal = tmp_path / "runs" / "raw" / "rank-0000.experiment.jsonl"
     with subprocess.Popen(
         [*command, "--limit-steps", "3", "--", sys.executable, "train.py"],
@@ -188,10 +190,13 @@ def test_ctrl_c_keeps_what_was_measured_and_resume_goes_on(tmp_path: Path) -> No
             time.sleep(0.2)
         os.killpg(started.pid, signal.SIGINT)
         _, said = started.communicate(timeout=600)
-    assert started.returncode == 130 and "; go on with traceview tune --resume runs" in said
+    assert started.returncode == 130 and "; go on with -o runs --resume" in said
     before = journal.read_text()
     done = subprocess.run(
-        [sys.executable, "-m", "traceview", "tune", "--resume", "runs"], cwd=tmp_path, capture_output=True, text=True
+        [sys.executable, "-m", "traceview", "tune", "-o", "runs", "--resume"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr
     assert journal.read_text().startswith(before) and "What each option gave" in done.stdout

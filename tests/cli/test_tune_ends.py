@@ -82,7 +82,7 @@ for step in steps(): pass
 
 def start(folder: Path, text: str, words: Sequence[str] = ()) -> subprocess.Popen[str]:
     (folder / "train.py").write_text(text)
-    command = [sys.executable, "-m", "traceview", "tune", "-r", "runs", "--try", "malloc_thresholds", "--budget", "2s"]
+    command = [sys.executable, "-m", "traceview", "tune", "-o", "runs", "--try", "malloc_thresholds", "--budget", "2s"]
     return subprocess.Popen(
         [*command, *(words or ["--limit-steps", "3"]), "--", sys.executable, "train.py"],
         cwd=folder, text=True,
@@ -109,14 +109,14 @@ def test_a_command_that_ends_well_on_a_signal_is_not_run_again(tmp_path: Path, n
         _, said = started.communicate(timeout=600)
     assert started.returncode == code, said
     assert (tmp_path / "runs.txt").read_text() == "xx" and not group(started.pid)
-    assert "kept so far: the capture of the command as it is; go on with traceview tune --resume runs" in said
+    assert "kept so far: the capture of the command as it is; go on with -o runs --resume" in said
     shown = subprocess.run(
         [sys.executable, "-m", "traceview", "report", "runs", "tune", "--format", "json"],
         cwd=tmp_path, capture_output=True, text=True, check=True,
     )  # fmt: skip
     options = next(part for part in json.loads(shown.stdout)["sections"] if part["name"] == "options")["rows"]
     assert [(row["option"], row["verdict"], row["why"]) for row in options] == [
-        (name, "cannot decide", "not all of its runs were made; traceview tune --resume goes on with them")
+        (name, "cannot decide", "not all of its runs were made; traceview tune -o RUNS --resume goes on with them")
         for name in ("malloc_thresholds", "nothing (the check)")
     ]
 
@@ -141,7 +141,7 @@ def test_a_command_that_does_not_end_on_a_signal_is_ended(tmp_path: Path, words:
         _, said = started.communicate(timeout=60)
     assert started.returncode == 130, said
     assert time.monotonic() - began < 25 and not group(started.pid)
-    assert "go on with traceview tune --resume runs" in said
+    assert "go on with -o runs --resume" in said
 
 
 @pytest.mark.long

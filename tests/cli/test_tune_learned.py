@@ -54,7 +54,7 @@ def test_advice_tells_what_a_run_of_tune_measured(
     names = ("runs", "reached", "factor", "saving_pct", "screened", "elsewhere")
     before = advice(capsys, "other")
     assert before["status"] == "found" and {before[f"measured_{name}"] for name in names} == {None}
-    words = ["--try", "fused_optimizer", "--runs", "runs", "--budget", BUDGET, "--limit-steps", "20"]
+    words = ["--try", "fused_optimizer", "-o", "runs", "--budget", BUDGET, "--limit-steps", "20"]
     assert cli.main(["tune", *words, *command]) == 0
     capsys.readouterr()
     query = "SELECT bound, speedup, phase, pairs, verdict FROM raw.tune_options WHERE name = 'fused_optimizer'"
@@ -75,7 +75,7 @@ def test_advice_tells_what_a_run_of_tune_measured(
     )
     assert f"gave {100 * max(share, 0):.0f} % of this saving; reached in {reached} of 1 within a factor of 1.5" in said
     # Finished runs that are resumed are not learned from again.
-    assert cli.main(["tune", "--resume", "runs", *command]) == 0
+    assert cli.main(["tune", "-o", "runs", "--resume", *command]) == 0
     capsys.readouterr()
     assert advice(capsys, "other")["measured_runs"] == 1
     # The same run, had it been on a GPU.
@@ -84,4 +84,4 @@ def test_advice_tells_what_a_run_of_tune_measured(
     assert [advice(capsys, "other")[f"measured_{name}"] for name in names] == [0, None, None, None, None, 1]
     assert cli.main(["advise", "other", RULE]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "no run of PyTorch on a CPU is at hand. Left out: 1 run of PyTorch on a GPU." in said
+    assert "No results of tune for PyTorch on a CPU yet. Left out: 1 run of PyTorch on a GPU." in said

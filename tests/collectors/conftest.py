@@ -55,7 +55,7 @@ def sgd(model):
 
 @dataclass(frozen=True)
 class Ran:
-    """What a program left behind."""
+    """Output and raw traces of a program that has ended."""
 
     code: int
     stdout: bytes

@@ -58,7 +58,7 @@ def program(folder: Path, body: str) -> Path:
 
 
 def described(folder: Path) -> dict[str, Any]:
-    """What the capture says of its first rank."""
+    """Return the first rank's facts in the capture."""
     rank: dict[str, Any] = json.loads((folder / "capture" / "capture.json").read_text())["ranks"][0]
     return rank
 

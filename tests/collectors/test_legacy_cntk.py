@@ -22,7 +22,7 @@ def lenet_cntk(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def mpi() -> dict[str, str]:
-    """Where CNTK's environment keeps its MPI."""
+    """Return the variables that lead to the MPI of CNTK's environment."""
     return {"LD_LIBRARY_PATH": str(python("cntk").parents[1] / "lib-mpi")}
 
 

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from legacy import ROOT, compiled, python
 
-from traceview.experiments import options
-from traceview.experiments.options import Facts
+from traceview.experiments.tune import options
+from traceview.experiments.tune.options import Facts
 
 END = """
 import json, sys
-times = sys.modules["traceview_times"]
+times = sys.modules["traceview_inject.times"]
 for check in times.AT_THE_END:
     check()
 print(json.dumps(times.SEEN))
@@ -29,7 +29,7 @@ with tf.compat.v1.Session(config=tf.compat.v1.ConfigProto(**numbers) if numbers 
 
 
 def said(environment: str, framework: str, program: str, name: str, folder: Path, **variables: str) -> str:
-    """What an option says of a program when that is over, on a machine of two cores."""
+    """Return an option's result for a program that has ended, on a machine of two cores."""
     facts = Facts(framework, "", "cpu", 2, options.installed())
     base = {**os.environ, **variables, "PYTHONPATH": str(ROOT / "collectors" / "inject"), "TRACEVIEW_MODE": "apply"}
     base["TRACEVIEW_DIR"] = str(folder)

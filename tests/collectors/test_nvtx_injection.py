@@ -124,7 +124,7 @@ def test_our_declarations_are_those_of_nvidias_headers(tmp_path: Path) -> None:
 
 
 class Said:
-    """What one process wrote: its lines by kind as (thread, domain, name), in order."""
+    """Lines that one process wrote: by kind as (thread, domain, name), in order."""
 
     def __init__(self, path: Path) -> None:
         lines = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines() if line]
@@ -147,7 +147,7 @@ def run(folder: Path, library: Path, *command: object, code: int = 0) -> dict[in
 
 
 def python(folder: Path, library: Path, body: str, code: int = 0) -> dict[int, Said]:
-    """The same of a Python program."""
+    """Run a Python program and return its lines by process."""
     pytest.importorskip("nvtx")
     (folder / "program.py").write_text("import nvtx, os, signal, sys, threading, time\n" + body)
     return run(folder, library, sys.executable, folder / "program.py", code=code)

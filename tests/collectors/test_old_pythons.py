@@ -1,4 +1,4 @@
-"""What a collector of an old framework loads is valid for Python 3.6: its syntax, and what it uses of the library."""
+"""Collectors of old frameworks are valid for Python 3.6: their syntax, and what they use of the library."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 COLLECTORS = ROOT / "collectors"
 # Frameworks that run on new Pythons alone; and what traceview's own Python runs before the program begins.
-MODERN = ("torch_", "traceview_torch_", "tensorflow_", "jax_", "traceview_xplane", "keras_", "onnxruntime_", "nvtx_",
-          "traceview_try_")  # fmt: skip
+MODERN = ("torch_", "tensorflow_", "jax_", "xplane", "keras_", "onnxruntime_", "nvtx_", "options_")
 FILES = sorted(path for path in COLLECTORS.rglob("*.py") if not path.name.startswith(MODERN))
 # Imported modules and attributes that came later, with the Python that brought them; the list grows with the need.
 NEWER = {
@@ -28,8 +27,8 @@ NEWER = {
     "pairwise": "3.10", "strict": "3.10", "packages_distributions": "3.10", "tomllib": "3.11",
 }  # fmt: skip
 # A name that is asked for with `hasattr` first may be used.
-GUARDED = {"sitecustomize.py": set(), "traceview_python.py": {"register_at_fork", "parent_process"}}
-GUARDED["traceview_recorder.py"] = {"addaudithook"}
+GUARDED = {"sitecustomize.py": set(), "python.py": {"register_at_fork", "parent_process"}}
+GUARDED["recorder.py"] = {"addaudithook"}
 
 
 def newer(tree: ast.AST) -> set[str]:
@@ -70,9 +69,9 @@ def test_an_old_interpreter_compiles_and_loads_them(version: str, tmp_path: Path
     code = (
         f"import sys; sys.path.append({str(COLLECTORS / 'inject')!r}); sys.dont_write_bytecode = True\n"
         f"for path in {[str(path) for path in FILES]!r}: compile(open(path, encoding='utf-8').read(), path, 'exec')\n"
-        "import traceview_onednn, traceview_model, traceview_recorder\n"
-        "recorder = traceview_recorder.Recorder('some', None, None)\n"
-        "traceview_recorder.PROCESS.follow(recorder)\n"
+        "from traceview_inject import onednn, model, recorder as recording\n"
+        "recorder = recording.Recorder('some', None, None)\n"
+        "recording.PROCESS.follow(recorder)\n"
         "recorder.begin(); recorder.step_ended('forward', recorder)\n"
         "import os\n"
         "child = os.fork()\n"

@@ -1,4 +1,4 @@
-"""What `tune` does to an ONNX Runtime program: timed without a profiler; nothing is left, also where it is ended."""
+"""Programs of ONNX Runtime in `tune` are timed without a profiler; nothing is left, also where one is ended."""
 
 from __future__ import annotations
 

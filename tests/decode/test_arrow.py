@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from traceview.decode import arrow_message, parquet_pages
+from traceview.decode import arrow
 from traceview.decode.databases import open_tables
 from traceview.decode.text_bounds import MAX_BATCH_BYTES, MAX_TEXT_BYTES
 
@@ -69,7 +69,7 @@ def test_a_text_that_many_rows_name_is_decoded_a_few_rows_at_a_time(tmp_path: Pa
 
 
 def test_a_batch_that_unpacks_to_too_much_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arrow_message, "MAX_UNPACKED_BYTES", 3 << 20)
+    monkeypatch.setattr(arrow, "MAX_UNPACKED_BYTES", 3 << 20)
     zeros = pa.table({"value": pa.array([0] * 1_000_000)})
     for name, compression in (("a", "zstd"), ("b", "lz4")):
         found, tables = read(stream(tmp_path / name, zeros, compression=compression), "BIGINT")
@@ -95,7 +95,7 @@ def test_offsets_that_lie_make_a_column_null(tmp_path: Path) -> None:
 
 
 def test_a_page_that_unpacks_to_too_much_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parquet_pages, "MAX_UNPACKED_BYTES", 1 << 16)
+    monkeypatch.setattr(arrow, "MAX_UNPACKED_BYTES", 1 << 16)
     table = pa.table({"value": ["z" * 100_000]})
     found, tables = read(folder(tmp_path / "trace", table, use_dictionary=False, compression="zstd"))
     assert found == []

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from asked import Asked
+from asked import connected
 from messages import field
 
 from traceview import store
@@ -112,7 +112,7 @@ def same(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> bool:
     found = []
     for n_events in (1 << 20, 50):
         monkeypatch.setattr(xspace, "BATCH_EVENTS", n_events)
-        connection = Asked(store.convert([path], tmp_path / str(n_events)))
+        connection = connected(store.convert([path], tmp_path / str(n_events)))
         found.append([connection.execute(f"FROM raw.{table} ORDER BY ALL").fetchall() for table in TABLES])
     return bool(found[0] == found[1])
 
@@ -148,7 +148,7 @@ def test_times_that_cannot_be_true_are_said_though_others_wait(tmp_path: Path, m
     path = tmp_path / "odd.xplane.pb"
     path.write_bytes(field(xspace.SPACE_PLANE, plane + field(xspace.PLANE_EVENTS, named)))
     assert same(path, tmp_path, monkeypatch)
-    connection = Asked(tmp_path / "50")
+    connection = connected(tmp_path / "50")
     problems = "SELECT p.kind, p.n FROM captures, unnest(problems) AS t(p) ORDER BY 1"
     assert connection.execute(problems).fetchall() == [(LONG, 1), (BEYOND, 50)]
     assert connection.execute("SELECT count(*), n_dropped FROM ranges, captures GROUP BY 2").fetchall() == [(100, 50)]
@@ -156,7 +156,7 @@ def test_times_that_cannot_be_true_are_said_though_others_wait(tmp_path: Path, m
 
 @pytest.mark.long
 def test_steps_of_two_kinds_are_told_apart_though_others_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is worked out of steps changes rows, and those that wait cannot be changed."""
+    """Changes to rows from steps cannot be made to rows that wait."""
     steps = [(f, 100_000 * n + 1000 * f, 90_000 // f, n) for n in range(4) for f in (1, 2)]
     others = [(3, 4000 * at, 2000, None) for at in range(100)]
     events = [
@@ -176,4 +176,4 @@ def test_steps_of_two_kinds_are_told_apart_though_others_wait(tmp_path: Path, mo
     path.write_bytes(field(xspace.SPACE_PLANE, plane))
     assert same(path, tmp_path, monkeypatch)
     kinds = "SELECT name, kind FROM ranges WHERE name LIKE '%1' ORDER BY ALL"
-    assert Asked(tmp_path / "50").execute(kinds).fetchall() == [("load 1", "user"), ("train 1", "step")]
+    assert connected(tmp_path / "50").execute(kinds).fetchall() == [("load 1", "user"), ("train 1", "step")]

@@ -34,7 +34,7 @@ def table(first: str) -> list[list[str]]:
 
 
 def worked_out(lines: list[str], values: dict[str, Any]) -> dict[str, Any]:
-    """What formulas give for these values."""
+    """Evaluate formulas for these values."""
     names = {"ceil": math.ceil, "log2": math.log2, "max": max, **values}
     for line in lines:
         name, _, formula = line.partition(" = ")
@@ -228,7 +228,7 @@ def test_the_table_of_tiles() -> None:
 
 @pytest.mark.parametrize(("m", "per_vector"), [(2, (4, 4, 4)), (4, (12, 8, 10))])
 def test_operations_of_the_transforms(m: int, per_vector: tuple[int, int, int]) -> None:
-    """Of nested transforms a vector is a column of what goes in or a row of what came of that."""
+    """A vector of nested transforms is a column of the input, or a row of the transformed columns."""
     b, g, a = matrices(f"F({m},3)")
     (tile,) = [tile for tile in FACTS["tile"] if (tile["m"], tile["filter"]) == (m, 3)]
     vectors = [matrix.shape[0] + matrix.shape[1] for matrix in (b, g, a)]

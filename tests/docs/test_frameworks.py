@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from traceview import cli
-from traceview.experiments.framework_list import environments, frameworks, models
+from traceview.experiments.frameworks.listed import environments, frameworks, models
 from traceview.tables import BY_NAME
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from traceview.experiments import options
-from traceview.experiments.options import Option
+from traceview.experiments.tune import options
+from traceview.experiments.tune.options import Option
 
 PAGE = Path(__file__).parents[2] / "docs" / "options.md"
 TITLES = {

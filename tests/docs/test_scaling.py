@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from traceview import cli
-from traceview.experiments import scaling_command
-from traceview.experiments.collective_models import MODELS
+from traceview.experiments.scaling import command
+from traceview.experiments.scaling.models import MODELS
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def test_its_options_exist(page: str) -> None:
 
 def test_every_placeholder_model_and_section_has_its_row(page: str, root: Path) -> None:
     assert set(re.findall(r"(?m)^\| `(\{\w+\})` \|", page)) == {
-        getattr(scaling_command, name) for name in ("RANKS", "BATCH", "GLOBAL_BATCH", "PORT", "DEVICE")
+        getattr(command, name) for name in ("RANKS", "BATCH", "GLOBAL_BATCH", "PORT", "DEVICE")
     }
     assert re.findall(r"(?m)^\| ([a-z ]+) \| 2 ", page) == [*MODELS]
     sections = tomllib.loads((root / "queries/scaling/report.toml").read_text())["sections"]

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from traceview import cli
-from traceview.experiments import networks
-from traceview.experiments.algorithms import BACKENDS, FOLDER
+from traceview.experiments.algorithms import networks
+from traceview.experiments.algorithms.measuring import BACKENDS
+from traceview.paths import CONVOLUTION
 
 
 @pytest.fixture(scope="module")
@@ -22,13 +23,13 @@ def test_every_back_end_has_its_row(page: str) -> None:
     import importlib
 
     rows = re.findall(r"(?m)^\| `(\w+)` \|", page.partition("## Back-ends")[2])
-    modules = [importlib.import_module(f"traceview.experiments.backends.{name}") for name in BACKENDS]
+    modules = [importlib.import_module(f"traceview.convolution.backends.{name}") for name in BACKENDS]
     assert sorted(rows) == sorted(module.NAME for module in modules)
 
 
 def test_back_ends_are_the_files_that_have_a_name() -> None:
     files = {
-        path.stem for path in (FOLDER / "backends").glob("*.py") if "\nNAME = " in path.read_text(encoding="utf-8")
+        path.stem for path in (CONVOLUTION / "backends").glob("*.py") if "\nNAME = " in path.read_text(encoding="utf-8")
     }
     assert files == set(BACKENDS)
 

@@ -16,9 +16,9 @@ COMMANDS = [shlex.split(line) for line in PAGE.splitlines() if line.startswith("
 SHORT = {
     "study": ["--backends", "torch_default,torch_gemm", "--budget", "30s"],
     "schedule": [],
-    "tune": ["--runs", "RUNS", "--try", "malloc_keeps", "--budget", "20s", "--limit-steps", "5"],
+    "tune": ["-o", "RUNS", "--try", "malloc_keeps", "--budget", "20s", "--limit-steps", "5"],
 }
-"""What a test adds to a command, so that it does not take minutes."""
+"""Options that a test adds to a command, so that it does not take minutes."""
 MODEL = """
 import torch
 def make_model():

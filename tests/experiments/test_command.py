@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+from processes import is_running
 
-from traceview.experiments.command import Limits, Timed, check_end, run
+from traceview.experiments import command
+from traceview.experiments.command import Limits, Timed, bounded, check_end, run, tail
 from traceview.recording.launch import Stopped
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -131,7 +136,7 @@ def test_nothing_is_recorded_while_steps_are_timed(tmp_path: Path) -> None:
 @pytest.mark.long
 def test_what_an_option_says_it_did_is_kept(tmp_path: Path) -> None:
     pytest.importorskip("torch")
-    text = "import torch, sys\nsys.modules['traceview_times'].applied('mine', 'done to 2 modules')\n" + SMALL
+    text = "import torch, sys\nsys.modules['traceview_inject.times'].applied('mine', 'done to 2 modules')\n" + SMALL
     found = timed(tmp_path, [*script(tmp_path, text), "50"])
     assert found.applied == {"mine": "done to 2 modules"}
     assert json.dumps(dict(found.applied))
@@ -144,3 +149,119 @@ def test_a_command_that_was_ended_from_outside_ends_the_experiment(code: int, nu
     assert stopped.value.number == number
     for other in (0, 1, -9, -11):
         check_end(other)
+
+
+pytestmark = pytest.mark.skipif(not command.PROCESSES.is_dir(), reason="no /proc")
+STUBBORN = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('on', flush=True); time.sleep(60)"
+
+
+def started(folder: Path, *command: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        command, env={**os.environ, "TRACEVIEW_DIR": str(folder)}, start_new_session=True, stdout=subprocess.PIPE
+    )
+
+
+def test_only_the_processes_of_that_run_are_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "GRACE_S", 0.3)
+    mine, stubborn = started(tmp_path, "sleep", "60"), started(tmp_path, sys.executable, "-c", STUBBORN)
+    other = started(tmp_path / "other", "sleep", "60")
+    try:
+        assert stubborn.stdout and stubborn.stdout.readline() == b"on\n"
+        assert command.of(tmp_path) == sorted([mine.pid, stubborn.pid])
+        assert command.end(tmp_path) == 2
+        assert (mine.wait(60), stubborn.wait(60)) == (-signal.SIGTERM, -signal.SIGKILL)
+        assert other.poll() is None and command.end(tmp_path) == 0
+    finally:
+        for each in (mine, stubborn, other):
+            each.kill()
+            each.communicate()
+
+
+def test_a_run_that_hangs_is_ended_with_what_it_started(tmp_path: Path) -> None:
+    script = tmp_path / "hang.py"
+    script.write_text(
+        "import subprocess, sys\n"
+        "child = subprocess.Popen(['sleep', '600'], start_new_session=True)\n"
+        "print(child.pid, flush=True)\n"
+        "child.wait()\n"
+    )
+    found = run([sys.executable, str(script)], os.environ, Limits(1, 3, most_s=3), tmp_path / "log.txt")
+    assert found.took_too_long and found.step_ns is None
+    assert found.reason == "it was ended after 3 s, without an end of its own"
+    child = int((tmp_path / "log.txt").read_text().split()[0])
+    assert not is_running(child)
+
+
+def test_what_a_run_leaves_behind_is_ended_after_it(tmp_path: Path) -> None:
+    script = tmp_path / "leave.py"
+    script.write_text(
+        "import subprocess\n"
+        "print(subprocess.Popen(['sleep', '62'], start_new_session=True).pid, flush=True)\n"
+        "raise SystemExit(3)\n"
+    )
+    found = run([sys.executable, str(script)], os.environ, Limits(1, 3, most_s=60), tmp_path / "log.txt")
+    child = int((tmp_path / "log.txt").read_text().split()[0])
+    assert found.exit_code == 3 and not found.took_too_long
+    assert not is_running(child)
+
+
+PRINTS = """
+import os, sys, time
+for _ in range(40):
+    os.write(1, b"0123456789abcde\\n" * 250_000)
+    time.sleep(0.02)
+sys.exit("no space for more")
+"""
+
+
+def test_a_command_that_prints_without_end_takes_little_room_while_it_runs(tmp_path: Path) -> None:
+    """160 MB are printed; the beginning is dropped while it goes on, the last lines are kept."""
+    log, largest = tmp_path / "output" / "run.txt", 0
+    with bounded(log) as output, subprocess.Popen([sys.executable, "-c", PRINTS], stdout=output, stderr=output) as run:
+        while run.poll() is None:
+            largest = max(largest, log.stat().st_blocks * 512)
+            time.sleep(0.005)
+    assert 4_000_000 < largest < 100_000_000
+    kept = log.read_bytes()
+    assert len(kept) < 1_000_100
+    first, _, rest = kept.partition(b"\n")
+    assert first.startswith(b"[more than the first ") and first.endswith(b" bytes are left out]")
+    assert int(first.split()[4]) + len(rest) <= 160_000_000 + len("no space for more\n")
+    assert tail(log) == ["0123456789abcde", "0123456789abcde", "no space for more"]
+
+
+def test_a_command_that_removes_the_file_of_its_output_harms_nothing(tmp_path: Path) -> None:
+    log = tmp_path / "run.txt"
+    with bounded(log):
+        log.unlink()
+    assert tail(log) == []
+
+
+TORCHRUN = """[rank0]: Traceback (most recent call last):
+[rank0]: RuntimeError: Connection closed by peer
+[rank1]:   File "train.py", line 3
+[rank1]: ValueError: no such data
+torch.distributed.elastic.multiprocessing.errors.ChildFailedError:
+============================================================
+train.py FAILED
+Failures:
+[1]:
+  rank      : 0 (local_rank: 0)
+  exitcode  : 1 (pid: 22729)
+------------------------------------------------------------
+Root Cause (first observed failure):
+[0]:
+  time      : 2026-11-22_21:16:01
+  host      : localhost
+  rank      : 1 (local_rank: 1)
+  exitcode  : 7 (pid: 22730)
+  error_file: <N/A>
+============================================================
+"""
+
+
+def test_of_several_processes_the_first_that_failed_is_named(tmp_path: Path) -> None:
+    """Torchrun's own last lines say nothing of why."""
+    (tmp_path / "log.txt").write_text(TORCHRUN)
+    expected = ["rank 1 ended first, with exit code 7", "[rank1]: ValueError: no such data"]
+    assert tail(tmp_path / "log.txt") == expected

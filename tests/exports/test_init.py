@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 
 from traceview import exports
@@ -20,3 +23,14 @@ def test_formats_are_the_folder() -> None:
 )  # fmt: skip
 def test_a_file_is_known_by_its_name(name: str, form: str | None) -> None:
     assert exports.of_file(name) == form
+
+
+@pytest.mark.parametrize("name", ["chrome", "speedscope"])
+def test_json_is_ascii_and_holds_the_names_as_they_were(file: Any, name: str) -> None:
+    assert file(name).isascii()
+    assert "\u202e" in json.dumps(json.loads(file(name)), ensure_ascii=False)
+
+
+def test_every_character_beyond_ascii_is_the_same_in_ascii_json() -> None:
+    text = "".join(map(chr, [*range(0x80, 0x3000), 0x1F600, 0x10FFFF]))
+    assert json.loads(exports.ascii_json(f'"{text}"')) == text

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import resource
 import signal
 from pathlib import Path
 
 import pytest
 from job_traces import left_over, written
+from processes import files_no_larger_than
 
 from traceview import store
 from traceview.errors import NoRoom
@@ -55,11 +55,9 @@ def test_what_found_no_room_is_tried_again(tmp_path: Path) -> None:
 def full(task: parts.Task) -> parts.Part:
     """A disk that takes little: what is larger cannot be written (a limit stands for it)."""
     if task.rank is None and "rank1" in task.name:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
-    try:
-        return _convert(task)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        with files_no_larger_than(1000):
+            return _convert(task)
+    return _convert(task)
 
 
 _convert = parts.convert

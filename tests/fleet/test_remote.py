@@ -10,7 +10,6 @@ from pathlib import Path
 import fsspec
 import pytest
 from job_traces import left_over, rows, trace, written
-from moto import server
 
 from traceview import store
 from traceview.cli import main
@@ -21,6 +20,9 @@ from traceview.fleet import remote
 @pytest.fixture(scope="module")
 def bucket() -> Iterator[str]:
     """A bucket of an S3 server that listens on loopback."""
+    # Every worker collects this file, and one runs it: what takes seconds to import waits until then.
+    from moto import server
+
     running = server.ThreadedMotoServer(ip_address="127.0.0.1", port=0)
     running.start()
     host, port = running.get_host_and_port()

@@ -1,4 +1,4 @@
-"""What a collector knew beside its trace: gaps between steps, the model's own names, shapes from its graph."""
+"""Facts that a collector knew beside its trace: gaps between steps, the model's own names, shapes from its graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What needs more memory than it was given, or is done apart because it is much, comes out the same."""
+"""Results are equal where the work needs more memory than it was given, or is done apart because it is much."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What fails for want of memory is done again, alone and then with twice as much; what is free is given back."""
+"""A query that runs out of memory is retried alone, then with a doubled limit; free memory is given back."""
 
 from __future__ import annotations
 

@@ -67,8 +67,7 @@ def trace(spoiled: str) -> bytes:
 
 
 def read(path: Path, target: Path) -> dict[str, Any]:
-    asked = " ".join(f"FROM raw.{table}" for table in (*TABLES, "captures"))
-    connection = views.connect(store.convert([path], target, Options(threads=3)), asked)
+    connection = views.connect(store.convert([path], target, Options(threads=3)))
     found: dict[str, Any] = {
         table: connection.execute(f"SELECT * FROM raw.{table} ORDER BY ALL").fetchall() for table in TABLES
     }
@@ -77,7 +76,7 @@ def read(path: Path, target: Path) -> dict[str, Any]:
 
 
 def since_1970(text: bytes) -> bytes:
-    """The same trace as profilers of 2024 wrote it: microseconds since 1970 with three decimals."""
+    """Return the trace as profilers of 2024 wrote it: microseconds since 1970 with three decimals."""
     return re.sub(rb'"ts": (\d+)\.125', lambda found: b'"ts": 1712195495%06d.125' % int(found[1]), text)
 
 

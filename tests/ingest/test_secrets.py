@@ -1,4 +1,4 @@
-"""What traces from elsewhere say of commands and environments is blanked before it is stored."""
+"""Commands and environments in traces from elsewhere are blanked before they are stored."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asked import Asked
+from asked import connected
 from databases import write
 
 from traceview import store
@@ -21,7 +21,7 @@ KERNEL = {"start": 10, "end": 30, "deviceId": 0, "demangledName": 1, "globalPid"
 def stored(trace: Path, folder: Path) -> tuple[dict[str, Any], bytes]:
     """The row of `captures` of a trace, and all that was stored of it, as bytes."""
     store.convert([trace], folder)
-    connection = Asked(folder)
+    connection = connected(folder)
     row = connection.execute("SELECT command, metadata, warnings FROM captures").fetchall()[0]
     whole = connection.execute("SELECT CAST(list(e) AS VARCHAR) FROM raw.events e").fetchall()[0][0] or ""
     rest = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())

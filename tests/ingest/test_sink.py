@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asked import Asked
+from asked import connected
 from databases import write
 from readers.test_nsys import KERNEL, LAUNCH
 from readers.test_nsys import TABLES as NSYS
@@ -24,7 +24,7 @@ DAYS = 24 * 3600 * 10**9
 
 
 def quality(path: Path, target: Path) -> tuple[Any, dict[str, int]]:
-    connection = Asked(store.convert([path], target))
+    connection = connected(store.convert([path], target))
     query = "SELECT p.kind, p.n FROM captures, unnest(problems) AS t(p)"
     return connection, dict(connection.execute(query).fetchall())
 

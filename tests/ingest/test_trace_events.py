@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asked import Asked
+from asked import connected
 from cases import first
 
 from traceview import store
@@ -19,7 +19,7 @@ def read(folder: Path, events: list[dict[str, Any]], end: str = "]") -> Any:
     path = folder / "trace.json"
     path.write_text("[" + ",\n".join(json.dumps(event) for event in events) + end)
     store.convert([path], folder / "out")
-    return Asked(folder / "out")
+    return connected(folder / "out")
 
 
 def event(ph: str, ts: float, name: str | None = "a", **rest: Any) -> dict[str, Any]:
@@ -74,7 +74,7 @@ def test_times_that_a_double_cannot_hold(tmp_path: Path) -> None:
     path.write_text('[{"ph":"X","ts":1700000000123456.789,"dur":1e-3,"name":"a","pid":1,"tid":1},'
                     '{"ph":"X","ts":1700000000123457.001,"dur":2.5,"name":"b","pid":1,"tid":1}]')  # fmt: skip
     store.convert([path], tmp_path / "out")
-    assert spans(Asked(tmp_path / "out")) == [("a", 0, 1), ("b", 212, 2500)]
+    assert spans(connected(tmp_path / "out")) == [("a", 0, 1), ("b", 212, 2500)]
 
 
 @pytest.mark.long
@@ -129,7 +129,7 @@ def test_an_event_that_is_too_long_costs_only_itself(
     path = tmp_path / "trace.json"
     path.write_text(layout % ", ".join(events))
     store.convert([path], tmp_path / "out")
-    connection = views.connect(tmp_path / "out", "FROM raw.kernels JOIN raw.captures")
+    connection = views.connect(tmp_path / "out")
     assert connection.execute("SELECT count(*) FROM raw.kernels").fetchall() == [(39,)]
     counts = "n_events, n_kept, n_dropped, list_sum(list_transform(problems, lambda p: p.n)) AS n"
     (n_events, n_kept, n_dropped, n), = connection.execute(f"SELECT {counts} FROM raw.captures").fetchall()  # fmt: skip

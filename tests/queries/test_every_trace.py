@@ -14,7 +14,7 @@ from traceview.decode.files import peek
 from traceview.errors import InputError
 
 CAN_EXCEED = ("peak_pct", "attainable_pct", "link_pct", "cv_pct")
-"""Of a limit, not of a whole."""
+"""Shares of a limit, not of a whole."""
 
 
 @pytest.mark.long

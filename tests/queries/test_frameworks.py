@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import duckdb
 import pytest
-from asked import Asked
+from asked import connected
 
 from traceview import sql
 from traceview.experiments import results
@@ -75,20 +75,20 @@ PARTS = [
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Asked:
+def study(tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyConnection:
     folder = tmp_path_factory.mktemp("study") / "study"
     rows = {"framework_times": TIMES, "framework_parts": PARTS}
-    return Asked(results.write(folder, rows, {"kind": "study frameworks"}))
+    return connected(results.write(folder, rows, {"kind": "study frameworks"}))
 
 
-def section(study: Asked, name: str, **params: str) -> list[Row]:
+def section(study: duckdb.DuckDBPyConnection, name: str, **params: str) -> list[Row]:
     query = sql.load(content("queries") / f"frameworks/{name}.sql")
     return [
         dict(zip(query.columns, row, strict=True)) for row in query.run(cast(duckdb.DuckDBPyConnection, study), params)
     ]
 
 
-def test_gradient_and_update_are_differences_of_runs(study: Asked) -> None:
+def test_gradient_and_update_are_differences_of_runs(study: duckdb.DuckDBPyConnection) -> None:
     rows = {row["framework"]: row for row in section(study, "times")}
     torch = rows["torch 2.13.0"]
     assert (torch["forward_ns"], torch["gradient_ns"], torch["update_ns"]) == (10e6, 20e6, 5e6)
@@ -110,7 +110,7 @@ def test_a_gradient_run_that_does_more_than_a_step_says_nothing_of_the_gradient(
         *runs("jax", [10, 10], [40, 42], [30, 30]),
         *runs("mxnet", [10], [31], [30]),
     ]
-    study = Asked(results.write(tmp_path / "study", {"framework_times": times}, {"kind": "study frameworks"}))
+    study = connected(results.write(tmp_path / "study", {"framework_times": times}, {"kind": "study frameworks"}))
     rows = {
         row["framework"]: (row["gradient_ns"], row["update_ns"], row["together_ns"]) for row in section(study, "times")
     }
@@ -124,7 +124,7 @@ def test_a_gradient_run_that_does_more_than_a_step_says_nothing_of_the_gradient(
     assert ranked == ["torch", "mxnet"]
 
 
-def test_only_equal_conditions_are_ranked(study: Asked) -> None:
+def test_only_equal_conditions_are_ranked(study: duckdb.DuckDBPyConnection) -> None:
     rows = [(row["place"], row["framework"], row["ratio"]) for row in section(study, "ranking")]
     assert rows[:4] == [(1, "onnxruntime", 1.0), (2, "torch", 10 / 6), (3, "jax", 20 / 6), (4, "mxnet", 50 / 6)]
     assert rows[4:] == [
@@ -138,7 +138,7 @@ def test_only_equal_conditions_are_ranked(study: Asked) -> None:
     ]  # fmt: skip
 
 
-def test_threads_are_held_against_the_fewest(study: Asked) -> None:
+def test_threads_are_held_against_the_fewest(study: duckdb.DuckDBPyConnection) -> None:
     rows = [(row["what"], row["threads"], row["speedup"], row["efficiency_pct"]) for row in section(study, "threads")]
     assert rows == [
         ("lenet forward pass", 1, 1.0, 100.0),
@@ -148,7 +148,7 @@ def test_threads_are_held_against_the_fewest(study: Asked) -> None:
     ]
 
 
-def test_what_is_refused_has_its_reason_and_what_was_run_again_does_not(study: Asked) -> None:
+def test_what_is_refused_has_its_reason_and_what_was_run_again_does_not(study: duckdb.DuckDBPyConnection) -> None:
     rows = [(row["framework"], row["status"], row["reason"]) for row in section(study, "refused")]
     assert rows == [
         ("theano", "differs", "threads 2, not 1"), ("cntk", "missing", "no environment"), ("torch7", "gone", "no Lua")
@@ -156,7 +156,7 @@ def test_what_is_refused_has_its_reason_and_what_was_run_again_does_not(study: A
     assert section(study, "refused")[0]["mode"] == "forward, gradient, train"
 
 
-def test_bias_is_ranked_by_library_beside_what_was_published(study: Asked) -> None:
+def test_bias_is_ranked_by_library_beside_what_was_published(study: duckdb.DuckDBPyConnection) -> None:
     rows = [
         (row["work"], row["framework"], row["library"], row["form"], row["calls"], row["busy_ns"], row["ratio"])
         for row in section(study, "bias_relu")
@@ -171,7 +171,7 @@ def test_bias_is_ranked_by_library_beside_what_was_published(study: Asked) -> No
     ]
 
 
-def test_categories_and_layers_count_each_time_once(study: Asked) -> None:
+def test_categories_and_layers_count_each_time_once(study: duckdb.DuckDBPyConnection) -> None:
     rows = [(row["category"], row["framework"], row["place"], row["busy_ns"]) for row in section(study, "categories")]
     assert rows == [("conv", "torch", 1, 300.0), ("conv", "jax", 2, 600.0), ("bias", "torch", 1, 100.0)]
     assert [row["busy_pct"] for row in section(study, "categories")] == [75.0, 100.0, 25.0]
@@ -179,7 +179,7 @@ def test_categories_and_layers_count_each_time_once(study: Asked) -> None:
     assert layers == [("conv1", "torch", 400.0, "conv"), ("(no layer)", "jax", 600.0, "conv")]
 
 
-def test_published_times_have_places_of_their_own(study: Asked) -> None:
+def test_published_times_have_places_of_their_own(study: duckdb.DuckDBPyConnection) -> None:
     names = ("model", "framework", "forward_place", "cannot", "differs")
     assert [tuple(row[name] for name in names) for row in section(study, "published")] == [
         ("alexnet", "neon", None, None, "groups"),
@@ -188,7 +188,7 @@ def test_published_times_have_places_of_their_own(study: Asked) -> None:
     ]
 
 
-def test_conditions_are_those_of_what_was_measured(study: Asked) -> None:
+def test_conditions_are_those_of_what_was_measured(study: duckdb.DuckDBPyConnection) -> None:
     assert {row["framework"] for row in section(study, "conditions")} == {
         "torch", "jax", "theano", "tensorflow", "onnxruntime", "mxnet"
     }  # fmt: skip

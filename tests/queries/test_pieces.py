@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from advised import answer
-from asked import Asked
+from asked import connected
 from given import Given, conv, pick, section, write
 
 
@@ -76,7 +76,7 @@ def test_what_used_an_algorithm_is_per_rank(tmp_path: Path) -> None:
         conv(ranks[-1], 0, (2, 8, 32, 32), (8, 8, 3, 3), padding=1)
         ranks[-1].kernel("implicit_convolve_sgemm", 2, 8, launched=1)
     write(tmp_path, *ranks)
-    with Asked(tmp_path) as connection:
+    with connected(tmp_path) as connection:
         rows = section(connection, "conv/admissible")
         assert sum(row["used"] for row in rows) == 1
         assert [row["calls"] for row in section(connection, "conv/layers")] == [1]

@@ -5,13 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
-from asked import Asked
+from asked import connected
 from cases import first
 from given import pick, section
 
-from traceview.experiments import published, results
-from traceview.experiments.layers import parse
+from traceview.experiments import results
+from traceview.experiments.algorithms.layers import parse
+from traceview.experiments.imports import published
 
 Row = dict[str, Any]
 SETTING = {"device": "cpu", "threads": 1, "status": "measured", "n": 7, "model": "net"}
@@ -25,8 +27,8 @@ def timed(text: str, direction: str, algorithm: str | None, ms: float, **more: A
     return row | more
 
 
-def capture(tmp_path: Path, *rows: Row) -> Asked:
-    return Asked(results.write(tmp_path / "study", {"algorithm_times": rows}, {"kind": "study"}))
+def capture(tmp_path: Path, *rows: Row) -> duckdb.DuckDBPyConnection:
+    return connected(results.write(tmp_path / "study", {"algorithm_times": rows}, {"kind": "study"}))
 
 
 LAYER = "{}x64x27x27 k96 5x5 s1 p2"
@@ -46,7 +48,7 @@ ROWS = (
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Asked:
+def small(tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyConnection:
     return capture(tmp_path_factory.mktemp("small"), *ROWS)
 
 
@@ -58,7 +60,7 @@ def test_a_time_has_its_number_its_interval_and_who_else_was_busy(tmp_path: Path
     assert (row["low_ns"], row["high_ns"], row["others_pct"]) == (1_900_000, 2_300_000, 41.5)
 
 
-def test_wins(small: Asked) -> None:
+def test_wins(small: duckdb.DuckDBPyConnection) -> None:
     found = pick(section(small, "study/wins"), "direction", "algorithm", "problems", "wins", "median_ratio")
     assert found == [
         ("fprop", "direct", 2, 1, 1.5),
@@ -68,7 +70,7 @@ def test_wins(small: Asked) -> None:
     ]
 
 
-def test_winners(small: Asked) -> None:
+def test_winners(small: duckdb.DuckDBPyConnection) -> None:
     found = pick(section(small, "study/winners"), "batch", "shape", "algorithm", "gain", "second")
     assert found == [
         (1, "64x27x27 k96 5x5 s1 p2", "winograd_nonfused", 1.5, "fft"),
@@ -77,7 +79,7 @@ def test_winners(small: Asked) -> None:
     ]
 
 
-def test_layer_by_algorithm(small: Asked) -> None:
+def test_layer_by_algorithm(small: duckdb.DuckDBPyConnection) -> None:
     found = section(small, "study/layers")
     (direct,) = [row for row in found if row["algorithm"] == "direct" and "5x5" in row["label"]]
     assert pick([direct], "forward_ns", "dgrad_ns", "wgrad_ns", "backward_ns") == [(24e6, 20e6, 22e6, 42e6)]
@@ -87,7 +89,7 @@ def test_layer_by_algorithm(small: Asked) -> None:
     assert winograd["model_flop"] == 2 * 8 * 36 * 81 * 64 * 96 and winograd["backward_ns"] is None
 
 
-def test_crossovers_are_measured_or_by_model(small: Asked) -> None:
+def test_crossovers_are_measured_or_by_model(small: duckdb.DuckDBPyConnection) -> None:
     found = section(small, "study/crossovers")
     measured = [row for row in found if row["basis"] == "measured"]
     assert pick(measured, "direction", "below", "from_batch", "above") == [("fprop", "winograd_nonfused", 8, "fft")]
@@ -107,7 +109,7 @@ def test_fewer_flops_from_a_batch_on(tmp_path: Path) -> None:
         assert (connection.execute(query).fetchall() == [("FFT",)]) is is_fft
 
 
-def test_time_by_batch(small: Asked) -> None:
+def test_time_by_batch(small: duckdb.DuckDBPyConnection) -> None:
     found = pick(section(small, "study/batches"), "algorithm", "batch", "image_ns", "fastest", "workspace_bytes")
     assert found == [
         ("direct", 8, 3e6, False, None),
@@ -118,14 +120,14 @@ def test_time_by_batch(small: Asked) -> None:
     ]
 
 
-def test_one_parameter_varies(small: Asked) -> None:
+def test_one_parameter_varies(small: duckdb.DuckDBPyConnection) -> None:
     found = section(small, "study/sweeps", parameter="filter")
     assert pick(found, "algorithm", "value", "time_ratio") == [("direct", 3, 1.0), ("direct", 5, 2.4)]
     assert {row["others"] for row in found} == {"batch 8, 64 channels, to 27x27, k96, s1"}
     assert {row["parameter"] for row in section(small, "study/sweeps")} == {"batch", "filter"}
 
 
-def test_implementations_of_one_algorithm(small: Asked) -> None:
+def test_implementations_of_one_algorithm(small: duckdb.DuckDBPyConnection) -> None:
     found = pick(section(small, "study/implementations"), "algorithm", "implementation", "layouts", "ratio")
     assert found == [("direct", "lib jit", None, 1.0), ("direct", "lib brg", "nhwc to nhwc", 1.5)]
 
@@ -145,7 +147,7 @@ def test_published_stands_beside_measured(tmp_path: Path) -> None:
     assert {row["direction"] for row in found} == {"fprop"}
 
 
-def test_hit_rate(small: Asked, tmp_path: Path) -> None:
+def test_hit_rate(small: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     """The rule for 5x5 puts FFT before Winograd: right with 8 images, wrong with one. The rules are of GPUs."""
     assert section(small, "study/rules") == []
     on_a_gpu = [{**row, "device": "A GPU", "threads": None} for row in ROWS]
@@ -155,7 +157,7 @@ def test_hit_rate(small: Asked, tmp_path: Path) -> None:
     ]
 
 
-def test_characteristics(small: Asked) -> None:
+def test_characteristics(small: duckdb.DuckDBPyConnection) -> None:
     found = {row["algorithm"]: row for row in section(small, "study/characteristics")}
     assert found["winograd"]["problems"] == 0
     assert (found["winograd"]["cannot_problems"], found["winograd"]["reasons"]) == (1, "filter of 5, not 3")
@@ -177,7 +179,7 @@ def test_what_another_library_can_is_not_called_impossible(tmp_path: Path) -> No
     assert (row["problems"], row["cannot_problems"], row["reasons"]) == (1, 1, "no driver; stride")
 
 
-def test_models_stand_beside_times(small: Asked) -> None:
+def test_models_stand_beside_times(small: duckdb.DuckDBPyConnection) -> None:
     found = [row for row in section(small, "study/models") if row["batch"] == 8 and "5x5" in row["label"]]
     by_method = {row["method"] or row["cudnn"]: row for row in found}
     fft = by_method["FFT"]
@@ -250,15 +252,15 @@ def test_sizes_that_are_no_convolution_are_left_out(tmp_path: Path, wrong: Row) 
 
 
 @pytest.fixture(scope="module")
-def studies(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Asked:
+def studies(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyConnection:
     found = published.gather([shared / "studies"])
     folder = tmp_path_factory.mktemp("published") / "capture"
-    return Asked(results.write(folder, {"algorithm_times": found.rows}, {"kind": "study"}))
+    return connected(results.write(folder, {"algorithm_times": found.rows}, {"kind": "study"}))
 
 
 @pytest.mark.long
 @pytest.mark.shared
-def test_hit_rate_on_published_rows(studies: Asked) -> None:
+def test_hit_rate_on_published_rows(studies: duckdb.DuckDBPyConnection) -> None:
     """DeepBench's 94 shapes, and the 15 passes of convnet-benchmarks' five layers."""
     found = {row["model"]: row for row in section(studies, "study/rules")}
     deepbench, layers = found["DeepBench"], found["convnet-benchmarks layers"]
@@ -270,7 +272,7 @@ def test_hit_rate_on_published_rows(studies: Asked) -> None:
 
 
 @pytest.mark.shared
-def test_measured_fft_buffers_beside_the_formula(studies: Asked) -> None:
+def test_measured_fft_buffers_beside_the_formula(studies: duckdb.DuckDBPyConnection) -> None:
     """4n(n+1)(Sf + Sf' + ff') is 1.21 to 1.53 times too small for fbfft's buffers."""
     query = """SELECT in_channels, max(printf('%.1f', model_workspace_bytes / 1e6)),
         string_agg(printf('%.2f', workspace_bytes / model_workspace_bytes), ' '
@@ -286,7 +288,7 @@ def test_measured_fft_buffers_beside_the_formula(studies: Asked) -> None:
 
 
 @pytest.mark.shared
-def test_every_measured_buffer_has_its_formula_beside_it(studies: Asked) -> None:
+def test_every_measured_buffer_has_its_formula_beside_it(studies: duckdb.DuckDBPyConnection) -> None:
     """45 buffers of fbfft's tuner: fbfft's for AlexNet 1.21 to 1.53 times the formula, cuFFT's up to twice."""
     found = section(studies, "study/memory")
     assert len(found) == 45
@@ -302,7 +304,7 @@ def test_every_measured_buffer_has_its_formula_beside_it(studies: Asked) -> None
 
 
 @pytest.mark.shared
-def test_fft_gains_with_the_size_of_the_filter(studies: Asked) -> None:
+def test_fft_gains_with_the_size_of_the_filter(studies: duckdb.DuckDBPyConnection) -> None:
     """convnet-benchmarks' layers: im2col and GEMM takes 3 times FFT's time with 3x3, 5.5 and 20 times with 9x9."""
     found = [row for row in section(studies, "study/sizes") if row["label"].startswith("ConvLayer")]
     ratios = {
@@ -316,7 +318,7 @@ def test_fft_gains_with_the_size_of_the_filter(studies: Asked) -> None:
 
 
 @pytest.mark.shared
-def test_the_best_plan_of_published_passes(studies: Asked) -> None:
+def test_the_best_plan_of_published_passes(studies: duckdb.DuckDBPyConnection) -> None:
     """239.8 ms by the best of each pass of the five layers: direct wins two of them."""
     query = """SELECT printf('%.1f', sum(best_ns) / 1e6), count(*) FILTER (contender = 'direct'), count(*)
         FROM algorithm_best WHERE place = 1 AND direction <> 'backward' AND problem IN
@@ -325,7 +327,7 @@ def test_the_best_plan_of_published_passes(studies: Asked) -> None:
 
 
 @pytest.mark.shared
-def test_alexnet_layer_by_algorithm(studies: Asked) -> None:
+def test_alexnet_layer_by_algorithm(studies: duckdb.DuckDBPyConnection) -> None:
     """conv2 to conv5 of AlexNet: FFT beats im2col and GEMM and cuDNN R4's heuristic, forward and backward."""
     found = [row for row in section(studies, "study/layers") if row["label"].startswith("alexnet conv")]
     fft = {row["label"]: (row["forward_ns"], row["backward_ns"]) for row in found if row["algorithm"] == "fft"}
@@ -338,7 +340,7 @@ def test_alexnet_layer_by_algorithm(studies: Asked) -> None:
 
 
 @pytest.mark.shared
-def test_the_best_plan_for_alexnet(studies: Asked) -> None:
+def test_the_best_plan_for_alexnet(studies: duckdb.DuckDBPyConnection) -> None:
     """26.55 ms forward and 56.15 ms backward: conv1 by cuDNN R4 (FFT cannot do stride 4), the others by fbfft."""
     query = """SELECT direction, printf('%.2f', sum(best_ns) / 1e6), count(*) FILTER (contender = 'fft')
         FROM algorithm_best

@@ -116,7 +116,7 @@ def test_it_is_known_by_content_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize("commit", ["de7cfc3", "6f718db"])
 def test_public_logs_agree_with_their_table(shared: Path, captures: Any, commit: str) -> None:
     """Every layer that the table lists, to the last digit of the log (`std::to_string` prints six)."""
-    found = captures.ask(shared / f"studies/convnet-benchmarks_{commit}_caffe_output_alexnet.log")
+    found = captures.open(shared / f"studies/convnet-benchmarks_{commit}_caffe_output_alexnet.log")
     layers = rows(found, "SELECT layer, direction, dur_ns FROM layer_times WHERE layer IS NOT NULL")
     stored = {(layer, direction): ns for layer, direction, ns in layers}
     with (shared / "studies/caffe_alexnet_owt_bs128_titanx_layerwise.csv").open(encoding="utf-8") as file:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asked import Asked
+from asked import connected
 
 from traceview import store
 from traceview.errors import InputError
@@ -33,7 +33,7 @@ def test_nothing_is_lost(tmp_path: Path, as_list: bool) -> None:
     path = tmp_path / "any.json"
     path.write_text(json.dumps(EVENTS if as_list else {"displayTimeUnit": "ms", "traceEvents": EVENTS}))
     store.convert([path], tmp_path / "out")
-    connection = Asked(tmp_path / "out")
+    connection = connected(tmp_path / "out")
     found = connection.execute("SELECT name, domain, start_ns, dur_ns, tid FROM ranges ORDER BY start_ns").fetchall()
     assert found == [("paint", "gfx", 0, 4000, 1), ("idle", None, 5000, 1000, 1)]
     rest = connection.execute("SELECT phase, name, args FROM events ORDER BY phase, name").fetchall()
@@ -61,5 +61,7 @@ def test_a_series_may_be_called_anything(tmp_path: Path) -> None:
     path = tmp_path / "any.json"
     counter = {**EVENTS[-1], "args": {name: number for number, name in enumerate(names)}}
     path.write_text(json.dumps([*EVENTS[:-1], counter]))
-    found = Asked(store.convert([path], tmp_path / "out")).execute("SELECT name, value FROM counters ORDER BY value")
+    found = connected(store.convert([path], tmp_path / "out")).execute(
+        "SELECT name, value FROM counters ORDER BY value"
+    )
     assert found.fetchall() == [("heap" if name == "0" else f"heap {name}", n) for n, name in enumerate(names)]

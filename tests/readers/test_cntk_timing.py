@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asked import Asked, opened, rows
+from asked import connected, opened, rows
 from cases import first
 from given import pick, section
 
@@ -50,7 +50,7 @@ def test_cut_at_any_byte(tmp_path: Path, end: int) -> None:
         with pytest.raises(InputError, match="is not a recognised trace format"):
             store.convert([unknown], tmp_path / "cut")
         return
-    found = Asked(store.convert([unknown], tmp_path / "cut"))
+    found = connected(store.convert([unknown], tmp_path / "cut"))
     assert rows(found, "SELECT count(*) FROM layer_times") == [(whole,)]
 
 
@@ -62,7 +62,7 @@ def test_it_is_known_by_content_alone(tmp_path: Path) -> None:
 
 def test_a_real_log_splits_a_network_as_the_studies_do(root: Path, captures: Any) -> None:
     """LeNet, batch 64: convolution, bias (Plus), activation and pooling have times of their own, forward and backward."""
-    found = captures.ask(root / "samples/cntk_timing/cntk-2.7-lenet-cpu.txt.gz")
+    found = captures.open(root / "samples/cntk_timing/cntk-2.7-lenet-cpu.txt.gz")
     assert rows(
         found,
         """SELECT kind, direction, count(*), sum(dur_ns) FROM layer_times
@@ -94,7 +94,7 @@ Minus444                       forward avg 0.000002s, backward avg 0.000000s (fw
 def test_what_a_collector_adds_are_layers_and_steps(tmp_path: Path) -> None:
     path = tmp_path / "rank-0000.cntk.txt"
     path.write_text(COLLECTED)
-    connection = Asked(store.convert([path], tmp_path / "capture"))
+    connection = connected(store.convert([path], tmp_path / "capture"))
     found = connection.execute("SELECT layer, type, kind, direction, dur_ns, n FROM layer_times ORDER BY id").fetchall()
     assert found == [
         ("block.conv 1", "Convolution", "conv", "forward", 1_597_000, 2),
@@ -116,7 +116,7 @@ def test_what_a_collector_adds_are_layers_and_steps(tmp_path: Path) -> None:
 
 def test_the_overview_answers_by_averages(root: Path, captures: Any) -> None:
     """Forward passes and gradients of every layer, and what the kinds add up to in one iteration."""
-    found = captures.ask(root / "samples/cntk_timing/cntk-2.7-alexnet-cpu.txt.gz")
+    found = captures.open(root / "samples/cntk_timing/cntk-2.7-alexnet-cpu.txt.gz")
     layers = section(found, "overview/convolutions")
     assert pick(layers[:2], "layer", "direction", "calls") == [("conv2", None, 1), ("conv4", None, 1)]
     first = next(row for row in layers if row["layer"] == "conv1" and row["direction"] == "fprop")

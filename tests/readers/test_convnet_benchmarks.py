@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asked import Asked, opened, rows
+from asked import connected, opened, rows
 
 from traceview import store
 from traceview.decode.files import peek
@@ -104,7 +104,7 @@ def test_cut_anywhere_keeps_what_came_before(tmp_path: Path, text: str, kept: di
             with pytest.raises(InputError, match="is not a recognised trace format"):
                 store.convert([unknown], tmp_path / f"cut{share}")
             continue
-        found = Asked(store.convert([unknown], tmp_path / f"cut{share}"))
+        found = connected(store.convert([unknown], tmp_path / f"cut{share}"))
         assert rows(found, "SELECT n_kept FROM captures") == [(n_kept,)]
         assert rows(found, "SELECT kind, n FROM quality") == [
             ("the last line does not end: the file may be cut off there", 1)
@@ -113,7 +113,7 @@ def test_cut_anywhere_keeps_what_came_before(tmp_path: Path, text: str, kept: di
 
 @pytest.mark.shared
 def test_the_public_layer_wise_log_agrees_with_its_table(shared: Path, captures: Any) -> None:
-    found = captures.ask(shared / "studies/convnet-benchmarks_084c4f0_layerwise_output.log")
+    found = captures.open(shared / "studies/convnet-benchmarks_084c4f0_layerwise_output.log")
     query = """SELECT 'L' || dense_rank() OVER (ORDER BY first), impl, direction, dur_ns
         FROM (SELECT *, min(id) OVER (PARTITION BY layer) AS first FROM layer_times)"""
     stored = {row[:3]: row[3] for row in rows(found, query)}
@@ -127,7 +127,7 @@ def test_the_public_layer_wise_log_agrees_with_its_table(shared: Path, captures:
 
 @pytest.mark.shared
 def test_the_public_tuner_log_agrees_with_its_table(shared: Path, captures: Any) -> None:
-    found = captures.ask(shared / "studies/convnet-benchmarks_cff9dc3_torch_output_raw.log")
+    found = captures.open(shared / "studies/convnet-benchmarks_cff9dc3_torch_output_raw.log")
     query = "SELECT impl, direction, dur_ns, workspace FROM layer_times WHERE workspace IS NOT NULL ORDER BY id"
     stored = rows(found, query)
     with (shared / "studies/fbfft_tuner_titanx_cff9dc3.csv").open(encoding="utf-8") as file:

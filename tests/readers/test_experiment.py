@@ -57,3 +57,17 @@ def test_what_is_not_a_row_is_counted_and_left_out(tmp_path: Path) -> None:
             ("values that their column cannot hold, taken as not recorded", 3),
         ]
         assert trace.execute("SELECT n_events, n_kept, n_dropped FROM raw.captures").fetchall() == [(7, 3, 4)]
+
+
+def test_half_a_surrogate_pair_is_left_out_of_names_values_and_the_head(tmp_path: Path) -> None:
+    head = {**HEAD, "framework": "to\ud800rch", "version": "\udfff"}
+    rows = lines(
+        head, {"table": "tune_runs", "row": {**RUN, "pla\ud800nted": 1, "pair": "\ud801", "reason": "a\udc00"}}
+    )
+    with opened(tmp_path, rows) as trace:
+        assert trace.execute("SELECT reason FROM raw.tune_runs").fetchall() == [("a?",)]
+        query = "SELECT framework, p.examples FROM raw.captures, unnest(problems) AS x(p) ORDER BY ALL"
+        assert trace.execute(query).fetchall() == [
+            ("to?rch", ["pair: '\\ud801'"]),
+            ("to?rch", ["pla?nted"]),
+        ]

@@ -10,13 +10,12 @@ from typing import Any
 
 import duckdb
 import pytest
-import zstandard
-from asked import Asked
+from asked import connected
 from cases import first
 
 from traceview import store
 from traceview.decode import json_events
-from traceview.decode.files import Peek
+from traceview.decode.files import Peek, zstd
 from traceview.errors import InputError
 from traceview.ingest.options import Options
 from traceview.readers import kineto
@@ -46,10 +45,10 @@ COPY = {
 EVENTS = [OP, LAUNCH, KERNEL, COPY]
 
 
-def opened(tmp_path: Path, data: bytes, name: str = "trace") -> Asked:
+def opened(tmp_path: Path, data: bytes, name: str = "trace") -> duckdb.DuckDBPyConnection:
     trace = tmp_path / name
     trace.write_bytes(data)
-    return Asked(store.convert([trace], tmp_path / f"{name}.capture"))
+    return connected(store.convert([trace], tmp_path / f"{name}.capture"))
 
 
 def trace(events: list[dict[str, Any]], **top: Any) -> bytes:
@@ -99,7 +98,7 @@ def test_the_base_time_is_the_clock(tmp_path: Path) -> None:
     assert found.execute("SELECT origin_unix_ns FROM captures").fetchall() == [(1_700_000_000_000_100_000,)]
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress, bytes], ids=["gzip", "zstd", "plain"])
+@pytest.mark.parametrize("pack", [gzip.compress, zstd().compress, bytes], ids=["gzip", "zstd", "plain"])
 def test_compression(tmp_path: Path, pack: Any) -> None:
     assert opened(tmp_path, pack(trace(EVENTS))).execute("SELECT count(*) FROM raw.kernels").fetchall() == [(1,)]
 
@@ -204,7 +203,7 @@ def test_a_cut_file_keeps_every_complete_event(tmp_path: Path) -> None:
 @pytest.mark.shared
 def test_alexnet_on_an_a100_to_the_microsecond(shared: Path, captures: Any) -> None:
     """The table worked out by hand in the public traces' README."""
-    found = captures.ask(shared / "traces/kineto/a100-alexnet-forward.json.gz")
+    found = captures.open(shared / "traces/kineto/a100-alexnet-forward.json.gz")
     query = "SELECT count(*), sum(dur_ns) // 1000 FROM kernels WHERE "
     table = {
         "true": (79, 10692),
@@ -319,7 +318,7 @@ def test_the_same_pid_in_two_files_of_a_folder(tmp_path: Path) -> None:
     for number in (0, 1):
         moved = [{**event, "ts": event["ts"] + number} for event in EVENTS]  # type: ignore[operator]
         (folder / f"worker{number}.json").write_bytes(trace(moved, baseTimeNanoseconds=1000))
-    found = Asked(store.convert([folder], tmp_path / "out"))
+    found = connected(store.convert([folder], tmp_path / "out"))
     query = "SELECT rank, start_ns, op_name, stream FROM raw.kernels ORDER BY rank"
     assert found.execute(query).fetchall() == [(0, 30_000, "aten::relu", 7), (1, 31_000, "aten::relu", 7)]
     assert found.execute("SELECT count(DISTINCT id) FROM raw.ops").fetchall() == [(2,)]
@@ -332,7 +331,7 @@ def spans(categories: Iterable[str]) -> list[dict[str, Any]]:
     ]
 
 
-def tables_of(connection: Asked) -> dict[str, list[str]]:
+def tables_of(connection: duckdb.DuckDBPyConnection) -> dict[str, list[str]]:
     """The tables that hold each name. `collectives` repeats some rows of others, and what repeats is guessed a step."""
     query = " UNION ALL ".join(
         f"SELECT name, '{table}' AS held FROM raw.{table}" + (" WHERE kind <> 'step'" if table == "ranges" else "")

@@ -28,6 +28,16 @@ def test_what_an_mtia_device_ran_are_kernels(tmp_path: Path) -> None:
     assert rows(found, query) == [("kernel", "gemm_ccp", "gpu 0", "aten::relu")]
 
 
+def test_what_an_mtia_device_waits_for_is_no_work(tmp_path: Path) -> None:
+    place = {"pid": 0, "args": {"correlation": 42, "device": 0, "stream": 7}}
+    waits = event("mtia_ccp_events", "event_wait", ts=120, dur=300, **place)
+    found = opened(tmp_path, text(OP, waits, event("mtia_ccp_events", "pe_exe", ts=430, **place)))
+    assert rows(found, "SELECT kind, name, device FROM activities") == [("kernel", "pe_exe", "mtia 0")]
+    assert rows(found, "SELECT name, dur_ns FROM raw.events WHERE category = 'mtia_ccp_events'") == [
+        ("event_wait", 300_000)
+    ]
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("category", "name", "is_host"),

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asked import Asked, rows
+from asked import connected, rows
 from given import pick, section
 
 from traceview import store
@@ -18,7 +18,7 @@ SAMPLE = "samples/mxnet/mxnet-1.9.1-lenet-cpu.json.gz"
 
 @pytest.mark.long
 def test_operators(captures: Any, root: Path) -> None:
-    connection = captures.ask(root / SAMPLE)
+    connection = captures.open(root / SAMPLE)
     found = rows(connection, "SELECT name, category, backend, count(*) FROM ops WHERE category = 'conv' GROUP BY ALL")
     assert sorted(found) == [("Convolution", "conv", "cpu/0", 4), ("_backward_Convolution", "conv", "cpu/0", 4)]
     assert rows(connection, "SELECT count(*) FROM conv_calls") == [(8,)]
@@ -29,7 +29,7 @@ def test_operators(captures: Any, root: Path) -> None:
 
 
 def test_a_collected_run_has_steps_layers_and_onednns_account(captures: Any, root: Path) -> None:
-    connection = captures.ask(root / "samples/mxnet/mxnet-1.9.1-lenet-collected-cpu")
+    connection = captures.open(root / "samples/mxnet/mxnet-1.9.1-lenet-collected-cpu")
     assert rows(connection, "SELECT step FROM steps ORDER BY 1") == [(4,), (5,)]
     calls = "SELECT layer, direction, algorithm, count(*) FROM conv_calls GROUP BY ALL ORDER BY ALL"
     assert rows(connection, calls) == [
@@ -52,7 +52,7 @@ def test_a_file_without_its_end(root: Path, tmp_path: Path, lines: int) -> None:
     path = tmp_path / "cut.json"
     path.write_bytes(b"".join(text[:lines]))
     store.convert([path], tmp_path / "out")
-    connection = Asked(tmp_path / "out")
+    connection = connected(tmp_path / "out")
     assert rows(connection, "SELECT count(*) FROM quality WHERE kind LIKE '%cut off%'") == [(1,)]
     assert rows(connection, "SELECT n_events - n_kept <= 1 FROM captures") == [(True,)]
 
@@ -74,7 +74,7 @@ def test_operators_of_gpus_are_what_their_devices_did(tmp_path: Path) -> None:
         span(gpu, "Convolution", 10, 40)
     path = tmp_path / "unknown"
     path.write_text(json.dumps({"traceEvents": events}))
-    connection = Asked(store.convert([path], tmp_path / "out"))
+    connection = connected(store.convert([path], tmp_path / "out"))
     assert rows(connection, "SELECT device, name, dur_ns, category FROM kernels ORDER BY device") == [
         (0, "Convolution", 30_000, "conv"),
         (1, "Convolution", 30_000, "conv"),

@@ -45,7 +45,7 @@ TABLES = {
 
 
 def given(folder: Path, *statements: str, **tables: Any) -> Any:
-    """What a database with these tables instead of the usual ones converts to; None takes a table away."""
+    """Convert a database with these tables instead of the usual ones; None takes a table away."""
     rows = {name: rows for name, rows in {**TABLES, **tables}.items() if rows is not None}
     return opened(write(folder / "trace.db", rows, *statements), folder / "capture")
 
@@ -294,7 +294,7 @@ def test_every_form_of_export_says_the_same(form: Any, shared: Path, tmp_path: P
     source = shared / "traces/nsys/h100-2gpu-schema3.25.sqlite.gz"
     path = form(unpacked(source, tmp_path), tmp_path / "export")
     assert [trace.path for trace in discovery.find(tmp_path / "export")] == [path]
-    mine, sqlite = opened(path, tmp_path / "capture"), captures.ask(source)
+    mine, sqlite = opened(path, tmp_path / "capture"), captures.open(source)
     for table in ("kernels", "memcpys", "api_calls", "ranges", "events", "devices"):
         query = f"SELECT COLUMNS(lambda c: NOT ends_with(c, 'id')) FROM raw.{table} ORDER BY ALL"
         assert mine.execute(query).fetchall() == sqlite.execute(query).fetchall(), table

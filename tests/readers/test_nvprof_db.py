@@ -11,9 +11,9 @@ from databases import opened, unpacked, write
 
 from traceview import readers
 from traceview.decode.files import peek
-from traceview.decode.nvprof_processes import _four_bytes
 from traceview.errors import InputError
 from traceview.readers import nvprof_db
+from traceview.readers.nvprof_db import _four_bytes
 
 START = 1_500_000_000_000_000_000
 NAMES = {0: "-- null --", 1: "sgemm", 2: "forward", 3: "my domain", 4: "GeForce GTX TITAN X"}

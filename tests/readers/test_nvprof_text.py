@@ -210,7 +210,7 @@ def test_child_processes_are_ranks(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("end", first(5, sorted(range(60, len(NEW), 67), key=lambda end: end % 4)))
 def test_cut_at_any_byte(tmp_path: Path, end: int) -> None:
-    """What is whole is kept; a row that lacks cells is counted; nothing whole is refused quietly."""
+    """Whole rows are kept; a row that lacks cells is counted; nothing whole is refused quietly."""
     text = NEW[:end]
     try:
         found = opened(tmp_path, text)
@@ -275,7 +275,7 @@ def test_a_public_log_cut_at_any_byte(shared: Path, tmp_path: Path, share: float
 @pytest.mark.shared
 def test_public_logs_are_read_to_the_last_row(shared: Path, captures: Any) -> None:
     for name, n_rows in (("old", 3841), ("new", 4278)):
-        found = captures.ask(shared / f"traces/nvprof/gtx980-tf-alexnet-{name}.txt.gz")
+        found = captures.open(shared / f"traces/nvprof/gtx980-tf-alexnet-{name}.txt.gz")
         assert rows(found, "SELECT n_events, n_kept, n_dropped, problems FROM captures") == [
             (n_rows, n_rows, None, None)
         ]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import duckdb
 import pytest
-from asked import Asked, rows
+from asked import connected, rows
 
 from traceview import store
 from traceview.decode.files import peek
@@ -38,12 +39,12 @@ LOG = (
 )
 
 
-def opened(folder: Path, **texts: str) -> Asked:
+def opened(folder: Path, **texts: str) -> duckdb.DuckDBPyConnection:
     """The capture of some files by their names, _ for a dot."""
     paths = [folder / name.replace("_", ".") for name in texts]
     for path, text in zip(paths, texts.values(), strict=True):
         path.write_text(text, encoding="utf-8")
-    return Asked(store.convert(paths, folder / "capture"))
+    return connected(store.convert(paths, folder / "capture"))
 
 
 RANGES = (

@@ -9,8 +9,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
-from asked import Asked, opened, rows
+from asked import connected, opened, rows
 from cases import first
 
 from traceview import store
@@ -180,14 +181,14 @@ def test_a_log_without_primitives_says_so(tmp_path: Path) -> None:
         opened(tmp_path, V1.splitlines()[0] + "\n")
 
 
-def beside(tmp_path: Path, log: str) -> Asked:
+def beside(tmp_path: Path, log: str) -> duckdb.DuckDBPyConnection:
     """The log together with a trace: one operator of 10 ms that begins at 1693533460193 ms."""
     op = {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 1693533460193000, "dur": 10000}
     events = {"schemaVersion": 1, "deviceProperties": [], "traceEvents": [op | {"args": {"External id": 1}}]}
     (tmp_path / "run.json").write_text(json.dumps(events))
     (tmp_path / "run.log").write_text(log)
     paths = [tmp_path / "run.json", tmp_path / "run.log"]
-    return Asked(store.convert(paths, tmp_path / "capture"))
+    return connected(store.convert(paths, tmp_path / "capture"))
 
 
 def test_beside_a_trace_stamps_put_primitives_into_operators(tmp_path: Path) -> None:
@@ -222,6 +223,6 @@ def test_own_samples_are_read_to_the_last_line(root: Path, captures: Any, name: 
     sample = root / f"samples/onednn/onednn-3.12.0-{name}-cpu.log.gz"
     with gzip.open(sample, "rt") as log:
         n_exec = sum(",exec," in line for line in log)
-    found = captures.ask(sample)
+    found = captures.open(sample)
     assert rows(found, "SELECT n_events, n_kept, problems FROM captures") == [(n_exec, n_exec, None)]
     assert rows(found, "SELECT count(DISTINCT kind) > 1 FROM primitives") == [(True,)]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asked import Asked, rows
+from asked import connected, rows
 from given import pick, section
 
 from traceview import store
@@ -21,7 +21,7 @@ PLAIN = "samples/onnxruntime/onnxruntime-1.31.1-lenet-plain.json.gz"
 
 
 def test_nodes_of_an_optimised_model(captures: Any, root: Path) -> None:
-    connection = captures.ask(root / FUSED)
+    connection = captures.open(root / FUSED)
     first = rows(
         connection, "SELECT name, category, layer, shapes, types, backend, step FROM ops ORDER BY start_ns LIMIT 1"
     )
@@ -37,7 +37,7 @@ def test_nodes_of_an_optimised_model(captures: Any, root: Path) -> None:
 
 @pytest.mark.long
 def test_nodes_of_a_plain_model(captures: Any, root: Path) -> None:
-    connection = captures.ask(root / PLAIN)
+    connection = captures.open(root / PLAIN)
     found = rows(connection, "SELECT category, count(*) FROM ops GROUP BY 1 ORDER BY 1")
     assert found == [("activation", 6), ("conv", 6), ("gemm", 3), ("other", 3), ("pooling", 6)]
     assert rows(connection, "SELECT DISTINCT origin_unix_ns FROM captures") == [(None,)]
@@ -46,7 +46,7 @@ def test_nodes_of_a_plain_model(captures: Any, root: Path) -> None:
 @pytest.mark.long
 def test_convolutions_have_shapes_and_work(captures: Any, root: Path) -> None:
     """AlexNet, batch 2: FLOPs are 2 x 2 x the multiplications of the layer table (STUDIES B.1)."""
-    connection = captures.ask(root / ALEXNET)
+    connection = captures.open(root / ALEXNET)
     found = rows(
         connection,
         """SELECT layer, direction, algorithm, input_shape, filter_shape, output_shape, parameters, flop, count(*)
@@ -61,7 +61,7 @@ def test_convolutions_have_shapes_and_work(captures: Any, root: Path) -> None:
 
 
 def test_fused_bias_and_activation_are_fused_and_products_have_a_category(captures: Any, root: Path) -> None:
-    connection = captures.ask(root / ALEXNET)
+    connection = captures.open(root / ALEXNET)
     found = section(connection, "pointwise/layers")
     every = [row for row in found if row["layer"] == "(all layers)"]
     assert pick(every, "work", "library", "form", "calls", "busy_ns") == [
@@ -75,7 +75,7 @@ def test_fused_bias_and_activation_are_fused_and_products_have_a_category(captur
 
 
 def test_reorders_name_the_blocked_layout(captures: Any, root: Path) -> None:
-    found = section(captures.ask(root / ALEXNET), "layout/changes")
+    found = section(captures.open(root / ALEXNET), "layout/changes")
     assert pick(found, "name", "source", "target") == [("ReorderOutput:ReorderOutput", "NCHWc", "(unknown)")]
 
 
@@ -94,7 +94,7 @@ def test_copies_of_a_device_are_no_kernels(tmp_path: Path) -> None:
     path.write_text("[\n" + ",\n".join([session, *events, event("void MemcpyKernel<float>(int)", 60, 4)]) + "\n]")
     knowing = [reader.NAME for reader in READERS if reader.sniff(peek(path))]
     assert knowing in (["onnxruntime"], ["onnxruntime", "chrome"])
-    connection = Asked(store.convert([path], tmp_path / "out"))
+    connection = connected(store.convert([path], tmp_path / "out"))
     assert rows(connection, "SELECT name, grid_x FROM kernels") == [("void MemcpyKernel<float>(int)", 4)]
     assert rows(connection, "SELECT direction, stream FROM memcpys ORDER BY start_ns") == [
         ("HtoD", 7),
@@ -116,7 +116,7 @@ def test_nodes_on_a_gpu_without_its_kernels_are_no_work_of_a_cpu(tmp_path: Path)
         events.append({"cat": "Node", "name": name, "ts": 100 * number, "dur": 50, "ph": "X", "args": args})
     path = tmp_path / "unknown"
     path.write_text(json.dumps([{**event, "pid": 1, "tid": 1} for event in events]))
-    connection = Asked(store.convert([path], tmp_path / "out"))
+    connection = connected(store.convert([path], tmp_path / "out"))
     assert rows(connection, "SELECT name, dur_ns FROM activities") == [("Gather1:Gather", 50_000)]
     assert rows(connection, "SELECT count(*) FROM ops") == [(2,)]
     assert "1 nodes ran on a GPU" in rows(connection, "SELECT warnings FROM captures")[0][0][0]
@@ -129,5 +129,5 @@ def test_cut_at_any_line(root: Path, tmp_path: Path) -> None:
         path = tmp_path / f"cut{lines}.json"
         path.write_bytes(b"".join(text[:lines]))
         store.convert([path], tmp_path / f"out{lines}")
-        connection = Asked(tmp_path / f"out{lines}")
+        connection = connected(tmp_path / f"out{lines}")
         assert rows(connection, "SELECT n_kept FROM captures") == [(lines - 1,)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from asked import Asked
+from asked import connected
 
 from traceview import store
 from traceview.errors import InputError
@@ -23,7 +23,7 @@ traceview-opencv\tlayer\t4\trelu1\tReLU\t0
 def test_layers_are_averaged_and_a_fused_one_says_so(tmp_path: Path) -> None:
     path = tmp_path / "rank-0000.opencv.txt"
     path.write_text(TEXT + "traceview-opencv\tlayer\t4\tconv")
-    connection = Asked(store.convert([path], tmp_path / "capture"))
+    connection = connected(store.convert([path], tmp_path / "capture"))
     columns = "layer, kind, direction, dur_ns, n, deviation_ns, impl"
     assert connection.execute(f"SELECT {columns} FROM layer_times ORDER BY id").fetchall() == [
         ("conv1", "conv", "forward", 25_000, 2, 5_000, None),

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asked import Asked, rows
+from asked import connected, rows
 
 from traceview import store
 from traceview.errors import InputError
@@ -21,11 +21,11 @@ def converted(folder: Path, text: str) -> Any:
     path = folder / "trace.json"
     path.write_text(text)
     store.convert([path], folder / "out")
-    return Asked(folder / "out")
+    return connected(folder / "out")
 
 
 def test_a_collected_theano_run(captures: Any, root: Path) -> None:
-    connection = captures.ask(root / SAMPLE)
+    connection = captures.open(root / SAMPLE)
     assert rows(connection, "SELECT step FROM steps ORDER BY 1") == [(4,), (5,)]
     calls = "SELECT layer, direction, algorithm, any_value(flop), count(*) FROM conv_calls GROUP BY ALL ORDER BY ALL"
     small, large = 2 * 20 * 25 * 64 * 24 * 24, 2 * 50 * 20 * 25 * 64 * 8 * 8
@@ -47,7 +47,7 @@ def test_a_collected_theano_run(captures: Any, root: Path) -> None:
 
 
 def test_operators_of_a_call_do_not_overlap(captures: Any, root: Path) -> None:
-    connection = captures.ask(root / SAMPLE)
+    connection = captures.open(root / SAMPLE)
     assert rows(connection, "SELECT count(*), max(depth) FROM ops") == [(149, 0)]
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
-from asked import Asked
+from asked import connected
 from messages import field
 from timelines import EVENTS, opened, written
 
@@ -44,9 +45,9 @@ def small() -> bytes:
     )
 
 
-def read(tmp_path: Path, content: bytes) -> Asked:
+def read(tmp_path: Path, content: bytes) -> duckdb.DuckDBPyConnection:
     (tmp_path / "unknown").write_bytes(content)
-    return Asked(store.convert([tmp_path / "unknown"], tmp_path / "capture"))
+    return connected(store.convert([tmp_path / "unknown"], tmp_path / "capture"))
 
 
 def slices(found: Any) -> list[Any]:

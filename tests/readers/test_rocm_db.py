@@ -148,7 +148,7 @@ ROCPD: dict[str, list[dict[str, Any]]] = {
 
 
 def later_schema(tables: dict[str, list[dict[str, Any]]]) -> dict[str, list[dict[str, Any]]]:
-    """The same with times and tracks in tables of their own."""
+    """Return the tables with times and tracks in tables of their own."""
     stamps: list[dict[str, Any]] = []
     changed = dict(tables)
     for name in ("rocpd_region", "rocpd_kernel_dispatch", "rocpd_memory_copy"):

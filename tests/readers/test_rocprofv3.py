@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asked import Asked, rows
+from asked import connected, rows
 
 from traceview import store
 from traceview.decode.files import peek
@@ -80,7 +80,7 @@ def test_every_kind_of_record(tmp_path: Path, indent: int | None) -> None:
     path = tmp_path / "any"
     path.write_text(json.dumps(small(), indent=indent))
     store.convert([path], tmp_path / "out")
-    connection = Asked(tmp_path / "out")
+    connection = connected(tmp_path / "out")
     assert rows(
         connection,
         """SELECT name, device, stream, start_ns, dur_ns, grid_x, block_x, registers, shared_bytes,
@@ -122,7 +122,7 @@ def test_names_of_ranges_say_what_they_are_and_the_host_is_no_gpu(tmp_path: Path
     path = tmp_path / "any"
     path.write_text(json.dumps(whole))
     store.convert([path], tmp_path / "out")
-    connection = Asked(tmp_path / "out")
+    connection = connected(tmp_path / "out")
     assert rows(connection, "SELECT kind, name, tid FROM ranges ORDER BY start_ns") == [
         ("step", "iteration 4", None),
         ("nvtx", "forward", 9),
@@ -151,7 +151,7 @@ def test_cut_at_any_byte(tmp_path: Path) -> None:
         except InputError as error:
             assert cut < start + 700, error
             continue
-        connection = Asked(tmp_path / f"out{number}")
+        connection = connected(tmp_path / f"out{number}")
         assert rows(connection, "SELECT count(*) FROM kernels") == [(1,)]
 
 
@@ -164,8 +164,8 @@ def test_a_real_file(captures: Any, shared: Path, tmp_path: Path) -> None:
     plain.write_bytes(gzip.decompress(packed.read_bytes()))
     store.convert([plain], tmp_path / "out")
     account = "SELECT n_events, n_kept, problems FROM captures"
-    assert rows(Asked(tmp_path / "out"), account) == [(43915, 43915, None)]
-    connection = captures.ask(packed)
+    assert rows(connected(tmp_path / "out"), account) == [(43915, 43915, None)]
+    connection = captures.open(packed)
     assert rows(connection, "SELECT n_events, n_kept, problems FROM captures") == [(43915, 43915, None)]
     assert rows(connection, "SELECT name, architecture, n_cores, clock_hz FROM devices") == [
         ("AMD Instinct MI350X", "gfx950", 256, 2_200_000_000)
@@ -183,6 +183,6 @@ def test_a_real_file_cut_in_the_middle(shared: Path, tmp_path: Path) -> None:
     path.write_bytes(whole[:-5_000_000])
     assert [reader.NAME for reader in READERS if reader.sniff(peek(path))] == ["rocprofv3"]
     store.convert([path], tmp_path / "out")
-    connection = Asked(tmp_path / "out")
+    connection = connected(tmp_path / "out")
     assert 25_000 < rows(connection, "SELECT count(name) FROM kernels")[0][0] < 43_915
     assert rows(connection, "SELECT count(*) FROM quality WHERE kind LIKE '%cut off%'") == [(1,)]

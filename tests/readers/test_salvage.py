@@ -75,14 +75,14 @@ class Trace:
         capture = store.convert([path], target, Options(**options))
         counts = "SELECT sum(n_kept), coalesce(sum(n_repaired), 0), coalesce(sum(n_dropped), 0) FROM captures"
         kinds = "SELECT p.kind, p.n FROM captures, unnest(problems) AS t(p)"
-        with views.connect(capture, f"{counts}; {kinds}") as connection:
+        with views.connect(capture) as connection:
             return connection.execute(counts).fetchall()[0], dict(connection.execute(kinds).fetchall())
 
     def with_event(self, event: bytes) -> bytes:
         return self.text[: self.last] + b", " + event + self.text[self.last :]
 
     def more(self, event: bytes) -> tuple[tuple[int, ...], dict[str, int]]:
-        """What one more event adds."""
+        """Return the counts that one more event adds."""
         counts, kinds = self.read(self.with_event(event))
         added = {kind: n - self.kinds.get(kind, 0) for kind, n in kinds.items() if n != self.kinds.get(kind, 0)}
         return tuple(int(a - b) for a, b in zip(counts, self.counts, strict=True)), added

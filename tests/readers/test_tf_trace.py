@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asked import Asked, rows
+from asked import connected, rows
 
 from traceview import store
 from traceview.decode.files import peek
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.shared
 @pytest.mark.long
 def test_it_agrees_with_its_xplane_file(captures: Any, shared: Path) -> None:
     folder = shared / "traces/xplane"
-    both = [captures.ask(folder / f"sm61-tf2-train.{kind}.gz") for kind in ("trace.json", "xplane.pb")]
+    both = [captures.open(folder / f"sm61-tf2-train.{kind}.gz") for kind in ("trace.json", "xplane.pb")]
     for query in (
         "SELECT name, op_name, op_link, layer, stream, dur_ns FROM kernels ORDER BY ALL",
         "SELECT direction, size_bytes, dur_ns FROM memcpys ORDER BY ALL",
@@ -37,11 +37,11 @@ def test_the_xplane_file_beside_it_is_read_instead(shared: Path, tmp_path: Path)
     shutil.copy(folder / "sm61-tf2-train.trace.json.gz", tmp_path / "host.trace.json.gz")
     (tmp_path / "host.xplane.pb").write_bytes(gzip.decompress((folder / "sm61-tf2-train.xplane.pb.gz").read_bytes()))
     store.convert([tmp_path / "host.trace.json.gz"], tmp_path / "one")
-    connection = Asked(tmp_path / "one")
+    connection = connected(tmp_path / "one")
     assert rows(connection, "SELECT n_events FROM captures") == [(2495,)]
     assert "host.xplane.pb" in rows(connection, "SELECT warnings[1] FROM captures")[0][0]
     store.convert([tmp_path / "host.trace.json.gz", tmp_path / "host.xplane.pb"], tmp_path / "both")
-    assert rows(Asked(tmp_path / "both"), "SELECT source FROM captures") == [("host.xplane.pb",)]
+    assert rows(connected(tmp_path / "both"), "SELECT source FROM captures") == [("host.xplane.pb",)]
 
 
 def test_only_this_reader_knows_it(shared: Path) -> None:

@@ -97,7 +97,7 @@ def test_it_is_known_by_content_alone(tmp_path: Path) -> None:
 
 def test_a_real_profile_names_passes_of_convolutions(root: Path, captures: Any) -> None:
     """LeNet, batch 64: the first layer has no gradient of its input; Theano printed every node, so nothing is missing."""
-    found = captures.ask(root / "samples/theano_profile/theano-1.0.5-lenet-cpu.txt.gz")
+    found = captures.open(root / "samples/theano_profile/theano-1.0.5-lenet-cpu.txt.gz")
     assert rows(found, "SELECT direction, count(*) FROM layer_times WHERE kind = 'conv' GROUP BY ALL ORDER BY 1") == [
         ("backward_data", 1),
         ("backward_filter", 2),

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from asked import Asked
+from asked import connected
 from cuts import json_ends
 from mutations import fields_of
 from readers.test_nvprof_text import NEW as NVPROF
@@ -33,7 +33,7 @@ N_CUTS = int(os.environ.get("TRACEVIEW_CUTS", 5))
 
 
 def xplane_ends(data: bytes) -> list[int]:
-    """Where each event of each line of each plane ends."""
+    """Return the offset where each event of each line of each plane ends."""
     planes = _at(data, (0, len(data)), 1)
     lines = [line for plane in planes for line in _at(data, plane, 3)]
     return sorted(end for line in lines for _, end in _at(data, line, 4))
@@ -65,7 +65,7 @@ def n_stored(data: bytes, folder: Path, name: str) -> int:
     path = folder / name
     path.write_bytes(data)
     try:
-        connection = Asked(store.convert([path], folder / f"{name}.capture"))
+        connection = connected(store.convert([path], folder / f"{name}.capture"))
     except InputError:
         return 0
     found = connection.execute("SELECT sum(n_kept), bool_or(problems IS NOT NULL) FROM captures").fetchall()

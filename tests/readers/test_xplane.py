@@ -7,9 +7,10 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from asked import Asked, rows
+from asked import connected, rows
 from messages import field
 
+import traceview
 from traceview import store
 from traceview.decode import xspace
 from traceview.decode.files import peek
@@ -25,7 +26,7 @@ KEPT = """SELECT (SELECT count(*) FROM kernels) + (SELECT count(*) FROM memcpys)
 
 @pytest.fixture(scope="session")
 def sample(captures, root: Path):  # type: ignore[no-untyped-def]
-    return lambda name: captures.ask(root / "samples" / "xplane" / name)
+    return lambda name: captures.open(root / "samples" / "xplane" / name)
 
 
 TF = "tensorflow-2.21.0-lenet-cpu.xplane.pb.gz"
@@ -158,7 +159,7 @@ def test_jax_gradients_without_a_name_and_folded_transposes(sample) -> None:  # 
 
 @pytest.mark.shared
 def test_cuda(captures, shared: Path) -> None:  # type: ignore[no-untyped-def]
-    connection = captures.ask(shared / "traces/xplane/sm61-tf2-train.xplane.pb.gz")
+    connection = captures.open(shared / "traces/xplane/sm61-tf2-train.xplane.pb.gz")
     assert rows(
         connection, "SELECT device, architecture, n_cores, memory_bytes, clock_hz, memory_bytes_per_s FROM devices"
     ) == [(0, "6.1", 10, 6364725248, 1670500000, 192192000000.0)]
@@ -184,7 +185,7 @@ def test_cuda(captures, shared: Path) -> None:  # type: ignore[no-untyped-def]
 @pytest.mark.long
 @pytest.mark.shared
 def test_rocm(captures, shared: Path) -> None:  # type: ignore[no-untyped-def]
-    connection = captures.ask(shared / "traces/xplane/mi300-jax-conv.xplane.pb.gz")
+    connection = captures.open(shared / "traces/xplane/mi300-jax-conv.xplane.pb.gz")
     assert rows(connection, "SELECT count(DISTINCT device), count(DISTINCT (device, stream)) FROM kernels") == [(8, 11)]
     found = rows(
         connection,
@@ -219,7 +220,7 @@ def test_cut_at_any_byte(root: Path, tmp_path: Path) -> None:
             assert len(str(error)) < 300
             counts.append(0)
             continue
-        connection = Asked(target)
+        connection = connected(target)
         assert rows(connection, "SELECT count(*) FROM quality WHERE kind LIKE '%cut%'") != [(0,)]
         counts.append(rows(connection, f"SELECT ({KEPT}) + (SELECT count(*) FROM ops)")[0][0])
     assert counts == sorted(counts)
@@ -243,7 +244,7 @@ def test_hostile(tmp_path: Path, content: bytes) -> None:
         store.convert([path], tmp_path / "out")
     except InputError:
         return
-    assert rows(Asked(tmp_path / "out"), "SELECT count(*) FROM kernels") == [(0,)]
+    assert rows(connected(tmp_path / "out"), "SELECT count(*) FROM kernels") == [(0,)]
 
 
 def test_a_name_that_is_too_long_is_left_out_and_counted(tmp_path: Path) -> None:
@@ -254,7 +255,69 @@ def test_a_name_that_is_too_long_is_left_out_and_counted(tmp_path: Path) -> None
     path = tmp_path / "long.pb"
     path.write_bytes(field(1, field(2, "/host:CPU") + field(3, events) + dictionary))
     store.convert([path], tmp_path / "out")
-    connection = Asked(tmp_path / "out")
+    connection = connected(tmp_path / "out")
     assert rows(connection, f"SELECT n FROM quality WHERE kind = '{TOO_LONG}'") == [(1,)]
     found = "SELECT name FROM ranges UNION ALL SELECT name FROM api_calls ORDER BY name"
     assert rows(connection, found) == [("short",), (None,)]
+
+
+SHAPE, ON_HOST = "f32[1024,256]{1,0:T(8,128)}", "f32[1024,256]{1,0:T(8,128)S(5)}"
+
+
+def copied(number: int, target: str, source: str) -> tuple[str, str]:
+    """A copy's two instructions, as the compiler writes them."""
+    both = f"({target}, {source}, u32[]{{:S(2)}})"
+    return (
+        f"%copy-start.{number} = {both} copy-start({source} %param.1)",
+        f"%copy-done.{number} = {target} copy-done({both} %copy-start.{number})",
+    )
+
+
+def tpu(number: int, *instructions: tuple[str, int]) -> bytes:
+    """A chip's plane: instructions one after the other, with their durations in nanoseconds."""
+    events, names, at = b"", b"", 0
+    for key, (said, dur_ns) in enumerate(instructions, start=1):
+        shown = said.removeprefix("%").partition(" ")[0]
+        names += field(4, field(1, key) + field(2, field(1, key) + field(2, said) + field(4, shown)))
+        events += field(4, field(1, key) + field(2, 1000 * at) + field(3, 1000 * dur_ns))
+        at += dur_ns
+    line = field(1, 2) + field(2, "XLA Ops") + field(3, 1_600_000_000_000_000_000) + events
+    return field(1, field(1, number + 2) + field(2, f"/device:TPU:{number}") + field(3, line) + names)
+
+
+START_OUT, DONE_OUT = copied(1, ON_HOST, SHAPE)
+START_IN, DONE_IN = copied(2, SHAPE, ON_HOST)
+PREFETCH = copied(3, "f32[4]{0:S(1)}", "f32[4]{0}")[1]
+PROGRAM = (
+    *(("%fusion.1 = f32[4]{0} fusion(f32[4]{0} %x)", 1000), (START_OUT, 10), (DONE_OUT, 20_000), (START_IN, 20)),
+    *((DONE_IN, 9_000), (PREFETCH, 500), ("%all-reduce.3 = f32[4]{0} all-reduce(f32[4]{0} %y)", 4_000)),
+    ("%infeed.5 = (f32[4]{0}, token[]) infeed(token[] %t)", 300),
+)
+
+
+def test_a_tpu_waits_for_the_host_and_for_other_chips(tmp_path: Path) -> None:
+    (tmp_path / "one.xplane.pb").write_bytes(tpu(0, *PROGRAM))
+    with traceview.open(tmp_path / "one.xplane.pb") as capture:
+        rows = capture.sql("SELECT name, kind, device, category, dur_ns FROM activities ORDER BY start_ns").fetchall()
+    assert rows == [
+        ("fusion.1", "kernel", "tpu 0", "xla_fusion", 1000),
+        ("copy-start.1", "copy", "tpu 0", "memcpy_dtoh", 10),
+        ("copy-done.1", "copy", "tpu 0", "memcpy_dtoh", 20_000),
+        ("copy-start.2", "copy", "tpu 0", "memcpy_htod", 20),
+        ("copy-done.2", "copy", "tpu 0", "memcpy_htod", 9_000),
+        ("copy-done.3", "kernel", "tpu 0", "copy", 500),
+        ("all-reduce.3", "kernel", "tpu 0", "communication", 4_000),
+        ("infeed.5", "copy", "tpu 0", "memcpy_htod", 300),
+    ]
+
+
+def test_the_chips_of_a_recording_are_ranks_and_are_not_added_up(tmp_path: Path) -> None:
+    host = field(1, field(1, 9) + field(2, "/host:CPU"))
+    (tmp_path / "four.xplane.pb").write_bytes(b"".join(tpu(chip, *PROGRAM) for chip in range(4)) + host)
+    with traceview.open(tmp_path / "four.xplane.pb") as capture:
+        sums = capture.sql("SELECT rank, any_value(device), sum(dur_ns) FROM activities GROUP BY 1 ORDER BY 1")
+        assert sums.fetchall() == [(chip, f"tpu {chip}", 34_830) for chip in range(4)]
+        report = capture.report("overview")
+    text = str(report)
+    assert "TPU" in text
+    assert "GPU" not in text

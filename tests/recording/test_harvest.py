@@ -1,4 +1,4 @@
-"""What a command left becomes a capture, or nothing and a reason: also where it, or traceview, was ended on the way."""
+"""Files of a command become a capture, or nothing and a reason: also where it, or traceview, was ended on the way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `traceview collect` says: how commands end, and why nothing was recorded."""
+"""Messages of `traceview collect`: how commands end, and why nothing was recorded."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_where_files_may_not_be_large_that_is_said_of_a_trace_that_was_cut() -> 
         "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048));"
         "from traceview.recording.messages import why_none; print(why_none([(1, 'failed', 'cut')], {}))"
     )
-    said = subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, check=True).stdout
+    said = subprocess.run([sys.executable, "-B", "-c", script], stdout=subprocess.PIPE, text=True, check=True).stdout
     assert said.startswith("the recording was given up: cut. Files may not be larger than 2,048 bytes here")
     assert "ulimit" not in messages.why_none([(1, "failed", "cut")], OPTIONS)
 

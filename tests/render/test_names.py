@@ -82,3 +82,12 @@ def test_a_name_made_to_attack_costs_little(piece: str) -> None:
     begun = time.process_time()
     assert len(names.short([name, name + "x", "y::" + name])) == 3
     assert time.process_time() - begun < 5
+
+
+def test_mangled_names_are_told_apart_in_plain_words() -> None:
+    reduced = "_ZN2at6native13reduce_kernelILi512ELi1ENS0_8ReduceOpIfNS0_{}IfffEEjfLi4EEEEEvT1_"
+    sums, means = reduced.format("7MeanOps"), reduced.format("7NormOps")
+    labels = names.short([sums, means])
+    assert len(set(labels.values())) == 2
+    assert not any(label.startswith("_Z") for label in labels.values())
+    assert "MeanOps" in labels[sums]

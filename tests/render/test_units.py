@@ -1,4 +1,4 @@
-"""What people read: the unit follows from the name, the scale from the values, and nothing becomes zero on the way."""
+"""Numbers for people: the unit follows from the name, the scale from the values, and nothing becomes zero."""
 
 from __future__ import annotations
 

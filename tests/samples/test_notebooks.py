@@ -12,7 +12,7 @@ import pytest
 
 
 def _shown(value: Any) -> str:
-    """What a notebook displays of a value: HTML, or a chart's own description."""
+    """Return a value as a notebook displays it: HTML, or a chart's own description."""
     if hasattr(value, "_repr_html_"):
         return str(value._repr_html_())
     return json.dumps(value.to_dict()) if hasattr(value, "to_dict") else repr(value)

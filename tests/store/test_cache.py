@@ -1,4 +1,4 @@
-"""What a cache depends on, where it lies, and who may use what lies there."""
+"""Dependencies of a cache, its folder, and who may use what lies there."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ TABLES_OF_A_FILE = (
     "traceview/tables.py",
     "traceview/sql.py",
     "queries/ingest/nsys/kernels.sql",
-    "queries/derive/steps_from_copies.sql",
-    "collectors/inject/traceview_secrets.py",
+    "queries/derive/recorded_steps.sql",
+    "collectors/inject/traceview_inject/secrets.py",
 )
 MEANING = (
     "traceview/classify/kernels.toml",
@@ -71,7 +71,7 @@ def copied(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
 
 
 def keys() -> tuple[str, str]:
-    """Of what turns files into tables, and of what tables mean."""
+    """Return the keys of the code that converts files, and of the rules that give tables their meaning."""
     return paths.digest(cache.CONVERTERS), paths.digest(materialized.RULES)
 
 
@@ -87,7 +87,7 @@ def test_keys_change_with_what_decides_and_with_nothing_else(copied: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("edited", "is_read_again"), [("queries/derive/steps_from_copies.sql", True), ("queries/overview/step.sql", False)]
+    ("edited", "is_read_again"), [("queries/derive/recorded_steps.sql", True), ("queries/overview/step.sql", False)]
 )
 def test_a_trace_is_read_again_when_what_reads_it_is_another(
     copied: Path, tmp_path: Path, edited: str, is_read_again: bool

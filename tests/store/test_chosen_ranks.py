@@ -27,9 +27,9 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("view", first(2, ["kernels", "ranks", "ops", "steps"]))
 def test_rows_are_those_of_the_whole_job(job: Path, view: str) -> None:
     asked = f"FROM {view}"
-    with store.open_capture(job, Options(ranks=frozenset((1, 4))), asked) as connection:
+    with store.open_capture(job, Options(ranks=frozenset((1, 4)))) as connection:
         found = connection.execute(f"{asked} ORDER BY ALL").fetchall()
-    with store.open_capture(job, None, asked) as connection:
+    with store.open_capture(job) as connection:
         whole = connection.execute(f"{asked} WHERE rank IN (1, 4) ORDER BY ALL").fetchall()
     assert found
     assert found == whole
@@ -40,7 +40,7 @@ def test_tables_of_other_shards_are_not_opened(job: Path) -> None:
     assert [path.parent.name for path in recorded.ranks(job, chosen.ranks)] == ["shard-0001"]
     files = {path.parent.parent.name for paths in recorded.files(job, chosen.ranks).values() for path in paths}
     assert files == {"shard-0001"}
-    with store.open_capture(job, chosen, "FROM kernels") as connection:
+    with store.open_capture(job, chosen) as connection:
         ((allowed,),) = connection.execute("SELECT current_setting('allowed_paths')").fetchall()
         assert connection.execute("SELECT DISTINCT rank FROM kernels").fetchall() == [(3,)]
     assert not [path for path in allowed if "shard-0000" in path or "shard-0002" in path]
@@ -49,7 +49,7 @@ def test_tables_of_other_shards_are_not_opened(job: Path) -> None:
 @pytest.mark.parametrize("rank", [6, 999_999_999])
 def test_a_rank_that_is_not_there_is_named(job: Path, rank: int) -> None:
     with pytest.raises(UsageError, match=f"no rank {rank};"):
-        store.open_capture(job, Options(ranks=frozenset((2, rank))), "FROM kernels")
+        store.open_capture(job, Options(ranks=frozenset((2, rank))))
 
 
 def test_a_report_about_one_rank(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -60,4 +60,4 @@ def test_a_report_about_one_rank(job: Path, capsys: pytest.CaptureFixture[str]) 
     with pytest.raises(SystemExit) as ended:
         main(["report", str(job), "--rank", "5;0"])
     assert ended.value.code == 2
-    assert "write for example 3 or 0,7" in capsys.readouterr().err
+    assert "write for example 1,4,16" in capsys.readouterr().err

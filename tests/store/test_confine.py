@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
 import pytest
-from cases import first
 
 import traceview
-from traceview import cli, store
+from traceview import store
 from traceview.ingest.options import Options
-from traceview.paths import user_cache
-from traceview.store import confine, integrity, materialized
+from traceview.store import confine
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "samples" / "kineto" / "torch-2.13.0-lenet-cpu.json.gz"
-
-ATTACKS = {
-    "read": "ALTER TABLE totals RENAME TO t; CREATE VIEW totals AS SELECT t.* REPLACE "
-    "((SELECT content FROM read_text('{0}/secret')) AS category) FROM t",
-    "profile": "ALTER TABLE scope RENAME TO t; CREATE VIEW scope AS SELECT t.* FROM t, "
-    "(SELECT count(*) FROM enable_profiling(save_location := '{0}/made.json'))",
-    "log": "ALTER TABLE scope RENAME TO t; CREATE VIEW scope AS SELECT t.* FROM t, "
-    "(SELECT count(*) FROM enable_logging(storage := 'file', storage_path := '{0}/made'))",
-    "macro": "CREATE MACRO own(x) AS TABLE SELECT content FROM read_text(x); ALTER TABLE totals RENAME TO t; "
-    "CREATE VIEW totals AS SELECT t.* REPLACE ((SELECT content FROM own('{0}/secret')) AS category) FROM t",
-}
 
 
 @pytest.fixture(scope="module")
@@ -50,53 +36,6 @@ def outside(tmp_path: Path) -> Path:
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside" / "secret").write_text("VERY-SECRET")
     return tmp_path / "outside"
-
-
-def overview(folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
-    code = cli.main(["report", str(folder), "overview", "--format", "csv"])
-    said = capsys.readouterr()
-    return code, said.out + said.err
-
-
-def poisoned(file: Path, place: Path, attack: str) -> None:
-    """A database with a view in place of a table, whole by its seal, which anyone can write."""
-    place.mkdir(exist_ok=True)
-    if place != file.parent:
-        shutil.copy(file, place / "materialized.duckdb")
-    with duckdb.connect(str(place / "materialized.duckdb")) as connection:
-        connection.execute(attack)
-    (place / integrity.SEAL).unlink(missing_ok=True)
-    integrity.seal(place)
-
-
-@pytest.mark.parametrize("attack", first(1, ATTACKS))
-@pytest.mark.parametrize("where", ["in the capture", "in the cache"])
-def test_a_database_that_was_replaced_reads_and_writes_nothing(
-    capture: Path, outside: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], attack: str, where: str,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    right = overview(capture, capsys)
-    folder = tmp_path / "capture"
-    shutil.copytree(capture, folder)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    file = _materialized_file(folder)
-    place = folder / f"attribution-{materialized._rules()}" if where == "in the capture" else file.parent
-    poisoned(file, place, ATTACKS[attack].format(outside))
-    code, said = overview(folder, capsys)
-    assert "SECRET" not in said and [path.name for path in outside.iterdir()] == ["secret"]
-    if where == "in the capture":
-        assert (code, said) == right
-    else:
-        assert code == 3 and "bug in traceview" not in said
-
-
-def _materialized_file(folder: Path) -> Path:
-    store.open_capture(folder).close()
-    (file,) = [
-        *folder.glob("attribution-*/materialized.duckdb"),
-        *user_cache().glob("materialized/*/materialized.duckdb"),
-    ]
-    return file
 
 
 REFUSED = (

@@ -176,7 +176,7 @@ def test_a_pattern_whose_files_are_not_traces(tmp_path: Path, capsys: pytest.Cap
 
 
 class Alone:
-    """What must not be compared with another of its kind: of 5,000 ranks that would be done 12 million times."""
+    """A value that must not be compared with another: for 5,000 ranks that would be done 12 million times."""
 
     def __eq__(self, other: object) -> bool:
         raise AssertionError("each file is compared with each")

@@ -6,21 +6,22 @@ from traceview.store import graph
 
 
 def test_each_view_comes_after_what_it_reads() -> None:
-    order = graph.resting_on(graph.all_of_them())
+    order = graph.resting_on(graph.names())
     assert sorted(order) == list(graph.names())
     for place, view in enumerate(order):
         assert graph.sources(graph.text(view)) & set(graph.names()) <= set(order[:place]), view
 
 
 def test_only_what_is_read_is_there() -> None:
-    found = graph.resting_on("SELECT 1 FROM counted b JOIN raw.kernels USING (id) -- FROM op_totals")
+    read = graph.sources("SELECT 1 FROM counted b JOIN raw.kernels USING (id) -- FROM op_totals")
+    found = graph.resting_on(read)
     assert found[-1] == "counted" and {"activities", "busy", "scope"} <= set(found)
     assert "op_totals" not in found
-    assert graph.resting_on("SELECT 1 FROM raw.kernels") == []
+    assert graph.resting_on(["raw.kernels"]) == []
 
 
 def test_what_is_given_rests_on_nothing() -> None:
-    assert graph.resting_on("SELECT * FROM counted", {"counted"}) == ["counted"]
+    assert graph.resting_on(["counted"], {"counted"}) == ["counted"]
 
 
 def test_headers_say_what_is_materialized() -> None:

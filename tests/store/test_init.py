@@ -1,4 +1,4 @@
-"""What is on disk is whole or absent: caches, captures, crashes, clocks."""
+"""Files on disk are whole or absent: caches, captures, crashes, clocks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from asked import Asked, ask
+from asked import ask, connected
 from cases import first
 from databases import write
 
@@ -97,7 +97,7 @@ def test_a_capture_is_not_overwritten(tmp_path: Path) -> None:
 def test_ranks_are_on_one_clock(tmp_path: Path) -> None:
     (tmp_path / "one.json").write_bytes(event("late", 2_000, rank=1))
     (tmp_path / "zero.json").write_bytes(event("early", 1_000, rank=0))
-    found = Asked(store.resolve(tmp_path))
+    found = connected(store.resolve(tmp_path))
     assert found.execute("SELECT rank, name, start_ns FROM ops ORDER BY start_ns").fetchall() == [
         (0, "early", -1_000_000),
         (1, "late", 0),

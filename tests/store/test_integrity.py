@@ -1,4 +1,4 @@
-"""Folders for a while are gone also after kill -9, and nobody else's ever; a sealed folder is used only as written."""
+"""Folders for a while are gone also after kill -9, and nobody else's ever."""
 
 from __future__ import annotations
 
@@ -73,21 +73,6 @@ def test_a_renamed_folder_is_kept(tmp_path: Path) -> None:
         place.rename(tmp_path / "kept")
     assert (tmp_path / "kept" / "x").read_text() == "1"
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
-
-
-def test_a_seal(tmp_path: Path) -> None:
-    (tmp_path / "a.b.parquet").write_bytes(b"x" * 100_000)
-    assert integrity.sealed(tmp_path) is None
-    integrity.seal(tmp_path)
-    assert integrity.sealed(tmp_path) == {"a.b": tmp_path / "a.b.parquet"}
-    (tmp_path / "a.b.parquet").write_bytes(b"x" * 99_999 + b"y")
-    assert integrity.sealed(tmp_path) is None
-
-
-@pytest.mark.parametrize("text", ["", "[]", "{", "1", "null", "{}", "[" * 100_000])
-def test_a_seal_that_is_none(tmp_path: Path, text: str) -> None:
-    (tmp_path / integrity.SEAL).write_text(text)
-    assert integrity.sealed(tmp_path) is None
 
 
 @pytest.mark.parametrize("kind", ["fifo", "device", "link", "folder", "large"])

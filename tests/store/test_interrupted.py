@@ -35,7 +35,7 @@ REPORT = [sys.executable, "-m", "traceview", "report", "--format", "json"]
 
 
 def answer(trace: Path) -> list[tuple[object, ...]]:
-    """What the trace says, converted if need be."""
+    """Answer a query about the trace, converted if need be."""
     query = """SELECT count(*), sum(dur_ns), count(category), (SELECT count(*) FROM primitives),
                 (SELECT sum(total_ns) FROM conv_calls), (SELECT count(*) FROM steps) FROM ops"""
     return ask(trace, query)
@@ -99,7 +99,7 @@ def test_files_that_cannot_grow(trace: Path, limit: int) -> None:
     """A limit on the size of files is a full disk for whoever writes them."""
     command = f"import resource, runpy, sys; resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit})); "
     command += f"sys.argv = ['traceview', 'report', {str(trace)!r}]; runpy.run_module('traceview', run_name='__main__')"
-    done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, env=environment())
+    done = subprocess.run([sys.executable, "-B", "-c", command], capture_output=True, text=True, env=environment())
     _is_refused(done, trace)
     assert answer(trace)[0][0]
 
@@ -121,6 +121,20 @@ def test_a_full_disk(small_disk: Path) -> None:
     trace = small_disk / "trace.json.gz"
     trace.write_bytes(SAMPLE.read_bytes())
     _is_refused(subprocess.run([*REPORT, str(trace)], capture_output=True, text=True, env=environment()), trace)
+
+
+def test_a_full_disk_of_the_cache_takes_no_answer(small_disk: Path, tmp_path: Path) -> None:
+    """Rows that reports share cannot be stored there; the trace is converted beside itself."""
+    trace = tmp_path / "trace.json.gz"
+    trace.write_bytes(SAMPLE.read_bytes())
+    said = [
+        subprocess.run(
+            [*REPORT, str(trace)], capture_output=True, text=True, env={**environment(), "XDG_CACHE_HOME": str(place)}
+        )
+        for place in (small_disk, tmp_path / "cache")
+    ]
+    assert [done.returncode for done in said] == [0, 0], said[0].stderr
+    assert said[0].stdout == said[1].stdout
 
 
 def _is_refused(done: subprocess.CompletedProcess[str], trace: Path) -> None:

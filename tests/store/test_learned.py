@@ -1,4 +1,4 @@
-"""What tune measured of the bounds of rules is said where advice names them again, of the same framework and device."""
+"""Results of tune for the bounds of rules are shown where advice names them again, for that framework and device."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_other_frameworks_and_devices_are_counted_and_left_out() -> None:
     remember("data_loading", 2.0, 2.0, TENSORFLOW)
     remember("data_loading", 2.0, 1.0, TORCH)
     others = "Left out: 2 runs of TensorFlow on a CPU, 1 run of PyTorch on a CPU."
-    assert told("data_loading", CUDA) == f"Measured by tune: no run of PyTorch on a GPU is at hand. {others}"
+    assert told("data_loading", CUDA) == f"No results of tune for PyTorch on a GPU yet. {others}"
     said = told("data_loading", TORCH)
     assert "gave 0 % of this saving; reached in 0 of 1" in said
     assert said.endswith(". Left out: 2 runs of TensorFlow on a CPU.")
@@ -60,8 +60,7 @@ def test_a_trace_without_a_framework_is_told_nothing_of_any() -> None:
     unknown = Place(None, "cpu")
     remember("data_loading", 2.0, 2.0, unknown)
     assert told("data_loading", unknown) == (
-        "Measured by tune: no run of an unknown framework on a CPU is at hand. "
-        "Left out: 1 run of an unknown framework on a CPU."
+        "No results of tune for an unknown framework on a CPU yet. Left out: 1 run of an unknown framework on a CPU."
     )
 
 
@@ -83,5 +82,5 @@ def test_what_an_earlier_version_kept_speaks_for_no_framework(tmp_path: Path) ->
     (file,) = (tmp_path / "traceview" / "tuned").iterdir()
     file.write_text('["denormals", 2, 1]\n')
     assert told("denormals", TORCH) == (
-        "Measured by tune: no run of PyTorch on a CPU is at hand. Left out: 1 run of an unknown framework on a device."
+        "No results of tune for PyTorch on a CPU yet. Left out: 1 run of an unknown framework on a device."
     )

@@ -1,4 +1,4 @@
-"""What is materialized of a capture is this user's own, used as it was written, and made again when it is not."""
+"""Materialized tables of a capture are this user's own, used as they were written, and made again when they are not."""
 
 from __future__ import annotations
 
@@ -6,17 +6,15 @@ import json
 import os
 from pathlib import Path
 
-import duckdb
 import pytest
+from asked import held
 
 import traceview
 from traceview import store
 from traceview.paths import user_cache
-from traceview.store import integrity, materialized, views
+from traceview.store import materialized
 
-ROOT = Path(__file__).resolve().parents[2]
-SAMPLE = ROOT / "samples" / "kineto" / "torch-2.13.0-lenet-cpu.json.gz"
-ASKED = "FROM busy JOIN quality JOIN ops"
+SAMPLE = Path(__file__).resolve().parents[2] / "samples" / "kineto" / "torch-2.13.0-lenet-cpu.json.gz"
 QUERY = "SELECT (SELECT sum(alone_ns) FROM busy), (SELECT count(*) FROM quality), count(category) FROM ops"
 
 
@@ -29,42 +27,42 @@ def small(tmp_path: Path) -> Path:
 
 
 def answers(folder: Path) -> list[object]:
-    with store.open_capture(folder, asked=ASKED) as connection:
+    with store.open_capture(folder) as connection:
         return connection.execute(QUERY).fetchall()
 
 
 def found(folder: Path) -> Path:
-    file = materialized.find(folder)
-    assert file
-    return file
+    assert "busy" in materialized.find(folder)
+    return materialized.file(materialized.place(folder), "busy")
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        "cut",
-        "unsealed",
-        *(pytest.param(name, marks=pytest.mark.long) for name in ("another", "head", "gone", "empty", "zeros", "more")),
-    ],
-)
-def test_what_is_materialized_and_damaged_is_worked_out_again(small: Path, tmp_path: Path, damage: str) -> None:
+@pytest.mark.parametrize("damage", ["bit", "unsummed", "cut", "gone", "empty", "more"])
+def test_what_is_materialized_and_damaged_is_worked_out_again(small: Path, damage: str) -> None:
     right = answers(small)
     file = found(small)
     data = file.read_bytes()
+    note = file.with_suffix(materialized.SUM)
     if damage == "gone":
         file.unlink()
-    elif damage == "unsealed":
-        (file.parent / integrity.SEAL).write_text("[")
-    elif damage == "more":
-        file.with_name("materialized.duckdb.wal").write_bytes(data)
+    elif damage == "unsummed":
+        note.write_text("")
     else:
-        with duckdb.connect(str(tmp_path / "other.duckdb")) as other:
-            other.execute("CREATE TABLE busy AS SELECT 1 AS alone_ns")
-        file.write_bytes({"cut": data[:-1], "empty": b"", "zeros": bytes(len(data)), "head": bytes(100) + data[100:],
-            "another": (tmp_path / "other.duckdb").read_bytes()}[damage])  # fmt: skip
-    assert materialized.find(small) is None
+        bit = data[:100] + bytes((data[100] ^ 1,)) + data[101:]
+        file.write_bytes({"cut": data[:-1], "empty": b"", "more": data + b"0", "bit": bit}[damage])
     assert answers(small) == right
-    assert found(small) == file and file.stat().st_size > 0
+    assert file.read_bytes() == data and materialized.is_whole(file)
+
+
+def test_a_damaged_verdict_on_names_is_worked_out_again_with_all_of_them(tmp_path: Path) -> None:
+    folder = store.prepare(store.convert([SAMPLE], tmp_path / "capture"))
+    query = "SELECT category, count(*), sum(dur_ns) FROM ops GROUP BY ALL ORDER BY ALL"
+    with store.open_capture(folder) as connection:
+        right = connection.execute(query).fetchall()
+    for name in ("names.op", "attributed.part"):
+        materialized.file(materialized.place(folder), name).write_bytes(b"")
+    with store.open_capture(folder) as connection:
+        assert connection.execute("SELECT count(*) > 0 FROM names.device").fetchall() == [(True,)]
+        assert connection.execute(query).fetchall() == right
 
 
 def test_it_lies_in_the_cache_of_the_user_alone(small: Path) -> None:
@@ -82,18 +80,18 @@ def test_it_is_of_these_files_whatever_sums_the_capture_names(small: Path, tmp_p
     for path in small.rglob("*"):
         target = tmp_path / "copy" / path.relative_to(small)
         target.mkdir() if path.is_dir() else target.write_bytes(path.read_bytes())
-    assert materialized.find(tmp_path / "copy") is None
+    assert not materialized.find(tmp_path / "copy")
     file = found(small)
     small.rename(tmp_path / "moved")
-    assert materialized.find(tmp_path / "moved") == file
+    assert found(tmp_path / "moved") == file
     os.utime(tmp_path / "moved" / "rank-0000" / "ops.parquet", (1, 1))
-    assert materialized.find(tmp_path / "moved") is None
+    assert not materialized.find(tmp_path / "moved")
 
 
 def test_it_follows_the_rules(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     answers(small)
     monkeypatch.setattr(materialized, "_rules", lambda: "others")
-    assert materialized.find(small) is None
+    assert not materialized.find(small)
 
 
 def test_a_folder_that_others_can_write_to_is_not_trusted(
@@ -102,7 +100,7 @@ def test_a_folder_that_others_can_write_to_is_not_trusted(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     right = answers(small)
     found(small).parent.parent.chmod(0o770)
-    assert materialized.find(small) is None
+    assert not materialized.find(small)
     assert answers(small) == right
 
 
@@ -131,35 +129,30 @@ def test_what_was_not_used_for_long_makes_room(small: Path, tmp_path: Path, monk
     for name, days in (("old", 31), ("large", 2), ("young", 1)):
         places.append(places[0].with_name(name))
         places[-1].mkdir()
-        (places[-1] / "materialized.duckdb").write_bytes(bytes(10))
+        (places[-1] / "busy.parquet").write_bytes(bytes(10))
         when = places[0].stat().st_mtime - 24 * 3600 * days
         os.utime(places[-1], (when, when))
     monkeypatch.setattr(materialized, "BYTES", sum(file.stat().st_size for file in places[0].iterdir()) + 10)
     materialized.forget(small)
     assert not places[0].exists()
-    views.materialize(small, asked=ASKED)
+    answers(small)
     assert [place.exists() for place in places] == [True, False, False, True]
 
 
 @pytest.mark.long
-def test_two_connections_of_a_process_share_what_is_materialized(tmp_path: Path) -> None:
-    folder = store.convert([SAMPLE], tmp_path / "a [b]#*%.capture")
-    first, second = store.open_capture(folder), store.open_capture(folder)
-    (count,) = first.execute("SELECT count(*) FROM materialized.busy").fetchall()
-    assert second.execute("SELECT count(*) FROM busy").fetchall() == [count]
-    assert count[0] > 0
+@pytest.mark.parametrize("name", ["a [b]#*%.capture", "why?.capture", "it's.capture"])
+def test_a_capture_with_an_odd_name(small: Path, tmp_path: Path, name: str) -> None:
+    small.rename(tmp_path / name)
+    for _ in range(2):
+        with traceview.open(tmp_path / name) as connection:
+            assert connection.execute("SELECT count(*) FROM busy").fetchall() == [(1,)]
 
 
-@pytest.mark.long
-def test_a_capture_with_a_question_mark_in_its_path(small: Path, tmp_path: Path) -> None:
-    small.rename(tmp_path / "why?.capture")
-    with traceview.open(tmp_path / "why?.capture") as connection:
-        assert connection.execute("SELECT count(*) FROM materialized.busy").fetchall() == [(1,)]
-
-
-def test_below_a_cache_with_a_question_mark_nothing_is_materialized(
-    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "why?"))
-    assert answers(small)
-    assert materialized.find(small) is None
+@pytest.mark.parametrize("name", ["why?", "it's [b]"])
+def test_a_cache_with_an_odd_name(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / name))
+    right = answers(small)
+    assert found(small)
+    with store.open_capture(small) as connection:
+        assert not held(connection)
+        assert connection.execute(QUERY).fetchall() == right

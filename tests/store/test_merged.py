@@ -1,4 +1,4 @@
-"""What is worked out of shards is what is worked out of a capture in one piece, in every view."""
+"""Results from shards are those from a capture in one piece, in every view."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from job_traces import written
 
 from traceview import store
 from traceview.fleet import Fleet
-from traceview.store import Options, graph, materialized, views
+from traceview.store import Options, graph, materialized
 
 SAMPLE = Path(__file__).resolve().parents[2] / "samples" / "kineto" / "torch-2.13.0-lenet-cpu.json.gz"
 
@@ -28,7 +28,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
         job = store.convert([traces], folder / "job", Options(many=Fleet(2)))
     alone = store.convert([traces], folder / "alone")
     for capture in (alone, job):
-        views.materialize(capture, Options(many=Fleet(2)))
+        store.prepare(capture, Options(many=Fleet(2)))
     return alone, job
 
 
@@ -41,7 +41,7 @@ def opened(both: tuple[Path, Path]) -> Iterator[tuple[duckdb.DuckDBPyConnection,
 
 @pytest.mark.parametrize("view", graph.names())
 def test_a_view_is_the_same(opened: tuple[duckdb.DuckDBPyConnection, ...], view: str) -> None:
-    """Where this fails, rows of the view depend on other ranks: its header has to say `whole_job = true`."""
+    """If this fails, rows of the view depend on other ranks: its header has to say `whole_job = true`."""
     found = []
     for connection in opened:
         columns = [name for name, *_ in connection.execute(f"DESCRIBE {view}").fetchall() if name != "problem"]
@@ -60,10 +60,8 @@ def test_a_view_is_the_same(opened: tuple[duckdb.DuckDBPyConnection, ...], view:
 def test_each_shard_is_worked_out_by_itself(both: tuple[Path, Path]) -> None:
     _, job = both
     for shard in ("shard-0000", "shard-0001", "shard-0002"):
-        file = materialized.find(job / shard)
-        assert file
-        assert "kernels" in materialized.tables(file)
-        assert "scope" not in materialized.tables(file)
+        found = materialized.find(job / shard)
+        assert "kernels" in found and "scope" not in found
 
 
 @pytest.mark.long

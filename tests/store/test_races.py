@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -151,6 +152,37 @@ def test_raw_traces_that_cannot_be_read_leave_the_tables(collected: Path) -> Non
         traceview.open(collected)
     (collected / "raw/rank-0001.json").unlink()
     assert names(collected) == ["a"]
+
+
+@pytest.mark.parametrize("name", ["rank-0000/mine.csv", "rank-0000/deep/kernels.parquet", "converted/mine.txt"])
+def test_a_file_of_the_user_among_the_tables_is_kept_and_named(collected: Path, name: str) -> None:
+    own = collected / name
+    own.parent.mkdir(exist_ok=True)
+    own.write_text("mine")
+    with pytest.raises(UsageError, match=r"mine\.csv is in the way|deep is in the way|converted exists already"):
+        store.convert_raw(collected)
+    assert own.read_text() == "mine"
+    shutil.move(own, collected / "rank-notes.csv")
+    if own.parent.name == "deep":
+        own.parent.rmdir()
+    store.convert_raw(collected)
+    assert names(collected) == ["a"] and (collected / "rank-notes.csv").read_text() == "mine"
+
+
+def test_a_link_in_the_place_of_tables_is_left_alone_with_what_it_leads_to(collected: Path, tmp_path: Path) -> None:
+    shutil.move(collected / "rank-0000", tmp_path / "elsewhere")
+    (collected / "rank-0000").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UsageError, match=r"rank-0000 is in the way of the tables"):
+        store.convert_raw(collected)
+    assert (tmp_path / "elsewhere" / "kernels.parquet").is_file() and (collected / "rank-0000").is_symlink()
+
+
+def test_what_an_ended_conversion_left_is_replaced(collected: Path) -> None:
+    (collected / "converted").mkdir()
+    shutil.move(collected / "rank-0000", collected / "converted")
+    (collected / store.KEY_FILE).unlink()
+    store.convert_raw(collected)
+    assert names(collected) == ["a"] and not (collected / "converted").exists()
 
 
 def test_a_file_that_is_read_instead_is_part_of_the_key(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def capture(sent: Path, tmp_path: Path) -> Iterator[Path]:
 
 
 def refused(capture: Path, capsys: pytest.CaptureFixture[str], verb: str = "report") -> str:
-    """What is said of it: one sentence, with the exit code of an input that cannot be read."""
+    """Return the error: one sentence, with the exit code of an input that cannot be read."""
     assert cli.main([verb, str(capture)]) == 3
     said = capsys.readouterr()
     assert said.out == "" and said.err.count("\n") == 1 and "bug in traceview" not in said.err

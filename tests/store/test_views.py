@@ -54,60 +54,74 @@ def test_materialized_views_say_what_views_say(
     if trace == "gpu":
         path = request.getfixturevalue("shared") / "traces/kineto/mi250-minitoy-train.json.gz"
     folder = Path(shutil.copytree(captures.folder_of(path), tmp_path / "copied"))
-    held = said(views.connect(folder), names)
-    assert materialized.find(folder) is None
-    first = store.open_capture(folder)
-    file = materialized.find(folder)
-    assert file
-    made = duckdb.connect(str(file), read_only=True).execute("SELECT table_name FROM duckdb_tables()").fetchall()
-    assert {name for (name,) in made} == {*MATERIALIZED, *views.ATTRIBUTED, *facts.TABLES, "kernel", "op", "primitive"}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(views, "_places", lambda _: [])
+        held = said(store.open_capture(folder), names)
+    assert not materialized.find(folder)
+    store.prepare(folder)
+    inner = {*views.ATTRIBUTED, *facts.TABLES, "kernel", "op", "primitive"}
+    assert {name.rpartition(".")[2] for name in materialized.find(folder)} == {*MATERIALIZED, *inner}
     assert not list(folder.glob(".*"))
     # Sums of floating-point numbers may be added in another order.
-    for found in (said(first, names), said(store.open_capture(folder), names)):
-        assert repr(found) == repr(held) or _close(found, held)
-    read = first.execute("SELECT sql FROM duckdb_views() WHERE view_name = 'busy'").fetchall()
-    assert '"materialized".busy' in read[0][0]
+    found = said(store.open_capture(folder), names)
+    assert repr(found) == repr(held) or _close(found, held)
 
 
-@pytest.mark.long
-def test_a_large_capture_says_what_a_small_one_says(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its views are not held as tables in memory where they are stored."""
-    query = "FROM busy ORDER BY ALL"
-    held = views.connect(sample, query).execute(query).fetchall()
+@pytest.fixture
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every capture is a large one."""
     monkeypatch.setattr(views, "SMALL_ROWS", 0)
-    connection = store.open_capture(sample, None, query)
-    assert connection.execute("SELECT count(*) FROM duckdb_tables() WHERE database_name = 'memory'").fetchall() == [
-        (0,)
-    ]
-    assert connection.execute(query).fetchall() == held and len(held) > 100
+    monkeypatch.setattr(views, "SMALL_BYTES", 0)
+
+
+@pytest.mark.parametrize("is_stored", [True, False])
+def test_a_large_capture_says_what_a_small_one_says(
+    sample: Path, is_stored: bool, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    """Its views are not held as tables in memory where they can be stored."""
+    query = "FROM busy ORDER BY ALL"
+    monkeypatch.setattr(views, "_places", lambda _, places=views._places: places(_) if is_stored else [])
+    with store.open_capture(sample) as connection:
+        right = connection.execute(query).fetchall()
+    store.forget(sample)
+    request.getfixturevalue("large")
+    connection = store.open_capture(sample, Options(query_bytes=100_000_000))
+    limit = "SELECT current_setting('memory_limit')"
+    before = connection.execute(limit).fetchall()
+    assert connection.execute(query).fetchall() == right and len(right) > 100
+    tables = views.plain(connection).execute("SELECT count(*) FROM duckdb_tables()").fetchall()
+    assert (tables == [(0,)]) == is_stored
+    assert connection.execute(limit).fetchall() == before == [("95.3 MiB",)]
 
 
 @pytest.mark.long
 def test_every_report_of_a_large_capture_says_what_that_of_a_small_one_says(
-    sample: Path, monkeypatch: pytest.MonkeyPatch
+    sample: Path, request: pytest.FixtureRequest
 ) -> None:
-    held = said(views.connect(sample))
-    monkeypatch.setattr(views, "SMALL_ROWS", 0)
-    assert _close(said(views.connect(sample)), held)
+    right = said(store.open_capture(sample))
+    store.forget(sample)
+    request.getfixturevalue("large")
+    assert _close(said(store.open_capture(sample)), right)
 
 
 @pytest.mark.long
 def test_a_large_capture_is_materialized_with_little_memory(
-    sample: Path, monkeypatch: pytest.MonkeyPatch, rooms: list[int]
+    sample: Path, monkeypatch: pytest.MonkeyPatch, rooms: list[int], request: pytest.FixtureRequest
 ) -> None:
-    """What fails for want of memory is done again with more, however many tables it makes."""
-    held = said(views.connect(sample), ["overview", "conv"])
-    monkeypatch.setattr(views, "SMALL_ROWS", 0)
+    """A query that runs out of memory is retried with more, however many tables it makes."""
+    right = said(store.open_capture(sample), ["overview", "conv"])
+    store.forget(sample)
+    request.getfixturevalue("large")
     monkeypatch.setattr(views, "LEAST_BYTES", 1_000_000)
-    views.materialize(sample)
+    store.prepare(sample)
     assert materialized.find(sample)
     assert len(rooms) > 1
-    assert _close(said(views.connect(sample), ["overview", "conv"]), held)
+    assert _close(said(store.open_capture(sample), ["overview", "conv"]), right)
 
 
 def test_too_little_memory_is_not_called_damage(sample: Path) -> None:
     with pytest.raises(InputError, match="not enough memory or disk for"):
-        views.connect(sample, options=Options(memory_bytes=1_000_000))
+        views.connect(sample, Options(memory_bytes=1_000_000)).execute("FROM totals")
 
 
 def _close(a: Any, b: Any) -> bool:
@@ -120,21 +134,21 @@ def _close(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
-def test_materialized_views_can_be_read_and_not_written(sample: Path) -> None:
+def test_no_file_outside_can_be_read(sample: Path) -> None:
     connection = store.open_capture(sample)
     assert connection.execute("SELECT count(*) > 0 FROM busy").fetchall() == [(True,)]
-    for query, told in (
-        (f"FROM read_text('{sample}/converted.json')", "Permission Error"),
-        ("DROP TABLE materialized.busy", "read-only"),
-        ("CREATE TABLE materialized.more AS SELECT 1", "read-only"),
-    ):
-        with pytest.raises(duckdb.Error, match=told):
-            connection.execute(query)
+    with pytest.raises(duckdb.Error, match="Permission Error"):
+        connection.execute(f"FROM read_text('{sample}/converted.json')")
 
 
 @pytest.mark.long
-def test_what_is_materialized_has_the_types_of_what_is_worked_out(sample: Path) -> None:
-    fresh, stored = views.connect(sample), store.open_capture(sample)
+def test_what_is_materialized_has_the_types_of_what_is_worked_out(
+    sample: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.prepare(sample)
+    stored = store.open_capture(sample)
+    monkeypatch.setattr(views, "_places", lambda _: [])
+    fresh = store.open_capture(sample)
     for view in sorted(MATERIALIZED):
         assert stored.execute(f"DESCRIBE {view}").fetchall() == fresh.execute(f"DESCRIBE {view}").fetchall()
 
@@ -148,49 +162,84 @@ def test_where_nothing_can_be_materialized_the_answer_is_the_same(
     monkeypatch.setattr(tempfile, "mkdtemp", fails)
     connection = store.open_capture(sample)
     assert reports.run(connection, "overview", {}).sections[0].rows
-    assert materialized.find(sample) is None
+    assert not materialized.find(sample)
 
 
-def test_what_is_asked_is_materialized_and_added_to_later(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def held(asked: str) -> frozenset[str]:
-        with store.open_capture(sample, asked=asked) as connection:
-            assert connection.execute(asked).fetchall()
-        file = materialized.find(sample)
-        return frozenset(name for name in materialized.tables(file) if "." not in name) if file else frozenset()
+def test_what_is_read_is_materialized_and_added_to_later(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(query: str) -> frozenset[str]:
+        with store.open_capture(sample) as connection:
+            assert connection.execute(query).fetchall()
+        return frozenset(name for name in materialized.find(sample) if "." not in name)
 
-    assert held("SELECT count(*) FROM raw.ops") == frozenset()
-    assert held("SELECT count(*) FROM ranks") == {"ranks"}
-    some = held("SELECT count(*) FROM step_times")
+    assert read("SELECT count(*) FROM raw.ops") == frozenset()
+    assert read("SELECT count(*) FROM ranks") == {"ranks"}
+    some = read("SELECT count(*) FROM step_times")
     assert {"ranks", "step_times"} <= some < MATERIALIZED
-    with store.open_capture(sample, asked="FROM step_times") as reading:
-        assert held("SELECT count(*) FROM conv_calls") > some
-        assert reading.execute("SELECT count(*) FROM step_times").fetchall() == [(3,)], "an old database stays readable"
-    monkeypatch.setattr(views, "_fill", None)
-    assert held("SELECT count(*) FROM conv_calls JOIN ranks USING (rank)") >= some
+    assert read("SELECT count(*) FROM conv_calls") > some
+    monkeypatch.setattr(views, "_attribute", None)
+    assert read("SELECT count(*) FROM conv_calls JOIN ranks USING (rank)") >= some
 
 
-@pytest.mark.long
-def test_without_a_query_everything_can_be_read_that_is_materialized(sample: Path) -> None:
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT count(*) FROM ops, steps WHERE ops.rank = steps.rank",
+        'SELECT count(*) FROM main.ops JOIN "steps" USING (rank)',
+        "SELECT count(*) FROM OPS, (FROM Steps)",
+        "FROM query_table('o' || 'ps') SELECT count(*)",
+        "SELECT count(*) FROM duckdb_columns() WHERE table_name = 'conv_calls'",
+        "SELECT count(*) FROM raw.ops, raw.captures",
+        "CREATE TEMP TABLE mine AS FROM steps; SELECT count(*) FROM mine, ops",
+        "SUMMARIZE steps",
+        "DESCRIBE conv_calls",
+        "SHOW TABLES",
+        "PIVOT ops ON category USING count(*)",
+        "SELECT (SELECT count(*) FROM (VALUES (1)) t(a), ranks)",
+    ],
+)
+def test_a_view_is_there_wherever_a_query_reads_it(sample: Path, query: str) -> None:
     with store.open_capture(sample) as connection:
-        for name in facts.TABLES:
-            assert connection.execute(f"SELECT count(*) > 0 FROM names.{name}").fetchall() == [(True,)]
+        assert connection.execute(query).fetchall()[0][0]
+
+
+def test_what_is_not_there_is_said_so(sample: Path) -> None:
+    with store.open_capture(sample) as connection, pytest.raises(duckdb.CatalogException, match="no_such"):
+        connection.execute("FROM no_such, ops")
+
+
+def test_every_way_to_ask_makes_what_it_reads(sample: Path) -> None:
+    with store.open_capture(sample) as connection:
+        assert len(connection.sql("FROM steps")) == 3
+        assert len(connection.table("ops")) == len(connection.view("raw.ops")) > 100
+        with connection.cursor() as second:
+            assert second.execute("SELECT count(*) FROM layers, ranks").fetchall()[0][0] > 1
+        connection.begin()
+        assert connection.execute("SELECT count(*) > 0 FROM conv_calls").fetchall() == [(True,)]
+        connection.rollback()
+        connection.execute("BEGIN TRANSACTION READ ONLY")
+        assert connection.execute("SELECT count(*) > 0 FROM idle_gaps").fetchall() == [(True,)]
+        connection.execute("ROLLBACK")
+
+
+def test_several_threads_read_what_one_of_them_makes(sample: Path) -> None:
+    names = ("busy", "conv_calls", "idle_gaps", "totals", "steps", "layers") * 3
+    with store.open_capture(sample) as connection, ThreadPoolExecutor(4) as pool:
+        cursors = [views.beside(connection) for _ in names]
+        counts = pool.map(lambda at: cursors[at].execute(f"SELECT count(*) FROM {names[at]}").fetchall(), range(18))
+        found = [count for ((count,),) in counts]
+    assert found[:6] == found[6:12] == found[12:] and all(found)
 
 
 @pytest.mark.long
-def test_two_processes_add_to_what_is_materialized(sample: Path) -> None:
+def test_two_at_once_add_to_what_is_materialized(sample: Path) -> None:
     with ThreadPoolExecutor() as pool:
-        list(
-            pool.map(
-                lambda view: views.materialize(sample, asked=f"FROM {view}"), ("totals", "ranks", "quality", "steps")
-            )
-        )
-    file = materialized.find(sample)
-    assert file and {"totals", "ranks", "quality", "steps"} <= materialized.tables(file)
+        list(pool.map(lambda view: store.prepare(sample, None, view), ("totals", "ranks", "quality", "steps")))
+    assert {"totals", "ranks", "quality", "steps"} <= materialized.find(sample)
 
 
 def test_one_view_of_what_was_recorded_is_asked_alone(sample: Path) -> None:
     """A view that is worth keeping and rests on no attribution needs no other table to be named."""
-    with views.connect(sample, "SELECT framework FROM captures") as connection:
+    with views.connect(sample) as connection:
         assert connection.execute("SELECT framework FROM captures").fetchall() == [("PyTorch",)]
 
 
@@ -200,7 +249,7 @@ def test_activities_without_convolutions_can_be_chosen_by_role(tmp_path: Path) -
     given = Given()
     given.copy("HtoD", 0, 5, launched=0)
     write(tmp_path, given)
-    views.materialize(tmp_path)
+    store.prepare(tmp_path)
     with views.connect(tmp_path) as connection:
         query = "SELECT count(*) FROM activities WHERE role = 'main' AND direction = 'fprop'"
         assert connection.execute(query).fetchall() == [(0,)]
@@ -215,10 +264,8 @@ def test_a_device_said_by_hand_counts_for_one_command_and_is_kept_nowhere(tmp_pa
 
     def peak(device: str | None) -> list[tuple[Any, ...]]:
         options = Options(device=device)
-        views.materialize(tmp_path / "capture", options, query)
-        with views.connect(tmp_path / "capture", query, options) as connection:
+        with views.connect(tmp_path / "capture", options) as connection:
             return connection.execute(query).fetchall()
 
     assert [peak(None), peak("H200"), peak(None)] == [[(15.7e12, False)], [(66.9e12, True)], [(15.7e12, False)]]
-    file = materialized.find(tmp_path / "capture")
-    assert file and "conv_costs" in materialized.tables(file)
+    assert "conv_costs" in materialized.find(tmp_path / "capture")

@@ -14,6 +14,7 @@ from typing import Any
 import duckdb
 
 from traceview import sql
+from traceview.analysis.certainty import LOW, OFF, level
 from traceview.analysis.model import Finding
 from traceview.classify import facts
 from traceview.errors import UsageError, unknown
@@ -30,7 +31,7 @@ COLUMNS = {
     "confidence": "how sure it is that this is the problem, and why",
     "evidence": "lines that prove it",
 }
-"""What the SELECT of every rule returns, at most one row per rank: explained here, not in 35 headers."""
+"""Columns that the SELECT of every rule returns, at most one row per rank: explained here, not in 35 headers."""
 
 
 def frameworks() -> list[str]:
@@ -81,13 +82,6 @@ def need(name: str) -> sql.Query:
     return sql.load(content("queries") / "advice" / "needs" / f"{name}.sql")
 
 
-def asked(rules: Iterable[sql.Query]) -> str:
-    """The text of every query that `run` asks for these rules."""
-    rules = list(rules)
-    needs = {name for rule in rules for name in rule.extra["needs"]}
-    return "\n".join([*(rule.body for rule in rules), *(need(name).body for name in needs), sql.text("framework")])
-
-
 def explained(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
     """How much of the time the devices were idle and how much of that has a cause; nothing where nothing ran."""
     return tuple(text for (text,) in sql.load(content("queries") / "explained.sql").run(connection))
@@ -101,8 +95,8 @@ def run(
 ) -> list[Finding]:
     """One answer per rule: what was found by saving, largest first, what occurs once per run last; then the others.
 
-    What can save less than `at_least_pct` of the step is not found, where there are steps. Raises `UsageError` for a
-    parameter that does not fit.
+    What can save less than `at_least_pct` of the step (of the recording, where there are no steps) is not found.
+    Raises `UsageError` for a parameter that does not fit.
     """
     missing = cache(partial(_missing, connection))
     keys, held = _keys(connection), Held()
@@ -111,15 +105,25 @@ def run(
         answers[rule.name] = _answer(connection, rule, params or {}, at_least_pct, missing, keys)
         held.give_back()
     found = [_referring(answers[rule.name], answers.get(rule.extra.get("same_time_as", ""))) for rule in rules]
-    return sorted(found, key=order)
+    return ordered(found)
 
 
-def order(finding: Finding) -> tuple[int, bool, int, int, str]:
-    """Found first, by what the path leaves of the bound, else by the bound."""
-    place = (FOUND, CANNOT_TELL, NOT_FOUND).index(finding.status)
-    saving_ns = finding.saving_ns or 0
-    most_ns = saving_ns if finding.path_saving_ns is None else finding.path_saving_ns
-    return place, finding.run_ns is not None, -most_ns, -saving_ns, finding.rule
+def ordered(findings: Iterable[Finding]) -> list[Finding]:
+    """Found first, by its bound; after those what can save nothing, last what is of low confidence.
+
+    What occurs once per run stands after what recurs; where there are no steps nothing tells the two apart.
+    """
+    findings = list(findings)
+    has_steps = any(finding.of == "the step" for finding in findings)
+
+    def place(finding: Finding) -> tuple[int, bool, bool, bool, int, int, str]:
+        status = (FOUND, CANNOT_TELL, NOT_FOUND).index(finding.status)
+        is_guess = finding.status == FOUND and level(finding) == LOW
+        is_once = has_steps and finding.run_ns is not None
+        by_size = -(finding.saving_ns or 0), -(finding.work_ns or 0)
+        return status, is_guess, finding.path == OFF, is_once, *by_size, finding.rule
+
+    return sorted(findings, key=place)
 
 
 def _referring(finding: Finding, other: Finding | None) -> Finding:
@@ -129,6 +133,7 @@ def _referring(finding: Finding, other: Finding | None) -> Finding:
     return replace(
         finding,
         saving_ns=None,
+        work_ns=None,
         saving_pct=None,
         problem=f"{finding.problem} What that can give is in {other.rule}: it is the same time.",
     )
@@ -160,13 +165,14 @@ def _answer(
     share = most["saving_pct"]
     facts = {
         **{name: most[name] for name in ("problem", "rank", "confidence", *_TIMES)},
+        "work_ns": most["saving_ns"],
         "place": most["place"] or "",
         "n_ranks": len(rows),
         "evidence": tuple(most["evidence"] or ()),
         "fix": fix_of(rule, keys.get(most["rank"], ())),
         "of": "the run, once" if most["run_ns"] is not None else "the step" if most["has_steps"] else "the recording",
     }
-    if share is not None and most["has_steps"] and share < at_least_pct:
+    if share is not None and share < at_least_pct:
         return _finding(rule, NOT_FOUND, f"there is some, but it costs {share:.2f} % of {_whole(most)}", **facts)
     return _finding(rule, FOUND, "", **facts)
 
@@ -175,7 +181,7 @@ _TIMES = ("saving_ns", "step_ns", "run_ns", "saving_pct")
 
 
 def _whole(row: Mapping[str, Any]) -> str:
-    return "the step" if row["run_ns"] is None else "the recording"
+    return "the step" if row["run_ns"] is None and row["has_steps"] else "the recording"
 
 
 def _missing(connection: duckdb.DuckDBPyConnection, name: str) -> sql.Query | None:
@@ -185,7 +191,7 @@ def _missing(connection: duckdb.DuckDBPyConnection, name: str) -> sql.Query | No
 
 def _finding(rule: sql.Query, status: str, reason: str, **facts: Any) -> Finding:
     nothing: dict[str, Any] = {
-        **dict.fromkeys(("rank", *_TIMES)),
+        **dict.fromkeys(("rank", "work_ns", *_TIMES)),
         **dict.fromkeys(("record", "problem", "place", "confidence", "of"), ""),
         "n_ranks": 0,
         "evidence": (),

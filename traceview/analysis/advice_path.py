@@ -15,7 +15,8 @@ from functools import partial
 import duckdb
 
 from traceview import sql
-from traceview.analysis import advice, graph_queries
+from traceview.analysis import advice, certainty
+from traceview.analysis.certainty import NOT_KNOWN, OFF
 from traceview.analysis.model import Finding
 from traceview.paths import content
 from traceview.store import views
@@ -23,7 +24,6 @@ from traceview.store import views
 Bounded = Callable[[Sequence[tuple[Finding, sql.Query]], Mapping[str, str]], list[Finding]]
 """Findings, each with the query of what its change takes away, as what they can give on a path."""
 
-ON, OFF, NOT_KNOWN = "on the critical path", "not on the critical path", "not known"
 UNCERTAIN = "which work the change removes is not certain"
 
 
@@ -31,13 +31,6 @@ def removal(rule: sql.Query) -> sql.Query | None:
     """The query of what the rule's change takes away, whose `gone` says what of it; None where that is not certain."""
     name = rule.extra.get("removes")
     return sql.load(content("queries") / "advice" / "removes" / f"{name}.sql") if name else None
-
-
-def asked(rules: Iterable[sql.Query]) -> str:
-    """The text of every query that `run` asks for these rules."""
-    rules = list(rules)
-    found = [query.body for rule in rules if (query := removal(rule))]
-    return "\n".join([advice.asked(rules), *(found and [graph_queries.asked(), *dict.fromkeys(found)])])
 
 
 def run(
@@ -57,8 +50,31 @@ def run(
         found = {f.rule: replace(f, path=NOT_KNOWN, path_reason=UNCERTAIN) for f in steady}
         if certain:
             bounded = (early or pool.submit(_path, second)).result()
-            found |= {f.rule: f for f in bounded(certain, params or {})}
-    return sorted((found.get(finding.rule, finding) for finding in said), key=advice.order)
+            for f in bounded(certain, params or {}):
+                lacking = _lacking(connection, removals[f.rule]) if f.path == OFF else ""
+                unknown = replace(f, path=NOT_KNOWN, path_reason=lacking, path_saving_ns=None, path_slack_ns=None)
+                found[f.rule] = unknown if lacking else _as_bounded(f, at_least_pct)
+    return advice.ordered(found.get(finding.rule, finding) for finding in said)
+
+
+def _lacking(connection: duckdb.DuckDBPyConnection, removed: sql.Query) -> str:
+    """Say what would have to be recorded to know that this is not on the path; empty where it is."""
+    needs = (advice.need(name) for name in removed.extra.get("needs", ()))
+    return next((str(query.extra["missing"]) for query in needs if not query.run(connection)[0][0]), "")
+
+
+def _as_bounded(finding: Finding, at_least_pct: float) -> Finding:
+    """The finding with what the path leaves of its saving; what is too little is not found."""
+    if finding.path_saving_ns is None:
+        return finding
+    share = 100.0 * finding.path_saving_ns / finding.step_ns if finding.step_ns else None
+    finding = replace(finding, saving_ns=finding.path_saving_ns, saving_pct=share)
+    # A guess does not lead anyway, and is what there is to say of a device that idles.
+    is_guess = certainty.level(finding) == certainty.LOW
+    if finding.path == OFF or is_guess or share is None or share >= at_least_pct:
+        return finding
+    reason = f"there is some, but without it {finding.of} is {share:.2f} % shorter at most"
+    return replace(finding, status=advice.NOT_FOUND, reason=reason)
 
 
 def _path(connection: duckdb.DuckDBPyConnection) -> Bounded:
@@ -66,27 +82,6 @@ def _path(connection: duckdb.DuckDBPyConnection) -> Bounded:
     from traceview.analysis import on_path
 
     return partial(on_path.bounded, connection, on_path.work_out(connection))
-
-
-def bound(finding: Finding) -> tuple[int | None, float | None]:
-    """What the finding can give at most, and that in percent of the step: by the path where it is known."""
-    if finding.path_saving_ns is None:
-        return finding.saving_ns, finding.saving_pct
-    return finding.path_saving_ns, 100.0 * finding.path_saving_ns / finding.step_ns if finding.step_ns else None
-
-
-def told(finding: Finding) -> str:
-    """What the path says of a finding, as a sentence; nothing where it was not asked."""
-    if finding.path == ON:
-        return f"On the critical path: at most {(finding.path_saving_ns or 0) / 1e6:,.3f} ms of it."
-    if finding.path == OFF:
-        slack = (finding.path_slack_ns or 0) / 1e6
-        return (
-            f"Not on the critical path: {slack:,.3f} ms of slack before it costs anything."
-            if slack
-            else ("Not on the critical path alone: what runs beside it takes as long.")
-        )
-    return "Critical path: not known." if finding.path else ""
 
 
 def reasons(findings: Iterable[Finding]) -> list[str]:

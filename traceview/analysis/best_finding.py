@@ -7,14 +7,8 @@ from typing import Any
 
 import duckdb
 
-from traceview.analysis import advice, advice_path, ran_on
-from traceview.analysis.finding import AT_LEAST_PCT, TRACE
-from traceview.analysis.model import Finding
-
-
-def asked() -> str:
-    """The text of every query that it takes to work it out and to remember it."""
-    return "\n".join((advice_path.asked(advice.load()), ran_on.asked()))
+from traceview.analysis import advice, advice_path, certainty
+from traceview.analysis.model import AT_LEAST_PCT, TRACE, Finding
 
 
 def run(connection: duckdb.DuckDBPyConnection) -> list[Finding]:
@@ -31,15 +25,19 @@ def row(connection: duckdb.DuckDBPyConnection, findings: Sequence[Finding]) -> t
 
 def _best(found: Sequence[Finding], has_steps: bool) -> tuple[Any, ...]:
     best, rest = found[0], [finding.rule for finding in found[1:]]
+    if certainty.level(best) == certainty.LOW:
+        rules = ", ".join(finding.rule for finding in found)
+        told = f"No finding is more than a guess. Of low confidence: {rules}"
+        return (told, None, None, None, None, None, None, f"traceview advise {TRACE} --evidence", None)
     others = f"{len(rest)} more finding{'' if len(rest) == 1 else 's'}: {', '.join(rest)}" if rest else None
-    saving_ns, saving_pct = advice_path.bound(best)
-    is_off = best.path == advice_path.OFF
+    is_off = best.path == certainty.OFF
     return (
-        f"Best finding: {best.title}" + (f" ({advice_path.OFF})" if is_off else ""),
+        f"Best finding: {best.title}" + (f" ({certainty.OFF})" if is_off else ""),
         best.rule,
-        None if is_off else saving_ns,
+        None if is_off else best.saving_ns,
         _per(best, has_steps),
-        None if is_off else saving_pct,
+        None if is_off else best.saving_pct,
+        certainty.level(best),
         f"Change: {best.fix}",
         f"traceview advise {TRACE} {best.rule}",
         others,
@@ -47,7 +45,7 @@ def _best(found: Sequence[Finding], has_steps: bool) -> tuple[Any, ...]:
 
 
 def _per(best: Finding, has_steps: bool) -> str:
-    """What the saving is per; of several ranks it is that of the one that loses most."""
+    """Say what the saving is per; of several ranks it is that of the one that loses most."""
     if best.run_ns is not None:
         return "once per run"
     of = f" of rank {best.rank}" if best.n_ranks > 1 else ""
@@ -62,4 +60,14 @@ def _none(findings: Sequence[Finding]) -> tuple[Any, ...]:
         told += f"; {unknown} need data that this trace does not hold"
     if not checked:
         told = f"No advice: all {unknown} rules need data that this trace does not hold"
-    return (f"{told}.", None, None, None, None, None, f"traceview advise {TRACE} --all" if unknown else None, None)
+    return (
+        f"{told}.",
+        None,
+        None,
+        None,
+        None,
+        None,
+        None,
+        f"traceview advise {TRACE} --all" if unknown else None,
+        None,
+    )

@@ -10,7 +10,7 @@ from traceview.paths import content
 
 
 def middle_step() -> sql.Query:
-    """The query of the step whose length is closest to the median."""
+    """The query of the step whose length and busy time are closest to the medians."""
     return sql.load(content("queries") / "timeline" / "middle_step.sql")
 
 

@@ -6,29 +6,33 @@ Invariant: runs never meet in one database. `queries/compare/facts/` measures ea
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import duckdb
 
 from traceview import sql
-from traceview.analysis import estimates, reports
-from traceview.analysis.facts import Fact, Run, side
+from traceview.analysis import noise, reports
 from traceview.analysis.model import Report, Section
 from traceview.analysis.values import plain
 from traceview.errors import InputError, UsageError
 from traceview.paths import content
 from traceview.store import confine
 
+if TYPE_CHECKING:
+    import numpy as np
+
+
 T = TypeVar("T")
 MOST_RUNS = 26
 """Runs are called A to Z."""
 TYPES = frozenset(("VARCHAR", "BIGINT", "DOUBLE", "BOOLEAN"))
-"""What a column of a fact can be: exact in JSON."""
+"""Types that a column of a fact can have: exact in JSON."""
 
 
 @dataclass(frozen=True)
@@ -53,13 +57,6 @@ def plan() -> Plan:
         for part, where in (("window", "window"), ("facts", "facts"), ("views", "views"), ("sections", "."))
     }
     return Plan(about["title"], about["doc"], **parts)
-
-
-def asked() -> str:
-    """The text of every query that runs on a capture."""
-    bodies = [query.body for query in (*plan().window, *plan().facts)]
-    footer = sql.text("footer")
-    return "\n".join([*bodies, footer, "FROM scope"])
 
 
 def has_steps(connection: duckdb.DuckDBPyConnection) -> bool:
@@ -141,7 +138,7 @@ def _sections(runs: Sequence[tuple[int, Run]], accepted: Iterable[str]) -> tuple
     with confine.connect() as connection:
         for query in plan().facts:
             _gather(connection, query, runs)
-        for name, fact in estimates.tables(runs).items():
+        for name, fact in tables(runs).items():
             _fill(connection, name, fact.columns, fact.rows)
         for query in plan().views:
             values = {"accepted": list(accepted)} if "accepted" in query.params else None
@@ -263,3 +260,150 @@ def _fill(
         )
     except duckdb.ConversionException as error:
         raise InputError(f"a saved comparison holds an invalid value ({str(error).splitlines()[0]}).") from error
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One table of facts about one run."""
+
+    columns: tuple[tuple[str, str], ...]
+    """Name and DuckDB type."""
+    rows: tuple[tuple[Any, ...], ...]
+
+
+@dataclass(frozen=True)
+class Run:
+    """All that a comparison knows about a run."""
+
+    name: str
+    facts: dict[str, Fact]
+    footer: tuple[str, ...]
+    others: tuple[Run, ...] = ()
+    """More recordings of the same: they tell how much recordings differ, and this one is what is taken apart."""
+
+    @property
+    def recordings(self) -> tuple[Run, ...]:
+        """This one and the others."""
+        return (self, *self.others)
+
+    @property
+    def has_steps(self) -> bool:
+        """Whether its numbers are per step."""
+        return bool(self.value("has_steps"))
+
+    def value(self, column: str) -> Any:
+        """One column of the one row of the table `run`."""
+        fact = self.facts["run"]
+        return fact.rows[0][[name for name, _ in fact.columns].index(column)]
+
+
+def side(runs: Sequence[Run]) -> Run:
+    """Several recordings of the same as one run: the one with the middle step time, and the others."""
+    recordings = [recording for run in runs for recording in run.recordings]
+    ordered = sorted(recordings, key=lambda run: run.value("median_ns") or 0)
+    middle = ordered[(len(ordered) - 1) // 2]
+    return replace(middle, others=tuple(replace(run, others=()) for run in recordings if run is not middle))
+
+
+ESTIMATE = (
+    ("run", "BIGINT"),
+    ("ratio", "DOUBLE"),
+    ("low", "DOUBLE"),
+    ("high", "DOUBLE"),
+    ("confidence_pct", "DOUBLE"),
+    ("noise_from", "VARCHAR"),
+    ("recordings", "BIGINT"),
+)
+PART_NOISE = (("run", "BIGINT"), ("part", "VARCHAR"), ("low_ns", "DOUBLE"), ("high_ns", "DOUBLE"))
+WHOLE = "(whole step)"
+
+
+def tables(runs: Sequence[tuple[int, Run]]) -> dict[str, Fact]:
+    """`estimate` (ratio of the step times) and `part_noise` (differences by part), for runs that both have steps.
+
+    Raises `InputError` for a value that is no number where there must be one.
+    """
+    try:
+        return _tables(runs)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"a saved comparison holds an invalid value ({error}).") from error
+
+
+def _tables(runs: Sequence[tuple[int, Run]]) -> dict[str, Fact]:
+    base = runs[0][1]
+    whole: list[tuple[Any, ...]] = []
+    parts: list[tuple[Any, ...]] = []
+    for number, run in runs[1:]:
+        recordings = len(base.recordings) + len(run.recordings)
+        if not all(recording.has_steps for recording in (*base.recordings, *run.recordings)):
+            continue
+        found, text = _several(base, run) if recordings > 2 else _single(base, run)
+        if found is not None:
+            ratio = found.ratio()
+            whole.append((number, ratio.value, ratio.low, ratio.high, 100 * ratio.confidence, text, recordings))
+        parts += [(number, part, low, high) for part, low, high in _parts(base, run)]
+    return {"estimate": Fact(ESTIMATE, tuple(whole)), "part_noise": Fact(PART_NOISE, tuple(parts))}
+
+
+def _several(base: Run, run: Run) -> tuple[noise.Interval | None, str]:
+    logs = [
+        [math.log(time) for recording in side.recordings if (time := recording.value("median_ns"))]
+        for side in (base, run)
+    ]
+    text = f"{len(base.recordings)} and {len(run.recordings)} recordings"
+    return (noise.between(*logs) if all(logs) else None), text
+
+
+def _single(base: Run, run: Run) -> tuple[noise.Interval | None, str]:
+    _, (a, b) = _blocks(base, run)
+    if min(len(a), len(b)) > 1 and min(a[:, 1].min(), b[:, 1].min()) > 0:
+        return noise.within(a[:, :2], b[:, :2], is_log=True)[0], "one recording each"
+    given = [(side.value("step_ns"), side.value("sd_ns"), side.value("steps")) for side in (base, run)]
+    if all(mean and deviation is not None and steps > 1 for mean, deviation, steps in given):
+        return noise.from_deviations(*given), "one recording each, by their standard deviations"
+    return None, ""
+
+
+def _parts(base: Run, run: Run) -> list[tuple[str, float, float]]:
+    """Low and high end of the difference of each part."""
+    if len(base.recordings) > 1 or len(run.recordings) > 1:
+        sides = [[_part_times(recording) for recording in side.recordings] for side in (base, run)]
+        found = []
+        for part in sorted({name for side in sides for times in side for name in times}):
+            interval = noise.between(*([times.get(part, 0.0) for times in side] for side in sides))
+            if interval.confidence >= noise.CLAIM:
+                found.append((part, interval.low, interval.high))
+        return found
+    names, (a, b) = _blocks(base, run)
+    if min(len(a), len(b)) < 2:
+        return []
+    return [(part, found.low, found.high) for part, found in zip(names, noise.within(a, b), strict=True)]
+
+
+def _part_times(run: Run) -> dict[str, float]:
+    """Mean time of each part of a step of a recording."""
+    times = {WHOLE: float(run.value("step_ns") or 0)}
+    for table, key in (("cell", "category"), ("idle", "part")):
+        fact = run.facts[table]
+        names = [name for name, _ in fact.columns]
+        part, busy = names.index(key), names.index("busy_ns")
+        for row in fact.rows:
+            times[row[part]] = times.get(row[part], 0.0) + row[busy]
+    return times
+
+
+def _blocks(base: Run, run: Run) -> tuple[list[str], list[np.ndarray[Any, Any]]]:
+    """The parts of a step, the whole first; per run a row per block: its number of steps, then each part's mean."""
+    import numpy as np
+
+    sides = [side.facts["block"].rows for side in (base, run)]
+    names = [WHOLE, *sorted({row[1] for rows in sides for row in rows} - {WHOLE})]
+    found = []
+    for rows in sides:
+        places = {block: place for place, block in enumerate(sorted({row[0] for row in rows}))}
+        blocks = np.zeros((len(places), len(names) + 1))
+        for block, part, steps, busy in rows:
+            blocks[places[block], names.index(part) + 1] = busy
+            blocks[places[block], 0] = steps
+        found.append(blocks)
+    return names, found

@@ -2,6 +2,7 @@
 
 Makes the temporary tables `critical_*`, of which the report `critical`, advice, pages and exports select.
 Invariant: the pieces of the path follow one another from the start of the step to its end, and add up to it.
+With the recorded durations and delays every node begins when it did, so a changed graph differs by the change alone.
 """
 
 from __future__ import annotations
@@ -12,9 +13,8 @@ from dataclasses import dataclass
 import duckdb
 import numpy as np
 
-from traceview.analysis import chosen, dependencies, longest_path
+from traceview.analysis import chosen, dependencies
 from traceview.analysis.dependencies import KINDS, Graph
-from traceview.analysis.graph_queries import asked as asked
 from traceview.analysis.graph_queries import query as query
 from traceview.errors import UsageError
 from traceview.ingest.derive.nesting import Ints
@@ -23,10 +23,10 @@ from traceview.ingest.derive.spans import fetch, publish
 MOST = 400_000
 """Tasks of a graph: each of a dozen scenarios takes some 0.03 s per 100,000."""
 MOST_OF_LANE = 100_000
-"""The same for a timeline, of which the path is one row."""
+"""Maximum number of tasks for a timeline, of which the path is one row."""
 PIECE = ("position", "task", "other", "node_rank", "edge", "role", "from_ns", "dur_ns", "data_ns")
 BOUNDS = {"critical_from_ns": "min(from_ns)", "critical_until_ns": "max(until_ns)"}
-"""Of all windows, as variables of the connection: a constant is known before tables are read."""
+"""Limits of all windows, as variables of the connection: a constant is known before tables are read."""
 NO_DATA = "no data loading"
 NO_SKEW = "no rank waits for another"
 
@@ -58,7 +58,7 @@ def prepare(
     if n > most:
         connection.execute("TRUNCATE critical_window")
     worked = work_out(connection)
-    pieces = np.empty(0, np.int64) if worked.graph is None else longest_path.path(worked.graph)
+    pieces = np.empty(0, np.int64) if worked.graph is None else path(worked.graph)
     _tell(connection, worked.graph, pieces, worked.data, -1 if step is None else step)
     connection.execute(f"CREATE OR REPLACE TEMP VIEW critical_part AS {query('parts').body}")
     _what_if(connection, worked.graph, worked.data)
@@ -123,13 +123,14 @@ def _tell(
     least = slack(graph)
     _table(connection, "critical_slack", {"number": np.arange(len(least)), "slack_ns": least})
     counts = [int((graph.kind == each).sum()) for each in range(len(KINDS))]
-    facts = {"step": np.full(len(KINDS) + 1, step), "kind": np.arange(len(KINDS) + 1)}
-    _table(connection, "critical_fact", {**facts, "n": np.array([*counts, graph.n_dropped])})
+    counts += [graph.n_dropped, graph.n_overlapping]
+    facts = {"step": np.full(len(counts), step), "kind": np.arange(len(counts))}
+    _table(connection, "critical_fact", {**facts, "n": np.array(counts)})
 
 
 def slack(graph: Graph) -> Ints:
     """For each task by how much it may end later without the end being later."""
-    spare, of_task = longest_path.slack(graph), graph.task >= 0
+    spare, of_task = node_slack(graph), graph.task >= 0
     least = np.full(int(graph.task.max()) + 1, 2**62)
     np.minimum.at(least, graph.task[of_task], spare[of_task])
     return least
@@ -149,7 +150,7 @@ def _table(connection: duckdb.DuckDBPyConnection, name: str, columns: Mapping[st
 
 
 def loading_of(graph: Graph, data: Mapping[str, Ints]) -> Ints:
-    """Of the delay of each edge along a thread of the host, or from the start, what was loading data."""
+    """Return the loading of data in the delay of each edge along a thread of the host, or from the start."""
     found = np.zeros(len(graph.kind), np.int64)
     is_host = np.isin(graph.kind, (dependencies.THREAD, dependencies.HANDOFF, dependencies.EDGE))
     ranks = graph.rank[graph.target]
@@ -174,7 +175,7 @@ def _what_if(connection: duckdb.DuckDBPyConnection, graph: Graph | None, data: M
     rows: list[tuple[str, int, int]] = []
     if graph is not None:
         length = graph.end - graph.start
-        whole = longest_path.end_of(graph, length, graph.delay)
+        whole = end_of(graph, length, graph.delay)
         connection.execute(f"CREATE OR REPLACE TEMP TABLE critical_change AS {query('scenarios').body}")
         changes = fetch(connection, query("changes").body)
         names = [name for (name,) in connection.execute(query("names").body).fetchall()]
@@ -189,7 +190,7 @@ def _what_if(connection: duckdb.DuckDBPyConnection, graph: Graph | None, data: M
             rows.append((name, whole, changed(graph, stays, gone)))
         is_other = (graph.kind == dependencies.ARRIVAL) & (graph.role[graph.source] == dependencies.MEET)
         if is_other.any():
-            rows.append((NO_SKEW, whole, longest_path.end_of(graph, length, np.where(is_other, -(2**60), graph.delay))))
+            rows.append((NO_SKEW, whole, end_of(graph, length, np.where(is_other, -(2**60), graph.delay))))
     connection.execute(f"CREATE OR REPLACE TEMP TABLE critical_scenario AS {query('scenario_table').body}")
     for row in rows:
         connection.execute("INSERT INTO critical_scenario VALUES ($1, $2, $3)", row)
@@ -214,4 +215,56 @@ def changed(graph: Graph, stays: Ints, gone: Ints, is_free: Ints | None = None) 
         is_wait = np.isin(graph.kind, (dependencies.SYNC, dependencies.ARRIVAL, dependencies.INFERRED))
         cut = is_wait & (graph.role[graph.target] == dependencies.RETURN) & (source != target)
         delay[cut & (is_free[np.maximum(target, 0)] == 1)] = -(2**60)
-    return longest_path.end_of(graph, (graph.end - graph.start) * of_node // 100, delay)
+    return end_of(graph, (graph.end - graph.start) * of_node // 100, delay)
+
+
+def path(graph: Graph) -> Ints:
+    """The edges of the longest path, first to last: back from the end, each time to what was waited for longest."""
+    source, binding = graph.source.tolist(), graph.binding.tolist()
+    found = []
+    node = len(binding) - 1
+    while node > 0 and binding[node] >= 0:
+        found.append(binding[node])
+        node = source[binding[node]]
+    return np.array(found[::-1], np.int64)
+
+
+def end_of(graph: Graph, duration: Ints, delay: Ints) -> int:
+    """When everything has ended, after the start, with these durations of nodes and delays of edges.
+
+    One pass over the edges in the order of their targets: some 0.03 s for 100,000.
+    """
+    n = len(graph.start)
+    began, ended = [0] * n, [0] * n
+    lasts = duration.tolist()
+    at, latest = 0, 0
+    for source, target, wait, at_start in zip(
+        graph.source.tolist(), graph.target.tolist(), delay.tolist(), graph.at_start.tolist(), strict=True
+    ):
+        if target != at:
+            began[at], ended[at] = latest, latest + lasts[at]
+            at, latest = target, 0
+        ready = (began[source] if at_start else ended[source]) + wait
+        if ready > latest:
+            latest = ready
+    return latest
+
+
+def node_slack(graph: Graph) -> Ints:
+    """By how much each node may end later without the end being later: nothing on the longest path."""
+    n = len(graph.start)
+    spare = [2**62] * n
+    spare[n - 1] = 0
+    left = (
+        graph.start[graph.target]
+        - graph.delay
+        - np.where(graph.at_start == 1, graph.start[graph.source], graph.end[graph.source])
+    )
+    rows = range(len(left) - 1, -1, -1)
+    source, target, rest = graph.source.tolist(), graph.target.tolist(), left.tolist()
+    for row in rows:
+        more = spare[target[row]] + rest[row]
+        if more < spare[source[row]]:
+            spare[source[row]] = more
+    found = np.array(spare, np.int64)
+    return np.where(found >= 2**61, graph.end[-1] - graph.end, found)

@@ -1,4 +1,4 @@
-"""What waits for what within a step: nodes in the order of time, and edges between them, as columns.
+"""Dependencies within a step: nodes in the order of time, and edges between them, as columns.
 
 Invariant: every edge leads forward in time, so the recorded times are one schedule that keeps all of them; a node
 begins with its last edge exactly when it was recorded to begin. What is inferred, not recorded, is a kind of its own.
@@ -21,11 +21,11 @@ KINDS = ("thread", "stream", "launch", "synchronisation", "event", "inferred", "
 TASK, MEET, RETURN, BEGIN, FINISH = range(5)
 """Kinds of nodes: a task, or the part of it before it waits; all ranks are at a collective; the part after waiting."""
 NEAR_NS = 10_000
-"""What starts so soon after something ended on another stream may have waited for it."""
+"""Maximum gap after work on another stream for which work may have waited."""
 IDLE_NS = 10_000
 """A pause of a host thread from which on it may have waited for another one."""
 QUEUED_NS = 1_000_000
-"""What a launch puts on the device so long before it begins stands in a queue: the launch may wait for room in it."""
+"""Minimum time of work in a queue between launch and begin: the launch may wait for room in the queue."""
 UNEXPLAINED_NS = 20_000
 """A wait from which on it is looked for what it was for."""
 
@@ -49,6 +49,8 @@ class Graph:
     """For each node the edge that it waited for longest, -1 for none."""
     n_dropped: int
     """Dependencies that the recorded times contradict."""
+    n_overlapping: int
+    """Tasks that begin before the one ahead of them on their stream or thread has ended."""
 
 
 class _Nodes:
@@ -74,7 +76,12 @@ class _Nodes:
 def build(tasks: Mapping[str, Ints], events: Mapping[str, Ints], begin: int, finish: int) -> Graph:
     """The graph of tasks (the columns of `queries/graph/columns.sql`) between two times."""
     nodes = _Nodes()
-    start, end, rank = tasks["start_ns"], tasks["end_ns"], tasks["rank"]
+    before = _before_on_lane(tasks)
+    # What begins while the one ahead of it still runs (rounded times, programmatic launches) depends on it all the
+    # same: it counts from there on, so that a nanosecond does not cut the chain.
+    freed = np.where(before >= 0, tasks["end_ns"][before], begin)
+    start, end, rank = np.maximum(tasks["start_ns"], freed), tasks["end_ns"], tasks["rank"]
+    n_overlapping = int((start > tasks["start_ns"]).sum())
     is_met = tasks["match_id"] >= 0
     waited = _waited_for(tasks)
     is_split = waited >= 0
@@ -93,11 +100,10 @@ def build(tasks: Mapping[str, Ints], events: Mapping[str, Ints], begin: int, fin
         nodes.link(tail[source[~is_full]], tail[target[~is_full]], SYNC)
         nodes.link(tail[source[is_full]], tail[target[is_full]], INFERRED)
     (met,) = np.nonzero(is_met)
-    joint, last = _meet(nodes, tasks, met, head)
+    joint, last = _meet(nodes, tasks, met, head, start)
     tail[met] = nodes.add(met, RETURN, rank[met], meet[met], end[met], last)
     nodes.link(joint, tail[met], ARRIVAL)
     nodes.link(head[met], tail[met], ARRIVAL)
-    before = _before_on_lane(tasks)
     (follows,) = np.nonzero(before >= 0)
     on_device = tasks["class"] == 0
     for kind, chosen in ((STREAM, follows[on_device[follows]]), (THREAD, follows[~on_device[follows]])):
@@ -112,11 +118,11 @@ def build(tasks: Mapping[str, Ints], events: Mapping[str, Ints], begin: int, fin
     np.maximum.at(known, events["target"], end[events["source"]])
     source, target = _inferred(tasks, known)
     nodes.link(tail[source], head[target], INFERRED)
-    return _ordered(nodes, begin, finish)
+    return _ordered(nodes, begin, finish, n_overlapping)
 
 
 def places(ids: Ints, sought: Ints) -> Ints:
-    """Where each of these ids is among the others, -1 where it is not."""
+    """Return the position of each sought id in `ids`, -1 where it is not."""
     if not len(ids):
         return np.full(len(sought), -1)
     order = np.argsort(ids, kind="stable")
@@ -125,17 +131,24 @@ def places(ids: Ints, sought: Ints) -> Ints:
 
 
 def _before_on_lane(tasks: Mapping[str, Ints]) -> Ints:
-    """The task before each on its lane, if that had ended; -1 for none."""
+    """The earlier task on each one's lane that ends last, if it ends before this one does; -1 for none.
+
+    What begins and ends while another one runs is beside it; so is all that overlaps where no stream is recorded."""
     order = np.lexsort((tasks["number"], tasks["lane"]))
-    before = np.full(len(order), -1)
-    same = tasks["lane"][order[1:]] == tasks["lane"][order[:-1]]
-    before[order[1:]] = np.where(same, order[:-1], -1)
+    before, end = np.full(len(order), -1), tasks["end_ns"][order]
+    if not len(order):
+        return before
+    lane = tasks["lane"][order]
+    keys = lane * (int(end.max()) - min(int(end.min()), 0) + 1) + end
+    latest = np.maximum.accumulate(np.where(keys == np.maximum.accumulate(keys), np.arange(len(order)), 0))
+    before[order[1:]] = np.where(lane[1:] == lane[latest[:-1]], order[latest[:-1]], -1)
     has_ended = tasks["end_ns"][before] <= tasks["start_ns"]
-    return np.where((before >= 0) & has_ended, before, -1)
+    is_ahead = (tasks["end_ns"][before] < tasks["end_ns"]) & (tasks["tid"] >= 0)
+    return np.where((before >= 0) & (has_ended | is_ahead), before, -1)
 
 
 def _last_ended(tasks: Mapping[str, Ints], among: Ints, at: Ints, rank: Ints) -> Ints:
-    """Of the tasks `among`, the one of this rank that was the last to end until `at`; -1 for none."""
+    """Return the task of this rank `among` those that was the last to end until `at`; -1 for none."""
     if not len(among):
         return np.full(len(at), -1)
     order = among[np.lexsort((tasks["end_ns"][among], tasks["rank"][among]))]
@@ -178,7 +191,7 @@ def _full(tasks: Mapping[str, Ints]) -> Ints:
 
 
 def _all_waited_for(tasks: Mapping[str, Ints], split: Ints, waited: Ints) -> list[tuple[Ints, Ints]]:
-    """What calls that wait had to wait for: what ended last; of the whole device that of every stream."""
+    """Return the tasks that waiting calls waited for: the last to end; of the whole device that of every stream."""
     found = [(waited[split], split)]
     whole = split[(tasks["is_sync"][split] == 1) & (tasks["sync_stream"][split] < 0)]
     lanes = tasks["lane"]
@@ -190,20 +203,20 @@ def _all_waited_for(tasks: Mapping[str, Ints], split: Ints, waited: Ints) -> lis
     return found
 
 
-def _meet(nodes: _Nodes, tasks: Mapping[str, Ints], met: Ints, head: Ints) -> tuple[Ints, Ints]:
+def _meet(nodes: _Nodes, tasks: Mapping[str, Ints], met: Ints, head: Ints, start: Ints) -> tuple[Ints, Ints]:
     """All ranks' arrivals lead to one node per collective. For each of their tasks that node, and who came last."""
     matches, of = np.unique(tasks["match_id"][met], return_inverse=True)
     last = np.zeros(len(matches), np.int64)
-    order = np.argsort(tasks["start_ns"][met], kind="stable")
+    order = np.argsort(start[met], kind="stable")
     last[of[order]] = met[order]
-    at = tasks["start_ns"][last]
+    at = start[last]
     joint = nodes.add(np.full(len(matches), -1), MEET, tasks["rank"][last], at, at, last)
     nodes.link(head[met], joint[of], ARRIVAL)
     return joint[of], last[of]
 
 
 def _handoffs(tasks: Mapping[str, Ints], before: Ints) -> tuple[Ints, Ints]:
-    """Where a host thread did nothing before a task: what ended last on another one meanwhile, as if it had waited."""
+    """Link a task after an idle host thread to the last one that ended on another thread, as if it had waited."""
     (host,) = np.nonzero(tasks["class"] > 0)
     idle_from = np.where(before >= 0, tasks["end_ns"][before], np.iinfo(np.int64).min)
     # A first task has been idle since ever: half of the lowest number, so that nothing overflows.
@@ -230,7 +243,7 @@ def _inferred(tasks: Mapping[str, Ints], known: Ints) -> tuple[Ints, Ints]:
     return found[is_near], late[is_near]
 
 
-def _ordered(nodes: _Nodes, begin: int, finish: int) -> Graph:
+def _ordered(nodes: _Nodes, begin: int, finish: int, n_overlapping: int) -> Graph:
     """Nodes by time with a start and an end around them, and of the edges those that lead forward."""
     task, role, rank, start, end, turn = (np.concatenate(column) for column in zip(*nodes.columns, strict=True))
     order = np.lexsort((role, turn, start))
@@ -269,13 +282,23 @@ def _ordered(nodes: _Nodes, begin: int, finish: int) -> Graph:
         target,
         kind,
         n_dropped,
+        n_overlapping,
     )
 
 
 def _bound(
-    task: Ints, role: Ints, rank: Ints, start: Ints, end: Ints, source: Ints, target: Ints, kind: Ints, n_dropped: int
+    task: Ints,
+    role: Ints,
+    rank: Ints,
+    start: Ints,
+    end: Ints,
+    source: Ints,
+    target: Ints,
+    kind: Ints,
+    n_dropped: int,
+    n_overlapping: int,
 ) -> Graph:
-    """What each node waited for longest has all of the delay; others that which is usual where it is known, if less."""
+    """Give the edge that a node waited for longest all of the delay; others the usual one if that is less."""
     order = np.argsort(target, kind="stable")
     source, target, kind = source[order], target[order], kind[order]
     at_start = (kind == LAUNCH).astype(np.int64)
@@ -311,4 +334,5 @@ def _bound(
         at_start,
         binding,
         n_dropped,
+        n_overlapping,
     )

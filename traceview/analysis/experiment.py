@@ -1,4 +1,4 @@
-"""What reports and advice say of the results of an experiment (tune, study, schedule): they are no recording.
+"""Answers of reports and advice about the results of an experiment (tune, study, schedule): they are not recordings.
 
 Invariant: a question that only a recording can answer is answered with what the folder is, and with what shows it.
 """
@@ -12,11 +12,6 @@ import duckdb
 
 from traceview import sql
 from traceview.analysis.model import Report
-
-
-def asked() -> str:
-    """The text of the query."""
-    return sql.text("experiment")
 
 
 def said(connection: duckdb.DuckDBPyConnection, queries: Path, name: str = "") -> tuple[str, ...]:

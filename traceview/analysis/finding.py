@@ -13,19 +13,15 @@ from typing import Any
 
 import duckdb
 
-from traceview.analysis.model import Column, Finding, Look, Report, Section
-from traceview.store import answers
-
-TRACE = "TRACE"
-"""What commands call the trace whose name is too long for a table, or would have to be quoted."""
-AT_LEAST_PCT = 0.5
-"""Of the step: what could save less is no finding, as for `traceview advise`."""
+from traceview.analysis.model import AT_LEAST_PCT, TRACE, Column, Finding, Look, Report, Section
+from traceview.store import answers, views
 
 _SHORT = re.compile(r"[\w./-]{1,24}")
 _LOOK = Look(
     lines=(
         "{told}",
         "up to {saving_ns} {per} ({saving_pct} of it)",
+        "{confidence} confidence",
         "\n{change}",
         "\n{command}",
         "{others}",
@@ -33,11 +29,12 @@ _LOOK = Look(
     brief="",
 )
 _COLUMNS = (
-    Column("told", "VARCHAR", "the best finding, or that there is none"),
+    Column("told", "VARCHAR", "the best finding whose confidence is not low, or that there is none"),
     Column("rule", "VARCHAR", "name of its rule"),
     Column("saving_ns", "BIGINT", "potential saving (upper bound)"),
     Column("per", "VARCHAR", "what the saving is per: step or run"),
     Column("saving_pct", "DOUBLE", "of the step, or of the run"),
+    Column("confidence", "VARCHAR", "high or medium; one of low confidence is never the best"),
     Column("change", "VARCHAR", "what to change, in the framework of the trace"),
     Column("command", "VARCHAR", "what shows it"),
     Column("others", "VARCHAR", "other findings, the largest saving first"),
@@ -49,31 +46,22 @@ class Remembered:
 
     def __init__(self, is_remembered: bool) -> None:
         self._is_remembered = is_remembered
-        self._folder: Path | None = None
-        self._row: list[Any] | None = None
-
-    def is_known(self, folder: Path) -> bool:
-        """Whether it has been worked out before, so that no rule has to be run."""
-        if self._is_remembered:
-            self._folder = folder
-            found = answers.recall(folder, "finding")
-            fits = isinstance(found, list) and len(found) == len(_COLUMNS)
-            self._row = found if fits and all(isinstance(value, _PLAIN) for value in found) else None
-        return self._row is not None
 
     def section(self, connection: duckdb.DuckDBPyConnection) -> Section:
         """The section, from an earlier command or by running every rule."""
-        if self._row is not None:
-            return _section(tuple(self._row))
+        folder = views.folder_of(connection) if self._is_remembered else None
+        found = answers.recall(folder, "finding") if folder else None
+        if isinstance(found, list) and len(found) == len(_COLUMNS) and all(isinstance(one, _PLAIN) for one in found):
+            return _section(tuple(found))
         # A known one needs no rules, and they take a while to import.
         from traceview.analysis import best_finding, ran_on
 
         findings = best_finding.run(connection)
         row = best_finding.row(connection, findings)
-        if self._folder:
-            answers.remember(self._folder, "finding", [_plain(value) for value in row])
-            remember(self._folder, AT_LEAST_PCT, findings)
-            ran_on.remember(self._folder, connection)
+        if folder:
+            answers.remember(folder, "finding", [_plain(value) for value in row])
+            remember(folder, AT_LEAST_PCT, findings)
+            ran_on.remember(folder, connection)
         return _section(row)
 
 
@@ -87,7 +75,7 @@ def remember(folder: Path, at_least_pct: float, findings: Sequence[Finding]) -> 
 
 
 def recalled(folder: Path, at_least_pct: float) -> list[Finding] | None:
-    """What was remembered; None where that is nothing, or not what `remember` writes."""
+    """Return the remembered findings; None where there are none, or the file is not what `remember` writes."""
     try:
         found = answers.recall(folder, _name(at_least_pct))
         return [Finding(**{**entry, "evidence": tuple(entry["evidence"])}) for entry in found]

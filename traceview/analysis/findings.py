@@ -1,17 +1,16 @@
-"""What the advice rules found as a report: every answer for a program, or what matters in words for people."""
+"""Findings of the advice rules as a report: every answer for a program, or what matters in words for people."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, replace
 
 import duckdb
 
 from traceview import sql
-from traceview.analysis import advice, advice_path, experiment, ran_on, reports
-from traceview.analysis.model import Column, Finding, Look, Report, Section
+from traceview.analysis import advice, advice_path, certainty, experiment, reports
+from traceview.analysis.model import Column, Finding, Report, Section
 from traceview.paths import content
 from traceview.store import learned
 
@@ -24,7 +23,9 @@ MEANINGS = {
     "place": "where",
     "rank": "process that loses most time to it",
     "n_ranks": "number of processes that have it",
-    "saving_ns": "potential saving (upper bound), per step, or once per run where run_ns is given",
+    "saving_ns": "potential saving (upper bound), by the critical path where it is known; per step, or once per run "
+    "where run_ns is given",
+    "work_ns": "bound of the rule itself, before the critical path was asked: at least saving_ns",
     "step_ns": "step time of that process; the whole recording if there are no steps",
     "saving_pct": "percentage of step_ns, or of run_ns",
     "confidence": "how certain this is, and why",
@@ -37,7 +38,7 @@ MEANINGS = {
     "record": "what one would have to record, where there is not enough data",
     "of": "what saving_pct is a share of: the step, the recording (where there are no steps), or the run, once",
     "path": "on the critical path, not on the critical path or not known; empty where nothing recurring was found",
-    "path_saving_ns": "potential saving by the critical path (upper bound), at most saving_ns",
+    "path_saving_ns": "potential saving by the critical path: saving_ns, where the path is known",
     "path_slack_ns": "of what is not on the path, how much longer it could take before the step does",
     "path_reason": "why the critical path is not known",
 }
@@ -62,11 +63,6 @@ MEASURED = {
 """Columns of what `tune` measured: type and meaning."""
 
 NO_ANSWER = "No answer: the rules need data that this trace does not hold."
-
-
-def asked(rules: Iterable[sql.Query]) -> str:
-    """The text of every query that `run` runs."""
-    return "\n".join([advice_path.asked(rules), sql.text("explained"), ran_on.asked(), reports.asked([])])
 
 
 def run(
@@ -116,20 +112,16 @@ def for_people(
     with_all: bool = False,
     place: learned.Place | None = None,
 ) -> Report:
-    """What was found, each finding in words, what lacks data (in one line, or all), what is no problem.
+    """Report the findings in words, then what lacks data (in one line, or all), then what is not a problem.
 
     `place`: what the trace ran on, so that what tune measured on such is told with each finding."""
     found = [finding for finding in findings if finding.status == "found"]
     rows: tuple[tuple[object, ...], ...] = tuple(
-        (f.rule, f.title, f.saving_ns, f.saving_pct, f.of, re.split(r"\W", f.confidence, maxsplit=1)[0]) for f in found
+        (f.rule, f.title, f.saving_ns, f.saving_pct, f.of, certainty.level(f)) for f in found
     )
-    columns: tuple[str, ...] = ("rule", "title", "saving_ns", "saving_pct", "of", "confidence")
-    if any(finding.path_saving_ns is not None for finding in found):
-        columns = (*columns[:4], "path_saving_ns", *columns[4:])
-        rows = tuple((*row[:4], f.path_saving_ns, *row[4:]) for row, f in zip(rows, found, strict=True))
+    columns = ("rule", "title", "saving_ns", "saving_pct", "of", "confidence")
     none = "No problem found." if any(f.status == "not found" for f in findings) else NO_ANSWER
     summary = _section("found", "What to change", _denominator(found), columns, rows, none)
-    summary = replace(summary, look=Look(headings={"path_saving_ns": "on critical path"}))
     details = [_detail(finding, with_evidence, place) for finding in found]
     unknown = [f for f in findings if f.status == "cannot tell"]
     lacking = tuple((f.rule, f.reason) for f in unknown)
@@ -171,7 +163,7 @@ def _detail(finding: Finding, with_evidence: bool, place: learned.Place | None) 
         f"{finding.problem}{where}{ranks} {finding.why} Trade-offs: {finding.cost} Do not apply if: {finding.unless} "
         f"Confidence: {finding.confidence}."
     )
-    told = advice_path.told(finding)
+    told = certainty.told(finding)
     doc += f" {told}" if told else ""
     measured = learned.measured(finding.rule, place) if place and finding.saving_ns else None
     doc += f" {measured}" if measured else ""
@@ -192,7 +184,7 @@ def _section(
     name: str, title: str, doc: str, columns: Sequence[str], rows: tuple[tuple[object, ...], ...], if_none: str = ""
 ) -> Section:
     types = {"evidence": "VARCHAR[]", "saving_pct": "DOUBLE"} | dict.fromkeys(
-        ("rank", "n_ranks", "saving_ns", "step_ns", "run_ns", "path_saving_ns", "path_slack_ns"), "BIGINT"
+        ("rank", "n_ranks", "saving_ns", "work_ns", "step_ns", "run_ns", "path_saving_ns", "path_slack_ns"), "BIGINT"
     )
     known = {name: (types.get(name, "VARCHAR"), meaning) for name, meaning in MEANINGS.items()} | MEASURED
     shape = tuple(Column(column, *known[column]) for column in columns)

@@ -1,4 +1,4 @@
-"""What was probably meant by a name in SQL that is not there: public tables and their columns, nothing else."""
+"""Suggestions for a name in SQL that does not exist: public tables and their columns, nothing else."""
 
 from __future__ import annotations
 

@@ -6,6 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+TRACE = "TRACE"
+"""Placeholder for a trace name that is long or needs quoting."""
+AT_LEAST_PCT = 0.5
+"""Smallest saving of a finding, as a share of the step."""
+
 
 @dataclass(frozen=True)
 class Column:
@@ -43,9 +48,9 @@ class Look:
     """How a section is shown to people; programs get names and values as they are. From the header of its query."""
 
     headings: Mapping[str, str] = field(default_factory=dict)
-    """What a column is called, without its unit; a percentage says what it is a share of."""
+    """Names of columns, without their units; a percentage says what it is a share of."""
     fractions: Mapping[str, str] = field(default_factory=dict)
-    """The same for counts that are averages, where one of them is no whole number."""
+    """Names of counts that are averages, where one of them is not a whole number."""
     leave_out: tuple[str, ...] = ()
     """Columns that a narrow terminal does without, the least valuable first."""
     kernels: tuple[str, ...] = ()
@@ -53,9 +58,9 @@ class Look:
     lines: tuple[str, ...] = ()
     """In place of a table each row is a line of these parts, `{column}` standing for a value."""
     brief: str | None = None
-    """What is said in place of `doc`."""
+    """Text that is shown in place of `doc`."""
     subject: str = ""
-    """What it is about, for the line that names what a trace holds nothing of."""
+    """Subject, for the line that names what a trace holds nothing of."""
     least_rows: int = 1
     """With fewer rows a brief report does without the section: something else says the same."""
     top: int | None = None
@@ -65,7 +70,7 @@ class Look:
     always: tuple[str, ...] = ()
     """First values of the rows that no limit leaves out."""
     worst: str | None = None
-    """Of a section with one row for each rank: the column by which many ranks are summed up and the worst few named."""
+    """Column by which many ranks are summed up and the worst few named, in a section with one row for each rank."""
 
 
 @dataclass(frozen=True)
@@ -98,10 +103,12 @@ class Finding:
     rank: int | None
     n_ranks: int
     saving_ns: int | None
-    """Upper bound of what the fix can give; None where no bound can be stated."""
+    """Upper bound of what the fix can give, by the path where that is known; None where no bound can be stated."""
+    work_ns: int | None
+    """The rule's own bound, before the critical path was asked."""
     step_ns: int | None
     saving_pct: float | None
-    """Of `step_ns`, or of `run_ns`."""
+    """Share of `step_ns`, or of `run_ns`."""
     confidence: str
     evidence: tuple[str, ...]
     fix: str
@@ -111,17 +118,16 @@ class Finding:
     run_ns: int | None
     """The recording, for what occurs once per run: such a finding has no `step_ns`."""
     record: str
-    """What one would have to record to get an answer."""
+    """Data to record to get an answer."""
     of: str
-    """What `saving_pct` is a share of: the step, the recording (no steps), or the run, once; empty where nothing was
-    found."""
+    """Denominator of `saving_pct`: the step, the recording (no steps), or the run, once; empty if nothing was found."""
     path: str = ""
     """Whether its work is on the critical path of a step, is not, or that is not known; empty where nothing that
     recurs was found."""
     path_saving_ns: int | None = None
-    """Upper bound of what the fix can give by the path: at most `saving_ns`."""
+    """Upper bound of what the fix can give by the path: then it is `saving_ns`, at most `work_ns`."""
     path_slack_ns: int | None = None
-    """Of what is not on it, how much longer it could take before the step does."""
+    """Slack of work that is not on it: how much longer it could take before the step does."""
     path_reason: str = ""
     """Why that is not known."""
 
@@ -146,12 +152,12 @@ class Timeline:
     texts: tuple[str, ...]
     columns: Mapping[str, Any]
     note: str
-    """What part of the recording this is, and what was left out."""
+    """Part of the recording this is, and what was left out."""
 
 
 @dataclass(frozen=True)
 class Page:
-    """What one page shows of a run: reports, findings, tables with charts, and a timeline."""
+    """Content of a page about a run: reports, findings, tables with charts, and a timeline."""
 
     title: str
     reports: tuple[Report, ...]

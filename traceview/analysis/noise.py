@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 LEVEL = 0.95
 CLAIM = 0.9
-"""An interval that holds less often is no ground for a claim."""
+"""Minimum confidence for a claim."""
 RESAMPLES = 2000
 FEW_BLOCKS = 8
 STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131)
@@ -37,7 +37,7 @@ class Interval:
     confidence: float
 
     def ratio(self) -> Interval:
-        """Of a difference of logarithms: the ratio."""
+        """Return the ratio, for a difference of logarithms."""
         return Interval(math.exp(self.value), math.exp(self.low), math.exp(self.high), self.confidence)
 
 

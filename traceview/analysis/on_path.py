@@ -1,4 +1,4 @@
-"""What findings of advice can give on the critical path of a step, and their order by that.
+"""Gains of findings of advice on the critical path of a step, and their order by that.
 
 A rule that says what its change takes away (`removes` in its header, a file of `queries/advice/removes`) is bounded by
 what the step becomes without it, as the graph of dependencies has it. Invariant: what is not certain is not known, and
@@ -14,8 +14,8 @@ import duckdb
 import numpy as np
 
 from traceview import sql
-from traceview.analysis import critical, dependencies, longest_path
-from traceview.analysis.advice_path import NOT_KNOWN, OFF, ON
+from traceview.analysis import critical, dependencies
+from traceview.analysis.certainty import NOT_KNOWN, OFF, ON
 from traceview.analysis.dependencies import Graph
 from traceview.analysis.model import Finding
 from traceview.ingest.derive.nesting import Ints
@@ -28,9 +28,9 @@ LAUNCHED_PCT = 90
 """Work of a device whose launching call must be recorded: else what it waited for is not known."""
 
 AHEAD = 0.1
-"""Of the step: by so much the host has to be ahead of the device to count as running ahead."""
+"""Minimum lead of the host over the device, as a fraction of the step, to count as running ahead."""
 BUSY = 0.9
-"""Of the step: until then the host has to work, for that."""
+"""Fraction of the step until which the host has to work, for that."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Path:
     graph: Graph
     tasks: Mapping[str, Ints]
     loading: Ints
-    """Of each delay, what was loading data."""
+    """Loading of data within each delay."""
     slack: Ints
     whole_ns: int
     what: str
@@ -82,7 +82,7 @@ def work_out(connection: duckdb.DuckDBPyConnection) -> Path | str:
         return f"in {what} the host runs ahead of the device, and nothing says where it waits for it"
     loading = critical.loading_of(worked.graph, worked.data)
     lasts = worked.graph.end - worked.graph.start
-    whole_ns = longest_path.end_of(worked.graph, lasts, worked.graph.delay)
+    whole_ns = critical.end_of(worked.graph, lasts, worked.graph.delay)
     return Path(worked.graph, worked.tasks, loading, critical.slack(worked.graph), whole_ns, what)
 
 
@@ -122,7 +122,7 @@ def _bounded(
 
 
 def _saved(path: Path, chosen: Ints, gone: Collection[str]) -> int:
-    """What the step becomes shorter by without these tasks."""
+    """Return the time by which the step becomes shorter without these tasks."""
     graph, n = path.graph, int(path.graph.task.max()) + 1
     if "launches" in gone:
         chosen = np.concatenate([chosen, _launches(path.tasks, chosen)])

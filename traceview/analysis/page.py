@@ -13,7 +13,7 @@ import numpy as np
 
 from traceview import sql
 from traceview.analysis import advice, advice_path, chosen, reports, stacks, timeline
-from traceview.analysis.model import Page, Report, Section, Timeline, Track
+from traceview.analysis.model import AT_LEAST_PCT, Page, Report, Section, Timeline, Track
 from traceview.ingest.derive.spans import fetch
 from traceview.paths import content
 
@@ -49,13 +49,6 @@ MOST_RANKS = 8
 COLUMNS = ("start_ns", "dur_ns", "name", "category", "algorithm", "direction", "layer", "op", "step")
 
 
-def asked() -> str:
-    """The text of every query that a page rests on."""
-    texts = [query.body for query in _queries()]
-    advised = advice_path.asked(advice.load())
-    return "\n".join([*texts, stacks.asked(), timeline.asked(), reports.asked([reports.load("overview")]), advised])
-
-
 def gather(
     connection: duckdb.DuckDBPyConnection, title: str, step: str | None, most: int, first: Sequence[Report] = ()
 ) -> Page:
@@ -64,10 +57,13 @@ def gather(
 
     Raises `UsageError` for a step that the run has not.
     """
+    if step not in (None, "all"):
+        # Before all that takes long.
+        chosen.check(connection, "steps", "step", int(str(step)), None)
     return Page(
         title=title,
         reports=(*first, reports.shown(reports.run(connection, "overview"), MOST_ROWS)),
-        findings=tuple(advice_path.run(connection, advice.load())),
+        findings=tuple(advice_path.run(connection, advice.load(), at_least_pct=AT_LEAST_PCT)),
         explained=advice.explained(connection),
         charts=tuple(_sections(connection)),
         timeline=_timeline(connection, step, most),
@@ -128,5 +124,5 @@ def _step(connection: duckdb.DuckDBPyConnection, step: str | None) -> tuple[int 
     if step == "all" or (step is None and not middle):
         return None, "The whole recording"
     if step is None:
-        return int(middle[0][0]), f"Step {middle[0][0]}, the one closest to the median in length"
+        return int(middle[0][0]), f"Step {middle[0][0]}, the one closest to the median in length and busy time"
     return int(step), f"Step {step}"

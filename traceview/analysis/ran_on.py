@@ -1,4 +1,4 @@
-"""What a capture ran on: framework, kind of device, model and threads, as trials of `tune` are told apart."""
+"""Framework, kind of device, model and threads of a capture, as trials of `tune` are told apart."""
 
 from __future__ import annotations
 
@@ -16,13 +16,8 @@ from traceview.store.learned import Place
 _NAME = "what it ran on"
 
 
-def asked() -> str:
-    """The text of the queries that `of` runs."""
-    return "\n".join(sql.text(name) for name in ("framework", "ran_on"))
-
-
 def of(connection: duckdb.DuckDBPyConnection) -> Place:
-    """What it ran on."""
+    """Return the framework and device that a capture ran on."""
     ((title, device, model, threads),) = sql.load(content("queries") / "ran_on.sql").run(connection)
     ranks = sql.load(content("queries") / "framework.sql").run(connection)
     found = next((str(name) for _, name, _ in ranks if name), None)
@@ -31,14 +26,14 @@ def of(connection: duckdb.DuckDBPyConnection) -> Place:
 
 
 def remember(folder: Path, connection: duckdb.DuckDBPyConnection) -> Place:
-    """What it ran on, kept for whoever asks next."""
+    """Return the framework and device that a capture ran on, and keep them for later calls."""
     found = of(connection)
     answers.remember(folder, _NAME, asdict(found))
     return found
 
 
 def recalled(folder: Path) -> Place | None:
-    """What was remembered; None where that is nothing, or not what `remember` writes."""
+    """Return the remembered place; None where there is none, or the file is not what `remember` writes."""
     try:
         return Place(**answers.recall(folder, _NAME))
     except TypeError:

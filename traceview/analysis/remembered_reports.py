@@ -15,11 +15,11 @@ from typing import Any
 import duckdb
 
 from traceview.analysis import finding, reports
-from traceview.analysis.model import Column, Look, Report, Section
-from traceview.store import answers
+from traceview.analysis.model import TRACE, Column, Look, Report, Section
+from traceview.store import answers, views
 
 MOST_VALUES = 20_000
-"""What has more is not remembered: to read that again takes as long as to work it out."""
+"""Maximum number of values of a remembered report: to read more again takes as long as to work it out."""
 
 
 class Reports:
@@ -35,28 +35,17 @@ class Reports:
         self._recipes, self._params, self._options = recipes, params, tuple(options)
         self._best = finding.Remembered(is_remembered)
         self._is_remembered = is_remembered
-        self._folder: Path | None = None
-        self._known: dict[str, Report] = {}
 
-    def asked(self, folder: Path) -> str:
-        """The text of the queries that `run` will run on this capture; empty where every report is known."""
-        if self._is_remembered:
-            self._folder = folder
-            found = {recipe.name: _recall(folder, self._called(recipe)) for recipe in self._recipes}
-            self._known = {name: report for name, report in found.items() if report}
-        left = [recipe for recipe in self._recipes if recipe.name not in self._known]
-        return reports.asked(left, self._best.is_known(folder)) if left else ""
-
-    def run(self, connection: duckdb.DuckDBPyConnection, source: str = finding.TRACE) -> list[Report]:
+    def run(self, connection: duckdb.DuckDBPyConnection, source: str = TRACE) -> list[Report]:
         """Every report; `source` is what the user calls the trace."""
         return [finding.named(self._report(connection, recipe), source) for recipe in self._recipes]
 
     def _report(self, connection: duckdb.DuckDBPyConnection, recipe: reports.Recipe) -> Report:
-        if recipe.name in self._known:
-            return self._known[recipe.name]
-        report = reports.run(connection, recipe.name, self._params, self._options, best=self._best)
-        if self._folder:
-            _remember(self._folder, self._called(recipe), report)
+        folder = views.folder_of(connection) if self._is_remembered else None
+        known = _recall(folder, self._called(recipe)) if folder else None
+        report = known or reports.run(connection, recipe.name, self._params, self._options, best=self._best)
+        if folder and not known:
+            _remember(folder, self._called(recipe), report)
         return report
 
     def _called(self, recipe: reports.Recipe) -> str:
@@ -74,7 +63,7 @@ def _remember(folder: Path, name: str, report: Report) -> None:
 
 
 def _recall(folder: Path, name: str) -> Report | None:
-    """What was remembered; None where that is nothing, or not what `_remember` writes."""
+    """Return the remembered report; None where there is none, or the file is not what `_remember` writes."""
     try:
         return _told(answers.recall(folder, name))
     except (TypeError, KeyError, AttributeError):

@@ -10,13 +10,14 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from statistics import median
 from typing import Any
 
 import duckdb
 
 from traceview import sql
-from traceview.analysis import experiment, finding, ranks
-from traceview.analysis.model import Column, Look, Report, Section
+from traceview.analysis import experiment, finding
+from traceview.analysis.model import TRACE, Column, Look, Report, Section
 from traceview.errors import UsageError, meant, unknown
 from traceview.paths import content
 
@@ -44,14 +45,14 @@ class Recipe:
 
 
 def _critical() -> Any:
-    """What works out the critical path; few reports need it, and it imports numpy."""
+    """Import the module for the critical path; few reports need it, and it imports numpy."""
     from traceview.analysis import critical
 
     return critical
 
 
 def _best_finding() -> Any:
-    """What runs the rules of advice; a known finding needs none of that, and it takes a while to import."""
+    """Import the module that runs the rules of advice; a known finding needs none of that, and it takes a while."""
     from traceview.analysis import best_finding
 
     return best_finding
@@ -91,7 +92,7 @@ def run(
     name: str,
     params: Mapping[str, str] | None = None,
     options: Iterable[str] = (),
-    source: str = finding.TRACE,
+    source: str = TRACE,
     best: finding.Remembered | None = None,
 ) -> Report:
     """Run every section. `params` are texts for the sections' parameters; those a section does not have are ignored.
@@ -150,19 +151,9 @@ def texts(params: Mapping[str, object], recipes: Iterable[Recipe]) -> dict[str, 
 
 
 def summary(connection: duckdb.DuckDBPyConnection, name: str) -> Report:
-    """What a capture holds, in a few lines (`queries/summary.sql`)."""
+    """Sum up a capture in a few lines (`queries/summary.sql`)."""
     lines = section(connection, sql.load(content("queries") / "summary.sql"))
     return Report("summary", name, "", (replace(lines, title="", doc=""),), ())
-
-
-def asked(recipes: Iterable[Recipe], is_best_known: bool = False) -> str:
-    """The text of every query that these reports run; without those of advice where the best finding is known."""
-    recipes = list(recipes)
-    bodies = [query.body for recipe in recipes for query in recipe.sections]
-    is_advised = any(recipe.advice_after for recipe in recipes) and not is_best_known
-    prepared = [_critical().asked()] if any(recipe.is_prepared for recipe in recipes) else []
-    advised = [_best_finding().asked()] if is_advised else []
-    return "\n".join([*bodies, *prepared, *advised, sql.text("footer"), experiment.asked()])
 
 
 def footer(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
@@ -194,8 +185,8 @@ def shown(report: Report, most: int) -> Report:
 
 
 def _shown(section: Section, most: int) -> Section:
-    if section.look.worst and len({row[0] for row in section.rows}) == len(section.rows) > ranks.MOST:
-        return ranks.summed_up(section, section.look.worst)
+    if section.look.worst and len({row[0] for row in section.rows}) == len(section.rows) > MOST:
+        return summed_up(section, section.look.worst)
     limit = section.look.top or most
     # A row for the rest takes as much room as the one row that it would stand for.
     n_rows = sum(row[0] not in section.look.always for row in section.rows)
@@ -251,3 +242,35 @@ def _rest(section: Section, rows: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
         for at, column in enumerate(section.columns)
     ]
     return (label, *sums[1:])
+
+
+MOST = 16
+"""Ranks up to which each has its row."""
+WORST = 5
+"""Ranks that are named of more."""
+KINDS = ("INT", "DOUBLE", "FLOAT", "DECIMAL", "HUGEINT")
+_OF = (("minimum", min), ("median", median), ("maximum", max))
+
+
+def summed_up(section: Section, worst: str) -> Section:
+    """The section with three rows about all its ranks, each column by itself, and the ranks with most of one column."""
+    at = [column.name for column in section.columns].index(worst)
+    known = [row for row in section.rows if row[at] is not None]
+    last = sorted(known, key=lambda row: (-row[at], row[0]))[:WORST]
+    rows = [_row(section, name, of) for name, of in _OF]
+    what = section.look.headings.get(worst, worst.rpartition("_")[0] or worst)
+    note = (
+        f"{len(section.rows):,} ranks: minimum, median and maximum of each column, then the {len(last)} ranks "
+        f"with most {what}. --limit 0 shows all."
+    )
+    return replace(section, rows=(*rows, *last), note=note, unseen=section.rows)
+
+
+def _row(section: Section, name: str, of: Any) -> tuple[Any, ...]:
+    row: list[Any] = [name]
+    for place, column in enumerate(section.columns[1:], 1):
+        values = [row[place] for row in section.rows if row[place] is not None]
+        is_number = any(kind in column.type for kind in KINDS) and "[" not in column.type
+        found = of(values) if is_number and values else None
+        row.append(round(found) if found is not None and "INT" in column.type else found)
+    return tuple(row)

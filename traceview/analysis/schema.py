@@ -1,4 +1,4 @@
-"""What there is to ask: every table and view, its columns, their types and meanings.
+"""Tables and views that can be queried: columns, their types and meanings.
 
 A meaning comes from the header of a view or from the definition of a recorded table, never from a list beside them.
 """
@@ -31,7 +31,7 @@ VOCABULARY = {
 
 
 def schema(connection: duckdb.DuckDBPyConnection, table: str | None = None) -> Report:
-    """What a table or view is, and its columns with type and meaning; every public view when none is named.
+    """Describe a table or view, and its columns with type and meaning; every public view when none is named.
 
     Raises `UsageError` for a name that is none.
     """
@@ -67,7 +67,7 @@ def tables() -> Report:
 
 
 def flattened(report: Report) -> Section:
-    """What `schema` or `tables` made, as one table: its rows are led by the name of the table they describe."""
+    """Return the report of `schema` or `tables` as one table: rows are led by the name of the table they describe."""
     first = report.sections[0]
     if report.name == "tables":
         return first

@@ -21,11 +21,6 @@ def query(name: str) -> Query:
     return load(content("queries") / "stacks" / f"{name}.sql")
 
 
-def asked() -> str:
-    """The text of every query here."""
-    return "\n".join(query(name).body for name in PARTS)
-
-
 def work_out(connection: duckdb.DuckDBPyConnection) -> None:
     """Make two temporary tables.
 

@@ -51,3 +51,32 @@ def result(columns: Sequence[Column], rows: Sequence[tuple[Any, ...]]) -> Report
     """The result of one query as a report of one section without a title."""
     section = Section("", "", "", tuple(columns), tuple(rows), None, "")
     return Report("", "", "", (section,), ())
+
+
+def as_object(report: Report) -> dict[str, Any]:
+    """A report as plain JSON data."""
+    return {
+        "report": report.name,
+        "title": report.title,
+        "doc": report.doc,
+        "sections": [_section(section) for section in report.sections],
+        "footer": list(report.footer),
+    }
+
+
+def _section(section: Section) -> dict[str, Any]:
+    names = unique([column.name for column in section.columns])
+    columns = zip(names, section.columns, strict=True)
+    return {
+        "name": section.name,
+        "title": section.title,
+        "doc": section.doc,
+        "note": section.note,
+        "columns": [{"name": name, "type": column.type, "doc": column.doc} for name, column in columns],
+        "rows": [row_object(names, row) for row in section.rows],
+    }
+
+
+def row_object(names: Sequence[str], row: Sequence[Any]) -> dict[str, Any]:
+    """A row by the names of its columns."""
+    return dict(zip(names, map(plain, row), strict=True))

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cache, lru_cache
 
 from traceview.classify.context import Situation, decide
-from traceview.classify.ops import leaf
+from traceview.classify.names import leaf
 from traceview.classify.parts import agreed, expand, tokens_by_part
 from traceview.classify.rules import RuleSet, Verdict, library_of
 
@@ -30,6 +30,8 @@ __all__ = [
 ]
 
 PRIMITIVE = re.compile(r"^[a-z_0-9]+,[^,<>()]*,\w*$|^nnp_|^[xy]nn_\w|\((?:NHWC|NCHW|NC), [A-Z0-9]+\)")
+SPOKEN = re.compile(r"([a-z]\w*) ([a-z]\w*(?:[:+]\w+)+)(?: (forward\w*|backward\w*|undef))?")
+"""A primitive as reports write it: `reorder jit:uni`."""
 OP = re.compile(
     r"^(?:aten|autograd|torch|c10d|prims|quantized|mkldnn\w*)::\w|^nccl:|Backward\d?$|^Optimizer\.|^[\w.-]+/[\w./-]+(?::\w+)?$"
 )
@@ -43,34 +45,36 @@ def rules(file: str) -> RuleSet:
 
 @lru_cache(maxsize=1 << 17)
 def classify_kernel(name: str) -> Verdict:
-    """What a GPU kernel, copy or fill does, from its name alone, in any spelling a profiler gives it."""
+    """Classify a GPU kernel, copy or fill from its name alone, in any spelling a profiler gives it."""
     verdict = rules("kernels.toml").verdict(name)
     return verdict if verdict.library else replace(verdict, library=library_of(name))
 
 
 @lru_cache(maxsize=1 << 14)
 def classify_primitive(primitive: str, implementation: str | None = None, prop_kind: str | None = None) -> Verdict:
-    """What a CPU library primitive does: three fields of oneDNN's verbose log, or one text `kind,impl,prop_kind`."""
+    """Classify a CPU library primitive: three fields of oneDNN's verbose log, or one text `kind,impl,prop_kind`."""
     name = primitive if implementation is None else f"{primitive},{implementation},{prop_kind or 'undef'}"
     return rules("primitives.toml").verdict(name)
 
 
 @lru_cache(maxsize=1 << 16)
 def classify_op(name: str) -> Verdict:
-    """What a framework operator does (`aten::conv2d`, `ConvolutionBackward0`, `model/conv1/Conv2D`, `Convolution`)."""
+    """Classify a framework operator (`aten::conv2d`, `ConvolutionBackward0`, `model/conv1/Conv2D`, `Convolution`)."""
     return rules("ops.toml").verdict(leaf(name))
 
 
 @lru_cache(maxsize=1 << 12)
 def classify_hlo(kind: str) -> Verdict:
-    """What an XLA instruction computes, from its opcode and what is known of it (`ynn convolution wgrad`, `iota`)."""
+    """Classify an XLA instruction by its opcode and what is known of it (`ynn convolution wgrad`, `iota`)."""
     return rules("hlo.toml").verdict(kind)
 
 
 def classify_name(name: str) -> Verdict:
-    """What a name of unknown kind means: told apart by its shape, in doubt a kernel, then an operator."""
+    """Classify a name of unknown kind: told apart by its shape, in doubt a kernel, then an operator."""
     if PRIMITIVE.search(name):
         return classify_primitive(name)
+    if spoken := SPOKEN.fullmatch(name):
+        return classify_primitive(*spoken.groups())
     if OP.search(name):
         return classify_op(name)
     verdict = classify_kernel(name)
@@ -88,7 +92,7 @@ def tokens() -> frozenset[str]:
 
 @lru_cache(maxsize=1 << 17)
 def signature(name: str) -> frozenset[str]:
-    """What a kernel tells about the other kernels of its call: tokens such as `im2col`, `gemm`, `fft:wgrad`, `main`.
+    """Return what a kernel shows about others of its call: tokens such as `im2col`, `gemm`, `fft:wgrad`, `main`.
 
     The suffix is the pass the name gives; `:data` means forward or data gradient. Kernels that say nothing give none.
     """
@@ -99,7 +103,7 @@ def signature(name: str) -> frozenset[str]:
 
 
 def classify_in_context(name: str, op: str | None, siblings: Sequence[str] | None = None) -> Verdict:
-    """What a kernel does in its call.
+    """Classify a kernel in its call.
 
     `op`: the launching operator, callers after ` < ` when known (`aten::copy_ < aten::_to_copy`). `siblings`: the names
     of all kernels of the same operator instance in launch order, this one included or not, or the tokens of their

@@ -116,7 +116,7 @@ def _attribute_calls(run: Run) -> None:
 
 
 def _attribute_stages(run: Run) -> None:
-    """What kernels without an operator are as part of the convolution that their neighbours show."""
+    """Classify kernels without an operator as part of the convolution that their neighbours show."""
     names = [name for (name,) in run(_query("loose_names"))]
     marks = [(name, stage_mark(name or "")) for name in names]
     _keep(run, "attributed.stage_name", {"name": "VARCHAR", "mark": "VARCHAR"}, marks)
@@ -154,7 +154,7 @@ def _is_composite(operator: str) -> bool:
 
 
 def _classify_path(path: str) -> Verdict:
-    """What an operator computes: its own category if it has a definite one, else that of the layer it works for."""
+    """Classify an operator: its own category if it has a definite one, else that of the layer it works for."""
     own = classify_op(path)
     if own.category not in GENERIC:
         return own

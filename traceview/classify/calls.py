@@ -1,4 +1,4 @@
-"""What each row under a convolution operator is as part of that call.
+"""Parts of the call of a convolution operator: the role of each row under it.
 
 The unit is the call. Kernels are judged by the rules of `context.toml`; primitives of a CPU library name
 their own pass and algorithm, and what does not (a reorder) goes with the convolution it prepares, else with the last.
@@ -34,7 +34,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Part:
-    """What it is as part of the call."""
+    """Role of a row as part of its call."""
 
     category: str
     algorithm: str | None
@@ -55,7 +55,7 @@ def classify_parts(op: str, items: Sequence[Item]) -> list[Part]:
 
 
 def stage_mark(name: str) -> str:
-    """What a kernel is in the order of a stream: `open`, `unroll` (im2col), `product`, `close`, `inner` or `none`."""
+    """Name a kernel in the order of a stream: `open`, `unroll` (im2col), `product`, `close`, `inner` or `none`."""
     verdict, tokens = classify_kernel(name), {token.partition(":")[0] for token in signature(name)}
     if "flip_filter" in tokens:  # The first kernel of cuDNN's FFT where it flips the filter.
         return "open"
@@ -94,7 +94,7 @@ def _of_primitives(op: str, told: list[Verdict]) -> list[Part]:
 
 
 def _as_products(op: str, verdicts: list[Verdict]) -> list[Verdict]:
-    """The same where a library knows of products alone: they are the arithmetic of the convolution that calls them.
+    """Read products, where a library knows of nothing else, as the arithmetic of the convolution that calls them.
 
     TensorFlow without oneDNN's operators (core/kernels): `Conv2D` is a tensor contraction whose blocks are gathered as
     they are multiplied (eigen_spatial_convolutions.h), or for 1x1 filters the product alone; its gradients unroll the

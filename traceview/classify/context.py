@@ -1,4 +1,4 @@
-"""What the launching operator and the other kernels of its call add to a name, by the rules of `context.toml`.
+"""Rules of `context.toml`: they add the launching operator and the other kernels of the call to a kernel's name.
 
 Invariant: the unit is the call, not the kernel; a kernel that no rule takes keeps the verdict of its name.
 """

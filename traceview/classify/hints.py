@@ -1,5 +1,8 @@
 """Which patterns can match a name at all: a literal pre-filter, so that a name meets few regular expressions.
 
+It stays for traces with many names of kernels: 17,000 distinct ones are classified in 3.7 s with it and in 15.0 s
+without (2026-11-24); an ordinary trace of a hundred gains 0.03 to 0.06 s.
+
 Invariant: a hint may let a pattern through that does not match, never hold back one that does.
 """
 
@@ -91,7 +94,7 @@ def split(pattern: str) -> list[str]:
 
 
 def group_end(pattern: str, start: int) -> int:
-    """Where the group that opens at `start` closes."""
+    """Return the position where the group that opens at `start` closes."""
     depth = 0
     for part in SYNTAX.finditer(pattern, start):
         if part[0] in "()":

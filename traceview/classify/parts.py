@@ -35,7 +35,7 @@ def parts_of_call(tokens: Sequence[frozenset[str]]) -> list[int]:
 
 
 class OpenPart:
-    """What the part that is being collected holds so far."""
+    """Tokens of the part that is being collected."""
 
     def __init__(self) -> None:
         self.ways: frozenset[str] = frozenset()

@@ -26,7 +26,7 @@ FUNCTIONS = 1 << 14
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a name means: the vocabulary is that of `docs/vocabulary.md`; None is "the name does not say".
+    """Meaning of a name: the vocabulary is that of `docs/vocabulary.md`; None is "the name does not say".
 
     `rule` names the rule that won as `file#number: label`, `why` is its reason, `context` what would change the answer.
     """
@@ -82,7 +82,7 @@ def strings(value: str | Iterable[str]) -> tuple[str, ...]:
 
 @cache
 def library_patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
-    """What `libraries.toml` holds, read once per process."""
+    """Return the patterns of `libraries.toml`, read once per process."""
     data = tomllib.loads((FOLDER / "libraries.toml").read_text(encoding="utf-8"))
     return tuple((re.compile(entry["pattern"], re.IGNORECASE), entry["name"]) for entry in data["library"])
 
@@ -148,13 +148,13 @@ class RuleSet:
         decides nothing where that says enough. A launcher's arguments say what it runs.
         """
         name = name[:LIMIT]
-        if not self.launchers or not ("<" in name or "(" in name or name.startswith("_Z")):
+        if not self.launchers or not ("<" in name or "(" in name or name.startswith(("_Z", "aclnn"))):
             return self.match(name)
         known = None if self.is_launcher(name.partition("<")[0]) else self.of_function(head(name))
         return known or self.match(readable(name))
 
     def of_function(self, own: str) -> Found | None:
-        """What a function's own name says; None where it says nothing, or leaves it to its arguments."""
+        """Return the rule for a function's own name; None where there is none, or it leaves it to its arguments."""
         if len(self.told) >= FUNCTIONS:
             self.told.clear()
         if own not in self.told:
@@ -182,7 +182,7 @@ class RuleSet:
         raise LookupError(f"no rule of {self.rules[0].file} matches {name!r}")
 
     def verdict(self, name: str) -> Verdict:
-        """What the first matching rule says about `name`."""
+        """Return the verdict of the first rule that matches `name`."""
         rule, direction = self.find(name)
         key = (rule.number, direction)
         if key not in self.verdicts:

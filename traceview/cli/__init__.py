@@ -20,7 +20,6 @@ from traceview.cli.output import say, silence
 from traceview.cli.parsing import COMPLETING, Help, Parser, VerbParser
 from traceview.cli.stdin import fetched, spooled
 from traceview.errors import (
-    CORRUPT,
     InputError,
     QueryError,
     TraceviewError,
@@ -65,10 +64,10 @@ ELSEWHERE = {
     **dict.fromkeys(("optimize", "search"), "tune"),
     **dict.fromkeys(("bench", "benchmark"), "study"),
 }
-"""What other tools call these verbs."""
+"""Verbs of other tools for these verbs."""
 
 OPTIONS = ("-h", "--help", "--version", "--debug")
-"""Those of no verb."""
+"""Options that belong to no verb."""
 
 EPILOG = """examples:
   traceview collect -- python train.py         record some steps of an unmodified training script
@@ -157,9 +156,12 @@ def _run(argv: Sequence[str], args: argparse.Namespace) -> int:
 
 
 def _asked_for(argv: Sequence[str]) -> Sequence[str]:
-    """The arguments, with `help VERB` as `VERB --help`. Raises `UsageError` for a word that is not a verb."""
+    """Return the arguments, with `help VERB` (or `help study algorithms`) as `VERB --help`.
+
+    Raises `UsageError` for a word that is not a verb.
+    """
     if argv[:1] == ["help"]:
-        argv = [*(word for word in argv[1:2] if word != "help"), "--help"]
+        argv = [*(word for word in argv[1:3] if word != "help"), "--help"]
     if COMPLETING in os.environ:
         return argv or ["--help"]
     options = [*takewhile(lambda word: word.startswith("-"), argv)]
@@ -210,7 +212,7 @@ def _failed(error: Exception, inputs: Sequence[str]) -> int:
         say("interrupted")
         return INTERRUPTED
     if isinstance(error, TraceviewError):
-        say(str(error), is_clean=isinstance(error, QueryError))
+        say(str(error), has_lines=isinstance(error, QueryError))
         return error.exit_code
     lacking = next(filter(None, map(shortage, chain)), None)
     if lacking:
@@ -218,8 +220,6 @@ def _failed(error: Exception, inputs: Sequence[str]) -> int:
         return InputError.exit_code
     if refusal := next(filter(None, map(denied, chain)), None):
         say(refusal)
-        return InputError.exit_code
-    if _forgot(error, inputs):
         return InputError.exit_code
     # The last resort: a bug, which should have been a TraceviewError where it happened.
     say(_apology(error, inputs))
@@ -241,18 +241,6 @@ def _chain(error: BaseException | None) -> list[BaseException]:
     return found
 
 
-def _forgot(error: Exception, inputs: Sequence[str]) -> bool:
-    """Whether damaged cached results of the inputs were the cause; they are removed."""
-    if CORRUPT not in str(error) or not inputs:
-        return False
-    from traceview import store
-
-    for path in inputs:
-        store.forget(Path(path))
-    say(f"the cached results of {', '.join(inputs)} were damaged and have been removed; run the command again.")
-    return True
-
-
 def _inputs(args: argparse.Namespace) -> list[str]:
     """The traces that the verb was to read; none of a verb that reads none."""
     one = getattr(args, "input", None)
@@ -260,7 +248,7 @@ def _inputs(args: argparse.Namespace) -> list[str]:
 
 
 def _apology(error: Exception, inputs: Sequence[str]) -> str:
-    """What happened and with which file."""
+    """Return the message for an unexpected error: what happened and with which file."""
     reason = (str(error).splitlines() or [""])[0][:200]
     where = f" while reading {', '.join(inputs)}" if inputs else ""
     text = f"an unexpected {type(error).__name__}{where}" + (f" ({reason})" if reason else "")

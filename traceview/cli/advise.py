@@ -1,4 +1,4 @@
-"""What to change in your framework, with the potential saving per step.
+"""Finds changes worth making in your framework, with the potential saving per step.
 
 Every rule answers found, not found or cannot tell. A saving is an upper bound on the device time that the change would
 free per step; overlapping work counts once within a rule. Two findings can cover the same time, so savings are never
@@ -15,7 +15,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from traceview import render
+from traceview.analysis.model import AT_LEAST_PCT
 from traceview.cli import names as known
+from traceview.cli import values
 from traceview.cli.options import (
     INPUT_HELP,
     add_device_option,
@@ -25,7 +27,6 @@ from traceview.cli.options import (
     form_of,
     opened,
     params_of,
-    percent,
 )
 from traceview.cli.output import emit, say, sql_text
 from traceview.errors import UsageError
@@ -47,8 +48,6 @@ EXAMPLES = """examples:
 `traceview list advice` names every rule.
 """
 
-AT_LEAST_PCT = 0.5
-
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `traceview advise`."""
@@ -61,18 +60,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--evidence", action="store_true", help="show the kernels, copies and operators behind each finding"
     )
     parser.add_argument(
-        "--set", dest="params", action="append", default=[], metavar="NAME=VALUE", help="a threshold (see --show-sql)"
+        "--set",
+        dest="params",
+        type=values.setting,
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a threshold (see --show-sql)",
     )
     parser.add_argument(
         "--at-least",
-        type=percent,
+        type=values.percent,
         default=AT_LEAST_PCT,
         metavar="PCT",
-        help=f"leave out findings that could save less of the step (default: {AT_LEAST_PCT}%%)",
+        help=f"leave out findings that could save less of the step, or of the recording (default: {AT_LEAST_PCT}%%)",
     )
     parser.add_argument(
         "--fail-over",
-        type=percent,
+        type=values.percent,
         metavar="PCT",
         help="exit code 1 if a finding could save more than PCT of the step (of the recording, if paid once per run)",
     )
@@ -98,7 +103,7 @@ def run(args: argparse.Namespace) -> int:
         emit([sql_text(recipe, params)], args.output)
         return 0
     answers = remembered.Advice(rules, params, args.at_least, is_remembered=args.device is None and not args.ranks)
-    with opened(args, answers.asked) as connection:
+    with opened(args) as connection:
         found, footer = answers.run(connection)
     renderer = render.renderer(form_of(args))
     if renderer.FOR_PEOPLE:
@@ -122,7 +127,7 @@ def _what_if(args: argparse.Namespace) -> int:
     if args.show_sql:
         emit([sql_text(recipe, params)], args.output)
         return 0
-    with opened(args, reports.asked([recipe])) as connection:
+    with opened(args) as connection:
         done = reports.run(connection, recipe.name, params, options)
     emit([render.renderer(form_of(args)).render_all([done], bool(args.output))], args.output)
     return 0
@@ -131,10 +136,8 @@ def _what_if(args: argparse.Namespace) -> int:
 def _exit_code(findings: Sequence[Finding], limit: float | None) -> int:
     if limit is None:
         return 0
-    from traceview.analysis.advice_path import bound
-
-    over = [f for f in findings if f.status == "found" and (bound(f)[1] or 0) > limit]
+    over = [f for f in findings if f.status == "found" and (f.saving_pct or 0) > limit]
     for finding in over:
         of = finding.of if finding.run_ns is None else "the recording, once per run"
-        say(f"{finding.rule} could save {bound(finding)[1]:.1f} % of {of}")
+        say(f"{finding.rule} could save {finding.saving_pct:.1f} % of {of}")
     return 1 if over else 0

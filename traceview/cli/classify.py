@@ -1,4 +1,4 @@
-"""What kernel, primitive and operator names mean: category, algorithm, direction, role, and the rule that matched.
+"""Explains kernel, primitive and operator names: category, algorithm, direction, role, and the rule that matched.
 
 Control characters in names are escaped.
 """

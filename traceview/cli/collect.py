@@ -13,7 +13,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from traceview.cli.parsing import at_least
+from traceview.cli.values import at_least
 from traceview.errors import CHECK_FAILED, TraceviewError, UsageError
 from traceview.recording import messages, nsight
 from traceview.recording.harvest import give_up, harvest, remove_if_empty
@@ -37,20 +37,28 @@ an optimizer, when the call of the model returns. To mark steps yourself, call
 
 # Environment variables of the collectors, and the options of this verb that they carry.
 NUMBERS = ("wait", "warmup", "steps")
-SWITCHES = ("light", "stacks", "memory", "stop_after")
+SWITCHES = ("light", "stacks", "allocations", "stop_after")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `traceview collect`."""
-    parser.add_argument("-o", "--output", type=Path, help="the capture folder; default: named after script and time")
-    parser.add_argument("--wait", type=_count, default=3, help="steps to run first without a profiler (default 3)")
     parser.add_argument(
-        "--warmup", type=_count, default=1, help="next, steps to run with the profiler on but not recorded (default 1)"
+        "-o", "--output", type=Path, metavar="FOLDER", help="the capture folder; default: named after script and time"
     )
-    parser.add_argument("--steps", type=_count, default=4, help="after that, steps to record (default 4)")
+    parser.add_argument(
+        "--wait", type=_count, metavar="N", default=3, help="steps to run first without a profiler (default 3)"
+    )
+    parser.add_argument(
+        "--warmup",
+        type=_count,
+        metavar="N",
+        default=1,
+        help="next, steps to run with the profiler on but not recorded (default 1)",
+    )
+    parser.add_argument("--steps", type=_count, metavar="N", default=4, help="after that, steps to record (default 4)")
     parser.add_argument("--light", action="store_true", help="record no shapes and no layers, for less overhead")
     parser.add_argument("--stacks", action="store_true", help="record Python call stacks")
-    parser.add_argument("--memory", action="store_true", help="record memory allocations")
+    parser.add_argument("--allocations", action="store_true", help="record memory allocations")
     parser.add_argument("--tool", choices=[nsight.TOOL], help="record with Nsight Systems, for any CUDA program")
     parser.add_argument(
         "--whole", action="store_true", help="with --tool: record the whole run; the program needs no steps"

@@ -17,21 +17,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from traceview import render
+from traceview.cli import values
 from traceview.cli.options import (
     add_device_option,
     add_machine_options,
     add_output_options,
     form_of,
     opened,
-    percent,
-    row_limit,
 )
 from traceview.cli.output import DEFAULT_LIMIT, emit, say, sql_text
-from traceview.cli.parsing import at_least, number
+from traceview.cli.values import at_least, number
 from traceview.errors import UsageError
 
 if TYPE_CHECKING:
-    from traceview.analysis.facts import Run
+    from traceview.analysis.compare import Run
     from traceview.analysis.model import Report
 
 HELP = "compare runs: which is faster, how surely, and why"
@@ -75,7 +74,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--fail-over",
-        type=percent,
+        type=values.percent,
         metavar="PCT",
         help="exit code 1 if a run's step takes more than PCT longer than A's",
     )
@@ -94,7 +93,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add_output_options(parser)
     parser.add_argument(
-        "--limit", type=row_limit, metavar="N", help=f"rows per section and run; 0 is all (tables: {DEFAULT_LIMIT})"
+        "--limit", type=values.limit, metavar="N", help=f"rows per section and run; 0 is all (tables: {DEFAULT_LIMIT})"
     )
     parser.add_argument("--show-sql", action="store_true", help="print the SQL of the comparison instead of running it")
     add_device_option(parser)
@@ -109,14 +108,18 @@ def run(args: argparse.Namespace) -> int:
         emit([_sql()], args.output)
         return 0
     sides = _sides(args)
+    form = form_of(args)
+    if len(sides) < 2 and form != "json":
+        raise UsageError(
+            "one run is compared with nothing; name another, or a --baseline. --format json keeps one for later."
+        )
     runs, whole = compare.measures(sides, partial(_run, args))
     report = compare.compare(runs, args.accept, whole)
-    form = form_of(args)
     renderer = render.renderer(form)
     limit = DEFAULT_LIMIT if args.limit is None and renderer.FOR_PEOPLE else args.limit
     shown = compare.cut(compare.said(report) if renderer.FOR_PEOPLE else report, limit)
     if form == "json":
-        from traceview.render.json import as_object
+        from traceview.analysis.values import as_object
 
         text = json.dumps({**as_object(shown), "runs": compare.saved(runs)}, indent=1, allow_nan=False) + "\n"
     else:
@@ -153,7 +156,7 @@ def _run(args: argparse.Namespace, path: str, whole: bool) -> Run:
         if args.steps or args.step:
             raise UsageError(f"--step and --steps need traces or captures; {path} is a saved comparison.")
         return found
-    with opened(args, compare.asked(), path) as connection:
+    with opened(args, path) as connection:
         whole = whole or not compare.has_steps(connection)
         return compare.measure(connection, Path(path).name, args.steps, whole, args.step)
 
@@ -189,7 +192,7 @@ def _sql() -> str:
 
 
 FEW = "(few steps)"
-"""What a verdict ends with that rests on so few steps that noise explains nearly anything."""
+"""End of a verdict that rests on so few steps that noise explains nearly anything."""
 
 
 def _exit_code(report: Report, limit: float | None) -> int:
@@ -205,7 +208,7 @@ def _exit_code(report: Report, limit: float | None) -> int:
 
 
 def _reservation(row: dict[str, Any]) -> str:
-    """What nobody checked of a run that passes, or has too little to be told from noise; empty where it is sound."""
+    """Say what nobody checked of a run that passes, or that it cannot be told from noise; empty where it is sound."""
     verdict = row["verdict"]
     return f"{row['run']} passes, but: {verdict}" if "not checked" in verdict or "cannot tell" in verdict else ""
 

@@ -40,7 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "-o",
         "--output",
         required=True,
-        metavar="CAPTURE",
+        metavar="FOLDER",
         help="the new folder, local or in an object store (s3://...)",
     )
     group = add_machine_options(parser)

@@ -19,7 +19,7 @@ from typing import BinaryIO, cast
 from traceview import exports
 from traceview.cli.options import INPUT_HELP, NotEnoughMemory, add_machine_options, opened, output_file
 from traceview.cli.output import silence, writing
-from traceview.cli.parsing import at_least
+from traceview.cli.values import at_least
 from traceview.errors import InputError, UsageError
 
 HELP = "write the timeline for Perfetto, chrome://tracing, speedscope or flame graphs"
@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _write(args: argparse.Namespace, form: str, n_bytes: int | None) -> None:
-    with opened(args, exports.asked(form), query_bytes=n_bytes) as connection:
+    with opened(args, query_bytes=n_bytes) as connection:
         exporter = exports.exporter(form)
         if not exporter.choose(connection, args.rank, args.step):
             raise InputError(

@@ -80,7 +80,7 @@ def _asked(args: argparse.Namespace) -> Section:
 
 
 def kinds() -> Section:
-    """What can be listed."""
+    """List the kinds of things that can be listed."""
     rows = [(f"traceview list {name}", (function.__doc__ or "").rstrip(".")) for name, function in KINDS.items()]
     return _section(("command", "lists"), rows)
 
@@ -110,7 +110,7 @@ def advice() -> Section:
 
 def options() -> Section:
     """The options that traceview tune tries, and the advice that names them."""
-    from traceview.experiments.options import load
+    from traceview.experiments.tune.options import load
 
     head = ("option", "group", "framework", "what", "numbers", "set by", "advice")
     rows = [
@@ -130,7 +130,7 @@ def options() -> Section:
 
 def networks() -> Section:
     """The built-in networks, whose convolutions `traceview study algorithms` measures."""
-    from traceview.experiments import networks
+    from traceview.experiments.algorithms import networks
 
     rows = []
     for network in map(networks.load, networks.names()):
@@ -144,7 +144,7 @@ def networks() -> Section:
 
 def layers(name: str) -> Section:
     """The layers of a network, for one image: what they compute as a matrix product, and the memory to unroll it."""
-    from traceview.experiments import networks
+    from traceview.experiments.algorithms import networks
 
     head = ("layer", "kind", "input", "output", "parameters", "flop", "gemm m x n x k", "im2col bytes")
     rows = []

@@ -1,4 +1,4 @@
-"""What names on the command line can be completed to: called by the shell, when Tab is pressed."""
+"""Completions of names on the command line: called by the shell, when Tab is pressed."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def rules() -> list[str]:
 
 def networks() -> list[str]:
     """The built-in networks."""
-    from traceview.experiments import networks
+    from traceview.experiments.algorithms import networks
 
     return networks.names()
 
 
 def queries() -> list[str]:
-    """What can stand in the place of a query: the tables, and what explains them."""
+    """Return the completions of a query: the tables, and the words that explain them."""
     from traceview.store import graph
     from traceview.tables import TABLES
 

@@ -5,19 +5,18 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-import re
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from traceview import render
+from traceview.cli import values
 from traceview.cli.output import say
-from traceview.cli.parsing import at_least
-from traceview.errors import InputError, UsageError
+from traceview.errors import LIMITED, InputError
 from traceview.fleet import Fleet
 
 if TYPE_CHECKING:
@@ -28,16 +27,8 @@ if TYPE_CHECKING:
 
 INPUT_HELP = "a capture, a trace file, a folder or pattern of them, or - for a trace on stdin"
 ENDING = (signal.SIGINT, signal.SIGTERM)
-_SIZE = re.compile(r"(\d{1,18}(?:\.\d{1,18})?)\s*([KMGT]?)(i?)B?", re.IGNORECASE | re.ASCII)
-_DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s*(s|m|h)?", re.ASCII)
-_PERCENT = re.compile(r"(\d{1,9}(?:\.\d{0,9})?|\.\d{1,9})\s*%?", re.ASCII)
-MOST_S = 365 * 24 * 3600.0
-_SECONDS = {"s": 1, "m": 60, "h": 3600, None: 60}
-MOST_BYTES = 1 << 60
-"""Of memory: more is a slip, and the database takes little more."""
 MOST_THREADS = 1024
 """Each is started and takes memory, whether or not there is a core for it."""
-_POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 
 
 def add_output_options(parser: argparse.ArgumentParser, formats: Sequence[str] = render.FORMATS) -> None:
@@ -61,23 +52,12 @@ def form_of(args: argparse.Namespace, others: Mapping[str, str] | None = None) -
     return by_extension.get(Path(args.output).suffix.lower(), "table")
 
 
-def duration(text: str) -> float:
-    """Seconds, of a value like 90s, 10m or 1h; minutes without a unit."""
-    match = _DURATION.fullmatch(text.strip())
-    if not match or not float(match[1]):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a time; write for example 90s, 10m or 1h")
-    seconds = float(match[1]) * _SECONDS[match[2]]
-    if seconds > MOST_S:
-        raise argparse.ArgumentTypeError(f"{text!r} is more than a year")
-    return seconds
-
-
 def add_machine_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
-    """What every verb that may convert a trace lets the user say about it; returns their group of options."""
+    """Add the options of every verb that may convert a trace; returns their group of options."""
     group = parser.add_argument_group("conversion")
     group.add_argument("--threads", type=_threads, metavar="N", help="use at most N threads (default: all cores)")
     group.add_argument(
-        "--memory", type=size, metavar="SIZE", help="use about SIZE of memory at most, for example 2GB or 512MB"
+        "--memory", type=values.size, metavar="SIZE", help="use about SIZE of memory at most, for example 2GB or 512MB"
     )
     group.add_argument("--strict", action="store_true", help="refuse a damaged trace instead of repairing it")
     group.add_argument(
@@ -87,7 +67,7 @@ def add_machine_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGr
 
 
 def add_device_option(parser: argparse.ArgumentParser) -> None:
-    """What the user may say about the run that its trace does not."""
+    """Add the option for what the user knows about the run and its trace does not say."""
     parser.add_argument(
         "--device",
         type=_product,
@@ -101,9 +81,9 @@ def add_rank_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rank",
         dest="ranks",
-        type=_ranks,
-        default=frozenset(),
-        metavar="N[,N...]",
+        type=values.ranks,
+        default=(),
+        metavar="N,N...",
         help="only these ranks; tables of other ranks are not opened",
     )
 
@@ -114,31 +94,34 @@ class NotEnoughMemory(InputError):
 
 @contextlib.contextmanager
 def opened(
-    args: argparse.Namespace,
-    asked: str | Callable[[Path], str] | None = None,
-    path: str | None = None,
-    query_bytes: int | None = None,
+    args: argparse.Namespace, path: str | None = None, query_bytes: int | None = None
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """The views over `path`, else `args.input` (all, or those that the text `asked` rests on), converted if need be.
+    """The views over `path`, else `args.input`, converted if need be; a progress bar says when they are made.
 
     `query_bytes`: memory for queries, unless the user says how much. Raises `NotEnoughMemory` where that is too little.
     """
-    import duckdb
-
-    from traceview import sql, store
+    from traceview import store
 
     with converting(args) as options:
         options = replace(options, query_bytes=query_bytes)
-        connection = store.open_capture(Path(path or args.input), options, asked)
-    try:
-        with interruptible(connection):
+        connection = store.open_capture(Path(path or args.input), options)
+        with contextlib.closing(connection), told(), interruptible(connection):
             yield connection
+
+
+@contextlib.contextmanager
+def told() -> Iterator[None]:
+    """Turns what DuckDB says of a capture, and not of a query, into a sentence."""
+    import duckdb
+
+    from traceview import sql
+
+    try:
+        yield
     except duckdb.OutOfMemoryException as error:
-        raise NotEnoughMemory("not enough memory for this; allow more with --memory.") from error
+        raise NotEnoughMemory(LIMITED) from error
     except sql.UNREADABLE as error:
         raise sql.unreadable(error) from error
-    finally:
-        connection.close()
 
 
 @contextlib.contextmanager
@@ -184,11 +167,11 @@ def converting(args: argparse.Namespace) -> Iterator[Options]:
     """The options of a conversion, with a progress bar on stderr while it runs, where that is a terminal."""
     from traceview.store import Options
 
-    # Whoever names no capture does not mean another one by going on.
+    # Verbs without --resume always continue an interrupted conversion.
     resumes = bool(getattr(args, "resume", True))
     many = Fleet(args.jobs, getattr(args, "dask", None), resumes)
     plain = Options(args.threads, args.memory, args.strict, device=getattr(args, "device", None), many=many, note=say)
-    plain = replace(plain, ranks=getattr(args, "ranks", frozenset()))
+    plain = replace(plain, ranks=frozenset(getattr(args, "ranks", ())))
     if not sys.stderr.isatty():
         yield plain
         return
@@ -215,11 +198,14 @@ class _Bar:
         self._show("reading", done, total, f"{done / 1e6:,.1f} of {total / 1e6:,.1f} MB")
 
     def enter(self, phase: str, done: int, total: int) -> None:
-        """Called with what is done after reading, and how much of it."""
+        """Called with what is done after reading, and how much of it; without a phase when that is over."""
+        if not phase:
+            self.close()
+            return
         self._show(phase, done, total if total > 1 else 0, f"{done} of {total}" if total > 1 else "")
 
     def _show(self, phase: str, done: int, total: int, amount: str) -> None:
-        """Where nobody knows how much there is, the bar only moves."""
+        """Move the bar; where nobody knows how much there is, it only moves."""
         if phase != self.phase:
             self.phase = phase
             self.progress.start()
@@ -232,42 +218,14 @@ class _Bar:
         """Take the bar away."""
         if self.phase is not None:
             self.progress.stop()
+            self.phase = None
 
 
-def params_of(texts: Sequence[str], recipes: Sequence[Recipe]) -> dict[str, str]:
+def params_of(pairs: Sequence[tuple[str, str]], recipes: Sequence[Recipe]) -> dict[str, str]:
     """The values of `--set`. Raises `UsageError` for a name that no section has."""
     from traceview.analysis import reports
 
-    values = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise UsageError(f"--set takes NAME=VALUE, not {text!r}.")
-        values[name] = value
-    return reports.texts(values, recipes)
-
-
-row_limit = at_least(0, "is not a row count; use 0 for all rows")
-
-
-def percent(text: str) -> float:
-    """A percentage from a text such as 5%."""
-    found = _PERCENT.fullmatch(text)
-    value = float(found[1]) if found else -1.0
-    if not 0 <= value <= 100:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a percentage; write for example 5%")
-    return value
-
-
-def size(text: str) -> int:
-    """Bytes from a text such as 512MB, 2GB, 1.5GiB or a plain number."""
-    match = _SIZE.fullmatch(text.strip())
-    if not match or not float(match[1]):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a size; write for example 512MB or 2GB")
-    n_bytes = int(float(match[1]) * (1024 if match[3] else 1000) ** _POWERS[match[2].upper()])
-    if n_bytes > MOST_BYTES:
-        raise argparse.ArgumentTypeError(f"{text!r} is more than any machine has; write for example 512MB or 2GB")
-    return n_bytes
+    return reports.texts(dict(pairs), recipes)
 
 
 def _product(text: str) -> str:
@@ -279,18 +237,5 @@ def _product(text: str) -> str:
     return text
 
 
-def _ranks(text: str) -> frozenset[int]:
-    parts = text.split(",")
-    if not all(re.fullmatch(r"\d{1,9}", part.strip(), re.ASCII) for part in parts):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a list of ranks; write for example 3 or 0,7")
-    return frozenset(map(int, parts))
-
-
-_jobs = at_least(1, "is not a number of processes; use 1 or more")
-_thread_count = at_least(1, "is not a thread count; use 1 or more")
-
-
-def _threads(text: str) -> int:
-    if (count := _thread_count(text)) > MOST_THREADS:
-        raise argparse.ArgumentTypeError(f"{text!r} is more than {MOST_THREADS:,} threads")
-    return count
+_jobs = values.at_least(1, "is not a number of processes; use 1 or more")
+_threads = values.at_least(1, "is not a thread count; use 1 or more", MOST_THREADS)

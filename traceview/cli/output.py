@@ -1,7 +1,8 @@
-"""Where the answers of every verb go: to stdout as data, or to a file."""
+"""Writes the answers of every verb: to stdout as data, or to a file."""
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from traceview.errors import InputError, UsageError
+from traceview.errors import InputError, UsageError, shortage
 from traceview.render.characters import clean
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def sql_text(recipe: Recipe, params: Mapping[str, str]) -> str:
         for name, param in query.params.items():
             value = params.get(name, param.default)
             lines.append(f"-- ${name} = {'NULL' if value is None else value} ({param.type}: {param.doc})")
-        used = graph.resting_on(query.body)
+        used = graph.resting_on(graph.sources(query.body))
         if recipe.is_prepared:
             lines.append("-- reads critical_*: tables that the report works out first (docs/critical.md)")
         if used:
@@ -64,11 +65,12 @@ def _is_read(piece: str) -> bool:
 
 @contextmanager
 def writing(output: str) -> Iterator[None]:
-    """Turns a file that cannot be written into a sentence."""
+    """Turns a file that cannot be written into a sentence: a wrong name is wrong usage, a full disk is not."""
     try:
         yield
     except OSError as error:
-        raise UsageError(f"cannot write {output}: {error.strerror}.") from error
+        is_disk = shortage(error) or error.errno == errno.EIO
+        raise (InputError if is_disk else UsageError)(f"cannot write {output}: {error.strerror}.") from error
 
 
 def silence() -> None:
@@ -77,7 +79,9 @@ def silence() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def say(text: str, is_clean: bool = False) -> None:
-    """A message on stderr, made harmless unless it is. Where nobody can read it, the exit code has to do."""
+def say(text: str, has_lines: bool = False) -> None:
+    """A message on stderr, made harmless: on one line unless it has several. Where nobody can read it, the exit code
+    has to do."""
+    shown = "\n".join(map(clean, text.splitlines())) if has_lines else clean(text)
     with suppress(OSError, ValueError):
-        print(f"traceview: {text if is_clean else clean(text)}", file=sys.stderr, flush=True)
+        print(f"traceview: {shown}", file=sys.stderr, flush=True)

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from traceview.cli.options import INPUT_HELP, add_machine_options, opened
 from traceview.cli.output import emit
-from traceview.cli.parsing import at_least, number
+from traceview.cli.values import at_least, number
 from traceview.errors import UsageError
 
 if TYPE_CHECKING:
-    from traceview.analysis.facts import Run
+    from traceview.analysis.compare import Run
     from traceview.analysis.model import Report
 
 HELP = "write one HTML page: charts, advice and a timeline"
@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
     if args.compare:
         title += f" and {_stem(Path(args.compare))}"
         first = (_compared(args),)
-    with opened(args, page.asked()) as connection:
+    with opened(args) as connection:
         text = render(page.gather(connection, title, args.step, args.events, first), __version__)
     emit([text], None if target == "-" else target)
     if target != "-":
@@ -72,7 +72,7 @@ def _compared(args: argparse.Namespace) -> Report:
     from traceview.analysis import compare
 
     def measured(path: str, whole: bool) -> Run:
-        with opened(args, compare.asked(), path) as connection:
+        with opened(args, path) as connection:
             whole = whole or not compare.has_steps(connection)
             return compare.measure(connection, Path(path).name, None, whole)
 

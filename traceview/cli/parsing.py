@@ -10,7 +10,7 @@ import contextlib
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
 from traceview.cli.output import emit, say
@@ -18,25 +18,7 @@ from traceview.errors import UsageError, meant
 
 COMPLETING = "_ARGCOMPLETE"
 """Set by the shell that asks what a half-typed command could become."""
-_NUMBER = re.compile(r"-?\d{1,18}", re.ASCII)
 _OPTION = re.compile(r"-(?!\d+(?:\.\d*)?$)[^ ]+")
-
-
-def number(text: str) -> int | None:
-    """A whole number in ASCII digits, which may be negative; None where the text is anything else."""
-    return int(text) if _NUMBER.fullmatch(text) else None
-
-
-def at_least(least: int, wrong: str) -> Callable[[str], int]:
-    """Reads a whole number from `least` on; `wrong` says what other text is not, and what to write."""
-
-    def read(text: str) -> int:
-        value = number(text)
-        if value is None or value < least:
-            raise argparse.ArgumentTypeError(f"{text!r} {wrong}")
-        return value
-
-    return read
 
 
 _NEEDS_VALUE = r"\1\2 needs a value; one that begins with - is written as \2=VALUE"

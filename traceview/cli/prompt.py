@@ -10,7 +10,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prompt_toolkit import PromptSession
@@ -21,8 +20,9 @@ from prompt_toolkit.filters import Condition
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 
 from traceview.cli.output import emit, say
-from traceview.cli.parsing import number
+from traceview.cli.values import number
 from traceview.errors import QueryError, UsageError
+from traceview.paths import user_state
 
 if TYPE_CHECKING:
     from typing import Any
@@ -54,7 +54,7 @@ Tab completes tables after FROM and columns of the tables that are read.
 
 
 def words(before: str, after: str, tables: Mapping[str, Sequence[str]]) -> list[str]:
-    """What the word before the cursor could become. `tables`: their columns by name."""
+    """Return the words that the one before the cursor could become. `tables`: their columns by name."""
     match = _WORD.search(before)
     typed = match[0] if match else ""
     if before.lstrip().startswith("."):
@@ -119,7 +119,7 @@ def ask(editor: PromptSession[Any], answer: Callable[[str, int], Iterable[str]])
         except KeyboardInterrupt:
             say("interrupted")
         except UsageError as error:
-            say(str(error), is_clean=isinstance(error, QueryError))
+            say(str(error), has_lines=isinstance(error, QueryError))
 
 
 def _limit(text: str) -> int:
@@ -165,11 +165,9 @@ def _is_complete(text: str) -> bool:
 
 def _history() -> History:
     """Beside the user's other state; kept in memory only where that place cannot be written."""
-    root = os.environ.get("XDG_STATE_HOME")
-    folder = (Path(root) if root else Path.home() / ".local" / "state") / "traceview"
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        (folder / "sql_history").open("a").close()
+        place = user_state() / "sql_history"
+        place.open("a").close()
     except OSError:
         return InMemoryHistory()
-    return FileHistory(str(folder / "sql_history"))
+    return FileHistory(str(place))

@@ -14,6 +14,7 @@ import threading
 
 from traceview import render
 from traceview.cli import names as known
+from traceview.cli import values
 from traceview.cli.options import (
     INPUT_HELP,
     add_device_option,
@@ -23,7 +24,6 @@ from traceview.cli.options import (
     form_of,
     opened,
     params_of,
-    row_limit,
 )
 from traceview.cli.output import DEFAULT_LIMIT, emit, sql_text
 from traceview.errors import UsageError
@@ -52,10 +52,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     known.completed(names, known.reports)
     add_output_options(parser)
     parser.add_argument(
-        "--limit", type=row_limit, metavar="N", help=f"rows per section; 0 is all (tables: {DEFAULT_LIMIT})"
+        "--limit", type=values.limit, metavar="N", help=f"rows per section; 0 is all (tables: {DEFAULT_LIMIT})"
     )
     parser.add_argument(
-        "--set", dest="params", action="append", default=[], metavar="NAME=VALUE", help="a parameter (see --show-sql)"
+        "--set",
+        dest="params",
+        type=values.setting,
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a parameter (see --show-sql)",
     )
     parser.add_argument(
         "--admissible",
@@ -87,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
     # What draws tables takes a while to load; the queries leave Python idle meanwhile.
     threading.Thread(target=_load, args=(form,), daemon=True).start()
     answers = remembered_reports.Reports(recipes, params, options, args.device is None and not args.ranks)
-    with opened(args, answers.asked) as connection:
+    with opened(args) as connection:
         done = answers.run(connection, args.input)
     renderer = render.renderer(form)
     if renderer.FOR_PEOPLE and args.limit is None:
@@ -101,6 +107,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _load(form: str) -> None:
-    """What goes wrong here goes wrong again where it is said."""
+    """Import the renderer of a format. An error here occurs again where it is reported."""
     with contextlib.suppress(Exception):
         render.renderer(form)

@@ -17,14 +17,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
-import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from traceview import render
+from traceview.cli import studies, values
 from traceview.cli.output import DEFAULT_LIMIT, emit, say
 from traceview.errors import InputError, TraceviewError, UsageError
 from traceview.recording.launch import Stopped, shell_code, stoppable
@@ -32,15 +31,15 @@ from traceview.recording.launch import Stopped, shell_code, stoppable
 if TYPE_CHECKING:
     from traceview.analysis.model import Report
     from traceview.experiments.results import Journal
-    from traceview.experiments.schedule_job import Job
+    from traceview.experiments.schedule.job import Job
 
 HELP = "find the best algorithm for each convolution of a model, and prove it"
 
 EXAMPLES = """examples:
   traceview schedule model.py:make_model --image 3x224x224 --batch 16 --plan plan.json
-  traceview schedule model.py:make_model --memory 8MB --numerics equal
+  traceview schedule model.py:make_model --workspace 8MB --numerics equal
   traceview schedule traceview-capture-train-20260102-030405 -- python train.py    proved on the script itself
-  traceview schedule alexnet16 --memory 8MB                   from a study, without measuring
+  traceview schedule alexnet16 --workspace 8MB                   from a study, without measuring
   traceview schedule model.py:make_model -o plan-results --resume    continue after Ctrl-C or a crash
   traceview schedule --apply plan.json -- python train.py     an unchanged script, with the plan
   traceview schedule --apply plan.json -- traceview collect -- python train.py    a capture of it with the plan
@@ -50,10 +49,7 @@ make_model() returns a torch.nn.Module, or a tuple of it and its inputs. Exit co
 cannot be run; with --apply that of the command.
 """
 
-_BYTES = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)\s*(|B|kB|KB|MB|GB)", re.ASCII)
-_UNITS = {"": 1, "B": 1, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9}
 LEAST_PAIRS = 6
-MOST_COUNT = 65536
 PASSES = ("fprop", "dgrad", "wgrad")
 
 
@@ -65,34 +61,40 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FILE.py:FACTORY|CAPTURE|STUDY",
         help="what makes the model, or a capture or study of it",
     )
-    parser.add_argument("--batch", type=_count, help="images per step (default: 16, or those of the capture or study)")
-    parser.add_argument("--image", type=_image, default=(3, 224, 224), metavar="CxHxW", help="default 3x224x224")
-    parser.add_argument("--threads", type=_count, help="threads that compute (default: 1, or the study's)")
+    parser.add_argument(
+        "--batch",
+        type=values.count,
+        metavar="N",
+        help="images per step (default: 16, or those of the capture or study)",
+    )
+    parser.add_argument("--image", type=values.image, default=(3, 224, 224), metavar="CxHxW", help="default 3x224x224")
+    parser.add_argument(
+        "--threads", type=values.count, metavar="N", help="threads that compute (default: 1, or the study's)"
+    )
     parser.add_argument("--network", metavar="NAME", help="the network to plan, if the study has several")
     parser.add_argument(
-        "--passes", type=_passes, default=PASSES, metavar="PASS,...", help=f"of a study, of {', '.join(PASSES)}"
+        "--passes", type=values.names(PASSES, "passes"), default=PASSES, metavar="PASS,...",
+        help=f"of a study, of {', '.join(PASSES)}",
+    )  # fmt: skip
+    parser.add_argument(
+        "--workspace", type=values.size_or_zero, metavar="SIZE", help="workspace that any pass may use, such as 64MB"
     )
     parser.add_argument(
-        "--memory", type=_memory, metavar="SIZE", help="workspace that each pass may use, for example 64MB"
+        "--workspace-total", type=values.size_or_zero, metavar="SIZE", help="total workspace, one buffer per pass"
     )
     parser.add_argument(
-        "--memory-total", type=_memory, metavar="SIZE", help="workspace of all passes together, each with its own"
-    )
-    parser.add_argument(
-        "--numerics", choices=("equal", "close"), default="close",
+        "--numerics", choices=("close", "equal"), default="close",
         help="equal: as exact as PyTorch's own; close: errors up to 1e-4 of the largest value (default)",
     )  # fmt: skip
     parser.add_argument("--pairs", type=_pairs, default=6, help="pairs of runs for the proof (default 6; 0: no proof)")
-    parser.add_argument("--plan", type=Path, default=Path("plan.json"), help="file for the plan (default plan.json)")
     parser.add_argument(
-        "-o", "--output", type=Path, metavar="FOLDER", help="capture of what was measured (default: PLAN-results)"
+        "--plan", type=Path, metavar="PLAN", default=Path("plan.json"), help="file for the plan (default plan.json)"
     )
-    parser.add_argument("--resume", action="store_true", help="continue in the FOLDER of -o; nothing is measured twice")
-    parser.add_argument("--python", default=sys.executable, help="the Python that has torch (default: this one)")
+    studies.add_result_options(parser, "PLAN-results", "; nothing is measured twice")
+    parser.add_argument(
+        "--python", metavar="PROGRAM", default=sys.executable, help="the Python that has torch (default: this one)"
+    )
     parser.add_argument("--apply", type=Path, metavar="PLAN", help="run a command with this plan")
-    parser.add_argument(
-        "--format", choices=render.FORMATS, default="table", help="how to print the answer (default: table)"
-    )
     parser.add_argument("command", nargs="*", metavar="-- COMMAND ...", help="command to prove the plan on, or to run")
 
 
@@ -102,18 +104,18 @@ def run(args: argparse.Namespace) -> int:
         return _apply(args)
     if not args.model:
         raise UsageError("name a file and what makes the model in it: traceview schedule model.py:make_model")
-    if args.memory is not None and args.memory_total is not None:
-        raise UsageError("give either --memory or --memory-total.")
-    from traceview.experiments import schedule, schedule_answer
+    if args.workspace is not None and args.workspace_total is not None:
+        raise UsageError("give either --workspace or --workspace-total.")
+    from traceview.experiments import inside
     from traceview.experiments.results import Journal
-    from traceview.experiments.results import replace as replace_file
+    from traceview.experiments.schedule import outcome, scheduling
 
     job = _job(args)
     folder = _place(args)
-    journal = Journal(folder, schedule_answer.described(job))
+    journal = Journal(folder, outcome.described(job))
     try:
         with stoppable():
-            answer = schedule.schedule(job, journal)
+            answer = scheduling.schedule(job, journal)
     except Stopped as stopped:
         say(
             f"stopped; go on with -o {folder} --resume"
@@ -126,17 +128,17 @@ def run(args: argparse.Namespace) -> int:
         raise
     journal.finish()
     if args.plan.exists() and not args.plan.is_file():
-        raise UsageError(f"{args.plan} is no file; choose another name with --plan.")
-    replace_file(args.plan.resolve(), json.dumps(answer.plan, indent=1) + "\n")
+        raise UsageError(f"{args.plan} is not a regular file; choose another name with --plan.")
+    plan = args.plan.resolve()
+    inside.replace(plan.parent, plan.name, (json.dumps(answer.plan, indent=1) + "\n").encode())
     _show(args, folder)
     say(_conclusion(args, answer.verdict, bool(answer.plan["layers"])))
     return 0
 
 
 def _job(args: argparse.Namespace) -> Job:
-    from traceview.cli import studies
-    from traceview.experiments.schedule_inputs import is_factory, is_study
-    from traceview.experiments.schedule_job import Job
+    from traceview.experiments.schedule.inputs import is_factory, is_study
+    from traceview.experiments.schedule.job import Job
 
     path = Path(args.model.rpartition(":")[0] if is_factory(args.model) else args.model)
     if is_factory(args.model) and not path.is_file():
@@ -149,25 +151,26 @@ def _job(args: argparse.Namespace) -> Job:
     if args.threads and (is_factory(args.model) or not is_study(path)):
         # A study's rows may be of another machine; everything else is measured here.
         studies.threads(args.threads)
-    is_shared = args.memory_total is not None
+    is_shared = args.workspace_total is not None
     command = args.command[1:] if args.command[:1] == ["--"] else args.command
     return Job(
         args.model, args.batch, args.image, args.threads, args.numerics,
-        args.memory_total if is_shared else args.memory, is_shared, args.pairs, args.python, say, tuple(command),
+        args.workspace_total if is_shared else args.workspace, is_shared, args.pairs, args.python, say, tuple(command),
         args.network, tuple(args.passes),
     )  # fmt: skip
 
 
 def _place(args: argparse.Namespace) -> Path:
     """The folder to write: a new one, or with --resume the one that is there."""
-    from traceview.experiments import in_use
+    from traceview.experiments import results, trust
     from traceview.experiments.results import described
 
     folder: Path = args.output or args.plan.with_name(f"{args.plan.stem}-results")
-    in_use.refuse(folder)
+    results.refuse(folder)
     if args.resume:
         if described(folder).get("kind") != "schedule":
             raise UsageError(f"{folder} was not made by traceview schedule.")
+        trust.allow(folder, args.trust, say)
         return folder
     for path in (args.plan, folder):
         if path.exists():
@@ -179,12 +182,14 @@ def _place(args: argparse.Namespace) -> Path:
 
 def _finished(journal: Journal) -> bool:
     """Leave a whole capture where something was measured, else no folder."""
-    from traceview.experiments.schedule_rows import TABLE
+    from traceview.experiments.results import discard
+    from traceview.experiments.schedule.rows import TABLE
 
     if journal.rows(TABLE) or journal.answered("schedule_plans"):
         journal.finish()
         return True
-    shutil.rmtree(journal.folder, ignore_errors=True)
+    if journal.is_new:
+        discard(journal.folder)
     return False
 
 
@@ -194,7 +199,7 @@ def _show(args: argparse.Namespace, folder: Path) -> None:
     from traceview import store
     from traceview.analysis import reports
 
-    with closing(store.open_capture(folder, asked=reports.asked([reports.load("schedule")]))) as connection:
+    with closing(store.open_capture(folder)) as connection:
         report = reports.run(connection, "schedule", {}, source=str(folder))
     if args.format == "table":
         report = reports.shown(report, DEFAULT_LIMIT)
@@ -216,8 +221,8 @@ def _conclusion(args: argparse.Namespace, verdict: str, has_layers: bool) -> str
 
 def _apply(args: argparse.Namespace) -> int:
     """The exit code of the command."""
-    from traceview.experiments import tune_plan
-    from traceview.experiments.schedule_job import with_plan
+    from traceview.experiments.schedule.job import with_plan
+    from traceview.experiments.tune import plan_option
     from traceview.paths import temporary_folder
     from traceview.recording.launch import Run, launch
 
@@ -226,42 +231,18 @@ def _apply(args: argparse.Namespace) -> int:
     command = command[1:] if command[:1] == ["--"] else command
     if not command:
         raise UsageError("no command given: traceview schedule --apply plan.json -- python train.py")
-    tune_plan.read(args.apply)
+    plan_option.read(args.apply)
     environment = {**os.environ, **with_plan(args.apply), "TRACEVIEW_MODE": "apply"}
     with temporary_folder("traceview-apply-") as place:
         job = Run(command, place, {}, None, False, False, say, environment, uses_nvtx=False)
         return shell_code(launch(job))
 
 
-def _image(text: str) -> tuple[int, int, int]:
-    parts = text.split("x")
-    if len(parts) != 3 or not all(re.fullmatch(r"\d{1,6}", part, re.ASCII) and int(part) for part in parts):
-        raise argparse.ArgumentTypeError(f"{text!r} is not CxHxW, for example 3x224x224")
-    channels, height, width = map(int, parts)
-    return channels, height, width
-
-
-def _memory(text: str) -> int:
-    match = _BYTES.fullmatch(text.strip())
-    if not match:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a size; write for example 64MB, or 0")
-    return int(float(match[1]) * _UNITS[match[2]])
-
-
-def _count(text: str) -> int:
-    if not re.fullmatch(r"\d{1,9}", text, re.ASCII) or not 0 < int(text) <= MOST_COUNT:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to {MOST_COUNT}")
-    return int(text)
-
-
-def _passes(text: str) -> tuple[str, ...]:
-    words = [word.strip() for word in text.split(",")]
-    if not set(words) <= set(PASSES):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a list of passes; choose from {', '.join(PASSES)}")
-    return tuple(name for name in PASSES if name in words)
-
-
 def _pairs(text: str) -> int:
-    if not re.fullmatch(r"\d{1,4}", text, re.ASCII) or 0 < int(text) < LEAST_PAIRS:
+    n = _any_pairs(text)
+    if 0 < n < LEAST_PAIRS:
         raise argparse.ArgumentTypeError(f"{text!r}: an interval needs at least {LEAST_PAIRS} pairs; 0 leaves them out")
-    return int(text)
+    return n
+
+
+_any_pairs = values.at_least(0, "is not a number of pairs; 0 leaves them out", 9999)

@@ -1,7 +1,8 @@
 """Runs SQL on a trace: one query, a query from a file, or an interactive prompt.
 
-Queries are DuckDB SQL. They are read-only and see only the capture: no other files, no extensions. Values are shown
-exactly as stored; times are in nanoseconds, other units are in the column names (`_bytes`, `_pct`).
+Queries are DuckDB SQL. They are read-only and see only the capture: no other files, no extensions. They run in a
+process of their own, which Ctrl-C ends at once. Values are shown exactly as stored; times are in nanoseconds, other
+units are in the column names (`_bytes`, `_pct`).
 """
 
 from __future__ import annotations
@@ -20,18 +21,18 @@ from traceview.cli.options import (
     add_machine_options,
     add_output_options,
     add_rank_option,
+    converting,
     form_of,
-    interruptible,
-    opened,
+    told,
 )
 from traceview.cli.output import emit, silence, writing
-from traceview.cli.queries import check, reading
 from traceview.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     import duckdb
 
     from traceview.analysis.model import Column
+    from traceview.store.reader import Reader
 
 HELP = "run SQL on a trace: a query, a file, or an interactive prompt"
 
@@ -74,26 +75,32 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("--format parquet is not for a terminal; write it to a file (-o FILE or > FILE) or a pipe.")
     if text is None and (args.output or form == "parquet"):
         raise UsageError("at the prompt, answers go to the terminal; give a query to write a file.")
-    with opened(args) as connection:
+    from traceview import store
+    from traceview.store.reader import Reader
+
+    with converting(args) as options:
+        folder = store.prepare(Path(args.input), options, text)
+    with told(), Reader(folder, options) as reader:
         if text is None:
-            prompt(connection, form)
+            prompt(reader, form)
         else:
-            answer(connection, text, form, args.output)
+            answer(reader, text, form, args.output)
     return 0
 
 
-def prompt(connection: duckdb.DuckDBPyConnection, form: str) -> None:
+def prompt(reader: Reader, form: str) -> None:
     """Answer at a prompt until the user leaves."""
-    from traceview.analysis import schema
     from traceview.cli.prompt import ask, session
 
-    def answers(text: str, limit: int) -> Iterator[str]:
-        # The line editor takes signals for itself while it is at work.
-        with interruptible(connection):
-            yield from pieces(connection, text, form, limit=limit)
+    (tables,) = reader.ask(columns)
+    ask(session(tables), lambda text, limit: reader.ask(pieces, text, form, False, limit))
 
-    tables = {name: [column for column, _ in columns] for name, columns in schema.columns(connection).items()}
-    ask(session(tables), answers)
+
+def columns(connection: duckdb.DuckDBPyConnection) -> Iterator[dict[str, list[str]]]:
+    """The names of the columns of every table, in one piece."""
+    from traceview.analysis import schema
+
+    yield {name: [column for column, _ in columns] for name, columns in schema.columns(connection).items()}
 
 
 def query_text(args: argparse.Namespace) -> str | None:
@@ -112,14 +119,12 @@ def query_text(args: argparse.Namespace) -> str | None:
     return None if sys.stdin.isatty() and not args.file else sys.stdin.read()
 
 
-def answer(connection: duckdb.DuckDBPyConnection, text: str, form: str, output: str | None) -> None:
+def answer(reader: Reader, text: str, form: str, output: str | None) -> None:
     """Write the answer to one query or dot command. Raises `UsageError` when it is wrong or refused."""
     if form == "parquet" and not text.strip().startswith("."):
-        check(connection, text)
-        with reading(connection, text):
-            write_parquet(connection, text, output)
+        write_parquet(reader.ask(arrow, text), output)
     else:
-        emit(pieces(connection, text, form, bool(output)), output)
+        emit(reader.ask(pieces, text, form, bool(output)), output)
 
 
 def pieces(
@@ -132,8 +137,11 @@ def pieces(
     if text.strip().startswith("."):
         yield explained(connection, text.strip().rstrip(";").split(), form)
         return
-    is_plan = check(connection, text) == "EXPLAIN"
-    with reading(connection, text):
+    from traceview.analysis import hints
+    from traceview.store import queries
+
+    is_plan = queries.check(connection, text) == "EXPLAIN"
+    with queries.reading(connection, text, hints.mended):
         columns, batches = rows_of(connection, text)
         if form == "table" and is_plan:
             yield plan_text(batches)
@@ -170,20 +178,32 @@ def rows_of(connection: duckdb.DuckDBPyConnection, text: str) -> tuple[list[Colu
     return columns, iter(lambda: cursor.fetchmany(BATCH), [])
 
 
-def write_parquet(connection: duckdb.DuckDBPyConnection, text: str, output: str | None) -> None:
-    """The rows as Parquet, to a file or stdout, with the query's own types.
+def arrow(connection: duckdb.DuckDBPyConnection, text: str) -> Iterator[Any]:
+    """The rows of one query in Arrow: their schema, then batches. Raises `UsageError` when it is wrong or refused."""
+    from traceview.analysis import hints
+    from traceview.store import queries
+
+    queries.check(connection, text)
+    with queries.reading(connection, text, hints.mended):
+        reader = connection.sql(text).to_arrow_reader(BATCH)
+        yield reader.schema
+        yield from reader
+
+
+def write_parquet(rows: Iterator[Any], output: str | None) -> None:
+    """Rows in Arrow as Parquet, to a file or stdout, with the query's own types.
 
     HUGEINT (a sum of BIGINT) becomes DECIMAL(38, 0).
     """
     import pyarrow.parquet as pq
 
-    reader = connection.sql(text).to_arrow_reader(BATCH)
+    schema = next(rows)
     try:
         with (
             writing(output) if output else contextlib.nullcontext(),
-            pq.ParquetWriter(output or sys.stdout.buffer, reader.schema, compression="zstd") as writer,
+            pq.ParquetWriter(output or sys.stdout.buffer, schema, compression="zstd") as writer,
         ):
-            for batch in reader:
+            for batch in rows:
                 writer.write_batch(batch)
     except BrokenPipeError:
         silence()

@@ -18,7 +18,7 @@ from traceview.paths import temporary_folder
 STDIN = "-"
 NAME = "stdin"
 PLACES = ("input", "inputs", "a", "b", "baseline", "compare")
-"""Where verbs have their inputs."""
+"""Names of the arguments by which verbs take their inputs."""
 MOST_BYTES = 64_000_000_000
 BLOCK_BYTES = 1 << 20
 
@@ -90,7 +90,7 @@ def _spool(folder: Path) -> Path:
 
 
 def _forget(path: Path) -> None:
-    """What a verb worked out of it lies in the user's cache; without the trace nobody can use it."""
+    """Remove verbs' results for the trace from the user's cache; without the trace nobody can use them."""
     if "traceview.store" in sys.modules:
         from traceview import store
 

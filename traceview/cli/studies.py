@@ -1,25 +1,21 @@
-"""What the studies share: how lists and counts are read, where results go, and what is said of a busy machine."""
+"""Parts that the studies share: how lists and counts are read, where results go, and the note on a busy machine."""
 
 from __future__ import annotations
 
 import argparse
-import shutil
 import signal
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from traceview import render
 from traceview.cli.output import say
 from traceview.errors import UsageError
 from traceview.recording.launch import shell_code, stoppable
 
 if TYPE_CHECKING:
     from traceview.experiments.results import Journal
-
-MOST = 65536
-"""Of a count."""
-MOST_DIGITS = 10
 
 
 def finished(
@@ -29,6 +25,8 @@ def finished(
 
     `measure` says what the budget left out, `answer` adds what rests on all rows.
     """
+    from traceview.experiments.results import discard
+
     folder = here(journal.folder)
     try:
         with stoppable():
@@ -47,9 +45,8 @@ def finished(
             if answer:
                 answer(journal)
             journal.finish()
-        else:
-            # It was new or empty, and nothing was measured.
-            shutil.rmtree(folder, ignore_errors=True)
+        elif journal.is_new:
+            discard(journal.folder)
 
 
 def here(folder: Path) -> Path:
@@ -57,26 +54,54 @@ def here(folder: Path) -> Path:
     return folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder
 
 
-def place(output: Path | None, resume: bool, kind: str) -> Path:
-    """The folder to write: a new one, or with --resume the one that is there, of the same kind of study."""
-    from traceview.experiments import in_use
+def add_result_options(
+    parser: argparse.ArgumentParser,
+    default: str = "named after the time",
+    settings: str = "",
+    trusted: str = "--resume",
+) -> None:
+    """Add the options of whatever fills a folder of results and prints its answer: -o, --resume, --trust, --format.
+
+    `default` names the folder, `settings` what --resume takes from it, `trusted` the options that run what it says.
+    """
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FOLDER", help=f"capture of what was measured (default: {default})"
+    )
+    parser.add_argument("--resume", action="store_true", help=f"continue in the FOLDER of -o{settings}")
+    parser.add_argument(
+        "--trust", action="store_true",
+        help=f"with {trusted}: also what others made, or was changed or moved; says first what it runs",
+    )  # fmt: skip
+    parser.add_argument(
+        "--format", choices=render.FORMATS, default="table", help="how to print the answer (default: table)"
+    )
+
+
+def place(output: Path | None, resume: bool, kind: str, trusts: bool | None = None) -> Path:
+    """The folder to write: a new one, or with --resume the one that is there, of the same kind of study.
+
+    `trusts`: whether results that others made may be continued; None leaves that to who knows what they run.
+    """
+    from traceview.experiments import results, trust
     from traceview.experiments.results import described
 
     if resume and not output:
         raise UsageError("--resume needs the folder to go on with: -o FOLDER.")
     folder = output or Path(f"traceview-{kind.replace(' ', '-')}-{time.strftime('%Y%m%d-%H%M%S')}")
-    in_use.refuse(folder)
+    results.refuse(folder)
     if resume:
         found = described(folder).get("kind")
         if found != kind:
             raise UsageError(f"{folder} was made by traceview {found}, not by traceview {kind}.")
+        if trusts is not None:
+            trust.allow(folder, trusts, say)
     elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} exists already; choose another name with -o, or go on with --resume.")
     return folder
 
 
 def busy(shares: Sequence[float], what: str) -> str | None:
-    """That the machine was too busy for wall times, where it was; `what` was measured with these shares of others."""
+    """Return a note if the machine was too busy for wall times; `what` was measured with these shares of others."""
     found = [share for share in shares if share >= busy_pct()]
     if not found:
         return None
@@ -105,56 +130,22 @@ def shown(folder: Path, report: str, sections: Sequence[str], form: str = "table
     from contextlib import closing
     from dataclasses import replace
 
-    from traceview import render, store
+    from traceview import store
     from traceview.analysis import reports
     from traceview.analysis.model import Report
 
     recipe = reports.load(report)
     recipe = replace(recipe, sections=tuple(part for part in recipe.sections if part.name.endswith(tuple(sections))))
-    with closing(store.open_capture(folder, asked=reports.asked([recipe]))) as connection:
+    with closing(store.open_capture(folder)) as connection:
         parts = tuple(reports.section(connection, part) for part in recipe.sections)
     return str(render.renderer(form).render(Report(report, "", "", parts, ())))
 
 
 def busy_pct() -> float:
-    """Of the cores: what others may take before a time says as much about them."""
+    """Return the share of the cores other programs may take before wall times are not trusted."""
     from traceview.experiments import quiet
 
     return quiet.QUIET_PCT
-
-
-def words(text: str) -> list[str]:
-    """The parts of a list."""
-    return [word for word in (part.strip() for part in text.split(",")) if word]
-
-
-def numbers(what: str, most: int = MOST) -> Callable[[str], list[int]]:
-    """Reads a list of counts."""
-
-    def read(text: str) -> list[int]:
-        if not words(text) or not all(_is_count(word, most) for word in words(text)):
-            raise argparse.ArgumentTypeError(f"{text!r} is not a list of {what}; write for example 1,4,16")
-        return list(dict.fromkeys(map(int, words(text))))
-
-    return read
-
-
-def names(known: Iterable[str], what: str) -> Callable[[str], list[str]]:
-    """Reads a list of some of these names, which it returns in their own order."""
-
-    def read(text: str) -> list[str]:
-        if not words(text) or set(words(text)) - set(known):
-            raise argparse.ArgumentTypeError(f"{text!r} is not a list of {what}; choose from {', '.join(known)}")
-        return [name for name in known if name in words(text)]
-
-    return read
-
-
-def count(text: str, most: int = MOST) -> int:
-    """Reads a number from 1 on."""
-    if not _is_count(text, most):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a count; use 1 or more")
-    return int(text)
 
 
 def threads(given: int | None) -> int:
@@ -166,12 +157,3 @@ def threads(given: int | None) -> int:
         cores = f"{n} core{'s' * (n > 1)}"
         raise UsageError(f"{given:,} threads cannot be measured here: this process may use {cores}.")
     return given or n
-
-
-def _is_count(text: str, most: int) -> bool:
-    return text.isdecimal() and text.isascii() and len(text) < MOST_DIGITS and 0 < int(text) <= most
-
-
-def whole(text: str) -> int:
-    """Reads a number from 0 on."""
-    return 0 if text == "0" else count(text)

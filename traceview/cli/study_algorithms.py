@@ -9,30 +9,27 @@ they cannot run.
 from __future__ import annotations
 
 import argparse
-import re
 import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from traceview import render
-from traceview.cli import studies
+from traceview.cli import studies, values
 from traceview.cli.names import completed
-from traceview.cli.options import duration
 from traceview.cli.output import emit, say
 from traceview.errors import UsageError
-from traceview.experiments.layers import DIRECTIONS, Layer, parse
-from traceview.experiments.networks import names
+from traceview.experiments.algorithms.layers import DIRECTIONS, Layer, parse
+from traceview.experiments.algorithms.networks import names
 
 if TYPE_CHECKING:
-    from traceview.experiments.algorithms import Group, Plan, Progress
+    from traceview.experiments.algorithms.measuring import Group, Plan, Progress
 
 TITLE = "every convolution algorithm by layer, pass and batch"
 
 EXAMPLES = """examples:
   traceview study algorithms --model alexnet --batch 16 --threads 1
-  traceview study algorithms --model train.py:make_model --capture traceview-capture-train-20260102-030405
+  traceview study algorithms --model train.py:make_model --from traceview-capture-train-20260102-030405
   traceview study algorithms --layer "16x96x27x27 k256 5x5 p2"
   traceview study algorithms --layer "3x227x227 k96 11x11 s4" --batch 1,16,64 --passes fprop,wgrad --threads 1
   traceview study algorithms --model resnet50 --batch 1 --passes fprop --dtype bfloat16
@@ -61,7 +58,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         names,
     )
     layers.add_argument(
-        "--capture",
+        "--from",
+        dest="captures",
         type=Path,
         action="append",
         default=[],
@@ -77,90 +75,85 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "filters, filter size, stride, padding, groups",
     )
     parser.add_argument(
-        "--input",
-        dest="image",
-        type=_shape,
-        default="3x224x224",
+        "--image",
+        type=values.image,
+        default=(3, 224, 224),
         metavar="CxHxW",
         help="image for FILE.py:FUNCTION (default: 3x224x224)",
     )
     parser.add_argument(
         "--batch",
-        type=studies.numbers("batches"),
+        type=values.counts("batches"),
         metavar="N,N...",
         help="images per batch (default: 16, or the capture's)",
     )
     parser.add_argument(
         "--passes",
-        type=studies.names(DIRECTIONS, "passes"),
+        type=values.names(DIRECTIONS, "passes"),
         default=list(DIRECTIONS),
         metavar="PASS,...",
         help=f"of {', '.join(DIRECTIONS)}",
     )
     parser.add_argument("--dtype", choices=DTYPES, help="element type (default: that of the model or capture, float32)")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where (default: cpu)")
-    parser.add_argument("--threads", type=studies.count, metavar="N", help="threads that compute (default: all cores)")
+    parser.add_argument("--threads", type=values.count, metavar="N", help="threads that compute (default: all cores)")
     parser.add_argument("--backends", type=_backends, metavar="NAME,...", help="only these (default: all)")
     parser.add_argument(
         "--repeats",
-        type=studies.count,
+        type=values.count,
         default=4,
         metavar="N",
         help="time each at least N times, in each of two parts",
     )
-    parser.add_argument("--budget", type=duration, metavar="TIME", help="start no new group after this time")
-    parser.add_argument("--python", default=sys.executable, help="the Python with PyTorch (default: this one)")
+    parser.add_argument("--budget", type=values.duration, metavar="TIME", help="start no new group after this time")
     parser.add_argument(
-        "-o", "--output", type=Path, metavar="FOLDER", help="the capture; default: named after the time"
+        "--python", metavar="PROGRAM", default=sys.executable, help="the Python with PyTorch (default: this one)"
     )
-    parser.add_argument(
-        "--format", choices=render.FORMATS, default="table", help="how to print the answer (default: table)"
-    )
-    parser.add_argument("--resume", action="store_true", help="continue in the FOLDER of -o")
+    studies.add_result_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Measure, and print who won where; returns 0."""
-    from traceview.experiments import algorithms
+    from traceview.experiments.algorithms import measuring
     from traceview.experiments.results import Journal
 
     threads = studies.threads(args.threads)
     python = shutil.which(args.python)
     if python is None:
         raise UsageError(f"there is no program {args.python}.")
-    groups = algorithms.groups_of(_layers(args, python), args.batch or [BATCH], args.passes)
+    groups = measuring.groups_of(_layers(args, python), args.batch or [BATCH], args.passes)
     if not groups:
         raise UsageError('name what to measure: --model alexnet, or --layer "16x96x27x27 k256 5x5 p2".')
-    plan = algorithms.Plan(
-        tuple(groups), python, threads, args.device, args.backends or algorithms.BACKENDS, args.repeats, args.budget
+    plan = measuring.Plan(
+        tuple(groups), python, threads, args.device, args.backends or measuring.BACKENDS, args.repeats, args.budget
     )
-    folder = studies.place(args.output, args.resume, KIND)
+    folder = studies.place(args.output, args.resume, KIND, args.trust)
     journal = Journal(folder, {"kind": KIND, "command": ["traceview", *sys.argv[1:]]})
     code = _measure(plan, journal)
     if code:
         return code
     emit([studies.shown(folder, "study", (SHOWN,), args.format)], None)
     say(f"`traceview report {folder} study` has all of it.")
-    busy = _busy([row for row in journal.rows(algorithms.TABLE) if any(_is_of(row, group) for group in plan.groups)])
+    busy = _busy([row for row in journal.rows(measuring.TABLE) if any(_is_of(row, group) for group in plan.groups)])
     if busy:
         say(busy)
     return 0
 
 
 def _busy(rows: list[dict[str, Any]]) -> str | None:
-    """That the machine was too busy for wall times, where it was."""
+    """Return a note if the machine was too busy for wall times."""
     shares = {(row["layer"], row["direction"], row["batch"]): row["others_pct"] for row in rows if "others_pct" in row}
     return studies.busy([*shares.values()], "groups")
 
 
 def _layers(args: argparse.Namespace, python: str) -> list[tuple[Layer, int | None]]:
-    """What is asked for, with the batch of those that have their own; --batch goes before what a capture had."""
-    from traceview.experiments import sources
+    """Return the requested layers, with the batch of those that have one; --batch goes before what a capture had."""
+    from traceview.experiments.algorithms import sources
 
     found: list[tuple[Layer, int | None]] = []
     for name in args.model:
         found += [(layer, None) for layer in sources.of_model(name, python, args.image, say)]
-    for path in args.capture:
+    for path in args.captures:
         found += [(one.layer, None if args.batch else one.batch) for one in sources.of_capture(path, say)]
     found += [parse(text) for text in args.layer]
     return [(replace(layer, dtype=args.dtype or layer.dtype), batch) for layer, batch in found]
@@ -168,17 +161,17 @@ def _layers(args: argparse.Namespace, python: str) -> list[tuple[Layer, int | No
 
 def _measure(plan: Plan, journal: Any) -> int:
     """Measure and say how far it is; the exit code. The folder is a whole capture however this ends."""
-    from traceview.experiments import algorithms
+    from traceview.experiments.algorithms import measuring
 
     n = len(plan.groups)
     threads = f"{plan.threads} thread{'s' * (plan.threads > 1)}"
     say(f"{n} group{'s' * (n > 1)} (a pass of a layer), {threads}; into {journal.folder}")
 
     def measured() -> str | None:
-        left = algorithms.measure(plan, journal, _watch)
+        left = measuring.measure(plan, journal, _watch)
         return f"{len(left)} of {n} groups are not measured" if left else None
 
-    return studies.finished(measured, journal, algorithms.TABLE)
+    return studies.finished(measured, journal, measuring.TABLE)
 
 
 def _watch(progress: Progress) -> None:
@@ -196,13 +189,7 @@ def _is_of(row: dict[str, Any], group: Group) -> bool:
     return bool((row["layer"], row["direction"], row["batch"]) == (group.layer.name, group.direction, group.batch))
 
 
-def _shape(text: str) -> str:
-    if not re.fullmatch(r"\d{1,6}(x\d{1,6}){2}", text, re.ASCII):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a shape; write for example 3x224x224")
-    return text
-
-
 def _backends(text: str) -> tuple[str, ...]:
-    from traceview.experiments.algorithms import BACKENDS
+    from traceview.experiments.algorithms.measuring import BACKENDS
 
-    return tuple(studies.names(BACKENDS, "back-ends")(text))
+    return tuple(values.names(BACKENDS, "back-ends")(text))

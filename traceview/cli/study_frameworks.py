@@ -14,15 +14,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from traceview.cli import studies
+from traceview.cli import studies, values
 from traceview.cli.names import completed
-from traceview.cli.options import duration
 from traceview.cli.output import emit, say
 from traceview.errors import UsageError
-from traceview.experiments import framework_list
+from traceview.experiments.frameworks import listed
 
 if TYPE_CHECKING:
-    from traceview.experiments.frameworks import Plan, Progress
+    from traceview.experiments.frameworks.comparing import Plan, Progress
     from traceview.experiments.results import Journal
 
 TITLE = "the same models in every framework, side by side"
@@ -46,53 +45,54 @@ SHOWN = ("times", "refused")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `traceview study frameworks`."""
-    models, known = framework_list.models(), list(framework_list.frameworks())
-    read = studies.names(models, "models")
+    models, known = listed.models(), list(listed.frameworks())
+    read = values.names(models, "models")
     add = parser.add_argument
     completed(
         add("--models", type=read, default=["lenet"], metavar="NAME,...", help=f"of {', '.join(models)} (lenet)"),
         lambda: list(models),
     )
-    read = studies.names(known, "frameworks")
+    read = values.names(known, "frameworks")
     completed(
         add("--frameworks", type=read, default=known, metavar="NAME,...", help=f"of {', '.join(known)} (all)"),
         lambda: known,
     )
     own = ", ".join(f"{model.name} {model.batch}" for model in models.values())
-    counts = studies.numbers("counts")
+    counts = values.counts("counts")
     add("--threads", type=counts, default=[1], metavar="N,N...", help="threads that compute (default: 1)")
     add("--batch", type=counts, default=[], metavar="N,N...", help=f"samples per step (default: {own})")
     add(
-        "--layout", type=studies.names(LAYOUTS, "layouts"), default=list(LAYOUTS), metavar="NAME,...",
+        "--layout", type=values.names(LAYOUTS, "layouts"), default=list(LAYOUTS), metavar="NAME,...",
         help="of images: nchw, nhwc (default: both; only runs of the same layout are compared)",
     )  # fmt: skip
     add("--device", choices=("cpu", "cuda"), default="cpu", help="where (default: cpu)")
-    add("--rounds", type=studies.count, default=3, metavar="N", help="processes per time, in turns (default: 3)")
-    add("--steps", type=studies.count, metavar="N", help="steps of each process (default: the model's)")
-    add("--discard", type=studies.whole, metavar="N", help="first steps to leave out (default: the model's)")
-    add("--budget", type=duration, metavar="TIME", help="start no new process after this time")
+    add("--rounds", type=values.count, default=3, metavar="N", help="processes per time, in turns (default: 3)")
+    add("--steps", type=values.count, metavar="N", help="steps of each process (default: the model's)")
+    steps = values.at_least(0, "is not a number of steps")
+    add("--discard", type=steps, metavar="N", help="first steps to leave out (default: the model's)")
+    add("--budget", type=values.duration, metavar="TIME", help="start no new process after this time")
     help_text = "record one run of each framework and model, for its layers and libraries (default: yes)"
     add("--captures", action=argparse.BooleanOptionalAction, default=True, help=help_text)
     folder = "where .venv-frameworks and .venv-legacy lie (default: here)"
     add("--environments", type=Path, default=Path(), metavar="FOLDER", help=folder)
     help_text = "the Python to use for a framework or an environment"
-    add("--python", type=_python, action="append", default=[], metavar="NAME=PATH", help=help_text)
-    add("-o", "--output", type=Path, metavar="FOLDER", help="the capture; default: named after the time")
-    add("--resume", action="store_true", help="continue in the FOLDER of -o")
+    python = values.pair("NAME=PATH; write for example mxnet=/opt/mxnet/bin/python")
+    add("--python", type=python, action="append", default=[], metavar="NAME=PATH", help=help_text)
+    studies.add_result_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Measure, and print the table; 3 where no process gave times."""
-    from traceview.experiments.frameworks import TABLE
+    from traceview.experiments.frameworks.comparing import TABLE
     from traceview.experiments.results import Journal
 
     plan = _plan(args)
-    folder = studies.place(args.output, args.resume, KIND)
+    folder = studies.place(args.output, args.resume, KIND, args.trust)
     journal = Journal(folder, {"kind": KIND, "command": ["traceview", *sys.argv[1:]]})
     code = _measure(plan, journal, args.captures)
     if code:
         return code
-    emit([studies.shown(folder, REPORT, SHOWN)], None)
+    emit([studies.shown(folder, REPORT, SHOWN, args.format)], None)
     say(f"`traceview report {folder} {REPORT}` has all of it.")
     rows = [row for row in journal.rows(TABLE) if "step_ns" in row]
     busy = studies.busy([row["others_pct"] for row in rows if "others_pct" in row], "processes")
@@ -105,16 +105,16 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _plan(args: argparse.Namespace) -> Plan:
-    from traceview.experiments.frameworks import Plan
+    from traceview.experiments.frameworks.comparing import Plan
 
     discard = args.discard
-    known = framework_list.models()
+    known = listed.models()
     for name in args.models:
         steps = args.steps or known[name].steps
         if (known[name].discard if discard is None else discard) >= steps:
             raise UsageError(f"--steps {steps} leaves no step to time after the discarded ones; see --discard.")
     pythons = dict(args.python)
-    names = {*framework_list.frameworks(), *framework_list.environments()}
+    names = {*listed.frameworks(), *listed.environments()}
     for name, path in pythons.items():
         if name not in names:
             raise UsageError(f"there is no framework {name}; choose from {', '.join(sorted(names))}.")
@@ -130,21 +130,21 @@ def _plan(args: argparse.Namespace) -> Plan:
 
 def _measure(plan: Plan, journal: Journal, records: bool) -> int:
     """Measure and say how far it is; the exit code."""
-    from traceview.experiments import framework_captures, frameworks
+    from traceview.experiments.frameworks import captures, comparing
 
     names, threads = ", ".join(plan.frameworks), ", ".join(map(str, plan.threads))
     say(f"{', '.join(plan.models)} in {names}; {threads} thread{'s' * (plan.threads != (1,))}; into {journal.folder}")
 
     def measured() -> str | None:
-        journal.answer(frameworks.known(plan))
-        left = frameworks.measure(plan, journal, _watch)
+        journal.answer(comparing.known(plan))
+        left = comparing.measure(plan, journal, _watch)
         if left:
             return f"{left} processes are not run"
         if records:
-            framework_captures.record(plan, journal, _watch_capture)
+            captures.record(plan, journal, _watch_capture)
         return None
 
-    return studies.finished(measured, journal, frameworks.TABLE)
+    return studies.finished(measured, journal, comparing.TABLE)
 
 
 def _watch(progress: Progress) -> None:
@@ -161,10 +161,3 @@ def _watch(progress: Progress) -> None:
 def _watch_capture(place: str, trouble: str | None) -> None:
     """One line for each recording."""
     say(f"recorded {place}" if trouble is None else f"{place} could not be recorded: {trouble}")
-
-
-def _python(text: str) -> tuple[str, str]:
-    name, sign, path = text.partition("=")
-    if not sign or not name or not path:
-        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=PATH; write for example mxnet=/opt/mxnet/bin/python")
-    return name, path

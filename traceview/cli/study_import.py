@@ -32,14 +32,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("inputs", nargs="+", metavar="FILE", help="a log or table, or a folder of them")
     parser.add_argument("--into", metavar="CAPTURE", help="add to this capture of a study, to stand beside its times")
     parser.add_argument(
-        "-o", "--output", default=DEFAULT, metavar="CAPTURE", help=f"the new capture (default: {DEFAULT})"
+        "-o", "--output", default=DEFAULT, metavar="FOLDER", help=f"the new capture (default: {DEFAULT})"
     )
 
 
 def run(args: argparse.Namespace) -> int:
     """Write the capture, say what was read and what was not, print where it is; returns 0."""
     from traceview.errors import UsageError
-    from traceview.experiments import published, results
+    from traceview.experiments import results
+    from traceview.experiments.imports import published
 
     target = Path(args.into or args.output)
     if args.into:

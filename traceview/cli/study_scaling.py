@@ -12,19 +12,17 @@ capture: stop with Ctrl-C at any time, and continue with --resume.
 from __future__ import annotations
 
 import argparse
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from traceview import render
-from traceview.cli import studies
-from traceview.cli.options import duration
+from traceview.cli import studies, values
 from traceview.cli.output import emit, say
 from traceview.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from traceview.experiments.results import Journal
-    from traceview.experiments.scaling import Job
+    from traceview.experiments.scaling.scaling import Job
 
 TITLE = "how training scales over processes and batches"
 
@@ -33,7 +31,7 @@ EXAMPLES = """examples:
   traceview study scaling --ranks 1,2 --global-batch 64 -- torchrun --nproc_per_node 1 train.py --batch {batch}
   traceview study scaling --rounds 6 --budget 20m -o scaling -- mpirun -np 1 python train.py
   traceview study scaling -o scaling --resume --rounds 9       three more rounds
-  traceview study scaling --captures 1rank/ 2ranks/ 4ranks/    existing recordings
+  traceview study scaling --from 1rank/ 2ranks/ 4ranks/    existing recordings
   traceview report scaling scaling                             print the answer again
 
 exit codes: 0 done, also where some runs failed; 3 where no run gave times
@@ -46,8 +44,8 @@ SHOWN = ("verdict", "points", "communication", "breakeven", "models")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `traceview study scaling`."""
-    ranks, batches = studies.numbers("ranks", MOST_RANKS), studies.numbers("batches", MOST_BATCH)
-    rounds, steps = partial(studies.count, most=MOST_ROUNDS), partial(studies.count, most=MOST_STEPS)
+    ranks, batches = values.counts("ranks", most=MOST_RANKS), values.counts("batches", most=MOST_BATCH)
+    rounds, steps = (values.at_least(1, "is not a count; use 1 or more", most) for most in (MOST_ROUNDS, MOST_STEPS))
     parser.add_argument(
         "--ranks",
         type=ranks,
@@ -68,36 +66,37 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="runs of each (default 3; 6 for 95 %%)",
     )
-    parser.add_argument("--threads", type=studies.count, metavar="N", help="threads of each rank (default 1)")
+    parser.add_argument("--threads", type=values.count, metavar="N", help="threads of each rank (default 1)")
     parser.add_argument("--device", choices=("cpu", "cuda"), help="hide GPUs (cpu); for {device} in the command")
     parser.add_argument("--limit-steps", type=steps, metavar="N", help="time N steps in each run (default 20)")
     parser.add_argument("--discard", type=steps, metavar="N", help="first steps to leave out (default 3)")
     parser.add_argument(
-        "--limit-time", type=duration, default=600.0, metavar="TIME", help="end a run after this (default 10m)"
+        "--limit-time", type=values.duration, default=600.0, metavar="TIME", help="end a run after this (default 10m)"
     )
-    parser.add_argument("--budget", type=duration, metavar="TIME", help="start no new run after this time")
+    parser.add_argument("--budget", type=values.duration, metavar="TIME", help="start no new run after this time")
     parser.add_argument(
-        "--captures",
+        "--from",
+        dest="recordings",
         nargs="+",
         type=Path,
         metavar="INPUT",
         help="run nothing; compare these existing recordings, one by one",
     )
-    parser.add_argument("--no-captures", action="store_true", help="record no steps; communication is left out")
     parser.add_argument(
-        "-o", "--output", type=Path, metavar="FOLDER", help="the capture; default: named after the time"
-    )
-    parser.add_argument("--resume", action="store_true", help="continue in the FOLDER of -o, with its settings")
+        "--captures", action=argparse.BooleanOptionalAction, default=True,
+        help="record some steps of each, for communication (default: yes)",
+    )  # fmt: skip
+    studies.add_result_options(parser, settings=", with its settings")
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND ...", help="what to run")
 
 
 def run(args: argparse.Namespace) -> int:
     """Measure, and print what it comes to."""
-    from traceview.experiments import scaling
     from traceview.experiments.results import Journal
+    from traceview.experiments.scaling import scaling
 
     command: list[str] = args.command[1:] if args.command[:1] == ["--"] else args.command
-    if args.captures:
+    if args.recordings:
         return _of_captures(args, command)
     job, words = _resumed(args, command) if args.resume else _job(args, command)
     job.sizes()
@@ -114,22 +113,23 @@ def run(args: argparse.Namespace) -> int:
 
 def _of_captures(args: argparse.Namespace, command: list[str]) -> int:
     """A study of existing recordings."""
-    from traceview.experiments import results, scaling, scaling_captures
+    from traceview.experiments import results
+    from traceview.experiments.scaling import captures, scaling
 
     if command or args.resume:
-        raise UsageError("--captures reads what is there: it takes no command and nothing to resume.")
+        raise UsageError("--from reads what is there: it takes no command and nothing to resume.")
     batches = args.global_batch or args.batch or [None]
     if len(batches) > 1:
-        raise UsageError("with --captures, --batch takes one number: the batch of all of these recordings.")
+        raise UsageError("with --from, --batch takes one number: the batch of all of these recordings.")
     folder = studies.place(args.output, False, scaling.KIND)
-    rows = scaling_captures.rows(args.captures, batches[0], bool(args.global_batch))
-    results.write(folder, rows, {"kind": scaling.KIND, "command": ["traceview", "study", "scaling", "--captures"]})
+    rows = captures.rows(args.recordings, batches[0], bool(args.global_batch))
+    results.write(folder, rows, {"kind": scaling.KIND, "command": ["traceview", "study", "scaling", "--from"]})
     _print(folder.absolute())
     return 0
 
 
 def _noted(folder: Path) -> dict[str, object]:
-    """What an earlier session noted of the framework."""
+    """Return the facts of the framework that an earlier session noted."""
     from traceview.experiments.results import described
 
     if not (folder / "capture.json").exists():
@@ -140,9 +140,9 @@ def _noted(folder: Path) -> dict[str, object]:
 
 def _job(args: argparse.Namespace, command: list[str]) -> tuple[Job, list[str]]:
     from traceview.experiments.command import Limits
-    from traceview.experiments.scaling import KIND, Job
-    from traceview.experiments.scaling_answer import STRONG, WEAK
-    from traceview.experiments.scaling_command import parse
+    from traceview.experiments.scaling.command import parse
+    from traceview.experiments.scaling.outcome import STRONG, WEAK
+    from traceview.experiments.scaling.scaling import KIND, Job
 
     template = parse(command)
     batches = args.global_batch or args.batch or ()
@@ -159,24 +159,32 @@ def _job(args: argparse.Namespace, command: list[str]) -> tuple[Job, list[str]]:
     job = Job(
         template, folder.absolute(), say, tuple(sorted(args.ranks or (1, 2, 4))), tuple(sorted(batches)),
         STRONG if args.global_batch else WEAK, args.rounds, args.threads or 1, args.budget, limits, args.device,
-        not args.no_captures,
+        args.captures,
     )  # fmt: skip
     return job, command
 
 
 def _resumed(args: argparse.Namespace, command: list[str]) -> tuple[Job, list[str]]:
     """The job of an earlier session; ranks and batches that are named add to its own."""
+    from traceview.experiments import records, trust
     from traceview.experiments.command import Limits
     from traceview.experiments.results import described
-    from traceview.experiments.scaling import KIND, Job
-    from traceview.experiments.scaling_answer import STRONG
-    from traceview.experiments.scaling_command import parse
+    from traceview.experiments.scaling.command import parse
+    from traceview.experiments.scaling.outcome import STRONG, WEAK
+    from traceview.experiments.scaling.scaling import KIND, SETTINGS, Job
 
     told = described(studies.place(args.output, True, KIND))
     words = command or [str(word) for word in told.get("command") or ()]
     if not words or (not command and any("***" in word for word in words)):
         raise UsageError("the command line was not kept whole; add it after --.")
-    earlier = dict(told.get("settings") or {})
+    where = f"{args.output / trust.ABOUT}: settings"
+    earlier = records.checked(told.get("settings") or {}, SETTINGS, where, is_whole=True)
+    lacking = SETTINGS.keys() - earlier.keys()
+    if lacking:
+        raise InputError(f"{where}: {min(lacking)} is missing; begin another study.")
+    if earlier["mode"] not in (STRONG, WEAK) or earlier["device"] not in (None, "cpu", "cuda"):
+        raise InputError(f"{where}: mode or device is none that traceview measures; begin another study.")
+    trust.allow(args.output, args.trust, say, words)
     fixed = {"threads": args.threads, "steps": args.limit_steps, "discard": args.discard, "device": args.device}
     changed = [name for name, value in fixed.items() if value is not None and value != earlier.get(name)]
     is_strong = earlier.get("mode") == STRONG
@@ -184,22 +192,18 @@ def _resumed(args: argparse.Namespace, command: list[str]) -> tuple[Job, list[st
         what = changed[0] if changed else "the kind of batch"
         raise UsageError(f"{what} cannot change within a study; begin another one.")
     batches = (args.global_batch if is_strong else args.batch) or ()
-    try:
-        limits = Limits(int(earlier["discard"]), int(earlier["steps"]), seed=None, most_s=args.limit_time)
-        job = Job(
-            parse(words), args.output.absolute(), say,
-            tuple(sorted({*map(int, earlier["ranks"]), *(args.ranks or ())})),
-            tuple(sorted({*map(int, earlier["batches"]), *batches})), str(earlier["mode"]), args.rounds,
-            int(earlier["threads"]), args.budget, limits, earlier.get("device"), not args.no_captures,
-        )  # fmt: skip
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{args.output} does not say how it was measured; begin another study.") from error
+    limits = Limits(earlier["discard"], earlier["steps"], seed=None, most_s=args.limit_time)
+    job = Job(
+        parse(words), args.output.absolute(), say, tuple(sorted({*earlier["ranks"], *(args.ranks or ())})),
+        tuple(sorted({*earlier["batches"], *batches})), earlier["mode"], args.rounds, earlier["threads"], args.budget,
+        limits, earlier["device"], args.captures,
+    )  # fmt: skip
     return job, words
 
 
 def _shown(job: Job, journal: Journal) -> int:
     """Print the answer; 3 where no run gave times."""
-    from traceview.experiments import scaling
+    from traceview.experiments.scaling import scaling
 
     rows = journal.rows(scaling.RUNS)
     _print(job.folder)
@@ -217,7 +221,7 @@ def _print(folder: Path) -> None:
     from traceview import store
     from traceview.analysis import reports
 
-    with closing(store.open_capture(folder, asked=reports.asked([reports.load("scaling")]))) as connection:
+    with closing(store.open_capture(folder)) as connection:
         report = reports.run(connection, "scaling", {}, source=str(studies.here(folder)))
     shown = tuple(section for section in report.sections if section.name in SHOWN)
     emit([render.renderer("table").render(replace(report, sections=shown))], None)

@@ -13,32 +13,32 @@ changed, each run ends after a few steps, and the output of runs goes to files i
 from __future__ import annotations
 
 import argparse
-import re
 import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from traceview import render
-from traceview.cli.options import add_output_options, duration, form_of
+from traceview.cli import studies, values
 from traceview.cli.output import DEFAULT_LIMIT, emit, say
 from traceview.errors import CHECK_FAILED, TraceviewError, UsageError
 from traceview.recording.launch import Stopped, place, shell_code, stoppable
 
 if TYPE_CHECKING:
     from traceview.analysis.model import Report
-    from traceview.experiments.tune import Job
+    from traceview.experiments.tune.tuning import Job
 
 HELP = "try options on a training command, and prove which make it faster"
 
 EXAMPLES = """examples:
   traceview tune -- python train.py                          what advise names for this script, within 10 minutes
   traceview tune --try layout,threads,malloc -- python train.py    or these; `traceview list options` names them
-  traceview tune --numbers equal --skip threads -- python train.py    only what keeps every bit, no threads
+  traceview tune --numerics equal --skip threads -- python train.py    bit-exact options only, without thread counts
   traceview tune --plan plan.json -- python train.py         also a plan of `traceview schedule`
   traceview tune --budget 30m --copy -- python train.py      each run in a fresh copy of this folder
   traceview tune --env OUT={run} -- python train.py          a folder of its own for what each run writes
-  traceview tune --resume RUNS                               continue after Ctrl-C or a crash
+  traceview tune -o RUNS --resume                            continue after Ctrl-C or a crash
+  traceview tune -o RUNS --resume --trust                    also what was made by others or elsewhere
   traceview tune --report RUNS                               print the answer again
   traceview tune --apply RUNS -- python train.py             run it with the best options
   traceview tune --fail-under 1.1 -- python train.py         exit code 1 if nothing makes it 1.1 times as fast
@@ -48,81 +48,89 @@ of the command
 """
 
 COMPARED = ("answer", "settings", "difference")
-"""What of the comparison of base and best is shown."""
+"""Sections of the comparison of base and best that are printed."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `traceview tune`."""
-    parser.add_argument("--runs", "-r", type=Path, help="the folder for results; default: named after script and time")
     parser.add_argument(
-        "--try", dest="tried", type=_names, default=(), metavar="OPTIONS", help="options or groups to try"
+        "--try", dest="tried", type=values.words, default=(), metavar="OPTIONS", help="options or groups to try"
     )
     parser.add_argument(
-        "--skip", dest="skipped", type=_names, default=(), metavar="OPTIONS", help="options or groups not to try"
+        "--skip", dest="skipped", type=values.words, default=(), metavar="OPTIONS", help="options or groups not to try"
     )
     parser.add_argument(
         "--plan", metavar="PLAN", help="also try a plan of traceview schedule, alone and with the others"
     )
     parser.add_argument(
-        "--numbers", choices=("close", "equal"), default="close",
+        "--numerics", choices=("close", "equal"), default="close",
         help="equal: drop options that change any bit of loss or parameters (default close: last digits may differ)",
     )  # fmt: skip
-    parser.add_argument("--budget", type=duration, default=600.0, metavar="TIME", help="for all runs (default 10m)")
     parser.add_argument(
-        "--limit-steps", type=_count, metavar="N",
+        "--budget", type=values.duration, default=600.0, metavar="TIME", help="for all runs (default 10m)"
+    )
+    parser.add_argument(
+        "--limit-steps", type=_steps, metavar="N",
         help="time N steps in each run, then end it (default: as many as take 2 seconds); 0: runs end by themselves",
     )  # fmt: skip
-    parser.add_argument("--discard", type=_count, metavar="N", help="first steps to leave out (default 1 or 2)")
+    parser.add_argument("--discard", type=_steps, metavar="N", help="first steps to leave out (default 1 or 2)")
     parser.add_argument("--copy", action="store_true", help="run in fresh copies of this folder")
     parser.add_argument(
-        "--env", action="append", default=[], type=_variable, metavar="NAME=VALUE",
+        "--env", action="append", default=[], type=values.setting, metavar="NAME=VALUE",
         help="set a variable for every run; {run} in it becomes an empty folder, one for each run",
     )  # fmt: skip
     earlier = parser.add_mutually_exclusive_group()
-    earlier.add_argument("--resume", type=Path, metavar="RUNS", help="continue these runs")
     earlier.add_argument("--report", type=Path, metavar="RUNS", help="only show the result of these runs")
     earlier.add_argument(
         "--apply", type=Path, metavar="RUNS", help="run the command with the best options found by these runs"
     )
+    studies.add_result_options(parser, "named after script and time", trusted="--resume or --apply")
     parser.add_argument(
-        "--fail-under", type=_times, metavar="X", help="exit code 1 if the best is not shown to be X times as fast"
+        "--fail-under", type=values.factor, metavar="X", help="exit code 1 if the best is not shown X times as fast"
     )
-    add_output_options(parser)
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND ...", help="what to run")
 
 
 def run(args: argparse.Namespace) -> int:
     """Search, or show or apply what a search found."""
-    from traceview.experiments import in_use, tune
-    from traceview.experiments.results import is_begun
+    from traceview.experiments import results
+    from traceview.experiments.results import discard, is_begun
+    from traceview.experiments.tune import tuning
 
     command: list[str] = args.command[1:] if args.command[:1] == ["--"] else args.command
+    if args.resume and (args.report or args.apply):
+        raise UsageError("--resume goes on with the folder of -o; it goes with neither --report nor --apply.")
     for folder in filter(None, (args.report, args.apply)):
-        tune.described_runs(folder)
+        tuning.described_runs(folder)
     if args.report:
         return _shown(args, args.report)
     if args.apply:
         if not command:
             raise UsageError("no command given: traceview tune --apply RUNS -- python train.py")
         with stoppable():
-            return shell_code(tune.apply(args.apply, command))
-    job = tune.resumed(args.resume.absolute(), command, say, args.env) if args.resume else _job(args, command)
-    held = in_use.hold(job.folder)
+            return shell_code(tuning.apply(args.apply, command, args.trust, say))
+    if args.resume:
+        folder = studies.place(args.output, True, "tune")
+        job = tuning.resumed(folder.absolute(), command, say, args.env, args.trust)
+    else:
+        job = _job(args, command)
+    held = results.hold(job.folder)
     try:
         with stoppable():
-            tune.tune(job)
+            tuning.tune(job)
     except Stopped as stopped:
         if is_begun(job.folder):
-            n_runs = tune.n_measured(job.folder)
+            n_runs = tuning.n_measured(job.folder)
             runs = f"{n_runs} run{'s' if n_runs > 1 else ''}" if n_runs else "the capture of the command as it is"
-            say(f"interrupted; kept so far: {runs}; go on with traceview tune --resume {_word(job.folder)}")
+            say(f"interrupted; kept so far: {runs}; go on with -o {_word(job.folder)} --resume")
         else:
             say("interrupted before anything was measured")
-            _remove(job.folder)
+            if not args.resume:
+                discard(job.folder)
         return shell_code(-stopped.number)
     except TraceviewError:
-        if not (job.folder / "base" / "capture.json").exists():
-            _remove(job.folder)
+        if not args.resume and not (job.folder / "base" / "capture.json").exists():
+            discard(job.folder)
         raise
     del held
     say(f"everything is in {_here(job.folder)}: traceview tune --report {_word(job.folder)}")
@@ -130,36 +138,35 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _job(args: argparse.Namespace, command: list[str]) -> Job:
-    from traceview.experiments import in_use
-    from traceview.experiments.options import named
+    from traceview.experiments import results
     from traceview.experiments.results import is_begun
-    from traceview.experiments.search import NULL
-    from traceview.experiments.tune import Job
+    from traceview.experiments.tune.options import named
+    from traceview.experiments.tune.search import NULL
+    from traceview.experiments.tune.tuning import Job
 
     if not command:
         raise UsageError("no command given: traceview tune -- python train.py")
     tried, skipped = ([option.name for option in named({*words} - {NULL})] for words in (args.tried, args.skipped))
     if tried and not {*tried} - {*skipped}:
         raise UsageError("--skip leaves out all that --try names: there is nothing to try.")
-    folder = args.runs or Path(f"traceview-tune-{place(None, command).name.removeprefix('traceview-capture-')}")
-    in_use.refuse(folder)
+    folder = args.output or Path(f"traceview-tune-{place(None, command).name.removeprefix('traceview-capture-')}")
+    results.refuse(folder)
     if is_begun(folder):
-        goes_on = f"traceview tune --resume {_word(folder)} goes on with them"
-        raise UsageError(f"{folder} holds runs already: {goes_on}; else choose another name with --runs.")
+        raise UsageError(f"{folder} holds runs already: go on with them with --resume, or choose another name with -o.")
     return Job(
-        command, place(folder, command, "--runs"), say, args.tried, args.budget, tuple(args.env), args.copy,
-        args.limit_steps, args.discard, skipped=args.skipped, plan=args.plan, only_equal=args.numbers == "equal",
+        command, place(folder, command), say, args.tried, args.budget, tuple(args.env), args.copy,
+        args.limit_steps, args.discard, skipped=args.skipped, plan=args.plan, only_equal=args.numerics == "equal",
     )  # fmt: skip
 
 
 def _shown(args: argparse.Namespace, folder: Path) -> int:
     """Print the answer; 1 where `--fail-under` says so, else 0."""
-    renderer = render.renderer(form_of(args))
+    renderer = render.renderer(args.format)
     reports = [_report(folder, "tune")]
     compared = _compared(folder, renderer.FOR_PEOPLE)
     if compared:
         reports.append(compared)
-    emit([renderer.render_all(reports, bool(args.output))], args.output)
+    emit([renderer.render_all(reports)], None)
     if args.fail_under is None:
         return 0
     best = _best(reports[0])
@@ -175,7 +182,7 @@ def _report(folder: Path, name: str) -> Report:
     from traceview import store
     from traceview.analysis import reports
 
-    with closing(store.open_capture(folder, asked=reports.asked([reports.load(name)]))) as connection:
+    with closing(store.open_capture(folder)) as connection:
         return reports.run(connection, name, {}, source=str(_here(folder)))
 
 
@@ -188,7 +195,7 @@ def _best(report: Report) -> float | None:
 
 
 def _compared(folder: Path, for_people: bool) -> Report | None:
-    """Where the time went between the base and the best, out of a capture of each."""
+    """Compare where the time went in the base and the best, out of a capture of each."""
     from contextlib import closing
 
     from traceview import store
@@ -199,7 +206,7 @@ def _compared(folder: Path, for_people: bool) -> Report | None:
         return None
     runs = []
     for path in paths:
-        with closing(store.open_capture(path, asked=compare.asked())) as connection:
+        with closing(store.open_capture(path)) as connection:
             runs.append(compare.measure(connection, path.name, None, not compare.has_steps(connection)))
     done = compare.compare(runs)
     if not for_people:
@@ -219,32 +226,4 @@ def _word(folder: Path) -> str:
     return shlex.quote(str(_here(folder)))
 
 
-def _remove(folder: Path) -> None:
-    """Leave no folder in which nothing was measured; it was made for that."""
-    import shutil
-
-    if folder.is_dir():
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(",") if name.strip())
-
-
-def _variable(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
-    return name, value
-
-
-def _times(text: str) -> float:
-    if not re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text, re.ASCII):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a speed-up; write for example 1.1")
-    return float(text)
-
-
-def _count(text: str) -> int:
-    if not re.fullmatch(r"\d{1,9}", text, re.ASCII):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of steps; write up to nine digits")
-    return int(text)
+_steps = values.at_least(0, "is not a number of steps", 999_999_999)

@@ -1,4 +1,4 @@
-"""What a query asks of another tool's tables: which columns, as which types, of which processes.
+"""Queries of another tool's tables: which columns, as which types, of which processes.
 
 Invariant: whatever a file holds, what is handed on has exactly the columns asked for, in their types; what is
 missing or does not fit is NULL.
@@ -49,7 +49,7 @@ class Processes:
 
 
 class Tables(Protocol):
-    """Where rows come from."""
+    """Source of rows."""
 
     columns: dict[str, tuple[str, ...]]
     """Every table there is, and its columns."""
@@ -68,7 +68,7 @@ def conform(batch: pa.RecordBatch, columns: Columns) -> pa.RecordBatch:
 
 
 def conform_bounded(batch: pa.RecordBatch, columns: Columns) -> Iterator[tuple[pa.RecordBatch, int]]:
-    """The same of a batch that nobody has checked, piece after piece, each with its number of texts too long."""
+    """Conform a batch that nobody has checked, piece after piece, each with its number of texts too long."""
     places = {name: batch.schema.get_field_index(name) for name in columns}
     names = [name for name, place in places.items() if place >= 0]
     for begin in range(0, len(batch), BATCH_ROWS):

@@ -9,15 +9,14 @@ from __future__ import annotations
 import contextlib
 import mmap
 import re
+import sys
 import tempfile
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-import zstandard
-from isal import isal_zlib
+from isal import igzip_lib
 
 from traceview.errors import InputError
 from traceview.paths import temporary_folder
@@ -26,24 +25,25 @@ T = TypeVar("T")
 _JSON_STARTS = re.compile(rb"(?:\xef\xbb\xbf)?\s*[\[{]")
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
-_GZIP_ERRORS: Any = (isal_zlib.error, zlib.error)
+_ZSTD_STARTS = ZSTD_MAGIC[:1] + bytes(range(0x50, 0x60))
+"""First bytes of frames; the others hold what a reader skips."""
 PEEK_BYTES = 256 * 1024
 READ_BYTES = 1 << 20
 FIRST_BYTES, BLOCK_BYTES = PEEK_BYTES, 8 << 20
-"""Decompressed bytes of the first block, which may be all that anybody looks at, and at most of any other."""
+"""Decompressed bytes of the first block, which may be all that anybody looks at, and of the others."""
 LOOK_BYTES = 256 << 20
 """How far into a JSON file its beginning is looked for behind a value that fills what is peeked at."""
 MAX_RATIO = 2000
 """Decompressed bytes per compressed byte beyond which a file is called a bomb (deflate itself cannot exceed 1032)."""
-ZSTD_BYTES = 4096
-"""Compressed bytes given to zstd at a time: four of them can stand for 128 KiB, and all of that comes at once."""
+PIECE_BYTES = 4096
+"""Compressed bytes that are decompressed at a time: what a piece with damaged data stands for is lost."""
 FREE_BYTES = 1 << 30
 """Output up to this size is never called a bomb."""
 
 
 @dataclass(frozen=True)
 class Peek:
-    """What a reader may look at to recognise its format: never the file's name."""
+    """Content by which a reader may recognise its format: never the file's name."""
 
     path: Path
     head: bytes
@@ -72,10 +72,13 @@ class Stream:
             blocks = iter(lambda: self._read(file), b"")
             if magic.startswith(GZIP_MAGIC):
                 self.compression = "gzip"
-                yield from self._bounded(self._gunzip(blocks))
+                yield from self._bounded(
+                    _joined(self._members(blocks, GZIP_MAGIC[:1], _gzip_member, igzip_lib.IsalError))
+                )
             elif magic == ZSTD_MAGIC:
                 self.compression = "zstd"
-                yield from self._bounded(self._unzstd(blocks))
+                frame, error = zstd().ZstdDecompressor, zstd().ZstdError
+                yield from self._bounded(_joined(self._members(blocks, _ZSTD_STARTS, frame, error)))
             else:
                 yield from blocks
 
@@ -97,47 +100,68 @@ class Stream:
                 )
             yield block
 
-    def _gunzip(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
-        """Every member of a gzip file; a cut or damaged member ends the stream and is reported."""
-        member, most = None, FIRST_BYTES
-        for block in blocks:
-            rest = block
-            while rest:
+    def _members(
+        self, blocks: Iterator[bytes], starts: bytes, decompressor: Callable[[], Any], error_type: Any
+    ) -> Iterator[bytes]:
+        """Yield every member of a gzip or zstd file; a cut or damaged one ends the stream and is reported."""
+        member = None
+        for piece in _pieces(blocks):
+            rest = piece
+            while rest or (member is not None and not member.needs_input):
                 if member is None:
-                    if not GZIP_MAGIC.startswith(rest[:2]):
-                        self.damage = "there is something else after the end of the gzip data"
-                        return
-                    member = isal_zlib.decompressobj(wbits=31)
-                try:
-                    out = member.decompress(rest, most)
-                except _GZIP_ERRORS as error:
-                    self.damage = f"gzip data is damaged ({error})"
-                    return
-                if out:
-                    yield out
-                    most = BLOCK_BYTES
-                if member.eof:
                     # Writers may pad a finished member with zeros.
-                    rest, member = member.unused_data.lstrip(b"\0"), None
-                else:
-                    rest = member.unconsumed_tail
+                    rest = rest.lstrip(b"\0")
+                    if not rest:
+                        break
+                    if rest[0] not in starts:
+                        self.damage = f"there is something else after the end of the {self.compression} data"
+                        return
+                    member = decompressor()
+                try:
+                    yield member.decompress(rest, FIRST_BYTES)
+                except error_type as error:
+                    self.damage = f"{self.compression} data is damaged ({error})"
+                    return
+                rest, member = (member.unused_data, None) if member.eof else (b"", member)
         if member is not None:
-            self.damage = "gzip data is cut off"
+            self.damage = f"{self.compression} data is cut off"
 
-    def _unzstd(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
-        decompressor = zstandard.ZstdDecompressor().decompressobj(read_across_frames=True)
-        try:
-            for block in blocks:
-                for start in range(0, len(block), ZSTD_BYTES):
-                    out = decompressor.decompress(block[start : start + ZSTD_BYTES])
-                    if out:
-                        yield out
-        except zstandard.ZstdError as error:
-            self.damage = f"zstd data is damaged ({error})"
+
+def zstd() -> Any:
+    """Return Python's zstd module; a package has it for Pythons before 3.14."""
+    try:
+        if sys.version_info >= (3, 14):
+            from compression import zstd as module
+        else:
+            from backports import zstd as module
+    except ImportError as error:
+        raise InputError("this Python was built without zstd: decompress the file yourself.") from error
+    return module
+
+
+def _gzip_member() -> Any:
+    return igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)
+
+
+def _pieces(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    return (block[at : at + PIECE_BYTES] for block in blocks for at in range(0, len(block), PIECE_BYTES))
+
+
+def _joined(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """Put small blocks together: one of `FIRST_BYTES`, then blocks of `BLOCK_BYTES`."""
+    held, size, enough = [], 0, FIRST_BYTES
+    for part in parts:
+        held.append(part)
+        size += len(part)
+        if size >= enough:
+            yield b"".join(held)
+            held, size, enough = [], 0, BLOCK_BYTES
+    if size:
+        yield b"".join(held)
 
 
 def ahead(blocks: Iterable[T]) -> Iterator[T]:
-    """The same blocks; while one is used, the next is made in another thread."""
+    """Yield the blocks; while one is used, the next is made in another thread."""
     from concurrent.futures import ThreadPoolExecutor
 
     source = iter(blocks)

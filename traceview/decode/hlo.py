@@ -1,4 +1,4 @@
-"""What XLA's compiler says of the instructions that its profiler times: operator, kind, and a convolution's shapes.
+"""Facts of XLA's compiler about the instructions that its profiler times: operator, kind, and a convolution's shapes.
 
 A profile holds the compiled programs (`/host:metadata`). The schema is a handful of field numbers of `hlo.proto` and
 `xla_data.proto` of the XLA project. An instruction without a name takes part in a layer only where the
@@ -27,14 +27,14 @@ ID, OPERANDS, CALLS, CONFIG, GROUPS, BATCH_GROUPS = 35, 36, 38, 43, 50, 58
 OP_NAME = 2
 SHAPE_TYPE, SHAPE_SIZES, SHAPE_PARTS = 2, 3, 4
 IMAGE, FILTER, OUTPUT = (7, 8, 11), (3, 4, 6), (9, 10, 12)
-"""Where the numbers of an operand's dimensions are: batch (a filter's inputs), channels (its outputs), spatial."""
+"""Fields with the numbers of an operand's dimensions: batch (a filter's inputs), channels (its outputs), spatial."""
 WINDOW_ENTRY, STRIDE, PADDING, DILATION, IMAGE_DILATION = 1, 2, 3, 5, 6
 TYPES = {1: "bool", 2: "s8", 4: "s32", 5: "s64", 10: "f16", 11: "f32", 12: "f64", 15: "c64", 16: "bf16"}
 TELLING = (
     *("convolution", "dot", "custom-call", "select-and-scatter", "reduce-window", "scatter", "gather", "sort"),
     *("rng-bit-generator", "reduce"),
 )
-"""What a fusion is for if it holds one of these, the first one first."""
+"""Instructions that show the purpose of a fusion that holds one, the first one first."""
 MOVES = ("transpose", "copy", "reverse", "reshape", "bitcast", "tuple", "get-tuple-element")
 PREPARATIONS = frozenset((*MOVES, "iota", "broadcast", "broadcast scalar", "pad", "concatenate", "constant"))
 COLUMNS = ("module", "instruction", "op_name", "kind", "works_for", "shapes", "inputs", "types", "output_shapes")
@@ -75,7 +75,7 @@ class Program:
     computations: dict[int, list[Instruction]]
 
     def operands(self, one: Instruction) -> list[Instruction]:
-        """What an instruction reads."""
+        """Return the instructions whose results an instruction reads."""
         return [self.by_id[number] for number in one.operands if number in self.by_id]
 
 

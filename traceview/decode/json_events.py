@@ -18,10 +18,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from traceview.decode.json_members import DECODER, Members
 from traceview.decode.json_repair import is_strict, mended, strict_json
-from traceview.decode.json_skip import passed
-from traceview.decode.json_split import Ints, pieces, views
+from traceview.decode.json_scan import DECODER, Ints, Members, passed, pieces, views
 
 CHUNK_BYTES = 24 << 20
 MAX_CHUNK_BYTES = 48 << 20
@@ -32,7 +30,7 @@ SPACE = re.compile(rb"[ \t\r\n]*")
 
 @dataclass
 class Settled:
-    """What became of the doubtful pieces of a chunk."""
+    """Result for the doubtful pieces of a chunk."""
 
     ranges: list[tuple[int, int]] = field(default_factory=list)
     """Rows that are not events of their own, as the first of some and the one after the last."""
@@ -64,11 +62,11 @@ class Part:
     starts: Ints
     ends: Ints
     raw: bytes
-    """The same as in the file, before it was rewritten."""
+    """Bytes of the file, before they were rewritten."""
     n_before: int
     """Bytes of `raw` that an earlier part was given too, because its last event went on in this one."""
     carry: bytes
-    """What belongs to the next part."""
+    """Bytes that belong to the next part."""
     at_end: bool
     """Whether `raw` goes to the end of the file."""
     last: bool
@@ -123,7 +121,7 @@ class EventSplitter:
 
     @property
     def unread(self) -> list[str]:
-        """Those of them whose values were too long or no JSON."""
+        """Keys beside the array whose values were too long or not JSON."""
         return self._members.unread
 
     def __iter__(self) -> Iterator[pa.Table]:
@@ -358,7 +356,7 @@ class EventSplitter:
         return rewrite(text[:cut]) + text[cut:]
 
     def _more(self, size: int, known: bytes = b"") -> bytes:
-        """What is known, and at least so many bytes after it where the file goes on."""
+        """Return `known`, with at least `size` bytes after it where the file goes on."""
         parts, total = [known], 0
         for block in self._blocks:
             parts.append(block)
@@ -369,7 +367,7 @@ class EventSplitter:
 
 
 def lines_table(events: Sequence[bytes], rows: Sequence[int]) -> pa.Table:
-    """The same table from a few texts, each with the number of its row."""
+    """Return a table, as iterating gives them, from a few texts, each with the number of its row."""
     lengths = np.array([len(event) for event in events], np.int64)
     ends = np.cumsum(lengths)
     return views(b"".join(events), np.array(rows, np.int64), ends - lengths, ends)

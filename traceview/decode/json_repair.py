@@ -47,7 +47,7 @@ def mended(text: bytes) -> tuple[bytes, int] | None:
 
 
 def _ending(text: bytes, at: int, stack: bytearray) -> re.Pattern[bytes]:
-    """What must follow the text that starts at `at`."""
+    """Return the pattern of what must follow the text that starts at `at`."""
     if stack[-1:] == b"[":
         return _ITEM_ENDS
     before = text[max(0, at - 100) : at].rstrip()[-1:]

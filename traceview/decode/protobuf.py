@@ -50,7 +50,7 @@ class Fields:
     value: Ints
     """The varint, the bits of a fixed number, or where the bytes of a length-delimited field begin."""
     end: Ints
-    """Where the bytes end; -1 for numbers."""
+    """End of the bytes; -1 for numbers."""
     n_damaged: int
     """Messages that end in the middle of a field."""
 
@@ -74,7 +74,7 @@ class Wire:
     def __init__(self, data: bytes | mmap.mmap) -> None:
         """A mapped file is read in place: `PAD` bytes behind its messages have to be its end."""
         self.too_long: set[int] = set()
-        """Where texts begin that were asked for and are too long."""
+        """Positions of requested texts that are too long."""
         self.bytes = data if isinstance(data, mmap.mmap) else data + bytes(PAD)
         self.size = len(self.bytes) - PAD
         self.data: NDArray[np.uint8] = np.frombuffer(self.bytes, np.uint8)
@@ -274,7 +274,7 @@ def _columns(rows: list[tuple[int, int, int, int]]) -> tuple[Ints, ...]:
 
 
 def _led_to(following: Ints) -> Ints:
-    """What the first of some places leads to, itself included; the number of all stands for none.
+    """Return the places that the first leads to, itself included; a place leads nowhere if `following` has its length.
 
     Each round knows the places twice as many steps away, so millions take twenty rounds.
     """

@@ -2,23 +2,24 @@
 
 Invariant: nothing in the file runs. It is opened read-only and immutable, and only real tables are read: no view, no
 trigger, no virtual table, no generated column, no index. A damaged page ends its table, and `damage` says so; so does
-a page that stands for more rows or texts than the file has room for.
+a page that stands for more rows or texts than the file has room for. SQLite reads its list of tables as a whole and
+into memory, so its pages are counted first (https://www.sqlite.org/fileformat2.html). A length is asked before a text
+is touched: `octet_length` comes from the row's header, so a text that only claims a length costs nothing.
 """
 
 from __future__ import annotations
 
 import contextlib
+import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from traceview.decode.columns import Columns, Processes, conform, reason
-from traceview.decode.sqlite_query import MIN_ROW_BYTES, Slice, bounded_count, literal, quoted, select
-from traceview.decode.sqlite_schema import is_larger
+from traceview.decode.columns import LIMITS, Columns, Processes, conform, reason
 from traceview.decode.text_bounds import BATCH_ROWS, MAX_TEXT_BYTES
 from traceview.errors import InputError
 
@@ -207,3 +208,139 @@ def _execute(connection: Any, statement: str) -> None:
 def _is_damage(error: Exception) -> bool:
     """Whether the driver says so, which is imported only where a database is read."""
     return isinstance(error, (pa.ArrowException, OSError)) or type(error).__module__.startswith("adbc_driver_manager")
+
+
+_INTERIOR, _LEAF = 5, 13
+_LEAST_PAGE = 512
+
+
+def is_larger(path: Path, most: int) -> bool:
+    """Whether the statements that make the tables have more bytes than `most`; damaged, as far as they go."""
+    with path.open("rb") as file:
+        size = int.from_bytes(file.read(18)[16:], "big")
+        size = 1 << 16 if size == 1 else max(size, _LEAST_PAGE)
+        pages, n_pages, n_bytes = [1], 0, 0
+        while pages:
+            number = pages.pop()
+            n_pages += 1
+            try:
+                below, added = _page(file, number, size)
+            except (struct.error, IndexError):
+                continue
+            pages += below
+            n_bytes += added
+            if n_bytes > most or n_pages + len(pages) > most // _LEAST_PAGE:
+                return True
+    return False
+
+
+def _page(file: BinaryIO, number: int, size: int) -> tuple[list[int], int]:
+    """The pages below one, and the bytes of the rows that it holds."""
+    file.seek((number - 1) * size)
+    page = file.read(size)
+    start = 100 if number == 1 else 0
+    kind, count = page[start], struct.unpack_from(">H", page, start + 3)[0]
+    if kind == _INTERIOR:
+        cells = struct.unpack_from(f">{count}H", page, start + 12)
+        right = struct.unpack_from(">I", page, start + 8)[0]
+        return [right, *(struct.unpack_from(">I", page, cell)[0] for cell in cells)], 0
+    cells = struct.unpack_from(f">{count}H", page, start + 8) if kind == _LEAF else ()
+    return [], sum(_varint(page, cell) for cell in cells)
+
+
+def _varint(page: bytes, at: int) -> int:
+    value = 0
+    for byte in page[at : at + 9]:
+        value = value << 7 | byte & 127
+        if byte < 128:
+            break
+    return value
+
+
+MIN_ROW_BYTES = 4
+"""No row of a table takes less of a file."""
+_DIGITS = 20
+"""Length of the longest 64-bit number."""
+
+
+@dataclass(frozen=True)
+class Slice:
+    """The rows whose longest text has more bytes than `above`; only texts up to `upto` are read."""
+
+    above: int
+    upto: int
+
+
+@dataclass(frozen=True)
+class Select:
+    """A query, and whether it passes over rows."""
+
+    text: str
+    is_filtered: bool
+
+
+def select(table: str, present: tuple[str, ...], columns: Columns, processes: Processes | None, piece: Slice) -> Select:
+    """The columns, how many texts of a row are too long, and the bytes of its longest.
+
+    The driver takes types from the first rows, so a typed row comes first.
+    """
+    by_name = {column.lower(): column for column in present}
+    first = {"BIGINT": "0", "BOUNDED": "0", "DOUBLE": "0.5", "VARCHAR": "''", "NAME": "''"}
+    head = [f"{first[kind]} AS {quoted(column)}" for column, kind in columns.items()]
+    values = [_value(by_name.get(column.lower()), kind, piece.upto) for column, kind in columns.items()]
+    texts = {column.lower(): LIMITS[kind] for column, kind in columns.items() if kind in ("VARCHAR", "NAME")}
+    limits = {_bytes(by_name[text]): limit for text, limit in texts.items() if text in by_name}
+    sizes = list(limits)
+    n_too_long = " + ".join(f"({size} > {limit})" for size, limit in limits.items()) or "0"
+    longest = f"max(0, {', '.join(sizes)})" if sizes else "0"
+    query = f"""SELECT {", ".join(head)}, 0 AS n_too_long, 0 AS longest
+        UNION ALL SELECT {", ".join(values)}, {n_too_long}, {longest} FROM main.{quoted(table)} NOT INDEXED"""
+    conditions = [f"{longest} > {piece.above}"] if piece.above >= 0 else []
+    process_column = processes.column(present) if processes else None
+    if processes and process_column:
+        pids = ", ".join(str(pid) for pid in sorted(processes.pids))
+        process = f"({_whole(quoted(process_column))} >> 24 & 16777215)"
+        others = processes.is_all_others
+        conditions.append(f"coalesce({process} {'NOT IN' if others else 'IN'} ({pids}), {int(others)})")
+    return Select(query + (f" WHERE {' AND '.join(conditions)}" if conditions else ""), bool(conditions))
+
+
+def bounded_count(table: str, most: int) -> str:
+    """Asks how many rows a table has, and stops one beyond `most`: pages that lead to each other have no end."""
+    return f"SELECT count(*) FROM (SELECT 1 FROM main.{quoted(table)} NOT INDEXED LIMIT {most + 1})"
+
+
+def _bytes(column: str) -> str:
+    """Bytes of a value as text; a blob comes as hexadecimal digits, two a byte."""
+    name = quoted(column)
+    return f"coalesce(octet_length({name}), 0) * CASE typeof({name}) WHEN 'blob' THEN 2 ELSE 1 END"
+
+
+def _value(column: str | None, kind: str, upto: int) -> str:
+    """An expression with exactly one type, whatever is stored."""
+    if column is None:
+        return "NULL"
+    name = quoted(column)
+    if kind in ("BIGINT", "BOUNDED"):
+        return _whole(name)
+    if kind == "DOUBLE":
+        return f"CASE WHEN typeof({name}) IN ('integer', 'real') THEN CAST({name} AS REAL) END"
+    text = f"CASE typeof({name}) WHEN 'blob' THEN hex({name}) ELSE CAST({name} AS TEXT) END"
+    return f"CASE WHEN {_bytes(column)} <= {min(upto, LIMITS[kind])} THEN {text} END"
+
+
+def _whole(name: str) -> str:
+    """A whole number, also one written as text."""
+    number = f"CAST({name} AS INTEGER)"
+    text = f"CASE WHEN octet_length({name}) <= {_DIGITS} AND CAST({number} AS TEXT) = {name} THEN {number} END"
+    return f"CASE typeof({name}) WHEN 'integer' THEN {name} WHEN 'real' THEN {number} WHEN 'text' THEN {text} END"
+
+
+def quoted(name: str) -> str:
+    """A name in SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """A text in SQL."""
+    return "'" + text.replace("'", "''") + "'"

@@ -21,10 +21,10 @@ TOO_LONG = f"texts longer than {MAX_TEXT_BYTES >> 20} MiB, or names longer than 
 MAX_BATCH_BYTES = 64 << 20
 """Text that is decoded at once."""
 MAX_UNPACKED_BYTES = 256 << 20
-"""What a page of Parquet, or the compressed body of a batch of Arrow, may unpack to."""
+"""Maximum size to which a page of Parquet, or the compressed body of a batch of Arrow, may unpack."""
 BATCH_ROWS = 1 << 16
 _AS_BYTES = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary(), pa.string_view(): pa.binary_view()}
-"""The same buffers without the promise that they hold UTF-8, which is checked where a text is used."""
+"""Types for the same buffers without the promise that they hold UTF-8, which is checked where a text is used."""
 
 
 class Bounded:

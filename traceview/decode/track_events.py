@@ -40,7 +40,7 @@ class Batch:
 
 @dataclass
 class Tracks:
-    """What the file says of its tracks: uuid -> parent, name, process and thread."""
+    """Tracks of the file by uuid: parent, name, process and thread."""
 
     parent: dict[int, int] = field(default_factory=dict)
     name: dict[int, str] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class TrackEvents:
         self.wire = wire
         self.tracks = Tracks()
         self.realtime_ns: int | None = None
-        """What has to be added to the trace's clock for the time since 1970."""
+        """Offset from the trace's clock to the time since 1970."""
         self.words = Vocabulary()
         self._generation: dict[int, int] = {}
         self._texts: dict[tuple[int, int, int, int], int] = {}

@@ -111,11 +111,11 @@ def batches(
 
 @dataclass(frozen=True)
 class _Line:
-    """What the events of a line share."""
+    """Facts that the events of a line share."""
 
     id: int
     ns: int
-    """What their times count from."""
+    """Zero of their times."""
     name: str
 
 
@@ -130,7 +130,7 @@ class _Part:
 
 
 def _line(wire: Wire, start: int, end: int, zero_ns: int) -> _Line:
-    """What stands before and behind the events of a line, which are passed over."""
+    """Read what stands before and behind the events of a line, which are passed over."""
     number, stamp = 0, 0
     names: dict[int, list[str]] = {LINE_NAME: [], LINE_DISPLAY: []}
     for found in wire.windows(start, end):
@@ -313,7 +313,7 @@ _EMPTY = np.empty(0, np.int64)
 
 
 def _shared(wire: Wire, plane: Plane, numbers: Sequence[str], texts: Sequence[str], vocabulary: Vocabulary) -> _Shared:
-    """What the event metadata says, in order of its ids."""
+    """Read the event metadata, in order of its ids."""
     keys, message, starts, ends = plane.shared or (_EMPTY, _EMPTY, _EMPTY, _EMPTY)
     stats = _read_stats(wire, plane, len(keys), message, starts, ends, _Names(numbers, texts), vocabulary)
     order = np.argsort(keys, kind="stable")

@@ -1,1 +1,1 @@
-"""Runs a command or a layer many times, under different options, and says what came of it."""
+"""Runs a command or a layer repeatedly under different options and reports the result."""

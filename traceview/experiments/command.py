@@ -8,19 +8,20 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import shutil
 import signal
 import statistics
+import threading
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-from traceview.errors import TraceviewError, UsageError
-from traceview.experiments import leftovers, quiet
-from traceview.experiments.output import bounded, tail
+from traceview.errors import InputError, TraceviewError, UsageError
+from traceview.experiments import inside, quiet
 from traceview.paths import temporary_folder
 from traceview.recording import messages
 from traceview.recording.launch import Run, Stopped, launch
@@ -45,7 +46,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Timed:
-    """What came of a run; without `step_ns` it gave no times, for a `reason`."""
+    """Result of a run; without `step_ns` it gave no times, for a `reason`."""
 
     step_ns: int | None
     step_cpu_ns: int | None
@@ -60,7 +61,7 @@ class Timed:
     started_unix_ns: int
     total_ns: int
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """What the collector says of the process: framework, version, device, threads ..."""
+    """Collector's facts of the process: framework, version, device, threads ..."""
     rank_step_ns: tuple[int, ...] = ()
     """The step of each process that gave times; `step_ns` is the slowest one's."""
     took_too_long: bool = False
@@ -103,7 +104,7 @@ def run(
                 {**environment, **added}, folder, output, uses_nvtx=False, ends_with_us=True,
             )  # fmt: skip
             begin, started, clock = quiet.now(), time.time_ns(), time.monotonic_ns()
-            with leftovers.watched(place, limits.most_s) as watch:
+            with watched(place, limits.most_s) as watch:
                 code = launch(job)
             spent = time.monotonic_ns() - clock
             others = quiet.others_pct(begin, quiet.now())
@@ -167,7 +168,7 @@ def check_end(exit_code: int) -> None:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """What a process left; nothing where it was ended before it could."""
+    """Read the file that a process left; nothing where it was ended before it could."""
     with suppress(OSError, ValueError):
         found = json.loads(path.read_text(encoding="utf-8"))
         if isinstance(found, dict):
@@ -210,3 +211,167 @@ def check_size(folder: Path, results: Path) -> None:
         raise UsageError(
             f"--copy would copy {n_bytes / 1e9:.1f} GB for each run; run it in a folder that holds the script alone."
         )
+
+
+PROCESSES = Path("/proc")
+GRACE_S = 5.0
+"""How long a process may take to end when it is asked to."""
+POLL_S = 0.05
+
+
+class Watch:
+    """Whether the processes of a run were ended because it took too long."""
+
+    def __init__(self) -> None:
+        self.has_ended_it = False
+
+
+@contextmanager
+def watched(folder: Path, most_s: float | None) -> Iterator[Watch]:
+    """End all processes of a run that takes longer than this, and in the end those that it left behind.
+
+    With `most_s` None nothing is watched, and nothing is ended but where we are told to end.
+    """
+    watch = Watch()
+    if most_s is None:
+        try:
+            yield watch
+        except KeyboardInterrupt:
+            end(folder)
+            raise
+        return
+
+    def end_it() -> None:
+        watch.has_ended_it = True
+        end(folder)
+
+    timer = threading.Timer(most_s, end_it)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield watch
+    finally:
+        timer.cancel()
+        end(folder)
+
+
+def end(folder: Path) -> int:
+    """End the processes of a run: asked to, then killed. How many there were."""
+    n_found = len(of(folder))
+    for number, patience_s in ((signal.SIGTERM, GRACE_S), (signal.SIGKILL, GRACE_S)):
+        until = time.monotonic() + patience_s
+        for pid in of(folder):
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, number)
+        while of(folder) and time.monotonic() < until:
+            time.sleep(POLL_S)
+    return n_found
+
+
+def of(folder: Path) -> list[int]:
+    """The processes that run with this folder for the collectors; those that have ended have no environment."""
+    told = b"TRACEVIEW_DIR=" + os.fsencode(folder)
+    found = []
+    for path in PROCESSES.glob("[0-9]*/environ"):
+        with suppress(OSError):
+            if told in path.read_bytes().split(b"\0"):
+                found.append(int(path.parent.name))
+    return sorted(found)
+
+
+LAST_LINES = 3
+"""Lines of the output of a run that failed, as its reason."""
+TAIL_BYTES = 16384
+MOST_BYTES = 1_000_000
+"""Maximum size of the kept end of a run's output; there are many runs."""
+MOST_WHILE_IT_RUNS = 16_000_000
+"""Above which the beginning is dropped while the command still runs; what it prints between two looks comes on top."""
+NUMBERED = re.compile(r"run-(\d{1,9})\.txt", re.ASCII)
+FIRST_FAILURE = re.compile(r"Root Cause \(first.{0,200}?rank\s*: (\d+).{0,200}?exitcode\s*: (-?\d+)", re.DOTALL)
+"""Line at torchrun's end that names the process that failed first."""
+
+
+@contextmanager
+def bounded(log: Path) -> Iterator[IO[bytes]]:
+    """The open file for the output of one run, an earlier one's replaced; it is watched, and its end is kept."""
+    _opened(log, "wb").close()
+    end = _End(log)
+    # Appended, as a file that is cut has to grow from its new end on.
+    with _opened(log, "ab") as output:
+        watch = threading.Thread(target=end.watch, daemon=True)
+        watch.start()
+        try:
+            yield output
+        finally:
+            end.is_over.set()
+            watch.join()
+            with suppress(OSError, InputError):  # The command may have removed it, or put something else there.
+                end.shorten(MOST_BYTES)
+
+
+def next_log(folder: Path) -> Path:
+    """Return the name of the next run's output, behind those that are there."""
+    numbers = [int(match[1]) for path in folder.glob("run-*.txt") if (match := NUMBERED.fullmatch(path.name))]
+    return folder / f"run-{max(numbers, default=0) + 1:03}.txt"
+
+
+def _opened(log: Path, mode: str) -> IO[bytes]:
+    """Open a file of the folder `output` of results; neither it nor its folder may be a link."""
+    return inside.opened(log.parent.parent, f"{log.parent.name}/{log.name}", mode)
+
+
+class _End:
+    """The file of a run's output, and how much of it is gone."""
+
+    def __init__(self, log: Path) -> None:
+        self.log, self.gone, self.is_over = log, 0, threading.Event()
+
+    def watch(self) -> None:
+        """Drop the beginning whenever there is too much, until the run is over."""
+        while not self.is_over.wait(POLL_S):
+            with suppress(OSError, InputError):
+                self._drop()
+
+    def _drop(self) -> None:
+        if self.log.stat().st_size <= MOST_WHILE_IT_RUNS:
+            return
+        with _opened(self.log, "r+b") as file:
+            end = _end(file, TAIL_BYTES)
+            self.gone += file.tell() - len(end)
+            file.truncate(0)
+        with _opened(self.log, "ab") as file:
+            file.write(end)
+
+    def shorten(self, most: int) -> None:
+        """Keep the end alone of what is longer, and say that it is."""
+        with _opened(self.log, "r+b") as file:
+            end = _end(file, most)
+            left_out = file.tell() - len(end)
+            if not left_out and not self.gone:
+                return
+            more = b"more than " if self.gone else b""
+            file.seek(0)
+            file.write(b"[%sthe first %d bytes are left out]\n" % (more, left_out + self.gone))
+            file.write(end)
+            file.truncate()
+
+
+def _end(file: IO[bytes], most: int) -> bytes:
+    """The last bytes of an open file."""
+    file.seek(max(0, file.seek(0, 2) - most))
+    return file.read(most)
+
+
+def tail(log: Path) -> list[str]:
+    """The last lines of the output; where torchrun started it, which rank failed first, and its last line."""
+    try:
+        with _opened(log, "rb") as file:
+            text = _end(file, TAIL_BYTES).decode("utf-8", "replace")
+    except FileNotFoundError:
+        return []
+    lines = text.splitlines()
+    first = FIRST_FAILURE.search(text)
+    if first:
+        own = [line for line in lines if line.startswith(f"[rank{first[1]}]:") and line[9:].strip()]
+        return [f"rank {first[1]} ended first, with exit code {first[2]}", *(line.strip()[:200] for line in own[-1:])]
+    return [line.strip()[:200] for line in lines if line.strip()][-LAST_LINES:]

@@ -74,15 +74,16 @@ class Runner:
     measure: Callable[[Sequence[str]], Timed]
     """One fresh run with options of these names on."""
     spent_ns: int = 0
-    """Of all runs that the search has come to so far, also those of an earlier session."""
+    """Time of all runs of the search so far, also those of an earlier session."""
     n_runs: int = 0
     n_new: int = 0
-    """Those that were made now."""
+    """Number of runs that were made now."""
     _known: dict[tuple[str, int, str, str], Row] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for row in self.journal.rows(TABLE):
-            self._known[row["phase"], row["pair"], row["side"], row["candidate"]] = row
+            key = (row.get("phase", ""), row.get("pair", 0), row.get("side", ""), row.get("candidate", ""))
+            self._known[key] = row
 
     def round(self, phase: str, number: int, sides: Sequence[Side]) -> list[Row]:
         """The rows of these runs; they are made in this order, in every second round the other way round."""
@@ -138,13 +139,13 @@ def believed(pairs: Sequence[Pair]) -> list[Pair]:
 
 
 def speedup(pairs: Sequence[Pair], column: str = "step_ns") -> Judged:
-    """What pairs say of wall times, or of another column."""
+    """Judge pairs by their wall times, or by another column."""
     known = [pair for pair in pairs if pair.base.get(column) and pair.other.get(column)]
     return judge([pair.base[column] for pair in known], [pair.other[column] for pair in known])
 
 
 def speedup_against_both(pairs: Sequence[Pair], repeated: Sequence[Pair]) -> Judged:
-    """What rounds say that ran the base twice, of those whose runs all count."""
+    """Return the speed-up from rounds with two base runs, quiet rounds only."""
     rounds = [
         (first, second) for first, second in zip(pairs, repeated, strict=True) if len(believed([first, second])) == 2
     ]

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 QUIET_PCT = 10.0
-"""Of the time of the cores; more, and a wall time says as much about the others."""
+"""Above this share of other programs' CPU time, wall times are not trusted."""
 STAT = Path("/proc/stat")
 
 
 @dataclass(frozen=True)
 class Moment:
-    """What had been used when: wall time, and seconds of processor time of everything and of what is ours."""
+    """Usage at a moment: wall time, and seconds of processor time of everything and of what is ours."""
 
     wall_s: float
     busy_s: float | None

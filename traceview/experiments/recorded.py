@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from traceview.experiments import command as commands
-from traceview.experiments import leftovers
-from traceview.experiments.output import bounded, tail
+from traceview.experiments import inside
+from traceview.experiments.command import bounded, tail
 from traceview.recording import messages
 from traceview.recording.harvest import give_up, harvest
 from traceview.recording.launch import Run, launch
 
-OPTIONS = {"wait": 3, "warmup": 1, "steps": 4, "light": 0, "stacks": 0, "memory": 0, "stop_after": 1}
+OPTIONS = {"wait": 3, "warmup": 1, "steps": 4, "light": 0, "stacks": 0, "allocations": 0, "stop_after": 1}
 
 
 def record(
@@ -25,12 +25,15 @@ def record(
     there: Path | None = None,
     most_s: float | None = None,
 ) -> tuple[int, str | None]:
-    """Record into `folder`: the exit code, and why there is no capture; then there is no folder either.
+    """Record into `folder`: the exit code, and why there is no capture; then there is no folder either. The log lies in
+    a folder beside it, in the same results; what an earlier recording left there is kept under another name.
 
     Raises `CommandFailed` where the command cannot be run, and `TraceviewError` where its traces cannot be converted.
     """
     said: list[str] = []
-    (folder / "raw").mkdir(parents=True, exist_ok=True)
+    results = log.parent.parent
+    inside.make_new(results, str(folder.relative_to(results)))
+    (folder / "raw").mkdir()
     has_capture = False
     try:
         with bounded(log) as output:
@@ -39,7 +42,7 @@ def record(
                 ends_with_us=True,
             )  # fmt: skip
             started = time.time_ns()
-            with leftovers.watched(folder, most_s) as watch:
+            with commands.watched(folder, most_s) as watch:
                 code = launch(run)
         if watch.has_ended_it:
             return code, f"{commands.TOO_LONG}{most_s or 0:.0f} s, without an end of its own"

@@ -9,30 +9,41 @@ be read and gone on with.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import math
 import os
 import time
+import weakref
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from traceview import __version__, store
 from traceview.errors import InputError, UsageError, shortage
-from traceview.experiments import in_use
+from traceview.experiments import inside, records, trust
 from traceview.ingest import secrets
-from traceview.store import cache
+from traceview.readers.experiment import fitting
+from traceview.store import cache, integrity
 from traceview.tables import BY_NAME
 
 SCHEMA = 1
-JOURNAL, ANSWERS = "rank-0000.experiment.jsonl", "rank-0000.answers.jsonl"
+JOURNAL = "rank-0000.experiment.jsonl"
+ROWS = f"raw/{JOURNAL}"
+KINDS: Mapping[str, Any] = {
+    **dict.fromkeys(("kind", "folder", "framework", "framework_version"), str | None),
+    "command": tuple[str, ...] | str | None, "settings": dict[str, Any] | None, "ranks": tuple[dict[str, Any], ...],
+    "finished": bool,
+}  # fmt: skip
+"""Types of what `capture.json` says of an experiment."""
 Row = Mapping[str, Any]
 
 
 def write(folder: Path, rows: Mapping[str, Iterable[Row]], about: Row) -> Path:
     """A new capture folder out of rows by table, whole or not there; `about` as for `Journal`."""
     with cache.building(folder.resolve()) as built:
-        Journal(built, about).add_all(rows)
+        Journal(built, about, is_kept=False).add_all(rows)
         store.convert_raw(built)
     return folder
 
@@ -40,20 +51,23 @@ def write(folder: Path, rows: Mapping[str, Iterable[Row]], about: Row) -> Path:
 class Journal:
     """A capture folder that grows with each row."""
 
-    def __init__(self, folder: Path, about: Row) -> None:
+    def __init__(self, folder: Path, about: Row, is_kept: bool = True) -> None:
         """`about`: what `capture.json` says: kind (tune, study ...), command (a list of words), framework,
         framework_version, and whatever else describes the experiment. A folder with a journal is gone on with.
+        `is_kept`: whether the folder stays at its place, so that it can be marked as the user's.
         Raises `UsageError` where another process writes to it."""
         self.folder = folder
-        self._hold = in_use.hold(folder)
+        self._hold = hold(folder)
         self.about = {"kind": None, "command": None, "framework": None, **about}
-        self._file = folder / "raw" / JOURNAL
+        self.is_new = not inside.exists(folder, ROWS)
+        """Whether nothing was measured into it before."""
+        is_empty = self.is_new and not inside.exists(folder, trust.ABOUT)
+        self._is_mine = is_kept and (is_empty or trust.is_mine(folder))
         try:
-            self._file.parent.mkdir(parents=True, exist_ok=True)
-            if self._file.exists():
-                _cut_unended(self._file)
-            else:
-                self._file.write_text(_line(self._head()), encoding="utf-8")
+            with inside.opened(folder, ROWS, "ab") as file:
+                if self.is_new:
+                    file.write(_line(self._head()).encode())
+            _cut_unended(folder)
             self.describe()
         except OSError as error:
             raise UsageError(f"cannot write to {folder}: {shortage(error) or f'{error.strerror}.'}") from error
@@ -76,7 +90,12 @@ class Journal:
         self.about["started_unix_ns"] = told["started_unix_ns"]
         if isinstance(told["command"], list):
             told["command"] = secrets.command(told["command"])
-        replace(self.folder / "capture.json", json.dumps(secrets.document(told), indent=1) + "\n")
+        self._replace(trust.ABOUT, json.dumps(secrets.document(told), indent=1) + "\n")
+
+    def _replace(self, name: str, text: str) -> None:
+        if self._is_mine:
+            trust.note(self.folder, name, text.encode())
+        inside.replace(self.folder, name, text.encode())
 
     def add(self, table: str, row: Row) -> None:
         """Put one row on disk."""
@@ -84,25 +103,24 @@ class Journal:
 
     def add_all(self, rows: Mapping[str, Iterable[Row]]) -> None:
         """Put rows on disk, by table."""
-        with self._file.open("a", encoding="utf-8") as file:
+        with inside.opened(self.folder, ROWS, "ab") as file:
             for table, each in rows.items():
-                file.writelines(_row(table, row) for row in each)
+                file.writelines(_row(table, row).encode() for row in each)
             file.flush()
             os.fsync(file.fileno())
 
     def answer(self, rows: Mapping[str, Iterable[Row]]) -> None:
         """Put answers on disk instead of the earlier ones."""
         lines = [_row(table, row) for table, each in rows.items() for row in each]
-        replace(self.folder / "raw" / ANSWERS, _line(self._head()) + "".join(lines))
+        self._replace(trust.ANSWERS, _line(self._head()) + "".join(lines))
 
     def rows(self, table: str) -> list[dict[str, Any]]:
         """The rows of a table so far, in the order in which they came."""
-        return [row for name, row in _read(self._file) if name == table]
+        return rows(self.folder, table)
 
     def answered(self, table: str) -> list[dict[str, Any]]:
         """The answers of a table so far."""
-        file = self.folder / "raw" / ANSWERS
-        return [row for name, row in _read(file) if name == table] if file.is_file() else []
+        return rows(self.folder, table, trust.ANSWERS)
 
     def finish(self) -> Path:
         """Make the tables."""
@@ -111,19 +129,59 @@ class Journal:
 
 def is_begun(folder: Path) -> bool:
     """Whether a folder has a journal, and can be gone on with."""
-    return (folder / "capture.json").is_file() and (folder / "raw" / JOURNAL).is_file()
+    return all(integrity.is_plain(folder / name) for name in (trust.ABOUT, ROWS))
 
 
 def described(folder: Path) -> dict[str, Any]:
-    """What `capture.json` says of an experiment. Raises `InputError` where there is none."""
-    try:
-        found = json.loads((folder / "capture.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        found = None
-    if not isinstance(found, dict) or not (folder / "raw" / JOURNAL).is_file():
+    """Return what `capture.json` says of an experiment. Raises `InputError` without one, or for a wrong field."""
+    if not is_begun(folder):
         what = "holds no results of traceview tune, schedule or study" if folder.exists() else "does not exist"
         raise InputError(f"{folder} {what}.")
+    found = about(folder, KINDS)
+    if not found:
+        raise InputError(f"{folder} holds no results of traceview tune, schedule or study.")
     return found
+
+
+def about(folder: Path, kinds: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what `capture.json` in a folder says, as far as `kinds` tells its types; empty where it is not JSON."""
+    try:
+        found = json.loads(inside.read(folder, trust.ABOUT, integrity.JSON_BYTES))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    if not isinstance(found, dict):
+        return {}
+    return {**found, **records.checked(found, kinds, str(folder / trust.ABOUT))}
+
+
+def rows(folder: Path, table: str, name: str = ROWS) -> list[dict[str, Any]]:
+    """Return the rows of a table in a journal, in the order in which they came; values of other types are left out."""
+    try:
+        text = inside.read(folder, name).decode("utf-8", "replace")
+    except FileNotFoundError:
+        return []
+    columns = {column.name: column for column in BY_NAME[table].columns}
+    found = []
+    for line in text.splitlines():
+        with suppress(ValueError, TypeError, KeyError, RecursionError):
+            value = json.loads(line)
+            if value["table"] == table:
+                row = {
+                    name: fitting(columns[name], each) for name, each in dict(value["row"]).items() if name in columns
+                }
+                found.append({name: each for name, each in row.items() if each is not None})
+    return found
+
+
+def discard(folder: Path) -> None:
+    """Remove what a run wrote into a new folder in which nothing was measured, and the folder if it holds no more."""
+    logs = [path for path in (folder / "output").glob("*.txt") if integrity.is_plain(path)]
+    for path in (*(folder / name for name in (*trust.DECIDING, ROWS)), *logs):
+        with suppress(OSError):
+            path.unlink()
+    for path in (folder / "raw", folder / "output", folder / "captures", folder):
+        with suppress(OSError):
+            path.rmdir()
 
 
 def _row(table: str, row: Row) -> str:
@@ -144,31 +202,64 @@ def _line(value: Any) -> str:
     return json.dumps(value, allow_nan=False) + "\n"
 
 
-def _read(file: Path) -> list[tuple[str, dict[str, Any]]]:
-    found = []
-    for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
-        try:
-            value = json.loads(line)
-            found.append((str(value["table"]), dict(value["row"])))
-        except (ValueError, TypeError, KeyError, RecursionError):
-            continue
-    return found
-
-
-def _cut_unended(file: Path) -> None:
+def _cut_unended(folder: Path) -> None:
     """Take off a last line that was cut short when the program was ended while it wrote."""
-    content = file.read_bytes()
-    whole = content.rfind(b"\n") + 1
-    if whole < len(content):
-        os.truncate(file, whole)
+    with inside.opened(folder, ROWS, "r+b") as file:
+        content = file.read()
+        file.truncate(content.rfind(b"\n") + 1)
 
 
-def replace(path: Path, text: str) -> None:
-    """Write a file so that it is whole or as it was before, whatever ends the program meanwhile."""
-    draft = path.with_name(f".{path.name}.tmp")
+RAW = "raw"
+LOCKS = Path("/proc/locks")
+
+
+class Hold:
+    """A folder that no other process writes to while this object is there."""
+
+    def __init__(self, handle: int) -> None:
+        weakref.finalize(self, os.close, handle)
+
+
+_HELD: weakref.WeakValueDictionary[tuple[int, int], Hold] = weakref.WeakValueDictionary()
+"""By device and inode: what is held in this process, where several may share it."""
+
+
+def hold(folder: Path) -> Hold:
+    """Hold the folder of an experiment, made where it is absent. Raises `UsageError` where another process does."""
     try:
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(path)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
+        (folder / RAW).mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder / RAW, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError as error:
+        raise UsageError(f"cannot write to {folder}: {error.strerror}.") from error
+    status = os.fstat(handle)
+    held = _HELD.get((status.st_dev, status.st_ino))
+    if held:
+        os.close(handle)
+        return held
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        raise UsageError(
+            f"{folder} is in use by {_process(status.st_ino)}; wait for it or name another folder."
+        ) from None
+    except OSError:
+        pass  # A file system without locks: nobody can be told from anybody.
+    _HELD[status.st_dev, status.st_ino] = held = Hold(handle)
+    return held
+
+
+def refuse(folder: Path) -> None:
+    """Raise `UsageError` where another process holds the folder."""
+    if (folder / RAW).is_dir():
+        hold(folder)
+
+
+def _process(inode: int) -> str:
+    """The process that holds it, where the system says (Linux)."""
+    try:
+        lines = [line.split() for line in LOCKS.read_text(encoding="utf-8").splitlines()]
+    except OSError:
+        lines = []
+    found = {words[4] for words in lines if "FLOCK" in words and words[5].rpartition(":")[2] == str(inode)}
+    return f"process {found.pop()}" if len(found) == 1 else "another process"

@@ -22,7 +22,7 @@ FASTER, SLOWER, SAME, UNDECIDED, NOISY = "faster", "slower", "no difference seen
 
 @dataclass(frozen=True)
 class Judged:
-    """What pairs say of an option: the speed-up, its interval (none below LEAST_PAIRS), and how surprising it is."""
+    """Result of an option's pairs: the speed-up, its interval (none below LEAST_PAIRS), and how surprising it is."""
 
     speedup: float | None
     interval: Interval | None
@@ -132,5 +132,5 @@ def _median(values: Sequence[float]) -> float:
 
 
 def pairs_needed(tests: int) -> int:
-    """With how many pairs one of so many options can still be claimed, if all of its pairs agree."""
+    """Return the fewest pairs that can reach significance among `tests` options."""
     return max(LEAST_PAIRS, math.ceil(math.log2(2 * max(tests, 1) / (1 - LEVEL))))

@@ -6,7 +6,9 @@ beside it and is marked as its own. Everything is written in batches, so that me
 
 from __future__ import annotations
 
+import codecs
 import importlib
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
@@ -33,15 +35,12 @@ BATCH_ROWS = 1 << 14
 
 
 class Exporter(Protocol):
-    """What the module of a format has."""
+    """Interface of the module of a format."""
 
     EXTENSION: str
-    """Of files that hold it."""
+    """File extension."""
     TITLE: str
-    """What it is and which tool opens it."""
-
-    def asked(self) -> str:
-        """The text of the queries of `choose`."""
+    """Format's name, and the tool that opens it."""
 
     def choose(self, connection: duckdb.DuckDBPyConnection, rank: int | None = None, step: int | None = None) -> int:
         """Make what `pieces` selects from, of one rank and step or of all; 0 where there is nothing to write."""
@@ -62,18 +61,24 @@ def query(name: str) -> Query:
     return load(content("queries") / "export" / f"{name}.sql")
 
 
-def asked(name: str) -> str:
-    """The text of every query that a format runs, which says what views it rests on."""
-    from traceview.sql import load
-
-    own = sorted((content("queries") / "export" / name).glob("*.sql"))
-    return "\n".join([exporter(name).asked(), *(load(path).body for path in own)])
-
-
 def texts(connection: duckdb.DuckDBPyConnection, name: str) -> Iterator[list[str]]:
     """The first column of a query of this folder, batch after batch."""
     for batch in connection.sql(query(name).body).to_arrow_reader(BATCH_ROWS):
         yield batch.column(0).to_pylist()
+
+
+def ascii_json(text: str) -> bytes:
+    """Return JSON in ASCII, as `render/json.py` writes it: it can be printed, and no character acts or hides."""
+    return text.encode("ascii", "traceview.json")
+
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    """Characters of JSON beyond ASCII stand in its texts only, where an escape is the same character."""
+    assert isinstance(error, UnicodeEncodeError)
+    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
+
+
+codecs.register_error("traceview.json", _escaped)
 
 
 def ends(connection: duckdb.DuckDBPyConnection, name: str) -> Iterator[pa.RecordBatch]:

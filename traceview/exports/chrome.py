@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import duckdb
 
 from traceview.analysis import timeline
-from traceview.exports import texts
+from traceview.exports import ascii_json, texts
 
 EXTENSION = ".json"
 TITLE = "Chrome trace JSON for chrome://tracing, Perfetto and tools that read PyTorch profiler files"
@@ -20,19 +20,18 @@ TITLE = "Chrome trace JSON for chrome://tracing, Perfetto and tools that read Py
 PARTS = ("names", "kernels", "copies", "ops", "calls", "others", "flows", "counters")
 """Queries of `queries/export/chrome`, each a column of events."""
 
-asked = timeline.asked
 choose = timeline.choose
 
 
 def pieces(connection: duckdb.DuckDBPyConnection) -> Iterator[bytes]:
     """One JSON object with the array `traceEvents`."""
     head = "".join(next(texts(connection, "chrome/head")))
-    yield head.rstrip("}").encode() if head == "{}" else head[:-1].encode() + b","
+    yield b"{" if head == "{}" else ascii_json(head[:-1]) + b","
     yield b'"traceEvents":[\n'
     lead = ""
     for part in PARTS:
         for events in texts(connection, f"chrome/{part}"):
             if events:
-                yield (lead + ",\n".join(events)).encode()
+                yield ascii_json(lead + ",\n".join(events))
                 lead = ",\n"
     yield b"\n]}\n"

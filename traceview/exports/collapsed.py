@@ -12,14 +12,10 @@ import duckdb
 
 from traceview.analysis import stacks, timeline
 from traceview.exports import texts
+from traceview.render.characters import clean
 
 EXTENSION = ".txt"
 TITLE = "collapsed stacks of operators with their device time, for flame graphs (flamegraph.pl, inferno, speedscope)"
-
-
-def asked() -> str:
-    """Stacks need no tracks and no slices."""
-    return "\n".join([timeline.asked_of_window(), stacks.asked(), "FROM activities"])
 
 
 def choose(connection: duckdb.DuckDBPyConnection, rank: int | None = None, step: int | None = None) -> int:
@@ -30,6 +26,6 @@ def choose(connection: duckdb.DuckDBPyConnection, rank: int | None = None, step:
 
 
 def pieces(connection: duckdb.DuckDBPyConnection) -> Iterator[bytes]:
-    """The lines."""
+    """The lines; what would act on a terminal or hide in a name is an escape."""
     for lines in texts(connection, "collapsed/stacks"):
-        yield "".join(f"{line}\n" for line in lines).encode()
+        yield "".join(f"{clean(line)}\n" for line in lines).encode()

@@ -1,21 +1,23 @@
 """Perfetto's own format: a file of packets with track events, for https://ui.perfetto.dev and its trace processor.
 
 Format: https://perfetto.dev/docs/reference/synthetic-track-event and trace_packet.proto there. Texts are interned: each
-stands once, in the first packets, and events carry its number. A start and an end are a packet each.
+stands once, in the first packets, and events carry its number. A start and an end are a packet each. Every message of a
+batch is encoded at once: a field is a matrix of bytes, a row a message, with a mask of the bytes that count.
+Wire format: https://protobuf.dev/programming-guides/encoding.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import duckdb
 import numpy as np
+from numpy.typing import NDArray
 
 from traceview.analysis import timeline
 from traceview.exports import BATCH_ROWS, ends, query
-from traceview.exports.packets import fixed, joined, message, number, one
 from traceview.ingest.derive.spans import integers
-from traceview.render.varints import Ints
+from traceview.render.page.varints import Field, Ints, varints
 
 EXTENSION = ".pftrace"
 TITLE = "Perfetto protobuf for ui.perfetto.dev, smaller than JSON"
@@ -33,7 +35,6 @@ ANNOTATION_KEYS = (*ANNOTATED, "step")
 KEY, WHOLE, VALUE_IID = 1, 4, 17
 """Fields of an annotation: its key, a whole number, a text by its number."""
 
-asked = timeline.asked
 choose = timeline.choose
 
 
@@ -107,3 +108,49 @@ def _events(columns: Mapping[str, Ints]) -> bytes:
         message(TRACK_EVENT, event),
     ]
     return message(PACKET, joined(packet)).text()
+
+
+VARINT, FIXED64, LENGTH = 0, 1, 2
+
+
+def joined(fields: Sequence[Field]) -> Field:
+    """Fields side by side: a message."""
+    return Field(np.hstack([it.data for it in fields]), np.hstack([it.mask for it in fields]))
+
+
+def number(tag: int, values: Ints) -> Field:
+    """A field with a whole number; rows with a negative one lack it."""
+    return _tagged(tag, VARINT, varints(np.maximum(values, 0)), values >= 0)
+
+
+def fixed(tag: int, values: Ints) -> Field:
+    """A field of eight bytes; rows with a negative number lack it."""
+    data = np.ascontiguousarray(values.astype("<i8")).view(np.uint8).reshape(-1, 8)
+    return _tagged(tag, FIXED64, Field(data, np.ones(data.shape, bool)), values >= 0)
+
+
+def message(tag: int, inner: Field, there: NDArray[np.bool_] | None = None) -> Field:
+    """A field that holds a message; rows where `there` is false lack it."""
+    there = np.ones(len(inner.data), bool) if there is None else there
+    return _tagged(tag, LENGTH, joined([varints(inner.lengths()), inner]), there)
+
+
+def _tagged(tag: int, wire: int, value: Field, there: NDArray[np.bool_]) -> Field:
+    first = varints(np.full(len(there), tag << 3 | wire))
+    whole = joined([first, value])
+    return Field(whole.data, whole.mask & there[:, None])
+
+
+def one(tag: int, value: int | bytes) -> bytes:
+    """A field of a single message: a whole number, or text or a message."""
+    if isinstance(value, int):
+        return _varint(tag << 3 | VARINT) + _varint(value)
+    return _varint(tag << 3 | LENGTH) + _varint(len(value)) + value
+
+
+def _varint(value: int) -> bytes:
+    groups = bytearray()
+    while value > 127:
+        groups.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*groups, value])

@@ -13,13 +13,12 @@ import duckdb
 
 from traceview import __version__
 from traceview.analysis import timeline
-from traceview.exports import ends, query, texts
+from traceview.exports import ascii_json, ends, query, texts
 
 EXTENSION = ".speedscope.json"
 TITLE = "speedscope (https://www.speedscope.app): a profile per thread and stream"
 SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 
-asked = timeline.asked
 choose = timeline.choose
 
 
@@ -29,7 +28,7 @@ def pieces(connection: duckdb.DuckDBPyConnection) -> Iterator[bytes]:
     yield f'{head[:-1]},"shared":{{"frames":[\n'.encode()
     lead = ""
     for frames in texts(connection, "speedscope/frames"):
-        yield (lead + ",\n".join(frames)).encode()
+        yield ascii_json(lead + ",\n".join(frames))
         lead = ",\n"
     yield b'\n]},"profiles":[\n'
     heads = dict(connection.execute(query("speedscope/profiles").body).fetchall())
@@ -38,9 +37,9 @@ def pieces(connection: duckdb.DuckDBPyConnection) -> Iterator[bytes]:
         tracks, events = batch.column(0).to_pylist(), iter(batch.column(1).to_pylist())
         for track, rows in groupby(tracks):
             if track != current:
-                yield f'{lead}{heads[track]},"events":[\n'.encode()
+                yield ascii_json(f'{lead}{heads[track]},"events":[\n')
                 lead, current = "]},\n", track
             else:
                 yield b",\n"
-            yield ",\n".join(next(events) for _ in rows).encode()
+            yield ascii_json(",\n".join(next(events) for _ in rows))
     yield b"]}]}\n"

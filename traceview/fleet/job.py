@@ -1,6 +1,7 @@
 """The conversion of a job: every rank is read as a task of its own, then some dozen at a time are merged into a shard.
 
-Invariant: what is done stays until the capture is complete, and nothing of it afterwards.
+Invariant: what is done stays until the capture is complete, and nothing of it afterwards. On Dask, workers need
+traceview, and see the traces and the capture under the same names; the tasks of a lost worker go to another one.
 """
 
 from __future__ import annotations
@@ -12,16 +13,19 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from traceview.errors import InputError, NoRoom, UsageError
-from traceview.fleet import Fleet, cluster, merge, parts, processes
+from traceview.fleet import merge, parts, processes
 from traceview.ingest.options import Options
 from traceview.paths import sweep
 from traceview.store import cache, conversion
 
+if TYPE_CHECKING:
+    from traceview.fleet import Fleet
+
 MERGING = "merging ranks"
-"""What is done when every file has been read, as users are told."""
+"""Name of the phase when every file has been read, as users see it."""
 NAMED = 3
 """Traces that could not be read and are named where their number is told."""
 
@@ -37,7 +41,7 @@ def convert(
     What is done before it ends in whatever way stays beside `target` for the next time, until `clean` is called.
     """
     jobs = fleet.jobs or os.cpu_count() or 1
-    run: Run = partial(cluster.run, fleet.dask, jobs) if fleet.dask else partial(processes.run, jobs)
+    run: Run = partial(run_on_dask, fleet.dask, jobs) if fleet.dask else partial(processes.run, jobs)
     with _parts_folder(target, fleet.resumes) as place:
         tasks = parts.plan(groups, place, jobs, options)
         done = _read(run, tasks, options)
@@ -136,3 +140,50 @@ def _lock(handle: int, place: Path) -> None:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         raise UsageError(f"another conversion is at work in {place}; wait for it.") from error
+
+
+LOCAL = "local"
+LOOPBACK = "127.0.0.1"
+RETRIES = 3
+CONNECT_SECONDS = 20
+
+
+def run_on_dask(
+    address: str, jobs: int, function: Callable[[Any], Any], tasks: Sequence[Any]
+) -> Iterator[tuple[int, Any]]:
+    """Yield the number and the result of each task as they come; the result of one that ends its workers is a sentence.
+
+    `address`: of the scheduler, or `local` for a cluster of this machine that listens on loopback only.
+    """
+    try:
+        import distributed
+    except ImportError as error:
+        raise UsageError("--dask needs more packages: pip install 'traceview[dask]'.") from error
+    with contextlib.ExitStack() as stack:
+        client = stack.enter_context(_client(distributed, address, jobs, stack))
+        futures = {client.submit(function, task, pure=False, retries=RETRIES): n for n, task in enumerate(tasks)}
+        stack.callback(client.cancel, list(futures))
+        for future in distributed.as_completed(list(futures)):
+            failure = future.exception()
+            if isinstance(failure, distributed.KilledWorker):
+                yield futures[future], "the workers that read it were killed (too little memory?)"
+            else:
+                yield futures[future], future.result()
+
+
+def _client(distributed: Any, address: str, jobs: int, stack: contextlib.ExitStack) -> Any:
+    where: Any = address
+    if address == LOCAL:
+        where = stack.enter_context(
+            distributed.LocalCluster(
+                n_workers=jobs,
+                threads_per_worker=1,
+                host=LOOPBACK,
+                dashboard_address=f"{LOOPBACK}:0",
+                worker_dashboard_address=f"{LOOPBACK}:0",
+            )
+        )
+    try:
+        return distributed.Client(where, timeout=CONNECT_SECONDS)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise InputError(f"no Dask scheduler answers at {address}.") from error

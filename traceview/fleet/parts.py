@@ -27,7 +27,7 @@ BUILDING = ".making-"
 FACTS = "part.json"
 """Written last."""
 _STAGES = Stages()
-"""Of this process, which reads one rank after the other."""
+"""Stages of this process, which reads one rank after the other."""
 
 
 @dataclass(frozen=True)
@@ -49,14 +49,14 @@ class Task:
         return Path(self.sources[0][0]).name
 
     def group(self) -> conversion.Group:
-        """The same with its readers."""
+        """Return the group with its readers."""
         found = [conversion.Source(Path(path), import_module(reader), part) for path, reader, part in self.sources]
         return conversion.Group(found, self.rank, self.about)
 
 
 @dataclass(frozen=True)
 class Part:
-    """What became of a rank."""
+    """Result of reading a rank."""
 
     place: str = ""
     rank: int | None = None

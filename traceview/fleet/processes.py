@@ -1,7 +1,7 @@
 """Runs tasks in processes of this machine.
 
-Invariant: every task is answered. What a killed process had at hand is done again, by itself, so that the task that
-kills is known and the others do not suffer; when this process is gone, so are the others.
+Invariant: every task is answered. Tasks of a killed worker are retried one at a time to find the one that kills
+it; when this process is gone, so are the others.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _begin(
 
 
 def _result(future: Future[Any], tries: Counter[int], number: int) -> Any:
-    """What a task answers, or `_AGAIN` where it found no room and is to be tried again."""
+    """Return the result of a task, or `_AGAIN` where it found no room and is to be tried again."""
     error = future.exception()
     if isinstance(error, NoRoom):
         tries[number] += 1

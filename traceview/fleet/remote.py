@@ -24,7 +24,7 @@ _ADDRESS = re.compile(r"(?!file:)([a-z][a-z0-9+.-]+)://.+", re.IGNORECASE)
 _MARKS = ("ETag", "etag", "md5Hash", "content_md5", "LastModified", "last_modified", "mtime")
 DAYS = 30
 STORES = frozenset(("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "hdfs", "memory"))
-"""What is fetched: stores of one's own. traceview follows no link into the web."""
+"""Stores that files are fetched from: one's own. traceview follows no link into the web."""
 
 
 def is_store(text: str) -> bool:

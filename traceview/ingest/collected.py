@@ -1,4 +1,4 @@
-"""What the collector of a run knew and its trace does not say: what ran between steps, the model's layers, shapes.
+"""Facts that the collector of a run knew and its trace lacks: what ran between steps, the model's layers, shapes.
 
 Invariant: it comes from `capture.json`, which anyone may have written: what has another form than the collector's is
 left out.

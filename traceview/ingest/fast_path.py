@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from traceview.decode.json_events import Part
-from traceview.decode.json_split import WORD, Ints, places, words
+from traceview.decode.json_scan import WORD, Ints, places, words
 from traceview.ingest.sink import LATEST_NS
 
 SAMPLE = 256
@@ -70,7 +70,7 @@ class Route:
 
 @dataclass(frozen=True)
 class Routed:
-    """What way the events of a part take."""
+    """Routes of the events of a part."""
 
     by_route: tuple[tuple[Route, Ints], ...] = ()
     rest: Ints = field(default_factory=lambda: np.empty(0, np.int64))
@@ -134,7 +134,7 @@ class Spot:
 
     @classmethod
     def of(cls, match: re.Match[bytes], start: int) -> Spot:
-        """Where a key and its value were found in the event that starts at `start`."""
+        """Return the spot of a matched key and its value in the event that starts at `start`."""
         return cls(match.end() - WORD - start, int.from_bytes(match.group()[-WORD:], "little"))
 
 
@@ -193,7 +193,7 @@ def _after_digits(data: NDArray[np.uint8], points: Ints, first: int, last: int) 
 
 
 def schema(args: Mapping[str, str], keys: Mapping[str, str]) -> str:
-    """What `from_json` is to take out of an event; `args` are its arguments with their types."""
+    """Return the schema for `from_json` to take out of an event; `args` are its arguments with their types."""
     return json.dumps({**keys, "args": args or {"none": "BOOLEAN"}})
 
 

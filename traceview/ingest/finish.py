@@ -22,9 +22,9 @@ from traceview.ingest.sink import Sink
 from traceview.tables import BY_NAME, ID, RANK_SHIFT, TABLES, Table
 
 FIRST_BYTES = 400_000_000
-"""What the work is tried with first; the rest is spilled to disk."""
+"""Memory limit of the first try; the rest is spilled to disk."""
 AT_ONCE_BYTES = 600_000_000
-"""The same where two pieces of work are done at a time."""
+"""Memory limit of the first try where two pieces of work are done at a time."""
 AT_ONCE_ROWS = 2_000_000
 """Rows of the longest table up to which tables are written while others are worked out."""
 MANY = 1_000_000
@@ -39,14 +39,14 @@ TIMES = ("start_ns", "source_ns", "target_ns", "device_until_ns", "rank_until_ns
 
 @dataclass(frozen=True)
 class Export:
-    """Where the tables of a rank go, and the zero of their times."""
+    """Folder of a rank's tables, and the zero of their times."""
 
     sink: Sink
     folder: Path
     origin_ns: int = 0
     """Zero of the times that are written, on the reader's clock."""
     origin_unix_ns: int | None = None
-    """The same in nanoseconds since 1970, if known."""
+    """Zero in nanoseconds since 1970, if known."""
     is_part: bool = False
     """Whether these files are soon merged with those of other ranks, so that empty tables need none."""
 

@@ -38,7 +38,7 @@ class Ingest:
     folder: Path
     processes: Processes | None = None
     suffix: str = ""
-    """What the names of the foreign tables end in."""
+    """Suffix of the names of the foreign tables."""
     values: Mapping[str, Any] = field(default_factory=dict)
     """Parameters of queries that have them."""
     read: set[str] = field(default_factory=set)

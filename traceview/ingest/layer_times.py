@@ -40,7 +40,7 @@ class LayerTime:
     deviation_ns: int | None = None
     workspace: str | None = None
     shape: str | None = None
-    """Of a convolution, as traceview writes layers: 64x3x227x227 k96 11x11 s4."""
+    """Shape of a convolution, as traceview writes layers: 64x3x227x227 k96 11x11 s4."""
 
 
 @dataclass

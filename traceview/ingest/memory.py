@@ -1,6 +1,6 @@
 """Lets DuckDB use as little memory as will do; the rest is spilled to disk.
 
-What fails for want of memory is done again, by itself, and then with twice as much.
+A query that runs out of memory is retried alone, then with a doubled limit.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ PAUSES = (0.001, 0.01, 0.1, 1.0)
 """Seconds to wait before it is tried again to raise the limit."""
 
 HELD_BYTES = 150_000_000
-"""What a process may hold before it is asked how much of that is free."""
+"""Memory that a process may hold before it looks how much of that is free."""
 MORE_BYTES = 30_000_000
 """By how much it has to grow to be asked again."""
 
 
 class Held:
-    """What one query after the other leaves in a process that is free again, but not yet given back.
+    """Free memory that queries leave in a process, which has not been given back yet.
 
     DuckDB's allocator keeps it for a second, and the next query takes more; a database that closes gives it back.
     """

@@ -15,7 +15,7 @@ Phase = Callable[[str, int, int], None]
 
 
 class Many(Protocol):
-    """What converts the ranks of a large job, several at a time, instead of one after the other."""
+    """Converter of the ranks of a large job, several at a time, instead of one after the other."""
 
     def takes(self, n_ranks: int) -> bool:
         """Whether so many ranks are a large job."""
@@ -39,7 +39,7 @@ class Options:
     strict: bool = False
     progress: Progress | None = None
     device: str | None = None
-    """What the GPU is, said by hand: nothing of the conversion, and kept nowhere."""
+    """Name of the GPU, given by hand: it changes nothing of the conversion, and is kept nowhere."""
     phase: Phase | None = None
     query_bytes: int | None = None
     """Memory for queries over what was converted, where `memory_bytes` says nothing."""
@@ -55,6 +55,6 @@ class Options:
             self.phase(phase, done, total)
 
     def shared(self, jobs: int) -> Options:
-        """What each of so many processes may use of the machine."""
+        """Return the share of the machine for each of `jobs` processes."""
         threads = self.threads or max(1, (os.cpu_count() or 1) // jobs)
         return Options(threads, self.memory_bytes and max(1, self.memory_bytes // jobs), self.strict)

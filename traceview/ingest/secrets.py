@@ -1,6 +1,6 @@
-"""What looks like a secret in a trace or a command line is blanked before it is stored.
+"""Blanks secrets in a trace or a command line before they are stored.
 
-Invariant: there is one rule, `collectors/inject/traceview_secrets.py`, which also runs without traceview.
+Invariant: there is one rule, `collectors/inject/traceview_inject/secrets.py`, which also runs without traceview.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from traceview.paths import content
 
-RULE = content("collectors") / "inject" / "traceview_secrets.py"
+RULE = content("collectors") / "inject" / "traceview_inject/secrets.py"
 
 
 @cache
@@ -36,10 +36,10 @@ def command(words: Sequence[str]) -> list[str]:
 
 
 def document(value: Any) -> Any:
-    """What JSON can hold, blanked: values by their keys, lists of words as command lines, texts as texts."""
+    """Blank secrets in JSON data: values by their keys, lists of words as command lines, texts as texts."""
     return _rule().document(value)
 
 
 def environment(variables: Mapping[str, str]) -> dict[str, str]:
-    """Of environment variables those that a capture may keep."""
+    """Return the environment variables that a capture may keep."""
     return cast(dict[str, str], _rule().environment(variables))

@@ -1,4 +1,4 @@
-"""Where readers put column batches: a staging database that becomes one Parquet file per table.
+"""Staging database for readers' column batches, which become one Parquet file per table.
 
 Invariant: every table but an optional one is always written, also empty, with exactly the columns of `tables.py`. SQL
 here is assembled from that module alone, never from a trace.
@@ -51,7 +51,7 @@ class Problem:
 
 
 class Account:
-    """What became of events: how many, and what was wrong with some."""
+    """Counts of events, and of what was wrong with some."""
 
     def __init__(self) -> None:
         self.facts: dict[str, Any] = {}
@@ -66,7 +66,7 @@ class Account:
         entry = self.problems.setdefault(kind, Problem(kind))
         entry.n += n
         room = MAX_EXAMPLES - len(entry.examples)
-        entry.examples += [example[:200] for example in examples if example is not None][:room]
+        entry.examples += [_held(example[:200]) for example in examples if example is not None][:room]
 
     def count(self, column: str, n: int) -> None:
         """Add to one of the counts in this file's row of `captures`: n_events, n_kept, n_repaired, n_dropped."""
@@ -132,7 +132,7 @@ class Sink(Account):
         self.connection.unregister("sink_batch")
 
     def write_rows(self, table: str, rows: Iterable[dict[str, Any]]) -> None:
-        """The same from a few Python rows (facts about devices and ranks, small logs); beyond 64 bits is NULL."""
+        """Write a few Python rows (facts about devices and ranks, small logs); beyond 64 bits is NULL."""
         rows = [{name: _held(value) for name, value in row.items()} for row in rows]
         if len(rows) > FEW_ROWS:
             self.write(table, pa.Table.from_pylist(rows))
@@ -155,7 +155,7 @@ class Sink(Account):
 
     def fact(self, **facts: Any) -> None:
         """Set columns of this file's row in `captures`."""
-        self.facts.update({name: value for name, value in facts.items() if value is not None})
+        self.facts.update({name: _held(value) for name, value in facts.items() if value is not None})
 
     def settle_times(self) -> None:
         """Say which times that came since the last call cannot be true, and take out those that nothing can hold."""
@@ -354,7 +354,7 @@ def _held(value: Any) -> Any:
 
 
 def made(names: Collection[str] | None = None) -> str:
-    """What makes every staging table empty, or those of these names: one text, which is sooner than one by one."""
+    """Return SQL that makes all staging tables empty, or those of these names: one text runs sooner than one by one."""
     parts = [text for name, text in _makers().items() if names is None or name in names]
     schemas = ["CREATE SCHEMA IF NOT EXISTS stage", "CREATE SCHEMA IF NOT EXISTS derived"] if names is None else []
     return "; ".join(["BEGIN", *schemas, *parts, "COMMIT"])

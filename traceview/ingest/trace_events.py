@@ -37,7 +37,7 @@ INVALID = "events that are not valid JSON"
 TOO_LONG = "events of more than 4 MiB or nested too deep, left out"
 UNREAD = "values beside the events that are not valid JSON or too long, left out"
 UNREADABLE = (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.OutOfRangeException, UnicodeDecodeError)
-"""What a query raises for text that is not JSON (even if its message is not text), and for large numbers."""
+"""Errors of a query for text that is not JSON (even if its message is not text), and for large numbers."""
 FEW = 2048
 """Events of no route in a part that are deferred: one by one they cost less than nine queries."""
 FEW_BYTES = 1 << 20
@@ -134,7 +134,7 @@ def _carefully(filler: _Filler, sink: Sink, splitter: EventSplitter, part: Part)
 
 
 def _apart(filler: _Filler, sink: Sink, splitter: EventSplitter, part: Part) -> None:
-    """The same; the last event, where it is a part of its own, is deferred with the other deferred ones."""
+    """Read a part carefully; the last event, where it is a part of its own, is deferred with the others."""
     if len(part) == 1 and part.last:
         settled = splitter.settle([0])
         _drop(sink, settled.bad)

@@ -72,7 +72,7 @@ def detect(peek: Peek) -> ModuleType:
 
 
 def _instead(peek: Peek) -> str:
-    """What a file is that is not a trace, where that says what to do."""
+    """Say why a file is not a trace, where that shows what to do."""
     if re.search(rb'^\s*\{.{0,4096}"traceEvents"\s*:\s*\[\s*\]', peek.head, re.DOTALL):
         return "holds no events: its list of events is empty."
     if peek.path.suffix == ".py":
@@ -81,12 +81,12 @@ def _instead(peek: Peek) -> str:
 
 
 def parts(reader: ModuleType, path: Path) -> list[Any]:
-    """What a file must be read as, one rank each: its processes where a reader finds several, else just `[None]`."""
+    """Return what to read of a file, one rank each: its processes where a reader finds several, else just `[None]`."""
     found: list[Any] = list(reader.parts(path)) if hasattr(reader, "parts") else []
     return found or [None]
 
 
 def superseded_by(reader: ModuleType, path: Path) -> list[Path]:
-    """Where a file may lie that holds what this one holds and more, or is easier to read; few readers know any."""
+    """Return paths that may hold what a file holds and more, or be easier to read; few readers know any."""
     found: list[Path] = list(reader.superseded_by(path)) if hasattr(reader, "superseded_by") else []
     return found

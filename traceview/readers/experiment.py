@@ -1,4 +1,4 @@
-"""What traceview's own experiments measured (tune, study): one row of a table in each line, as JSON.
+"""Results of traceview's own experiments (tune, study): one row of a table in each line, as JSON.
 
 The first line says so: `{"traceview": "experiment", "kind": "tune", "framework": "torch"}`; the others are like
 `{"table": "tune_runs", "row": {"pair": 1, "step_ns": 5000000}}`, of the tables that are optional in `tables.py`. Such a
@@ -92,14 +92,14 @@ def _checked(table: str, row: dict[str, Any], sink: Sink) -> dict[str, Any]:
     strange = row.keys() - columns.keys()
     if strange:
         sink.problem(UNKNOWN, len(strange), sorted(strange))
-    values = {name: _value(column, row.get(name)) for name, column in columns.items()}
+    values = {name: fitting(column, row.get(name)) for name, column in columns.items()}
     lost = [name for name, value in values.items() if value is None and row.get(name) is not None]
     if lost:
         sink.problem(WRONG, len(lost), [f"{name}: {row[name]!r}" for name in lost])
     return values
 
 
-def _value(column: Column, value: Any) -> Any:
+def fitting(column: Column, value: Any) -> Any:
     """A value as its column holds it; None where it cannot."""
     kind = column.sql_type
     if kind == "BOOLEAN":

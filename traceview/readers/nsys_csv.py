@@ -1,4 +1,4 @@
-"""What `nsys stats` prints as CSV: traces of the GPU, of API calls and of NVTX ranges, and summaries.
+"""Output of `nsys stats` as CSV: traces of the GPU, of API calls and of NVTX ranges, and summaries.
 
 Capture with `nsys stats --format csv --report cuda_gpu_trace --report cuda_api_trace run.nsys-rep > nsys.csv`; reports:
 https://docs.nvidia.com/nsight-systems/UserGuide/index.html#report-scripts. Units stand in the header, as in
@@ -48,14 +48,14 @@ _COLUMNS = {
     "Count": "calls", "Avg": "average", "Average": "average", "Min": "minimum", "Minimum": "minimum",
     "Max": "maximum", "Maximum": "maximum",
 }  # fmt: skip
-"""What nsys calls a column, in its versions -> what it is called here."""
+"""Names of a column in nsys' versions -> its name here."""
 _REPORTS = (("Num Calls", "cuda_api_sum"), ("Operation", "cuda_gpu_mem_sum"), ("Range", "nvtx_sum"))
 """Columns that only these reports have: for a table whose title is not in the file."""
 
 
 @dataclass
 class Log:
-    """Where in the file the reader is."""
+    """Position of the reader in the file."""
 
     source: str
     header: Header | None = None

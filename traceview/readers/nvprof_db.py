@@ -3,22 +3,26 @@
 Capture with `nvprof -o trace.nvvp COMMAND`. Format: SQLite, one table per kind of CUPTI activity record
 (https://docs.nvidia.com/cupti/api/). Times are nanoseconds since 1970. Functions are recorded as numbers; their names
 are in `nvprof_calls.csv` (as cupti_runtime_cbid.h and cupti_driver_cbid.h of CUDA 11.8 number them). A database of
-several processes is read as one rank each (`decode/nvprof_processes.py`).
+several processes is read as one rank each. Calls carry their process; work on a device carries only the correlation id
+of the call that caused it, which each process counts by itself, and its context: it belongs to a process if its
+correlation id, or else its context, occurs in that process only; otherwise to none.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 
 from traceview import sql
+from traceview.decode.columns import Columns, Processes, Tables
 from traceview.decode.databases import open_tables, sqlite_tables
 from traceview.decode.files import Peek, Stream
-from traceview.decode.nvprof_processes import Callers, OneProcess, processes
 from traceview.ingest.foreign_tables import Ingest
 from traceview.ingest.sink import Sink
 from traceview.paths import content
@@ -116,3 +120,112 @@ def _device(row: dict[str, Any], names: dict[int, str]) -> dict[str, Any]:
         "memory_bytes_per_s": bandwidth * 1000.0 if bandwidth else None,
         "peaks_from": "the trace (CUPTI_ACTIVITY_KIND_DEVICE)" if bandwidth else None,
     }
+
+
+KIND = "CUPTI_ACTIVITY_KIND_"
+CALLS = (f"{KIND}RUNTIME", f"{KIND}DRIVER")
+WORK = tuple(KIND + name for name in ("CONCURRENT_KERNEL", "KERNEL", "MEMCPY", "MEMCPY2", "MEMSET", "SYNCHRONIZATION"))
+THREADS = (f"{KIND}MARKER", f"{KIND}OVERHEAD")
+"""Their `objectId` begins with the process, low byte first; as hexadecimal digits, eight of them."""
+_PROCESS = {"processId": "BIGINT", "correlationId": "BIGINT"}
+_PLACE = {"correlationId": "BIGINT", "deviceId": "BIGINT", "contextId": "BIGINT"}
+
+
+def processes(tables: Tables) -> list[int]:
+    """The processes whose calls were recorded, in order of their numbers."""
+    found: set[int] = set()
+    for table in CALLS:
+        for batch in _rows(tables, table, {"processId": "BIGINT"}):
+            found.update(pid for pid in pc.unique(batch.column(0)).to_pylist() if pid is not None)
+    return sorted(found)
+
+
+class Callers:
+    """Call numbers and contexts that are one process's alone."""
+
+    def __init__(self, tables: Tables) -> None:
+        self.pids = processes(tables)
+        self.calls = _alone(
+            (batch.column(1), batch.column(0)) for table in CALLS for batch in _rows(tables, table, _PROCESS)
+        )
+        self.contexts = _alone(
+            (_context(batch), _found(self.calls, batch.column(0)))
+            for table in WORK
+            for batch in _rows(tables, table, _PLACE)
+        )
+
+    def of_work(self, batch: pa.RecordBatch) -> pa.Array:
+        """The process of each row of work (columns as `_PLACE`), NULL where none can be told."""
+        return pc.coalesce(_found(self.calls, batch.column(0)), _found(self.contexts, _context(batch)))
+
+    def of_threads(self, digits: pa.Array) -> pa.Array:
+        """The process of each `objectId`."""
+        known = pa.array([_four_bytes(pid) for pid in self.pids], pa.string())
+        return pa.array(self.pids, pa.int64()).take(pc.index_in(pc.utf8_slice_codeunits(digits, 0, 8), known))
+
+
+class OneProcess:
+    """The tables as one process's. The first also has the rows of no process: `n_without_process` counts its work."""
+
+    def __init__(self, tables: Tables, callers: Callers, pid: int) -> None:
+        self.tables, self.callers, self.pid = tables, callers, pid
+        self.columns, self.damage, self.long_texts = tables.columns, tables.damage, tables.long_texts
+        self.n_without_process = 0
+
+    def rows(self, table: str, columns: Columns, processes: Processes | None = None) -> Iterator[pa.RecordBatch]:
+        """Batches with exactly these columns, in order."""
+        told = _PROCESS if table in CALLS else _PLACE if table in WORK else {"objectId": "VARCHAR"}
+        if table not in (*CALLS, *WORK, *THREADS):
+            yield from self.tables.rows(table, columns, processes)
+            return
+        for batch in self.tables.rows(table, {**columns, **told}, processes):
+            place = batch.select(list(told))
+            pids = (
+                place.column(0) if table in CALLS
+                else self.callers.of_work(place) if table in WORK
+                else self.callers.of_threads(place.column(0))
+            )  # fmt: skip
+            yield self._of_process(batch.select(list(columns)), pids, table in WORK)
+
+    def _of_process(self, batch: pa.RecordBatch, pids: pa.Array, is_work: bool) -> pa.RecordBatch:
+        is_first = self.pid == self.callers.pids[0]
+        if is_work and is_first and pids.null_count:
+            self.n_without_process += pids.null_count
+            index = batch.schema.get_field_index("correlationId")
+            if index >= 0:
+                calls = pc.if_else(pc.is_valid(pids), batch.column(index), pa.scalar(None, pa.int64()))
+                batch = batch.set_column(index, batch.schema.field(index), calls)
+        return batch.filter(pc.fill_null(pc.equal(pids, self.pid), is_first))
+
+
+def _rows(tables: Tables, table: str, columns: Columns) -> Iterator[pa.RecordBatch]:
+    return tables.rows(table, columns) if table in tables.columns else iter(())
+
+
+def _context(batch: pa.RecordBatch) -> pa.Array:
+    """Device and context as one number; a synchronisation has no device, so its context tells nothing."""
+    return pc.add(
+        pc.shift_left(pc.bit_wise_and(batch.column(1), 0x7FFF), 32), pc.bit_wise_and(batch.column(2), 2**32 - 1)
+    )
+
+
+def _alone(pairs: Iterator[tuple[pa.Array, pa.Array]]) -> pa.Table:
+    """Columns key and pid of (keys, processes): the keys that come with one process only."""
+    names = ["key", "pid"]
+    empty = pa.table([pa.array([], pa.int64())] * 2, names)
+    pairs_seen = [pa.table(list(pair), names).drop_null().group_by(names).aggregate([]) for pair in pairs]
+    seen = pa.concat_tables([empty, *pairs_seen]).group_by("key").aggregate([("pid", "min"), ("pid", "max")])
+    alone = seen.filter(pc.equal(seen["pid_min"], seen["pid_max"]))
+    return pa.table([alone["key"], alone["pid_min"]], names).combine_chunks()
+
+
+def _found(alone: pa.Table, keys: pa.Array) -> pa.Array:
+    """The process of each key, NULL where there is none."""
+    places = pc.index_in(keys, alone["key"])
+    found = alone["pid"].take(places)
+    return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+
+
+def _four_bytes(pid: int) -> str:
+    """A process as it lies in a marker; a damaged number that has no four bytes is nobody's there."""
+    return (pid & 0xFFFFFFFF).to_bytes(4, "little").hex().upper() if -(2**31) <= pid < 2**32 else "none"

@@ -59,7 +59,7 @@ _COLUMNS = {
     "Type": "section", "Time": "total", "Total Time": "total", "Calls": "calls", "Count": "calls",
     "Avg": "average", "Min": "minimum", "Max": "maximum", "Total Size": "size",
 }  # fmt: skip
-"""What nvprof calls a column, in its versions -> what it is called here."""
+"""Names of a column in nvprof's versions -> its name here."""
 
 _SECTIONS = {"API": "API calls", "Profiling": "GPU activities"}
 """Sections of a summary that old versions name only in the line above."""
@@ -67,7 +67,7 @@ _SECTIONS = {"API": "API calls", "Profiling": "GPU activities"}
 
 @dataclass
 class Log:
-    """Where in the log the reader is."""
+    """Position of the reader in the log."""
 
     source: str
     process: int | None

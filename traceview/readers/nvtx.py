@@ -1,4 +1,4 @@
-"""What a program said through NVTX, as traceview's own receiver (`collectors/nvtx/`) writes it where Nsight is absent.
+"""NVTX ranges of a program, as traceview's own receiver (`collectors/nvtx/`) writes them where Nsight is absent.
 
 Capture with `traceview collect`, or by hand (see `collectors/nvtx_injection.py`); the format is described in
 `collectors/nvtx/calls.c`. Times are nanoseconds since 1970 on the wall clock.

@@ -79,7 +79,7 @@ def _end_of_trace(sink: Sink) -> int | None:
 
 
 def _pieces(lines: pa.Array) -> pa.Array:
-    """What oneDNN wrote: from each marker to the next one or the end of the line."""
+    """Return oneDNN's own lines: from each marker to the next one or the end of the line."""
     marked = pc.filter(lines, pc.match_substring_regex(lines, _MARKER))
     parted = pc.replace_substring_regex(marked, f"({_MARKER})", "\n\\1")
     pieces = pc.list_flatten(pc.split_pattern(parted, "\n"))
@@ -93,7 +93,7 @@ def _library(lines: pa.Array) -> str | None:
 
 
 def _header(lines: pa.Array) -> dict[str, str]:
-    """What the library says of the processor: the instruction set it uses at most, its threads."""
+    """Return the library's facts of the processor: the instruction set it uses at most, its threads."""
     found = pc.filter(lines, pc.match_substring(lines, "info,cpu,")).to_pylist()
     matches = [match.groupdict() for match in map(_HEADER.match, found) if match]
     return {name: value for match in matches for name, value in match.items() if value is not None}

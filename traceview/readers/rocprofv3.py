@@ -34,7 +34,7 @@ RECORDS = (
 NAMES = {"agents": "agent", "kernel_symbols": "symbol", "buffer_records": "operation", "marker_api": "marker"}
 """Arrays whose objects name things, and the temporary table each goes to."""
 KEYS = {"agent": "handle", "symbol": "kernel_id", "operation": "kind_number, operation", "marker": "correlation"}
-"""What a thing is looked up by in these tables. A file may name it twice; a record must not become two rows by that."""
+"""Keys to look things up by in these tables. A file may name one twice; a record must not become two rows by that."""
 TABLES = ("kernels", "memcpys", "api_calls", "ranges", "events")
 _METADATA = re.compile(rb'"metadata"\s*:\s*(?=\{)')
 

@@ -40,7 +40,7 @@ def sniff(peek: Peek) -> bool:
 
 
 def superseded_by(path: Path) -> list[Path]:
-    """Where the same and more may lie beside a rendering: the XPlane file of the same host, packed or not."""
+    """Return paths that may hold more than a rendering beside them: the XPlane file of the same host, packed or not."""
     host = path.name.partition(".trace.json")[0]
     return [path.with_name(f"{host}.xplane.pb{packed}") for packed in ("", ".gz", ".zst")]
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -47,10 +48,27 @@ def sniff(peek: Peek) -> bool:
     return peek.head[:1] == b"\x0a" and bool(_PLANE.match(xspace.first_plane_name(Wire(peek.head)) or ""))
 
 
-def read(stream: Stream, sink: Sink) -> None:
-    """Fill the tables from one file. A file that is cut off gives what came before the cut."""
+class Chip(NamedTuple):
+    """One TPU of a recording of several."""
+
+    number: int
+    has_host: bool
+    """The host is told of with the first chip."""
+
+
+def parts(path: Path) -> list[Chip]:
+    """The chips of a recording of several TPUs, each of which runs the program."""
+    if not (xspace.first_plane_name(Wire(next(iter(Stream(path)), b""))) or "").startswith("/device:TPU"):
+        return []
+    names = [plane.name for plane in xspace.planes(Wire(mapped(_bounded(Stream(path)), None, PAD)))]
+    found = sorted({int(device.group(2)) for name in names if (device := _DEVICE.match(name))})
+    return [Chip(number, number == found[0]) for number in found] if len(found) > 1 else []
+
+
+def read(stream: Stream, sink: Sink, part: Chip | None = None) -> None:
+    """Fill the tables from one file, or with one of its TPUs. A file that is cut off gives what came before the cut."""
     wire = Wire(mapped(_bounded(stream), sink.folder, PAD))
-    planes = xspace.planes(wire)
+    planes = [plane for plane in xspace.planes(wire) if part is None or _is_of(plane, part)]
     if stream.damage:
         sink.problem(stream.damage)
     if not all(plane.is_whole for plane in planes):
@@ -80,6 +98,14 @@ def read(stream: Stream, sink: Sink) -> None:
     if wire.too_long:
         sink.problem(TOO_LONG, len(wire.too_long))
     sink.fact(tool="XLA profiler", framework=framework(sink), metadata=facts)
+
+
+def _is_of(plane: Plane, chip: Chip) -> bool:
+    """Whether a plane is a chip's; what was compiled is every chip's."""
+    device = _DEVICE.match(plane.name)
+    if device is None:
+        return chip.has_host or plane.name == "/host:metadata"
+    return int(device.group(2)) == chip.number
 
 
 def _bounded(stream: Stream) -> Iterator[bytes]:
@@ -146,7 +172,7 @@ def know_hlo(sink: Sink, instructions: pa.Table) -> None:
 
 
 def _place(plane: Plane) -> dict[str, Any]:
-    """What every event of a plane shares. XPlane has no process ids: the plane's own id stands in."""
+    """Return the facts that a plane's events share. XPlane has no process ids: the plane's own id stands in."""
     device = _DEVICE.match(plane.name)
     return {
         "plane": plane.name,
@@ -158,7 +184,7 @@ def _place(plane: Plane) -> dict[str, Any]:
 
 
 def finish(sink: Sink) -> None:
-    """What needs all planes: steps marked more than once, operators that only their kernels tell of, layers."""
+    """Finish what needs all planes: steps marked more than once, operators that only their kernels tell of, layers."""
     connection = sink.connection
     connection.execute(f"CREATE OR REPLACE TABLE stage.ranges AS {_sql('steps')}")
     with sink.whole():
@@ -170,7 +196,7 @@ def finish(sink: Sink) -> None:
 
 
 def _zero(sink: Sink, start: int | None) -> int | None:
-    """Where time zero lies: at the profile's start where that is recorded, else at 1970 where stamps are that large."""
+    """Return time zero: the profile's start where that is recorded, else 1970 where stamps are that large."""
     if start is not None:
         return start
     with sink.whole():

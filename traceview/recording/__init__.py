@@ -1,1 +1,1 @@
-"""What `traceview collect` does around a command."""
+"""Work of `traceview collect` around a command."""

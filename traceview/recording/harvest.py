@@ -1,4 +1,4 @@
-"""What a profiled command left: its notes and raw traces become a described, converted capture, or a reason why not."""
+"""Files of a profiled command: its notes and raw traces become a described, converted capture, or a reason why not."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def _ranks(raw: Path) -> list[dict[str, Any]]:
 
 
 def _facts(path: Path) -> dict[str, Any]:
-    """What a process said of itself; nothing where it was ended before it could."""
+    """Return the facts that a process wrote; nothing where it was ended before it could."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except ValueError:
@@ -121,7 +121,7 @@ def _facts(path: Path) -> dict[str, Any]:
 
 
 def _description(run: Run, ranks: list[dict[str, Any]]) -> dict[str, Any]:
-    """What was run, and with what: the head of `capture.json`."""
+    """Return the command and how it was run: the head of `capture.json`."""
     return {
         "schema": CAPTURE_SCHEMA,
         "tool": f"traceview {__version__}",
@@ -144,8 +144,7 @@ def _asked(capture: Path, *names: str) -> list[list[Any]]:
     from traceview import sql, store
 
     queries = [sql.load(content("queries") / f"{name}.sql") for name in names]
-    asked = "\n".join(query.body for query in queries)
-    with suppress(TraceviewError, duckdb.Error), closing(store.open_capture(capture, asked=asked)) as connection:
+    with suppress(TraceviewError, duckdb.Error), closing(store.open_capture(capture)) as connection:
         return [query.run(connection) for query in queries]
     return [[] for _ in queries]
 

@@ -29,12 +29,12 @@ GRACE_S = 1.0
 PATIENCE_S = 10.0
 """How long a command may take to end on a signal on which we end too; at a second one after GRACE_S it has to."""
 _NOT_PLAIN = re.compile(r"[^\w.+=@-]+")
-"""What would have to be quoted in a command line, or acts on a terminal."""
+"""Characters that would have to be quoted in a command line, or that act on a terminal."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """What is to be run and recorded, and where to."""
+    """Command to run and record, and where to."""
 
     command: list[str]
     capture: Path
@@ -46,22 +46,22 @@ class Run:
     say: Callable[[str], None]
     """Takes a sentence for the user."""
     environment: Mapping[str, str] | None = None
-    """What the command runs in instead of our own environment; the collectors' part is added to either."""
+    """Environment of the command instead of our own; the collectors' part is added to either."""
     folder: Path | None = None
-    """Where it runs; here when left out."""
+    """Working directory of the command; ours when left out."""
     output: IO[bytes] | None = None
-    """Where its output and its errors go, both; it has no input then, for nobody sees what it asks. Else ours."""
+    """File for its output and its errors, both; it has no input then, for nobody sees its prompts. Else ours."""
     uses_nvtx: bool = True
     ends_with_us: bool = False
     """Whether a signal that came to us as well means that we are to end, however the command ended on it."""
 
 
-def place(output: Path | None, command: Sequence[str], option: str = "-o") -> Path:
-    """Where the capture goes; the path is absolute because the command may change directory. `option` names it."""
+def place(output: Path | None, command: Sequence[str]) -> Path:
+    """Return the capture's folder; the path is absolute because the command may change directory."""
     if output is None:
         output = Path(f"traceview-capture-{_stem(command)}-{time.strftime('%Y%m%d-%H%M%S')}")
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
-        raise UsageError(f"{output} exists already; choose another name with {option}.")
+        raise UsageError(f"{output} exists already; choose another name with -o.")
     return output.absolute()
 
 

@@ -1,4 +1,4 @@
-"""What `traceview collect` has to say: how a command ended, what was recorded of it, and why nothing was."""
+"""Messages of `traceview collect`: how a command ended, what was recorded of it, and why nothing was."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def ending(exit_code: int) -> str:
 
 
 def stopped(signal_name: str, capture: Path | None) -> str:
-    """What is left where traceview itself was told to end; `capture` is None where nothing is."""
+    """Say what is left when traceview itself was ended; `capture` is None where nothing is."""
     if capture is None:
         return f"ended by {signal_name}; no capture"
     return f"ended by {signal_name} before the traces were converted; traceview report {shown(capture)} does it"
@@ -54,7 +54,7 @@ def frameworks() -> list[str]:
 
 
 def limit_of_files() -> str:
-    """That files may not become large here, as another sentence; nothing where they may."""
+    """Say, as another sentence, that files may not become large here; nothing where they may."""
     most = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
     if most in (resource.RLIM_INFINITY, -1):
         return ""
@@ -103,7 +103,7 @@ def why_none(notes: list[tuple[int, str, str]], options: dict[str, int], has_opt
 
 
 def summary(ranks: list[dict[str, Any]], options: dict[str, int], times: Sequence[tuple[int, int, int]] = ()) -> str:
-    """What was recorded, in a few words. `times`: of each rank with steps its number, warm-up steps and step time."""
+    """Sum up the recording in a few words. `times`: of each rank with steps its number, warm-up steps and step time."""
     if ranks[0]["framework"] is None:
         if any(not name.endswith(nvtx.SUFFIX) for name in ranks[0]["files"]):
             return "recorded the whole run"

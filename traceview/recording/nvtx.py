@@ -20,7 +20,7 @@ _TIMEOUT_S = 90
 
 
 def library() -> tuple[str | None, str | None]:
-    """Where the receiver is, or None and why not; None and None where another tool has that place."""
+    """Return the receiver's path, or None and why not; None and None where another tool has that place."""
     if os.environ.get(VARIABLE):
         return None, None
     builder = content("collectors") / "nvtx_injection.py"

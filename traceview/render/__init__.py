@@ -32,10 +32,10 @@ SHOWN = 1000
 
 
 class Renderer(Protocol):
-    """What the module of a format has."""
+    """Interface of the module of a format."""
 
     EXTENSION: str
-    """Of files that hold it."""
+    """File extension."""
     FOR_PEOPLE: bool
     """Whether it scales values and shows some rows only; the others hold every row, exactly."""
 

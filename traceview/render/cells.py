@@ -1,11 +1,13 @@
 """The columns of a section as people see them: headers, cells, and which of them fit a terminal in what width.
 
 Invariant: a line is never cut at its end. Prose wraps, names of kernels give way in the middle and stay different, and
-where even that is not enough, the least valuable columns are left out and named.
+where even that is not enough, the least valuable columns are left out and named. Rows that are read as sentences
+lack the parts whose values are not known.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +19,7 @@ from traceview.analysis.model import Section
 from traceview.analysis.values import unique
 from traceview.render import names
 from traceview.render.characters import clean, flat
-from traceview.render.units import NULL, Scale, Style, is_number, is_time, style, time_unit
+from traceview.render.units import NULL, Scale, Style, is_number, is_time, quantity, style, time_unit
 
 READABLE = 40
 """To keep this much of a text, headers are folded."""
@@ -28,7 +30,7 @@ TALLEST = 3
 NARROWEST = 12
 """A text column is not made narrower than this."""
 LONGEST = 2000
-"""Of longer texts the middle is left out."""
+"""Length from which the middle of a text is left out."""
 BETWEEN = "; "
 """Stands between the names of a cell that holds several."""
 GAP = 1
@@ -211,3 +213,38 @@ def widths_of(found: Sequence[Field], room: int, is_folded: bool, floor: int) ->
         excess -= widths[widest] - target
         widths[widest] = target
     return widths
+
+
+SEPARATOR = " | "
+"""Stands between two parts of a line; one that begins with a line break begins a line."""
+_PLACE = re.compile(r"\{(\w+)\}")
+
+
+def lines(section: Section, width: int | None = None) -> list[str]:
+    """The rows of a section as lines of clean text; where they are wider than `width`, they break between two parts."""
+    names = [column.name for column in section.columns]
+    found = []
+    for row in section.rows:
+        values = {name: value for name, value in zip(names, row, strict=True) if value is not None}
+        parts = [_filled(part, values) for part in section.look.lines]
+        if parts[0] is not None:
+            found += _joined([part for part in parts if part is not None], width)
+    return found
+
+
+def _joined(parts: list[str], width: int | None) -> list[str]:
+    found = [parts[0]]
+    for part in parts[1:]:
+        longer = f"{found[-1]}{SEPARATOR}{part}"
+        if part.startswith("\n") or (width and cell_len(longer) > width):
+            found.append(part.removeprefix("\n"))
+        else:
+            found[-1] = longer
+    return found
+
+
+def _filled(part: str, values: dict[str, object]) -> str | None:
+    """A part with its values; None where one is not known."""
+    if any(name not in values for name in _PLACE.findall(part)):
+        return None
+    return _PLACE.sub(lambda place: clean(quantity(place[1], flat(values[place[1]]))), part)

@@ -27,7 +27,7 @@ SIGNS = (
     "-=+@\u02d6\u02d7\u2010-\u2015\u2052\u207a-\u207c\u208a-\u208c\u2212\u2795\u2796\u2a75\u2a76\ua78a"
     "\ufb29\ufe31\ufe32\ufe58\ufe62\ufe63\ufe66\ufe6b\uff0b\uff0d\uff1d\uff20\U0001f7f0"
 )
-"""What a formula begins with: spreadsheets of some languages and input methods take look-alikes for the sign."""
+"""Characters that begin a formula: spreadsheets of some languages and input methods take look-alikes for the sign."""
 # Some locales split cells at other characters than the comma. An escape of `clean` is skipped as what it stands for.
 _SIGN = re.compile(f"[{SIGNS}]")
 _BEGINNING = re.compile(
@@ -88,7 +88,7 @@ def _text(text: str) -> str:
 
 
 def _disarmed(match: re.Match[str]) -> str:
-    """What stands before a sign, with a quote at the beginning of every cell that it may be the beginning of."""
+    """Return the text before a sign, with a quote at the beginning of every cell that it may be the beginning of."""
     found = match[0]
     if not match[1]:
         return found

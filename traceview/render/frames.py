@@ -30,7 +30,7 @@ def arrow(section: Section) -> pa.Table:
 
 
 def pandas(section: Section) -> pd.DataFrame:
-    """The same as a data frame; whole numbers stay exact where some are missing (`Int64`)."""
+    """Return a section as a data frame; whole numbers stay exact where some are missing (`Int64`)."""
     import pandas as pd
     import pyarrow as pa
 

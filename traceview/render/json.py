@@ -10,8 +10,8 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from traceview.analysis.model import Column, Report, Section
-from traceview.analysis.values import plain, unique
+from traceview.analysis.model import Column, Report
+from traceview.analysis.values import as_object, row_object, unique
 
 EXTENSION = ".json"
 FOR_PEOPLE = False
@@ -31,17 +31,6 @@ def render_all(reports: Sequence[Report], is_for_file: bool = False) -> str:
     return json.dumps([as_object(report) for report in reports], indent=1, allow_nan=False) + "\n"
 
 
-def as_object(report: Report) -> dict[str, Any]:
-    """A report as plain JSON data."""
-    return {
-        "report": report.name,
-        "title": report.title,
-        "doc": report.doc,
-        "sections": [_section(section) for section in report.sections],
-        "footer": list(report.footer),
-    }
-
-
 def stream(
     columns: Sequence[Column], batches: Iterable[Sequence[tuple[Any, ...]]], is_for_file: bool = False
 ) -> Iterator[str]:
@@ -49,25 +38,8 @@ def stream(
     names = unique([column.name for column in columns])
     separator = "[\n"
     for batch in batches:
-        text = ",\n".join([_encode(_row(names, row)) for row in batch])
+        text = ",\n".join([_encode(row_object(names, row)) for row in batch])
         if text:
             yield separator + text
             separator = ",\n"
     yield "[]\n" if separator == "[\n" else "\n]\n"
-
-
-def _section(section: Section) -> dict[str, Any]:
-    names = unique([column.name for column in section.columns])
-    columns = zip(names, section.columns, strict=True)
-    return {
-        "name": section.name,
-        "title": section.title,
-        "doc": section.doc,
-        "note": section.note,
-        "columns": [{"name": name, "type": column.type, "doc": column.doc} for name, column in columns],
-        "rows": [_row(names, row) for row in section.rows],
-    }
-
-
-def _row(names: Sequence[str], row: Sequence[Any]) -> dict[str, Any]:
-    return dict(zip(names, map(plain, row), strict=True))

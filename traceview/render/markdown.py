@@ -13,8 +13,8 @@ from typing import Any
 from traceview.analysis.model import Column, Report, Section
 from traceview.analysis.values import unique
 from traceview.render import cells, first_rows, footers_once, told
+from traceview.render.cells import lines
 from traceview.render.characters import clean, flat
-from traceview.render.lines import lines
 from traceview.render.units import NULL, Style, is_number
 
 EXTENSION = ".md"

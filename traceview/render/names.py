@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from traceview.classify.names import head, readable
+
 LONGEST = 20_000
 """Longer names are not taken apart."""
 DEEPEST = 12
@@ -28,7 +30,6 @@ _FRAME = re.compile(
 _DULL = re.compile(r"^(?:[Aa]rray|BFloat16|Half|complex|\w*OffsetCalculator|LoadWith\w+|StoreWith\w+|memory)$")
 _NAMED = re.compile(r"::|^\w{20,}$")
 _FUNCTION = re.compile(r"(?:void )?[\w.]+\(.*\)", re.DOTALL)
-_MANGLED = re.compile(r"_ZNK?(?=\d)")
 _CAST = re.compile(r"^\([\w: ]+\)(-?\w+)$")
 
 
@@ -47,7 +48,7 @@ def short(names: Iterable[str]) -> dict[str, str]:
     labels = dict.fromkeys(names, "")
     parsed = {name: parse(name) for name in labels}
     plain = [name for name, found in parsed.items() if found is None]
-    labels.update({name: name for name in plain})
+    labels.update({name: _legible(name) for name in plain})
     told = {name: found for name, found in parsed.items() if found is not None}
     alike = list(told)
     for stage in _STAGES:
@@ -60,28 +61,26 @@ def short(names: Iterable[str]) -> dict[str, str]:
         alike = [name for name in alike if taken[labels[name]] > 1]
         if not alike:
             break
+    taken = Counter(labels.values())
+    labels.update({name: _legible(name) for name, label in labels.items() if taken[label] > 1})
     while alike := [name for name in labels if labels[name] != name and Counter(labels.values())[labels[name]] > 1]:
         labels.update({name: name for name in alike})
     return labels
+
+
+def _legible(name: str) -> str:
+    """The whole name, a mangled one in the words of its demangled form."""
+    return readable(name) or name if len(name) <= LONGEST else name
 
 
 def parse(name: str) -> Parsed | None:
     """A C++ name taken apart; None for any other text."""
     if len(name) > LONGEST:
         return None
-    if mangled := _MANGLED.match(name):
-        return _demangled(name, mangled.end())
+    if name.startswith("_Z"):
+        return _parse(readable(name), 0) or _parse(head(name), 0)
     is_signature = ("::" in name and "(" in name) or "<" in name or _FUNCTION.fullmatch(name)
     return _parse(name, 0) if is_signature else None
-
-
-def _demangled(name: str, at: int) -> Parsed | None:
-    """What a mangled name says in plain: its namespaces and the name in them."""
-    words = []
-    while length := re.compile(r"[1-9]\d{0,3}").match(name, at):
-        at = length.end() + int(length[0])
-        words.append(name[length.end() : at])
-    return Parsed(words[-1], words[-2] if len(words) > 1 else "", (), "") if words and at <= len(name) else None
 
 
 def _parse(name: str, depth: int) -> Parsed | None:
@@ -97,13 +96,13 @@ def _parse(name: str, depth: int) -> Parsed | None:
 
 
 def _number(text: str) -> str:
-    """What tells a lambda from its neighbours."""
+    """Return the number that tells a lambda from its neighbours."""
     found = re.search(r"(?:#|instance )(\d+)\W*$", text)
     return f"#{found[1]}" if found else ""
 
 
 def _components(text: str) -> list[tuple[str, tuple[str, ...]]] | None:
-    """What stands between the `::` of a name, each with its template arguments; None where brackets do not match."""
+    """Return the parts between the `::` of a name, each with its template arguments; None if brackets do not match."""
     found: list[tuple[str, tuple[str, ...]]] = []
     arguments: tuple[str, ...] = ()
     word, index = "", 0
@@ -142,7 +141,7 @@ def _components(text: str) -> list[tuple[str, tuple[str, ...]]] | None:
 
 
 def _match(text: str, start: int) -> int | None:
-    """Where the bracket at `start` closes."""
+    """Return the position where the bracket at `start` closes."""
     depth = 0
     for index in range(start, len(text)):
         if text[index] in _OPEN:
@@ -186,7 +185,7 @@ def _argument(text: str, form: str, depth: int = 1) -> str:
 
 
 def _held(found: Parsed) -> str | None:
-    """Of a frame's arguments the one that names something."""
+    """Return the argument of a frame that names something."""
     if not _FRAME.search(found.base):
         return None
     return next((argument for argument in found.arguments if _NAMED.search(argument) and not _is_dull(argument)), None)

@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING
 from traceview.analysis.model import Report, Section
 from traceview.errors import UsageError, meant
 from traceview.render import cells, told
+from traceview.render.cells import lines
 from traceview.render.characters import clean, flat
-from traceview.render.lines import lines
 from traceview.render.units import is_number
 
 if TYPE_CHECKING:
-    import altair
     import pandas as pd
     import pyarrow as pa
+
+    from traceview.render.plot import Plot
 
 ROWS = 30
 """Rows of a section that are shown; data frames hold all."""
@@ -63,11 +64,11 @@ class Answer:
 
         return frames.arrow(self._section(section))
 
-    def plot(self, section: str | None = None) -> altair.TopLevelMixin:
+    def plot(self, section: str | None = None) -> Plot:
         """A chart: of the section of that name, else of the first one that says how it is drawn, else of the first.
 
-        An altair chart (extra `plot`); its `.save("x.svg")` and `.save("x.png")` need no browser. Raises `UsageError`
-        where there is nothing to draw.
+        It is the chart of the page; `.save("x.svg")` writes it, and `.save("x.png")` with the extra `plot`. Raises
+        `UsageError` where there is nothing to draw.
         """
         from traceview.render import plot
 
@@ -84,7 +85,7 @@ class Answer:
         )
 
     def _brief(self) -> Report:
-        """What people see, with at most `ROWS` rows of each table."""
+        """Return the report for people, with at most `ROWS` rows of each table."""
         totals = {section.name: len(section.rows) for section in self.data.sections}
         sections = (_shortened(section, totals.get(section.name)) for section in self.shown.sections)
         return replace(self.shown, sections=tuple(sections))

@@ -1,63 +1,77 @@
-"""Charts for notebooks: a section as an altair chart, by the same words that say how the page draws it.
+"""Charts in notebooks and files: the chart of a section as the page draws it, with all that it needs inside.
 
-Invariant: colours are the page's. altair and vl-convert-python (static SVG and PNG without a browser) are the extra
-`plot`; nothing else of traceview imports them.
+Invariant: a chart is SVG without scripts, so that it shows without a network; colours are the page's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
 
 from traceview.analysis.model import Section
 from traceview.errors import UsageError
-from traceview.render.characters import clean, flat
-from traceview.render.charts import sides
-from traceview.render.colours import colour
-from traceview.render.panels import named
-from traceview.render.units import Style, is_number, style
+from traceview.render.characters import clean
+from traceview.render.charts import PATTERNS, WIDTH, chart
+from traceview.render.units import is_number
 
-if TYPE_CHECKING:
-    import altair
+HEADING = 30
+"""Room for the title above a chart."""
+STYLE = Markup(
+    "text{font-size:12px;font-family:system-ui,'Segoe UI',Arial,'Helvetica Neue','Liberation Sans','Noto Sans',"
+    "'DejaVu Sans',sans-serif;fill:#1a1d21}.heading{font-size:15px;font-weight:600}.dim{fill:#5a6470}"
+    ".on{fill:#fff;paint-order:stroke;stroke:rgba(0,0,0,.55);stroke-width:2px}.edge{stroke:#fff;stroke-width:1}"
+    ".grid{stroke:#c9d0d8;stroke-width:1}.line{fill:none;stroke-width:2}"
+)
+"""The page's rules for charts (`page.css`), on white; they hold inside the class of a chart alone. What makes PNG knows
+fonts by their names only."""
 
-MOST_ROWS = 60
-"""Bars of a chart; the tables hold all."""
-WIDTH = 620
 
-Rows = list[dict[str, Any]]
+@dataclass(frozen=True)
+class Plot:
+    """A chart, which a notebook shows."""
+
+    svg: str
+
+    def _repr_html_(self) -> str:
+        return f'<div style="max-width:{WIDTH}px">{self.svg}</div>'
+
+    def save(self, path: str | Path) -> None:
+        """Write the chart to a file that ends in .svg or .png.
+
+        Raises `UsageError` for another name, and where the package for PNG is missing.
+        """
+        file = Path(path)
+        if file.suffix == ".svg":
+            file.write_text(self.svg, encoding="utf-8")
+        elif file.suffix == ".png":
+            try:
+                import resvg_py
+            except ImportError as error:
+                raise UsageError("PNG needs resvg-py: pip install 'traceview[plot]'; .svg needs nothing.") from error
+            image = bytes(resvg_py.svg_to_bytes(svg_string=self.svg, zoom=2.0))
+            if image == bytes(resvg_py.svg_to_bytes(svg_string=self.svg, zoom=2.0, skip_system_fonts=True)):
+                raise UsageError(
+                    "PNG needs a font, such as DejaVu Sans or Arial, and none is installed; .svg needs none."
+                )
+            file.write_bytes(image)
+        else:
+            raise UsageError(f"a chart is written as .svg or .png, not as {file.name}.")
 
 
-def plot(section: Section) -> altair.TopLevelMixin:
-    """The chart of a section. Raises `UsageError` where there is nothing to draw, or altair is not installed."""
-    try:
-        import altair
-    except ImportError as error:
-        raise UsageError("plots need altair: pip install 'traceview[plot]'.") from error
-    how = section.chart or _default(section)
-    if not section.rows or not how:
+def plot(section: Section) -> Plot:
+    """Return the chart of a section. Raises `UsageError` where there is nothing to draw."""
+    drawn = chart(section if section.chart else replace(section, chart=_default(section)))
+    if drawn is None:
         raise UsageError(f"section {section.name!r} has nothing to draw; to_pandas() gives its table.")
-    names = [column.name for column in section.columns]
-    rows = [dict(zip(names, map(_plain, row), strict=True)) for row in section.rows]
-    made = KINDS[how["kind"]](altair, rows, how)
-    # Of several panels each has its own width.
-    size = {} if how["kind"] == "curves" else {"width": WIDTH}
-    drawn: altair.TopLevelMixin = made.properties(title=clean(section.title), **size)
-    return drawn
+    return Plot(_alone(section.title, drawn))
 
 
 def is_drawn(section: Section) -> bool:
     """Whether a section says how it is drawn and has something to draw."""
     return bool(section.chart and section.rows)
-
-
-def _plain(value: Any) -> Any:
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, int):
-        return value
-    return float(value) if is_number(value) else [clean(str(each)) for each in value] if isinstance(
-        value, list) else clean(str(flat(value)))  # fmt: skip
 
 
 def _default(section: Section) -> dict[str, Any] | None:
@@ -73,195 +87,18 @@ def _default(section: Section) -> dict[str, Any] | None:
     return {"kind": "bars", "label": labels[0], "parts": [best]} if labels and best else None
 
 
-def _scaled(name: str, values: list[Any]) -> tuple[Style, float]:
-    """How an axis is named and what its values are divided by: one unit, also where a table gives each value one."""
-    known = [value for value in values if value is not None]
-    unit = style(name, known)
-    if unit.scales:
-        largest = max(map(abs, known), default=0)
-        fits = next((scale for scale in reversed(unit.scales) if largest >= scale.factor), unit.scales[0])
-        unit = replace(unit, scale=fits)
-    return unit, float(unit.scale.factor if unit.scale else 1)
-
-
-def _colours(altair: Any, names: list[str]) -> Any:
-    known = list(dict.fromkeys(names))
-    return altair.Scale(domain=known, range=[colour(name) for name in known])
-
-
-def _stack(altair: Any, rows: Rows, how: Mapping[str, Any]) -> Any:
-    only = how.get("only", how["value"])
-    rows = [row for row in rows if row[only] is not None and (row[how["value"]] or 0) > 0]
-    unit, factor = _scaled(how["value"], [row[how["value"]] for row in rows])
-    data = [{"name": row[how["label"]], "value": row[how["value"]] / factor} for row in rows]
-    return (
-        altair.Chart(altair.Data(values=data))
-        .mark_bar()
-        .encode(
-            x=altair.X("value:Q", title=unit.header),
-            color=altair.Color("name:N", title=how["label"], scale=_colours(altair, [row["name"] for row in data])),
-            tooltip=["name:N", altair.Tooltip("value:Q", title=unit.header, format=".4g")],
-        )
-    )
-
-
-def _bars(altair: Any, rows: Rows, how: Mapping[str, Any]) -> Any:
-    labels = [how["label"]] if isinstance(how["label"], str) else how["label"]
-    group = how.get("group")
-    data = []
-    for row in rows:
-        label = " ".join(str(row[key]) for key in [*labels, *([group] if group else [])] if row[key] not in (None, ""))
-        for part in how["parts"]:
-            name = part.rsplit("_", 1)[0]
-            if name == "main" and how.get("colour"):
-                name = str(row[how["colour"]] or "algorithm not known")
-            if row[part]:
-                data.append({"label": label, "part": name, "value": row[part]})
-    order = list(dict.fromkeys(entry["label"] for entry in data))[:MOST_ROWS]
-    data = [entry for entry in data if entry["label"] in order]
-    unit, factor = _scaled(how["parts"][0], [entry["value"] for entry in data])
-    data = [{**entry, "value": entry["value"] / factor} for entry in data]
-    return (
-        altair.Chart(altair.Data(values=data))
-        .mark_bar()
-        .encode(
-            x=altair.X("sum(value):Q", title=unit.header if len(how["parts"]) == 1 else f"time [{_symbol(unit)}]"),
-            y=altair.Y("label:N", sort=order, title=None, axis=altair.Axis(labelLimit=260)),
-            color=altair.Color("part:N", title=None, scale=_colours(altair, [entry["part"] for entry in data])),
-            tooltip=["label:N", "part:N", altair.Tooltip("sum(value):Q", format=".4g")],
-        )
-    )
-
-
-def _pair(altair: Any, rows: Rows, how: Mapping[str, Any]) -> Any:
-    return _bars(altair, sides(rows, how), {"label": "name", "group": "run", "parts": ["total_ns"]})
-
-
-def _lines(altair: Any, rows: Rows, how: Mapping[str, Any]) -> Any:
-    across, x = _scaled(how["x"], [row[how["x"]] for row in rows])
-    up, y = _scaled(how["y"], [row[how["y"]] for row in rows])
-    data = [{"x": row[how["x"]] / x, "y": row[how["y"]] / y, "line": row[how["line"]]} for row in rows]
-    return (
-        altair.Chart(altair.Data(values=data))
-        .mark_line()
-        .encode(
-            x=altair.X("x:Q", title=across.header),
-            y=altair.Y("y:Q", title=up.header),
-            color=altair.Color("line:N", title=how["line"]),
-            strokeDash="line:N",
-        )
-    )
-
-
-def _roofline(altair: Any, rows: Rows, how: Mapping[str, Any]) -> Any:
-    rows = [row for row in rows if (row[how["x"]] or 0) > 0 and (row[how["y"]] or 0) > 0]
-    data = [
-        {"x": row[how["x"]], "y": row[how["y"]], "roof": row[how["roof"]], "name": row[how["colour"]],
-         "label": row[how["label"]]}
-        for row in rows
-    ]  # fmt: skip
-    log = altair.Scale(type="log")
-    base = altair.Chart(altair.Data(values=data)).encode(x=altair.X("x:Q", scale=log, title="FLOPs per byte moved"))
-    points = base.mark_point(filled=True, size=60).encode(
-        y=altair.Y("y:Q", scale=log, title="FLOP/s", axis=altair.Axis(format="~s")),
-        color=altair.Color("name:N", title=how["colour"], scale=_colours(altair, [row["name"] for row in data])),
-        tooltip=["label:N", "name:N"],
-    )
-    return base.mark_line(color="grey").encode(y=altair.Y("roof:Q", scale=log)) + points
-
-
-def _heat(altair: Any, rows: Rows, how: Mapping[str, Any]) -> Any:
-    data = [{"row": row[how["row"]], "column": row[how["column"]], "value": row[how["value"]]} for row in rows]
-    return (
-        altair.Chart(altair.Data(values=data))
-        .mark_rect()
-        .encode(
-            x=altair.X("column:N", title=how["column"], sort=None),
-            y=altair.Y("row:N", title=how["row"], sort=None),
-            color=altair.Color("value:Q", title=style(how["value"], [1.0]).header),
-            tooltip=["row:N", "column:N", altair.Tooltip("value:Q", format=".4g")],
-        )
-    )
-
-
-def _map(altair: Any, rows: Rows, how: Mapping[str, Any]) -> Any:
-    data = [
-        {"row": named(row, how["row"]), "column": row[how["column"]], "name": row[how["value"]],
-         "strength": row[how["strength"]]}
-        for row in rows
-    ]  # fmt: skip
-    return (
-        altair.Chart(altair.Data(values=data))
-        .mark_rect()
-        .encode(
-            x=altair.X("column:N", title=how["column"], sort=None),
-            y=altair.Y("row:N", title=None, sort=None, axis=altair.Axis(labelLimit=260)),
-            color=altair.Color("name:N", title=how["value"], scale=_colours(altair, [row["name"] for row in data])),
-            tooltip=["row:N", "column:N", "name:N", altair.Tooltip("strength:Q", title=how["strength"], format=".3g")],
-        )
-    )
-
-
-def _curves(altair: Any, rows: Rows, how: Mapping[str, Any]) -> Any:
-    ups = [how["y"]] if isinstance(how["y"], str) else how["y"]
-    across, x = _scaled(how["x"], [row[how["x"]] for row in rows])
-    scaled = {up: _scaled(up, [row[up] for row in rows]) for up in ups}
-    data = [
-        {"panel": f"{named(row, how['panel'])}, {unit.header}", "x": row[how["x"]] / x, "y": row[up] / y,
-         "name": row[how["line"]]}
-        for row in rows
-        for up, (unit, y) in scaled.items()
-        if (row[up] or 0) > 0 and (row[how["x"]] or 0) > 0
-    ]  # fmt: skip
-    base = altair.Chart(altair.Data(values=data), width=WIDTH / 3)
-    log = altair.Scale(type="log")
-    return (
-        base.mark_line(point=True)
-        .encode(
-            x=altair.X("x:Q", title=across.header, scale=log),
-            y=altair.Y("y:Q", title=None, scale=log, axis=altair.Axis(format="~g")),
-            color=altair.Color("name:N", title=how["line"], scale=_colours(altair, [row["name"] for row in data])),
-            tooltip=["name:N", "x:Q", "y:Q"],
-        )
-        .facet("panel:N", columns=2)
-        .resolve_scale(y="independent")
-    )
-
-
-def _intervals(altair: Any, rows: Rows, how: Mapping[str, Any]) -> Any:
-    data = [
-        {"label": row[how["label"]], "value": row[how["value"]], "low": row[how["low"]], "high": row[how["high"]],
-         "verdict": row[how["verdict"]]}
-        for row in rows
-        if row[how["value"]]
-    ]  # fmt: skip
-    base = altair.Chart(altair.Data(values=data)).encode(
-        y=altair.Y("label:N", sort=None, title=None, axis=altair.Axis(labelLimit=260)),
-        color=altair.Color("verdict:N", title=how["verdict"]),
-    )
-    scale = altair.Scale(type="log", zero=False)
-    points = base.mark_point(filled=True, size=60).encode(x=altair.X("value:Q", title=how["value"], scale=scale))
-    return base.mark_rule(strokeWidth=2).encode(x=altair.X("low:Q", scale=scale), x2="high:Q") + points
-
-
-def _icicle(altair: Any, rows: Rows, how: Mapping[str, Any]) -> Any:
-    named = [{"name": row[how["stack"]][-1], how["value"]: row[how["value"]]} for row in rows]
-    return _bars(altair, named, {"label": "name", "parts": [how["value"]]})
-
-
-def _symbol(unit: Style) -> str:
-    return unit.scale.symbol if unit.scale else ""
-
-
-KINDS: dict[str, Callable[[Any, Rows, Mapping[str, Any]], Any]] = {
-    "stack": _stack,
-    "bars": _bars,
-    "pair": _pair,
-    "lines": _lines,
-    "roofline": _roofline,
-    "heat": _heat,
-    "icicle": _icicle,
-    "map": _map,
-    "curves": _curves,
-    "intervals": _intervals,
-}
+def _alone(title: str, drawn: Markup) -> str:
+    """Return a chart of the page as an SVG of its own, with its title."""
+    head, _, rest = drawn.partition(">")
+    height = float(head.split('viewBox="', 1)[1].split('"', 1)[0].split()[-1]) + HEADING
+    scoped = Markup("").join(f".traceview-chart {rule}}}" for rule in STYLE.split("}") if rule)
+    label = head.split("aria-label=", 1)[1]
+    return Markup(
+        '<svg xmlns="http://www.w3.org/2000/svg" class="traceview-chart" viewBox="0 0 {width} {height}" '
+        'width="{width}" height="{height}" role="img" aria-label={label}><style>{style}</style>'
+        '<defs>{patterns}</defs><rect width="100%" height="100%" fill="#fff"/>'
+        '<text class="heading" x="0" y="18">{title}</text><g transform="translate(0 {heading})">{rest}</g></svg>\n'
+    ).format(
+        width=WIDTH, height=f"{height:g}", label=Markup(label), style=Markup(scoped), patterns=PATTERNS,
+        title=clean(title), heading=HEADING, rest=Markup(rest.removesuffix("</svg>")),
+    )  # fmt: skip

@@ -21,9 +21,8 @@ from rich.text import Text
 
 from traceview.analysis.model import Column, Report, Section
 from traceview.render import cells, first_rows, footers_once, told
-from traceview.render.cells import GAP, READABLE, Field, shorten, widths_of
+from traceview.render.cells import GAP, READABLE, Field, lines, shorten, widths_of
 from traceview.render.characters import clean
-from traceview.render.lines import lines
 from traceview.render.units import NULL, is_number
 
 EXTENSION = ".txt"

@@ -5,8 +5,9 @@ What converts is imported only when something is converted: a cached trace opens
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -67,21 +68,32 @@ def _convert_raw(folder: Path, options: Options | None) -> Path:
     files = _raw_files(folder)
     if not files:
         raise InputError(f"{folder}/raw holds no trace.")
+    converted = folder / "converted"
+    earlier = [
+        path for place in (converted, folder) for path in (place / KEY_FILE, *recorded.made(place, _sums(place)))
+    ]
     with cache.unchanged(files):
         raw = cache.contents(files)
         sources = sources_of(discovery.not_superseded([discovery.Trace(path) for path in files]))
         groups = group_raw(sources, integrity.read_json(folder / "capture.json"))
-        integrity.remove(folder / "converted")
-        with cache.building(folder / "converted") as built:
-            left_out = _read_groups(groups, built, (folder / "converted").resolve(), options or Options())
+        for stale in (path for path in earlier if path.parent == converted):
+            integrity.remove(stale)
+        with cache.building(converted) as built:
+            left_out = _read_groups(groups, built, converted.resolve(), options or Options())
             cache.write_key(built, {**cache.key([]), "raw": raw, **left_out})
-    for stale in [folder / KEY_FILE, *folder.glob("rank-*"), *recorded.shards(folder)]:
+    for stale in (path for path in earlier if path.parent == folder):
         integrity.remove(stale)
-    for part in sorted((folder / "converted").iterdir(), key=lambda path: path.name == KEY_FILE):
+    for part in sorted(converted.iterdir(), key=lambda path: path.name == KEY_FILE):
         part.rename(folder / part.name)
-    (folder / "converted").rmdir()
-    _clean((folder / "converted").resolve(), options)
+    converted.rmdir()
+    _clean(converted.resolve(), options)
     return folder
+
+
+def _sums(place: Path) -> Collection[str]:
+    """The names of the files that the conversion into a folder wrote; empty where it says none."""
+    found = cache.read_key(place).get("sums")
+    return found if isinstance(found, dict) else ()
 
 
 def _raw_files(folder: Path) -> list[Path]:
@@ -133,24 +145,31 @@ def _is_current(folder: Path) -> bool:
     return is_ours and cache.is_same(key.get("raw"), _raw_files(folder))
 
 
-def open_capture(
-    path: Path, options: Options | None = None, asked: str | Callable[[Path], str] | None = None
-) -> duckdb.DuckDBPyConnection:
-    """A confined DuckDB connection with the public views over any input, converted on the way if need be.
+def open_capture(path: Path, options: Options | None = None) -> duckdb.DuckDBPyConnection:
+    """A confined DuckDB connection to any input, converted on the way if need be.
 
-    `asked`: the text of the queries to come, when it is known, or what tells it of the capture's folder; only the views
-    they rest on are made.
+    The public views are made when a query first reads them.
     """
-    rules = threading.Thread(target=views.read_rules, args=(None if callable(asked) else asked,), daemon=True)
+    return views.connect(_converted(path, options), options)
+
+
+def prepare(path: Path, options: Options | None = None, text: str | None = None) -> Path:
+    """The capture folder behind any input, with the views stored that a query names, all when left out: who may not
+    write reads them."""
+    folder = _converted(path, options)
+    with contextlib.closing(views.connect(folder, options)) as connection:
+        views.make(connection, text)
+    return folder
+
+
+def _converted(path: Path, options: Options | None) -> Path:
+    rules = threading.Thread(target=views.read_rules, daemon=True)
     folder = resolve(path, options, rules.start)
     if not materialized.find(folder):
         folder = _whole(path, folder, options)
     if rules.ident:
         rules.join()
-    if callable(asked):
-        asked = asked(folder)
-    views.materialize(folder, options, asked)
-    return views.connect(folder, asked, options)
+    return folder
 
 
 def forget(path: Path) -> None:

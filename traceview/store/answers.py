@@ -30,9 +30,9 @@ MAKERS = (
 )
 """Everything that decides an answer."""
 MOST_BYTES = 1_000_000
-"""What one answer may take."""
+"""Maximum size of one answer."""
 BYTES = 200_000_000
-"""What all answers may take together; those about captures that were used longest ago are removed first."""
+"""Maximum size of all answers; those about captures that were used longest ago are removed first."""
 
 
 def recall(folder: Path, name: str) -> Any:
@@ -69,7 +69,7 @@ def forget(folder: Path) -> None:
 
 
 def _place(folder: Path) -> Path:
-    """Where the answers about a capture lie, as its files are now."""
+    """Return the folder of the answers about a capture, as its files are now."""
     return own_folder(user_cache() / "answers") / _hash(str(recorded.identity(folder)))
 
 

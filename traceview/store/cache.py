@@ -1,4 +1,4 @@
-"""Where the tables of a raw trace are stored, what they depend on, and how they are written.
+"""Folders that store the tables of a raw trace, what they depend on, and how they are written.
 
 Invariant: what is on disk is whole or absent. Tables are built under another name and renamed; they carry the identity
 of the files, the schema and the code that read them, and are made again when any of these differs.
@@ -37,17 +37,16 @@ CONVERTERS = (
     "fleet/parts.py",
     "fleet/merge.py",
     "tables.py",
-    "experiment_tables.py",
     "sql.py",
     "queries/ingest/**/*.sql",
     "queries/derive/**/*.sql",
-    "collectors/inject/traceview_secrets.py",
+    "collectors/inject/traceview_inject/secrets.py",
 )
 """Everything that turns a file into tables, and nothing that only shows them."""
 NAME_BYTES, PATH_BYTES, NAME_CHARACTERS = 230, 3900, 40
-"""Of a cache beside its trace: a system takes 255 and 4095, and what is built and lies in it has a longer name."""
+"""Limits for the name of a cache beside its trace: a system takes 255 and 4095, and names within it are longer."""
 RESULTS = ("sums", "left_out")
-"""What of a key came of the conversion: check sums, and the traces of a job that could not be read, with the reason."""
+"""Keys for results of the conversion: check sums, and traces of a job that could not be read, with the reason."""
 KEY_FILE = "converted.json"
 """Written last: a folder without it is not a capture."""
 
@@ -60,7 +59,7 @@ def place(path: Path) -> Path:
     path = path.resolve()
     beside = path.parent / f"{path.name}{CACHE_SUFFIX}"
     fits = len(os.fsencode(beside.name)) <= NAME_BYTES and len(os.fsencode(beside)) <= PATH_BYTES
-    # To root everything is writable: a folder that nobody may write to is left alone all the same.
+    # os.access is always true for root, so the mode is checked too.
     if fits and os.access(path.parent, os.W_OK) and path.parent.stat().st_mode & 0o222:
         return beside
     return _own() / "captures" / f"{path.name[:NAME_CHARACTERS]}-{_short(path)}{CACHE_SUFFIX}"
@@ -145,7 +144,7 @@ def prefix(target: Path) -> str:
 
 
 def read_key(folder: Path) -> dict[str, Any]:
-    """What a folder of tables was made of and with; empty when it is not one."""
+    """Return the key that a folder of tables was made with; empty when it is not one."""
     return integrity.read_json(folder / KEY_FILE)
 
 
@@ -170,7 +169,7 @@ def is_fresh(folder: Path, files: Sequence[Path], is_strict: bool = False) -> bo
 
 
 def key(files: Sequence[Path], beside: Sequence[Path] = (), is_strict: bool = False) -> dict[str, object]:
-    """What a cache depends on: the files, the tables, and the code that reads one into the other.
+    """Return the key that a cache depends on: the files, the tables, and the code that reads one into the other.
 
     `beside`: where files may lie that are read instead of the only one. `is_strict`: damage was refused, not repaired.
     """
@@ -184,7 +183,7 @@ def key(files: Sequence[Path], beside: Sequence[Path] = (), is_strict: bool = Fa
 
 
 def identity(files: Sequence[Path]) -> list[list[str | int]]:
-    """What tells whether traces are still the same; a change that keeps size and time of modification shows too."""
+    """Return facts that show whether traces are unchanged; a change that keeps size and modification time shows too."""
     found: list[list[str | int]] = []
     for trace in files:
         with contextlib.suppress(OSError, ValueError):  # Gone, so that the list is another one.

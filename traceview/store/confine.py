@@ -10,7 +10,7 @@ import atexit
 import contextlib
 import itertools
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -32,26 +32,28 @@ _NUMBERS = itertools.count()
 
 
 def connect(
-    readable: Iterable[Path] = (), options: Options | None = None, database: Path | None = None
+    readable: Iterable[Path] = (),
+    options: Options | None = None,
+    folders: Collection[Path] = (),
+    is_limit_open: bool = False,
 ) -> duckdb.DuckDBPyConnection:
-    """A confined connection to a database in memory, or to a new `database` of ours.
+    """A confined connection to a database in memory.
 
-    `readable`: the files that it may read. Of the `options` threads and memory count. What does not fit memory is
-    spilled beside the database, else among temporary files. In a database of ours the memory limit stays open, for work
-    that is tried with little first.
+    `readable`: the files that it may read; `folders` of ours, in which it may also write. Of the `options` threads and
+    memory count. What does not fit memory is spilled among temporary files. `is_limit_open`: the memory limit can still
+    be set, for work that is tried with little first.
     """
-    config = {**SETTINGS, "python_enable_replacements": False}
-    config["temp_directory"] = str(database.with_suffix(".spill")) if database else _spill()
+    config = {**SETTINGS, "python_enable_replacements": False, "temp_directory": _spill()}
     if options and options.threads:
         config["threads"] = options.threads
     if options and options.memory_bytes:
         config["memory_limit"] = f"{max(1, options.memory_bytes // 1_000_000)}MB"
-    connection = duckdb.connect(str(database or ":memory:"), config=config)
+    connection = duckdb.connect(":memory:", config=config)
     # A file with a bracket in its path is asked for by a pattern that means only itself, and has to be allowed as both.
-    allowed = [name for path in readable for name in {str(path), literal(path)}]
-    connection.execute("SET allowed_paths = $1", [allowed])
+    for setting, paths in (("allowed_paths", readable), ("allowed_directories", folders)):
+        connection.execute(f"SET {setting} = $1", [[name for path in paths for name in {str(path), literal(path)}]])
     connection.execute("SET enable_external_access = false")
-    if database:
+    if is_limit_open:
         connection.execute("SET allowed_configs = ['memory_limit']")
     connection.execute("SET lock_configuration = true")
     return connection
@@ -72,11 +74,5 @@ def _spill() -> str:
 def _spills(_process: int) -> Path:
     """The folder of this process for them, gone with it; after kill -9 the next process removes it."""
     stack = contextlib.ExitStack()
-    atexit.register(_leave, os.getpid(), stack)
+    atexit.register(stack.close)
     return stack.enter_context(temporary_folder("traceview-spill-"))
-
-
-def _leave(process: int, stack: contextlib.ExitStack) -> None:
-    # A process that was forked off has the stack too, and the folder is not its own.
-    if os.getpid() == process:
-        stack.close()

@@ -26,7 +26,7 @@ from traceview.store.staging import SPILLED, Stages
 MAX_RANK = 1 << 22
 """Ids of a rank begin at a multiple of its number and are 64 bits."""
 LINKING = "linking kernels to operators"
-"""What is done with each rank when it has been read, as users are told."""
+"""Name of the phase after a rank has been read, as users see it."""
 SAID = 3
 """Troubles that a refusal names."""
 
@@ -48,11 +48,11 @@ class Group:
     sources: list[Source] = field(default_factory=list)
     rank: int | None = None
     about: dict[str, Any] = field(default_factory=dict)
-    """What traceview collect wrote about the run (`capture.json`), empty for traces from elsewhere."""
+    """Description of the run by traceview collect (`capture.json`), empty for traces from elsewhere."""
 
 
 def sources_of(traces: Iterable[Trace]) -> list[Source]:
-    """What to read: each trace, or each process of one that holds several."""
+    """Return the sources to read: each trace, or each process of one that holds several."""
     return [
         Source(trace.path, trace.reader, part) for trace in traces for part in readers.parts(trace.reader, trace.path)
     ]
@@ -219,7 +219,7 @@ def _read_source(source: Source, sink: Sink, group: Group, options: Options, don
 
 
 def _described(group: Group, sink: Sink) -> dict[str, Any]:
-    """What traceview collect wrote about the process of this rank; empty for traces from elsewhere."""
+    """Return traceview collect's description of the process of this rank; empty for traces from elsewhere."""
     ranks = [rank for rank in group.about.get("ranks") or () if isinstance(rank, dict)]
     number = sink.recorded_rank if group.rank is None else group.rank
     return next((rank for rank in ranks if rank.get("rank") == number), ranks[0] if ranks else {})

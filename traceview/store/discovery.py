@@ -156,7 +156,7 @@ def _matching(pattern: Path) -> Iterator[Trace]:
 
 
 def _inside(folder: Path) -> Iterator[Trace]:
-    """What a folder holds, at any depth; a folder that is a trace is one, whatever lies in it."""
+    """Find the traces in a folder, at any depth; a folder that is a trace is one, whatever lies in it."""
     return _among(folder.rglob("*"), folder)
 
 
@@ -175,7 +175,7 @@ def _among(paths: Iterable[Path], folder: Path | None = None) -> Iterator[Trace]
 
 
 def _may_be_trace(path: Path) -> bool:
-    """A file or folder that may be looked at. A FIFO or a device would be waited for; a capture's tables are none."""
+    """Return whether to look at a path: not at FIFOs and devices (reading blocks), nor a capture's own tables."""
     try:
         return (path.is_file() or path.is_dir()) and not _is_table(path)
     except OSError:

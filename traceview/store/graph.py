@@ -1,4 +1,4 @@
-"""What the queries in `queries/views` rest on, as their texts say: after FROM and JOIN stand names.
+"""Dependencies of the queries in `queries/views`, from their texts: after FROM and JOIN stand names.
 
 Invariant: the folder is the list of views, and nothing says their order but what they read.
 """
@@ -41,8 +41,8 @@ def sources(queries: str) -> frozenset[str]:
     return frozenset(name.lower() for name in _SOURCE.findall(_COMMENT.sub("", queries)))
 
 
-def resting_on(queries: str, given: Collection[str] = ()) -> list[str]:
-    """The views that queries rest on, directly or through another view, each after what it reads.
+def resting_on(read: Collection[str], given: Collection[str] = ()) -> list[str]:
+    """The views that rest under those `read`, directly or through another view, with them: each after what it reads.
 
     Those `given` rest on nothing.
     """
@@ -55,22 +55,17 @@ def resting_on(queries: str, given: Collection[str] = ()) -> list[str]:
                     visit(sources(text(view)))
                 found[view] = None
 
-    visit(sources(queries))
+    visit(read)
     return list(found)
-
-
-def all_of_them() -> str:
-    """A query that rests on every view."""
-    return " ".join(f"FROM {view}" for view in names())
 
 
 @cache
 def reading(view: str) -> frozenset[str]:
     """A view and all that rest on it."""
-    return frozenset(name for name in names() if view in resting_on(f"FROM {name}"))
+    return frozenset(name for name in names() if view in resting_on([name]))
 
 
 @cache
 def is_of_job(view: str) -> bool:
     """Whether the rows of a view depend on other ranks than their own, or may: it reads one whose header says so."""
-    return any(_WHOLE_JOB.search(text(name)) for name in resting_on(f"FROM {view}"))
+    return any(_WHOLE_JOB.search(text(name)) for name in resting_on([view]))

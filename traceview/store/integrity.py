@@ -1,4 +1,4 @@
-"""What may be read of a folder that somebody may have sent, and whether it is what was written there.
+"""Safe reading of a folder that somebody may have sent, and checks whether it is as it was written.
 
 Only regular files are opened, never through a link at their end: a FIFO would wait for ever, a device never ends. Check
 sums tell a file that was changed or cut after it was written before it is used.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import hashlib
 import json
 import os
 import shutil
@@ -18,11 +17,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, BinaryIO
 
-SEAL = "sealed.json"
 JSON_BYTES = 16 << 20
-"""Of a JSON file of ours: the sums of twenty thousand ranks. A larger one is refused before it is read."""
-END_BYTES = 1 << 14
-"""Of each end of a sealed file: a database says in its head what lies where in it, and a cut file lacks its tail."""
+"""Maximum size of our JSON files: the sums of twenty thousand ranks. A larger one is refused before it is read."""
 BLOCK_BYTES = 1 << 20
 
 
@@ -54,27 +50,9 @@ def remove(path: Path) -> None:
         path.unlink()
 
 
-def seal(place: Path) -> None:
-    """Write down what the files of a folder are, when it is complete."""
-    files = sorted(path for path in place.iterdir() if is_plain(path))
-    (place / SEAL).write_text(json.dumps({path.name: _mark(path) for path in files}), encoding="utf-8")
-
-
-def sealed(place: Path) -> dict[str, Path] | None:
-    """The files of a folder by stem; None when one of them is not what was written there, or there is no seal."""
-    marks = read_json(place / SEAL)
-    try:
-        files = {path.name: path for path in place.iterdir() if path.name != SEAL}
-        if marks and files.keys() == marks.keys() and all(_mark(files[name]) == mark for name, mark in marks.items()):
-            return {path.stem: path for path in files.values()}
-    except OSError:
-        pass
-    return None
-
-
 def sums(place: Path, files: Iterable[Path]) -> dict[str, int | None]:
     """A check sum of each file, by its path in the folder."""
-    return {str(path.relative_to(place)): _sum(path) for path in sorted(files)}
+    return {str(path.relative_to(place)): check_sum(path) for path in sorted(files)}
 
 
 def damaged(place: Path, known: object, files: Iterable[Path]) -> Path | None:
@@ -100,7 +78,8 @@ def _opened(path: Path) -> BinaryIO:
     return file
 
 
-def _sum(path: Path) -> int | None:
+def check_sum(path: Path) -> int | None:
+    """The check sum of a regular file; None where it cannot be read."""
     found = 0
     try:
         with _opened(path) as file:
@@ -109,12 +88,3 @@ def _sum(path: Path) -> int | None:
     except OSError:
         return None
     return found
-
-
-def _mark(path: Path) -> list[int | str]:
-    with _opened(path) as file:
-        found = hashlib.sha256(file.read(END_BYTES))
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - END_BYTES))
-        found.update(file.read())
-        return [size, found.hexdigest()]

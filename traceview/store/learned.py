@@ -29,7 +29,7 @@ KINDS = {"cpu": "a CPU", "gpu": "a GPU", "tpu": "a TPU"}
 
 @dataclass(frozen=True)
 class Place:
-    """What a run ran on."""
+    """Framework and device of a run."""
 
     framework: str | None
     """As rules of advice call it: pytorch ...; None where it is not known."""
@@ -40,11 +40,11 @@ class Place:
     model: str | None = None
     """Product name of the processor or the GPU."""
     threads: int | None = None
-    """Of a CPU."""
+    """Threads of a CPU."""
 
     @property
     def kind(self) -> tuple[str | None, str]:
-        """What has to be the same for a trial to say something."""
+        """Return the facts that must be equal for a trial to apply."""
         return self.framework, self.device
 
     def __str__(self) -> str:
@@ -59,7 +59,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Trial:
-    """What a rule allowed at most in one run of tune, and what the best of its options gave, both as speed-ups."""
+    """Bound of a rule in one run of tune, and the gain of the best of its options, both as speed-ups."""
 
     rule: str
     bound: float
@@ -70,7 +70,7 @@ class Trial:
 
     @property
     def share(self) -> float:
-        """Of the time that could be saved at most, what was saved."""
+        """Return the share saved of the time that could be saved at most."""
         return (1 - 1 / self.measured) / (1 - 1 / self.bound)
 
 
@@ -87,11 +87,11 @@ def remember(trials: Iterable[Trial]) -> None:
 
 @dataclass(frozen=True)
 class Measured:
-    """What runs of `tune` measured of the bound of one rule, for those who ask on a certain place."""
+    """Results of runs of `tune` for the bound of one rule, for those who ask on a certain place."""
 
     place: Place
     trials: tuple[Trial, ...]
-    """Of the framework and kind of device of that place."""
+    """Trials on the framework and kind of device of that place."""
     others: tuple[Trial, ...]
     """Left out."""
 
@@ -107,11 +107,11 @@ class Measured:
 
     @property
     def share(self) -> float:
-        """Of the time that could be saved at most, what the best option saved: the median."""
+        """Return the share of the time that could be saved at most which the best option saved: the median."""
         return statistics.median(trial.share for trial in self.trials)
 
     def __str__(self) -> str:
-        said = self._said() if self.trials else f"Measured by tune: no run of {self.place} is at hand."
+        said = self._said() if self.trials else f"No results of tune for {self.place} yet."
         others = Counter(str(trial.place) for trial in self.others)
         return f"{said} Left out: {_listed(others, 'run of ', 'runs of ')}." if others else said
 
@@ -129,7 +129,7 @@ class Measured:
 
 
 def measured(rule: str, place: Place) -> Measured | None:
-    """What was measured of the bound of a rule on such a place, and what was left out; None without any trial."""
+    """Return the results for the bound of a rule on such a place, and what was left out; None without any trial."""
     known = [trial for trial in _trials() if trial.rule == rule][-MOST:]
     fitting = tuple(trial for trial in known if place.framework and trial.place.kind == place.kind)
     others = tuple(trial for trial in known if trial not in fitting)

@@ -1,31 +1,27 @@
-"""Materialized views of a capture, in one database file of this user, so that they are computed once.
+"""Views of a capture that were worked out, one Parquet file each in this user's cache, so that it is done once.
 
-Invariant: nothing that comes with a capture is taken for it. The file lies in the user's own cache, under a name made
-of the capture's files, these rules and this DuckDB; it is whole, or it is made again.
+Invariant: nothing that comes with a capture is taken for one of them. A folder's name is made of the capture's files,
+these rules and this DuckDB; a file is read only as it was written.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection
 from functools import cache as once
 from pathlib import Path
 
 import duckdb
 
-from traceview.errors import CORRUPT, InputError
-from traceview.paths import digest, own_folder, temporary_folder, user_cache
-from traceview.store import cache, integrity, recorded
+from traceview.errors import InputError
+from traceview.paths import digest, own_folder, user_cache
+from traceview.store import graph, integrity, recorded
 
-TABLES = "tables.json"
-"""Beside the database: what it holds, and how many rows."""
-CATALOG = "materialized"
-"""The name of the file, and of the database that it is in a connection."""
 RULES = (
     "classify/*.py",
     "classify/*.toml",
@@ -33,97 +29,83 @@ RULES = (
     "queries/views/*.sql",
     "store/views.py",
     "store/graph.py",
-    "store/confine.py",
     "store/recorded.py",
     "store/materialized.py",
-    "store/merged.py",
     "sql.py",
     "tables.py",
-    "experiment_tables.py",
 )
 """Everything that decides what a name or a call is, and how that is stored."""
 DAYS = 30
-"""What no command has used for so long is removed when the next is made."""
+"""Days without use after which a folder is removed when the next is made."""
 BYTES = 10_000_000_000
-"""What all may take together; those that were used longest ago are removed first."""
+"""Maximum size of all folders; those that were used longest ago are removed first."""
+SUM = ".sum"
+"""Extension of the check sum of a file, beside it."""
 _DAY_SECONDS = 24 * 3600
 
 
-def find(folder: Path) -> Path | None:
-    """The whole database of a capture; None where there is none."""
-    with contextlib.suppress(OSError):
-        files = integrity.sealed(_place(folder))
-        if files is not None and CATALOG in files:
-            return files[CATALOG]
-    return None
-
-
-def readable(file: Path) -> list[Path]:
-    """What a connection has to be allowed to read for `attach`: DuckDB also looks for changes beside the file."""
-    return [file, file.with_name(f"{file.name}.wal")]
-
-
-def attach(connection: duckdb.DuckDBPyConnection, file: Path) -> bool:
-    """Attach a database as `materialized`; whether it can be used."""
-    try:
-        connection.execute(f"ATTACH $1 AS {CATALOG} (READ_ONLY)", [str(file)])
-    except duckdb.Error as error:  # A file system without locks, or out of memory: it can do without.
-        if CORRUPT in str(error):
-            shutil.rmtree(file.parent, ignore_errors=True)
-        return False
-    with contextlib.suppress(OSError):
-        os.utime(file.parent)
-    return True
-
-
-def forget(folder: Path) -> None:
-    """Remove what is materialized of a capture; nothing where the folder is none."""
-    with contextlib.suppress(OSError, InputError):
-        shutil.rmtree(_place(folder), ignore_errors=True)
-
-
-def tables(file: Path) -> frozenset[str]:
-    """What a database holds: views by name, and tables of other schemas as SCHEMA.NAME."""
-    return frozenset(integrity.read_json(file.with_name(TABLES)))
-
-
-def note(file: Path, connection: duckdb.DuckDBPyConnection) -> None:
-    """Write down what a database holds, when it is complete, so that this is known before it is attached."""
-    query = "SELECT if(schema_name = 'main', '', schema_name || '.') || table_name, estimated_size FROM duckdb_tables()"
-    file.with_name(TABLES).write_text(json.dumps(dict(connection.execute(query).fetchall())), encoding="utf-8")
-
-
-def lock(folder: Path) -> contextlib.AbstractContextManager[None]:
-    """One process at a time adds views of a capture; the lock dies with its process. Raises as `making`."""
-    return cache.lock(_place(folder))
-
-
-@contextlib.contextmanager
-def making(folder: Path, found: Path | None = None) -> Iterator[Path]:
-    """The path of a database to fill, which replaces the one `found` when all went well, and begins as its copy.
-
-    Who has that one open reads on. What has not been used for long makes room. Raises `OSError` where nothing can be
-    written.
-    """
-    place = _place(folder)
-    with contextlib.ExitStack() as stack:
-        building = stack.enter_context(temporary_folder(".making-", place.parent))
-        file = building / f"{CATALOG}.duckdb"
-        if found:
-            shutil.copyfile(found, file)
-        yield file
-        integrity.seal(building)
-        if place.exists():
-            place.rename(stack.enter_context(temporary_folder(".making-", place.parent)) / "old")
-        building.rename(place)
-    make_room(place, BYTES)
-
-
-def _place(folder: Path) -> Path:
-    """Where the database of a capture lies. Raises `OSError` without a cache, `InputError` if it is not a capture."""
+def place(folder: Path) -> Path:
+    """Return the folder for what is worked out of a capture. Raises `OSError`, or `InputError` if it is not one."""
     parent = own_folder(user_cache() / "materialized")
     key = hashlib.sha256(f"{_rules()} {recorded.identity(folder)}".encode())
     return parent / key.hexdigest()[:32]
+
+
+def find(folder: Path) -> frozenset[str]:
+    """The names of the views that are there for a capture; of a large job also those that each of its shards has."""
+    with contextlib.suppress(OSError, InputError):
+        return there(place(folder), [place(shard) for shard in parts(folder)])
+    return frozenset()
+
+
+def parts(folder: Path) -> list[Path]:
+    """The shards whose rows are those of the job. The tables of a job in one shard are those of the shard."""
+    shards = recorded.shards(folder)
+    return shards if len(shards) > 1 else []
+
+
+def there(own: Path, of_shards: Collection[Path] = ()) -> frozenset[str]:
+    """The names of the files in a folder of the cache, and of those in all folders of shards."""
+    shared = frozenset.intersection(*map(_names, of_shards)) if of_shards else frozenset[str]()
+    return _names(own) | frozenset(name for name in shared if is_of_shards(name))
+
+
+def is_of_shards(name: str) -> bool:
+    """Whether the rows of all shards are those of the job: where nothing is said of more than one rank."""
+    return "." in name or not graph.is_of_job(name)
+
+
+def file(own: Path, name: str) -> Path:
+    """The file of a view in a folder of the cache."""
+    return own / f"{name}.parquet"
+
+
+def put(draft: Path, own: Path, name: str) -> None:
+    """Give a file its place, and note its check sum."""
+    file(own, name).with_suffix(SUM).write_text(str(integrity.check_sum(draft)), encoding="ascii")
+    draft.replace(file(own, name))
+
+
+def is_whole(path: Path) -> bool:
+    """Whether the file of a view is what was written: Parquet has no check sums. One that is not is removed."""
+    with contextlib.suppress(OSError, ValueError):
+        if integrity.check_sum(path) == int(path.with_suffix(SUM).read_bytes()[:20]):
+            return True
+    integrity.remove(path)
+    return False
+
+
+def used(own: Path) -> None:
+    """Note that a folder of the cache was used just now."""
+    with contextlib.suppress(OSError):
+        os.utime(own)
+
+
+def forget(folder: Path) -> None:
+    """Remove what is worked out of a capture; nothing where the folder is not one."""
+    with contextlib.suppress(OSError, InputError):
+        for capture in (folder, *recorded.shards(folder)):
+            shutil.rmtree(place(capture), ignore_errors=True)
 
 
 def make_room(newest: Path, most_bytes: int) -> None:
@@ -131,20 +113,27 @@ def make_room(newest: Path, most_bytes: int) -> None:
     n_bytes, now = 0, time.time()
     with os.scandir(newest.parent) as entries:
         places = [(_used(entry), entry) for entry in entries if not entry.name.startswith(".")]
-    for used, place in sorted(places, key=lambda each: (each[1].name == newest.name, each[0]), reverse=True):
-        with contextlib.suppress(OSError), os.scandir(place) as files:
-            n_bytes += sum(file.stat(follow_symlinks=False).st_size for file in files)
+    for used, found in sorted(places, key=lambda each: (each[1].name == newest.name, each[0]), reverse=True):
+        with contextlib.suppress(OSError), os.scandir(found) as files:
+            n_bytes += sum(each.stat(follow_symlinks=False).st_size for each in files)
         is_old = now - used > DAYS * _DAY_SECONDS
-        if place.name != newest.name and (is_old or n_bytes > most_bytes):
-            shutil.rmtree(place, ignore_errors=True)
+        if found.name != newest.name and (is_old or n_bytes > most_bytes):
+            shutil.rmtree(found, ignore_errors=True)
 
 
-def _used(place: os.DirEntry[str]) -> float:
-    """When a database was last attached; long ago where it is gone already."""
+def _used(entry: os.DirEntry[str]) -> float:
+    """When a folder was last used; long ago where it is gone already."""
     try:
-        return place.stat(follow_symlinks=False).st_mtime
+        return entry.stat(follow_symlinks=False).st_mtime
     except OSError:
         return 0.0
+
+
+def _names(own: Path) -> frozenset[str]:
+    """The views that have a file in a folder, and its check sum."""
+    files = [path for path in own.glob("[!.]*") if path.suffix in (".parquet", SUM)]
+    seen = Counter(path.stem for path in files)
+    return frozenset(name for name, n in seen.items() if n == 2)
 
 
 @once

@@ -17,10 +17,12 @@ import duckdb
 from traceview.errors import InputError, UsageError
 from traceview.paths import literal
 from traceview.store.integrity import is_plain
-from traceview.tables import TABLES, Table
+from traceview.tables import BY_NAME, TABLES, Table
 
 _NAME = re.compile(r"rank-[0-9]+|ranks-[0-9]+-[0-9]+", re.ASCII)
 _SHARD = re.compile(r"shard-[0-9]+", re.ASCII)
+_FILES = frozenset(("converted.json", *(f"{table.name}.parquet" for table in TABLES)))
+"""Files that a conversion puts into these folders."""
 RANK = ("rank", "INTEGER")
 """The column before those of the table."""
 
@@ -28,7 +30,7 @@ RANK = ("rank", "INTEGER")
 def ranks(folder: Path, chosen: Collection[int] = ()) -> list[Path]:
     """The folders of tables of a capture: `rank-NNNN` holds one process, `ranks-NNNN-NNNN` of a shard holds several.
 
-    Links are none, nor are names that traceview does not give. `chosen`: only those that may hold one of these ranks.
+    Symlinks and unknown names are ignored. `chosen`: only those that may hold one of these ranks.
     """
     found = _folders(folder, _NAME) + [path for shard in shards(folder) for path in _folders(shard, _NAME)]
     return [path for path in found if not chosen or _holds(path.name, chosen)]
@@ -42,6 +44,25 @@ def _holds(name: str, chosen: Collection[int]) -> bool:
 def shards(folder: Path) -> list[Path]:
     """The parts of the capture of a large job, each an ordinary capture itself; none of one that is in one piece."""
     return _folders(folder, _SHARD)
+
+
+def made(folder: Path, written: Collection[str] = ()) -> list[Path]:
+    """Return the folders of tables in a folder, which a conversion made and the next one replaces.
+
+    Raises `UsageError` where something has such a name, or lies in such a folder, that is neither the file of a table
+    nor among those `written`: it is the user's own, and never removed.
+    """
+    if folder.is_symlink():
+        return []
+    found = sorted(path for path in folder.glob("*-*") if _NAME.fullmatch(path.name) or _SHARD.fullmatch(path.name))
+    for path in (inner for outer in found for inner in (outer, *outer.rglob("*"))):
+        name = path.relative_to(folder).as_posix()
+        in_shard = _SHARD.fullmatch(path.parent.name) and _NAME.fullmatch(path.name)
+        is_place = stat.S_ISDIR(path.lstat().st_mode) and (path in found or in_shard)
+        is_file = is_plain(path) and path not in found and (path.name in _FILES or name in written)
+        if not is_place and not is_file:
+            raise UsageError(f"{path} is in the way of the tables and was not made by traceview; move it away.")
+    return found
 
 
 def _folders(folder: Path, name: re.Pattern[str]) -> list[Path]:
@@ -134,34 +155,27 @@ def _compare(folder: Path, path: Path, table: Table, found: Collection[tuple[str
     raise damage(folder, f"{name} has columns that traceview does not write")
 
 
-def bind(
-    connection: duckdb.DuckDBPyConnection,
-    folder: Path,
-    names: Collection[str] | None = None,
-    chosen: Collection[int] = (),
-) -> None:
-    """The recorded tables as the views `raw.*`, all or those among `names`, of all ranks or those that are `chosen`.
-
-    Raises as `files` does.
-    """
+def begin(connection: duckdb.DuckDBPyConnection, folder: Path, chosen: Collection[int] = ()) -> None:
+    """Say where the recorded tables lie, for `bind`; of all ranks or those `chosen`. Raises as `files` does."""
     # A variable, because a view cannot be prepared; SQL is never put together from a path.
     variable = {name: [literal(path) for path in paths] for name, paths in files(folder, chosen).items()}
     connection.execute("SET VARIABLE raw = $1", [variable])
     connection.execute("CREATE SCHEMA raw")
-    of_them = f" WHERE rank IN ({', '.join(map(str, sorted(map(int, chosen))))})" if chosen else ""
-    for table in TABLES:
-        if names is None or f"raw.{table.name}" in names:
-            # Names of folders such as `name=x` are not columns.
-            rows = f"SELECT * FROM read_parquet(getvariable('raw').{table.name}, hive_partitioning = false){of_them}"
-            query = rows if variable[table.name] else _no_rows(table)
-            connection.execute(f"CREATE VIEW raw.{table.name} AS {query}")
     if chosen:
-        query = (
-            f"SELECT DISTINCT rank FROM read_parquet(getvariable('raw').captures, hive_partitioning = false){of_them}"
-        )
-        absent = set(chosen) - {rank for (rank,) in connection.execute(query).fetchall()}
+        bind(connection, "captures", chosen)
+        found = connection.execute("SELECT DISTINCT rank FROM raw.captures").fetchall()
+        absent = set(chosen) - {rank for (rank,) in found}
         if absent:
             raise not_there(absent)
+
+
+def bind(connection: duckdb.DuckDBPyConnection, name: str, chosen: Collection[int] = ()) -> None:
+    """A recorded table as the view `raw.NAME`, of all ranks or those that are `chosen`; `begin` comes before."""
+    of_them = f" WHERE rank IN ({', '.join(map(str, sorted(map(int, chosen))))})" if chosen else ""
+    # Names of folders such as `name=x` are not columns.
+    rows = f"SELECT * FROM read_parquet(getvariable('raw').{name}, hive_partitioning = false){of_them}"
+    ((n_files,),) = connection.execute(f"SELECT len(getvariable('raw').{name})").fetchall()
+    connection.execute(f"CREATE OR REPLACE VIEW raw.{name} AS {rows if n_files else _no_rows(BY_NAME[name])}")
 
 
 def _no_rows(table: Table) -> str:

@@ -25,14 +25,14 @@ from traceview.store import confine
 SPILLED = "spilled"
 """Folder in which spilled rows lie until everything has been read."""
 SMALL_BYTES = 1 << 20
-"""Of a rank's files, compressed or not, up to which it takes longer to plan a statement well than to run it badly."""
+"""Size of a rank's files, compressed or not, up to which planning a statement well takes longer than a bad plan."""
 STATEMENTS = 1024
 LAVISH = (
     "build_side_probe_side,column_lifetime,common_subexpressions,common_subplan,compressed_materialization,cte_inlining"
     ",duplicate_groups,in_clause,join_filter_pushdown,join_order,late_materialization,limit_pushdown,materialized_cte"
     ",regex_range,reorder_filter,row_group_pruner,statistics_propagation,top_n,window_rewriter"
 )
-"""What DuckDB considers for each statement to no use where there are few rows."""
+"""Optimizer passes that cost more than they save on few rows."""
 
 Settings = tuple[int | None, int | None, bool]
 
@@ -60,7 +60,7 @@ class _Database:
         return cls(settings, connection, {name: number for name, number, _ in _tables(connection)})
 
     def emptied(self) -> _Database | None:
-        """The same as it was when opened; None where something stands in it that did not."""
+        """Return the database as it was when opened; None where something stands in it that did not."""
         found = _tables(self.connection)
         if {name for name, *_ in found} != self.tables.keys():
             return None
@@ -156,7 +156,7 @@ def _told(folder: Path) -> Iterator[None]:
     try:
         yield
     except duckdb.OutOfMemoryException as error:
-        raise NoRoom(f"not enough memory or disk for this trace ({error}); see --memory.") from error
+        raise NoRoom("not enough memory or disk for this trace; allow more memory with --memory.") from error
     except duckdb.IOException as error:
         raise NoRoom(f"cannot write {folder.parent}: {_plain(error)}.") from error
     except duckdb.Error as error:
@@ -165,6 +165,6 @@ def _told(folder: Path) -> Iterator[None]:
 
 
 def _plain(error: duckdb.IOException) -> str:
-    """What the system says, out of DuckDB's account of it."""
+    """Return the system's message, out of DuckDB's account of it."""
     text = str(error).splitlines()[0].partition('"exception_message":')[2] or str(error).splitlines()[0]
     return text.rpartition('": ')[2].split('"')[0].rstrip(".") or "the disk does not take it"

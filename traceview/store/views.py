@@ -1,4 +1,4 @@
-"""Opens a capture folder as a DuckDB connection with the public views.
+"""Opens a capture folder as a DuckDB connection, on which each public view is made when a query first reads it.
 
 Invariant: opening never changes what was recorded, and runs nothing that a capture brings along: views are those of
 `queries/views`, over tables that were checked (`recorded.py`), on a connection that was confined before (`confine.py`).
@@ -7,232 +7,514 @@ Invariant: opening never changes what was recorded, and runs nothing that a capt
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
-from functools import partial
+import re
+import threading
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import duckdb
 
-from traceview.errors import InputError, UsageError
-from traceview.store import confine, graph, materialized, merged, recorded
+from traceview.errors import InputError, shortage
+from traceview.ingest.options import Options
+from traceview.paths import literal, own_folder, temporary_folder
+from traceview.store import confine, graph, materialized, recorded
+from traceview.tables import TABLES
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from traceview.classify.attribution import Run
-    from traceview.ingest.options import Options
+
+T = TypeVar("T")
 
 SMALL_ROWS = 300_000
-"""Kernels, copies, primitives and operators up to which a capture is small; a larger one stays on disk."""
+"""Kernels, copies, primitives and operators up to which a capture is small: what is made is held in memory, too."""
 
-SIZED = frozenset(("raw.kernels", "raw.memcpys", "raw.primitives", "raw.ops"))
+SIZED = ("raw.kernels", "raw.memcpys", "raw.ops", "raw.primitives")
 """Whose rows are counted for that."""
 
+SMALL_BYTES = 2_000_000
+"""Files of these tables up to which a capture is small in any case: a row takes some 8 bytes or more."""
+
 LEAST_BYTES, ROW_BYTES, MOST_BYTES = 600_000_000, 40, 2_000_000_000
-"""Memory with which it is tried to materialize views of a large capture: for each of its rows, within bounds. The rest
-is spilled to disk, which takes a quarter more time (10 million kernels with 0.6 instead of 2 GB)."""
+"""Memory with which it is tried to make views of a large capture: for each of its rows, within bounds. The rest is
+spilled to disk, which takes a quarter more time (10 million kernels with 0.6 instead of 2 GB)."""
 
 CLASSIFYING = "classifying kernels"
-"""What is done when nothing about a capture is stored yet, as users are told."""
+"""Name of the phase when nothing about a capture is stored yet, as users see it."""
 
 ATTRIBUTION = "attributed"
 """Stands among views for what `attribution` makes: the schemas `names` and `attributed`, which views join."""
 ATTRIBUTED = ("conv_op", "inside_linear", "linear", "op", "part", "pass")
-"""What of the schema `attributed` is read afterwards."""
+"""Tables of the schema `attributed` that are read afterwards."""
+LAST = "attributed.part"
+"""Stored after all others that `attribution` makes: where it is there, they are."""
+
+_LISTING = re.compile(
+    r"(?i)\b(?:duckdb_(?:columns|schemas|tables|views)|information_schema|pg_\w+|query_table|sqlite_master)\b"
+    r"|^\s*(?:SHOW|PRAGMA|BEGIN|START|DESCRIBE\s*;?\s*$)"
+)
+"""Queries that may read every view: they list what there is, put names together, or begin a transaction, which sees
+what there was before it."""
+_WORD = re.compile(r"[a-z_]\w*")
 
 
-def connect(folder: Path, asked: str | None = None, options: Options | None = None) -> duckdb.DuckDBPyConnection:
-    """A confined connection with the capture's tables as `raw.*` and the public views, in a database in memory.
+def connect(folder: Path, options: Options | None = None) -> duckdb.DuckDBPyConnection:
+    """A confined connection on which a capture's tables `raw.*` and the public views are there when they are read.
 
-    `asked`: the text of the queries to come; then only what they rest on is made, which is sooner. Of the `options`
-    threads and memory count: they cannot be set any more. Raises `InputError` when the folder is not a capture, or one
-    of its files is damaged.
+    Of the `options` threads and memory count: they cannot be set any more. Raises `InputError` when the folder is not a
+    capture, or one of its files is damaged.
     """
-    chosen = options.ranks if options else ()
-    # What is materialized is of all ranks.
-    found = None if chosen else materialized.find(folder)
-    if options and options.query_bytes and not options.memory_bytes:
+    options = options or Options()
+    files = recorded.files(folder, options.ranks)
+    # What is stored is of all ranks.
+    places = [] if options.ranks else _places(folder)
+    n_bytes = sum(path.stat().st_size for name in SIZED for path in files[name.removeprefix("raw.")])
+    is_large = n_bytes > SMALL_BYTES
+    if options.query_bytes and not options.memory_bytes and not is_large:
         options = replace(options, memory_bytes=options.query_bytes)
-    connection = _confined(folder, options, materialized.readable(found) if found else ())
+    readable = (path for paths in files.values() for path in paths)
+    connection = confine.connect(readable, options, places, is_limit_open=is_large)
     try:
-        given = materialized.tables(found) if found and materialized.attach(connection, found) else frozenset[str]()
-        if options and options.device:
-            # What is materialized was worked out without it, and what rests on it is worked out anew.
-            connection.execute("SET VARIABLE device = $1", [options.device])
-            given -= graph.reading("known_devices")
-        needed = _resting_on(asked, given)
-        made = [name for name in needed if name not in given]
-        read = graph.sources(asked or "").union(*(_sources(name) for name in made))
         with _damage(folder):
-            if not given:
-                recorded.check(connection, folder, chosen)
-            recorded.bind(connection, folder, None if asked is None or ATTRIBUTION in made else read | SIZED, chosen)
-            known = given if asked is None else given & read.union(needed)
-            _read_materialized(connection, sorted(known))
-            # Where nothing could be stored, views over views would be planned again by each query, for minutes.
-            _make(_runs(connection), made, _shared(made) if not found or _is_small(connection, made) else ())
+            making = _Making(connection, folder, options, places, is_large)
     except BaseException:
         connection.close()
         raise
-    return connection
+    return cast("duckdb.DuckDBPyConnection", Views(connection, making))
 
 
-def materialize(folder: Path, options: Options | None = None, asked: str | None = None) -> None:
-    """Work out what queries rest on (all views when left out) and store it in this user's cache, if not there yet.
-
-    Nothing is stored where nothing can be written, or where the capture is damaged: opening it says so. Nothing about
-    some of the ranks is stored either.
-    """
-    if (options and options.ranks) or not _missing(materialized.find(folder), asked):
-        return
-    with contextlib.suppress(OSError, InputError, UsageError), materialized.lock(folder):
-        # Another process may have been at work meanwhile.
-        found = materialized.find(folder)
-        missing = _missing(found, asked)
-        if not missing:
-            return
-        shards = _of_shards(folder, missing, options)
-        readable = [path for shard in shards for path in materialized.readable(shard)]
-        with (
-            materialized.making(folder, found) as file,
-            _damage(folder),
-            contextlib.closing(_confined(folder, options, readable, file)) as connection,
-        ):
-            recorded.check(connection, folder)
-            recorded.bind(connection, folder)
-            united = merged.unite(connection, shards) if shards else frozenset()
-            is_attributed = any(name.startswith("attributed.") for name in united)
-            left = [name for name in missing if name not in united and not (name == ATTRIBUTION and is_attributed)]
-            _fill(connection, left, options, merged.UNITE_BYTES if united else None)
-            materialized.note(file, connection)
+def make(connection: duckdb.DuckDBPyConnection, text: str | None = None) -> None:
+    """Make every view that a text names anywhere, or all views: within a transaction that only reads none is made."""
+    if isinstance(connection, Views):
+        connection.make(_every() if text is None else _named(text))
 
 
-def _of_shards(folder: Path, missing: Sequence[str], options: Options | None) -> list[Path]:
-    """The databases of a job's shards with what is missing of it; none where it is in one piece, or one has none."""
-    shards, asked = recorded.shards(folder), merged.asked(missing)
-    # The tables of a job in one shard are those of the shard, and so is its database.
-    if len(shards) < 2 or not asked:
-        return []
-    lacking = [shard for shard in shards if _missing(materialized.find(shard), asked)]
-    if options and options.many and len(lacking) > 1:
-        # In processes of their own: what a shard takes in memory is given back with its process.
-        options.many.each(_materialize_shard, [(shard, asked) for shard in lacking], options)
-    else:
-        for shard in lacking:
-            materialize(shard, options, asked)
-    found = [materialized.find(shard) for shard in shards]
-    return [file for file in found if file] if all(found) else []
+def plain(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+    """DuckDB's own connection, which makes nothing."""
+    return connection.own if isinstance(connection, Views) else connection
 
 
-def _materialize_shard(task: tuple[tuple[Path, str], Options]) -> None:
-    (shard, asked), options = task
-    materialize(shard, options, asked)
+def folder_of(connection: duckdb.DuckDBPyConnection) -> Path | None:
+    """The capture that a connection reads, where what is said of it may be remembered; None where it may not."""
+    return connection.making.remembered if isinstance(connection, Views) else None
 
 
-def read_rules(asked: str | None = None) -> None:
-    """Read the rules that say what names mean, if queries need them: they can be read while a trace is converted."""
-    if ATTRIBUTION in _resting_on(asked, ()):
-        from traceview.classify.attribution import read_rules
-
-        read_rules()
+def beside(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+    """One more connection to the same capture, for another thread; temporary tables are those of each alone."""
+    return connection.cursor()
 
 
-def _missing(found: Path | None, asked: str | None) -> list[str]:
-    """What to make so that all that queries rest on and is worth it is materialized; nothing where it is."""
-    given = materialized.tables(found) if found else frozenset[str]()
-    made = [name for name in _resting_on(asked, given) if name not in given]
-    return made if any(name == ATTRIBUTION or graph.is_materialized(name) for name in made) else []
+def has_room(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Whether two queries at once are sooner than one after the other: more than one thread, and a small capture."""
+    return isinstance(connection, Views) and connection.making.has_room(connection.own)
 
 
-def _resting_on(asked: str | None, given: Collection[str]) -> list[str]:
-    """The views that queries rest on, all when left out, each after what it reads; the attribution before all."""
-    asked = graph.all_of_them() if asked is None else asked
-    views = graph.resting_on(asked, given)
-    read = graph.sources(asked).union(*(_sources(view) for view in views if view not in given))
-    is_attributed = "attributed.part" in given
-    needs_it = any(_maker(source) == ATTRIBUTION for source in read)
-    return [ATTRIBUTION, *views] if needs_it and not is_attributed else views
+def read_rules() -> None:
+    """Read the rules that say what names mean: they can be read while a trace is converted."""
+    from traceview.classify.attribution import read_rules
+
+    read_rules()
+
+
+class Views:
+    """A connection to a capture that makes what a query reads before it runs; otherwise as DuckDB's own."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, making: _Making) -> None:
+        self.own = connection
+        self.making = making
+
+    def execute(self, query: Any, *given: Any, **options: Any) -> duckdb.DuckDBPyConnection:
+        """As DuckDB's."""
+        return self._run(self.own.execute, query, *given, **options)
+
+    def sql(self, query: Any, **options: Any) -> duckdb.DuckDBPyRelation:
+        """As DuckDB's."""
+        return self._run(self.own.sql, query, **options)
+
+    query = from_query = sql
+
+    def table(self, name: str) -> duckdb.DuckDBPyRelation:
+        """As DuckDB's."""
+        self.make(_named(name))
+        return self.own.table(name)
+
+    def view(self, name: str) -> duckdb.DuckDBPyRelation:
+        """As DuckDB's."""
+        self.make(_named(name))
+        return self.own.view(name)
+
+    def begin(self) -> duckdb.DuckDBPyConnection:
+        """As DuckDB's."""
+        self.make(_every())
+        return self.own.begin()
+
+    def make(self, names: frozenset[str]) -> bool:
+        """Make these views and what they read; whether anything was left to make."""
+        return self.making.make(self.own, names)
+
+    def cursor(self) -> Views:
+        """As DuckDB's; variables are those of each connection alone."""
+        second = self.own.cursor()
+        self.making.tell(second)
+        return Views(second, self.making)
+
+    def interrupt(self) -> None:
+        """End the query at work, and what is made for it."""
+        self.own.interrupt()
+        for worker in list(self.making.workers):
+            worker.interrupt()
+
+    def __getattr__(self, name: str) -> Any:
+        # Python asks for these of any object, also of one that is not whole yet.
+        if name.startswith("__") or name in ("own", "making"):
+            raise AttributeError(name)
+        return getattr(self.own, name)
+
+    def __enter__(self) -> Views:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.own.close()
+
+    def _run(self, run: Callable[..., T], query: Any, *given: Any, **options: Any) -> T:
+        text = query if isinstance(query, str) else str(getattr(query, "query", ""))
+        self.make(_read(text))
+        try:
+            return run(query, *given, **options)
+        except duckdb.CatalogException:
+            # A name stood elsewhere than behind FROM or JOIN.
+            if not self.make(_named(text)):
+                raise
+        return run(query, *given, **options)
+
+
+@cache
+def _every() -> frozenset[str]:
+    """All that can be made, by name."""
+    from traceview.classify import facts
+
+    names = (*facts.TABLES, "kernel", "op", "primitive")
+    return frozenset(
+        (
+            *graph.names(),
+            *(f"raw.{table.name}" for table in TABLES),
+            *(f"names.{name}" for name in names),
+            *(f"attributed.{name}" for name in ATTRIBUTED),
+        )
+    )
+
+
+@lru_cache(4096)
+def _read(text: str) -> frozenset[str]:
+    """Return what a query reads, of what can be made."""
+    if _LISTING.search(text):
+        return _every()
+    # Several statements: a second one is not tried again without the first.
+    return _named(text) if ";" in text.rstrip().removesuffix(";") else graph.sources(text) & _every()
+
+
+def _named(text: str) -> frozenset[str]:
+    """Return what a text names anywhere, of what can be made."""
+    if _LISTING.search(text):
+        return _every()
+    words = frozenset(_WORD.findall(text.lower()))
+    return frozenset(name for name in _every() if words.issuperset(name.split(".")))
+
+
+def _places(folder: Path) -> list[Path]:
+    """The folder of the cache for a capture, then those for its shards; none where there can be none."""
+    with contextlib.suppress(OSError, InputError):
+        return [materialized.place(each) for each in (folder, *materialized.parts(folder))]
+    return []
+
+
+@dataclass
+class _Making:
+    """State of the connections to one capture, and what makes the rest."""
+
+    connection: duckdb.DuckDBPyConnection
+    folder: Path
+    options: Options
+    places: list[Path]
+    """Folders of the capture and of its shards in the cache; none where nothing is stored."""
+    may_be_large: bool
+    """Whether the memory limit of the connection can be set."""
+    there: set[str] = field(default_factory=set)
+    """Names that can be read on the connections."""
+    workers: list[duckdb.DuckDBPyConnection] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._lock = threading.RLock()
+        self._counted: int | None = None
+        self._variables: dict[str, Any] = {}
+        self._given = materialized.there(self.places[0], self.places[1:]) if self.places else frozenset[str]()
+        by_hand = graph.reading("known_devices") if self.options.device else frozenset[str]()
+        # What is stored was worked out without it, and what rests on it is worked out anew.
+        self._given -= by_hand
+        if LAST not in self._given:
+            self._given -= frozenset(_tables(ATTRIBUTION))
+        self._stored = frozenset(filter(graph.is_materialized, graph.names())) - by_hand
+        self.remembered = self.folder if self.places and not self.options.device else None
+        if self._given:
+            materialized.used(self.places[0])
+        else:
+            recorded.check(self.connection, self.folder, self.options.ranks)
+        recorded.begin(self.connection, self.folder, self.options.ranks)
+        if self.options.device:
+            self._variables["device"] = self.options.device
+        self._variables["stored"] = {
+            name: [literal(path) for path in self._files(name)] for name in sorted(_every()) if self.places
+        }
+        ((self._limit,),) = self.connection.execute("SELECT current_setting('memory_limit')").fetchall()
+        self._limit_queries(self.connection)
+        ((self._variables["raw"],),) = self.connection.execute("SELECT getvariable('raw')").fetchall()
+        self.tell(self.connection)
+
+    def tell(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Set the variables that views read, on a connection of its own."""
+        for name, value in self._variables.items():
+            if value:
+                connection.execute(f"SET VARIABLE {name} = $1", [value])
+
+    def has_room(self, connection: duckdb.DuckDBPyConnection) -> bool:
+        """Whether the capture is small, and there is more than one thread."""
+        threads: int = connection.execute("SELECT current_setting('threads')").fetchall()[0][0]
+        return threads > 1 and self.n_rows(connection) <= SMALL_ROWS
+
+    def n_rows(self, connection: duckdb.DuckDBPyConnection) -> int:
+        """Rows that make a capture small or large."""
+        if self._counted is None:
+            self._bind(connection, SIZED)
+            query = " UNION ALL ".join(f"SELECT count(*) FROM {table}" for table in SIZED)
+            self._counted = sum(n for (n,) in connection.execute(query).fetchall())
+        return self._counted
+
+    def make(self, connection: duckdb.DuckDBPyConnection, names: Collection[str]) -> bool:
+        """Make what of these is not there, and what that reads; whether it was anything."""
+        if self.there.issuperset(names):
+            return False
+        with self._lock, _damage(self.folder):
+            left = [name for name in names if name not in self.there]
+            if left:
+                self._make(connection, left)
+        return bool(left)
+
+    def _make(self, connection: duckdb.DuckDBPyConnection, names: Collection[str]) -> None:
+        made = self._missing(names)
+        if len(self.places) > 1 and any(materialized.is_of_shards(name) and self._keeps(name) for name in made):
+            self._make_of_shards()
+            made = self._missing(names)
+        read = frozenset(names).union(graph.resting_on(names, self.there | self._given), *map(_sources, made))
+        if ATTRIBUTION in made:
+            read |= {name for name in _every() if name.startswith("raw.")}
+        self._bind(connection, (name for name in read if name.startswith("raw.")))
+        self._show(connection, sorted(read & self._given - self.there))
+        if not any(name == ATTRIBUTION or graph.is_materialized(name) for name in made):
+            for name in made:
+                self._view(connection, name)
+        elif not self.may_be_large or self.n_rows(connection) <= SMALL_ROWS:
+            self._make_small(connection, made)
+        else:
+            connection.execute("SET memory_limit = $1", [self._limit])
+            try:
+                self._make_large(connection, made)
+            finally:
+                self._limit_queries(connection)
+
+    def _limit_queries(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Let queries have less memory than what is made for them, where that was said."""
+        if self.may_be_large and self.options.query_bytes and not self.options.memory_bytes:
+            connection.execute("SET memory_limit = $1", [f"{self.options.query_bytes // 1_000_000}MB"])
+
+    def _missing(self, names: Collection[str]) -> list[str]:
+        """List what has to be made of these and of what they read, each after what it reads; attribution before all."""
+        while True:
+            known = self.there | self._given
+            order = graph.resting_on(names, known)
+            made = [name for name in order if name not in known]
+            read = frozenset(names).union(order, *map(_sources, made))
+            damaged = {name for name in read & self._given - self.there if not self._is_whole(name)}
+            if not damaged:
+                break
+            self._given -= damaged
+        needs_it = any(_maker(source) == ATTRIBUTION for source in read - known)
+        return [ATTRIBUTION, *made] if needs_it else made
+
+    def _is_whole(self, name: str) -> bool:
+        """Whether what is stored is as it was written; where that is not so it is made again."""
+        return not [path for path in self._files(name) if not materialized.is_whole(path)]
+
+    def _keeps(self, name: str) -> bool:
+        """Whether it is stored, where anything can be."""
+        return bool(self.places) and (name == ATTRIBUTION or "." in name or name in self._stored)
+
+    def _files(self, name: str) -> list[Path]:
+        """Files where it is stored: for a job in each of its shards, if rows of a shard are rows of the job."""
+        of_shards = len(self.places) > 1 and materialized.is_of_shards(name)
+        return [materialized.file(place, name) for place in (self.places[1:] if of_shards else self.places[:1])]
+
+    def _bind(self, connection: duckdb.DuckDBPyConnection, names: Iterable[str]) -> None:
+        for name in sorted(frozenset(names) - self.there):
+            recorded.bind(connection, name.removeprefix("raw."), self.options.ranks)
+            self.there.add(name)
+
+    def _show(self, connection: duckdb.DuckDBPyConnection, names: Iterable[str]) -> None:
+        """Show what is stored, under the names that it has where it is worked out."""
+        for name in names:
+            if "." in name:
+                connection.execute(f"CREATE SCHEMA IF NOT EXISTS {name.split('.')[0]}")
+            # One name may be in several shards.
+            distinct = "DISTINCT " if name.startswith("names.") and len(self.places) > 1 else ""
+            files = f"getvariable('stored').\"{name}\""
+            rows = f"SELECT {distinct}* FROM read_parquet({files}, hive_partitioning = false)"
+            connection.execute(f"CREATE OR REPLACE VIEW {name} AS {rows}")
+            self.there.add(name)
+
+    def _view(self, connection: duckdb.DuckDBPyConnection, name: str) -> None:
+        connection.execute(f"CREATE VIEW {name} AS {graph.text(name)}")
+        self.there.add(name)
+
+    def _make_of_shards(self) -> None:
+        """Work out what the shards of a job lack; several at a time in processes of their own, which give their memory
+        back."""
+        shards = materialized.parts(self.folder)
+        names = frozenset(name for name in (*self._stored, LAST) if materialized.is_of_shards(name))
+        lacking = [shard for shard in shards if not names <= materialized.find(shard)]
+        if self.options.many and len(lacking) > 1:
+            self.options.many.each(_store, [(shard, names) for shard in lacking], self.options)
+        else:
+            for shard in lacking:
+                _store(((shard, names), self.options))
+        self._given |= names & materialized.there(self.places[0], self.places[1:])
+
+    def _make_small(self, connection: duckdb.DuckDBPyConnection, made: Collection[str]) -> None:
+        """Hold what is worth it as tables in memory, made by two workers, each when it can be: to plan a small one
+        takes longest; then store them."""
+        from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+
+        left = list(made)
+        needs = {name: {_maker(source) for source in _sources(name)} & set(left) for name in left}
+        with contextlib.closing(connection.cursor()) as second, ThreadPoolExecutor(2) as pool:
+            self.tell(second)
+            idle = [connection, second]
+            self.workers[:] = [second]
+            begun: dict[Future[None], tuple[str, duckdb.DuckDBPyConnection]] = {}
+            while left or begun:
+                self._enter(len(made) - len(left) - len(begun), len(made))
+                for job in [job for job in left if not needs[job]][: len(idle)]:
+                    left.remove(job)
+                    worker = idle.pop()
+                    begun[pool.submit(self._make_table, _runs(worker), job)] = job, worker
+                for work in wait(begun, return_when=FIRST_COMPLETED).done:
+                    work.result()
+                    done, worker = begun.pop(work)
+                    idle.append(worker)
+                    for sources in needs.values():
+                        sources.discard(done)
+            self.workers.clear()
+        self._enter(0, 0)
+        self._store(connection, [table for name in made for table in _tables(name) if self._keeps(table)])
+
+    def _make_table(self, run: Run, name: str) -> None:
+        if name == ATTRIBUTION:
+            _attribute(run)
+        else:
+            run(f"CREATE {'TABLE' if graph.is_materialized(name) else 'VIEW'} {name} AS {graph.text(name)}")
+        self.there.update(_tables(name))
+
+    def _store(self, connection: duckdb.DuckDBPyConnection, names: Collection[str]) -> None:
+        """Store tables, which are read from memory here: a full disk takes no answer, but time of later commands."""
+        with contextlib.suppress(OSError, duckdb.IOException), self._building(bool(names)) as building:
+            if building:
+                for name in names:
+                    self._write(_runs(connection), building, name, f"FROM {name}")
+
+    def _make_large(self, connection: duckdb.DuckDBPyConnection, made: Collection[str]) -> None:
+        """Write what is worth it as it is made, one after the other, and read it from there."""
+        from traceview.ingest.memory import Held, LowMemory
+
+        held, run = Held(), _runs(connection)
+        room = min(max(LEAST_BYTES, ROW_BYTES * self.n_rows(connection)), MOST_BYTES)
+        with self._building(True) as building, LowMemory(connection, room) as attempt:
+
+            def trying(*query: Any) -> list[tuple[Any, ...]]:
+                # One query at a time is tried again: what those before it made stays.
+                return attempt(partial(run, *query))
+
+            for done, name in enumerate(made):
+                self._enter(done, len(made))
+                if name == ATTRIBUTION:
+                    self._make_table(trying, name)
+                    for table in _tables(name):
+                        if not building:
+                            break
+                        self._write(trying, building, table, f"FROM {table}")
+                        connection.execute(f"DROP TABLE {table}")
+                        self._show(connection, [table])
+                elif building and self._keeps(name):
+                    self._write(trying, building, name, graph.text(name))
+                    self._show(connection, [name])
+                else:
+                    self._make_table(trying, name)
+                held.give_back()
+        self._enter(0, 0)
+
+    def _write(self, run: Run, building: Path, name: str, query: str) -> None:
+        """Store rows; the file has its name when it is whole."""
+        draft = building / f"{name}.parquet"
+        quoted = str(draft).replace("'", "''")
+        run(f"COPY ({query}) TO '{quoted}' (FORMAT parquet)")
+        materialized.put(draft, self.places[0], name)
+
+    @contextlib.contextmanager
+    def _building(self, is_needed: bool) -> Iterator[Path | None]:
+        """A folder for files that are not whole yet; None where nothing can be stored."""
+        with contextlib.ExitStack() as stack:
+            building = None
+            if is_needed and self.places:
+                with contextlib.suppress(OSError):
+                    own_folder(self.places[0])
+                    building = stack.enter_context(temporary_folder(".making-", self.places[0]))
+            yield building
+        if building:
+            materialized.make_room(self.places[0], materialized.BYTES)
+
+    def _enter(self, done: int, total: int) -> None:
+        self.options.enter(CLASSIFYING if total else "", done, total)
+
+
+def _store(task: tuple[tuple[Path, frozenset[str]], Options]) -> None:
+    """Work out and store views of a shard; nothing where it is damaged: reading it says so."""
+    (shard, names), options = task
+    with contextlib.suppress(InputError), contextlib.closing(connect(shard, options)) as connection:
+        cast("Views", connection).make(names)
 
 
 def _sources(name: str) -> frozenset[str]:
     return frozenset() if name == ATTRIBUTION else graph.sources(graph.text(name))
 
 
-def _confined(
-    folder: Path, options: Options | None, more: Iterable[Path] = (), database: Path | None = None
-) -> duckdb.DuckDBPyConnection:
-    files = (path for paths in recorded.files(folder, options.ranks if options else ()).values() for path in paths)
-    return confine.connect([*files, *more], options, database)
+def _maker(source: str) -> str:
+    """The build step that produces `source`."""
+    return ATTRIBUTION if source.startswith(("names.", "attributed.")) else source
 
 
-def _fill(connection: duckdb.DuckDBPyConnection, made: list[str], options: Options | None, room: int | None) -> None:
-    """Leave what of these is worth it in the database as tables, and nothing else. `room` is tried with first, or what
-    suits the capture."""
-    from traceview.ingest.memory import Held, LowMemory
-
-    def entering(done: int) -> None:
-        if options:
-            options.enter(CLASSIFYING, done, len(made))
-
-    tables = frozenset(name for name in made if name != ATTRIBUTION and graph.is_materialized(name))
-    if _is_small(connection, made):
-        _make_at_once(connection, made, tables, entering)
-    else:
-        held, run = Held(), _runs(connection)
-        with LowMemory(connection, room or _room(connection)) as attempt:
-            for done, name in enumerate(made):
-                entering(done)
-                # Query by query: what the ones before made stays where one is done again.
-                _make(lambda *query: attempt(partial(run, *query)), [name], tables)
-                held.give_back()
-    for name in reversed(made):
-        if name not in tables and name != ATTRIBUTION:
-            connection.execute(f"DROP VIEW {name}")
-    connection.execute("DROP SCHEMA raw CASCADE")
-
-
-def _shared(made: Collection[str]) -> frozenset[str]:
-    """What a small capture holds as tables in memory: of what is worth storing, that which another view reads."""
-    read = frozenset[str]().union(*map(_sources, made))
-    return frozenset(name for name in made if name in read and graph.is_materialized(name))
-
-
-@contextlib.contextmanager
-def _damage(folder: Path) -> Iterator[None]:
-    """Turns what DuckDB says of a damaged file into a sentence; what it says of a query of ours stays."""
-    try:
-        yield
-    except (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException):
-        raise
-    except duckdb.OutOfMemoryException as error:
-        raise InputError(
-            f"not enough memory or disk for {folder} ({str(error).splitlines()[0]}); see --memory."
-        ) from error
-    except duckdb.Error as error:
-        raise recorded.damage(folder, str(error).splitlines()[0]) from error
-
-
-def _read_materialized(connection: duckdb.DuckDBPyConnection, names: Iterable[str]) -> None:
-    """What is materialized, under the names that it has where it is worked out."""
-    for name in names:
-        if "." in name:
-            connection.execute(f"CREATE SCHEMA IF NOT EXISTS {name.split('.')[0]}")
-        connection.execute(f"CREATE VIEW {name} AS FROM {materialized.CATALOG}.{name}")
-
-
-def _make(run: Run, names: Iterable[str], tables: Collection[str] = ()) -> None:
-    for name in names:
-        if name == ATTRIBUTION:
-            _attribute(run)
-        else:
-            run(f"CREATE {'TABLE' if name in tables else 'VIEW'} {name} AS {graph.text(name)}")
+def _tables(name: str) -> list[str]:
+    """List what a build step makes, the sign of being whole at its end."""
+    if name != ATTRIBUTION:
+        return [name]
+    return sorted((each for each in _every() if _maker(each) == ATTRIBUTION), key=lambda each: (each == LAST, each))
 
 
 def _attribute(run: Run) -> None:
     from traceview.classify.attribution import attribute
 
+    for schema in ("names", "attributed"):
+        run(f"DROP SCHEMA IF EXISTS {schema} CASCADE")
     attribute(run)
     for (table,) in run("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'attributed'"):
         if table not in ATTRIBUTED:
@@ -240,65 +522,20 @@ def _attribute(run: Run) -> None:
 
 
 def _runs(connection: duckdb.DuckDBPyConnection) -> Run:
-    """What runs a query here, with its parameters, and gives its rows."""
+    """Return a function that runs a query here, with its parameters, and gives its rows."""
     return lambda *query: connection.execute(*query).fetchall()
 
 
-def _make_at_once(
-    connection: duckdb.DuckDBPyConnection, made: Iterable[str], tables: Collection[str], entering: Callable[[int], None]
-) -> None:
-    """The same, and what they rest on, by two workers, each when it can be: to plan a small one takes longest."""
-    from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-
-    left = {name: partial(_make, names=[name], tables=tables) for name in made}
-    needs = {name: {_maker(source) for source in _sources(name)} & left.keys() for name in left}
-    with contextlib.closing(beside(connection)) as second, ThreadPoolExecutor(2) as pool:
-        idle = [connection, second]
-        begun: dict[Future[None], tuple[str, duckdb.DuckDBPyConnection]] = {}
-        n_made = len(left)
-        while left or begun:
-            entering(n_made - len(left) - len(begun))
-            for job in [job for job in left if not needs.get(job)][: len(idle)]:
-                worker = idle.pop()
-                begun[pool.submit(left.pop(job), _runs(worker))] = job, worker
-            for work in wait(begun, return_when=FIRST_COMPLETED).done:
-                work.result()
-                made, worker = begun.pop(work)
-                idle.append(worker)
-                for sources in needs.values():
-                    sources.discard(made)
-
-
-def _maker(source: str) -> str:
-    """Which of the things to make has what a view reads."""
-    return ATTRIBUTION if source.startswith(("names.", "attributed.")) else source
-
-
-def _is_small(connection: duckdb.DuckDBPyConnection, made: Iterable[str]) -> bool:
-    """Whether a capture is small, if anything is to be made of it that costs more to ask for than to hold."""
-    if not any(name == ATTRIBUTION or graph.is_materialized(name) for name in made):
-        return False
-    return _n_rows(connection) <= SMALL_ROWS
-
-
-def _room(connection: duckdb.DuckDBPyConnection) -> int:
-    return min(max(LEAST_BYTES, ROW_BYTES * _n_rows(connection)), MOST_BYTES)
-
-
-def _n_rows(connection: duckdb.DuckDBPyConnection) -> int:
-    counts = [connection.execute(f"SELECT count(*) FROM {table}").fetchall()[0][0] for table in sorted(SIZED)]
-    return sum(counts)
-
-
-def beside(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
-    """One more connection to the same capture, for another thread; temporary tables are those of each alone."""
-    second = connection.cursor()
-    for name in ("raw", "device"):
-        second.execute(f"SET VARIABLE {name} = $1", connection.execute(f"SELECT getvariable('{name}')").fetchall()[0])
-    return second
-
-
-def has_room(connection: duckdb.DuckDBPyConnection) -> bool:
-    """Whether two queries at once are sooner than one after the other: more than one thread, and a small capture."""
-    threads = connection.execute("SELECT current_setting('threads')").fetchall()[0][0]
-    return threads > 1 and _n_rows(connection) <= SMALL_ROWS
+@contextlib.contextmanager
+def _damage(folder: Path) -> Iterator[None]:
+    """Turns what DuckDB says of a damaged file into a sentence; what it says of a query of ours stays."""
+    try:
+        yield
+    except (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException, duckdb.InterruptException):
+        raise
+    except duckdb.OutOfMemoryException as error:
+        raise InputError(f"not enough memory or disk for {folder}; allow more memory with --memory.") from error
+    except duckdb.Error as error:
+        if shortage(error):
+            raise
+        raise recorded.damage(folder, str(error).splitlines()[0]) from error

@@ -1,4 +1,3 @@
--- title = "block"
 -- doc = """Consecutive steps together: as many as the cube root of their number, and at most 64 blocks. What happens in
 -- a step depends on the one before, so that noise is looked for between blocks."""
 -- [columns]

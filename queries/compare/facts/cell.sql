@@ -1,4 +1,3 @@
--- title = "cell"
 -- doc = "Time per step and rank by everything that sections add up over; of a log of average times its layers."
 -- [columns]
 -- category = "what it was (docs/vocabulary.md), or that it was launched outside the steps"

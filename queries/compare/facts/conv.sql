@@ -1,4 +1,3 @@
--- title = "conv"
 -- doc = """Convolutions by layer, filter and direction, per step and rank. The ordinal counts the layers with one
 -- filter in order of first use."""
 -- [columns]

@@ -1,4 +1,3 @@
--- title = "copy"
 -- doc = "Memory copies and memsets per step and rank; bytes and sized time are those of copies that record a size."
 -- [columns]
 -- direction = "HtoD, DtoH, DtoD, PtoP, HtoH or memset"

@@ -1,4 +1,3 @@
--- title = "idle"
 -- doc = """Idle time of the devices by cause, and what ran between the compared steps, in none of them, per step and
 -- rank and averaged over the devices of a rank."""
 -- [columns]

@@ -1,4 +1,3 @@
--- title = "layer"
 -- doc = """Layers with their time per step and rank. Their kind is the filter of their convolution, else the shape of
 -- their product, else the category that takes most of their time; the ordinal counts layers of one kind in the order in
 -- which they first did what takes most of their time."""

@@ -1,4 +1,3 @@
--- title = "memory"
 -- doc = "Largest value of every counter of bytes over the whole recording, on the rank and device where it is largest."
 -- [columns]
 -- counter = "counter, as recorded"

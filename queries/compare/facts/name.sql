@@ -1,4 +1,3 @@
--- title = "name"
 -- doc = "Time per step and rank by kernel, copy, primitive or operator."
 -- [columns]
 -- name = "name, as recorded"

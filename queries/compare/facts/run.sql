@@ -1,4 +1,3 @@
--- title = "run"
 -- doc = "One row: what ran where, how long a step took, and what must be equal for two runs to be ranked."
 -- [columns]
 -- framework = "framework and its version, where recorded"

@@ -1,6 +1,5 @@
--- title = "setting"
--- doc = """What is recorded of how the run was set up: by `traceview collect` (capture.json), and by the trace itself
--- of framework and devices. Ranks that differ are listed."""
+-- doc = """Recorded settings of the run: from `traceview collect` (capture.json), and of framework and devices from the
+-- trace itself. Ranks that differ are listed."""
 -- [columns]
 -- kind = """device, option (tried in the process, see docs/options.md), threads, precision, layout, batch, model, flag,
 -- version, environment, command, job or recording"""

@@ -1,5 +1,4 @@
--- title = "timed_pass"
--- doc = "Of every algorithm that a study measured or that was published: its fastest implementation for each problem."
+-- doc = "Fastest implementation, for each problem, of every algorithm that a study measured or that was published."
 -- [columns]
 -- shape = "channels x height x width, filters, filter size, stride, padding, dilation, groups"
 -- batch = "images"

@@ -1,5 +1,4 @@
--- title = "condition"
--- doc = """What must be equal before two runs may be ranked, per run after the first. Options that were tried on one
+-- doc = """Conditions that have to be equal to rank two runs, per run after the first. Options that were tried on one
 -- and the same command may change what is recorded of model, precision and passes."""
 -- [params]
 -- accepted = { type = "VARCHAR[]", default = [], doc = "conditions that may differ" }

@@ -1,4 +1,3 @@
--- title = "conv_pair"
 -- doc = """Convolutions of A beside those of another run: matched by filter and place among the layers with that
 -- filter; where their numbers differ, all layers with the filter together. Where one of the two records no shapes, by
 -- place if both name equally many layers, else by name, and without recorded names by direction and algorithm."""

@@ -1,4 +1,3 @@
--- title = "differing"
 -- doc = "Settings of which a run records another value than A, and those that only one of the two records."
 -- [columns]
 -- run = "number of the run"

@@ -1,4 +1,3 @@
--- title = "layer_pair"
 -- doc = """Layers of A beside those of another run, where both name layers: matched by kind (shape of their convolution
 -- or product, else main category) and place among the layers of that kind where their numbers agree; by main category
 -- and place where only one of the two records shapes; else by name. What has no match stands alone."""

@@ -1,4 +1,3 @@
--- title = "machine"
 -- doc = """Whether the machine was busy while a run on a CPU was recorded: its threads had less than nine tenths of
 -- the processor time that they could use, and more than 20 times a second another process took a processor away."""
 -- [columns]

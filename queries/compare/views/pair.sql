@@ -1,4 +1,3 @@
--- title = "pair"
 -- doc = "Every run after the first with what it is compared with: the first."
 -- [columns]
 -- run = "number of the run; the first is 0"

@@ -1,6 +1,5 @@
--- title = "part"
--- doc = """What the step of each run consists of: categories, and idle time by cause, which add up to it; beside them
--- what ran between two steps, in neither."""
+-- doc = """Parts of each run's step: categories, and idle time by cause, which add up to it; beside them what ran
+-- between two steps, in neither."""
 -- [columns]
 -- run = "number of the run"
 -- part = "category, idle and its cause, or in brackets what is neither"

@@ -1,4 +1,3 @@
--- title = "part_pair"
 -- doc = "The parts of each run's step beside those of A, with the interval of their difference."
 -- [columns]
 -- run = "number of the run"

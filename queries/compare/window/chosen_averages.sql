@@ -1,6 +1,5 @@
--- title = "chosen_averages"
--- doc = """What a log of average times says, per layer and kind, where it is all there is: no row where anything has a
--- place in time. A layer has its network in front where the log holds several."""
+-- doc = """Average times of a log, per layer and kind, if it has nothing else: no row where anything has a place in
+-- time. A layer has its network in front where the log holds several."""
 -- [columns]
 -- layer = "layer; NULL for a whole network"
 -- kind = "category of the layer"

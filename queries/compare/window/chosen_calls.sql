@@ -1,4 +1,3 @@
--- title = "chosen_calls"
 -- doc = "The convolution calls of the chosen steps with the same weight, and the place of their layer."
 -- [columns]
 -- filter = "filters x channels per group x height x width; NULL where no shape is recorded"

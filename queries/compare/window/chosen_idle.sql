@@ -1,4 +1,3 @@
--- title = "chosen_idle"
 -- doc = """Why devices were idle in the chosen steps: with what ran it adds up to each step. What a gap that reaches
 -- over the edge of a step has of each cause is divided by its time in each step. Idle time in steps that are warm-up,
 -- and of whole recordings where there are steps, is not divided among causes and stands as unknown."""
@@ -18,8 +17,10 @@ WITH edge AS (
 ), piece AS (
     SELECT w.rank, w.place, greatest(least(p.until_ns, w.end_ns) - greatest(p.from_ns, w.start_ns), 0) / p.idle_ns
             / w.n_devices AS share,
-        ['data', 'allocation', 'communication', 'synchronisation', 'between steps', 'launch'] AS causes,
-        [p.data_ns, p.allocation_ns, p.communication_ns, p.synchronisation_ns, p.between_steps_ns, p.launch_ns] AS times
+        ['data', 'allocation', 'communication', 'graph capture', 'synchronisation', 'between steps', 'launch']
+            AS causes,
+        [p.data_ns, p.allocation_ns, p.communication_ns, p.capture_ns, p.synchronisation_ns, p.between_steps_ns,
+            p.launch_ns] AS times
     FROM placed p JOIN chosen_windows w ON w.rank = p.rank AND w.place = p.place
     WHERE w.step IS NOT NULL OR w.rank NOT IN (SELECT rank FROM scope WHERE has_steps)
 ), divided AS (

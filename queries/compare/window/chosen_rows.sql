@@ -1,4 +1,3 @@
--- title = "chosen_rows"
 -- doc = """Everything that ran in the chosen steps (in the whole recording where there are none), whoever launched it
 -- and when: a step is a window of time on the device. What reaches over the edge of a step is a row for each of
 -- them."""

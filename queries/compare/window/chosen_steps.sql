@@ -1,5 +1,4 @@
--- title = "chosen_steps"
--- doc = """The steps that are compared: those asked for, else all that are no warm-up; none where whole recordings are
+-- doc = """The steps that are compared: those asked for, else all except warm-up; none where whole recordings are
 -- compared."""
 -- [params]
 -- whole = { type = "BOOLEAN", default = false, doc = "compare whole recordings, not steps" }

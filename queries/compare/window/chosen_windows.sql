@@ -1,4 +1,3 @@
--- title = "chosen_windows"
 -- doc = """The windows of time that are compared: the chosen steps; where there are none the whole recording, from the
 -- first to the last thing that a device of the rank did."""
 -- [columns]

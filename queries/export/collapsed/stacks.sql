@@ -19,7 +19,7 @@ WITH spent AS (
     FROM spent s LEFT JOIN stacks k ON k.stack = s.stack
 ), clean AS (
     SELECT array_to_string(list_transform(frames,
-        lambda frame: regexp_replace(frame, '[;\x00-\x1f\x7f]', ' ', 'g')), ';') AS stack, spent_ns
+        lambda frame: replace(frame, ';', ' ')), ';') AS stack, spent_ns
     FROM line WHERE spent_ns > 0
 )
 SELECT stack || ' ' || CAST(CAST(sum(spent_ns) AS BIGINT) AS VARCHAR) AS line

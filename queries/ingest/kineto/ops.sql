@@ -1,5 +1,5 @@
 -- title = "Kineto: operators"
--- doc = "What PyTorch ran on the host, with what it recorded of the call."
+-- doc = "Operators that PyTorch ran on the host, as it recorded them."
 -- [args]
 -- "Input Dims" = "VARCHAR"
 -- "Input Strides" = "VARCHAR"

@@ -1,9 +1,8 @@
 -- title = "Kineto: texts of events of one kind to columns"
--- doc = """The same columns as the query `parse` gives, for events that are all alike: of some phases and
--- categories, with a time and a sane duration that a number holds exactly (between `least` and `most`; microseconds, or
--- nanoseconds where `in_ns`), with a process and a thread where the table has these. All go to the table `goes_to`.
--- Any other event is left out, and text that is not JSON is an error: then the whole part of the file is read by
--- `parse`."""
+-- doc = """Columns as of the query `parse`, for events that are all alike: of some phases and categories, with a time
+-- and a sane duration that a number holds exactly (between `least` and `most`; microseconds, or nanoseconds where
+-- `in_ns`), with a process and a thread where the table has these. All go to the table `goes_to`. Any other event is
+-- left out, and text that is not JSON is an error: then the whole part of the file is read by `parse`."""
 WITH text AS MATERIALIZED (
     SELECT
         list_contains($phases, e.ph)

@@ -1,5 +1,5 @@
 -- title = "nsys: names of threads"
--- doc = "What a thread called itself; no time of its own."
+-- doc = "Name that a thread gave itself; it has no time."
 -- into = "events"
 -- tables = ["ThreadNames"]
 -- process = ["globalTid"]

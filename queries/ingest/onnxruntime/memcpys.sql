@@ -1,5 +1,5 @@
 -- title = "ONNX Runtime: copies"
--- doc = "Of the category of kernels, named after their direction, as in MemcpyHostToDevice; sizes are not recorded."
+-- doc = "Events of the category Kernel, named after their direction (MemcpyHostToDevice); sizes are not recorded."
 SELECT
     id, start_ns, dur_ns, name, coalesce(TRY_CAST(args ->> '$.device' AS BIGINT), 0) AS device,
     TRY_CAST(args ->> '$.stream' AS BIGINT) AS stream,

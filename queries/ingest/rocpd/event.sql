@@ -1,5 +1,5 @@
 -- title = "rocpd: events"
--- doc = """What regions, dispatches and copies have in common: category, and the number that joins a call to what it
+-- doc = """Columns common to regions, dispatches and copies: category, and the number that joins a call to what it
 -- caused."""
 -- into = "temp"
 -- tables = ["rocpd_event"]

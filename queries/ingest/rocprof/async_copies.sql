@@ -1,5 +1,5 @@
 -- title = "rocprof: asynchronous copies of HSA"
--- doc = "Where copies stand among the queues' work too, these are the same once more, and events."
+-- doc = "The name tells the direction; neither device nor queue is known."
 -- into = "memcpys"
 -- tables = ["COPY"]
 -- [params]

@@ -1,5 +1,5 @@
 -- title = "rocprof: kernels"
--- doc = "Where both tables are there, those of the queues are the same once more."
+-- doc = "Kernels of the queues' table (OPS); those of A if OPS is empty."
 -- into = "kernels"
 -- tables = ["OPS", "A"]
 SELECT id, start_ns, end_ns - start_ns AS dur_ns, device, stream, name

@@ -1,3 +1,3 @@
--- title = "Pieces of text that were found to be something else are taken out"
+-- title = "Remove fragments that were re-parsed"
 -- doc = "`dropped` has their numbers; what they really hold is read in their place."
 DELETE FROM record WHERE "row" IN (SELECT "row" FROM dropped)

@@ -1,10 +1,12 @@
 -- title = "XPlane: memory copies and memsets"
--- doc = "The direction stands in the name (MemcpyH2D), size and kinds of memory in the details."
+-- doc = """The direction stands in the name (MemcpyH2D), size and kinds of memory in the details; that of a TPU in the
+-- instruction, which waits for the copy or starts it."""
 SELECT
     id, start_ns, dur_ns, device, name, correlation, op AS recorded_op,
     TRY_CAST(context AS BIGINT) AS context,
     coalesce(TRY_CAST(regexp_extract(line_name, '^Stream #(\d+)', 1) AS BIGINT), line_id) AS stream,
     CASE
+        WHEN host_copy IS NOT NULL THEN host_copy
         WHEN memset_details IS NOT NULL OR name LIKE 'Memset%' THEN 'memset'
         WHEN regexp_matches(name, '(?i)H(ost)?(2|to)D') THEN 'HtoD'
         WHEN regexp_matches(name, '(?i)D(evice)?(2|to)H') THEN 'DtoH'

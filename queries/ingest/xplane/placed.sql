@@ -9,7 +9,18 @@ WITH numbered AS (
 ), told AS (
     SELECT
         b.id, b.start_ns, b.dur_ns, b.line_id, b.line_name, b.times, b.pid, b.device, b.plane, b.kind, b.is_named,
-        CASE WHEN b.kind = 'tpu' THEN coalesce(b.display_name, b.event_name) ELSE b.event_name END AS name,
+        CASE WHEN b.kind = 'tpu' THEN coalesce(b.display_name, regexp_extract(b.event_name, '^%?([^ ]+)', 1))
+            ELSE b.event_name END AS name,
+        -- A TPU's event is the text of its instruction. S(5) is the host's memory: `copy-start` begins a copy from or
+        -- to it, `copy-done` waits for its end, both with the target's shape before the source's.
+        CASE WHEN b.kind <> 'tpu' THEN NULL
+            WHEN regexp_matches(b.event_name, ' copy-start\(.*S\(5\)|S\(5\).* copy-start\(')
+                THEN if(regexp_matches(b.event_name, '^\S+ = \(\w+\[[^\]]*\]\{[^}]*S\(5\)'), 'DtoH', 'HtoD')
+            WHEN regexp_matches(b.event_name, ' copy-done\(.*S\(5\)')
+                THEN if(regexp_matches(b.event_name, '^\S+ = \w+\[[^\]]*\]\{[^}]*S\(5\)'), 'DtoH', 'HtoD')
+            WHEN regexp_matches(b.event_name, '^%?infeed[.\d]*( |$)') THEN 'HtoD'
+            WHEN regexp_matches(b.event_name, '^%?outfeed[.\d]*( |$)') THEN 'DtoH'
+        END AS host_copy,
         split_part(coalesce(b.annotation, b.tf_op), '#', 1) AS noted,
         b.correlation_id AS correlation, b.step_num, b.step_name, b.hlo_op, b.hlo_module,
         b.bytes_allocated, b.bytes_reserved, b.allocator_name,
@@ -33,7 +44,7 @@ WITH numbered AS (
         CASE
             WHEN NOT is_named OR times > 0 THEN 'events'
             WHEN is_stream AND (memcpy_details IS NOT NULL OR memset_details IS NOT NULL
-                OR regexp_matches(name, '^Mem(cpy|set)')) THEN 'memcpys'
+                OR regexp_matches(name, '^Mem(cpy|set)') OR host_copy IS NOT NULL) THEN 'memcpys'
             WHEN is_stream THEN 'kernels'
             WHEN kind <> 'host' THEN 'ranges'
             WHEN correlation IS NOT NULL THEN 'api_calls'

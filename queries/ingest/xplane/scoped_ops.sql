@@ -2,7 +2,8 @@
 -- doc = """The path in the operator's name: TensorFlow's `model/conv1/Conv2D:Conv2D`, JAX's `jit(step)/jvp(conv1)/op`.
 -- TensorFlow names a gradient, or the reading of a variable, after an operator or after the module around it: the path
 -- that other operators lie in is the module. Version 1 (also Keras' of it:
--- `training/SGD/gradients/gradients/conv1/Conv2D_grad/...`) says which is the operator: what stands before `_grad`.
+-- `training/SGD/gradients/gradients/conv1/Conv2D_grad/...`) says which is the operator: what stands before `_grad`,
+-- behind the scope in which gradients were asked for (`Train/net/gradients/Train/net/conv1/Conv2D_grad/...`).
 -- What its optimizers do to a variable (`SGD/update_conv1/filters/...`) is in no layer. Calls of functions, which keep
 -- their name where they are inlined, are not part of a path; nor is an operator that others only hold constants of
 -- (`ArgMax/dimension`)."""
@@ -18,7 +19,7 @@ WITH named AS (
                 || '|\w*Iterator\w*|Optional\w*)$') THEN ''
             ELSE regexp_replace(regexp_replace(name,
                 '^(ConstantFolding/)?((Stateful)?PartitionedCall(_\d+)?/)*(training(_\d+)?/\w+/)?'
-                    || '(gradient(_tape|s)(_\d+)?/)*', ''),
+                    || '((.*/)?gradient(_tape|s)(_\d+)?/)*', ''),
                 '_grad/.*', '') END AS path
     FROM (SELECT DISTINCT coalesce(module_hierarchy, name) AS name FROM stage.ops)
 ), around AS (

@@ -10,7 +10,7 @@ BASE = {key: value for key, value in os.environ.items() if not key.startswith(("
 
 
 def python(code, folder, **environment):
-    """What a fresh interpreter prints."""
+    """Return the output of a fresh interpreter."""
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=folder, env=BASE | environment, capture_output=True, text=True
     )

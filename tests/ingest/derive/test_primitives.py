@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from asked import Asked
+from asked import connected
 from given import Given
 
 CONV = ("convolution", "forward_training")
@@ -77,7 +77,7 @@ def test_of_two_alike_neither_is_guessed_and_that_is_counted(tmp_path: Path) -> 
 
 
 def given_quality(given: Threads, folder: Path) -> list[tuple[str, int]]:
-    return Asked(folder).execute("SELECT kind, n FROM quality ORDER BY ALL").fetchall()
+    return connected(folder).execute("SELECT kind, n FROM quality ORDER BY ALL").fetchall()
 
 
 def test_a_convolution_is_never_a_matrix_products(tmp_path: Path) -> None:

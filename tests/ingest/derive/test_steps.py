@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from given import Given, pick, section
+from staged import WORKED_OUT, staged
 
-from traceview.ingest.derive.steps import FROM_COPIES
+from traceview.ingest.derive import optimizers, steps
 
 FOUND = "SELECT step, start_ns, dur_ns, found_by FROM steps ORDER BY step"
 
@@ -24,19 +26,22 @@ def device_only(upload: int, at: list[float], kernels: list[float]) -> Given:
 
 
 def test_from_one_upload_to_the_next(tmp_path: Path) -> None:
-    """The first step may take far longer. Smaller copies at the same beat and a larger single one do not count."""
+    """A part that takes far longer before the first or less after the last is no step. Smaller copies at the same beat
+    and a larger single one do not count.
+    """
     given = device_only(4096, [100, 900, 1000, 1100, 1200, 1300], [110, 200, 910, 1010, 1110, 1210, 1310])
     for start in (0, 101, 901, 1001, 1101, 1201, 1301):
         size = 1 << 20 if start == 0 else 4
         given.add("memcpys", direction="HtoD", size_bytes=size, device=0, stream=7, start_ns=start * 1000, dur_ns=500)
     found = given.open(tmp_path).execute(FOUND).fetchall()
     assert found == [
-        (0, 100_000, 800_000, FROM_COPIES),
-        (1, 900_000, 100_000, FROM_COPIES),
-        (2, 1_000_000, 100_000, FROM_COPIES),
-        (3, 1_100_000, 100_000, FROM_COPIES),
-        (4, 1_200_000, 100_000, FROM_COPIES),
-        (5, 1_300_000, 15_000, FROM_COPIES),
+        (
+            number,
+            800_000 + number * 100_000,
+            100_000,
+            steps.FROM_COPIES.format("iterations"),
+        )
+        for number in range(1, 5)
     ]
 
 
@@ -139,3 +144,175 @@ def test_steps_of_an_evaluation_after_the_training_stay(tmp_path: Path) -> None:
     ranges(given, "batch ", [(200, 250), (250, 300)])
     with given.open(tmp_path) as connection:
         assert connection.execute(KEPT).fetchall() == [(0, 0, 100), (1, 100, 100), (2, 200, 50), (3, 250, 50)]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["step[EXTEND bs=4 toks=64]", "step[DECODE bs=4]", "step[DECODE bs=4]"],
+        ["execute_context_2(64)_generation_0(0)", "execute_context_0(0)_generation_2(2)"],
+        ["execute_new_1_cached_0"],
+    ],
+)
+def test_marks_of_an_inference_engine_are_iterations(tmp_path: Path, names: list[str]) -> None:
+    """One lasts until the device has done what was launched in it, at most to the next. A single one is none."""
+    given = Given()
+    for number, name in enumerate(names):
+        at = 100 * number
+        given.span("user", name, at, at + 30)
+        given.span("user", f"execute_4_context_{number}(4)", at + 2, at + 28)
+        given.kernel("gemm", at + 25, at + 80 + 40 * (number == 0), launched=at + 10)
+    found = given.open(tmp_path).execute(FOUND).fetchall()
+    ends = [100 if number == 0 else 80 for number in range(len(names))] if len(names) > 1 else []
+    assert found == [(n, 100_000 * n, 1000 * end, steps.FROM_ENGINE) for n, end in enumerate(ends)]
+
+
+def trained(*turns: tuple[str, int, int, bool], n: int = 6, first: int = 0) -> Given:
+    """Optimizers that take turns: name, operators of its backward pass, whether a batch is loaded for it. The first
+    call of each makes state."""
+    given, made = Given(), set()
+    for number in range(first, first + n * len(turns)):
+        name, n_backward, n_update, loads = turns[number % len(turns)]
+        at = (number - first) * 100
+        if loads:
+            given.add("ranges", kind="phase", name="data", pid=1, tid=1, start_ns=at * 1000, dur_ns=900)
+        for place in range(2):
+            operator(given, "aten::linear", at + 10 + place, sequence=number * 100 + place)
+        for place in range(n_backward):
+            operator(given, "aten::mm", at + 20 + place, sequence=number * 100 + place, forward_thread=1, tid=2)
+        for place in range(n_update * (1 + (name not in made))):
+            operator(given, "aten::add_", at + 80 + place, tid=1)
+        made.add(name)
+        given.add(
+            "ranges",
+            kind="phase",
+            name="optimizer",
+            domain=name,
+            pid=1,
+            tid=1,
+            start_ns=(at + 80) * 1000,
+            dur_ns=10_000,
+        )
+    return given
+
+
+def operator(given: Given, name: str, at: float, **facts: int) -> None:
+    given.add("ops", **{"name": name, "pid": 1, "tid": 1, "start_ns": int(at * 1000), "dur_ns": 500, **facts})
+
+
+def found_edges(given: Given, folder: Path) -> tuple[list[float], str]:
+    found = given.open(folder).execute("SELECT start_ns, end_ns, found_by FROM steps ORDER BY 1").fetchall()
+    return [found[0][0] / 1000, *(end / 1000 for _, end, _ in found)], found[0][2]
+
+
+def test_a_step_ends_at_the_last_optimizer_of_the_cycle(tmp_path: Path) -> None:
+    """Discriminator, then generator: the generator's update ends the step, whatever both are called."""
+    adam, other = "Optimizer.step#Adam.step", "Optimizer.step#SGD.step"
+    for number, names in enumerate([(adam, adam), (adam, other)]):
+        given = trained((names[0], 8, 3, False), (names[1], 20, 3, False))
+        edges, why = found_edges(given, tmp_path / str(number))
+        assert edges == [190 + 200 * n for n in range(6)]
+        assert why == steps.FROM_OPTIMIZERS.format(2)
+
+
+def test_a_cycle_begins_where_a_batch_is_loaded(tmp_path: Path) -> None:
+    """The recording begins with the generator."""
+    turns = (("D", 8, 3, True), ("G", 20, 3, False))
+    assert found_edges(trained(*turns, first=1), tmp_path)[0] == [90 + 200 * n for n in range(6)]
+
+
+def test_one_optimizer_may_be_called_more_often_than_the_other(tmp_path: Path) -> None:
+    """Five updates of the critic for one of the generator."""
+    turns = [("A", 8, 3, True)] * 5 + [("A", 20, 3, False)]
+    assert found_edges(trained(*turns, n=4), tmp_path)[0] == [590 + 600 * n for n in range(4)]
+
+
+def test_each_call_of_one_optimizer_ends_a_step_also_beside_evaluations(tmp_path: Path) -> None:
+    """Every third step is followed by a forward pass without gradients."""
+    given = trained(("A", 8, 3, True), n=9)
+    for at in (292, 592, 892):
+        for place in range(5):
+            operator(given, "aten::linear", at + place)
+    edges, why = found_edges(given, tmp_path)
+    assert edges == [90 + 100 * n for n in range(9)]
+    assert why == steps.FROM_OPTIMIZER
+
+
+def test_optimizers_without_a_forward_pass_between_them_end_one_step(tmp_path: Path) -> None:
+    """One for each group of parameters, or one for each parameter, called inside of the backward pass."""
+    given = trained(("A", 8, 3, False), n=4)
+    for at in range(0, 400, 100):
+        for extra in (60, 93):
+            given.add(
+                "ranges",
+                kind="phase",
+                name="optimizer",
+                domain="B",
+                pid=1,
+                tid=2,
+                start_ns=(at + extra) * 1000,
+                dur_ns=2000,
+            )
+    assert found_edges(given, tmp_path)[0] == [95 + 100 * n for n in range(4)]
+
+
+def test_marks_of_one_call_inside_of_each_other_end_one_step(tmp_path: Path) -> None:
+    """The script marks what the framework marks too."""
+    given = trained(("D", 8, 3, True), ("G", 20, 3, False))
+    for at in range(0, 1200, 100):
+        given.add("ranges", kind="phase", name="optimizer", pid=1, tid=1, start_ns=(at + 79) * 1000, dur_ns=12_000)
+    edges, why = found_edges(given, tmp_path)
+    assert edges == [191 + 200 * n for n in range(6)]
+    assert why == steps.FROM_OPTIMIZERS.format(2)
+
+
+def test_operators_that_a_graph_calls_the_optimizer_end_no_step(tmp_path: Path) -> None:
+    """There are several of them in a step, between others."""
+    given = Given()
+    for at in range(0, 600, 10):
+        operator(given, "Gemm", at)
+        given.add("ranges", kind="phase", name="optimizer", domain="graph", pid=1, tid=1, start_ns=at * 1000, dur_ns=99)
+    assert given.open(tmp_path).execute("SELECT count(*) FROM steps").fetchall() == [(0,)]
+
+
+def test_calls_of_an_optimizer_that_differ_each_time_have_no_cycle() -> None:
+    """Then each of the optimizers is taken to be called once."""
+    n = 9
+    kind, zeros = np.array([1, 1, 2] * 3), np.zeros(n, np.int64)
+    calls = {"start_ns": np.arange(n), "kind": kind, "n_forward": zeros + 1, "n_loaded": zeros, "n_inside": zeros}
+    assert optimizers.ends({**calls, "n_backward": np.array([9, 90, 900, 7, 70, 700, 5, 50, 500])})[1] == 2
+
+
+def test_marks_that_are_taken_away_are_found_again_or_nothing_is(captures, shared: Path) -> None:  # type: ignore[no-untyped-def]
+    assert_found_again_or_refused(captures.folder_of(shared / "traces" / "kineto" / "v100-convnet-train-ns.json.gz"), 4)
+
+
+def samples_and_public() -> list[Path]:
+    root = Path(__file__).resolve().parents[3]
+    found = [*(root / "samples").rglob("*.gz"), *(root.parent / "shared" / "traces").rglob("*.gz")]
+    return sorted(path for path in found if path.parent.name != "notebooks")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("path", samples_and_public(), ids=lambda path: path.name)
+def test_any_marks_that_are_taken_away_are_found_again_or_nothing_is(captures, path: Path) -> None:  # type: ignore[no-untyped-def]
+    assert_found_again_or_refused(captures.folder_of(path))
+
+
+def assert_found_again_or_refused(folder: Path, n_found: int | None = None) -> None:
+    """Without its marks a trace has the same steps, but for the first and the last, or none."""
+    query = "SELECT start_ns, start_ns + dur_ns FROM stage.ranges WHERE kind = 'step' ORDER BY 1"
+    for rank in sorted(folder.glob("rank-*")):
+        with staged(rank) as connection:
+            steps.add_missing(connection)
+            connection.execute(f"DELETE FROM stage.ranges WHERE {WORKED_OUT}")
+            marked = np.array(connection.execute(query).fetchall()).reshape(-1, 2)
+            connection.execute("DELETE FROM stage.ranges WHERE kind = 'step'")
+            steps.add_missing(connection)
+            found = np.array(connection.execute(query).fetchall()).reshape(-1, 2)
+        if not len(marked) or not len(found):
+            continue
+        tenth = np.median(marked[:, 1] - marked[:, 0]) / 10
+        assert len(found) >= len(marked) - 2
+        assert all(np.abs(marked - step).max(axis=1).min() <= tenth for step in found), (marked, found)
+        assert n_found in (None, len(found))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from asked import Asked
+from asked import connected
 from given import Given, pick, section, write
 
 DDP = "samples/kineto/torch-2.13.0-lenet-ddp-cpu"
@@ -56,7 +56,7 @@ def test_another_rank_does_not_hide_communication(tmp_path: Path) -> None:
     first.kernel(REDUCE, 0, 10)
     second.kernel(SGEMM, 0, 10)
     write(tmp_path, first, second)
-    found = section(Asked(tmp_path), "communication/summary")
+    found = section(connected(tmp_path), "communication/summary")
     assert pick(found, "rank", "exposed_ns") == [(0, 10_000)]
 
 

@@ -1,4 +1,4 @@
-"""What each layer could have used: one line per layer, direction and algorithm."""
+"""Admissible algorithms of each layer: one line per layer, direction and algorithm."""
 
 from __future__ import annotations
 

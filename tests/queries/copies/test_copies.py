@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from asked import Asked
+from asked import connected
 from given import Given, pick, section, write
 
 
@@ -64,7 +64,7 @@ def test_a_process_without_steps_does_not_change_a_step_s_share(tmp_path: Path) 
         given.span("step", str(at), at, at + 100)
         given.copy("HtoD", at + 20, at + 30, launched=at + 10, size_bytes=64)
     write(tmp_path, given, Given(1))
-    with Asked(tmp_path) as connection:
+    with connected(tmp_path) as connection:
         assert pick(section(connection, "copies/repeated"), "step_ns", "step_pct") == [(10_000.0, 10.0)]
 
 

@@ -12,7 +12,7 @@ import pytest
 from given import Given, section, write
 from jobs import Job
 
-from traceview.analysis import advice, critical, dependencies, longest_path, reports
+from traceview.analysis import advice, critical, dependencies
 from traceview.errors import UsageError
 from traceview.ingest.derive.spans import fetch
 from traceview.paths import content
@@ -24,7 +24,7 @@ DDP = "samples/kineto/torch-2.13.0-lenet-ddp-cpu"
 
 def prepared(folder: Path, *ranks: Given, **params: str) -> duckdb.DuckDBPyConnection:
     write(folder, *ranks)
-    connection = views.connect(folder, reports.asked([reports.load("critical")]))
+    connection = views.connect(folder)
     critical.prepare(connection, params)
     return connection
 
@@ -36,7 +36,7 @@ def parts(connection: duckdb.DuckDBPyConnection) -> list[tuple[Any, ...]]:
 
 
 def scenarios(connection: duckdb.DuckDBPyConnection) -> dict[str, float]:
-    """What each scenario saves, in microseconds."""
+    """Return the time that each scenario saves, in microseconds."""
     found = section(connection, "critical/scenarios")
     return {" ".join(filter(None, (row["scenario"], row["what"]))): row["saved_ns"] / 1000 for row in found}
 
@@ -75,6 +75,32 @@ def test_the_path_from_launch_over_the_stream_to_the_synchronisation(tmp_path: P
     slack = section(connection, "critical/slack")
     (beside,) = [row for row in slack if row["name"] == WINOGRAD]
     assert (beside["n"], beside["dur_ns"], beside["least_slack_ns"]) == (1, 40_000, 331_000)
+
+
+@pytest.mark.parametrize("overlap_ns", [0, 1, 20_000])
+def test_a_follower_that_begins_too_early_still_depends_on_the_one_ahead(tmp_path: Path, overlap_ns: int) -> None:
+    """Kernels of a stream that overlap, as with programmatic dependent launch, stay one chain."""
+    given = one_step()
+    rows = given.rows["kernels"]
+    rows[1]["start_ns"] = rows[0]["start_ns"] + rows[0]["dur_ns"] - overlap_ns
+    rows[1]["dur_ns"] = 431_000 - rows[1]["start_ns"]
+    connection = prepared(tmp_path, given)
+    assert [part for part in parts(connection) if part[0] == "device"] == [
+        ("device", "gemm", 200),
+        ("device", "gemm", 201),
+    ]
+    assert scenarios(connection)["twice as fast all gemm"] == 200.5
+    (graph,) = [row for row in section(connection, "critical/graph") if row["position"] == 10] or [{"n": 0}]
+    assert graph["n"] == (overlap_ns > 0)
+
+
+def test_what_runs_beside_another_one_on_its_stream_is_not_ahead_of_what_follows(tmp_path: Path) -> None:
+    given = one_step()
+    given.kernel("beside", 100, 150, launched=62)
+    connection = prepared(tmp_path, given)
+    assert [part for part in parts(connection) if part[0] == "device"] == [("device", "gemm", 200)] * 2
+    (beside,) = [row for row in section(connection, "critical/slack") if row["name"] == "beside"]
+    assert beside["least_slack_ns"] == 350_000, "until the step ends"
 
 
 @pytest.mark.long
@@ -212,18 +238,18 @@ def _hold(connection: duckdb.DuckDBPyConnection) -> None:
     assert connection.execute("SELECT count(*) FROM critical_scenario WHERE changed_ns > step_ns").fetchall() == [(0,)]
     graph = _graph(connection)
     lasts = graph.end - graph.start
-    whole = longest_path.end_of(graph, lasts, graph.delay)
+    whole = critical.end_of(graph, lasts, graph.delay)
     assert whole == graph.end[-1] - graph.start[0]
-    spare = longest_path.slack(graph)
+    spare = critical.node_slack(graph)
     assert spare.min() == 0
     for node in np.linspace(1, len(lasts) - 2, 7, dtype=int).tolist():
         if (graph.at_start[graph.source == node] == 1).any():
             continue  # What it launches waits for its start alone.
         longer = lasts.copy()
         longer[node] += spare[node]
-        assert longest_path.end_of(graph, longer, graph.delay) == whole
+        assert critical.end_of(graph, longer, graph.delay) == whole
         longer[node] += 1000
-        assert longest_path.end_of(graph, longer, graph.delay) == whole + 1000
+        assert critical.end_of(graph, longer, graph.delay) == whole + 1000
 
 
 def test_rules_of_advice_stand_beside_what_they_can_give_on_the_path(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What stands before the first kernel, and how much of it compiles."""
+"""Time before the first kernel, and how much of it compiles."""
 
 from __future__ import annotations
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import duckdb
 import pytest
-from asked import Asked
+from asked import connected
 from given import Given, pick, section, write
 
 
@@ -23,7 +24,7 @@ def test_the_update_of_the_weights_is_no_forward_pass_whatever_scope_it_has(tmp_
 
 
 @pytest.fixture(scope="module")
-def two(tmp_path_factory: pytest.TempPathFactory) -> Asked:
+def two(tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyConnection:
     """Two processes, each with a convolution in each of two steps."""
     ranks = [Given(0), Given(1)]
     for given in ranks:
@@ -34,7 +35,7 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Asked:
             given.op("aten::conv2d", at, at + lasting, shapes, ("", "", "", "[1, 1]", "[0, 0]", "[1, 1]", "1"))
     folder = tmp_path_factory.mktemp("two")
     write(folder, *ranks)
-    return Asked(folder)
+    return connected(folder)
 
 
 @pytest.mark.long
@@ -49,7 +50,9 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Asked:
         ("libraries/libraries", "busy_ns"),
     ],
 )
-def test_of_several_ranks_a_report_shows_what_one_does_in_a_step(two: Asked, report: str, column: str) -> None:
+def test_of_several_ranks_a_report_shows_what_one_does_in_a_step(
+    two: duckdb.DuckDBPyConnection, report: str, column: str
+) -> None:
     found = section(two, report)
     devices = [row for row in found if not row.get("category", "").startswith("(")]
     assert sum(row[column] for row in devices) == 350_000

@@ -12,8 +12,6 @@ from traceview.analysis import reports
 from traceview.render import table
 from traceview.store import views
 
-ASKED = reports.asked([reports.load("overview")])
-
 
 @pytest.mark.long
 def test_waiting_and_views_are_no_work(tmp_path: Path) -> None:
@@ -73,7 +71,7 @@ def test_several_devices_of_a_rank_are_added_up_and_shares_are_of_the_step_of_ea
 def headline(tmp_path: Path, *ranks: Given) -> str:
     """The first lines of the overview."""
     write(tmp_path, *ranks)
-    with views.connect(tmp_path, ASKED) as connection:
+    with views.connect(tmp_path) as connection:
         report = reports.run(connection, "overview")
         (row,) = section(connection, "overview/headline")
         idle = section(connection, "overview/idle")
@@ -108,13 +106,26 @@ def test_steps_that_vary_too_much_are_a_warning(tmp_path: Path) -> None:
     )
 
 
+def test_a_guess_is_said_in_the_headline(tmp_path: Path) -> None:
+    """Calls of one module, none of them left out as warm-up, and how much of the work is not in them."""
+    given = Given()
+    for start, end in ((0, 160), (160, 260), (260, 360), (360, 460)):
+        given.span("module", "Net_0", start, start + 40)
+        given.span("module", "Linear_0", start + 5, start + 35)
+        given.kernel("ampere_sgemm_128x64_nn", start + 20, end, launched=start + 10)
+    given.kernel("ampere_sgemm_128x64_nn", 470, 540, launched=465)
+    assert headline(tmp_path, given).startswith(
+        "Iteration 115 us (cv 26 %, 4 guessed iterations, 84 % of the active time in them) | GPU active "
+    )
+
+
 @pytest.mark.long
 def test_without_steps_it_is_the_recording(tmp_path: Path) -> None:
     given = Given()
     given.kernel("ampere_sgemm_128x64_nn", 0, 60)
     given.kernel("ampere_sgemm_128x64_nn", 80, 100)
     text = headline(tmp_path, given)
-    with views.connect(tmp_path, ASKED) as connection:
+    with views.connect(tmp_path) as connection:
         report = table.render(reports.run(connection, "overview"), 80, False)
     assert "Over the whole recording, per rank." in report and "of recording [%]" in report
     assert "per step" not in report.lower() and "of step" not in report
@@ -140,7 +151,7 @@ def test_the_most_expensive_convolutions_come_first_and_the_rest_is_one_row(tmp_
         at = 100 * number
         conv(given, at, (8, 3, 32, 32), (number + 1, 3, 3, 3))
         given.kernel("cudnn_ampere_scudnn_128x64_relu_nn_v1", at + 20, at + 30 + number, launched=at + 2)
-    with given.open(tmp_path, ASKED) as connection:
+    with given.open(tmp_path) as connection:
         report = reports.run(connection, "overview")
     (whole,) = (part for part in report.sections if part.name == "convolutions")
     (short,) = (part for part in reports.shown(report, 30).sections if part.name == "convolutions")
@@ -174,7 +185,7 @@ def test_only_reports_that_have_something_to_say_are_named(tmp_path: Path) -> No
 
 
 def test_a_trace_without_a_timeline_says_so(tmp_path: Path) -> None:
-    with Given().open(tmp_path, ASKED) as connection:
+    with Given().open(tmp_path) as connection:
         text = table.render(reports.run(connection, "overview"), 80, False)
-    assert "Nothing ran on a device in this trace: there is no step to account for." in text
+    assert "This trace records no work of a device: there is no step to account for." in text
     assert "Nothing in this trace about: idle time, work of a device, kernels and operators," in text

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import duckdb
 import pytest
-from asked import Asked, ask
+from asked import ask, connected
 from cases import first
 from given import Given, pick, section, write
 from jobs import Job
@@ -16,9 +17,9 @@ WAITS = """SELECT rank, what, step, wait_ns, transfer_ns, is_last, lead_ns, skew
     WHERE {} ORDER BY step, match_id, rank"""
 
 
-def capture(folder: Path, job: Job) -> Asked:
+def capture(folder: Path, job: Job) -> duckdb.DuckDBPyConnection:
     write(folder, *job.build())
-    return Asked(folder)
+    return connected(folder)
 
 
 def late_two(step: int, rank: int) -> float:
@@ -111,7 +112,7 @@ def test_without_numbers_matching_is_by_kind_and_order_where_all_ranks_have_as_m
     lost = made[1].rows["collectives"].pop(4)  # Of step 3.
     made[1].rows["kernels"] = [row for row in made[1].rows["kernels"] if row["id"] != lost["kernel_id"]]
     write(tmp_path / "uneven", *made)
-    with Asked(tmp_path / "uneven") as connection:
+    with connected(tmp_path / "uneven") as connection:
         (row,) = section(connection, "ranks/unmatched")
         # 2 calls of each of the other 3 ranks and the one that is left.
         assert (row["reason"], row["calls"], row["ranks"]) == ("the ranks do not have as many", 7, 4)
@@ -122,7 +123,7 @@ def test_with_numbers_a_call_that_a_rank_lost_spoils_nothing_else(tmp_path: Path
     lost = made[1].rows["collectives"].pop(4)
     made[1].rows["kernels"] = [row for row in made[1].rows["kernels"] if row["id"] != lost["kernel_id"]]
     write(tmp_path, *made)
-    with Asked(tmp_path) as connection:
+    with connected(tmp_path) as connection:
         (first, *_) = section(connection, "ranks/stragglers")
         assert (first["rank"], first["last"], first["lead_ns"]) == ("rank 2", 5, 40_000)
         counts = "SELECT n_found, count(*) FROM matched_calls GROUP BY ALL ORDER BY ALL"
@@ -157,7 +158,7 @@ def test_data_parallel_and_pipeline_parallel_are_told_apart(tmp_path: Path) -> N
             given.kernel("ncclDevKernel_SendRecv(int)", start + 250, start + 300, start + 2, stream=9)
         stages.append(given)
     write(tmp_path / "pipeline", *stages)
-    with Asked(tmp_path / "pipeline") as connection:
+    with connected(tmp_path / "pipeline") as connection:
         (row,) = section(connection, "ranks/parallelism")
         assert (row["verdict"], row["same_pct"]) == (
             "model or pipeline parallel: different work, messages between ranks", 0,
@@ -176,7 +177,7 @@ def test_gradient_bytes_beside_the_parameters(tmp_path: Path) -> None:
     for given in made:
         given.about["model"] = {"parameters": 500_000}
     write(tmp_path, *made)
-    with Asked(tmp_path) as connection:
+    with connected(tmp_path) as connection:
         rows = section(connection, "ranks/gradients")
         assert (
             pick(rows, "gradient_bytes", "parameter_bytes", "ratio", "verdict")

@@ -10,7 +10,7 @@ import pytest
 
 from traceview import sql, store
 from traceview.experiments import results
-from traceview.experiments.collective_models import PARAMETER_SERVER, RING
+from traceview.experiments.scaling.models import PARAMETER_SERVER, RING
 from traceview.paths import content
 
 Rows = Sequence[Mapping[str, Any]]
@@ -27,7 +27,7 @@ class Study:
         self.n += 1
         capture = results.write(self.folder / f"{name}-{self.n}", rows, {"kind": "study scaling"})
         query = sql.load(content("queries") / "scaling" / f"{name}.sql")
-        with store.open_capture(capture, asked=query.body) as connection:
+        with store.open_capture(capture) as connection:
             return [dict(zip(query.columns, row, strict=True)) for row in query.run(connection)]
 
 

@@ -136,7 +136,7 @@ def test_forward_flops_and_stride_follow_from_the_gradients_sizes(tmp_path: Path
 
 @pytest.mark.long
 def test_outputs_that_do_not_agree_are_lent_to_nobody(tmp_path: Path) -> None:
-    """The same input and filter with stride 1 and with stride 2: which of the two the forward call had is not told."""
+    """Calls of one input and filter with strides 1 and 2: which of the two the forward call had is not told."""
     given = old_pytorch()
     x, w, _ = BLOCK
     given.op("aten::cudnn_convolution_backward", 2000, 2010, [x, (32, 128, 56, 56), w])

@@ -60,7 +60,7 @@ TENSOR_CORES = [
 
 @pytest.fixture(scope="module")
 def known(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What is known of each product, by its name: all are devices of one process."""
+    """Return the known facts of each product, by its name: all are devices of one process."""
     given = Given()
     for number, name in enumerate(dict.fromkeys(name for name, *_ in (*PRODUCTS, *TENSOR_CORES))):
         given.device(name, device=number)

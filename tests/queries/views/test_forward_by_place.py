@@ -16,7 +16,7 @@ KERNELS = {
 
 
 def passes(calls: str, tmp_path: Path, marked: bool = True) -> list[object]:
-    """Of each call of one step, by its letter; ? is an FFT's product, of any pass."""
+    """Return the pass of each call of one step, by its letter; ? is an FFT's product, of any pass."""
     given = Given()
     if marked:
         given.span("step", "ProfilerStep#0", 0, 1000)

@@ -127,3 +127,25 @@ def test_the_report_of_layers_has_them_in_the_order_of_the_pass_and_both_directi
         ("conv2 (guessed)", True, 8000),
         ("conv3 (guessed)", True, 8000),
     ]
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_on_a_cpu_one_operator_of_both_gradients_has_the_layer_of_its_forward_call(tmp_path: Path, links: bool) -> None:
+    given = Given()
+    for step in range(3):
+        at = 1000 * step
+        given.span("step", f"ProfilerStep#{step}", at, at + 1000)
+        for number in range(6):
+            is_forward = number < 3
+            layer = number if is_forward else 5 - number
+            name = "aten::convolution" if is_forward else "aten::convolution_backward"
+            start = at + 100 * number
+            if not is_forward:
+                given.op("ConvolutionBackward0", start, start + 60)
+                if links:
+                    given.rows["ops"][-1] |= {"sequence": 10 * step + layer, "forward_thread": 1}
+            given.op(name, start + 5, start + 50)
+            if is_forward and links:
+                given.rows["ops"][-1] |= {"sequence": 10 * step + layer, "forward_thread": None}
+    expected = [f"conv{number} (guessed)" for number in (1, 2, 3, 3, 2, 1)]
+    assert [layer for _, layer in layers(given, tmp_path)] == expected

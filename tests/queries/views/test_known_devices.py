@@ -18,7 +18,7 @@ Case = tuple[tuple[str, ...], dict[str, str]]
 
 
 def known(folder: Path, cases: Iterable[Case]) -> list[tuple[object, ...]]:
-    """Of a process with a device for each case, of which these kernels and facts were recorded."""
+    """Return the known facts of the devices of a process, one for each case of recorded kernels and facts."""
     given = Given()
     for device, (kernels, facts) in enumerate(cases):
         for number, name in enumerate(kernels):

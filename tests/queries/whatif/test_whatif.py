@@ -18,7 +18,7 @@ IMAGE, FILTER, OUT = (2, 3, 32, 32), (8, 3, 3, 3), (2, 8, 32, 32)
 
 
 def gone(connection: duckdb.DuckDBPyConnection, costs: str) -> dict[str, float]:
-    """What is removed, in microseconds, by cost."""
+    """Return the removed time, in microseconds, by cost."""
     rows = section(connection, "whatif/prediction", costs=costs)
     return {row["without"]: row["removed_ns"] / 1e3 for row in rows}
 

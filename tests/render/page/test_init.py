@@ -68,11 +68,15 @@ class Opened:
         self.tab.goto(path.as_uri())
 
 
-@pytest.fixture(scope="module")
-def opened(browser: Any, html: Path) -> Opened:
+def _drawn(browser: Any, html: Path) -> Opened:
     found = Opened(browser, html, viewport={"width": 1100, "height": 800})
     found.tab.wait_for_selector("canvas[data-ready]")
     return found
+
+
+@pytest.fixture(scope="module")
+def opened(browser: Any, html: Path) -> Opened:
+    return _drawn(browser, html)
 
 
 def _slices(tab: Any) -> dict[str, tuple[float, float]]:
@@ -100,7 +104,9 @@ def test_names_that_attack_are_text(html: Path) -> None:
     assert not any(ord(letter) < 32 and letter != "\n" for letter in text)
 
 
-def test_it_asks_for_nothing_and_says_nothing(opened: Opened) -> None:
+def test_it_asks_for_nothing_and_says_nothing(browser: Any, html: Path) -> None:
+    """On a page of its own: the browser warns of tests that read what was drawn."""
+    opened = _drawn(browser, html)
     assert opened.said == []
     assert len(opened.asked) == 1
 
@@ -169,7 +175,7 @@ def test_every_chart_has_its_table(opened: Opened) -> None:
 
 
 def test_numbers_are_those_of_the_step(opened: Opened) -> None:
-    """Of the step of 400 us 60 are convolution, overlaps once; what runs seconds later is in no share."""
+    """Convolution takes 60 us of the step of 400 us, overlaps once; what runs seconds later is in no share."""
     told = opened.tab.locator("#overview svg title").all_text_contents()
     assert "conv: 60.00 us, 15.0 %" in told and "(GPU idle): 330.00 us, 82.5 %" in told
 

@@ -1,4 +1,4 @@
-"""What SQL would make slow or unreadable: which operator is inside which, and which one caused a kernel.
+"""Links that SQL would make slow or unreadable: which operator is inside which, and which one caused a kernel.
 
 Fills the derived columns of the staging tables (see `tables.py`). Knows nothing of trace formats.
 """
@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import duckdb
 
-from traceview.ingest.derive import device, host, marked, primitives, steps
+from traceview.ingest.derive import device, host, primitives, steps
 from traceview.ingest.derive.nesting import Spans
 from traceview.ingest.derive.spans import number_threads
 from traceview.ingest.derive.steps import Steps
@@ -37,7 +37,7 @@ class Derivation:
         self._spans: Spans
 
     def _begin(self) -> None:
-        marked.add_operators(self._connection)
+        host.add_operators(self._connection)
         steps.add_missing(self._connection)
         number_threads(self._connection)
         self._steps = steps.load(self._connection)

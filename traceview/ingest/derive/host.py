@@ -1,6 +1,7 @@
 """Operators and ranges on the host: nesting, layer, phase, step, and the forward operator behind a backward one.
 
 Invariant: a backward operator belongs to the layer of its forward operator, found by autograd's sequence number.
+Where a profiler recorded no operators, those that a framework marked as ranges become operators; the ranges stay.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from traceview.ingest.derive.nesting import Ints, Spans
 from traceview.ingest.derive.spans import fetch, ids_at, loaded_ranges, numbered, publish, query, spelled
 from traceview.ingest.derive.steps import Steps
+from traceview.ingest.sink import at_hand
 
 PATH_LENGTH = 4
 """Operators in a path: a ReLU's kernel is launched two operators below it."""
@@ -110,3 +112,10 @@ def ranges(connection: duckdb.DuckDBPyConnection, steps: Steps) -> None:
         publish(connection, "range_facts", facts)
         connection.execute("INSERT INTO derived.ranges BY NAME SELECT * FROM range_facts")
         connection.unregister("range_facts")
+
+
+def add_operators(connection: duckdb.DuckDBPyConnection) -> None:
+    """Fill stage.ops from the names of ranges (`queries/derive/ops_from_ranges.sql`), where it is empty."""
+    if connection.execute("SELECT 1 FROM stage.ops LIMIT 1").fetchall():
+        return
+    connection.execute(f"INSERT INTO {at_hand(connection, 'ops')} BY NAME {query('ops_from_ranges')}")

@@ -1,7 +1,9 @@
 """Iterations that nothing marks: where what was launched, or marked, comes again and again in the same order.
 
-Invariant: nothing is called an iteration that the layers of one pass could be as well. What repeats needs, in each
-repetition, a copy from or to the host, or a pause before it that nothing else in it has.
+Invariant: nothing is called an iteration that the layers of one pass could be as well, and none is left out. A copy or
+a pause in each repetition proves no loop: layers that route, or that are fetched from the host, have them too. What
+does is the same instance of a module, a name that is one of a loop, or kernels of a forward and of a backward pass in
+each repetition, with copies from or to the host.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from traceview.ingest.derive.nesting import Ints
 
@@ -19,22 +22,20 @@ SHORTEST = 4
 ALIKE = 0.9
 """Share of what is launched that has to come again one iteration later."""
 STEADY = 0.8
-"""Share of iterations that have to be as long as the usual one, and to hold what tells them from layers."""
-MOST = 0.5
-"""Share of the device's time that lies in iterations; less may be a loop of anything, and all of it is not recorded:
-the first iterations tune."""
-PAUSE = 2
-"""How many times the longest usual pause within an iteration the one before it is."""
-EVEN = 3
-"""How many times longer or shorter than the median one an iteration may take; what varies more is a loop of something
-else."""
+"""Share of places that have to lie one iteration behind each other for a period to be tried."""
+MOST = 0.8
+"""Share of the device's time that has to lie in iterations. Layers that a backward pass computes once more take three
+quarters of a step."""
+EVEN = 2
+"""How many times longer or shorter than the median one any iteration may take, the first and the last as well; what
+varies more is a loop of something else."""
 ANCHORS = 64
 """Kinds that are tried as the beginning of an iteration, the rarest first."""
 
 
 @dataclass(frozen=True)
 class Sequence:
-    """What came one after the other: kinds as numbers, when it began and ended, and the pause before it."""
+    """Sequence of work: kinds as numbers, when each began and ended, and the pause before it."""
 
     kind: Ints
     start: Ints
@@ -43,39 +44,33 @@ class Sequence:
 
 
 @dataclass(frozen=True)
-class Iterations:
-    """Where each iteration begins, where the last one ends, how many members it has and how much of it is alike."""
+class Repetitions:
+    """Places in a sequence at which its repetitions begin, their length, and how much of them is alike."""
 
-    start: Ints
-    end: int
+    begins: Ints
     length: int
     alike: float
 
-    def share(self, time: Ints, duration: Ints) -> float:
-        """The part of the work, by its times, that lies in these iterations."""
-        inside = (time >= self.start[0]) & (time < self.end)
-        return float(duration[inside].sum() / max(duration.sum(), 1))
+    def columns(self, values: Ints) -> Ints:
+        """One row of values for each repetition."""
+        rows: Ints = values[self.begins[:, None] + np.arange(self.length)]
+        return rows
 
 
-def find(sequence: Sequence, transfers: Ints, shortest: int = SHORTEST) -> Iterations | None:
-    """The iterations of a sequence; None where nothing repeats or that could be something else."""
+def find(sequence: Sequence, shortest: int = SHORTEST, starts: NDArray[np.bool_] | None = None) -> Repetitions | None:
+    """The whole repetitions of a sequence; None where nothing repeats. `starts` are places to prefer as the first."""
     length, alike, first = _period(sequence.kind, shortest)
-    if not length:
-        return None
-    begins = _begins(sequence, length, first)
+    begins = _begins(sequence, length, first, starts) if length else None
     if begins is None:
         return None
-    start = sequence.start[begins]
-    # The last iteration counts where all of it was recorded.
-    is_whole = len(sequence.kind) - begins[-1] >= length
-    end = int(sequence.end[begins[-1] : begins[-1] + length].max()) if is_whole else int(start[-1])
-    start = start if is_whole else start[:-1]
-    if len(start) < TIMES or (np.diff(np.append(start, end)) <= 0).any():
-        return None
-    edges = np.append(start, end)
-    if not _is_even(np.diff(edges)) or not _is_loop(sequence, transfers, begins, edges):
-        return None
-    return Iterations(start, end, length, alike)
+    begins = begins[begins + length <= len(sequence.kind)]
+    return Repetitions(begins, length, alike) if len(begins) >= TIMES else None
+
+
+def share(start: Ints, end: int, time: Ints, duration: Ints) -> float:
+    """The part of the work, by its times, that lies between the first start and the end."""
+    inside = (time >= start[0]) & (time < end)
+    return float(duration[inside].sum() / max(duration.sum(), 1))
 
 
 def _period(kind: Ints, shortest: int) -> tuple[int, float, int]:
@@ -107,9 +102,9 @@ def _usual(places: Ints) -> int:
     return int(distance[counts.argmax()]) if counts.max() >= STEADY * len(places) - 1 else 0
 
 
-def _begins(sequence: Sequence, length: int, first: int) -> Ints | None:
+def _begins(sequence: Sequence, length: int, first: int, starts: NDArray[np.bool_] | None) -> Ints | None:
     """Places at which iterations begin: of what comes once in each, what has the longest usual pause before it."""
-    best: tuple[tuple[float, int], Ints] | None = None
+    best: tuple[tuple[bool, float, int], Ints] | None = None
     numbers, places, counts = np.unique(sequence.kind[first : first + length], return_index=True, return_counts=True)
     longest = np.argsort(-sequence.gap[first + places], kind="stable")
     for number in numbers[longest[counts[longest] == 1]][:ANCHORS]:
@@ -117,24 +112,14 @@ def _begins(sequence: Sequence, length: int, first: int) -> Ints | None:
         if len(found) < TIMES or (np.diff(found) == length).mean() < STEADY:
             continue
         # The first iteration has no pause before it; of equal ones the earlier.
-        pause = float(np.median(sequence.gap[found[1:]])), -int(found[0])
+        is_start = starts is not None and bool(starts[found].all())
+        pause = is_start, float(np.median(sequence.gap[found[1:]])), -int(found[0])
         if best is None or pause > best[0]:
             best = pause, found
     return best[1] if best else None
 
 
-def _is_even(durations: Ints) -> bool:
-    """Whether most iterations take about as long."""
+def is_even(durations: Ints) -> bool:
+    """Whether every iteration takes about as long."""
     middle = np.median(durations)
-    return bool(((durations * EVEN >= middle) & (durations <= middle * EVEN)).mean() >= STEADY)
-
-
-def _is_loop(sequence: Sequence, transfers: Ints, begins: Ints, edges: Ints) -> bool:
-    """Whether this is a loop of the program, and not the equal layers of one pass."""
-    held = np.histogram(transfers, edges)[0] if len(transfers) else np.zeros(1)
-    if (held > 0).mean() >= STEADY:
-        return True
-    length = int(np.median(np.diff(begins)))
-    whole = begins[(begins > 0) & (begins + length <= len(sequence.gap))]
-    pause = np.median(sequence.gap[whole[:, None] + np.arange(length)], axis=0)
-    return bool(pause[0] > 0 and pause[0] >= PAUSE * pause[1:].max(initial=0))
+    return bool(middle > 0 and ((durations * EVEN >= middle) & (durations <= middle * EVEN)).all())

@@ -1,7 +1,9 @@
-"""Training steps: as the profiler marked them, else from one optimizer call to the next, else, where a trace holds
-nothing of the host, from one upload of a batch to the next, else from what repeats (`repeats.py`), else none.
+"""Training steps: as the profiler or the program marked them, else from one optimizer cycle to the next, else what an
+inference engine marks; else guessed: where a trace holds nothing of the host, from one upload of a batch to the next,
+else from what repeats as only a loop does (`repeats.py`). Else none, and every report speaks of the recording.
 
-Invariant: a step that was worked out rather than recorded says so in `ranges.domain`.
+Invariant: a step that was worked out rather than recorded says so in `ranges.domain`, which begins with `GUESSED` where
+it is a guess. Guesses are even from the first to the last; none is left out.
 """
 
 from __future__ import annotations
@@ -11,13 +13,17 @@ from dataclasses import dataclass
 import duckdb
 import numpy as np
 
-from traceview.ingest.derive import repeats
+from traceview.ingest.derive import optimizers, repeats
 from traceview.ingest.derive.nesting import Ints, Spans
 from traceview.ingest.derive.spans import fetch, publish, query
 from traceview.ingest.sink import at_hand
 
+GUESSED = "guessed "
 FROM_OPTIMIZER = "from the ends of the optimizer"
-FROM_COPIES = "from the largest recurring host-to-device copy"
+FROM_OPTIMIZERS = "from the ends of cycles of {} optimizers"
+FROM_ENGINE = "iterations, from the marks of the inference engine"
+FROM_COPIES = GUESSED + "{}, from the largest recurring host-to-device copy"
+REPEATED = GUESSED + "{}, from a repeated sequence of {} {}{} ({:.0f} % alike, {} times)"
 
 
 @dataclass(frozen=True)
@@ -36,46 +42,150 @@ class Steps:
         return np.where(found >= 0, self.number[found], -1)
 
 
+@dataclass(frozen=True)
+class Found:
+    """Steps that were worked out: their times and numbers, and from what."""
+
+    start: Ints
+    end: Ints
+    number: Ints
+    why: str
+    thread: tuple[int, int] = (-1, -1)
+    """Process and thread, where they are of one."""
+
+
 def add_missing(connection: duckdb.DuckDBPyConnection) -> None:
-    """Add step ranges in a trace that has none of its own: the optimizer's, or where only the device was recorded the
-    uploads'."""
+    """Add step ranges in a trace that has none of its own, where there is evidence for them."""
     n_kinds, has_optimizer, other_kind, has_host = connection.execute(query("recorded_steps")).fetchall()[0]
     if n_kinds > 1:
         # Steps that overlap others become what ranges are in this trace: each moment is of one step.
         rows = at_hand(connection, "ranges")  # No reader spills steps.
         others = query("steps_of_another_kind")
         connection.execute(f"UPDATE {rows} SET kind = $kind WHERE id IN ({others})", {"kind": other_kind})
-    elif not n_kinds and has_optimizer:
-        _add(connection, "steps_from_the_optimizer", FROM_OPTIMIZER)
-    elif not n_kinds and not (not has_host and _add(connection, "steps_from_copies", FROM_COPIES)):
-        _add_repeated(connection)
+    elif not n_kinds:
+        found = _worked_out(connection, has_optimizer, has_host)
+        if found and len(found.start):
+            _add(connection, found)
 
 
-def _add(connection: duckdb.DuckDBPyConnection, name: str, why: str) -> int:
-    """Add the step ranges of a query; returns how many."""
-    rows = f"INSERT INTO {at_hand(connection, 'ranges')} BY NAME {query(name)}"
-    return int(connection.execute(rows, {"why": why}).fetchall()[0][0])
+def _worked_out(connection: duckdb.DuckDBPyConnection, has_optimizer: bool, has_host: bool) -> Found | None:
+    """The steps that the best evidence gives; where there is an optimizer, nothing else counts."""
+    if has_optimizer:
+        return _of_optimizers(connection)
+    if not has_host:
+        return _of_uploads(connection) or _of_kernels(connection)
+    return _of_engine(connection) or _of_ranges(connection) or _of_kernels(connection)
 
 
-def _add_repeated(connection: duckdb.DuckDBPyConnection) -> None:
-    """Add iterations that nothing marks: ranges that repeat in one order, else kernels that do."""
-    transfers, work = fetch(connection, query("host_transfers"))["start_ns"], fetch(connection, query("launched_work"))
-    for what, shortest in (("range", 1), ("kernel", repeats.SHORTEST)):
-        rows = fetch(connection, query(_SEQUENCES[what]))
-        found = repeats.find(repeats.Sequence(*(rows[name] for name in _SEQUENCE)), transfers, shortest)
-        if found and found.share(work["start_ns"], work["dur_ns"]) >= repeats.MOST:
-            publish(connection, "iteration", {"start_ns": found.start, "end_ns": np.append(found.start[1:], found.end)})
-            why = REPEATED.format(
-                what, found.length, "" if found.length == 1 else "s", 100 * found.alike, len(found.start)
-            )
-            _add(connection, "steps_from_repeats", why)
-            connection.unregister("iteration")
-            return
+def _add(connection: duckdb.DuckDBPyConnection, found: Found) -> None:
+    """Add the ranges of steps."""
+    columns = {"start_ns": found.start, "end_ns": found.end, "number": found.number}
+    of_thread = {name: np.full(len(found.start), at) for name, at in zip(("pid", "tid"), found.thread, strict=True)}
+    publish(connection, "worked_out", {**columns, **of_thread})
+    rows = f"INSERT INTO {at_hand(connection, 'ranges')} BY NAME {query('worked_out_steps')}"
+    connection.execute(rows, {"why": found.why})
+    connection.unregister("worked_out")
 
 
-REPEATED = "guessed from a repeated sequence of {1} {0}{2} ({3:.0f} % alike, {4} times)"
-_SEQUENCES = {"range": "range_sequence", "kernel": "launch_sequence"}
-_SEQUENCE = ("kind", "start_ns", "end_ns", "gap_ns")
+def _of_optimizers(connection: duckdb.DuckDBPyConnection) -> Found:
+    """From the end of one cycle of optimizers to that of the next."""
+    calls = fetch(connection, query("optimizer_calls"))
+    places, cycle = optimizers.ends(calls)
+    edges, thread = calls["end_ns"][places], (int(calls["pid"][0]), int(calls["tid"][0]))
+    number = np.arange(1, len(edges))
+    is_long = np.diff(edges) > 0
+    why = FROM_OPTIMIZER if cycle == 1 else FROM_OPTIMIZERS.format(cycle)
+    return Found(edges[:-1][is_long], edges[1:][is_long], number[is_long], why, thread)
+
+
+def _of_engine(connection: duckdb.DuckDBPyConnection) -> Found | None:
+    """From each mark of an inference engine to the end of what was launched in it, at most to the next mark. A single
+    one is the recording: with the host's lead over the device it would be longer than the work."""
+    marks = fetch(connection, query("engine_marks"))
+    start = marks["start_ns"]
+    if len(start) < 2:
+        return None
+    end = _worked_until(start, marks["end_ns"], fetch(connection, query("launched_work")))
+    end[:-1] = np.minimum(end[:-1], start[1:])
+    return Found(start, end, np.arange(len(start)), FROM_ENGINE)
+
+
+def _worked_until(start: Ints, end: Ints, work: dict[str, Ints]) -> Ints:
+    """When each of these spans has ended, and all that was launched in it."""
+    until, at = end.copy(), np.searchsorted(start, work["start_ns"], side="right") - 1
+    inside = (at >= 0) & (work["start_ns"] <= end[at])
+    np.maximum.at(until, at[inside], work["end_ns"][inside])
+    return until
+
+
+def _of_uploads(connection: duckdb.DuckDBPyConnection) -> Found | None:
+    """From one upload of a batch to the next, as long as they are even: the first ones tune, the last may be cut."""
+    rows = fetch(connection, query("uploads"))
+    durations = rows["end_ns"] - rows["start_ns"]
+    if not len(durations):
+        return None
+    middle = np.median(durations)
+    usual = np.flatnonzero((durations * repeats.EVEN >= middle) & (durations <= middle * repeats.EVEN))
+    regular = slice(int(usual[0]), int(usual[-1]) + 1)
+    if not repeats.is_even(durations[regular]) or len(durations[regular]) < repeats.TIMES:
+        return None
+    noun = _noun(bool(fetch(connection, query("launch_sequence"))["is_backward"].any()))
+    return Found(rows["start_ns"][regular], rows["end_ns"][regular], rows["number"][regular], FROM_COPIES.format(noun))
+
+
+def _of_ranges(connection: duckdb.DuckDBPyConnection) -> Found | None:
+    """From outermost ranges that repeat: calls of one instance of a module, batches of a loader, names of a loop."""
+    rows = fetch(connection, query("range_sequence"))
+    found = repeats.find(_sequence(rows), 1, rows["is_data"] > 0)
+    if found is None:
+        return None
+    columns = {name: found.columns(rows[name]) for name in ("exact", "is_loop", "is_forward", "is_backward")}
+    is_same = (columns["exact"] == np.median(columns["exact"], axis=0)).mean(axis=0) >= repeats.ALIKE
+    is_pass = columns["is_forward"].any() and columns["is_backward"].any()
+    if not (is_same & (is_pass | columns["is_loop"].all(axis=0))).any():
+        return None
+    return _even(connection, found, rows, "range", bool(columns["is_backward"].any()))
+
+
+def _of_kernels(connection: duckdb.DuckDBPyConnection) -> Found | None:
+    """From kernels that repeat, where each time some are of a forward pass and some of a backward pass."""
+    rows = fetch(connection, query("launch_sequence"))
+    found = repeats.find(_sequence(rows))
+    if found is None or found.columns(rows["is_backward"]).mean(axis=1).min() == 0:
+        return None
+    transfers = fetch(connection, query("host_transfers"))["start_ns"]
+    if (np.histogram(transfers, rows["start_ns"][found.begins])[0] == 0).any() or rows["is_backward"].all():
+        return None
+    return _even(connection, found, rows, "kernel", True)
+
+
+def _sequence(rows: dict[str, Ints]) -> repeats.Sequence:
+    return repeats.Sequence(*(rows[name] for name in ("kind", "start_ns", "end_ns", "gap_ns")))
+
+
+def _even(
+    connection: duckdb.DuckDBPyConnection, found: repeats.Repetitions, rows: dict[str, Ints], what: str, trains: bool
+) -> Found | None:
+    """These repetitions as steps, if they are even and most of the work lies in them."""
+    start = rows["start_ns"][found.begins]
+    work = fetch(connection, query("launched_work"))
+    last = found.begins[-1] + found.length
+    ended = _worked_until(start[-1:], rows["end_ns"][found.begins[-1] : last].max(keepdims=True), work)[0]
+    trains |= connection.execute(query("has_backward")).fetchall() != []
+    if trains and what == "range" and last == len(rows["kind"]):
+        # What follows the last range, such as a backward pass, is of its iteration.
+        ended = max(int(ended), int(work["end_ns"].max(initial=0)))
+    edges = np.append(start, ended)
+    is_most = repeats.share(start, int(ended), work["start_ns"], work["dur_ns"]) >= repeats.MOST
+    if not repeats.is_even(np.diff(edges)) or not is_most:
+        return None
+    plural = "" if found.length == 1 else "s"
+    why = REPEATED.format(_noun(trains), found.length, what, plural, 100 * found.alike, len(start))
+    return Found(start, edges[1:], np.arange(len(start)), why)
+
+
+def _noun(trains: bool) -> str:
+    return "steps" if trains else "iterations"
 
 
 def load(connection: duckdb.DuckDBPyConnection) -> Steps:

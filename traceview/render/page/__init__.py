@@ -20,13 +20,13 @@ import numpy as np
 from jinja2 import Environment
 from markupsafe import Markup
 
+from traceview.analysis import certainty
 from traceview.analysis.model import Page, Section, Timeline
 from traceview.render import cells, names, told
+from traceview.render.cells import lines
 from traceview.render.characters import clean
-from traceview.render.charts import chart
-from traceview.render.colours import colour
-from traceview.render.lines import lines
-from traceview.render.varints import varints
+from traceview.render.charts import PATTERNS, chart, colour
+from traceview.render.page.varints import varints
 
 MOST_ROWS = 200
 """Rows of a table on the page; reports hold the rest."""
@@ -43,6 +43,7 @@ def render(page: Page, version: str) -> str:
             page=page,
             version=version,
             style=Markup(look),
+            patterns=PATTERNS,
             script=Markup(script) if page.timeline else "",
             policy=f"default-src 'none'; style-src {_hash(look)}; script-src {_hash(script)}; img-src data:",
             data=_data(page.timeline) if page.timeline else "",
@@ -64,7 +65,14 @@ def _hash(text: str) -> str:
 def _environment() -> Environment:
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters.update(
-        chart=chart, table=_table, lines=lines, told=told, clean=_text, percent=lambda value: f"{value:.1f} %"
+        chart=chart,
+        table=_table,
+        lines=lines,
+        told=told,
+        clean=_text,
+        percent=lambda value: f"{value:.1f} %",
+        level=certainty.level,
+        on_path=certainty.told,
     )
     return environment
 
@@ -116,7 +124,7 @@ def _data(timeline: Timeline) -> str:
 
 
 def _facts(timeline: Timeline) -> Markup:
-    """What the script needs beside the columns, as JSON that cannot end its element."""
+    """Return facts that the script needs beside the columns, as JSON that cannot end its element."""
     used = np.unique(np.asarray(timeline.columns["category"]))
     colours = {str(place): colour(timeline.texts[place]) for place in used.tolist() if place >= 0}
     facts = {

@@ -1,0 +1,84 @@
+"""Facts of the processor (instruction sets, clock, cores), and resources this process uses: time, page faults.
+
+Invariant: what the system does not tell is None.
+"""
+
+import os
+import platform
+from contextlib import suppress
+from pathlib import Path
+
+from traceview_inject.python import now_ns
+
+# Instruction sets between which libraries choose; the rest of the processor's flags decides nothing.
+FLAGS = (
+    "sse4_1", "sse4_2", "avx", "avx2", "fma", "avx512f", "avx512_vnni", "avx512_bf16", "avx_vnni",
+    "amx_tile", "amx_int8", "amx_bf16", "asimd", "sve", "sve2", "bf16",
+)  # fmt: skip
+COUNTS = {
+    "user_ns": "ru_utime",
+    "system_ns": "ru_stime",
+    "minor_faults": "ru_minflt",
+    "major_faults": "ru_majflt",
+    "voluntary_switches": "ru_nvcsw",
+    "involuntary_switches": "ru_nivcsw",
+}
+
+
+def facts():
+    """Name, instruction sets, clock and cores, as a dictionary for `rank-NNNN.meta.json`."""
+    told = _told()
+    flags = (told.get("flags") or told.get("Features") or "").split()
+    return {
+        "cpu": told.get("model name") or platform.processor() or platform.machine(),
+        "cpu_flags": [flag for flag in FLAGS if flag in flags] if flags else None,
+        "cpu_hz": _clock(told),
+        "cores": _cores(),
+    }
+
+
+def usage():
+    """The time now and what the process has used so far, all threads together; None where the system does not count."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    counted = resource.getrusage(resource.RUSAGE_SELF)
+    found = {"wall_ns": now_ns()}
+    for name, field in COUNTS.items():
+        value = getattr(counted, field)
+        found[name] = round(value * 1e9) if name.endswith("_ns") else value
+    return found
+
+
+def used_since(before):
+    """Return the resources the process used since `before`, which is a `usage()`; None where that is None."""
+    now = usage()
+    return before and now and {name: now[name] - before[name] for name in now}
+
+
+def _told():
+    """The first processor's lines of /proc/cpuinfo by name."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().partition("\n\n")[0].splitlines()
+    except OSError:
+        return {}
+    return {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+
+
+def _clock(told):
+    """The highest clock that the system names, in Hz; else the present one."""
+    with suppress(OSError, ValueError):
+        return 1000 * int(Path("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq").read_text())
+    with suppress(KeyError, ValueError):
+        return round(1e6 * float(told["cpu MHz"]))
+    return None
+
+
+def _cores():
+    """Cores that this process may use: those it is bound to, or as many as its container's share comes to."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    with suppress(OSError, ValueError):
+        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
+        cores = max(1, min(cores, round(int(quota) / int(period))))
+    return cores

@@ -1,0 +1,344 @@
+"""Follows one process through its steps and records some of them, once; the same for every framework.
+
+A framework's collector brings three things: a tool, which drives the framework's profiler (`prepare`, `start`, `stop`,
+`write`, `forget`, `open_step`, `problems`), facts (`see_job`, `collect`, `rank`), and hooks that say what the program
+does (`begin`, `prefer`, `step_ended`).
+
+Invariant: the program behaves as without us. An error here ends the recording and not the training, a forked child
+never writes its parent's events, and of several frameworks in one process the first to record is the only one.
+"""
+
+import atexit
+import contextlib
+import functools
+import multiprocessing.util
+import os
+import signal
+import sys
+import threading
+
+from traceview_inject import nsight, nvtx, processor, raw, times, tracebacks
+from traceview_inject.python import follow_execs, follow_forks, is_worker, now_ns
+from traceview_inject.steps import CALL, CALL_EVENT, Steps
+
+WAITING, PREPARED, RECORDING, DONE = range(4)
+EXEC_EVENT = "os.exec"
+
+
+def safely(method):
+    """A method of a Recorder whose failure ends the recording instead of the program."""
+
+    @functools.wraps(method)
+    def guarded(self, *args):
+        try:
+            return method(self, *args)
+        except Exception as error:
+            return self.abandon(f"{str(error) or type(error).__name__} (in {method.__name__})")
+
+    return guarded
+
+
+class Recorder:
+    """One framework's recorder; `tool` and `facts` are that framework's."""
+
+    def __init__(self, framework, tool, facts):
+        self.framework, self.tool, self.facts = framework, tool, facts
+        self.options = raw.options()
+        self.first = self.options["wait"] + self.options["warmup"]
+        self.state = DONE if times.only_options() else WAITING
+        self.steps = Steps(self.advance)
+        self.step_range = self.sigterm = self.usage = None
+        self.is_in_library = False
+        self.times = times.Times(self) if times.wanted() else None
+
+    # What the program does
+
+    @safely
+    def begin(self):
+        """The first sign of a first step."""
+        if self.state == WAITING:
+            self.steps.begin()
+
+    @safely
+    def prefer(self, source):
+        """Something that ends steps has appeared; it counts if it is better than what is known."""
+        self.steps.prefer(source)
+
+    @safely
+    def step_ended(self, source, owner):
+        """An optimizer's step, a model's call or a compiled function's call is over."""
+        if self.state != DONE and not self.is_in_library:
+            self.steps.ended(source, owner)
+
+    @safely
+    def unit_ended(self, source, owner):
+        """A compiled function's call or the like is over: a step, or what ran between two of them."""
+        if self.state != DONE and not self.is_in_library and not self.steps.ended(source, owner):
+            self.steps.passed(owner)
+
+    @safely
+    def passed(self, thing):
+        """Something is over that ends no step, as a validation."""
+        if self.state != DONE and not self.is_in_library:
+            self.steps.passed(thing)
+
+    @safely
+    def enter_library(self, source):
+        """A library on top of the framework (Keras) begins a step; what ends inside is only a part of it."""
+        self.steps.prefer(source)
+        self.begin()
+        self.is_in_library = True
+
+    @safely
+    def leave_library(self, source, owner, is_whole):
+        """Note that the library's step is over, or was given up."""
+        self.is_in_library = False
+        if is_whole:
+            self.step_ended(source, owner)
+
+    @safely
+    def called(self):
+        """The program's own word that a step is over; if it comes late, what was recorded without it does not count."""
+        if self.state in (PREPARED, RECORDING) and self.steps.source != CALL:
+            self.start_over()
+        if self.state != DONE:
+            self.steps.called()
+
+    # For the collector of a framework that marks more than steps
+
+    def close_ranges(self):
+        """Close every range that the collector holds open: a step or the recording ends."""
+
+    def collect(self, logs):
+        """The facts for `rank-NNNN.meta.json`; `logs` are (path, suffix) of the logs beside the trace."""
+        return self.facts.collect(logs)
+
+    # The recording
+
+    def advance(self, done):
+        """`done` steps lie behind us: prepare, start, go on or finish."""
+        self.close_ranges()
+        self.close_step()
+        if self.times is not None:
+            self.times.advance(done)
+            return
+        if done == self.options["wait"] < self.first:
+            self.prepare()
+        if done == self.first:
+            self.start()
+        if done == self.first + self.options["steps"]:
+            self.finish("complete")
+            if self.options["stop_after"] and PROCESS.owner is self:
+                raise SystemExit(0)
+        if self.state == RECORDING:
+            self.step_range = self.tool.open_step(done)
+
+    def close_step(self):
+        """Close the range of the step that ended."""
+        if self.step_range is not None:
+            self.step_range.close()
+            self.step_range = None
+
+    def prepare(self):
+        """Set the profiler up; from here on, what ends a step is settled."""
+        if PROCESS.owner not in (None, self):
+            self.state = DONE
+            return
+        PROCESS.owner = self
+        self.tool = nsight.instead_of(self.tool)
+        self.tool.prepare()
+        self.state = PREPARED
+        self.steps.is_settled = True
+
+    def start(self):
+        """Record from here on, and be ready to save what there is when the program is told to end."""
+        if self.state == WAITING:
+            self.prepare()
+        if self.state != PREPARED:
+            return
+        self.facts.see_job()
+        self.tool.start()
+        PROCESS.nvtx.start()
+        self.state = RECORDING
+        self.usage = processor.usage()
+        raw.note("recording")
+        is_main_thread = threading.current_thread() is threading.main_thread()
+        if is_main_thread and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
+            self.sigterm = self.terminated
+            signal.signal(signal.SIGTERM, self.sigterm)
+
+    def start_over(self):
+        """Forget the recording, not the program's steps to come."""
+        self.close_ranges()
+        if self.state == RECORDING:
+            PROCESS.nvtx.drop()
+            for path, _ in self.tool.stop():
+                path.unlink()
+            self.let_go()
+        self.step_range = PROCESS.owner = None
+        self.state = WAITING
+        self.steps.is_settled = False
+
+    @safely
+    def finish(self, ended_by):
+        """Stop and write what was recorded, once; `ended_by` is `complete`, or what cut the recording short."""
+        if self.state != RECORDING:
+            return
+        with raw.signals_held():
+            started = now_ns()
+            used = processor.used_since(self.usage)
+            self.close_ranges()
+            self.state = DONE
+            ranges = PROCESS.nvtx.stop()
+            logs = self.tool.stop() + ranges
+            cut_step = None if self.step_range is None else len(self.steps.ends)
+            trace = self.tool.write(cut_step)
+            meta = self.collect(logs)
+            meta["warnings"] += self.tool.problems
+            meta["ended_by"] = ended_by
+            meta["steps"] = self.steps.summary(self.first)
+            meta["cost"] = self.steps.cost(self.options["wait"], self.first)
+            meta["usage"] = used
+            meta["applied"] = dict(times.SEEN) or None
+            meta["cost"]["write_ns"] = now_ns() - started
+            raw.publish(self.facts.rank, meta, trace, logs)
+            PROCESS.nvtx.resume()
+            self.let_go()
+
+    @safely
+    def finish_times(self, ended_by):
+        """Save the times of the steps there were, where steps are timed."""
+        if self.times is not None:
+            self.times.finish(ended_by)
+
+    def abandon(self, why):
+        """Give the recording up, for a reason that the user is told; the program goes on."""
+        state, self.state = self.state, DONE
+        if PROCESS.owner in (None, self):
+            raw.note("failed", why)
+        try:
+            self.let_go()
+            if state == RECORDING:
+                PROCESS.nvtx.drop()
+                self.tool.stop()
+        except Exception as error:
+            raw.note("failed", f"{why}; {error}")
+
+    def let_go(self):
+        """Take back what the program could notice; its calls still pass through here, and straight on."""
+        if self.sigterm is not None and signal.getsignal(signal.SIGTERM) == self.sigterm:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+    # The end of the process
+
+    def ended(self):
+        """The process ends: save what was recorded."""
+        self.finish("exit")
+        self.finish_times("exit")
+
+    def terminated(self, signum, frame):
+        """SIGTERM, for which the program has no handler: save what was recorded, then end as without us."""
+        self.finish("SIGTERM")
+        signal.signal(signum, signal.SIG_DFL)
+        os.kill(os.getpid(), signum)
+
+    @safely
+    def replaced(self):
+        """The process is about to become another program (exec): a partial recording is discarded.
+
+        Should that fail, the program goes on, and its steps are counted anew.
+        """
+        if self.state == RECORDING:
+            raw.note("exec")
+        elif self.steps.ends and self.state != DONE:
+            self.leave_word()
+        elif self.state == WAITING:
+            return
+        raw.turn_page()
+        if self.state in (PREPARED, RECORDING):
+            self.start_over()
+        self.steps.reset()
+
+    def leave_word(self):
+        """Say how many steps there were."""
+        raw.note("waiting", f"{len(self.steps.ends)} {self.steps.source}")
+
+    def forked(self):
+        """In a forked child: its steps are its own, its parent's recording is not."""
+        if self.state in (PREPARED, RECORDING):
+            self.tool.forget()
+            self.state = DONE
+            self.let_go()
+        elif self.state == WAITING:
+            self.steps.reset()
+            raw.note("framework")
+
+
+class Process:
+    """The recorders of this process: Keras and TensorFlow bring other frameworks along, of which one computes."""
+
+    def __init__(self):
+        self.recorders = {}
+        self.owner = None
+        self.nvtx = nvtx.Ranges()
+
+    def follow(self, recorder):
+        """Take a framework's recorder in, with everything that concerns the process and no framework."""
+        self.recorders[recorder.framework] = recorder
+        raw.note("framework")
+        if len(self.recorders) > 1:
+            return
+        self.nvtx.wait()
+        if hasattr(sys, "addaudithook"):  # since Python 3.8
+            sys.addaudithook(self.told)
+        else:
+            follow_execs(self.replaced)
+        follow_forks(self.forked)
+        atexit.register(self.at_exit)
+        # Workers of multiprocessing end without atexit: its own finalizers are run, and set up again after a fork.
+        multiprocessing.util.register_after_fork(self, Process.finalize)
+        if is_worker():
+            self.finalize()
+
+    def told(self, event, args):
+        """Handle an audit event of Python: a step that the program marks is over, or an exception ends it."""
+        if event == CALL_EVENT:
+            self.busiest().called()
+        elif event == EXEC_EVENT:
+            self.replaced()
+        elif event == tracebacks.EVENT:
+            with contextlib.suppress(Exception):
+                tracebacks.forget_frames(args[2])
+
+    def busiest(self):
+        """The recorder of the framework that computes: the one at work, with the most steps, or imported last."""
+        recorders = list(self.recorders.values())
+        return max(
+            reversed(recorders), key=lambda each: (each is self.owner, each.steps.is_begun, len(each.steps.ends))
+        )
+
+    def replaced(self):
+        """The process is about to become another program, which keeps its number and is recorded by itself."""
+        for recorder in self.recorders.values():
+            recorder.replaced()
+
+    def forked(self):
+        """In a forked child."""
+        self.owner = self.nvtx.path = None
+        for recorder in self.recorders.values():
+            recorder.forked()
+
+    def at_exit(self):
+        """The process ends: save what was recorded, or leave word why there is nothing."""
+        for recorder in self.recorders.values():
+            recorder.ended()
+        busiest = self.busiest()
+        if all(recorder.state in (WAITING, PREPARED) for recorder in self.recorders.values()):
+            busiest.leave_word()
+
+    def finalize(self):
+        """Have multiprocessing call `at_exit` at the end of this worker."""
+        multiprocessing.util.Finalize(None, self.at_exit, exitpriority=100)
+
+
+PROCESS = Process()

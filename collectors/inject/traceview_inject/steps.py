@@ -1,0 +1,113 @@
+"""Ends of a program's steps, found by what the program does, in one way for every framework.
+
+Invariant: only one kind of evidence counts, the best one seen before recording began, and of that kind only the
+first object: with two optimizers in a loop (a GAN) a step ends with the first one's `step`, not with both.
+"""
+
+import statistics
+import weakref
+
+from traceview_inject.python import now_ns, unix_ns
+
+# What can end a step, the weakest evidence first: a model's call, an optimizer's step, the program's own word.
+FORWARD, OPTIMIZER, CALL = "forward", "optimizer", "call"
+SOURCES = (FORWARD, OPTIMIZER, CALL)
+# The program's own word: `sys.audit("traceview.step")`, which does nothing where no collector listens.
+CALL_EVENT = "traceview.step"
+
+
+class Steps:
+    """Counts steps and times them; calls `advance(done)` where one ends, with 0 where the first one begins."""
+
+    def __init__(self, advance):
+        self.advance = advance
+        self.reset()
+
+    def reset(self):
+        """Forget all steps: at the start, and in a forked child, whose steps are its own."""
+        self.source = FORWARD
+        self.owner = None
+        self.is_settled = False
+        self.forget()
+
+    def forget(self):
+        """Count from here on."""
+        self.begins, self.ends = [], []
+        self.others, self.between = {}, {}
+        self.is_under_way = False
+
+    @property
+    def is_begun(self):
+        """Whether anything of a step was seen."""
+        return bool(self.begins)
+
+    def begin(self):
+        """The first step begins with the first thing seen of it."""
+        if not self.begins:
+            self.advance(0)
+            self.begins.append(now_ns())
+
+    def prefer(self, source):
+        """Evidence of a kind has appeared: if it is better than what ended steps so far, count again from here."""
+        if not self.is_settled and SOURCES.index(source) > SOURCES.index(self.source):
+            self.source, self.owner = source, None
+            self.forget()
+
+    def ended(self, source, owner=None):
+        """Something of kind `source` ended in the program; returns whether a step did: if nothing better is known."""
+        if source != self.source or not self.begins:
+            return False
+        if owner is not None:
+            if self.owner is None or self.owner() is None:
+                self.owner = weakref.ref(owner)
+            if self.owner() is not owner:
+                return False
+        self.ends.append(now_ns())
+        self.is_under_way = False
+        self.advance(len(self.ends))
+        self.begins.append(now_ns())
+        return True
+
+    def passed(self, thing):
+        """Something ended that ends no step: a validation, a metric. The next step begins after it.
+
+        Unless that is under way, or the same came before the last step too: what comes every time is part of a step.
+        """
+        done = len(self.ends)
+        before, last = self.others.get(id(thing), (None, None))
+        if last != done:
+            before = last
+            self.others[id(thing)] = (before, done)
+        if done and not self.is_under_way and before != done - 1:
+            self.begins[done] = now_ns()
+            self.between[done] = (self.ends[-1], self.begins[done])
+
+    def called(self):
+        """The program says that a step ended; its first word only tells where steps begin."""
+        if self.source == CALL:
+            self.ended(CALL)
+        else:
+            self.prefer(CALL)
+            self.begin()
+
+    def summary(self, first):
+        """Return what ended the steps, the number of the first recorded one, how many were recorded whole, and what ran
+        between two of them as [start, end] in ns since 1970.
+        """
+        zero = unix_ns() - now_ns()
+        between = [[zero + at for at in times] for number, times in sorted(self.between.items()) if number >= first]
+        return {"source": self.source, "first": first, "recorded": len(self.ends) - first, "between": between}
+
+    def cost(self, wait, first):
+        """Median step time without profiling (not the first step, not the profiler's warm-up) and with, in ns.
+
+        What happens in `advance` itself, setting up and writing, is in neither.
+        """
+        times = [end - self.begins[index] for index, end in enumerate(self.ends)]
+        bare, profiled = times[1:wait], times[first:]
+        return {
+            "bare_step_ns": int(statistics.median(bare)) if bare else None,
+            "bare_steps": len(bare),
+            "profiled_step_ns": int(statistics.median(profiled)) if profiled else None,
+            "profiled_steps": len(profiled),
+        }

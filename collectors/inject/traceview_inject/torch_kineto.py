@@ -1,0 +1,116 @@
+"""One recording with torch.profiler, and oneDNN's account beside it: prepare, start, write.
+
+The profiler is driven by hand: with `torch.profiler.schedule`, a cycle that is not the last one clears its events.
+Invariant: a trace never holds a `ProfilerStep#N` that did not end.
+"""
+
+import os
+import re
+from contextlib import contextmanager
+
+import torch
+
+from traceview_inject import nvtx, onednn, raw
+from traceview_inject.torch_ranges import Range
+
+STEP = "ProfilerStep#"
+
+
+class Kineto:
+    """`options` as in `raw`; `problems` collects, as sentences, what could not be recorded."""
+
+    def __init__(self, options):
+        self.options = options
+        self.problems = []
+        self.reads_onednn = onednn.request_timestamps() and torch.backends.mkldnn.is_available()
+        self.uses_cuda = self.uses_nvtx = False
+        self.profiler = self.account = None
+
+    def prepare(self):
+        """Set the profiler up, with CUDA its buffers and callbacks too, a step before it counts."""
+        if torch.autograd._profiler_enabled():
+            raise RuntimeError("the program runs torch.profiler itself: give its own trace to `traceview report`")
+        activities = [torch.profiler.ProfilerActivity.CPU]
+        self.find_device()
+        if self.uses_cuda:
+            activities.append(torch.profiler.ProfilerActivity.CUDA)
+        self.profiler = torch.profiler.profile(
+            activities=activities,
+            record_shapes=not self.options["light"],
+            with_stack=bool(self.options["stacks"]),
+            profile_memory=bool(self.options["allocations"]),
+        )
+        with quiet():
+            self.profiler.prepare_trace()
+
+    def find_device(self):
+        """Learn whether the program uses a GPU, and whether its ranges are told to Nsight."""
+        self.uses_cuda = torch.cuda.is_available() and torch.cuda.is_initialized()
+        # What reaches this capture through NVTX is the program's own.
+        self.uses_nvtx = self.uses_cuda and not nvtx.is_ours()
+
+    def start(self):
+        """Record from here on."""
+        if self.uses_cuda:
+            torch.cuda.synchronize()  # Work of earlier steps is not to show up in the recorded ones.
+        if self.reads_onednn:
+            try:
+                account = onednn.Account(raw.scratch("onednn"), torch._C._verbose.mkldnn_set_verbose)
+                account.start()
+                self.account = account
+            except (OSError, AttributeError) as error:
+                self.problems.append(f"oneDNN's own account could not be recorded: {error}")
+        self.profiler.start_trace()
+
+    def open_step(self, number):
+        """The range of a step, open."""
+        return Range(f"{STEP}{number}", self.uses_nvtx)
+
+    def stop(self):
+        """Stop recording; returns oneDNN's log as [(path, suffix)], empty where it ran nothing."""
+        logs = self.stop_account()
+        self.profiler.stop_trace()
+        return logs
+
+    def stop_account(self):
+        """Give C its stdout back; the log as in `stop`."""
+        account, self.account = self.account, None
+        if account is None:
+            return []
+        if account.stop():
+            return [(account.path, "onednn.log")]
+        account.path.unlink()
+        return []
+
+    def write(self, cut_step=None):
+        """Write the stopped recording; returns (path, suffix). `cut_step` is the number of a step cut short."""
+        path = raw.scratch("kineto")
+        self.profiler.export_chrome_trace(str(path))
+        if cut_step is not None:
+            rename_cut_step(path, cut_step)
+        return path, "kineto.json"
+
+    def forget(self):
+        """In a forked child: the recording is the parent's."""
+        if self.account is not None:
+            self.account.forked()
+        self.account = self.profiler = None
+
+
+def rename_cut_step(path, step):
+    """Call the annotation of a step that did not end `traceview.cut: step N`: readers count and time ProfilerSteps."""
+    pattern = re.compile(rf'("name": *)"{STEP}{step}"'.encode())
+    path.write_bytes(pattern.sub(rf'\1"traceview.cut: step {step}"'.encode(), path.read_bytes()))
+
+
+@contextmanager
+def quiet():
+    """Keep Kineto's report of its stages (torch 2.13) off the program's stderr; it reads the level at its first use."""
+    if "KINETO_LOG_LEVEL" in os.environ:
+        yield
+        return
+    os.environ["KINETO_LOG_LEVEL"] = "99"
+    try:
+        yield
+    finally:
+        del os.environ["KINETO_LOG_LEVEL"]

@@ -1,0 +1,300 @@
+"""Names of a PyTorch program's layers and facts of the job: model, versions, devices, flags.
+
+Invariant: it only looks. Nothing of the program is kept alive (ids are checked by weak references) or changed, and a
+fact that this version of torch does not tell is left out.
+"""
+
+import time
+import warnings
+import weakref
+
+import torch
+
+from traceview_inject import onednn, ranks, raw
+
+# Modules that wrap a model, and what they and others put into a path: no part of a layer's name.
+WRAPPERS = ("DataParallel", "DistributedDataParallel", "OptimizedModule", "FullyShardedDataParallel")
+# Elements looked at in one go: what that needs beside the model is a few megabytes.
+PIECE = 1 << 20
+# What optimizers keep of squared gradients: they take its square root in each step.
+SQUARES = ("exp_avg_sq", "max_exp_avg_sq", "square_avg", "sum")
+# Elements that one thread computes by itself, on which the cost of denormal numbers is measured, and how often.
+TRIED, TIMES = 1 << 14, 5
+DENORMAL = 1e-40
+HIDDEN = {"_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module"}
+
+
+class Names:
+    """The label of each leaf module: its qualified name within its outermost module, and its class.
+
+    The first model's names stand alone; a second model (a GAN has two) puts its class before them.
+    """
+
+    def __init__(self):
+        self.labels = {}
+        self.roots = {}
+        self.models = []
+
+    def learn(self, root):
+        """Name the leaves under `root`; True when it was not known."""
+        known = self.roots.get(id(root))
+        if known is not None and known[0]() is root:
+            return False
+        model = unwrap(root)
+        prefix = ""
+        if next(model.children(), None) is not None and not getattr(root, "_is_replica", False):
+            kind = type(model).__name__
+            same = self.models.count(kind)
+            if self.models and not self._is_named(model):
+                prefix = f"{kind}#{same + 1}." if same else f"{kind}."
+            self.models.append(kind)
+        self.roots[id(root)] = (weakref.ref(root), prefix)
+        self._name_leaves(model, prefix)
+        return True
+
+    def learn_again(self):
+        """Name also the leaves that models made during their first steps."""
+        for reference, prefix in list(self.roots.values()):
+            root = reference()
+            if root is not None:
+                self._name_leaves(unwrap(root), prefix)
+
+    def label(self, module):
+        """The range name of a leaf module, None for a module that is not a leaf."""
+        known = self.labels.get(id(module))
+        if known is not None and known[0]() is module:
+            return known[1]
+        if not is_leaf(module):
+            return None
+        self._name(module, own_name(module))
+        return self.labels[id(module)][1]
+
+    def _is_named(self, model):
+        return all(id(leaf) in self.labels for leaf in model.modules() if is_leaf(leaf))
+
+    def _name_leaves(self, model, prefix):
+        for path, module in model.named_modules():
+            known = self.labels.get(id(module))
+            if is_leaf(module) and (known is None or known[0]() is not module):
+                name = ".".join(part for part in path.split(".") if part not in HIDDEN)
+                self._name(module, prefix + name if name else own_name(module))
+
+    def _name(self, module, name):
+        label = f"traceview.module: {name} ({type(module).__name__})"
+        self.labels[id(module)] = (weakref.ref(module), label)
+
+
+def is_leaf(module):
+    """Whether a module computes by itself: it has no children, or has them only to hold their weights."""
+    if is_keras(module) and getattr(module, "layers", None):
+        return False  # Keras keeps a model's layers where torch does not see them.
+    holders = (torch.nn.ParameterList, torch.nn.ParameterDict)
+    children = [child for child in module.children() if not isinstance(child, holders)]
+    return not isinstance(module, holders) and (not children or isinstance(module, torch.nn.MultiheadAttention))
+
+
+def own_name(module):
+    """Return the name of a module that no model around it names: Keras' layers have names of their own."""
+    return module.name if is_keras(module) else type(module).__name__
+
+
+def is_keras(module):
+    """Whether a module is a layer of Keras 3 on its torch back-end."""
+    return hasattr(type(module), "torch_params") and isinstance(getattr(module, "name", None), str)
+
+
+def unwrap(module):
+    """The user's model inside data-parallel and compile wrappers."""
+    while type(module).__name__ in WRAPPERS and next(module.children(), None) is not None:
+        module = next(module.children())
+    return module
+
+
+class Facts:
+    """Collects, while the program runs, what `rank-NNNN.meta.json` says about it."""
+
+    def __init__(self):
+        self.model = None
+        self.root = lambda: None
+        self.warnings = []
+        self.rank = self.world_size = None
+        self.optimizers = weakref.WeakSet()
+
+    def see_model(self, root):
+        """An outermost module is called for the first time; the one with the most parameters is the model."""
+        model = unwrap(root)
+        parameters = list(model.parameters())
+        if is_keras(model):  # It keeps the states of random generators as parameters too.
+            parameters = [variable.value for variable in model.trainable_variables]
+        count = sum(parameter.numel() for parameter in parameters)
+        if self.model is None or count > self.model["parameters"]:
+            self.root = weakref.ref(model)
+            self.model = {
+                "name": type(model).__name__,
+                "parameters": count,
+                "parameter_dtypes": sorted({_short(parameter.dtype) for parameter in parameters}),
+                "autocast_dtype": _autocast_dtype(),
+                "batch": None,
+                "input": None,
+            }
+
+    def see_input(self, inputs):
+        """The first tensor that reaches the model, or, where that takes none, one of its layers."""
+        if self.model is None or self.model["input"] is not None:
+            return
+        for value in inputs:
+            for tensor in value if isinstance(value, (list, tuple)) else (value,):
+                if isinstance(tensor, torch.Tensor) and tensor.dim() and tensor.device.type != "meta":
+                    self.model["batch"] = tensor.shape[0]
+                    self.model["input"] = {
+                        "shape": list(tensor.shape),
+                        "dtype": _short(tensor.dtype),
+                        "device": str(tensor.device),
+                        "memory_format": _memory_format(tensor),
+                    }
+                    return
+
+    def see_job(self):
+        """Note rank and size of the job, while its process group still exists."""
+        distributed = torch.distributed
+        if distributed.is_available() and distributed.is_initialized():
+            self.rank, self.world_size = distributed.get_rank(), distributed.get_world_size()
+        else:
+            self.rank, self.world_size = ranks.launched()
+
+    @property
+    def runs_ahead(self):
+        """Whether the program goes on while a device computes."""
+        return torch.cuda.is_available() and torch.cuda.is_initialized()
+
+    def synchronize(self):
+        """Wait for what the program has given to a GPU."""
+        if self.runs_ahead:
+            torch.cuda.synchronize()
+
+    def arrays(self):
+        """Content and norm of each parameter of the model."""
+        model = self.root()
+        with torch.no_grad():
+            for parameter in model.parameters() if model is not None else ():
+                here = parameter.detach().cpu().contiguous()
+                norm = float(torch.linalg.vector_norm(here.to(torch.float64)))
+                yield here.view(-1).view(torch.uint8).numpy().tobytes(), norm
+
+    def collect(self, logs, uses_cuda):
+        """All of it as one dictionary; `logs` are (path, suffix) of the logs beside the trace."""
+        facts = raw.process_facts()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if self.model is not None and not uses_cuda:
+                self.model["denormal"] = _told(lambda: denormal(self.root(), self.optimizers))
+            facts.update(
+                framework="torch",
+                framework_version=torch.__version__,
+                cuda_version=torch.version.cuda,
+                hip_version=getattr(torch.version, "hip", None),
+                cudnn_version=_told(torch.backends.cudnn.version) if uses_cuda else None,
+                onednn_version=next((onednn.version(path) for path, suffix in logs if suffix == "onednn.log"), None),
+                device="cuda" if uses_cuda else "cpu",
+                devices=[torch.cuda.get_device_name(torch.cuda.current_device())] if uses_cuda else [facts["cpu"]],
+                threads=torch.get_num_threads(),
+                interop_threads=torch.get_num_interop_threads(),
+                flags=flags(),
+                model=self.model,
+                world_size=self.world_size or 1,
+                warnings=self.warnings,
+            )
+        return facts
+
+
+def flags():
+    """The switches of torch that choose between algorithms or precisions, by name; those that it has."""
+    found = {
+        "cudnn.enabled": _told(lambda: torch.backends.cudnn.enabled),
+        "cudnn.benchmark": _told(lambda: torch.backends.cudnn.benchmark),
+        "cudnn.deterministic": _told(lambda: torch.backends.cudnn.deterministic),
+        "cudnn.allow_tf32": _told(lambda: torch.backends.cudnn.allow_tf32),
+        "cuda.matmul.allow_tf32": _told(lambda: torch.backends.cuda.matmul.allow_tf32),
+        "float32_matmul_precision": _told(torch.get_float32_matmul_precision),
+        "deterministic_algorithms": _told(torch.are_deterministic_algorithms_enabled),
+        "mkldnn.enabled": _told(lambda: torch.backends.mkldnn.enabled),
+        "nnpack.enabled": _told(torch._C._get_nnpack_enabled),
+        "cpu.flush_denormal": _told(lambda: float(torch.tensor(1e-40) * 1.0) == 0),
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def denormal(model, optimizers=()):
+    """How many elements of a model's parameters, their gradients and what optimizers keep of them are denormal, of how
+    many; of them squares of which roots are taken one by one, and what these cost here (see `denormal_cost`). None
+    without a model."""
+    if model is None:
+        return None
+    found = elements = squares = 0
+    with torch.no_grad():
+        held = [(None, tensor) for parameter in model.parameters() for tensor in (parameter.data, parameter.grad)]
+        for optimizer in optimizers:
+            # Fused ones take roots by the processor's own instruction, which denormal numbers do not slow down.
+            is_fused = any(group.get("fused") for group in optimizer.param_groups)
+            for state in list(optimizer.state.values()):
+                held += [(None if is_fused else name, tensor) for name, tensor in state.items()]
+        for name, tensor in held:
+            if not isinstance(tensor, torch.Tensor) or tensor.dtype not in (torch.float32, torch.float64):
+                continue
+            n = n_denormal(tensor.detach())
+            found += n
+            squares += n if name in SQUARES else 0
+            elements += tensor.numel()
+        counted = {"elements": elements, "denormal": found, "squares": squares}
+        if found:
+            counted.update(denormal_cost())
+    return counted
+
+
+def n_denormal(tensor):
+    """Elements that are too small for a normal number."""
+    smallest, found = torch.finfo(tensor.dtype).tiny, 0
+    for piece in tensor.reshape(-1).split(PIECE):
+        size = piece.abs()
+        found += int(((size > 0) & (size < smallest)).sum())
+    return found
+
+
+def denormal_cost():
+    """Measure how much longer a square root and a product take on a denormal number than on a normal one."""
+    found = {}
+    for name, function in (("sqrt_ns", torch.sqrt), ("multiply_ns", lambda tensor: tensor.mul(0.9))):
+        times = [[], []]
+        for _ in range(TIMES):
+            for place, value in enumerate((1.0, DENORMAL)):
+                tensor = torch.full((TRIED,), value)
+                begin = time.perf_counter()
+                function(tensor)
+                times[place].append(time.perf_counter() - begin)
+        found[name] = 1e9 * max(0.0, min(times[1]) - min(times[0])) / TRIED
+    return found
+
+
+def _told(ask):
+    try:
+        return ask()
+    except Exception:  # Flags come, go and contradict each other between versions of torch.
+        return None
+
+
+def _short(dtype):
+    return str(dtype).replace("torch.", "")
+
+
+def _autocast_dtype():
+    for device in ("cuda", "cpu"):
+        if _told(lambda device=device: torch.is_autocast_enabled(device)):
+            return _short(torch.get_autocast_dtype(device))
+    return None
+
+
+def _memory_format(tensor):
+    for dimensions, name in ((4, "channels_last"), (5, "channels_last_3d")):
+        if tensor.dim() == dimensions and not tensor.is_contiguous():
+            return name if tensor.is_contiguous(memory_format=getattr(torch, name)) else "strided"
+    return "contiguous" if tensor.is_contiguous() else "strided"

@@ -1,0 +1,6 @@
+-- doc = "One row: what the devices that are no CPU are called."
+-- [columns]
+-- kind = "gpu, tpu or mtia"
+SELECT DISTINCT coalesce((SELECT max(kind) FROM raw.devices WHERE kind = 'tpu'),
+    (SELECT 'mtia' FROM raw.events WHERE category = 'mtia_ccp_events' LIMIT 1), 'gpu') AS kind
+FROM raw.captures

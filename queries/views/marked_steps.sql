@@ -1,0 +1,17 @@
+-- doc = """Steps of each rank as they were marked or worked out. Where a device was recorded, those before its first
+-- work or after its last hold nothing to judge: marks of a profiler that was just started, or about to stop."""
+-- materialize = true
+-- [columns]
+-- found_by = "how the step was worked out; NULL where the profiler or the program marked it"
+-- is_empty = "whether all of its devices' work lies before it, or after it"
+WITH worked AS (
+    SELECT rank, min(start_ns) AS first_ns, max(start_ns + dur_ns) AS last_ns
+    FROM (SELECT rank, start_ns, dur_ns FROM raw.kernels UNION ALL SELECT rank, start_ns, dur_ns FROM raw.memcpys)
+    GROUP BY rank
+)
+SELECT r.rank, r.step, r.start_ns, r.start_ns + r.dur_ns AS end_ns, r.dur_ns, r.name,
+    -- Numbers of their own have those that were worked out.
+    if(r.id & ((CAST(1 AS BIGINT) << 40) - 1) >= CAST(1 AS BIGINT) << 39, r.domain, NULL) AS found_by,
+    coalesce(r.start_ns >= w.last_ns OR r.start_ns + r.dur_ns <= w.first_ns, false) AS is_empty
+FROM raw.ranges r LEFT JOIN worked w USING (rank)
+WHERE r.kind = 'step' AND r.step IS NOT NULL

@@ -1,0 +1,80 @@
+"""Facts of the processor and the resources a process used: as the system says, None where it does not."""
+
+from __future__ import annotations
+
+import builtins
+import mmap
+import os
+
+import pytest
+
+
+@pytest.fixture
+def processor():
+    from traceview_inject import processor
+
+    return processor
+
+
+CPUINFO = """processor\t: 0
+model name\t: Given Processor @ 2.10GHz
+cpu MHz\t\t: 2100.500
+flags\t\t: fpu sse4_1 avx avx2 fma
+
+processor\t: 1
+model name\t: another
+"""
+
+
+def test_what_the_system_tells_of_the_first_processor(processor, monkeypatch):
+    found = {"/proc/cpuinfo": CPUINFO, "/sys/fs/cgroup/cpu.max": "150000 100000\n"}
+    monkeypatch.setattr(processor, "Path", lambda path: Told(found.get(path)))
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1, 2, 3}, raising=False)
+    assert processor.facts() == {
+        "cpu": "Given Processor @ 2.10GHz",
+        "cpu_flags": ["sse4_1", "avx", "avx2", "fma"],
+        "cpu_hz": 2_100_500_000,
+        "cores": 2,
+    }
+
+
+def test_what_it_does_not_tell_is_none(processor, monkeypatch):
+    monkeypatch.setattr(processor, "Path", lambda path: Told(None))
+    facts = processor.facts()
+    assert (facts["cpu_flags"], facts["cpu_hz"]) == (None, None)
+    assert facts["cpu"] and facts["cores"] >= 1
+
+
+def test_what_was_used_is_counted(processor):
+    before = processor.usage()
+    # Memory of its own: what the interpreter had before would need no new page.
+    with mmap.mmap(-1, 4_000_000) as pages:
+        pages.write(b"x" * 4_000_000)
+    assert sum(range(2_000_000))
+    used = processor.used_since(before)
+    assert used["wall_ns"] > 0 and used["user_ns"] + used["system_ns"] > 0
+    assert used["minor_faults"] >= 1
+
+
+def test_without_counting_there_is_nothing(processor, monkeypatch):
+    load = builtins.__import__
+
+    def without(name, *rest):
+        if name == "resource":
+            raise ImportError(name)
+        return load(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    assert processor.usage() is None and processor.used_since(None) is None
+
+
+class Told:
+    """A file of the system that holds `text`, or is not there."""
+
+    def __init__(self, text):
+        self.text = text
+
+    def read_text(self):
+        if self.text is None:
+            raise FileNotFoundError
+        return self.text

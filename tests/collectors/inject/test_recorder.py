@@ -1,0 +1,126 @@
+"""The recorder of every framework: one owner per process, steps within a library, and errors that stay inside."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+
+class Tool:
+    """A profiler that writes nothing."""
+
+    def __init__(self, raw):
+        self.raw, self.problems, self.opened = raw, [], []
+
+    def prepare(self):
+        self.opened.append("prepare")
+
+    def start(self):
+        self.opened.append("start")
+
+    def open_step(self, number):
+        self.opened.append(number)
+        return self
+
+    def close(self):
+        pass
+
+    def stop(self):
+        return []
+
+    def write(self, cut_step):
+        path = self.raw.scratch("x")
+        path.write_text("trace")
+        return path, "x.json"
+
+
+class Facts:
+    rank = None
+
+    def see_job(self):
+        pass
+
+    def collect(self, logs):
+        return {"warnings": []}
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """Makes recorders of a process of their own."""
+    from traceview_inject import raw, recorder
+
+    monkeypatch.setattr(recorder, "PROCESS", recorder.Process())
+    monkeypatch.setenv("TRACEVIEW_WAIT", "1")
+    monkeypatch.setenv("TRACEVIEW_WARMUP", "0")
+    monkeypatch.setenv("TRACEVIEW_STEPS", "2")
+    return lambda name="one": recorder.Recorder(name, Tool(raw), Facts())
+
+
+def train(recorder, count):
+    for _ in range(count):
+        recorder.begin()
+        recorder.step_ended("forward", recorder)
+
+
+def test_steps_are_recorded_once(made, tmp_path):
+    recorder = made()
+    train(recorder, 9)
+    assert recorder.tool.opened == ["prepare", "start", 1, 2]
+    meta = json.loads((tmp_path / "capture" / "raw" / "rank-0000.meta.json").read_text())
+    assert (meta["ended_by"], meta["steps"]) == (
+        "complete",
+        {"source": "forward", "first": 1, "recorded": 2, "between": []},
+    )
+
+
+def test_the_first_framework_to_record_is_the_only_one(made, tmp_path):
+    one, two = made("one"), made("two")
+    train(one, 2)
+    train(two, 9)
+    train(one, 9)
+    assert two.tool.opened == []
+    assert len(list((tmp_path / "capture" / "raw").glob("*.meta.json"))) == 1
+
+
+def test_steps_inside_a_librarys_step_are_none(made):
+    recorder = made()
+    for _ in range(2):
+        recorder.enter_library("optimizer")
+        train(recorder, 3)
+        recorder.leave_library("optimizer", recorder, True)
+    recorder.enter_library("optimizer")
+    recorder.leave_library("optimizer", recorder, False)
+    assert len(recorder.steps.ends) == 2
+
+
+def test_a_process_that_calls_exec_keeps_no_half_recording(made, tmp_path):
+    recorder, raw = made(), tmp_path / "capture" / "raw"
+    train(recorder, 2)
+    recorder.replaced()
+    (page,) = raw.glob(".process-*.txt")
+    assert page.name.endswith(f"-{os.getpid()}.txt") and page.name != f".process-{os.getpid()}.txt"
+    assert (page.read_text(), recorder.steps.ends) == ("exec\n\n", [])
+    train(recorder, 9)  # exec failed, and the program goes on
+    assert recorder.tool.opened == ["prepare", "start", 1, 2] * 2
+    assert len(list(raw.glob("rank-*.x.json"))) == 1
+
+
+def test_a_process_without_steps_has_nothing_to_say_before_exec(made, tmp_path, monkeypatch):
+    monkeypatch.setenv("TRACEVIEW_WAIT", "3")
+    recorder = made()
+    recorder.replaced()
+    assert not list(tmp_path.glob("capture/raw/.process-*"))
+    train(recorder, 1)
+    recorder.replaced()
+    (page,) = tmp_path.glob("capture/raw/.process-*")
+    assert page.read_text() == "waiting\n1 forward\n"
+
+
+def test_an_error_ends_the_recording_and_not_the_program(made, tmp_path):
+    recorder = made()
+    recorder.tool.start = lambda: 1 / 0
+    train(recorder, 9)
+    (note,) = (tmp_path / "capture" / "raw").glob(".process-*.txt")
+    assert note.read_text() == "failed\ndivision by zero (in step_ended)\n"

@@ -1,0 +1,128 @@
+"""Layer names: from the outermost module, without wrappers, distinct between models."""
+
+from __future__ import annotations
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+
+@pytest.fixture
+def names():
+    from traceview_inject.torch_model import Names
+
+    return Names()
+
+
+def net():
+    return torch.nn.Sequential(torch.nn.Conv2d(1, 1, 1), torch.nn.Sequential(torch.nn.ReLU()))
+
+
+def test_leaves_are_named_by_their_path(names):
+    model = net()
+    assert names.learn(model) and not names.learn(model)
+    assert names.label(model[0]) == "traceview.module: 0 (Conv2d)"
+    assert names.label(model[1][0]) == "traceview.module: 1.0 (ReLU)"
+    assert names.label(model) is None
+
+
+def test_wrappers_are_no_part_of_a_name(names):
+    compiled = torch.compile(net(), backend="eager")
+    names.learn(torch.nn.DataParallel(compiled))
+    assert names.label(compiled._orig_mod[0]) == "traceview.module: 0 (Conv2d)"
+
+
+def test_a_second_model_is_told_apart(names):
+    models = [net(), net(), net()]
+    for model in models:
+        names.learn(model)
+    labels = [names.label(model[0]) for model in models]
+    assert labels == [f"traceview.module: {name} (Conv2d)" for name in ("0", "Sequential#2.0", "Sequential#3.0")]
+
+
+def test_a_part_called_by_itself_keeps_its_name(names):
+    model = net()
+    names.learn(model)
+    names.learn(model[1])
+    assert names.label(model[1][0]) == "traceview.module: 1.0 (ReLU)"
+
+
+def test_leaves_made_later_are_named_too(names):
+    model = net()
+    names.learn(model)
+    model.add_module("late", torch.nn.Tanh())
+    names.learn_again()
+    assert names.label(model.late) == "traceview.module: late (Tanh)"
+    assert names.label(torch.nn.Softmax()) == "traceview.module: Softmax (Softmax)"
+
+
+def test_attention_is_one_layer(names):
+    attention = torch.nn.MultiheadAttention(4, 2)
+    names.learn(attention)
+    assert names.label(attention) == "traceview.module: MultiheadAttention (MultiheadAttention)"
+
+
+def test_nothing_is_kept_alive(names):
+    model = net()
+    names.learn(model)
+    known = [reference for reference, _ in [*names.labels.values(), *names.roots.values()]]
+    assert len(known) == 3 and all(reference() is not None for reference in known)
+    del model
+    assert all(reference() is None for reference in known)
+
+
+@pytest.mark.parametrize(
+    ("tensor", "name"),
+    [
+        (torch.zeros(2, 3, 4, 5), "contiguous"),
+        (torch.zeros(2, 3, 4, 5).to(memory_format=torch.channels_last), "channels_last"),
+        (torch.zeros(2, 3, 4, 5).transpose(0, 3), "strided"),
+    ],
+)
+def test_facts_of_the_model_and_its_input(tensor, name):
+    from traceview_inject.torch_model import Facts
+
+    facts = Facts()
+    facts.see_model(torch.nn.ReLU())
+    facts.see_model(torch.nn.DataParallel(net()))
+    facts.see_model(torch.nn.CrossEntropyLoss())
+    facts.see_input(["no tensor", [tensor]])
+    facts.see_input([torch.zeros(9)])
+    assert (facts.model["name"], facts.model["parameters"]) == ("Sequential", 2)
+    assert (facts.model["batch"], facts.model["input"]["memory_format"]) == (tensor.shape[0], name)
+
+
+def test_denormal_numbers_are_counted():
+    from traceview_inject.torch_model import denormal
+
+    model = torch.nn.Linear(4, 2)
+    with torch.no_grad():
+        model.weight.zero_()
+        model.weight[0, 0] = 1e-40
+        model.bias.fill_(1.0)
+    model.weight.grad = torch.full((2, 4), -2e-39)
+    found = denormal(model)
+    assert {**found, "sqrt_ns": 0, "multiply_ns": 0} == {
+        "elements": 18, "denormal": 9, "squares": 0, "sqrt_ns": 0, "multiply_ns": 0,
+    }  # fmt: skip
+    assert denormal(None) is None
+
+
+def test_squares_that_an_optimizer_keeps_are_counted_too_and_their_cost_is_measured():
+    from traceview_inject.torch_model import denormal
+
+    model = torch.nn.Linear(4, 2)
+    optimizer = torch.optim.AdamW(model.parameters())
+    (1e-19 * model(torch.ones(1, 4)).sum()).backward()
+    optimizer.step()  # A thousandth of the square of 1e-19 is denormal.
+    found = denormal(model, [optimizer])
+    assert (found["elements"], found["denormal"], found["squares"]) == (42, 10, 10)  # With two counts of steps.
+    assert 0 <= found["multiply_ns"] < 1000 and 0 <= found["sqrt_ns"] < 1000
+    optimizer.param_groups[0]["fused"] = True
+    assert (denormal(model, [optimizer])["denormal"], denormal(model, [optimizer])["squares"]) == (10, 0)
+    optimizer.param_groups[0]["fused"] = None
+    model.weight.grad.fill_(1.0)
+    torch.nn.init.ones_(model.bias.grad)
+    for _ in range(3):
+        optimizer.step()
+    assert denormal(model, [optimizer]) == {"elements": 42, "denormal": 0, "squares": 0}

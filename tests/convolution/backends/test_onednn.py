@@ -1,0 +1,77 @@
+"""oneDNN inside PyTorch: what it enumerates runs in every pass and agrees with double precision."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from convolutions import errors, reasons, spec_of  # noqa: E402
+
+from traceview.convolution.backends import onednn  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def _present() -> None:
+    try:
+        onednn.version()
+    except onednn.Absent as absent:
+        pytest.skip(str(absent))
+
+
+@pytest.mark.parametrize(
+    "text", ["8x9x8 k16 3x3 p1", "3x12x12 k16 5x5 s2 p2", "8x9x9 k12 3x2 s2 g2", "16x9x9 k16 3x3 d2 p2"]
+)
+@pytest.mark.parametrize("direction", ["fprop", "dgrad", "wgrad"])
+def test_every_implementation_agrees_with_double_precision(text: str, direction: str) -> None:
+    found = errors(onednn, text, direction)
+    assert len(found) >= 2 and max(found.values()) < 1e-5, found
+    assert any("gemm" in name for name, _, _ in found), "its GEMM takes every layer"
+
+
+def test_the_layouts_are_those_that_the_primitive_demands() -> None:
+    found = errors(onednn, "16x9x9 k32 3x3 p1", "fprop")
+    assert {"nchw", "nhwc"} <= {layout for _, layout, _ in found}
+    if torch.backends.cpu.get_cpu_capability() in ("AVX2", "AVX512"):
+        assert any(name.startswith("jit:") and layout.startswith("aBcd") for name, layout, _ in found)
+
+
+def test_what_cannot_be_says_why() -> None:
+    found = reasons(onednn, "8x9x8 k16 3x3 p1", "fprop")
+    assert "no winograd convolution" in found.get("winograd", "no winograd convolution")
+    assert "reference loops" in found["ref:any"]
+    assert "no convolution of float64" in reasons(onednn, "8x9x8 k16 3x3 p1", "fprop", dtype="float64")["any"]
+
+
+def test_a_scratchpad_is_part_of_what_is_said() -> None:
+    rows = onednn.implementations(spec_of("8x9x8 k16 3x3 p1"), "wgrad")
+    gemm = next(row for row in rows if "gemm" in row["implementation"])
+    # The unrolled image: C x R x S x P x Q floats at least.
+    assert gemm["workspace_bytes"] >= 4 * 8 * 9 * 9 * 8
+
+
+def test_an_implementation_is_found_again_by_its_name_and_layouts() -> None:
+    spec = spec_of("8x9x8 k16 3x3 p1")
+    for row in onednn.implementations(spec, "dgrad"):
+        if row["reason"] is None:
+            named = {name: row[name] for name in ("implementation", "layout_in", "layout_out")}
+            assert onednn.prepare(named, spec, "dgrad").implementation == row["implementation"]
+    with pytest.raises(LookupError, match="does not enumerate"):
+        onednn.prepare({"implementation": "jit:z80", "layout_in": "nchw", "layout_out": "nchw"}, spec, "dgrad")
+
+
+def test_the_symbols_are_stored_and_only_trusted_from_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    file = Path(torch.__file__).parent / "lib" / "libtorch_cpu.so"
+    found = onednn._offsets(file)
+    assert set(found) >= set(onednn.FUNCTIONS)
+    (stored,) = (tmp_path / "traceview").iterdir()
+    assert stat.S_IMODE(stored.parent.stat().st_mode) == 0o700
+    stored.write_text(json.dumps({"dnnl_version": 1}))
+    assert onednn._offsets(file) == {"dnnl_version": 1}, "it is read where it is ours"
+    stored.chmod(0o666)
+    assert onednn._offsets(file) == found, "and looked up again where others may write"

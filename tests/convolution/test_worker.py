@@ -1,0 +1,70 @@
+"""The worker: a line for a task, answers that what is printed does not reach, and a reason where it ends."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+from traceview.convolution import worker
+from traceview.errors import UsageError
+from traceview.experiments.worker import PROGRAM, Worker, exception
+
+MODEL = """
+import os, torch
+print("a model that prints")
+def make():
+    os.write(1, b"below Python too\\n")
+    return torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.ReLU(), torch.nn.Conv2d(4, 8, 3, groups=4))
+def die():
+    os.kill(os.getpid(), 9)
+"""
+
+
+def test_every_kind_of_task_has_its_function() -> None:
+    for kind, module in worker.KINDS.items():
+        tree = ast.parse((PROGRAM.parent / f"{module}.py").read_text(encoding="utf-8"))
+        functions = {node.name: node.args for node in tree.body if isinstance(node, ast.FunctionDef)}
+        assert [each.arg for each in functions[kind].args] == ["task", "say"], kind
+
+
+def test_tasks_are_answered_by_one_process_whatever_is_printed(tmp_path: Path) -> None:
+    (tmp_path / "net.py").write_text(MODEL)
+    task = {"model": f"{tmp_path / 'net.py'}:make", "image": [3, 8, 8], "batch": 2, "threads": 1}
+    with Worker(sys.executable) as process:
+        (layers,) = process.ask({"kind": "layers", **task})
+        assert [row["groups"] for row in layers["convolutions"]] == [1, 4] and layers["done"]
+        (shapes,) = process.ask({"kind": "shapes", **task})
+        assert shapes["edges"] == [["0", "2"]] and shapes["cpu_s"] > layers["cpu_s"]
+        assert list(process.ask({"kind": "layers", **task, "model": f"{tmp_path / 'net.py'}:die"})) == []
+        assert process.close() == "its process was ended by SIGKILL (too little memory?)"
+        assert not process.is_alive
+        # The next task begins another one.
+        assert list(process.ask({"kind": "layers", **task, "model": f"{tmp_path / 'net.py'}:no"})) == []
+        assert process.close().endswith("net.py has no function or class no")
+
+
+def test_tasks_may_stand_in_a_file(tmp_path: Path) -> None:
+    (tmp_path / "net.py").write_text(MODEL)
+    task = {"kind": "train", "model": f"{tmp_path / 'net.py'}:make", "image": [3, 8, 8], "batch": 2, "threads": 1}
+    (tmp_path / "task.json").write_text(json.dumps({**task, "steps": 2}))
+    done = subprocess.run([sys.executable, PROGRAM, tmp_path / "task.json"], capture_output=True, text=True, check=True)
+    answer = json.loads(done.stdout)
+    assert len(answer["losses"]) == 2 and "a model that prints" in done.stderr
+
+
+def test_a_python_that_cannot_be_run_is_said() -> None:
+    with Worker("/no/such/python") as process, pytest.raises(UsageError, match="cannot run /no/such/python"):
+        list(process.ask({"kind": "layers"}))
+
+
+def test_an_exception_of_several_lines_is_one_line() -> None:
+    lines = ["Traceback (most recent call last):", '  File "a.py", line 1', "    f()", "ValueError: one", "two"]
+    assert exception(lines) == "ValueError: one / two"
+    assert exception(["no traceback", "the last line"]) == "the last line" and exception([]) == ""

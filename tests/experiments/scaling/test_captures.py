@@ -1,0 +1,86 @@
+"""Recordings that are there, of one, two and four ranks, as a scaling study."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from traceview.errors import InputError, UsageError
+from traceview.experiments.scaling import captures, scaling
+
+OF_A_RECORDING = scaling.exchanged
+RECORDED = {
+    "one": (1, 10, []),
+    "two": (2, 12, [800_000, 8_000_000]),
+    "four": (4, 16, [800_000, 8_000_000]),
+}
+
+
+def exchanged(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return facts in place of those of the recording: a ring of 1 GB/s."""
+    ranks, step_ms, sizes = RECORDED[path.name]
+    found = {"ranks_found": ranks, "slowest_ns": step_ms * 1_000_000, "step_ns": step_ms * 900_000, "batch": 8}
+    times = [
+        {"kind": "all_reduce", "ranks": ranks, "size_bytes": size, "wall_ns": 2 * (ranks - 1) * size // ranks}
+        | {"library": "nccl"}
+        for size in sizes
+    ]
+    return found, times
+
+
+@pytest.fixture(autouse=True)
+def _recordings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scaling, "exchanged", exchanged)
+
+
+def rows(*names: str, batch: int | None = None, is_strong: bool = False) -> dict[str, list[dict[str, Any]]]:
+    return captures.rows([Path(name) for name in names], batch, is_strong)
+
+
+def test_steps_of_the_slowest_rank_are_compared_and_nothing_is_claimed() -> None:
+    found = rows("one", "two", "four")
+    points = [row for row in found["scaling_points"] if row["status"] == "recorded"]
+    assert [(row["ranks"], row["batch"], row["verdict"]) for row in points] == [
+        (1, 8, "base"), (2, 8, "cannot decide"), (4, 8, "cannot decide"),
+    ]  # fmt: skip
+    assert [row["speedup"] for row in points] == [1.0, pytest.approx(2 * 10 / 12), pytest.approx(4 * 10 / 16)]
+    assert points[1]["reason"] == "one recording of each, with a profiler"
+    assert found["scaling_models"][0]["model"] == "ring" and found["scaling_models"][0]["verdict"] == "best"
+    assert set(found["scaling_exchanges"][0]) <= {
+        "mode", "ranks", "batch", "global_batch", "step_ns", "capture", "status",
+    }  # fmt: skip
+
+
+def test_where_ranks_may_have_shared_cores_no_model_is_called_best(monkeypatch: pytest.MonkeyPatch) -> None:
+    on_gloo = [{**row, "library": "gloo"} for row in exchanged(Path("two"))[1]]
+    monkeypatch.setattr(scaling, "exchanged", lambda path: (exchanged(path)[0], on_gloo))
+    models = rows("one", "two")["scaling_models"]
+    assert {row["verdict"] for row in models} == {"cannot tell"}
+
+
+def test_a_batch_of_all_ranks_is_divided_among_them() -> None:
+    points = rows("one", "two", batch=16, is_strong=True)["scaling_points"]
+    assert [(row["mode"], row["batch"], row["global_batch"]) for row in points[:2]] == [
+        ("strong", 16, 16), ("strong", 8, 16),
+    ]  # fmt: skip
+    assert points[1]["speedup"] == pytest.approx(10 / 12)
+
+
+def test_what_cannot_be_compared_is_said() -> None:
+    with pytest.raises(UsageError, match="one: another one is of 1 rank, batch 8 per rank too"):
+        rows("one", "one")
+    with pytest.raises(UsageError, match="a batch of 9 cannot be divided among 2 ranks"):
+        rows("two", batch=9, is_strong=True)
+
+
+def test_a_recording_without_steps_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its whole time is no step."""
+    monkeypatch.setattr(scaling, "exchanged", OF_A_RECORDING)
+    event = {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 5, "dur": 7}
+    trace = tmp_path / "trace.json"
+    trace.write_text(json.dumps({"schemaVersion": 1, "deviceProperties": [], "traceEvents": [event]}))
+    with pytest.raises(InputError, match=r"trace.json holds no steps to compare"):
+        captures.rows([trace], 8, False)

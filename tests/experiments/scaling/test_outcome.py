@@ -1,0 +1,117 @@
+"""Speed-ups, efficiencies and verdicts of rounds of runs; published points; fits of what was recorded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from traceview.experiments.scaling.outcome import ALL, WITHIN, fitted, models, points, published
+
+
+def run(number: int, ranks: int, batch: int, step_ms: float, **more: Any) -> dict[str, Any]:
+    row = {
+        "mode": "weak", "round": number, "ranks": ranks, "batch": batch, "global_batch": ranks * batch,
+        "threads": 1, "cores": 2, "device": "cpu", "step_ns": int(step_ms * 1e6), "others_pct": 1.0,
+    }  # fmt: skip
+    return row | more
+
+
+def rounds(n: int, ranks: int, batch: int, step_ms: float, **more: Any) -> list[dict[str, Any]]:
+    """Rounds in which the machine is slower and slower, and one by a percent more than the others."""
+    return [run(i, ranks, batch, step_ms * (1 + 0.1 * i) * (1.01 if i == 1 else 1), **more) for i in range(1, n + 1)]
+
+
+def test_a_speed_up_is_of_samples_per_second_and_of_pairs_of_one_round() -> None:
+    base, two, four = points([*rounds(6, 1, 32, 10), *rounds(6, 2, 32, 12.5), *rounds(6, 4, 32, 40)])
+    assert (base["verdict"], base["speedup"], base["base_ranks"]) == ("base", 1.0, 1)
+    assert two["speedup"] == pytest.approx(1.6) and two["verdict"] == "faster"
+    assert (two["low"], two["high"]) == (pytest.approx(1.6), pytest.approx(1.6)), "rounds slow both down alike"
+    assert two["confidence"] >= 0.95 and two["runs"] == 6
+    # Median of the rounds: 1.35 times the first time.
+    assert two["step_ns"] == pytest.approx(12.5e6 * 1.35)
+    assert two["samples_per_s"] == pytest.approx(64 / (12.5e-3 * 1.35))
+    assert four["speedup"] == pytest.approx(1.0) and four["verdict"] == "no difference seen"
+    assert [row["is_oversubscribed"] for row in (base, two, four)] == [False, False, True]
+
+
+def test_three_rounds_give_an_interval_with_the_share_it_has_and_two_none() -> None:
+    *_, three = points([*rounds(3, 1, 8, 10), *rounds(3, 2, 8, 25)])
+    assert (three["verdict"], three["confidence"]) == ("slower", 0.75) and three["speedup"] == pytest.approx(0.8)
+    *_, two = points([*rounds(2, 1, 8, 10), *rounds(2, 2, 8, 25)])
+    assert (two["verdict"], two["low"], two["reason"]) == ("cannot decide", None, "2 of at least 3 rounds")
+
+
+def test_strong_scaling_compares_equal_work_of_all_ranks() -> None:
+    one = [run(i, 1, 64, 40, mode="strong", global_batch=64) for i in (1, 2, 3)]
+    two = [run(i, 2, 32, 25, mode="strong", global_batch=64) for i in (1, 2, 3)]
+    other = [run(i, 1, 32, 20, mode="strong", global_batch=32) for i in (1, 2, 3)]
+    found = {(row["ranks"], row["global_batch"]): row for row in points([*one, *two, *other])}
+    assert found[2, 64]["speedup"] == pytest.approx(1.6) and found[1, 32]["verdict"] == "base"
+
+
+def test_without_a_batch_ranks_are_counted() -> None:
+    runs = [run(i, n, 1, 10 * n) | {"batch": None, "global_batch": None} for i in (1, 2, 3) for n in (1, 2)]
+    *_, two = points(runs)
+    assert two["speedup"] == pytest.approx(1.0) and two["samples_per_s"] is None
+
+
+def test_what_is_too_noisy_is_said_to_be() -> None:
+    busy = [*rounds(3, 1, 8, 10), *rounds(3, 2, 8, 11, others_pct=35.0)]
+    assert points(busy)[1]["verdict"] == "too noisy"
+    assert points(busy)[1]["reason"] == "other programs took up to 35 % of the cores in 3 of 3 rounds"
+    wide = [run(i, n, 8, step) for i, steps in enumerate([(10, 11), (10, 25), (10, 12)], 1) for n, step in
+            zip((1, 2), steps, strict=True)]  # fmt: skip
+    assert points(wide)[1]["verdict"] == "too noisy" and "the rounds differ too much" in points(wide)[1]["reason"]
+    # Three quiet rounds are enough, the noisy fourth is left out.
+    some = [*rounds(4, 1, 8, 10), *rounds(3, 2, 8, 11), run(4, 2, 8, 99, others_pct=35.0)]
+    assert (points(some)[1]["verdict"], points(some)[1]["noisy"], points(some)[1]["runs"]) == ("faster", 1, 3)
+
+
+def test_runs_without_times_keep_their_reason() -> None:
+    failed = [run(1, 2, 8, 0, step_ns=None, reason="the command failed with exit code 1: no memory")]
+    base, two = points([*rounds(1, 1, 8, 10), *failed])
+    assert (two["verdict"], two["reason"]) == ("failed", "the command failed with exit code 1: no memory")
+    assert base["verdict"] == "base" and "speedup" not in two
+    *_, alone = points([run(1, 1, 8, 0, step_ns=None, reason="x"), run(1, 2, 8, 5)])
+    assert alone["verdict"] == "cannot decide" and "fewest ranks gave no times" in alone["reason"]
+
+
+def exchange(ranks: int, size: int, wall_ns: float) -> dict[str, Any]:
+    return {
+        "kind": "all_reduce", "status": "measured", "ranks": ranks, "size_bytes": size, "wall_ns": wall_ns,
+        "threads": 1, "cores": 2, "device": "cpu",
+    }  # fmt: skip
+
+
+def test_times_of_ranks_that_share_cores_are_fitted_apart() -> None:
+    times = [exchange(n, size, 2 * (n - 1) * (50_000 + size)) for n in (2, 4) for size in (100_000, 1_600_000)]
+    found = models([*times, exchange(4, 100_000, 900_000)])
+    assert {row["scope"] for row in found} == {ALL, WITHIN}
+    nearest, *_ = found
+    assert (nearest["model"], nearest["verdict"], nearest["points"]) == ("parameter server", "cannot tell", 4)
+    assert nearest["reason"] == "some of these ranks share cores, which takes time too"
+    within = [row for row in found if row["scope"] == WITHIN]
+    assert {row["verdict"] for row in within} == {"cannot tell"} and "2 ranks" in within[0]["reason"]
+    assert {row["scope"] for row in models(times[:2])} == {ALL}
+
+
+def test_a_busy_machine_tells_no_model() -> None:
+    times = [exchange(n, size, 2 * (n - 1) * (50_000 + size)) | {"cores": 8} for n in (2, 4) for size in (10**5, 10**6)]
+    assert models(times)[0]["verdict"] == "best"
+    busy = [{**row, "others_pct": 40.0} for row in times]
+    assert {row["verdict"] for row in models(busy)} == {"cannot tell"}
+    assert models(busy)[0]["reason"] == "other programs took up to 40 % of the cores meanwhile"
+    assert models(busy)[0]["model"] == "parameter server", "the nearest still stands first, with its error"
+
+
+def test_times_of_equal_size_are_one_point() -> None:
+    some = [exchange(2, 100, wall) for wall in (10, 20, 900)] + [exchange(4, 100, 40)]
+    assert {row["points"] for row in fitted("x", some)} == {2}
+
+
+def test_published_points_have_their_sources() -> None:
+    found = [row for row in published() if row["source"].startswith("TensorFlow") and "P100" in row["name"]]
+    assert [round(row["speedup"], 2) for row in found] == [1.0, 1.89, 3.52, 5.97], "STUDIES.md, C.8"
+    assert [row["global_batch"] for row in found] == [512, 1024, 2048, 4096]
+    assert all(row["source"] and row["name"] and row["base_ranks"] == 1 for row in published())

@@ -1,0 +1,396 @@
+"""The search on a simulated machine, whose options have known effects: a stand-in for processes that take minutes."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from traceview.experiments.command import Timed
+from traceview.experiments.pairs import TABLE, Pair, Runner
+from traceview.experiments.results import Journal
+from traceview.experiments.tune import options as trials
+from traceview.experiments.tune import tuning
+from traceview.experiments.tune.options import Facts, Option
+from traceview.experiments.tune.outcome import Bound, Numbers, bounds, compare_numbers, forbidden, judge_bound, rows
+from traceview.experiments.tune.search import FINAL, NULL, Found, Search
+
+FACTS = Facts("torch", "2.13.0", "cpu", 2)
+STEP_NS = 100_000_000
+RUN_NS = 2_000_000_000
+
+
+def option(name: str, **more: Any) -> Option:
+    made = Option(
+        name, f"title of {name}", name, "torch", "equal", "nothing.", "never.", (), {"torch": f"use {name}"}, ""
+    )
+    return replace(made, **more)
+
+
+class Machine:
+    """Simulated runs: an option's factor on the time of a step, noise of one percent, and what else may go wrong."""
+
+    def __init__(self, factors: dict[str, float], noise: float = 0.01, seed: int = 1, **more: Any) -> None:
+        self.factors, self.noise, self.random, self.more = factors, noise, random.Random(seed), more
+        self.runs: list[tuple[str, ...]] = []
+        self.level = 0.0
+
+    def __call__(self, names: Sequence[str]) -> Timed:
+        self.runs.append(tuple(names))
+        wall = STEP_NS / math.prod(self.factors[name] for name in names) * math.exp(self.random.gauss(0, self.noise))
+        if self.more.get("walks"):
+            self.level = 0.9 * self.level + self.random.gauss(0, self.more["walks"])
+            wall *= math.exp(self.level + (0.1 if self.random.random() < 0.05 else 0))
+        if self.more.get("drift"):
+            wall *= 1 + self.more["drift"] * (len(self.runs) % 3)
+        fails = self.more.get("fails") in names or len(self.runs) > self.more.get("breaks_after", 1e9)
+        changes = self.more.get("changes") in names
+        return Timed(
+            None if fails else int(wall), None if fails else int(wall), 5, 2.5 if changes else 2.0,
+            "b" if changes else "a", (self.more.get("norm", 1.0), 2.0), self.more.get("others", 0.0), int(fails),
+            "the command failed with exit code 1: no such thing" if fails else None,
+            {name: "no: the script sets it" if name == self.more.get("idle") else f"did {name}" for name in names},
+            len(self.runs), RUN_NS,
+        )  # fmt: skip
+
+
+def searched(
+    folder: Path,
+    machine: Machine,
+    names: Sequence[str],
+    budget_s: float = 1000,
+    asked: set[str] | None = None,
+    **more: Any,
+) -> tuple[Found, Search]:
+    journal = Journal(folder, {"kind": "tune", "framework": "torch"})
+    search = Search(Runner(journal, machine), int(budget_s * 1e9), forbidden(asked or set()), lambda text: None)
+    return search.run([option(name, **more.get(name, {})) for name in names]), search
+
+
+def answer(found: Found, bounds: dict[str, Bound] | None = None) -> dict[str, dict[str, Any]]:
+    return {row["name"]: row for row in rows(found, bounds or {}, FACTS)}
+
+
+def test_what_helps_is_found_combined_and_claimed_and_the_slower_is_dropped(tmp_path: Path) -> None:
+    machine = Machine({"a": 1.5, "b": 1.2, "slow": 0.8, "same": 1.0})
+    found, _ = searched(tmp_path, machine, ["slow", "b", "same", "a"])
+    assert found.best and {each.name for each in found.best.options} == {"a", "b"}
+    told = answer(found, {"a": Bound("rule", 1.6), "b": Bound("other", 3.0)})
+    best = told["a+b"]
+    assert best["verdict"] == "faster" and best["speedup"] == pytest.approx(1.8, rel=0.03)
+    assert best["low"] < 1.8 < best["high"] and best["pairs"] == 8
+    assert told["slow"]["verdict"] == "dropped" and "clearly slower" in told["slow"]["reason"]
+    assert told["a"]["verdict"] == told["b"]["verdict"] == "faster"
+    assert told["a"]["adds"] == pytest.approx(1.5, rel=0.05) and told["b"]["adds"] == pytest.approx(1.2, rel=0.05)
+    assert (told["a"]["bound_judged"], told["b"]["bound_judged"]) == ("reached", "partly")
+    assert told[NULL]["verdict"] == "no difference seen" and told[NULL]["pairs"] >= 6
+    assert told["a"]["numbers"] == "equal" and told["a"]["how"] == "use a" and told["a"]["applied"] == "did a"
+    assert machine.runs.count(("slow",)) == 2, "dropped after two rounds"
+
+
+def test_rounds_are_run_in_turns(tmp_path: Path) -> None:
+    machine = Machine({"a": 1.5})
+    searched(tmp_path, machine, ["a"])
+    assert machine.runs[:6] == [(), ("a",), (), (), ("a",), ()]
+    rows_ = Journal(tmp_path, {}).rows(TABLE)
+    second = [(row["side"], row["place"]) for row in rows_ if row["phase"] == "screening" and row["pair"] == 2]
+    assert second == [("again", 1), ("with", 2), ("base", 3)]
+
+
+@pytest.mark.parametrize(("norm", "is_said"), [(math.nan, True), (math.inf, True), (1.0, False)])
+def test_training_that_comes_to_no_number_is_said_once(tmp_path: Path, norm: float, is_said: bool) -> None:
+    journal, said = Journal(tmp_path, {"kind": "tune"}), list[str]()
+    search = Search(Runner(journal, Machine({"a": 1.5}, norm=norm)), 10**12, forbidden(set()), said.append)
+    told = answer(search.run([option("a")]))
+    assert sum("become NaN or infinite" in text for text in said) == is_said
+    assert told["a"]["numbers"] == ("not seen" if is_said else "equal") and told["a"]["verdict"] == "faster"
+
+
+def test_a_command_that_breaks_in_the_final_rounds_is_not_run_on_and_on(tmp_path: Path) -> None:
+    machine = Machine({"a": 1.5}, breaks_after=7)
+    found, _ = searched(tmp_path, machine, ["a"])
+    assert len(machine.runs) == 6 + 3 * 3, "the first final round had one time of the base"
+    told = answer(found)
+    assert told["a"]["verdict"] == told[NULL]["verdict"] == "cannot decide"
+    assert told["a"]["reason"] == "3 of 3 pairs gave no times: the command failed with exit code 1: no such thing"
+    assert told[NULL]["reason"] == told["a"]["reason"]
+
+
+def test_final_pairs_are_fresh(tmp_path: Path) -> None:
+    found, search = searched(tmp_path, Machine({"a": 1.3}), ["a"])
+    assert found.best and len(found.best.pairs[FINAL]) == len(found.best.repeated) == 8
+    final = [row for row in search.runner.journal.rows(TABLE) if row["phase"] == FINAL]
+    assert len(final) == 24 and {row["side"] for row in final} == {"base", "with", "again"}
+
+
+def test_a_failing_option_is_a_row_with_its_reason(tmp_path: Path) -> None:
+    found, _ = searched(tmp_path, Machine({"a": 1.3, "broken": 2.0}, fails="broken"), ["broken", "a"])
+    told = answer(found)
+    assert told["broken"]["verdict"] == "failed" and "no such thing" in told["broken"]["reason"]
+    assert found.best and found.best.name == "a"
+
+
+def test_an_option_without_effect_is_left_out_at_once(tmp_path: Path) -> None:
+    machine = Machine({"idle": 1.0, "a": 1.3}, idle="idle")
+    found, _ = searched(tmp_path, machine, ["idle", "a"])
+    told = answer(found)["idle"]
+    assert (told["verdict"], told["reason"]) == ("dropped", "it had no effect: the script sets it")
+    assert machine.runs.count(("idle",)) == 1
+
+
+def test_an_option_that_changes_numbers_is_left_out_unless_it_was_asked_for(tmp_path: Path) -> None:
+    found, _ = searched(tmp_path / "1", Machine({"cheat": 3.0, "a": 1.2}, changes="cheat"), ["cheat", "a"])
+    told = answer(found)
+    assert told["cheat"]["verdict"] == "dropped" and told["cheat"]["reason"].startswith(
+        "it changed the numbers (by 20 %)"
+    )
+    assert told["cheat"]["numbers"] == "changed" and found.best and found.best.name == "a"
+    found, _ = searched(tmp_path / "2", Machine({"cheat": 3.0}, changes="cheat"), ["cheat"], asked={"cheat"})
+    assert answer(found)["cheat"]["verdict"] == "faster"
+
+
+def test_options_that_exclude_each_other_are_not_combined(tmp_path: Path) -> None:
+    machine = Machine({"a": 1.5, "b": 1.4})
+    either = {"a": {"one_of": "allocator"}, "b": {"one_of": "allocator"}}
+    found, _ = searched(tmp_path, machine, ["a", "b"], **either)
+    assert found.best and found.best.name == "a" and ("a", "b") not in machine.runs
+
+
+def test_what_helps_only_beside_others_gets_a_second_chance_where_advice_names_it(tmp_path: Path) -> None:
+    class Together(Machine):
+        """An option that costs by itself, and gives where another is on."""
+
+        def __call__(self, names: Sequence[str]) -> Timed:
+            self.factors = {**self.factors, "layout": 1.3 if "library" in names else 0.8}
+            return super().__call__(names)
+
+    def found(folder: Path, promised: dict[str, float]) -> Found:
+        journal = Journal(folder, {"kind": "tune", "framework": "torch"})
+        search = Search(
+            Runner(journal, Together({"library": 1.2})), 10**12, forbidden(set()), lambda text: None, promised=promised
+        )
+        return search.run([option("layout"), option("library")])
+
+    told = answer(found(tmp_path / "named", {"layout": 1.4}))
+    assert told["library+layout"]["verdict"] == "faster"
+    assert told["layout"]["in_best"] and told["layout"]["adds"] == pytest.approx(1.3, rel=0.05)
+    assert told["layout"]["verdict"] != "dropped"
+    told = answer(found(tmp_path / "not", {}))
+    assert "library+layout" not in told and told["layout"]["reason"].startswith("clearly slower")
+
+
+def test_bounds_add_up_where_rules_are_about_different_work() -> None:
+    found = bounds({"plain_layout_on_cpu": 10.0, "layout_between_operators": 20.0, "unfused_optimizer": 50.0})
+    both = found["channels_last"]
+    assert (both.rule, both.speedup) == ("layout_between_operators + plain_layout_on_cpu", pytest.approx(1 / 0.7))
+    assert (found["fused_optimizer"].rule, found["fused_optimizer"].speedup) == ("unfused_optimizer", 2.0)
+    # Loading and idle time at the edges of steps are one and the same time.
+    found = bounds({"data_loading": 20.0, "idle_at_step_edges": 25.0, "denormals": None})
+    assert found["loader_workers"] == Bound("idle_at_step_edges", pytest.approx(1 / 0.75))
+    assert found["flush_denormals"] == Bound("denormals", None)
+    assert "channels_last" not in found
+
+
+def test_the_best_is_tested_first_and_the_others_among_themselves(tmp_path: Path) -> None:
+    machine = Machine({"a": 1.5, "b": 1.2, "c": 1.1})
+    either = {name: {"one_of": "allocator"} for name in "abc"}
+    found, _ = searched(tmp_path, machine, ["a", "b", "c"], **either)
+    told = answer(found)
+    assert [told[name]["verdict"] for name in "abc"] == ["faster"] * 3
+    assert (told["a"]["pairs"], told["b"]["pairs"]) == (8, 7), "two that are tested together need seven"
+    assert told["a"]["p"] == 2 / 256 and told["b"]["p"] == told["c"]["p"] == max(2 / 256, 2 * 2 / 128)
+
+
+def test_a_busy_machine_claims_nothing(tmp_path: Path) -> None:
+    found, _ = searched(tmp_path, Machine({"a": 1.5}, others=40.0), ["a"])
+    told = answer(found)["a"]
+    assert told["verdict"] == "cannot decide" and told["speedup"] is None
+    assert told["reason"].startswith("the machine was too busy to tell") and told["cpu_speedup"] == pytest.approx(
+        1.5, 0.05
+    )
+
+
+def test_a_null_that_helps_makes_everything_too_noisy(tmp_path: Path) -> None:
+    """Every second run of the base in a round is slower: what a measurement gone wrong looks like."""
+
+    class Biased(Machine):
+        def __call__(self, names: Sequence[str]) -> Timed:
+            timed = super().__call__(names)
+            self.bases = getattr(self, "bases", 0) + (not names)
+            # The first run of a round's base and the last are told apart by their order, which turns round.
+            first = (self.bases % 4) in (1, 0)
+            return replace(timed, step_ns=int((timed.step_ns or 0) * (1 if names or first else 1.2)))
+
+    found, _ = searched(tmp_path, Biased({"a": 1.5}), ["a"])
+    told = answer(found)
+    assert told[NULL]["verdict"] == "too noisy"
+    assert told["a"]["verdict"] == "too noisy" and "nothing" in told["a"]["reason"]
+
+
+def test_nothing_can_be_tried_like_any_option(tmp_path: Path) -> None:
+    found, _ = searched(tmp_path, Machine({NULL: 1.2}), [NULL])
+    made = rows(found, {}, FACTS)
+    assert [(row["name"], row["kind"], row["verdict"]) for row in made] == [
+        (NULL, "option", "faster"),
+        (NULL, "null", "no difference seen"),
+    ]
+
+
+def test_nothing_alone_goes_straight_to_the_final_pairs(tmp_path: Path) -> None:
+    machine = Machine({NULL: 1.0})
+    journal = Journal(tmp_path, {"kind": "tune", "framework": "torch"})
+    found = Search(Runner(journal, machine), 10**12, forbidden(set()), lambda text: None).run([tuning.NOTHING])
+    (row,) = (row for row in rows(found, {}, FACTS) if row["kind"] == "option")
+    assert len(machine.runs) == 24 and row["pairs"] == 8
+    assert row["verdict"] == "no difference seen" and row["low"] < 1 < row["high"]
+
+
+@pytest.mark.long
+def test_a_machine_that_drifts_makes_no_more_false_claims_than_the_level_allows(tmp_path: Path) -> None:
+    """Whole searches over three options that do nothing, where the speed of the machine wanders and at times jumps."""
+    claims = 0
+    for seed in range(40):
+        machine = Machine({"a": 1.0, "b": 1.0, "c": 1.0}, noise=0.02, seed=seed, walks=0.02)
+        found, _ = searched(tmp_path / str(seed), machine, ["a", "b", "c"])
+        claims += any(row["verdict"] in ("faster", "slower") for row in answer(found).values())
+    assert claims <= 4, "of 40, at 5 %, in expectation 2"
+
+
+def test_ten_searches_for_nothing_claim_at_most_once(tmp_path: Path) -> None:
+    claims = 0
+    for seed in range(10):
+        machine = Machine({"a": 1.0, "b": 1.0, "c": 1.0}, noise=0.03, seed=seed)
+        found, _ = searched(tmp_path / str(seed), machine, ["a", "b", "c"])
+        claims += any(row["verdict"] == "faster" for row in answer(found).values())
+    assert claims <= 1
+
+
+def test_a_small_budget_leaves_options_out_and_says_so(tmp_path: Path) -> None:
+    machine = Machine(dict.fromkeys("abcdef", 1.1))
+    found, search = searched(tmp_path, machine, list("abcdef"), budget_s=30)
+    assert found.ran_out and search.runner.spent_ns <= 30e9
+    verdicts = {row["verdict"] for row in answer(found).values()}
+    assert "faster" not in verdicts and "cannot decide" in verdicts
+
+
+def test_the_first_round_fits_the_budget_too(tmp_path: Path) -> None:
+    """A run took 2 s when the base was recorded: in 12 s the base, four options and the base again."""
+    machine = Machine(dict.fromkeys("abcdef", 1.1))
+    search = Search(
+        Runner(Journal(tmp_path, {"kind": "tune"}), machine), 12 * 10**9, forbidden(set()), lambda text: None
+    )
+    search.first_run_ns = RUN_NS
+    found = search.run([option(name) for name in "abcdef"])
+    assert [each.name for each in found.tried if each.dropped] == ["e", "f"]
+    assert [answer(found)[name]["verdict"] for name in "ef"] == ["not tried", "not tried"]
+    assert machine.runs[:6] == [(), ("a",), ("b",), ("c",), ("d",), ()]
+
+
+def test_the_first_option_is_tried_however_small_the_budget_is(tmp_path: Path) -> None:
+    machine = Machine({"a": 0.9, "b": 1.1})
+    search = Search(Runner(Journal(tmp_path, {"kind": "tune"}), machine), 1, forbidden(set()), lambda text: None)
+    search.first_run_ns = RUN_NS
+    found = search.run([option("a"), option("b")])
+    assert machine.runs == [(), ("a",), ()] and found.best is None
+    assert [answer(found)[name]["verdict"] for name in "ab"] == ["cannot decide", "not tried"]
+
+
+def test_a_search_that_was_ended_goes_on_where_it_was(tmp_path: Path) -> None:
+    whole, _ = searched(tmp_path / "whole", Machine({"a": 1.5, "b": 1.2}), ["a", "b"])
+
+    class Ended(Machine):
+        def __call__(self, names: Sequence[str]) -> Timed:
+            if len(self.runs) == 11:
+                raise KeyboardInterrupt
+            return super().__call__(names)
+
+    first = Ended({"a": 1.5, "b": 1.2})
+    with pytest.raises(KeyboardInterrupt):
+        searched(tmp_path / "ended", first, ["a", "b"])
+    second = Machine({"a": 1.5, "b": 1.2})
+    second.random = first.random
+    found, search = searched(tmp_path / "ended", second, ["a", "b"])
+    assert search.runner.n_new == search.runner.n_runs - 11
+    assert answer(found) == answer(whole)
+
+
+def pair(base: dict[str, Any], other: dict[str, Any]) -> Pair:
+    common = {"step_ns": 1, "steps": 5, "loss": 2.0, "checksum": "a", "parameter_norms": "[1.0, 2.0]"}
+    return Pair({**common, **base}, {**common, **other})
+
+
+@pytest.mark.parametrize(
+    ("other", "expected"),
+    [
+        ({}, Numbers("equal", 0.0, 0.0)),
+        ({"checksum": "b", "loss": 2.0001}, Numbers("close", pytest.approx(0.00005, rel=0.01), 0.0)),
+        ({"checksum": "b", "parameter_norms": "[1.0, 2.1]"}, Numbers("changed", 0.0, pytest.approx(0.1 / 2.1))),
+        ({"steps": 4}, Numbers("not seen", None, None)),
+    ],
+)
+def test_numbers_are_compared_after_equal_steps(other: dict[str, Any], expected: Numbers) -> None:
+    assert compare_numbers([pair({}, other)]) == expected
+
+
+@pytest.mark.parametrize(
+    ("numbers", "by", "forbidden_because"),
+    [
+        ("close", 0.0099, None),  # Another order of additions: close up to a part in a hundred.
+        ("close", 0.0101, "it changed the numbers (by 1 %); --try a takes it all the same"),
+        ("equal", 0.0002, "it changed the numbers (by 0.02 %); --try a takes it all the same"),
+        ("equal", 0.00009, None),  # Within a part in 10,000 they are called close.
+        ("changed", 0.5, None),
+    ],
+)
+def test_an_option_may_change_numbers_as_far_as_its_kind_does(
+    numbers: str, by: float, forbidden_because: str | None
+) -> None:
+    found = [pair({}, {"checksum": "b", "parameter_norms": json.dumps([1.0 - by, 2.0])})]
+    tried = option("a", numbers=numbers)
+    assert forbidden(set())(tried, found, ()) == forbidden_because
+    assert forbidden({"a"})(tried, found, ()) is None, "it was asked for"
+
+
+def test_equal_numbers_may_be_required() -> None:
+    same, close, unseen = pair({}, {}), pair({}, {"checksum": "b", "loss": 2.0000001}), pair({}, {"steps": 4})
+    only_equal = forbidden({"a"}, only_equal=True)
+    assert only_equal(option("a"), [same], ()) is None
+    assert only_equal(option("a"), [close], ()) == "its numbers are close, but must be equal"
+    assert only_equal(option("a"), [unseen], ()) == "its numbers are not seen, but must be equal"
+
+
+@pytest.mark.parametrize(("by", "word"), [(0.000099, "close"), (0.000101, "changed")])
+def test_numbers_are_close_within_a_part_in_ten_thousand(by: float, word: str) -> None:
+    assert compare_numbers([pair({}, {"checksum": "b", "loss": 2.0 * (1 - by)})]).word == word
+
+
+def test_numbers_that_are_none_are_never_close() -> None:
+    lost = pair({}, {"checksum": "b", "parameter_norms": "[1.0, NaN]"})
+    assert compare_numbers([lost]).word == "changed"
+    assert forbidden(set())(option("a"), [lost], ()) == "its numbers became none (NaN); --try a takes it all the same"
+    both = pair({"parameter_norms": "[NaN, 2.0]"}, {"parameter_norms": "[NaN, 2.0]"})
+    assert compare_numbers([both]).word == "not seen"
+
+
+def test_numbers_that_change_by_themselves_say_nothing() -> None:
+    own = pair({}, {"checksum": "b", "loss": 3.0})
+    assert compare_numbers([pair({}, {"checksum": "c", "loss": 4.0})], [own]).word == "not seen"
+
+
+@pytest.mark.parametrize(
+    ("bound", "measured", "word"),
+    [(2.0, 2.0, "reached"), (2.0, 1.6, "reached"), (2.0, 1.3, "partly"), (2.0, 1.01, "not reached"),
+     (1.2, 1.5, "exceeded"), (None, 1.5, None), (2.0, 0.9, "not reached")],
+)  # fmt: skip
+def test_a_bound_is_judged_by_the_time_that_was_saved(bound: float | None, measured: float, word: str | None) -> None:
+    assert judge_bound(bound, measured) == word
+
+
+def test_names_of_groups_and_options_are_known() -> None:
+    assert trials.named(["malloc"]) and trials.load()

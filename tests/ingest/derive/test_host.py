@@ -1,0 +1,174 @@
+"""Operators that frameworks mark as NVTX ranges: names as PyTorch, PyProf, DLProf and TensorFlow write them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from given import Given, rows
+
+FPROP = "void implicit_convolve_sgemm<float, float, 128, 5, 5, 3, 3, 3, 1>"
+WGRAD = "void cudnn::detail::wgrad_alg0_engine<float, 128, 6, 7, 3, 3, 5>"
+CONV = "aten::conv2d, seq = 5, op_id = 9, sizes = [[8, 3, 32, 32], [6, 3, 5, 5], [6]]"
+
+
+def ranges(*named: tuple[Any, ...]) -> Given:
+    """Ranges by name, start, end and, where it is not 1, thread; None is a domain's place."""
+    given = Given()
+    for name, start, end, *more in named:
+        thread = more[0] if more else 1
+        domain = more[1] if len(more) > 1 else None
+        facts = {"kind": "nvtx", "domain": domain, "pid": 1, "tid": thread}
+        given.add("ranges", name=name, start_ns=start * 1000, dur_ns=(end - start) * 1000, **facts)
+    return given
+
+
+OPERATORS = (
+    (CONV, "aten::conv2d", [[8, 3, 32, 32], [6, 3, 5, 5], [6]]),
+    ("aten::mm, seq = 7, sizes = [[2, 3], [3, 4]], input_op_ids = [[3,0], [4,0]]", "aten::mm", [[2, 3], [3, 4]]),
+    ("aten::t, op_id = 3", "aten::t", None),
+    ("aten::relu_", "aten::relu_", None),
+    ("conv2d, seq = 0", "aten::conv2d", None),
+    ("mm, seq = 0, sizes = [[2, 3], [3, 4]]", "aten::mm", [[2, 3], [3, 4]]),
+    ("torch::autograd::AccumulateGrad", "torch::autograd::AccumulateGrad", None),
+    ("AddmmBackward, seq = 3", "AddmmBackward", None),
+    (
+        "autograd::engine::evaluate_function: ConvolutionBackward0, seq = 5, op_id = 77",
+        "autograd::engine::evaluate_function: ConvolutionBackward0",
+        None,
+    ),
+    (
+        "{'mod': 'torch.nn.functional', 'op': 'conv2d', 'args': [{'name': '', 'type': 'tensor', 'shape': "
+        "(8, 3, 9, 9), 'dtype': 'float16'}, {'name': '', 'type': 'tensor', 'shape': (6,), 'dtype': 'float16'}, "
+        "{'name': '', 'type': 'NoneType', 'value': None}]}",
+        "torch.nn.functional.conv2d",
+        [[8, 3, 9, 9], [6], []],
+    ),
+    ("{'mod': 'Tensor', 'op': 'add_', 'args': [{'name': '', 'shape': (2", "torch.Tensor.add_", None),
+)
+"""The name of a range, of its operator, and the shapes that it tells."""
+OTHERS = (
+    "forward, op_id = 5",
+    "my loss",
+    "Epoch 1",
+    "std::sort",
+    "ExecutionContext::execute",
+    "conv1/Conv2D: it is no domain of TensorFlow",
+    "{'traceMarker': ['train.py:3']}",
+    "{'mod': 'Conv2d', 'strRepr': '3, 6'}",
+    "seq = 5",
+    "",
+)
+
+
+def test_what_a_range_says_of_its_operator(tmp_path: Path) -> None:
+    given = ranges(*((name, 20 * at, 20 * at + 10) for at, (name, _, _) in enumerate(OPERATORS)))
+    found = rows(given.open(tmp_path), "SELECT name, shapes FROM ops ORDER BY start_ns")
+    assert [(named, json.loads(said) if said else None) for named, said in found] == [
+        (operator, shapes) for _, operator, shapes in OPERATORS
+    ]
+
+
+def test_other_ranges_are_no_operators(tmp_path: Path) -> None:
+    with ranges(*((name, 20 * at, 20 * at + 10) for at, name in enumerate(OTHERS))).open(tmp_path) as connection:
+        assert rows(connection, "FROM ops") == []
+        assert rows(connection, "SELECT name FROM ranges ORDER BY start_ns") == [(name,) for name in OTHERS]
+
+
+def test_operators_nest_launch_and_are_joined_to_their_gradients(tmp_path: Path) -> None:
+    given = ranges(
+        ("forward, op_id = 1", 0, 50),
+        (CONV, 10, 40),
+        ("aten::cudnn_convolution, seq = 5, op_id = 10", 15, 35),
+        ("autograd::engine::evaluate_function: ConvolutionBackward0, seq = 5, op_id = 20", 100, 150, 2),
+        ("aten::convolution_backward, seq = 8, op_id = 21", 105, 145, 2),
+    )
+    given.span("module", "conv1", 5, 45)
+    given.kernel(FPROP, 22, 30, launched=20)
+    given.kernel(WGRAD, 122, 130)
+    given.add("api_calls", name="cudaLaunchKernel", kind="runtime", correlation=given.correlation, pid=1, tid=2,
+              start_ns=120_000, dur_ns=1000)  # fmt: skip
+    with given.open(tmp_path) as connection:
+        query = "SELECT name, op_name, layer, direction, call_id IS NOT NULL FROM kernels ORDER BY start_ns"
+        assert rows(connection, query) == [
+            (FPROP, "aten::cudnn_convolution", "conv1", "fprop", True),
+            (WGRAD, "aten::convolution_backward", "conv1", "wgrad", True),
+        ]
+        query = "SELECT o.name, p.name, o.is_backward FROM ops o JOIN ops p ON p.id = o.parent_id ORDER BY o.start_ns"
+        assert rows(connection, query) == [
+            ("aten::cudnn_convolution", "aten::conv2d", False),
+            ("aten::convolution_backward", "autograd::engine::evaluate_function: ConvolutionBackward0", True),
+        ]
+        # The forward call's shapes and FLOPs are the gradient's too; no stride is recorded.
+        query = (
+            "SELECT direction, input_shape, filter_shape, forward_call IS NOT NULL FROM conv_calls ORDER BY start_ns"
+        )
+        assert rows(connection, query) == [
+            ("fprop", [8, 3, 32, 32], [6, 3, 5, 5], False),
+            ("wgrad", None, None, True),
+        ]
+
+
+@pytest.mark.long
+def test_pyprofs_arguments_say_stride_and_padding(tmp_path: Path) -> None:
+    tensor = "{{'name': '', 'type': 'tensor', 'shape': {}, 'dtype': 'float16'}}"
+    two = "{{'name': '', 'type': 'tuple', 'value': ({0}, {0})}}"
+    args = [tensor.format((4, 3, 9, 9)), tensor.format((8, 3, 3, 3)), "{'name': '', 'type': 'NoneType', 'value': None}",
+            two.format(2), two.format(1), two.format(1), "{'name': '', 'type': 'int', 'value': 1}"]  # fmt: skip
+    given = ranges(
+        (f"{{'mod': 'torch.nn.functional', 'op': 'conv2d', 'args': [{', '.join(args)}]}}", 0, 50),
+        ("aten::conv2d, seq = 5", 10, 40),
+    )
+    given.kernel(FPROP, 22, 30, launched=20)
+    query = "SELECT op_name, stride, padding, output_shape, element_bytes, flop FROM conv_calls"
+    flop = 2 * 8 * 3 * 9 * 4 * 5 * 5
+    assert rows(given.open(tmp_path), query) == [("torch.nn.functional.conv2d", [2, 2], [1, 1], [4, 8, 5, 5], 2, flop)]
+
+
+@pytest.mark.long
+def test_tensorflows_operators_have_scopes_as_layers(tmp_path: Path) -> None:
+    core = "tensorflow-core"
+    given = ranges(
+        ("Conv2D: net/conv1/Conv2D", 0, 10, 1, core),
+        ('{"op":"Conv2DBackpropFilter","name":"gradients/net/conv1/Conv2D_grad/Conv2DBackpropFilter","args":'
+         '[{"name":"x","shape":[8,32,32,3]},null],"attrs":{"padding":"SAME"}}', 20, 30, 1, core),
+        ("NoOp: done", 40, 50, 1, core),
+    )  # fmt: skip
+    with given.open(tmp_path) as connection:
+        query = "SELECT name, layer, category, direction, is_backward, shapes FROM ops ORDER BY start_ns"
+        assert rows(connection, query) == [
+            ("net/conv1/Conv2D:Conv2D", "net/conv1", "conv", "fprop", False, None),
+            (
+                "gradients/net/conv1/Conv2D_grad/Conv2DBackpropFilter:Conv2DBackpropFilter",
+                "net/conv1",
+                "conv",
+                "wgrad",
+                True,
+                "[[8,32,32,3],[]]",
+            ),
+            ("done:NoOp", None, "bookkeeping", None, False, None),
+        ]
+
+
+def test_a_trace_with_operators_of_its_own_gets_no_others(tmp_path: Path) -> None:
+    given = ranges((CONV, 0, 10))
+    given.op("aten::add", 20, 30)
+    assert rows(given.open(tmp_path), "SELECT name FROM ops") == [("aten::add",)]
+
+
+def test_hostile_names_cost_no_more_than_their_shapes(tmp_path: Path) -> None:
+    given = ranges(
+        ("aten::mm, seq = 99999999999999999999999, sizes = [[1, 2", 0, 1),
+        ("{'mod': 'torch', 'op': 'mm', 'args': 5}", 2, 3),
+        ("{'mod': 'torch', 'op': 'mm', 'args': [{'shape': 'x'}, 3, [[[[]]]]]}", 4, 5),
+        ("aten::mm, sizes = " + "[" * 5000, 6, 7),
+    )
+    query = "SELECT name, sequence, shapes FROM ops ORDER BY start_ns"
+    assert rows(given.open(tmp_path), query) == [
+        ("aten::mm", None, None),
+        ("torch.mm", None, None),
+        ("torch.mm", None, "[[],[],[]]"),
+        ("aten::mm", None, None),
+    ]

@@ -1,0 +1,157 @@
+"""cuDNN through NVIDIA's frontend (package nvidia-cudnn-frontend): every plan that its heuristics offer for a pass.
+
+A plan's name is the library's; which algorithm it is, the kernels of a run tell. Plans are built one by one: one that
+cannot be built is a failure of its own.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+from typing import Any
+
+import torch
+
+NAME = "cudnn"
+DEVICES = ("cuda",)
+OPERANDS = {"fprop": ("input", "filter"), "dgrad": ("grad_output", "filter"), "wgrad": ("input", "grad_output")}
+TYPES = {"float32": "FLOAT", "float16": "HALF", "bfloat16": "BFLOAT16"}
+FORMATS = {"nchw": torch.contiguous_format, "nhwc": torch.channels_last}
+
+
+def missing() -> str | None:
+    """Say what is missing to run here, in a sentence; None where all is there."""
+    try:
+        ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return "no NVIDIA driver here: libcuda.so.1 cannot be loaded"
+    if not torch.cuda.is_available():
+        return "PyTorch sees no GPU here (a build for CPUs, or no device)"
+    try:
+        importlib.import_module("cudnn").backend_version()
+    except ImportError:
+        return "the package nvidia-cudnn-frontend is not installed"
+    except RuntimeError as error:
+        return f"libcudnn cannot be loaded: {' '.join(str(error).split())[:100]}"
+    return None
+
+
+def version() -> str:
+    """Return the version of libcudnn."""
+    return str(importlib.import_module("cudnn").backend_version())
+
+
+def implementations(layer: Any, direction: str) -> list[dict[str, Any]]:
+    """Every plan for both layouts."""
+    reason = missing()
+    if reason is None and layer.dtype not in TYPES:
+        reason = f"no type {layer.dtype}"
+    if reason:
+        facts = {"implementation": "any", "algorithm": None, "layout_in": "any", "layout_out": "any"}
+        return [{**facts, "reason": reason}]
+    rows = []
+    for layout in FORMATS:
+        try:
+            graph = Problem(layer, direction, layout).graph
+        except RuntimeError as error:
+            facts = {"implementation": "any", "algorithm": None, "layout_in": layout, "layout_out": layout}
+            rows.append({**facts, "reason": " ".join(str(error).split())[:200]})
+            continue
+        for place in range(graph.get_execution_plan_count()):
+            row = {"implementation": graph.get_plan_name_at_index(place), "algorithm": None, "place": place}
+            row |= {"layout_in": layout, "layout_out": layout, "reason": None}
+            rows.append(row)
+    return rows
+
+
+def prepare(implementation: dict[str, Any], layer: Any, direction: str) -> Runner:
+    """The plan, built."""
+    return Runner(implementation, layer, direction)
+
+
+class Problem:
+    """The graph of one pass in one layout, with its plans."""
+
+    def __init__(self, layer: Any, direction: str, layout: str) -> None:
+        cudnn = importlib.import_module("cudnn")
+        kind = getattr(cudnn.data_type, TYPES[layer.dtype])
+        single = cudnn.data_type.FLOAT
+        self.handle = cudnn.create_handle()
+        cudnn.set_stream(handle=self.handle, stream=torch.cuda.current_stream().cuda_stream)
+        self.graph = cudnn.pygraph(
+            handle=self.handle, io_data_type=kind, intermediate_data_type=single, compute_data_type=single
+        )
+        self.format = FORMATS[layout]
+        # Only shapes and strides are read of these.
+        examples = {
+            "input": (layer.batch, layer.in_channels, layer.height, layer.width),
+            "filter": (layer.out_channels, layer.in_channels // layer.groups, layer.filter_height, layer.filter_width),
+            "grad_output": (layer.batch, layer.out_channels, *out_size(layer)),
+        }
+        dtype = getattr(torch, layer.dtype)
+        self.like = {
+            name: torch.empty(shape, dtype=dtype, device="meta").to(memory_format=self.format)
+            for name, shape in examples.items()
+        }
+        self.operands, result = OPERANDS[direction], {"fprop": "grad_output", "dgrad": "input", "wgrad": "filter"}
+        self.result = result[direction]
+        self.given = [self._tensor(name) for name in self.operands]
+        steps = {
+            "padding": [layer.pad_h, layer.pad_w],
+            "stride": [layer.stride_h, layer.stride_w],
+            "dilation": [layer.dilation_h, layer.dilation_w],
+        }
+        names = {"fprop": ("image", "weight"), "dgrad": ("loss", "filter"), "wgrad": ("image", "loss")}[direction]
+        call = getattr(self.graph, f"conv_{direction}")
+        self.made = call(**dict(zip(names, self.given)), **steps)
+        self.made.set_output(True).set_data_type(kind)
+        self.made.set_dim(list(self.like[self.result].shape)).set_stride(list(self.like[self.result].stride()))
+        self.graph.validate()
+        self.graph.build_operation_graph()
+        self.graph.create_execution_plans([cudnn.heur_mode.A, cudnn.heur_mode.B, cudnn.heur_mode.FALLBACK])
+        self.graph.check_support()
+
+    def _tensor(self, name: str) -> Any:
+        like = self.like[name]
+        kind = {torch.float32: "FLOAT", torch.float16: "HALF", torch.bfloat16: "BFLOAT16"}[like.dtype]
+        data_type = getattr(importlib.import_module("cudnn").data_type, kind)
+        return self.graph.tensor(name=name, dim=list(like.shape), stride=list(like.stride()), data_type=data_type)
+
+
+def out_size(layer: Any) -> tuple[int, int]:
+    """Height and width of the result."""
+    high = layer.height + 2 * layer.pad_h - layer.dilation_h * (layer.filter_height - 1) - 1
+    wide = layer.width + 2 * layer.pad_w - layer.dilation_w * (layer.filter_width - 1) - 1
+    return high // layer.stride_h + 1, wide // layer.stride_w + 1
+
+
+class Runner:
+    """One plan with its workspace."""
+
+    def __init__(self, row: dict[str, Any], layer: Any, direction: str) -> None:
+        self.problem = Problem(layer, direction, row["layout_in"])
+        graph = self.problem.graph
+        names = [graph.get_plan_name_at_index(place) for place in range(graph.get_execution_plan_count())]
+        if row["implementation"] not in names:
+            raise LookupError(f"cuDNN offers no plan {row['implementation']} here")
+        self.place = names.index(row["implementation"])
+        graph.build_plan_at_index(self.place)
+        self.implementation, self.operands = names[self.place], OPERANDS[direction]
+        self.workspace_bytes = int(graph.get_workspace_size_plan_at_index(self.place))
+        self.workspace = torch.empty(max(self.workspace_bytes, 1), dtype=torch.uint8, device="cuda")
+
+    def pack(self, name: str, tensor: torch.Tensor) -> torch.Tensor:
+        """The tensor in the layout of the plan."""
+        return tensor.contiguous(memory_format=self.problem.format)
+
+    def run(self, first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
+        """The pass, into a new tensor."""
+        problem = self.problem
+        out = torch.empty_like(problem.like[problem.result], device="cuda")
+        tensors = {problem.given[0]: first, problem.given[1]: second, problem.made: out}
+        problem.graph.execute_plan_at_index(tensors, self.workspace, self.place, handle=problem.handle)
+        return out
+
+    def unpack(self, out: torch.Tensor) -> torch.Tensor:
+        """The result as it is."""
+        return out

@@ -1,0 +1,81 @@
+"""PyTorch's default choice: the operators of `torch.nn.Conv2d`, on plain and on channels-last tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+NAME = "torch"
+DEVICES = ("cpu", "cuda")
+OPERANDS = {"fprop": ("input", "filter"), "dgrad": ("grad_output", "filter"), "wgrad": ("input", "grad_output")}
+FORMATS = {"nchw": torch.contiguous_format, "nhwc": torch.channels_last}
+
+
+def version() -> str:
+    """The version of PyTorch."""
+    return str(torch.__version__)
+
+
+def implementations(layer: Any, direction: str) -> list[dict[str, Any]]:
+    """The default in both layouts; which kernel that is, PyTorch decides when it runs."""
+    return [
+        {
+            "implementation": "default" if layout == "nchw" else "default channels_last",
+            "algorithm": None,
+            "layout_in": layout,
+            "layout_out": layout,
+            "reason": None,
+        }
+        for layout in FORMATS
+    ]
+
+
+def prepare(implementation: dict[str, Any], layer: Any, direction: str) -> Runner:
+    """The pass in one of the layouts."""
+    return Runner(layer, direction, FORMATS[implementation["layout_in"]])
+
+
+class Runner:
+    """One pass through `aten::convolution` or `aten::convolution_backward` with a mask."""
+
+    workspace_bytes = None
+    implementation = None
+
+    def __init__(self, layer: Any, direction: str, memory_format: torch.memory_format) -> None:
+        self.operands = OPERANDS[direction]
+        self.direction = direction
+        self.memory_format = memory_format
+        steps = [[layer.stride_h, layer.stride_w], [layer.pad_h, layer.pad_w], [layer.dilation_h, layer.dilation_w]]
+        self.forward = (None, *steps, False, [0, 0], layer.groups)
+        self.backward = (None, *steps, False, [0, 0], layer.groups, [direction == "dgrad", direction == "wgrad", False])
+        # Of what the gradient does not depend on, the operator reads the shape and the layout only.
+        self.blank = self._blank(layer)
+
+    def _blank(self, layer: Any) -> torch.Tensor | None:
+        filter_shape = (layer.out_channels, layer.in_channels // layer.groups, layer.filter_height, layer.filter_width)
+        shapes = {"dgrad": (layer.batch, layer.in_channels, layer.height, layer.width), "wgrad": filter_shape}
+        if self.direction not in shapes:
+            return None
+        dtype = getattr(torch, layer.dtype)
+        empty = torch.empty(shapes[self.direction], dtype=dtype, device=layer.device)
+        return empty.contiguous(memory_format=self.memory_format)
+
+    def pack(self, name: str, tensor: torch.Tensor) -> torch.Tensor:
+        """The tensor in this layout."""
+        return tensor.contiguous(memory_format=self.memory_format)
+
+    def run(self, first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
+        """The pass."""
+        aten = torch.ops.aten
+        if self.direction == "fprop":
+            out: torch.Tensor = aten.convolution(first, second, *self.forward)
+        elif self.direction == "dgrad":
+            out = aten.convolution_backward(first, self.blank, second, *self.backward)[0]
+        else:
+            out = aten.convolution_backward(second, first, self.blank, *self.backward)[1]
+        return out
+
+    def unpack(self, out: torch.Tensor) -> torch.Tensor:
+        """The result as it is: its shape is NCHW in both layouts."""
+        return out

@@ -1,0 +1,181 @@
+"""The convolutions of a model: which run, of what shapes, and which feeds which.
+
+It runs in the Python of the user, where traceview may be absent.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.utils import _python_dispatch
+
+from . import runtime
+
+SEED = 1
+Say = Callable[..., None]
+
+
+def make(path: str, name: str) -> tuple[torch.nn.Module, tuple[torch.Tensor, ...]]:
+    """Return the model that a function of a file makes, and its inputs, which may be none.
+
+    Raises `SystemExit` with the reason where it makes none.
+    """
+    file = Path(path).resolve()
+    sys.path.insert(0, str(file.parent))
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    if spec is None or spec.loader is None:
+        raise SystemExit(f"{path} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[file.stem] = module
+    spec.loader.exec_module(module)
+    factory = getattr(module, name, None)
+    if not callable(factory):
+        raise SystemExit(f"{path} has no function or class {name}")
+    made = factory()
+    model, *inputs = made if isinstance(made, tuple) else (made,)
+    if not isinstance(model, torch.nn.Module):
+        raise SystemExit(f"{name}() returned {type(model).__name__}, not a torch.nn.Module")
+    return model, tuple(inputs)
+
+
+def trained(task: dict[str, Any]) -> tuple[torch.nn.Module, tuple[torch.Tensor, ...]]:
+    """Return the model of a task, made with the same seed each time, and its inputs, else random images."""
+    torch.set_num_threads(task["threads"])
+    torch.manual_seed(SEED)
+    path, _, name = task["model"].rpartition(":")
+    model, inputs = make(path, name)
+    return model, inputs or (torch.randn(task["batch"], *task["image"]),)
+
+
+def layers(task: dict[str, Any], say: Say) -> dict[str, Any]:
+    """Return the convolutions that run in a forward pass of the model, with one image where it comes without inputs."""
+    path, _, name = task["model"].rpartition(":")
+    model, inputs = make(path, name)
+    return {"convolutions": convolutions(model, inputs or (torch.randn(1, *task["image"]),))}
+
+
+def convolutions(model: Any, inputs: tuple[Any, ...]) -> list[dict[str, Any]]:
+    """Return each convolution that runs in a forward pass, with the module that it runs in."""
+    mode: Any = _python_dispatch.TorchDispatchMode
+
+    names: list[str] = []
+    found: list[dict[str, Any]] = []
+
+    class Watch(mode):  # type: ignore[misc]
+        def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            if function is torch.ops.aten.convolution.default:
+                found.append(_facts(names[-1] if names else "", args))
+            return function(*args, **(kwargs or {}))
+
+    for name, module in model.named_modules():
+        module.register_forward_pre_hook(lambda *_, name=name: names.append(name))
+        module.register_forward_hook(lambda *_: names.pop() and None)
+    model.eval()
+    with torch.no_grad(), Watch():
+        model(*inputs)
+    return found
+
+
+def _facts(name: str, args: Any) -> dict[str, Any]:
+    image, filters, _, stride, padding, dilation, transposed, _, groups = args[:9]
+    shapes = {"input": list(image.shape), "filter": list(filters.shape), "stride": list(stride)}
+    rest = {"padding": list(padding), "dilation": list(dilation), "transposed": bool(transposed), "groups": groups}
+    return {"layer": name or "convolution", "dtype": str(image.dtype).rpartition(".")[2], **shapes, **rest}
+
+
+def shapes(task: dict[str, Any], say: Say) -> dict[str, Any]:
+    """Return the convolutions of a model in the order in which they run, and which feeds which."""
+    model, inputs = trained(task)
+    layers: list[dict[str, Any]] = []
+    made: dict[Any, str] = {}
+    hooks = []
+
+    left_out = set()
+
+    def see(name: str) -> Callable[[Any, Any, Any], None]:
+        def hook(module: Any, given: Any, output: torch.Tensor) -> None:
+            if not is_plain(module, given[0]):
+                left_out.add(name)
+                return
+            needs = given[0].requires_grad, module.weight.requires_grad
+            directions = ["fprop", *(way for way, is_needed in zip(("dgrad", "wgrad"), needs) if is_needed)]
+            entry = {"module": name, "shape": shape_of(module, given[0]), "dgrad": given[0].requires_grad}
+            layers.append({**entry, "directions": directions if output.requires_grad else ["fprop"]})
+            if output.grad_fn is not None:
+                made[output.grad_fn] = name
+
+        return hook
+
+    for name, module in model.named_modules():
+        if isinstance(module, torch.nn.Conv2d):
+            hooks.append(module.register_forward_hook(see(name)))
+    output = model(*inputs)
+    for hook in hooks:
+        hook.remove()
+    edges = [[source, name] for node, name in made.items() for source in fed_by(node, made)]
+    loss_of(output)
+    return {"layers": layers, "edges": edges, "left_out": len(left_out), **environment()}
+
+
+def is_plain(module: Any, x: torch.Tensor) -> bool:
+    """Whether a plan can hold this convolution."""
+    is_padded = module.padding_mode != "zeros" or isinstance(module.padding, str)
+    return x.dim() == 4 and x.dtype is torch.float32 and x.device.type == "cpu" and not is_padded
+
+
+def shape_of(module: Any, x: torch.Tensor) -> dict[str, Any]:
+    """A convolution's sizes, as a plan holds them."""
+    names = (("filter", module.kernel_size), ("stride", module.stride), ("dilation", module.dilation))
+    pairs = {"filter_height": names[0][1][0], "filter_width": names[0][1][1]}
+    for name, pair in names[1:]:
+        pairs |= {f"{name}_h": pair[0], f"{name}_w": pair[1]}
+    pad = module.padding if isinstance(module.padding, tuple) else (0, 0)
+    return {
+        **dict(zip(("batch", "in_channels", "height", "width"), map(int, x.shape))),
+        "out_channels": module.out_channels,
+        **pairs,
+        "pad_h": pad[0],
+        "pad_w": pad[1],
+        "groups": module.groups,
+        "dtype": str(x.dtype).removeprefix("torch."),
+    }
+
+
+def fed_by(node: Any, made: dict[Any, str]) -> list[str]:
+    """The convolutions whose results reach this one's without another between; "" for the input."""
+    found, seen, open_ = [], set(), [following for following, _ in node.next_functions if following is not None]
+    while open_:
+        node = open_.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if node in made:
+            found.append(made[node])
+        else:
+            open_ += [following for following, _ in node.next_functions if following is not None]
+    return sorted(set(found))
+
+
+def loss_of(output: Any) -> torch.Tensor:
+    """A number that depends on every tensor of the output: cross entropy with random classes where there are scores."""
+    if isinstance(output, torch.Tensor):
+        if output.dim() == 2:
+            classes = torch.randint(
+                0, output.shape[1], (output.shape[0],), generator=torch.Generator().manual_seed(SEED)
+            )
+            return torch.nn.functional.cross_entropy(output, classes)
+        return output.float().square().mean()
+    if not isinstance(output, dict | list | tuple):
+        return torch.zeros(())
+    parts = output.values() if isinstance(output, dict) else output
+    return torch.stack([torch.zeros(()), *(loss_of(part) for part in parts)]).sum()
+
+
+def environment() -> dict[str, Any]:
+    """Return the environment that a plan is for."""
+    return {"torch": str(torch.__version__), "cpu": runtime.cpu(), "threads": torch.get_num_threads()}

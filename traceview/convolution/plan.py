@@ -1,0 +1,249 @@
+"""The best algorithm for each pass of each convolution: out of what was measured, under a cap on workspace, with what
+changes of layout cost between neighbours.
+
+Activations lie in one layout at each layer. Along a chain the best layouts are a shortest path; where the graph
+branches, a minimum cut, which is exact for two layouts. Invariant: every plan is compared with PyTorch's own as it is.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+LAYOUTS = ("nchw", "nhwc")
+DIRECTIONS = ("fprop", "dgrad", "wgrad")
+OWN = "torch_default"
+BACKENDS = ("winograd", "winograd_torch", "onednn", "nnpack", "torch_gemm", OWN)
+"""Back-ends that a plan may name."""
+TOLERANCE = {"equal": (2e-6, 4.0), "close": (1e-4, 100.0)}
+"""The largest error over the largest value, and how many times that of PyTorch's own; the larger of both holds."""
+MOST_UNITS = 4096
+INPUT = ""
+"""The name of the model's input among the layers; it lies as NCHW."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """One way to compute a pass of a layer, as measured."""
+
+    direction: str
+    backend: str
+    implementation: str
+    layout: str
+    time_ns: int
+    workspace_bytes: int = 0
+    algorithm: str | None = None
+    error: float | None = None
+    own_error: float | None = None
+
+    @property
+    def family(self) -> str:
+        """Return the name of a plan that uses one algorithm everywhere."""
+        if self.backend == OWN:
+            return f"PyTorch's own, {self.layout}"
+        return f"{self.backend} {self.implementation.partition(' by ')[0].partition(',')[0].removesuffix(')')}" + (
+            ")" if "(" in self.implementation else ""
+        )
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A layer of the model: its options, and what a change of layout costs at its input and output."""
+
+    module: str
+    options: tuple[Option, ...]
+    x_ns: int = 0
+    y_ns: int = 0
+
+    @property
+    def directions(self) -> tuple[str, ...]:
+        """The passes that the model runs."""
+        return tuple(name for name in DIRECTIONS if any(it.direction == name for it in self.options))
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Algorithms and layout of one layer."""
+
+    module: str
+    layout: str
+    passes: Mapping[str, Option]
+    cost_ns: int
+
+
+def admissible(options: Iterable[Option], numerics: str, cap_bytes: int | None) -> tuple[Option, ...]:
+    """The options that are exact enough and fit the cap; PyTorch's own always is."""
+    absolute, relative = TOLERANCE[numerics]
+    return tuple(
+        it
+        for it in options
+        if it.backend == OWN
+        or (
+            (it.error is None or it.error <= max(absolute, relative * (it.own_error or 0)))
+            and (cap_bytes is None or it.workspace_bytes <= cap_bytes)
+        )
+    )
+
+
+def choice(slot: Slot, layout: str) -> Choice:
+    """The best option of each pass while activations lie in `layout`; one of another layout pays for both changes."""
+    change = slot.x_ns + slot.y_ns
+    best = {
+        direction: min(
+            (it for it in slot.options if it.direction == direction),
+            key=lambda it: (it.time_ns + (change if it.layout != layout else 0), it.backend != OWN, it.implementation),
+        )
+        for direction in slot.directions
+    }
+    cost = sum(it.time_ns + (change if it.layout != layout else 0) for it in best.values())
+    return Choice(slot.module, layout, best, cost)
+
+
+def plan(slots: Sequence[Slot], edges: Sequence[tuple[str, str]]) -> tuple[list[Choice], int]:
+    """The best choice for each layer, and the time of all with the changes between them.
+
+    `edges`: which layer's result reaches which, `INPUT` for the model's input; layers in the order in which they run.
+    """
+    choices = [{layout: choice(slot, layout) for layout in LAYOUTS} for slot in slots]
+    costs = [(pair["nchw"].cost_ns, pair["nhwc"].cost_ns) for pair in choices]
+    place = {slot.module: number for number, slot in enumerate(slots)}
+    links = []
+    for number, slot in enumerate(slots):
+        passes = 2 if "dgrad" in slot.directions else 1
+        sources = [place[source] for source, target in edges if target == slot.module and source in place]
+        links += [(source, number, passes * slot.x_ns) for source in sources or [-1]]
+    is_chain = [source for source, _, _ in links] == list(range(-1, len(slots) - 1))
+    chosen = shortest_path(costs, [cost for *_, cost in links]) if is_chain else minimum_cut(costs, links)
+    total = sum(costs[number][at] for number, at in enumerate(chosen))
+    total += sum(cost for one, other, cost in links if (chosen[one] if one >= 0 else 0) != chosen[other])
+    return [choices[number][LAYOUTS[at]] for number, at in enumerate(chosen)], total
+
+
+def shortest_path(costs: Sequence[tuple[int, int]], changes: Sequence[int]) -> list[int]:
+    """The layout (0 or 1) of each layer of a chain that begins in layout 0; `changes`: the cost before each layer."""
+    best = [0, changes[0]] if changes else [0, 0]
+    came: list[tuple[int, int]] = []
+    for number, cost in enumerate(costs):
+        if number:
+            change = changes[number]
+            options = [[best[0], best[1] + change], [best[0] + change, best[1]]]
+            came.append(tuple(min((0, 1), key=lambda at, row=row: row[at]) for row in options))  # type: ignore[misc, arg-type]
+            best = [min(row) for row in options]
+        best = [best[0] + cost[0], best[1] + cost[1]]
+    at = min((0, 1), key=lambda which: best[which])
+    path = [at]
+    for step in reversed(came):
+        at = step[at]
+        path.append(at)
+    return path[::-1] if costs else []
+
+
+def minimum_cut(costs: Sequence[tuple[int, int]], links: Sequence[tuple[int, int, int]]) -> list[int]:
+    """Return the cheapest layouts for any graph.
+
+    A link is (from, to, cost of a change); it is from -1 for the input, which has layout 0.
+    """
+    source, sink = len(costs), len(costs) + 1
+    room: list[dict[int, int]] = [{} for _ in range(len(costs) + 2)]
+
+    def join(one: int, other: int, there: int, back: int = 0) -> None:
+        room[one][other] = room[one].get(other, 0) + there
+        room[other][one] = room[other].get(one, 0) + back
+
+    for number, (first, second) in enumerate(costs):
+        # What is cut off from the source has layout 1.
+        join(source, number, second)
+        join(number, sink, first)
+    for one, other, cost in links:
+        join(source if one < 0 else one, other, cost, cost)
+    while True:
+        way = _way(room, source, sink)
+        if sink not in way:
+            return [0 if number in way else 1 for number in range(len(costs))]
+        path = [sink]
+        while path[-1] != source:
+            path.append(way[path[-1]])
+        steps = list(zip(path[1:], path, strict=False))
+        amount = min(room[one][other] for one, other in steps)
+        for one, other in steps:
+            room[one][other] -= amount
+            room[other][one] += amount
+
+
+def _way(room: Sequence[Mapping[int, int]], source: int, sink: int) -> dict[int, int]:
+    """Return the nodes that can be reached, and from where."""
+    came = {source: source}
+    queue = deque([source])
+    while queue and sink not in came:
+        here = queue.popleft()
+        for there, free in room[here].items():
+            if free > 0 and there not in came:
+                came[there] = here
+                queue.append(there)
+    return came
+
+
+def knapsack(groups: Sequence[Sequence[tuple[int, int]]], cap_bytes: int, unit_bytes: int = 1 << 16) -> list[int]:
+    """One of each group of (time, bytes), together at most `cap_bytes` and the least time; bytes count in whole units.
+
+    For workspaces that each layer keeps for itself. Every group has one of 0 bytes. There are at most MOST_UNITS.
+    """
+    if sum(max(size for _, size in group) for group in groups) <= cap_bytes:
+        return [min(range(len(group)), key=lambda at, group=group: group[at][0]) for group in groups]  # type: ignore[misc]
+    unit_bytes = max(unit_bytes, -(-cap_bytes // MOST_UNITS))
+    units = cap_bytes // unit_bytes
+    best = [0] * (units + 1)
+    taken: list[list[int]] = []
+    for group in groups:
+        after, which = [], []
+        for free in range(units + 1):
+            times = [
+                (best[free - need] + time_ns, number)
+                for number, (time_ns, size) in enumerate(group)
+                if (need := -(-size // unit_bytes)) <= free
+            ]
+            time_ns, number = min(times)
+            after.append(time_ns)
+            which.append(number)
+        best = after
+        taken.append(which)
+    chosen, free = [], units
+    for group, which in zip(reversed(groups), reversed(taken), strict=True):
+        chosen.append(which[free])
+        free -= -(-group[which[free]][1] // unit_bytes)
+    return chosen[::-1]
+
+
+def under_shared_cap(slots: Sequence[Slot], cap_bytes: int) -> list[Slot]:
+    """The slots with the options that a shared cap leaves: one for each pass, besides PyTorch's own."""
+    groups, keys = [], []
+    for number, slot in enumerate(slots):
+        for direction in slot.directions:
+            options = [it for it in slot.options if it.direction == direction]
+            keys.append((number, options))
+            groups.append([(it.time_ns, it.workspace_bytes) for it in options])
+    chosen = knapsack(groups, cap_bytes)
+    remaining: dict[int, list[Option]] = {}
+    for (number, options), which in zip(keys, chosen, strict=True):
+        own = [it for it in options if it.backend == OWN]
+        remaining.setdefault(number, []).extend(dict.fromkeys([options[which], *own]))
+    return [
+        Slot(slot.module, tuple(remaining.get(number, ())), slot.x_ns, slot.y_ns) for number, slot in enumerate(slots)
+    ]
+
+
+def single_plans(slots: Sequence[Slot]) -> dict[str, int]:
+    """The time of all layers if one algorithm ran wherever it can, and PyTorch's own elsewhere."""
+    families = dict.fromkeys(it.family for slot in slots for it in slot.options)
+    found = {}
+    for family in families:
+        total = 0
+        for slot in slots:
+            for direction in slot.directions:
+                options = [it for it in slot.options if it.direction == direction]
+                with_it = [it.time_ns for it in options if it.family == family]
+                plain = [it.time_ns for it in options if it.backend == OWN and it.layout == LAYOUTS[0]]
+                total += min(with_it or plain)
+        found[family] = total
+    return found

@@ -1,0 +1,1 @@
+"""Winograd convolution: matrices of the transforms, fused kernels, and the assembler that makes them."""

@@ -1,0 +1,1 @@
+"""Measures every algorithm of every convolution of given layers."""

@@ -1,0 +1,213 @@
+"""Built-in networks: `models/*.toml`, a layer in each line, and what follows from them: shapes, parameters, FLOP.
+
+A line is `name kind sizes`, with `s` stride, `p` padding, `g` groups, `ceil` for pooling that rounds up, `bn` for batch
+normalization in the place of a bias. `inception`, `inception_bn`, `basic` and `bottleneck` are blocks of several.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from traceview.errors import unknown
+from traceview.experiments.algorithms.layers import Layer
+
+FOLDER = Path(__file__).parent / "models"
+Shape = tuple[int, int, int]
+"""Channels, height, width."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """One layer of a network."""
+
+    name: str
+    kind: str
+    given: Shape
+    out: Shape
+    parameters: int = 0
+    macs: int = 0
+    """Multiply-accumulates for one image."""
+    convolution: Layer | None = None
+
+    def product(self) -> tuple[str | None, int | None]:
+        """The matrix product of one image, rows x columns x summed, and the bytes of its unrolled input in fp32.
+
+        Of a convolution (per group) and of a fully connected layer, which unrolls nothing; None of any other.
+        """
+        layer = self.convolution
+        if layer:
+            taps = layer.weights // layer.out_channels
+            positions = layer.out_height * layer.out_width
+            groups = f" ({layer.groups} groups)" if layer.groups > 1 else ""
+            unrolled = 0 if layer.is_product else 4 * layer.groups * taps * positions
+            return f"{layer.out_channels // layer.groups} x {positions} x {taps}{groups}", unrolled
+        if self.kind != "fc":
+            return None, None
+        outputs = self.out[0]
+        return f"{outputs} x 1 x {self.macs // outputs}", 0
+
+
+@dataclass(frozen=True)
+class Network:
+    """A network, its layers in order."""
+
+    name: str
+    title: str
+    source: str
+    input: Shape
+    nodes: tuple[Node, ...]
+
+    @property
+    def parameters(self) -> int:
+        """Count the parameters of all layers, biases and batch normalization included."""
+        return sum(node.parameters for node in self.nodes)
+
+    @property
+    def flop(self) -> int:
+        """Count the operations of a forward pass of one image: convolutions and fully connected layers."""
+        return 2 * sum(node.macs for node in self.nodes)
+
+    def convolutions(self) -> list[Layer]:
+        """The layers that can be measured."""
+        return [node.convolution for node in self.nodes if node.convolution]
+
+
+def names() -> list[str]:
+    """The built-in networks."""
+    return sorted(path.stem for path in FOLDER.glob("*.toml"))
+
+
+def load(name: str) -> Network:
+    """A built-in network; raises `UsageError` for any other."""
+    if name not in names():
+        raise unknown("model", name, names(), f"built in are {', '.join(names())}.")
+    facts = tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+    channels, height, width = facts["input"]
+    builder = _Builder(name, (channels, height, width))
+    for line in facts["layers"].split("\n"):
+        if line:
+            builder.add(line)
+    return Network(name, facts["title"], facts["source"], (channels, height, width), tuple(builder.nodes))
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A line of a table, read."""
+
+    name: str
+    kind: str
+    sizes: list[int]
+    stride: int = 1
+    padding: int = 0
+    groups: int = 1
+    is_ceil: bool = False
+    has_norm: bool = False
+
+
+def _read(line: str) -> _Line:
+    name, kind, *words = line.split()
+    found = _Line(name, kind, [int(word) for word in words if word.isdigit()])
+    for word in words:
+        match = re.fullmatch(r"([spg])(\d+)", word)
+        if match:
+            field = {"s": "stride", "p": "padding", "g": "groups"}[match[1]]
+            found = replace(found, **{field: int(match[2])})  # type: ignore[arg-type]
+    return replace(found, is_ceil="ceil" in words, has_norm="bn" in words)
+
+
+class _Builder:
+    """Follows the shape through the lines."""
+
+    def __init__(self, model: str, shape: Shape) -> None:
+        self.model, self.shape = model, shape
+        self.nodes: list[Node] = []
+
+    def add(self, text: str) -> None:
+        """One line; the shape afterwards is that of its result."""
+        line = _read(text)
+        kinds: dict[str, Callable[[_Line], None]] = {
+            "conv": self._conv,
+            "fc": self._fc,
+            "max": self._pool,
+            "avg": self._pool,
+            "inception": self._inception,
+            "inception_bn": self._inception_bn,
+            "basic": self._basic,
+            "bottleneck": self._bottleneck,
+        }
+        kinds[line.kind](line)
+
+    def _put(self, node: Node) -> None:
+        self.nodes.append(node)
+        self.shape = node.out
+
+    def _conv(self, line: _Line) -> None:
+        filters, size = line.sizes
+        steps = (line.stride, line.stride, line.padding, line.padding)
+        layer = Layer(line.name, *self.shape, filters, size, size, *steps, groups=line.groups, model=self.model)
+        out = filters, layer.out_height, layer.out_width
+        parameters = layer.weights + (2 * filters if line.has_norm else filters)
+        self._put(Node(line.name, "conv", self.shape, out, parameters, layer.flop(1) // 2, layer))
+
+    def _fc(self, line: _Line) -> None:
+        channels, height, width = self.shape
+        inputs, outputs = channels * height * width, line.sizes[0]
+        self._put(Node(line.name, "fc", self.shape, (outputs, 1, 1), inputs * outputs + outputs, inputs * outputs))
+
+    def _pool(self, line: _Line) -> None:
+        channels, *sizes = self.shape
+        more = line.stride - 1 if line.is_ceil else 0
+        high, wide = ((size + 2 * line.padding - line.sizes[0] + more) // line.stride + 1 for size in sizes)
+        self._put(Node(line.name, line.kind, self.shape, (channels, high, wide)))
+
+    def _branches(self, branches: list[list[str]]) -> None:
+        """Branches from one input, their results behind each other."""
+        given, channels = self.shape, 0
+        for branch in branches:
+            self.shape = given
+            for text in branch:
+                self.add(text)
+            channels += self.shape[0]
+        self.shape = (channels, *self.shape[1:])
+
+    def _inception(self, line: _Line) -> None:
+        one, reduce3, three, reduce5, five, pool = line.sizes
+        name = line.name
+        third = [f"{name}/5x5_reduce conv {reduce5} 1", f"{name}/5x5 conv {five} 5 p2"]
+        last = [f"{name}/pool max 3 p1", f"{name}/pool_proj conv {pool} 1"]
+        second = [f"{name}/3x3_reduce conv {reduce3} 1", f"{name}/3x3 conv {three} 3 p1"]
+        self._branches([[f"{name}/1x1 conv {one} 1"], second, third, last])
+
+    def _inception_bn(self, line: _Line) -> None:
+        one, reduce3, three, reduce_double, double, pool = line.sizes
+        name = line.name
+        first = [f"{name}/1x1 conv {one} 1 bn"] if one else None
+        second = [f"{name}/3x3_reduce conv {reduce3} 1 bn", f"{name}/3x3 conv {three} 3 p1 bn"]
+        third = [f"{name}/double3x3_reduce conv {reduce_double} 1 bn", f"{name}/double3x3_a conv {double} 3 p1 bn"]
+        third.append(f"{name}/double3x3_b conv {double} 3 p1 bn")
+        last = [f"{name}/pool max 3 p1", *([f"{name}/pool_proj conv {pool} 1 bn"] if pool else [])]
+        self._branches([branch for branch in (first, second, third, last) if branch])
+
+    def _residual(self, line: _Line, branch: list[str], filters: int) -> None:
+        given = self.shape
+        for text in branch:
+            self.add(text)
+        if line.stride > 1 or given[0] != filters:
+            out, self.shape = self.shape, given
+            self.add(f"{line.name}.downsample conv {filters} 1 s{line.stride} bn")
+            self.shape = out
+
+    def _basic(self, line: _Line) -> None:
+        filters = line.sizes[0]
+        first = f"{line.name}.conv1 conv {filters} 3 p1 s{line.stride} bn"
+        self._residual(line, [first, f"{line.name}.conv2 conv {filters} 3 p1 bn"], filters)
+
+    def _bottleneck(self, line: _Line) -> None:
+        filters = line.sizes[0]
+        branch = [f"{line.name}.conv1 conv {filters} 1 bn", f"{line.name}.conv2 conv {filters} 3 p1 s{line.stride} bn"]
+        branch.append(f"{line.name}.conv3 conv {4 * filters} 1 bn")
+        self._residual(line, branch, 4 * filters)

@@ -1,0 +1,1 @@
+"""Runs the same models in every framework and compares them."""

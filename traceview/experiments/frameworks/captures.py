@@ -1,0 +1,131 @@
+"""One recorded run of each framework and model, and what its layers, categories and libraries take.
+
+Invariant: a recording is whole or not there, and none of its times stands among those of runs without a profiler.
+"""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from traceview import sql, store
+from traceview.errors import TraceviewError
+from traceview.experiments import inside
+from traceview.experiments.command import bounded, tail
+from traceview.experiments.frameworks import comparing
+from traceview.experiments.frameworks.comparing import PARTS, TABLE, Plan, Program
+from traceview.experiments.frameworks.listed import frameworks as listed
+from traceview.experiments.frameworks.listed import models
+from traceview.experiments.frameworks.process import Asked
+from traceview.experiments.results import Journal
+from traceview.paths import content
+from traceview.recording import messages
+from traceview.recording.harvest import give_up, harvest
+from traceview.recording.launch import Run, Stopped, launch
+
+FOLDER, OUTPUT = "captures", "output"
+MODE = "capture"
+WAIT, STEPS = 3, 4
+"""Steps before the recording, and recorded ones."""
+OPTIONS = {"wait": WAIT, "warmup": 1, "steps": STEPS, "light": 0, "stacks": 0, "allocations": 0, "stop_after": 1}
+MORE_STEPS = 4
+"""Steps that the program would compute afterwards: some collectors end a step when the next one begins."""
+ENDED = (-signal.SIGINT, -signal.SIGTERM)
+"""How a program ends that was told so with the study."""
+Watch = Callable[[str, str | None], None]
+
+
+def record(plan: Plan, journal: Journal, watch: Watch) -> None:
+    """Record what was timed and is not recorded yet, and keep its parts; `watch` is told of each and its trouble."""
+    has = {row.get("capture") for row in journal.rows(PARTS)}
+    for name, asked in _chosen(plan, journal):
+        place = Path(FOLDER) / f"{asked.model}-{name}"
+        if str(place) in has:
+            continue
+        found = comparing.program(listed()[name], asked.model, plan)
+        # It was there when it was timed.
+        assert isinstance(found, Program)
+        trouble = _recorded(journal.folder.absolute() / place, found, asked)
+        facts = {"framework": name, "model": asked.model, "batch": asked.batch, "threads": asked.threads}
+        if models()[asked.model].images:
+            facts["layout"] = asked.layout
+        if trouble is None:
+            told = {**facts, "mode": asked.mode, "capture": str(place)}
+            rows = [{**told, **part} for part in parts(journal.folder / place)]
+            journal.add_all({PARTS: rows})
+            trouble = None if rows else "nothing of its steps has a time"
+        if trouble is not None:
+            failed = {"mode": MODE, "status": "failed", "reason": trouble, "device": asked.device}
+            journal.add(TABLE, {**facts, **failed})
+        watch(str(place), trouble)
+
+
+def _chosen(plan: Plan, journal: Journal) -> Iterator[tuple[str, Asked]]:
+    """Yield each model and framework with the first conditions under which it was timed, training where it trains."""
+    timed = {comparing.cell(row) for row in journal.rows(TABLE) if "step_ns" in row}
+    for model in plan.models:
+        for name in plan.frameworks:
+            for group in plan.groups():
+                asked = replace(group, mode=listed()[name].modes[-1])
+                asked = replace(asked, steps=WAIT + 1 + STEPS + MORE_STEPS, discard=0)
+                if asked.model == model and comparing.cell(comparing.turn(name, asked)) in timed:
+                    yield name, asked
+                    break
+
+
+def _recorded(capture: Path, program: Program, asked: Asked) -> str | None:
+    """Record some steps; why there is no capture where there is none."""
+    said: list[str] = []
+    results = capture.parent.parent
+    inside.make_new(results, f"{FOLDER}/{capture.name}")
+    (capture / "raw").mkdir()
+    log = results / OUTPUT / f"{capture.name}.txt"
+    started, trouble = time.time_ns(), None
+    try:
+        with bounded(log) as output:
+            words = [*program.command, *asked.words()]
+            run = Run(words, capture, OPTIONS, None, False, True, said.append, program.environment, None, output)
+            code = launch(run)
+        if code in ENDED:
+            raise Stopped(-code)
+        if code:
+            trouble = " / ".join([f"the program {messages.ending(code)}", *tail(log)])
+        elif not harvest(run, started, code):
+            trouble = "; ".join(said) or "no capture"
+    except (TraceviewError, OSError) as error:
+        trouble = str(error)
+    except BaseException:
+        shutil.rmtree(capture, ignore_errors=True)
+        raise
+    if trouble is not None:
+        give_up(capture / "raw")
+        shutil.rmtree(capture, ignore_errors=True)
+    return trouble
+
+
+def parts(capture: Path) -> list[dict[str, Any]]:
+    """Rows of the table of parts, without what only the study knows."""
+    split, pointwise = (
+        sql.load(content("queries") / name) for name in ("experiments/capture_parts.sql", "pointwise/layers.sql")
+    )
+    steps = sql.load(content("queries") / "step_time.sql")
+    with closing(store.open_capture(capture)) as connection:
+        rows = [dict(zip(split.columns, row, strict=True)) for row in split.run(connection)]
+        for row in pointwise.run(connection):
+            told = dict(zip(pointwise.columns, row, strict=True))
+            rows.append({
+                "layer": told["layer"], "category": told["work"], "library": told["library"], "form": told["form"],
+                "calls": told["calls"], "busy_ns": told["busy_ns"],
+            })  # fmt: skip
+        step = next((int(step_ns) for _, _, step_ns in steps.run(connection)), None)
+    return [{**row, "step_ns": step} for row in rows if row["layer"] != ALL_LAYERS]
+
+
+ALL_LAYERS = "(all layers)"
+"""The sum of the others, in the report pointwise."""

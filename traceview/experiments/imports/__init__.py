@@ -1,0 +1,1 @@
+"""Reads published times of algorithms and collectives as rows of a study."""

@@ -1,0 +1,212 @@
+"""Published times as rows: convolution algorithms (logs, DeepBench's tables, sweeps), and collectives (tables).
+
+Invariant: a row holds what was printed. What a file leaves out is empty, or comes from `published.toml` with its
+source; what cannot be read is counted and named.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from traceview import readers, sql, store
+from traceview.decode.files import peek
+from traceview.errors import InputError, UsageError
+from traceview.experiments.algorithms.layers import parse
+from traceview.experiments.imports import exchange_tables, miopen, sweeps
+from traceview.experiments.results import Journal
+from traceview.paths import content, temporary_folder
+
+TABLE, EXCHANGES, MODELS = "algorithm_times", "collective_times", "scaling_models"
+MOST_FILES = 1000
+WITH_LAYERS = ("caffe_time", "convnet_benchmarks")
+"""Readers of logs that tell the shapes of convolutions."""
+PASSES = {
+    "forward": "fprop",
+    "backward_data": "dgrad",
+    "backward_filter": "wgrad",
+    "backward": "backward",
+}
+PADDED = "height and width as printed, padding included"
+Row = dict[str, Any]
+
+
+@dataclass
+class Published:
+    """Rows found in some files."""
+
+    rows: list[Row] = field(default_factory=list)
+    """Rows of `algorithm_times`."""
+    exchanges: list[Row] = field(default_factory=list)
+    """Rows of `collective_times`."""
+    read: list[tuple[Path, int]] = field(default_factory=list)
+    """Files with how many rows they gave."""
+    passed_over: list[tuple[Path, str]] = field(default_factory=list)
+    """Files that gave none, with the reason."""
+    lost: list[tuple[Path, str, int]] = field(default_factory=list)
+    """Parts of a file that could not be read, and how often."""
+
+    def tables(self) -> dict[str, list[Row]]:
+        """All rows by table, with the models that fit the times of collectives."""
+        models = exchange_tables.models(self.exchanges)
+        found = {TABLE: self.rows, EXCHANGES: self.exchanges, MODELS: models}
+        return {name: rows for name, rows in found.items() if rows}
+
+
+def gather(inputs: Iterable[Path]) -> Published:
+    """The rows of files, and of those in folders. Raises `InputError` where there are none."""
+    found = Published()
+    files = list(_files(inputs))
+    if len(files) > MOST_FILES:
+        raise UsageError(f"{len(files):,} files are too many; name the folder of one publication.")
+    for file in files:
+        into = found.rows
+        lost: Counter[str] = Counter()
+        try:
+            if file.suffix.lower() == ".csv" and exchange_tables.is_one(file):
+                into, rows = found.exchanges, list(_exchanged(file))
+            else:
+                rows = list(_rows(file, lost))
+        except (InputError, UsageError) as error:
+            found.passed_over.append((file, str(error)))
+            continue
+        found.lost += [(file, what, n) for what, n in lost.most_common()]
+        if rows:
+            into += rows
+            found.read.append((file, len(rows)))
+        else:
+            found.passed_over.append((file, "no time of a convolution whose shape it tells."))
+    if not found.read:
+        told = [f"{file.name}: {reason.removeprefix(f'{file} ').rstrip('.')}" for file, reason in found.passed_over[:3]]
+        files_read = f"{len(files)} file{'s' * (len(files) != 1)}"
+        raise InputError(f"no published times of convolutions in {files_read} ({'; '.join(told) or 'nothing there'}).")
+    return found
+
+
+def add(journal: Journal, tables: Mapping[str, Sequence[Row]]) -> int:
+    """Put rows into the capture of a study, each once however often it is imported; how many were new."""
+    n_new = 0
+    for name, rows in tables.items():
+        there = {_told(row) for row in journal.rows(name)}
+        new = [row for row in rows if _told(row) not in there]
+        journal.add_all({name: new})
+        n_new += len(new)
+    journal.finish()
+    return n_new
+
+
+def _told(row: Row) -> frozenset[tuple[str, Any]]:
+    """A row as it can be looked up, without what it leaves empty."""
+    return frozenset((name, value) for name, value in row.items() if value is not None)
+
+
+def _files(inputs: Iterable[Path]) -> Iterator[Path]:
+    for path in inputs:
+        if path.is_dir():
+            yield from sorted(file for file in path.iterdir() if file.is_file() and not file.is_symlink())
+        elif path.is_file():
+            yield path
+        else:
+            raise InputError(f"{path} {'is not a regular file or folder' if path.exists() else 'does not exist'}.")
+
+
+def _rows(file: Path, lost: Counter[str]) -> Iterator[Row]:
+    about = _publication(file.name)
+    general = {name: value for name, value in about.items() if not isinstance(value, dict)}
+    for row in _read(file, lost):
+        told = {name: value for name, value in row.items() if value is not None}
+        said = {"source": file.name, "status": "published", **general, **told}
+        yield said | about.get(str(said.get("backend")), {})
+
+
+def _exchanged(file: Path) -> Iterator[Row]:
+    about = _publication(file.name)
+    general: Row = {name: about[name] for name in ("device", "source") if name in about}
+    for row in exchange_tables.read(file):
+        told = {name: value for name, value in row.items() if value is not None}
+        yield {"source": file.name, "status": "published", **general, **told}
+
+
+def _read(file: Path, lost: Counter[str]) -> Iterator[Row]:
+    """Read a file, by the reader that its name or its content asks for."""
+    if miopen.is_database(file):
+        return miopen.read(file, lost)
+    if miopen.NO_TIMES.search(file.name):
+        raise InputError("a database of MIOpen without times; its find database (*.fdb.txt, *.ufdb.txt) has them.")
+    return sweeps.read(file) if file.suffix.lower() == ".csv" else _logged(file)
+
+
+def _logged(file: Path) -> Iterator[Row]:
+    """The layers of a log whose shapes it tells, through the reader of its format."""
+    reader = readers.detect(peek(file))
+    if reader.NAME not in WITH_LAYERS:
+        raise InputError(f"{reader.TITLE}: it tells no shapes of convolutions beside their times.")
+    query = sql.load(content("queries") / "published" / "layers.sql")
+    with temporary_folder("published-") as folder:
+        capture = store.convert([file], folder / "capture")
+        with store.open_capture(capture) as connection:
+            rows = query.run(connection)
+    places: dict[str, int] = {}
+    for network, name, impl, direction, dur_ns, n, workspace, shape in rows:
+        if direction not in PASSES:
+            continue
+        layer, batch = parse(shape)
+        # Layers without names are numbered, as convnet-benchmarks does.
+        number = places.setdefault(shape, len(places) + 1)
+        named = layer.name if network else f"L{number}"
+        facts = layer.facts() | {
+            "layer": name.partition("/")[0] if name and " " not in name else named,
+            "model": _network(network) or "convnet-benchmarks layers",
+        }
+        yield {
+            **facts,
+            "direction": PASSES[direction],
+            "batch": batch,
+            "wall_ns": dur_ns,
+            "n": n,
+            "workspace_bytes": _bytes(workspace),
+            "reason": PADDED if workspace else None,
+            "flop": layer.flop(batch or 1) * (2 if direction == "backward" else 1),
+            **_implementation(impl),
+        }
+
+
+def _network(text: str | None) -> str | None:
+    """The network's name without its input's shape: `AlexNet 128x3x224x224`."""
+    return re.sub(r" \d+(x\d+)+$", "", text) if text else None
+
+
+def _bytes(text: str | None) -> int | None:
+    """`291.50M`; the log does not say whether that is 10^6 or 2^20, so it is the smaller one."""
+    found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)M", text or "")
+    return round(float(found[1]) * 1e6) if found else None
+
+
+def _implementation(name: str | None) -> Row:
+    """Library, implementation and algorithm of what a log calls an implementation; Caffe's log names none."""
+    if name is None:
+        return {"backend": "Caffe", "implementation": "Convolution"}
+    for entry in _facts()["implementation"]:
+        if re.search(entry["name"], name):
+            return {key: value for key, value in entry.items() if key != "name"}
+    return {"backend": name, "implementation": name}
+
+
+def _publication(name: str) -> dict[str, Any]:
+    """Return the known facts of a file beside its own."""
+    found: dict[str, Any] = {}
+    for entry in _facts()["publication"]:
+        if re.search(entry["file"], name):
+            found |= {key: value for key, value in entry.items() if key != "file"}
+    return found
+
+
+@cache
+def _facts() -> dict[str, Any]:
+    return tomllib.loads((Path(__file__).with_suffix(".toml")).read_text(encoding="utf-8"))

@@ -1,0 +1,1 @@
+"""Runs a training command with more processes and larger batches."""

@@ -1,0 +1,247 @@
+"""Which options, and which of them together, make a command faster: screening, combination, final pairs.
+
+Every option is tried in a few pairs, what is clearly slower or fails is dropped, the best others are added one by one,
+and what is left is compared with the base in fresh pairs, and beside it a change of nothing.
+
+Invariant: a claim rests on the final pairs alone; screening chooses, and what chose is not counted again.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from traceview.experiments.pairs import AGAIN, BASE, WITH, Pair, Row, Runner, Side
+from traceview.experiments.quiet import is_quiet
+from traceview.experiments.tune.options import Option, conflict
+from traceview.experiments.verdict import LEAST_PAIRS, pairs_needed
+
+SCREENING, COMBINATION, FINAL = "screening", "combination", "final"
+NULL = "nothing"
+"""The name of the option that changes nothing."""
+MOST_ROUNDS, LEAST_ROUNDS, ADDING_ROUNDS = 3, 2, 2
+FINAL_ROUNDS = 8
+"""Maximum number of final rounds, where the budget has room; `LEAST_PAIRS` are kept free for them."""
+MOST_BROKEN = 2
+"""So many final rounds without a time of the base are the last."""
+CLEARLY = 0.97
+"""Times as fast, in the middle of all pairs and below 1 in each: clearly slower."""
+WORTH = 1.01
+"""Times as fast in screening, from which on an option is tried in combination and in final pairs."""
+WORTH_ADDING = 1.005
+
+
+@dataclass
+class Tried:
+    """An option, or a combination, with all of its pairs by phase."""
+
+    name: str
+    options: tuple[Option, ...]
+    pairs: dict[str, list[Pair]] = field(default_factory=dict)
+    repeated: list[Pair] = field(default_factory=list)
+    """The final runs again, against the second run of the base in each round."""
+    dropped: str | None = None
+    """Why it was given up."""
+    has_failed: bool = False
+    is_slower: bool = False
+    """Whether it was given up because it is clearly slower by itself."""
+
+    def ratio(self, phase: str) -> float | None:
+        """The median speed-up of a phase, also on a busy machine: it chooses and claims nothing."""
+        ratios = [pair.choice for pair in self.pairs.get(phase, ()) if pair.has_times]
+        return math.exp(statistics.median(map(math.log, ratios))) if ratios else None
+
+
+@dataclass
+class Found:
+    """Result of a search."""
+
+    tried: list[Tried]
+    null: Tried
+    best: Tried | None
+    """The combination, or the only option, that was compared in final pairs; None where nothing was worth it."""
+    adds: dict[str, float]
+    """Speed-up of each part of the best when it was added."""
+    ran_out: bool
+    """Whether the budget ended the search before all of it was done."""
+
+
+@dataclass
+class Search:
+    """A search under way. `judge_numbers` says why an option's numbers forbid it; None where they do not."""
+
+    runner: Runner
+    budget_ns: int
+    judge_numbers: Callable[[Option, Sequence[Pair], Sequence[Pair]], str | None]
+    say: Callable[[str], None]
+    first_run_ns: int = 0
+    """Estimated time of a run, as long as none was made."""
+    promised: Mapping[str, float] = field(default_factory=dict)
+    """Speed-ups that advice names, by option."""
+    ran_out: bool = False
+
+    def run(self, options: Sequence[Option]) -> Found:
+        """Try these options, the most promising first."""
+        null = Tried(NULL, ())
+        tried = [Tried(option.name, (option,)) for option in options]
+        if [option.name for option in options] == [NULL]:
+            best: Tried | None = tried[0]
+            adds: dict[str, float] = {}
+        else:
+            self._screen(null, tried)
+            best, adds = self._combine(tried)
+        self._confirm(null, best, tried)
+        return Found(tried, null, best, adds, self.ran_out)
+
+    def _screen(self, null: Tried, tried: Sequence[Tried]) -> None:
+        """Rounds of the base, every option that is left, and the base again."""
+        for number in range(1, MOST_ROUNDS + 1):
+            left = [each for each in tried if not each.dropped]
+            # The first option is tried however small the budget is.
+            while len(left) > (number == 1) and not self._has_room(2 + len(left), _reserve(number, len(left))):
+                last = left.pop()
+                if number == 1:
+                    last.dropped = "the budget was spent before its turn"
+            if not left or (number > LEAST_ROUNDS and len(left) < 2):
+                return
+            names = [Side(WITH, each.name, (each.name,)) for each in left]
+            n_left = f"{len(left)} option{'s' if len(left) > 1 else ''}"
+            self.say(f"{SCREENING} {number}: {n_left}, and the command as it is before and behind them")
+            first, *rows, again = self.runner.round(
+                SCREENING, number, [Side(BASE, NULL, ()), *names, Side(AGAIN, NULL, ())]
+            )
+            self._add(SCREENING, null, Pair(first, again))
+            self._warn(number, [first, *rows, again])
+            for at, (each, row) in enumerate(zip(left, rows, strict=True)):
+                self._add(SCREENING, each, Pair(first if at < len(left) / 2 else again, row))
+                self._drop(each, null)
+
+    def _warn(self, number: int, rows: Sequence[Row]) -> None:
+        """Say at once where other programs leave nothing to claim, and where numbers cannot be compared."""
+        norms = str(rows[0].get("parameter_norms"))
+        if number == 1 and ("NaN" in norms or "Infinity" in norms):
+            self.say(
+                "without any option the parameters become NaN or infinite in these steps: whether an option changes "
+                "the numbers cannot be seen"
+            )
+        shares = [row["others_pct"] for row in rows if row.get("others_pct") is not None]
+        if number == 1 and shares and not is_quiet(statistics.median(shares)):
+            self.say(
+                f"other programs take {statistics.median(shares):.0f} % of the cores; while they do, nothing can be "
+                "claimed, and processor time chooses what goes on"
+            )
+
+    def _drop(self, each: Tried, null: Tried) -> None:
+        """Give up what fails, is clearly slower, or changes numbers that it should not change."""
+        pairs = each.pairs[SCREENING]
+        failed = [pair.other["reason"] for pair in pairs if not pair.other.get("step_ns")]
+        if failed:
+            each.dropped, each.has_failed = str(failed[0]), True
+        elif each.options and (text := pairs[-1].without_effect(each.name)):
+            each.dropped = f"it had no effect: {text}"
+        elif each.options and (reason := self.judge_numbers(each.options[0], pairs, null.pairs[SCREENING])):
+            each.dropped = reason
+        elif len(pairs) >= LEAST_ROUNDS and each.options:
+            ratios = [pair.choice for pair in pairs if pair.has_times]
+            if ratios and max(ratios) < 1 and statistics.median(ratios) < CLEARLY:
+                each.is_slower = True
+                each.dropped = f"clearly slower: {statistics.median(ratios):.2f} times as fast in {len(ratios)} pairs"
+
+    def _combine(self, tried: Sequence[Tried]) -> tuple[Tried | None, dict[str, float]]:
+        """Add option after option to the best one, the best first; keep what still gives something.
+
+        What gave nothing by itself though advice names it is tried once more, on top of all others: a layout helps only
+        where the library that likes it is on.
+        """
+        ranked = [each for each in tried if not each.dropped and (each.ratio(SCREENING) or 0) >= WORTH]
+        ranked.sort(key=lambda each: -(each.ratio(SCREENING) or 0))
+        if not ranked:
+            return None, {}
+        again = [
+            each
+            for each in tried
+            if each not in ranked and (each.is_slower or not each.dropped) and self.promised.get(each.name, 1) >= WORTH
+        ]
+        again.sort(key=lambda each: -self.promised[each.name])
+        best = ranked[0]
+        adds = {best.name: best.ratio(SCREENING) or 1.0}
+        for each in [*ranked[1:], *again]:
+            options = (*best.options, *each.options)
+            if not each.options or conflict(options):
+                continue
+            if not self._has_room(2 * ADDING_ROUNDS, 3 * LEAST_PAIRS):
+                break
+            joined = Tried("+".join(option.name for option in options), options)
+            for number in range(1, ADDING_ROUNDS + 1):
+                self._pair(COMBINATION, number, joined, best.options)
+            ratio = joined.ratio(COMBINATION)
+            if ratio and ratio >= (WORTH_ADDING if each in ranked else WORTH):
+                best, adds = joined, {**adds, each.name: ratio}
+                each.dropped = None
+        return best, adds
+
+    def _confirm(self, null: Tried, best: Tried | None, tried: Sequence[Tried]) -> None:
+        """Fresh rounds of the base, the best and the base again; with what is left, pairs of other options."""
+        if best is None:
+            return
+        for number in range(1, FINAL_ROUNDS + 1):
+            if number == 1 or self._has_room(3):
+                sides = [Side(BASE, best.name, ()), _with(best), Side(AGAIN, best.name, ())]
+                base, row, again = self.runner.round(FINAL, number, sides)
+                self._add(FINAL, best, Pair(base, row))
+                self._add(FINAL, null, Pair(base, again))
+                best.repeated.append(Pair(again, row))
+                if self._has_broken(null):
+                    return
+        others = [
+            each for each in tried if each is not best and not each.dropped and (each.ratio(SCREENING) or 0) >= WORTH
+        ]
+        others.sort(key=lambda each: -(each.ratio(SCREENING) or 0))
+        while others and not self._has_room(2 * len(others) * pairs_needed(len(others))):
+            others.pop()
+        for number in range(1, (pairs_needed(len(others)) if others else 0) + 1):
+            for each in others:
+                self._pair(FINAL, number, each, ())
+
+    def _has_broken(self, null: Tried) -> bool:
+        """Whether the last rounds' runs of the base all gave no times: a disk became full, data went away."""
+        last = null.pairs[FINAL][-MOST_BROKEN:]
+        if len(last) < MOST_BROKEN or any(row.get("step_ns") for pair in last for row in (pair.base, pair.other)):
+            return False
+        self.say(f"the command gives no times any more, without any option either: {_reason(last[-1])}; this ends here")
+        return True
+
+    def _pair(self, phase: str, number: int, each: Tried, base: Sequence[Option]) -> None:
+        names = tuple(option.name for option in base)
+        rows = self.runner.round(phase, number, [Side(BASE, each.name, names), _with(each)])
+        self._add(phase, each, Pair(*rows))
+
+    def _add(self, phase: str, each: Tried, pair: Pair) -> None:
+        each.pairs.setdefault(phase, []).append(pair)
+        told = f"{pair.choice:.2f} times as fast" if pair.has_times else f"no times: {_reason(pair)}"
+        busy = "" if pair.is_quiet or not pair.has_times else " in processor time (the machine was busy)"
+        self.say(f"{phase} {len(each.pairs[phase])}: {each.name}: {told}{busy}")
+
+    def _has_room(self, runs: int, reserve: int = 0) -> bool:
+        """Whether so many more runs fit the budget, and as many behind them as are to be kept free."""
+        done = self.runner.n_runs
+        each = self.runner.spent_ns / done if done else self.first_run_ns
+        fits = self.runner.spent_ns + (runs + reserve) * each <= self.budget_ns
+        self.ran_out = self.ran_out or not fits
+        return fits
+
+
+def _reserve(number: int, n_left: int) -> int:
+    """Runs that a round of screening leaves for what comes after it: the first one none, a third one the most."""
+    adding = 2 * ADDING_ROUNDS
+    return 0 if number == 1 else 3 * LEAST_PAIRS + (adding if number == LEAST_ROUNDS else adding * n_left)
+
+
+def _with(each: Tried) -> Side:
+    return Side(WITH, each.name, tuple(option.name for option in each.options))
+
+
+def _reason(pair: Pair) -> str:
+    return str(pair.other.get("reason") or pair.base.get("reason") or "none seen")
