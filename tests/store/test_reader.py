@@ -62,7 +62,7 @@ def test_pieces_come_and_errors_with_them(folder: Path, has_threads: bool) -> No
         with pytest.raises(duckdb.CatalogException, match="nothing"):
             list(reader.ask(rows, "FROM nothing"))
         if not has_threads:
-            # A RuntimeError that names it, or itself where something else in this process taught pickle to carry any error.
+            # Itself where something else in this process (distributed) taught pickle to carry any error.
             with pytest.raises((RuntimeError, Odd), match="1 2"):
                 list(reader.ask(odd))
         assert list(reader.ask(rows, "SELECT 1")) == [(1,)]
