@@ -24,14 +24,16 @@ place BIGINT place in its round
 side VARCHAR base, with (the options), or again (repeated baseline: null comparison)
 candidate VARCHAR options that are tried, joined by +; nothing for the base of several
 options VARCHAR options that were on in this run, joined by +; empty for none
-step_ns BIGINT median wall time of its steps, without the discarded ones
-step_cpu_ns BIGINT median processor time of its steps, all threads of the process
+step_ns BIGINT mean wall time of its steps, without the discarded ones: their time over their number
+step_cpu_ns BIGINT mean processor time of its steps, all threads of the process
+step_median_ns BIGINT median wall time of its steps
+step_longest_ns BIGINT wall time of the longest of them
 steps BIGINT steps that were timed
 discarded BIGINT first steps that were left out
 loss DOUBLE loss of the last step
 checksum VARCHAR checksum of all parameters after the last step
 parameter_norms VARCHAR norm of each tensor of parameters after the last step, as JSON; of very many, groups
-others_pct DOUBLE share of the cores that other programs took meanwhile
+others_pct DOUBLE share of the cores that other programs took while its steps ran
 exit_code BIGINT of the command; minus the signal's number where one ended it
 status VARCHAR timed, failed (no times), noisy (others took the cores)
 reason VARCHAR why it failed
@@ -186,7 +188,7 @@ batch BIGINT samples of a rank in each step
 global_batch BIGINT samples of all ranks in each step
 threads BIGINT threads of each process
 cores BIGINT cores that the processes share
-step_ns BIGINT median wall time of a step, of the slowest rank
+step_ns BIGINT mean wall time of a step, of the slowest rank
 step_cpu_ns BIGINT median processor time of a step, most of any rank
 fastest_ns BIGINT median wall time of a step, of the fastest rank
 steps BIGINT steps that were timed

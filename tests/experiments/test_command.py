@@ -81,11 +81,34 @@ def test_the_loss_is_the_one_that_gradients_were_asked_of_last(tmp_path: Path) -
     assert whole.loss == float(printed[-1][2]) == found.loss, "the same steps, also where the script ends by itself"
 
 
+BURSTS = """
+import time, torch
+model = torch.nn.Linear(8, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(40):
+    optimizer.zero_grad()
+    model(torch.randn(16, 8)).square().mean().backward()
+    time.sleep(0.12 if step % 4 == 3 else 0.008)
+    optimizer.step()
+"""
+
+
+def test_a_step_that_waits_counts_with_its_share(tmp_path: Path) -> None:
+    """Every fourth step sleeps 120 ms, the others 8: a step takes 36 ms, and not 8."""
+    pytest.importorskip("torch")
+    found = timed(tmp_path, script(tmp_path, BURSTS), Limits(discard=2, steps=16))
+    assert found.step_ns and found.step_median_ns and found.step_longest_ns
+    assert found.step_ns > 36e6 and found.step_longest_ns > 120e6
+    assert found.step_median_ns < found.step_ns
+    assert found.step_cpu_ns and found.step_cpu_ns < found.step_ns / 2, "it sleeps"
+
+
 @pytest.mark.long
 def test_a_script_with_too_few_steps_says_how_many(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     found = timed(tmp_path, [*script(tmp_path, SMALL), "2"], Limits(discard=2, steps=4))
     assert found.step_ns is None and found.reason == "it ended after 2 steps, too few to time any; see --limit-steps"
+    assert found.n_too_few == 2
     some = timed(tmp_path, [*script(tmp_path, SMALL), "4"], Limits(discard=2, steps=40))
     assert some.steps == 2 and some.step_ns
 

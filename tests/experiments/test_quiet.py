@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from traceview.experiments import quiet
+from traceview.experiments import command, quiet
 from traceview.experiments.quiet import Moment, busy_s, is_quiet, now, others_pct
 
 LOOP = "import time\nwhile time.process_time() < 0.6: pass"
@@ -26,9 +26,10 @@ def test_what_others_took_is_what_was_busy_and_not_ours() -> None:
 def test_busy_is_counted_for_the_cores_of_this_process(tmp_path: Path) -> None:
     mine = sorted(os.sched_getaffinity(0))
     stat = tmp_path / "stat"
-    rows = [f"cpu{core} 100 20 30 9999 5 1 2 0 0 0" for core in mine]
+    rows = [f"cpu{core} 100 20 30 9999 5 1 2 40 0 0" for core in mine]
     stat.write_text("\n".join(["cpu 1 1 1 1 1 1 1 1 1 1", *rows, "cpu9999 7 7 7 7 7 7 7 7", "intr 5"]))
-    assert busy_s(stat) == pytest.approx(153 * len(mine) / os.sysconf("SC_CLK_TCK"))
+    # 100 + 20 + 30 + 1 + 2, and 40 that the hypervisor gave to others.
+    assert busy_s(stat) == pytest.approx(193 * len(mine) / os.sysconf("SC_CLK_TCK"))
     assert busy_s(tmp_path / "absent") is None
 
 
@@ -43,3 +44,53 @@ def test_a_child_is_ours_once_it_has_ended() -> None:
     taken = others_pct(begin, now())
     other.wait()
     assert taken is None or taken > 100 * 0.1 / quiet.n_cores()
+
+
+def moment(wall_s: float, busy_s: float | None, own_s: float) -> dict[str, float | None]:
+    return {"wall_s": wall_s, "busy_s": busy_s, "own_s": own_s, "cores": 4}
+
+
+@pytest.mark.parametrize(
+    ("window", "share"),
+    [
+        ([moment(10, 100, 50), moment(12, 106, 54)], pytest.approx(100 * 2 / (2 * 4))),
+        ([moment(10, 100, 50), moment(10.2, 101, 50)], None),  # Too short to count.
+        ([moment(10, None, 50), moment(12, None, 54)], None),
+        ([moment(10, 100, 50)], None),
+        (None, None),
+        ([{"wall_s": "x"}, {}], None),
+        ({"wall_s": 1}, None),
+    ],
+)
+def test_busyness_is_that_of_the_timed_steps(window: object, share: float | None) -> None:
+    assert quiet.within(window) == share
+
+
+def test_a_neighbour_is_seen_while_steps_are_timed(tmp_path: Path) -> None:
+    """Loading the program takes seconds, its steps half a second: what runs beside the steps counts in full."""
+    pytest.importorskip("torch")
+    (tmp_path / "train.py").write_text("""
+import pathlib, sys, time, torch
+model = torch.nn.Linear(8, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+pathlib.Path(sys.argv[1]).touch()
+for step in range(20):
+    model(torch.randn(16, 8)).square().mean().backward()
+    time.sleep(0.05)
+    optimizer.step()
+""")
+    begun = tmp_path / "begun"
+    loop = f"""
+import pathlib, time
+while not pathlib.Path({str(begun)!r}).exists(): time.sleep(0.02)
+while time.process_time() < 60: pass
+"""
+    neighbours = [subprocess.Popen([sys.executable, "-c", loop]) for _ in os.sched_getaffinity(0)]
+    try:
+        words = [sys.executable, str(tmp_path / "train.py"), str(begun)]
+        found = command.run(words, dict(os.environ), command.Limits(4, 10), tmp_path / "log.txt")
+    finally:
+        for each in neighbours:
+            each.kill()
+            each.wait()
+    assert found.others_pct is not None and found.others_pct > 60 and not found.is_quiet

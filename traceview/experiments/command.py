@@ -49,6 +49,7 @@ class Timed:
     """Result of a run; without `step_ns` it gave no times, for a `reason`."""
 
     step_ns: int | None
+    """Mean wall time of the timed steps: their whole time over their number, so that steps which wait count too."""
     step_cpu_ns: int | None
     steps: int
     loss: float | None
@@ -64,7 +65,11 @@ class Timed:
     """Collector's facts of the process: framework, version, device, threads ..."""
     rank_step_ns: tuple[int, ...] = ()
     """The step of each process that gave times; `step_ns` is the slowest one's."""
+    step_median_ns: int | None = None
+    step_longest_ns: int | None = None
     took_too_long: bool = False
+    n_too_few: int | None = None
+    """Number of steps of a run that ended by itself before any could be timed."""
 
     @property
     def is_quiet(self) -> bool:
@@ -112,36 +117,54 @@ def run(
         facts = _read(place / "raw" / "rank-0000.meta.json")
         notes = [path.read_text(errors="replace") for path in sorted((place / "raw").glob(".process-*"))]
     ranks = [rank for rank in ranks if rank.get("steps")]
+    n_too_few = None if ranks or code else _steps_waited(notes)
     reason = _why(code, bool(ranks), notes, log)
     if watch.has_ended_it:
         reason = f"{TOO_LONG}{limits.most_s or 0:.0f} s, without an end of its own"
-    times = [_step_time(rank, rank.get("runs_ahead") is True) for rank in ranks] if not reason else []
+    times = [_step_times(rank) for rank in ranks] if not reason else []
+    slowest = max(times, key=lambda each: each.mean_ns, default=None)
     first = ranks[0] if ranks else {}
+    # While steps are timed, not while the program is loaded; processes of one job see the same machine.
+    shares = [share for rank in ranks if (share := quiet.within(rank.get("window"))) is not None]
     return Timed(
-        step_ns=max((wall for wall, _ in times), default=None),
-        step_cpu_ns=max((cpu for _, cpu in times), default=None),
+        step_ns=slowest.mean_ns if slowest else None,
+        step_cpu_ns=max((each.cpu_ns for each in times), default=None),
         steps=len(first.get("steps", ())),
         loss=_number(first.get("loss")),
         checksum=first.get("checksum"),
         norms=tuple(map(float, first.get("norms") or ())),
-        others_pct=others,
+        others_pct=max(shares, default=others),
         exit_code=code,
         reason=reason,
         applied={str(name): str(text) for name, text in dict(first.get("applied") or {}).items()},
         started_unix_ns=started,
         total_ns=spent,
         facts=facts,
-        rank_step_ns=tuple(wall for wall, _ in times),
+        rank_step_ns=tuple(each.mean_ns for each in times),
+        step_median_ns=slowest.median_ns if slowest else None,
+        step_longest_ns=slowest.longest_ns if slowest else None,
         took_too_long=watch.has_ended_it,
+        n_too_few=n_too_few,
     )
 
 
-def _step_time(rank: Mapping[str, Any], is_device: bool) -> tuple[int, int]:
-    """Wall and processor time of a step: the median, the mean where the program runs ahead of it."""
+@dataclass(frozen=True)
+class _Steps:
+    """Times of the steps of one process."""
+
+    mean_ns: int
+    median_ns: int
+    longest_ns: int
+    cpu_ns: int
+    """Mean processor time."""
+
+
+def _step_times(rank: Mapping[str, Any]) -> _Steps:
+    """Summarize the steps that a process timed; a program that runs ahead of its device waits for it in the last."""
     walls = [int(step["wall_ns"]) for step in rank["steps"]]
     cpus = [int(step["cpu_ns"]) for step in rank["steps"]]
-    wall = rank["total_ns"] / len(walls) if is_device else statistics.median(walls)
-    return int(wall), int(statistics.median(cpus))
+    n = len(walls)
+    return _Steps(sum(walls) // n, int(statistics.median(walls)), max(walls), sum(cpus) // n)
 
 
 def _why(code: int, has_times: bool, notes: Sequence[str], log: Path) -> str | None:
@@ -153,10 +176,16 @@ def _why(code: int, has_times: bool, notes: Sequence[str], log: Path) -> str | N
         return None
     if any(note.startswith("failed") for note in notes):
         return next(note.partition("\n")[2].strip() for note in notes if note.startswith("failed"))
-    counted = [note.split()[1] for note in notes if note.startswith("waiting")]
-    if counted:
-        return f"it ended after {counted[0]} steps, too few to time any; see --limit-steps"
+    counted = _steps_waited(notes)
+    if counted is not None:
+        return f"it ended after {counted} steps, too few to time any; see --limit-steps"
     return "no step was seen to end in it; `traceview collect` on the same command says more"
+
+
+def _steps_waited(notes: Sequence[str]) -> int | None:
+    """Return the steps that passed in a process that ended before any was to be timed; None where there is none."""
+    counted = [note.split()[1] for note in notes if note.startswith("waiting")]
+    return int(counted[0]) if counted and counted[0].isdigit() else None
 
 
 def check_end(exit_code: int) -> None:

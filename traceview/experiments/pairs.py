@@ -116,6 +116,8 @@ class Runner:
             "options": "+".join(options),
             "step_ns": timed.step_ns,
             "step_cpu_ns": timed.step_cpu_ns,
+            "step_median_ns": timed.step_median_ns,
+            "step_longest_ns": timed.step_longest_ns,
             "steps": timed.steps,
             "loss": timed.loss,
             "checksum": timed.checksum,

@@ -1,5 +1,7 @@
 """Whether the machine was too busy to tell: the share of the cores that other programs took during a run.
 
+What a hypervisor gave to others is taken too.
+
 Invariant: where the system does not count (no /proc/stat), the answer is None and not "quiet".
 """
 
@@ -10,9 +12,12 @@ import resource
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 QUIET_PCT = 10.0
 """Above this share of other programs' CPU time, wall times are not trusted."""
+LEAST_WINDOW_S = 0.3
+"""Shorter times are counted too coarsely: a tick of the system's clock is 10 ms."""
 STAT = Path("/proc/stat")
 
 
@@ -30,12 +35,25 @@ def now() -> Moment:
     return Moment(time.monotonic(), busy_s(), own_s())
 
 
-def others_pct(begin: Moment, end: Moment) -> float | None:
+def others_pct(begin: Moment, end: Moment, cores: int | None = None) -> float | None:
     """The share of the cores that other programs took in between; children count as ours once they have ended."""
     if begin.busy_s is None or end.busy_s is None or end.wall_s <= begin.wall_s:
         return None
     others = (end.busy_s - begin.busy_s) - (end.own_s - begin.own_s)
-    return 100 * max(others, 0.0) / ((end.wall_s - begin.wall_s) * n_cores())
+    return 100 * max(others, 0.0) / ((end.wall_s - begin.wall_s) * (cores or n_cores()))
+
+
+def within(window: Any) -> float | None:
+    """The share that others took while steps were timed, as a process noted it (`processor.moment` of the collectors);
+    None where it could not, or for too short a time."""
+    try:
+        begin, end = (Moment(float(at["wall_s"]), float(at["busy_s"]), float(at["own_s"])) for at in window)
+        cores = int(window[1]["cores"])
+    except (TypeError, ValueError, KeyError):
+        return None
+    if end.wall_s - begin.wall_s < LEAST_WINDOW_S or cores < 1:
+        return None
+    return others_pct(begin, end, cores)
 
 
 def is_quiet(share_pct: float | None) -> bool:
@@ -59,8 +77,8 @@ def busy_s(stat: Path = STAT) -> float | None:
     for line in lines:
         name, *values = line.split()
         if name.startswith("cpu") and name[3:].isdigit() and int(name[3:]) in mine:
-            user, nice, system, _, _, interrupts, soft, *_ = map(int, values)
-            ticks += user + nice + system + interrupts + soft
+            user, nice, system, _, _, interrupts, soft, stolen, *_ = map(int, values)
+            ticks += user + nice + system + interrupts + soft + stolen
     return ticks / os.sysconf("SC_CLK_TCK")
 
 

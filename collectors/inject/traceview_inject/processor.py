@@ -5,6 +5,7 @@ Invariant: what the system does not tell is None.
 
 import os
 import platform
+import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -57,6 +58,57 @@ def used_since(before):
     return before and now and {name: now[name] - before[name] for name in now}
 
 
+def n_workers():
+    """Processes that this one has started to work for it, such as those that load data."""
+    multiprocessing = sys.modules.get("multiprocessing")
+    return len(multiprocessing.active_children()) if multiprocessing else 0
+
+
+def moment():
+    """Wall time, and seconds of processor time that the cores of this process and all processes of its run have used by
+    now; None of both where the system does not count. Time that a hypervisor took is time of others.
+    """
+    return {"wall_s": now_ns() / 1e9, "busy_s": _busy_s(), "own_s": _own_s(), "cores": _allowed()}
+
+
+def _busy_s():
+    with suppress(OSError, AttributeError, ValueError):
+        mine, ticks = os.sched_getaffinity(0), 0
+        for line in Path("/proc/stat").read_text().splitlines():
+            name, *values = line.split()
+            if name.startswith("cpu") and name[3:].isdigit() and int(name[3:]) in mine:
+                user, nice, system, _, _, interrupts, soft, stolen, *_ = map(int, values)
+                ticks += user + nice + system + interrupts + soft + stolen
+        return ticks / os.sysconf("SC_CLK_TCK")
+    return None
+
+
+def _own_s():
+    """Of this process and all that run for the same folder or descend from such, those that they outlived included."""
+    told = b"TRACEVIEW_DIR=" + os.fsencode(os.environ.get("TRACEVIEW_DIR", ""))
+    parents, ticks, mine = {}, {}, {os.getpid()}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError, ValueError, IndexError):
+            # After the name of the program, which may hold spaces and parentheses.
+            fields = (folder / "stat").read_text(errors="replace").rpartition(")")[2].split()
+            pid = int(folder.name)
+            parents[pid], ticks[pid] = int(fields[1]), sum(map(int, fields[11:15]))
+            with suppress(OSError):
+                if told in (folder / "environ").read_bytes().split(b"\0"):
+                    mine.add(pid)
+    if not ticks:
+        return None
+    n_known = 0
+    while n_known < len(mine):
+        n_known = len(mine)
+        mine |= {pid for pid, parent in parents.items() if parent in mine}
+    return sum(ticks.get(pid, 0) for pid in mine) / os.sysconf("SC_CLK_TCK")
+
+
+def _allowed():
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def _told():
     """The first processor's lines of /proc/cpuinfo by name."""
     try:
@@ -77,7 +129,7 @@ def _clock(told):
 
 def _cores():
     """Cores that this process may use: those it is bound to, or as many as its container's share comes to."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    cores = _allowed()
     with suppress(OSError, ValueError):
         quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
         cores = max(1, min(cores, round(int(quota) / int(period))))

@@ -199,6 +199,7 @@ class Recorder:
             meta["steps"] = self.steps.summary(self.first)
             meta["cost"] = self.steps.cost(self.options["wait"], self.first)
             meta["usage"] = used
+            meta["workers"] = processor.n_workers()
             meta["applied"] = dict(times.SEEN) or None
             meta["cost"]["write_ns"] = now_ns() - started
             raw.publish(self.facts.rank, meta, trace, logs)

@@ -2,10 +2,12 @@
 
 `TRACEVIEW_MODE=times` asks for it. The first TRACEVIEW_WAIT steps are left out, the next TRACEVIEW_STEPS are timed, and
 with TRACEVIEW_STOP_AFTER the program ends then. What was seen is `rank-NNNN.times.json`: wall and processor time of
-each step, the loss and the parameters after the last one, and what each option that was tried said it did (`applied`).
+each step, how busy the machine was meanwhile, the loss and the parameters after the last one, and what each option that
+was tried said it did (`applied`).
 With TRACEVIEW_SEED, generators of random numbers are seeded when the framework has been imported.
 
-Invariant: between two steps nothing is done but to read two clocks; the rest waits until all steps are over.
+Invariant: between two timed steps nothing is done but to read two clocks; the rest is done before the first and after
+the last of them.
 """
 
 import contextlib
@@ -16,7 +18,7 @@ import random
 import sys
 import time
 
-from traceview_inject import raw
+from traceview_inject import processor, raw
 from traceview_inject.python import now_ns
 
 MODE = "times"
@@ -63,13 +65,13 @@ def seed(number):
 
 
 class Times:
-    """The clocks of one recorder's steps; `recorder.facts` may have `arrays`, `synchronize` and `runs_ahead`."""
+    """The clocks of one recorder's steps; `recorder.facts` may have `arrays` and `synchronize`."""
 
     def __init__(self, recorder):
         self.recorder = recorder
         self.first, self.count = recorder.options["wait"], recorder.options["steps"]
         self.cpu_ns = []
-        self.begun_ns = None
+        self.window = []
         self.is_over = False
         self.loss = None
         if os.environ.get("TRACEVIEW_SEED", "").isdigit():
@@ -90,8 +92,8 @@ class Times:
         if self.is_over:
             return
         if done == self.first:
+            self.window = [processor.moment()]
             self.synchronize()
-            self.begun_ns = now_ns()
         if done == self.first + self.count:
             self.synchronize()
             self.recorder.steps.ends[-1] = now_ns()
@@ -111,9 +113,10 @@ class Times:
         """Write what was timed, once; nothing where no step was."""
         steps = self.recorder.steps
         done = len(steps.ends)
-        if self.is_over or done <= self.first or self.begun_ns is None:
+        if self.is_over or done <= self.first or not self.window:
             return
         self.is_over = True
+        self.window.append(processor.moment())
         for check in AT_THE_END:
             check()
         with raw.signals_held():
@@ -125,11 +128,10 @@ class Times:
                     }
                     for at in range(self.first, min(done, self.first + self.count))
                 ],
-                "total_ns": steps.ends[-1] - self.begun_ns,
+                "window": self.window,
                 "discarded": self.first,
                 "ended_by": ended_by,
                 "source": steps.source,
-                "runs_ahead": bool(getattr(self.recorder.facts, "runs_ahead", False)),
                 "loss": number(self.loss),
                 "applied": SEEN,
             }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -72,6 +73,55 @@ def test_sessions_are_resumed_where_they_began(tmp_path: Path, monkeypatch: pyte
 def test_runs_take_about_two_seconds_of_steps(step_s: float, steps: int | None, expected: Limits) -> None:
     capture = {"cost": {"bare_step_ns": int(step_s * 1e9)}}
     assert tuning._limits(job(Path(), steps=steps), capture) == expected
+
+
+@pytest.mark.parametrize(
+    ("workers", "step_s", "expected"),
+    [
+        (0, 0.4, (2, 5)),
+        (4, 0.4, (9, 8)),  # Bursts of four: two of them, and none of the eight batches that were waiting.
+        (7, 0.015, (15, 35)),
+        (40, 0.4, (81, 40)),
+    ],
+)
+def test_whole_bursts_of_the_workers_that_load_data_are_timed(
+    workers: int, step_s: float, expected: tuple[int, int]
+) -> None:
+    capture = {"cost": {"bare_step_ns": int(step_s * 1e9)}, "ranks": [{"workers": workers}]}
+    limits = tuning._limits(job(Path()), capture)
+    assert (limits.discard, limits.steps) == expected
+    assert tuning._limits(job(Path(), steps=3, discard=1), capture) == Limits(1, 3, most_s=600)
+
+
+def test_bursts_of_the_script_and_of_an_option_are_both_covered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tuning.quiet, "n_cores", lambda: 4)
+    capture = {"cost": {"bare_step_ns": int(0.4e9)}, "ranks": [{"workers": 3}]}
+    limits = tuning._limits(job(Path()), capture, named(["loader_workers"]))
+    assert (limits.discard, limits.steps) == (9, 12)
+
+
+SHORT = """
+import torch
+model = torch.nn.Linear(8, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range({steps}):
+    model(torch.randn(16, 8)).square().mean().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("steps", [pytest.param(7, marks=pytest.mark.long), 10])
+def test_a_script_too_short_for_that_is_timed_all_the_same(tmp_path: Path, steps: int) -> None:
+    pytest.importorskip("torch")
+    (tmp_path / "train.py").write_text(SHORT.format(steps=steps))
+    said: list[str] = []
+    of_job = Job([sys.executable, str(tmp_path / "train.py")], tmp_path, said.append)
+    (tmp_path / "output").mkdir()
+    runs = tuning._Runs(of_job, Limits(discard=9, steps=4, most_s=60))
+    timed = runs.measure(dict(os.environ))
+    assert timed.steps == 4 and timed.step_ns, timed.reason
+    assert len(said) == 1 and said[0].startswith(f"the script ends after {steps} steps"), said
+    assert runs.limits.discard == 2
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ measured is kept.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -41,7 +42,12 @@ UNKNOWN_BOUND = 1.1
 SLOW_S, STEPS_S = 1.0, 2.0
 """A step that takes longer is slow, and one is discarded; how long the timed steps of a run are to take about."""
 FEWEST, MOST = 3, 30
-RANK = {"device": str | None, "cores": int | None}
+PLAIN_DISCARD = 2
+PREFETCHED = 2
+"""Batches that each worker has ready before the program asks, as PyTorch's DataLoader does."""
+LOADER = "loader_workers"
+"""The option that starts workers."""
+RANK = {"device": str | None, "cores": int | None, "workers": int | None}
 CAPTURED = {
     **dict.fromkeys(("framework", "framework_version"), str | None),
     "ranks": tuple[dict[str, Any], ...] | None, "cost": dict[str, Any] | None,
@@ -148,10 +154,11 @@ def tune(job: Job) -> Found:
         raise UsageError(_nothing(job, others))
     if not journal.answered("tune_options"):
         journal.answer({"tune_options": outcome.unfinished(chosen, bounds, facts, others)})
-    limits = _limits(job, capture)
+    limits = _limits(job, capture, chosen)
     environments = _Environments(job, facts, chosen)
     job.say(_plan(job, chosen, limits))
-    runner = Runner(journal, lambda names: _measure(job, environments.of(names), limits))
+    runs = _Runs(job, limits)
+    runner = Runner(journal, lambda names: runs.measure(environments.of(names)))
     asked = {*job.tried} & {option.name for option in chosen}
     judge = outcome.forbidden(asked, job.only_equal)
     search = Search(runner, int(job.budget_s * 1e9), judge, job.say, capture["first_run_ns"], _promised(bounds))
@@ -316,15 +323,50 @@ def _ranked(options: Sequence[Option], bounds: Mapping[str, Bound]) -> list[Opti
     return [option for *_, option in sorted(keyed)]
 
 
-def _limits(job: Job, capture: Mapping[str, Any]) -> Limits:
-    """How many steps a run takes: from the time of a step, unless they are given."""
+def _limits(job: Job, capture: Mapping[str, Any], chosen: Sequence[Option] = ()) -> Limits:
+    """Decide how many steps a run takes: from the time of a step, unless they are given.
+
+    Workers that load data deliver in bursts of as many batches as there are workers, after the first ones, which were
+    waiting: whole bursts are timed, and those first ones are not.
+    """
     step_s = (_ns((capture.get("cost") or {}).get("bare_step_ns")) or 1e8) / 1e9
-    discard = job.discard if job.discard is not None else 1 if step_s > SLOW_S else 2
-    steps = job.steps or max(FEWEST, min(MOST, round(STEPS_S / step_s)))
+    discard = 1 if step_s > SLOW_S else PLAIN_DISCARD
+    steps = max(FEWEST, min(MOST, round(STEPS_S / step_s)))
+    workers = _workers(capture, chosen)
+    if workers:
+        burst = math.lcm(*workers) if math.lcm(*workers) <= MOST else max(workers)
+        discard, steps = max(discard, PREFETCHED * max(workers) + 1), -(-steps // burst) * burst
+    discard = discard if job.discard is None else job.discard
     longest = commands.longest_s(job.budget_s, (capture.get("first_run_ns") or 0) / 1e9)
-    return Limits(
-        discard, steps if job.steps != 0 else MOST, job.steps != 0, job.seed, None if job.steps == 0 else longest
-    )
+    if job.steps == 0:
+        return Limits(discard, MOST, False, job.seed, None)
+    return Limits(discard, job.steps or steps, True, job.seed, longest)
+
+
+def _workers(capture: Mapping[str, Any], chosen: Sequence[Option]) -> list[int]:
+    """Numbers of workers that load data: those of the script, and those that an option would start."""
+    own = max((int(rank.get("workers") or 0) for rank in capture.get("ranks") or ()), default=0)
+    added = min(quiet.n_cores(), trials.MOST_WORKERS) if any(it.name == LOADER for it in chosen) else 0
+    return [number for number in {own, added} if number]
+
+
+class _Runs:
+    """Runs of the command; a script that is too short to leave out what workers had waiting is timed without that."""
+
+    def __init__(self, job: Job, limits: Limits) -> None:
+        self.job, self.limits = job, limits
+
+    def measure(self, environment: Mapping[str, str]) -> Timed:
+        """Run the command once."""
+        timed = _measure(self.job, environment, self.limits)
+        seen = timed.n_too_few or 0
+        if timed.step_ns is not None and timed.steps < min(FEWEST, self.limits.steps):
+            seen = self.limits.discard + timed.steps
+        if seen <= PLAIN_DISCARD or self.limits.discard <= PLAIN_DISCARD or self.job.discard is not None:
+            return timed
+        self.limits = replace(self.limits, discard=PLAIN_DISCARD)
+        self.job.say(f"the script ends after {seen} steps, too few to leave out batches that its workers had ready")
+        return _measure(self.job, environment, self.limits)
 
 
 class _Environments:
