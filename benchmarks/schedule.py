@@ -1,4 +1,4 @@
-"""How much faster a plan makes the training step of the networks of the studies, in ABBA pairs of fresh processes.
+"""How much faster a plan makes the training step of the networks of the studies, in pairs of fresh processes.
 
     python benchmarks/schedule.py alexnet [--pairs 6] [--threads 1] [--workspace 8MB] [--keep FOLDER] [--plan PLAN]
 

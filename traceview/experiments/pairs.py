@@ -1,4 +1,7 @@
-"""Rounds of runs in fresh processes, in ABBA order: what else the machine does falls on both sides alike.
+"""Rounds of runs in fresh processes, in random order: what else the machine does falls on every side alike by chance.
+
+A fixed order, or one that is turned round each time, meets whatever comes back after three or four runs always on the
+same side (`benchmarks/tune_simulation.py`).
 
 Invariant: a run that was measured is on disk and is not made again: whoever resumes replays the journal.
 """
@@ -6,6 +9,7 @@ Invariant: a run that was measured is on disk and is not made again: whoever res
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -66,6 +70,11 @@ class Side:
     options: tuple[str, ...]
 
 
+def new_seed() -> int:
+    """Return a seed for the order of runs."""
+    return random.SystemRandom().randrange(1 << 31)
+
+
 @dataclass
 class Runner:
     """Runs rounds, each run once: those that the journal holds are not made again."""
@@ -73,6 +82,8 @@ class Runner:
     journal: Journal
     measure: Callable[[Sequence[str]], Timed]
     """One fresh run with options of these names on."""
+    seed: int = 1
+    """Seed of the order within rounds; equal seeds give equal orders."""
     spent_ns: int = 0
     """Time of all runs of the search so far, also those of an earlier session."""
     n_runs: int = 0
@@ -86,9 +97,10 @@ class Runner:
             self._known[key] = row
 
     def round(self, phase: str, number: int, sides: Sequence[Side]) -> list[Row]:
-        """The rows of these runs; they are made in this order, in every second round the other way round."""
+        """The rows of these runs, which are made in random order."""
         found: dict[int, Row] = {}
-        order = range(len(sides)) if number % 2 else reversed(range(len(sides)))
+        order = list(range(len(sides)))
+        random.Random(f"{self.seed} {phase} {number} {sides[0].candidate}").shuffle(order)
         for place, at in enumerate(order, 1):
             key = (phase, number, sides[at].side, sides[at].candidate)
             if key not in self._known:

@@ -3,8 +3,8 @@
 The estimate is Hodges' and Lehmann's for pairs (the median of all averages of two logarithms of ratios), the interval
 that of the exact Wilcoxon signed-rank test; over several options Holm's method keeps the chance of any false claim.
 
-Invariant: below `LEAST_PAIRS` nothing is claimed, for no interval of 95 % exists there; where a change of nothing seems
-to help, nothing at all is claimed; and where every round ran the base twice, an option must differ from both.
+Invariant: below `LEAST_PAIRS` nothing is claimed, for no interval of 95 % exists there; where a change of nothing makes
+a difference that chance makes in one case of a hundred, nothing at all is claimed; and where every round ran the base twice, an option must differ from both.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from traceview.analysis.noise import LEVEL, Interval
 
 LEAST_PAIRS = 6
 """With five, the widest interval there is holds in 94 % of all cases."""
+NOISE_CHANCE = 0.01
+"""A change of nothing that differs with a smaller chance than this is a fault of the measurement."""
 FASTER, SLOWER, SAME, UNDECIDED, NOISY = "faster", "slower", "no difference seen", "cannot decide", "too noisy"
 
 
@@ -69,8 +71,11 @@ def verdict(judged: Judged, adjusted_p: float | None) -> str:
 
 
 def is_noisy(null: Judged) -> bool:
-    """Whether the change of nothing made a difference, so that no other difference means anything."""
-    return null.interval is not None and not null.interval.low <= 1 <= null.interval.high
+    """Whether the change of nothing made a difference, so that no other difference means anything.
+
+    In random order it does so by chance alone as often as the level says, and then a true gain would be lost.
+    """
+    return null.p is not None and null.p <= NOISE_CHANCE
 
 
 def walsh_averages(values: Sequence[float]) -> list[float]:

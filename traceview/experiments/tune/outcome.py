@@ -216,7 +216,7 @@ def saved_share(bound: float, measured: float) -> float:
 
 def _null_row(null: Tried, judged: Judged, noisy: bool) -> Row:
     row = _row(null, judged, judged.p, False)
-    word = NOISY if noisy else row["verdict"] if row["verdict"] != FASTER else NOISY
+    word = NOISY if noisy else SAME if row["verdict"] in (FASTER, SLOWER) else row["verdict"]
     return {**row, "name": NULL, "kind": "null", "title": "nothing is changed: the check of the measurement itself",
             "verdict": word, "pairs": judged.n_pairs, "in_best": False}  # fmt: skip
 

@@ -96,7 +96,7 @@ class Search:
         return Found(tried, null, best, adds, self.ran_out)
 
     def _screen(self, null: Tried, tried: Sequence[Tried]) -> None:
-        """Rounds of the base, every option that is left, and the base again."""
+        """Rounds of every option that is left, and of the base twice; each is compared with the base that ran nearest."""
         for number in range(1, MOST_ROUNDS + 1):
             left = [each for each in tried if not each.dropped]
             # The first option is tried however small the budget is.
@@ -108,14 +108,14 @@ class Search:
                 return
             names = [Side(WITH, each.name, (each.name,)) for each in left]
             n_left = f"{len(left)} option{'s' if len(left) > 1 else ''}"
-            self.say(f"{SCREENING} {number}: {n_left}, and the command as it is before and behind them")
+            self.say(f"{SCREENING} {number}: {n_left}, and twice the command as it is, in random order")
             first, *rows, again = self.runner.round(
                 SCREENING, number, [Side(BASE, NULL, ()), *names, Side(AGAIN, NULL, ())]
             )
             self._add(SCREENING, null, Pair(first, again))
             self._warn(number, [first, *rows, again])
-            for at, (each, row) in enumerate(zip(left, rows, strict=True)):
-                self._add(SCREENING, each, Pair(first if at < len(left) / 2 else again, row))
+            for each, row in zip(left, rows, strict=True):
+                self._add(SCREENING, each, Pair(min(first, again, key=lambda it: abs(it["place"] - row["place"])), row))
                 self._drop(each, null)
 
     def _warn(self, number: int, rows: Sequence[Row]) -> None:

@@ -11,7 +11,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -22,7 +22,7 @@ from traceview.errors import CHECK_FAILED, CommandFailed, InputError, TraceviewE
 from traceview.experiments import command as commands
 from traceview.experiments import inside, quiet, recorded, records, results, trust
 from traceview.experiments.command import TOO_LONG, Failed, Limits, Timed, next_log
-from traceview.experiments.pairs import TABLE, Runner
+from traceview.experiments.pairs import TABLE, Runner, new_seed
 from traceview.experiments.results import Journal, described
 from traceview.experiments.tune import options as trials
 from traceview.experiments.tune import outcome, plan_option
@@ -84,6 +84,8 @@ class Job:
     """A plan of `traceview schedule` that is tried beside the options."""
     only_equal: bool = False
     """Whether an option is given up that changes any bit of loss or parameters."""
+    order_seed: int = field(default_factory=new_seed)
+    """Seed of the order of runs within rounds."""
 
     def settings(self) -> dict[str, Any]:
         """Return the settings that a session that resumes needs."""
@@ -158,7 +160,7 @@ def tune(job: Job) -> Found:
     environments = _Environments(job, facts, chosen)
     job.say(_plan(job, chosen, limits))
     runs = _Runs(job, limits)
-    runner = Runner(journal, lambda names: runs.measure(environments.of(names)))
+    runner = Runner(journal, lambda names: runs.measure(environments.of(names)), job.order_seed)
     asked = {*job.tried} & {option.name for option in chosen}
     judge = outcome.forbidden(asked, job.only_equal)
     search = Search(runner, int(job.budget_s * 1e9), judge, job.say, capture["first_run_ns"], _promised(bounds))
