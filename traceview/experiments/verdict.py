@@ -4,7 +4,8 @@ The estimate is Hodges' and Lehmann's for pairs (the median of all averages of t
 that of the exact Wilcoxon signed-rank test; over several options Holm's method keeps the chance of any false claim.
 
 Invariant: below `LEAST_PAIRS` nothing is claimed, for no interval of 95 % exists there; where a change of nothing makes
-a difference that chance makes in one case of a hundred, nothing at all is claimed; and where every round ran the base twice, an option must differ from both.
+a difference that chance makes in one case of a hundred, nothing at all is claimed; and where every round ran the base
+twice, an option must differ from both.
 """
 
 from __future__ import annotations

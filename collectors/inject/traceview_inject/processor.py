@@ -84,7 +84,7 @@ def _busy_s():
 
 
 def _own_s():
-    """Of this process and all that run for the same folder or descend from such, those that they outlived included."""
+    """Add up this process and all that run for the same folder or descend from such, and those they outlived."""
     told = b"TRACEVIEW_DIR=" + os.fsencode(os.environ.get("TRACEVIEW_DIR", ""))
     parents, ticks, mine = {}, {}, {os.getpid()}
     for folder in Path("/proc").glob("[0-9]*"):

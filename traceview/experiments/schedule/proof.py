@@ -1,4 +1,4 @@
-"""Whether a plan makes whole training steps faster: pairs of fresh processes, with it and without it, in random order."""
+"""Whether a plan makes whole training steps faster: pairs of fresh processes with it and without it."""
 
 from __future__ import annotations
 

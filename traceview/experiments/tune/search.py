@@ -96,7 +96,7 @@ class Search:
         return Found(tried, null, best, adds, self.ran_out)
 
     def _screen(self, null: Tried, tried: Sequence[Tried]) -> None:
-        """Rounds of every option that is left, and of the base twice; each is compared with the base that ran nearest."""
+        """Rounds of every option left and of the base twice; each is compared with the base that ran nearest."""
         for number in range(1, MOST_ROUNDS + 1):
             left = [each for each in tried if not each.dropped]
             # The first option is tried however small the budget is.
