@@ -15,6 +15,10 @@ WITH device AS (
         CAST(n_unlinked AS BIGINT), CAST(n AS BIGINT), if(n = 1, '', 's')) AS text
     FROM device WHERE n > 0
     UNION ALL
+    SELECT 1, format('Ranks missing: {} of {}; what they did, and who waits for whom in their groups, is not known.',
+        count(*), any_value(world_size))
+    FROM missing_ranks HAVING count(*) > 0
+    UNION ALL
     SELECT 2, format('Steps: {} counted{}; step source: {}.', sum(n_steps), CASE WHEN sum(n_warmup) > 0
         THEN format(', {} leading warm-up step{} excluded', sum(n_warmup), if(sum(n_warmup) = 1, '', 's'))
             ELSE '' END

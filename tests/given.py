@@ -101,12 +101,12 @@ class Given:
         return connected(folder)
 
 
-def write(folder: Path, *ranks: Given) -> None:
-    """A capture of one or several processes."""
+def write(folder: Path, *ranks: Given, world_size: int | None = None) -> None:
+    """A capture of one or several processes, of a job of as many or of more."""
     for given in ranks:
         with duckdb.connect(config={"threads": 1}) as connection:
             sink = Sink(connection, given.rank)
-            sink.write_rows("ranks", [{"world_size": len(ranks), "pid": 1, "host": given.host}])
+            sink.write_rows("ranks", [{"world_size": world_size or len(ranks), "pid": 1, "host": given.host}])
             for table, rows in given.rows.items():
                 # The columns of all rows: those that only later rows have would be lost.
                 names = dict.fromkeys(name for row in rows for name in row)

@@ -34,8 +34,16 @@ class Job:
     host: Callable[[int], str | None] = lambda rank: None
     jitter: Callable[[int, int], float] = lambda number, rank: 0.0
     """How much later than the first a rank leaves a collective."""
+    absent: Callable[[int, int], bool] = lambda number, rank: False
+    """Whether a rank never enters a collective: the others stay in it for `gives_up`."""
+    gives_up: float = 600e6
+    slow: Callable[[int, int], float] = lambda step, rank: 1.0
+    """How many times as long a rank computes in a step."""
+    recorded_steps: Callable[[int], int | None] = lambda rank: None
+    """How many steps a rank records, where not all."""
     made: list[Given] = field(default_factory=list)
     ids: int = 2_000_000
+    step: int = 0
     host_at: dict[int, float] = field(default_factory=dict)
     """When the host of a rank is free to launch: it runs ahead of the device."""
 
@@ -44,6 +52,7 @@ class Job:
         self.made = [Given(rank) for rank in range(self.ranks)]
         begin, number = 0.0, 0
         for step in range(self.steps):
+            self.step = step
             self.host_at = dict.fromkeys(range(self.ranks), begin + 5.0)
             free = [begin] * self.ranks
             for rank in range(self.ranks):
@@ -58,7 +67,16 @@ class Job:
             begin = end
         for rank, given in enumerate(self.made):
             given.host = self.host(rank)
+            self._cut(given, self.recorded_steps(rank))
         return self.made
+
+    def _cut(self, given: Given, steps: int | None) -> None:
+        """Leave out what lies behind the first steps."""
+        if steps is not None:
+            last = [row for row in given.rows["ranges"] if row["kind"] == "step"][steps - 1]
+            until = last["start_ns"] + last["dur_ns"]
+            for table, rows in given.rows.items():
+                given.rows[table] = [row for row in rows if row["start_ns"] < until]
 
     def _kernel(self, rank: int, at: float, lasting: float, name: str = SGEMM) -> float:
         self.ids += 1
@@ -76,17 +94,22 @@ class Job:
         if late and self.why == "data":
             self.made[rank].span("phase", "data", self.clock(at, rank), self.clock(at + late, rank))
         self.host_at[rank] += late if self.why != "kernel" else 0.0
+        compute = self.compute * self.slow(self.step, rank)
         if self.why == "kernel":
-            return self._kernel(rank, at, self.compute + late) - begin
-        return self._kernel(rank, at + late, self.compute) - begin
+            return self._kernel(rank, at, compute + late) - begin
+        return self._kernel(rank, at + late, compute) - begin
 
     def _reduce(self, number: int, starts: list[float]) -> list[float]:
         """All ranks wait for the last one, move their bytes and leave together."""
-        end = max(starts) + self.transfer
+        absent = [self.absent(number, rank) for rank in range(self.ranks)]
+        end = max(starts) + (self.gives_up if any(absent) else self.transfer)
         ends = [end + self.jitter(number, rank) for rank in range(self.ranks)]
+        ends = [start if gone else end for start, end, gone in zip(starts, ends, absent, strict=True)]
         for rank, given in enumerate(self.made):
+            if absent[rank]:
+                continue
             start, until = self.clock(starts[rank], rank), self.clock(ends[rank], rank)
-            kernel = 1_000_000 + number
+            kernel = 1_000_000 + 10_000 * rank + number
             given.kernel(REDUCE, start, until, self._launch(rank), stream=9, id=kernel)
             facts = {"kind": "allreduce", "size_bytes": self.size_bytes, "group_size": self.ranks, "dtype": "Float"}
             if self.numbered:

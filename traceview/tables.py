@@ -649,6 +649,8 @@ n_elements BIGINT elements of the input
 dtype VARCHAR element type
 group_name VARCHAR process group
 group_size BIGINT ranks in the group
+group_ranks VARCHAR ranks of the group, as JSON; a long list may be abridged by the profiler
+group_description VARCHAR description of the group, as the program gave it
 sequence BIGINT number of the call in its group
 algorithm VARCHAR algorithm and protocol, where the name tells
 """,

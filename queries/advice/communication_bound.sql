@@ -23,7 +23,7 @@
 WITH sent AS (
     SELECT rank, lower(kind) AS kind, own_ns, exposed_ns, size_bytes, per
     FROM exchanges
-    WHERE is_counted
+    WHERE is_counted AND id NOT IN (SELECT id FROM hung_calls)
 ), kinds AS (
     SELECT rank, kind, count(*) / any_value(per) AS calls, sum(own_ns / per) AS own_ns,
         sum(exposed_ns / per) AS exposed_ns,

@@ -24,7 +24,7 @@
 WITH sent AS (
     SELECT rank, lower(kind) AS kind, exposed_ns, own_ns, per, step_ns
     FROM exchanges
-    WHERE is_counted
+    WHERE is_counted AND id NOT IN (SELECT id FROM hung_calls)
 ), kinds AS (
     SELECT rank, kind, count(*) / any_value(per) AS calls, sum(exposed_ns / per) AS exposed_ns,
         sum(own_ns / per) AS own_ns,

@@ -15,9 +15,9 @@
 -- [params]
 -- skew_step_pct = { type = "DOUBLE", default = 5, doc = "found above this share of the step, in percent" }
 WITH kinds AS (
-    SELECT rank, what, sum(wait_ns / per) AS wait_ns, sum(dur_ns / per) AS dur_ns, count(*) / any_value(per) AS calls,
+    SELECT rank, what, sum(wait_ns / per) AS wait_ns, sum(dur_ns / per) AS dur_ns, sum(1 / per) AS calls,
         max(skew_ns) AS skew_ns
-    FROM rank_waits WHERE is_counted GROUP BY rank, what
+    FROM complete_waits GROUP BY rank, what
 )
 SELECT r.rank, format('Of {:.3f} ms in collectives per step {:.3f} ms are waiting for the last rank, of which up to '
         || '{:.3f} ms exposed.', (r.wait_ns + r.transfer_ns) / 1e6, r.wait_ns / 1e6, r.exposed_wait_ns / 1e6)

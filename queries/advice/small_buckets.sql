@@ -23,7 +23,7 @@
 WITH sent AS (
     SELECT rank, lower(kind) AS kind, size_bytes, dur_ns, own_ns - hidden_ns AS exposed_ns, per, step_ns
     FROM exchanges
-    WHERE is_counted AND size_bytes IS NOT NULL
+    WHERE is_counted AND size_bytes IS NOT NULL AND id NOT IN (SELECT id FROM hung_calls)
 ), best AS (
     SELECT rank, kind, max(size_bytes / dur_ns) AS bytes_per_ns FROM sent WHERE size_bytes >= $bucket_below_bytes
         AND dur_ns > 0 GROUP BY rank, kind

@@ -95,4 +95,5 @@ SELECT row_number() OVER (ORDER BY i.start_ns, i.class = 0, i.end_ns, i.kind, i.
     i.queued_ns,
     m.match_id, m.last_ns
 FROM inside i LEFT JOIN rank_waits m ON m.id = i.id AND m.rank = i.rank AND i.kind IN ('kernel', 'collective')
+    AND m.is_complete
 ORDER BY number

@@ -29,7 +29,8 @@ SELECT what AS kind, group_name, place, avg(at_ns) AS at_ns, avg(size_bytes) AS 
     avg(transfer_ns) AS transfer_ns, avg(skew_ns) AS skew_ns,
     100.0 * sum(hidden_ns) / nullif(sum(own_ns), 0) AS hidden_pct,
     CASE what WHEN 'all_reduce' THEN 2.0 WHEN 'all_gather' THEN max(n_expected) WHEN 'reduce_scatter' THEN 1.0
-        WHEN 'all_to_all' THEN 1.0 END * (max(n_expected) - 1) / max(n_expected) * 1e9 * sum(size_bytes)
+        WHEN 'all_to_all' THEN 1.0 END * (max(n_expected) - 1) / max(n_expected)
+        * 1e9 * sum(size_bytes) FILTER (is_complete)
         / nullif(sum(collective_ns) FILTER (size_bytes IS NOT NULL), 0) AS bus_bytes_per_s
 FROM placed
 GROUP BY what, group_name, place

@@ -2,7 +2,8 @@
 -- doc = """Matched collectives. Waiting is the time until the last rank came, transfer the rest. Rates are of the
 -- transfer alone: bytes over time, and on the bus what a ring moves over each link: 2 (n - 1) / n times the bytes for
 -- an all-reduce of n ranks, (n - 1) / n times for reduce-scatter and all-to-all, n - 1 times for all-gather, whose
--- input is the share of one rank (NVIDIA nccl-tests, doc/PERFORMANCE.md)."""
+-- input is the share of one rank (NVIDIA nccl-tests, doc/PERFORMANCE.md). Of collectives that a rank of the group has
+-- no record of neither is known."""
 -- cannot = "No collective could be matched across ranks."
 -- leave_out = ["group_name", "size_bytes", "skew_max_ns", "wait_pct", "algorithm_bytes_per_s"]
 -- [columns]
@@ -28,17 +29,20 @@
 -- [fractions]
 -- n = "n/step"
 WITH one AS (
-    SELECT match_id, what, group_name, any_value(n_found) AS ranks, any_value(n_expected) AS n_expected,
+    SELECT match_id, what, group_name, team, any_value(is_complete) AS is_complete, any_value(n_found) AS ranks,
+        any_value(n_expected) AS n_expected,
         avg(size_bytes) AS size_bytes, avg(dur_ns) AS dur_ns, avg(wait_ns) AS wait_ns, avg(transfer_ns) AS transfer_ns,
         any_value(collective_ns) AS collective_ns, max(skew_ns) AS skew_ns, max(per) AS per
-    FROM rank_waits WHERE is_counted GROUP BY match_id, what, group_name
+    FROM rank_waits WHERE is_counted GROUP BY match_id, what, group_name, team
 )
 SELECT what AS kind, group_name, max(ranks) AS ranks, count(*) / max(per) AS n, avg(size_bytes) AS size_bytes,
-    avg(dur_ns) AS dur_ns, avg(wait_ns) AS wait_ns, 100.0 * sum(wait_ns) / nullif(sum(dur_ns), 0) AS wait_pct,
+    avg(dur_ns) AS dur_ns, avg(wait_ns) AS wait_ns,
+    100.0 * sum(wait_ns) / nullif(sum(dur_ns) FILTER (is_complete), 0) AS wait_pct,
     avg(transfer_ns) AS transfer_ns, CAST(median(skew_ns) AS BIGINT) AS skew_ns, max(skew_ns) AS skew_max_ns,
-    1e9 * sum(size_bytes) / nullif(sum(collective_ns) FILTER (size_bytes IS NOT NULL), 0) AS algorithm_bytes_per_s,
+    1e9 * sum(size_bytes) FILTER (is_complete)
+        / nullif(sum(collective_ns) FILTER (size_bytes IS NOT NULL), 0) AS algorithm_bytes_per_s,
     CASE what WHEN 'all_reduce' THEN 2.0 WHEN 'all_gather' THEN n_expected WHEN 'reduce_scatter' THEN 1.0
-        WHEN 'all_to_all' THEN 1.0 END * (n_expected - 1) / n_expected * 1e9 * sum(size_bytes)
+        WHEN 'all_to_all' THEN 1.0 END * (n_expected - 1) / n_expected * 1e9 * sum(size_bytes) FILTER (is_complete)
         / nullif(sum(collective_ns) FILTER (size_bytes IS NOT NULL), 0) AS bus_bytes_per_s
 FROM one
 GROUP BY what, group_name, n_expected

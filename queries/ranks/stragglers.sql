@@ -1,7 +1,7 @@
 -- title = "Who is late"
 -- doc = """A rank is last where it starts later than all others by more than the error of the clocks. Of more than 16
 -- ranks the minimum, median and maximum of each column and the eight for which the others wait longest."""
--- cannot = "No collective could be matched across ranks."
+-- cannot = "No collective was matched on every rank of its group."
 -- leave_out = ["transfer_ns", "exposed_wait_ns", "calls"]
 -- top = 20
 -- [columns]

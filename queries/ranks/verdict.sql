@@ -1,5 +1,6 @@
 -- title = "Ranks"
--- doc = "Summary of matched collectives, in sentences."
+-- doc = """Ranks that are missing, collectives that not all ranks entered, and a summary of the matched ones, in
+-- sentences."""
 -- brief = ""
 -- cannot = "One rank, or no communication: there is nothing to compare."
 -- lines = ["{text}"]
@@ -9,9 +10,10 @@
 WITH call AS (
     SELECT * FROM rank_waits WHERE is_counted
 ), total AS (
-    SELECT count(DISTINCT match_id) AS matches, sum(wait_ns) AS wait_ns, sum(dur_ns) AS dur_ns,
-        sum(wait_ns / per) / count(DISTINCT rank) AS wait_step_ns, max(error_ns) AS error_ns,
-        string_agg(DISTINCT matched_by, ', ' ORDER BY matched_by) AS matched_by, count(DISTINCT rank) AS ranks,
+    SELECT count(DISTINCT match_id) AS matches, count(DISTINCT match_id) FILTER (is_complete) AS complete,
+        sum(wait_ns) AS wait_ns, sum(dur_ns) FILTER (is_complete) AS dur_ns,
+        (SELECT avg(wait_ns) FROM rank_totals) AS wait_step_ns, max(error_ns) AS error_ns,
+        string_agg(DISTINCT matched_by, ', ' ORDER BY matched_by) AS matched_by,
         count(DISTINCT match_id) FILTER (is_last) AS told,
         string_agg(DISTINCT clock, '; ' ORDER BY clock) AS clocks
     FROM call
@@ -20,9 +22,54 @@ WITH call AS (
     FROM matched_calls WHERE is_counted
 ), worst AS (
     SELECT * FROM rank_totals WHERE last > 0 ORDER BY caused_ns DESC, rank LIMIT 1
+), missing AS (
+    SELECT list(rank ORDER BY rank) AS ranks, any_value(world_size) AS world_size FROM missing_ranks
+    HAVING count(*) > 0
+), absent AS (
+    -- A rank that hangs in one group is missing in others, too: the first of them tells why.
+    SELECT team, group_name, lacks, lacks_number, state, any_value(waited_ns) AS waited_ns,
+        any_value(n_waiting) AS n_waiting, list(rank ORDER BY rank) AS ranks, min(gap_ns) AS gap_ns,
+        any_value(last_activity) AS last_activity, any_value(last_op) AS last_op
+    FROM last_collectives WHERE is_hung GROUP BY team, group_name, lacks, lacks_number, state
+), hung AS (
+    SELECT *, if(len(ranks) = 1, 'Rank ', 'Ranks ') || array_to_string(ranks[:8], ', ')
+            || if(len(ranks) > 8, format(' and {} more', len(ranks) - 8), '') AS who,
+        format('{} {}{}', lacks, lacks_number, coalesce(' of group ' || group_name, '')) AS which,
+        coalesce(' Last on the device: ' || left(last_activity, 60), '')
+            || coalesce(', on the host: ' || left(last_op, 60), '') AS did
+    FROM absent
+), steps AS (
+    SELECT rank, count(*) AS n FROM step_times GROUP BY rank
+), usual AS (
+    SELECT mode(n) AS n FROM steps
+), fewer AS (
+    SELECT s.n, u.n AS usual, list(s.rank ORDER BY s.rank) AS ranks, count(*) AS n_ranks
+    FROM steps s CROSS JOIN usual u WHERE s.n < u.n GROUP BY s.n, u.n
 ), line AS (
-    SELECT 1 AS position, format('{} of {} communication calls of {} ranks are matched{}.', matched, calls, said.ranks,
-        coalesce(', by ' || matched_by, '')) AS text
+    SELECT -3 AS position, format('Ranks missing: {} of {} ({}{}): there is no trace of {}.', len(ranks), world_size,
+        array_to_string(ranks[:8], ', '), if(len(ranks) > 8, ', ...', ''), if(len(ranks) = 1, 'it', 'them')) AS text
+    FROM missing
+    UNION ALL
+    SELECT -2, CASE state WHEN 'recording ends meanwhile'
+            THEN format('{} never entered {}; {} rank{} in it for at least {:.1f} s.{}.', who, which, n_waiting,
+                if(n_waiting = 1, ' waits', 's wait'), waited_ns / 1e9, if(len(ranks) = 1, did, ' See below'))
+        WHEN 'recording ends before'
+            THEN format('The recording of {} ends {:.3f} s before the others enter {}; {} rank{} in it for at least '
+                || '{:.1f} s.{}.', lower(who), gap_ns / 1e9, which, n_waiting, if(n_waiting = 1, ' waits', 's wait'),
+                waited_ns / 1e9, if(len(ranks) = 1, did, ' See below'))
+        WHEN 'no trace' THEN format('{} rank{} in {} for at least {:.1f} s; {} of the same group, without a trace, may '
+            || 'never have entered it.', n_waiting, if(n_waiting = 1, ' waits', 's wait'), which, waited_ns / 1e9,
+            lower(who))
+        ELSE format('{} is not recorded on {}, whose recording goes on; on {} other rank{} it lasts at least {:.1f} s.',
+            which, lower(who), n_waiting, if(n_waiting = 1, '', 's'), waited_ns / 1e9) END
+    FROM hung
+    UNION ALL
+    SELECT -1, format('Fewer steps than on the other ranks ({} instead of {}): rank{} {}{}.', n, usual,
+        if(n_ranks = 1, '', 's'), array_to_string(ranks[:8], ', '), if(n_ranks > 8, ', ...', ''))
+    FROM fewer
+    UNION ALL
+    SELECT 1, format('{} of {} communication calls of {} ranks are matched{}.', matched, calls, said.ranks,
+        coalesce(', by ' || matched_by, ''))
     FROM said, total WHERE said.ranks > 1
     UNION ALL
     SELECT 2, format('Clocks: {}; error {}.', clocks, CASE WHEN clocks = 'one host' THEN 'none known'
@@ -30,17 +77,22 @@ WITH call AS (
         ELSE format('at most {:.1f} us for 80 % of the ends', error_ns / 1e3) END)
     FROM total WHERE matches > 0
     UNION ALL
-    SELECT 3, format('Of the time in collectives {:.1f} % is waiting for the last rank ({:.3f} ms per step and rank), '
-        || 'the rest transfer.', 100.0 * wait_ns / dur_ns, wait_step_ns / 1e6)
-    FROM total WHERE dur_ns > 0
+    SELECT 3, format('{} of {} matched collectives are not on every rank of their group: who came last, waiting and '
+        || 'transfer are not known of {}.', matches - complete, matches, if(matches - complete = 1, 'it', 'them'))
+    FROM total WHERE complete < matches
     UNION ALL
-    SELECT 4, format('Rank {} is last most to the cost of the others: in {} of {} collectives, by a median of {:.3f} '
-        || 'ms; others then wait {:.3f} ms per step on average{}.', w.rank, w.last, t.matches, w.lead_ns / 1e6,
+    SELECT 4, format('Of the time in {}collectives {:.1f} % is waiting for the last rank ({:.3f} ms per step and '
+        || 'rank), the rest transfer.', if(complete < matches, 'the other ', ''), 100.0 * wait_ns / dur_ns,
+        wait_step_ns / 1e6)
+    FROM total WHERE dur_ns > 0 AND wait_step_ns IS NOT NULL
+    UNION ALL
+    SELECT 5, format('Rank {} is last most to the cost of the others: in {} of {} collectives, by a median of {:.3f} '
+        || 'ms; others then wait {:.3f} ms per step on average{}.', w.rank, w.last, t.complete, w.lead_ns / 1e6,
         w.caused_ns / 1e6, coalesce('. Before them it spent longer on ' || array_to_string(list_transform(w.excess[:2],
             lambda x: format('{} ({:.3f} ms per step)', x.part, x.excess_ns / w.per / 1e6)), ' and '), ''))
     FROM worst w, total t
     UNION ALL
-    SELECT 5, 'No rank is the last by more than the error of the clocks.' FROM total WHERE matches > 0 AND told = 0
+    SELECT 6, 'No rank is the last by more than the error of the clocks.' FROM total WHERE complete > 0 AND told = 0
 )
 SELECT position, text FROM line
-ORDER BY position
+ORDER BY position, text

@@ -12,6 +12,8 @@
 -- step = "step in which it was launched, else in which it began; NULL outside of steps"
 -- size_bytes = "bytes of the input, where recorded"
 -- group_size = "ranks that take part, where recorded"
+-- group_ranks = "which they are, as JSON, where recorded"
+-- group_description = "what the program calls the group, where recorded"
 -- dtype = "element type, where recorded"
 -- start_ns = "start"
 -- end_ns = "end"
@@ -24,13 +26,13 @@
 -- step_ns = "mean time of these; without steps the whole recording"
 WITH sent AS (
     SELECT e.id, e.rank, e.name, e.start_ns, e.end_ns, e.step, c.kind, c.size_bytes, c.group_size, c.dtype,
-        c.group_name, c.sequence, k.op_path
+        c.group_name, c.group_ranks, c.group_description, c.sequence, k.op_path
     FROM performed e LEFT JOIN raw.collectives c ON c.kernel_id = e.id LEFT JOIN raw.kernels k ON k.id = e.id
     WHERE e.category = 'communication' AND (e.kind <> 'op'
         OR e.rank NOT IN (SELECT rank FROM raw.collectives WHERE kernel_id IS NULL))
     UNION ALL
-    SELECT id, rank, name, start_ns, start_ns + dur_ns, NULL, kind, size_bytes, group_size, dtype, group_name, sequence,
-        NULL
+    SELECT id, rank, name, start_ns, start_ns + dur_ns, NULL, kind, size_bytes, group_size, dtype, group_name,
+        group_ranks, group_description, sequence, NULL
     FROM raw.collectives WHERE kernel_id IS NULL AND rank NOT IN (SELECT rank FROM raw.kernels)
 ), own AS (
     SELECT *, greatest(start_ns, coalesce(max(end_ns) OVER (PARTITION BY rank ORDER BY start_ns, end_ns DESC, id
@@ -67,7 +69,8 @@ SELECT b.id, b.rank, b.name, b.told AS kind,
         -- NCCL sends what an all-to-all moves with the kernel that sends from one rank to another.
         WHEN short LIKE 'sendrecv%' AND regexp_matches(op_path, '(?i)all_?to_?all') THEN 'all_to_all'
         WHEN short LIKE 'sendrecv%' THEN 'send_recv' ELSE lower(told) END AS what,
-    b.size_bytes, b.group_size, b.group_name, b.sequence, b.dtype, b.start_ns, b.end_ns,
+    b.size_bytes, b.group_size, b.group_name, b.group_ranks, b.group_description, b.sequence, b.dtype,
+    b.start_ns, b.end_ns,
         b.end_ns - b.start_ns AS dur_ns,
     greatest(b.end_ns - b.from_ns, 0) AS own_ns,
     CAST(CASE WHEN b.end_ns > b.from_ns THEN coalesce(z.before_ns + least(b.end_ns, z.end_ns) - z.start_ns, 0)

@@ -4,16 +4,25 @@
 -- materialize = true
 -- whole_job = true
 -- [columns]
+-- team = "the group: its name and the ranks in it, as far as both are recorded"
 -- match_id = "what the calls of one collective share; NULL where it is not matched"
 -- matched_by = "group and sequence, or kind and order"
 -- unmatched = "why it is not matched"
+-- is_together = "whether no rank leaves before all have entered"
+-- nth = "place among the rank's calls of the kind in the group and step, or of the same number"
 -- n_found = "ranks that have it"
--- n_expected = "ranks of its group: as recorded, else those of the capture"
-WITH called AS (
-    SELECT *, coalesce(group_name, '') AS team, group_name IS NOT NULL AND sequence IS NOT NULL AS is_numbered,
+-- n_expected = "ranks of its group: as recorded, else those of the job"
+-- is_complete = "whether all ranks of its group have it: then it is known who came last"
+WITH job AS (
+    SELECT count(*) AS n_ranks, greatest(max(world_size), count(*)) AS world_size FROM raw.ranks
+), called AS (
+    -- Groups of one name and different ranks are what a mesh of devices makes of one dimension.
+    SELECT e.*, coalesce(group_name, '') || coalesce(' ' || group_ranks, '') AS team,
+        group_name IS NOT NULL AND sequence IS NOT NULL AS is_numbered,
         -- All ranks enter before any leaves; in others a rank goes on when its own part is done.
-        what IN ('all_reduce', 'all_gather', 'reduce_scatter', 'all_to_all', 'barrier') AS is_together
-    FROM exchanges
+        what IN ('all_reduce', 'all_gather', 'reduce_scatter', 'all_to_all', 'barrier') AS is_together,
+        coalesce(group_size, job.world_size) AS n_expected, job.n_ranks, job.world_size
+    FROM exchanges e CROSS JOIN job
 ), keyed AS (
     SELECT *, if(is_numbered, sequence, NULL) AS number, if(is_numbered, NULL, step) AS place FROM called
 ), ordered AS (
@@ -21,21 +30,23 @@ WITH called AS (
     FROM keyed WINDOW same AS (PARTITION BY rank, what, team, is_numbered, number, place)
 ), found AS (
     SELECT *, count(*) OVER one AS n_found, min(id) OVER one AS lowest_id,
-        min(n_own) OVER every = max(n_own) OVER every AS is_even,
-        coalesce(group_size, (SELECT count(*) FROM raw.ranks)) AS n_expected
+        min(n_own) OVER every = max(n_own) OVER every AS is_even
     FROM ordered
     WINDOW one AS (PARTITION BY what, team, is_numbered, number, place, nth),
         every AS (PARTITION BY what, team, is_numbered, number, place)
 ), judged AS (
     SELECT *, CASE WHEN NOT is_together THEN 'not a collective in which all ranks wait for each other'
-        WHEN n_found > n_expected THEN 'groups that cannot be told apart'
+        WHEN n_found > n_expected OR group_name IS NULL AND n_found < n_expected AND n_expected < world_size
+            THEN 'groups that cannot be told apart'
         WHEN is_numbered AND n_found < 2 THEN 'recorded on one rank only'
-        WHEN NOT is_numbered AND (NOT is_even OR n_found < n_expected) THEN 'the ranks do not have as many'
+        WHEN NOT is_numbered AND (NOT is_even OR n_found < least(n_expected, n_ranks))
+            THEN 'the ranks do not have as many'
         WHEN n_found < 2 THEN 'recorded on one rank only' END AS unmatched
     FROM found
 )
-SELECT id, rank, what, group_name, team, sequence, step, size_bytes, start_ns, end_ns, dur_ns, own_ns, hidden_ns,
-    exposed_ns, is_counted, per, step_ns, n_found, n_expected,
+SELECT id, rank, what, group_name, group_ranks, group_size, team, sequence, step, size_bytes, start_ns, end_ns, dur_ns,
+    own_ns, hidden_ns, exposed_ns, is_counted, per, step_ns, is_together, nth, n_found, n_expected,
+    n_found = n_expected AS is_complete,
     if(is_numbered, 'group and sequence', 'kind and order') AS matched_by, unmatched,
     if(unmatched IS NULL, lowest_id, NULL) AS match_id
 FROM judged

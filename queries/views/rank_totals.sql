@@ -1,7 +1,7 @@
 -- doc = """Each rank's part in the matched collectives of the steps that count: what it waited for others, how often it
 -- was the last, and what the others waited then."""
 -- [columns]
--- calls = "matched collectives of the rank"
+-- calls = "matched collectives of the rank that no rank of the group misses"
 -- last = "of them those in which it was the last, by more than the error of the clocks"
 -- lead_ns = "median time by which it then was the last"
 -- caused_ns = "per step, mean wait of the other ranks of a collective for it"
@@ -11,7 +11,7 @@
 -- excess = "what it did longer than the others before these collectives, the largest first: part and time each"
 WITH part AS (
     SELECT d.rank, d.part, sum(d.excess_ns) AS excess_ns
-    FROM rank_delays d JOIN (SELECT DISTINCT match_id FROM rank_waits WHERE is_counted) c USING (match_id)
+    FROM rank_delays d JOIN (SELECT DISTINCT match_id FROM complete_waits) c USING (match_id)
     WHERE d.excess_ns > 0 GROUP BY d.rank, d.part
 ), instead AS (
     SELECT rank, list({'part': part, 'excess_ns': excess_ns} ORDER BY excess_ns DESC, part) AS excess
@@ -19,12 +19,11 @@ WITH part AS (
 )
 SELECT w.rank, count(*) AS calls, count(*) FILTER (w.is_last) AS last,
     CAST(median(w.lead_ns) FILTER (w.is_last) AS BIGINT) AS lead_ns,
-    coalesce(sum(w.others_ns / (w.n_found - 1)) FILTER (w.is_last), 0) / any_value(w.per) AS caused_ns,
-    sum(w.wait_ns) / any_value(w.per) AS wait_ns,
+    coalesce(sum(w.others_ns / (w.n_found - 1) / w.per) FILTER (w.is_last), 0) AS caused_ns,
+    sum(w.wait_ns / w.per) AS wait_ns,
     -- Hidden or not is known of a call as a whole: the wait is no more than what nothing hides of it.
-    sum(least(w.wait_ns, w.exposed_ns)) / any_value(w.per) AS exposed_wait_ns,
-    sum(w.transfer_ns) / any_value(w.per) AS transfer_ns, any_value(w.per) AS per, any_value(w.step_ns) AS step_ns,
+    sum(least(w.wait_ns, w.exposed_ns) / w.per) AS exposed_wait_ns,
+    sum(w.transfer_ns / w.per) AS transfer_ns, max(w.per) AS per, any_value(w.step_ns) AS step_ns,
     any_value(i.excess) AS excess
-FROM rank_waits w LEFT JOIN instead i ON i.rank = w.rank
-WHERE w.is_counted
+FROM complete_waits w LEFT JOIN instead i ON i.rank = w.rank
 GROUP BY w.rank

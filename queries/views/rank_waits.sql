@@ -2,7 +2,8 @@
 -- clock. Ranks of one host share a clock, unless a rank would leave before another one came. Else a rank's clock is
 -- moved by the median, over the 41 nearest collectives of its group, of how much later its calls end than those of the
 -- group's lowest rank: all leave a collective at nearly the same time. What is left of these differences is the error;
--- a move that is smaller is not made."""
+-- a move that is smaller is not made. Of a collective that a rank of its group has no record of it
+-- is not known who came last: what depends on that is NULL."""
 -- materialize = true
 -- [columns]
 -- clock = "one host, as recorded (differences are within the error), or aligned by the ends of collectives"
@@ -48,19 +49,20 @@ WITH call AS (
 ), placed AS (
     SELECT * REPLACE (start_ns - moved_ns AS start_ns, end_ns - moved_ns AS end_ns) FROM moved
 ), arrived AS (
-    SELECT *, max(start_ns) OVER one AS last_ns, min(start_ns) OVER one AS first_ns,
+    SELECT *, if(is_complete, max(start_ns) OVER one, NULL) AS last_ns, min(start_ns) OVER one AS first_ns,
         nth_value(start_ns, 2) OVER latest AS before_last_ns, row_number() OVER latest = 1 AS comes_last
     FROM placed
     WINDOW one AS (PARTITION BY match_id), latest AS (PARTITION BY match_id ORDER BY start_ns DESC, rank
         ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
 ), divided AS (
-    SELECT *, least(greatest(last_ns - start_ns, 0), dur_ns) AS wait_ns FROM arrived
+    SELECT *, if(is_complete, least(greatest(last_ns - start_ns, 0), dur_ns), NULL) AS wait_ns FROM arrived
 )
-SELECT id, match_id, rank, what, group_name, team, sequence, step, matched_by, n_found, n_expected, size_bytes,
+SELECT id, match_id, rank, what, group_name, team, sequence, step, matched_by, n_found, n_expected, is_complete,
+    size_bytes,
     start_ns, end_ns, dur_ns, own_ns, hidden_ns, exposed_ns, is_counted, per, step_ns, clock, moved_ns, error_ns,
     last_ns, wait_ns,
     dur_ns - wait_ns AS transfer_ns, median(dur_ns - wait_ns) OVER (PARTITION BY match_id) AS collective_ns,
     last_ns - first_ns AS skew_ns, last_ns - before_last_ns AS lead_ns,
-    comes_last AND last_ns - before_last_ns > coalesce(match_error_ns, 0) AS is_last,
+    coalesce(comes_last AND last_ns - before_last_ns > coalesce(match_error_ns, 0), false) AS is_last,
     (sum(wait_ns) OVER (PARTITION BY match_id))::BIGINT - wait_ns AS others_ns
 FROM divided

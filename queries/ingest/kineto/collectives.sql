@@ -7,6 +7,8 @@
 -- dtype = "VARCHAR"
 -- "Group size" = "BIGINT"
 -- "Process Group Name" = "VARCHAR"
+-- "Process Group Ranks" = "VARCHAR"
+-- "Process Group Description" = "VARCHAR"
 -- Seq = "BIGINT"
 -- "Input Dims" = "VARCHAR"
 -- "Input type" = "VARCHAR"
@@ -17,7 +19,7 @@ SELECT
             WHEN 'long int' THEN 8
         WHEN 'int' THEN 4 WHEN 'short' THEN 2 WHEN 'short int' THEN 2 WHEN 'byte' THEN 1 WHEN 'unsigned char' THEN 1
         WHEN 'char' THEN 1 WHEN 'signed char' THEN 1 WHEN 'bool' THEN 1 END) AS size_bytes,
-    group_name, group_size, sequence
+    group_name, group_size, group_ranks, group_description, sequence
 FROM (
     SELECT id, start_ns, greatest(dur_ns, 0) AS dur_ns, name,
         lower(coalesce(args."Collective name", regexp_extract(name, '^(?:gloo|nccl|mpi|ucc):(.*)$', 1))) AS kind,
@@ -30,7 +32,9 @@ FROM (
             AS n_elements,
         coalesce(args.dtype, CASE WHEN goes_to <> 'kernels' AND len(list_distinct(types)) = 1
             THEN regexp_replace(types[1], '^c10::', '') END) AS dtype,
-        args."Process Group Name" AS group_name, args."Group size" AS group_size, args."Seq" AS sequence
+        args."Process Group Name" AS group_name, args."Group size" AS group_size,
+        args."Process Group Ranks" AS group_ranks, args."Process Group Description" AS group_description,
+        args."Seq" AS sequence
     FROM (
         SELECT *, TRY(from_json(args."Input type", '["VARCHAR"]')) AS types
         FROM event

@@ -10,7 +10,10 @@ import pytest
 from asked import ask, connected
 from cases import first
 from given import Given, pick, section, write
-from jobs import Job
+from jobs import SGEMM, Job
+
+from traceview import sql
+from traceview.paths import content
 
 DDP = "samples/kineto/torch-2.13.0-lenet-ddp-cpu"
 WAITS = """SELECT rank, what, step, wait_ns, transfer_ns, is_last, lead_ns, skew_ns, matched_by FROM rank_waits
@@ -119,15 +122,92 @@ def test_without_numbers_matching_is_by_kind_and_order_where_all_ranks_have_as_m
 
 
 def test_with_numbers_a_call_that_a_rank_lost_spoils_nothing_else(tmp_path: Path) -> None:
+    """Nobody is called last in that one, and the numbers per step are those of the other steps."""
     made = Job(late=late_two).build()
     lost = made[1].rows["collectives"].pop(4)
     made[1].rows["kernels"] = [row for row in made[1].rows["kernels"] if row["id"] != lost["kernel_id"]]
     write(tmp_path, *made)
     with connected(tmp_path) as connection:
         (first, *_) = section(connection, "ranks/stragglers")
-        assert (first["rank"], first["last"], first["lead_ns"]) == ("rank 2", 5, 40_000)
+        assert (first["rank"], first["calls"], first["last"], first["lead_ns"]) == ("rank 2", 10, 4, 40_000)
+        assert first["caused_ns"] == pytest.approx(40_000 * 4 / 5)
         counts = "SELECT n_found, count(*) FROM matched_calls GROUP BY ALL ORDER BY ALL"
         assert connection.execute(counts).fetchall() == [(3, 3), (4, 44)]
+        known = "SELECT is_complete, count(*), count(wait_ns), count(transfer_ns) FROM rank_waits GROUP BY 1 ORDER BY 1"
+        assert connection.execute(known).fetchall() == [(False, 3, 0, 0), (True, 44, 44, 44)]
+        said = texts(connection)
+        assert "1 of 12 matched collectives are not on every rank of their group" in said
+        assert "never entered" not in said and "Ranks missing" not in said
+
+
+def texts(connection: duckdb.DuckDBPyConnection) -> str:
+    return " ".join(row["text"] for row in section(connection, "ranks/verdict"))
+
+
+def test_a_rank_that_never_enters_a_collective_is_named_and_nothing_is_said_of_its_transfer(tmp_path: Path) -> None:
+    with capture(tmp_path, Job(absent=lambda number, rank: (number, rank) == (11, 2))) as connection:
+        assert "Rank 2 never entered all_reduce 11 of group 0; 3 ranks wait in it for at least 600.0 s." in texts(
+            connection
+        )
+        (row,) = section(connection, "ranks/missing")
+        assert (row["rank"], row["entered"], row["lacks"]) == (2, "3 of 4", "all_reduce 11")
+        assert row["state"] == "never entered: the others wait in it" and row["waited_ns"] == 600_000_000_000
+        assert row["last_activity"] == SGEMM
+        assert pick(section(connection, "ranks/collectives"), "transfer_ns", "wait_ns") == [(100_000, 0)]
+
+
+def test_a_wait_that_ends_soon_is_not_a_hang(tmp_path: Path) -> None:
+    job = Job(absent=lambda number, rank: (number, rank) == (11, 2), gives_up=2000.0)
+    with capture(tmp_path, job) as connection:
+        assert "never entered" not in texts(connection)
+        (row,) = section(connection, "ranks/missing")
+        assert row["state"] == "had not entered when its recording ended"
+
+
+def test_a_rank_whose_trace_is_missing(tmp_path: Path) -> None:
+    """It was late in all steps, so what the others seem to transfer is waiting for it: nothing is said of that."""
+    made = Job(late=late_two).build()
+    write(tmp_path, *(given for given in made if given.rank != 2), world_size=4)
+    with connected(tmp_path) as connection:
+        assert "Ranks missing: 1 of 4 (2): there is no trace of it." in texts(connection)
+        (row,) = section(connection, "ranks/missing")
+        assert (row["rank"], row["state"], row["entered"]) == (2, "no trace of the rank", "3 of 4")
+        (row,) = section(connection, "ranks/collectives")
+        assert (row["ranks"], row["transfer_ns"], row["wait_ns"], row["bus_bytes_per_s"]) == (3, None, None, None)
+        assert section(connection, "ranks/stragglers") == []
+        said = " ".join(text for (text,) in sql.load(content("queries") / "footer.sql").run(connection))
+        assert "Ranks missing: 1 of 4" in said
+
+
+def test_a_rank_without_a_trace_in_a_job_that_hangs(tmp_path: Path) -> None:
+    made = Job(absent=lambda number, rank: (number, rank) == (11, 2)).build()
+    write(tmp_path, *(given for given in made if given.rank != 2), world_size=4)
+    with connected(tmp_path) as connection:
+        assert "3 ranks wait in all_reduce 11 of group 0 for at least 600.0 s; rank 2 of the same group, without a" in (
+            texts(connection)
+        )
+
+
+def test_a_rank_that_records_fewer_steps_is_named(tmp_path: Path) -> None:
+    with capture(tmp_path, Job(recorded_steps=lambda rank: 4 if rank == 3 else None)) as connection:
+        said = texts(connection)
+        assert "Fewer steps than on the other ranks (4 instead of 6): rank 3." in said
+        assert "never entered" not in said
+        (row,) = section(connection, "ranks/missing")
+        assert (row["rank"], row["state"], row["lacks"]) == (3, "its recording ends before", "all_reduce 8")
+
+
+def test_groups_of_one_name_are_told_apart_by_their_ranks(tmp_path: Path) -> None:
+    """A mesh of devices names all groups of one dimension alike."""
+    made = Job(numbered=True).build()
+    for given in made:
+        for row in given.rows["collectives"]:
+            row |= {"group_size": 2, "group_ranks": "[0, 1]" if given.rank < 2 else "[2, 3]"}
+    write(tmp_path, *made)
+    with connected(tmp_path) as connection:
+        counts = "SELECT team, n_found, is_complete, count(*) FROM matched_calls GROUP BY ALL ORDER BY ALL"
+        assert connection.execute(counts).fetchall() == [("0 [0, 1]", 2, True, 24), ("0 [2, 3]", 2, True, 24)]
+        assert pick(section(connection, "ranks/missing"), "group_name", "entered") == [("2 groups", "all")]
 
 
 @pytest.mark.long

@@ -1,0 +1,47 @@
+"""A rank that never enters a collective in which the others wait: found, not found, cannot tell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from asked import connected
+from given import Given, write
+from jobs import Job
+
+from traceview.analysis import advice
+from traceview.analysis.model import Finding
+
+
+def answer(folder: Path, *made: Given, world_size: int | None = None) -> Finding:
+    write(folder, *made, world_size=world_size)
+    with connected(folder) as connection:
+        (said,) = advice.run(connection, advice.load(["absent_rank"]))
+    return said
+
+
+def hung(number: int, rank: int) -> bool:
+    return (number, rank) == (11, 2)
+
+
+def test_a_hang_is_found_with_its_time_and_what_the_rank_did_last(tmp_path: Path) -> None:
+    said = answer(tmp_path, *Job(absent=hung).build())
+    assert said.status == "found" and said.saving_ns == 600_000_000_000 // 6
+    assert said.problem == "Rank 2 never entered all_reduce 11 of group 0; 3 ranks wait in it."
+    assert said.confidence.startswith("high") and said.n_ranks == 3
+    assert "last on its device: ampere_sgemm_128x64_nn" in said.evidence
+
+
+def test_a_rank_without_a_trace_is_named_with_low_confidence(tmp_path: Path) -> None:
+    made = [given for given in Job(absent=hung).build() if given.rank != 2]
+    said = answer(tmp_path, *made, world_size=4)
+    assert said.status == "found" and said.confidence.startswith("low")
+    assert "Rank 2 (without a trace) may never have entered all_reduce 11" in said.problem
+
+
+def test_nothing_is_found_where_all_enter_or_the_wait_is_short(tmp_path: Path) -> None:
+    assert answer(tmp_path / "all", *Job().build()).status == "not found"
+    assert answer(tmp_path / "short", *Job(absent=hung, gives_up=900_000.0).build()).status == "not found"
+
+
+def test_one_rank_cannot_tell(tmp_path: Path) -> None:
+    assert answer(tmp_path, *Job(ranks=1).build()).status == "cannot tell"
