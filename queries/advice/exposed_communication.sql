@@ -35,12 +35,15 @@ SELECT rank,
     format('Collectives run for {:.3f} ms, of which {:.3f} ms while {}.', sum(own_ns) / 1e6, sum(exposed_ns) / 1e6,
         if(has_device, 'nothing computes', 'no recorded operator runs')) AS problem,
     'Mostly in ' || nullif(arg_max(kind, exposed_ns), '(unknown)') AS place, sum(exposed_ns) AS saving_ns,
-    if(has_device, 'high for the time; one rank cannot show how much of it is waiting for other ranks',
-        'medium: a processor may compute what is not an operator; one rank cannot show '
-        || 'how much is waiting for other ranks') AS confidence,
+    if(has_device, 'high for the time; ', 'medium: a processor may compute what is not an operator; ')
+        || any_value(waiting) AS confidence,
     list(format('{}: {:.1f} calls, {:.3f} ms, exposed {:.3f} ms', kind, calls, own_ns / 1e6, exposed_ns / 1e6)
         ORDER BY exposed_ns DESC, kind) AS evidence
-FROM (SELECT *, rank IN (SELECT rank FROM raw.kernels) AS has_device FROM kinds)
+FROM (SELECT k.*, k.rank IN (SELECT rank FROM raw.kernels) AS has_device,
+        coalesce(format('up to {:.3f} ms of it is waiting for other ranks', t.exposed_wait_ns / 1e6),
+            if((SELECT count(*) FROM raw.ranks) > 1, 'how much of it is waiting for other ranks is not known',
+            'one rank cannot show how much of it is waiting for other ranks')) AS waiting
+    FROM kinds k LEFT JOIN rank_totals t ON t.rank = k.rank)
 GROUP BY rank, has_device
 HAVING 100.0 * sum(exposed_ns) > $exposed_step_pct * any_value(step_ns)
 ORDER BY rank

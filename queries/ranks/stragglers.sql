@@ -14,7 +14,7 @@
 -- wait_ns = "per step, what it waited for others"
 -- exposed_wait_ns = "of it at most this much while nothing computed on it"
 -- transfer_ns = "per step, the rest of its collectives"
--- instead = "what it did longer than the median of the others before it came last, per step"
+-- instead = "what it does longer than the median of its peers, per step"
 -- [headings]
 -- last_pct = "of collectives"
 -- lead_ns = "late by"
@@ -27,7 +27,7 @@ WITH named AS (
 ), listed AS (
     SELECT place, 'rank ' || CAST(rank AS VARCHAR) AS rank, calls, last, last_pct, lead_ns, caused_ns, wait_ns,
         exposed_wait_ns, transfer_ns, array_to_string(list_transform(excess[:2], lambda x:
-            format('{} {:.3f} ms', x.part, x.excess_ns / per / 1e6)), ', ') AS instead
+            format('{} {:.3f} ms', x.part, x.excess_ns / 1e6)), ', ') AS instead
     FROM named WHERE n <= 16 OR place <= 8
     UNION ALL
     SELECT 10000000001, 'minimum', min(calls), min(last), min(last_pct), min(lead_ns), min(caused_ns),

@@ -14,14 +14,11 @@ WITH call AS (
         sum(wait_ns) AS wait_ns, sum(dur_ns) FILTER (is_complete) AS dur_ns,
         (SELECT avg(wait_ns) FROM rank_totals) AS wait_step_ns, max(error_ns) AS error_ns,
         string_agg(DISTINCT matched_by, ', ' ORDER BY matched_by) AS matched_by,
-        count(DISTINCT match_id) FILTER (is_last) AS told,
         string_agg(DISTINCT clock, '; ' ORDER BY clock) AS clocks
     FROM call
 ), said AS (
     SELECT count(DISTINCT rank) AS ranks, count(*) AS calls, count(*) FILTER (match_id IS NOT NULL) AS matched
     FROM matched_calls WHERE is_counted
-), worst AS (
-    SELECT * FROM rank_totals WHERE last > 0 ORDER BY caused_ns DESC, rank LIMIT 1
 ), missing AS (
     SELECT list(rank ORDER BY rank) AS ranks, any_value(world_size) AS world_size FROM missing_ranks
     HAVING count(*) > 0
@@ -86,13 +83,28 @@ WITH call AS (
         wait_step_ns / 1e6)
     FROM total WHERE dur_ns > 0 AND wait_step_ns IS NOT NULL
     UNION ALL
-    SELECT 5, format('Rank {} is last most to the cost of the others: in {} of {} collectives, by a median of {:.3f} '
-        || 'ms; others then wait {:.3f} ms per step on average{}.', w.rank, w.last, t.complete, w.lead_ns / 1e6,
-        w.caused_ns / 1e6, coalesce('. Before them it spent longer on ' || array_to_string(list_transform(w.excess[:2],
-            lambda x: format('{} ({:.3f} ms per step)', x.part, x.excess_ns / w.per / 1e6)), ' and '), ''))
-    FROM worst w, total t
+    SELECT 5, format('{} come{} last: the other {} wait{} {:.3f} ms per step longer than {}{}.',
+        upper(left(who, 1)) || who[2:], if(len(ranks) = 1, 's', ''), if(n_others = 1, 'rank', format('{} ranks',
+        n_others)), if(n_others = 1, 's', ''), excess_ns / 1e6, if(len(ranks) = 1, 'it', 'they do'),
+        coalesce('. What takes ' || if(len(ranks) = 1, 'it', 'them') || ' longer than the others: '
+        || array_to_string(list_transform(parts[:2], lambda x: format('{} ({:.3f} ms per step)', x.part,
+            x.excess_ns / 1e6)), ' and '), ''))
+    FROM slow_ranks WHERE basis = 'arrival' AND is_clear
     UNION ALL
-    SELECT 6, 'No rank is the last by more than the error of the clocks.' FROM total WHERE complete > 0 AND told = 0
+    SELECT 6, format('{} compute{} {:.2f} times as long per step as the other {} that do{} the same work: {:.3f} '
+        || 'instead of {:.3f} ms.', upper(left(who, 1)) || who[2:], if(len(ranks) = 1, 's', ''), own_ns / others_ns,
+        if(n_others = 1, 'rank', format('{} ranks', n_others)), if(n_others = 1, 'es', ''), own_ns / 1e6,
+        others_ns / 1e6)
+    FROM slow_ranks WHERE basis = 'compute' AND is_clear
+    UNION ALL
+    SELECT 7, format('{}anks differ by more than 2 % of the step, but no more clearly than chance allows: {}{}.',
+        if(bool_or(basis = 'arrival' AND is_clear), 'Other r', 'R'),
+        array_to_string(list(who ORDER BY excess_ns DESC, who) FILTER (NOT is_clear)[:3], '; '),
+        if(count(*) FILTER (NOT is_clear) > 3, '; ...', ''))
+    FROM slow_ranks HAVING bool_or(NOT is_clear)
+    UNION ALL
+    SELECT 8, 'No rank makes the others wait by more than 2 % of the step and the error of the clocks.'
+    FROM total WHERE complete > 0 AND NOT EXISTS (FROM slow_ranks WHERE basis = 'arrival')
 )
 SELECT position, text FROM line
 ORDER BY position, text

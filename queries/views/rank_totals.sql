@@ -8,14 +8,10 @@
 -- wait_ns = "per step, what it waited itself"
 -- exposed_wait_ns = "of it while nothing computed on it"
 -- transfer_ns = "per step, the rest of its calls"
--- excess = "what it did longer than the others before these collectives, the largest first: part and time each"
-WITH part AS (
-    SELECT d.rank, d.part, sum(d.excess_ns) AS excess_ns
-    FROM rank_delays d JOIN (SELECT DISTINCT match_id FROM complete_waits) c USING (match_id)
-    WHERE d.excess_ns > 0 GROUP BY d.rank, d.part
-), instead AS (
+-- excess = "what it does longer than its peers, the largest first: part and time per step each; see rank_parts"
+WITH instead AS (
     SELECT rank, list({'part': part, 'excess_ns': excess_ns} ORDER BY excess_ns DESC, part) AS excess
-    FROM part GROUP BY rank
+    FROM rank_parts WHERE excess_ns > 0 GROUP BY rank
 )
 SELECT w.rank, count(*) AS calls, count(*) FILTER (w.is_last) AS last,
     CAST(median(w.lead_ns) FILTER (w.is_last) AS BIGINT) AS lead_ns,

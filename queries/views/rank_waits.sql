@@ -12,6 +12,7 @@
 -- start_ns = "start on the common clock"
 -- end_ns = "end on the common clock"
 -- last_ns = "start of the last rank"
+-- last_rank = "the last rank, by however little"
 -- wait_ns = "until the last rank came"
 -- transfer_ns = "the rest of the call"
 -- collective_ns = "transfer of the collective: median over the ranks"
@@ -50,7 +51,8 @@ WITH call AS (
     SELECT * REPLACE (start_ns - moved_ns AS start_ns, end_ns - moved_ns AS end_ns) FROM moved
 ), arrived AS (
     SELECT *, if(is_complete, max(start_ns) OVER one, NULL) AS last_ns, min(start_ns) OVER one AS first_ns,
-        nth_value(start_ns, 2) OVER latest AS before_last_ns, row_number() OVER latest = 1 AS comes_last
+        nth_value(start_ns, 2) OVER latest AS before_last_ns, row_number() OVER latest = 1 AS comes_last,
+        first_value(rank) OVER latest AS last_rank
     FROM placed
     WINDOW one AS (PARTITION BY match_id), latest AS (PARTITION BY match_id ORDER BY start_ns DESC, rank
         ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
@@ -60,7 +62,7 @@ WITH call AS (
 SELECT id, match_id, rank, what, group_name, team, sequence, step, matched_by, n_found, n_expected, is_complete,
     size_bytes,
     start_ns, end_ns, dur_ns, own_ns, hidden_ns, exposed_ns, is_counted, per, step_ns, clock, moved_ns, error_ns,
-    last_ns, wait_ns,
+    last_ns, last_rank, wait_ns,
     dur_ns - wait_ns AS transfer_ns, median(dur_ns - wait_ns) OVER (PARTITION BY match_id) AS collective_ns,
     last_ns - first_ns AS skew_ns, last_ns - before_last_ns AS lead_ns,
     coalesce(comes_last AND last_ns - before_last_ns > coalesce(match_error_ns, 0), false) AS is_last,

@@ -5,7 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from advised import answer, training
-from given import Given
+from asked import connected
+from given import Given, write
+from jobs import Job
+
+from traceview.analysis import advice
 
 RULE = "communication_bound"
 
@@ -23,6 +27,14 @@ def test_more_than_computing_is_found_with_what_nothing_hides(tmp_path: Path) ->
     found = answer(RULE, steps(201), tmp_path)
     assert (found.status, found.saving_ns) == ("found", 151_000)
     assert found.problem == "Collectives run for 0.201 ms, computing takes 0.200 ms."
+
+
+def test_of_several_ranks_it_is_known_how_much_is_waiting(tmp_path: Path) -> None:
+    write(tmp_path, *Job(compute=10.0, transfer=300.0, late=lambda step, rank: 60.0 if rank == 1 else 0.0).build())
+    with connected(tmp_path) as connection:
+        for rule, part in ((RULE, "0.060 ms of them"), ("exposed_communication", "up to 0.060 ms of it")):
+            (found,) = advice.run(connection, advice.load([rule]))
+            assert found.confidence == f"high for the time{'s' * (rule == RULE)}; {part} is waiting for other ranks"
 
 
 def test_less_is_not(tmp_path: Path) -> None:

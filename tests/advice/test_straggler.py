@@ -1,4 +1,4 @@
-"""One rank that is late: on both sides of half of the collectives, and of two hundredths of the step."""
+"""Ranks that are late: a rank, a host, and neither by chance nor by less than two hundredths of the step."""
 
 from __future__ import annotations
 
@@ -26,12 +26,18 @@ def answer(folder: Path, job: Job) -> Finding:
 def test_a_rank_that_is_late_in_every_step(tmp_path: Path) -> None:
     found = answer(tmp_path, Job(late=lambda step, rank: 60.0 if rank == 1 else 0.0, why="data"))
     assert (found.status, found.rank, found.saving_ns) == ("found", 1, 60_000)
-    assert found.problem == (
-        "Rank 1 is the last in 6 of 6 collectives where one rank is clearly last, by a median of 0.060 ms; the "
-        "others wait 0.060 ms per step for it."
-    )
+    assert found.problem == ("Rank 1 comes after the others in 6 of 6 steps; these wait 0.060 ms per step for it.")
     assert found.place == "Mostly in data loading, on rank 1"
     assert found.evidence[0] == "data loading: 0.060 ms per step longer than the median of the others"
+
+
+def test_a_host_that_is_late_and_no_more_than_what_it_does_longer(tmp_path: Path) -> None:
+    """Both of its buckets are waited for; what it computes longer is less than that."""
+    job = Job(ranks=8, host=lambda rank: f"node{rank // 4}", slow=lambda step, rank: 1.2 if rank >= 4 else 1.0)
+    found = answer(tmp_path, job)
+    assert (found.status, found.rank, found.saving_ns) == ("found", 4, 60_000)
+    assert found.problem.startswith("Ranks 4 to 7 (host node1) come after the others in 6 of 6 steps")
+    assert found.place == "Mostly in gemm, on ranks 4 to 7 (host node1)"
 
 
 @pytest.mark.long
