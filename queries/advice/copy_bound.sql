@@ -6,7 +6,7 @@
 -- pinned memory, and on a stream of their own; data that stay on the device need none."""
 -- cost = "Memory on the device for a second set of buffers."
 -- unless = "The recording is of the copies alone, as in a test of the link."
--- needs = ["copy_sizes"]
+-- needs = ["host_copies"]
 -- [fix]
 -- pytorch = """copy the next batch while this one computes: a torch.cuda.Stream() of its own, pinned memory,
 -- tensor.to(device, non_blocking=True); send uint8 images and convert them on the device; keep there what is used
@@ -30,10 +30,13 @@ WITH device AS (
 )
 SELECT b.rank,
     format('Copies between host and device run for {:.3f} ms, {:.3f} ms of it ({:.1f} %) with nothing beside them: '
-        || '{:.2f} MB in {:.1f} copies at {:.1f} GB/s. Overlap with all other work gives {:.3f} ms at most; beyond '
-        || 'that only fewer bytes or a faster link help.', any_value(b.copy_ns) / 1e6, any_value(b.exposed_ns) / 1e6,
-        100.0 * any_value(b.exposed_ns) / any_value(b.step_ns), sum(k.moved_bytes) / 1e6, sum(k.calls),
-        coalesce(sum(k.moved_bytes) / nullif(sum(k.dur_ns), 0), 0), any_value(b.overlap_ns) / 1e6) AS problem,
+        || '{:.1f} copies{}. Overlap with all other work gives {:.3f} ms at most; beyond that only fewer bytes or a '
+        || 'faster link help.', any_value(b.copy_ns) / 1e6, any_value(b.exposed_ns) / 1e6,
+        100.0 * any_value(b.exposed_ns) / any_value(b.step_ns), sum(k.calls),
+        -- Some profilers record no sizes.
+        coalesce(format(' of {:.2f} MB at {:.1f} GB/s', sum(k.moved_bytes) / 1e6,
+            sum(k.moved_bytes) / nullif(sum(k.dur_ns) FILTER (k.moved_bytes IS NOT NULL), 0)), ''),
+        any_value(b.overlap_ns) / 1e6) AS problem,
     'Mostly under ' || nullif(arg_max(k.operator, k.own_ns), '(no operator)') AS place,
     if(100.0 * any_value(b.overlap_ns) < any_value(b.step_ns), NULL, any_value(b.overlap_ns)) AS saving_ns,
     CASE WHEN any_value(b.n_steps) < 2 AND max(k.most_ns) > 0.5 * any_value(b.exposed_ns)

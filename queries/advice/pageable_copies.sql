@@ -25,12 +25,14 @@ WITH lost AS (
     FROM host_copies WHERE size_bytes >= $pageable_from_bytes AND host_kind = 'pageable'
 ), whole AS (
     -- Without steps the recording may be mostly idle: then the time in which the device was busy is what counts.
-    SELECT c.rank, if(any_value(s.has_steps), any_value(s.step_ns), sum(c.mean_ns)) AS whole_ns,
+    SELECT c.rank, any_value(s.n_steps) AS n_steps,
+        if(any_value(s.has_steps), any_value(s.step_ns), sum(c.mean_ns)) AS whole_ns,
         (SELECT any_value(p.host_link_bytes_per_s) FROM device_peaks p WHERE p.rank = c.rank AND p.is_used) AS link
     FROM counted c JOIN scope s ON s.rank = c.rank GROUP BY c.rank
 ), kinds AS (
     SELECT rank, direction, size_bytes, operator, count(*) / any_value(per) AS calls, sum(lost_ns / per) AS lost_ns,
-        sum(own_ns / per) AS own_ns, sum(size_bytes / per) AS moved_bytes, sum(dur_ns / per) AS dur_ns
+        sum(own_ns / per) AS own_ns, sum(size_bytes / per) AS moved_bytes, sum(dur_ns / per) AS dur_ns,
+        max((lost_ns - own_ns) / per) AS most_ns
     FROM lost GROUP BY ALL
 )
 SELECT k.rank,
@@ -40,8 +42,13 @@ SELECT k.rank,
         (sum(lost_ns) - sum(own_ns)) / 1e6) AS problem,
     'Mostly under ' || nullif(arg_max(operator, lost_ns), '(no operator)') AS place,
     sum(lost_ns) AS saving_ns,
-    'high: the profiler recorded the kind of memory; pinned copies take time too, so this is all that could go'
-        AS confidence,
+    CASE WHEN any_value(w.n_steps) < 2 AND max(most_ns) > 0.5 * sum(lost_ns)
+        THEN format('low: one wait of {:.3f} ms after a copy is most of it, and without a second step nothing tells '
+            || 'what comes again', max(most_ns) / 1e6)
+        WHEN sum(own_ns) < 0.5 * sum(lost_ns)
+        THEN 'medium: most of it is waits after the copies; that these go with them is possible, not certain'
+        ELSE 'high: the profiler recorded the kind of memory; pinned copies take time too, so this is all that could go'
+        END AS confidence,
     list(format('{} of {} bytes under {}: {:.1f}, {:.3f} ms', direction, size_bytes, operator, calls, lost_ns / 1e6)
         ORDER BY lost_ns DESC, direction, size_bytes, operator) AS evidence
 FROM kinds k JOIN whole w USING (rank)

@@ -46,9 +46,9 @@ WITH every AS (
         bool_or(is_guessed) AS is_guessed
     FROM step_times
 ), held AS (
-    -- What guessed steps leave out.
+    -- What steps leave out: work between them, and what was launched in the last one and ran after it.
     SELECT 100.0 * (SELECT sum(busy_ns) FROM steps) / nullif(sum(end_ns - from_ns), 0) AS held_pct
-    FROM stretches WHERE (SELECT is_guessed FROM named)
+    FROM stretches
 ), empty AS (
     SELECT count(*) AS n FROM marked_steps WHERE is_empty
 ), parts AS (

@@ -1,16 +1,10 @@
 -- doc = """On a rank without a device: the time of each operator that no operator or primitive inside it covers, as
 -- intervals. Operators that a GPU ran are left out: what the host spends on them is their launch. So are those that
 -- wait or only describe a tensor anew: that is no device's work."""
-WITH bare AS (
+WITH host AS (
     SELECT rank FROM raw.ranks
     WHERE rank NOT IN (SELECT rank FROM raw.kernels UNION SELECT rank FROM raw.memcpys)
-), host AS (
-    SELECT rank FROM bare
-    -- What was launched ran on an accelerator, of which nothing was recorded.
-    WHERE rank NOT IN (SELECT rank FROM raw.api_calls
-            WHERE rank IN (FROM bare) AND regexp_matches(name, '(?i)launch|enqueue|graphexec'))
-        AND rank NOT IN (SELECT rank FROM raw.events
-            WHERE rank IN (FROM bare) AND regexp_matches(category, '^(mtia|hpu|xpu|npu|privateuse1|glow)'))
+        AND rank NOT IN (SELECT rank FROM unrecorded)
 ), parts AS (
     SELECT rank, op_id, start_ns, start_ns + dur_ns AS end_ns FROM raw.primitives WHERE op_id IS NOT NULL
 ), chosen AS (

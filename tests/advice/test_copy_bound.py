@@ -45,6 +45,17 @@ def test_below_the_threshold_and_beside_work_they_are_fine(tmp_path: Path) -> No
     assert answer(RULE, steps(400, 500, begin_us=300), tmp_path / "hidden").status == "not found"
 
 
+def test_copies_whose_size_is_not_recorded_are_copies(tmp_path: Path) -> None:
+    """The profiler of a TPU records times alone."""
+    given = training()
+    for start in (0, 1000, 2000):
+        given.copy("HtoD", start + 10, start + 310, stream=9)
+        given.kernel("k", start + 310, start + 800)
+    found = answer(RULE, given, tmp_path)
+    assert (found.status, found.saving_ns) == ("found", 300_000)
+    assert "1.0 copies. Overlap" in found.problem
+
+
 def test_one_copy_of_a_recording_is_a_guess(tmp_path: Path) -> None:
     given = Given()
     given.copy("HtoD", 0, 500, src_kind="pinned", dst_kind="device", size_bytes=1_000_000)

@@ -27,6 +27,17 @@ def test_above_the_threshold_copies_and_the_waits_after_them_are_the_bound(tmp_p
     assert found.evidence == ("DtoH under (no operator): 21.0, 0.063 ms",)
 
 
+def test_waits_that_are_most_of_it_may_have_other_causes(tmp_path: Path) -> None:
+    """Of 63 us they are 42; of one step, one of them most: then nothing tells that it comes again."""
+    assert answer(RULE, steps(21), tmp_path / "several").confidence.startswith("medium: most of it is waits")
+    given = training(1, 1000)
+    for at in range(21):
+        given.copy("HtoD", 2 * at, 2 * at + 1, size_bytes=4)
+    given.kernel("ampere_sgemm_128x64_nn", 900, 901)
+    found = answer(RULE, given, tmp_path / "one")
+    assert found.confidence.startswith("low: one wait of 0.859 ms after a copy")
+
+
 def test_below_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(20), tmp_path).status == "not found"
 

@@ -28,6 +28,12 @@ def test_what_an_mtia_device_ran_are_kernels(tmp_path: Path) -> None:
     assert rows(found, query) == [("kernel", "gemm_ccp", "gpu 0", "aten::relu")]
 
 
+def test_an_mtia_device_is_called_by_its_label(tmp_path: Path) -> None:
+    label = {"ph": "M", "name": "process_labels", "pid": 9, "tid": 0, "ts": 0, "args": {"labels": "MTIA 9"}}
+    found = opened(tmp_path, text(OP, label, event("mtia_ccp_events", "fc", pid=9)))
+    assert rows(found, "SELECT kind FROM accelerator") == [("mtia",)]
+
+
 def test_what_an_mtia_device_waits_for_is_no_work(tmp_path: Path) -> None:
     place = {"pid": 0, "args": {"correlation": 42, "device": 0, "stream": 7}}
     waits = event("mtia_ccp_events", "event_wait", ts=120, dur=300, **place)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from databases import opened, unpacked, write
+from given import section
 
 from traceview import readers
 from traceview.decode.files import peek
@@ -108,6 +109,11 @@ def test_clocks_and_bandwidth_are_in_thousands(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
+def test_kernels_that_were_replayed_for_metrics_are_doubted(tmp_path: Path) -> None:
+    (said,) = section(given(tmp_path, CUPTI_ACTIVITY_KIND_METRIC=[{"_id_": 1, "id": 5}]), "overview/doubts")
+    assert "Kernels were replayed for metrics" in said["text"]
+
+
 def test_serialised_kernels_and_an_unknown_version(tmp_path: Path) -> None:
     connection = given(tmp_path, CUPTI_ACTIVITY_KIND_KERNEL=[KERNEL], Version=[{"version": 99}])
     assert connection.execute("SELECT count(*) FROM kernels").fetchall() == [(2,)]

@@ -321,3 +321,37 @@ def test_the_chips_of_a_recording_are_ranks_and_are_not_added_up(tmp_path: Path)
     text = str(report)
     assert "TPU" in text
     assert "GPU" not in text
+
+
+def gpu(number: int, steps: list[tuple[str, int, int]]) -> bytes:
+    """A GPU's plane: a kernel in the first half of each step, whose name, start and end in nanoseconds these are."""
+    names, marks, kernels = field(4, field(1, 99) + field(2, field(1, 99) + field(2, "sgemm"))), b"", b""
+    for key, (name, start, end) in enumerate(steps, start=1):
+        names += field(4, field(1, key) + field(2, field(1, key) + field(2, name)))
+        marks += field(4, field(1, key) + field(2, 1000 * start) + field(3, 1000 * (end - start)))
+        kernels += field(4, field(1, 99) + field(2, 1000 * start) + field(3, 500 * (end - start)))
+    zero = field(3, 1_600_000_000_000_000_000)
+    lines = [field(3, field(1, 1) + field(2, name) + zero + events)
+             for name, events in (("Stream #1(Compute)", kernels), ("Steps", marks))]  # fmt: skip
+    return field(1, field(1, number + 2) + field(2, f"/device:GPU:{number}") + b"".join(lines) + names)
+
+
+@pytest.mark.parametrize(
+    ("others", "expected"),
+    [
+        ([("0", 50, 150), ("1", 250, 350)], [("0", 0, 150), ("1", 200, 350)]),
+        ([("0", 5000, 5100), ("1", 5200, 5300)], [("0", 0, 200), ("1", 200, 5300)]),
+        ([("1", 250, 350), ("2", 400, 500)], [("0", 0, 100), ("1", 200, 350), ("2", 400, 500)]),
+        ([], [("0", 0, 100), ("1", 200, 300)]),
+    ],
+    ids=["beside", "one after the other", "another's", "one device"],
+)
+def test_a_step_lasts_until_the_last_device_has_ended_it(
+    tmp_path: Path, others: list[tuple[str, int, int]], expected: list[tuple[str, int, int]]
+) -> None:
+    planes = gpu(0, [("0", 0, 100), ("1", 200, 300)]) + (gpu(1, others) if others else b"")
+    (tmp_path / "gpus.xplane.pb").write_bytes(planes)
+    with traceview.open(tmp_path / "gpus.xplane.pb") as capture:
+        found = capture.sql("""SELECT name, start_ns - min(start_ns) OVER (), end_ns - min(start_ns) OVER ()
+            FROM marked_steps ORDER BY start_ns""")
+        assert found.fetchall() == expected

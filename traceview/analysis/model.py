@@ -63,6 +63,8 @@ class Look:
     """Subject, for the line that names what a trace holds nothing of."""
     least_rows: int = 1
     """With fewer rows a brief report does without the section: something else says the same."""
+    optional: bool = False
+    """Whether a brief report says nothing of the section where it has no rows."""
     top: int | None = None
     """Rows shown where no limit is asked for."""
     rest: tuple[str, ...] = ()

@@ -90,12 +90,19 @@ def _describe(ingest: Ingest, part: int | None) -> None:
         reason = "no kernel was recorded: the program launched none, or nvprof was told to trace API calls only"
         sink.problem(reason)
         sink.warnings.append(reason)
+    unread = ingest.unread()
+    if results := _RESULTS & set(unread):
+        sink.problem(REPLAYED, len(results))
     sink.fact(
         tool="nvprof",
         tool_version=f"database version {version}",
-        metadata={"database_version": version, "tables_not_read": ingest.unread()},
+        metadata={"database_version": version, "tables_not_read": unread},
     )
 
+
+REPLAYED = "tables of metrics, for which the profiler ran kernels again"
+_RESULTS = {f"CUPTI_ACTIVITY_KIND_{name}" for name in ("METRIC", "METRIC_INSTANCE", "EVENT", "EVENT_INSTANCE")}
+"""Tables of what `--metrics` and `--events` count: each kernel runs once for each group of counters, alone."""
 
 _DEVICE = (
     "id", "name", "globalMemoryBandwidth", "globalMemorySize", "coreClockRate", "numMultiprocessors",

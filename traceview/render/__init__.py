@@ -70,7 +70,7 @@ def told(report: Report) -> Report:
     sections = (
         replace(section, note=None) if section.rows else section
         for section in report.sections
-        if len(section.rows) >= section.look.least_rows or not section.look.subject
+        if len(section.rows) >= section.look.least_rows or not (section.look.subject or section.look.optional)
     )
     line = (f"Nothing in this trace about: {', '.join(empty)}.",) if empty else ()
     return replace(report, sections=tuple(sections), footer=(*line, *report.footer))

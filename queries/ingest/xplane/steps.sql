@@ -1,9 +1,21 @@
 -- title = "XPlane: each step once"
--- doc = """Every device has a line of steps, and the program may have marked them too: the program's count first, then
--- the first device's."""
-SELECT * REPLACE (
-    CASE WHEN kind = 'step' AND domain IS NOT NULL AND (
-            (SELECT bool_or(domain IS NULL) FROM stage.ranges WHERE kind = 'step')
-            OR domain <> (SELECT min(domain) FROM stage.ranges WHERE kind = 'step'))
-        THEN 'device' ELSE kind END AS kind)
-FROM stage.ranges
+-- doc = """Every device has a line of steps, and the program may have marked them too: the program's count first.
+-- Else a step lasts from the first device's start of it to the last one's end, at most to the next step, and is the
+-- first device's row."""
+WITH marked AS (
+    SELECT id, name, domain, start_ns, start_ns + dur_ns AS end_ns,
+        row_number() OVER (PARTITION BY name, domain ORDER BY start_ns, id) AS turn
+    FROM stage.ranges
+    WHERE kind = 'step' AND domain IS NOT NULL
+        AND NOT EXISTS (FROM stage.ranges WHERE kind = 'step' AND domain IS NULL)
+), shared AS (
+    SELECT arg_min(id, domain) AS id, min(start_ns) AS start_ns, max(end_ns) AS end_ns FROM marked GROUP BY name, turn
+), step AS (
+    SELECT id, start_ns, least(end_ns, coalesce(lead(start_ns) OVER (ORDER BY start_ns, id), end_ns)) AS end_ns
+    FROM shared
+)
+SELECT r.* REPLACE (
+    if(r.kind = 'step' AND r.domain IS NOT NULL AND s.id IS NULL, 'device', r.kind) AS kind,
+    coalesce(s.start_ns, r.start_ns) AS start_ns,
+    coalesce(s.end_ns - s.start_ns, r.dur_ns) AS dur_ns)
+FROM stage.ranges r LEFT JOIN step s ON s.id = r.id

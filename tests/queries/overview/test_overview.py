@@ -189,3 +189,14 @@ def test_a_trace_without_a_timeline_says_so(tmp_path: Path) -> None:
         text = table.render(reports.run(connection, "overview"), 80, False)
     assert "This trace records no work of a device: there is no step to account for." in text
     assert "Nothing in this trace about: idle time, work of a device, kernels and operators," in text
+
+
+def test_work_that_runs_after_the_last_step_is_said(tmp_path: Path) -> None:
+    """Of 200 us the kernel launched last runs 100 after the end of the last step."""
+    given = training(2, 100)
+    for start, end in ((0, 50), (100, 150), (200, 300)):
+        given.kernel("ampere_sgemm_128x64_nn", start, end, launched=min(start, 190))
+    with given.open(tmp_path) as connection:
+        (line,) = section(connection, "overview/headline")
+    assert line["detail"] == "cv <1 %, 2 steps, 50 % of the active time in them"
+    assert line["active_pct"] == 50

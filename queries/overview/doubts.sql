@@ -1,0 +1,62 @@
+-- title = "What the numbers above rest on"
+-- doc = """Faults of the recording that touch the first line: one row for each kind, none where nothing is wrong. Those
+-- that touch no number stand under the report."""
+-- brief = ""
+-- lines = ["{text}"]
+-- optional = true
+-- [columns]
+-- rank = "the first of the processes for which it holds"
+-- text = "what is wrong, how much of it, and what it means for the numbers"
+WITH work AS (
+    SELECT rank, dur_ns, kind, launched_ns IS NULL AS is_unlaunched FROM performed WHERE kind IN ('kernel', 'copy')
+), kernel AS (
+    SELECT rank, count(*) AS n, count(*) FILTER (is_unlaunched) AS n_unlaunched, sum(dur_ns) AS dur_ns,
+        sum(dur_ns) FILTER (is_unlaunched) AS unlaunched_ns
+    FROM work WHERE kind = 'kernel' GROUP BY rank
+), lost AS (
+    SELECT rank, CAST(sum(n) AS BIGINT) AS n FROM quality
+    WHERE kind = 'launches whose kernel is not in the recording' GROUP BY rank
+), replayed AS (
+    SELECT DISTINCT rank FROM quality WHERE starts_with(kind, 'tables of metrics')
+), paused AS (
+    SELECT e.rank, count(*) AS n, sum(e.dur_ns) AS dur_ns, any_value(s.total_ns) AS total_ns
+    FROM raw.events e JOIN scope s ON s.rank = e.rank
+    WHERE e.category LIKE '%overhead' AND e.start_ns >= s.first_ns AND e.start_ns + e.dur_ns <= s.last_ns
+    GROUP BY e.rank
+), doubt AS (
+    SELECT rank, 1 AS place, format('The device''s work was not recorded ({}): how busy it was is not known',
+        concat_ws(', ', if(n_launches > 0, format('{:,} launches', n_launches), NULL),
+            if(n_operators > 0, format('{:,} operators of a GPU''s library', n_operators), NULL),
+            if(n_launches + n_operators = 0, 'events of its runtime', NULL))) AS text
+    FROM unrecorded
+    UNION ALL
+    SELECT rank, 2, 'Kernels were replayed for metrics: what lies between them is the profiler''s time, and idle time '
+        || 'says nothing of the program'
+    FROM replayed
+    UNION ALL
+    SELECT rank, 3, format('{:,} launched kernels are not in the recording ({:.1f} % of the launches): the device was '
+        || 'busier than stated', l.n, 100.0 * l.n / (l.n + k.n))
+    FROM lost l JOIN kernel k USING (rank) WHERE l.n > 0.01 * (l.n + k.n)
+    UNION ALL
+    SELECT rank, 4, format('{:,} of {:,} kernels ({:.1f} % of their time) have no launch in the recording, as where it '
+        || 'begins in the middle of work: which operators ran them, and why the device idled before them, is not known',
+        n_unlaunched, n, 100.0 * unlaunched_ns / dur_ns)
+    -- Where none has one, the trace records no launches.
+    FROM kernel WHERE n_unlaunched < n AND unlaunched_ns > 0.05 * dur_ns
+    UNION ALL
+    SELECT c.rank, 5, format('The machine was busy with something else: rank {} got {:.0f} % of the processor time '
+        || 'that its operators took', c.rank, c.received_pct)
+    FROM contention c WHERE c.is_contended
+    UNION ALL
+    SELECT rank, 6, format('The profiler itself paused the program {:,} times, for {:.1f} % of the time above', n,
+        100.0 * dur_ns / total_ns)
+    FROM paused WHERE dur_ns > 0.05 * total_ns
+    UNION ALL
+    SELECT rank, 7, format('{:,} of {:,} events of the file could not be read: what they held is missing', n_dropped,
+        n_events)
+    FROM captures WHERE n_dropped > 0.01 * n_events
+)
+SELECT min(rank) AS rank, 'Doubt: ' || arg_min(text, rank)
+    || if(count(*) > 1, format(' (rank {}; so have {} more)', min(rank), count(*) - 1), '') || '.' AS text
+FROM doubt GROUP BY place
+ORDER BY place

@@ -1,0 +1,21 @@
+-- doc = """Ranks that ran work on an accelerator of which nothing was recorded: launches without kernels, events of its
+-- runtime, or operators of its libraries. What their host spent in operators is no work of a CPU."""
+-- [columns]
+-- n_launches = "calls that launched work"
+-- n_operators = "operators of a GPU's library"
+WITH bare AS (
+    SELECT rank FROM raw.ranks
+    WHERE rank NOT IN (SELECT rank FROM raw.kernels UNION SELECT rank FROM raw.memcpys)
+), sign AS (
+    SELECT rank, 1 AS launches, 0 AS operators FROM raw.api_calls
+    WHERE rank IN (FROM bare) AND regexp_matches(name, '(?i)launch|enqueue|graphexec')
+    UNION ALL
+    SELECT rank, 0, 0 FROM raw.events
+    WHERE rank IN (FROM bare) AND regexp_matches(category, '^(mtia|hpu|xpu|npu|privateuse1|glow)')
+    UNION ALL
+    SELECT rank, 0, 1 FROM raw.ops
+    WHERE rank IN (FROM bare) AND regexp_matches(name, '^aten::_?(cudnn|miopen)_(conv|depthwise|batch_norm|rnn)'
+        || '|^aten::_?mps_|^aten::(_scaled_dot_product)?_(flash|efficient|cudnn)_attention(_forward)?$|^npu::')
+)
+SELECT rank, CAST(sum(launches) AS BIGINT) AS n_launches, CAST(sum(operators) AS BIGINT) AS n_operators
+FROM sign GROUP BY rank

@@ -1,0 +1,103 @@
+"""What is wrong with a recording stands under the first line where it touches its numbers, and only there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from advised import training
+from asked import connected
+from given import Given, section, write
+
+from traceview.analysis import reports
+from traceview.render import table, told
+
+
+def doubts(given: Given, folder: Path) -> list[str]:
+    """The lines under the first one."""
+    with given.open(folder) as connection:
+        return [row["text"] for row in section(connection, "overview/doubts")]
+
+
+def kernels(n_launched: int, n_unlaunched: int = 0, n_lost: int = 0) -> Given:
+    given = training(1, 1000)
+    for at in range(n_launched + n_unlaunched):
+        given.kernel("k", 10 * at, 10 * at + 5, launched=None if at >= n_launched else 10 * at)
+    for at in range(n_lost):
+        given.launch(500 + at)
+    return given
+
+
+def test_a_sound_recording_has_none(tmp_path: Path) -> None:
+    assert doubts(kernels(10), tmp_path / "whole") == []
+    assert doubts(kernels(0, 10), tmp_path / "without calls") == []
+    assert doubts(kernels(20, 1), tmp_path / "one of many") == []
+
+
+def test_kernels_whose_launch_was_not_recorded(tmp_path: Path) -> None:
+    assert doubts(kernels(8, 2), tmp_path) == [
+        "Doubt: 2 of 10 kernels (20.0 % of their time) have no launch in the recording, as where it begins in the "
+        "middle of work: which operators ran them, and why the device idled before them, is not known."
+    ]
+
+
+def test_launches_whose_kernel_was_not_recorded(tmp_path: Path) -> None:
+    assert doubts(kernels(8, n_lost=2), tmp_path) == [
+        "Doubt: 2 launched kernels are not in the recording (20.0 % of the launches): the device was "
+        "busier than stated."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("operator", "call", "said"),
+    [
+        ("aten::mm", "cudaLaunchKernel", "1 launches"),
+        ("aten::cudnn_convolution", None, "1 operators of a GPU's library"),
+        ("aten::_scaled_dot_product_flash_attention", None, "1 operators of a GPU's library"),
+    ],
+)
+def test_a_device_of_which_nothing_was_recorded_is_no_cpu(
+    tmp_path: Path, operator: str, call: str | None, said: str
+) -> None:
+    given = Given()
+    given.op(operator, 0, 100)
+    if call:
+        given.call(call, 10, 20)
+    with given.open(tmp_path) as connection:
+        report = reports.run(connection, "overview")
+        assert connection.execute("FROM activities").fetchall() == []
+    assert f"The device's work was not recorded ({said})" in table.render(told(report))
+
+
+@pytest.mark.parametrize("operator", ["aten::cudnn_is_acceptable", "aten::_scaled_dot_product_flash_attention_for_cpu"])
+def test_operators_that_run_on_a_cpu_too_say_nothing_of_a_device(tmp_path: Path, operator: str) -> None:
+    given = Given()
+    given.op(operator, 0, 100)
+    assert doubts(given, tmp_path) == []
+
+
+def test_pauses_of_the_profiler(tmp_path: Path) -> None:
+    given = kernels(10)
+    given.add("events", category="overhead", name="Buffer Flush", phase="X", start_ns=20_000, dur_ns=60_000)
+    assert doubts(given, tmp_path) == [
+        "Doubt: The profiler itself paused the program 1 times, for 6.0 % of the time above."
+    ]
+
+
+def test_many_ranks_share_a_line(tmp_path: Path) -> None:
+    write(tmp_path, *(_ranked(rank) for rank in range(3)))
+    with connected(tmp_path) as connection:
+        (row,) = section(connection, "overview/doubts")
+    assert row["text"].endswith("is not known (rank 0; so have 2 more).")
+
+
+def _ranked(rank: int) -> Given:
+    given = kernels(1, 1)
+    given.rank = rank
+    return given
+
+
+def test_the_first_screen_has_them_below_its_first_line(tmp_path: Path) -> None:
+    with kernels(8, 2).open(tmp_path) as connection:
+        lines = table.render(told(reports.run(connection, "overview"))).splitlines()
+    assert lines[2].startswith("Step ") and lines[3].startswith("Doubt: 2 of 10 kernels")
