@@ -192,7 +192,7 @@ def test_a_trace_without_a_timeline_says_so(tmp_path: Path) -> None:
 
 
 def test_work_that_runs_after_the_last_step_is_said(tmp_path: Path) -> None:
-    """Of 200 us the kernel launched last runs 100 after the end of the last step."""
+    """The kernel launched last runs for 100 us after the end of the last step."""
     given = training(2, 100)
     for start, end in ((0, 50), (100, 150), (200, 300)):
         given.kernel("ampere_sgemm_128x64_nn", start, end, launched=min(start, 190))
