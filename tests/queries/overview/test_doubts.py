@@ -1,4 +1,4 @@
-"""What is wrong with a recording stands under the first line where it touches its numbers, and only there."""
+"""Faults of a recording stand under the first line where they touch its numbers, and only there."""
 
 from __future__ import annotations
 
