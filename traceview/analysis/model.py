@@ -89,6 +89,28 @@ class Report:
 
 
 @dataclass(frozen=True)
+class Check:
+    """Whether a run, or a part of its step, keeps a limit beside A."""
+
+    run: str
+    """B, C, ..."""
+    name: str
+    """Name of the run's input."""
+    kind: str
+    """`step`, or what kind of part it is."""
+    part: str
+    """Name of the part in A; empty for the step, and where no part could be checked."""
+    limit_pct: float
+    ratio: float | None
+    """The run's time over A's."""
+    low: float | None
+    high: float | None
+    outcome: str
+    """`passed`, `failed`, or `cannot tell`."""
+    reason: str
+
+
+@dataclass(frozen=True)
 class Finding:
     """The answer of one advice rule: found, not found, or cannot tell.
 

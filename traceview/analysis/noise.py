@@ -41,16 +41,17 @@ class Interval:
         return Interval(math.exp(self.value), math.exp(self.low), math.exp(self.high), self.confidence)
 
 
-def between(a: Sequence[float], b: Sequence[float]) -> Interval:
+def between(a: Sequence[float], b: Sequence[float], *, level: float = LEVEL) -> Interval:
     """By how much values of `b` lie above those of `a`, one value per recording.
 
-    With few recordings no interval holds in 95 % of all cases; then it is the widest, with the share that it has.
+    With few recordings no interval holds in as many cases as `level` asks for; then it is the widest, with the share
+    that it has.
     """
     import numpy as np
 
     shifts = np.sort((np.asarray(b)[:, None] - np.asarray(a)[None, :]).ravel())
     below = _mann_whitney(len(a), len(b))
-    cut = max(1, sum(chance <= (1 - LEVEL) / 2 for chance in below))
+    cut = max(1, sum(chance <= (1 - level) / 2 for chance in below))
     confidence = max(0.0, 1 - 2 * below[cut - 1])
     return Interval(float(np.median(shifts)), float(shifts[cut - 1]), float(shifts[-cut]), confidence)
 

@@ -44,6 +44,7 @@ VERBS = (
         "tune",
         "schedule",
         "compare",
+        "baseline",
         "page",
         "export",
         "study",

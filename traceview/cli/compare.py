@@ -4,26 +4,28 @@ Every run is compared with the first, A (or with --baseline): how much slower or
 most of it consists of, and which settings differ. Runs of any framework, format and device may be mixed; runs of
 another model, batch, precision or passes are shown but not ranked. A run without steps is compared as a whole
 recording, which is not ranked either. Recordings of one program differ by more than its steps do: give several of each
-(--a, --b). The output of --format json holds everything a comparison needs. It can stand for a trace as an input (its
-first run counts), and is small enough to keep for CI.
+(--a, --b). The output of --format json holds everything a comparison needs, and can stand for a trace as an input (its
+first run counts). `traceview baseline` keeps runs under a name for CI.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from traceview import render
-from traceview.cli import values
+from traceview.cli import measured, values
 from traceview.cli.options import (
     add_device_option,
     add_machine_options,
     add_output_options,
     form_of,
-    opened,
+    output_file,
 )
 from traceview.cli.output import DEFAULT_LIMIT, emit, say, sql_text
 from traceview.cli.values import at_least, number
@@ -31,7 +33,7 @@ from traceview.errors import UsageError
 
 if TYPE_CHECKING:
     from traceview.analysis.compare import Run
-    from traceview.analysis.model import Report
+    from traceview.analysis.model import Check, Report
 
 HELP = "compare runs: which is faster, how surely, and why"
 
@@ -42,18 +44,18 @@ EXAMPLES = """examples:
   traceview compare old.txt new.txt --steps 1-16                   only these steps
   traceview compare old new --step 3                               the third step of each after warm-up
   traceview compare run1 run2 --accept batch                       rank although the batch differs
-  traceview compare run1 --format json -o baseline.json            keep what CI compares with
-  traceview compare run2 --baseline baseline.json --fail-over 5%   exit code 1 if steps take more than 5 % longer
+  traceview baseline save main run1 run2 run3 run4                 keep what CI compares with
+  traceview compare --baseline main --b new1 new2 new3 new4 --fail-over 5%   exit code 1 if steps are 5 % slower
+  traceview compare --baseline main --b new1 new2 new3 new4 --fail-over layer=10% --checks checks.xml
 
-exit codes: 0 also where runs may not be ranked (the table says so); with --fail-over 1 if a run is slower than A by
-more than that and the difference is larger than the noise (or there are too few steps to tell), and 1 if it may not be
-ranked with A, because then the check cannot be made. A run that passes although a condition could not be checked is
-named on stderr.
+exit codes: 0 also where runs may not be ranked (the table says so); with --fail-over 1 if a run, or a part of its step,
+takes more than that longer than A's and the difference is larger than the noise. A check that cannot tell (too few
+steps or recordings, a busy machine, runs that may not be ranked) is named on stderr; with --strict it fails.
 """
 
 SIDES = ("a", "b")
-BEGINNING = 1 << 16
-"""Bytes of a file in which a saved comparison says that it is one."""
+PARTS = ("category", "layer", "kernel")
+"""Parts of a step that can have a limit."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -70,13 +72,29 @@ def configure(parser: argparse.ArgumentParser) -> None:
             help=f"recordings of one program, as run {name.upper()}",
         )
     parser.add_argument(
-        "--baseline", metavar="FILE", help="compare with this one: a capture, a trace or a saved comparison"
+        "--baseline",
+        metavar="NAME",
+        help="compare with this one: a baseline, a capture, a trace or a saved comparison",
     )
     parser.add_argument(
         "--fail-over",
-        type=values.percent,
-        metavar="PCT",
-        help="exit code 1 if a run's step takes more than PCT longer than A's",
+        action="append",
+        type=_limit,
+        default=[],
+        metavar="[PART=]PCT",
+        help="exit code 1 if a run's step takes more than PCT longer than A's, or a layer, category or kernel of it "
+        "(layer=10%%); may be repeated",
+    )
+    parser.add_argument(
+        "--checks",
+        action="append",
+        type=output_file,
+        default=[],
+        metavar="FILE",
+        help="also write what --fail-over found: JUnit (.xml) or a summary in Markdown (.md); may be repeated",
+    )
+    parser.add_argument(
+        "--annotations", action="store_true", help="say it in GitHub's form too, so that it stands beside the change"
     )
     parser.add_argument(
         "--accept",
@@ -109,11 +127,11 @@ def run(args: argparse.Namespace) -> int:
         return 0
     sides = _sides(args)
     form = form_of(args)
-    if len(sides) < 2 and form != "json":
+    if len(sides) < 2:
         raise UsageError(
-            "one run is compared with nothing; name another, or a --baseline. --format json keeps one for later."
+            "one run is compared with nothing; name another, or a --baseline. `traceview baseline save` keeps one."
         )
-    runs, whole = compare.measures(sides, partial(_run, args))
+    runs, whole = compare.measures(sides, partial(measured.run, args))
     report = compare.compare(runs, args.accept, whole)
     renderer = render.renderer(form)
     limit = DEFAULT_LIMIT if args.limit is None and renderer.FOR_PEOPLE else args.limit
@@ -125,7 +143,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         text = renderer.render_all([shown], bool(args.output))
     emit([text], args.output)
-    return _exit_code(report, args.fail_over)
+    return _checked(args, report, runs)
 
 
 def _sides(args: argparse.Namespace) -> list[list[str]]:
@@ -136,44 +154,17 @@ def _sides(args: argparse.Namespace) -> list[list[str]]:
         raise UsageError("--b is compared with --a or with a --baseline; name one.")
     if args.step and args.steps:
         raise UsageError("--step and --steps both choose steps; leave one out.")
-    named = [[args.baseline] if args.baseline else args.a, args.b, *([path] for path in args.inputs)]
+    if (args.checks or args.annotations) and not args.fail_over:
+        raise UsageError("--checks and --annotations say what --fail-over found; give a limit.")
+    for file in args.checks:
+        if file is None or Path(file).suffix.lower() not in (".xml", ".md"):
+            raise UsageError(f"--checks writes FILE.xml or FILE.md, not {file or 'stdout'}.")
+    base = [measured.of_baseline(args.baseline)] if args.baseline else args.a
+    named = [base, args.b, *([path] for path in args.inputs)]
     sides = [side for side in named if side]
     if not sides:
         raise UsageError("name the runs to compare: traceview compare A B")
-    if args.fail_over is not None and len(sides) < 2:
-        raise UsageError("--fail-over compares two runs; name another, or a --baseline.")
     return sides
-
-
-def _run(args: argparse.Namespace, path: str, whole: bool) -> Run:
-    from traceview.analysis import compare
-
-    data = _saved(path)
-    if data is not None:
-        found = compare.restored(data, path)
-        if whole and found.has_steps:
-            raise UsageError(f"{path} holds times per step, and another input has no steps to compare them with.")
-        if args.steps or args.step:
-            raise UsageError(f"--step and --steps need traces or captures; {path} is a saved comparison.")
-        return found
-    with opened(args, path) as connection:
-        whole = whole or not compare.has_steps(connection)
-        return compare.measure(connection, Path(path).name, args.steps, whole, args.step)
-
-
-def _saved(path: str) -> Any:
-    """The runs in a saved comparison; None where the file is something else."""
-    file = Path(path)
-    if not file.is_file():
-        return None
-    with file.open("rb") as stream:
-        if b'"report": "compare"' not in stream.read(BEGINNING):
-            return None
-    try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError):
-        return []
-    return (found.get("runs") if isinstance(found, dict) else None) or []
 
 
 def _sql() -> str:
@@ -191,36 +182,41 @@ def _sql() -> str:
     return "\n".join(sql_text(Recipe(name, "", "", queries), {}) for name, queries in parts)
 
 
-FEW = "(few steps)"
-"""End of a verdict that rests on so few steps that noise explains nearly anything."""
-
-
-def _exit_code(report: Report, limit: float | None) -> int:
-    if limit is None:
+def _checked(args: argparse.Namespace, report: Report, runs: Sequence[Run]) -> int:
+    """Say and write what the limits found; returns the exit code."""
+    if not args.fail_over:
         return 0
-    section = next(section for section in report.sections if section.name == "ranking")
-    names = [column.name for column in section.columns]
-    rows = [dict(zip(names, row, strict=True)) for row in section.rows[1:]]
-    failures = [reason for row in rows if (reason := _failure(row, limit))]
-    for reason in failures or [reason for row in rows if (reason := _reservation(row))]:
-        say(reason)
-    return 1 if failures else 0
+    from traceview.analysis import gates
+    from traceview.render import checks
+
+    found = gates.checks(report, runs, dict(args.fail_over))
+    answer = " ".join(row[1] for row in report.sections[0].rows)
+    for file in args.checks:
+        write = checks.junit if Path(file).suffix.lower() == ".xml" else checks.summary
+        emit([write(found, answer, args.strict)], file)
+    for check in found:
+        if check.outcome != "passed":
+            say(checks.sentence(check))
+        elif reservation := _reservation(check):
+            say(reservation)
+    if args.annotations:
+        for line in checks.workflow_commands(found, args.strict):
+            print(line, file=sys.stderr)
+    return int(any(checks.fails(check, args.strict) for check in found))
 
 
-def _reservation(row: dict[str, Any]) -> str:
-    """Say what nobody checked of a run that passes, or that it cannot be told from noise; empty where it is sound."""
-    verdict = row["verdict"]
-    return f"{row['run']} passes, but: {verdict}" if "not checked" in verdict or "cannot tell" in verdict else ""
+def _reservation(check: Check) -> str:
+    """Say what nobody checked of a step that passes, or that it cannot be told from noise; empty where it is sound."""
+    is_open = "not checked" in check.reason or "cannot tell" in check.reason
+    return f"{check.run} passes, but: {check.reason}" if is_open else ""
 
 
-def _failure(row: dict[str, Any], limit: float) -> str:
-    """Why a run does not pass; empty where it does."""
-    if row["place"] is None:
-        return f"{row['run']} cannot be checked: {row['verdict']}"
-    is_noise = row["verdict"].startswith("within the noise")
-    if row["ratio"] is None or 100 * (row["ratio"] - 1) <= limit or (is_noise and FEW not in row["verdict"]):
-        return ""
-    return f"a step of {row['run']} takes {100 * (row['ratio'] - 1):.1f} % longer than one of A ({row['verdict']})"
+def _limit(text: str) -> tuple[str, float]:
+    """Return the kind of part and its limit, of a text such as 5% or layer=10%."""
+    kind, equals, share = text.rpartition("=")
+    if equals and kind not in ("step", *PARTS):
+        raise argparse.ArgumentTypeError(f"{kind!r} has no limit of its own; choose from step, {', '.join(PARTS)}")
+    return kind or "step", values.percent(share)
 
 
 def _steps(text: str) -> tuple[int, int]:

@@ -1,0 +1,100 @@
+"""Limits of a comparison: what is slower beyond the noise fails, what noise explains never does."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from compared import GEMM, measured, network, stepping
+from given import Given
+
+from traceview.analysis import compare, gates
+from traceview.analysis.compare import Fact, Run, side
+from traceview.analysis.model import Check
+
+LAYERS = ("conv1", "conv2")
+
+
+def recordings(folder: Path, name: str, times: list[float]) -> Run:
+    """Recordings whose steps take 1000 us; their product takes these times."""
+    return side(
+        [measured(stepping((1000, 1001, 999), busy=time), folder / f"{name}{n}") for n, time in enumerate(times)]
+    )
+
+
+def checked(a: Run, b: Run, **limits: float) -> list[Check]:
+    return gates.checks(compare.compare([a, b]), [a, b], limits)
+
+
+def test_a_category_that_is_slower_in_all_recordings_fails_and_the_step_does_not(tmp_path: Path) -> None:
+    a = recordings(tmp_path, "a", [100, 101, 102, 103])
+    b = recordings(tmp_path, "b", [120, 121, 122, 123])
+    step, part = checked(a, b, step=5, category=10)
+    assert (step.outcome, step.part, step.limit_pct) == ("passed", "", 5)
+    assert (part.outcome, part.part, part.reason) == ("failed", "gemm", "larger than the noise")
+    assert part.ratio == pytest.approx(1.197, abs=0.002) and part.low == pytest.approx(120 / 103, abs=0.02)
+
+
+def test_too_few_recordings_cannot_tell_and_say_how_many_could(tmp_path: Path) -> None:
+    (part,) = checked(recordings(tmp_path, "a", [100, 101]), recordings(tmp_path, "b", [120, 121]), kernel=10)
+    assert (part.outcome, part.part, part.low) == ("cannot tell", GEMM, None)
+    assert part.reason == "above the limit; 3 recordings of each side could tell that from noise for 1 kernel"
+
+
+def test_what_overlaps_is_within_the_noise(tmp_path: Path) -> None:
+    a = recordings(tmp_path, "a", [100, 140, 101, 102])
+    (part,) = checked(a, recordings(tmp_path, "b", [120, 121, 122, 123]), category=10)
+    assert (part.outcome, part.reason) == ("cannot tell", "above the limit, but within the noise")
+
+
+def test_layers_are_matched_as_the_comparison_matches_them(tmp_path: Path) -> None:
+    def run(name: str, kernel_us: int, layers: tuple[str, str]) -> Run:
+        found = []
+        for n in range(4):
+            given = network((GEMM, GEMM), names=layers)
+            # Makes the second layer of every step slower.
+            for step in range(3):
+                at = 1000 * step + 500
+                given.span("module", layers[1], at - 5, at + 60 + kernel_us)
+                given.kernel(GEMM, at, at + kernel_us + n, launched=at - 2)
+            found.append(measured(given, tmp_path / f"{name}{n}"))
+        return side(found)
+
+    a, b = run("a", 50, LAYERS), run("b", 90, ("features.0", "features.3"))
+    found = {check.part: check for check in checked(a, b, layer=10)}
+    assert {name: check.outcome for name, check in found.items()}["conv2"] == "failed"
+    assert found["conv1"].outcome == "passed"
+
+
+def test_nothing_to_check_is_no_pass(tmp_path: Path) -> None:
+    a, b = (recordings(tmp_path, name, [100, 101, 102]) for name in "ab")
+    (none,) = checked(a, b, layer=10)
+    assert (none.outcome, none.part) == ("cannot tell", "")
+    assert none.reason == "no layer of A that takes 1 % of its step or more is in the other run"
+
+
+def test_equal_programs_fail_in_at_most_one_of_twenty(empty_run: Run) -> None:
+    """Thirty layers with noise of 20 %, limits of 0: some difference is always above the limit."""
+    generator = random.Random(7)
+    names = [f"layer{n}" for n in range(30)]
+
+    def recording() -> Run:
+        rows = tuple((name, 1e6 * generator.lognormvariate(0, 0.2)) for name in names)
+        fact = Fact((("name", "VARCHAR"), ("busy_ns", "DOUBLE")), rows)
+        columns = empty_run.facts["run"].columns
+        step = Fact(columns, (tuple(3e7 if name in ("step_ns", "median_ns") else None for name, _ in columns),))
+        return Run("a", {**empty_run.facts, "name": fact, "run": step}, ())
+
+    failed = 0
+    for _ in range(60):
+        a, b = (side([recording() for _ in range(6)]) for _ in range(2))
+        parts = gates.parts(compare.compare([empty_run, empty_run]), "B", a, b, "kernel", 0.0)
+        assert len(parts) == 30 and any(check.ratio and check.ratio > 1 for check in parts)
+        failed += any(check.outcome == "failed" for check in parts)
+    assert failed <= 6
+
+
+@pytest.fixture
+def empty_run(tmp_path: Path) -> Run:
+    return measured(Given(), tmp_path / "empty")
