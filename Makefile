@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Where environments of frameworks lie, which samples/environments.toml describes.
 ENVIRONMENTS ?= .
 
-.PHONY: demo test test-all check lint types quick bench fuzz frameworks legacy clean
+.PHONY: demo test test-all check lint types quick dist bench fuzz frameworks legacy clean
 
 # Installs again only when the project's own requirements change. For a small CPU build of torch on a machine whose
 # index offers CUDA builds first: make demo PIP_EXTRA_INDEX_URL=<the index of CPU builds>.
@@ -63,6 +63,12 @@ frameworks: $(VENV)/.installed
 legacy: $(VENV)/.installed
 	$(BIN)/python samples/legacy/run.py $(ENVIRONMENTS) $(LEGACY)
 	TRACEVIEW_LEGACY=$(abspath $(ENVIRONMENTS))/.venv-legacy $(BIN)/pytest -rs tests/collectors/test_legacy*.py tests/experiments/tune/test_option_lines.py tests/samples/test_other_frameworks.py
+
+# What would be uploaded: the same bytes for the same commit.
+dist: $(VENV)/.installed
+	rm -rf dist
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/python -m build --outdir dist .
+	$(BIN)/twine check --strict dist/*
 
 bench: $(VENV)/.installed
 	$(BIN)/python benchmarks/ingest.py
