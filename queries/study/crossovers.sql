@@ -28,7 +28,8 @@ WITH won AS (
         AND s.output_shape = c.output_shape AND s.stride = c.stride AND s.padding = c.padding
         AND s.dilation = c.dilation AND s.groups = c.groups AND s.dtype IS NOT DISTINCT FROM c.dtype
         AND NOT c.transposed AND s.direction = c.direction
-    WHERE c.transform_flop IS NOT NULL AND c.library IS NULL AND c.method <> 'explicit GEMM'
+    WHERE c.transform_flop IS NOT NULL AND c.library IS NULL
+        AND c.method <> 'explicit GEMM' AND NOT c.is_fused
 ), met AS (
     SELECT a.problem, a.label, a.direction, a.method AS below, b.method AS above,
         CAST(floor((b.filter_flop - a.filter_flop) / (a.image_flop - b.image_flop)) AS BIGINT) + 1 AS from_batch

@@ -23,5 +23,5 @@ FROM filter_sweeps f JOIN method_costs c
     ON f.input_shape = c.input_shape AND f.filter_shape = c.filter_shape AND f.output_shape = c.output_shape
     AND f.stride = c.stride AND f.padding = c.padding AND f.dilation = c.dilation AND f.groups = c.groups
     AND f.dtype IS NOT DISTINCT FROM c.dtype AND NOT c.transposed AND c.direction = 'fprop' AND c.library IS NULL
-    AND c.method <> 'explicit GEMM'
+    AND c.method <> 'explicit GEMM' AND NOT c.is_fused
 ORDER BY shape, filter, model_flop, method

@@ -41,6 +41,7 @@ FROM shape s JOIN method_costs c
     ON s.input_shape = c.input_shape AND s.filter_shape = c.filter_shape AND s.output_shape = c.output_shape
     AND s.stride = c.stride AND s.padding = c.padding AND s.dilation = c.dilation AND s.groups = c.groups
     AND s.dtype IS NOT DISTINCT FROM c.dtype AND NOT c.transposed AND c.method <> 'explicit GEMM'
+    AND NOT c.is_fused
 LEFT JOIN timed t ON t.problem = s.problem AND t.batch IS NOT DISTINCT FROM s.batch AND t.method = c.method
 WHERE c.library IS NULL OR t.method IS NOT NULL
 GROUP BY s.label, s.batch, s.problem, c.named

@@ -30,9 +30,7 @@ WITH call AS (
 SELECT c.op_id, c.direction, p.algorithm, coalesce(p.algorithm = c.algorithm, false) AS is_used, p.is_admissible,
     p.reasons, p.needs, p.place, p.tendency, p.tendency_source,
     CASE WHEN p.is_admissible THEN CASE p.algorithm WHEN 'implicit_gemm' THEN 0 WHEN 'implicit_precomp_gemm' THEN NULL
-        -- Fused Winograd kernels keep their tiles in registers; only the transformed filters are stored.
-        WHEN 'winograd' THEN 4 * 16 * c.filter_shape[1] * c.filter_shape[2] ELSE m.workspace_bytes END
-        END AS workspace_bytes,
+        ELSE m.workspace_bytes END END AS workspace_bytes,
     CASE WHEN p.is_admissible THEN m.direct_ratio END AS direct_ratio, p.memory
 FROM call c JOIN problem_algorithms p
     ON c.input_shape = p.input_shape AND c.filter_shape = p.filter_shape

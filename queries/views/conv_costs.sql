@@ -41,8 +41,7 @@ WITH ways AS (
     FROM ways
 ), rated AS (
     SELECT s.*, m.total_flop AS executed_flop, d.gemms, d.gemm_m, d.gemm_n, d.gemm_k,
-        -- Fused Winograd kernels keep their tiles in registers; only the transformed filters are stored.
-        if(s.algorithm = 'winograd', 4 * 16 * w[1] * w[2], m.workspace_bytes) AS workspace_bytes,
+        m.workspace_bytes,
         CASE s.arithmetic WHEN 'fp32' THEN p.fp32_flop_per_s WHEN 'tf32' THEN p.tf32_flop_per_s
             WHEN 'fp16' THEN p.fp16_flop_per_s WHEN 'bf16' THEN p.bf16_flop_per_s END AS peak_flop_per_s,
         p.memory_bytes_per_s, coalesce(p.peaks_from, 'unknown') AS peaks_from

@@ -10,7 +10,7 @@
 -- transform_flop = "of its transforms; NULL where not counted (Winograd for 5x5 filters)"
 -- total_flop = "products and transforms"
 -- direct_ratio = "direct over total: how many times fewer"
--- workspace_bytes = "unrolled input, or transformed tensors of the whole batch"
+-- workspace_bytes = "unrolled input, or transformed tensors of the whole batch; of a fused method its filters alone"
 -- fft_size = "points of a transform along one side"
 -- tile_size = "side of a Winograd input tile"
 -- tiles = "tiles per image and channel"

@@ -16,7 +16,8 @@
 -- filter_flop = "of the transform of the filter, which does not grow with the batch"
 -- total_flop = "products and transforms"
 -- direct_ratio = "direct over total: how many times fewer"
--- workspace_bytes = "unrolled input, or transformed tensors of the whole batch"
+-- workspace_bytes = "unrolled input, or transformed tensors of the whole batch; of a fused method its filters alone"
+-- is_fused = "tiles stay in registers: the FLOPs of the method without that word, in less memory"
 -- fft_size = "points of a transform along one side"
 -- tile_size = "side of a Winograd input tile"
 -- tiles = "tiles per image and channel"
@@ -68,7 +69,7 @@ WITH problem AS (
     SELECT *, 2.0 * batch * tiles * a * a * depth * filters AS products_flop,
         data_flop * batch * tiles * channels + output_flop * batch * tiles * filters + filter_flop * depth * filters
             AS transform_flop, filter_flop * depth * filters AS of_filter_flop,
-        4.0 * a * a * (batch * tiles * (channels + filters) + depth * filters) AS workspace_bytes
+        4.0 * a * a * (if(fused, 0, batch * tiles * (channels + filters)) + depth * filters) AS workspace_bytes
     FROM winograd
     UNION ALL BY NAME
     -- 5 n^2 log2 n for a real transform of n x n; 8 FLOP per complex product on half of the points.
@@ -87,5 +88,6 @@ SELECT input_shape, filter_shape, output_shape, stride, padding, dilation, group
     products_flop + coalesce(transform_flop, 0) AS total_flop,
     flop / (products_flop + coalesce(transform_flop, 0)) AS direct_ratio,
     TRY_CAST(workspace_bytes AS BIGINT) AS workspace_bytes, n AS fft_size, a AS tile_size, tiles,
+    coalesce(fused, false) AS is_fused,
     CASE WHEN m IS NOT NULL THEN 100.0 * (1 - result[3] * result[4] / (tiles * m * m)) END AS waste_pct
 FROM cost

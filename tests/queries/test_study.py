@@ -242,6 +242,22 @@ def test_flops_of_alexnet_by_layer_and_method(tmp_path: Path) -> None:
         assert row["forward_flop"] == row["dgrad_flop"] == row["wgrad_flop"]
 
 
+def test_fused_winograd_needs_less_memory_than_the_fft(tmp_path: Path) -> None:
+    """conv3 of AlexNet at batch 256: the FFT uses most, a fused kernel stores the transformed filters alone."""
+    shape = "256x256x13x13 k384 3x3 s1 p1"
+    rows = [timed(shape, "fprop", name, 1, workspace_bytes=1) for name in ("winograd", "winograd_nonfused", "fft")]
+    found = section(capture(tmp_path, *rows), "study/memory")
+    told = {row["algorithm"]: row["model_workspace_bytes"] for row in found}
+    assert told["winograd"] == 4 * 4 * 4 * 256 * 384
+    assert told["fft"] == 4 * 16 * 17 * (256 * 256 + 256 * 384 + 256 * 384)
+    assert told["winograd"] < told["fft"]
+    both = {row["method"]: row for row in section(capture(tmp_path / "models", *rows), "study/models")}
+    fused, plain = both["Winograd F(2x2,3x3), fused"], both["Winograd F(2x2,3x3)"]
+    assert (fused["cudnn"], fused["model_workspace_bytes"]) == ("winograd", told["winograd"])
+    assert plain["cudnn"] is None and plain["model_workspace_bytes"] > told["fft"]
+    assert fused["model_flop"] == plain["model_flop"]
+
+
 @pytest.mark.parametrize(
     "wrong",
     first(2, [{"stride_h": 0}, {"groups": 0}, {"height": -5}, {"batch": 2**62}, {"filter_width": 99}, {"pad_w": -1}]),

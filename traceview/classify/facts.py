@@ -65,7 +65,7 @@ TABLES = {
     "transform": Facts("algorithms.toml", {"method": "VARCHAR", "side": "BIGINT", "library": "VARCHAR"}),
     "tile": Facts(
         "algorithms.toml",
-        {"method": "VARCHAR", "library": "VARCHAR"}
+        {"method": "VARCHAR", "library": "VARCHAR", "fused": "BOOLEAN"}
         | dict.fromkeys(("filter", "m", "a"), "BIGINT")
         | dict.fromkeys(("data_flop", "filter_flop", "output_flop"), "BIGINT"),
     ),
