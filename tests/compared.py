@@ -44,6 +44,7 @@ def table(report: Report, section: str) -> list[dict[str, Any]]:
 def stepping(lengths: Iterable[float], busy: float = 100, rank: int = 0) -> Given:
     """Steps of these lengths in microseconds, each with a matrix product that takes `busy` of them."""
     given = Given(rank)
+    given.command = ["python", "train.py"]
     given.device("NVIDIA A100-SXM4-40GB")
     start = 0.0
     for number, length in enumerate(lengths):

@@ -112,9 +112,9 @@ def write(folder: Path, *ranks: Given, world_size: int | None = None) -> None:
                 names = dict.fromkeys(name for row in rows for name in row)
                 sink.write_rows(table, [{name: row.get(name) for name in names} for row in rows])
             sink.fact(source="given", format="given", n_kept=1, n_events=1)
-            if given.about:
-                about = {"command": given.command, "ranks": [{"rank": given.rank, **given.about}]}
-                sink.fact(options=json.dumps(about))
+            if given.about or given.command:
+                noted = [{"rank": given.rank, **given.about}] if given.about else []
+                sink.fact(options=json.dumps({"command": given.command, "ranks": noted}))
             sink.end_source()
             finish(Export(sink, folder / f"rank-{given.rank:04d}"))
 

@@ -37,7 +37,7 @@ def run_of(connection: duckdb.DuckDBPyConnection, name: str, steps: tuple[int, i
 def pair(shared: Path, captures) -> Report:  # type: ignore[no-untyped-def]
     """TensorFlow 0.12 AlexNet, batch 16, GTX 980 (hclhkbu/dlbench at 29187fb), the 16 steady steps of each."""
     paths = [shared / "traces/nvprof" / f"gtx980-tf-alexnet-{name}.txt.gz" for name in ("old", "new")]
-    return compare.compare([run_of(captures.open(path), path.name, (1, 16)) for path in paths])
+    return compare.compare([run_of(captures.open(path), path.name, (1, 16)) for path in paths], ["model"])
 
 
 @pytest.mark.shared
@@ -232,7 +232,9 @@ def test_two_frameworks_on_one_network(sample: Callable[[str], Run]) -> None:
     report = compare.compare([torch, keras])
     assert [(row["batch"], row["steps"]) for row in table(report, "runs")] == [(16, 4), (None, 2)]
     assert table(report, "conditions")[0]["base_value"] == "filters: 5, products: 3, 62,378,344 parameters"
-    assert table(report, "ranking")[1]["verdict"].endswith("not checked: model, batch, precision")
+    model = table(report, "conditions")[0]
+    assert (model["verdict"], model["detail"]) == ("not recorded", "A alone records it")
+    assert table(report, "ranking")[1]["verdict"] == "not ranked: nothing tells that both ran the same model"
     forward = {row["base_layer"]: row["layer"] for row in table(report, "convolutions") if row["direction"] == "fprop"}
     assert forward == {f"conv{n}": f"alexnet_1/conv{n}_1" for n in range(1, 6)}
     layers = {row["base_layer"]: row["layer"] for row in table(report, "layers") if row["matched_by"]}

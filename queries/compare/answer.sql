@@ -33,6 +33,7 @@ WITH most AS (
     FROM pair p LEFT JOIN estimate e ON e.run = p.run
 ), said AS (
     SELECT p.*, t.is_told, m.parts, s.texts, s.more,
+        (SELECT any_value(detail) FROM condition c WHERE c.run = p.run AND c.condition = 'model') AS lacking,
         -- Far from 1 a factor reads better than a percentage.
         CASE WHEN abs(ln(ratio)) >= ln(3) THEN format('{:.3g} times as long as', ratio)
             WHEN abs(ratio - 1) < 0.0005 THEN 'as long as'
@@ -61,6 +62,9 @@ SELECT label AS run, CASE
         || 'faster.', label, times)
     WHEN differing <> '' THEN format('{} and A are not ranked, because they differ in {}: {} per step{}.', label,
         differing, times, interval)
+    WHEN unknown THEN format('{} and A are not ranked, because nothing tells that they ran the same model{}: {} per '
+        || 'step{}. --accept model ranks them all the same.', label, coalesce(' (' || lacking || ')', ''), times,
+        interval)
     WHEN low IS NULL THEN format('A step of {} takes {} one of A, {}; whether that is noise is not known.', label,
         amount, times)
     WHEN is_busy THEN format('The machine was busy, so nothing is claimed: a step of {} took {} one of A{}, but {}. '
@@ -71,8 +75,7 @@ SELECT label AS run, CASE
         || 'one of A{}.', label, amount, interval)
     ELSE format('{} is {} than A{}{}.', label, speed, interval,
         if(parts IS NULL, '', ', mostly ' || array_to_string(parts, ' and '))) END
-    || if(differing = '' AND unchecked <> '' AND NOT is_whole,
-        format(' Not checked, for want of records: {}.', unchecked), '')
+    || if(is_ranked AND unchecked <> '' AND NOT is_whole, format(' Not recorded, so not checked: {}.', unchecked), '')
     || CASE WHEN texts IS NOT NULL THEN format(' Settings that differ and can explain a difference: {}{}.', texts,
         if(more > 0, format('; {} more below', more), ''))
         WHEN is_told THEN ' No recorded setting that changes how long a step takes differs.'

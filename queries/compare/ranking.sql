@@ -20,7 +20,7 @@
 -- verdict = "whether the difference is larger than the noise; where there is not enough data, why"
 WITH spread AS (
     SELECT r.run, r.has_steps AND b.has_steps AS has_steps, r.steps, b.steps AS base_steps, r.step_ns, r.sd_ns,
-        p.diff_ns, p.differing, p.unchecked, p.is_busy, b.step_ns AS base_ns,
+        p.diff_ns, p.differing, p.unchecked, p.is_busy, coalesce(p.is_ranked, true) AS is_ranked, b.step_ns AS base_ns,
         e.low, e.high, e.confidence_pct, e.recordings AS n_both,
         coalesce(e.ratio, r.step_ns / nullif(b.step_ns, 0)) AS ratio,
         (SELECT string_agg(chr(CAST(65 + m.run AS INTEGER)), ', ' ORDER BY m.run) FROM machine m
@@ -28,12 +28,12 @@ WITH spread AS (
     FROM run r JOIN run b ON b.run = 0 LEFT JOIN pair p ON p.run = r.run LEFT JOIN estimate e ON e.run = r.run
 )
 SELECT chr(CAST(65 + run AS INTEGER)) AS run,
-    CASE WHEN has_steps AND coalesce(differing, '') = '' THEN
-        CAST(rank() OVER (PARTITION BY has_steps AND coalesce(differing, '') = ''
-            ORDER BY ratio) AS BIGINT) END AS place,
+    CASE WHEN has_steps AND is_ranked THEN
+        CAST(rank() OVER (PARTITION BY has_steps AND is_ranked ORDER BY ratio) AS BIGINT) END AS place,
     step_ns, sd_ns, steps, diff_ns, ratio, low, high, 1 / nullif(ratio, 0) AS speedup,
     CASE WHEN run = 0 THEN 'baseline' WHEN NOT has_steps THEN 'no steps: whole recordings are compared, not ranked'
         WHEN differing <> '' THEN 'not ranked: ' || differing || if(contains(differing, ','), ' differ', ' differs')
+        WHEN NOT is_ranked THEN 'not ranked: nothing tells that both ran the same model'
         ELSE CASE WHEN low IS NULL THEN 'cannot tell from noise: '
                 || if(least(steps, base_steps) > 1, 'a log gives no deviation', 'fewer than two steps')
             WHEN is_busy THEN 'cannot tell from noise: the machine was busy while ' || busy

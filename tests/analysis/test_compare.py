@@ -344,3 +344,44 @@ def test_precisions_stand_in_one_order(tmp_path: Path) -> None:
         conv(given, at, (4, 8, 16, 16), (8, 8, 3, 3), dtype=dtype)
         given.kernel(IMPLICIT, at + 20, at + 30, launched=at + 2)
     assert measured(given, tmp_path).value("precision") == "bf16, fp16, fp32, fp64"
+
+
+def test_a_model_that_one_run_does_not_record_is_not_ranked(tmp_path: Path) -> None:
+    """Numbers stand side by side; the same command, or the user's word, ranks them."""
+    known, unknown = network((IMPLICIT, IMPLICIT)), stepping((1100, 1101, 1099, 1100, 1100))
+    unknown.command = ["python", "other.py"]
+    a, b = measured(known, tmp_path / "a"), measured(unknown, tmp_path / "b")
+    first, second = table(compare.compare([a, b]), "ranking")
+    assert (second["place"], second["verdict"]) == (None, "not ranked: nothing tells that both ran the same model")
+    assert (first["step_ns"], second["step_ns"]) == (1_000_000, 1_100_000) and second["ratio"] == pytest.approx(1.1)
+    sentence = table(compare.compare([a, b]), "answer")[0]["sentence"]
+    assert "not ranked, because nothing tells that they ran the same model (A alone records it): 1.10 ms" in sentence
+    accepted = compare.compare([a, b], ["model"])
+    assert table(accepted, "conditions")[0]["verdict"] == "not recorded (accepted)"
+    assert table(accepted, "ranking")[1]["place"] == 2
+    unknown.command = known.command
+    same = compare.compare([a, measured(unknown, tmp_path / "c")])
+    assert table(same, "conditions")[0]["verdict"] == "not recorded (same command)"
+    assert table(same, "ranking")[1]["place"] == 2
+
+
+@pytest.mark.parametrize(("has_gemm", "verdict"), [(True, "not recorded"), (False, "differs")])
+def test_convolutions_that_agree_are_not_the_same_model(tmp_path: Path, has_gemm: bool, verdict: str) -> None:
+    """Products that only one of two runs records may differ; one without any product is another model."""
+    runs = []
+    for name in "ab":
+        given = Given()
+        given.command = ["python", f"{name}.py"]
+        for start in (0, 1000, 2000):
+            given.span("step", f"step#{start // 1000 + 1}", start, start + 1000)
+            conv(given, start + 100, (4, 8, 16, 16), (8, 8, 3, 3), padding=1)
+            given.kernel(IMPLICIT, start + 120, start + 160, launched=start + 102)
+            if name == "a":
+                given.op("aten::addmm", start + 300, start + 310, [(16,), (4, 8), (8, 16)])
+            if name == "a" or has_gemm:
+                given.kernel(GEMM, start + 320, start + 330, launched=start + 301)
+        runs.append(measured(given, tmp_path / name))
+    for pair in (runs, runs[::-1]):
+        model = table(compare.compare(pair), "conditions")[0]
+        assert model["verdict"] == verdict
+        assert table(compare.compare(pair), "ranking")[1]["place"] is None

@@ -20,6 +20,7 @@ FAST = (1000, 1002, 998, 1001, 999)
 def noted(lengths: Sequence[float], busy: float = 100, **about: Any) -> Given:
     """Steps on a CPU with what `traceview collect` notes of the process."""
     given = Given()
+    given.command = ["python", "train.py"]
     given.device("AMD EPYC", kind="cpu")
     start = 0.0
     for number, length in enumerate(lengths):
@@ -40,7 +41,7 @@ def test_the_first_sentence_says_how_much_how_surely_and_what_of(tmp_path: Path)
     sentence = said([a, b])
     assert sentence.startswith("B is 26.0 % slower than A (95 % interval +25.")
     assert "; one recording each), mostly gemm (+0.20 ms, 77 %) and idle: between steps (+0.06" in sentence
-    unchecked = " Not checked, for want of records: model, batch, precision, passes."
+    unchecked = " Not recorded, so not checked: model, batch, precision, passes."
     assert sentence.endswith(f"{unchecked} The settings of at least one are not recorded.")
     assert said([b, a]).startswith("B is 20.6 % faster than A (95 % interval -20.")
 
@@ -90,11 +91,11 @@ def test_options_that_were_tried_change_nothing_else(tmp_path: Path) -> None:
     applied = {"bf16_autocast": "yes: the model was called in autocast"}
     base = noted(SLOW, model={"name": "Net", "batch": 8, "parameter_dtypes": ["float32"]})
     best = noted(FAST, model={"name": "Net", "batch": 8, "autocast_dtype": "bfloat16"}, applied=applied)
-    # Without the command nothing says that it is one and the same.
+    # Of another command nothing says that it is one and the same.
+    best.command = ["python", "other.py"]
     runs = [measured(base, tmp_path / "a"), measured(best, tmp_path / "b")]
     assert said(runs).startswith("B and A are not ranked, because they differ in precision")
     other = noted(FAST, model={"name": "Net", "batch": 7}, applied=applied)
-    base.command = other.command = ["python", "train.py"]
     runs = [measured(base, tmp_path / "eight"), measured(other, tmp_path / "seven")]
     assert said(runs).startswith("B and A are not ranked, because they differ in batch")
 

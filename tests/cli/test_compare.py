@@ -124,7 +124,12 @@ def test_what_two_logs_do_not_tell_is_said_in_every_format_and_by_a_check(
     root: Path, capsys: pytest.CaptureFixture[str], form: str
 ) -> None:
     log = root / "samples" / "theano_profile" / "theano-1.0.5-lenet-cpu.txt.gz"
-    assert cli.main(["compare", str(log), str(log), "--format", form, "--limit", "1", "--fail-over", "5%"]) == 0
+    command = ["compare", str(log), str(log), "--format", form, "--limit", "1", "--fail-over", "5%"]
+    assert cli.main(command) == 1
+    assert capsys.readouterr().err == (
+        "traceview: B cannot be checked: not ranked: nothing tells that both ran the same model\n"
+    )
+    assert cli.main([*command, "--accept", "model"]) == 0
     shown = capsys.readouterr()
     verdict = "cannot tell from noise: a log gives no deviation; not checked: model, batch, precision"
     assert verdict in shown.out and shown.err == f"traceview: B passes, but: {verdict}\n"

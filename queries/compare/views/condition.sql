@@ -1,5 +1,6 @@
 -- doc = """Conditions that have to be equal to rank two runs, per run after the first. Options that were tried on one
--- and the same command may change what is recorded of model, precision and passes."""
+-- and the same command may change what is recorded of model, precision and passes. A model that is not recorded is
+-- taken for the same only where both ran the same command."""
 -- [params]
 -- accepted = { type = "VARCHAR[]", default = [], doc = "conditions that may differ" }
 -- [columns]
@@ -8,7 +9,8 @@
 -- condition = "model, batch, precision or passes"
 -- base_value = "of A"
 -- value = "of the run"
--- verdict = "same, differs, differs (accepted), differs (options tried) or not recorded"
+-- verdict = """same, differs, differs (accepted), differs (options tried), not recorded, not recorded (accepted) or
+-- not recorded (same command)"""
 -- detail = "what only one of them has, or the options that were tried"
 WITH told AS (
     SELECT run, kinds, filters, products,
@@ -16,7 +18,7 @@ WITH told AS (
             'products: ' || len(string_split(products, '; ')),
             if(parameters > 0, format('{:,d} parameters', CAST(parameters AS BIGINT)), NULL)), ''),
             format('{:,d} parameters', noted_parameters), 'not recorded') AS model,
-        if(is_convless, [], string_split(coalesce(filters, kinds), '; ')) AS filter_list, is_convless,
+        if(is_convless, [], string_split(coalesce(filters, kinds), '; ')) AS filter_list, is_convless, is_productless,
         noted_parameters,
         string_split(products, '; ') AS product_list,
         batch, precision, has_backward, has_update,
@@ -27,15 +29,20 @@ WITH told AS (
     -- Where shapes are recorded, a run without a convolution is not one whose convolutions are unknown.
     FROM (SELECT *, filters IS NULL AND products IS NOT NULL AND run NOT IN (SELECT c.run FROM cell c
         WHERE c.category = 'conv')
-        AS is_convless FROM run)
+        AS is_convless,
+        filters IS NOT NULL AND products IS NULL AND run NOT IN (SELECT c.run FROM cell c WHERE c.category = 'gemm')
+        AS is_productless FROM run)
+), commanded AS (
+    -- Both ran the same command.
+    SELECT b.run FROM setting a JOIN setting b ON b.value = a.value AND b.kind = 'command'
+    WHERE a.run = 0 AND a.kind = 'command' GROUP BY b.run
 ), tried AS (
     SELECT r.run, string_agg(DISTINCT o.name, ', ' ORDER BY o.name) AS names
     FROM run r JOIN setting o ON o.run IN (0, r.run) AND o.kind = 'option' AND starts_with(o.value, 'yes')
     WHERE r.run > 0
         AND NOT EXISTS (FROM setting s WHERE s.run IN (0, r.run) AND s.run <> o.run AND s.kind = 'option'
             AND s.name = o.name AND starts_with(s.value, 'yes'))
-        AND EXISTS (FROM setting a JOIN setting b ON b.value = a.value AND b.kind = 'command'
-            WHERE a.run = 0 AND a.kind = 'command' AND b.run = r.run)
+        AND r.run IN (SELECT run FROM commanded)
     GROUP BY r.run
 ), compared AS (
     SELECT r.run, c.position, c.condition,
@@ -43,12 +50,19 @@ WITH told AS (
             WHEN 'precision' THEN b.precision ELSE b.passes END AS base_value,
         CASE c.condition WHEN 'model' THEN r.model WHEN 'batch' THEN CAST(r.batch AS VARCHAR)
             WHEN 'precision' THEN r.precision ELSE r.passes END AS value,
-        -- NULL: neither run says enough to tell.
+        -- NULL: the two do not say enough to tell.
         CASE c.condition
-            WHEN 'model' THEN coalesce(if(b.is_convless AND r.filters IS NOT NULL OR r.is_convless
-                AND b.filters IS NOT NULL, false, NULL), (b.filters = r.filters)
-                AND coalesce(b.products = r.products, true), b.products = r.products,
-                b.filters = r.filters, b.kinds = r.kinds, b.noted_parameters = r.noted_parameters)
+            WHEN 'model' THEN CASE
+                WHEN b.is_convless AND r.filters IS NOT NULL OR r.is_convless AND b.filters IS NOT NULL THEN false
+                WHEN b.is_productless AND r.products IS NOT NULL OR r.is_productless AND b.products IS NOT NULL
+                    THEN false
+                WHEN b.filters <> r.filters OR b.products <> r.products THEN false
+                -- Convolutions that agree are half of what tells: products that one of the two does not record may not.
+                WHEN b.filters = r.filters AND (b.products IS NULL) <> (r.products IS NULL)
+                    OR b.products = r.products AND (b.filters IS NULL) <> (r.filters IS NULL)
+                    THEN b.noted_parameters = r.noted_parameters
+                ELSE coalesce(b.filters = r.filters, b.products = r.products, b.kinds = r.kinds,
+                    b.noted_parameters = r.noted_parameters) END
             WHEN 'batch' THEN b.batch = r.batch
             WHEN 'precision' THEN b.precision = r.precision
             ELSE coalesce(b.has_backward = r.has_backward AND coalesce(b.has_update = r.has_update, true),
@@ -62,17 +76,29 @@ WITH told AS (
                 || nullif(array_to_string(list_sort(list_concat(list_filter(r.filter_list,
                 lambda x: NOT list_contains(b.filter_list, x)),
                 list_filter(r.product_list, lambda x: NOT list_contains(b.product_list, x))))[:4], ', '),
-                    '')) END AS detail
+                    '')) END AS detail,
+        CASE WHEN c.condition <> 'model' THEN NULL
+            WHEN b.model = 'not recorded' AND r.model = 'not recorded' THEN 'neither records it'
+            WHEN r.model = 'not recorded' THEN 'A alone records it'
+            WHEN b.model = 'not recorded' THEN 'A does not record it'
+            WHEN b.filters = r.filters THEN format('the same convolutions, but A {} products',
+                if(b.products IS NULL, 'records no', 'alone records'))
+            WHEN b.products = r.products THEN format('the same products, but A {} convolutions',
+                if(b.filters IS NULL, 'records no', 'alone records'))
+            ELSE 'they record it in different terms' END AS lacking
     FROM told r JOIN told b ON b.run = 0
     CROSS JOIN (VALUES (1, 'model'), (2, 'batch'), (3, 'precision'), (4, 'passes')) c(position, condition)
     WHERE r.run > 0
 )
 SELECT c.run, position, condition, coalesce(base_value, 'not recorded') AS base_value,
     coalesce(value, 'not recorded') AS value,
-    CASE WHEN is_same THEN 'same' WHEN is_same IS NULL THEN 'not recorded'
+    CASE WHEN is_same THEN 'same'
+        WHEN is_same IS NULL THEN 'not recorded' || CASE WHEN list_contains($accepted, condition) THEN ' (accepted)'
+            WHEN condition = 'model' AND c.run IN (SELECT run FROM commanded) THEN ' (same command)' ELSE '' END
         WHEN list_contains($accepted, condition) THEN 'differs (accepted)'
         WHEN t.run IS NOT NULL AND condition <> 'batch' THEN 'differs (options tried)' ELSE 'differs' END AS verdict,
     CASE WHEN is_same THEN NULL WHEN is_same IS NOT NULL AND t.run IS NOT NULL AND condition <> 'batch'
-        THEN t.names WHEN NOT is_same THEN nullif(detail, '') END AS detail
+        THEN t.names WHEN NOT is_same THEN nullif(detail, '')
+        ELSE lacking END AS detail
 FROM compared c LEFT JOIN tried t ON t.run = c.run
 ORDER BY c.run, position

@@ -9,7 +9,9 @@
 -- is_whole = "whether whole recordings are compared"
 -- is_log = "whether one of the two is a log of average times, which tells nothing of kernels and calls"
 -- is_busy = "whether the machine was busy during one of two single recordings"
--- differing = "conditions that differ, in words; empty where the two may be ranked"
+-- differing = "conditions that differ, in words"
+-- unknown = "whether nothing tells that both ran the same model"
+-- is_ranked = "whether the two may be ranked: both are known to have done the same work"
 -- unchecked = "conditions that one of the two does not record, in words"
 SELECT r.run, chr(CAST(65 + r.run AS INTEGER)) AS label, b.step_ns AS base_ns, r.step_ns,
     r.step_ns - b.step_ns AS diff_ns,
@@ -18,10 +20,15 @@ SELECT r.run, chr(CAST(65 + r.run AS INTEGER)) AS label, b.step_ns AS base_ns, r
     NOT (b.has_steps AND r.has_steps) AS is_whole, b.is_log OR r.is_log AS is_log,
     coalesce(e.recordings = 2, true) AND (SELECT coalesce(bool_or(m.is_busy), false) FROM machine m
         WHERE m.run IN (0, r.run)) AS is_busy,
-    (SELECT coalesce(string_agg(c.condition, ', ' ORDER BY c.position), '') FROM condition c
-        WHERE c.run = r.run AND c.verdict = 'differs') AS differing,
-    (SELECT coalesce(string_agg(c.condition, ', ' ORDER BY c.position), '') FROM condition c
-        WHERE c.run = r.run AND c.verdict = 'not recorded') AS unchecked
+    coalesce(k.differing, '') AS differing, coalesce(k.unknown, true) AS unknown,
+    coalesce(k.differing, '') = '' AND NOT coalesce(k.unknown, true) AS is_ranked,
+    coalesce(k.unchecked, '') AS unchecked
 FROM run r JOIN run b ON b.run = 0 LEFT JOIN estimate e ON e.run = r.run
+LEFT JOIN (
+    SELECT run, string_agg(condition, ', ' ORDER BY position) FILTER (verdict = 'differs') AS differing,
+        bool_or(verdict = 'not recorded' AND condition = 'model') AS unknown,
+        string_agg(condition, ', ' ORDER BY position) FILTER (starts_with(verdict, 'not recorded')) AS unchecked
+    FROM condition GROUP BY run
+) k ON k.run = r.run
 WHERE r.run > 0
 ORDER BY r.run

@@ -30,7 +30,9 @@ def operators(connection: duckdb.DuckDBPyConnection, steps: Steps) -> Spans:
     names = _Names(connection, columns.pop("number"))
     del columns
     path, texts = names.paths(spans)
-    is_gradient, self_ns = names.gradients(connection), spans.self_time()
+    # An operator inside one of the backward pass is part of it, also where no sequence number says so.
+    is_gradient = spans.inherit(np.where(names.gradients(connection), 0, -1)) >= 0
+    self_ns = spans.self_time()
     for rows in spans.slices():
         of_forward = np.where(forward[rows] >= 0, module[forward[rows]], -1)
         publish(
