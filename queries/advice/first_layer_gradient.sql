@@ -23,7 +23,7 @@ WITH lost AS (
     SELECT c.rank, if(c.kind = 'copy', 'DtoH copy of ' || g.size_bytes || ' bytes', c.name) AS name,
         c.rank_alone_ns / c.per AS own_ns,
         if(c.is_continued, 0, 1.0 / c.per) AS calls, g.layer, g.input_shape, g.size_bytes
-    FROM counted c JOIN input_gradients g ON g.id = c.id
+    FROM counted c JOIN input_gradients g ON g.id = c.id AND g.is_data
 ), kinds AS (
     SELECT rank, name, sum(calls) AS calls, sum(own_ns) AS own_ns, any_value(layer) AS layer,
         any_value(input_shape) AS input_shape,

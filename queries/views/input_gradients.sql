@@ -1,6 +1,6 @@
 -- doc = """Work of the steps that count on the gradient of the network's input: the dgrad rows of the convolution that
--- runs first in a step, where shapes tell it; else those after which in every step that is not warm-up a copy of the
--- size of the largest upload goes to the host, with that copy."""
+-- runs first in a step, where shapes, its layer or the link to its forward call tell it; else those after which in
+-- every step that is not warm-up a copy of the size of the largest upload goes to the host, with that copy."""
 -- [columns]
 -- rank = "process of the job"
 -- id = "the activity"
@@ -8,6 +8,7 @@
 -- input_shape = "shape of the input, where shapes tell"
 -- channels = "channels of that input"
 -- size_bytes = "bytes of the largest upload, where a copy tells"
+-- is_data = "whether that input is data for all that is known: an image, or the size of an upload"
 WITH every AS MATERIALIZED (
     SELECT * FROM counted_conv_calls
 ), first AS (
@@ -18,6 +19,15 @@ WITH every AS MATERIALIZED (
     SELECT e.op_id AS call_id, e.layer, f.input_shape FROM every e JOIN first f ON f.rank = e.rank
     WHERE e.direction = 'dgrad' AND NOT coalesce(e.transposed, false) AND e.input_shape = f.input_shape
         AND e.filter_shape = f.filter_shape
+), opening AS (
+    SELECT rank, op_id, layer, input_shape FROM every WHERE direction = 'fprop'
+    QUALIFY row_number() OVER (PARTITION BY rank, step ORDER BY start_ns, op_id) = 1
+), by_call AS (
+    -- Without shapes: the gradient of the call, or of the recorded layer, with which a step begins.
+    SELECT e.op_id AS call_id, e.layer FROM every e SEMI JOIN opening o
+        ON o.rank = e.rank AND o.input_shape IS NULL
+        AND if(o.layer = '(no layer)' OR o.layer LIKE '%(guessed)', e.forward_call = o.op_id, e.layer = o.layer)
+    WHERE e.direction = 'dgrad' AND NOT coalesce(e.transposed, false)
 ), copy AS (
     SELECT c.id, c.rank, c.step, c.start_ns, m.direction, m.size_bytes, c.n_steps
     FROM counted c JOIN memcpys m ON m.id = c.id
@@ -33,15 +43,19 @@ WITH every AS MATERIALIZED (
     FROM sent s JOIN every v ON v.rank = s.rank AND v.step = s.step AND v.direction = 'dgrad' AND v.end_ns <= s.start_ns
     GROUP BY s.id
 ), told AS (
-    SELECT coalesce(s.call_id, c.call_id) AS call_id, s.layer, s.input_shape, c.size_bytes
-    FROM by_shape s FULL JOIN by_copy c ON c.call_id = s.call_id
+    SELECT call_id, any_value(layer) AS layer, any_value(input_shape) AS input_shape, max(size_bytes) AS size_bytes
+    FROM (SELECT call_id, layer, input_shape, NULL AS size_bytes FROM by_shape
+        UNION ALL SELECT call_id, layer, NULL, NULL FROM by_call
+        UNION ALL SELECT call_id, NULL, NULL, size_bytes FROM by_copy WHERE size_bytes >= 65536)
+    WHERE call_id IS NOT NULL GROUP BY call_id
 )
 -- An input of at most 4 channels is an image, and not the output of another layer; an upload of at least 64 KB a batch.
 -- On a CPU an operator is several rows of one id, one for each piece of its own time.
-SELECT DISTINCT a.rank, a.id, t.layer, t.input_shape, t.input_shape[2] AS channels, t.size_bytes
+SELECT DISTINCT a.rank, a.id, t.layer, t.input_shape, t.input_shape[2] AS channels, t.size_bytes,
+    coalesce(t.input_shape[2] <= 4, false) OR t.size_bytes IS NOT NULL AS is_data
 FROM counted a JOIN told t ON t.call_id = a.call_id
-WHERE a.direction = 'dgrad' AND (t.input_shape[2] <= 4 OR t.size_bytes >= 65536)
+WHERE a.direction = 'dgrad'
     -- What its operator copies from or to the host meanwhile is not part of it.
     AND a.category NOT IN ('memcpy_htod', 'memcpy_dtoh')
 UNION ALL
-SELECT rank, id, NULL, NULL, NULL, size_bytes FROM by_copy WHERE size_bytes >= 65536
+SELECT rank, id, NULL, NULL, NULL, size_bytes, true FROM by_copy WHERE size_bytes >= 65536

@@ -31,7 +31,7 @@ WITH every AS MATERIALIZED (
 )
 SELECT 'layout' AS cost, rank, id, false AS is_idle, saved_ns FROM every WHERE category = 'layout_transpose'
 UNION ALL
-SELECT 'firstlayer', rank, id, false, saved_ns FROM every WHERE id IN (SELECT id FROM input_gradients)
+SELECT 'firstlayer', rank, id, false, saved_ns FROM every WHERE id IN (SELECT id FROM input_gradients WHERE is_data)
 UNION ALL
 SELECT 'copies', rank, id, false, saved_ns FROM every
 WHERE kind = 'copy' AND category IN ('memcpy_htod', 'memcpy_dtoh')

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from given import Given, conv, conv_backward, pick, section
+from given import Given, conv, conv_backward, pick, rows, section
 
 IMAGE, FIRST, SECOND = (2, 3, 32, 32), (8, 3, 3, 3), (4, 8, 3, 3)
 DGRAD, WGRAD = "void cudnn::cnn::dgrad_engine<float>(int)", "void cudnn::cnn::wgrad_alg0_engine<float>(int)"
@@ -39,3 +39,56 @@ def test_an_input_gradient_that_is_computed_has_its_price(tmp_path: Path) -> Non
 def test_without_it_there_is_nothing_to_save(tmp_path: Path) -> None:
     found = section(two_layers(False).open(tmp_path), "firstlayer/gradient")
     assert pick(found, "backward_calls", "dgrad_calls", "dgrad_ns") == [(1, 0, 0)]
+
+
+def operator(given: Given, name: str, start: int, end: int, tid: int = 1, **more: int) -> None:
+    given.add("ops", name=name, pid=1, tid=tid, start_ns=1000 * start, dur_ns=1000 * (end - start), **more)
+
+
+def test_the_copy_of_the_gradient_counts_as_in_advice(tmp_path: Path) -> None:
+    """Without shapes or layers a copy of the input's size to the host, in every step, tells which gradient it is."""
+    given = Given()
+    for start in (0, 1000, 2000):
+        given.span("step", str(start), start, start + 1000)
+        given.copy("HtoD", start + 10, start + 30, size_bytes=600_000)
+        given.kernel("implicit_convolve_sgemm", start + 100, start + 200)
+        given.kernel(WGRAD, start + 300, start + 400)
+        given.kernel(DGRAD, start + 400, start + 500)
+        given.copy("DtoH", start + 510, start + 540, size_bytes=600_000)
+    connection = given.open(tmp_path)
+    (row,) = section(connection, "firstlayer/gradient")
+    assert (row["verdict"], row["dgrad_calls"], row["dgrad_ns"], row["copy_ns"]) == ("computed", 1, 130_000, 30_000)
+    saved = "SELECT sum(saved_ns) FROM removable WHERE cost = 'firstlayer'"
+    assert row["dgrad_ns"] == rows(connection, saved)[0][0]
+
+
+def test_what_no_shape_and_no_copy_tells_is_not_nothing(tmp_path: Path) -> None:
+    given = Given()
+    for start in (0, 1000, 2000):
+        given.span("step", str(start), start, start + 1000)
+        given.kernel("implicit_convolve_sgemm", start + 100, start + 200)
+        given.kernel(WGRAD, start + 300, start + 400)
+        given.kernel(DGRAD, start + 400, start + 500)
+    (row,) = section(given.open(tmp_path), "firstlayer/gradient")
+    assert (row["verdict"], row["dgrad_calls"], row["dgrad_ns"], row["step_pct"]) == ("cannot tell", None, None, None)
+
+
+def test_a_layer_tells_without_shapes(tmp_path: Path) -> None:
+    """Of layers that only have names the gradient of the first one is known; that it reads data is not."""
+    given = Given()
+    given.span("step", "0", 0, 100)
+    for name, start in (("conv1", 0), ("conv2", 10)):
+        given.span("module", name, start, start + 9)
+        operator(given, "aten::convolution", start + 1, start + 8, sequence=start + 1)
+        given.kernel("implicit_convolve_sgemm", start + 3, start + 7, launched=start + 2)
+    for sequence, start in ((11, 20), (1, 40)):
+        operator(given, "aten::convolution_backward", start, start + 19, sequence=sequence, forward_thread=1, tid=2)
+        for kernel, at, end in ((DGRAD, start + 5, start + 10), (WGRAD, start + 11, start + 13)):
+            row = {"device": 0, "stream": 7, "name": kernel, "correlation": given.launch(None)}
+            given.add("kernels", **row, start_ns=1000 * at, dur_ns=1000 * (end - at))
+            call = {"name": "cudaLaunchKernel", "kind": "runtime", "correlation": given.correlation}
+            given.add("api_calls", **call, pid=1, tid=2, start_ns=1000 * (at - 3), dur_ns=1000)
+    connection = given.open(tmp_path)
+    (row,) = section(connection, "firstlayer/gradient")
+    assert (row["layer"], row["verdict"], row["dgrad_calls"], row["dgrad_ns"]) == ("conv1", "computed", 1, 5_000)
+    assert rows(connection, "SELECT DISTINCT is_data FROM input_gradients") == [(False,)]
