@@ -1,6 +1,7 @@
 -- title = "Memory copies and memsets"
--- doc = "Sums of durations; throughput is bytes over the time of copies that record a size."
--- cannot = "There are no two runs with timelines, or no copy is recorded in any."
+-- doc = """Sums of durations; throughput is bytes over the time of copies that record a size. Of a profiler's printed
+-- summary they are those of the whole run."""
+-- cannot = "There are no two runs with timelines or printed summaries, or neither records a copy."
 -- leave_out = [
 --     "base_mean_bytes", "mean_bytes", "calls_ratio", "base_throughput_bytes_per_s", "throughput_bytes_per_s",
 --     "base_size_bytes", "size_bytes", "ratio",

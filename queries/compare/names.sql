@@ -1,7 +1,7 @@
 -- title = "Kernels, copies, primitives and operators that differ most"
 -- doc = """By name as recorded, so that frameworks and versions that name things differently stand apart;
--- overlapping work is counted once."""
--- cannot = "There are no two runs with timelines, or no kernel, copy, primitive or operator is recorded in any."
+-- overlapping work is counted once. Of a profiler's printed summary these are sums of the whole run."""
+-- cannot = "There are no two runs with timelines or printed summaries, or neither has a kernel, copy or operator."
 -- leave_out = ["category", "base_calls", "calls", "ratio"]
 -- kernels = ["name"]
 -- [columns]

@@ -1,7 +1,7 @@
 -- title = "Averages of the log"
 -- doc = """Average times per call that the framework's log reports for each layer; several entries of a layer are added
 -- up. Such a log has no timeline."""
--- cannot = "No log of average layer times in this trace."
+-- cannot = "No log of average times of single layers in this trace."
 -- leave_out = ["impl", "run", "network", "type", "calls", "untold_ns", "both_ns"]
 -- [columns]
 -- rank = "process of the job"

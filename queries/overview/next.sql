@@ -35,7 +35,8 @@ WITH step AS (
     UNION ALL
     SELECT 'layout', 'layout conversions by layer and format', layout_ns, layout_ns > 0.02 * step_ns FROM work, step
     UNION ALL
-    SELECT 'layers', format('average times of {} layers from the log', count(DISTINCT layer)), NULL, count(*) > 0
+    SELECT 'layers', format('average times of {} from the log', if(count(layer) > 0,
+            format('{} layers', count(DISTINCT layer)), 'whole networks')), NULL, count(*) > 0
     FROM layer_times
     UNION ALL
     SELECT 'memory', 'allocated and reserved memory: peak and per step', NULL, true

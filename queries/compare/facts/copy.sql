@@ -1,4 +1,5 @@
--- doc = "Memory copies and memsets per step and rank; bytes and sized time are those of copies that record a size."
+-- doc = """Memory copies and memsets per step and rank, or of the whole run as a profiler's printed summary has them;
+-- bytes and sized time are those of copies that record a size."""
 -- [columns]
 -- direction = "HtoD, DtoH, DtoD, PtoP, HtoH or memset"
 -- calls = "copies"
@@ -13,4 +14,9 @@ SELECT m.direction, CAST(sum(r.weight) AS DOUBLE) AS calls,
     CAST(sum(m.dur_ns * r.weight) AS DOUBLE) AS total_ns
 FROM memcpys m JOIN chosen_rows r ON r.id = m.id AND r.kind = 'copy'
 GROUP BY m.direction
-ORDER BY m.direction
+UNION ALL
+SELECT copy_direction, CAST(sum(calls) AS DOUBLE), NULL, CAST(sum(size_bytes) AS DOUBLE),
+    CAST(sum(total_ns) FILTER (size_bytes IS NOT NULL) AS DOUBLE), CAST(sum(total_ns) AS DOUBLE)
+FROM printed_totals WHERE kind = 'copy'
+GROUP BY copy_direction
+ORDER BY ALL

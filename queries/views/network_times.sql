@@ -1,0 +1,21 @@
+-- doc = """Average times of whole networks that a log gives, one row per network and program run, with what its layers
+-- add up to. Nothing is worked out of other rows: a time that the log does not print is NULL."""
+-- [columns]
+-- rank = "process of the job"
+-- network = "network, where the log names it"
+-- run = "number of the program run, in a log of several"
+-- forward_ns = "forward pass"
+-- backward_ns = "backward pass, all gradients together"
+-- both_ns = "both passes, where the log gives their sum"
+-- untold_ns = "where the log does not name the pass"
+-- n = "calls averaged over, at most"
+-- deviation_ns = "standard deviation of the longest of these times, where the log gives it"
+-- first_id = "place in the log"
+SELECT rank, network, run, CAST(sum(dur_ns) FILTER (direction = 'forward') AS BIGINT) AS forward_ns,
+    CAST(coalesce(sum(dur_ns) FILTER (direction = 'backward'),
+        sum(dur_ns) FILTER (direction LIKE 'backward\_%' ESCAPE '\')) AS BIGINT) AS backward_ns,
+    CAST(sum(dur_ns) FILTER (direction = 'forward_backward') AS BIGINT) AS both_ns,
+    CAST(sum(dur_ns) FILTER (direction IS NULL) AS BIGINT) AS untold_ns,
+    max(n) AS n, arg_max(deviation_ns, dur_ns) AS deviation_ns, min(id) AS first_id
+FROM layer_times WHERE layer IS NULL
+GROUP BY rank, network, run
