@@ -1,4 +1,4 @@
-"""Two summaries that nvprof printed, side by side: NVIDIA's deck "deep learning frameworks review" has no other form."""
+"""Two summaries that nvprof printed, side by side: the form in which NVIDIA compares the copies of two frameworks."""
 
 from __future__ import annotations
 
