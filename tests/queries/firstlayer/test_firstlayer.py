@@ -74,7 +74,7 @@ def test_what_no_shape_and_no_copy_tells_is_not_nothing(tmp_path: Path) -> None:
 
 
 def test_a_layer_tells_without_shapes(tmp_path: Path) -> None:
-    """Of layers that only have names the gradient of the first one is known; that it reads data is not."""
+    """The gradient of the first of layers that only have names is known; that it reads data is not."""
     given = Given()
     given.span("step", "0", 0, 100)
     for name, start in (("conv1", 0), ("conv2", 10)):
