@@ -69,6 +69,7 @@ TABLES = {
         | dict.fromkeys(("filter", "m", "a"), "BIGINT")
         | dict.fromkeys(("data_flop", "filter_flop", "output_flop"), "BIGINT"),
     ),
+    "control": Facts("algorithms.toml", dict.fromkeys(("framework", "setting", "does", "cannot"), "VARCHAR")),
     "device": Facts(
         "devices.toml",
         {"pattern": "VARCHAR"}

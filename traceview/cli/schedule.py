@@ -7,6 +7,10 @@ included. Passes that turn out no faster in a training step are dropped from it,
 show whether the step is faster: if not, the plan is empty and PyTorch's own stays. Without a model the proof needs a
 command.
 
+From times that were not measured on a CPU (of a GPU, or published ones, which `traceview study import` reads) it prints
+the best combination under a memory cap beside every single algorithm, and what frameworks can take of it: nothing
+proves such a plan, and nothing can apply it here.
+
 A plan is valid for the shapes, number of threads and processor that it was made on. It is applied to an unchanged
 script with --apply, or from Python with traceview.schedule.apply(model, "plan.json"). Each pass is compared with double
 precision before it is first used.
@@ -40,6 +44,7 @@ EXAMPLES = """examples:
   traceview schedule model.py:make_model --workspace 8MB --numerics equal
   traceview schedule traceview-capture-train-20260102-030405 -- python train.py    proved on the script itself
   traceview schedule alexnet16 --workspace 8MB                   from a study, without measuring
+  traceview schedule published --workspace 300MB                 from published times: printed, not proved
   traceview schedule model.py:make_model -o plan-results --resume    continue after Ctrl-C or a crash
   traceview schedule --apply plan.json -- python train.py     an unchanged script, with the plan
   traceview schedule --apply plan.json -- traceview collect -- python train.py    a capture of it with the plan
@@ -108,8 +113,10 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("give either --workspace or --workspace-total.")
     from traceview.experiments import inside
     from traceview.experiments.results import Journal
-    from traceview.experiments.schedule import outcome, scheduling
+    from traceview.experiments.schedule import inputs, outcome, scheduling
 
+    if not inputs.is_factory(args.model) and inputs.is_elsewhere(Path(args.model)):
+        return _strategy(args)
     job = _job(args)
     folder = _place(args)
     journal = Journal(folder, outcome.described(job))
@@ -133,6 +140,30 @@ def run(args: argparse.Namespace) -> int:
     inside.replace(plan.parent, plan.name, (json.dumps(answer.plan, indent=1) + "\n").encode())
     _show(args, folder)
     say(_conclusion(args, answer.verdict, bool(answer.plan["layers"])))
+    return 0
+
+
+def _strategy(args: argparse.Namespace) -> int:
+    """Print the best combination of times that were not measured here: there is nothing to prove or to apply."""
+    from contextlib import closing
+
+    from traceview import store
+    from traceview.analysis import reports
+
+    if args.command:
+        raise UsageError(
+            f"{args.model} holds times of another device, or published ones: no command can prove them here."
+        )
+    if args.workspace_total is not None:
+        raise UsageError("for times of another device, or published ones, give --workspace: what any pass may use.")
+    cap = -1 if args.workspace is None else args.workspace
+    values = {"cap_bytes": cap, "network": args.network or "", "images": args.batch or 0}
+    with closing(store.open_capture(Path(args.model))) as connection:
+        report = reports.run(connection, "strategy", values, source=args.model)
+    if args.format == "table":
+        report = _pointed(reports.shown(report, DEFAULT_LIMIT), f"traceview report {args.model} strategy --limit 0")
+    emit([render.renderer(args.format).render_all([report])], None)
+    say("not proved: these times were measured elsewhere; no plan is written, as nothing here can apply it")
     return 0
 
 

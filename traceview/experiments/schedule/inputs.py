@@ -36,6 +36,16 @@ def is_study(path: Path) -> bool:
     return (path / "raw" / results.JOURNAL).is_file()
 
 
+def is_elsewhere(path: Path) -> bool:
+    """Whether a folder holds results of an experiment with times of algorithms, none of them measured on a CPU."""
+    if not path.is_dir() or not is_study(path):
+        return False
+    query = sql.load(content("queries") / "experiments" / "elsewhere.sql")
+    with closing(store.open_capture(path)) as connection:
+        ((n, n_here),) = query.run(connection)
+    return bool(n) and not n_here
+
+
 def of_study(
     path: Path, batch: int | None, threads: int | None, network: str | None, directions: Sequence[str], say: Say
 ) -> Given:
