@@ -157,7 +157,7 @@ def _strategy(args: argparse.Namespace) -> int:
     if args.workspace_total is not None:
         raise UsageError("for times of another device, or published ones, give --workspace: what any pass may use.")
     cap = -1 if args.workspace is None else args.workspace
-    values = {"cap_bytes": cap, "network": args.network or "", "images": args.batch or 0}
+    values = {"cap_bytes": str(cap), "network": args.network or "", "images": str(args.batch or 0)}
     with closing(store.open_capture(Path(args.model))) as connection:
         report = reports.run(connection, "strategy", values, source=args.model)
     if args.format == "table":
