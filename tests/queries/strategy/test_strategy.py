@@ -88,7 +88,7 @@ def test_under_a_cap_it_takes_what_fits(tmp_path: Path, cap: int, forward: Any, 
 
 
 def test_unknown_memory_is_not_taken_to_fit(tmp_path: Path) -> None:
-    """What a heuristic chose is the default; nobody says its memory."""
+    """The choice of a heuristic is the default; nobody says its memory."""
     chosen = {"backend": "cuDNN", "implementation": "by cuDNN's heuristic", "backend_version": "R4"}
     rows = (*ROWS, timed("two", PLAIN, "fprop", None, 1, **chosen), timed("one", STRIDED, "fprop", None, 1, **chosen))
     connection = connected(capture(tmp_path, *rows))
