@@ -1,7 +1,7 @@
 -- title = "What frameworks can take of it"
--- doc = """No framework takes a plan as a whole. Some choose an algorithm layer by layer in the program; most can only be
--- told to search for the fastest themselves, in how much memory, and which to leave out. A trace tells what they choose
--- then."""
+-- doc = """No framework takes a plan as a whole. Some choose an algorithm layer by layer in the program; most can only
+-- be told to search for the fastest themselves, in how much memory, and which to leave out. A trace tells what they
+-- choose then."""
 -- cannot = "No timed convolution algorithms of a GPU to choose from."
 -- [params]
 -- cap_bytes = { type = "BIGINT", default = -1, doc = "workspace that any pass may use; -1 for no cap" }
