@@ -1,6 +1,7 @@
 -- title = "Averages of the log"
 -- doc = "Times of whole networks as the log prints them."
 -- brief = ""
+-- optional = true
 -- lines = [
 --     "{network} forward {forward_ns}", "backward {backward_ns}", "forward and backward {both_ns}{deviation}",
 --     "{untold_ns} in passes that the log does not name", "averages over {calls} steps",
