@@ -34,11 +34,12 @@ READING = frozenset(
 CHANGING = frozenset(("nextval", "setseed", "setval", "write_log"))
 """Functions of values that change something for later queries."""
 WRITING = frozenset(("copy", "delete", "insert", "merge", "truncate", "update"))
+BEGINS = frozenset(
+    ("(", "desc", "describe", "from", "pivot", "pivot_wider", "select", "show", "summarize", "table", "values", "with")
+)
+"""How a query with a PIVOT may begin; what begins otherwise (CREATE, PREPARE, SET) does something with its answer."""
 MOST_DEPTH = 50_000
 """Maximum depth of brackets in the tree; more than the 1,000 expressions in each other that DuckDB takes need."""
-_SPACE = r"(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/)*"
-_EXPLAIN = re.compile(rf"{_SPACE}EXPLAIN\b{_SPACE}(?:ANALYZE\b{_SPACE})?", re.DOTALL | re.IGNORECASE)
-_OPTIONS = re.compile(r"\([^()]*\)")
 _NAME = re.compile(r'"((?:[^"]|"")*)"|\w+')
 _REFUSED = "is refused: queries are read-only. Use SELECT, FROM, WITH, DESCRIBE or EXPLAIN."
 
@@ -112,11 +113,13 @@ def _called(function: dict[str, Any]) -> frozenset[str]:
 
 def _check_explained(connection: duckdb.DuckDBPyConnection, text: str) -> None:
     """Raises `UsageError` unless what stands behind EXPLAIN only reads: EXPLAIN ANALYZE runs it."""
-    start = _EXPLAIN.match(text)
-    inner = text[start.end() :] if start else ""
+    words = _words(text)
+    start = _after_explain(words)
+    if not start or not all(word.isascii() for _, word in words[: start + 1]):
+        # DuckDB takes spaces of Unicode as such, and its list of words does not.
+        raise UsageError("EXPLAIN needs plain spaces around its words.")
     # `EXPLAIN (FORMAT json) SELECT 1` has options in brackets, `EXPLAIN (SELECT 1)` has not.
-    options = _OPTIONS.match(inner)
-    if _check_tree(connection, inner) or (options and _check_tree(connection, inner[options.end() :])):
+    if any(_check_tree(connection, _from(text, words, at)) for at in (start, _after_brackets(words, start))):
         return
     raise UsageError(f"EXPLAIN of another statement than SELECT {_REFUSED}")
 
@@ -127,20 +130,57 @@ def _check_words(connection: duckdb.DuckDBPyConnection, text: str) -> None:
     A PIVOT without the list of its values is several statements to DuckDB, of which it shows no tree. What it makes on
     the way is temporary.
     """
-    import duckdb
-
-    strings = duckdb.token_type.string_const, duckdb.token_type.comment
-    whole, tokens = text.encode(), duckdb.tokenize(text)
-    ends = [at for at, _ in tokens[1:]] + [len(whole)]
-    pieces = [whole[at:end] for (at, kind), end in zip(tokens, ends, strict=True) if kind not in strings]
-    names = [_NAME.match(piece.decode(errors="replace")) for piece in pieces]
-    words = frozenset((found[1] or found[0]).lower() for found in names if found)
+    said = _words(text)
+    start = _after_explain(said)
+    begins = {word.lower() for at in (start, _after_brackets(said, start)) for _, word in said[at : at + 1]}
+    # Not only at its begin: to DuckDB's list of words a space of Unicode is a letter.
+    words = frozenset((found[1] or found[0]).lower() for _, word in said for found in _NAME.finditer(word))
+    if not begins <= BEGINS or ("pivot" not in words and "pivot_wider" not in words):
+        raise UsageError(f"MULTI {_REFUSED}")
     kinds = "SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE function_type IN ('table', 'pragma')"
     functions = {name for (name,) in connection.execute(kinds).fetchall()}
-    if "pivot" not in words and "pivot_wider" not in words:
-        raise UsageError(f"MULTI {_REFUSED}")
     for word in sorted(words & ((functions - READING) | CHANGING | WRITING)):
         raise UsageError(f"{word} is refused in a PIVOT without the list of its values; write ON column IN (...).")
+
+
+def _words(text: str) -> list[tuple[int, str]]:
+    """The words of a query as DuckDB cuts it, without comments, each with the byte at which it begins.
+
+    Of a string only its first quote is left, so that no word in it counts.
+    """
+    import duckdb
+
+    kinds, whole, found = duckdb.token_type, text.encode(), duckdb.tokenize(text)
+    ends = [at for at, _ in found[1:]] + [len(whole)]
+    pieces = [(at, kind, whole[at:end].decode(errors="replace")) for (at, kind), end in zip(found, ends, strict=True)]
+    return [
+        (at, piece[0] if kind == kinds.string_const else piece.rstrip())
+        for at, kind, piece in pieces
+        if kind != kinds.comment
+    ]
+
+
+def _after_explain(words: list[tuple[int, str]]) -> int:
+    """The number of words of EXPLAIN or EXPLAIN ANALYZE at the beginning."""
+    begin = [word.lower() for _, word in words[:2]]
+    if begin[:1] != ["explain"]:
+        return 0
+    return 2 if begin[1:] in (["analyze"], ["analyse"]) else 1
+
+
+def _after_brackets(words: list[tuple[int, str]], start: int) -> int:
+    """The place after brackets that open at `start`; that place where none do."""
+    depth = 0
+    for at, (_, word) in enumerate(words[start:], start):
+        depth += (word == "(") - (word == ")")
+        if not depth:
+            return at + 1 if word == ")" else start
+    return start
+
+
+def _from(text: str, words: list[tuple[int, str]], at: int) -> str:
+    """What a query says from a word on."""
+    return text.encode()[words[at][0] :].decode() if at < len(words) else ""
 
 
 @contextlib.contextmanager
