@@ -50,6 +50,23 @@ def test_tasks_are_answered_by_one_process_whatever_is_printed(tmp_path: Path) -
         assert process.close().endswith("net.py has no function or class no")
 
 
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [("raise ValueError('no such layer')", "ValueError: no such layer"), ("", "its process did not end by itself")],
+)
+def test_one_that_is_slow_to_end_is_not_said_to_lack_memory(
+    tmp_path: Path, text: str, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "worker.py"
+    program.write_text(
+        f"import atexit, os, sys, time\natexit.register(time.sleep, 100)\nsys.stdin.readline()\nos.close(1)\n{text}"
+    )
+    monkeypatch.setattr("traceview.experiments.worker.PROGRAM", program)
+    with Worker(sys.executable) as process:
+        assert list(process.ask({})) == []
+        assert process.close() == says
+
+
 def test_tasks_may_stand_in_a_file(tmp_path: Path) -> None:
     (tmp_path / "net.py").write_text(MODEL)
     task = {"kind": "train", "model": f"{tmp_path / 'net.py'}:make", "image": [3, 8, 8], "batch": 2, "threads": 1}

@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 from cases import first
 
-from traceview import cli
+from traceview import cli, store
 from traceview.errors import UsageError
 from traceview.experiments import trust
 from traceview.experiments.results import JOURNAL, Journal
 from traceview.experiments.tune.tuning import apply
 
+SAMPLE = Path(__file__).resolve().parents[2] / "samples" / "kineto" / "torch-2.13.0-lenet-cpu.json.gz"
 BEST = {"place": 1, "kind": "option", "name": "malloc_thresholds", "in_best": True, "verdict": "faster"}
 SCALING = {"ranks": [1], "batches": [], "mode": "weak", "threads": 1, "steps": 20, "discard": 3, "device": None}
 
@@ -178,6 +179,21 @@ def test_links_and_pipes_in_a_folder_of_others_lead_nowhere(
     assert [path.name for path in (tmp_path / "outside").iterdir()] == ["file"]
     assert (tmp_path / "outside" / "file").read_text() == "precious"
     assert all(os.path.lexists(folder / each) or each == "base" for each in kept)
+
+
+def test_a_capture_that_a_link_stands_for_is_neither_read_nor_made(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    outside = store.convert([SAMPLE], tmp_path / "outside")
+    shutil.rmtree(outside / "rank-0000")
+    before = sorted(outside.rglob("*"))
+    folder = theirs(tmp_path / "F", command=["false"])
+    for name in ("base", "best"):
+        (folder / name).symlink_to(outside)
+    for words in (["-o", str(folder), "--resume", "--trust"], ["--report", str(folder)]):
+        assert cli.main(["tune", *words]) == 3
+        assert "base is not a file of traceview's own, but a link" in capsys.readouterr().err
+    assert sorted(outside.rglob("*")) == before
 
 
 def test_a_command_that_fails_removes_nothing_of_a_folder_that_is_continued(tmp_path: Path) -> None:

@@ -103,6 +103,21 @@ def test_a_capture_that_is_none_is_said_so(tmp_path: Path) -> None:
         list(reader.ask(rows, "SELECT 1"))
 
 
+def test_a_machine_without_room_for_a_process_is_said_so(folder: Path, root: Path) -> None:
+    program = f"""
+import multiprocessing.popen_fork, os, resource
+from pathlib import Path
+from traceview.store.reader import Reader
+os.setuid(65534)
+resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
+list(Reader(Path({str(folder)!r})).ask(print))
+"""
+    if os.getuid():
+        program = program.replace("os.setuid(65534)\n", "")
+    said = subprocess.run([sys.executable, "-c", program], cwd=root, capture_output=True, text=True).stderr
+    assert "UsageError: no process could be started for this query: Resource temporarily unavailable." in said
+
+
 def test_it_ends_with_the_process_that_asks(folder: Path, root: Path) -> None:
     program = f"""
 from pathlib import Path

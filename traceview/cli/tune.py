@@ -200,8 +200,9 @@ def _compared(folder: Path, for_people: bool) -> Report | None:
 
     from traceview import store
     from traceview.analysis import compare
+    from traceview.experiments import inside
 
-    paths = [folder / name for name in ("base", "best")]
+    paths = [inside.within(folder, name) for name in ("base", "best")]
     if not all((path / "capture.json").exists() for path in paths):
         return None
     runs = []

@@ -59,6 +59,14 @@ def exists(folder: Path, name: str) -> bool:
     return os.path.lexists(folder / name)
 
 
+def within(folder: Path, name: str) -> Path:
+    """Return the path of a folder in it, which may be absent. Raises `InputError` for a link: it leads elsewhere."""
+    path = folder / name
+    if path.is_symlink():
+        raise _refused(folder, name)
+    return path
+
+
 def replace(folder: Path, name: str, content: bytes) -> None:
     """Write a file so that it is whole or as it was before, whatever ends the program meanwhile."""
     with _parent(folder, name, makes=True) as (place, last):

@@ -18,6 +18,8 @@ from traceview.recording.messages import ending
 PROGRAM = CONVOLUTION / "worker.py"
 STILL_S = 1800.0
 """A worker that says nothing for this long is ended."""
+END_S = 2.0
+"""A worker that nobody asks any more gets this long to end."""
 MOST_TEXT, MOST_ERRORS = 300, 20_000
 """Characters of the text of an exception, and bytes of errors in which it is looked for."""
 
@@ -75,16 +77,19 @@ class Worker:
         for pipe in (process.stdin, process.stdout):
             if pipe:
                 pipe.close()
+        ended = ""
         try:
-            code = process.wait(timeout=2)
+            code = process.wait(timeout=END_S)
         except subprocess.TimeoutExpired:
             process.kill()
             code = process.wait()
+            # What it said before is why it ended, not the signal.
+            ended = "did not end by itself"
         self.errors.seek(0)
         said = exception(self.errors.read()[-MOST_ERRORS:].decode(errors="replace").strip().splitlines())
-        if code < 0:
+        if code < 0 and not ended:
             return f"its process {ending(code)}{' (too little memory?)' if code == -signal.SIGKILL else ''}"
-        return (said or f"its process {ending(code)}").rstrip(".")
+        return (said or f"its process {ended or ending(code)}").rstrip(".")
 
     def _start(self) -> subprocess.Popen[bytes]:
         self.errors.seek(0)

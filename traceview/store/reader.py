@@ -94,17 +94,20 @@ class Reader:
         with contextlib.suppress(OSError):
             place = self._held.enter_context(temporary_folder("traceview-query-"))
         self._pipe, there = context.Pipe()
-        self._process = context.Process(target=_serve, args=(there, place, *self._given), daemon=True)
+        process = context.Process(target=_serve, args=(there, place, *self._given), daemon=True)
         # Signals are for this process: the other one is told by its end.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
         try:
-            self._process.start()
+            process.start()
+        except OSError as error:
+            raise UsageError(f"no process could be started for this query: {error.strerror}.") from error
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        self._process = process
         there.close()
-        kind, error = self._received(self._pipe, None)
+        kind, failure = self._received(self._pipe, None)
         if kind == FAILED:
-            raise error
+            raise failure
         return self._pipe
 
     def _received(self, pipe: Connection, until: float | None) -> tuple[int, Any]:

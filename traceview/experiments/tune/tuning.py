@@ -214,7 +214,7 @@ def _time(seconds: float) -> str:
 
 def _base(job: Job) -> tuple[Facts, dict[str, Bound], dict[str, Any]]:
     """Read a capture of the command without options: facts of the run, bounds by option, and what to keep of it."""
-    folder = job.folder / CAPTURES["base"]
+    folder = inside.within(job.folder, CAPTURES["base"])
     if not (folder / "capture.json").exists():
         job.say(f"recording some steps of the command as it is into {folder}")
         _record(job, folder, dict(os.environ), "base")
@@ -410,7 +410,7 @@ def _placed(job: Job, environment: Mapping[str, str]) -> Any:
 
 def _explain(job: Job, found: Found, environments: _Environments) -> None:
     """A capture of the best, to be compared with that of the base."""
-    folder = job.folder / CAPTURES["best"]
+    folder = inside.within(job.folder, CAPTURES["best"])
     names = [option.name for option in found.best.options if option is not NOTHING] if found.best else []
     if not names or (folder / "capture.json").exists():
         return
