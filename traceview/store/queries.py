@@ -179,7 +179,7 @@ def _after_brackets(words: list[tuple[int, str]], start: int) -> int:
 
 
 def _from(text: str, words: list[tuple[int, str]], at: int) -> str:
-    """What a query says from a word on."""
+    """Return the end of a query, from a word on."""
     return text.encode()[words[at][0] :].decode() if at < len(words) else ""
 
 
