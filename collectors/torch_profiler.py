@@ -201,7 +201,7 @@ def follow_optimizers(recorder):
         @functools.wraps(function)
         def step(self, *args, **kwargs):
             result = call(self, *args, **kwargs)
-            if recorder.state != DONE and not torch.compiler.is_compiling():
+            if recorder.follows and not torch.compiler.is_compiling():
                 outside_compiler(recorder.optimizer_stepped, self)
             return result
 

@@ -76,7 +76,7 @@ def test_an_old_interpreter_compiles_and_loads_them(version: str, tmp_path: Path
         "import os\n"
         "child = os.fork()\n"
         "if child == 0: os._exit(len(recorder.steps.ends))\n"
-        "print(os.waitpid(child, 0)[1], recorder.steps.cost(3, 4)['bare_steps'], len(recorder.steps.ends))"
+        "print(os.waitpid(child, 0)[1], recorder.steps.cost(3, 4, 0)['bare_steps'], len(recorder.steps.ends))"
     )
     done = subprocess.run([python, "-B", "-c", code], env=environment, capture_output=True, text=True)
     # The child's steps are its own: it has none.

@@ -57,6 +57,19 @@ def test_what_is_left_where_traceview_was_told_to_end(tmp_path: Path) -> None:
     assert f"traceview report {tmp_path / 'capture'} does it" in messages.stopped("SIGHUP", tmp_path / "capture")
 
 
+def test_the_time_without_a_profiler_has_its_spread_and_says_where_it_had_not_settled() -> None:
+    cost = {"bare_step_ns": 8_500_000, "bare_steps": 34, "bare_low_ns": 8_400_000, "bare_high_ns": 8_700_000}
+    rank = {"framework": "torch", "steps": {"recorded": 4}, "cost": cost, "ended_by": "complete"}
+    times = [(0, 0, 13_000_000)]
+    said = "recorded 4 steps, 13.0 ms each (8.50 ms unprofiled, 8.40 to 8.70)"
+    assert messages.summary([rank], OPTIONS, times) == said
+    cost |= {"unsettled_ns": 13_000_000, "settled_ns": 8_500_000}
+    assert messages.summary([rank], OPTIONS, times) == (
+        f"{said}. Step times had not settled: 13.0 ms before the recording, 8.50 ms after it; "
+        "record later with --wait 20"
+    )
+
+
 def test_the_steps_of_several_processes() -> None:
     rank = {"framework": "torch", "steps": {"recorded": 2}, "cost": {"bare_step_ns": None}, "ended_by": "exit"}
     times = [(0, 0, 120_400_000), (1, 0, 99_960_000)]

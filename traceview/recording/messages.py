@@ -114,17 +114,31 @@ def summary(ranks: list[dict[str, Any]], options: dict[str, int], times: Sequenc
     text = f"recorded {_steps(recorded)}{processes}"
     if recorded < options["steps"]:
         text += f" (of {options['steps']}; cut short: {ranks[0]['ended_by']})"
-    return text + _each(times, ranks[0]["cost"]["bare_step_ns"])
+    return text + _each(times, ranks[0]["cost"]) + unsettled(ranks[0]["cost"], options)
 
 
-def _each(times: Sequence[tuple[int, int, int]], bare_ns: int | None) -> str:
-    """The step time of the reports, and what a step took before the profiler was on; nothing without steps."""
+def unsettled(cost: dict[str, Any], options: dict[str, int]) -> str:
+    """Say that steps became faster after the recording, as another part of the sentence; nothing where they did not."""
+    before, after = cost.get("unsettled_ns"), cost.get("settled_ns")
+    if not before or not after:
+        return ""
+    later = max(20, 2 * (options["wait"] + options["warmup"] + options["steps"]))
+    return (
+        f". Step times had not settled: {_ms(before)} ms before the recording, {_ms(after)} ms after it; "
+        f"record later with --wait {later}"
+    )
+
+
+def _each(times: Sequence[tuple[int, int, int]], cost: dict[str, Any]) -> str:
+    """The step time of the reports, and what a step took without the profiler; nothing without steps."""
     if not times:
         return ""
     ends = dict.fromkeys((min(time for _, _, time in times), max(time for _, _, time in times)))
     text = f", {' to '.join(map(_ms, ends))} ms each"
     n_warmup = max(warmup for _, warmup, _ in times)
-    notes = [f"{_ms(bare_ns)} ms unprofiled"] if bare_ns else []
+    bare = cost["bare_step_ns"]
+    spread = f", {_ms(cost['bare_low_ns'])} to {_ms(cost['bare_high_ns'])}" if cost.get("bare_steps", 0) > 3 else ""
+    notes = [f"{_ms(bare)} ms unprofiled{spread}"] if bare else []
     notes += [f"without {_steps(n_warmup)} of warm-up"] if n_warmup else []
     return text + (f" ({'; '.join(notes)})" if notes else "")
 

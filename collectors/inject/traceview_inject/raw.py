@@ -114,6 +114,14 @@ def publish(rank, meta, trace, logs):
     return number
 
 
+def amend(number, **facts):
+    """Replace facts of a process that were published under this number. Raises what a full or lost folder raises."""
+    path = folder() / f"rank-{number:04}.meta.json"
+    draft = scratch("json")
+    draft.write_text(json.dumps({**json.loads(path.read_text()), **secrets.document(facts)}, indent=1))
+    draft.replace(path)
+
+
 def packed(path, suffix):
     """A trace that is large is compressed, at the speed of a disk; its (path, suffix) then."""
     if not path.exists():

@@ -23,6 +23,8 @@ from traceview_inject.steps import CALL, CALL_EVENT, Steps
 
 WAITING, PREPARED, RECORDING, DONE = range(4)
 EXEC_EVENT = "os.exec"
+WATCHED_STEPS = 32
+"""Steps after the recording that are timed, to say what a step takes without a profiler."""
 
 
 def safely(method):
@@ -49,6 +51,7 @@ class Recorder:
         self.steps = Steps(self.advance)
         self.step_range = self.sigterm = self.usage = None
         self.is_in_library = False
+        self.published, self.watched_until = None, 0
         self.times = times.Times(self) if times.wanted() else None
 
     # What the program does
@@ -64,22 +67,27 @@ class Recorder:
         """Something that ends steps has appeared; it counts if it is better than what is known."""
         self.steps.prefer(source)
 
+    @property
+    def follows(self):
+        """Whether steps still count: until the recording is over, and a while after it."""
+        return (self.state != DONE or self.watched_until > 0) and not self.is_in_library
+
     @safely
     def step_ended(self, source, owner):
         """An optimizer's step, a model's call or a compiled function's call is over."""
-        if self.state != DONE and not self.is_in_library:
+        if self.follows:
             self.steps.ended(source, owner)
 
     @safely
     def unit_ended(self, source, owner):
         """A compiled function's call or the like is over: a step, or what ran between two of them."""
-        if self.state != DONE and not self.is_in_library and not self.steps.ended(source, owner):
+        if self.follows and not self.steps.ended(source, owner):
             self.steps.passed(owner)
 
     @safely
     def passed(self, thing):
         """Something is over that ends no step, as a validation."""
-        if self.state != DONE and not self.is_in_library:
+        if self.follows:
             self.steps.passed(thing)
 
     @safely
@@ -101,7 +109,7 @@ class Recorder:
         """The program's own word that a step is over; if it comes late, what was recorded without it does not count."""
         if self.state in (PREPARED, RECORDING) and self.steps.source != CALL:
             self.start_over()
-        if self.state != DONE:
+        if self.follows:
             self.steps.called()
 
     # For the collector of a framework that marks more than steps
@@ -121,6 +129,10 @@ class Recorder:
         self.close_step()
         if self.times is not None:
             self.times.advance(done)
+            return
+        if self.state == DONE:
+            if done >= self.watched_until:
+                self.end_watch()
             return
         if done == self.options["wait"] < self.first:
             self.prepare()
@@ -197,14 +209,26 @@ class Recorder:
             meta["warnings"] += self.tool.problems
             meta["ended_by"] = ended_by
             meta["steps"] = self.steps.summary(self.first)
-            meta["cost"] = self.steps.cost(self.options["wait"], self.first)
+            recorded = len(self.steps.ends) - self.first
+            meta["cost"] = self.steps.cost(self.options["wait"], self.first, recorded)
             meta["usage"] = used
             meta["workers"] = processor.n_workers()
             meta["applied"] = dict(times.SEEN) or None
             meta["cost"]["write_ns"] = now_ns() - started
-            raw.publish(self.facts.rank, meta, trace, logs)
+            number = raw.publish(self.facts.rank, meta, trace, logs)
+            if ended_by == "complete":
+                self.published = number, recorded, meta["cost"]
+                self.watched_until = len(self.steps.ends) + WATCHED_STEPS
             PROCESS.nvtx.resume()
             self.let_go()
+
+    def end_watch(self):
+        """Say of the steps after the recording what they took; what was written stays as it is where that fails."""
+        if self.watched_until > 0:
+            self.watched_until = 0
+            number, recorded, cost = self.published
+            with contextlib.suppress(Exception):
+                raw.amend(number, cost={**cost, **self.steps.cost(self.options["wait"], self.first, recorded)})
 
     @safely
     def finish_times(self, ended_by):
@@ -236,6 +260,7 @@ class Recorder:
         """The process ends: save what was recorded."""
         self.finish("exit")
         self.finish_times("exit")
+        self.end_watch()
 
     def terminated(self, signum, frame):
         """SIGTERM, for which the program has no handler: save what was recorded, then end as without us."""
@@ -249,6 +274,7 @@ class Recorder:
 
         Should that fail, the program goes on, and its steps are counted anew.
         """
+        self.end_watch()
         if self.state == RECORDING:
             raw.note("exec")
         elif self.steps.ends and self.state != DONE:
@@ -273,6 +299,7 @@ class Recorder:
         elif self.state == WAITING:
             self.steps.reset()
             raw.note("framework")
+        self.watched_until = 0
 
 
 class Process:

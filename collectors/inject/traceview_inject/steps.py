@@ -14,6 +14,9 @@ FORWARD, OPTIMIZER, CALL = "forward", "optimizer", "call"
 SOURCES = (FORWARD, OPTIMIZER, CALL)
 # The program's own word: `sys.audit("traceview.step")`, which does nothing where no collector listens.
 CALL_EVENT = "traceview.step"
+# Steps after the recording by which those before it are judged, and from which ratio on they had not settled.
+SETTLED_STEPS = 8
+SETTLED_RATIO = 1.2
 
 
 class Steps:
@@ -98,16 +101,30 @@ class Steps:
         between = [[zero + at for at in times] for number, times in sorted(self.between.items()) if number >= first]
         return {"source": self.source, "first": first, "recorded": len(self.ends) - first, "between": between}
 
-    def cost(self, wait, first):
-        """Median step time without profiling (not the first step, not the profiler's warm-up) and with, in ns.
+    def cost(self, wait, first, recorded):
+        """Return the median step time without profiling and with, in ns.
 
-        What happens in `advance` itself, setting up and writing, is in neither.
+        Without: not the first step and not the profiler's warm-up, but also steps after the recording, apart from the
+        first of them, which has cold caches. Their quartiles say how much they vary. What happens in `advance` itself,
+        setting up and writing, is in neither.
         """
         times = [end - self.begins[index] for index, end in enumerate(self.ends)]
-        bare, profiled = times[1:wait], times[first:]
+        before, profiled, after = times[1:wait], times[first : first + recorded], times[first + recorded + 1 :]
+        bare = sorted(before + after)
         return {
             "bare_step_ns": int(statistics.median(bare)) if bare else None,
             "bare_steps": len(bare),
+            "bare_low_ns": bare[len(bare) // 4] if bare else None,
+            "bare_high_ns": bare[-1 - len(bare) // 4] if bare else None,
+            "unsettled_ns": min(before) if is_unsettled(before, after) else None,
+            "settled_ns": int(statistics.median(after)) if is_unsettled(before, after) else None,
             "profiled_step_ns": int(statistics.median(profiled)) if profiled else None,
             "profiled_steps": len(profiled),
         }
+
+
+def is_unsettled(before, after):
+    """Return whether every step before the recording took clearly longer than most after it, where there are enough."""
+    if len(before) < 2 or len(after) < SETTLED_STEPS:
+        return False
+    return min(before) > SETTLED_RATIO * sorted(after)[-1 - len(after) // 4]

@@ -75,6 +75,33 @@ def test_steps_are_recorded_once(made, tmp_path):
     )
 
 
+def test_steps_after_the_recording_are_timed_for_a_while(made, tmp_path):
+    recorder = made()
+    train(recorder, 9)
+    path = tmp_path / "capture" / "raw" / "rank-0000.meta.json"
+    assert json.loads(path.read_text())["cost"]["bare_steps"] == 0
+    recorder.ended()
+    # Nine steps, of which one was waited for, two were recorded and one came right after that.
+    assert json.loads(path.read_text())["cost"]["bare_steps"] == 5
+
+
+def test_after_a_while_no_step_is_timed_any_more(made, tmp_path):
+    recorder = made()
+    train(recorder, 90)
+    assert len(recorder.steps.ends) == 35 and recorder.watched_until == 0
+    path = tmp_path / "capture" / "raw" / "rank-0000.meta.json"
+    assert json.loads(path.read_text())["cost"]["bare_steps"] == 31
+
+
+def test_a_folder_that_went_away_is_no_reason_to_disturb_the_program(made, tmp_path):
+    recorder = made()
+    train(recorder, 3)
+    path = tmp_path / "capture" / "raw" / "rank-0000.meta.json"
+    path.write_text("{")
+    train(recorder, 60)
+    assert path.read_text() == "{" and recorder.watched_until == 0
+
+
 def test_the_first_framework_to_record_is_the_only_one(made, tmp_path):
     one, two = made("one"), made("two")
     train(one, 2)

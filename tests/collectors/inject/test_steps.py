@@ -89,8 +89,30 @@ def test_what_comes_before_every_step_is_part_of_it(steps, clock):
     assert steps.summary(0)["between"] == []
 
 
+def timed(steps, times):
+    """Steps that took these times, one after another."""
+    steps.begins = [1000 * number for number in range(len(times) + 1)]
+    steps.ends = [1000 * number + time for number, time in enumerate(times)]
+
+
 def test_cost_leaves_out_the_first_step_and_the_warm_up(steps):
-    steps.begins = [0, 1000, 2000, 3000, 4000]
-    steps.ends = [900, 1010, 2030, 3500, 4040]
-    expected = {"bare_step_ns": 20, "bare_steps": 2, "profiled_step_ns": 40, "profiled_steps": 1}
-    assert steps.cost(wait=3, first=4) == expected
+    timed(steps, [900, 10, 30, 500, 40])
+    found = steps.cost(wait=3, first=4, recorded=1)
+    assert (found["bare_step_ns"], found["bare_steps"]) == (20, 2)
+    assert (found["profiled_step_ns"], found["profiled_steps"]) == (40, 1)
+    assert found["unsettled_ns"] is None
+
+
+def test_steps_after_the_recording_tell_what_a_step_takes_without_it(steps):
+    # The first one after the recording has cold caches; two before it, one of them an outlier.
+    timed(steps, [900, 276, 6, 500, 40, 41, 90, *range(10, 20)])
+    found = steps.cost(wait=3, first=4, recorded=2)
+    assert (found["bare_step_ns"], found["bare_steps"]) == (14, 12)
+    assert (found["bare_low_ns"], found["bare_high_ns"]) == (12, 17)
+    assert (found["profiled_step_ns"], found["unsettled_ns"]) == (40, None)
+
+
+@pytest.mark.parametrize(("after", "unsettled"), [([85] * 8, 130), ([85] * 7, None), ([85, 120] * 6, None)])
+def test_steps_that_became_faster_had_not_settled(steps, after, unsettled):
+    timed(steps, [900, 130, 131, 500, 140, 99, *after])
+    assert steps.cost(wait=3, first=4, recorded=1)["unsettled_ns"] == unsettled
