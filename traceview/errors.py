@@ -32,6 +32,12 @@ class InputError(TraceviewError):
     exit_code = 3
 
 
+class Refused(InputError):
+    """A trace that --strict does not accept; without it, it is repaired, or left out of its job."""
+
+    exit_code = CHECK_FAILED
+
+
 class NoRoom(InputError):
     """The machine lacks memory or disk for an input that may be fine: elsewhere or later it can be read."""
 

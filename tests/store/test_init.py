@@ -106,13 +106,6 @@ def test_ranks_are_on_one_clock(tmp_path: Path) -> None:
     assert found.execute("SELECT count(DISTINCT id) FROM ops").fetchall() == [(2,)]
 
 
-def test_two_traces_of_the_same_rank_are_two_ranks(tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        (tmp_path / f"{name}.json").write_bytes(event(name, 1, rank=0))
-    assert names(tmp_path) == ["a", "b"]
-    assert ask(tmp_path, "SELECT rank FROM ranks ORDER BY 1") == [(0,), (1,)]
-
-
 def test_a_path_with_pattern_characters(tmp_path: Path) -> None:
     folder = tmp_path / "run [1] *? {a}'\""
     folder.mkdir()

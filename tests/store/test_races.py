@@ -147,9 +147,12 @@ def test_a_capture_outlives_its_raw_traces_and_a_copy_of_them(collected: Path) -
 
 
 def test_raw_traces_that_cannot_be_read_leave_the_tables(collected: Path) -> None:
-    (collected / "raw/rank-0001.json").write_text("nothing here")
-    with pytest.raises(InputError, match=r"rank-0001\.json is not a recognised trace format"):
+    good = (collected / "raw/rank-0000.json").read_bytes()
+    for rank in range(2):
+        (collected / f"raw/rank-000{rank}.json").write_text("nothing here")
+    with pytest.raises(InputError, match=r"none of 2 traces .*rank-0000\.json is not a recognised trace format"):
         traceview.open(collected)
+    (collected / "raw/rank-0000.json").write_bytes(good)
     (collected / "raw/rank-0001.json").unlink()
     assert names(collected) == ["a"]
 

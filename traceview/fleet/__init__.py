@@ -36,11 +36,18 @@ class Fleet:
         is_asked = self.dask is not None or (self.jobs or 1) > 1
         return n_ranks > (1 if is_asked else MANY)
 
-    def convert(self, groups: Sequence[Group], folder: Path, target: Path, options: Options) -> list[tuple[str, str]]:
+    def convert(
+        self,
+        groups: Sequence[Group],
+        unread: Sequence[tuple[str, str]],
+        folder: Path,
+        target: Path,
+        options: Options,
+    ) -> list[tuple[str, str]]:
         """Fill the new `folder`; returns the traces that cannot be read, each with the reason. See `job.convert`."""
         from traceview.fleet import job
 
-        return job.convert(self, groups, folder, target, options)
+        return job.convert(self, groups, unread, folder, target, options)
 
     def each(self, function: Callable[[Any], None], things: Sequence[Any], options: Options) -> None:
         """Call a function with each thing and its share of the machine, in processes that hold one thing at a time."""

@@ -26,17 +26,20 @@ if TYPE_CHECKING:
 
 MERGING = "merging ranks"
 """Name of the phase when every file has been read, as users see it."""
-NAMED = 3
-"""Traces that could not be read and are named where their number is told."""
 
 Run = Callable[[Callable[[Any], Any], Sequence[Any]], Iterator[tuple[int, Any]]]
 """Runs a function on tasks and yields, as they come, the number of each task with its result."""
 
 
 def convert(
-    fleet: Fleet, groups: Sequence[conversion.Group], folder: Path, target: Path, options: Options
-) -> list[tuple[str, str]]:
-    """Fill the new `folder` with shards; returns the traces that cannot be read, each with the reason.
+    fleet: Fleet,
+    groups: Sequence[conversion.Group],
+    unread: Sequence[conversion.Refusal],
+    folder: Path,
+    target: Path,
+    options: Options,
+) -> list[conversion.Refusal]:
+    """Fill the new `folder` with shards; returns the traces that cannot be read, also those known to be before.
 
     What is done before it ends in whatever way stays beside `target` for the next time, until `clean` is called.
     """
@@ -46,19 +49,15 @@ def convert(
         tasks = parts.plan(groups, place, jobs, options)
         done = _read(run, tasks, options)
         refused = [(task.name, part.refused) for task, part in zip(tasks, done, strict=True) if part.refused]
-        if len(refused) == len(tasks):
-            raise InputError(f"none of {len(tasks)} traces can be read; the first: {refused[0][1]}")
-        if refused and options.strict:
-            raise InputError(refused[0][1])
-        shards = merge.plan(done, folder, refused, jobs, options)
+        known = [*unread, *refused]
+        shards = merge.plan(done, folder, known, jobs, options)
+        conversion.settle(known, len(unread) + len(tasks), options)
         for n_merged, (_, made) in enumerate(run(merge.merge, shards)):
             if not Path(made).is_dir():
                 raise NoRoom(f"ranks cannot be merged: {made}.")
             options.enter(MERGING, n_merged, len(shards))
         sweep(parts.BUILDING, folder, young_seconds=0)
-    if refused and options.note:
-        options.note(told(refused, len(tasks)))
-    return refused
+    return known
 
 
 def clean(target: Path) -> None:
@@ -85,17 +84,6 @@ def _read(run: Run, tasks: list[parts.Task], options: Options) -> list[parts.Par
 
 def _without_answer(task: parts.Task, why: object) -> parts.Part:
     return parts.Part(refused=f"{task.sources[0][0]}: {why}.")
-
-
-def told(refused: Sequence[tuple[str, str]], n_traces: int) -> str:
-    """A sentence about the traces that could not be read."""
-    reasons = "; ".join(reason.rstrip(".") for _, reason in refused[:NAMED])
-    more = f"; and {len(refused) - NAMED} more" if len(refused) > NAMED else ""
-    return f"{len(refused)} of {n_traces} traces could not be read and {_are(refused)} left out: {reasons}{more}"
-
-
-def _are(refused: Sequence[object]) -> str:
-    return "is" if len(refused) == 1 else "are"
 
 
 def _place(target: Path) -> Path:

@@ -7,13 +7,14 @@ one process reads one file after the other.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
+from traceview.errors import InputError
 from traceview.fleet.parts import BUILDING, Part
 from traceview.ingest.finish import TIMES
 from traceview.ingest.options import Options
@@ -23,7 +24,6 @@ from traceview.tables import ID, RANK_SHIFT, SCHEMA_VERSION, TABLES, Table
 
 SHARD_RANKS = 64
 SHARD_ROWS = 8_000_000
-LEFT_OUT = "traces of the job that could not be read and are left out"
 
 
 @dataclass(frozen=True)
@@ -42,20 +42,24 @@ class Shard:
 
     members: tuple[Member, ...]
     place: str
-    left_out: tuple[str, ...]
+    left_out: tuple[conversion.Refusal, ...]
     """Traces of the whole job that could not be read, told once, in the first shard."""
     options: Options
 
 
 def plan(
-    parts: Iterable[Part], folder: Path, left_out: Sequence[tuple[str, str]], jobs: int, options: Options
+    parts: Iterable[Part], folder: Path, refused: list[conversion.Refusal], jobs: int, options: Options
 ) -> list[Shard]:
-    """Number the ranks, put them on one clock and divide them among shards."""
+    """Number the ranks, put them on one clock and divide them among shards. Adds to `refused` those seen twice."""
     numbering, clock = conversion.Numbering(), conversion.Clock()
     members: list[tuple[Member, int]] = []
     for part in parts:
         if not part.refused:
-            rank = numbering.free(part.rank)
+            try:
+                rank = numbering.free(part.rank, part.world_size, Path(part.name))
+            except InputError as error:
+                refused.append((Path(part.name).name, str(error)))
+                continue
             origin, known = clock.origin(part.earliest_ns, part.zero_unix_ns)
             members.append((Member(part.place, rank, origin, known), part.n_rows))
     members.sort(key=lambda entry: entry[0].rank)
@@ -68,7 +72,7 @@ def plan(
         pieces[-1].append(member)
         n_rows += rows
     share = Options(options.threads, options.memory_bytes and max(1, options.memory_bytes // jobs))
-    told = tuple(reason for _, reason in left_out)
+    told = tuple(refused)
     return [
         Shard(tuple(piece), str(folder / f"shard-{number:04d}"), () if number else told, share)
         for number, piece in enumerate(pieces)
@@ -123,7 +127,8 @@ def _write(connection: duckdb.DuckDBPyConnection, table: Table, shard: Shard, pa
         nothing = ", ".join(f'CAST(NULL AS {column.sql_type}) AS "{column.name}"' for column in table.columns)
         query = f"SELECT CAST(NULL AS INTEGER) AS rank, {nothing} LIMIT 0"
     if table.name == "captures" and shard.left_out:
-        query, values = _with_left_out(query, values, shard.left_out)
+        query, added = conversion.with_left_out(query, shard.left_out)
+        values |= added
     connection.execute(f"COPY ({query}) TO $path (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)", values)
 
 
@@ -143,13 +148,3 @@ def _query(table: Table) -> tuple[str, set[str]]:
             source = "CAST($unix[CAST(file_index AS BIGINT) + 1] AS BIGINT)"
         columns.append(f'{source} AS "{column.name}"')
     return f"SELECT {', '.join(columns)} FROM read_parquet($files, hive_partitioning = false)", used
-
-
-def _with_left_out(query: str, values: dict[str, Any], left_out: Sequence[str]) -> tuple[str, dict[str, Any]]:
-    """The files of the job, with what could not be read beside the troubles of the first."""
-    problem = "struct_pack(kind := $kind, n := CAST($n AS BIGINT), examples := CAST($examples AS VARCHAR[]))"
-    problems = (
-        f"CASE WHEN row_number() OVER () = 1 THEN list_append(coalesce(problems, []), {problem}) ELSE problems END"
-    )
-    added = {"kind": LEFT_OUT, "n": len(left_out), "examples": [text[:200] for text in left_out[:10]]}
-    return f"SELECT * REPLACE ({problems} AS problems) FROM ({query})", {**values, **added}

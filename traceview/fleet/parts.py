@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from traceview.decode.files import files_in
-from traceview.errors import InputError, NoRoom, shortage
+from traceview.errors import InputError
 from traceview.ingest.finish import Export, finish
 from traceview.ingest.options import Options
 from traceview.paths import temporary_folder
@@ -61,6 +61,9 @@ class Part:
     place: str = ""
     rank: int | None = None
     """The number that its files tell."""
+    world_size: int = 0
+    name: str = ""
+    """The file, as it is named to people."""
     earliest_ns: int = 0
     zero_unix_ns: int | None = None
     n_rows: int = 0
@@ -94,15 +97,8 @@ def convert(task: Task) -> Part:
             (building / FACTS).write_text(json.dumps(asdict(made)), encoding="utf-8")
             with contextlib.suppress(OSError):  # Where another worker was first, its part is the same.
                 building.rename(place)
-    except NoRoom:
-        raise
-    except InputError as error:
-        return Part(refused=str(error))
     except Exception as error:
-        if (lacking := shortage(error)) is not None:
-            raise NoRoom(lacking) from error
-        reason = (str(error).splitlines() or [""])[0][:200]
-        return Part(refused=f"{task.sources[0][0]}: an unexpected {type(error).__name__} ({reason}).")
+        return Part(refused=conversion.reason(error, Path(task.sources[0][0])))
     return replace(made, place=task.place)
 
 
@@ -117,7 +113,8 @@ def _read(task: Task, building: Path) -> Part:
         n_rows = int(sink.facts.get("n_kept", 0)) or sink.next_id
         # Each rank is number 0 on its own clock until all are known.
         finish(Export(sink, building / "tables", is_part=True))
-        return Part("", rank, earliest, sink.zero_unix_ns, n_rows)
+        size, name = conversion.world_size(sink), str(task.sources[0][0])
+        return Part("", rank, size, name, earliest, sink.zero_unix_ns, n_rows)
 
 
 def _found(place: Path) -> Part | None:

@@ -20,8 +20,13 @@ class Many(Protocol):
     def takes(self, n_ranks: int) -> bool:
         """Whether so many ranks are a large job."""
 
-    def convert(self, groups: Sequence[Any], folder: Path, target: Path, options: Options) -> list[tuple[str, str]]:
-        """Fill the new `folder`, which becomes `target`; returns the traces that cannot be read, and each why."""
+    def convert(
+        self, groups: Sequence[Any], unread: Sequence[tuple[str, str]], folder: Path, target: Path, options: Options
+    ) -> list[tuple[str, str]]:
+        """Fill the new `folder`, which becomes `target`; returns the traces that cannot be read, and each why.
+
+        `unread` are those that no reader knows.
+        """
 
     def each(self, function: Callable[[Any], None], things: Sequence[Any], options: Options) -> None:
         """Call a function with each thing and its share of the machine, several at a time, in other processes."""

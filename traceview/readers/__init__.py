@@ -75,6 +75,8 @@ def _instead(peek: Peek) -> str:
     """Say why a file is not a trace, where that shows what to do."""
     if re.search(rb'^\s*\{.{0,4096}"traceEvents"\s*:\s*\[\s*\]', peek.head, re.DOTALL):
         return "holds no events: its list of events is empty."
+    if peek.head and not peek.head.strip(b"\0"):
+        return "holds nothing but zeros where a trace begins: its data is lost."
     if peek.path.suffix == ".py":
         return f"is a script, not a trace; record a trace of it: traceview collect -- python {peek.path}"
     return "is not a recognised trace format; see `traceview list formats`."

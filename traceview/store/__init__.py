@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from traceview import readers
-from traceview.errors import InputError, UsageError
+from traceview.errors import InputError, Refused, UsageError
 from traceview.ingest.options import Options as Options
 from traceview.store import answers, cache, discovery, integrity, materialized, recorded, views
 from traceview.store.cache import KEY_FILE as KEY_FILE
@@ -74,12 +74,14 @@ def _convert_raw(folder: Path, options: Options | None) -> Path:
     ]
     with cache.unchanged(files):
         raw = cache.contents(files)
-        sources = sources_of(discovery.not_superseded([discovery.Trace(path) for path in files]))
-        groups = group_raw(sources, integrity.read_json(folder / "capture.json"))
+        options = options or Options()
+        traces = discovery.not_superseded([discovery.Trace(path) for path in files])
+        known, unread = _recognised(traces, options)
+        groups = group_raw(sources_of(known), integrity.read_json(folder / "capture.json"))
         for stale in (path for path in earlier if path.parent == converted):
             integrity.remove(stale)
         with cache.building(converted) as built:
-            left_out = _read_groups(groups, built, converted.resolve(), options or Options())
+            left_out = _read_groups(groups, unread, built, converted.resolve(), options)
             cache.write_key(built, {**cache.key([]), "raw": raw, **left_out})
     for stale in (path for path in earlier if path.parent == folder):
         integrity.remove(stale)
@@ -194,19 +196,43 @@ def _read(traces: Sequence[discovery.Trace], folder: Path, target: Path, options
     beside = readers.superseded_by(traces[0].reader, files[0]) if len(files) == 1 else []
     key = cache.key(files, beside, options.strict)
     with cache.unchanged([*files, *beside]):
-        left_out = _read_groups(group_by_rank(sources_of(traces)), folder, target, options)
+        known, unread = _recognised(traces, options)
+        left_out = _read_groups(group_by_rank(sources_of(known)), unread, folder, target, options)
     cache.write_key(folder, {**key, **left_out})
 
 
-def _read_groups(groups: list[Group], folder: Path, target: Path, options: Options) -> dict[str, object]:
+def _recognised(
+    traces: Sequence[discovery.Trace], options: Options
+) -> tuple[list[discovery.Trace], list[tuple[str, str]]]:
+    """The traces of a job that a reader knows, and the others, each with the reason."""
+    known, unread = [], []
+    for trace in traces:
+        try:
+            if trace.reader:
+                known.append(trace)
+        except InputError as error:
+            if len(traces) == 1:
+                raise
+            if options.strict:
+                raise Refused(f"{str(error).rstrip('.')} (--strict).") from error
+            unread.append((trace.path.name, str(error)))
+    return known, unread
+
+
+def _read_groups(
+    groups: list[Group], unread: list[tuple[str, str]], folder: Path, target: Path, options: Options
+) -> dict[str, object]:
     """Read every rank, several at a time of a large job; returns what the key says of those that cannot be read."""
-    from traceview.store.conversion import read_groups
+    from traceview.store import conversion
 
     if options.many and options.many.takes(len(groups)):
-        left_out = options.many.convert(groups, folder, target, options)
-        return {"left_out": left_out} if left_out else {}
-    read_groups(groups, folder, options)
-    return {}
+        left_out = options.many.convert(groups, unread, folder, target, options)
+    else:
+        left_out = [*unread, *conversion.read_groups(groups, folder, options)]
+        conversion.settle(left_out, len(unread) + len(groups), options)
+        if left_out:
+            conversion.count_left_out(min(folder.glob("rank-*/captures.parquet")), left_out)
+    return {"left_out": left_out} if left_out else {}
 
 
 def _clean(target: Path, options: Options | None) -> None:

@@ -15,11 +15,13 @@ from typing import Any
 
 from traceview import readers
 from traceview.decode.files import Stream, files_in
-from traceview.errors import InputError
+from traceview.errors import InputError, NoRoom, Refused, shortage
 from traceview.ingest import collected, secrets
 from traceview.ingest.finish import Export, finish
 from traceview.ingest.options import Options
 from traceview.ingest.sink import Sink
+from traceview.paths import literal
+from traceview.store import confine
 from traceview.store.discovery import Trace
 from traceview.store.staging import SPILLED, Stages
 
@@ -29,6 +31,11 @@ LINKING = "linking kernels to operators"
 """Name of the phase after a rank has been read, as users see it."""
 SAID = 3
 """Troubles that a refusal names."""
+NAMED = 3
+"""Traces that could not be read and are named where their number is told."""
+LEFT_OUT = "traces of the job that could not be read and are left out"
+Refusal = tuple[str, str]
+"""Name of a trace that cannot be read, and why, in a sentence."""
 
 
 @dataclass
@@ -104,19 +111,77 @@ def _rank_of(stem: str) -> int | None:
     return int(digits) if digits.isdigit() else None
 
 
-def read_groups(groups: list[Group], folder: Path, options: Options) -> None:
-    """Read every rank into `folder/rank-NNNN`, all on the clock of the first."""
+def read_groups(groups: list[Group], folder: Path, options: Options) -> list[Refusal]:
+    """Read every rank into `folder/rank-NNNN`, all on the clock of the first; return the traces that cannot be read."""
     total = sum(size(group) for group in groups)
     done = 0
     numbering, clock = Numbering(), Clock()
+    refused: list[Refusal] = []
     with contextlib.closing(Stages()) as stages:
         for group in groups:
-            with staged(group, folder, options, stages, done, total) as sink:
-                done += size(group)
-                sink.rank = numbering.free(recorded_number(group, sink))
-                origin, known = clock.origin(sink.earliest_ns() or 0, sink.zero_unix_ns)
-                options.enter(LINKING, len(numbering.taken) - 1, len(groups))
-                finish(Export(sink, folder / f"rank-{sink.rank:04d}", origin, known))
+            path = group.sources[0].path
+            try:
+                with staged(group, folder, options, stages, done, total) as sink:
+                    sink.rank = numbering.free(recorded_number(group, sink), world_size(sink), path)
+                    origin, known = clock.origin(sink.earliest_ns() or 0, sink.zero_unix_ns)
+                    options.enter(LINKING, len(numbering.taken) - 1, len(groups))
+                    finish(Export(sink, folder / f"rank-{sink.rank:04d}", origin, known))
+            except Exception as error:
+                if len(groups) == 1:
+                    raise
+                refused.append((path.name, reason(error, path)))
+                settle(refused if options.strict else (), len(groups), options)
+            done += size(group)
+    return refused
+
+
+def reason(error: Exception, path: Path) -> str:
+    """Why a trace cannot be read, in a sentence. Raises `NoRoom` where the machine is what fails."""
+    if isinstance(error, NoRoom):
+        raise error
+    if isinstance(error, InputError):
+        return str(error)
+    if (lacking := shortage(error)) is not None:
+        raise NoRoom(lacking) from error
+    first = (str(error).splitlines() or [""])[0][:200]
+    return f"{path}: an unexpected {type(error).__name__} ({first})."
+
+
+def settle(refused: Sequence[Refusal], n_traces: int, options: Options) -> None:
+    """Say which traces are left out. Raises `InputError` where none is left, and with --strict for the first."""
+    if not refused:
+        return
+    if len(refused) == n_traces:
+        raise InputError(f"none of {n_traces} traces can be read; the first: {refused[0][1]}")
+    if options.strict:
+        raise Refused(f"{refused[0][1].rstrip('.')} (--strict).")
+    if options.note:
+        reasons = "; ".join(text.rstrip(".") for _, text in refused[:NAMED])
+        more = f"; and {len(refused) - NAMED} more" if len(refused) > NAMED else ""
+        are = "is" if len(refused) == 1 else "are"
+        options.note(f"{len(refused)} of {n_traces} traces could not be read and {are} left out: {reasons}{more}")
+
+
+def count_left_out(captures: Path, refused: Sequence[Refusal]) -> None:
+    """Count traces that could not be read among the troubles that a table `captures` tells."""
+    import duckdb
+
+    beside = captures.with_name(f".{captures.name}")
+    query, values = with_left_out("FROM read_parquet($file, hive_partitioning = false)", refused)
+    values |= {"file": literal(captures), "path": str(beside)}
+    with contextlib.closing(duckdb.connect(":memory:", config={**confine.SETTINGS, "threads": 1})) as connection:
+        connection.execute(f"COPY ({query}) TO $path (FORMAT parquet, COMPRESSION zstd)", values)
+    beside.replace(captures)
+
+
+def with_left_out(query: str, refused: Sequence[Refusal]) -> tuple[str, dict[str, Any]]:
+    """Rows of `captures`, with what could not be read beside the troubles of the first; and its parameters."""
+    problem = "struct_pack(kind := $kind, n := CAST($n AS BIGINT), examples := CAST($examples AS VARCHAR[]))"
+    problems = (
+        f"CASE WHEN row_number() OVER () = 1 THEN list_append(coalesce(problems, []), {problem}) ELSE problems END"
+    )
+    added = {"kind": LEFT_OUT, "n": len(refused), "examples": [text[:200] for _, text in refused[:10]]}
+    return f"SELECT * REPLACE ({problems} AS problems) FROM ({query})", added
 
 
 @contextlib.contextmanager
@@ -143,18 +208,27 @@ def recorded_number(group: Group, sink: Sink) -> int | None:
     return group.rank if group.rank is not None else sink.recorded_rank
 
 
+def world_size(sink: Sink) -> int:
+    """How many ranks the job has by the rank's own account; 0 where it does not say."""
+    (found,) = sink.connection.execute("SELECT coalesce(max(world_size), 0) FROM stage.ranks").fetchone() or (0,)
+    return int(found)
+
+
 @dataclass
 class Numbering:
     """Numbers of ranks: each its own where it has one that is free, else the first free one."""
 
-    taken: set[int] = field(default_factory=set)
+    taken: dict[int, str] = field(default_factory=dict)
+    """Names of the files by number."""
 
-    def free(self, asked: int | None) -> int:
-        """The number of the next rank."""
+    def free(self, asked: int | None, world_size: int, path: Path) -> int:
+        """The number of the next rank. Raises `InputError` for a second trace of a rank of a job of several."""
+        if asked in self.taken and world_size > 1:
+            raise InputError(f"{path} is another trace of rank {asked}, beside {self.taken[asked]}.")
         rank = asked if asked is not None and 0 <= asked <= MAX_RANK and asked not in self.taken else None
         if rank is None:
             rank = next(number for number in range(len(self.taken) + 1) if number not in self.taken)
-        self.taken.add(rank)
+        self.taken[rank] = path.name
         return rank
 
 
@@ -211,7 +285,7 @@ def _read_source(source: Source, sink: Sink, group: Group, options: Options, don
     n_repaired = sink.facts.get("n_repaired", 0)
     if options.strict and (troubles or n_repaired):
         said = [*troubles, *([f"{n_repaired} events had to be repaired"] if n_repaired else [])]
-        raise InputError(f"{source.path}: {_listed(said)} (--strict).")
+        raise Refused(f"{source.path}: {_listed(said)} (--strict).")
     if not sink.facts.get("n_kept") and (troubles or not getattr(source.reader, "MAY_BE_EMPTY", False)):
         reason = _listed(troubles) if troubles else "it holds no events"
         raise InputError(f"{source.path} cannot be used: {reason}.")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from glob import glob, has_magic
@@ -130,7 +130,11 @@ def not_superseded(traces: Iterable[Trace]) -> list[Trace]:
     """The traces without those that another of them supersedes: it holds the same and more, or is easier to read."""
     traces = list(traces)
     paths = {trace.path for trace in traces}
-    return [trace for trace in traces if paths.isdisjoint(readers.superseded_by(trace.reader, trace.path))]
+    return [
+        trace
+        for trace in traces
+        if not trace.is_recognised() or paths.isdisjoint(readers.superseded_by(trace.reader, trace.path))
+    ]
 
 
 def check_name(path: Path) -> None:
@@ -145,23 +149,29 @@ def check_name(path: Path) -> None:
         raise InputError(f"{path} cannot be opened: {error.strerror}.") from error
 
 
-def _matching(pattern: Path) -> Iterator[Trace]:
+def _matching(pattern: Path) -> list[Trace]:
     """The traces among what a pattern such as `rank*.json` matches, which is then as if it lay in a folder of its own.
 
     A shell replaces patterns itself; one in quotes arrives as it is, and so does one that a program gives.
     """
     if has_magic(str(pattern)):
         names = glob(str(pattern))  # noqa: PTH207  (it takes absolute patterns too)
-        yield from _among(map(Path, names))
+        return _among(map(Path, names))
+    return []
 
 
-def _inside(folder: Path) -> Iterator[Trace]:
+def _inside(folder: Path) -> list[Trace]:
     """Find the traces in a folder, at any depth; a folder that is a trace is one, whatever lies in it."""
     return _among(folder.rglob("*"), folder)
 
 
-def _among(paths: Iterable[Path], folder: Path | None = None) -> Iterator[Trace]:
-    """The traces among these, but what is hidden or cached: in `folder`, or by their own names."""
+def _among(paths: Iterable[Path], folder: Path | None = None) -> list[Trace]:
+    """The traces among these, but what is hidden or cached: in `folder`, or by their own names.
+
+    With them those that are empty, whose names end as theirs do: a rank whose trace is lost is not to be overlooked.
+    """
+    found: list[Trace] = []
+    others: list[Trace] = []
     taken: set[Path] = set()
     for path in sorted(paths):
         check_name(path)
@@ -169,9 +179,28 @@ def _among(paths: Iterable[Path], folder: Path | None = None) -> Iterator[Trace]
         if any(part.startswith(".") or part.endswith(CACHE_SUFFIX) for part in within):
             continue
         trace = Trace(path)
-        if _may_be_trace(path) and taken.isdisjoint(path.parents) and trace.is_recognised():
+        if not (_may_be_trace(path) and taken.isdisjoint(path.parents)):
+            continue
+        if trace.is_recognised():
             taken.add(path)
-            yield trace
+            found.append(trace)
+        elif path.is_file():
+            others.append(trace)
+    endings = {_ending(trace.path) for trace in found if trace.path.is_file()}
+    lost = [trace for trace in others if _ending(trace.path) in endings and _is_blank(trace.path)]
+    return sorted([*found, *lost], key=lambda trace: trace.path) if lost else found
+
+
+def _ending(path: Path) -> tuple[str, ...]:
+    """The end of a name that tells the kind of file: .json, or .json.gz."""
+    return tuple(path.suffixes[-2:] if path.suffix in (".gz", ".zst", ".bz2", ".xz") else path.suffixes[-1:])
+
+
+def _is_blank(path: Path) -> bool:
+    """Whether a file holds nothing, or begins with nothing but zeros as one does whose data never reached the disk."""
+    with contextlib.suppress(OSError), path.open("rb") as file:
+        return not file.read(4096).strip(b"\0")
+    return False
 
 
 def _may_be_trace(path: Path) -> bool:

@@ -1,0 +1,79 @@
+"""Traces of a job that cannot be read: named, left out and counted, whether ranks are read in turn or at a time."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from job_traces import trace, written
+
+from traceview import store
+from traceview.errors import CHECK_FAILED, InputError, Refused
+from traceview.fleet import Fleet
+from traceview.store import Options
+
+EVERY = pytest.mark.parametrize("jobs", [1, 2])
+
+
+def convert(traces: Path, jobs: int, notes: list[str]) -> Path:
+    return store.convert([traces], traces.with_name("job"), Options(many=Fleet(jobs=jobs), note=notes.append))
+
+
+def found(capture: Path) -> tuple[list[int], list[tuple[int, list[str]]]]:
+    with store.open_capture(capture) as connection:
+        ranks = [rank for (rank,) in connection.execute("SELECT rank FROM ranks ORDER BY rank").fetchall()]
+        query = "SELECT n, examples FROM quality WHERE kind LIKE '%left out'"
+        return ranks, connection.execute(query).fetchall()
+
+
+@EVERY
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "is empty"),
+        (bytes(3000), "holds nothing but zeros where a trace begins"),
+        (b'{"schemaVersion": 1, "deviceProperties": [], "traceEvents": []}', "holds no events"),
+    ],
+    ids=["empty", "zeros", "no events"],
+)
+def test_a_lost_trace_is_named_left_out_and_counted(tmp_path: Path, jobs: int, content: bytes, reason: str) -> None:
+    traces = written(tmp_path / "traces")
+    (traces / "rank2.json").write_bytes(content)
+    (traces / "notes.json").write_text('{"learning_rate": 0.1}')
+    notes: list[str] = []
+    ranks, counted = found(convert(traces, jobs, notes))
+    assert ranks == [0, 1, 3]
+    ((n, examples),) = counted
+    assert n == 1 and "rank2.json" in examples[0] and reason in examples[0]
+    (note,) = notes
+    assert note.startswith("1 of 4 traces could not be read and is left out") and reason in note
+    with pytest.raises(Refused, match=r"rank2\.json.*--strict") as refused:
+        store.convert([traces], tmp_path / "strict", Options(many=Fleet(jobs=jobs), strict=True))
+    assert refused.value.exit_code == CHECK_FAILED
+
+
+@EVERY
+def test_a_second_trace_of_a_rank_is_left_out(tmp_path: Path, jobs: int) -> None:
+    """As another rank it would be one too many in every collective."""
+    traces = written(tmp_path / "traces")
+    (traces / "rank2b.json").write_text(json.dumps(trace(2)))
+    notes: list[str] = []
+    ranks, ((n, (example,)),) = found(convert(traces, jobs, notes))
+    assert ranks == [0, 1, 2, 3] and n == 1
+    assert example.endswith("rank2b.json is another trace of rank 2, beside rank2.json.") and example[:-1] in notes[0]
+
+
+def test_traces_that_are_not_of_one_job_are_ranks_with_free_numbers(tmp_path: Path) -> None:
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    for number in range(2):
+        alone = trace(0) | {"distributedInfo": {"rank": 0, "world_size": 1, "backend": "nccl"}}
+        (folder / f"run{number}.json").write_text(json.dumps(alone))
+    assert found(convert(folder, 1, [])) == ([0, 1], [])
+
+
+def test_a_trace_alone_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "rank0.json").write_bytes(b"")
+    with pytest.raises(InputError, match="is empty"):
+        store.convert([tmp_path / "rank0.json"], tmp_path / "made")
