@@ -70,7 +70,9 @@ def writing(output: str) -> Iterator[None]:
         yield
     except OSError as error:
         is_disk = shortage(error) or error.errno == errno.EIO
-        raise (InputError if is_disk else UsageError)(f"cannot write {output}: {error.strerror}.") from error
+        # Arrow puts words of its own into the text of the error.
+        why = os.strerror(error.errno) if error.errno else error.strerror
+        raise (InputError if is_disk else UsageError)(f"cannot write {output}: {why}.") from error
 
 
 def silence() -> None:

@@ -56,8 +56,10 @@ def dense(tensor: torch.Tensor) -> torch.Tensor:
 
 def is_float(tensor: Any) -> bool:
     """Whether a tensor is what its memory says: fp32 numbers of the CPU, and neither a lazy negation nor zeros without
-    memory, nor what a transform or another mode of PyTorch wrapped or left behind."""
-    return type(tensor) in TENSORS and tensor.dtype is torch.float32 and _kind(tensor) == PLAIN
+    memory, nor one whose memory was freed (as FSDP does), nor what a transform or another mode of PyTorch wrapped or
+    left behind."""
+    is_plain_float = type(tensor) in TENSORS and tensor.dtype is torch.float32 and _kind(tensor) == PLAIN
+    return is_plain_float and tensor.data_ptr() != 0
 
 
 def _kind(tensor: torch.Tensor) -> Any:
