@@ -43,3 +43,14 @@ def test_threads_that_load_at_once_lose_a_moment_once(tmp_path: Path) -> None:
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
     assert (found.status, found.reason) == ("cannot tell", "the trace has no training steps.")
+
+
+def test_workers_are_not_advised_where_they_load_already(tmp_path: Path) -> None:
+    given = steps(71)
+    for row in given.rows["ranges"]:
+        if row["kind"] == "phase":
+            row["domain"] = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
+    assert answer(RULE, given, tmp_path / "alone").status == "not found"
+    found = answer("data_workers", given, tmp_path / "workers")
+    assert (found.status, found.saving_ns) == ("found", 51_000)
+    assert "num_workers=4" not in found.fix and "pin_memory" not in found.fix

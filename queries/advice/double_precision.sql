@@ -1,0 +1,40 @@
+-- title = "Double precision"
+-- doc = """Operators that compute with float64 tensors, without copies and casts of them. The bound is half of their
+-- time: single precision moves half of the bytes, and twice as many numbers at once. Of convolutions, which libraries do
+-- not take in double precision, and on a GPU, which may compute it 64 times as slowly, it is all of their time."""
+-- why = """Arrays of numpy and literals of Python are float64, and one such tensor makes all that is computed with it
+-- float64. Training rarely needs it; libraries for neural networks are made for less."""
+-- cost = "Results differ in the eighth digit."
+-- unless = "The program needs the digits: long sums, differences of nearly equal numbers, solvers."
+-- needs = ["shapes"]
+-- [fix]
+-- pytorch = """torch.from_numpy(array).float(), tensor.to(torch.float32), model.float(); no
+-- torch.set_default_dtype(torch.float64) and no .double()"""
+-- jax = "leave jax_enable_x64 off"
+-- any = "convert the inputs and the model to float32 once, before the loop"
+-- [params]
+-- double_busy_pct = { type = "DOUBLE", default = 10, doc = """found above this share of the device's busy time, in
+-- percent""" }
+WITH double AS (
+    SELECT id FROM raw.ops WHERE contains(lower(types), '"double"')
+), spent AS (
+    SELECT c.rank, c.op_name, c.mean_ns / c.per AS own_ns, c.op_id IN (FROM double) AS is_double,
+        if(c.category = 'conv' OR c.kind = 'kernel', 1, 0.5) AS share
+    FROM counted c WHERE c.category NOT IN ('cast', 'copy', 'bookkeeping') OR c.op_id IS NULL OR c.op_id NOT IN (FROM double)
+), kinds AS (
+    SELECT s.rank, s.op_name, count(*) FILTER (is_double) AS n, sum(own_ns) FILTER (is_double) AS double_ns,
+        sum(own_ns * share) FILTER (is_double) AS saved_ns, sum(own_ns) AS busy_ns
+    FROM spent s GROUP BY ALL
+)
+SELECT rank,
+    format('Operators with float64 tensors take {:.3f} ms, {:.1f} % of the device''s busy time.', sum(double_ns) / 1e6,
+        100.0 * sum(double_ns) / sum(busy_ns)) AS problem,
+    'Mostly under ' || arg_max(op_name, double_ns) AS place,
+    sum(saved_ns) AS saving_ns,
+    'medium: the types are recorded, but not how much faster single precision would be' AS confidence,
+    list(format('{}: {:,} times, {:.3f} ms', op_name, n, double_ns / 1e6) ORDER BY double_ns DESC, op_name)
+        FILTER (n > 0)[:20] AS evidence
+FROM kinds
+GROUP BY rank
+HAVING 100.0 * sum(double_ns) > $double_busy_pct * sum(busy_ns)
+ORDER BY rank

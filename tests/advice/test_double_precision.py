@@ -1,0 +1,47 @@
+"""Double precision: on both sides of a tenth of the busy time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from advised import answer, training
+from given import Given
+
+RULE = "double_precision"
+MATRIX = [[64, 64], [64, 64]]
+
+
+def steps(double_us: float, operator: str = "aten::mm", device: str | None = None, dtype: str = "double") -> Given:
+    given = training(device=device)
+    for start in (0, 1000, 2000):
+        given.op(operator, start, start + double_us, MATRIX, ["", ""], dtype)
+        given.op("aten::mm", start + 500, start + 900, MATRIX, ["", ""])
+        if device:
+            given.kernel("volta_dgemm", start + 10, start + double_us, launched=start + 1)
+    return given
+
+
+def test_above_the_threshold_half_of_it_is_the_bound(tmp_path: Path) -> None:
+    found = answer(RULE, steps(100), tmp_path)
+    assert (found.status, found.saving_ns) == ("found", 50_000)
+    assert found.problem == "Operators with float64 tensors take 0.100 ms, 20.0 % of the device's busy time."
+    assert found.evidence == ("aten::mm: 3 times, 0.100 ms",)
+
+
+def test_below_it_is_not(tmp_path: Path) -> None:
+    assert answer(RULE, steps(44), tmp_path).status == "not found"
+
+
+def test_a_gpu_may_need_much_longer_for_it(tmp_path: Path) -> None:
+    found = answer(RULE, steps(100, device="NVIDIA GeForce RTX 3090"), tmp_path)
+    assert (found.status, found.saving_ns) == ("found", 90_000)
+
+
+@pytest.mark.parametrize(("operator", "dtype"), [("aten::copy_", "double"), ("aten::mm", "float")])
+def test_what_makes_single_precision_of_it_is_no_such_operator(tmp_path: Path, operator: str, dtype: str) -> None:
+    assert answer(RULE, steps(400, operator, dtype=dtype), tmp_path).status == "not found"
+
+
+def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
+    assert answer(RULE, Given(), tmp_path).status == "cannot tell"
