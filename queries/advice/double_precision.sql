@@ -1,7 +1,7 @@
 -- title = "Double precision"
 -- doc = """Operators that compute with float64 tensors, without copies and casts of them. The bound is half of their
--- time: single precision moves half of the bytes, and twice as many numbers at once. Of convolutions, which libraries do
--- not take in double precision, and on a GPU, which may compute it 64 times as slowly, it is all of their time."""
+-- time: single precision moves half of the bytes, and twice as many numbers at once. Of convolutions, which libraries
+-- do not take in double precision, and on a GPU, which may compute it 64 times as slowly, it is all of their time."""
 -- why = """Arrays of numpy and literals of Python are float64, and one such tensor makes all that is computed with it
 -- float64. Training rarely needs it; libraries for neural networks are made for less."""
 -- cost = "Results differ in the eighth digit."
@@ -20,7 +20,8 @@ WITH double AS (
 ), spent AS (
     SELECT c.rank, c.op_name, c.mean_ns / c.per AS own_ns, c.op_id IN (FROM double) AS is_double,
         if(c.category = 'conv' OR c.kind = 'kernel', 1, 0.5) AS share
-    FROM counted c WHERE c.category NOT IN ('cast', 'copy', 'bookkeeping') OR c.op_id IS NULL OR c.op_id NOT IN (FROM double)
+    FROM counted c
+    WHERE c.category NOT IN ('cast', 'copy', 'bookkeeping') OR c.op_id IS NULL OR c.op_id NOT IN (FROM double)
 ), kinds AS (
     SELECT s.rank, s.op_name, count(*) FILTER (is_double) AS n, sum(own_ns) FILTER (is_double) AS double_ns,
         sum(own_ns * share) FILTER (is_double) AS saved_ns, sum(own_ns) AS busy_ns
