@@ -55,7 +55,7 @@ test-all: check
 frameworks: $(VENV)/.installed
 	$(BIN)/python samples/environments.py $(ENVIRONMENTS) frameworks
 	TRACEVIEW_TEST_PYTHON=$(abspath $(ENVIRONMENTS))/.venv-frameworks/bin/python $(BIN)/pytest \
-		tests/collectors/test_frameworks.py tests/collectors/test_timed_onnxruntime.py tests/collectors/inject/test_options_tensorflow.py tests/experiments/tune/test_option_lines.py \
+		tests/collectors/test_frameworks.py tests/collectors/test_trainers.py tests/collectors/test_timed_onnxruntime.py tests/collectors/inject/test_options_tensorflow.py tests/experiments/tune/test_option_lines.py \
 		tests/samples/test_other_frameworks.py
 
 # Frameworks that need an old Python, each in an environment of its own where that Python is to be had (pyenv or PATH):

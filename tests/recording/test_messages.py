@@ -65,8 +65,8 @@ def test_the_time_without_a_profiler_has_its_spread_and_says_where_it_had_not_se
     assert messages.summary([rank], OPTIONS, times) == said
     cost |= {"unsettled_ns": 13_000_000, "settled_ns": 8_500_000}
     assert messages.summary([rank], OPTIONS, times) == (
-        f"{said}. Step times had not settled: 13.0 ms before the recording, 8.50 ms after it; "
-        "record later with --wait 20"
+        f"{said}. Steps were slower before the recording than after it, 13.0 and 8.50 ms: "
+        "they may not have settled; --wait 20 records later"
     )
 
 

@@ -124,8 +124,8 @@ def unsettled(cost: dict[str, Any], options: dict[str, int]) -> str:
         return ""
     later = max(20, 2 * (options["wait"] + options["warmup"] + options["steps"]))
     return (
-        f". Step times had not settled: {_ms(before)} ms before the recording, {_ms(after)} ms after it; "
-        f"record later with --wait {later}"
+        f". Steps were slower before the recording than after it, {_ms(before)} and {_ms(after)} ms: "
+        f"they may not have settled; --wait {later} records later"
     )
 
 

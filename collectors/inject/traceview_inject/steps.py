@@ -1,7 +1,8 @@
 """Ends of a program's steps, found by what the program does, in one way for every framework.
 
-Invariant: only one kind of evidence counts, the best one seen before recording began, and of that kind only the
-first object: with two optimizers in a loop (a GAN) a step ends with the first one's `step`, not with both.
+Invariant: only one kind of evidence counts, the best one seen before recording began, and of that kind only one object:
+with two optimizers in a loop (a GAN) a step ends with the `step` of the last one, once two rounds told which that is,
+and until then with the first one's; never with both.
 """
 
 import statistics
@@ -37,6 +38,8 @@ class Steps:
         """Count from here on."""
         self.begins, self.ends = [], []
         self.others, self.between = {}, {}
+        # Owners that ended since the one that counts did, in this round and in the one before it.
+        self.round, self.round_before, self.is_turned = [], [], False
         self.is_under_way = False
 
     @property
@@ -64,11 +67,26 @@ class Steps:
             if self.owner is None or self.owner() is None:
                 self.owner = weakref.ref(owner)
             if self.owner() is not owner:
+                self.round.append((owner, now_ns()))
+                return False
+            if self.is_followed():
                 return False
         self.ends.append(now_ns())
         self.is_under_way = False
         self.advance(len(self.ends))
         self.begins.append(now_ns())
+        return True
+
+    def is_followed(self):
+        """Return whether others follow the one that ended, in every round: then the last of them ends a step."""
+        others, before = [id(owner) for owner, _ in self.round], [id(owner) for owner, _ in self.round_before]
+        last = self.round[-1] if self.round else None
+        self.round, self.round_before = [], self.round
+        if self.is_settled or self.is_turned or last is None or others != before:
+            return False
+        self.owner = weakref.ref(last[0])
+        self.begins[-1] = last[1]
+        self.is_turned = True
         return True
 
     def passed(self, thing):

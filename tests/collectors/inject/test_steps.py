@@ -27,6 +27,34 @@ def test_the_first_owner_counts(steps):
     assert steps.seen == [0, 1, 2]
 
 
+def test_of_optimizers_that_take_turns_the_last_ends_a_step(steps):
+    one, two = Owner(), Owner()
+    steps.begin()
+    for owner in (one, two) * 5:
+        steps.ended("forward", owner)
+    # Two of the one until two rounds are known, then every one of the other.
+    assert steps.seen == [0, 1, 2, 3, 4, 5] and steps.owner() is two
+
+
+def test_an_optimizer_that_comes_now_and_then_ends_no_step(steps):
+    often, rare = Owner(), Owner()
+    steps.begin()
+    for number in range(12):
+        steps.ended("forward", often)
+        if number % 4 == 3:
+            steps.ended("forward", rare)
+    assert steps.owner() is often and len(steps.ends) == 12
+
+
+def test_who_ends_steps_is_settled_when_recording_begins(steps):
+    one, two = Owner(), Owner()
+    steps.begin()
+    steps.is_settled = True
+    for owner in (one, two) * 5:
+        steps.ended("forward", owner)
+    assert steps.owner() is one and len(steps.ends) == 5
+
+
 def test_an_owner_that_is_gone_is_replaced(steps):
     steps.begin()
     steps.ended("forward", Owner())

@@ -1,0 +1,169 @@
+"""Trainers that people use, and loops that are no plain ones, under `collect`: recorded steps are whole."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from asked import rows
+from framework_programs import PYTHON, described, need, opened, program, run
+
+LIGHTNING = """
+import warnings; warnings.simplefilter("ignore")
+import lightning, torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+class Model(lightning.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.Flatten(), nn.Linear(8 * 900, 10))
+    def training_step(self, batch, index):
+        return nn.functional.cross_entropy(self.net(batch[0]), batch[1])
+    def validation_step(self, batch, index):
+        nn.functional.cross_entropy(self.net(batch[0]), batch[1])
+    def configure_optimizers(self):
+        optimizer = torch.optim.SGD(self.parameters(), lr=0.01)
+        return [optimizer], [torch.optim.lr_scheduler.StepLR(optimizer, 1)]
+
+data = TensorDataset(torch.randn(96, 3, 32, 32), torch.randint(0, 10, (96,)))
+trainer = lightning.Trainer(
+    max_epochs=2, accelerator="cpu", logger=False, enable_checkpointing=False, enable_progress_bar=False,
+    enable_model_summary=False, val_check_interval=4, accumulate_grad_batches=ACCUMULATE)
+trainer.fit(Model(), DataLoader(data, batch_size=8), DataLoader(data, batch_size=32))
+print(trainer.global_step)
+"""
+TRANSFORMERS = """
+import tempfile, torch
+from transformers import BertConfig, BertForSequenceClassification, Trainer, TrainingArguments
+
+config = BertConfig(hidden_size=64, num_hidden_layers=2, num_attention_heads=2, intermediate_size=128, vocab_size=200)
+class Data(torch.utils.data.Dataset):
+    def __len__(self):
+        return 96
+    def __getitem__(self, i):
+        return {"input_ids": torch.randint(0, 200, (32,)), "labels": torch.tensor(i % 2)}
+
+with tempfile.TemporaryDirectory() as folder:
+    arguments = TrainingArguments(
+        folder, per_device_train_batch_size=8, max_steps=12, report_to=[], use_cpu=True, save_strategy="no",
+        eval_strategy="steps", eval_steps=4, disable_tqdm=True, logging_strategy="no")
+    model = BertForSequenceClassification(config)
+    done = Trainer(model=model, args=arguments, train_dataset=Data(), eval_dataset=Data()).train()
+print(done.global_step)
+"""
+ACCELERATE = """
+import torch
+from accelerate import Accelerator
+from torch import nn
+
+accelerator = Accelerator(cpu=True, gradient_accumulation_steps=2)
+model = nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.Flatten(), nn.Linear(8 * 900, 10))
+data = torch.utils.data.TensorDataset(torch.randn(192, 3, 32, 32), torch.randint(0, 10, (192,)))
+loader = torch.utils.data.DataLoader(data, batch_size=8)
+model, optimizer, loader = accelerator.prepare(model, torch.optim.AdamW(model.parameters()), loader)
+done = 0
+for x, y in loader:
+    with accelerator.accumulate(model):
+        accelerator.backward(nn.functional.cross_entropy(model(x), y))
+        optimizer.step()
+        optimizer.zero_grad()
+        done += accelerator.sync_gradients
+print(done)
+"""
+GAN = """
+import torch
+from torch import nn
+
+maker, judge = (nn.Sequential(nn.Linear(n, 64), nn.ReLU(), nn.Linear(64, m)) for n, m in ((16, 32), (32, 1)))
+of_maker, of_judge = torch.optim.Adam(maker.parameters()), torch.optim.Adam(judge.parameters())
+for _ in range(12):
+    z = torch.randn(32, 16)
+    of_judge.zero_grad()
+    (judge(torch.randn(32, 32)) - judge(maker(z).detach())).mean().backward()
+    of_judge.step()
+    of_maker.zero_grad()
+    (-judge(maker(z)).mean()).backward()
+    of_maker.step()
+print(12)
+"""
+LBFGS = """
+import torch
+from torch import nn
+
+model = nn.Sequential(nn.Linear(16, 64), nn.Tanh(), nn.Linear(64, 1))
+optimizer = torch.optim.LBFGS(model.parameters(), max_iter=4)
+x, y = torch.randn(64, 16), torch.randn(64, 1)
+for _ in range(12):
+    def closure():
+        optimizer.zero_grad()
+        loss = (model(x) - y).square().mean()
+        loss.backward()
+        return loss
+    optimizer.step(closure)
+print(12)
+"""
+COMPILED = """
+import torch
+from torch import nn
+
+model = nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.Flatten(), nn.Linear(8 * 900, 10))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+
+@torch.compile
+def loss_of(x):
+    hidden = model[1](model[0](x))
+    if hidden.sum().item() > 1e9:  # A graph break.
+        print("never")
+    return model[3](model[2](hidden)).float().square().mean()
+
+for _ in range(12):
+    optimizer.zero_grad()
+    with torch.autocast("cpu", torch.bfloat16):
+        loss = loss_of(torch.randn(8, 3, 32, 32))
+    loss.backward()
+    optimizer.step()
+print(12)
+"""
+PARTS = """
+    SELECT s.step, count(*) FILTER (r.name = 'backward') AS backwards
+    FROM steps s JOIN ranges r ON r.rank = s.rank AND r.start_ns >= s.start_ns AND r.end_ns <= s.end_ns
+    GROUP BY s.step ORDER BY 1
+"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("body", "needs", "backwards", "updates"),
+    [
+        (LIGHTNING.replace("ACCUMULATE", "1"), ("lightning",), 1, 24),
+        (LIGHTNING.replace("ACCUMULATE", "2"), ("lightning",), 2, 12),
+        (TRANSFORMERS, ("transformers", "accelerate"), 1, 12),
+        (ACCELERATE, ("accelerate",), 2, 12),
+        (GAN, ("torch",), 2, 12),
+        (LBFGS, ("torch",), 4, 12),
+        (COMPILED, ("torch",), 1, 12),
+    ],
+    ids=["lightning", "lightning-accumulates", "transformers", "accelerate", "gan", "lbfgs", "compiled"],
+)
+def test_every_recorded_step_is_whole(
+    tmp_path: Path, body: str, needs: tuple[str, ...], backwards: int, updates: int
+) -> None:
+    need(*needs)
+    done = run(tmp_path, program(tmp_path, body))
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, str(updates)), done.stderr
+    about = described(tmp_path)
+    assert about["steps"]["source"] == "optimizer" and about["cost"]["bare_steps"] >= 3
+    with opened(tmp_path) as connection:
+        found = rows(connection, PARTS)
+    assert found == [(step, backwards) for step in (3, 4, 5)]
+
+
+@pytest.mark.long
+def test_output_and_exit_code_of_a_trainer_are_its_own(tmp_path: Path) -> None:
+    need("lightning")
+    path = program(tmp_path, LIGHTNING.replace("ACCUMULATE", "1") + "raise SystemExit(3)\n")
+    bare = subprocess.run([PYTHON, path], cwd=tmp_path, capture_output=True, text=True)
+    done = run(tmp_path, path)
+    assert (done.returncode, done.stdout) == (3, bare.stdout)
