@@ -26,6 +26,7 @@ RULES = (
     "classify/*.py",
     "classify/*.toml",
     "queries/attribution/*.sql",
+    "queries/costs/*.sql",
     "queries/views/*.sql",
     "store/views.py",
     "store/graph.py",

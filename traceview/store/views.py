@@ -52,6 +52,10 @@ ATTRIBUTED = ("conv_op", "inside_linear", "linear", "op", "part", "pass")
 """Tables of the schema `attributed` that are read afterwards."""
 LAST = "attributed.part"
 """Stored after all others that `attribution` makes: where it is there, they are."""
+COSTS = "costed"
+"""Stands among views for what `models` makes: the table `costed.call`, which views of costs read."""
+SCHEMAS = {"names": ATTRIBUTION, "attributed": ATTRIBUTION, "costed": COSTS}
+"""The build step that makes the tables of a schema."""
 
 _LISTING = re.compile(
     r"(?i)\b(?:duckdb_(?:columns|schemas|tables|views)|information_schema|pg_\w+|query_table|sqlite_master)\b"
@@ -204,6 +208,7 @@ def _every() -> frozenset[str]:
             *(f"raw.{table.name}" for table in TABLES),
             *(f"names.{name}" for name in names),
             *(f"attributed.{name}" for name in ATTRIBUTED),
+            "costed.call",
         )
     )
 
@@ -313,7 +318,7 @@ class _Making:
             read |= {name for name in _every() if name.startswith("raw.")}
         self._bind(connection, (name for name in read if name.startswith("raw.")))
         self._show(connection, sorted(read & self._given - self.there))
-        if not any(name == ATTRIBUTION or graph.is_materialized(name) for name in made):
+        if not any(_is_step(name) or graph.is_materialized(name) for name in made):
             for name in made:
                 self._view(connection, name)
         elif not self.may_be_large or self.n_rows(connection) <= SMALL_ROWS:
@@ -331,7 +336,7 @@ class _Making:
             connection.execute("SET memory_limit = $1", [f"{self.options.query_bytes // 1_000_000}MB"])
 
     def _missing(self, names: Collection[str]) -> list[str]:
-        """List what has to be made of these and of what they read, each after what it reads; attribution before all."""
+        """List what has to be made of these and of what they read, each after what it reads; schemas before all."""
         while True:
             known = self.there | self._given
             order = graph.resting_on(names, known)
@@ -341,8 +346,8 @@ class _Making:
             if not damaged:
                 break
             self._given -= damaged
-        needs_it = any(_maker(source) == ATTRIBUTION for source in read - known)
-        return [ATTRIBUTION, *made] if needs_it else made
+        steps = {_maker(source) for source in read - known}
+        return [*(step for step in dict.fromkeys(SCHEMAS.values()) if step in steps), *made]
 
     def _is_whole(self, name: str) -> bool:
         """Whether what is stored is as it was written; where that is not so it is made again."""
@@ -350,7 +355,7 @@ class _Making:
 
     def _keeps(self, name: str) -> bool:
         """Whether it is stored, where anything can be."""
-        return bool(self.places) and (name == ATTRIBUTION or "." in name or name in self._stored)
+        return bool(self.places) and (_is_step(name) or "." in name or name in self._stored)
 
     def _files(self, name: str) -> list[Path]:
         """Files where it is stored: for a job in each of its shards, if rows of a shard are rows of the job."""
@@ -422,6 +427,8 @@ class _Making:
     def _make_table(self, run: Run, name: str) -> None:
         if name == ATTRIBUTION:
             _attribute(run)
+        elif name == COSTS:
+            _cost(run)
         else:
             run(f"CREATE {'TABLE' if graph.is_materialized(name) else 'VIEW'} {name} AS {graph.text(name)}")
         self.there.update(_tables(name))
@@ -447,7 +454,7 @@ class _Making:
 
             for done, name in enumerate(made):
                 self._enter(done, len(made))
-                if name == ATTRIBUTION:
+                if _is_step(name):
                     self._make_table(trying, name)
                     for table in _tables(name):
                         if not building:
@@ -494,20 +501,28 @@ def _store(task: tuple[tuple[Path, frozenset[str]], Options]) -> None:
         cast("Views", connection).make(names)
 
 
+def _is_step(name: str) -> bool:
+    """Whether a build step makes the tables of schemas, not a view."""
+    return name in SCHEMAS.values()
+
+
 def _sources(name: str) -> frozenset[str]:
+    if name == COSTS:
+        return frozenset(("raw.ops", "raw.kernels"))
     return frozenset() if name == ATTRIBUTION else graph.sources(graph.text(name))
 
 
 def _maker(source: str) -> str:
     """The build step that produces `source`."""
-    return ATTRIBUTION if source.startswith(("names.", "attributed.")) else source
+    schema, dot, _ = source.partition(".")
+    return SCHEMAS.get(schema, source) if dot else source
 
 
 def _tables(name: str) -> list[str]:
     """List what a build step makes, the sign of being whole at its end."""
-    if name != ATTRIBUTION:
+    if not _is_step(name):
         return [name]
-    return sorted((each for each in _every() if _maker(each) == ATTRIBUTION), key=lambda each: (each == LAST, each))
+    return sorted((each for each in _every() if _maker(each) == name), key=lambda each: (each == LAST, each))
 
 
 def _attribute(run: Run) -> None:
@@ -519,6 +534,13 @@ def _attribute(run: Run) -> None:
     for (table,) in run("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'attributed'"):
         if table not in ATTRIBUTED:
             run(f"DROP TABLE attributed.{table}")
+
+
+def _cost(run: Run) -> None:
+    from traceview.classify.models import cost
+
+    run("DROP SCHEMA IF EXISTS costed CASCADE")
+    cost(run)
 
 
 def _runs(connection: duckdb.DuckDBPyConnection) -> Run:

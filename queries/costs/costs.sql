@@ -1,0 +1,12 @@
+-- doc = """Cost of each different call. Where it cannot be known, everything is NULL and the reason is said."""
+WITH judged AS (
+    SELECT *, reason IS NULL AND coalesce(bytes >= 0, matrix_flop > 0, false) AS is_known FROM costed.raw
+)
+SELECT number, model, family, direction, is_wrapper, dtype, is_known,
+    if(is_known, matrix_flop, NULL) AS matrix_flop, if(is_known, executed_flop, NULL) AS executed_flop,
+    if(is_known, vector_flop, NULL) AS vector_flop, if(is_known AND bytes >= 0, bytes, NULL) AS bytes,
+    if(is_known, concat_ws('; ', if(family = 'compiled', 'kernel arguments', 'shapes'),
+        if(is_assumed, 'elements of lists taken for float', NULL)), NULL) AS how,
+    CASE WHEN is_known THEN NULL
+        ELSE coalesce(reason, 'shapes, types or values of its arguments are not recorded') END AS reason
+FROM judged

@@ -1,0 +1,49 @@
+-- doc = """Different calls of operators that have a model: their arguments as lists of texts. The element type of a list
+-- of tensors is not recorded: the kernels of the call tell it, else it is taken for float, and said to be assumed."""
+WITH called AS (
+    SELECT o.id, o.rank, o.pid, o.tid, o.start_ns, o.dur_ns, o.name, n.model, o.shapes, o.types, o.strides, o.inputs,
+        coalesce(contains(o.types, 'TensorList'), contains(o.shapes, '[[[')) AS has_list
+    FROM raw.ops o JOIN costed.named n ON n.name = o.name WHERE o.shapes IS NOT NULL
+), ran AS (
+    SELECT i.rank, i.pid, i.tid, i.start_ns, i.start_ns + i.dur_ns AS end_ns, k.name
+    FROM raw.kernels k JOIN raw.ops i ON i.id = k.op_id WHERE EXISTS (FROM called WHERE has_list)
+), told AS (
+    SELECT l.id, any_value(CASE
+        WHEN regexp_matches(r.name, 'OpaqueType<\d+') THEN CAST(regexp_extract(r.name, 'OpaqueType<(\d+)', 1) AS DOUBLE)
+        WHEN regexp_matches(r.name, 'BFloat16|Half') THEN 2 WHEN regexp_matches(r.name, '\bdouble\b|\blong\b') THEN 8
+        WHEN regexp_matches(r.name, '\bfloat\b|\bint\b') THEN 4 WHEN regexp_matches(r.name, '\bbool\b') THEN 1 END)
+        AS size
+    FROM ran r ASOF JOIN (FROM called WHERE has_list) l
+        ON l.rank = r.rank AND l.pid = r.pid AND l.tid = r.tid AND r.start_ns >= l.start_ns
+    WHERE r.end_ns <= l.start_ns + l.dur_ns GROUP BY l.id
+), different AS (
+    SELECT c.name, c.model, c.shapes, c.types, c.strides, c.inputs, t.size AS list_size, list(c.id) AS ids
+    FROM called c LEFT JOIN told t ON t.id = c.id
+    GROUP BY c.name, c.model, c.shapes, c.types, c.strides, c.inputs, t.size
+), split AS (
+    SELECT row_number() OVER () AS number, name, model, ids,
+        TRY(json_extract_string(shapes, '$[*]')) AS dims, TRY(json_extract_string(types, '$[*]')) AS types,
+        TRY(json_extract_string(strides, '$[*]')) AS strides,
+        list_transform(TRY(json_extract_string(inputs, '$[*]')), lambda x: if(x IN ('', 'None'), NULL, x)) AS inputs,
+        coalesce(list_size, 4.0) AS list_size, list_size IS NULL AS list_size_is_assumed
+    FROM different
+), shaped AS (
+    -- A number has no sizes, as a tensor without dimensions: its type tells. A damaged size is none.
+    SELECT *, list_transform(dims, lambda dim, place: CASE
+            WHEN dim = '[]' THEN if(coalesce(types[place], '')
+                IN ('', 'None', 'Scalar', 'ScalarList', 'TensorList', 'GenericList'), NULL, CAST([] AS DOUBLE[]))
+            WHEN NOT starts_with(dim, '[[') AND NOT contains(dim, '-') AND NOT contains(dim, 'null')
+                THEN TRY_CAST(dim AS DOUBLE[]) END) AS shapes,
+        list_transform(dims, lambda dim: if(starts_with(dim, '[['), TRY_CAST(dim AS DOUBLE[][]), NULL)) AS lists,
+        list_transform(types, lambda type: element_size(type)) AS sizes,
+        list_transform(inputs, lambda x:
+            coalesce(TRY_CAST(x AS DOUBLE[]), [TRY_CAST(x AS DOUBLE)])) AS numbers
+    FROM split
+)
+-- A dimension that was expanded has stride 0.
+SELECT number, name, model, ids, types, inputs, list_size, list_size_is_assumed, shapes, lists, sizes, numbers,
+    list_transform(shapes, lambda x: if(x IS NULL, NULL, coalesce(list_product(x), 1))) AS elements,
+    list_transform(shapes, lambda x, place: CASE WHEN coalesce(len(x), 0) = 0 THEN 0 ELSE sizes[place]
+        * list_product(list_transform(x, lambda size, axis:
+            if(size > 0 AND TRY_CAST(strides[place] AS DOUBLE[])[axis] = 0, 1, size))) END) AS bytes_read
+FROM shaped

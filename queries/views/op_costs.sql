@@ -1,0 +1,86 @@
+-- doc = """Cost of every operator call: FLOP and bytes by the models of classify/models.toml, and what it took on the
+-- device. One row per call, at the outermost operator that has a model; a convolution without recorded arguments has
+-- the shapes that its library or compiled program tells. Behind them copies outside of such calls, and collectives. On
+-- ranks with a device, calls that put nothing on it have no row."""
+-- materialize = true
+-- [columns]
+-- op_id = "the operator; of a copy the one that issued it"
+-- op_name = "name of the operator, of a copy or of a collective"
+-- family = "what it computes: gemm, conv, attention, norm, elementwise ..."
+-- direction = "forward or backward; NULL for optimizers, copies and collectives"
+-- dtype = "fp32, tf32 (where a kernel's name says so), bf16, fp16, fp8 ... of its arguments"
+-- matrix_flop = "two per multiply-add of products, convolutions and attention that the mathematics needs"
+-- executed_flop = "the same with what the implementation repeats inside the call"
+-- vector_flop = "all other arithmetic, by convention"
+-- bytes = "each distinct element read once, each result written once; of a collective, bytes on the wire per rank"
+-- model = "entry of classify/models.toml"
+-- how = "what the cost rests on"
+-- reason = "why it is not known"
+-- is_recompute = "whether it runs a forward operator again for the backward pass (activation checkpointing)"
+-- module = "module it ran for"
+-- busy_ns = "time of everything that it did on the device; what overlaps counts once"
+WITH work AS (
+    SELECT b.kind, b.id, b.rank, b.op_id, b.name, b.start_ns, b.end_ns, b.dur_ns, b.layer, b.step, b.direction,
+        c.op_id AS call_id
+    FROM performed b LEFT JOIN raw.ops o ON o.id = b.op_id
+    ASOF LEFT JOIN costed.call c ON c.rank = o.rank AND c.pid = o.pid AND c.tid = o.tid AND o.start_ns >= c.start_ns
+), placed AS (
+    SELECT w.* REPLACE (if(o.start_ns + o.dur_ns <= c.end_ns, w.call_id, NULL) AS call_id)
+    FROM work w LEFT JOIN raw.ops o ON o.id = w.op_id LEFT JOIN costed.call c ON c.op_id = w.call_id
+), spent AS (
+    SELECT call_id, CAST(least(sum(dur_ns), max(end_ns) - min(start_ns)) AS BIGINT) AS busy_ns, any_value(layer) AS layer,
+        bool_or(regexp_matches(name, '(?i)tf32|s1688')) AS is_tf32
+    FROM placed WHERE call_id IS NOT NULL GROUP BY call_id
+), called AS (
+    SELECT c.rank, c.op_id, o.name AS op_name, c.family,
+        CASE WHEN c.family = 'optimizer' OR o.phase = 'optimizer' THEN NULL
+            WHEN o.is_backward AND NOT c.is_recompute THEN 'backward' ELSE coalesce(c.direction, 'forward') END AS direction,
+        c.dtype AS type, c.matrix_flop, c.executed_flop, c.vector_flop, c.bytes, c.model, c.how, c.reason,
+        c.is_recompute, coalesce(o.layer, s.layer) AS layer, o.step, s.busy_ns, s.is_tf32
+    FROM costed.call c JOIN raw.ops o ON o.id = c.op_id JOIN spent s ON s.call_id = c.op_id
+), modelled_conv AS (
+    SELECT DISTINCT a.call_id FROM called c JOIN attributed.op a ON a.id = c.op_id WHERE c.reason IS NULL
+), convolved AS (
+    SELECT v.rank, v.op_id, v.op_name, 'conv' AS family, if(v.direction IN ('dgrad', 'wgrad'), 'backward', 'forward')
+            AS direction, v.dtype AS type, v.flop AS matrix_flop, v.flop AS executed_flop, 0 AS vector_flop,
+        k.moved_bytes AS bytes, 'convolution' AS model, 'shapes of the library or compiled program' AS how,
+        CAST(NULL AS VARCHAR) AS reason, false AS is_recompute, v.layer, v.step, v.total_ns AS busy_ns,
+        k.arithmetic = 'tf32' AS is_tf32
+    FROM conv_calls v LEFT JOIN conv_costs k ON k.op_id = v.op_id AND k.direction = v.direction
+    WHERE v.flop IS NOT NULL AND NOT EXISTS (FROM modelled_conv m WHERE m.call_id = v.op_id)
+), copied AS (
+    SELECT m.rank, m.op_id, m.name AS op_name, if(m.direction = 'memset', 'fill', 'memory copy') AS family,
+        CAST(NULL AS VARCHAR) AS direction, CAST(NULL AS VARCHAR) AS type, 0 AS matrix_flop, 0 AS executed_flop,
+        0 AS vector_flop, m.size_bytes * if(m.direction = 'DtoD', 2, 1) AS bytes, 'copy' AS model,
+        'the profiler''s record' AS how, if(m.size_bytes IS NULL, 'its size is not recorded', NULL) AS reason,
+        false AS is_recompute, m.layer, m.step, m.dur_ns AS busy_ns, false AS is_tf32
+    FROM raw.memcpys m WHERE m.id IN (SELECT id FROM placed WHERE kind = 'copy' AND call_id IS NULL)
+), exchanged AS (
+    -- Least bytes that a rank has to send: NCCL tests, PERFORMANCE.md.
+    SELECT l.rank, k.op_id, l.name AS op_name, 'collective' AS family, CAST(NULL AS VARCHAR) AS direction,
+        l.dtype AS type, 0 AS matrix_flop, 0 AS executed_flop, 0 AS vector_flop,
+        CAST(CASE WHEN l.group_size < 2 THEN 0 WHEN l.kind = 'all_reduce' THEN 2.0 * (l.group_size - 1) / l.group_size
+            WHEN l.kind = 'all_gather' THEN 1.0 * (l.group_size - 1)
+            WHEN l.kind IN ('reduce_scatter', 'all_to_all') THEN 1.0 * (l.group_size - 1) / l.group_size
+            ELSE 1 END * l.size_bytes AS BIGINT) AS bytes, 'collective' AS model, 'the profiler''s record' AS how,
+        if(l.size_bytes IS NULL OR l.group_size IS NULL, 'bytes or ranks are not recorded', NULL) AS reason,
+        false AS is_recompute, k.layer, k.step, coalesce(k.dur_ns, l.dur_ns) AS busy_ns, false AS is_tf32
+    FROM raw.collectives l LEFT JOIN raw.kernels k ON k.id = l.kernel_id
+), every AS (
+    FROM called UNION ALL BY NAME FROM convolved UNION ALL BY NAME FROM copied UNION ALL BY NAME FROM exchanged
+)
+SELECT rank, op_id, op_name, family, direction,
+    CASE WHEN family IN ('gemm', 'conv', 'attention', 'rnn') AND is_tf32 THEN 'tf32'
+        WHEN type ILIKE '%bfloat16%' OR type ILIKE 'bf16' THEN 'bf16'
+        WHEN type ILIKE '%float8%' OR type ILIKE 'f8%' THEN 'fp8' WHEN type ILIKE '%float4%' THEN 'fp4'
+        WHEN type ILIKE '%half%' OR type IN ('f16', 'float16') THEN 'fp16'
+        WHEN type ILIKE '%complex%' THEN 'complex'
+        WHEN regexp_matches(type, '(?i)^(f32|float|float32|c10::float)$') THEN 'fp32'
+        WHEN regexp_matches(type, '(?i)^(double|float64|f64)$') THEN 'fp64'
+        WHEN regexp_matches(type, '(?i)^(long int|long|int64|s64)$') THEN 'int64'
+        WHEN regexp_matches(type, '(?i)^(int|int32|s32)$') THEN 'int32'
+        WHEN regexp_matches(type, '(?i)^([us]8|(un)?signed char|char|byte|u?int8|c10::qu?int8)$') THEN 'int8'
+        WHEN type ILIKE 'bool' THEN 'bool' ELSE nullif(type, '') END AS dtype,
+    matrix_flop, vector_flop, bytes, model, how, is_recompute, layer, layer AS module, step, busy_ns, executed_flop,
+    reason
+FROM every

@@ -1,0 +1,145 @@
+"""Models of operators: every entry wins its own examples, and counts made elsewhere of the same calls agree."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from given import Given, rows
+
+from traceview.classify import models
+
+Call = Mapping[str, Any]
+KEYS = ("matrix_flop", "executed_flop", "vector_flop", "bytes")
+
+
+def costs(folder: Path, calls: Iterable[Call]) -> list[dict[str, Any]]:
+    """The cost of each call, one after the other on a CPU."""
+    given = Given()
+    for number, call in enumerate(calls):
+        lists = {key: json.dumps(call[key]) for key in ("shapes", "types", "strides") if key in call}
+        inputs = json.dumps(call["values"]) if "values" in call else None
+        given.add(
+            "ops",
+            name=call["operator"],
+            pid=1,
+            tid=1,
+            start_ns=100 * number,
+            dur_ns=50,
+            external_id=number,
+            inputs=inputs,
+            **lists,
+        )
+    query = f"SELECT o.external_id, c.model, {', '.join(f'c.{key}' for key in KEYS)}, c.reason, c.how FROM raw.ops o"
+    found = rows(given.open(folder), f"{query} LEFT JOIN op_costs c ON c.op_id = o.id ORDER BY o.external_id")
+    return [dict(zip(("number", "model", *KEYS, "reason", "how"), row, strict=True)) for row in found]
+
+
+def expected(example: Call) -> tuple[Any, ...]:
+    matrix = example.get("matrix_flop", 0)
+    return matrix, example.get("executed_flop", matrix), example.get("vector_flop", 0), example["bytes"]
+
+
+def test_every_model_wins_its_own_examples(tmp_path: Path) -> None:
+    examples = [(entry, example) for entry in models.entries() for example in entry["examples"]]
+    assert {entry["name"] for entry, _ in examples} == {entry["name"] for entry in models.entries()}
+    for (entry, example), cost in zip(examples, costs(tmp_path, (each for _, each in examples)), strict=True):
+        assert cost["model"] == entry["name"], example
+        if "bytes" in example:
+            assert tuple(cost[key] for key in KEYS) == expected(example), example
+        else:
+            assert cost["reason"] in entry["unless"].values(), example
+            assert [cost[key] for key in KEYS] == [None] * 4, example
+
+
+def test_every_model_has_a_source_and_no_key_is_lost() -> None:
+    keys = {"name", "family", "direction", "operators", "prefix", "arguments", "let", "dtype", "is_wrapper", "unless"}
+    for entry in models.entries():
+        assert set(entry) <= keys | {*KEYS, "source", "examples"}, entry["name"]
+        assert len(entry["source"]) > 15, entry["name"]
+
+
+def test_no_operator_has_two_models() -> None:
+    names = [operator for entry in models.entries() for operator in models.operators(entry)]
+    assert sorted(set(names)) == sorted(names)
+
+
+def test_what_is_not_recorded_is_not_guessed(tmp_path: Path) -> None:
+    """Without types no bytes, without values no convolution, with a damaged size nothing: each says why."""
+    reason = "shapes, types or values of its arguments are not recorded"
+    found = costs(
+        tmp_path,
+        [
+            {"operator": "aten::mm", "shapes": [[2, 3], [3, 4]]},
+            {"operator": "aten::relu", "shapes": [[2, 3]]},
+            {"operator": "aten::convolution", "shapes": [[1, 3, 8, 8], [4, 3, 3, 3]], "types": ["float", "float"]},
+            {"operator": "aten::mm", "shapes": [[2, -3], [3, 4]], "types": ["float", "float"]},
+            {"operator": "aten::mm", "shapes": [[2**62, 2**62], [2**62, 4]], "types": ["float", "float"]},
+            {"operator": "aten::cat", "shapes": [[[2, 3], [2, 1]], []], "types": ["TensorList", "Scalar"]},
+        ],
+    )
+    assert [(row["matrix_flop"], row["bytes"]) for row in found[:2]] == [(48, None), (None, None)]
+    assert [row["reason"] for row in found] == [None, reason, reason, reason, reason, None]
+    assert found[5]["how"] == "shapes; elements of lists taken for float" and found[5]["bytes"] == 64
+
+
+def table(shared: Path, name: str) -> list[dict[str, str]]:
+    csv.field_size_limit(10**9)
+    with (shared / "models" / f"{name}.tsv").open(encoding="utf-8") as file:
+        return list(csv.DictReader(file, delimiter="\t"))
+
+
+def call(row: Mapping[str, str], dims: str, types: str, values: str) -> dict[str, Any]:
+    known = {"shapes": json.loads(row[dims]), "values": json.loads(row[values])}
+    known["types"] = json.loads(row[types]) if types else ["float" if shape else "" for shape in known["shapes"]]
+    if row.get("strides"):
+        known["strides"] = json.loads(row["strides"])
+    return {"operator": row["op"], **known}
+
+
+def test_costs_are_those_of_public_reports_where_these_are_right(shared: Path, tmp_path: Path) -> None:
+    """821 rows; of an argument that only a server's annotation tells, and of a row without a verdict, nothing is said."""
+    told = [row for row in table(shared, "reference") if row["flops_expected"]]
+    found = costs(tmp_path, (call(row, "dims", "dtypes", "concrete_inputs") for row in told))
+    differ = []
+    for row, cost in zip(told, found, strict=True):
+        flop = cost["matrix_flop"] or cost["vector_flop"]
+        if (flop, cost["bytes"]) != (int(float(row["flops_expected"])), int(float(row["bytes_expected"]))):
+            differ.append((row["op"], row["dims"], flop, cost["bytes"], row["flops_expected"], row["bytes_expected"]))
+    assert [row[0] for row in differ] == ["sglang_profiler::attention_paged_attention_ragged"], differ
+    assert len(told) > 810
+
+
+def test_flop_is_what_was_counted_by_hand(shared: Path, tmp_path: Path) -> None:
+    """87 calls, FlopCounterMode's among them; of several operators only the first is recorded there."""
+    told = [{**row, "op": row["ops_recorded"].split("+")[0]} for row in table(shared, "reference_flopcounter")]
+    assert len(told) == 87
+    recorded = [row for row in told if row["op"]]
+    found = costs(tmp_path, (call(row, "dims_first_op", "", "concrete_first_op") for row in recorded))
+    for row, cost in zip(recorded, found, strict=True):
+        others = row["ops_recorded"].split("+")[1:]
+        factor = 1 + sum(2 if other.endswith("_backward") else 1 for other in others)
+        assert cost["matrix_flop"] * factor == int(row["flop_expected"]) == int(row["flop_by_hand"]), row["case"]
+        if row["flop_executed"] and not others:
+            assert cost["executed_flop"] == int(row["flop_executed"]), row["case"]
+    [product] = [row for row in told if not row["op"]]
+    assert product["flop_expected"] == "0"
+
+
+def test_bytes_are_those_of_the_tensors(shared: Path, tmp_path: Path) -> None:
+    """Tensors that went in and came out of 169 calls; the table says where the least traffic is another number."""
+    told = table(shared, "reference_bytes")
+    found = costs(tmp_path, (call(row, "dims", "dtypes", "concrete_inputs") for row in told))
+    differ = []
+    equal = 0
+    for row, cost in zip(told, found, strict=True):
+        expected = int(row["bytes_expected"]) if row["bytes_expected"] else None
+        equal += cost["bytes"] == int(row["bytes_of_arguments_and_results"]) or row["verdict"] == "agree"
+        if cost["bytes"] != expected:
+            differ.append((row["op"], row["case"], cost["bytes"], expected))
+    assert differ == []
+    assert equal >= 142
