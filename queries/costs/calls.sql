@@ -1,5 +1,5 @@
--- doc = """Calls that count, each once: the outermost with a cost, and the outermost without one that neither lie in such
--- a call nor hold one. A forward operator that runs again within the backward pass (autograd is recording there) and
+-- doc = """Calls that count, each once: the outermost with a cost, and the outermost without one that neither lie in
+-- such a call nor hold one. A forward operator that runs again within the backward pass (autograd is recording there) and
 -- whose like ran in the forward pass before is recomputed: activation checkpointing."""
 WITH known AS (
     SELECT *, max(end_ns) OVER (PARTITION BY rank, pid, tid ORDER BY start_ns, depth

@@ -1,5 +1,5 @@
--- doc = """Different calls of operators that have a model: their arguments as lists of texts. The element type of a list
--- of tensors is not recorded: the kernels of the call tell it, else it is taken for float, and said to be assumed."""
+-- doc = """Different calls of operators that have a model: their arguments as lists. The element type of a list of
+-- tensors is not recorded: the kernels of the call tell it, else it is taken for float, and said to be assumed."""
 WITH called AS (
     SELECT o.id, o.rank, o.pid, o.tid, o.start_ns, o.dur_ns, o.name, n.model, o.shapes, o.types, o.strides, o.inputs,
         coalesce(contains(o.types, 'TensorList'), contains(o.shapes, '[[[')) AS has_list

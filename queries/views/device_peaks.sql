@@ -13,6 +13,8 @@
 -- tf32_flop_per_s = "on tensor or matrix cores, dense; NULL where the device has none"
 -- fp16_flop_per_s = "on tensor or matrix cores where it has them, dense"
 -- bf16_flop_per_s = "on tensor or matrix cores, dense"
+-- fp8_flop_per_s = "on tensor or matrix cores, dense"
+-- fp4_flop_per_s = "on tensor or matrix cores, dense"
 -- has_tensor_cores = "whether it has tensor or matrix cores; NULL where nothing is known of it"
 -- memory_bytes_per_s = "memory bandwidth"
 -- host_link_bytes_per_s = "link to the host, one direction"
@@ -44,7 +46,7 @@ WITH matched AS (
 SELECT d.rank, d.device, d.name, u.rank IS NOT NULL OR d.kind = 'cpu'
     AND d.rank NOT IN (SELECT rank FROM used) AS is_used,
     coalesce(d.fp32_flop_per_s, d.sheet_fp32, c.fp32) AS fp32_flop_per_s, d.tf32_flop_per_s, d.fp16_flop_per_s,
-    d.bf16_flop_per_s,
+    d.bf16_flop_per_s, d.fp8_flop_per_s, d.fp4_flop_per_s,
     -- Twice the rate in fp16 alone is packed arithmetic without them (P100, MI50).
     CASE WHEN d.sheet_fp32 IS NOT NULL THEN coalesce(d.tf32_flop_per_s > d.sheet_fp32, false)
         OR coalesce(d.bf16_flop_per_s > d.sheet_fp32, false)

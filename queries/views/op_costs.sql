@@ -28,13 +28,15 @@ WITH work AS (
     SELECT w.* REPLACE (if(o.start_ns + o.dur_ns <= c.end_ns, w.call_id, NULL) AS call_id)
     FROM work w LEFT JOIN raw.ops o ON o.id = w.op_id LEFT JOIN costed.call c ON c.op_id = w.call_id
 ), spent AS (
-    SELECT call_id, CAST(least(sum(dur_ns), max(end_ns) - min(start_ns)) AS BIGINT) AS busy_ns, any_value(layer) AS layer,
+    SELECT call_id, CAST(least(sum(dur_ns), max(end_ns) - min(start_ns)) AS BIGINT) AS busy_ns,
+        any_value(layer) AS layer,
         bool_or(regexp_matches(name, '(?i)tf32|s1688')) AS is_tf32
     FROM placed WHERE call_id IS NOT NULL GROUP BY call_id
 ), called AS (
     SELECT c.rank, c.op_id, o.name AS op_name, c.family,
         CASE WHEN c.family = 'optimizer' OR o.phase = 'optimizer' THEN NULL
-            WHEN o.is_backward AND NOT c.is_recompute THEN 'backward' ELSE coalesce(c.direction, 'forward') END AS direction,
+            WHEN o.is_backward AND NOT c.is_recompute THEN 'backward' ELSE coalesce(c.direction, 'forward') END
+            AS direction,
         c.dtype AS type, c.matrix_flop, c.executed_flop, c.vector_flop, c.bytes, c.model, c.how, c.reason,
         c.is_recompute, coalesce(o.layer, s.layer) AS layer, o.step, s.busy_ns, s.is_tf32
     FROM costed.call c JOIN raw.ops o ON o.id = c.op_id JOIN spent s ON s.call_id = c.op_id
@@ -43,13 +45,15 @@ WITH work AS (
 ), convolved AS (
     SELECT v.rank, v.op_id, v.op_name, 'conv' AS family, if(v.direction IN ('dgrad', 'wgrad'), 'backward', 'forward')
             AS direction, v.dtype AS type, v.flop AS matrix_flop, v.flop AS executed_flop, 0 AS vector_flop,
-        k.moved_bytes AS bytes, 'convolution' AS model, 'shapes of the library or compiled program' AS how,
-        CAST(NULL AS VARCHAR) AS reason, false AS is_recompute, v.layer, v.step, v.total_ns AS busy_ns,
-        k.arithmetic = 'tf32' AS is_tf32
-    FROM conv_calls v LEFT JOIN conv_costs k ON k.op_id = v.op_id AND k.direction = v.direction
-    WHERE v.flop IS NOT NULL AND NOT EXISTS (FROM modelled_conv m WHERE m.call_id = v.op_id)
+        TRY_CAST(v.element_bytes * (list_product(v.input_shape) + list_product(v.filter_shape)
+            + list_product(v.output_shape)) AS BIGINT) AS bytes, 'convolution' AS model,
+        'shapes of the library, the compiled program or the other pass' AS how, CAST(NULL AS VARCHAR) AS reason,
+        false AS is_recompute, v.layer, v.step, v.total_ns AS busy_ns,
+        list_bool_or(list_transform(v.evidence, lambda name: regexp_matches(name, '(?i)tf32|s1688'))) AS is_tf32
+    FROM conv_calls v WHERE v.flop IS NOT NULL AND NOT EXISTS (FROM modelled_conv m WHERE m.call_id = v.op_id)
 ), copied AS (
-    SELECT m.rank, m.op_id, m.name AS op_name, if(m.direction = 'memset', 'fill', 'memory copy') AS family,
+    SELECT m.rank, m.op_id, m.name AS op_name,
+        CASE m.direction WHEN 'memset' THEN 'fill' WHEN 'DtoD' THEN 'copy' ELSE 'transfer' END AS family,
         CAST(NULL AS VARCHAR) AS direction, CAST(NULL AS VARCHAR) AS type, 0 AS matrix_flop, 0 AS executed_flop,
         0 AS vector_flop, m.size_bytes * if(m.direction = 'DtoD', 2, 1) AS bytes, 'copy' AS model,
         'the profiler''s record' AS how, if(m.size_bytes IS NULL, 'its size is not recorded', NULL) AS reason,
@@ -80,7 +84,8 @@ SELECT rank, op_id, op_name, family, direction,
         WHEN regexp_matches(type, '(?i)^(long int|long|int64|s64)$') THEN 'int64'
         WHEN regexp_matches(type, '(?i)^(int|int32|s32)$') THEN 'int32'
         WHEN regexp_matches(type, '(?i)^([us]8|(un)?signed char|char|byte|u?int8|c10::qu?int8)$') THEN 'int8'
-        WHEN type ILIKE 'bool' THEN 'bool' ELSE nullif(type, '') END AS dtype,
+        WHEN type ILIKE 'bool' THEN 'bool'
+        WHEN type NOT IN ('', 'Scalar', 'TensorList', 'GenericList') THEN type END AS dtype,
     matrix_flop, vector_flop, bytes, model, how, is_recompute, layer, layer AS module, step, busy_ns, executed_flop,
     reason
 FROM every

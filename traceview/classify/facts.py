@@ -73,7 +73,7 @@ TABLES = {
     "device": Facts(
         "devices.toml",
         {"pattern": "VARCHAR"}
-        | {f"{kind}_flop_per_s": "DOUBLE" for kind in ("fp32", "tf32", "fp16", "bf16")}
+        | {f"{kind}_flop_per_s": "DOUBLE" for kind in ("fp32", "tf32", "fp16", "bf16", "fp8", "fp4")}
         | {"memory_bytes_per_s": "DOUBLE", "host_link_bytes_per_s": "DOUBLE", "source": "VARCHAR"}
         | {"n_cores": "BIGINT", "max_threads_per_core": "BIGINT"},
     ),

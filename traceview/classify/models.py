@@ -31,9 +31,13 @@ def cost(run: Run) -> None:
     Each query stands for itself: what runs them may run one again where it failed.
     """
     run("CREATE SCHEMA costed")
+    names = [name for (name,) in run(_query("names"))]
+    if not names:
+        run(f"CREATE TABLE costed.call AS {_query('none')}")
+        return
     for function in _file()["function"]:
         run("CREATE OR REPLACE MACRO {name}({parameters}) AS {expression}".format_map(function))
-    known = {name: model for (name,) in run(_query("names")) if (model := _model(name))}
+    known = {name: model for name in names if (model := _model(name))}
     run(f"CREATE TABLE costed.named AS {_query('models')}", {"names": list(known), "models": list(known.values())})
     run(f"CREATE TABLE costed.problem AS {_query('problems')}")
     used = {model for (model,) in run("SELECT DISTINCT model FROM costed.problem")}

@@ -1,0 +1,29 @@
+-- title = "Without a cost"
+-- doc = """Device time, per step and rank, of which nothing above says anything, and why: calls whose cost is not
+-- known, and work that no operator with recorded arguments and a model launched."""
+-- cannot = "All device time has a cost, or nothing ran on a device."
+-- subject = "reasons"
+-- brief = ""
+-- [columns]
+-- name = "operator, or kernels without one"
+-- reason = "why"
+-- calls = "calls per step"
+-- busy_ns = "device time per step"
+-- share_pct = "of all device time"
+-- [headings]
+-- share_pct = "of device time"
+-- [fractions]
+-- calls = "calls/step"
+WITH every AS (
+    SELECT sum(total_ns) AS total_ns, sum(total_ns - covered_ns - unknown_ns) AS left_ns FROM covered
+), found AS (
+    SELECT op_name AS name, reason, round(sum(1 / per_rank), 6) AS calls, sum(busy_ns / per_rank) AS busy_ns,
+        sum(busy_ns) AS sum_ns
+    FROM op_rooflines WHERE reason IS NOT NULL GROUP BY ALL
+    UNION ALL
+    SELECT '(everything else)', 'launched by no operator with recorded arguments and a model', NULL,
+        left_ns / (SELECT any_value(greatest(n_steps, 1) * greatest(n_ranks, 1)) FROM scope), left_ns
+    FROM every WHERE left_ns > 0
+)
+SELECT name, reason, calls, busy_ns, 100.0 * sum_ns / nullif((SELECT total_ns FROM every), 0) AS share_pct
+FROM found ORDER BY busy_ns DESC, name, reason

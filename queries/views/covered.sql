@@ -1,0 +1,22 @@
+-- doc = """Per rank, how much of the time of its devices the view op_costs explains: of what was launched in the steps
+-- that count, without steps of the whole recording. Sums of durations."""
+-- [columns]
+-- total_ns = "all work of the devices"
+-- covered_ns = "calls whose cost is known"
+-- unknown_ns = "calls with a model whose cost is not known"
+-- covered_pct = "covered, of all work"
+WITH step AS (
+    SELECT rank, step FROM step_times WHERE NOT is_warmup
+), work AS (
+    SELECT p.rank, sum(p.dur_ns) AS total_ns
+    FROM performed p JOIN scope s ON s.rank = p.rank LEFT JOIN step t ON t.rank = p.rank AND t.step = p.step
+    WHERE NOT s.has_steps OR t.step IS NOT NULL GROUP BY p.rank
+), cost AS (
+    SELECT rank, sum(busy_ns) FILTER (reason IS NULL) AS covered_ns,
+        sum(busy_ns) FILTER (reason IS NOT NULL) AS unknown_ns
+    FROM op_rooflines GROUP BY rank
+)
+SELECT w.rank, CAST(w.total_ns AS BIGINT) AS total_ns, CAST(coalesce(c.covered_ns, 0) AS BIGINT) AS covered_ns,
+    CAST(coalesce(c.unknown_ns, 0) AS BIGINT) AS unknown_ns,
+    100.0 * coalesce(c.covered_ns, 0) / nullif(w.total_ns, 0) AS covered_pct
+FROM work w LEFT JOIN cost c USING (rank)

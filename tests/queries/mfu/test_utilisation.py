@@ -1,0 +1,102 @@
+"""Model FLOP utilisation: by hand, and never with a peak that is not known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from given import Given, pick, section
+
+SQUARE = [[1024, 1024], [1024, 1024]]
+FLOP = 2 * 1024**3
+
+
+def training(device: str, dtype: str = "c10::BFloat16") -> Given:
+    """Two steps of 100 us: one product each, and one launched before the first step."""
+    given = Given()
+    given.device(device)
+    for step in (1, 2):
+        given.span("step", f"ProfilerStep#{step}", 100 * step, 100 * step + 100)
+    for at in (0, 110, 210):
+        given.op("aten::mm", at, at + 10, SQUARE, ["", ""], dtype)
+        given.kernel("ampere_bf16_s16816gemm_bf16_128x128_tn", at + 20, at + 40, launched=at + 5)
+    return given
+
+
+def test_mfu_is_model_flop_over_step_time_and_peak(tmp_path: Path) -> None:
+    """One product of 2.1 GFLOP in 100 us is 21.5 TFLOP/s, of 312 TFLOP/s; what ran before the steps is in none."""
+    [row] = section(training("NVIDIA A100-SXM4-40GB").open(tmp_path), "mfu/utilisation")
+    assert (row["step_ns"], row["model_flop"], row["type"], row["verdict"]) == (100_000, FLOP, "bf16", "measured")
+    assert row["mfu_pct"] == row["hfu_pct"] == pytest.approx(100 * FLOP / 100e-6 / 312e12)
+    assert row["peaks_from"].startswith("NVIDIA A100 datasheet")
+
+
+@pytest.mark.parametrize(
+    ("device", "dtype", "verdict"),
+    [
+        ("Some Device", "c10::BFloat16", "cannot tell: no peak is known for bf16 on this device"),
+        ("NVIDIA A100-SXM4-40GB", "double", "cannot tell: no peak is known for fp64 on this device"),
+        ("Tesla V100-SXM2-32GB", "c10::BFloat16", "cannot tell: no peak is known for bf16 on this device"),
+    ],
+)
+def test_without_a_peak_nothing_is_claimed(device: str, dtype: str, verdict: str, tmp_path: Path) -> None:
+    [row] = section(training(device, dtype).open(tmp_path), "mfu/utilisation")
+    assert (row["mfu_pct"], row["hfu_pct"], row["verdict"]) == (None, None, verdict)
+    assert row["model_flop"] == FLOP
+
+
+def test_without_steps_there_is_no_utilisation(tmp_path: Path) -> None:
+    given = Given()
+    given.device("NVIDIA A100-SXM4-40GB")
+    given.op("aten::mm", 0, 10, SQUARE, ["", ""], "c10::BFloat16")
+    given.kernel("gemm", 20, 40, launched=5)
+    [row] = section(given.open(tmp_path), "mfu/utilisation")
+    assert (row["mfu_pct"], row["verdict"]) == (None, "cannot tell: no steps in this trace")
+
+
+def test_work_without_a_cost_makes_it_a_lower_bound(tmp_path: Path) -> None:
+    given = training("NVIDIA A100-SXM4-40GB")
+    given.kernel("my_own_gemm", 150, 190, launched=145)
+    [row] = section(given.open(tmp_path), "mfu/utilisation")
+    assert row["covered_pct"] == pytest.approx(50) and row["verdict"].startswith("at least")
+
+
+def test_types_are_each_held_against_their_own_peak(tmp_path: Path) -> None:
+    given = training("NVIDIA A100-SXM4-40GB")
+    given.op("aten::mm", 130, 140, SQUARE, ["", ""])
+    given.kernel("ampere_sgemm_128x64_nn", 150, 180, launched=135)
+    connection = given.open(tmp_path)
+    [row] = section(connection, "mfu/utilisation")
+    assert row["mfu_pct"] == pytest.approx(100 * (FLOP / 312e12 + FLOP / 2 / 19.5e12) / 100e-6)
+    assert pick(section(connection, "mfu/types"), "dtype", "model_flop", "peak_flop_per_s") == [
+        ("bf16", FLOP, 312e12),
+        ("fp32", FLOP / 2, 19.5e12),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("trace", "mfu_pct", "hfu_pct"),
+    [
+        # FLOP over step time and peak: 8,192,059,392 / 4,426.114 us / 989.4 TFLOP/s, and so on.
+        ("h100-bert-forward", 0.1871, 0.1871),
+        ("h100-vit-forward", 1.799, 1.799),
+        ("h100-qwen-decode", 12.348, 12.348),
+        # Three steps of 16,212 us: 421.19 GFLOP executed, 101.73 of them for the second time.
+        ("mi300-resnet-checkpoint", 0.5024, 0.6624),
+        pytest.param("mi300-sglang-prefill", 31.224, 31.224, marks=pytest.mark.long),
+    ],
+)
+def test_utilisation_of_public_traces(
+    trace: str, mfu_pct: float, hfu_pct: float, shared: Path, captures: Any
+) -> None:
+    [row] = section(captures.open(shared / f"traces/operators/{trace}.json.gz"), "mfu/utilisation")
+    assert row["mfu_pct"] == pytest.approx(mfu_pct, rel=2e-3)
+    assert row["hfu_pct"] == pytest.approx(hfu_pct, rel=2e-3)
+
+
+def test_what_is_computed_again_is_a_phase_of_its_own(shared: Path, captures: Any) -> None:
+    connection = captures.open(shared / "traces/operators/mi300-resnet-checkpoint.json.gz")
+    found = {row["phase"]: row for row in section(connection, "mfu/phases")}
+    assert found["computed again"]["calls"] == 19 and found["computed again"]["model_flop"] == 0
+    assert 3 * found["computed again"]["executed_flop"] == pytest.approx(101732843520)

@@ -1,0 +1,140 @@
+"""Costs of calls: counted once, at the outermost operator that has a model, with the time on the device."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from given import Given, conv, conv_backward, rows
+
+SQUARE = [[64, 64], [64, 64]]
+FLOP = 2 * 64**3
+
+
+def product(given: Given, at: float, name: str = "aten::mm", **facts: Any) -> None:
+    shapes = {"shapes": json.dumps(SQUARE), "types": '["float", "float"]', "inputs": '["", ""]'}
+    given.add("ops", name=name, pid=1, tid=1, start_ns=round(1000 * at), dur_ns=10_000, **shapes, **facts)
+
+
+def test_a_call_is_counted_once_at_its_outermost_operator(tmp_path: Path) -> None:
+    """A linear layer converts its input before the product inside it, which is what counts; alone it counts itself."""
+    given = Given()
+    given.op("aten::linear", 0, 40, [[64, 64], [64, 64]], ["", ""])
+    given.op("aten::copy_", 1, 9, [[64, 64], [64, 64]], ["", ""])
+    given.op("aten::mm", 10, 30, SQUARE, ["", ""])
+    given.op("aten::linear", 50, 60, [[64, 64], [64, 64]], ["", ""])
+    given.op("aten::_softmax", 70, 90, [[64, 64], (), ()], ["", "1", "False"])
+    given.op("aten::exp", 75, 80, [[64, 64]])
+    query = "SELECT op_name, family, direction, dtype, matrix_flop, vector_flop, bytes, busy_ns FROM op_costs"
+    assert rows(given.open(tmp_path), f"{query} ORDER BY op_id") == [
+        ("aten::copy_", "copy", "forward", "fp32", 0, 0, 32768, 8000),
+        ("aten::mm", "gemm", "forward", "fp32", FLOP, 0, 49152, 20000),
+        ("aten::linear", "gemm", "forward", "fp32", FLOP, 0, 49152, 10000),
+        ("aten::_softmax", "softmax", "forward", "fp32", 0, 20480, 32768, 20000),
+    ]
+
+
+def test_a_call_has_the_time_of_its_kernels_and_one_that_launched_nothing_is_left_out(tmp_path: Path) -> None:
+    given = Given()
+    given.device("NVIDIA A100-SXM4-40GB")
+    given.op("aten::mm", 0, 40, SQUARE, ["", ""])
+    given.kernel("splitKreduce_kernel", 100, 110, launched=30)
+    given.kernel("ampere_s1688gemm_128x128_tn", 50, 80, launched=5)
+    given.op("aten::mm", 60, 70, SQUARE, ["", ""])
+    given.copy("DtoD", 200, 204, launched=150, size_bytes=1000)
+    found = rows(given.open(tmp_path), "SELECT op_name, dtype, matrix_flop, bytes, busy_ns, how FROM op_costs ORDER BY 1")
+    assert found == [
+        ("Memcpy DtoD", None, 0, 2000, 4000, "the profiler's record"),
+        ("aten::mm", "tf32", FLOP, 49152, 40000, "shapes"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("first", "sequence", "is_recompute"),
+    [("aten::mm", 7, True), ("aten::mm", None, False), ("aten::bmm", 7, False)],
+    ids=["recorded by autograd", "the gradient itself", "nothing like it before"],
+)
+def test_what_runs_again_for_the_backward_pass_is_told_from_gradients(
+    first: str, sequence: int | None, is_recompute: bool, tmp_path: Path
+) -> None:
+    given = Given()
+    product(given, 0, first)
+    within = "autograd::engine::evaluate_function: ReluBackward0"
+    given.add("ops", name=within, pid=1, tid=1, start_ns=50_000, dur_ns=60_000, sequence=3, forward_thread=1)
+    product(given, 70, sequence=sequence)
+    query = "SELECT direction, is_recompute, matrix_flop FROM op_costs WHERE op_name = 'aten::mm' ORDER BY op_id"
+    assert rows(given.open(tmp_path), query)[-1] == ("forward" if is_recompute else "backward", is_recompute, FLOP)
+
+
+def test_a_convolution_without_recorded_values_has_what_its_other_pass_tells(tmp_path: Path) -> None:
+    """Nothing is counted twice: the shapes of conv_calls stand in only where no operator inside has a cost."""
+    given = Given()
+    conv(given, 0, (2, 3, 8, 8), (4, 3, 3, 3))
+    conv_backward(given, 20, (2, 3, 8, 8), (4, 3, 3, 3), (2, 4, 6, 6))
+    given.op("aten::convolution", 40, 50, [(2, 3, 8, 8), (4, 3, 3, 3)])
+    connection = given.open(tmp_path)
+    flop = 2 * 4 * 27 * 2 * 36
+    query = "SELECT op_name, matrix_flop, how FROM op_costs ORDER BY op_id"
+    assert rows(connection, query) == [
+        ("aten::convolution", flop, "shapes"),
+        ("aten::convolution_backward", 2 * flop, "shapes"),
+        ("aten::convolution", flop, "shapes of the library, the compiled program or the other pass"),
+    ]
+
+
+def test_element_size_of_a_list_is_that_of_its_kernel(tmp_path: Path) -> None:
+    given = Given()
+    shapes, types = "[[[4,6],[4,2]],[]]", '["TensorList","Scalar"]'
+    given.add("ops", name="aten::cat", pid=1, tid=1, start_ns=0, dur_ns=9000, shapes=shapes, types=types)
+    given.kernel("CatArrayBatchedCopy<at::native::OpaqueType<2u>, unsigned int, 2>", 20, 25, launched=3)
+    assert rows(given.open(tmp_path), "SELECT bytes, how FROM op_costs") == [(128, "shapes")]
+
+
+def test_bytes_of_a_collective_are_those_on_the_wire(tmp_path: Path) -> None:
+    given = Given()
+    given.collective("all_reduce", 0, 10, kind="all_reduce", size_bytes=1000, group_size=4)
+    given.collective("barrier", 20, 30, kind="barrier")
+    found = rows(given.open(tmp_path), "SELECT op_name, bytes, reason FROM op_costs ORDER BY 1")
+    assert found == [("all_reduce", 1500, None), ("barrier", None, "bytes or ranks are not recorded")]
+
+
+def test_recomputation_of_a_public_trace(shared: Path, captures: Any) -> None:
+    """Facts of traces beside the models: 57 of 117 convolutions, 4,210 us, 24.2 % of the FLOP of products."""
+    connection = captures.open(shared / "traces/operators/mi300-resnet-checkpoint.json.gz")
+    query = """SELECT sum(busy_ns) FILTER (is_recompute), sum(matrix_flop) FILTER (is_recompute), sum(matrix_flop),
+        count(*) FILTER (op_name = 'aten::convolution'), count(*) FILTER (op_name = 'aten::convolution' AND is_recompute)
+        FROM op_costs"""
+    assert rows(connection, query) == [(4209958, 101732843520, 421185208320, 117, 57)]
+
+
+@pytest.mark.parametrize(
+    ("trace", "flop", "covered"),
+    [
+        ("h100-bert-forward", 8192059392, 1),
+        ("h100-vit-forward", 140509200384, 1),
+        ("h100-qwen-decode", 5760721390528, 0.7004),
+        ("mi-normalization", 0, 1),
+        ("triton-compile", 5497558138880, 1),
+        pytest.param("h100-timesformer-forward", 8977103314944, 1, marks=pytest.mark.long),
+        pytest.param("mi300-sglang-prefill", 213392645160960, 0.9592, marks=pytest.mark.long),
+    ],
+)
+def test_flop_and_coverage_of_public_traces(
+    trace: str, flop: int, covered: float, shared: Path, captures: Any
+) -> None:
+    """FLOP are those of an independent count; the share is of all device time, of launches before the trace as well."""
+    connection = captures.open(shared / f"traces/operators/{trace}.json.gz")
+    query = """SELECT sum(matrix_flop), sum(busy_ns) FILTER (reason IS NULL)
+        / (SELECT sum(dur_ns) FROM performed) FROM op_costs"""
+    [(found, share)] = rows(connection, query)
+    assert found == flop and share == pytest.approx(covered, abs=1e-3)
+
+
+def test_products_and_convolutions_are_those_of_the_views_of_shapes(shared: Path, captures: Any) -> None:
+    connection = captures.open(shared / "traces/kineto/mi300-resnet18-train.json.gz")
+    query = "SELECT sum(matrix_flop) FILTER (family = 'conv'), sum(matrix_flop) FILTER (family = 'gemm') FROM op_costs"
+    [found] = rows(connection, query)
+    assert found == rows(connection, "SELECT sum(flop), (SELECT sum(flop) FROM matmul_shapes) FROM conv_calls")[0]
+    assert found[0] == 27252070809600
