@@ -1,6 +1,6 @@
 -- doc = """Calls that count, each once: the outermost with a cost, and the outermost without one that neither lie in
--- such a call nor hold one. A forward operator that runs again within the backward pass (autograd is recording there) and
--- whose like ran in the forward pass before is recomputed: activation checkpointing."""
+-- such a call nor hold one. A forward operator that runs again within the backward pass (autograd is recording there)
+-- and whose like ran in the forward pass before is recomputed: activation checkpointing."""
 WITH known AS (
     SELECT *, max(end_ns) OVER (PARTITION BY rank, pid, tid ORDER BY start_ns, depth
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until_ns
@@ -18,21 +18,27 @@ WITH known AS (
 ), chosen AS (
     SELECT * EXCLUDE (until_ns) FROM alone
     WHERE is_known OR until_ns IS NULL OR start_ns >= until_ns OR end_ns > until_ns
+), engine AS (
+    SELECT rank, pid, tid, start_ns, start_ns + dur_ns AS end_ns FROM raw.ops
+    WHERE starts_with(name, 'autograd::engine::evaluate_function')
+    QUALIFY coalesce(start_ns >= max(start_ns + dur_ns) OVER (PARTITION BY rank, pid, tid ORDER BY start_ns, depth
+        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), true)
+), passed AS (
+    SELECT c.*, coalesce(o.is_backward, false) OR coalesce(c.end_ns <= e.end_ns, false) AS is_backward
+    FROM chosen c JOIN raw.ops o ON o.id = c.op_id
+    ASOF LEFT JOIN engine e ON e.rank = c.rank AND e.pid = c.pid AND e.tid = c.tid AND c.start_ns >= e.start_ns
 ), again AS (
-    SELECT rank, pid, tid, start_ns, start_ns + dur_ns AS end_ns, max(start_ns + dur_ns) OVER (
-        PARTITION BY rank, pid, tid ORDER BY start_ns, depth ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
-        AS until_ns
-    FROM raw.ops WHERE is_backward AND sequence IS NOT NULL AND forward_thread IS NULL AND name NOT LIKE '%Backward%'
-        AND name NOT LIKE 'autograd::%' AND name NOT LIKE 'torch::autograd::%'
-), repeated AS (
-    SELECT * FROM again WHERE until_ns IS NULL OR start_ns >= until_ns
+    SELECT rank, pid, tid, start_ns, start_ns + dur_ns AS end_ns FROM raw.ops
+    WHERE sequence IS NOT NULL AND forward_thread IS NULL AND NOT contains(name, 'Backward')
+        AND NOT contains(name, 'autograd::')
+    QUALIFY coalesce(start_ns >= max(start_ns + dur_ns) OVER (PARTITION BY rank, pid, tid ORDER BY start_ns, depth
+        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), true)
 ), forward AS (
-    SELECT c.rank, c.number, min(c.start_ns) AS first_ns FROM chosen c JOIN raw.ops o ON o.id = c.op_id
-    WHERE NOT coalesce(o.is_backward, false) GROUP BY c.rank, c.number
+    SELECT rank, number, min(start_ns) AS first_ns FROM passed WHERE NOT is_backward GROUP BY rank, number
 )
 SELECT c.op_id, c.rank, c.pid, c.tid, c.start_ns, c.end_ns, k.model, k.family, k.direction, k.dtype, k.matrix_flop,
-    k.executed_flop, k.vector_flop, k.bytes, k.how, k.reason,
-    coalesce(c.end_ns <= r.end_ns AND f.first_ns < c.start_ns, false) AS is_recompute
-FROM chosen c JOIN costed.cost k ON k.number = c.number
-ASOF LEFT JOIN repeated r ON r.rank = c.rank AND r.pid = c.pid AND r.tid = c.tid AND c.start_ns >= r.start_ns
+    k.executed_flop, k.vector_flop, k.bytes, k.how, k.reason, c.is_backward,
+    c.is_backward AND coalesce(c.end_ns <= r.end_ns AND f.first_ns < c.start_ns, false) AS is_recompute
+FROM passed c JOIN costed.cost k ON k.number = c.number
+ASOF LEFT JOIN again r ON r.rank = c.rank AND r.pid = c.pid AND r.tid = c.tid AND c.start_ns >= r.start_ns
 LEFT JOIN forward f ON f.rank = c.rank AND f.number = c.number

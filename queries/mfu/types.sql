@@ -1,6 +1,6 @@
 -- title = "By type"
--- doc = """Model FLOP per step and rank by type, and the peak that each is held against; TF32 only where a kernel's name
--- says so."""
+-- doc = """Model FLOP per step and rank by type, and the peak that each is held against; TF32 only where a kernel's
+-- name says so."""
 -- cannot = "No product, convolution or attention with recorded shapes in this trace."
 -- subject = "types"
 -- leave_out = ["peaks_from", "executed_flop"]

@@ -35,7 +35,7 @@ WITH work AS (
 ), called AS (
     SELECT c.rank, c.op_id, o.name AS op_name, c.family,
         CASE WHEN c.family = 'optimizer' OR o.phase = 'optimizer' THEN NULL
-            WHEN o.is_backward AND NOT c.is_recompute THEN 'backward' ELSE coalesce(c.direction, 'forward') END
+            WHEN c.is_backward AND NOT c.is_recompute THEN 'backward' ELSE coalesce(c.direction, 'forward') END
             AS direction,
         c.dtype AS type, c.matrix_flop, c.executed_flop, c.vector_flop, c.bytes, c.model, c.how, c.reason,
         c.is_recompute, coalesce(o.layer, s.layer) AS layer, o.step, s.busy_ns, s.is_tf32
@@ -71,7 +71,9 @@ WITH work AS (
         false AS is_recompute, k.layer, k.step, coalesce(k.dur_ns, l.dur_ns) AS busy_ns, false AS is_tf32
     FROM raw.collectives l LEFT JOIN raw.kernels k ON k.id = l.kernel_id
 ), every AS (
-    FROM called UNION ALL BY NAME FROM convolved UNION ALL BY NAME FROM copied UNION ALL BY NAME FROM exchanged
+    SELECT * FROM called c WHERE c.reason IS NULL OR NOT EXISTS (FROM attributed.op a JOIN convolved v
+        ON v.op_id = a.call_id WHERE a.id = c.op_id)
+    UNION ALL BY NAME FROM convolved UNION ALL BY NAME FROM copied UNION ALL BY NAME FROM exchanged
 )
 SELECT rank, op_id, op_name, family, direction,
     CASE WHEN family IN ('gemm', 'conv', 'attention', 'rnn') AND is_tf32 THEN 'tf32'
