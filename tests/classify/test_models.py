@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import pytest
 from given import Given, rows
 
 from traceview.classify import models
@@ -102,7 +101,7 @@ def call(row: Mapping[str, str], dims: str, types: str, values: str) -> dict[str
 
 
 def test_costs_are_those_of_public_reports_where_these_are_right(shared: Path, tmp_path: Path) -> None:
-    """821 rows; of an argument that only a server's annotation tells, and of a row without a verdict, nothing is said."""
+    """821 rows; paged attention has no cost from its arguments alone, and some rows have no verdict."""
     told = [row for row in table(shared, "reference") if row["flops_expected"]]
     found = costs(tmp_path, (call(row, "dims", "dtypes", "concrete_inputs") for row in told))
     differ = []

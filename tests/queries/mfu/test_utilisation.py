@@ -87,9 +87,7 @@ def test_types_are_each_held_against_their_own_peak(tmp_path: Path) -> None:
         pytest.param("mi300-sglang-prefill", 31.224, 31.224, marks=pytest.mark.long),
     ],
 )
-def test_utilisation_of_public_traces(
-    trace: str, mfu_pct: float, hfu_pct: float, shared: Path, captures: Any
-) -> None:
+def test_utilisation_of_public_traces(trace: str, mfu_pct: float, hfu_pct: float, shared: Path, captures: Any) -> None:
     [row] = section(captures.open(shared / f"traces/operators/{trace}.json.gz"), "mfu/utilisation")
     assert row["mfu_pct"] == pytest.approx(mfu_pct, rel=2e-3)
     assert row["hfu_pct"] == pytest.approx(hfu_pct, rel=2e-3)

@@ -44,7 +44,9 @@ def test_a_call_has_the_time_of_its_kernels_and_one_that_launched_nothing_is_lef
     given.kernel("ampere_s1688gemm_128x128_tn", 50, 80, launched=5)
     given.op("aten::mm", 60, 70, SQUARE, ["", ""])
     given.copy("DtoD", 200, 204, launched=150, size_bytes=1000)
-    found = rows(given.open(tmp_path), "SELECT op_name, dtype, matrix_flop, bytes, busy_ns, how FROM op_costs ORDER BY 1")
+    found = rows(
+        given.open(tmp_path), "SELECT op_name, dtype, matrix_flop, bytes, busy_ns, how FROM op_costs ORDER BY 1"
+    )
     assert found == [
         ("Memcpy DtoD", None, 0, 2000, 4000, "the profiler's record"),
         ("aten::mm", "tf32", FLOP, 49152, 40000, "shapes"),
@@ -121,9 +123,7 @@ def test_recomputation_of_a_public_trace(shared: Path, captures: Any) -> None:
         pytest.param("mi300-sglang-prefill", 213392645160960, 0.9592, marks=pytest.mark.long),
     ],
 )
-def test_flop_and_coverage_of_public_traces(
-    trace: str, flop: int, covered: float, shared: Path, captures: Any
-) -> None:
+def test_flop_and_coverage_of_public_traces(trace: str, flop: int, covered: float, shared: Path, captures: Any) -> None:
     """FLOP are those of an independent count; the share is of all device time, of launches before the trace as well."""
     connection = captures.open(shared / f"traces/operators/{trace}.json.gz")
     query = """SELECT sum(matrix_flop), sum(busy_ns) FILTER (reason IS NULL)
