@@ -85,7 +85,8 @@ def text(entry: dict[str, Any]) -> str:
     dtype = _FIELD.sub(column, f"{first}.type")
     spoken = f"{' '.join(columns.values())} {named}"
     used |= {key: value for key, value in _file()["call"].items() if re.search(rf"\b{key}\b", spoken)}
-    return _file()["query"]["text"].format(
+    template: str = _file()["query"]["text"]
+    return template.format(
         **columns,
         name=entry["name"].replace("'", "''"),
         family=entry["family"],

@@ -106,7 +106,8 @@ def test_recomputation_of_a_public_trace(shared: Path, captures: Any) -> None:
     """Facts of traces beside the models: 57 of 117 convolutions, 4,210 us, 24.2 % of the FLOP of products."""
     connection = captures.open(shared / "traces/operators/mi300-resnet-checkpoint.json.gz")
     query = """SELECT sum(busy_ns) FILTER (is_recompute), sum(matrix_flop) FILTER (is_recompute), sum(matrix_flop),
-        count(*) FILTER (op_name = 'aten::convolution'), count(*) FILTER (op_name = 'aten::convolution' AND is_recompute)
+        count(*) FILTER (op_name = 'aten::convolution'),
+        count(*) FILTER (op_name = 'aten::convolution' AND is_recompute)
         FROM op_costs"""
     assert rows(connection, query) == [(4209958, 101732843520, 421185208320, 117, 57)]
 
