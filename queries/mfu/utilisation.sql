@@ -23,20 +23,6 @@
 -- mfu_pct = "MFU"
 -- hfu_pct = "HFU"
 -- covered_pct = "covered"
-SELECT f.rank, any_value(f.step_ns) AS step_ns, sum(f.model_flop) AS model_flop, sum(f.executed_flop) AS executed_flop,
-    1e9 * sum(f.model_flop) / any_value(f.step_ns) AS model_flop_per_s,
-    if(count(f.peak_ns) = count(*), 100.0 * sum(f.peak_ns) / any_value(f.step_ns), NULL) AS mfu_pct,
-    if(count(f.peak_ns) = count(*), 100.0 * sum(f.executed_ns) / any_value(f.step_ns), NULL) AS hfu_pct,
-    arg_max(f.peak_flop_per_s, f.model_flop) * any_value(f.devices) AS peak_flop_per_s,
-    arg_max(f.dtype, f.model_flop) AS type, any_value(f.devices) AS devices, any_value(c.covered_pct) AS covered_pct,
-    CASE WHEN any_value(f.step_ns) IS NULL THEN 'cannot tell: no steps in this trace'
-        WHEN count(f.peak_ns) < count(*) THEN 'cannot tell: no peak is known for '
-            || string_agg(coalesce(f.dtype, 'an unknown type'), ', ' ORDER BY f.dtype) FILTER (f.peak_ns IS NULL)
-            || ' on this device'
-        WHEN any_value(c.covered_pct) < 95
-            THEN 'at least: the rest of the device time has no recorded arguments or model'
-        ELSE 'measured' END AS verdict,
-    any_value(f.peaks_from) AS peaks_from
-FROM step_flop f JOIN covered c USING (rank)
-GROUP BY f.rank
-ORDER BY f.rank
+SELECT rank, step_ns, model_flop, executed_flop, model_flop_per_s, mfu_pct, hfu_pct, peak_flop_per_s, type, devices,
+    covered_pct, verdict, peaks_from
+FROM mfu ORDER BY rank

@@ -39,6 +39,9 @@ WITH step AS (
             format('{} layers', count(DISTINCT layer)), 'whole networks')), NULL, count(*) > 0
     FROM layer_times
     UNION ALL
+    SELECT 'roofline', 'operators against the roofline of the device, and the time above it', covered_ns, covered_ns > 0
+    FROM (SELECT sum(o.floor_ns / o.per_rank) AS covered_ns FROM op_rooflines o WHERE o.matrix_flop > 0)
+    UNION ALL
     SELECT 'memory', 'allocated and reserved memory: peak and per step', NULL, true
     FROM (SELECT 1 FROM raw.counters WHERE name LIKE '%\_bytes' ESCAPE '\' LIMIT 1)
     UNION ALL

@@ -1,0 +1,35 @@
+-- title = "Model FLOP"
+-- doc = """Products, convolutions and attention that a step needs, and their share of the dense peak of the devices
+-- (MFU; of several ranks the mean). The report mfu has more, roofline every operator."""
+-- brief = ""
+-- lines = [
+--     "Model {model_flop} {span}", "MFU {at_least}{mfu_pct} of {peak_flop_per_s} ({device})",
+--     "HFU {hfu_pct} with what is computed again", "MFU: cannot tell, {unknown}",
+--     "{covered_pct} of device time covered",
+-- ]
+-- [columns]
+-- model_flop = "per step and rank, without steps of the recording; empty where no shapes are recorded"
+-- span = "step or recording"
+-- mfu_pct = "of the peak; empty where it is not known"
+-- at_least = "said where less than 95 % of the device time is covered"
+-- peak_flop_per_s = "dense peak of the type with the most FLOP, of all devices of a rank"
+-- device = "that type, and the device"
+-- hfu_pct = "with what is computed again, where that is more"
+-- unknown = "why MFU cannot be told"
+-- covered_pct = "of the device time, in calls whose cost is known"
+WITH every AS (
+    SELECT avg(model_flop) AS model_flop, bool_and(step_ns IS NOT NULL) AS has_steps,
+        if(count(mfu_pct) = count(*), avg(mfu_pct), NULL) AS mfu_pct, avg(hfu_pct) AS hfu_pct,
+        any_value(peak_flop_per_s) AS peak_flop_per_s, any_value(type) AS type, min(covered_pct) AS covered_pct,
+        min(verdict) AS verdict
+    FROM mfu
+), named AS (
+    SELECT any_value(name) AS name FROM device_peaks WHERE is_used
+)
+SELECT model_flop, if(has_steps, 'per step', 'in the recording') AS span, mfu_pct,
+    if(covered_pct < 95, 'at least ', '') AS at_least, if(mfu_pct IS NULL, NULL, peak_flop_per_s) AS peak_flop_per_s,
+    concat_ws('; ', type || ', dense', name) AS device, if(hfu_pct > 1.005 * mfu_pct, hfu_pct, NULL) AS hfu_pct,
+    if(has_steps AND mfu_pct IS NULL, regexp_replace(verdict, '^cannot tell: ', ''), NULL) AS unknown,
+    if(has_steps, covered_pct, NULL) AS covered_pct
+FROM every, named
+ORDER BY ALL
