@@ -9,4 +9,5 @@ WITH call AS (
     SELECT coalesce(a.call_id, c.op_id) AS op_id, sum(c.matrix_flop) AS matrix_flop
     FROM op_costs c LEFT JOIN attributed.op a ON a.id = c.op_id WHERE c.family = 'conv' GROUP BY 1
 )
-SELECT op_id, flop, matrix_flop FROM call JOIN cost USING (op_id) WHERE flop <> matrix_flop ORDER BY op_id
+SELECT op_id, flop, matrix_flop FROM call JOIN cost USING (op_id) WHERE flop <> matrix_flop
+ORDER BY op_id

@@ -25,4 +25,5 @@
 -- covered_pct = "covered"
 SELECT rank, step_ns, model_flop, executed_flop, model_flop_per_s, mfu_pct, hfu_pct, peak_flop_per_s, type, devices,
     covered_pct, verdict, peaks_from
-FROM mfu ORDER BY rank
+FROM mfu
+ORDER BY rank

@@ -26,4 +26,5 @@ WITH every AS (
     FROM every WHERE left_ns > 0
 )
 SELECT name, reason, calls, busy_ns, 100.0 * sum_ns / nullif((SELECT total_ns FROM every), 0) AS share_pct
-FROM found ORDER BY busy_ns DESC, name, reason
+FROM found
+ORDER BY busy_ns DESC, name, reason
