@@ -2,13 +2,14 @@
 -- doc = """Products, convolutions and attention that a step needs, and their share of the dense peak of the devices
 -- (MFU; of several ranks the mean). The report mfu has more, roofline every operator."""
 -- brief = ""
+-- optional = true
 -- lines = [
 --     "Model {model_flop} {span}", "MFU {at_least}{mfu_pct} of {peak_flop_per_s} ({device})",
 --     "HFU {hfu_pct} with what is computed again", "MFU: cannot tell, {unknown}",
 --     "{covered_pct} of device time covered",
 -- ]
 -- [columns]
--- model_flop = "per step and rank, without steps of the recording; empty where no shapes are recorded"
+-- model_flop = "per step and rank, without steps of the recording"
 -- span = "step or recording"
 -- mfu_pct = "of the peak; empty where it is not known"
 -- at_least = "said where less than 95 % of the device time is covered"
@@ -32,4 +33,5 @@ SELECT model_flop, if(has_steps, 'per step', 'in the recording') AS span, mfu_pc
     if(has_steps AND mfu_pct IS NULL, regexp_replace(verdict, '^cannot tell: ', ''), NULL) AS unknown,
     if(has_steps, covered_pct, NULL) AS covered_pct
 FROM every, named
+WHERE model_flop IS NOT NULL
 ORDER BY ALL

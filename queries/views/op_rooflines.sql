@@ -4,6 +4,7 @@
 -- [columns]
 -- per_rank = "what a sum over all ranks is divided by, for what one of them does in a step"
 -- peak_flop_per_s = "of the device for the type of the products; NULL where unknown"
+-- vector_flop_per_s = "peak of other arithmetic, that of fp32; NULL where unknown"
 -- memory_bytes_per_s = "of the device; NULL where unknown"
 -- peaks_from = "source of the peaks, or unknown"
 -- floor_ns = """the largest of the three times; NULL where a peak that it needs is unknown. Where the bandwidth is
@@ -36,7 +37,7 @@ WITH step AS (
         WHEN matrix_flop > 0 AND memory_bytes_per_s IS NULL THEN matrix_ns END AS floor_ns
     FROM timed
 )
-SELECT * EXCLUDE (is_on_link, vector_flop_per_s, matrix_ns, vector_ns, memory_ns),
+SELECT * EXCLUDE (is_on_link, matrix_ns, vector_ns, memory_ns),
     CASE WHEN is_on_link THEN 'link' WHEN floor_ns IS NULL OR memory_ns IS NULL THEN NULL
         WHEN floor_ns < 0.1 * busy_ns AND busy_ns < 10000 THEN 'launch'
         WHEN memory_ns >= floor_ns THEN 'memory' ELSE 'compute' END AS bound

@@ -86,6 +86,26 @@ def test_a_roofline_stands_in_logarithms() -> None:
     assert {"1.00 GFLOP/s", "1.00 TFLOP/s"} <= texts
 
 
+def test_a_roofline_has_a_ridge_for_each_type() -> None:
+    """The roof rises with the bandwidth and is level from the ridge on; without peaks there are points alone."""
+    how = {"kind": "roofline", "x": "x", "y": "y", "peak": "peak", "bandwidth": "bw", "type": "roof"}
+    how |= {"colour": "family", "label": "op"}
+    columns = "op family roof x y peak bw"
+    rows = [("mm", "gemm", "bf16", 500.0, 1e14, 4e14, 1e12), ("relu", "elementwise", "vector", 0.5, 2e11, 1e13, 1e12)]
+    svg = _drawn(_section(how, columns, *rows))
+    roofs = {}
+    for line in svg.iter("polyline"):
+        corners = [tuple(map(float, pair.split(","))) for pair in line.get("points", "").split()]
+        roofs[line.findtext("title")] = corners
+    assert set(roofs) == {"bf16", "vector"}
+    (_, start), (ridge, top), (end, level) = roofs["bf16"]
+    assert start > top == level and ridge < end and roofs["vector"][1][0] < ridge and roofs["vector"][1][1] > top
+    points = {circle.findtext("title"): float(circle.get("cy", "0")) for circle in svg.iter("circle")}
+    assert points["mm, bf16"] > top and points["relu, vector"] > roofs["vector"][1][1]
+    nothing = _drawn(_section(how, columns, ("mm", "gemm", "bf16", 500.0, 1e14, None, None)))
+    assert not list(nothing.iter("polyline")) and len(list(nothing.iter("circle"))) == 1
+
+
 def test_a_label_has_the_room_that_it_needs() -> None:
     name = "conv45 512x512x3x3 (guessed) of a block"
     texts = [text.text for text in _drawn(_section(BARS, "layer pass algorithm main_ns layout_ns",

@@ -21,6 +21,7 @@ CHARTS = (
     "page/layers",
     "page/copies",
     "page/flame",
+    "page/operators",
     "algorithms/roofline",
     "page/memory",
     "page/steps",

@@ -169,13 +169,14 @@ def lines(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
 
 
 def roofline(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
-    """Points under a roof, both axes logarithmic."""
+    """Points under a roof, both axes logarithmic: a roof through the points, or one with a ridge for each type."""
     rows = [row for row in rows if is_positive(row[how["x"]]) and is_positive(row[how["y"]])]
     if not rows:
         return None
-    roofs = sorted((row[how["x"]], row[how["roof"]]) for row in rows if is_positive(row[how["roof"]]))
     xs = [row[how["x"]] for row in rows]
-    ys = [row[how["y"]] for row in rows] + [roof for _, roof in roofs]
+    roofs = _ridges(rows, how, min(xs), max(xs)) if "peak" in how else _roof(rows, how)
+    ys = [row[how["y"]] for row in rows] + [y for _, points in roofs for _, y in points]
+    xs += [x for _, points in roofs for x, _ in points]
     left, right = floor(log10(min(xs))), ceil(log10(max(xs)) + 1e-9)
     low, high = floor(log10(min(ys))), ceil(log10(max(ys)) + 1e-9)
     drawing = Drawing(height=330)
@@ -196,18 +197,39 @@ def roofline(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
         drawing.add("line", x1=x, x2=x, y1=20, y2=290, class_="grid")
         drawing.text(x, 306, f"{10.0**power:g}", text_anchor="middle")
     drawing.text(WIDTH / 2, 324, "FLOPs per byte moved", text_anchor="middle", class_="dim")
-    if roofs:
-        points = " ".join(f"{attribute(x)},{attribute(y)}" for x, y in (at(*roof) for roof in roofs))
-        drawing.add("polyline", title="what the device could give", points=points, class_="line", stroke="currentColor")
+    for name, corners in roofs:
+        points = " ".join(f"{attribute(x)},{attribute(y)}" for x, y in (at(*corner) for corner in corners))
+        drawing.add("polyline", title=name, points=points, class_="line", stroke="currentColor")
+        if "peak" in how:
+            _, y = at(*corners[-1])
+            drawing.text(WIDTH - 34, y - 4, name, text_anchor="end", class_="dim")
     signs: dict[str, tuple[str, str]] = {}
     for row in rows:
         x, y = at(row[how["x"]], row[how["y"]])
         name = str(row[how["colour"]])
         signs.setdefault(name, (colour(name), ""))
-        told = ", ".join(str(row[key]) for key in ("layer", "direction", "algorithm") if row.get(key))
+        told = ", ".join(str(row[key]) for key in (how["label"], "direction", "algorithm", "roof") if row.get(key))
         drawing.add("circle", title=told, cx=x, cy=y, r=5, fill=colour(name), class_="edge")
     legend(drawing, signs)
     return drawing.svg(f"{section.title}: {len(rows)} points")
+
+
+def _roof(rows: Sequence[Row], how: Row) -> list[tuple[str, list[tuple[float, float]]]]:
+    """The roof through what each row could reach; none where no row has it."""
+    points = sorted((row[how["x"]], row[how["roof"]]) for row in rows if is_positive(row[how["roof"]]))
+    return [("what the device could give", points)] if points else []
+
+
+def _ridges(rows: Sequence[Row], how: Row, least: float, most: float) -> list[tuple[str, list[tuple[float, float]]]]:
+    """A roof for each type: along the bandwidth up to its ridge, then level, a little beyond the points."""
+    known = [row for row in rows if is_positive(row[how["peak"]]) and is_positive(row[how["bandwidth"]])]
+    types = sorted({(row[how["peak"]], row[how["bandwidth"]], str(row[how["type"]])) for row in known})
+    end = max(most, *(peak / bandwidth for peak, bandwidth, _ in types)) * 2 if types else most
+    found = []
+    for peak, bandwidth, name in types:
+        start = min(least, peak / bandwidth)
+        found.append((name, [(start, start * bandwidth), (peak / bandwidth, peak), (end, peak)]))
+    return found
 
 
 def heat(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:

@@ -200,3 +200,20 @@ def test_work_that_runs_after_the_last_step_is_said(tmp_path: Path) -> None:
         (line,) = section(connection, "overview/headline")
     assert line["detail"] == "cv <1 %, 2 steps, 50 % of the active time in them"
     assert line["active_pct"] == 50
+
+
+def test_model_flop_and_mfu_are_a_line_where_shapes_are_recorded(tmp_path: Path) -> None:
+    given = Given()
+    given.device("NVIDIA A100-SXM4-40GB")
+    given.span("step", "ProfilerStep#1", 0, 1000)
+    given.op("aten::mm", 0, 10, [[4096, 4096], [4096, 4096]], ["", ""], "c10::BFloat16")
+    given.kernel("ampere_bf16_s16816gemm_bf16_128x128_tn", 20, 900, launched=5)
+    [known] = section(given.open(tmp_path / "known"), "overview/efficiency")
+    assert (known["model_flop"], known["span"], known["at_least"]) == (2 * 4096**3, "per step", "")
+    assert known["mfu_pct"] == pytest.approx(100 * 2 * 4096**3 / 1e-3 / 312e12)
+    assert (known["device"], known["hfu_pct"], known["unknown"]) == ("bf16, dense; NVIDIA A100-SXM4-40GB", None, None)
+    given.rows["devices"][0]["name"] = "Some Device"
+    [unknown] = section(given.open(tmp_path / "unknown"), "overview/efficiency")
+    assert unknown["unknown"] == "no peak is known for bf16 on this device" and unknown["mfu_pct"] is None
+    del given.rows["ops"]
+    assert section(given.open(tmp_path / "untold"), "overview/efficiency") == []

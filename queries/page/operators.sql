@@ -1,0 +1,37 @@
+-- title = "Operators under the roofline"
+-- doc = """The operators that take most time: FLOP per byte against FLOP/s. The sloping roof is the bandwidth of the
+-- memory, the level ones are the dense peaks of the types of products, and that of fp32 for all other arithmetic."""
+-- cannot = "No operator with arithmetic whose cost is known in this trace."
+-- [chart]
+-- kind = "roofline"
+-- x = "intensity_flop_per_byte"
+-- y = "achieved_flop_per_s"
+-- peak = "peak_flop_per_s"
+-- bandwidth = "memory_bytes_per_s"
+-- type = "roof"
+-- colour = "family"
+-- label = "op_name"
+-- [columns]
+-- op_name = "operator, as recorded"
+-- family = "what it computes"
+-- direction = "forward or backward"
+-- roof = "type of its products, or vector for other arithmetic"
+-- busy_ns = "device time per step"
+-- intensity_flop_per_byte = "arithmetic over least traffic"
+-- achieved_flop_per_s = "arithmetic over device time"
+-- attainable_pct = "time that the roofline allows, of the time taken; empty where a peak is not known"
+-- peak_flop_per_s = "dense peak of that type"
+-- memory_bytes_per_s = "bandwidth of the device's memory"
+-- [headings]
+-- attainable_pct = "of attainable"
+SELECT op_name, family, direction, if(matrix_flop > 0, coalesce(dtype, '?'), 'vector') AS roof,
+    sum(busy_ns / per_rank) AS busy_ns, sum(matrix_flop + vector_flop) / sum(bytes) AS intensity_flop_per_byte,
+    1e9 * sum(matrix_flop + vector_flop) / sum(busy_ns) AS achieved_flop_per_s,
+    100.0 * sum(floor_ns) / nullif(sum(busy_ns) FILTER (floor_ns IS NOT NULL), 0) AS attainable_pct,
+    any_value(if(matrix_flop > 0, peak_flop_per_s, vector_flop_per_s)) AS peak_flop_per_s,
+    any_value(memory_bytes_per_s) AS memory_bytes_per_s
+FROM op_rooflines
+WHERE reason IS NULL AND matrix_flop + vector_flop > 0 AND bytes > 0 AND busy_ns > 0
+GROUP BY ALL
+ORDER BY busy_ns DESC, op_name, family, direction, roof
+LIMIT 40
