@@ -18,6 +18,10 @@
 -- hfu_pct = "with what is computed again, where that is more"
 -- unknown = "why MFU cannot be told"
 -- covered_pct = "of the device time, in calls whose cost is known"
+-- [headings]
+-- mfu_pct = "MFU"
+-- hfu_pct = "HFU"
+-- covered_pct = "covered"
 WITH every AS (
     SELECT avg(model_flop) AS model_flop, bool_and(step_ns IS NOT NULL) AS has_steps,
         if(count(mfu_pct) = count(*), avg(mfu_pct), NULL) AS mfu_pct, avg(hfu_pct) AS hfu_pct,

@@ -17,7 +17,7 @@ KEYS = ("matrix_flop", "executed_flop", "vector_flop", "bytes")
 
 
 def costs(folder: Path, calls: Iterable[Call]) -> list[dict[str, Any]]:
-    """The cost of each call, one after the other on a CPU."""
+    """The cost of each call, one after the other, whatever device they are for."""
     given = Given()
     for number, call in enumerate(calls):
         lists = {key: json.dumps(call[key]) for key in ("shapes", "types", "strides") if key in call}
@@ -34,7 +34,7 @@ def costs(folder: Path, calls: Iterable[Call]) -> list[dict[str, Any]]:
             **lists,
         )
     query = f"SELECT o.external_id, c.model, {', '.join(f'c.{key}' for key in KEYS)}, c.reason, c.how FROM raw.ops o"
-    found = rows(given.open(folder), f"{query} LEFT JOIN op_costs c ON c.op_id = o.id ORDER BY o.external_id")
+    found = rows(given.open(folder), f"{query} LEFT JOIN costed.call c ON c.op_id = o.id ORDER BY o.external_id")
     return [dict(zip(("number", "model", *KEYS, "reason", "how"), row, strict=True)) for row in found]
 
 

@@ -223,10 +223,13 @@ def _roof(rows: Sequence[Row], how: Row) -> list[tuple[str, list[tuple[float, fl
 def _ridges(rows: Sequence[Row], how: Row, least: float, most: float) -> list[tuple[str, list[tuple[float, float]]]]:
     """A roof for each type: along the bandwidth up to its ridge, then level, a little beyond the points."""
     known = [row for row in rows if is_positive(row[how["peak"]]) and is_positive(row[how["bandwidth"]])]
-    types = sorted({(row[how["peak"]], row[how["bandwidth"]], str(row[how["type"]])) for row in known})
-    end = max(most, *(peak / bandwidth for peak, bandwidth, _ in types)) * 2 if types else most
+    types: dict[tuple[float, float], set[str]] = {}
+    for row in known:
+        types.setdefault((row[how["peak"]], row[how["bandwidth"]]), set()).add(str(row[how["type"]]))
+    end = 2 * max([most, *(peak / bandwidth for peak, bandwidth in types)])
     found = []
-    for peak, bandwidth, name in types:
+    for peak, bandwidth in sorted(types):
+        name = ", ".join(sorted(types[peak, bandwidth]))
         start = min(least, peak / bandwidth)
         found.append((name, [(start, start * bandwidth), (peak / bandwidth, peak), (end, peak)]))
     return found

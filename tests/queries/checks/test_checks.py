@@ -28,7 +28,8 @@ WHOLE = {
     "idle_gaps": "rank, device, from_ns, until_ns, idle_ns, data_ns, 0 AS allocation_ns, 0 AS communication_ns, "
     "0 AS capture_ns, 0 AS synchronisation_ns, 0 AS between_steps_ns, launch_ns, 0 AS unknown_ns",
     "conv_calls": "rank, op_id, op_name, start_ns, end_ns, total_ns, main_ns, transform_ns, 0 AS layout_ns, "
-    "0 AS bias_ns, 0 AS activation_ns, 0 AS helper_ns, 1 AS groups, 8 AS flop",
+    "0 AS bias_ns, 0 AS activation_ns, 0 AS helper_ns, 1 AS groups, 8 AS flop, 'fprop' AS direction",
+    "op_costs": "rank, op_id, 'conv' AS family, matrix_flop",
     "busy": "rank, device, kind, id, dur_ns, alone_ns, alone_ns AS rank_alone_ns, dur_ns AS step_dur_ns, "
     "step_alone_ns, 0 AS between_ns, step_alone_ns AS step_rank_alone_ns",
     "totals": "rank, device, n, alone_ns",
@@ -51,6 +52,7 @@ ROWS: dict[str, dict[str, Any]] = {
         "rank": 0, "op_id": 2, "op_name": "conv", "start_ns": 0, "end_ns": 10, "total_ns": 30, "main_ns": 20,
         "transform_ns": 10,
     },
+    "op_costs": {"rank": 0, "op_id": 2, "matrix_flop": 8},
     "busy": {
         "rank": 0, "device": "gpu 0", "kind": "kernel", "id": 1, "dur_ns": 30, "alone_ns": 30, "step_alone_ns": 30,
     },
@@ -65,6 +67,7 @@ BROKEN: list[tuple[str, str, dict[str, Any]]] = [
     ("activities_add_up", "totals", {"device": "gpu 1"}),
     ("call_parts", "conv_calls", {"main_ns": 21}),
     ("call_parts", "conv_calls", {"main_ns": 31, "transform_ns": -1}),
+    ("costs_of_convolutions", "op_costs", {"matrix_flop": 16}),
     ("gap_causes", "idle_gaps", {"launch_ns": 9}),
     ("gap_causes", "idle_gaps", {"data_ns": 80, "launch_ns": -10}),
     ("idle_causes", "idle_causes", {"idle_ns": 60}),

@@ -1,4 +1,4 @@
-"""What operators cost, held against what their device could do."""
+"""Costs of operators, held against what their device could do."""
 
 from __future__ import annotations
 
