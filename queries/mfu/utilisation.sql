@@ -20,9 +20,9 @@
 -- verdict = "measured, at least, or cannot tell and why"
 -- peaks_from = "source of the peaks"
 -- [headings]
--- mfu_pct = "MFU"
--- hfu_pct = "HFU"
--- covered_pct = "covered"
+-- mfu_pct = "MFU, of peak"
+-- hfu_pct = "HFU, of peak"
+-- covered_pct = "covered of device time"
 SELECT rank, step_ns, model_flop, executed_flop, model_flop_per_s, mfu_pct, hfu_pct, peak_flop_per_s, type, devices,
     covered_pct, verdict, peaks_from
 FROM mfu

@@ -84,7 +84,7 @@ def test_operators_of_a_layer_are_summed_up(tmp_path: Path) -> None:
 
 
 def test_no_call_of_public_traces_is_faster_than_its_device(shared: Path, captures: Any) -> None:
-    """Where the models are right, only a cache beats the memory's bandwidth: on an H100, of small tensors."""
+    """Only a cache beats the memory's bandwidth, of small tensors, where the models are right."""
     connection = captures.open(shared / "traces/operators/h100-vit-forward.json.gz")
     query = "SELECT count(*) FILTER (floor_ns > busy_ns), count(*) FROM op_rooflines WHERE reason IS NULL"
     assert connection.execute(query).fetchall() == [(0, 150)]
