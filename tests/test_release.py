@@ -1,4 +1,4 @@
-"""What somebody would upload: one version everywhere, valid metadata, the same bytes for the same commit."""
+"""Release: one version everywhere, valid metadata, the same bytes for the same commit."""
 
 from __future__ import annotations
 

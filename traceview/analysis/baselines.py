@@ -29,7 +29,7 @@ COLUMNS = (
 _TYPES = {"VARCHAR": str, "BIGINT": int, "DOUBLE": int | float}
 
 
-def kept(name: str, run: Run, before: object, saved: str, note: str | None) -> dict[str, Any]:
+def content(name: str, run: Run, before: object, saved: str, note: str | None) -> dict[str, Any]:
     """Return the content of a baseline: one run with its recordings, after what was kept under this name before."""
     history = [] if before is None else _history(before, name)
     return {
@@ -40,11 +40,11 @@ def kept(name: str, run: Run, before: object, saved: str, note: str | None) -> d
     }
 
 
-def history(name: str, content: object) -> Report:
+def history(name: str, held: object) -> Report:
     """Return the history of a baseline as a report. Raises `InputError` where the file holds none."""
     rows: list[tuple[Any, ...]] = []
     before: float | None = None
-    for entry in _history(content, name):
+    for entry in _history(held, name):
         step = entry["step_ns"]
         change = None if not before or step is None else 100 * (step / before - 1)
         rows.append((*(entry[column.name] for column in COLUMNS[:-1]), change))

@@ -22,7 +22,7 @@ FACTS = {
 }
 """Table, name and time of each kind of part; kernels are also copies, primitives and operators."""
 LEAST_SHARE = 0.01
-"""Of A's step: a smaller part is not checked."""
+"""Share of A's step; a smaller part is not checked."""
 ALPHA = 0.05
 """Chance of a false failure over all parts of one kind, where nothing has changed."""
 FEW = "(few steps)"

@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"there is no baseline {args.name}: {file} does not exist.")
     from traceview.analysis import baselines
 
-    report = baselines.history(args.name, measured.kept(str(file)) or [])
+    report = baselines.history(args.name, measured.content(str(file)) or [])
     emit([render.renderer(form_of(args)).render_all([report], bool(args.output))], args.output)
     return 0
 
@@ -67,12 +67,12 @@ def _save(args: argparse.Namespace, file: Path) -> None:
         raise UsageError("`baseline save` writes the file of its NAME; leave out -o and --format.")
     before = None
     if file.exists():
-        before = measured.kept(str(file))
+        before = measured.content(str(file))
         if before is None:
             raise UsageError(f"{file} exists and is not a baseline; choose another name.")
     runs, _ = compare.measures([args.inputs], partial(measured.run, args))
     saved = datetime.now(UTC).isoformat(sep=" ", timespec="seconds")
-    content = baselines.kept(args.name, runs[0], before, saved, args.note)
+    content = baselines.content(args.name, runs[0], before, saved, args.note)
     with writing(str(file)):
         file.parent.mkdir(parents=True, exist_ok=True)
         draft = file.with_name(f".{file.name}.{os.getpid()}")

@@ -26,8 +26,8 @@ def baseline(name: str) -> Path:
 
 def of_baseline(name: str) -> str:
     """Return the input that a baseline stands for: the kept runs, or else the trace or capture of this name."""
-    kept = baseline(name)
-    return str(kept) if kept.is_file() and not Path(name).exists() else name
+    file = baseline(name)
+    return str(file) if file.is_file() and not Path(name).exists() else name
 
 
 def run(args: argparse.Namespace, path: str, whole: bool) -> Run:
@@ -38,7 +38,7 @@ def run(args: argparse.Namespace, path: str, whole: bool) -> Run:
     from traceview.analysis import compare
 
     steps, step = getattr(args, "steps", None), getattr(args, "step", None)
-    data = kept(path)
+    data = content(path)
     if data is not None:
         found = compare.restored(data.get("runs") if isinstance(data, dict) else None, path)
         if whole and found.has_steps:
@@ -51,7 +51,7 @@ def run(args: argparse.Namespace, path: str, whole: bool) -> Run:
         return compare.measure(connection, Path(path).name, steps, whole, step)
 
 
-def kept(path: str) -> Any:
+def content(path: str) -> Any:
     """Return what a file of measured runs holds, unchecked; None where the file is something else."""
     file = Path(path)
     if not file.is_file():
