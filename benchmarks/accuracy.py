@@ -43,7 +43,7 @@ def kineto(path: Path) -> Iterator[Row]:
     found = json.loads(read(path))
     events = found if isinstance(found, list) else found["traceEvents"]
     spans = [e for e in events if e.get("ph") == "X" and "dur" in e]
-    on_device = any(str(e.get("cat")).lower() in ("kernel", "gpu_memcpy") for e in spans)
+    on_device = any(str(e.get("cat")).lower() in ("kernel", "gpu_memcpy", "mtia_ccp_events") for e in spans)
     for e in spans:
         args, name, cat = e.get("args") or {}, str(e["name"]), str(e.get("cat")).lower()
         kind, device, way = "", args.get("device", e["pid"]), re.search(r"([HD])\w*[tT]o([HD])", name)
@@ -51,7 +51,9 @@ def kineto(path: Path) -> Iterator[Row]:
             kind = "step"
         elif cat in ("gpu_memcpy", "memcpy", "gpu_memset", "memset"):
             kind = f"{way[1]}to{way[2]}" if way and "memcpy" in cat else "fill"
-        elif cat == "kernel" or (cat == "cpu_op" and not on_device):
+        elif cat == "mtia_ccp_events" and name in ("event_wait", "event_record"):
+            continue
+        elif cat in ("kernel", "mtia_ccp_events") or (cat == "cpu_op" and not on_device):
             kind, device = "kernel", device if on_device else "cpu"
         if kind:
             start, size = round(float(e["ts"]) * 1000), args.get("bytes", args.get("Bytes"))
@@ -100,16 +102,30 @@ def xplane(path: Path) -> Iterator[Row]:
     def text(message: list[tuple[int, Any]]) -> str:
         return next((bytes(value).decode() for key, value in message if key == 2), "")
 
+    steps: dict[str, list[tuple[float, float]]] = {}
     for plane in (list(fields(value)) for key, value in fields(memoryview(read(path))) if key == 1):
         known = [dict(fields(value)) for key, value in plane if key == 4]
         names = {entry.get(1, 0): text(list(fields(entry[2]))) for entry in known}
-        for line in (list(fields(value)) for key, value in plane if key == 3 and text(plane).startswith("/device:GPU")):
+        shown = "Stream #" if text(plane).startswith("/device:GPU") else "XLA Ops"
+        for line in (list(fields(value)) for key, value in plane if key == 3 and text(plane).startswith("/device:")):
             zero = next((value for key, value in line if key == 3), 0)
-            for event in (dict(fields(value)) for key, value in line if key == 4 and text(line).startswith("Stream #")):
+            for message in (value for key, value in line if key == 4):
+                event, size = dict(fields(message)), re.search(rb"size:(\d+)", bytes(message))
                 name, start = names[event.get(1, 0)], zero + event.get(2, 0) / 1000
+                end = start + event.get(3, 0) / 1000
+                if text(line) == "Steps":
+                    steps.setdefault(name, []).append((start, end))
+                if not text(line).startswith(shown):
+                    continue
                 way = re.search("([HD])2([HD])", name)
                 kind = f"{way[1]}to{way[2]}" if way else "fill" if re.search("(?i)memset|memcpy", name) else "kernel"
-                yield kind, text(plane), start, start + event.get(3, 0) / 1000, 0
+                if re.match("%?copy-(start|done)", name) and "S(5)" in name:
+                    # The layout of an instruction's result stands first; S(5) in it is the host's memory.
+                    kind = "DtoH" if "S(5)" in re.search(r"= [^{]*{([^}]*)}", name)[1] else "HtoD"
+                yield kind, text(plane), start, end, float(size[1] if size else 0)
+    for spans in steps.values():
+        # Devices take part in a step: it lasts from the first to the last of them.
+        yield "step", None, min(start for start, _ in spans), max(end for _, end in spans), 0
 
 
 def union(spans: Iterable[tuple[float, float]]) -> float:
@@ -126,7 +142,10 @@ def files(path: Path) -> list[Path]:
 def truth(path: Path) -> Facts:
     rows: list[list[Row]] = []
     for file in files(path):
-        rows.append(list((nsight if ".sqlite" in file.name else xplane if ".xplane" in file.name else kineto)(file)))
+        found = list((nsight if ".sqlite" in file.name else xplane if ".xplane" in file.name else kineto)(file))
+        # Chips of a TPU are ranks.
+        chips = sorted({row[1] for row in found if "TPU" in str(row[1])})
+        rows += [[row for row in found if row[1] == chip] for chip in chips] or [found]
     busy = recording = 0.0
     for rank in rows:
         work = [row for row in rank if row[0] != "step"]
