@@ -5,7 +5,7 @@ WITH judged AS (
 SELECT number, model, family, direction, is_wrapper, dtype, is_known,
     if(is_known, matrix_flop, NULL) AS matrix_flop, if(is_known, executed_flop, NULL) AS executed_flop,
     if(is_known, vector_flop, NULL) AS vector_flop, if(is_known AND bytes >= 0, bytes, NULL) AS bytes,
-    if(is_known, concat_ws('; ', if(family = 'compiled', 'kernel arguments', 'shapes'),
+    if(is_known, concat_ws('; ', coalesce(rests_on, if(family = 'compiled', 'kernel arguments', 'shapes')),
         if(is_assumed, 'elements of lists taken for float', NULL)), NULL) AS how,
     CASE WHEN is_known THEN NULL
         ELSE coalesce(reason, 'shapes, types or values of its arguments are not recorded') END AS reason

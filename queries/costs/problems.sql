@@ -1,5 +1,7 @@
 -- doc = """Different calls of operators that have a model: their arguments as lists. The element type of a list of
--- tensors is not recorded: the kernels of the call tell it, else it is taken for float, and said to be assumed."""
+-- tensors is not recorded: the kernels of the call tell it, else it is taken for float, and said to be assumed. Sums
+-- over the requests of a step are those that vLLM writes around it:
+-- execute_N_context_n(sqA skB sqsqC sqskD)_generation_m(sqE skF sqsqG sqskH), without blanks."""
 WITH called AS (
     SELECT o.id, o.rank, o.pid, o.tid, o.start_ns, o.dur_ns, o.name, n.model, o.shapes, o.types, o.strides, o.inputs,
         coalesce(contains(o.types, 'TensorList'), contains(o.shapes, '[[[')) AS has_list
@@ -16,12 +18,19 @@ WITH called AS (
     FROM ran r ASOF JOIN (FROM called WHERE has_list) l
         ON l.rank = r.rank AND l.pid = r.pid AND l.tid = r.tid AND r.start_ns >= l.start_ns
     WHERE r.end_ns <= l.start_ns + l.dur_ns GROUP BY l.id
+), served AS (
+    SELECT rank, start_ns, start_ns + dur_ns AS end_ns, list_transform(regexp_extract_all(name, 's[qk]+(\d+)', 1),
+        lambda sum: TRY_CAST(sum AS DOUBLE)) AS requests
+    FROM raw.ranges WHERE regexp_matches(name,
+        '^execute_\d+(_(context|generation)_\d+\(sq\d+sk\d+sqsq\d+sqsk\d+\)){2}$')
 ), different AS (
-    SELECT c.name, c.model, c.shapes, c.types, c.strides, c.inputs, t.size AS list_size, list(c.id) AS ids
+    SELECT c.name, c.model, c.shapes, c.types, c.strides, c.inputs, t.size AS list_size,
+        if(c.start_ns < s.end_ns AND contains(c.model, 'vLLM'), s.requests, NULL) AS requests, list(c.id) AS ids
     FROM called c LEFT JOIN told t ON t.id = c.id
-    GROUP BY c.name, c.model, c.shapes, c.types, c.strides, c.inputs, t.size
+    ASOF LEFT JOIN served s ON s.rank = c.rank AND c.start_ns >= s.start_ns
+    GROUP BY ALL
 ), split AS (
-    SELECT row_number() OVER () AS number, name, model, ids,
+    SELECT row_number() OVER () AS number, name, model, ids, requests,
         TRY(json_extract_string(shapes, '$[*]')) AS dims, TRY(json_extract_string(types, '$[*]')) AS types,
         TRY(json_extract_string(strides, '$[*]')) AS strides,
         list_transform(TRY(json_extract_string(inputs, '$[*]')), lambda x: if(x IN ('', 'None'), NULL, x)) AS inputs,
@@ -41,7 +50,8 @@ WITH called AS (
     FROM split
 )
 -- A dimension that was expanded has stride 0.
-SELECT number, name, model, ids, types, inputs, list_size, list_size_is_assumed, shapes, lists, sizes, numbers,
+SELECT number, name, model, ids, requests, types, inputs, list_size, list_size_is_assumed, shapes, lists, sizes,
+    numbers,
     list_transform(shapes, lambda x: if(x IS NULL, NULL, coalesce(list_product(x), 1))) AS elements,
     list_transform(shapes, lambda x, place: CASE WHEN coalesce(len(x), 0) = 0 THEN 0 ELSE sizes[place]
         * list_product(list_transform(x, lambda size, axis:

@@ -1,7 +1,6 @@
 -- title = "Utilisation"
--- doc = """Model FLOP of the calls launched in the steps that count, over step time, devices and dense peak. Of several
--- types each is held against its own peak. What has no recorded arguments is not counted: below 95 % of the device time
--- the figures say at least."""
+-- doc = """Model FLOP over step time, devices and dense peak; of several types each against its own. What has no
+-- recorded arguments is not counted: below 95 % of the device time the figures say at least."""
 -- cannot = """No product, convolution or attention with recorded shapes in this trace (PyTorch records them with
 -- record_shapes=True)."""
 -- leave_out = ["devices", "executed_flop", "peaks_from"]
@@ -17,7 +16,7 @@
 -- type = "that type"
 -- devices = "devices of the rank"
 -- covered_pct = "of the device time, in calls whose cost is known"
--- verdict = "measured, at least, or cannot tell and why"
+-- verdict = "measured, at least, about, or cannot tell; and why"
 -- peaks_from = "source of the peaks"
 -- [headings]
 -- mfu_pct = "MFU, of peak"

@@ -12,7 +12,7 @@
 -- model_flop = "per step and rank, without steps of the recording"
 -- span = "step or recording"
 -- mfu_pct = "of the peak; empty where it is not known"
--- at_least = "said where less than 95 % of the device time is covered"
+-- at_least = "at least, where less than 95 % of the device time is covered; about, where FLOP are an upper bound"
 -- peak_flop_per_s = "dense peak of the type with the most FLOP, of all devices of a rank"
 -- device = "that type, and the device"
 -- hfu_pct = "with what is computed again, where that is more"
@@ -26,15 +26,17 @@ WITH every AS (
     SELECT avg(model_flop) AS model_flop, bool_and(step_ns IS NOT NULL) AS has_steps,
         if(count(mfu_pct) = count(*), avg(mfu_pct), NULL) AS mfu_pct, avg(hfu_pct) AS hfu_pct,
         any_value(peak_flop_per_s) AS peak_flop_per_s, any_value(type) AS type, min(covered_pct) AS covered_pct,
-        min(verdict) AS verdict
+        min(verdict) FILTER (starts_with(verdict, 'cannot tell')) AS untold,
+        bool_or(starts_with(verdict, 'about')) AS is_about
     FROM mfu
 ), named AS (
     SELECT any_value(name) AS name FROM device_peaks WHERE is_used
 )
 SELECT model_flop, if(has_steps, 'per step', 'in the recording') AS span, mfu_pct,
-    if(covered_pct < 95, 'at least ', '') AS at_least, if(mfu_pct IS NULL, NULL, peak_flop_per_s) AS peak_flop_per_s,
-    concat_ws('; ', type || ', dense', name) AS device, if(hfu_pct > 1.005 * mfu_pct, hfu_pct, NULL) AS hfu_pct,
-    if(has_steps AND mfu_pct IS NULL, regexp_replace(verdict, '^cannot tell: ', ''), NULL) AS unknown,
+    CASE WHEN is_about THEN 'about ' WHEN covered_pct < 95 THEN 'at least ' ELSE '' END AS at_least,
+    if(mfu_pct IS NULL, NULL, peak_flop_per_s) AS peak_flop_per_s, concat_ws('; ', type || ', dense', name) AS device,
+    if(hfu_pct > 1.005 * mfu_pct, hfu_pct, NULL) AS hfu_pct,
+    if(has_steps AND mfu_pct IS NULL, regexp_replace(untold, '^cannot tell: ', ''), NULL) AS unknown,
     if(has_steps, covered_pct, NULL) AS covered_pct
 FROM every, named
 WHERE model_flop IS NOT NULL

@@ -6,7 +6,7 @@
 -- mfu_pct = "of the peak"
 -- hfu_pct = "executed FLOP, of the peak"
 -- covered_pct = "of the device time, in calls whose cost is known"
--- verdict = "measured, at least, or cannot tell and why"
+-- verdict = "measured, at least, about, or cannot tell; and why"
 SELECT f.rank, any_value(f.step_ns) AS step_ns, sum(f.model_flop) AS model_flop, sum(f.executed_flop) AS executed_flop,
     1e9 * sum(f.model_flop) / any_value(f.step_ns) AS model_flop_per_s,
     if(count(f.peak_ns) = count(*), 100.0 * sum(f.peak_ns) / any_value(f.step_ns), NULL) AS mfu_pct,
@@ -17,6 +17,7 @@ SELECT f.rank, any_value(f.step_ns) AS step_ns, sum(f.model_flop) AS model_flop,
         WHEN count(f.peak_ns) < count(*) THEN 'cannot tell: no peak is known for '
             || string_agg(coalesce(f.dtype, 'an unknown type'), ', ' ORDER BY f.dtype) FILTER (f.peak_ns IS NULL)
             || ' on this device'
+        WHEN bool_or(f.has_upper_bounds) THEN 'about: some of the FLOP are an upper bound'
         WHEN any_value(c.covered_pct) < 95
             THEN 'at least: the rest of the device time has no recorded arguments or model'
         ELSE 'measured' END AS verdict,

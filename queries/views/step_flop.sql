@@ -10,6 +10,7 @@
 -- step_ns = "mean time of a step, idle included; NULL without steps"
 -- peak_ns = "time that the model FLOP of a step take at the peak, on all devices of the rank"
 -- executed_ns = "the same of executed FLOP"
+-- has_upper_bounds = "whether some of the FLOP are an upper bound"
 SELECT o.rank, o.dtype,
     coalesce(sum(o.matrix_flop) FILTER (NOT o.is_recompute), 0) / greatest(any_value(s.n_steps), 1) AS model_flop,
     sum(o.executed_flop) / greatest(any_value(s.n_steps), 1) AS executed_flop,
@@ -17,7 +18,7 @@ SELECT o.rank, o.dtype,
     greatest(any_value(s.n_devices), 1) AS devices, if(any_value(s.has_steps), any_value(s.step_ns), NULL) AS step_ns,
     1e9 * model_flop / any_value(o.peak_flop_per_s) / devices AS peak_ns,
     1e9 * sum(o.executed_flop) / greatest(any_value(s.n_steps), 1) / any_value(o.peak_flop_per_s) / devices
-        AS executed_ns
+        AS executed_ns, bool_or(contains(o.how, 'upper bound')) AS has_upper_bounds
 FROM op_rooflines o JOIN scope s USING (rank)
 WHERE o.executed_flop > 0
 GROUP BY o.rank, o.dtype

@@ -95,6 +95,7 @@ def text(entry: dict[str, Any]) -> str:
         dtype=dtype,
         reason="kept_reason",
         assumed="list_size_is_assumed" if "list_size" in spoken else "false",
+        how="'{}'".format(entry["how"].replace("'", "''")) if "how" in entry else "NULL",
         let=named,
         arguments=", ".join(f'{value} AS "{key}"' for key, value in used.items()),
     )

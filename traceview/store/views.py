@@ -508,7 +508,7 @@ def _is_step(name: str) -> bool:
 
 def _sources(name: str) -> frozenset[str]:
     if name == COSTS:
-        return frozenset(("raw.ops", "raw.kernels"))
+        return frozenset(("raw.ops", "raw.kernels", "raw.ranges"))
     return frozenset() if name == ATTRIBUTION else graph.sources(graph.text(name))
 
 

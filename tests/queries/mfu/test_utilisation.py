@@ -62,6 +62,19 @@ def test_work_without_a_cost_makes_it_a_lower_bound(tmp_path: Path) -> None:
     assert row["covered_pct"] == pytest.approx(50) and row["verdict"].startswith("at least")
 
 
+def test_an_upper_bound_is_not_at_least(tmp_path: Path) -> None:
+    """Attention of a server may have slid a window over its keys, which nothing records."""
+    given = training("NVIDIA A100-SXM4-40GB")
+    given.span("user", "execute_4_context_1(sq4sk4sqsq16sqsk16)_generation_0(sq0sk0sqsq0sqsk0)", 140, 195)
+    given.op("vllm::unified_attention", 142, 150, [[4, 8, 64], [4, 2, 64], [4, 2, 64]], ["", "", ""], "c10::BFloat16")
+    given.kernel("kernel_unified_attention", 151, 160, launched=145)
+    given.kernel("my_own_gemm", 160, 199, launched=196)
+    [row] = section(given.open(tmp_path), "mfu/utilisation")
+    # Ten pairs of eight heads, in one of two steps.
+    assert row["model_flop"] == FLOP + 2 * 80 * 128 / 2
+    assert row["covered_pct"] < 95 and row["verdict"] == "about: some of the FLOP are an upper bound"
+
+
 def test_types_are_each_held_against_their_own_peak(tmp_path: Path) -> None:
     given = training("NVIDIA A100-SXM4-40GB")
     given.op("aten::mm", 130, 140, SQUARE, ["", ""])
