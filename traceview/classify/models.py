@@ -47,6 +47,8 @@ def cost(run: Run) -> None:
         run(f"CREATE TABLE costed.{table} AS {_query(f'{table}s')}")
     for table in ("named", "problem", "raw", "cost", "candidate"):
         run(f"DROP TABLE costed.{table}")
+    for function in _file()["function"]:
+        run(f"DROP MACRO {function['name']}")
 
 
 def entries() -> list[dict[str, Any]]:
