@@ -15,6 +15,12 @@ WITH device AS (
         CAST(n_unlinked AS BIGINT), CAST(n AS BIGINT), if(n = 1, '', 's')) AS text
     FROM device WHERE n > 0
     UNION ALL
+    SELECT 0, format('Conditions: {}; the report environment has them all.', concat_ws(', ', machine->>'$.cpu',
+        format('{} cores', machine->>'$.cores'),
+        format('{:.1f} GB of memory', TRY_CAST(machine->>'$.memory_bytes' AS DOUBLE) / 1e9),
+        machine->>'$.driver_version', machine->>'$.platform', 'Python ' || (machine->>'$.python')))
+    FROM (SELECT json_extract(options, '$.machine') AS machine FROM captures) WHERE machine->>'$.platform' IS NOT NULL
+    UNION ALL
     SELECT 1, format('Ranks missing: {} of {}; what they did, and who waits for whom in their groups, is not known.',
         count(*), any_value(world_size))
     FROM missing_ranks HAVING count(*) > 0

@@ -111,7 +111,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("name a file and what makes the model in it: traceview schedule model.py:make_model")
     if args.workspace is not None and args.workspace_total is not None:
         raise UsageError("give either --workspace or --workspace-total.")
-    from traceview.experiments import inside
+    from traceview.experiments import inside, machine
     from traceview.experiments.results import Journal
     from traceview.experiments.schedule import inputs, outcome, scheduling
 
@@ -119,7 +119,7 @@ def run(args: argparse.Namespace) -> int:
         return _strategy(args)
     job = _job(args)
     folder = _place(args)
-    journal = Journal(folder, outcome.described(job))
+    journal = Journal(folder, outcome.described(job) | {"machine": machine.facts()})
     try:
         with stoppable():
             answer = scheduling.schedule(job, journal)

@@ -114,6 +114,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Measure, and print who won where; returns 0."""
+    from traceview.experiments import machine
     from traceview.experiments.algorithms import measuring
     from traceview.experiments.results import Journal
 
@@ -128,7 +129,7 @@ def run(args: argparse.Namespace) -> int:
         tuple(groups), python, threads, args.device, args.backends or measuring.BACKENDS, args.repeats, args.budget
     )
     folder = studies.place(args.output, args.resume, KIND, args.trust)
-    journal = Journal(folder, {"kind": KIND, "command": ["traceview", *sys.argv[1:]]})
+    journal = Journal(folder, {"kind": KIND, "command": ["traceview", *sys.argv[1:]], "machine": machine.facts()})
     code = _measure(plan, journal)
     if code:
         return code

@@ -83,12 +83,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Measure, and print the table; 3 where no process gave times."""
+    from traceview.experiments import machine
     from traceview.experiments.frameworks.comparing import TABLE
     from traceview.experiments.results import Journal
 
     plan = _plan(args)
     folder = studies.place(args.output, args.resume, KIND, args.trust)
-    journal = Journal(folder, {"kind": KIND, "command": ["traceview", *sys.argv[1:]]})
+    journal = Journal(folder, {"kind": KIND, "command": ["traceview", *sys.argv[1:]], "machine": machine.facts()})
     code = _measure(plan, journal, args.captures)
     if code:
         return code

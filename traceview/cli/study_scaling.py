@@ -92,6 +92,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Measure, and print what it comes to."""
+    from traceview.experiments import machine
     from traceview.experiments.results import Journal
     from traceview.experiments.scaling import scaling
 
@@ -101,7 +102,7 @@ def run(args: argparse.Namespace) -> int:
     job, words = _resumed(args, command) if args.resume else _job(args, command)
     job.sizes()
     about = {"kind": scaling.KIND, "command": words, "settings": job.settings()}
-    journal = Journal(job.folder, _noted(job.folder) | about)
+    journal = Journal(job.folder, _noted(job.folder) | about | {"machine": machine.facts()})
 
     def measured() -> str | None:
         left = scaling.measure(job, journal)

@@ -1,4 +1,4 @@
-"""Facts of the processor (instruction sets, clock, cores), and resources this process uses: time, page faults.
+"""Facts of the machine (processor, memory, limits, driver), and resources this process uses: time, page faults.
 
 Invariant: what the system does not tell is None.
 """
@@ -27,7 +27,9 @@ COUNTS = {
 
 
 def facts():
-    """Name, instruction sets, clock and cores, as a dictionary for `rank-NNNN.meta.json`."""
+    """Name, instruction sets, clock and cores, memory, limits of the container and the GPU's driver, as a dictionary
+    for `rank-NNNN.meta.json`.
+    """
     told = _told()
     flags = (told.get("flags") or told.get("Features") or "").split()
     return {
@@ -35,6 +37,9 @@ def facts():
         "cpu_flags": [flag for flag in FLAGS if flag in flags] if flags else None,
         "cpu_hz": _clock(told),
         "cores": _cores(),
+        "memory_bytes": _memory(),
+        "limits": _limits(),
+        "driver_version": _driver(),
     }
 
 
@@ -129,8 +134,41 @@ def _clock(told):
 
 def _cores():
     """Cores that this process may use: those it is bound to, or as many as its container's share comes to."""
-    cores = _allowed()
+    cores, quota = _allowed(), _quota()
+    return cores if quota is None else max(1, min(cores, round(quota)))
+
+
+def _quota():
+    """The container's share in cores; None without a limit."""
     with suppress(OSError, ValueError):
         quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
-        cores = max(1, min(cores, round(int(quota) / int(period))))
-    return cores
+        return int(quota) / int(period)
+    return None
+
+
+def _limits():
+    """Cores and bytes of memory that the container limits, those of the two; None where the system does not tell."""
+    try:
+        told = {"cores": _quota(), "memory_bytes": Path("/sys/fs/cgroup/memory.max").read_text().strip()}
+    except (OSError, AttributeError):
+        return None
+    if told["memory_bytes"] in (None, "max"):
+        told["memory_bytes"] = None
+    return {name: float(value) if name == "cores" else int(value) for name, value in told.items() if value is not None}
+
+
+def _memory():
+    """Bytes of the machine's memory."""
+    with suppress(OSError, ValueError, AttributeError):
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return None
+
+
+def _driver():
+    """Version of NVIDIA's or AMD's kernel driver, where one is loaded."""
+    with suppress(OSError, IndexError, StopIteration):
+        first = Path("/proc/driver/nvidia/version").read_text().splitlines()[0]
+        return "NVIDIA " + next(word for word in first.split() if word[0].isdigit() and "." in word)
+    with suppress(OSError):
+        return "amdgpu " + Path("/sys/module/amdgpu/version").read_text().strip()
+    return None

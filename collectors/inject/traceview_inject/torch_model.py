@@ -194,6 +194,7 @@ class Facts:
                 cuda_version=torch.version.cuda,
                 hip_version=getattr(torch.version, "hip", None),
                 cudnn_version=_told(torch.backends.cudnn.version) if uses_cuda else None,
+                **built(_told(torch.__config__.show)),
                 onednn_version=next((onednn.version(path) for path, suffix in logs if suffix == "onednn.log"), None),
                 device="cuda" if uses_cuda else "cpu",
                 devices=[torch.cuda.get_device_name(torch.cuda.current_device())] if uses_cuda else [facts["cpu"]],
@@ -205,6 +206,23 @@ class Facts:
                 warnings=self.warnings,
             )
         return facts
+
+
+def built(text):
+    """The compiler, oneDNN and library of matrix products that a build of torch names in its account of itself."""
+    found = {}
+    for line in (text or "").splitlines():
+        line = line.strip(" -")
+        if line.split(" ")[0] in ("GCC", "clang", "MSVC"):
+            found["compiler"] = line
+        elif line.startswith("Build settings:"):
+            named = [part.strip().partition("=") for part in line[len("Build settings:") :].split(",")]
+            found.setdefault("blas", next((value for name, _, value in named if name == "BLAS_INFO"), None))
+        elif line.startswith("Intel(R) MKL-DNN "):
+            found["onednn_built"] = line.split()[2].lstrip("v")
+        elif "Math Kernel Library" in line:
+            found["blas"] = " ".join(line.split(" for ")[0].split())
+    return found
 
 
 def flags():

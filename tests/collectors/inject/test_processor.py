@@ -27,14 +27,23 @@ model name\t: another
 
 
 def test_what_the_system_tells_of_the_first_processor(processor, monkeypatch):
-    found = {"/proc/cpuinfo": CPUINFO, "/sys/fs/cgroup/cpu.max": "150000 100000\n"}
+    found = {
+        "/proc/cpuinfo": CPUINFO,
+        "/sys/fs/cgroup/cpu.max": "150000 100000\n",
+        "/sys/fs/cgroup/memory.max": "8589934592\n",
+        "/proc/driver/nvidia/version": "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar  5\n",
+    }
     monkeypatch.setattr(processor, "Path", lambda path: Told(found.get(path)))
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1, 2, 3}, raising=False)
+    monkeypatch.setattr(os, "sysconf", {"SC_PHYS_PAGES": 1000, "SC_PAGE_SIZE": 4096}.__getitem__)
     assert processor.facts() == {
         "cpu": "Given Processor @ 2.10GHz",
         "cpu_flags": ["sse4_1", "avx", "avx2", "fma"],
         "cpu_hz": 2_100_500_000,
         "cores": 2,
+        "memory_bytes": 4_096_000,
+        "limits": {"cores": 1.5, "memory_bytes": 8 * 2**30},
+        "driver_version": "NVIDIA 550.54.15",
     }
 
 
@@ -42,6 +51,7 @@ def test_what_it_does_not_tell_is_none(processor, monkeypatch):
     monkeypatch.setattr(processor, "Path", lambda path: Told(None))
     facts = processor.facts()
     assert (facts["cpu_flags"], facts["cpu_hz"]) == (None, None)
+    assert (facts["limits"], facts["driver_version"]) == (None, None)
     assert facts["cpu"] and facts["cores"] >= 1
 
 

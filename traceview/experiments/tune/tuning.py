@@ -20,7 +20,7 @@ from traceview.analysis import advice, advice_path
 from traceview.analysis.model import AT_LEAST_PCT
 from traceview.errors import CHECK_FAILED, CommandFailed, InputError, TraceviewError, UsageError
 from traceview.experiments import command as commands
-from traceview.experiments import inside, quiet, recorded, records, results, trust
+from traceview.experiments import inside, machine, quiet, recorded, records, results, trust
 from traceview.experiments.command import TOO_LONG, Failed, Limits, Timed, next_log
 from traceview.experiments.pairs import TABLE, Runner, new_seed
 from traceview.experiments.results import Journal, described
@@ -150,7 +150,8 @@ def tune(job: Job) -> Found:
     plan_option.keep(job.folder, job.plan)
     facts, bounds, capture = _base(job)
     is_known = _is_finished(job.folder)
-    journal = Journal(job.folder, {"kind": "tune", "command": job.command, "settings": job.settings(), **capture})
+    about = {"kind": "tune", "command": job.command, "settings": job.settings(), "machine": machine.facts()}
+    journal = Journal(job.folder, {**about, **capture})
     chosen, others = _options(job, facts, bounds)
     if not chosen:
         raise UsageError(_nothing(job, others))
