@@ -15,7 +15,7 @@
 -- framework = "as --frameworks names it"
 -- busy_ns = "per step, overlaps counted once"
 -- busy_pct = "of all device time of that framework"
--- ratio = "over the least of the category"
+-- ratio = "over the least of the category; none where that is below half a microsecond, which is shown as 0"
 -- batch = "samples per step"
 -- threads = "threads"
 -- layout = "of images"
@@ -27,7 +27,7 @@ WITH summed AS (
 )
 SELECT model, category, rank() OVER (same ORDER BY busy_ns) AS place, framework, busy_ns,
     100.0 * busy_ns / nullif(sum(busy_ns) OVER (PARTITION BY model, batch, threads, layout, framework), 0) AS busy_pct,
-    busy_ns / nullif(min(busy_ns) OVER same, 0) AS ratio, batch, threads, layout
+    if(min(busy_ns) OVER same >= 500, busy_ns / min(busy_ns) OVER same, NULL) AS ratio, batch, threads, layout
 FROM summed
 WINDOW same AS (PARTITION BY model, category, batch, threads, side, mode)
 ORDER BY model, batch, threads, side, sum(busy_ns) OVER (PARTITION BY model, batch, threads, side, category) DESC,

@@ -121,3 +121,4 @@ FROM (VALUES (1, 'framework'), (2, 'library'), (3, 'CUDA or HIP'), (5, 'cuDNN'),
     (20, 'Python'), (21, 'threads'), (22, 'command'), (23, 'model'), (24, 'parameters'), (25, 'batch'),
     (26, 'precision'), (27, 'input'), (28, 'dataset'), (29, 'publication')) c(position, condition)
 LEFT JOIN named n ON n.condition = c.condition LEFT JOIN seen s ON s.condition = c.condition
+WHERE EXISTS (FROM raw.captures)

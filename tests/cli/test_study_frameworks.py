@@ -172,7 +172,9 @@ def test_a_framework_that_is_not_here_says_how_to_get_it(tmp_path: Path, capsys:
 def test_the_budget_ends_it_between_processes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--frameworks", "torch", "--python", f"torch={stand_in(tmp_path, 'one')}", "--rounds", "3"]
     assert study(tmp_path, *words, "--budget", "0.000001s") == 0
-    assert "the budget is spent: 8 processes are not run; go on with" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "the budget is spent: 8 processes are not run, and nothing is recorded; go on with" in said
+    assert "--resume" in said
 
 
 def test_stopping_leaves_a_capture_to_go_on_with(

@@ -192,3 +192,19 @@ def test_conditions_are_those_of_what_was_measured(study: duckdb.DuckDBPyConnect
     assert {row["framework"] for row in section(study, "conditions")} == {
         "torch", "jax", "theano", "tensorflow", "onnxruntime", "mxnet"
     }  # fmt: skip
+
+
+def test_the_ranking_holds_differences_against_the_noise(tmp_path: Path) -> None:
+    """A framework that is 2 % slower is not told apart from the fastest by processes that differ by 10 %."""
+    rows = [
+        *runs("torch", [9, 10, 11], [30] * 3, [100, 110, 90]),
+        *runs("jax", [20, 21, 19], [40] * 3, [102, 112, 92]),
+        *runs("mxnet", [15], [60], [300]),
+    ]
+    connection = connected(results.write(tmp_path / "study", {"framework_times": rows}, {"kind": "study frameworks"}))
+    found = {(row["what"].split(",")[0], row["framework"]): row["verdict"] for row in section(connection, "ranking")}
+    assert found["lenet forward pass", "torch"] == "fastest"
+    assert found["lenet forward pass", "jax"] == "slower"
+    assert found["lenet forward pass", "mxnet"] == "cannot tell"
+    assert found["lenet training step", "jax"] == "no difference seen"
+    assert found["lenet training step", "mxnet"] == "cannot tell"

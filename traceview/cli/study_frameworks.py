@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -138,11 +139,12 @@ def _measure(plan: Plan, journal: Journal, records: bool) -> int:
 
     def measured() -> str | None:
         journal.answer(comparing.known(plan))
+        until = None if plan.budget_s is None else time.monotonic() + plan.budget_s
         left = comparing.measure(plan, journal, _watch)
         if left:
-            return f"{left} processes are not run"
-        if records:
-            captures.record(plan, journal, _watch_capture)
+            return f"{left} processes are not run" + (", and nothing is recorded" if records else "")
+        if records and (left := captures.record(plan, journal, _watch_capture, until)):
+            return f"{left} recording{'s are' if left > 1 else ' is'} not made, which tell layers and libraries"
         return None
 
     return studies.finished(measured, journal, comparing.TABLE)

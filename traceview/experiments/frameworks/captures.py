@@ -41,13 +41,17 @@ ENDED = (-signal.SIGINT, -signal.SIGTERM)
 Watch = Callable[[str, str | None], None]
 
 
-def record(plan: Plan, journal: Journal, watch: Watch) -> None:
-    """Record what was timed and is not recorded yet, and keep its parts; `watch` is told of each and its trouble."""
+def record(plan: Plan, journal: Journal, watch: Watch, until: float | None = None) -> int:
+    """Record what was timed and is not recorded yet, and keep its parts; returns how many the budget left out.
+
+    `watch` is told of each and its trouble; none is begun when the monotonic clock says more than `until`.
+    """
     has = {row.get("capture") for row in journal.rows(PARTS)}
-    for name, asked in _chosen(plan, journal):
-        place = Path(FOLDER) / f"{asked.model}-{name}"
-        if str(place) in has:
-            continue
+    todo = [(name, asked, Path(FOLDER) / f"{asked.model}-{name}") for name, asked in _chosen(plan, journal)]
+    todo = [each for each in todo if str(each[2]) not in has]
+    for number, (name, asked, place) in enumerate(todo):
+        if until is not None and time.monotonic() > until:
+            return len(todo) - number
         found = comparing.program(listed()[name], asked.model, plan)
         # It was there when it was timed.
         assert isinstance(found, Program)
@@ -64,6 +68,7 @@ def record(plan: Plan, journal: Journal, watch: Watch) -> None:
             failed = {"mode": MODE, "status": "failed", "reason": trouble, "device": asked.device}
             journal.add(TABLE, {**facts, **failed})
         watch(str(place), trouble)
+    return 0
 
 
 def _chosen(plan: Plan, journal: Journal) -> Iterator[tuple[str, Asked]]:
