@@ -26,11 +26,24 @@
 -- executed_flop_per_s = "executed FLOPs over total time"
 -- attainable_flop_per_s = "roofline"
 -- attainable_pct = "executed, of attainable FLOP/s"
+-- bound = """launch-bound: before its kernels the device waited for their launch longer than they took; memory-bound:
+-- intensity times bandwidth is below the peak; else compute-bound; in brackets how close it comes to that limit where
+-- it is less than half"""
 -- peaks_from = "source of the peaks"
 -- [headings]
 -- attainable_pct = "of attainable"
 -- [fractions]
 -- calls = "calls/step"
+WITH call AS (
+    SELECT DISTINCT rank, op_id, layer FROM counted_conv_calls
+), wait AS (
+    -- Time in which the device had nothing to do because the host launched the call's next kernel too late.
+    SELECT v.layer, c.direction, sum(g.launch_ns / c.per) AS launch_ns
+    FROM idle_gaps g JOIN (SELECT DISTINCT id, call_id, direction, per FROM counted WHERE call_id IS NOT NULL) c
+        ON c.id = g.id
+    JOIN call v ON v.op_id = c.call_id
+    GROUP BY v.layer, c.direction
+)
 SELECT c.layer, c.direction, coalesce(c.algorithm, '(unknown)') AS algorithm, arithmetic,
     concat_ws(' x ', gemm_m, gemm_n, gemm_k) || if(gemms > 1, format(' ({} groups)', gemms), '') AS gemm,
     round(sum(c.calls / per_rank), 6) AS calls, sum(c.calls / per_rank * executed_flop)
@@ -41,8 +54,13 @@ SELECT c.layer, c.direction, coalesce(c.algorithm, '(unknown)') AS algorithm, ar
         AS attainable_flop_per_s,
     100e9 * sum(c.calls / per_rank * executed_flop / attainable_flop_per_s) / nullif(sum(total_ns / per_rank),
         0) AS attainable_pct,
+    CASE WHEN any_value(w.launch_ns) > sum(total_ns / per_rank) THEN 'launch-bound'
+        WHEN attainable_pct IS NULL THEN if(count(executed_flop) = 0, 'cannot tell: algorithm not known',
+            'cannot tell: peaks of the device not known')
+        ELSE if(bool_and(c.attainable_flop_per_s < peak_flop_per_s), 'memory-bound', 'compute-bound') || if(attainable_pct < 50, format(' ({:.0f} % of it reached)', attainable_pct), '')
+        END AS bound,
     any_value(peaks_from) AS peaks_from
-FROM conv_totals c
+FROM conv_totals c LEFT JOIN wait w ON w.layer = c.layer AND w.direction = c.direction
 WHERE has_costs
 GROUP BY c.layer, c.direction, c.algorithm, arithmetic, gemm
 ORDER BY min(position), layer, list_position(['fprop', 'dgrad', 'wgrad'], c.direction), algorithm, arithmetic, gemm

@@ -67,3 +67,36 @@ def test_methods_say_which_one_ran(tmp_path: Path) -> None:
     assert [row["method"] for row in found if row["used"]] == ["Winograd F(4x4,3x3)"]
     assert {row["method"] for row in found} >= {"direct", "explicit GEMM", "FFT", "FFT in tiles", "Winograd F(2x2,3x3)"}
     assert section(connection, "algorithms/methods", way="wgrad") == []
+
+
+def layer(moved: int, channels: int, kernel_us: float, gap_us: float) -> Given:
+    """Four 1x1 convolutions of `moved` images, each launched when the one before has long ended, or ahead of time."""
+    given = Given()
+    given.device("NVIDIA A100-SXM4-40GB")
+    at = 0.0
+    for _ in range(4):
+        conv(given, at, (moved, channels, 28, 28), (channels, channels, 1, 1))
+        given.kernel("implicit_convolve_sgemm", at + 5 + gap_us, at + 5 + gap_us + kernel_us, launched=at + 4)
+        at += 5 + gap_us + kernel_us
+    return given
+
+
+@pytest.mark.parametrize(
+    ("images", "channels", "kernel_us", "bound"),
+    [(64, 16, 80, "memory-bound"), (64, 1024, 6000, "compute-bound"), (1, 16, 2, "launch-bound")],
+)
+def test_each_layer_is_bound_by_something_in_words(
+    tmp_path: Path, images: int, channels: int, kernel_us: float, bound: str
+) -> None:
+    """Few channels move more than they compute; tiny kernels wait for their launch longer than they run."""
+    (row,) = section(layer(images, channels, kernel_us, 0).open(tmp_path), "algorithms/roofline")
+    assert row["bound"].partition(" (")[0] == bound
+
+
+def test_without_peaks_nothing_is_said_of_the_bound(tmp_path: Path) -> None:
+    given = Given()
+    given.device("A device of which nobody has heard")
+    conv(given, 0, (64, 16, 28, 28), (16, 16, 1, 1))
+    given.kernel("implicit_convolve_sgemm", 5, 90, launched=4)
+    (row,) = section(given.open(tmp_path), "algorithms/roofline")
+    assert row["bound"] == "cannot tell: peaks of the device not known"
