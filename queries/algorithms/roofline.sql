@@ -57,7 +57,8 @@ SELECT c.layer, c.direction, coalesce(c.algorithm, '(unknown)') AS algorithm, ar
     CASE WHEN any_value(w.launch_ns) > sum(total_ns / per_rank) THEN 'launch-bound'
         WHEN attainable_pct IS NULL THEN if(count(executed_flop) = 0, 'cannot tell: algorithm not known',
             'cannot tell: peaks of the device not known')
-        ELSE if(bool_and(c.attainable_flop_per_s < peak_flop_per_s), 'memory-bound', 'compute-bound') || if(attainable_pct < 50, format(' ({:.0f} % of it reached)', attainable_pct), '')
+        ELSE if(bool_and(c.attainable_flop_per_s < peak_flop_per_s), 'memory-bound', 'compute-bound')
+            || if(attainable_pct < 50, format(' ({:.0f} % of it reached)', attainable_pct), '')
         END AS bound,
     any_value(peaks_from) AS peaks_from
 FROM conv_totals c LEFT JOIN wait w ON w.layer = c.layer AND w.direction = c.direction
