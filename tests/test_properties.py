@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import statistics
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -119,6 +120,38 @@ def test_steps_without_their_marks_say_so(tmp_path: Path) -> None:
     before, after = changed(LENET, tmp_path, lambda trace: changes.without(trace, changes.is_mark))
     assert "ProfilerStep annotations" in str(before["overview"]["footer"])
     assert "from the ends of the optimizer" in str(after["overview"]["footer"])
+
+
+def times_of_steps(path: Path) -> list[int]:
+    """Durations of the steps that are counted."""
+    with traceview.open(path) as trace:
+        return [dur_ns for (dur_ns,) in trace.sql("SELECT dur_ns FROM step_times").fetchall()]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("name", "is_found"),
+    [
+        ("kineto/v100-convnet-train-ns", True),
+        ("kineto/a100-convnet-train-nccl", True),
+        ("kineto/v100-resnet50-train-old", True),
+        ("operators/h100-bert-forward", False),
+        ("operators/h100-vit-forward", False),
+        ("operators/h100-qwen-decode", False),
+    ],
+)
+def test_steps_whose_marks_are_gone_are_as_long_or_are_none(
+    shared: Path, tmp_path: Path, name: str, is_found: bool
+) -> None:
+    """Training has its optimizer; of one forward pass the layers never become steps."""
+    path = shared / "traces" / f"{name}.json.gz"
+    trace = Raw(path)
+    changes.without(trace, changes.is_mark)
+    after = times_of_steps(trace.write(tmp_path / "unmarked.json"))
+    assert bool(after) == is_found
+    if after:
+        marked = Raw(path).write(tmp_path / "marked.json")
+        assert statistics.median(after) == pytest.approx(statistics.median(times_of_steps(marked)), rel=0.03)
 
 
 @pytest.mark.long

@@ -16,7 +16,12 @@
 -- double_busy_pct = { type = "DOUBLE", default = 10, doc = """found above this share of the device's busy time, in
 -- percent""" }
 WITH double AS (
-    SELECT id FROM raw.ops WHERE contains(lower(types), '"double"')
+    -- A number without a shape is a scalar, such as the momentum of a batch norm, which older PyTorch calls double.
+    SELECT DISTINCT id FROM (
+        SELECT id, unnest(TRY_CAST(types AS JSON[])) AS type, unnest(TRY_CAST(shapes AS JSON[])) AS shape
+        FROM raw.ops WHERE contains(types, '"double"')
+    )
+    WHERE type = '"double"' AND json_array_length(shape) > 0
 ), spent AS (
     SELECT c.rank, c.op_name, c.mean_ns / c.per AS own_ns, c.op_id IN (FROM double) AS is_double,
         if(c.category = 'conv' OR c.kind = 'kernel', 1, 0.5) AS share

@@ -43,5 +43,13 @@ def test_what_makes_single_precision_of_it_is_no_such_operator(tmp_path: Path, o
     assert answer(RULE, steps(400, operator, dtype=dtype), tmp_path).status == "not found"
 
 
+def test_a_scalar_is_no_tensor(tmp_path: Path) -> None:
+    """PyTorch 1.9 writes the types of momentum and epsilon of a batch norm as double."""
+    given = steps(400, "aten::batch_norm", dtype="float")
+    for row in given.rows["ops"]:
+        row["shapes"], row["types"] = "[[64, 64], [64], [], []]", '["float", "float", "double", "double"]'
+    assert answer(RULE, given, tmp_path).status != "found"
+
+
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     assert answer(RULE, Given(), tmp_path).status == "cannot tell"
