@@ -25,7 +25,8 @@ WITH called AS (
         '^execute_\d+(_(context|generation)_\d+\(sq\d+sk\d+sqsq\d+sqsk\d+\)){2}$')
 ), different AS (
     SELECT c.name, c.model, c.shapes, c.types, c.strides, c.inputs, t.size AS list_size,
-        if(c.start_ns < s.end_ns AND contains(c.model, 'vLLM'), s.requests, NULL) AS requests, list(c.id) AS ids
+        if(c.start_ns < s.end_ns AND c.model IN ('attention of vLLM', 'prefill of a server'), s.requests, NULL)
+            AS requests, list(c.id) AS ids
     FROM called c LEFT JOIN told t ON t.id = c.id
     ASOF LEFT JOIN served s ON s.rank = c.rank AND c.start_ns >= s.start_ns
     GROUP BY ALL

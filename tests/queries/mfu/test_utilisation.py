@@ -97,7 +97,6 @@ def test_types_are_each_held_against_their_own_peak(tmp_path: Path) -> None:
         ("h100-qwen-decode", 12.348, 12.348),
         # Three steps of 16,212 us: 421.19 GFLOP executed, 101.73 of them for the second time.
         ("mi300-resnet-checkpoint", 0.5024, 0.6624),
-        pytest.param("mi300-sglang-prefill", 31.224, 31.224, marks=pytest.mark.long),
     ],
 )
 def test_utilisation_of_public_traces(trace: str, mfu_pct: float, hfu_pct: float, shared: Path, captures: Any) -> None:
