@@ -22,7 +22,7 @@
 WITH summed AS (
     SELECT model, category AS work, framework, library, form, sum(calls) AS calls, sum(busy_ns) AS busy_ns, batch,
         threads, layout, source
-    FROM raw.framework_parts WHERE form IS NOT NULL OR source IS NOT NULL
+    FROM raw.framework_parts WHERE form IS NOT NULL OR source IS NOT NULL AND layer IS NULL
     GROUP BY ALL
 ), whole AS (
     -- What is fused has no time, or does not appear at all.

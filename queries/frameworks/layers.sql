@@ -1,7 +1,8 @@
 -- title = "Device time by layer"
--- doc = "Per step, from one recording of each framework with the profiler on; (no layer) is what belongs to none."
+-- doc = """Per step, from one recording of each framework with the profiler on; (no layer) is what belongs to none.
+-- Imported times of layers stand below, with their publication."""
 -- cannot = "No recordings of frameworks in this capture; traceview study frameworks makes them after its times."
--- leave_out = ["layout", "threads", "batch"]
+-- leave_out = ["layout", "threads", "batch", "source"]
 -- [headings]
 -- busy_pct = "of its device time"
 -- top = "mostly"
@@ -15,18 +16,21 @@
 -- batch = "samples per step"
 -- threads = "threads"
 -- layout = "of images"
+-- pass = "forward, backward or train; of a recording the step that it recorded"
+-- source = "the publication, of an imported time"
 WITH summed AS (
     SELECT model, coalesce(layer, '(no layer)') AS layer, framework, category, sum(busy_ns) AS busy_ns, batch, threads,
-        layout
-    FROM raw.framework_parts WHERE form IS NULL AND source IS NULL
+        layout, mode, source
+    FROM raw.framework_parts WHERE form IS NULL AND (source IS NULL OR layer IS NOT NULL)
     GROUP BY ALL
 ), whole AS (
     SELECT model, layer, framework, sum(busy_ns) AS busy_ns, arg_max(category, (busy_ns, category)) AS top, batch,
-        threads, layout
+        threads, layout, mode, source
     FROM summed GROUP BY ALL
 )
 SELECT model, layer, framework, busy_ns,
-    100.0 * busy_ns / nullif(sum(busy_ns) OVER (PARTITION BY model, batch, threads, layout, framework), 0) AS busy_pct,
-    top, batch, threads, layout
+    100.0 * busy_ns / nullif(sum(busy_ns) OVER (PARTITION BY model, batch, threads, layout, framework, source), 0)
+        AS busy_pct,
+    top, batch, threads, layout, mode AS pass, source
 FROM whole
-ORDER BY model, batch, threads, layer = '(no layer)', layer, framework, layout
+ORDER BY source IS NOT NULL, model, batch, threads, layer = '(no layer)', layer, framework, layout, source, pass

@@ -1,10 +1,11 @@
-"""Reads published times of convolution algorithms and of all-reduce into a capture, to stand beside what was measured.
+"""Reads published times of convolution algorithms, all-reduce and frameworks into a capture, beside what was measured.
 
 Reads logs of convnet-benchmarks (Torch 7, fbfft's tuner) and of `caffe time`, MIOpen's find database (*.fdb.txt,
 *.ufdb.txt, also as .bz2), DeepBench's table of convolutions as CSV, and any CSV with the columns in_channels, height,
 width, out_channels, filter_height, filter_width and ms (or wall_ns); other columns as in the table algorithm_times
 (`traceview sql CAPTURE .schema`), and workspace_mb; of collectives a CSV with ranks, bytes and ms (DeepBench's mean_ms,
-or wall_ns). Files that hold none are named.
+or wall_ns); of frameworks a CSV with framework, model, pass (forward, gradient, train) and ms, and where it is known
+layer (then forward or backward), batch, version, threads, layout, device and source. Files that hold none are named.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pathlib import Path
 from traceview.cli.output import emit, say
 from traceview.render.characters import clean
 
-TITLE = "read published times of convolution algorithms and all-reduce"
+TITLE = "read published times of convolution algorithms, all-reduce and frameworks"
 DEFAULT = "published"
 
 EXAMPLES = """examples:

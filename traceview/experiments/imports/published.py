@@ -1,4 +1,4 @@
-"""Published times as rows: convolution algorithms (logs, DeepBench's tables, sweeps), and collectives (tables).
+"""Published times as rows: convolution algorithms (logs, DeepBench's tables, sweeps), collectives, frameworks (tables).
 
 Invariant: a row holds what was printed. What a file leaves out is empty, or comes from `published.toml` with its
 source; what cannot be read is counted and named.
@@ -19,7 +19,7 @@ from traceview import readers, sql, store
 from traceview.decode.files import peek
 from traceview.errors import InputError, UsageError
 from traceview.experiments.algorithms.layers import parse
-from traceview.experiments.imports import exchange_tables, miopen, sweeps
+from traceview.experiments.imports import exchange_tables, framework_tables, miopen, sweeps
 from traceview.experiments.results import Journal
 from traceview.paths import content, temporary_folder
 
@@ -45,6 +45,8 @@ class Published:
     """Rows of `algorithm_times`."""
     exchanges: list[Row] = field(default_factory=list)
     """Rows of `collective_times`."""
+    frameworks: list[tuple[str, Row]] = field(default_factory=list)
+    """Rows of `framework_times` and `framework_parts`, each with its table."""
     read: list[tuple[Path, int]] = field(default_factory=list)
     """Files with how many rows they gave."""
     passed_over: list[tuple[Path, str]] = field(default_factory=list)
@@ -56,6 +58,8 @@ class Published:
         """All rows by table, with the models that fit the times of collectives."""
         models = exchange_tables.models(self.exchanges)
         found = {TABLE: self.rows, EXCHANGES: self.exchanges, MODELS: models}
+        for name, row in self.frameworks:
+            found.setdefault(name, []).append(row)
         return {name: rows for name, rows in found.items() if rows}
 
 
@@ -66,11 +70,14 @@ def gather(inputs: Iterable[Path]) -> Published:
     if len(files) > MOST_FILES:
         raise UsageError(f"{len(files):,} files are too many; name the folder of one publication.")
     for file in files:
-        into = found.rows
+        into: list[Any] = found.rows
         lost: Counter[str] = Counter()
+        rows: list[Any]
         try:
             if file.suffix.lower() == ".csv" and exchange_tables.is_one(file):
                 into, rows = found.exchanges, list(_exchanged(file))
+            elif file.suffix.lower() == ".csv" and framework_tables.is_one(file):
+                into, rows = found.frameworks, list(framework_tables.read(file))
             else:
                 rows = list(_rows(file, lost))
         except (InputError, UsageError) as error:

@@ -1,0 +1,59 @@
+"""Own tables of times of frameworks, beside measured ones."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from asked import connected
+from given import section
+
+from traceview.errors import InputError
+from traceview.experiments import results
+from traceview.experiments.imports import published
+
+
+def csv(root: Path) -> str:
+    """The table that the page shows."""
+    found = re.search(r"(?ms)^```csv\n(.*?)^```", (root / "docs/frameworks.md").read_text(encoding="utf-8"))
+    assert found
+    return found[1]
+
+
+def test_the_table_of_the_page_is_ranked_within_its_source(root: Path, tmp_path: Path) -> None:
+    file = tmp_path / "times.csv"
+    more = "torch7,lenet,,forward,64,0.5,Tesla M40,my notes\ntorch7,lenet,,gradient,64,1.8,Tesla M40,my notes\n"
+    file.write_text(csv(root) + more, encoding="utf-8")
+    measured = {
+        "framework": "torch", "model": "lenet", "mode": "forward", "batch": 64, "threads": 1, "device": "cpu",
+        "step_ns": 9_000_000, "status": "timed", "source": "here",
+    }  # fmt: skip
+    tables = published.gather([file]).tables()
+    tables["framework_times"].append(measured)
+    connection = connected(results.write(tmp_path / "study", tables, {"kind": "study frameworks"}))
+    found = {row["framework"]: row for row in section(connection, "frameworks/published")}
+    assert {name: (row["forward_ns"], row["both_ns"], row["both_place"]) for name, row in found.items()} == {
+        "torch7": (500_000, 1_800_000, 1), "caffe": (800_000, 2_400_000, 2),
+    }  # fmt: skip
+    (layer,) = section(connection, "frameworks/layers")
+    assert (layer["layer"], layer["pass"], layer["busy_ns"], layer["source"]) == ("conv1", "forward", 2e5, "my notes")
+    assert section(connection, "frameworks/bias_relu") == []
+    assert [row["framework"] for row in section(connection, "frameworks/times")] == ["torch"]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("caffe,lenet,,sideways,64,1", "pass 'sideways'"),
+        ("caffe,lenet,,backward,64,1", "pass 'backward' is not one of forward, gradient, train"),
+        ("caffe,lenet,,forward,-1,1", "out of range"),
+        (",lenet,,forward,64,1", "framework or model is empty"),
+        ("caffe,lenet,,forward,64,fast", "line 2"),
+    ],
+)
+def test_a_line_that_cannot_be_read_is_named(tmp_path: Path, line: str, said: str) -> None:
+    file = tmp_path / "times.csv"
+    file.write_text(f"framework,model,layer,pass,batch,ms\n{line}\n", encoding="utf-8")
+    with pytest.raises(InputError, match=re.escape(said)):
+        published.gather([file])
