@@ -4,12 +4,13 @@
 -- brief = ""
 -- optional = true
 -- lines = [
---     "Model {model_flop} {span}", "MFU {at_least}{mfu_pct} of {peak_flop_per_s} ({device})",
+--     "Model {least}{model_flop} {span}", "MFU {at_least}{mfu_pct} of {peak_flop_per_s} ({device})",
 --     "HFU {hfu_pct} with what is computed again", "MFU: cannot tell, {unknown}",
 --     "{covered_pct} of device time covered",
 -- ]
 -- [columns]
 -- model_flop = "per step and rank, without steps of the recording"
+-- least = "at least, where the cost of less than 95 % of the device time is known; below half of it there is no row"
 -- span = "step or recording"
 -- mfu_pct = "of the peak; empty where it is not known"
 -- at_least = "at least, where less than 95 % of the device time is covered; about, where FLOP are an upper bound"
@@ -32,12 +33,12 @@ WITH every AS (
 ), named AS (
     SELECT any_value(name) AS name FROM device_peaks WHERE is_used
 )
-SELECT model_flop, if(has_steps, 'per step', 'in the recording') AS span, mfu_pct,
+SELECT model_flop, if(covered_pct < 95, 'at least ', '') AS least, if(has_steps, 'per step', 'in the recording') AS span, mfu_pct,
     CASE WHEN is_about THEN 'about ' WHEN covered_pct < 95 THEN 'at least ' ELSE '' END AS at_least,
     if(mfu_pct IS NULL, NULL, peak_flop_per_s) AS peak_flop_per_s, concat_ws('; ', type || ', dense', name) AS device,
     if(hfu_pct > 1.005 * mfu_pct, hfu_pct, NULL) AS hfu_pct,
     if(has_steps AND mfu_pct IS NULL, regexp_replace(untold, '^cannot tell: ', ''), NULL) AS unknown,
-    if(has_steps, covered_pct, NULL) AS covered_pct
+    covered_pct
 FROM every, named
-WHERE model_flop IS NOT NULL
+WHERE model_flop IS NOT NULL AND covered_pct >= 50
 ORDER BY ALL

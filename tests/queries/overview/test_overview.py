@@ -217,3 +217,18 @@ def test_model_flop_and_mfu_are_a_line_where_shapes_are_recorded(tmp_path: Path)
     assert unknown["unknown"] == "no peak is known for bf16 on this device" and unknown["mfu_pct"] is None
     del given.rows["ops"]
     assert section(given.open(tmp_path / "untold"), "overview/efficiency") == []
+
+
+def test_what_a_model_costs_is_not_said_of_a_part_of_it(tmp_path: Path) -> None:
+    """Shapes are known of one product of two: of the first screen's FLOP they are no sum."""
+    for name, known_us in (("little", 100), ("most", 800)):
+        given = Given()
+        given.op("aten::mm", 0, known_us, [[64, 64], [64, 64]], ["", ""])
+        given.op("aten::mm", known_us, 1000)
+        with given.open(tmp_path / name) as connection:
+            found = section(connection, "overview/efficiency")
+        if name == "little":
+            assert found == []
+        else:
+            assert (found[0]["least"], found[0]["model_flop"]) == ("at least ", 2 * 64**3)
+            assert found[0]["covered_pct"] == pytest.approx(80)
