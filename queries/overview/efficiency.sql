@@ -10,7 +10,7 @@
 -- ]
 -- [columns]
 -- model_flop = "per step and rank, without steps of the recording"
--- least = "at least, where the cost of less than 95 % of the device time is known; below half of it there is no row"
+-- least = "at least, where less than 95 % of the device time is covered; below half there is no row"
 -- span = "step or recording"
 -- mfu_pct = "of the peak; empty where it is not known"
 -- at_least = "at least, where less than 95 % of the device time is covered; about, where FLOP are an upper bound"
@@ -33,7 +33,8 @@ WITH every AS (
 ), named AS (
     SELECT any_value(name) AS name FROM device_peaks WHERE is_used
 )
-SELECT model_flop, if(covered_pct < 95, 'at least ', '') AS least, if(has_steps, 'per step', 'in the recording') AS span, mfu_pct,
+SELECT model_flop, if(covered_pct < 95, 'at least ', '') AS least,
+    if(has_steps, 'per step', 'in the recording') AS span, mfu_pct,
     CASE WHEN is_about THEN 'about ' WHEN covered_pct < 95 THEN 'at least ' ELSE '' END AS at_least,
     if(mfu_pct IS NULL, NULL, peak_flop_per_s) AS peak_flop_per_s, concat_ws('; ', type || ', dense', name) AS device,
     if(hfu_pct > 1.005 * mfu_pct, hfu_pct, NULL) AS hfu_pct,
