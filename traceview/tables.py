@@ -18,7 +18,7 @@ EXPERIMENTS: tuple[tuple[str, str, str], ...] = (
         "tune_runs",
         "one run of a command under some options, in a fresh process without a profiler",
         """
-phase VARCHAR why it was run: screening, combination, final
+phase VARCHAR why it was run: screening, combination, ablation, final
 pair BIGINT number of its round; the runs of a round are compared with each other
 place BIGINT place in its round
 side VARCHAR base, with (the options), or again (repeated baseline: null comparison)
@@ -71,7 +71,11 @@ cost VARCHAR what it costs
 unless VARCHAR when not to use it
 how VARCHAR how to put it into the script, for its framework
 applied VARCHAR what it was seen to do
-adds DOUBLE of a part of the best combination: the speed-up when it was added to the parts before it
+adds DOUBLE of a part of the best: step time of the best without it over that with it, in fresh pairs
+adds_low DOUBLE lower end of the interval of that
+adds_high DOUBLE upper end
+visible DOUBLE of the change of nothing: gain (0.1: a tenth) that would have been seen in four of five such searches
+left_out VARCHAR why it is no part of the best though it was promising
 in_best BOOLEAN whether it is part of the best combination
 """,
     ),

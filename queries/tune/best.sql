@@ -1,11 +1,13 @@
 -- title = "The best together"
--- doc = "The options that were kept, and what each added to the parts before it."
+-- doc = "The options that were kept, and what each adds to all others: fresh pairs with it left out."
 -- cannot = "No option was found to be worth keeping."
 -- [headings]
--- adds = "times as fast when added"
+-- adds = "times as fast as without it"
+-- adds_interval = "95 % interval"
 -- [columns]
 -- option = "part of the combination"
--- adds = "speed-up when it was added to the parts before it, from a few pairs: an estimate without an interval"
+-- adds = "step time of the best without this part over that with it"
+-- adds_interval = "95 % interval of that"
 -- together = "what the final pairs say of the whole combination against the base"
 -- numbers = "what the part did to loss and parameters"
 -- applied = "what it was seen to do in the process"
@@ -14,6 +16,7 @@ WITH whole AS (
         kind = 'combination') AS together
     FROM raw.tune_options WHERE in_best
 )
-SELECT name AS option, round(adds, 3) AS adds, whole.together, numbers, applied
+SELECT name AS option, round(adds, 3) AS adds,
+    if(adds_low IS NULL, NULL, format('{:.2f} to {:.2f}', adds_low, adds_high)) AS adds_interval, whole.together, numbers, applied
 FROM raw.tune_options, whole WHERE in_best AND kind = 'option'
 ORDER BY adds DESC NULLS LAST, place

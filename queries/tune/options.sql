@@ -19,7 +19,7 @@
 -- numbers = "loss and parameters after equal steps and seeds: equal, close, changed (largest difference), not seen"
 -- cpu_speedup = "the same ratio of processor times, which other programs disturb less"
 -- pairs = "pairs of runs that the speed-up rests on"
--- why = "why it was dropped, failed, does not apply, or cannot be decided"
+-- why = "why it was dropped or left out of the best, failed, does not apply, or cannot be decided"
 -- cost = "what the option costs"
 SELECT name || if(kind = 'null', ' (the check)', '') AS option, round(speedup, 3) AS speedup,
     if(low IS NULL, NULL, format('{:.2f} to {:.2f}', low, high)) AS interval,
@@ -28,7 +28,7 @@ SELECT name || if(kind = 'null', ' (the check)', '') AS option, round(speedup, 3
     rule AS named_by,
     numbers || if(numbers IN ('close', 'changed'),
         format(' ({:.0e})', greatest(loss_difference, parameters_difference)), '') AS numbers,
-    round(cpu_speedup, 3) AS cpu_speedup, pairs, reason AS why, cost
+    round(cpu_speedup, 3) AS cpu_speedup, pairs, coalesce(left_out, reason) AS why, cost
 FROM raw.tune_options
 ORDER BY kind = 'null', verdict = 'not applicable', verdict = 'not tried', verdict IN ('failed', 'dropped'),
     kind != 'combination', speedup DESC NULLS LAST, place

@@ -9,7 +9,9 @@ Invariant: a run that was measured is on disk and is not made again: whoever res
 from __future__ import annotations
 
 import json
+import math
 import random
+import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -150,6 +152,12 @@ class Runner:
 def believed(pairs: Sequence[Pair]) -> list[Pair]:
     """The pairs that count: with times, and on a quiet machine."""
     return [pair for pair in pairs if pair.has_times and pair.is_quiet]
+
+
+def spread(pairs: Sequence[Pair]) -> float | None:
+    """Return by how much equal runs differ: the root of the mean square of logarithms of ratios of pairs of them."""
+    logs = [math.log(pair.ratio) for pair in believed(pairs)]
+    return math.sqrt(statistics.fmean(each * each for each in logs)) if logs else None
 
 
 def speedup(pairs: Sequence[Pair], column: str = "step_ns") -> Judged:

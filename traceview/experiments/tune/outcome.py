@@ -15,11 +15,34 @@ from typing import Any
 
 from traceview import store
 from traceview.analysis import ran_on
-from traceview.experiments.pairs import NO, Pair, believed, speedup, speedup_against_both
+from traceview.experiments.pairs import NO, Pair, believed, speedup, speedup_against_both, spread
 from traceview.experiments.tune import options as trials
 from traceview.experiments.tune.options import Facts, Option
-from traceview.experiments.tune.search import COMBINATION, FINAL, LEAST_ROUNDS, NULL, SCREENING, Found, Tried
-from traceview.experiments.verdict import FASTER, NOISY, SAME, SLOWER, UNDECIDED, Judged, holm, is_noisy, verdict
+from traceview.experiments.tune.search import (
+    COMBINATION,
+    ENOUGH,
+    FINAL,
+    FINAL_ROUNDS,
+    LEAST_ROUNDS,
+    MOST_FINAL_ROUNDS,
+    NULL,
+    SCREENING,
+    Found,
+    Tried,
+)
+from traceview.experiments.verdict import (
+    FASTER,
+    NOISY,
+    SAME,
+    SLOWER,
+    UNDECIDED,
+    Judged,
+    holm,
+    is_noisy,
+    rounds_for,
+    verdict,
+    visible_gain,
+)
 from traceview.store import learned
 from traceview.store.learned import WITHIN, Place, Trial
 
@@ -90,7 +113,7 @@ def rows(
     for each in found.tried:
         row = _row(each, judged[each.name], chances[each.name], noisy, same)
         row |= _of_option(each.options[0], bounds.get(each.name), row["speedup"], facts)
-        made.append({**row, "kind": "option", "adds": found.adds.get(each.name), "in_best": each.name in parts})
+        made.append({**row, **_adds(each, found, judged), "kind": "option", "in_best": each.name in parts})
     if found.best and len(parts) > 1:
         total = _judged(found.best)
         best = _row(found.best, total, total.p, noisy, same)
@@ -101,6 +124,16 @@ def rows(
         for option, reason in others
     ]
     return [{"place": place, **row} for place, row in enumerate(made, 1)]
+
+
+def _adds(each: Tried, found: Found, judged: Mapping[str, Judged]) -> Row:
+    """What a part gives to the best: of several by leaving it out, of a single one by its final pairs."""
+    alone = found.best is not None and found.best.name == each.name
+    adds = judged[each.name] if alone else found.adds.get(each.name)
+    if adds is None:
+        return {"left_out": each.left_out}
+    low, high = (adds.interval.low, adds.interval.high) if adds.interval else (None, None)
+    return {"adds": adds.speedup, "adds_low": low, "adds_high": high}
 
 
 def unfinished(
@@ -214,9 +247,47 @@ def saved_share(bound: float, measured: float) -> float:
     return (1 - 1 / measured) / (1 - 1 / bound)
 
 
+@dataclass(frozen=True)
+class Power:
+    """Size of gains that a search could have found, from how its runs of the base differ."""
+
+    spread: float
+    rounds: int
+    """Final rounds that were made; where none were, those that would have been."""
+
+    @property
+    def gain(self) -> float:
+        """Gain that would have been seen in four of five searches."""
+        return visible_gain(self.spread, self.rounds)
+
+    def sentence(self) -> str:
+        """Say it, and what to do for more."""
+        seen = f"gains above {100 * self.gain:.2g} % would have been seen (in 4 of 5 searches)"
+        apart = f"equal runs differ by {100 * self.spread:.2g} %"
+        if self.gain <= ENOUGH:
+            return f"{apart}: {seen}"
+        needed = rounds_for(ENOUGH, self.spread)
+        more = (
+            f"a larger --budget would show {100 * ENOUGH:.0f} %: {needed} final rounds instead of {self.rounds}"
+            if self.rounds < needed <= MOST_FINAL_ROUNDS
+            else "for less a quieter machine or longer runs (--limit-steps)"
+        )
+        return f"{apart}: {seen}; {more}"
+
+
+def visible(null: Tried) -> Power | None:
+    """Return what a search could have found; None where it cannot be told."""
+    pairs = [pair for phase in null.pairs.values() for pair in phase]
+    apart = spread(pairs)
+    n = len(believed(null.pairs.get(FINAL, ()))) or (0 if null.pairs.get(FINAL) else FINAL_ROUNDS)
+    return Power(apart, n) if apart is not None and n and len(believed(pairs)) > 1 else None
+
+
 def _null_row(null: Tried, judged: Judged, noisy: bool) -> Row:
     row = _row(null, judged, judged.p, False)
     word = NOISY if noisy else SAME if row["verdict"] in (FASTER, SLOWER) else row["verdict"]
+    if word in (SAME, UNDECIDED) and (power := visible(null)):
+        row |= {"visible": power.gain, "reason": power.sentence()}
     return {**row, "name": NULL, "kind": "null", "title": "nothing is changed: the check of the measurement itself",
             "verdict": word, "pairs": judged.n_pairs, "in_best": False}  # fmt: skip
 

@@ -1,9 +1,11 @@
-"""Which options, and which of them together, make a command faster: screening, combination, final pairs.
+"""Which options, and which of them together, make a command faster: screening, combination, ablation, final pairs.
 
-Every option is tried in a few pairs, what is clearly slower or fails is dropped, the best others are added one by one,
-and what is left is compared with the base in fresh pairs, and beside it a change of nothing.
+Every option is tried in a few pairs, what is clearly slower or fails is dropped, and the best others are added one by
+one. Of many options the most promising are so partly by luck: each part is left out of the combination in fresh pairs,
+and parts without which it is no slower go. What is left is compared with the base in fresh pairs, and beside it a
+change of nothing.
 
-Invariant: a claim rests on the final pairs alone; screening chooses, and what chose is not counted again.
+Invariant: a claim rests on pairs that chose nothing; of several parts of a best each was shown to add to the others.
 """
 
 from __future__ import annotations
@@ -13,17 +15,23 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from traceview.experiments.pairs import AGAIN, BASE, WITH, Pair, Row, Runner, Side
+from traceview.experiments.pairs import AGAIN, BASE, WITH, Pair, Row, Runner, Side, believed, speedup, spread
 from traceview.experiments.quiet import is_quiet
 from traceview.experiments.tune.options import Option, conflict
-from traceview.experiments.verdict import LEAST_PAIRS, pairs_needed
+from traceview.experiments.verdict import FASTER, LEAST_PAIRS, Judged, holm, pairs_needed, verdict, visible_gain
 
-SCREENING, COMBINATION, FINAL = "screening", "combination", "final"
+SCREENING, COMBINATION, ABLATION, FINAL = "screening", "combination", "ablation", "final"
 NULL = "nothing"
 """The name of the option that changes nothing."""
 MOST_ROUNDS, LEAST_ROUNDS, ADDING_ROUNDS = 3, 2, 2
-FINAL_ROUNDS = 8
-"""Maximum number of final rounds, where the budget has room; `LEAST_PAIRS` are kept free for them."""
+FINAL_ROUNDS = 12
+"""Final rounds, where the budget has room; `LEAST_PAIRS` are kept free for them."""
+MOST_FINAL_ROUNDS, ENOUGH = 24, 0.05
+"""Maximum number of final rounds where fewer do not show gains of ENOUGH."""
+USUAL_PARTS = 3
+"""Parts of a combination for whose ablation a third round of screening leaves room."""
+MORE_ROUNDS = 1
+"""Rounds of ablation beyond the fewest in which a part can be shown to add something: one may say otherwise."""
 MOST_BROKEN = 2
 """So many final rounds without a time of the base are the last."""
 CLEARLY = 0.97
@@ -47,6 +55,8 @@ class Tried:
     has_failed: bool = False
     is_slower: bool = False
     """Whether it was given up because it is clearly slower by itself."""
+    left_out: str | None = None
+    """Why it is no part of the best though it was promising."""
 
     def ratio(self, phase: str) -> float | None:
         """The median speed-up of a phase, also on a busy machine: it chooses and claims nothing."""
@@ -62,8 +72,8 @@ class Found:
     null: Tried
     best: Tried | None
     """The combination, or the only option, that was compared in final pairs; None where nothing was worth it."""
-    adds: dict[str, float]
-    """Speed-up of each part of the best when it was added."""
+    adds: dict[str, Judged]
+    """Step time of the best without a part over that with it, where it has several."""
     ran_out: bool
     """Whether the budget ended the search before all of it was done."""
 
@@ -88,10 +98,10 @@ class Search:
         tried = [Tried(option.name, (option,)) for option in options]
         if [option.name for option in options] == [NULL]:
             best: Tried | None = tried[0]
-            adds: dict[str, float] = {}
+            adds: dict[str, Judged] = {}
         else:
             self._screen(null, tried)
-            best, adds = self._combine(tried)
+            best, adds = self._ablate(self._combine(tried), tried)
         self._confirm(null, best, tried)
         return Found(tried, null, best, adds, self.ran_out)
 
@@ -149,7 +159,7 @@ class Search:
                 each.is_slower = True
                 each.dropped = f"clearly slower: {statistics.median(ratios):.2f} times as fast in {len(ratios)} pairs"
 
-    def _combine(self, tried: Sequence[Tried]) -> tuple[Tried | None, dict[str, float]]:
+    def _combine(self, tried: Sequence[Tried]) -> list[Option]:
         """Add option after option to the best one, the best first; keep what still gives something.
 
         What gave nothing by itself though advice names it is tried once more, on top of all others: a layout helps only
@@ -158,35 +168,109 @@ class Search:
         ranked = [each for each in tried if not each.dropped and (each.ratio(SCREENING) or 0) >= WORTH]
         ranked.sort(key=lambda each: -(each.ratio(SCREENING) or 0))
         if not ranked:
-            return None, {}
+            return []
         again = [
             each
             for each in tried
             if each not in ranked and (each.is_slower or not each.dropped) and self.promised.get(each.name, 1) >= WORTH
         ]
         again.sort(key=lambda each: -self.promised[each.name])
-        best = ranked[0]
-        adds = {best.name: best.ratio(SCREENING) or 1.0}
+        best = [*ranked[0].options]
         for each in [*ranked[1:], *again]:
-            options = (*best.options, *each.options)
+            options = [*best, *each.options]
             if not each.options or conflict(options):
                 continue
-            if not self._has_room(2 * ADDING_ROUNDS, 3 * LEAST_PAIRS):
-                break
-            joined = Tried("+".join(option.name for option in options), options)
+            if not self._has_room(2 * ADDING_ROUNDS, _ablation_runs(len(options)) + 3 * LEAST_PAIRS):
+                each.left_out = "the budget has no room to show what it adds"
+                continue
+            joined = _joined(options)
             for number in range(1, ADDING_ROUNDS + 1):
-                self._pair(COMBINATION, number, joined, best.options)
+                self._pair(COMBINATION, number, joined, best)
             ratio = joined.ratio(COMBINATION)
             if ratio and ratio >= (WORTH_ADDING if each in ranked else WORTH):
-                best, adds = joined, {**adds, each.name: ratio}
+                best = options
                 each.dropped = None
-        return best, adds
+        return best
+
+    def _ablate(self, parts: Sequence[Option], tried: Sequence[Tried]) -> tuple[Tried | None, dict[str, Judged]]:
+        """Leave each part out in fresh rounds; the parts that were shown to add something stay, with what they add."""
+        known = {each.name: each for each in tried}
+
+        def evidence(part: Option, judged: Judged) -> float:
+            return (known[part.name].ratio(SCREENING) or 1) * (judged.speedup or 1)
+
+        if len(parts) < 2:
+            return (known[parts[0].name] if parts else None), {}
+        n = ablation_rounds(len(parts))
+        whole = _joined(parts)
+        self.say(f"{ABLATION}: {whole.name}, and without each of its {len(parts)} parts, in {n} rounds")
+        without = [[option for option in parts if option is not part] for part in parts]
+        pairs: list[list[Pair]] = [[] for _ in parts]
+        for number in range(1, n + 1):
+            sides = [
+                _side(BASE, f"{whole.name} without {part.name}", rest)
+                for part, rest in zip(parts, without, strict=True)
+            ]
+            row, *others = self.runner.round(ABLATION, number, [_side(WITH, whole.name, parts), *sides])
+            for of_part, other in zip(pairs, others, strict=True):
+                of_part.append(Pair(other, row))
+        judged = [speedup(believed(of_part)) for of_part in pairs]
+        chances = holm([each.p for each in judged])
+        adds = {
+            part.name: each
+            for part, each, chance in zip(parts, judged, chances, strict=True)
+            if verdict(each, chance) == FASTER
+        }
+        stay = [part for part in parts if part.name in adds]
+        weak = [part for part in parts if part.name not in adds]
+        for part, each in zip(parts, judged, strict=True):
+            if part in weak:
+                known[part.name].left_out = _added_nothing(each)
+        if not stay:
+            # Two that do the same hide each other: without one of them the other still does it.
+            stay = [parts[max(range(len(parts)), key=lambda at: evidence(parts[at], judged[at]))]]
+        elif len(weak) > 1 and (hidden := self._hidden(stay, weak, whole)):
+            part, adds[part.name] = hidden
+            stay = [*stay, part]
+        for part in stay:
+            known[part.name].left_out = None
+        for part in stay:
+            told = adds.get(part.name)
+            if told and told.interval and told.speedup:
+                low, high = told.interval.low, told.interval.high
+                self.say(f"{ABLATION}: {part.name} adds {told.speedup:.2f} ({low:.2f} to {high:.2f})")
+        best = _joined(stay) if len(stay) > 1 else known[stay[0].name]
+        return best, adds if len(stay) > 1 else {}
+
+    def _hidden(self, stay: list[Option], weak: list[Option], whole: Tried) -> tuple[Option, Judged] | None:
+        """The one part of several that gives what they give together, where each of them alone can be left out."""
+        n = ablation_rounds(1)
+        if not self._has_room(2 * n * 2, 3 * LEAST_PAIRS) or not self._shows(stay, whole.options, n):
+            return None
+        for part in weak:
+            if not self._has_room(2 * n, 3 * LEAST_PAIRS):
+                return None
+            if judged := self._shows(stay, [*stay, part], n):
+                return part, judged
+        return None
+
+    def _shows(self, base: Sequence[Option], more: Sequence[Option], n: int) -> Judged | None:
+        """Return the speed-up of more options over some of them where fresh pairs show one."""
+        joined, rows = _joined(more), []
+        name = f"{joined.name} over {_joined(base).name}"
+        for number in range(1, n + 1):
+            rows.append(self.runner.round(ABLATION, number, [_side(BASE, name, base), _side(WITH, name, more)]))
+        judged = speedup(believed([Pair(*each) for each in rows]))
+        return judged if verdict(judged, judged.p) == FASTER else None
 
     def _confirm(self, null: Tried, best: Tried | None, tried: Sequence[Tried]) -> None:
         """Fresh rounds of the base, the best and the base again; with what is left, pairs of other options."""
         if best is None:
             return
-        for number in range(1, FINAL_ROUNDS + 1):
+        for number in range(1, MOST_FINAL_ROUNDS + 1):
+            # Only how equal runs differ decides about more rounds: peeping at the result would make claims of chance.
+            if number > FINAL_ROUNDS and visible_gain(spread(null.pairs[FINAL]) or 0.0, number - 1) <= ENOUGH:
+                break
             if number == 1 or self._has_room(3):
                 sides = [Side(BASE, best.name, ()), _with(best), Side(AGAIN, best.name, ())]
                 base, row, again = self.runner.round(FINAL, number, sides)
@@ -233,14 +317,40 @@ class Search:
         return fits
 
 
+def ablation_rounds(parts: int) -> int:
+    """Rounds in which what each of so many parts adds can be shown."""
+    return pairs_needed(parts) + MORE_ROUNDS
+
+
+def _ablation_runs(parts: int) -> int:
+    return ablation_rounds(parts) * (parts + 1) if parts > 1 else 0
+
+
 def _reserve(number: int, n_left: int) -> int:
     """Runs that a round of screening leaves for what comes after it: the first one none, a third one the most."""
-    adding = 2 * ADDING_ROUNDS
-    return 0 if number == 1 else 3 * LEAST_PAIRS + (adding if number == LEAST_ROUNDS else adding * n_left)
+    if number == 1:
+        return 0
+    adding = 2 * ADDING_ROUNDS * (1 if number == LEAST_ROUNDS else n_left)
+    return 3 * LEAST_PAIRS + adding + _ablation_runs(min(n_left, USUAL_PARTS) if number > LEAST_ROUNDS else 0)
+
+
+def _joined(options: Sequence[Option]) -> Tried:
+    return Tried("+".join(option.name for option in options), tuple(options))
+
+
+def _side(side: str, name: str, options: Sequence[Option]) -> Side:
+    return Side(side, name, tuple(option.name for option in options))
 
 
 def _with(each: Tried) -> Side:
-    return Side(WITH, each.name, tuple(option.name for option in each.options))
+    return _side(WITH, each.name, each.options)
+
+
+def _added_nothing(judged: Judged) -> str:
+    if judged.interval is None:
+        return "what it adds to the best cannot be told on a machine this busy"
+    told = f"{judged.speedup:.2f}, {judged.interval.low:.2f} to {judged.interval.high:.2f}"
+    return f"it was not shown to add anything to the best (times as fast as without it: {told})"
 
 
 def _reason(pair: Pair) -> str:
