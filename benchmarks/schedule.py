@@ -3,9 +3,9 @@
     python benchmarks/schedule.py alexnet [--pairs 6] [--threads 1] [--workspace 8MB] [--keep FOLDER] [--plan PLAN]
 
 Makes a plan with `traceview schedule` for a network of samples/training, unless one is given, then runs that sample's
-training script, unchanged, in pairs of fresh processes without and with the plan: the same threads and the same malloc
-settings on both sides. Prints the ratio of step times with its interval, and exits with 1 where it is below the
-network's target on one thread without a cap.
+training script, unchanged, in rounds of fresh processes, one with the plan and two without it: the same threads and
+the same malloc settings on all sides. Prints the ratio of step times with its interval, and exits with 1 where it is
+below the network's target on one thread without a cap.
 """
 
 from __future__ import annotations
@@ -18,11 +18,10 @@ import tempfile
 from pathlib import Path
 
 from traceview.experiments import command
-from traceview.experiments.pairs import speedup
+from traceview.experiments.pairs import new_seed, prove
 from traceview.experiments.results import Journal
 from traceview.experiments.schedule.job import MALLOC
-from traceview.experiments.schedule.proof import pairs
-from traceview.experiments.verdict import verdict
+from traceview.experiments.schedule.proof import rounds
 
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLES = ROOT / "samples" / "training"
@@ -63,15 +62,17 @@ def main() -> int:
         environment = {"OMP_NUM_THREADS": str(args.threads), **MALLOC}
         limits = command.Limits(discard=3, steps=6)
         journal = Journal(Path(folder) / "pairs", {"kind": "schedule"})
-        found = pairs("plan", words, plan, environment, args.pairs, place / "log.txt", journal, limits)
-    judged = speedup(found)
+        log = place / "log.txt"
+        found, repeated = rounds("plan", words, plan, environment, args.pairs, log, journal, new_seed(), limits)
+    proof = prove(found, repeated, args.threads)
+    judged = proof.judged
     interval = f" ({judged.interval.low:.2f} to {judged.interval.high:.2f})" if judged.interval else ""
     for pair in found:
         times = f"{pair.base['step_ns'] / 1e6:.0f} -> {pair.other['step_ns'] / 1e6:.0f} ms"
         print(f"  {times}{'' if pair.is_quiet else ', others were busy'}")
     print(
         f"{args.network}, batch {batch}, {args.threads} thread(s): {judged.speedup or 0:.2f}{interval} times as fast, "
-        f"{verdict(judged, judged.p)}, {args.pairs} pairs"
+        f"{proof.verdict}, {args.pairs} rounds, {proof.clock} time"
     )
     return 0 if args.workspace or args.threads > 1 or (judged.speedup or 0) >= target else 1
 

@@ -175,9 +175,10 @@ modelled_speedup DOUBLE that of PyTorch's own on plain NCHW over this
 speedup DOUBLE whole training steps: the time without the plan over that with it, from pairs of fresh processes
 low DOUBLE lower end of the interval of that
 high DOUBLE upper end
-pairs BIGINT pairs that this rests on
-noisy_pairs BIGINT of these, pairs in which other programs took a tenth of the cores
-verdict VARCHAR faster, slower, no difference seen, cannot decide, not proved end to end
+pairs BIGINT rounds of one process with the plan and two without it that this rests on
+noisy_pairs BIGINT rounds in which other programs took a tenth of the cores
+clock VARCHAR times that were compared: wall, or processor (one thread, on a busy machine)
+verdict VARCHAR faster, slower, no difference seen, cannot decide, too noisy, not proved end to end
 """,
     ),
     (

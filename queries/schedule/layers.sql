@@ -15,13 +15,14 @@
 -- layout = "layout of activations"
 -- time_ns = "time of the pass"
 -- own_ns = "time of PyTorch's own on plain NCHW"
--- speedup = "the second over the first"
+-- speedup = "the second over the first; of what left the plan none"
 -- workspace_bytes = "memory that it needs beside tensors and result"
 -- error = "largest error over largest value, against double precision"
 -- in_step_ns = "time within a training step"
 -- own_in_step_ns = "time of PyTorch's own within a training step"
 SELECT layer, direction, if(backend = 'torch_default', 'own', concat_ws(' ', backend, implementation)) AS runs, status,
-    layout, time_ns, own_ns, round(own_ns / nullif(time_ns, 0), 2) AS speedup, workspace_bytes, error, in_step_ns,
-    own_in_step_ns
+    layout, time_ns, own_ns,
+    if(status IN ('chosen', 'own'), round(own_ns / nullif(time_ns, 0), 2), NULL) AS speedup,
+    workspace_bytes, error, in_step_ns, own_in_step_ns
 FROM raw.schedule_layers
 ORDER BY own_ns - time_ns DESC, place, direction

@@ -17,6 +17,7 @@ WITH whole AS (
     FROM raw.tune_options WHERE in_best
 )
 SELECT name AS option, round(adds, 3) AS adds,
-    if(adds_low IS NULL, NULL, format('{:.2f} to {:.2f}', adds_low, adds_high)) AS adds_interval, whole.together, numbers, applied
+    if(adds_low IS NULL, NULL, format('{:.2f} to {:.2f}', adds_low, adds_high)) AS adds_interval,
+    whole.together, numbers, applied
 FROM raw.tune_options, whole WHERE in_best AND kind = 'option'
 ORDER BY adds DESC NULLS LAST, place

@@ -2,7 +2,7 @@
 -- doc = """Per step of the base without a profiler: the time that a rule of advice says could be saved at most, and the
 -- time that its option saved. A bound within a factor of 1.5 of the gain is a good prediction."""
 -- brief = ""
--- cannot = "No option that was tried has a bound."
+-- cannot = "No option with a bound has a measured gain."
 -- [headings]
 -- bound_ns = "could be saved"
 -- gained_ns = "was saved"

@@ -70,7 +70,10 @@ def test_settings_that_differ_are_named_and_those_that_explain_come_first(tmp_pa
 @pytest.mark.long
 def test_options_that_were_tried_are_named_and_may_change_what_they_are_about(tmp_path: Path) -> None:
     model = {"parameters": 5, "name": "Net"}
-    applied = {"bf16_autocast": "yes: the model was called in autocast", "fused_optimizer": "no: the script sets it"}
+    applied = {
+        "bf16_autocast": "yes: the model was called in autocast",
+        "fused_optimizer": "no: it is so already, by the script or by default",
+    }
     base = noted(SLOW, model={**model, "parameter_dtypes": ["float32"]})
     best = noted(FAST, model={**model, "parameter_dtypes": ["float32"], "autocast_dtype": "bfloat16"}, applied=applied)
     base.command = best.command = ["python", "train.py"]

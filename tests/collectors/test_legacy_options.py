@@ -49,7 +49,10 @@ def said(environment: str, framework: str, program: str, name: str, folder: Path
         ("", "yes: a session of 2 threads within and between operators"),
         ("intra_op_parallelism_threads=1", "yes: a session of 2 threads within and between operators instead of the "
          "script's 1 and 0"),
-        ("intra_op_parallelism_threads=2, inter_op_parallelism_threads=2", "no: the script sets it"),
+        (
+            "intra_op_parallelism_threads=2, inter_op_parallelism_threads=2",
+            "no: it is so already, by the script or by default",
+        ),
     ],
 )  # fmt: skip
 def test_a_session_gets_the_threads_whatever_it_was_to_be_made_with(tmp_path, numbers: str, expected: str) -> None:

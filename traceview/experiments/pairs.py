@@ -12,6 +12,7 @@ import json
 import math
 import random
 import statistics
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,12 +20,14 @@ from typing import Any
 from traceview.experiments.command import Timed
 from traceview.experiments.quiet import is_quiet
 from traceview.experiments.results import Journal
-from traceview.experiments.verdict import Judged, judge, judge_both
+from traceview.experiments.verdict import NOISY as TOO_NOISY
+from traceview.experiments.verdict import Judged, is_noisy, judge, judge_both, verdict
 
 BASE, WITH, AGAIN = "base", "with", "again"
 TABLE = "tune_runs"
 NO = "no: "
 """Begins what an option says that could do nothing."""
+WALL, PROCESSOR = "wall", "processor"
 TIMED, FAILED, NOISY = "timed", "failed", "noisy"
 Row = dict[str, Any]
 
@@ -118,7 +121,10 @@ class Runner:
         return None if any(row.get("step_ns") for row in plain) else next(iter(plain), None)
 
     def _run(self, key: tuple[str, int, str, str], place: int, options: Sequence[str]) -> Row:
+        began = time.monotonic_ns()
         timed = self.measure(options)
+        # With what is done around the command, such as copies of its folder.
+        total_ns = max(timed.total_ns, time.monotonic_ns() - began)
         phase, number, side, candidate = key
         status = FAILED if timed.step_ns is None else TIMED if timed.is_quiet else NOISY
         row: Row = {
@@ -142,7 +148,7 @@ class Runner:
             "reason": timed.reason,
             "applied": json.dumps(dict(timed.applied)) if timed.applied else None,
             "started_unix_ns": timed.started_unix_ns,
-            "total_ns": timed.total_ns,
+            "total_ns": total_ns,
         }
         self.journal.add(TABLE, row)
         self.n_new += 1
@@ -166,13 +172,45 @@ def speedup(pairs: Sequence[Pair], column: str = "step_ns") -> Judged:
     return judge([pair.base[column] for pair in known], [pair.other[column] for pair in known])
 
 
-def speedup_against_both(pairs: Sequence[Pair], repeated: Sequence[Pair]) -> Judged:
-    """Return the speed-up from rounds with two base runs, quiet rounds only."""
+def speedup_against_both(
+    pairs: Sequence[Pair], repeated: Sequence[Pair], column: str = "step_ns", only_quiet: bool = True
+) -> Judged:
+    """Return the speed-up from rounds with two base runs, of quiet rounds or of all that gave times."""
     rounds = [
-        (first, second) for first, second in zip(pairs, repeated, strict=True) if len(believed([first, second])) == 2
+        (first, second)
+        for first, second in zip(pairs, repeated, strict=True)
+        if (len(believed([first, second])) == 2 if only_quiet else first.has_times and second.has_times)
     ]
     return judge_both(
-        [first.base["step_ns"] for first, _ in rounds],
-        [first.other["step_ns"] for first, _ in rounds],
-        [second.base["step_ns"] for _, second in rounds],
+        [first.base[column] for first, _ in rounds],
+        [first.other[column] for first, _ in rounds],
+        [second.base[column] for second, _ in rounds],
     )
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Verdict of rounds that ran the base twice."""
+
+    judged: Judged
+    verdict: str
+    clock: str
+    """WALL, or PROCESSOR where wall times could not be believed."""
+    null: Judged
+    """The two runs of the base against each other."""
+    noisy_rounds: int
+
+
+def prove(pairs: Sequence[Pair], repeated: Sequence[Pair], n_threads: int | None = None) -> Proof:
+    """Judge rounds by wall times on a quiet machine, else by processor times where one thread computes.
+
+    Processor time of one thread is what its work takes; of several it also counts those that wait for each other.
+    """
+    nulls = [Pair(first.base, second.base) for first, second in zip(pairs, repeated, strict=True)]
+    noisy = sum(not (first.is_quiet and second.is_quiet) for first, second in zip(pairs, repeated, strict=True))
+    judged, null, clock = speedup_against_both(pairs, repeated), speedup(believed(nulls)), WALL
+    if judged.interval is None and n_threads == 1:
+        clock = PROCESSOR
+        judged = speedup_against_both(pairs, repeated, "step_cpu_ns", only_quiet=False)
+        null = speedup(nulls, "step_cpu_ns")
+    return Proof(judged, TOO_NOISY if is_noisy(null) else verdict(judged, judged.p), clock, null, noisy)

@@ -6,8 +6,8 @@ that must be in the process), `not_with` (of one that must not) and `config` (na
 `jax.config.jax_default_matmul_precision`, with the text of what they have to be then, also when the steps are over).
 What an option did begins with `yes: ` or `no: `.
 
-Invariant: an option says `yes` only of what was seen in this process, and `no: the script sets it` where the program
-chose the same itself. A hook that fails says so, and the program goes on without it.
+Invariant: an option says `yes` only of what was seen in this process, and THE_SAME where that is so without it. A hook
+that fails says so, and the program goes on without it.
 """
 
 import functools
@@ -22,7 +22,7 @@ from traceview_inject.times import AT_THE_END, applied
 
 HOOKS, VARIABLES = "TRACEVIEW_TRY", "TRACEVIEW_TRY_VARIABLES"
 NOT_SEEN = "no: the script does nothing that it is about"
-THE_SAME = "no: the script sets it"
+THE_SAME = "no: it is so already, by the script or by default"
 MAPS, STARTED_WITH = "/proc/self/maps", "/proc/self/environ"
 # What the C library reads before the program begins.
 AT_THE_START = ("MALLOC_", "GLIBC_TUNABLES")

@@ -141,7 +141,12 @@ class Times:
             facts = self.recorder.facts
             facts.see_job()
             meta = self.recorder.collect([])
-            meta.update(ended_by=ended_by, steps=steps.summary(self.first), cost=steps.cost(0, self.first), usage=None)
+            meta.update(
+                ended_by=ended_by,
+                steps=steps.summary(self.first),
+                cost=steps.cost(0, self.first, self.count),
+                usage=None,
+            )
             raw.publish(facts.rank, meta, (path, "times.json"), [])
 
     def parameters(self):

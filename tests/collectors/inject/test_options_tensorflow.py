@@ -147,5 +147,5 @@ def test_onnxruntime(inject: Path) -> None:
     assert seen["level"] == "ORT_ENABLE_ALL" and seen["threads"] == cores and seen["pattern"] is True
     assert all(text.startswith("yes: ") for text in said.values()) and len(said) == 5, said
     own, said = ran("onnxruntime", ONNX_RUNTIME, tried, inject)
-    chosen = {name for name, text in said.items() if text == "no: the script sets it"}
+    chosen = {name for name, text in said.items() if text == "no: it is so already, by the script or by default"}
     assert chosen == {"onnxruntime_graph", "onnxruntime_threads", "onnxruntime_memory"} and own["threads"] == 0

@@ -134,8 +134,11 @@ def test_options_for_other_numbers_and_what_needs_a_gpu(inject, plain) -> None:
     seen, said = ran(inject, [*tried, "cudnn_benchmark", "loader_pin_memory"])
     assert seen["hidden"] == "torch.bfloat16" and seen["output"] == "torch.float32" and seen["precision"] == "medium"
     assert said["bf16_autocast"].startswith("yes: ") and said["matmul_medium"] == "yes: it is medium, was highest"
-    assert said["onednn_off"] == "no: it is off already" and said["one_thread"] == "no: the script sets it"
-    assert said["zero_grad_in_place"] == "no: the script sets it"
+    assert (
+        said["onednn_off"] == "no: it is off already"
+        and said["one_thread"] == "no: it is so already, by the script or by default"
+    )
+    assert said["zero_grad_in_place"] == "no: it is so already, by the script or by default"
     assert said["cudnn_benchmark"] == "yes: it is True, was False" and seen["pinned"]
     assert said["foreach_optimizer"] == "yes: Adamax made with foreach=True" and seen["foreach"]
     assert seen["loss"] != plain["loss"]
@@ -145,7 +148,9 @@ def test_options_for_other_numbers_and_what_needs_a_gpu(inject, plain) -> None:
 @pytest.mark.skipif(CORES < 2, reason="needs two cores")
 def test_what_the_program_chose_itself_is_left_and_said(inject) -> None:
     seen, said = ran(inject, [*CLOSE, "matmul_medium", "loader_persistent", "loader_pin_memory"], "good")
-    same = dict.fromkeys([*CLOSE, "matmul_medium", "loader_persistent"], "no: the script sets it")
+    same = dict.fromkeys(
+        [*CLOSE, "matmul_medium", "loader_persistent"], "no: it is so already, by the script or by default"
+    )
     same["loader_workers"] = "no: the script sets 1 workers"
     same["loader_pin_memory"] = "no: the script sets pin_memory=True"
     same["deterministic_off"] = "no: it is off already"
@@ -219,7 +224,7 @@ def test_a_model_is_compiled_by_the_real_compiler(inject) -> None:
     seen, said = ran(inject, ["compiled"], program=COMPILED)
     assert said["compiled"] == "yes: 1 graphs"
     own, refused = ran(inject, ["compiled"], "good", program=COMPILED)
-    assert refused["compiled"] == "no: the script sets it"
+    assert refused["compiled"] == "no: it is so already, by the script or by default"
     assert seen["loss"] == pytest.approx(own["loss"], rel=1e-5)
 
 

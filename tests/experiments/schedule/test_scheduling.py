@@ -19,6 +19,7 @@ from traceview import store
 from traceview.analysis import reports
 from traceview.cli import main
 from traceview.experiments import command
+from traceview.experiments.pairs import Proof
 from traceview.experiments.results import JOURNAL, Journal
 from traceview.experiments.schedule import confirm, outcome, proof, scheduling
 from traceview.experiments.schedule.job import Answer, Job
@@ -106,12 +107,15 @@ def timed(step_ns: int | None, **more: Any) -> command.Timed:
 def test_a_plan_that_is_not_faster_is_emptied_and_the_report_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answer, runs = answered(pairs=6), iter([100, 99, 101, 100, 100, 101, 99, 100, 100, 99, 101, 100])
+    answer, runs = answered(pairs=6), iter([100, 99, 101, 100, 100, 101, 99, 100, 100, 99, 101, 100] * 2)
     monkeypatch.setattr(command, "run", lambda *rest: timed(next(runs)))
+    assert answer.modelled_ns["the plan"] < answer.modelled_ns["PyTorch's own, nchw"]
     folder = tmp_path / "results"
     journal = Journal(folder, outcome.described(job()))
     proof.prove(job(pairs=6), answer, journal)
     assert answer.verdict == "no difference seen" and answer.plan["layers"] == []
+    assert answer.modelled_ns["the plan"] == answer.modelled_ns["PyTorch's own, nchw"], "an empty plan gains nothing"
+    assert answer.plan["convolutions_ns"]["the plan"] == answer.modelled_ns["the plan"]
     outcome.keep(answer, journal)
     journal.finish()
     with closing(store.open_capture(folder)) as connection:
@@ -128,10 +132,11 @@ def test_a_plan_that_is_not_faster_is_emptied_and_the_report_says_so(
     )
     many = replace(report, sections=(replace(report.sections[1], rows=layers * 4),))
     (cut,) = reports.shown(many, 30).sections
+    assert all(row[7] is None for row in layers if row[3] == "not proved"), "what left the plan gains nothing"
     assert len(cut.rows) == 13 and cut.rows[-1][0] == f"({4 * len(layers) - 12} others)"
 
 
-def test_pairs_alternate_and_are_not_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rounds_are_in_random_order_and_are_not_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sides: list[bool] = []
 
     def run(words: object, variables: dict[str, str], *rest: object) -> command.Timed:
@@ -143,11 +148,70 @@ def test_pairs_alternate_and_are_not_made_again(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(command, "run", run)
     answer, journal = answered(pairs=6), Journal(tmp_path / "results", {"kind": "schedule"})
     with pytest.raises(Stopped):
-        proof.prove(job(pairs=6), answer, journal)
-    proof.prove(job(pairs=6), answer, journal)
-    assert sides == [False, True, True, False, False, True, *(True, True, False, False, True, True, False)]
-    assert answer.proof is not None and answer.proof.speedup == pytest.approx(2) and answer.plan["layers"]
-    assert answer.plan["proof"]["verdict"] == answer.verdict
+        proof.prove(job(pairs=6, seed=1), answer, journal)
+    proof.prove(job(pairs=6, seed=1), answer, journal)
+    made = sides[:5] + sides[6:]
+    assert len(made) == 3 * 6 and [sum(made[at : at + 3]) for at in range(0, 18, 3)] == [1] * 6
+    assert len({made[at : at + 3].index(True) for at in range(0, 18, 3)}) > 1
+    assert answer.proof is not None and answer.proof.judged.speedup == pytest.approx(2) and answer.plan["layers"]
+    assert answer.plan["proof"]["verdict"] == answer.verdict == "faster"
+
+
+def busy(gain: float, cpu_gain: float, others_pct: float) -> Any:
+    """Runs on a machine that others use: wall times wander, processor times do not."""
+    n = iter(range(1, 1000))
+
+    def run(words: object, variables: dict[str, str], *rest: object) -> command.Timed:
+        has_plan, wander = "TRACEVIEW_PLAN" in variables, 1 + 0.001 * (next(n) * 7 % 5)
+        wall, cpu = 1e6 / (gain if has_plan else 1), 1e6 / (cpu_gain if has_plan else 1)
+        times = {"step_cpu_ns": int(cpu * wander), "others_pct": others_pct}
+        return timed(int(wall * wander), applied={"plan": "yes: 2 of 2 layers"}, **times)
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("threads", "others_pct", "cpu_gain", "verdict", "clock", "is_kept"),
+    [
+        (1, 2.0, 1.0, "faster", "wall", True),
+        (1, 95.0, 1.2, "faster", "processor", True),  # Processor time decides, whatever wall times say.
+        (1, 95.0, 1.0, "no difference seen", "processor", False),
+        (1, 95.0, 0.9, "slower", "processor", False),
+        (2, 95.0, 1.2, "cannot decide", "wall", True),  # Kept, and marked as unproved.
+    ],
+)
+def test_a_busy_machine_proves_by_processor_time_or_not_at_all(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    threads: int,
+    others_pct: float,
+    cpu_gain: float,
+    verdict: str,
+    clock: str,
+    is_kept: bool,
+) -> None:
+    monkeypatch.setattr(command, "run", busy(1.5, cpu_gain, others_pct))
+    answer, said = answered(), list[str]()
+    of_job = job(pairs=6, threads=threads, say=said.append)
+    proof.prove(of_job, answer, Journal(tmp_path / "r", {"kind": "schedule"}))
+    assert (answer.verdict, bool(answer.plan["layers"])) == (verdict, is_kept)
+    assert answer.proof is not None and answer.proof.clock == answer.plan["proof"]["clock"] == clock
+    assert answer.plan["proof"]["verdict"] == verdict
+    if others_pct > 10:
+        assert "other programs took the cores in 6 of 6 rounds" in said[-1]
+        assert ("processor time decides" in said[-1]) == (threads == 1)
+
+
+def test_what_confirming_drops_is_no_time_of_the_plan() -> None:
+    answer = answered()
+    before = answer.modelled_ns["the plan"]
+    for layer in answer.plan["layers"]:
+        layer["wgrad"] = None
+    confirm.remodel(answer)
+    assert before < answer.modelled_ns["the plan"] < answer.modelled_ns["PyTorch's own, nchw"]
+    answer.plan["layers"] = []
+    confirm.remodel(answer)
+    assert answer.modelled_ns["the plan"] == answer.modelled_ns["PyTorch's own, nchw"]
 
 
 def test_a_command_that_the_plan_does_nothing_to_proves_nothing(
@@ -203,8 +267,9 @@ def test_passes_that_were_compared_are_not_compared_again(tmp_path: Path, monkey
 
 def test_a_proof_keeps_the_plan() -> None:
     answer = answered()
-    answer.proof = judge([2.0] * 6, [1.0, 1.01, 1.02, 1.03, 1.04, 1.05])
-    assert answer.proof.interval is not None and outcome.plan_rows(answer)[0]["low"] > 1.8
+    judged = judge([2.0] * 6, [1.0, 1.01, 1.02, 1.03, 1.04, 1.05])
+    answer.proof = Proof(judged, "faster", "wall", judge([1.0], [1.0]), 0)
+    assert judged.interval is not None and outcome.plan_rows(answer)[0]["low"] > 1.8
 
 
 def traceview(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:

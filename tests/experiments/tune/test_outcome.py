@@ -59,7 +59,7 @@ def test_what_was_dropped_as_slower_speaks_against_the_bound() -> None:
     "silent",
     [
         row("a", "denormals", 1.2, verdict="dropped", reason="it had no effect: the script sets it"),
-        row("a", "denormals", 1.2, applied="no: the script sets it"),
+        row("a", "denormals", 1.2, applied="no: it is so already, by the script or by default"),
         row("a", "denormals", 1.2, verdict="dropped", reason="it changed the numbers (by 2 %)"),
         row("a", "denormals", 1.2, verdict="failed"),
         row("a", "denormals", None),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from traceview.convolution.plan import DIRECTIONS, LAYOUTS
+from traceview.convolution.plan import DIRECTIONS, LAYOUTS, OWN, Option, plan
 from traceview.experiments.results import Journal
-from traceview.experiments.schedule.job import Answer, Job, work
+from traceview.experiments.schedule.job import THE_PLAN, Answer, Job, work
 
 GAINS = 0.98
 """Within the training step a pass has to take at most this share of PyTorch's own time to stay in the plan."""
@@ -21,6 +22,22 @@ def confirmed(job: Job, answer: Answer, journal: Journal) -> None:
         _passes(job, answer, journal)
     if any(layer["layout"] != LAYOUTS[0] or any(layer[it] for it in DIRECTIONS) for layer in layers):
         _whole(job, answer)
+    remodel(answer)
+
+
+def remodel(answer: Answer) -> None:
+    """Bring the modelled time of the plan in line with what is left of it: an empty plan takes PyTorch's own time."""
+    left = {layer["module"]: layer for layer in answer.plan["layers"]}
+    slots = []
+    for slot, chosen in zip(answer.slots, answer.choices, strict=True):
+        layer = left.get(slot.module, {"layout": LAYOUTS[0]})
+        options: list[Option] = []
+        for direction in slot.directions:
+            own = [it for it in slot.options if it.direction == direction and it.backend == OWN]
+            same = [it for it in own if it.layout == layer["layout"]] or own
+            options += [chosen.passes[direction]] if layer.get(direction) else same
+        slots.append(replace(slot, options=tuple(options)))
+    answer.modelled_ns[THE_PLAN] = plan(slots, answer.edges)[1]
 
 
 def _passes(job: Job, answer: Answer, journal: Journal) -> None:

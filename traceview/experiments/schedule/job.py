@@ -10,11 +10,13 @@ from typing import Any
 
 from traceview.convolution.plan import DIRECTIONS, Choice, Slot
 from traceview.errors import InputError
-from traceview.experiments.verdict import Judged
+from traceview.experiments.pairs import Proof, new_seed
 from traceview.experiments.worker import Worker
 from traceview.paths import CONVOLUTION
 
 BATCH = 16
+THE_PLAN = "the plan"
+"""Name of the plan among those that it is compared with."""
 NOT_PROVED = "not proved end to end"
 MALLOC = {"MALLOC_TRIM_THRESHOLD_": "-1", "MALLOC_MMAP_MAX_": "0"}
 """Both sides of a proof keep freed memory: what is compared are convolutions, not page faults."""
@@ -39,6 +41,8 @@ class Job:
     """Command the plan is proved on; without it a plain training loop where there is a model."""
     network: str | None = None
     directions: tuple[str, ...] = DIRECTIONS
+    seed: int = field(default_factory=new_seed)
+    """Seed of the order of runs within rounds."""
 
     @property
     def n_threads(self) -> int:
@@ -64,9 +68,10 @@ class Answer:
     in_step: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
     """Times of each pass that the plan changes: its time within a training step, and that of PyTorch's own there."""
     dropped: set[tuple[str, str]] = field(default_factory=set)
-    proof: Judged | None = None
+    edges: list[tuple[str, str]] = field(default_factory=list)
+    """Which layer's result reaches which."""
+    proof: Proof | None = None
     verdict: str = NOT_PROVED
-    noisy_pairs: int = 0
 
 
 def work(job: Job, task: Mapping[str, Any], told: Callable[[dict[str, Any]], None] | None = None) -> dict[str, Any]:

@@ -6,9 +6,9 @@ import sys
 from dataclasses import asdict
 from typing import Any
 
-from traceview.convolution.plan import OWN
+from traceview.convolution.plan import LAYOUTS, OWN
 from traceview.experiments.results import Journal
-from traceview.experiments.schedule.job import Answer, Job
+from traceview.experiments.schedule.job import THE_PLAN, Answer, Job
 
 
 def keep(answer: Answer, journal: Journal) -> None:
@@ -26,6 +26,9 @@ def rows(answer: Answer) -> list[dict[str, Any]]:
             plain = next(it for it in others if it.backend == OWN and it.layout == "nchw")
             second = next((it for it in others if it.family != option.family), None)
             within = answer.in_step.get((slot.module, direction), (None, None))
+            if option.backend == OWN and slot.module not in proved:
+                # Own against own in another layout is no gain of a plan that leaves this layer as it is.
+                option = plain
             is_dropped = (slot.module, direction) in answer.dropped
             status = "own" if option.backend == OWN else "dropped" if is_dropped else "chosen"
             if status == "chosen" and slot.module not in proved:
@@ -37,7 +40,7 @@ def rows(answer: Answer) -> list[dict[str, Any]]:
                     "direction": direction,
                     **{name: shape[name] for name in shape if name != "dtype"},
                     "dtype": shape["dtype"],
-                    "layout": chosen.layout,
+                    "layout": chosen.layout if slot.module in proved else LAYOUTS[0],
                     "backend": option.backend,
                     "implementation": option.implementation,
                     "algorithm": option.algorithm,
@@ -63,12 +66,14 @@ def plan_rows(answer: Answer) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for name, time_ns in answer.modelled_ns.items():
         row: dict[str, Any] = {"name": name, "convolutions_ns": time_ns, "modelled_speedup": base / time_ns}
-        if name == "the plan":
+        if name == THE_PLAN:
             row["verdict"] = answer.verdict
-        if name == "the plan" and answer.proof is not None:
-            row |= {"speedup": answer.proof.speedup, "pairs": answer.proof.n_pairs, "noisy_pairs": answer.noisy_pairs}
-            if answer.proof.interval is not None:
-                row |= {"low": answer.proof.interval.low, "high": answer.proof.interval.high}
+        if name == THE_PLAN and answer.proof is not None:
+            judged = answer.proof.judged
+            row |= {"speedup": judged.speedup, "pairs": judged.n_pairs, "clock": answer.proof.clock}
+            row["noisy_pairs"] = answer.proof.noisy_rounds
+            if judged.interval is not None:
+                row |= {"low": judged.interval.low, "high": judged.interval.high}
         found.append(row)
     return found
 

@@ -153,7 +153,7 @@ def planned(job: Job, given: Given) -> Answer:
             if layer["shape"]["dtype"] == "float32"
         ],
     }
-    return Answer(document, list(slots), choices, [layer["shape"] for layer in layers], reasons, modelled)
+    return Answer(document, list(slots), choices, [layer["shape"] for layer in layers], reasons, modelled, edges=edges)
 
 
 def _named(option: Option | None) -> dict[str, str] | None:

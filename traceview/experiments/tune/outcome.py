@@ -179,6 +179,9 @@ def _row(each: Tried, judged: Judged, chance: float | None, noisy: bool, null: S
         word, reason = NOISY, "a change of nothing made a difference too"
     elif word == UNDECIDED:
         reason = _undecided(pairs, judged)
+    if each.has_failed or (each.dropped and not each.is_slower):
+        # Of what had no effect, failed or changed the numbers no time is a gain.
+        judged = Judged(None, None, None, judged.n_pairs)
     return {
         "name": each.name,
         "speedup": judged.speedup,
@@ -187,7 +190,7 @@ def _row(each: Tried, judged: Judged, chance: float | None, noisy: bool, null: S
         "confidence": judged.interval.confidence if judged.interval else None,
         "p": chance,
         "pairs": judged.n_pairs,
-        "cpu_speedup": speedup(pairs, "step_cpu_ns").speedup,
+        "cpu_speedup": speedup(pairs, "step_cpu_ns").speedup if judged.speedup or not each.dropped else None,
         "phase": last,
         "verdict": word,
         "reason": reason,

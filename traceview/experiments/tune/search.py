@@ -269,16 +269,16 @@ class Search:
             return
         for number in range(1, MOST_FINAL_ROUNDS + 1):
             # Only how equal runs differ decides about more rounds: peeping at the result would make claims of chance.
-            if number > FINAL_ROUNDS and visible_gain(spread(null.pairs[FINAL]) or 0.0, number - 1) <= ENOUGH:
+            is_enough = number > FINAL_ROUNDS and visible_gain(spread(null.pairs[FINAL]) or 0.0, number - 1) <= ENOUGH
+            if is_enough or not self._has_room(3):
                 break
-            if number == 1 or self._has_room(3):
-                sides = [Side(BASE, best.name, ()), _with(best), Side(AGAIN, best.name, ())]
-                base, row, again = self.runner.round(FINAL, number, sides)
-                self._add(FINAL, best, Pair(base, row))
-                self._add(FINAL, null, Pair(base, again))
-                best.repeated.append(Pair(again, row))
-                if self._has_broken(null):
-                    return
+            sides = [Side(BASE, best.name, ()), _with(best), Side(AGAIN, best.name, ())]
+            base, row, again = self.runner.round(FINAL, number, sides)
+            self._add(FINAL, best, Pair(base, row))
+            self._add(FINAL, null, Pair(base, again))
+            best.repeated.append(Pair(again, row))
+            if self._has_broken(null):
+                return
         others = [
             each for each in tried if each is not best and not each.dropped and (each.ratio(SCREENING) or 0) >= WORTH
         ]

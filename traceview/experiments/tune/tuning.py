@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -28,8 +29,8 @@ from traceview.experiments.tune import options as trials
 from traceview.experiments.tune import outcome, plan_option
 from traceview.experiments.tune.options import Facts, Option
 from traceview.experiments.tune.outcome import Bound
-from traceview.experiments.tune.search import NULL, Found, Search
-from traceview.experiments.verdict import FASTER
+from traceview.experiments.tune.search import LEAST_ROUNDS, NULL, Found, Search
+from traceview.experiments.verdict import FASTER, LEAST_PAIRS
 from traceview.paths import temporary_folder, user_cache
 from traceview.recording.launch import Run, launch, shell_code
 
@@ -42,6 +43,8 @@ UNKNOWN_BOUND = 1.1
 SLOW_S, STEPS_S = 1.0, 2.0
 """A step that takes longer is slow, and one is discarded; how long the timed steps of a run are to take about."""
 FEWEST, MOST = 3, 30
+FEWEST_RUNS = LEAST_ROUNDS * 3 + LEAST_PAIRS * 3
+"""Runs that a claim about a single option takes: of screening, and final rounds."""
 PLAIN_DISCARD = 2
 PREFETCHED = 2
 """Batches that each worker has ready before the program asks, as PyTorch's DataLoader does."""
@@ -148,7 +151,10 @@ def tune(job: Job) -> Found:
     if job.copies:
         commands.check_size(Path.cwd(), job.folder)
     plan_option.keep(job.folder, job.plan)
+    began = time.monotonic()
     facts, bounds, capture = _base(job)
+    # The best is recorded too, in the end.
+    recordings_s = 2 * max(time.monotonic() - began, capture["first_run_ns"] / 1e9)
     is_known = _is_finished(job.folder)
     about = {"kind": "tune", "command": job.command, "settings": job.settings(), "machine": machine.facts()}
     journal = Journal(job.folder, {**about, **capture})
@@ -159,12 +165,15 @@ def tune(job: Job) -> Found:
         journal.answer({"tune_options": outcome.unfinished(chosen, bounds, facts, others)})
     limits = _limits(job, capture, chosen)
     environments = _Environments(job, facts, chosen)
+    search_s = max(job.budget_s - recordings_s, 0.0)
     job.say(_plan(job, chosen, limits))
+    if text := _too_small(search_s, recordings_s, capture["first_run_ns"] / 1e9):
+        job.say(text)
     runs = _Runs(job, limits)
     runner = Runner(journal, lambda names: runs.measure(environments.of(names)), job.order_seed)
     asked = {*job.tried} & {option.name for option in chosen}
     judge = outcome.forbidden(asked, job.only_equal)
-    search = Search(runner, int(job.budget_s * 1e9), judge, job.say, capture["first_run_ns"], _promised(bounds))
+    search = Search(runner, int(search_s * 1e9), judge, job.say, capture["first_run_ns"], _promised(bounds))
     found = search.run(chosen)
     rows = outcome.rows(found, bounds, facts, others)
     journal.answer({"tune_options": rows})
@@ -206,8 +215,19 @@ def _plan(job: Job, chosen: Sequence[Option], limits: Limits) -> str:
     ends = f"ended after {limits.discard + limits.steps} steps" if limits.ends else "until it ends by itself"
     names = ", ".join(option.name for option in chosen) or "no option"
     return (
-        f"trying {names}: the command is run again and again for up to {_time(job.budget_s)}, {where}, {ends}{writes}. "
-        f"Its output goes to {job.folder / OUTPUT}."
+        f"trying {names}: the command is run again and again for up to {_time(job.budget_s)}, recordings included, "
+        f"{where}, {ends}{writes}. Its output goes to {job.folder / OUTPUT}."
+    )
+
+
+def _too_small(search_s: float, recordings_s: float, run_s: float) -> str | None:
+    """Say before the first run that a budget is too small to claim anything, and which one is not."""
+    if run_s <= 0 or search_s >= FEWEST_RUNS * run_s:
+        return None
+    needed = math.ceil((recordings_s + FEWEST_RUNS * run_s) / 60)
+    return (
+        f"at {run_s:.0f} s a run and {recordings_s:.0f} s for recordings there is room for {int(search_s / run_s)} "
+        f"runs; a claim takes {FEWEST_RUNS} at least, about --budget {needed}m. The first option is tried in any case"
     )
 
 
