@@ -127,7 +127,7 @@ def rows(
 
 
 def _adds(each: Tried, found: Found, judged: Mapping[str, Judged]) -> Row:
-    """What a part gives to the best: of several by leaving it out, of a single one by its final pairs."""
+    """Return what a part gives to the best: of several by leaving it out, of a single one by its final pairs."""
     alone = found.best is not None and found.best.name == each.name
     adds = judged[each.name] if alone else found.adds.get(each.name)
     if adds is None:
