@@ -4,8 +4,8 @@
 
 The trace is converted once and its tables are repeated, with times, steps and ids moved on, until there are so many
 kernels. Every report then runs as a whole process: the first time what the rules say is worked out and stored in the
-cache, so the first line, an overview, is apart from the others. These run twice: the second time a report is only
-remembered. Prints seconds, processor seconds and peak memory of both.
+cache, so the first line, an overview, is apart from the others. These run twice: the first time a report materializes
+the views that only it reads. Prints seconds, processor seconds and peak memory of both.
 Each may keep its compiled Python, as an installed program does, whatever PYTHONDONTWRITEBYTECODE says.
 """
 

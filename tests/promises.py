@@ -12,7 +12,7 @@ from pathlib import Path
 import duckdb
 
 from traceview import cli, store
-from traceview.analysis import reports
+from traceview.analysis import findings, reports
 from traceview.decode.files import files_in
 from traceview.errors import InputError, TraceviewError
 from traceview.render import renderer
@@ -56,7 +56,7 @@ def _check_reports(target: Path) -> None:
     try:
         connection = views.connect(target)
         try:
-            overview = reports.run(connection, "overview")
+            overview = reports.run(connection, "overview", best=findings.best)
             for form in ("table", "json", "csv", "markdown"):
                 renderer(form).render(overview).encode()
         finally:

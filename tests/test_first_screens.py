@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from conftest import Captures
 
-from traceview.analysis import best_finding, reports
+from traceview.analysis import findings, reports
 from traceview.analysis.model import Finding
 from traceview.analysis.values import as_object
 from traceview.experiments.tune import tuning
@@ -18,20 +18,20 @@ MI250 = "kineto/mi250-minitoy-train.json.gz"
 
 def headline(captures: Captures, path: Path) -> dict[str, Any]:
     """Return the values of the first line of the overview."""
-    report = as_object(reports.run(captures.open(path), "overview"))
+    report = as_object(reports.run(captures.open(path), "overview", best=findings.best))
     return dict(next(part["rows"][0] for part in report["sections"] if part["name"] == "headline"))
 
 
-def findings(captures: Captures, path: Path) -> dict[str, Finding]:
+def found_in(captures: Captures, path: Path) -> dict[str, Finding]:
     """Return what rules find, the best one first."""
-    return {found.rule: found for found in best_finding.run(captures.open(path)) if found.status == "found"}
+    answers = findings.run(captures.open(path)).findings
+    return {found.rule: found for found in answers if found.status == "found"}
 
 
 def leads(captures: Captures, path: Path) -> str | None:
     """Return the rule that the first screen names."""
-    connection = captures.open(path)
-    told: str | None = best_finding.row(connection, best_finding.run(connection))[1]
-    return told
+    rule: str | None = findings.best(captures.open(path)).rows[0][1]
+    return rule
 
 
 def test_a_mark_without_device_work_is_no_step_and_leaves_nothing_out(shared: Path, captures: Captures) -> None:
@@ -51,7 +51,7 @@ def test_one_long_gap_of_one_step_is_a_guess(shared: Path, captures: Captures) -
 def test_the_edges_of_one_step_are_no_finding(shared: Path, captures: Captures) -> None:
     path = shared / "traces" / "operators" / "h100-timesformer-forward.json.gz"
     assert headline(captures, path)["steps"] == 1
-    assert "idle_at_step_edges" not in findings(captures, path)
+    assert "idle_at_step_edges" not in found_in(captures, path)
 
 
 @pytest.mark.long
@@ -61,7 +61,7 @@ def test_a_device_that_idles_for_one_long_wait_is_no_problem_that_was_not_found(
     """One wait of 463 ms of 474: the host waited for whoever asks it, perhaps; that is a guess, and it is said."""
     path = shared / "traces" / "operators" / "mi300-sglang-decode.json.gz"
     assert headline(captures, path)["idle_pct"] > 97
-    assert list(findings(captures, path)) == ["host_waits"]
+    assert list(found_in(captures, path)) == ["host_waits"]
     assert leads(captures, path) is None
 
 
@@ -69,20 +69,20 @@ def test_a_device_that_idles_for_one_long_wait_is_no_problem_that_was_not_found(
 def test_a_device_does_not_wait_for_launches_that_are_captured(shared: Path, captures: Captures) -> None:
     path = shared / "traces" / "operators" / "mi300-sglang-capture.json.gz"
     assert headline(captures, path)["cause"] == "graph capture"
-    assert "host_bound" not in findings(captures, path)
+    assert "host_bound" not in found_in(captures, path)
 
 
 def test_less_than_the_threshold_of_a_recording_is_no_finding(shared: Path, captures: Captures) -> None:
     """Copies of 55 ms are 0.4 % of the recording; the allocations are two thirds of it."""
     path = shared / "traces" / "kineto" / "a100-alexnet-forward.json.gz"
-    assert list(findings(captures, path)) == ["allocations_at_start", "host_bound"]
+    assert list(found_in(captures, path)) == ["allocations_at_start", "host_bound"]
     assert leads(captures, path) == "allocations_at_start"
 
 
 @pytest.mark.long
 def test_tune_rests_on_the_bounds_that_advice_shows(shared: Path, captures: Captures) -> None:
     path = shared / "traces" / "kineto" / "v100-resnet50-train-old.json.gz"
-    shown = findings(captures, path)
+    shown = found_in(captures, path)
     made = tuning._bounds(captures.folder_of(path))
     assert made
     for bound in made.values():
@@ -95,6 +95,6 @@ def test_tune_rests_on_the_bounds_that_advice_shows(shared: Path, captures: Capt
 @pytest.mark.long
 def test_communication_that_nobody_is_seen_to_wait_for_keeps_its_bound(shared: Path, captures: Captures) -> None:
     """The trace records no wait of one stream for another, so the critical path cannot say that it is not on it."""
-    found = findings(captures, shared / "traces" / "kineto" / "v100-dlrm-train-nccl.json.gz")["exposed_communication"]
+    found = found_in(captures, shared / "traces" / "kineto" / "v100-dlrm-train-nccl.json.gz")["exposed_communication"]
     assert (found.path, round((found.saving_ns or 0) / 1e6)) == ("not known", 71)
     assert found.path_reason == "which work waits for a transfer on another stream is not recorded"

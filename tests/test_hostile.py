@@ -27,7 +27,7 @@ from markdown_it import MarkdownIt
 from seeds import seeds
 
 from traceview import cli, store
-from traceview.analysis import advice, critical, findings, reports
+from traceview.analysis import critical, findings, reports
 from traceview.analysis.model import Report
 from traceview.render import renderer
 from traceview.render.characters import DEFAULT_IGNORABLE
@@ -184,9 +184,8 @@ def test_every_report_and_rule(hostile: Callable[[str], Path], trace: str) -> No
     """Queries run once for all formats of the command line: most of the time goes into them."""
     with store.open_capture(hostile(trace)) as connection:
         done = [asked(connection, name) for name in reports.names()]
-        found = advice.run(connection, advice.load(), {}, 0.0)
-        footer = reports.footer(connection)
-    answers = {True: findings.for_people(found, footer, True), False: findings.exact(found, footer)}
+        found = findings.run(connection, at_least_pct=0.0)
+    answers = {True: findings.for_people(found, True), False: findings.exact(found)}
     for form, check in CHECKS.items():
         writer = renderer(form)
         check(writer.render_all([*done, answers[writer.FOR_PEOPLE]]))

@@ -222,7 +222,7 @@ def test_a_report_loads_only_what_it_needs(tmp_path: Path) -> None:
     trace = tmp_path / "trace.json.gz"
     trace.write_bytes((ROOT / "samples/kineto/torch-2.13.0-alexnet-cpu.json.gz").read_bytes())
     heavy = {"pandas", "pyarrow.compute", "numpy.ma"}
-    for others in (set[str](), {"numpy", "pyarrow", "traceview.analysis.advice"}):
+    for others in (set[str](), {"numpy", "pyarrow", "traceview.analysis.advice_path"}):
         code = (
             "import sys\nfrom traceview.cli import main\n"
             f"main(['report', {str(trace)!r}])\n"

@@ -14,7 +14,7 @@ import pytest
 from asked import ONE
 from public_traces import SAMPLES
 
-from traceview.analysis import reports
+from traceview.analysis import findings, reports
 from traceview.analysis.model import Report
 from traceview.decode.files import peek
 from traceview.readers import READERS
@@ -86,7 +86,7 @@ def test_every_report_renders(sample: Path, third: int, captures: Any) -> None:
     """Each section is there with its rows, or with the sentence in place of them."""
     connection = captures.open(sample)
     for name in reports.names()[third::3]:
-        report = reports.run(connection, name, {})
+        report = reports.run(connection, name, best=findings.best)
         for form in FORMATS:
             CHECKS[form](renderer(form).render(report), report)
 

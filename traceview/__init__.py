@@ -80,14 +80,14 @@ def report(trace: Input | Trace, name: str = "overview", *, admissible: bool = F
 
     `admissible`: with "conv", also which algorithms each layer could use. Raises `traceview.errors.TraceviewError`.
     """
-    from traceview.analysis import reports
+    from traceview.analysis import findings, reports
     from traceview.render.notebook import ROWS, Answer
 
     options = ["admissible"] if admissible else []
     recipe = reports.load(name, options)
     values = reports.texts(params, [recipe])
     with _connected(trace) as connection:
-        done = reports.run(connection, name, values, options)
+        done = reports.run(connection, name, values, options, best=findings.best)
     return Answer(done, reports.shown(done, ROWS))
 
 
@@ -96,15 +96,14 @@ def advise(trace: Input | Trace, *rules: str, at_least_pct: float = 0.5, **param
 
     The data frame has one row per rule, found or not (`status`). Raises `traceview.errors.TraceviewError`.
     """
-    from traceview.analysis import advice, findings, ran_on, reports
+    from traceview.analysis import advice, findings, reports
     from traceview.render.notebook import Answer
 
     chosen = advice.load(rules)
     values = reports.texts(params, [reports.Recipe("advice", "", "", tuple(chosen))])
     with _connected(trace) as connection:
-        found, footer = findings.run(connection, chosen, values, at_least_pct)
-        place = ran_on.of(connection)
-    return Answer(findings.exact(found, footer, place), findings.for_people(found, footer, place=place))
+        answers = findings.run(connection, chosen, values, at_least_pct)
+    return Answer(findings.exact(answers), findings.for_people(answers))
 
 
 def compare(*runs: Input | Sequence[Input], accept: Iterable[str] = ()) -> Answer:

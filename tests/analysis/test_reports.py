@@ -8,7 +8,7 @@ import duckdb
 import pytest
 from given import Given
 
-from traceview.analysis import reports
+from traceview.analysis import findings, reports
 from traceview.analysis.model import Column, Look, Report, Section
 from traceview.errors import UsageError
 
@@ -111,7 +111,7 @@ def test_without_steps_texts_speak_of_the_recording(tmp_path: Path) -> None:
             given.span("step", "step#1", 0, 1000)
         given.kernel("ampere_sgemm_128x64_nn", 10, 500, launched=5)
         with given.open(tmp_path / str(has_steps)) as found:
-            overview = reports.run(found, "overview")
+            overview = reports.run(found, "overview", best=findings.best)
         part = next(section for section in overview.sections if section.name == "categories")
         meanings = {column.name: column.doc for column in part.columns}
         words.append((part.doc.split(",")[0], meanings["step_pct"].split(";")[0]))

@@ -9,7 +9,7 @@ import pytest
 from public_traces import EACH, TRACES
 
 from traceview import readers
-from traceview.analysis import reports
+from traceview.analysis import findings, reports
 from traceview.decode.files import peek
 from traceview.errors import InputError
 
@@ -27,7 +27,7 @@ def test_reports(trace: Path, shared: Path, captures) -> None:  # type: ignore[n
         pytest.skip(f"no reader knows {trace.name}")
     connection = captures.open(trace)
     for name in reports.names():
-        for section in reports.run(connection, name).sections:
+        for section in reports.run(connection, name, best=findings.best).sections:
             assert section.rows or section.note, (name, section.name)
             shares = [
                 (column.name, value)

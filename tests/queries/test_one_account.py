@@ -14,7 +14,7 @@ import pytest
 from given import Given
 from public_traces import EACH
 
-from traceview.analysis import advice, compare, reports
+from traceview.analysis import advice, compare, findings, reports
 from traceview.analysis.compare import Run
 
 RULE_OF = {
@@ -35,7 +35,7 @@ def rows(connection: duckdb.DuckDBPyConnection, text: str) -> list[dict[str, Any
 def sections(connection: duckdb.DuckDBPyConnection, report: str) -> dict[str, list[dict[str, Any]]]:
     return {
         section.name: [dict(zip([column.name for column in section.columns], row, strict=True)) for row in section.rows]
-        for section in reports.run(connection, report).sections
+        for section in reports.run(connection, report, best=findings.best).sections
     }
 
 

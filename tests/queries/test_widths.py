@@ -9,7 +9,7 @@ import pytest
 from cases import first
 from rich.cells import cell_len
 
-from traceview.analysis import reports
+from traceview.analysis import findings, reports
 from traceview.analysis.model import Report
 from traceview.render import markdown, table
 
@@ -30,7 +30,7 @@ def done(request: pytest.FixtureRequest, captures) -> list[Report]:  # type: ign
     if "shared" in request.param:
         path = request.getfixturevalue("shared") / "traces" / "kineto" / path.name
     connection = captures.open(path)
-    return [reports.shown(reports.run(connection, name), 30) for name in reports.names()]
+    return [reports.shown(reports.run(connection, name, best=findings.best), 30) for name in reports.names()]
 
 
 @pytest.mark.long

@@ -14,7 +14,7 @@ import pytest
 from given import Given, conv, write
 
 from traceview import store
-from traceview.analysis import reports
+from traceview.analysis import findings, reports
 from traceview.classify import facts
 from traceview.errors import InputError
 from traceview.ingest.options import Options
@@ -32,7 +32,7 @@ def sample(tmp_path: Path, captures: Any) -> Path:
 
 
 def said(connection: duckdb.DuckDBPyConnection, names: Sequence[str] = ()) -> dict[str, Any]:
-    done = {name: reports.run(connection, name, {}) for name in names or reports.names()}
+    done = {name: reports.run(connection, name, best=findings.best) for name in names or reports.names()}
     return {name: [[*report.footer], *(section.rows for section in report.sections)] for name, report in done.items()}
 
 
@@ -161,7 +161,7 @@ def test_where_nothing_can_be_materialized_the_answer_is_the_same(
 
     monkeypatch.setattr(tempfile, "mkdtemp", fails)
     connection = store.open_capture(sample)
-    assert reports.run(connection, "overview", {}).sections[0].rows
+    assert reports.run(connection, "overview", best=findings.best).sections[0].rows
     assert not materialized.find(sample)
 
 

@@ -1,30 +1,42 @@
 """Advice in the order of what it can give on the critical path of a step: the rules' answers, with that bound.
 
 Invariant: a finding whose work is not on the path stays, after those that are; where no path can be had the order is
-that of the rules' own bounds.
+that of the rules' own bounds. A rule that says what its change takes away (`removes` in its header, a file of
+`queries/advice/removes`) is bounded by what the step becomes without it, as the graph of dependencies has it. What is
+not certain is not known, and then the bound of the rule stands.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 
 import duckdb
+import numpy as np
 
 from traceview import sql
-from traceview.analysis import advice, certainty
-from traceview.analysis.certainty import NOT_KNOWN, OFF
+from traceview.analysis import advice, certainty, critical, dependencies
+from traceview.analysis.certainty import NOT_KNOWN, OFF, ON
+from traceview.analysis.dependencies import Graph
 from traceview.analysis.model import Finding
+from traceview.ingest.derive.nesting import Ints
 from traceview.paths import content
 from traceview.store import views
 
-Bounded = Callable[[Sequence[tuple[Finding, sql.Query]], Mapping[str, str]], list[Finding]]
-"""Findings, each with the query of what its change takes away, as what they can give on a path."""
-
 UNCERTAIN = "which work the change removes is not certain"
+MOST = 50_000
+"""Tasks of a graph for advice: some 0.5 s of processor time."""
+MOST_RANKS = 16
+"""Ranks up to which one graph holds all of them, as one table does."""
+LAUNCHED_PCT = 90
+"""Work of a device whose launching call must be recorded: else what it waited for is not known."""
+
+AHEAD = 0.1
+"""Minimum lead of the host over the device, as a fraction of the step, to count as running ahead."""
+BUSY = 0.9
+"""Fraction of the step until which the host has to work, for that."""
 
 
 def removal(rule: sql.Query) -> sql.Query | None:
@@ -43,14 +55,14 @@ def run(
     removals = {rule.name: query for rule in rules if (query := removal(rule))}
     with contextlib.closing(views.beside(connection)) as second, ThreadPoolExecutor(1) as pool:
         # Rules are many short queries, the path is few: side by side, where neither needs the memory of the other.
-        early = pool.submit(_path, second) if removals and views.has_room(connection) else None
+        early = pool.submit(work_out, second) if removals and views.has_room(connection) else None
         said = advice.run(connection, rules, params, at_least_pct)
         steady = [f for f in said if f.status == advice.FOUND and f.saving_ns and f.run_ns is None]
         certain = [(f, removals[f.rule]) for f in steady if f.rule in removals]
         found = {f.rule: replace(f, path=NOT_KNOWN, path_reason=UNCERTAIN) for f in steady}
         if certain:
-            bounded = (early or pool.submit(_path, second)).result()
-            for f in bounded(certain, params or {}):
+            path = (early or pool.submit(work_out, second)).result()
+            for f in bounded(second, path, certain, params or {}):
                 lacking = _lacking(connection, removals[f.rule]) if f.path == OFF else ""
                 unknown = replace(f, path=NOT_KNOWN, path_reason=lacking, path_saving_ns=None, path_slack_ns=None)
                 found[f.rule] = unknown if lacking else _as_bounded(f, at_least_pct)
@@ -77,17 +89,132 @@ def _as_bounded(finding: Finding, at_least_pct: float) -> Finding:
     return replace(finding, status=advice.NOT_FOUND, reason=reason)
 
 
-def _path(connection: duckdb.DuckDBPyConnection) -> Bounded:
-    # It imports numpy, which takes as long as a small capture.
-    from traceview.analysis import on_path
+@dataclass(frozen=True)
+class Path:
+    """The graph of one step."""
 
-    return partial(on_path.bounded, connection, on_path.work_out(connection))
+    graph: Graph
+    tasks: Mapping[str, Ints]
+    loading: Ints
+    """Loading of data within each delay."""
+    slack: Ints
+    whole_ns: int
+    what: str
+    """The step, in words."""
 
 
-def reasons(findings: Iterable[Finding]) -> list[str]:
-    """Why the path says nothing of findings, each reason once."""
-    by_reason: dict[str, list[str]] = {}
-    for finding in findings:
-        if finding.path == NOT_KNOWN:
-            by_reason.setdefault(finding.path_reason, []).append(finding.rule)
-    return [f"Critical path not known for {', '.join(rules)}: {reason}." for reason, rules in by_reason.items()]
+def bounded(
+    connection: duckdb.DuckDBPyConnection,
+    path: Path | str,
+    findings: Sequence[tuple[Finding, sql.Query]],
+    params: Mapping[str, str],
+) -> list[Finding]:
+    """Findings, each with the query of what its change takes away, with what they can give on the path.
+
+    `path` is what `work_out` returned for the same connection.
+    """
+    if isinstance(path, str):
+        return [replace(found, path=NOT_KNOWN, path_reason=path) for found, _ in findings]
+    return [_bounded(connection, path, removed, params, found) for found, removed in findings]
+
+
+def work_out(connection: duckdb.DuckDBPyConnection) -> Path | str:
+    """The graph of the median step, or why there is none that tells."""
+    (n_ranks,) = connection.execute("SELECT count(*) FROM scope").fetchall()[0]
+    if n_ranks > MOST_RANKS:
+        return f"{n_ranks:,} ranks are more than the {MOST_RANKS} of one graph"
+    told = critical.query("advice_step").run(connection, {"launched_pct": LAUNCHED_PCT})
+    step, n = critical.choose(connection, {"step": str(told[0][0])} if told else {})
+    what = "the recording" if step is None else f"step {step}"
+    if n > MOST:
+        return f"{n:,} things take time in {what}, more than the {MOST:,} of a graph for advice"
+    worked = critical.work_out(connection)
+    if worked.graph is None:
+        return "nothing that was recorded takes time on a stream or a thread"
+    on_device = worked.tasks["class"] == 0
+    if 100 * (worked.tasks["launch_id"][on_device] >= 0).sum() < LAUNCHED_PCT * on_device.sum():
+        return "the trace does not say which call launched what runs on the device"
+    if _runs_ahead(worked.graph, worked.tasks):
+        return f"in {what} the host runs ahead of the device, and nothing says where it waits for it"
+    loading = critical.loading_of(worked.graph, worked.data)
+    lasts = worked.graph.end - worked.graph.start
+    whole_ns = critical.end_of(worked.graph, lasts, worked.graph.delay)
+    return Path(worked.graph, worked.tasks, loading, critical.slack(worked.graph), whole_ns, what)
+
+
+def _runs_ahead(graph: Graph, tasks: Mapping[str, Ints]) -> bool:
+    """Whether the host works until the end for later steps, and never waits: its time is no bound for the device's."""
+    begin, finish = int(graph.start[0]), int(graph.end[-1])
+    on_host = tasks["class"] == 1
+    if not on_host.any() or int(tasks["queued_ns"].max()) <= AHEAD * (finish - begin):
+        return False
+    returns = graph.task[(graph.role == dependencies.RETURN) & (graph.task >= 0)]
+    is_late = finish - int(tasks["end_ns"][on_host].max()) < (1 - BUSY) * (finish - begin)
+    return is_late and not on_host[returns].any()
+
+
+def _bounded(
+    connection: duckdb.DuckDBPyConnection,
+    path: Path,
+    removed: sql.Query,
+    params: Mapping[str, str],
+    found: Finding,
+) -> Finding:
+    values = removed.typed(connection, params)
+    wrapped = replace(removed, body=f"WITH removed AS (\n{removed.body}\n)\n{critical.query('removed').body}")
+    rows = wrapped.run(connection, values)
+    chosen = np.array([number for number, *_ in rows if number is not None], np.int64)
+    counted_ns = sum(ns for number, rank, ns in rows if number is None and rank == found.rank)
+    if not counted_ns:
+        return replace(found, path=NOT_KNOWN, path_reason=f"there is none of it in {path.what}, which the path is of")
+    saved_ns = _saved(path, chosen, removed.extra["gone"])
+    saving_ns = found.saving_ns or 0
+    # Where the mean step has more of it than this one, the same part of it is on the path.
+    most_ns = min(saving_ns, round(saved_ns * max(1.0, saving_ns / counted_ns)))
+    if most_ns or not len(chosen):
+        return replace(found, path=ON, path_saving_ns=most_ns)
+    slack_ns = int(path.slack[chosen].min())
+    return replace(found, path=OFF, path_saving_ns=0, path_slack_ns=slack_ns)
+
+
+def _saved(path: Path, chosen: Ints, gone: Collection[str]) -> int:
+    """Return the time by which the step becomes shorter without these tasks."""
+    graph, n = path.graph, int(path.graph.task.max()) + 1
+    if "launches" in gone:
+        chosen = np.concatenate([chosen, _launches(path.tasks, chosen)])
+    stays, is_free = np.full(n, 100), np.zeros(n, np.int64)
+    if "time" in gone:
+        stays[chosen] = 0
+    if "waits" in gone:
+        is_free[chosen] = 1
+    loading = path.loading if "loading" in gone else 0 * path.loading
+    return path.whole_ns - critical.changed(graph, stays, loading, is_free)
+
+
+def _launches(tasks: Mapping[str, Ints], chosen: Ints) -> Ints:
+    """Calls that launched these tasks and no others, and operators that launched nothing else."""
+    call = dependencies.places(tasks["call_id"], tasks["launch_id"])
+    is_chosen = np.zeros(len(call), np.bool_)
+    is_chosen[chosen] = True
+    others, gone = np.unique(call[~is_chosen & (call >= 0)]), np.unique(call[is_chosen & (call >= 0)])
+    gone = gone[~np.isin(gone, others)]
+    (pieces,) = np.nonzero(tasks["op_id"] >= 0)
+    if not len(gone) or not len(pieces):
+        return gone
+    _, first, of = np.unique(tasks["op_id"][pieces], return_index=True, return_inverse=True)
+    lane = tasks["lane"][pieces[first]]
+    begins, ends = np.full(len(first), 2**62), np.full(len(first), -(2**62))
+    np.minimum.at(begins, of, tasks["start_ns"][pieces])
+    np.maximum.at(ends, of, tasks["end_ns"][pieces])
+
+    def inside(calls: Ints) -> Ints:
+        """How many of these calls each operator holds."""
+        order = calls[np.lexsort((tasks["start_ns"][calls], tasks["lane"][calls]))]
+        low = int(tasks["start_ns"].min())
+        span = int(tasks["end_ns"].max()) - low + 2
+        keys = tasks["lane"][order] * span + tasks["start_ns"][order] - low
+        first, last = (np.searchsorted(keys, lane * span + at - low) for at in (begins, ends))
+        return np.asarray(last - first, np.int64)
+
+    is_gone = (inside(gone) > 0) & (inside(others) == 0)
+    return np.concatenate([gone, pieces[is_gone[of]]])

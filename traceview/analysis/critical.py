@@ -15,10 +15,11 @@ import numpy as np
 
 from traceview.analysis import chosen, dependencies
 from traceview.analysis.dependencies import KINDS, Graph
-from traceview.analysis.graph_queries import query as query
 from traceview.errors import UsageError
 from traceview.ingest.derive.nesting import Ints
 from traceview.ingest.derive.spans import fetch, publish
+from traceview.paths import content
+from traceview.sql import Query, load
 
 MOST = 400_000
 """Tasks of a graph: each of a dozen scenarios takes some 0.03 s per 100,000."""
@@ -29,6 +30,11 @@ BOUNDS = {"critical_from_ns": "min(from_ns)", "critical_until_ns": "max(until_ns
 """Limits of all windows, as variables of the connection: a constant is known before tables are read."""
 NO_DATA = "no data loading"
 NO_SKEW = "no rank waits for another"
+
+
+def query(name: str) -> Query:
+    """Load `queries/graph/<name>.sql`."""
+    return load(content("queries") / "graph" / f"{name}.sql")
 
 
 @dataclass(frozen=True)

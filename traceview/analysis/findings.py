@@ -1,18 +1,23 @@
-"""Findings of the advice rules as a report: every answer for a program, or what matters in words for people."""
+"""Findings of advice as a report: every answer for a program, what matters in words for people, or the best one.
+
+Invariants: nothing found and nothing to be told are different sentences. Answers that are remembered for a capture are
+those that running every rule gives, so they are used only where the user set nothing that decides an answer.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import astuple, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, astuple, dataclass, replace
+from typing import Any
 
 import duckdb
 
 from traceview import sql
-from traceview.analysis import advice, advice_path, certainty, experiment, reports
-from traceview.analysis.model import Column, Finding, Report, Section
+from traceview.analysis import advice, certainty, experiment, reports
+from traceview.analysis.model import AT_LEAST_PCT, TRACE, Column, Finding, Look, Report, Section
 from traceview.paths import content
-from traceview.store import learned
+from traceview.store import learned, materialized, views
 
 MEANINGS = {
     "rule": "name of the rule",
@@ -65,38 +70,150 @@ MEASURED = {
 NO_ANSWER = "No answer: the rules need data that this trace does not hold."
 
 
+@dataclass(frozen=True)
+class Answers:
+    """Answers of rules about one capture, the lines under them, and what the capture ran on."""
+
+    findings: tuple[Finding, ...]
+    footer: tuple[str, ...]
+    place: learned.Place
+
+
 def run(
-    connection: duckdb.DuckDBPyConnection, rules: Sequence[sql.Query], params: Mapping[str, str], at_least_pct: float
-) -> tuple[list[Finding], tuple[str, ...]]:
-    """The answer of every rule, and the lines under all of them: how much of the idle time is explained, the input."""
-    return advice_path.run(connection, rules, params, at_least_pct), footer(connection)
+    connection: duckdb.DuckDBPyConnection,
+    rules: Sequence[sql.Query] = (),
+    params: Mapping[str, str] | None = None,
+    at_least_pct: float = AT_LEAST_PCT,
+    is_remembered: bool = False,
+) -> Answers:
+    """Answer by these rules, all without one. `is_remembered`: by what an earlier command found, where it is the same;
+    not for some ranks of a capture, or a device that was named by hand."""
+    rules = rules or advice.load()
+    is_usual = not params and at_least_pct == AT_LEAST_PCT and [rule.name for rule in rules] == advice.names()
+    folder = views.folder_of(connection) if is_remembered and is_usual else None
+    known = _from_json(materialized.recall(folder)) if folder else None
+    if known:
+        return known
+    # It imports numpy, which takes as long as a small capture.
+    from traceview.analysis import advice_path
+
+    found = advice_path.run(connection, rules, params, at_least_pct)
+    lines = experiment.said(connection, content("queries")), advice.explained(connection), reports.footer(connection)
+    done = Answers(tuple(found), tuple(line for each in lines for line in each), ran_on(connection))
+    if folder:
+        materialized.remember(folder, asdict(done))
+    return done
 
 
-def footer(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
-    """The lines under all answers."""
-    return (
-        *experiment.said(connection, content("queries")),
-        *advice.explained(connection),
-        *reports.footer(connection),
-    )
+def _from_json(plain: Any) -> Answers | None:
+    """Return what was remembered; None where nothing was, or it is not what `run` remembers."""
+    try:
+        findings = tuple(Finding(**{**each, "evidence": tuple(each["evidence"])}) for each in plain["findings"])
+        return Answers(findings, tuple(map(str, plain["footer"])), learned.Place(**plain["place"]))
+    except (TypeError, KeyError):
+        return None
 
 
-def exact(findings: Sequence[Finding], footer: tuple[str, ...], place: learned.Place | None = None) -> Report:
+def ran_on(connection: duckdb.DuckDBPyConnection) -> learned.Place:
+    """Return the framework and device that a capture ran on, as trials of `tune` are told apart."""
+    ((title, device, model, threads),) = sql.load(content("queries") / "ran_on.sql").run(connection)
+    ranks = sql.load(content("queries") / "framework.sql").run(connection)
+    found = next((str(name) for _, name, _ in ranks if name), None)
+    framework = next((key for key in advice.frameworks() if found and key in found), found)
+    return learned.Place(framework, str(device), title or framework or "", model, threads)
+
+
+BEST = (
+    Column("told", "VARCHAR", "the best finding whose confidence is not low, or that there is none"),
+    Column("rule", "VARCHAR", "name of its rule"),
+    Column("saving_ns", "BIGINT", "potential saving (upper bound)"),
+    Column("per", "VARCHAR", "what the saving is per: step or run"),
+    Column("saving_pct", "DOUBLE", "of the step, or of the run"),
+    Column("confidence", "VARCHAR", "high or medium; one of low confidence is never the best"),
+    Column("change", "VARCHAR", "what to change, in the framework of the trace"),
+    Column("command", "VARCHAR", "what shows it"),
+    Column("others", "VARCHAR", "other findings, the largest saving first"),
+)
+"""Columns of the section of the best finding."""
+_LINES = (
+    "{told}",
+    "up to {saving_ns} {per} ({saving_pct} of it)",
+    "{confidence} confidence",
+    "\n{change}",
+    "\n{command}",
+    "{others}",
+)
+
+
+def best(connection: duckdb.DuckDBPyConnection, is_remembered: bool = False) -> Section:
+    """The best finding of all rules, with the command that shows it, as a section of a report."""
+    return best_of(run(connection, is_remembered=is_remembered).findings)
+
+
+def best_of(findings: Sequence[Finding]) -> Section:
+    """The best of these answers of all rules as a section of a report, or that there is none."""
+    found = [finding for finding in findings if finding.status == advice.FOUND]
+    row = _best(found) if found else _none(findings)
+    values = tuple(row.get(column.name) for column in BEST)
+    doc = "The finding of advice that could save most."
+    return Section("finding", "Advice", doc, BEST, (values,), None, "", look=Look(lines=_LINES, brief=""))
+
+
+def _best(found: Sequence[Finding]) -> dict[str, Any]:
+    first, rest = found[0], [finding.rule for finding in found[1:]]
+    if certainty.level(first) == certainty.LOW:
+        rules = ", ".join(finding.rule for finding in found)
+        told = f"No finding is more than a guess. Of low confidence: {rules}"
+        return {"told": told, "command": f"traceview advise {TRACE} --evidence"}
+    is_off = first.path == certainty.OFF
+    return {
+        "told": f"Best finding: {first.title}" + (f" ({certainty.OFF})" if is_off else ""),
+        "rule": first.rule,
+        "saving_ns": None if is_off else first.saving_ns,
+        "per": _per(first),
+        "saving_pct": None if is_off else first.saving_pct,
+        "confidence": certainty.level(first),
+        "change": f"Change: {first.fix}",
+        "command": f"traceview advise {TRACE} {first.rule}",
+        "others": f"{len(rest)} more finding{'' if len(rest) == 1 else 's'}: {', '.join(rest)}" if rest else None,
+    }
+
+
+def _per(finding: Finding) -> str:
+    """Say what the saving is per; of several ranks it is that of the one that loses most."""
+    if finding.run_ns is not None:
+        return "once per run"
+    of = f" of rank {finding.rank}" if finding.n_ranks > 1 else ""
+    return f"per step{of}" if finding.of == "the step" else f"in the recording{of}"
+
+
+def _none(findings: Sequence[Finding]) -> dict[str, Any]:
+    unknown = sum(finding.status == advice.CANNOT_TELL for finding in findings)
+    checked = len(findings) - unknown
+    told = f"No problem found by {checked} rule{'' if checked == 1 else 's'} of advice"
+    if unknown:
+        told += f"; {unknown} need data that this trace does not hold"
+    if not checked:
+        told = f"No advice: all {unknown} rules need data that this trace does not hold"
+    return {"told": f"{told}.", "command": f"traceview advise {TRACE} --all" if unknown else None}
+
+
+def exact(answers: Answers) -> Report:
     """Every answer of every rule, for a program, with what tune measured on what the trace ran on."""
     rows = tuple(
         (
             *(list(value) if isinstance(value, tuple) else value for value in astuple(finding)),
-            *_measured(finding, place),
+            *_measured(finding, answers.place),
         )
-        for finding in findings
+        for finding in answers.findings
     )
-    return _report((_section("answers", "Answers", "One row per rule.", (*MEANINGS, *MEASURED), rows),), footer)
+    return _report((_section("answers", "Answers", "One row per rule.", (*MEANINGS, *MEASURED), rows),), answers.footer)
 
 
-def _measured(finding: Finding, place: learned.Place | None) -> tuple[float | None, ...]:
+def _measured(finding: Finding, place: learned.Place) -> tuple[float | None, ...]:
     """The values of MEASURED."""
     is_bound = finding.status == advice.FOUND and finding.saving_ns
-    found = learned.measured(finding.rule, place) if place and is_bound else None
+    found = learned.measured(finding.rule, place) if is_bound else None
     if found is None:
         return (None,) * len(MEASURED)
     if not found.trials:
@@ -105,16 +222,11 @@ def _measured(finding: Finding, place: learned.Place | None) -> tuple[float | No
     return (*runs, len(found.others))
 
 
-def for_people(
-    findings: Sequence[Finding],
-    footer: tuple[str, ...],
-    with_evidence: bool = False,
-    with_all: bool = False,
-    place: learned.Place | None = None,
-) -> Report:
+def for_people(answers: Answers, with_evidence: bool = False, with_all: bool = False) -> Report:
     """Report the findings in words, then what lacks data (in one line, or all), then what is not a problem.
 
-    `place`: what the trace ran on, so that what tune measured on such is told with each finding."""
+    With each finding stands what `tune` measured on what the trace ran on."""
+    findings = answers.findings
     found = [finding for finding in findings if finding.status == "found"]
     rows: tuple[tuple[object, ...], ...] = tuple(
         (f.rule, f.title, f.saving_ns, f.saving_pct, f.of, certainty.level(f)) for f in found
@@ -122,14 +234,14 @@ def for_people(
     columns = ("rule", "title", "saving_ns", "saving_pct", "of", "confidence")
     none = "No problem found." if any(f.status == "not found" for f in findings) else NO_ANSWER
     summary = _section("found", "What to change", _denominator(found), columns, rows, none)
-    details = [_detail(finding, with_evidence, place) for finding in found]
+    details = [_detail(finding, with_evidence, answers.place) for finding in found]
     unknown = [f for f in findings if f.status == "cannot tell"]
     lacking = tuple((f.rule, f.reason) for f in unknown)
     tail = [_section("unknown", "Not enough data", "", ("rule", "reason"), lacking)] if unknown and with_all else []
     absent = [f.rule + (f" ({f.reason})" if f.reason else "") for f in findings if f.status == "not found"]
     lines = [] if with_all or not unknown else [_not_enough(unknown)]
     lines += [f"Checked, no problem: {', '.join(absent)}."] if absent else []
-    return _report((summary, *details, *tail), (*lines, *advice_path.reasons(found), *footer))
+    return _report((summary, *details, *tail), (*lines, *path_reasons(found), *answers.footer))
 
 
 def _not_enough(unknown: Sequence[Finding]) -> str:
@@ -137,6 +249,15 @@ def _not_enough(unknown: Sequence[Finding]) -> str:
     groups = Counter(finding.record for finding in unknown).most_common()
     told = "; ".join(f"{record} ({count})" for record, count in groups)
     return f"Not enough data for {len(unknown)} rules; they need {told}. --all lists them."
+
+
+def path_reasons(findings: Iterable[Finding]) -> list[str]:
+    """Why the critical path says nothing of findings, each reason once."""
+    by_reason: dict[str, list[str]] = {}
+    for finding in findings:
+        if finding.path == certainty.NOT_KNOWN:
+            by_reason.setdefault(finding.path_reason, []).append(finding.rule)
+    return [f"Critical path not known for {', '.join(rules)}: {reason}." for reason, rules in by_reason.items()]
 
 
 def _denominator(found: Sequence[Finding]) -> str:
@@ -156,7 +277,7 @@ def _denominator(found: Sequence[Finding]) -> str:
     return f"Potential saving (upper bound) in device time, {what}. {once}Findings can overlap: do not add them up."
 
 
-def _detail(finding: Finding, with_evidence: bool, place: learned.Place | None) -> Section:
+def _detail(finding: Finding, with_evidence: bool, place: learned.Place) -> Section:
     where = f" {finding.place}." if finding.place else ""
     ranks = f" {finding.n_ranks} ranks have this; rank {finding.rank} loses most." if finding.n_ranks > 1 else ""
     doc = (
@@ -165,7 +286,7 @@ def _detail(finding: Finding, with_evidence: bool, place: learned.Place | None) 
     )
     told = certainty.told(finding)
     doc += f" {told}" if told else ""
-    measured = learned.measured(finding.rule, place) if place and finding.saving_ns else None
+    measured = learned.measured(finding.rule, place) if finding.saving_ns else None
     doc += f" {measured}" if measured else ""
     rows = tuple((line,) for line in finding.evidence) if with_evidence else ()
     section = _section(finding.rule, finding.title, doc, ("evidence",), rows)

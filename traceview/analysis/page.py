@@ -12,8 +12,8 @@ import duckdb
 import numpy as np
 
 from traceview import sql
-from traceview.analysis import advice, advice_path, chosen, reports, stacks, timeline
-from traceview.analysis.model import AT_LEAST_PCT, Page, Report, Section, Timeline, Track
+from traceview.analysis import advice, chosen, findings, reports, stacks, timeline
+from traceview.analysis.model import Page, Report, Section, Timeline, Track
 from traceview.ingest.derive.spans import fetch
 from traceview.paths import content
 
@@ -61,10 +61,12 @@ def gather(
     if step not in (None, "all"):
         # Before all that takes long.
         chosen.check(connection, "steps", "step", int(str(step)), None)
+    found = findings.run(connection).findings
+    overview = reports.run(connection, "overview", best=lambda _: findings.best_of(found))
     return Page(
         title=title,
-        reports=(*first, reports.shown(reports.run(connection, "overview"), MOST_ROWS)),
-        findings=tuple(advice_path.run(connection, advice.load(), at_least_pct=AT_LEAST_PCT)),
+        reports=(*first, reports.shown(overview, MOST_ROWS)),
+        findings=found,
         explained=advice.explained(connection),
         charts=tuple(_sections(connection)),
         timeline=_timeline(connection, step, most),

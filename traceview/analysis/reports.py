@@ -16,12 +16,14 @@ from typing import Any
 import duckdb
 
 from traceview import sql
-from traceview.analysis import experiment, finding
+from traceview.analysis import experiment
 from traceview.analysis.model import TRACE, Column, Look, Report, Section
 from traceview.errors import UsageError, meant, unknown
 from traceview.paths import content
 
 NO_ROWS = "No rows."
+_SHORT = re.compile(r"[\w./-]{1,24}")
+"""A trace's name that stands in a command as it is."""
 
 
 @dataclass(frozen=True)
@@ -49,13 +51,6 @@ def _critical() -> Any:
     from traceview.analysis import critical
 
     return critical
-
-
-def _best_finding() -> Any:
-    """Import the module that runs the rules of advice; a known finding needs none of that, and it takes a while."""
-    from traceview.analysis import best_finding
-
-    return best_finding
 
 
 def names() -> list[str]:
@@ -93,24 +88,41 @@ def run(
     params: Mapping[str, str] | None = None,
     options: Iterable[str] = (),
     source: str = TRACE,
-    best: finding.Remembered | None = None,
+    best: Callable[[duckdb.DuckDBPyConnection], Section] | None = None,
 ) -> Report:
     """Run every section. `params` are texts for the sections' parameters; those a section does not have are ignored.
 
-    `source` is what the user calls the trace, for commands to run next; `best` may know the best finding. Raises
-    `UsageError` for an unknown report and for a value that does not fit its parameter's type.
+    `source` is what the user calls the trace, for commands to run next; `best` makes the section of the best finding,
+    which reports leave out without it. Raises `UsageError` for an unknown report and for a value that does not fit its
+    parameter's type.
     """
     recipe = load(name, options)
     if recipe.is_prepared:
         _critical().prepare(connection, params or {})
     sections = [section(connection, query, params) for query in recipe.sections]
     lines = experiment.said(connection, content("queries"), name)
-    if recipe.advice_after and not lines:
+    if best and recipe.advice_after and not lines:
         at = next(at for at, done in enumerate(sections, 1) if done.name == recipe.advice_after)
-        sections.insert(at, (best or finding.Remembered(False)).section(connection))
+        sections.insert(at, best(connection))
     report = Report(name, recipe.title, recipe.doc, tuple(sections), footer(connection), recipe.is_brief)
     report = experiment.told(_of_recording(connection, report), lines)
-    return finding.named(report, source)
+    return for_trace(report, source)
+
+
+def for_trace(report: Report, source: str) -> Report:
+    """The report with its commands for this trace, where its name is short and plain."""
+    if not _SHORT.fullmatch(source) or source.startswith("-"):
+        return report
+
+    def named(text: Any) -> Any:
+        return text.replace(f" {TRACE} ", f" {source} ") if isinstance(text, str) else text
+
+    sections = []
+    for part in report.sections:
+        at = [index for index, column in enumerate(part.columns) if column.name == "command"]
+        rows = (tuple(named(value) if n in at else value for n, value in enumerate(row)) for row in part.rows)
+        sections.append(replace(part, note=named(part.note), rows=tuple(rows) if at else part.rows))
+    return replace(report, sections=tuple(sections), footer=tuple(map(named, report.footer)))
 
 
 def _of_recording(connection: duckdb.DuckDBPyConnection, report: Report) -> Report:

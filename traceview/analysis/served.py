@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from traceview.analysis.model import AT_LEAST_PCT
 from traceview.errors import InputError, UsageError, unknown
 
 if TYPE_CHECKING:
@@ -68,11 +67,11 @@ class Answers:
 
     def report(self, name: str = "overview", trace: str = "") -> dict[str, Any]:
         """A report, every section of it."""
-        from traceview.analysis import reports
+        from traceview.analysis import findings, reports
 
         recipe = reports.load(name)
         with self._asked(trace) as (_, connection):
-            return _bounded(self._caps, self._report(reports.run(connection, recipe.name)))
+            return _bounded(self._caps, self._report(reports.run(connection, recipe.name, best=findings.best)))
 
     def sql(self, query: str, trace: str = "") -> dict[str, Any]:
         """The rows of one query that only reads, in a process that is ended when it takes too long."""
@@ -100,13 +99,12 @@ class Answers:
 
     def advise(self, rule: str = "", trace: str = "") -> dict[str, Any]:
         """Every finding with its evidence, and which rules cannot tell or found nothing."""
-        from traceview.analysis import advice, findings, ran_on
+        from traceview.analysis import advice, findings
 
         rules = advice.load([rule] if rule else [])
         with self._asked(trace) as (_, connection):
-            found, footer = findings.run(connection, rules, {}, AT_LEAST_PCT)
-            place = ran_on.of(connection)
-        return _bounded(self._caps, self._report(findings.exact(found, footer, place)))
+            answers = findings.run(connection, rules)
+        return _bounded(self._caps, self._report(findings.exact(answers)))
 
     def compare(self, a: str, b: str) -> dict[str, Any]:
         """Two of the traces side by side: what got slower or faster, and why."""

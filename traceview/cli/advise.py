@@ -92,7 +92,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the rules and print the answers; returns 1 where `--fail-over` says so, else 0."""
-    from traceview.analysis import advice, finding, findings, remembered, reports
+    from traceview.analysis import advice, findings, reports
 
     if args.what_if is not None:
         return _what_if(args)
@@ -102,16 +102,14 @@ def run(args: argparse.Namespace) -> int:
     if args.show_sql:
         emit([sql_text(recipe, params)], args.output)
         return 0
-    answers = remembered.Advice(rules, params, args.at_least, is_remembered=args.device is None and not args.ranks)
+    is_remembered = args.device is None and not args.ranks
     with opened(args) as connection:
-        found, footer = answers.run(connection)
+        answers = findings.run(connection, rules, params, args.at_least, is_remembered)
     renderer = render.renderer(form_of(args))
-    if renderer.FOR_PEOPLE:
-        report = findings.for_people(found, footer, args.evidence, args.all, answers.place)
-    else:
-        report = findings.exact(found, footer, answers.place)
-    emit([renderer.render_all([finding.named(report, args.input)], bool(args.output))], args.output)
-    return _exit_code(found, args.fail_over)
+    is_plain = renderer.FOR_PEOPLE
+    report = findings.for_people(answers, args.evidence, args.all) if is_plain else findings.exact(answers)
+    emit([renderer.render_all([reports.for_trace(report, args.input)], bool(args.output))], args.output)
+    return _exit_code(answers.findings, args.fail_over)
 
 
 def _what_if(args: argparse.Namespace) -> int:

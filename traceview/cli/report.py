@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import threading
 
 from traceview import render
@@ -79,7 +80,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the reports and print them; returns 0."""
-    from traceview.analysis import remembered_reports, reports
+    from traceview.analysis import findings, reports
 
     options = ["admissible"] if args.admissible else []
     recipes = [reports.load(name, options) for name in dict.fromkeys(args.names or ["overview"])]
@@ -92,9 +93,9 @@ def run(args: argparse.Namespace) -> int:
     form = form_of(args)
     # What draws tables takes a while to load; the queries leave Python idle meanwhile.
     threading.Thread(target=_load, args=(form,), daemon=True).start()
-    answers = remembered_reports.Reports(recipes, params, options, args.device is None and not args.ranks)
+    best = functools.partial(findings.best, is_remembered=args.device is None and not args.ranks)
     with opened(args) as connection:
-        done = answers.run(connection, args.input)
+        done = [reports.run(connection, recipe.name, params, options, args.input, best) for recipe in recipes]
     renderer = render.renderer(form)
     if renderer.FOR_PEOPLE and args.limit is None:
         done = [reports.shown(report, DEFAULT_LIMIT) for report in done]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from traceview import readers
 from traceview.errors import InputError, Refused, UsageError
 from traceview.ingest.options import Options as Options
-from traceview.store import answers, cache, discovery, integrity, materialized, recorded, views
+from traceview.store import cache, discovery, integrity, materialized, recorded, views
 from traceview.store.cache import KEY_FILE as KEY_FILE
 from traceview.tables import SCHEMA_VERSION
 
@@ -178,7 +178,6 @@ def forget(path: Path) -> None:
     """Remove what is stored of an input, whether it is a capture or a trace: the next report works it out again."""
     for folder in (path, cache.place(path)):
         materialized.forget(folder)
-        answers.forget(folder)
 
 
 def is_capture(path: Path) -> bool:

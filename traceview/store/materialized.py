@@ -1,20 +1,23 @@
-"""Views of a capture that were worked out, one Parquet file each in this user's cache, so that it is done once.
+"""Views and answers of advice that were worked out for a capture, in one folder of this user's cache: done once.
 
 Invariant: nothing that comes with a capture is taken for one of them. A folder's name is made of the capture's files,
-these rules and this DuckDB; a file is read only as it was written.
+these rules and this DuckDB; a view is read only as it was written.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
 import shutil
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Collection
 from functools import cache as once
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
@@ -23,11 +26,10 @@ from traceview.paths import digest, own_folder, user_cache
 from traceview.store import graph, integrity, recorded
 
 RULES = (
+    "analysis/*.py",
     "classify/*.py",
     "classify/*.toml",
-    "queries/attribution/*.sql",
-    "queries/costs/*.sql",
-    "queries/views/*.sql",
+    *("queries/*.sql", "queries/*.toml", "queries/*/*.sql", "queries/*/*.toml", "queries/advice/*/*.sql"),
     "store/views.py",
     "store/graph.py",
     "store/recorded.py",
@@ -35,11 +37,15 @@ RULES = (
     "sql.py",
     "tables.py",
 )
-"""Everything that decides what a name or a call is, and how that is stored."""
+"""Everything that decides what a name or a call is, what rules answer, and how that is stored."""
 DAYS = 30
 """Days without use after which a folder is removed when the next is made."""
 BYTES = 10_000_000_000
 """Maximum size of all folders; those that were used longest ago are removed first."""
+ANSWERS = "advice.json"
+"""File of the answers of advice, in the folder of a capture."""
+MOST_BYTES = 1_000_000
+"""Maximum size of these answers."""
 SUM = ".sum"
 """Extension of the check sum of a file, beside it."""
 _DAY_SECONDS = 24 * 3600
@@ -107,6 +113,33 @@ def forget(folder: Path) -> None:
     with contextlib.suppress(OSError, InputError):
         for capture in (folder, *recorded.shards(folder)):
             shutil.rmtree(place(capture), ignore_errors=True)
+
+
+def recall(folder: Path) -> Any:
+    """Return the answers of advice about a capture; None where there are none, or they cannot be read."""
+    with contextlib.suppress(OSError, InputError, ValueError, RecursionError):
+        own = place(folder)
+        path = own / ANSWERS
+        text = path.read_bytes() if path.lstat().st_size <= MOST_BYTES else b"null"
+        used(own)
+        return json.loads(text)
+    return None
+
+
+def remember(folder: Path, answers: Any) -> None:
+    """Store the answers of advice. What is long, or cannot be written, is worked out again next time."""
+    with contextlib.suppress(OSError, InputError):
+        text = json.dumps(answers, default=float)
+        own = place(folder)
+        if len(text) > MOST_BYTES:  # All of it is ASCII.
+            return
+        is_new = not own.exists()
+        handle, draft = tempfile.mkstemp(prefix=".making-", dir=own_folder(own))
+        with os.fdopen(handle, "w", encoding="ascii") as stream:
+            stream.write(text)
+        Path(draft).replace(own / ANSWERS)
+        if is_new:
+            make_room(own, BYTES)
 
 
 def make_room(newest: Path, most_bytes: int) -> None:

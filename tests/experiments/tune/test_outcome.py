@@ -13,7 +13,7 @@ import pytest
 
 import traceview
 from traceview import store
-from traceview.analysis import ran_on, served
+from traceview.analysis import findings, served
 from traceview.cli import main
 from traceview.experiments.tune import outcome
 from traceview.ingest.options import Options
@@ -84,7 +84,7 @@ def test_advice_tells_what_was_measured_on_such_a_run(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     base = store.convert([SAMPLE], tmp_path / "base")
     with store.open_capture(base) as connection:
-        place = ran_on.of(connection)
+        place = findings.ran_on(connection)
     assert place.kind == ("pytorch", "cpu") and str(place) == "PyTorch on a CPU"
     outcome.learn([row("fused_optimizer", "unfused_optimizer", 1.4)], base)
     cuda = Place("pytorch", "gpu", "PyTorch", "NVIDIA H200")

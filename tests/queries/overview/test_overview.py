@@ -8,7 +8,7 @@ import pytest
 from advised import training
 from given import Given, conv, pick, section, write
 
-from traceview.analysis import reports
+from traceview.analysis import findings, reports
 from traceview.render import table
 from traceview.store import views
 
@@ -72,7 +72,7 @@ def headline(tmp_path: Path, *ranks: Given) -> str:
     """The first lines of the overview."""
     write(tmp_path, *ranks)
     with views.connect(tmp_path) as connection:
-        report = reports.run(connection, "overview")
+        report = reports.run(connection, "overview", best=findings.best)
         (row,) = section(connection, "overview/headline")
         idle = section(connection, "overview/idle")
         rest = section(connection, "overview/categories")[-1]
@@ -126,7 +126,7 @@ def test_without_steps_it_is_the_recording(tmp_path: Path) -> None:
     given.kernel("ampere_sgemm_128x64_nn", 80, 100)
     text = headline(tmp_path, given)
     with views.connect(tmp_path) as connection:
-        report = table.render(reports.run(connection, "overview"), 80, False)
+        report = table.render(reports.run(connection, "overview", best=findings.best), 80, False)
     assert "Over the whole recording, per rank." in report and "of recording [%]" in report
     assert "per step" not in report.lower() and "of step" not in report
     assert text.startswith("Recording 100 us (no steps found) | GPU active 80.0 % | idle 20.0 %, ")
@@ -152,7 +152,7 @@ def test_the_most_expensive_convolutions_come_first_and_the_rest_is_one_row(tmp_
         conv(given, at, (8, 3, 32, 32), (number + 1, 3, 3, 3))
         given.kernel("cudnn_ampere_scudnn_128x64_relu_nn_v1", at + 20, at + 30 + number, launched=at + 2)
     with given.open(tmp_path) as connection:
-        report = reports.run(connection, "overview")
+        report = reports.run(connection, "overview", best=findings.best)
     (whole,) = (part for part in report.sections if part.name == "convolutions")
     (short,) = (part for part in reports.shown(report, 30).sections if part.name == "convolutions")
     names = [column.name for column in whole.columns]
@@ -186,7 +186,7 @@ def test_only_reports_that_have_something_to_say_are_named(tmp_path: Path) -> No
 
 def test_a_trace_without_a_timeline_says_so(tmp_path: Path) -> None:
     with Given().open(tmp_path) as connection:
-        text = table.render(reports.run(connection, "overview"), 80, False)
+        text = table.render(reports.run(connection, "overview", best=findings.best), 80, False)
     assert "This trace records no work of a device: there is no step to account for." in text
     assert "Nothing in this trace about: idle time, work of a device, kernels and operators," in text
 

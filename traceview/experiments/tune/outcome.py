@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from traceview import store
-from traceview.analysis import ran_on
+from traceview.analysis import findings
 from traceview.experiments.pairs import NO, Pair, believed, speedup, speedup_against_both, spread
 from traceview.experiments.tune import options as trials
 from traceview.experiments.tune.options import Facts, Option
@@ -375,7 +375,7 @@ CLEARLY_SLOWER = "clearly slower"
 def learn(rows: Sequence[Mapping[str, Any]], base: Path) -> None:
     """Remember how far bounds were reached; `base` is the capture of the command as it is."""
     with contextlib.closing(store.open_capture(base)) as connection:
-        place = ran_on.of(connection)
+        place = findings.ran_on(connection)
     learned.remember(trials_of(rows, place))
 
 

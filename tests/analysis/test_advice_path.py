@@ -11,7 +11,7 @@ from given import Given, write
 from jobs import Job
 
 from traceview import sql
-from traceview.analysis import advice, advice_path, certainty, critical, on_path
+from traceview.analysis import advice, advice_path, certainty, critical, findings
 from traceview.analysis.model import Finding
 from traceview.paths import content
 from traceview.store import views
@@ -154,7 +154,7 @@ def test_a_host_that_waits_for_room_in_the_queue_does_not_hold_up_the_step(
     stays = np.where(worked.tasks["class"] == 0, 0, 100)
     without = critical.changed(worked.graph, stays, 0 * worked.graph.kind)
     assert without == (100_000 if is_full else 2_708_000)
-    assert on_path._runs_ahead(worked.graph, worked.tasks) != is_full, "without a wait its time bounds nothing"
+    assert advice_path._runs_ahead(worked.graph, worked.tasks) != is_full, "without a wait its time bounds nothing"
 
 
 def test_where_the_path_cannot_be_had_it_says_so_and_the_order_stays(tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ def test_where_the_path_cannot_be_had_it_says_so_and_the_order_stays(tmp_path: P
     found = said(tmp_path, given, rules=("layout_between_operators",))["layout_between_operators"]
     assert (found.path, found.path_saving_ns) == (certainty.NOT_KNOWN, None)
     assert found.saving_ns == found.work_ns
-    assert advice_path.reasons([found]) == [
+    assert findings.path_reasons([found]) == [
         "Critical path not known for layout_between_operators: "
         "the trace does not say which call launched what runs on the device."
     ]
@@ -221,7 +221,7 @@ def test_what_goes_is_what_the_rule_counts(trace: str, shared: Path, captures) -
     connection, rules = captures.open(shared / "traces/kineto" / trace), {rule.name: rule for rule in advice.load()}
     compared = 0
     answers = advice_path.run(connection, list(rules.values()))
-    on_path.work_out(connection)
+    advice_path.work_out(connection)
     for finding in answers:
         query = advice_path.removal(rules[finding.rule])
         if finding.status != "found" or query is None or query.name in APPROXIMATE:

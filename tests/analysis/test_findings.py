@@ -1,0 +1,165 @@
+"""Findings of advice: the best one in the overview; none and cannot tell differ; answers that are remembered."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from advised import training
+from asked import held
+from given import Given
+
+from traceview import store
+from traceview.analysis import advice, certainty, findings, reports
+from traceview.analysis.findings import Answers
+from traceview.analysis.model import Column, Finding, Report, Section
+from traceview.render import table
+from traceview.store import materialized
+from traceview.store.learned import Place
+
+SAMPLE = Path(__file__).resolve().parents[2] / "samples" / "kineto" / "torch-2.13.0-lenet-cpu.json.gz"
+
+
+def test_it_is_the_first_that_advise_lists(tmp_path: Path) -> None:
+    given = training(2, 1000)
+    for start in (0, 1000):
+        for number in range(8):
+            at = start + 100 * number
+            given.kernel("ampere_sgemm_128x64_nn", at + 60, at + 70, launched=at + 50)
+    with given.open(tmp_path) as connection:
+        found = [answer for answer in advice.run(connection, advice.load()) if answer.status == "found"]
+        section = findings.best(connection)
+        report = reports.run(connection, "overview", source="run1", best=findings.best)
+    row = dict(zip((column.name for column in section.columns), section.rows[0], strict=True))
+    assert (row["rule"], row["saving_ns"], row["saving_pct"]) == (
+        found[0].rule,
+        found[0].saving_ns,
+        found[0].saving_pct,
+    )
+    text = table.render(report, 80, False)
+    assert f"Best finding: {found[0].title}" in text and f"\ntraceview advise run1 {found[0].rule}" in text
+
+
+def test_a_guess_is_never_the_best_finding(tmp_path: Path) -> None:
+    """Without steps, one pause of 900 us before a kernel may be a library that is loaded."""
+    given = Given()
+    given.kernel("k", 0, 10, launched=0)
+    given.kernel("k", 910, 920, launched=905)
+    with given.open(tmp_path) as connection:
+        first, *_ = findings.run(connection).findings
+        report = reports.run(connection, "overview", source="run1", best=findings.best)
+    assert (first.rule, certainty.level(first), first.status) == ("host_bound", "low", "found")
+    text = table.render(report, 80, False)
+    assert "No finding is more than a guess. Of low confidence: host_bound" in text
+    assert "\ntraceview advise run1" in text and "up to" not in text
+
+
+def _finding(rule: str, saving_ns: int, confidence: str) -> Finding:
+    query, *_ = advice.load([rule])
+    texts = {name: query.extra[name] for name in ("why", "cost", "unless")}
+    facts = {"status": "found", "saving_ns": saving_ns, "confidence": confidence, "step_ns": 100, "of": "the step"}
+    nothing = {column.name: None for column in fields(Finding)}
+    return Finding(**{**nothing, **texts, "rule": rule, "title": query.title, "n_ranks": 1, "path": "", **facts})
+
+
+def test_what_is_certain_stands_before_a_larger_guess_with_its_confidence() -> None:
+    found = [
+        _finding("host_bound", 93, "low: one gap is most of it"),
+        _finding("small_grids", 4, "medium: the sizes are recorded"),
+        _finding("tiny_copies", 3, "high for the copies"),
+    ]
+    assert [each.rule for each in advice.ordered(found)] == ["small_grids", "tiny_copies", "host_bound"]
+    section = findings.best_of(advice.ordered(found))
+    text = table.render(Report("r", "", "", (section,), ()), 100, False)
+    assert "medium confidence" in text and "2 more findings: tiny_copies, host_bound" in text
+
+
+def test_nothing_found_is_not_nothing_to_tell(tmp_path: Path) -> None:
+    with Given().open(tmp_path) as connection:
+        (row,) = findings.best(connection).rows
+    assert row[0] == f"No advice: all {len(advice.names())} rules need data that this trace does not hold."
+    assert row[1] is None and row[7] == "traceview advise TRACE --all"
+
+
+@pytest.mark.parametrize(
+    ("source", "called"),
+    [
+        ("a/run1", "a/run1"),
+        ("x" * 25, "TRACE"),
+        ("two words", "TRACE"),
+        ("-rf", "TRACE"),
+        ("a;b", "TRACE"),
+        ("\x1b[2J", "TRACE"),
+    ],
+)
+def test_only_short_and_plain_names_stand_in_a_command(source: str, called: str) -> None:
+    columns = (Column("command", "VARCHAR", ""), Column("why", "VARCHAR", ""))
+    rows = (("traceview report TRACE idle", "of TRACE itself"), (None, None))
+    part = Section("s", "", "", columns, rows, None, "")
+    done = reports.for_trace(Report("r", "", "", (part,), ("see traceview report TRACE study",)), source)
+    assert done.footer == (f"see traceview report {called} study",)
+    assert done.sections[0].rows == ((f"traceview report {called} idle", "of TRACE itself"), (None, None))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "expected"),
+    [
+        ("void at::native::reduce_kernel<512, 1>(int)", Place("pytorch", "gpu", "pytorch", "NVIDIA H200")),
+        ("sgemm", Place(None, "gpu", "", "NVIDIA H200")),
+        (None, Place(None, "cpu")),
+    ],
+)
+def test_what_a_trace_ran_on_is_told_by_its_kernels(tmp_path: Path, kernel: str | None, expected: Place) -> None:
+    given = Given()
+    if kernel:
+        given.device("NVIDIA H200", kind="gpu")
+        given.kernel(kernel, 0, 10)
+    with given.open(tmp_path) as connection:
+        assert findings.ran_on(connection) == expected
+
+
+@pytest.fixture
+def capture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return store.convert([SAMPLE], tmp_path / "capture")
+
+
+def answered(capture: Path, rules: tuple[str, ...] = (), at_least: float = 0.5) -> tuple[bool, Answers]:
+    """Whether the rules had to be run, and what they say."""
+    with store.open_capture(capture) as connection:
+        said = findings.run(connection, advice.load(rules), {}, at_least, is_remembered=True)
+        return held(connection) != set(), said
+
+
+def test_the_second_time_no_rule_is_run(capture: Path) -> None:
+    with store.open_capture(capture) as connection:
+        right = findings.run(connection)
+    assert answered(capture) == (True, right)
+    assert answered(capture) == (False, right)
+    assert {finding.status for finding in right.findings} >= {"not found", "cannot tell"}
+    assert right.place.kind == ("pytorch", "cpu") and right.footer
+
+
+def test_after_an_overview_no_rule_is_run_for_advice(capture: Path) -> None:
+    with store.open_capture(capture) as connection:
+        section = findings.best(connection, is_remembered=True)
+        right = findings.run(connection)
+    assert answered(capture) == (False, right)
+    assert section == findings.best_of(right.findings)
+
+
+def test_single_rules_and_other_limits_are_worked_out_each_time(capture: Path) -> None:
+    answered(capture)
+    was_run, one = answered(capture, ("page_faults",))
+    assert was_run and [finding.rule for finding in one.findings] == ["page_faults"]
+    was_run, high = answered(capture, at_least=99.0)
+    assert was_run and all(each.status != "found" or (each.saving_pct or 99) >= 99 for each in high.findings)
+    assert len(answered(capture)[1].findings) == len(advice.names())
+
+
+@pytest.mark.parametrize("damage", [[{"rule": "x"}], {"findings": [{}]}, None, 3, {"findings": [], "footer": 3}])
+def test_what_is_damaged_is_worked_out_again(capture: Path, damage: object) -> None:
+    _, right = answered(capture)
+    materialized.remember(capture, damage)
+    assert answered(capture) == (True, right)
