@@ -128,7 +128,7 @@ def compare(*runs: Input | Sequence[Input], accept: Iterable[str] = ()) -> Answe
     sides = [[run] if isinstance(run, str | PathLike) else list(run) for run in runs]
     measures, whole = comparing.measures(sides, measured)
     done = comparing.compare(measures, accept, whole)
-    return Answer(done, comparing.said(done))
+    return Answer(done, comparing.in_words(done))
 
 
 class Trace:

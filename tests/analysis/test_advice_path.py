@@ -66,7 +66,7 @@ def test_work_beside_the_path_has_slack_gives_nothing_and_stands_last(tmp_path: 
     assert list(found) == ["host_bound", "layout_between_operators"]
     off = found["layout_between_operators"]
     assert (off.work_ns, off.path, off.saving_ns, off.path_slack_ns) == (100_000, certainty.OFF, 0, 300_000)
-    assert certainty.told(off) == (
+    assert certainty.path_sentence(off) == (
         "Not on the critical path: the rule counts 0.100 ms, but there are 0.300 ms of slack before it costs anything."
     )
     assert found["host_bound"].saving_ns == found["host_bound"].work_ns == 293_000

@@ -190,7 +190,7 @@ def test_only_the_processes_of_that_run_are_ended(tmp_path: Path, monkeypatch: p
     other = started(tmp_path / "other", "sleep", "60")
     try:
         assert stubborn.stdout and stubborn.stdout.readline() == b"on\n"
-        assert command.of(tmp_path) == sorted([mine.pid, stubborn.pid])
+        assert command.processes_of(tmp_path) == sorted([mine.pid, stubborn.pid])
         assert command.end(tmp_path) == 2
         assert (mine.wait(60), stubborn.wait(60)) == (-signal.SIGTERM, -signal.SIGKILL)
         assert other.poll() is None and command.end(tmp_path) == 0

@@ -15,7 +15,7 @@ def level(finding: Finding) -> str:
     return re.split(r"\W", finding.confidence, maxsplit=1)[0]
 
 
-def told(finding: Finding) -> str:
+def path_sentence(finding: Finding) -> str:
     """Explain a finding's place on the critical path, as a sentence; nothing where that was not worked out."""
     counted = f"{(finding.work_ns or 0) / 1e6:,.3f} ms"
     if finding.path == ON:

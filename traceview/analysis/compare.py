@@ -153,7 +153,7 @@ def _joined(first: Section, second: Section) -> Section:
     return replace(first, rows=ordered, note=None if rows else first.note)
 
 
-def said(report: Report) -> Report:
+def in_words(report: Report) -> Report:
     """For people: the answer as sentences in front, and what the numbers mean below."""
     answer, *rest = report.sections
     sentences = " ".join(row[1] for row in answer.rows) or answer.note

@@ -14,14 +14,14 @@ from traceview import sql
 from traceview.analysis.model import Report
 
 
-def said(connection: duckdb.DuckDBPyConnection, queries: Path, name: str = "") -> tuple[str, ...]:
+def sentences(connection: duckdb.DuckDBPyConnection, queries: Path, name: str = "") -> tuple[str, ...]:
     """One sentence where the capture holds results of an experiment and no recording; not for their own report."""
     path = queries / "experiment.sql"
     rows = sql.load(path).run(connection) if path.exists() else ()
     return tuple(str(text) for text, report in rows if report != name)
 
 
-def told(report: Report, lines: tuple[str, ...]) -> Report:
+def explained(report: Report, lines: tuple[str, ...]) -> Report:
     """A report that found nothing to say of an experiment, with what that is; of a brief one only the rest is kept."""
     if not lines:
         return report

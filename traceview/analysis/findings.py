@@ -98,7 +98,11 @@ def run(
     from traceview.analysis import advice_path
 
     found = advice_path.run(connection, rules, params, at_least_pct)
-    lines = experiment.said(connection, content("queries")), advice.explained(connection), reports.footer(connection)
+    lines = (
+        experiment.sentences(connection, content("queries")),
+        advice.explained(connection),
+        reports.footer(connection),
+    )
     done = Answers(tuple(found), tuple(line for each in lines for line in each), ran_on(connection))
     if folder:
         materialized.remember(folder, asdict(done))
@@ -284,7 +288,7 @@ def _detail(finding: Finding, with_evidence: bool, place: learned.Place) -> Sect
         f"{finding.problem}{where}{ranks} {finding.why} Trade-offs: {finding.cost} Do not apply if: {finding.unless} "
         f"Confidence: {finding.confidence}."
     )
-    told = certainty.told(finding)
+    told = certainty.path_sentence(finding)
     doc += f" {told}" if told else ""
     measured = learned.measured(finding.rule, place) if finding.saving_ns else None
     doc += f" {measured}" if measured else ""

@@ -100,12 +100,12 @@ def run(
     if recipe.is_prepared:
         _critical().prepare(connection, params or {})
     sections = [section(connection, query, params) for query in recipe.sections]
-    lines = experiment.said(connection, content("queries"), name)
+    lines = experiment.sentences(connection, content("queries"), name)
     if best and recipe.advice_after and not lines:
         at = next(at for at, done in enumerate(sections, 1) if done.name == recipe.advice_after)
         sections.insert(at, best(connection))
     report = Report(name, recipe.title, recipe.doc, tuple(sections), footer(connection), recipe.is_brief)
-    report = experiment.told(_of_recording(connection, report), lines)
+    report = experiment.explained(_of_recording(connection, report), lines)
     return for_trace(report, source)
 
 

@@ -135,7 +135,7 @@ def run(args: argparse.Namespace) -> int:
     report = compare.compare(runs, args.accept, whole)
     renderer = render.renderer(form)
     limit = DEFAULT_LIMIT if args.limit is None and renderer.FOR_PEOPLE else args.limit
-    shown = compare.cut(compare.said(report) if renderer.FOR_PEOPLE else report, limit)
+    shown = compare.cut(compare.in_words(report) if renderer.FOR_PEOPLE else report, limit)
     if form == "json":
         from traceview.analysis.values import as_object
 

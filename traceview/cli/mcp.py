@@ -73,28 +73,28 @@ def tools(answers: served.Answers, refusal: Callable[[str], Exception]) -> list[
 
     def describe(trace: str = "") -> str:
         """Describe a trace; list the names of traces, reports and rules, and the views and columns for SQL."""
-        return _told(lambda: answers.describe(trace), refusal)
+        return _as_json(lambda: answers.describe(trace), refusal)
 
     def report(name: str = "overview", trace: str = "") -> str:
         """A report about a trace: tables with explained columns. `describe` has the names."""
-        return _told(lambda: answers.report(name, trace), refusal)
+        return _as_json(lambda: answers.report(name, trace), refusal)
 
     def sql(query: str, trace: str = "") -> str:
         """Rows of one read-only DuckDB query over the views of a trace. Add a LIMIT: long answers are cut."""
-        return _told(lambda: answers.sql(query, trace), refusal)
+        return _as_json(lambda: answers.sql(query, trace), refusal)
 
     def advise(rule: str = "", trace: str = "") -> str:
         """Find changes to make and the most that each can save per step, with evidence; one row for every rule."""
-        return _told(lambda: answers.advise(rule, trace), refusal)
+        return _as_json(lambda: answers.advise(rule, trace), refusal)
 
     def compare(a: str, b: str) -> str:
         """Two of the traces side by side: what got slower or faster, and why."""
-        return _told(lambda: answers.compare(a, b), refusal)
+        return _as_json(lambda: answers.compare(a, b), refusal)
 
     return [describe, report, sql, advise, compare]
 
 
-def _told(answer: Callable[[], dict[str, Any]], refusal: Callable[[str], Exception]) -> str:
+def _as_json(answer: Callable[[], dict[str, Any]], refusal: Callable[[str], Exception]) -> str:
     """An answer as JSON text. Raises a `refusal` with a sentence where it cannot be given."""
     try:
         return json.dumps(answer(), allow_nan=False)

@@ -105,12 +105,12 @@ def opened(
     with converting(args) as options:
         options = replace(options, query_bytes=query_bytes)
         connection = store.open_capture(Path(path or args.input), options)
-        with contextlib.closing(connection), told(), interruptible(connection):
+        with contextlib.closing(connection), translate_errors(), interruptible(connection):
             yield connection
 
 
 @contextlib.contextmanager
-def told() -> Iterator[None]:
+def translate_errors() -> Iterator[None]:
     """Turns what DuckDB says of a capture, and not of a query, into a sentence."""
     import duckdb
 

@@ -77,7 +77,7 @@ def _compared(args: argparse.Namespace) -> Report:
             return compare.measure(connection, Path(path).name, None, whole)
 
     runs, whole = compare.measures([[args.input], [args.compare]], measured)
-    return compare.said(compare.compare(runs, (), whole))
+    return compare.in_words(compare.compare(runs, (), whole))
 
 
 def _stem(path: Path) -> str:

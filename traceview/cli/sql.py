@@ -23,7 +23,7 @@ from traceview.cli.options import (
     add_rank_option,
     converting,
     form_of,
-    told,
+    translate_errors,
 )
 from traceview.cli.output import emit, silence, writing
 from traceview.errors import InputError, UsageError
@@ -80,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
 
     with converting(args) as options:
         folder = store.prepare(Path(args.input), options, text)
-    with told(), Reader(folder, options) as reader:
+    with translate_errors(), Reader(folder, options) as reader:
         if text is None:
             prompt(reader, form)
         else:

@@ -212,7 +212,7 @@ def _compared(folder: Path, for_people: bool) -> Report | None:
     done = compare.compare(runs)
     if not for_people:
         return done
-    brief = compare.cut(compare.said(done), DEFAULT_LIMIT)
+    brief = compare.cut(compare.in_words(done), DEFAULT_LIMIT)
     say(f"all of the comparison: traceview compare {_word(paths[0])} {_word(paths[1])}")
     return replace(brief, sections=tuple(part for part in brief.sections if part.name in COMPARED))
 

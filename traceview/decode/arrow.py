@@ -316,7 +316,7 @@ def _struct(data: bytes, at: int, depth: int) -> tuple[dict[int, Any], int]:
         if step:
             number += step
         else:
-            number, at = _whole(data, at)
+            number, at = _zigzag(data, at)
         found[number], at = _value(data, at, kind, depth)
     return found, at + 1
 
@@ -327,7 +327,7 @@ def _value(data: bytes, at: int, kind: int, depth: int) -> tuple[Any, int]:
     if kind == _BYTE:
         return data[at], at + 1
     if _BYTE < kind <= _I64:
-        return _whole(data, at)
+        return _zigzag(data, at)
     if kind == _DOUBLE:
         return None, at + 8
     if kind == _BINARY:
@@ -338,7 +338,7 @@ def _value(data: bytes, at: int, kind: int, depth: int) -> tuple[Any, int]:
     raise ValueError("not in the header of a page")
 
 
-def _whole(data: bytes, at: int) -> tuple[int, int]:
+def _zigzag(data: bytes, at: int) -> tuple[int, int]:
     value, at = _varint(data, at)
     return (value >> 1) ^ -(value & 1), at
 

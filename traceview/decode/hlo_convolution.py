@@ -88,7 +88,7 @@ def understand(found: Sequence[Convolution]) -> None:
     for one in found:
         if one.told or one.is_forward:
             one.direction = one.told or FPROP
-            one.problem = _told(one)
+            one.problem = _problem(one)
             one.works_for = one.op_name or None
     forward = [one for one in found if one.direction == FPROP]
     backward = [one for one in found if one.direction is None]
@@ -123,7 +123,7 @@ def _scope(op_name: str) -> str:
     return _AROUND.sub("", op_name)
 
 
-def _told(one: Convolution) -> Problem | None:
+def _problem(one: Convolution) -> Problem | None:
     """The problem of an instruction that is a pass by name; None for a transposed one, which has gaps in its image."""
     if max(one.window.image_dilation, default=1) > 1:
         return None

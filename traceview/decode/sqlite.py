@@ -299,7 +299,7 @@ def select(table: str, present: tuple[str, ...], columns: Columns, processes: Pr
     process_column = processes.column(present) if processes else None
     if processes and process_column:
         pids = ", ".join(str(pid) for pid in sorted(processes.pids))
-        process = f"({_whole(quoted(process_column))} >> 24 & 16777215)"
+        process = f"({_integer_sql(quoted(process_column))} >> 24 & 16777215)"
         others = processes.is_all_others
         conditions.append(f"coalesce({process} {'NOT IN' if others else 'IN'} ({pids}), {int(others)})")
     return Select(query + (f" WHERE {' AND '.join(conditions)}" if conditions else ""), bool(conditions))
@@ -322,14 +322,14 @@ def _value(column: str | None, kind: str, upto: int) -> str:
         return "NULL"
     name = quoted(column)
     if kind in ("BIGINT", "BOUNDED"):
-        return _whole(name)
+        return _integer_sql(name)
     if kind == "DOUBLE":
         return f"CASE WHEN typeof({name}) IN ('integer', 'real') THEN CAST({name} AS REAL) END"
     text = f"CASE typeof({name}) WHEN 'blob' THEN hex({name}) ELSE CAST({name} AS TEXT) END"
     return f"CASE WHEN {_bytes(column)} <= {min(upto, LIMITS[kind])} THEN {text} END"
 
 
-def _whole(name: str) -> str:
+def _integer_sql(name: str) -> str:
     """A whole number, also one written as text."""
     number = f"CAST({name} AS INTEGER)"
     text = f"CASE WHEN octet_length({name}) <= {_DIGITS} AND CAST({number} AS TEXT) = {name} THEN {number} END"

@@ -133,11 +133,11 @@ class TrackEvents:
                 self.tracks.name[uuid] = self.wire.text(*name)
             if isinstance(told.get(3), tuple):
                 process = self._message(*told[3])
-                self.tracks.process[uuid] = _whole(process.get(1))
+                self.tracks.process[uuid] = _integer(process.get(1))
                 self._named(uuid, process.get(6))
             if isinstance(told.get(4), tuple):
                 thread = self._message(*told[4])
-                self.tracks.thread[uuid] = _whole(thread.get(1)), _whole(thread.get(2))
+                self.tracks.thread[uuid] = _integer(thread.get(1)), _integer(thread.get(2))
                 self._named(uuid, thread.get(5))
 
     def _named(self, uuid: int, place: Any) -> None:
@@ -156,7 +156,7 @@ class TrackEvents:
             told = self._message(start, end)
             event = self._message(*told[11]) if isinstance(told.get(11), tuple) else {}
             key = int(sequence[each]), int(generation[each])
-            self._defaults[key] = _whole(told.get(CLOCK)), _whole(event.get(11))
+            self._defaults[key] = _integer(told.get(CLOCK)), _integer(event.get(11))
 
     def _defaulted(self, sequence: Ints, generation: Ints, place: int) -> Ints:
         """One of the defaults of each packet's sequence, 0 for none."""
@@ -204,14 +204,14 @@ class TrackEvents:
     def _snapshot(self, sequence: int, start: int, end: int) -> None:
         found = self.wire.fields(np.array([start]), np.array([end]))
         clocks = [self._message(a, b) for a, b in zip(*(each.tolist() for each in found.spans(1)[1:]), strict=True)]
-        times = {_whole(each.get(1)): _whole(each.get(2)) for each in clocks}
+        times = {_integer(each.get(1)): _integer(each.get(2)) for each in clocks}
         now = times.get(BOOTTIME, 0)
         if self.realtime_ns is None and REALTIME in times and BOOTTIME in times:
             self.realtime_ns = times[REALTIME] - now
         for each in clocks:
-            number, value = _whole(each.get(1)), _whole(each.get(2))
+            number, value = _integer(each.get(1)), _integer(each.get(2))
             if number >= FIRST_OWN_CLOCK:
-                unit = min(max(1, _whole(each.get(4))), 10**9)
+                unit = min(max(1, _integer(each.get(4))), 10**9)
                 self._clocks[sequence, number] = _Clock(value, now, unit, bool(each.get(3)))
             elif number != BOOTTIME and number not in self._offsets:
                 self._offsets[number] = now - value
@@ -305,5 +305,5 @@ class TrackEvents:
         )
 
 
-def _whole(value: Any) -> int:
+def _integer(value: Any) -> int:
     return value if isinstance(value, int) else 0

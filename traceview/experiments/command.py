@@ -286,18 +286,18 @@ def watched(folder: Path, most_s: float | None) -> Iterator[Watch]:
 
 def end(folder: Path) -> int:
     """End the processes of a run: asked to, then killed. How many there were."""
-    n_found = len(of(folder))
+    n_found = len(processes_of(folder))
     for number, patience_s in ((signal.SIGTERM, GRACE_S), (signal.SIGKILL, GRACE_S)):
         until = time.monotonic() + patience_s
-        for pid in of(folder):
+        for pid in processes_of(folder):
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, number)
-        while of(folder) and time.monotonic() < until:
+        while processes_of(folder) and time.monotonic() < until:
             time.sleep(POLL_S)
     return n_found
 
 
-def of(folder: Path) -> list[int]:
+def processes_of(folder: Path) -> list[int]:
     """The processes that run with this folder for the collectors; those that have ended have no environment."""
     told = b"TRACEVIEW_DIR=" + os.fsencode(folder)
     found = []

@@ -35,7 +35,7 @@ def is_store(text: str) -> bool:
 
 def fetched(address: str) -> Path:
     """The file or folder behind an address, in the user's cache. Raises `InputError` where there is none."""
-    with _told(address):
+    with _translate_errors(address):
         store, root = _store(address)
         objects = _listed(store, root)
         if not objects:
@@ -57,7 +57,7 @@ def fetched(address: str) -> Path:
 
 def sent(folder: Path, address: str) -> None:
     """Put a capture into a store; what says that it is complete comes last. Raises `UsageError` for one that exists."""
-    with _told(address):
+    with _translate_errors(address):
         store, root = _store(address)
         if store.exists(root):
             raise UsageError(f"{address} exists already; choose another name with -o.")
@@ -106,7 +106,7 @@ def _fetch(store: Any, root: str, names: list[str], target: Path) -> None:
 
 
 @contextlib.contextmanager
-def _told(address: str) -> Iterator[None]:
+def _translate_errors(address: str) -> Iterator[None]:
     """Turns what a store's library raises into a sentence."""
     try:
         yield

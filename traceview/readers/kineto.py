@@ -108,7 +108,7 @@ def _describe(sink: Sink, metadata: dict[str, Any]) -> None:
         "ranks",
         [
             {
-                "world_size": _whole(job.get("world_size")),
+                "world_size": _integer(job.get("world_size")),
                 "host": host if isinstance(host, str) else None,
                 "backend": job.get("backend") if isinstance(job.get("backend"), str) else None,
                 "process_groups": json.dumps(groups) if groups else None,
@@ -126,7 +126,7 @@ def _describe(sink: Sink, metadata: dict[str, Any]) -> None:
 def _know_group_size(sink: Sink, groups: Any) -> None:
     """In a job with one process group a collective that does not name its group is that one's."""
     if isinstance(groups, list) and len(groups) == 1 and isinstance(groups[0], dict):
-        size = _whole(groups[0].get("pg_size"))
+        size = _integer(groups[0].get("pg_size"))
         sink.connection.execute(sql.text("ingest/kineto/group_sizes"), {"size": size})
 
 
@@ -134,15 +134,15 @@ def _device(device: dict[str, Any]) -> dict[str, Any]:
     major, minor = device.get("computeMajor"), device.get("computeMinor")
     name = device.get("name")
     return {
-        "device": _whole(device.get("id")),
+        "device": _integer(device.get("id")),
         "name": name if isinstance(name, str) else None,
         "kind": "gpu",
         "architecture": f"{major}.{minor}" if major is not None else None,
-        "n_cores": _whole(device.get("numSms") or device.get("maxComputeUnits")),
-        "max_threads_per_core": _whole(device.get("maxThreadsPerMultiprocessor")),
-        "memory_bytes": _whole(device.get("totalGlobalMem")),
+        "n_cores": _integer(device.get("numSms") or device.get("maxComputeUnits")),
+        "max_threads_per_core": _integer(device.get("maxThreadsPerMultiprocessor")),
+        "memory_bytes": _integer(device.get("totalGlobalMem")),
     }
 
 
-def _whole(value: Any) -> int | None:
+def _integer(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None

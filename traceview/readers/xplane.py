@@ -218,15 +218,15 @@ def _device(plane: Plane) -> dict[str, Any] | None:
         "name": name if isinstance(name, str) else None,
         "kind": device.group(1).lower(),
         "architecture": f"{major}.{minor}" if major is not None else None,
-        "n_cores": _whole(facts.get("core_count")),
-        "memory_bytes": _whole(facts.get("memory_size")),
+        "n_cores": _integer(facts.get("core_count")),
+        "memory_bytes": _integer(facts.get("memory_size")),
         "clock_hz": clock * 1000 if isinstance(clock, int) else None,
         "memory_bytes_per_s": float(bandwidth) if isinstance(bandwidth, int) else None,
         "peaks_from": "the profiler" if bandwidth else None,
     }
 
 
-def _whole(value: Any) -> int | None:
+def _integer(value: Any) -> int | None:
     return value if isinstance(value, int) else None
 
 

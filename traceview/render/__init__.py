@@ -62,7 +62,7 @@ def footers_once(reports: Sequence[Report]) -> list[Report]:
     return [*(replace(report, footer=()) if report.footer == last.footer else report for report in reports[:-1]), last]
 
 
-def told(report: Report) -> Report:
+def for_people(report: Report) -> Report:
     """The report as people read it: of a brief one, what the trace holds nothing of is named in one line at the end."""
     if not report.is_brief:
         return report

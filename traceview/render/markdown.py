@@ -12,7 +12,7 @@ from typing import Any
 
 from traceview.analysis.model import Column, Report, Section
 from traceview.analysis.values import unique
-from traceview.render import cells, first_rows, footers_once, told
+from traceview.render import cells, first_rows, footers_once, for_people
 from traceview.render.cells import lines
 from traceview.render.characters import clean, flat
 from traceview.render.units import NULL, Style, is_number
@@ -32,7 +32,7 @@ _COMMIT = re.compile(r"(?<![0-9a-z])[0-9a-f]{7,40}(?![0-9a-z])")
 
 def render(report: Report) -> str:
     """The report under a second-level heading, one table per section, the footer as a list."""
-    report = told(report)
+    report = for_people(report)
     parts = [f"## {escape(report.title)}"] if report.title else []
     parts += [escape(report.doc)] if report.doc else []
     parts += [part for section in report.sections for part in _section(section)]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from traceview.analysis.model import Report, Section
 from traceview.errors import UsageError, meant
-from traceview.render import cells, told
+from traceview.render import cells, for_people
 from traceview.render.cells import lines
 from traceview.render.characters import clean, flat
 from traceview.render.units import is_number
@@ -96,7 +96,7 @@ class Answer:
         return table.render(self._brief()).rstrip("\n")
 
     def _repr_html_(self) -> str:
-        report = told(self._brief())
+        report = for_people(self._brief())
         parts = [f"<h3>{_text(report.title)}</h3>"] if report.title else []
         parts += [f"<p>{_text(report.doc)}</p>"] if report.doc else []
         parts += [part for section in report.sections for part in _html(section)]

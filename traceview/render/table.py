@@ -20,7 +20,7 @@ from rich.table import Table
 from rich.text import Text
 
 from traceview.analysis.model import Column, Report, Section
-from traceview.render import cells, first_rows, footers_once, told
+from traceview.render import cells, first_rows, footers_once, for_people
 from traceview.render.cells import GAP, READABLE, Field, lines, shorten, widths_of
 from traceview.render.characters import clean
 from traceview.render.units import NULL, is_number
@@ -38,7 +38,7 @@ BAR = 10
 
 def render(report: Report, width: int | None = None, color: bool | None = None) -> str:
     """The whole report. Width and colour are those of stdout unless given."""
-    console, report = _console(width, color), told(report)
+    console, report = _console(width, color), for_people(report)
     if report.title:
         console.print(Text(clean(report.title), style="bold"))
     if report.doc:

@@ -168,7 +168,7 @@ def _converted(path: Path, options: Options | None) -> Path:
     rules = threading.Thread(target=views.read_rules, daemon=True)
     folder = resolve(path, options, rules.start)
     if not materialized.find(folder):
-        folder = _whole(path, folder, options)
+        folder = _repaired(path, folder, options)
     if rules.ident:
         rules.join()
     return folder
@@ -239,7 +239,7 @@ def _clean(target: Path, options: Options | None) -> None:
         options.many.clean(target)
 
 
-def _whole(path: Path, folder: Path, options: Options | None) -> Path:
+def _repaired(path: Path, folder: Path, options: Options | None) -> Path:
     """The capture of an input, read once more where its files are not what was written. Parquet has no checksums."""
     chosen = options.ranks if options else ()
     places = recorded.ranks(folder, chosen)

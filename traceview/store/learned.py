@@ -111,11 +111,11 @@ class Measured:
         return statistics.median(trial.share for trial in self.trials)
 
     def __str__(self) -> str:
-        said = self._said() if self.trials else f"No results of tune for {self.place} yet."
+        said = self._sentence() if self.trials else f"No results of tune for {self.place} yet."
         others = Counter(str(trial.place) for trial in self.others)
         return f"{said} Left out: {_listed(others, 'run of ', 'runs of ')}." if others else said
 
-    def _said(self) -> str:
+    def _sentence(self) -> str:
         several = len(self.trials) > 1
         machines = Counter(trial.place.machine or "machine not recorded" for trial in self.trials)
         on = next(iter(machines)) if len(machines) == 1 else _listed(machines, "run on ", "runs on ")

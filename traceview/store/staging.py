@@ -94,7 +94,7 @@ class Stages:
         used = (self._taken(settings) if settings[-1] else None) or _Database.open(settings)
         left = None
         try:
-            with _told(folder):
+            with _translate_errors(folder):
                 with contextlib.closing(used.connection.cursor()) as connection:
                     connection.execute("SET temp_directory = $1", [str(folder / "spill")])
                     yield cast(duckdb.DuckDBPyConnection, Repeated(connection)) if settings[-1] else connection
@@ -151,7 +151,7 @@ def _parsed(query: str) -> list[duckdb.Statement]:
 
 
 @contextlib.contextmanager
-def _told(folder: Path) -> Iterator[None]:
+def _translate_errors(folder: Path) -> Iterator[None]:
     """Turns what DuckDB says of a rank that cannot be staged into a sentence."""
     try:
         yield

@@ -13,7 +13,7 @@ import pytest
 
 from traceview.experiments.frameworks import process
 from traceview.experiments.frameworks.listed import models
-from traceview.experiments.frameworks.process import Asked, Refused, told
+from traceview.experiments.frameworks.process import Asked, Refused, parsed
 
 LENET = models()["lenet"]
 TRAIN = Asked("lenet", "train", 64, 1, "nchw", "cpu", 4, 1)
@@ -25,7 +25,7 @@ SAID = {
 
 
 def test_times_are_the_mean_and_deviation_of_the_steps() -> None:
-    row = told(json.dumps(SAID), TRAIN, LENET)
+    row = parsed(json.dumps(SAID), TRAIN, LENET)
     assert (row["step_ns"], row["step_sd_ns"], row["median_ns"]) == (2_000_000, 1_000_000, 2_000_000)
     assert (row["status"], row["steps"], row["discarded"], row["loss"]) == ("timed", 3, 1, 2.5)
     assert "differs" not in row and row["optimizer"] == "SGD, rate 0.01"
@@ -46,13 +46,13 @@ def test_times_are_the_mean_and_deviation_of_the_steps() -> None:
     ],
 )
 def test_other_conditions_are_named(changed: dict[str, Any], differs: str, reason: str) -> None:
-    row = told(json.dumps({**SAID, **changed}), TRAIN, LENET)
+    row = parsed(json.dumps({**SAID, **changed}), TRAIN, LENET)
     assert (row["status"], row["differs"], row["reason"]) == ("differs", differs, reason)
 
 
 def test_what_is_not_said_counts_as_equal() -> None:
     said = {**SAID, "threads": None, "layout": None, "optimizer": None, "loss": None}
-    assert told(json.dumps(said), TRAIN, LENET)["status"] == "timed"
+    assert parsed(json.dumps(said), TRAIN, LENET)["status"] == "timed"
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_what_is_not_said_counts_as_equal() -> None:
 )
 def test_what_is_no_answer_is_refused(line: str, reason: str) -> None:
     with pytest.raises(Refused, match=reason):
-        told(line, TRAIN, LENET)
+        parsed(line, TRAIN, LENET)
 
 
 def run(tmp_path: Path, body: str) -> dict[str, Any]:

@@ -74,7 +74,7 @@ class Library:
             self.reason = f"this build of PyTorch exports no NNPACK ({error})"
             return
         if status:
-            self.reason = "NNPACK does not support this processor" if status == UNSUPPORTED_HARDWARE else _said(status)
+            self.reason = "NNPACK does not support this processor" if status == UNSUPPORTED_HARDWARE else _text(status)
         self.create.restype, self.create.argtypes = c_void_p, [c_size_t]
         sizes: list[Any] = [c_int, c_size_t, c_size_t, c_size_t, Size, Padding, Size]
         pointers: list[Any] = [c_void_p] * 5 + [ctypes.POINTER(c_size_t), c_int, c_void_p, c_void_p, c_void_p]
@@ -181,10 +181,10 @@ class Problem:
         lib = library()
         status = lib.output(*self.numbers, *pointers, 0, None, lib.pool(), profile)
         if status:
-            raise RuntimeError(_said(status))
+            raise RuntimeError(_text(status))
 
 
-def _said(status: int) -> str:
+def _text(status: int) -> str:
     return f"NNPACK does not take this {STATUS[status]}" if status in STATUS else f"NNPACK returned status {status}"
 
 

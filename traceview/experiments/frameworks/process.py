@@ -74,7 +74,7 @@ def run(command: Sequence[str], environment: Mapping[str, str], asked: Asked, mo
             words = f": {' / '.join(said)}" if said else ""
             return {**row, "status": "failed", "reason": ended or f"the program {messages.ending(code)}{words}"}
         try:
-            return {**row, **told(_last_line(place / "stdout"), asked, model)}
+            return {**row, **parsed(_last_line(place / "stdout"), asked, model)}
         except Refused as refused:
             return {**row, "status": "failed", "reason": str(refused)}
 
@@ -120,7 +120,7 @@ def _last_line(file: Path) -> str:
     return last[2].decode("utf-8", "replace")
 
 
-def told(line: str, asked: Asked, model: Model) -> dict[str, Any]:
+def parsed(line: str, asked: Asked, model: Model) -> dict[str, Any]:
     """Check and return the last line of a program's output. Raises `Refused` if it is not an answer."""
     try:
         said = json.loads(line)

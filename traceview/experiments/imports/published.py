@@ -100,15 +100,15 @@ def add(journal: Journal, tables: Mapping[str, Sequence[Row]]) -> int:
     """Put rows into the capture of a study, each once however often it is imported; how many were new."""
     n_new = 0
     for name, rows in tables.items():
-        there = {_told(row) for row in journal.rows(name)}
-        new = [row for row in rows if _told(row) not in there]
+        there = {_key(row) for row in journal.rows(name)}
+        new = [row for row in rows if _key(row) not in there]
         journal.add_all({name: new})
         n_new += len(new)
     journal.finish()
     return n_new
 
 
-def _told(row: Row) -> frozenset[tuple[str, Any]]:
+def _key(row: Row) -> frozenset[tuple[str, Any]]:
     """A row as it can be looked up, without what it leaves empty."""
     return frozenset((name, value) for name, value in row.items() if value is not None)
 

@@ -21,7 +21,7 @@ def confirmed(job: Job, answer: Answer, journal: Journal) -> None:
     if any(layer[direction] for layer in layers for direction in DIRECTIONS):
         _passes(job, answer, journal)
     if any(layer["layout"] != LAYOUTS[0] or any(layer[it] for it in DIRECTIONS) for layer in layers):
-        _whole(job, answer)
+        _measure_steps(job, answer)
     remodel(answer)
 
 
@@ -68,7 +68,7 @@ def _passes(job: Job, answer: Answer, journal: Journal) -> None:
                 answer.dropped.add((layer["module"], direction))
 
 
-def _whole(job: Job, answer: Answer) -> None:
+def _measure_steps(job: Job, answer: Answer) -> None:
     """The plan, or what of it makes whole training steps faster in one process; else nothing of it."""
     parts = [answer.plan, *_parts(answer.plan)]
     found = work(job, job.task("whole", plans=parts))

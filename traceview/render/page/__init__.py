@@ -22,7 +22,7 @@ from markupsafe import Markup
 
 from traceview.analysis import certainty
 from traceview.analysis.model import Page, Section, Timeline
-from traceview.render import cells, names, told
+from traceview.render import cells, for_people, names
 from traceview.render.cells import lines
 from traceview.render.characters import clean
 from traceview.render.charts import PATTERNS, chart, colour
@@ -68,11 +68,11 @@ def _environment() -> Environment:
         chart=chart,
         table=_table,
         lines=lines,
-        told=told,
+        for_people=for_people,
         clean=_text,
         percent=lambda value: f"{value:.1f} %",
         level=certainty.level,
-        on_path=certainty.told,
+        on_path=certainty.path_sentence,
     )
     return environment
 
