@@ -39,3 +39,16 @@ def test_a_value_of_the_user_that_does_not_fit(query: sql.Query) -> None:
 def test_a_value_of_the_trace_that_does_not_fit_is_no_parameter(query: sql.Query) -> None:
     with pytest.raises(InputError, match="query named rejected a value in the capture"):
         rows(query, "many")
+
+
+def test_words_of_a_header_for_recordings_with_steps_and_without(tmp_path: Path) -> None:
+    path = tmp_path / "busy.sql"
+    header = '-- doc = """Device time {per step|of the\n-- recording}, {columns} stay."""\n-- [headings]\n'
+    path.write_text(header + "-- busy = \"calls{/step| (mean)}\"\nSELECT 1 AS busy, '{a|b}' AS text")
+    found = [sql.load(path), sql.load(path, has_steps=False)]
+    assert [query.doc for query in found] == [
+        "Device time per step, {columns} stay.",
+        "Device time of the recording, {columns} stay.",
+    ]
+    assert [query.extra["headings"]["busy"] for query in found] == ["calls/step", "calls (mean)"]
+    assert {query.body for query in found} == {"SELECT 1 AS busy, '{a|b}' AS text"}

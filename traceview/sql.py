@@ -140,8 +140,16 @@ def texts(folder: str) -> Callable[..., str]:
     return inside
 
 
-def load(path: Path) -> Query:
-    """Read one query file."""
+_EITHER = re.compile(r"\{([^{}|]*)\|([^{}|]*)\}")
+
+
+def either(text: str, has_steps: bool) -> str:
+    """A text for a recording with steps or for one without: `{per step|in the recording}` says both."""
+    return _EITHER.sub(r"\1" if has_steps else r"\2", text)
+
+
+def load(path: Path, has_steps: bool = True) -> Query:
+    """Read one query file; `has_steps` chooses between the words of its header, see `either`."""
     text = path.read_text(encoding="utf-8")
     lines = text.splitlines()
     header = []
@@ -150,7 +158,7 @@ def load(path: Path) -> Query:
             break
         header.append(line.removeprefix("--").removeprefix(" "))
     try:
-        facts = _one_line(tomllib.loads("\n".join(header)))
+        facts = _one_line(tomllib.loads(either("\n".join(header), has_steps)))
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path}: the header is not TOML ({error}).") from error
     params = {name: Param(**fields) for name, fields in facts.pop("params", {}).items()}

@@ -9,13 +9,13 @@
 -- algorithm = "see docs/vocabulary.md"
 -- layers = "layers with this direction; empty without their shapes, or where the library is not cuDNN"
 -- admitting = "of them those whose shape, stride and type admit it"
--- used = "calls per step and rank that used it"
+-- used = "calls {per step and rank|over the whole recording, per rank} that used it"
 -- kernels = "its kernels in the whole recording, a search among them"
 -- verdict = """used, tried and lost, never tried though admissible, not admissible, or ran where nothing says what is
 -- admissible"""
 -- reason = "where no layer admits it, why not"
 -- [fractions]
--- used = "used/step"
+-- used = "used{/step| (mean)}"
 WITH judged AS (
     SELECT a.direction, a.algorithm, count(DISTINCT c.layer) AS layers,
         count(DISTINCT c.layer) FILTER (a.is_admissible) AS admitting,

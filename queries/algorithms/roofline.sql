@@ -20,9 +20,9 @@
 -- algorithm = "how it was computed"
 -- arithmetic = "type of the products: fp32, tf32, fp16, bf16"
 -- gemm = "M x N x K of the matrix product (per group)"
--- calls = "calls per step"
+-- calls = "calls {per step|in the recording}"
 -- intensity_flop_per_byte = "executed FLOPs per byte that must be moved"
--- executed_flop = "by model, per step"
+-- executed_flop = "by model{, per step| in the recording}"
 -- executed_flop_per_s = "executed FLOPs over total time"
 -- attainable_flop_per_s = "roofline"
 -- attainable_pct = "executed, of attainable FLOP/s"
@@ -33,7 +33,7 @@
 -- [headings]
 -- attainable_pct = "of attainable"
 -- [fractions]
--- calls = "calls/step"
+-- calls = "calls{/step| (mean)}"
 WITH call AS (
     SELECT DISTINCT rank, op_id, layer FROM counted_conv_calls
 ), wait AS (

@@ -11,7 +11,7 @@
 -- filter = "filters x channels per group x height x width"
 -- stride = "stride"
 -- algorithm = "see docs/vocabulary.md"
--- used = "calls per step and rank that used it"
+-- used = "calls {per step and rank|over the whole recording, per rank} that used it"
 -- admissible = "whether it could be used"
 -- place = "1 is usually the fastest of the admissible algorithms"
 -- reason = "why it is excluded, or what else it needs that a trace does not record"

@@ -18,15 +18,15 @@
 -- algorithm = "how it was computed; see docs/vocabulary.md"
 -- input = "batch x channels x height x width"
 -- filter = "filters x channels per group x height x width"
--- calls = "calls per step"
--- total_ns = "time of everything in the calls, per step"
+-- calls = "calls {per step|in the recording}"
+-- total_ns = "time of everything in the calls{, per step| in the recording}"
 -- main_ns = "math kernels"
 -- transform_ns = "im2col, FFT and Winograd transforms"
 -- layout_ns = "layout conversions"
 -- bias_ns = "bias addition, or the gradient of the bias"
 -- activation_ns = "activations in kernels of their own inside the call"
 -- helper_ns = "offset tables, zeroing, reductions; on a CPU also allocation and dispatch"
--- work_flop = "multiplications and additions of the direct method, per step"
+-- work_flop = "multiplications and additions of the direct method{, per step| in the recording}"
 -- effective_flop_per_s = "work over total time"
 -- executed_flop_per_s = "modelled FLOPs of the algorithm (see the report algorithms) over total time"
 -- peak_pct = "executed FLOP/s, of the device's peak; empty if that is unknown"
@@ -35,7 +35,7 @@
 -- peak_pct = "of peak"
 -- share_pct = "of conv time"
 -- [fractions]
--- calls = "calls/step"
+-- calls = "calls{/step| (mean)}"
 SELECT layer, direction, algorithm,
     array_to_string(input_shape, 'x') AS input, array_to_string(filter_shape, 'x') AS filter,
     round(sum(calls / per_rank), 6) AS calls, sum(total_ns / per_rank) AS total_ns, sum(main_ns / per_rank) AS main_ns,

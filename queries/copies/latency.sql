@@ -1,7 +1,7 @@
 -- title = "Bound by latency"
--- doc = """Tiny copies and short idle gaps of the device, per step, or over the whole recording where there are no
--- steps. Each costs a round trip to the device rather than work, so a faster device or link does not help a step that
--- consists of them. Several devices are averaged."""
+-- doc = """Tiny copies and short idle gaps of the device{, per step| in the whole recording}. Each costs a round trip
+-- to the device rather than work, so a faster device or link does not help a step that consists of them. Several
+-- devices are averaged."""
 -- cannot = "This trace records no work of a device."
 -- leave_out = ["unsized", "step_ns", "tiny_ns", "gaps_ns"]
 -- [params]
@@ -19,11 +19,11 @@
 -- latency_pct = "tiny copies and short idle stretches, of it"
 -- verdict = "bound by latency, or not"
 -- [headings]
--- latency_pct = "of step"
+-- latency_pct = "of {step|recording}"
 -- [fractions]
--- tiny = "tiny/step"
--- gaps = "gaps/step"
--- unsized = "unsized/step"
+-- tiny = "tiny{/step| (mean)}"
+-- gaps = "gaps{/step| (mean)}"
+-- unsized = "unsized{/step| (mean)}"
 WITH work AS (
     SELECT c.rank, c.device, c.step, c.start_ns, c.covered_until_ns, c.alone_ns, c.per, c.step_ns, c.kind,
         m.direction IN ('HtoD', 'DtoH') AS crosses, m.size_bytes

@@ -8,16 +8,16 @@
 -- size_bytes = "bytes of one copy"
 -- operator = "operator that issued them"
 -- steps = "steps that have it, over all ranks"
--- calls = "per step"
--- step_bytes = "bytes per step"
--- step_ns = "time per step"
+-- calls = "{per step|in the recording}"
+-- step_bytes = "bytes {per step|in the recording}"
+-- step_ns = "time {per step|in the recording}"
 -- step_pct = "of the mean step time, warm-up excluded"
 -- [headings]
--- step_pct = "of step"
--- step_bytes = "per step"
--- step_ns = "per step"
+-- step_pct = "of {step|recording}"
+-- step_bytes = "{per step|in the recording}"
+-- step_ns = "{per step|in the recording}"
 -- [fractions]
--- calls = "calls/step"
+-- calls = "calls{/step| (mean)}"
 SELECT m.direction, m.size_bytes, coalesce(m.op_name, '(no operator)') AS operator,
     count(DISTINCT (m.rank, m.step)) AS steps, count(*) / count(DISTINCT (m.rank, m.step)) AS calls,
     sum(m.size_bytes) / count(DISTINCT (m.rank, m.step)) AS step_bytes,

@@ -1,5 +1,5 @@
 -- title = "Kernels, operators and calls on the path"
--- doc = "By name: their time on the path, and all of their time in the step."
+-- doc = "By name: their time on the path, and all of their time in the {step|recording}."
 -- cannot = "Nothing but waiting is on the path."
 -- kernels = ["name"]
 -- leave_out = ["all", "op_name"]
@@ -11,7 +11,7 @@
 -- n = "times on the path"
 -- dur_ns = "their time on the path"
 -- path_pct = "of the path"
--- all = "times in the step"
+-- all = "times in the {step|recording}"
 -- all_ns = "time of all of them"
 -- [headings]
 -- path_pct = "of path"

@@ -8,7 +8,7 @@
 -- pieces = "pieces of the path"
 -- dur_ns = "their time"
 -- path_pct = "of the path"
--- all_ns = "time of all tasks of this category in the step, on the path or not, those at once counted each"
+-- all_ns = "time of all tasks of this category in the {step|recording}, on the path or not, those at once counted each"
 -- [headings]
 -- path_pct = "of path"
 -- all_ns = "all of it"

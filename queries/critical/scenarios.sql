@@ -12,10 +12,10 @@
 -- step_ns = "the step as recorded"
 -- changed_ns = "the step with the change"
 -- saved_ns = "what that saves"
--- saved_pct = "of the step"
+-- saved_pct = "of the {step|recording}"
 -- advice = "rules of advise that are about this time"
 -- [headings]
--- saved_pct = "saved of step"
+-- saved_pct = "saved of {step|recording}"
 WITH rule AS (
     FROM (VALUES ('no launch overhead', 'host_bound'), ('no host time', 'host_bound, host_waits'),
         ('no data loading', 'data_loading'), ('communication takes no time', 'exposed_communication, small_buckets'),

@@ -1,5 +1,5 @@
 -- title = "What the first convolution's input gradient costs"
--- doc = """Per step, with the copy of that gradient to the host. The first convolution is the one that starts first in
+-- doc = """{Per step|In the recording}, with the copy of that gradient to the host. The first convolution is the one that starts first in
 -- a step. If trained layers come before it, its input gradient is needed; otherwise give the framework an input that
 -- needs no gradient."""
 -- cannot = "No forward convolution operator in this trace."
@@ -10,22 +10,22 @@
 -- input = "its input"
 -- verdict = """computed, not computed, no gradients (the trace has none), or cannot tell: neither shapes, nor a layer,
 -- nor a copy of the input's size to the host says which gradient is the first convolution's"""
--- backward_calls = "gradient calls of it per step"
--- dgrad_calls = "input gradients of it per step"
--- dgrad_ns = """time of the input gradient, with its layout changes and helpers and its copy to the host, per step,
--- overlaps counted once"""
+-- backward_calls = "gradient calls of it {per step|in the recording}"
+-- dgrad_calls = "input gradients of it {per step|in the recording}"
+-- dgrad_ns = """time of the input gradient, with its layout changes and helpers and its copy to the host{, per step|
+-- in the recording}, overlaps counted once"""
 -- copy_ns = "of it, the copy to the host"
 -- conv_pct = "dgrad without that copy, of all convolution time"
--- step_pct = "dgrad with it, of step time"
--- dgrad_flop = "FLOPs of the direct method that this takes, per step"
+-- step_pct = "dgrad with it, of {step time|the recording}"
+-- dgrad_flop = "FLOPs of the direct method that this takes{, per step| in the recording}"
 -- flop_pct = "of the FLOPs of all convolutions"
 -- [headings]
 -- conv_pct = "of conv time"
--- step_pct = "of step"
+-- step_pct = "of {step|recording}"
 -- flop_pct = "of conv FLOPs"
 -- [fractions]
--- backward_calls = "backward calls/step"
--- dgrad_calls = "dgrad calls/step"
+-- backward_calls = "backward calls{/step| (mean)}"
+-- dgrad_calls = "dgrad calls{/step| (mean)}"
 WITH every AS MATERIALIZED (
     SELECT * FROM counted_conv_calls
 ), first AS (

@@ -1,6 +1,6 @@
 -- title = "By device"
--- doc = """Per step: active is the union over the device's streams, and active and idle add up to the step. Without
--- steps the whole recording counts as one."""
+-- doc = """{Per step|In the recording}: active is the union over the device's streams, and active and idle add up to
+-- the {step|recording}.{ Without steps the whole recording counts as one.|}"""
 -- cannot = "This trace records no work of a device."
 -- leave_out = ["between_ns", "longest_ns", "gaps", "steps"]
 -- [columns]
@@ -8,16 +8,16 @@
 -- device = "device"
 -- steps = "steps counted; 0 where the whole recording is"
 -- step_ns = "mean step time, or the whole recording"
--- active_ns = "per step, the device did something"
--- idle_ns = "per step, it did nothing"
--- idle_pct = "of the step"
--- gaps = "idle gaps per step"
+-- active_ns = "{per step|in the recording}, the device did something"
+-- idle_ns = "{per step|in the recording}, it did nothing"
+-- idle_pct = "of the {step|recording}"
+-- gaps = "idle gaps {per step|in the recording}"
 -- longest_ns = "the longest of all"
--- between_ns = "time between two steps, per step; neither active nor idle time of a step"
+-- between_ns = "time between two steps{, per step| in the recording}; neither active nor idle time of a step"
 -- [headings]
--- idle_pct = "idle of step"
+-- idle_pct = "idle of {step|recording}"
 -- [fractions]
--- gaps = "gaps/step"
+-- gaps = "gaps{/step| (mean)}"
 SELECT a.rank, a.device, a.n_steps AS steps, a.step_ns, a.active_ns, a.idle_ns, a.idle_pct,
     coalesce(g.gaps / a.per, 0) AS gaps, g.longest_ns, a.between_ns
 FROM account a

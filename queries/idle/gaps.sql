@@ -1,5 +1,6 @@
 -- title = "What the device waited for"
--- doc = "Idle gaps inside the steps by the category of what ended them; without steps those of the whole recording."
+-- doc = """Idle gaps inside the {steps|recording} by the category of what ended them{; without steps those of the whole
+-- recording|}."""
 -- cannot = "The device was never idle between its first and its last work."
 -- leave_out = ["longest_ns", "gaps"]
 -- [columns]
@@ -8,14 +9,14 @@
 -- before = "category of what ran after the gap"
 -- operator = "operator that launched it"
 -- cause = "why most of it was idle"
--- gaps = "idle gaps per step"
--- idle_ns = "their sum, per step"
+-- gaps = "idle gaps {per step|in the recording}"
+-- idle_ns = "their sum{, per step| in the recording}"
 -- longest_ns = "the longest"
 -- idle_pct = "of all idle time of the device"
 -- [headings]
 -- idle_pct = "of idle"
 -- [fractions]
--- gaps = "gaps/step"
+-- gaps = "gaps{/step| (mean)}"
 WITH every AS (
     SELECT rank, device, coalesce(before, '(nothing)') AS before, coalesce(op_name, '?') AS operator, cause, n_gaps,
         idle_ns, longest_ns

@@ -1,5 +1,6 @@
 -- title = "Time by layer"
--- doc = "In order of first use; per step and rank, overlaps counted once. What belongs to no layer is one row."
+-- doc = """In order of first use; {per step and rank|over the whole recording, per rank}, overlaps counted once. What
+-- belongs to no layer is one row."""
 -- cannot = "This trace records no work of a device."
 -- leave_out = ["other_ns"]
 -- rest = ["forward_ns", "backward_ns", "other_ns", "total_ns", "share_pct"]

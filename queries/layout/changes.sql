@@ -11,8 +11,8 @@
 -- source = "format before"
 -- target = "format after"
 -- name = "kernel or primitive"
--- calls = "per step"
--- busy_ns = "device time per step, overlaps counted once"
+-- calls = "{per step|in the recording}"
+-- busy_ns = "device time {per step|in the recording}, overlaps counted once"
 -- busy_pct = "of all device time"
 -- layer_pct = """of the time of the convolution calls of that layer and direction; empty if neither layer nor shape is
 -- known"""
@@ -20,7 +20,7 @@
 -- busy_pct = "of device time"
 -- layer_pct = "of the layer's conv"
 -- [fractions]
--- calls = "calls/step"
+-- calls = "calls{/step| (mean)}"
 WITH every AS (
     SELECT *, coalesce(layer, 'filter ' || filter, op_name, '(no operator)') AS place_name FROM totals WHERE is_counted
 ), conv AS (

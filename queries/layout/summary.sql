@@ -4,15 +4,15 @@
 -- cannot = "No layout conversions in this trace."
 -- [columns]
 -- place = "inside a convolution call, or between operators"
--- calls = "per step"
--- busy_ns = "device time per step, overlaps counted once"
+-- calls = "{per step|in the recording}"
+-- busy_ns = "device time {per step|in the recording}, overlaps counted once"
 -- busy_pct = "of all device time"
 -- conv_pct = "their time inside convolutions, of convolution time"
 -- [headings]
 -- busy_pct = "of device time"
 -- conv_pct = "of conv time"
 -- [fractions]
--- calls = "calls/step"
+-- calls = "calls{/step| (mean)}"
 WITH every AS MATERIALIZED (
     SELECT category, in_call, is_continued, per_rank, n, alone_ns, total_ns FROM totals WHERE is_counted
 ), conv AS (

@@ -4,15 +4,15 @@
 -- [columns]
 -- library = "library; (unknown) where the name does not say"
 -- category = "what it was (docs/vocabulary.md)"
--- calls = "per step"
--- busy_ns = "device time per step, overlaps counted once"
+-- calls = "{per step|in the recording}"
+-- busy_ns = "device time {per step|in the recording}, overlaps counted once"
 -- library_pct = "of the library's device time"
 -- busy_pct = "of all device time"
 -- [headings]
 -- library_pct = "of library"
 -- busy_pct = "of device time"
 -- [fractions]
--- calls = "calls/step"
+-- calls = "calls{/step| (mean)}"
 WITH named AS (
     SELECT * REPLACE (if(is_carried, '(launched outside these steps)', coalesce(library, '(unknown)')) AS library)
     FROM totals WHERE is_counted OR is_carried

@@ -4,14 +4,14 @@
 -- leave_out = ["names"]
 -- [columns]
 -- library = "library; (unknown) where the name does not say"
--- calls = "kernels, copies, primitives or operators per step"
+-- calls = "kernels, copies, primitives or operators {per step|in the recording}"
 -- names = "distinct names"
--- busy_ns = "device time per step, overlaps counted once"
+-- busy_ns = "device time {per step|in the recording}, overlaps counted once"
 -- busy_pct = "of all device time"
 -- [headings]
 -- busy_pct = "of device time"
 -- [fractions]
--- calls = "calls/step"
+-- calls = "calls{/step| (mean)}"
 WITH named AS (
     SELECT * REPLACE (if(is_carried, '(launched outside these steps)', coalesce(library, '(unknown)')) AS library)
     FROM totals WHERE is_counted OR is_carried

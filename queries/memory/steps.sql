@@ -7,7 +7,7 @@
 -- device = "device number; empty for the host"
 -- counter = "counter, as recorded"
 -- step = "number of the step"
--- peak_bytes = "largest in the step"
+-- peak_bytes = "largest in the {step|recording}"
 -- last_bytes = "at its end"
 -- growth_bytes = "last value, compared with the end of the step before"
 WITH inside AS (

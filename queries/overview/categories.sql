@@ -1,9 +1,10 @@
 -- title = "Time by category"
--- doc = """Device time per step and rank, summed over the devices of a rank. Overlapping work on a device is counted
--- once, for what started first. All rows but the last, between steps, add up to the step. Calls count kernels, copies,
--- primitives and, on a CPU, operators; they include nested operators. Without steps the whole recording counts as one
--- step. A summary that a profiler printed gives its totals of the whole run, a framework's log of averages those of one
--- iteration; neither has a step to be a share of."""
+-- doc = """Device time {per step and rank|over the whole recording, per rank}, summed over the devices of a rank.
+-- Overlapping work on a device is counted once, for what started first. All rows but the last, between steps, add up to
+-- the {step|recording}. Calls count kernels, copies, primitives and, on a CPU, operators; they include nested
+-- operators{. Without steps the whole recording counts as one step|}. A summary that a profiler printed gives its
+-- totals of the whole run, a framework's log of averages those of one iteration; neither has a step to be a share
+-- of."""
 -- cannot = "This trace records no work of a device."
 -- brief = "Overlapping work is counted once."
 -- subject = "work of a device"
@@ -19,15 +20,15 @@
 -- only = "step_pct"
 -- [columns]
 -- category = "what it was (docs/vocabulary.md), or no activity; last what ran between steps, which is in no step"
--- calls = "kernels, copies, primitives or operators per step"
--- busy_ns = "device time per step, overlaps on a device counted once"
--- busy_pct = "of all active device time inside the step"
--- step_pct = "of step time; of several devices, of the step of each"
+-- calls = "kernels, copies, primitives or operators {per step|in the recording}"
+-- busy_ns = "device time {per step|in the recording}, overlaps on a device counted once"
+-- busy_pct = "of all active device time inside the {step|recording}"
+-- step_pct = "of {step time|the recording}; of several devices, of the step of each"
 -- [headings]
 -- busy_pct = "of active"
--- step_pct = "of step"
+-- step_pct = "of {step|recording}"
 -- [fractions]
--- calls = "calls/step"
+-- calls = "calls{/step| (mean)}"
 WITH step AS (
     SELECT sum(step_ns) AS step_ns, sum(idle_ns) / count(DISTINCT rank) AS idle_ns, count(DISTINCT rank) AS n_ranks
     FROM account

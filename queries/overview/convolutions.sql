@@ -1,7 +1,7 @@
 -- title = "Most expensive convolutions"
--- doc = """Per step and rank. The algorithm is identified by all kernels of the call. main = math kernels; layout =
--- layout conversion; rest = transforms, bias, helpers. A framework's log of averages gives the total of one iteration
--- only."""
+-- doc = """{Per step and rank|Over the whole recording, per rank}. The algorithm is identified by all kernels of the
+-- call. main = math kernels; layout = layout conversion; rest = transforms, bias, helpers. A framework's log of
+-- averages gives the total of one iteration only."""
 -- cannot = "No convolution operator in this trace."
 -- brief = "Times of whole calls; main: arithmetic, layout: layout conversions."
 -- subject = "convolutions"
@@ -12,8 +12,8 @@
 -- layer = "layer, or filter and its shape where the trace names no layers"
 -- direction = "fprop, dgrad (gradient of the input) or wgrad (gradient of the filter)"
 -- algorithm = "how it was computed; see docs/vocabulary.md"
--- calls = "calls per step"
--- total_ns = "time of everything below the calls, per step"
+-- calls = "calls {per step|in the recording}"
+-- total_ns = "time of everything below the calls{, per step| in the recording}"
 -- main_ns = "math kernels"
 -- layout_ns = "layout conversions"
 -- layout_pct = "layout conversions, of the calls' time"
@@ -23,7 +23,7 @@
 -- layout_pct = "layout of total"
 -- share_pct = "of conv time"
 -- [fractions]
--- calls = "calls/step"
+-- calls = "calls{/step| (mean)}"
 WITH part AS (
     SELECT layer, direction, algorithm, calls, per_rank, total_ns, main_ns, layout_ns, flop, position FROM conv_totals
     UNION ALL BY NAME

@@ -1,6 +1,6 @@
 -- title = "Copies"
--- doc = """Memory copies and memsets on devices, per step and rank: those launched in the steps that count. The report
--- copies has those of the whole recording."""
+-- doc = """Memory copies and memsets on devices{, per step and rank| over the whole recording, per rank}: those
+-- launched in the {steps that count|recording}. The report copies has those of the whole recording."""
 -- cannot = """No memory copy or memset was recorded in the steps (a CPU run has none; on ROCm those done by kernels
 -- count as kernels)."""
 -- brief = ""
@@ -8,13 +8,13 @@
 -- leave_out = ["total_ns"]
 -- [columns]
 -- direction = "HtoD, DtoH, DtoD, PtoP, HtoH or memset"
--- calls = "copies per step"
--- size_bytes = "bytes per step, of the copies that record a size"
--- busy_ns = "device time per step, overlaps on a device counted once"
--- total_ns = "sum of their durations per step; what overlaps counts twice"
+-- calls = "copies {per step|in the recording}"
+-- size_bytes = "bytes {per step|in the recording}, of the copies that record a size"
+-- busy_ns = "device time {per step|in the recording}, overlaps on a device counted once"
+-- total_ns = "sum of their durations {per step|in the recording}; what overlaps counts twice"
 -- throughput_bytes_per_s = "bytes over the time of the copies that record a size"
 -- [fractions]
--- calls = "calls/step"
+-- calls = "calls{/step| (mean)}"
 WITH shown AS (
     SELECT m.direction, round(sum(1 / c.per_rank), 6) AS calls, sum(m.size_bytes / c.per_rank) AS size_bytes,
         sum(c.alone_ns / c.per_rank) AS busy_ns, sum(m.dur_ns / c.per_rank) AS total_ns,

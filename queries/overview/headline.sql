@@ -20,10 +20,11 @@
 -- cause = "largest cause of the idle time; see the report idle"
 -- cause_pct = "of the idle time"
 -- mostly = "that cause in words"
--- copies_ns = "only copies between host and device run, per step and rank; where it is 1 % of the step or more"
--- copies_pct = "of the step"
+-- copies_ns = """only copies between host and device run{, per step and rank| over the whole recording, per rank};
+-- where it is 1 % of the step or more"""
+-- copies_pct = "of the {step|recording}"
 -- library = "what communicates: NCCL, or communication"
--- exposed_ns = "communication while nothing computes, per step and rank"
+-- exposed_ns = "communication while nothing computes{, per step and rank| over the whole recording, per rank}"
 WITH every AS (
     SELECT 100.0 * sum(active_ns) / nullif(sum(step_ns), 0) AS active_pct,
         100.0 * sum(idle_ns) / nullif(sum(step_ns), 0) AS idle_pct, count(*) AS n_devices,

@@ -1,6 +1,6 @@
 -- title = "Idle by cause"
--- doc = """Why the devices were idle inside the step (without steps: in the whole recording), per step and rank, summed
--- over its devices; the causes add up to the idle time. launch: the host had not launched the next work yet;
+-- doc = """Why the devices were idle {inside the step, per step and rank|in the whole recording, per rank}, summed over
+-- its devices; the causes add up to the idle time. launch: the host had not launched the next work yet;
 -- synchronisation: the host waited for the device; between steps: the gap reaches over the edge of a step."""
 -- cannot = "No device was idle, or nothing ran on one."
 -- brief = "launch: the host had not launched the next work yet; unknown: no recorded cause."
@@ -12,15 +12,15 @@
 -- value = "idle_ns"
 -- [columns]
 -- cause = "what the host did meanwhile"
--- gaps = "idle gaps of which this is the largest part, per step"
--- idle_ns = "per step"
+-- gaps = "idle gaps of which this is the largest part{, per step| in the recording}"
+-- idle_ns = "{per step|in the recording}"
 -- idle_pct = "of all idle time"
--- step_pct = "of step time; of several devices, of the step of each"
+-- step_pct = "of {step time|the recording}; of several devices, of the step of each"
 -- [headings]
 -- idle_pct = "of idle"
--- step_pct = "of step"
+-- step_pct = "of {step|recording}"
 -- [fractions]
--- gaps = "gaps/step"
+-- gaps = "gaps{/step| (mean)}"
 WITH every AS (
     SELECT count(DISTINCT rank) AS n_ranks, sum(step_ns) AS step_ns FROM account
 )

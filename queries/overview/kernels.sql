@@ -1,6 +1,6 @@
 -- title = "Most expensive kernels and operators"
--- doc = """Kernels on a GPU; on a CPU primitives, and operators with their time outside of primitives. Per step and
--- rank, overlapping work counted once, for what started first."""
+-- doc = """Kernels on a GPU; on a CPU primitives, and operators with their time outside of primitives. {Per step and
+-- rank|Over the whole recording, per rank}, overlapping work counted once, for what started first."""
 -- cannot = "No kernel, primitive or operator ran inside the steps of this trace."
 -- brief = ""
 -- subject = "kernels and operators"
@@ -12,13 +12,13 @@
 -- name = "as recorded"
 -- kind = "kernel, primitive or op"
 -- category = "what it does; see docs/vocabulary.md"
--- calls = "per step"
--- busy_ns = "device time per step, overlaps on a device counted once"
--- step_pct = "of step time; of several devices, of the step of each"
+-- calls = "{per step|in the recording}"
+-- busy_ns = "device time {per step|in the recording}, overlaps on a device counted once"
+-- step_pct = "of {step time|the recording}; of several devices, of the step of each"
 -- [headings]
--- step_pct = "of step"
+-- step_pct = "of {step|recording}"
 -- [fractions]
--- calls = "calls/step"
+-- calls = "calls{/step| (mean)}"
 WITH step AS (
     SELECT sum(step_ns) AS step_ns, count(DISTINCT rank) AS n_ranks FROM account
 )

@@ -1,5 +1,6 @@
 -- title = "Layout conversions"
--- doc = "Kernels and primitives that only change the order of a tensor's elements, per step and rank."
+-- doc = """Kernels and primitives that only change the order of a tensor's elements{, per step and rank| over the whole
+-- recording, per rank}."""
 -- cannot = "No layout conversions in this trace."
 -- brief = ""
 -- subject = "layout conversions"
@@ -10,15 +11,15 @@
 -- [columns]
 -- place = "inside a convolution call, or between operators"
 -- name = "kernel or primitive"
--- calls = "per step"
--- busy_ns = "device time per step, overlaps counted once"
+-- calls = "{per step|in the recording}"
+-- busy_ns = "device time {per step|in the recording}, overlaps counted once"
 -- busy_pct = "of all device time"
 -- conv_pct = "of convolution time; only for what happens inside convolutions"
 -- [headings]
 -- busy_pct = "of active"
 -- conv_pct = "of conv time"
 -- [fractions]
--- calls = "calls/step"
+-- calls = "calls{/step| (mean)}"
 WITH conv AS (SELECT sum(total_ns / per_rank) AS total_ns FROM conv_totals),
 every AS (SELECT sum(alone_ns / per_rank) AS busy_ns FROM totals WHERE is_counted OR is_carried)
 SELECT

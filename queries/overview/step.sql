@@ -1,6 +1,6 @@
 -- title = "Steps"
--- doc = """Mean step time of each device; active is everything that ran on it inside the step, overlaps counted once,
--- whoever launched it. Active and idle add up to the step. Warm-up steps are left out."""
+-- doc = """Mean step time of each device; active is everything that ran on it inside the {step|recording}, overlaps
+-- counted once, whoever launched it. Active and idle add up to the {step|recording}. Warm-up steps are left out."""
 -- cannot = "No steps in this trace: numbers below are for the whole recording."
 -- brief = ""
 -- subject = "steps"
@@ -16,9 +16,9 @@
 -- sd_ns = "standard deviation of the step time"
 -- active_ns = "mean time in which the device did something"
 -- idle_ns = "mean time in which it did nothing"
--- active_pct = "of step time"
+-- active_pct = "of {step time|the recording}"
 -- [headings]
--- active_pct = "active of step"
+-- active_pct = "active of {step|recording}"
 SELECT s.rank, a.device, s.steps, s.warmup, s.step_ns, s.sd_ns, a.active_ns, a.idle_ns,
     100.0 * a.active_ns / nullif(s.step_ns, 0) AS active_pct
 FROM (

@@ -1,6 +1,7 @@
 -- title = "By layer and library"
--- doc = """Per step and rank; the first rows are over all layers. A fused row counts calls whose bias or activation is
--- computed by another kernel or primitive; its time is unknown, not zero, and left empty."""
+-- doc = """{Per step and rank|Over the whole recording, per rank}; the first rows are over all layers. A fused row
+-- counts calls whose bias or activation is computed by another kernel or primitive; its time is unknown, not zero, and
+-- left empty."""
 -- cannot = "No bias addition or activation was recorded."
 -- leave_out = ["time_ns", "library"]
 -- [columns]
@@ -8,15 +9,15 @@
 -- work = "bias, bias gradient, activation or activation gradient"
 -- library = "library that implements it"
 -- form = "unfused, operator (on a CPU), epilogue kernel (of a matrix product) or fused"
--- calls = "per step"
--- time_ns = """what its pieces lasted, per step; more than busy where other work of the device began before and ran
--- beside it"""
--- busy_ns = "device time per step, overlaps counted once, for what started first"
+-- calls = "{per step|in the recording}"
+-- time_ns = """what its pieces lasted{, per step| in the recording}; more than busy where other work of the device
+-- began before and ran beside it"""
+-- busy_ns = "device time {per step|in the recording}, overlaps counted once, for what started first"
 -- busy_pct = "of all device time"
 -- [headings]
 -- busy_pct = "of device time"
 -- [fractions]
--- calls = "calls/step"
+-- calls = "calls{/step| (mean)}"
 WITH every AS (
     SELECT * FROM counted
 ), host AS MATERIALIZED (

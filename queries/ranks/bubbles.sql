@@ -5,16 +5,16 @@
 -- top = 16
 -- [columns]
 -- rank = "process of the job"
--- messages = "sent or received per step"
+-- messages = "sent or received {per step|in the recording}"
 -- step_ns = "the step; the whole recording without steps"
 -- compute_ns = "something but communication ran, overlaps counted once"
 -- message_ns = "of the rest, in messages or collectives"
 -- bubble_ns = "the rest of the step"
 -- bubble_pct = "messages and rest, of the step"
 -- [headings]
--- bubble_pct = "not computing of step"
+-- bubble_pct = "not computing of {step|recording}"
 -- [fractions]
--- messages = "messages/step"
+-- messages = "messages{/step| (mean)}"
 WITH sent AS (
     SELECT rank, count(*) / any_value(per) AS messages FROM matched_calls
     WHERE is_counted AND what IN ('send', 'recv', 'send_recv') GROUP BY rank

@@ -7,7 +7,7 @@
 -- [columns]
 -- kind = "what is exchanged"
 -- group_name = "process group, where recorded"
--- place = "first, second ... of this kind in the step"
+-- place = "first, second ... of this kind in the {step|recording}"
 -- at_ns = "start of the last rank, from the start of its step"
 -- size_bytes = "bytes of the input of a rank, where recorded"
 -- wait_ns = "waiting for the last rank"

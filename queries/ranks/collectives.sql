@@ -10,7 +10,7 @@
 -- kind = "what is exchanged"
 -- group_name = "process group, where recorded"
 -- ranks = "ranks of the group that were found"
--- n = "collectives, per step"
+-- n = "collectives{, per step| in the recording}"
 -- size_bytes = "mean bytes of the input of a rank, where recorded"
 -- dur_ns = "mean duration of a call"
 -- wait_ns = "of it, waiting for the last rank"
@@ -27,7 +27,7 @@
 -- skew_ns = "skew"
 -- skew_max_ns = "most skew"
 -- [fractions]
--- n = "n/step"
+-- n = "n{/step| (mean)}"
 WITH one AS (
     SELECT match_id, what, group_name, team, any_value(is_complete) AS is_complete, any_value(n_found) AS ranks,
         any_value(n_expected) AS n_expected,

@@ -1,11 +1,11 @@
 -- title = "Gradients and parameters"
--- doc = """Bytes that a rank gives into all-reduce and reduce-scatter per step, beside those of the model's
--- parameters: in plain data parallel training they are equal where gradients have the parameters' type."""
+-- doc = """Bytes that a rank gives into all-reduce and reduce-scatter {per step|in the recording}, beside those of the
+-- model's parameters: in plain data parallel training they are equal where gradients have the parameters' type."""
 -- cannot = "No all-reduce or reduce-scatter whose bytes are recorded."
 -- top = 16
 -- [columns]
 -- rank = "process of the job"
--- gradient_bytes = "per step"
+-- gradient_bytes = "{per step|in the recording}"
 -- parameters = "of the model, as traceview collect noted them"
 -- parameter_bytes = "of them in the type of the gradients"
 -- ratio = "gradient bytes over parameter bytes"

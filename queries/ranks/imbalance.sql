@@ -1,7 +1,7 @@
 -- title = "Imbalance by category"
--- doc = """Time per step on a device of each rank, overlaps counted once: minimum, median and maximum over the ranks.
--- All ranks wait for the one that computes longest, so the maximum less the median is what a better balance could save.
--- Communication and idle time come last: they contain the waiting."""
+-- doc = """Time {per step|in the recording} on a device of each rank, overlaps counted once: minimum, median and
+-- maximum over the ranks. All ranks wait for the one that computes longest, so the maximum less the median is what a
+-- better balance could save. Communication and idle time come last: they contain the waiting."""
 -- cannot = "One rank: there is nothing to compare."
 -- leave_out = ["least_rank"]
 -- [columns]
@@ -14,7 +14,7 @@
 -- excess_ns = "most less median"
 -- excess_pct = "of the median step"
 -- [headings]
--- excess_pct = "excess of step"
+-- excess_pct = "excess of {step|recording}"
 WITH ran AS (
     SELECT rank, category, sum(alone_ns / per) AS busy_ns FROM totals WHERE is_counted OR is_carried GROUP BY ALL
     UNION ALL

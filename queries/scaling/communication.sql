@@ -5,14 +5,14 @@
 -- cannot = "No recording of steps in this capture (study scaling --no-captures), or no scaling study."
 -- leave_out = ["library", "wait_ns", "calls", "parameters", "ratio", "others_pct"]
 -- [headings]
--- exposed_pct = "exposed of step"
+-- exposed_pct = "exposed of {step|recording}"
 -- hidden_pct = "hidden of communication"
 -- ratio = "communication over the rest"
 -- hidden_speedup = "times as fast if hidden"
 -- others_pct = "others, of the cores"
 -- parameter_bytes = "parameters as float32"
 -- [fractions]
--- calls = "calls/step"
+-- calls = "calls{/step| (mean)}"
 -- [columns]
 -- scaling = "weak or strong"
 -- batch = "of a rank (weak), of all ranks (strong)"
@@ -20,7 +20,7 @@
 -- step_ns = "while it was recorded"
 -- communication_ns = "time in which some was under way"
 -- exposed_ns = "of it while nothing computed"
--- exposed_pct = "of the step"
+-- exposed_pct = "of the {step|recording}"
 -- hidden_pct = "of the communication, while the rank computed"
 -- ratio = "communication over the step without what of it is exposed"
 -- wait_ns = "of the calls, until the last rank came"

@@ -10,10 +10,10 @@
 -- step_ns = "duration"
 -- busy_ns = "at least one device busy"
 -- idle_ns = "no device busy"
--- busy_pct = "of the step"
+-- busy_pct = "of the {step|recording}"
 -- warmup = "left out of statistics"
 -- [headings]
--- busy_pct = "of step"
+-- busy_pct = "of {step|recording}"
 SELECT rank, step, start_ns, end_ns - start_ns AS step_ns, busy_ns, idle_ns,
     100.0 * busy_ns / nullif(end_ns - start_ns, 0) AS busy_pct, is_warmup AS warmup
 FROM steps

@@ -17,9 +17,9 @@
 -- min_ns = "shortest"
 -- median_ns = "median"
 -- max_ns = "longest"
--- busy_pct = "device busy, of step time"
+-- busy_pct = "device busy, of {step time|the recording}"
 -- [headings]
--- busy_pct = "of step"
+-- busy_pct = "of {step|recording}"
 SELECT rank, any_value(source) AS found_by,
     count(*) FILTER (NOT is_warmup) AS steps, count(*) FILTER (is_warmup) AS warmup,
     avg(dur_ns) FILTER (NOT is_warmup) AS mean_ns, stddev_samp(dur_ns) FILTER (NOT is_warmup) AS sd_ns,

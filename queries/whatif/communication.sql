@@ -1,9 +1,9 @@
 -- title = "Communication by model"
--- doc = """One exchange of the trace's own all-reduced bytes per step, between n ranks over links of one rate: a
--- parameter server moves 2 (n - 1) times the bytes, one after the other; a tree 2 ceil(log2 n) times; a ring 2 (n - 1)
--- / n times. The rate is that at which a ring would have moved the bytes in the time in which the trace shows at least
--- one all-reduce. Computing is the step without exposed communication. Speed-ups are over one rank that does the work
--- of all: the same total batch, shared."""
+-- doc = """One exchange of the trace's own all-reduced bytes {per step|in the recording}, between n ranks over links of
+-- one rate: a parameter server moves 2 (n - 1) times the bytes, one after the other; a tree 2 ceil(log2 n) times; a
+-- ring 2 (n - 1) / n times. The rate is that at which a ring would have moved the bytes in the time in which the trace
+-- shows at least one all-reduce. Computing is the step without exposed communication. Speed-ups are over one rank that
+-- does the work of all: the same total batch, shared."""
 -- cannot = """No all-reduce whose bytes and group are recorded (PyTorch 2 writes them to each kernel; gloo needs
 -- record_shapes)."""
 -- leave_out = ["hidden_speedup", "hidden_step_ns", "link_bytes_per_s", "compute_ns", "size_bytes"]

@@ -6,13 +6,13 @@
 -- [columns]
 -- rank = "process of the job"
 -- without = "what would be gone"
--- removed_ns = "its time, per step, counted once"
--- removed_pct = "of the step"
+-- removed_ns = "its time{, per step| in the recording}, counted once"
+-- removed_pct = "of the {step|recording}"
 -- step_ns = "the step as it is; the whole recording without steps"
 -- predicted_ns = "the step without it"
 -- speedup = "the step as it is over the step without it"
 -- [headings]
--- removed_pct = "of step"
+-- removed_pct = "of {step|recording}"
 WITH chosen AS (
     SELECT DISTINCT trim(cost) AS cost
     FROM (SELECT cost FROM removable WHERE $costs IS NULL UNION ALL SELECT unnest(string_split($costs, ',')))

@@ -59,8 +59,10 @@ def names() -> list[str]:
     return sorted(found, key=lambda name: (name != "overview", name))
 
 
-def load(name: str, options: Iterable[str] = ()) -> Recipe:
+def load(name: str, options: Iterable[str] = (), has_steps: bool = True) -> Recipe:
     """Read a report's folder; `options` name sections that it shows on request only, where it has them.
+
+    `has_steps`: its texts speak of steps; otherwise of the whole recording.
 
     Raises `UsageError` for a name that is not a report.
     """
@@ -68,9 +70,9 @@ def load(name: str, options: Iterable[str] = ()) -> Recipe:
     if name not in known:
         raise unknown("report", name, known, "`traceview list reports` names them all.")
     folder = content("queries") / name
-    facts = tomllib.loads((folder / "report.toml").read_text(encoding="utf-8"))
+    facts = tomllib.loads(sql.either((folder / "report.toml").read_text(encoding="utf-8"), has_steps))
     on_request = [section for option in options for section in facts.get("options", {}).get(option, ())]
-    queries = tuple(sql.load(folder / f"{section}.sql") for section in [*facts["sections"], *on_request])
+    queries = tuple(sql.load(folder / f"{section}.sql", has_steps) for section in [*facts["sections"], *on_request])
     return Recipe(
         name,
         facts["title"],
@@ -96,7 +98,7 @@ def run(
     which reports leave out without it. Raises `UsageError` for an unknown report and for a value that does not fit its
     parameter's type.
     """
-    recipe = load(name, options)
+    recipe = load(name, options, _has_steps(connection))
     if recipe.is_prepared:
         _critical().prepare(connection, params or {})
     sections = [section(connection, query, params) for query in recipe.sections]
@@ -105,8 +107,12 @@ def run(
         at = next(at for at, done in enumerate(sections, 1) if done.name == recipe.advice_after)
         sections.insert(at, best(connection))
     report = Report(name, recipe.title, recipe.doc, tuple(sections), footer(connection), recipe.is_brief)
-    report = experiment.explained(_of_recording(connection, report), lines)
-    return for_trace(report, source)
+    return for_trace(experiment.explained(report, lines), source)
+
+
+def _has_steps(connection: duckdb.DuckDBPyConnection) -> bool:
+    path = content("queries") / "speaks_of_steps.sql"
+    return not path.exists() or bool(sql.load(path).run(connection))
 
 
 def for_trace(report: Report, source: str) -> Report:
@@ -123,33 +129,6 @@ def for_trace(report: Report, source: str) -> Report:
         rows = (tuple(named(value) if n in at else value for n, value in enumerate(row)) for row in part.rows)
         sections.append(replace(part, note=named(part.note), rows=tuple(rows) if at else part.rows))
     return replace(report, sections=tuple(sections), footer=tuple(map(named, report.footer)))
-
-
-def _of_recording(connection: duckdb.DuckDBPyConnection, report: Report) -> Report:
-    """The report; where there are no steps its texts speak of the recording. Of an experiment there is none."""
-    path = content("queries") / "whole_recording.toml"
-    if not path.exists() or sql.load(content("queries") / "speaks_of_steps.sql").run(connection):
-        return report
-    phrases = tomllib.loads(path.read_text(encoding="utf-8"))["phrases"]
-
-    def said(text: str) -> str:
-        for pattern, words in phrases:
-            text = re.sub(pattern, words, text)
-        return text.strip()
-
-    return replace(report, doc=said(report.doc), sections=tuple(_section_said(part, said) for part in report.sections))
-
-
-def _section_said(part: Section, said: Callable[[str], str]) -> Section:
-    """The section with every text of its header said so."""
-    look = replace(
-        part.look,
-        headings={name: said(text) for name, text in part.look.headings.items()},
-        fractions={name: said(text) for name, text in part.look.fractions.items()},
-        brief=None if part.look.brief is None else said(part.look.brief),
-    )
-    columns = tuple(replace(column, doc=said(column.doc)) for column in part.columns)
-    return replace(part, doc=said(part.doc), columns=columns, look=look)
 
 
 def texts(params: Mapping[str, object], recipes: Iterable[Recipe]) -> dict[str, str]:
