@@ -6,7 +6,7 @@
 -- rank = "process of the job"
 -- framework = "framework and its version, where recorded"
 -- format = "trace format"
--- device = "devices on which something ran; where the trace has no name, --device's or what their kernels show"
+-- device = "devices on which something ran; where the trace has no name, --gpu's or what their kernels show"
 -- origin = "when the recording began (UTC)"
 -- span_ns = "from the first to the last thing a device did"
 -- group = "at the first of the ranks that ran the same way: how many these are, their framework and device"

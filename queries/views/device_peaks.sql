@@ -21,7 +21,7 @@
 -- peaks_from = "source, or unknown"
 WITH matched AS (
     SELECT d.rank, d.device, k.* REPLACE (if(d.name_from = 'recorded', k.source, d.name_from || '; ' || k.source)
-        AS source), starts_with(d.name_from, '--device ') AS by_hand
+        AS source), starts_with(d.name_from, '--gpu ') AS by_hand
     FROM known_devices d JOIN names.device k ON regexp_matches(d.product, '(?i)' || k.pattern)
     QUALIFY row_number() OVER (PARTITION BY d.rank, d.device ORDER BY k.position) = 1
 ), processor AS (

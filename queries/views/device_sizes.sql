@@ -11,7 +11,7 @@
 WITH matched AS (
     SELECT d.rank, d.device, k.n_cores, k.max_threads_per_core, k.source
     FROM known_devices d JOIN names.device k ON regexp_matches(d.product, '(?i)' || k.pattern)
-    WHERE d.name_from = 'recorded' OR starts_with(d.name_from, '--device ')
+    WHERE d.name_from = 'recorded' OR starts_with(d.name_from, '--gpu ')
     QUALIFY row_number() OVER (PARTITION BY d.rank, d.device ORDER BY k.position) = 1
 ), sized AS (
     SELECT k.rank, k.device, k.name, coalesce(d.n_cores, m.n_cores) AS n_cores,

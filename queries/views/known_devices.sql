@@ -1,4 +1,4 @@
--- doc = """Every device that is recorded or that a kernel ran on, and which product it is taken for: what --device
+-- doc = """Every device that is recorded or that a kernel ran on, and which product it is taken for: what --gpu
 -- says, else the recorded name, else where there is none the product that stands for its architecture, as recorded
 -- or as the names of its kernels show it (traceview/classify/devices.toml)."""
 -- materialize = true
@@ -40,7 +40,7 @@ WITH used AS (
     QUALIFY row_number() OVER (PARTITION BY n.rank, n.device ORDER BY a.position DESC) = 1
 ), guessed AS (
     SELECT s.rank, s.device, a.name AS architecture, a.product,
-        format('taken for {}, as kernels are of {} ({}); --device names another', a.product, a.name,
+        format('taken for {}, as kernels are of {} ({}); --gpu names another', a.product, a.name,
             s.kernel[:60]) AS name_from
     FROM shown s JOIN names.architecture a USING (position)
 )
@@ -49,7 +49,7 @@ SELECT d.rank, d.device,
         if(t.rank IS NULL, g.architecture || if(starts_with(g.architecture, 'gfx'), '', ' or later'), t.architecture))
         AS name,
     d.kind, coalesce(h.name, if(n.rank IS NULL, d.name, coalesce(t.product, g.product))) AS product,
-    CASE WHEN h.name IS NOT NULL THEN '--device ' || h.name WHEN n.rank IS NULL THEN 'recorded'
+    CASE WHEN h.name IS NOT NULL THEN '--gpu ' || h.name WHEN n.rank IS NULL THEN 'recorded'
         ELSE coalesce(t.name_from, g.name_from) END AS name_from
 FROM device d
 LEFT JOIN nameless n ON n.rank = d.rank AND n.device IS NOT DISTINCT FROM d.device

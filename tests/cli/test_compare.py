@@ -171,17 +171,17 @@ def test_one_run_without_steps_makes_all_be_compared_as_a_whole(
 
 
 def test_chosen_steps(pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
-    found = json.loads(run(capsys, *pair, "--steps", "2-2", "--format", "json"))
+    found = json.loads(run(capsys, *pair, "--step", "2-2", "--format", "json"))
     section = next(section for section in found["sections"] if section["name"] == "ranking")
     assert [row["step_ns"] for row in section["rows"]] == [1_004_000, 1_104_000]
     unchecked = "; not checked: model, batch, precision, passes"
     assert section["rows"][1]["verdict"] == f"cannot tell from noise: fewer than two steps{unchecked}"
-    said = refused(capsys, *pair, "--steps", "7-9")
+    said = refused(capsys, *pair, "--step", "7-9")
     assert "has none of the steps asked for; `traceview report INPUT steps` lists them." in said
 
 
 @pytest.mark.parametrize(
-    "wrong", [("--steps", "first"), ("--fail-over", "much"), ("--fail-over", "line=5%"), ("--accept", "anything")]
+    "wrong", [("--step", "first"), ("--fail-over", "much"), ("--fail-over", "line=5%"), ("--accept", "anything")]
 )
 def test_wrong_options(trace: Path, wrong: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as error:
@@ -244,7 +244,7 @@ def test_several_recordings_of_each_side(tmp_path: Path, capsys: pytest.CaptureF
         (("--a", "x", "--baseline", "y"), "--a and --baseline both name run A; leave one out."),
         (("x", "y", "--checks", "c.xml"), "--checks and --annotations say what --fail-over found; give a limit."),
         (("x", "y", "--fail-over", "5%", "--checks", "c.txt"), "--checks writes FILE.xml or FILE.md, not c.txt."),
-        (("x", "--step", "1", "--steps", "1-2"), "--step and --steps both choose steps; leave one out."),
+        (("x", "--nth-step", "1", "--step", "1-2"), "--step and --nth-step both choose steps; leave one out."),
     ],
 )
 def test_sides_that_do_not_fit_together(wrong: tuple[str, ...], told: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -252,6 +252,6 @@ def test_sides_that_do_not_fit_together(wrong: tuple[str, ...], told: str, capsy
 
 
 def test_aligned_steps(pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
-    found = json.loads(run(capsys, *pair, "--step", "2", "--format", "json"))
+    found = json.loads(run(capsys, *pair, "--nth-step", "2", "--format", "json"))
     section = next(section for section in found["sections"] if section["name"] == "ranking")
     assert [row["step_ns"] for row in section["rows"]] == [1_004_000, 1_104_000]

@@ -76,7 +76,7 @@ def test_an_answer_does_not_take_the_place_of_its_trace(
         (["mcp", "absent.json"], 3, "absent.json does not exist; did you mean a.json?"),
         (["report", "a.json", "--memory", "9" * 15 + "TB"], 2, "is more than any machine has"),
         (["report", "a.json", "--threads", "999999999"], 2, "'999999999' is more than 1,024"),
-        (["compare", "a.json", "a.json", "--steps", "5-1"], 2, "'5-1' is not a range of steps; write for example 1-16"),
+        (["compare", "a.json", "a.json", "--step", "5-1"], 2, "'5-1' is not a range of steps; write for example 1-16"),
         (
             ["advise", "a.json", "--set", "layout_conv_pct=nan"],
             2,

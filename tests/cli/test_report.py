@@ -137,11 +137,11 @@ def test_the_device_can_be_said(trace: Path, capsys: pytest.CaptureFixture[str])
         sections = json.loads(run(capsys, trace, "--format", "json", *args))["sections"]
         return str(next(section for section in sections if section["name"] == "run")["rows"][0]["device"])
 
-    assert device("--device", "MI300X") == "MI300X"
+    assert device("--gpu", "MI300X") == "MI300X"
     assert device() != "MI300X"
 
 
 def test_a_device_that_nobody_knows_is_refused(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
-        cli.main(["report", str(trace), "--device", "Voodoo 2"])
+        cli.main(["report", str(trace), "--gpu", "Voodoo 2"])
     assert "'Voodoo 2' is not a known GPU; known are " in capsys.readouterr().err

@@ -20,7 +20,7 @@ from traceview.cli import names as known
 from traceview.cli import values
 from traceview.cli.options import (
     INPUT_HELP,
-    add_device_option,
+    add_gpu_option,
     add_machine_options,
     add_output_options,
     add_rank_option,
@@ -86,7 +86,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--show-sql", action="store_true", help="print the SQL of the rules instead of running them")
     add_rank_option(parser)
-    add_device_option(parser)
+    add_gpu_option(parser)
     add_machine_options(parser)
 
 
@@ -102,7 +102,7 @@ def run(args: argparse.Namespace) -> int:
     if args.show_sql:
         emit([sql_text(recipe, params)], args.output)
         return 0
-    is_remembered = args.device is None and not args.ranks
+    is_remembered = args.gpu is None and not args.ranks
     with opened(args) as connection:
         answers = findings.run(connection, rules, params, args.at_least, is_remembered)
     renderer = render.renderer(form_of(args))

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from traceview import render
 from traceview.cli import measured
-from traceview.cli.options import add_device_option, add_machine_options, add_output_options, form_of
+from traceview.cli.options import add_gpu_option, add_machine_options, add_output_options, form_of
 from traceview.cli.output import emit, say, writing
 from traceview.errors import UsageError
 
@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("inputs", nargs="*", metavar="INPUT", help="recordings of one program: captures or traces")
     parser.add_argument("--note", metavar="TEXT", help="what is said of it in the history: a commit, for example")
     add_output_options(parser)
-    add_device_option(parser)
+    add_gpu_option(parser)
     add_machine_options(parser)
 
 

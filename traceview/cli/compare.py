@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from traceview import render
 from traceview.cli import measured, values
 from traceview.cli.options import (
-    add_device_option,
+    add_gpu_option,
     add_machine_options,
     add_output_options,
     form_of,
@@ -41,8 +41,8 @@ EXAMPLES = """examples:
   traceview compare old.json.gz new.json.gz                        the difference, largest part first
   traceview compare torch-run tensorflow-run jax-run               any frameworks and formats
   traceview compare --a old1 old2 old3 old4 --b new1 new2 new3 new4  several recordings of each
-  traceview compare old.txt new.txt --steps 1-16                   only these steps
-  traceview compare old new --step 3                               the third step of each after warm-up
+  traceview compare old.txt new.txt --step 1-16                    only these steps
+  traceview compare old new --nth-step 3                           the third step of each after warm-up
   traceview compare run1 run2 --accept batch                       rank although the batch differs
   traceview baseline save main run1 run2 run3 run4                 keep what CI compares with
   traceview compare --baseline main --b new1 new2 new3 new4 --fail-over 5%   exit code 1 if steps are 5 % slower
@@ -104,17 +104,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="a condition that may differ; may be repeated",
     )
     parser.add_argument(
-        "--steps", type=_steps, metavar="FIRST-LAST", help="only these steps (default: all but warm-up)"
+        "--step",
+        type=_steps,
+        metavar="N|FIRST-LAST",
+        help="only the steps with these numbers (default: all but warm-up)",
     )
     parser.add_argument(
-        "--step", type=_place, metavar="N", help="only the Nth step of each run after warm-up, whatever its number"
+        "--nth-step", type=_place, metavar="N", help="only the Nth step of each run after warm-up, whatever its number"
     )
     add_output_options(parser)
     parser.add_argument(
         "--limit", type=values.limit, metavar="N", help=f"rows per section and run; 0 is all (tables: {DEFAULT_LIMIT})"
     )
     parser.add_argument("--show-sql", action="store_true", help="print the SQL of the comparison instead of running it")
-    add_device_option(parser)
+    add_gpu_option(parser)
     add_machine_options(parser)
 
 
@@ -152,8 +155,8 @@ def _sides(args: argparse.Namespace) -> list[list[str]]:
         raise UsageError("--a and --baseline both name run A; leave one out.")
     if args.b and not (args.a or args.baseline):
         raise UsageError("--b is compared with --a or with a --baseline; name one.")
-    if args.step and args.steps:
-        raise UsageError("--step and --steps both choose steps; leave one out.")
+    if args.step and args.nth_step:
+        raise UsageError("--step and --nth-step both choose steps; leave one out.")
     if (args.checks or args.annotations) and not args.fail_over:
         raise UsageError("--checks and --annotations say what --fail-over found; give a limit.")
     for file in args.checks:

@@ -37,18 +37,18 @@ def run(args: argparse.Namespace, path: str, whole: bool) -> Run:
     """
     from traceview.analysis import compare
 
-    steps, step = getattr(args, "steps", None), getattr(args, "step", None)
+    steps, nth = getattr(args, "step", None), getattr(args, "nth_step", None)
     data = content(path)
     if data is not None:
         found = compare.restored(data.get("runs") if isinstance(data, dict) else None, path)
         if whole and found.has_steps:
             raise UsageError(f"{path} holds times per step, and another input has no steps to compare them with.")
-        if steps or step:
-            raise UsageError(f"--step and --steps need traces or captures; {path} is a saved comparison.")
+        if steps or nth:
+            raise UsageError(f"--step and --nth-step need traces or captures; {path} is a saved comparison.")
         return found
     with opened(args, path) as connection:
         whole = whole or not compare.has_steps(connection)
-        return compare.measure(connection, Path(path).name, steps, whole, step)
+        return compare.measure(connection, Path(path).name, steps, whole, nth)
 
 
 def content(path: str) -> Any:

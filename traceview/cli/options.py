@@ -66,10 +66,10 @@ def add_machine_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGr
     return group
 
 
-def add_device_option(parser: argparse.ArgumentParser) -> None:
+def add_gpu_option(parser: argparse.ArgumentParser) -> None:
     """Add the option for what the user knows about the run and its trace does not say."""
     parser.add_argument(
-        "--device",
+        "--gpu",
         type=_product,
         metavar="NAME",
         help="the GPU's product name, for example A100, H100 or MI300X, if the trace does not name it or names another",
@@ -170,7 +170,7 @@ def converting(args: argparse.Namespace) -> Iterator[Options]:
     # Verbs without --resume always continue an interrupted conversion.
     resumes = bool(getattr(args, "resume", True))
     many = Fleet(args.jobs, getattr(args, "dask", None), resumes)
-    plain = Options(args.threads, args.memory, args.strict, device=getattr(args, "device", None), many=many, note=say)
+    plain = Options(args.threads, args.memory, args.strict, device=getattr(args, "gpu", None), many=many, note=say)
     plain = replace(plain, ranks=frozenset(getattr(args, "ranks", ())))
     if not sys.stderr.isatty():
         yield plain

@@ -18,7 +18,7 @@ from traceview.cli import names as known
 from traceview.cli import values
 from traceview.cli.options import (
     INPUT_HELP,
-    add_device_option,
+    add_gpu_option,
     add_machine_options,
     add_output_options,
     add_rank_option,
@@ -74,7 +74,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--show-sql", action="store_true", help="print the SQL of the reports and do not run it")
     add_rank_option(parser)
-    add_device_option(parser)
+    add_gpu_option(parser)
     add_machine_options(parser)
 
 
@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
     form = form_of(args)
     # What draws tables takes a while to load; the queries leave Python idle meanwhile.
     threading.Thread(target=_load, args=(form,), daemon=True).start()
-    best = functools.partial(findings.best, is_remembered=args.device is None and not args.ranks)
+    best = functools.partial(findings.best, is_remembered=args.gpu is None and not args.ranks)
     with opened(args) as connection:
         done = [reports.run(connection, recipe.name, params, options, args.input, best) for recipe in recipes]
     renderer = render.renderer(form)

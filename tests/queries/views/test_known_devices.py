@@ -70,6 +70,4 @@ def test_a_guess_says_so_wherever_a_peak_is_shown(tmp_path: Path) -> None:
         # What is thought is not what was recorded.
         assert rows(connection, "FROM devices") == []
     assert peak == 15.7e12
-    assert source.startswith(
-        f"taken for Tesla V100-SXM2-16GB, as kernels are of Volta ({VOLTA}); --device names another"
-    )
+    assert source.startswith(f"taken for Tesla V100-SXM2-16GB, as kernels are of Volta ({VOLTA}); --gpu names another")
