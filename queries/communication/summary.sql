@@ -14,7 +14,7 @@
 -- exposed_pct = "of the communication time"
 -- [headings]
 -- window_pct = "of recording"
--- exposed_pct = "exposed of this"
+-- exposed_pct = "exposed of communication"
 WITH sent AS MATERIALIZED (
     SELECT * FROM exchanges
 ), recorded AS (

@@ -52,12 +52,12 @@ def test_every_format_shows_hostile_names_only(trace: Path, capsys: pytest.Captu
 def test_what_cannot_be_told_is_one_line_by_what_to_record(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = run(capsys, trace)
     (line,) = text.replace("\n", " ").split("Not enough data ")[1:]
-    assert re.match(r"for \d+ rules; they need .* \(\d+\); ", line)
-    assert "--all lists them." in line
+    assert re.match(r"for \d+ rules. To record: .* \(for \d+ rules\); .* \(memory_near_limit\)", line)
+    assert "--all says why." in line
     assert "no convolution was recognised in this trace" not in text
     text = run(capsys, trace, "--all")
     assert "no convolution was recognised in this trace" in text
-    assert "--all lists them" not in text
+    assert "--all says why" not in text
 
 
 @pytest.mark.parametrize(("limit", "code"), [("2%", 1), ("2.3", 0)])

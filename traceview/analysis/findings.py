@@ -6,7 +6,7 @@ those that running every rule gives, so they are used only where the user set no
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, replace
 from typing import Any
@@ -249,10 +249,18 @@ def for_people(answers: Answers, with_evidence: bool = False, with_all: bool = F
 
 
 def _not_enough(unknown: Sequence[Finding]) -> str:
-    """One line on the rules that cannot tell, by what one would have to record, what most of them lack first."""
-    groups = Counter(finding.record for finding in unknown).most_common()
-    told = "; ".join(f"{record} ({count})" for record, count in groups)
-    return f"Not enough data for {len(unknown)} rules; they need {told}. --all lists them."
+    """One line on the rules that cannot tell, by what to record for them, what most of them lack first."""
+    rules: defaultdict[str, list[str]] = defaultdict(list)
+    for finding in unknown:
+        rules[finding.record].append(finding.rule)
+    groups = sorted(rules.items(), key=lambda group: -len(group[1]))
+    needs = (f"{record} ({_few(names)})" for record, names in groups)
+    return f"Not enough data for {len(unknown)} rules. To record: {'; '.join(needs)}. --all says why."
+
+
+def _few(names: Sequence[str]) -> str:
+    """These names, or how many they are where that is more than two."""
+    return ", ".join(names) if len(names) <= 2 else f"for {len(names)} rules"
 
 
 def path_reasons(findings: Iterable[Finding]) -> list[str]:

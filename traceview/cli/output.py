@@ -76,7 +76,7 @@ def writing(output: str) -> Iterator[None]:
 
 
 def silence() -> None:
-    """From here on stdout leads nowhere: its reader is gone, and what waits to be written would fail at the exit."""
+    """Discard what is still written to stdout: its reader is gone, and flushing would fail at the exit."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

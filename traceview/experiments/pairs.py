@@ -68,7 +68,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Side:
-    """One run of a round: `base`, `with` or `again` (the base once more), for a candidate, with these options on."""
+    """One run of a round: `base`, `with` or `again` (repeated baseline), for a candidate, with these options on."""
 
     side: str
     candidate: str

@@ -23,7 +23,7 @@ SINCE = {2: 1 << 13, 3: 1 << 14}
 
 
 def write_only_in(folder: Path | None) -> bool:
-    """From here on files are changed, made and removed below `folder` only, or nowhere; whether that could be done.
+    """Let this process change, make and remove files below `folder` only, or nowhere; return whether that worked.
 
     What is open stays as it is. It cannot be undone.
     """

@@ -15,8 +15,7 @@ GAINS = 0.98
 
 
 def confirmed(job: Job, answer: Answer, journal: Journal) -> None:
-    """Within training steps, in turns: passes that are no faster there leave the plan, and then what of it makes whole
-    steps no faster."""
+    """Drop passes that are not faster inside a step, then the plan if whole steps are not."""
     layers = answer.plan["layers"]
     if any(layer[direction] for layer in layers for direction in DIRECTIONS):
         _passes(job, answer, journal)

@@ -118,7 +118,7 @@ class Search:
                 return
             names = [Side(WITH, each.name, (each.name,)) for each in left]
             n_left = f"{len(left)} option{'s' if len(left) > 1 else ''}"
-            self.say(f"{SCREENING} {number}: {n_left}, and twice the command as it is, in random order")
+            self.say(f"{SCREENING} round {number}: {n_left} and the baseline twice, in random order")
             first, *rows, again = self.runner.round(
                 SCREENING, number, [Side(BASE, NULL, ()), *names, Side(AGAIN, NULL, ())]
             )
