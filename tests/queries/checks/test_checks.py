@@ -23,7 +23,7 @@ WHOLE = {
     "ranges": "rank, id, name, start_ns, dur_ns, start_ns + dur_ns AS end_ns",
     "steps": "rank, step, start_ns, end_ns, dur_ns, busy_ns, idle_ns, false AS is_warmup",
     "account": "rank, device, step_ns, active_ns, idle_ns, 0 AS carried_ns, 0 AS exposed_copy_ns, "
-    "0 AS between_active_ns",
+    "0 AS between_active_ns, 1 AS per",
     "idle_causes": "rank, device, idle_ns, idle_pct",
     "idle_gaps": "rank, device, from_ns, until_ns, idle_ns, data_ns, 0 AS allocation_ns, 0 AS communication_ns, "
     "0 AS capture_ns, 0 AS synchronisation_ns, 0 AS between_steps_ns, launch_ns, 0 AS unknown_ns",
@@ -68,6 +68,10 @@ BROKEN: list[tuple[str, str, dict[str, Any]]] = [
     ("call_parts", "conv_calls", {"main_ns": 21}),
     ("call_parts", "conv_calls", {"main_ns": 31, "transform_ns": -1}),
     ("costs_of_convolutions", "op_costs", {"matrix_flop": 16}),
+    ("categories_and_idle", "busy", {"step_alone_ns": 28}),
+    ("categories_and_idle", "idle_gaps", {"idle_ns": 72}),
+    ("copies_by_direction", "memcpys", {"direction": "sideways"}),
+    ("copies_by_direction", "memcpys", {"direction": None, "size_bytes": 0}),
     ("gap_causes", "idle_gaps", {"launch_ns": 9}),
     ("gap_causes", "idle_gaps", {"data_ns": 80, "launch_ns": -10}),
     ("idle_causes", "idle_causes", {"idle_ns": 60}),
@@ -85,7 +89,7 @@ BROKEN: list[tuple[str, str, dict[str, Any]]] = [
     ("steps_in_order", "steps", {"end_ns": 101}),
     ("whole_steps", "steps", {"busy_ns": 29, "idle_ns": 71}),
 ]
-TWICE = [("unique_ids", "kernels"), ("steps_in_order", "steps"), ("activities_add_up", "busy")]
+TWICE = [("unique_ids", "kernels"), ("one_step", "steps"), ("steps_in_order", "steps"), ("activities_add_up", "busy")]
 
 
 def found(capture: duckdb.DuckDBPyConnection) -> dict[str, list[tuple[Any, ...]]]:
