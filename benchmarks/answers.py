@@ -1,6 +1,6 @@
 """The answers of every report and every rule about traces, kept in a folder; and two such folders compared.
 
-    python benchmarks/answers.py save FOLDER [TRACE ...]
+    python benchmarks/answers.py save FOLDER [TRACE ...] [--formats json table]
     python benchmarks/answers.py compare BEFORE AFTER
 
 `save` runs each report and all of advice in every format as the command line does, with a cache of its own, over the
@@ -19,13 +19,14 @@ import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FORMATS = ("json", "csv", "markdown", "table")
 
 
-def save(folder: Path, traces: list[Path]) -> None:
+def save(folder: Path, traces: list[Path], formats: Sequence[str] = FORMATS) -> None:
     """Write the answers about each trace, one file for each."""
     from traceview.analysis import reports
 
@@ -43,7 +44,7 @@ def save(folder: Path, traces: list[Path]) -> None:
             else:
                 shutil.copyfile(trace, copy)
             for verb, *rest in words:
-                for form in FORMATS:
+                for form in formats:
                     name = f"{trace.parent.name}-{trace.name}.{rest[0] if verb == 'report' else verb}.{form}"
                     answer = said([verb, str(copy), *rest, "--format", form]).replace(place, "PLACE")
                     (folder / name).write_text(answer, encoding="utf-8")
@@ -89,13 +90,14 @@ def main() -> int:
     saving = verbs.add_parser("save")
     saving.add_argument("folder", type=Path)
     saving.add_argument("traces", type=Path, nargs="*")
+    saving.add_argument("--formats", nargs="+", choices=FORMATS, default=FORMATS)
     comparing = verbs.add_parser("compare")
     comparing.add_argument("before", type=Path)
     comparing.add_argument("after", type=Path)
     arguments = parser.parse_args()
     if arguments.verb == "compare":
         return compare(arguments.before, arguments.after)
-    save(arguments.folder, arguments.traces)
+    save(arguments.folder, arguments.traces, arguments.formats)
     return 0
 
 

@@ -63,6 +63,12 @@ def digest(patterns: Iterable[str]) -> str:
     return found.hexdigest()[:16]
 
 
+def from_here(path: Path) -> Path:
+    """A path as short as can be typed in the current folder."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
+
+
 def own_folder(place: Path, closed: int = 0o022) -> Path:
     """A folder that only this user can write to, made where it is absent. Raises `OSError` where it is another's.
 

@@ -1,4 +1,4 @@
--- doc = "Ranks whose bytes by direction of copy do not add up to all bytes, for a copy has no direction that reports know."
+-- doc = "Ranks whose bytes by direction of copy do not add up to all: a copy has no direction that reports know."
 -- [columns]
 -- directions_bytes = "sum over HtoD, DtoH, DtoD, PtoP, HtoH and memset"
 -- all_bytes = "sum over all copies"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from traceview import render
 from traceview.cli.output import say
 from traceview.errors import UsageError
+from traceview.paths import from_here
 from traceview.recording.launch import shell_code, stoppable
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def finished(
     """
     from traceview.experiments.results import discard
 
-    folder = here(journal.folder)
+    folder = from_here(journal.folder)
     try:
         with stoppable():
             left = measure()
@@ -47,11 +48,6 @@ def finished(
             journal.finish()
         elif journal.is_new:
             discard(journal.folder)
-
-
-def here(folder: Path) -> Path:
-    """As people name it who are in this folder."""
-    return folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder
 
 
 def add_result_options(

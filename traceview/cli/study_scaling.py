@@ -19,6 +19,7 @@ from traceview import render
 from traceview.cli import studies, values
 from traceview.cli.output import emit, say
 from traceview.errors import InputError, UsageError
+from traceview.paths import from_here
 
 if TYPE_CHECKING:
     from traceview.experiments.results import Journal
@@ -210,7 +211,7 @@ def _shown(job: Job, journal: Journal) -> int:
     _print(job.folder)
     if any(row.get("step_ns") for row in rows):
         return 0
-    say(f"no run gave times; output of the runs is in {studies.here(job.folder / scaling.OUTPUT)}")
+    say(f"no run gave times; output of the runs is in {from_here(job.folder / scaling.OUTPUT)}")
     return 3
 
 
@@ -223,7 +224,7 @@ def _print(folder: Path) -> None:
     from traceview.analysis import reports
 
     with closing(store.open_capture(folder)) as connection:
-        report = reports.run(connection, "scaling", {}, source=str(studies.here(folder)))
+        report = reports.run(connection, "scaling", {}, source=str(from_here(folder)))
     shown = tuple(section for section in report.sections if section.name in SHOWN)
     emit([render.renderer("table").render(replace(report, sections=shown))], None)
-    say(f"`traceview report {studies.here(folder)} scaling` has all of it.")
+    say(f"`traceview report {from_here(folder)} scaling` has all of it.")

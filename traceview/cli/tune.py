@@ -22,6 +22,7 @@ from traceview import render
 from traceview.cli import studies, values
 from traceview.cli.output import DEFAULT_LIMIT, emit, say
 from traceview.errors import CHECK_FAILED, TraceviewError, UsageError
+from traceview.paths import from_here
 from traceview.recording.launch import Stopped, place, shell_code, stoppable
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ def run(args: argparse.Namespace) -> int:
             discard(job.folder)
         raise
     del held
-    say(f"everything is in {_here(job.folder)}: traceview tune --report {_word(job.folder)}")
+    say(f"everything is in {from_here(job.folder)}: traceview tune --report {_word(job.folder)}")
     return _shown(args, job.folder)
 
 
@@ -183,7 +184,7 @@ def _report(folder: Path, name: str) -> Report:
     from traceview.analysis import reports
 
     with closing(store.open_capture(folder)) as connection:
-        return reports.run(connection, name, {}, source=str(_here(folder)))
+        return reports.run(connection, name, {}, source=str(from_here(folder)))
 
 
 def _best(report: Report) -> float | None:
@@ -217,14 +218,9 @@ def _compared(folder: Path, for_people: bool) -> Report | None:
     return replace(brief, sections=tuple(part for part in brief.sections if part.name in COMPARED))
 
 
-def _here(folder: Path) -> Path:
-    here = Path.cwd()
-    return folder.relative_to(here) if folder.is_relative_to(here) else folder
-
-
 def _word(folder: Path) -> str:
     """A folder as one word of a command line."""
-    return shlex.quote(str(_here(folder)))
+    return shlex.quote(str(from_here(folder)))
 
 
 _steps = values.at_least(0, "is not a number of steps", 999_999_999)

@@ -12,7 +12,7 @@ from typing import Any
 from traceview import __version__
 from traceview.errors import TraceviewError
 from traceview.ingest import secrets
-from traceview.paths import content
+from traceview.paths import content, from_here
 from traceview.recording import messages, nsight, nvtx
 from traceview.recording.launch import Run
 
@@ -78,7 +78,7 @@ def _convert(run: Run, described: dict[str, Any]) -> None:
     work, times = _asked(run.capture, "work", "step_time")
     _write(run.capture, described | {"conv_flop": work[0][0] if work else None})
     summary = messages.summary(described["ranks"], run.options, times)
-    run.say(f"{summary}; see it with: traceview report {messages.shown(run.capture)}")
+    run.say(f"{summary}; see it with: traceview report {from_here(run.capture)}")
 
 
 def _notes(raw: Path) -> list[tuple[int, str, str]]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from traceview.paths import content
+from traceview.paths import content, from_here
 from traceview.recording import nvtx
 
 _FRAMEWORK = re.compile(r'(?m)^FRAMEWORK = "(\w+)')
@@ -36,7 +36,7 @@ def stopped(signal_name: str, capture: Path | None) -> str:
     """Say what is left when traceview itself was ended; `capture` is None where nothing is."""
     if capture is None:
         return f"ended by {signal_name}; no capture"
-    return f"ended by {signal_name} before the traces were converted; traceview report {shown(capture)} does it"
+    return f"ended by {signal_name} before the traces were converted; traceview report {from_here(capture)} does it"
 
 
 def unconverted(raw: Path, error: Exception) -> str:
@@ -151,9 +151,3 @@ def _ms(time_ns: int) -> str:
     """Milliseconds with about three digits."""
     time = time_ns / 1e6
     return f"{time:,.{0 if time >= 100 else 1 if time >= 10 else 2 if time >= 1 else 3}f}"
-
-
-def shown(capture: Path) -> Path:
-    """A path as short as can be typed from here."""
-    here = Path.cwd()
-    return capture.relative_to(here) if capture.is_relative_to(here) else capture
