@@ -10,7 +10,7 @@ from asked import connected
 from given import Given, section, write
 
 from traceview.analysis import reports
-from traceview.render import table, told
+from traceview.render import for_people, table
 
 
 def doubts(given: Given, folder: Path) -> list[str]:
@@ -66,7 +66,7 @@ def test_a_device_of_which_nothing_was_recorded_is_no_cpu(
     with given.open(tmp_path) as connection:
         report = reports.run(connection, "overview")
         assert connection.execute("FROM activities").fetchall() == []
-    assert f"The device's work was not recorded ({said})" in table.render(told(report))
+    assert f"The device's work was not recorded ({said})" in table.render(for_people(report))
 
 
 @pytest.mark.parametrize("operator", ["aten::cudnn_is_acceptable", "aten::_scaled_dot_product_flash_attention_for_cpu"])
@@ -99,5 +99,5 @@ def _ranked(rank: int) -> Given:
 
 def test_the_first_screen_has_them_below_its_first_line(tmp_path: Path) -> None:
     with kernels(8, 2).open(tmp_path) as connection:
-        lines = table.render(told(reports.run(connection, "overview"))).splitlines()
+        lines = table.render(for_people(reports.run(connection, "overview"))).splitlines()
     assert lines[2].startswith("Step ") and lines[3].startswith("Doubt: 2 of 10 kernels")
