@@ -1,7 +1,7 @@
 -- title = "What the first convolution's input gradient costs"
--- doc = """{Per step|In the recording}, with the copy of that gradient to the host. The first convolution is the one that starts first in
--- a step. If trained layers come before it, its input gradient is needed; otherwise give the framework an input that
--- needs no gradient."""
+-- doc = """{Per step|In the recording}, with the copy of that gradient to the host. The first convolution is the one
+-- that starts first in a step. If trained layers come before it, its input gradient is needed; otherwise give the
+-- framework an input that needs no gradient."""
 -- cannot = "No forward convolution operator in this trace."
 -- leave_out = ["dgrad_flop", "flop_pct", "backward_calls", "input"]
 -- [columns]
