@@ -9,5 +9,5 @@ FROM (
     SELECT *, coalesce(direction IN ('HtoD', 'DtoH', 'DtoD', 'PtoP', 'HtoH', 'memset'), false) AS is_known FROM memcpys
 )
 GROUP BY rank
-HAVING n_others > 0 OR directions_bytes IS DISTINCT FROM all_bytes
+HAVING directions_bytes IS DISTINCT FROM all_bytes
 ORDER BY rank

@@ -71,7 +71,7 @@ BROKEN: list[tuple[str, str, dict[str, Any]]] = [
     ("categories_and_idle", "busy", {"step_alone_ns": 28}),
     ("categories_and_idle", "idle_gaps", {"idle_ns": 72}),
     ("copies_by_direction", "memcpys", {"direction": "sideways"}),
-    ("copies_by_direction", "memcpys", {"direction": None, "size_bytes": 0}),
+    ("copies_by_direction", "memcpys", {"direction": None}),
     ("gap_causes", "idle_gaps", {"launch_ns": 9}),
     ("gap_causes", "idle_gaps", {"data_ns": 80, "launch_ns": -10}),
     ("idle_causes", "idle_causes", {"idle_ns": 60}),
