@@ -105,12 +105,12 @@ def run(args: argparse.Namespace) -> int:
     answers = remembered.Advice(rules, params, args.at_least, is_remembered=args.device is None and not args.ranks)
     with opened(args) as connection:
         found, footer = answers.run(connection)
-    renderer = render.renderer(form_of(args))
-    if renderer.FOR_PEOPLE:
-        report = findings.for_people(found, footer, args.evidence, args.all, answers.place)
-    else:
-        report = findings.exact(found, footer, answers.place)
-    emit([renderer.render_all([finding.named(report, args.input)], bool(args.output))], args.output)
+        renderer = render.renderer(form_of(args))
+        if renderer.FOR_PEOPLE:
+            report = findings.for_people(found, footer, args.evidence, args.all, answers.place)
+        else:
+            report = findings.exact(found, footer, answers.place)
+        emit([renderer.render_all([finding.named(report, args.input)], bool(args.output))], args.output)
     return _exit_code(found, args.fail_over)
 
 
