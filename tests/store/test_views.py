@@ -89,7 +89,9 @@ def test_a_large_capture_says_what_a_small_one_says(
     limit = "SELECT current_setting('memory_limit')"
     before = connection.execute(limit).fetchall()
     assert connection.execute(query).fetchall() == right and len(right) > 100
-    tables = views.plain(connection).execute("SELECT count(*) FROM duckdb_tables()").fetchall()
+    tables = (
+        views.plain(connection).execute("SELECT count(*) FROM duckdb_tables() WHERE schema_name <> 'names'").fetchall()
+    )
     assert (tables == [(0,)]) == is_stored
     assert connection.execute(limit).fetchall() == before == [("95.3 MiB",)]
 
