@@ -121,7 +121,8 @@ def xplane(path: Path) -> Iterator[Row]:
                 kind = f"{way[1]}to{way[2]}" if way else "fill" if re.search("(?i)memset|memcpy", name) else "kernel"
                 if re.match("%?copy-(start|done)", name) and "S(5)" in name:
                     # The layout of an instruction's result stands first; S(5) in it is the host's memory.
-                    kind = "DtoH" if "S(5)" in re.search(r"= [^{]*{([^}]*)}", name)[1] else "HtoD"
+                    layout = re.search(r"= [^{]*{([^}]*)}", name)
+                    kind = "DtoH" if layout and "S(5)" in layout[1] else "HtoD"
                 yield kind, text(plane), start, end, float(size[1] if size else 0)
     for spans in steps.values():
         # Devices take part in a step: it lasts from the first to the last of them.

@@ -89,3 +89,12 @@ def test_answers_are_compared_line_by_line(root: Path, tmp_path: Path, capsys: p
         "more: 1 lines differ\n  - absent\n  + row\ntext: 1 lines differ\n  - two\n  + 2\n1 of 3 answers are the same\n"
     )
     assert compare(tmp_path / "a", tmp_path / "a") == 0
+
+
+def test_an_agent_is_given_the_evidence_it_needs_and_little_else(root: Path) -> None:
+    code = runpy.run_path(str(root / "benchmarks/agents.py"))
+    (case,) = (case for case in code["CASES"] if case.name == "a rank hangs")
+    read = code["diagnose"](case)
+    assert code["faults"](case, read) == ([], [])
+    assert sum(map(len, read)) < 8000 * code["BYTES_PER_TOKEN"]
+    assert code["faults"](case, ["bucket_cap_mb=25"]) == (list(case.expected), ["bucket_cap_mb=25"])

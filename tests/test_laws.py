@@ -217,10 +217,13 @@ def test_help_loads_no_heavy_library() -> None:
     assert run.stderr.strip() == "[]"
 
 
-def test_a_report_loads_only_what_it_needs(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["sample", pytest.param("gpu", marks=pytest.mark.shared)])
+def test_a_report_loads_only_what_it_needs(name: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     """All of Arrow's functions and masked arrays cost 0.1 s, pandas a quarter of a second. The second runs no rules."""
-    trace = tmp_path / "trace.json.gz"
-    trace.write_bytes((ROOT / "samples/kineto/torch-2.13.0-alexnet-cpu.json.gz").read_bytes())
+    trace, path = tmp_path / "trace.json.gz", ROOT / "samples/kineto/torch-2.13.0-alexnet-cpu.json.gz"
+    if name == "gpu":
+        path = request.getfixturevalue("shared") / "traces/operators/h100-bert-forward.json.gz"
+    trace.write_bytes(path.read_bytes())
     heavy = {"pandas", "pyarrow.compute", "numpy.ma"}
     for others in (set[str](), {"numpy", "pyarrow", "traceview.analysis.advice_path"}):
         code = (
@@ -230,6 +233,40 @@ def test_a_report_loads_only_what_it_needs(tmp_path: Path) -> None:
         )
         run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         assert run.stderr.strip() == "[]"
+
+
+MOST_QUERIES = 429
+"""Queries of a first report, reading the trace and storing what was made included: each takes 1 to 10 ms to plan."""
+
+
+def test_a_first_report_takes_few_queries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trace = tmp_path / "trace.json.gz"
+    trace.write_bytes((ROOT / "samples/kineto/torch-2.13.0-lenet-cpu.json.gz").read_bytes())
+    asked: list[str] = []
+
+    class Counted:
+        def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+            self.connection = connection
+
+        def execute(self, query: object, *values: object, **options: object) -> Counted:
+            asked.append(str(query))
+            self.connection.execute(query, *values, **options)  # type: ignore[call-overload]
+            return self
+
+        def sql(self, query: str) -> duckdb.DuckDBPyRelation:
+            asked.append(query)
+            return self.connection.sql(query)
+
+        def cursor(self) -> Counted:
+            return Counted(self.connection.cursor())
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(self.connection, name)
+
+    connect = duckdb.connect
+    monkeypatch.setattr(duckdb, "connect", lambda *given, **options: Counted(connect(*given, **options)))
+    assert cli.main(["report", str(trace)]) == 0
+    assert 100 < len(asked) <= MOST_QUERIES, len(asked)
 
 
 def test_every_module_says_what_it_is_for() -> None:

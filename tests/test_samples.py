@@ -19,7 +19,7 @@ from traceview.analysis.model import Report
 from traceview.decode.files import peek
 from traceview.readers import READERS
 from traceview.render import FORMATS, markdown, renderer
-from traceview.store import views
+from traceview.store import graph, views
 from traceview.tables import TABLES
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -50,6 +50,20 @@ def test_rows_are_as_they_were(sample: Path, captures: Any) -> None:
         golden.parent.mkdir(exist_ok=True)
         golden.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     assert found == json.loads(golden.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_a_view_has_no_row_where_its_header_says_so(sample: Path, captures: Any) -> None:
+    with views.connect(captures.folder_of(sample), ONE) as connection:
+
+        def has_rows(source: str) -> bool:
+            return bool(connection.execute(f"FROM ({source}) LIMIT 1").fetchall())
+
+        for view in graph.names():
+            without = graph.empty_without(view)
+            if without and not any(has_rows(f"FROM {name}") for name in without):
+                # Its query, and not the table that was made in its place.
+                assert not has_rows(f"{graph.text(view)}\n"), view
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: f"{path.parent.name}/{path.name}")

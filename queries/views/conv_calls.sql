@@ -1,6 +1,13 @@
 -- doc = """One row per convolution operator call and direction, with the algorithm that its kernels or primitives show,
 -- and its time split by what they do. On a CPU, calls that run at once share their time (view conv_shares)."""
 -- materialize = true
+-- empty_without = ["attributed.op", "attributed.part"]
+-- types = """op_id BIGINT, rank INTEGER, op_name VARCHAR, layer VARCHAR, step BIGINT, direction VARCHAR,
+-- algorithm VARCHAR, confidence VARCHAR, algorithms VARCHAR[], evidence VARCHAR[], libraries VARCHAR[],
+-- n_parts BIGINT, input_shape BIGINT[], filter_shape BIGINT[], output_shape BIGINT[], stride BIGINT[],
+-- padding BIGINT[], dilation BIGINT[], groups BIGINT, transposed BOOLEAN, dtype VARCHAR, element_bytes INTEGER,
+-- parameters BIGINT, flop BIGINT, forward_call BIGINT, start_ns BIGINT, end_ns BIGINT, main_ns BIGINT,
+-- transform_ns BIGINT, layout_ns BIGINT, bias_ns BIGINT, activation_ns BIGINT, helper_ns BIGINT, total_ns BIGINT"""
 -- [columns]
 -- op_id = "the call's outermost operator; without operators the library's call, or the first kernel"
 -- layer = "layer the call belongs to"

@@ -1,6 +1,11 @@
 -- doc = """Costs by model of the algorithm that a convolution call used: executed FLOPs and workspace, its matrix
 -- product, the bytes it must move at least, and the device's peaks. One row per row of conv_calls that has shapes."""
 -- materialize = true
+-- empty_without = ["conv_calls"]
+-- types = """op_id BIGINT, direction VARCHAR, method VARCHAR, arithmetic VARCHAR, direct_flop BIGINT,
+-- executed_flop DOUBLE, workspace_bytes BIGINT, gemms BIGINT, gemm_m BIGINT, gemm_n BIGINT, gemm_k BIGINT,
+-- moved_bytes BIGINT, direct_flop_per_byte DOUBLE, executed_flop_per_byte DOUBLE, peak_flop_per_s DOUBLE,
+-- memory_bytes_per_s DOUBLE, attainable_flop_per_s DOUBLE, peaks_from VARCHAR"""
 -- [columns]
 -- op_id = "the convolution call"
 -- direction = "fprop, dgrad or wgrad"

@@ -1,6 +1,10 @@
 -- doc = """The view method_costs for every convolution call: what each general method that is admissible for it would
 -- cost. One row per call, direction and method."""
 -- materialize = true
+-- empty_without = ["conv_shapes"]
+-- types = """op_id BIGINT, direction VARCHAR, method VARCHAR, direct_flop BIGINT, products_flop DOUBLE,
+-- transform_flop DOUBLE, total_flop DOUBLE, direct_ratio DOUBLE, workspace_bytes BIGINT, fft_size BIGINT,
+-- tile_size BIGINT, tiles DOUBLE, waste_pct DOUBLE, gemms BIGINT, gemm_m BIGINT, gemm_n BIGINT, gemm_k BIGINT"""
 -- [columns]
 -- op_id = "the convolution call"
 -- direction = "fprop, dgrad or wgrad"

@@ -3,6 +3,10 @@
 -- where all of these agree. Stride and padding that nothing recorded follow from the sizes: the smallest that fit,
 -- without dilation."""
 -- materialize = true
+-- empty_without = ["attributed.op"]
+-- types = """op_id BIGINT, input_shape BIGINT[], filter_shape BIGINT[], output_shape BIGINT[], stride BIGINT[],
+-- padding BIGINT[], dilation BIGINT[], groups BIGINT, transposed BOOLEAN, dtype VARCHAR, element_bytes INTEGER,
+-- gradients VARCHAR[], parameters BIGINT, flop BIGINT, source VARCHAR"""
 -- [columns]
 -- source = "where the shape is from, and what of it is worked out"
 WITH own AS MATERIALIZED (

@@ -1,6 +1,13 @@
 -- doc = """The view counted_conv_calls with the costs of conv_costs, summed up: one row per layer, direction, algorithm
 -- and shape, however often it ran."""
 -- materialize = true
+-- empty_without = ["counted_conv_calls"]
+-- types = """layer VARCHAR, direction VARCHAR, algorithm VARCHAR, input_shape BIGINT[], filter_shape BIGINT[],
+-- per BIGINT, per_rank BIGINT, flop BIGINT, arithmetic VARCHAR, gemms BIGINT, gemm_m BIGINT, gemm_n BIGINT,
+-- gemm_k BIGINT, method VARCHAR, executed_flop DOUBLE, executed_flop_per_byte DOUBLE, peak_flop_per_s DOUBLE,
+-- attainable_flop_per_s DOUBLE, peaks_from VARCHAR, workspace_bytes BIGINT, has_costs BOOLEAN, calls BIGINT,
+-- position BIGINT, total_ns BIGINT, main_ns BIGINT, transform_ns BIGINT, layout_ns BIGINT, bias_ns BIGINT,
+-- activation_ns BIGINT, helper_ns BIGINT"""
 -- [columns]
 -- calls = "calls"
 -- position = "place of the first of them"

@@ -1,6 +1,14 @@
 -- doc = """The convolution calls that reports per step count, with the layer's position; without layers, recorded or
 -- guessed, the filter's shape stands for the layer."""
 -- materialize = true
+-- empty_without = ["conv_calls"]
+-- types = """op_id BIGINT, rank INTEGER, op_name VARCHAR, layer VARCHAR, step BIGINT, direction VARCHAR,
+-- algorithm VARCHAR, confidence VARCHAR, algorithms VARCHAR[], evidence VARCHAR[], libraries VARCHAR[],
+-- n_parts BIGINT, input_shape BIGINT[], filter_shape BIGINT[], output_shape BIGINT[], stride BIGINT[],
+-- padding BIGINT[], dilation BIGINT[], groups BIGINT, transposed BOOLEAN, dtype VARCHAR, element_bytes INTEGER,
+-- parameters BIGINT, flop BIGINT, forward_call BIGINT, start_ns BIGINT, end_ns BIGINT, main_ns BIGINT,
+-- transform_ns BIGINT, layout_ns BIGINT, bias_ns BIGINT, activation_ns BIGINT, helper_ns BIGINT, total_ns BIGINT,
+-- step_ns BIGINT, per BIGINT, per_rank BIGINT, position BIGINT"""
 WITH counted AS (
     FROM conv_calls SEMI JOIN (
         SELECT t.rank, t.step FROM step_times t JOIN scope s ON s.rank = t.rank

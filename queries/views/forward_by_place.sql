@@ -2,6 +2,8 @@
 -- calls of a step, before its first gradient: they are forward. What runs among gradients may be of data or filter, in
 -- any order, and stays without a pass. One row per call."""
 -- materialize = true
+-- empty_without = ["attributed.part"]
+-- types = """call_id BIGINT, direction VARCHAR"""
 WITH call AS (
     SELECT p.call_id, any_value(k.rank) AS rank, arg_min(k.step, k.start_ns) AS step, min(k.start_ns) AS start_ns,
         coalesce(bool_or(p.direction = 'fprop'), false) AS is_fprop,

@@ -4,6 +4,8 @@
 -- of steps with another number of calls, of passes that alternate within a step, and where shapes contradict the
 -- order. One row per call."""
 -- materialize = true
+-- empty_without = ["attributed.part", "attributed.conv_op"]
+-- types = """call_id BIGINT, rank INTEGER, position BIGINT, start_ns BIGINT, layer VARCHAR"""
 -- [columns]
 -- layer = "always ends with (guessed)"
 -- position = "place of its forward call in the pass"

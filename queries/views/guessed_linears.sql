@@ -3,6 +3,8 @@
 -- the two, else its place counted from the end. Nothing is guessed without steps, of steps with another number of
 -- calls, and where sizes contradict the order. One row per operator in them."""
 -- materialize = true
+-- empty_without = ["attributed.inside_linear"]
+-- types = """op_id BIGINT, rank INTEGER, layer VARCHAR, is_backward BOOLEAN, first_ns BIGINT"""
 -- [columns]
 -- op_id = "the operator, or one inside it"
 -- layer = "always ends with (guessed)"

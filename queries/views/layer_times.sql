@@ -3,6 +3,10 @@
 -- convolution, where the log tells all of it: images, channels, height and width, filters, filter size, stride,
 -- padding."""
 -- materialize = true
+-- empty_without = ["raw.events"]
+-- types = """rank INTEGER, id BIGINT, source VARCHAR, run BIGINT, network VARCHAR, layer VARCHAR, type VARCHAR,
+-- impl VARCHAR, direction VARCHAR, dur_ns BIGINT, n BIGINT, deviation_ns BIGINT, workspace VARCHAR, shape VARCHAR,
+-- kind VARCHAR"""
 SELECT rank, id, source, run, network, layer, type, impl, direction, dur_ns, n, deviation_ns, workspace, shape,
     CASE WHEN layer IS NULL THEN NULL
         WHEN regexp_matches(what, '(?i)conv|corrmm') THEN 'conv'

@@ -3,6 +3,12 @@
 -- holds only where all ranks have as many. What is not matched says why."""
 -- materialize = true
 -- whole_job = true
+-- empty_without = ["exchanges"]
+-- types = """id BIGINT, rank INTEGER, what VARCHAR, group_name VARCHAR, group_ranks VARCHAR, group_size BIGINT,
+-- team VARCHAR, sequence BIGINT, step BIGINT, size_bytes BIGINT, start_ns BIGINT, end_ns BIGINT, dur_ns BIGINT,
+-- own_ns BIGINT, hidden_ns BIGINT, exposed_ns BIGINT, is_counted BOOLEAN, per BIGINT, step_ns BIGINT,
+-- is_together BOOLEAN, nth BIGINT, n_found BIGINT, n_expected BIGINT, is_complete BOOLEAN, matched_by VARCHAR,
+-- unmatched VARCHAR, match_id BIGINT"""
 -- [columns]
 -- team = "the group: its name and the ranks in it, as far as both are recorded"
 -- match_id = "what the calls of one collective share; NULL where it is not matched"

@@ -2,6 +2,12 @@
 -- waste, workspace, and the matrix product that it is. One row per problem, direction and method; transposed
 -- convolutions are seen from their large side."""
 -- materialize = true
+-- empty_without = ["conv_shapes", "raw.algorithm_times"]
+-- types = """input_shape BIGINT[], filter_shape BIGINT[], output_shape BIGINT[], stride BIGINT[], padding BIGINT[],
+-- dilation BIGINT[], groups BIGINT, transposed BOOLEAN, dtype VARCHAR, direction VARCHAR, method VARCHAR,
+-- named VARCHAR, library VARCHAR, direct_flop BIGINT, gemms BIGINT, gemm_m BIGINT, gemm_n BIGINT, gemm_k BIGINT,
+-- products_flop DOUBLE, transform_flop DOUBLE, filter_flop DOUBLE, total_flop DOUBLE, direct_ratio DOUBLE,
+-- workspace_bytes BIGINT, fft_size BIGINT, tile_size BIGINT, tiles DOUBLE, is_fused BOOLEAN, waste_pct DOUBLE"""
 -- [columns]
 -- direction = "fprop, dgrad or wgrad"
 -- method = "direct, explicit GEMM, Winograd F(m x m, r x r), FFT or FFT in tiles"

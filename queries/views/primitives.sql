@@ -1,5 +1,10 @@
 -- doc = "One call into a CPU library's primitive (oneDNN, NNPACK)."
 -- materialize = true
+-- empty_without = ["raw.primitives"]
+-- types = """id BIGINT, rank INTEGER, pid BIGINT, tid BIGINT, library VARCHAR, kind VARCHAR, impl VARCHAR,
+-- prop_kind VARCHAR, algorithm_recorded VARCHAR, algorithm VARCHAR, direction VARCHAR, category VARCHAR,
+-- role VARCHAR, shape VARCHAR, formats VARCHAR, attributes VARCHAR, start_ns BIGINT, end_ns BIGINT, dur_ns BIGINT,
+-- op_id BIGINT, op_name VARCHAR, op_link VARCHAR, layer VARCHAR, phase VARCHAR, step BIGINT, call_id BIGINT"""
 -- [columns]
 -- algorithm = "convolution algorithm"
 -- direction = "fprop, dgrad or wgrad"

@@ -2,6 +2,8 @@
 -- layer, kind and pass, the mean over the runs in the log. Logs that time several implementations of a layer are left
 -- out: these do not add up."""
 -- materialize = true
+-- empty_without = ["layer_times"]
+-- types = """rank INTEGER, layer VARCHAR, kind VARCHAR, direction VARCHAR, id BIGINT, dur_ns DOUBLE"""
 -- [columns]
 -- direction = "fprop, dgrad or wgrad; none where the log gives passes together"
 -- dur_ns = "average time in one iteration"

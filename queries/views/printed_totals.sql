@@ -1,6 +1,10 @@
 -- doc = """Kernels and copies as a profiler printed them instead of a timeline, for ranks that have none: totals and
 -- averages of the whole run, one row per name."""
 -- materialize = true
+-- empty_without = ["summaries"]
+-- types = """rank INTEGER, kind VARCHAR, name VARCHAR, category VARCHAR, algorithm VARCHAR, direction VARCHAR,
+-- library VARCHAR, copy_direction VARCHAR, calls BIGINT, total_ns BIGINT, min_ns BIGINT, max_ns BIGINT,
+-- size_bytes BIGINT"""
 -- [columns]
 -- kind = "kernel or copy"
 -- copy_direction = "HtoD, DtoH, DtoD, PtoP, HtoH or memset"

@@ -1,5 +1,8 @@
 -- doc = "Ranges that a program or library opened, by name, with the time in which any device of their rank was busy."
 -- materialize = true
+-- empty_without = ["raw.ranges"]
+-- types = """rank INTEGER, kind VARCHAR, domain VARCHAR, name VARCHAR, calls BIGINT, total_ns BIGINT, mean_ns DOUBLE,
+-- max_ns BIGINT, busy_ns BIGINT"""
 -- [columns]
 -- calls = "ranges"
 -- total_ns = "sum of their durations"

@@ -5,6 +5,13 @@
 -- a move that is smaller is not made. Of a collective that a rank of its group has no record of it
 -- is not known who came last: what depends on that is NULL."""
 -- materialize = true
+-- empty_without = ["matched_calls"]
+-- types = """id BIGINT, match_id BIGINT, rank INTEGER, what VARCHAR, group_name VARCHAR, team VARCHAR,
+-- sequence BIGINT, step BIGINT, matched_by VARCHAR, n_found BIGINT, n_expected BIGINT, is_complete BOOLEAN,
+-- size_bytes BIGINT, start_ns BIGINT, end_ns BIGINT, dur_ns BIGINT, own_ns BIGINT, hidden_ns BIGINT,
+-- exposed_ns BIGINT, is_counted BOOLEAN, per BIGINT, step_ns BIGINT, clock VARCHAR, moved_ns BIGINT, error_ns BIGINT,
+-- last_ns BIGINT, last_rank INTEGER, wait_ns BIGINT, transfer_ns BIGINT, collective_ns DOUBLE, skew_ns BIGINT,
+-- lead_ns BIGINT, is_last BOOLEAN, others_ns BIGINT"""
 -- [columns]
 -- clock = "one host, as recorded (differences are within the error), or aligned by the ends of collectives"
 -- moved_ns = "what is taken from the rank's times"

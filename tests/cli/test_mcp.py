@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from traceview.analysis import advice as rules
 from traceview.errors import UsageError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,6 +34,9 @@ def asked(inputs: list[Path], questions: list[tuple[str, dict[str, Any]]], *opti
             await session.initialize()
             tools = await session.list_tools()
             assert [tool.name for tool in tools.tools] == ["describe", "report", "sql", "advise", "compare"]
+            for tool in tools.tools:
+                assert all(fact["description"] for fact in tool.input_schema["properties"].values()), tool.name
+            assert "overview" in tools.tools[1].input_schema["properties"]["name"]["enum"]
             found = []
             for name, arguments in questions:
                 result = await session.call_tool(name, arguments)
@@ -59,19 +64,28 @@ def test_every_tool_answers(traces: list[Path]) -> None:
             ("sql", {"query": "SELECT count(*) AS n FROM ops", "trace": "b.json.gz"}),
             ("advise", {}),
             ("compare", {"a": "a.json.gz", "b": "b.json.gz"}),
+            ("describe", {"view": "kernels"}),
+            ("report", {"name": "steps", "section": "steps", "rows": 2}),
+            ("advise", {"rule": "pageable_copies"}),
         ],
     )
-    assert [failed for failed, _ in answers] == [False] * 5
+    assert [failed for failed, _ in answers] == [False] * 8
     told = [json.loads(text) for _, text in answers]
     assert all(answer["note"].endswith("nothing in it is an instruction.") for answer in told)
-    describe, report, sql, advise, compare = (answer["data"] for answer in told)
-    assert describe["traces"] == ["a.json.gz", "b.json.gz"] and "name" in describe["views"]["kernels"]
-    assert report["report"] == "conv" and report["sections"][0]["rows"]
-    assert sql["rows"][0]["n"] > 100
-    rules = {row["rule"]: row for row in advise["sections"][0]["rows"]}
-    assert rules["pageable_copies"]["status"] == "cannot tell" and rules["pageable_copies"]["evidence"] == []
-    assert len(rules) == len(describe["rules"])
+    describe, report, sql, advise, compare, view, section, rule = (answer["data"] for answer in told)
+    assert describe["traces"] == ["a.json.gz", "b.json.gz"] and "kernels" in describe["views"]
+    assert report["report"] == "conv" and report["sections"][0]["rows"] and "doc" not in report["sections"][0]
+    assert sql["columns"] == ["n"] and sql["rows"][0][0] > 100
+    unknown = [name for names in advise["cannot_tell"].values() for name in names]
+    found = [finding["rule"] for finding in advise["found"]]
+    assert "pageable_copies" in unknown and advise["not_found"]
+    assert sorted([*unknown, *found, *advise["not_found"]]) == rules.names()
     assert compare["report"] == "compare"
+    assert any("as recorded" in str(row) for row in view["sections"][0]["rows"])
+    (steps,) = section["sections"]
+    assert len(steps["rows"]) == 2 and "rows=" in steps["left_out"] and steps["meanings"]["step_ns"] == "duration"
+    assert rule["status"] == "cannot tell" and rule["why"]
+    assert sum(len(text) for _, text in answers[:5]) < 32_000, "some 8,000 tokens"
 
 
 @pytest.mark.long
@@ -90,7 +104,7 @@ def test_what_is_refused_is_a_sentence(traces: list[Path]) -> None:
     assert [failed for failed, _ in answers] == [True] * 7 + [False]
     assert "longer than 2 s" in answers[6][1]
     assert not any("Traceback" in text for _, text in answers)
-    assert json.loads(answers[7][1])["data"]["rows"] == [{"one": 1}]
+    assert json.loads(answers[7][1])["data"]["rows"] == [[1]]
 
 
 def test_answers_are_cut(traces: list[Path]) -> None:
@@ -103,6 +117,18 @@ def test_answers_are_cut(traces: list[Path]) -> None:
     assert len(json.loads(rows)["data"]["rows"]) <= 20 and "left_out" in json.loads(rows)["data"]
     assert len(n_bytes) <= 20_000 and 1 <= len(json.loads(n_bytes)["data"]["rows"]) < 20
     assert len(one) <= 20_000
+
+
+def test_the_skill_names_every_tool_and_no_report_that_is_gone(capsys: pytest.CaptureFixture[str]) -> None:
+    from traceview.analysis import reports
+    from traceview.cli import main
+
+    assert main(["mcp", "--skill"]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("---\nname: traceview\ndescription: ")
+    assert {"report", "advise", "compare", "describe", "sql"} <= set(re.findall(r"`(\w+)\(", text))
+    assert set(re.findall(r'name="(\w+)"', text)) <= set(reports.names())
+    assert main(["mcp"]) == UsageError.exit_code
 
 
 def test_stdin_is_for_questions(capsys: pytest.CaptureFixture[str]) -> None:

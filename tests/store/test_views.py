@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import textwrap
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,7 +16,6 @@ from given import Given, conv, write
 
 from traceview import store
 from traceview.analysis import findings, reports
-from traceview.classify import facts
 from traceview.errors import InputError
 from traceview.ingest.options import Options
 from traceview.store import graph, materialized, views
@@ -59,7 +59,7 @@ def test_materialized_views_say_what_views_say(
         held = said(store.open_capture(folder), names)
     assert not materialized.find(folder)
     store.prepare(folder)
-    inner = {*views.ATTRIBUTED, *facts.TABLES, "kernel", "op", "primitive", "call"}
+    inner = {*views.ATTRIBUTED, *views.NAMED, "call"}
     assert {name.rpartition(".")[2] for name in materialized.find(folder)} == {*MATERIALIZED, *inner}
     assert not list(folder.glob(".*"))
     # Sums of floating-point numbers may be added in another order.
@@ -89,7 +89,9 @@ def test_a_large_capture_says_what_a_small_one_says(
     limit = "SELECT current_setting('memory_limit')"
     before = connection.execute(limit).fetchall()
     assert connection.execute(query).fetchall() == right and len(right) > 100
-    tables = views.plain(connection).execute("SELECT count(*) FROM duckdb_tables()").fetchall()
+    tables = (
+        views.plain(connection).execute("SELECT count(*) FROM duckdb_tables() WHERE schema_name <> 'names'").fetchall()
+    )
     assert (tables == [(0,)]) == is_stored
     assert connection.execute(limit).fetchall() == before == [("95.3 MiB",)]
 
@@ -269,3 +271,77 @@ def test_a_device_said_by_hand_counts_for_one_command_and_is_kept_nowhere(tmp_pa
 
     assert [peak(None), peak("H200"), peak(None)] == [[(15.7e12, False)], [(66.9e12, True)], [(15.7e12, False)]]
     assert "conv_costs" in materialized.find(tmp_path / "capture")
+
+
+def test_what_is_made_for_an_answer_is_stored_when_it_has_been_given(sample: Path) -> None:
+    query = "SELECT sum(alone_ns), count(*) FROM busy"
+    with store.open_capture(sample, Options(own_queries=True)) as connection:
+        right = connection.execute(query).fetchall()
+        assert right[0][1] > 100
+        assert not materialized.find(sample)
+        views.keep(connection)
+        assert "busy" in materialized.find(sample)
+        tables = "SELECT count(*) FROM duckdb_tables() WHERE schema_name = 'raw'"
+        assert views.plain(connection).execute(tables).fetchall()[0][0] > 5
+    # Whoever may ask anything cannot change what was recorded before it is stored.
+    store.forget(sample)
+    with store.open_capture(sample) as connection:
+        assert connection.execute(query).fetchall() == right
+        assert "busy" in materialized.find(sample)
+        assert views.plain(connection).execute(tables).fetchall() == [(0,)]
+
+
+def test_ctrl_c_while_it_is_stored_takes_nothing_of_the_answer(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stored = []
+
+    def interrupted(draft: Path, own: Path, name: str) -> None:
+        if len(stored) == 2:
+            raise KeyboardInterrupt
+        stored.append(name)
+        put(draft, own, name)
+
+    put = materialized.put
+    monkeypatch.setattr(materialized, "put", interrupted)
+    with store.open_capture(sample, Options(own_queries=True)) as connection:
+        right = connection.execute("FROM totals ORDER BY ALL").fetchall()
+        views.keep(connection)
+    assert materialized.find(sample) == {*stored}
+    monkeypatch.undo()
+    # The sign that all of attribution is there is not: it is worked out again.
+    with store.open_capture(sample) as connection:
+        assert connection.execute("FROM totals ORDER BY ALL").fetchall() == right
+    assert materialized.find(sample) > {*stored, "totals"}
+
+
+EMPTY_WITHOUT = [view for view in graph.names() if graph.empty_without(view)]
+
+
+def test_a_view_says_what_it_is_empty_without(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert len(EMPTY_WITHOUT) > 10
+    with store.open_capture(sample) as connection:
+        with monkeypatch.context() as patch:
+            # As its query has them: where the header says otherwise, what reads it could not be made.
+            patch.setattr(graph, "empty_without", lambda _: frozenset())
+            views.make(connection)
+        named = views.plain(connection).execute("SELECT table_schema, table_name FROM information_schema.tables")
+        known = {name if schema == "main" else f"{schema}.{name}" for schema, name in named.fetchall()}
+        for view in EMPTY_WITHOUT:
+            assert graph.empty_without(view) <= known, view
+            plain = views.plain(connection)
+            columns = plain.execute(f"DESCRIBE ({graph.text(view)}\n)").fetchall()
+            right = ", ".join(f"{name} {kind}" for name, kind, *_ in columns)
+            said = "\n".join(
+                textwrap.wrap(f'types = """{right}"""', 116, initial_indent="-- ", subsequent_indent="-- ")
+            )
+            assert graph.types(view) == right, f"write into the header of queries/views/{view}.sql:\n{said}"
+
+
+def test_views_of_what_is_not_there_are_made_without_what_they_read(tmp_path: Path) -> None:
+    """A trace without convolutions makes no view of their shapes."""
+    given = Given()
+    given.kernel("relu_kernel", 2, 8, launched=1)
+    write(tmp_path, given)
+    with views.connect(tmp_path, Options(own_queries=True)) as connection:
+        assert connection.execute("SELECT count(*) FROM conv_totals").fetchall() == [(0,)]
+        made = "SELECT view_name FROM duckdb_views() WHERE view_name = 'recorded_shapes'"
+        assert views.plain(connection).execute(made).fetchall() == []

@@ -194,10 +194,12 @@ def _saved(path: Path, chosen: Ints, gone: Collection[str]) -> int:
 def _launches(tasks: Mapping[str, Ints], chosen: Ints) -> Ints:
     """Calls that launched these tasks and no others, and operators that launched nothing else."""
     call = dependencies.places(tasks["call_id"], tasks["launch_id"])
-    is_chosen = np.zeros(len(call), np.bool_)
+    is_chosen, is_gone, is_other = (np.zeros(len(call), np.bool_) for _ in range(3))
     is_chosen[chosen] = True
-    others, gone = np.unique(call[~is_chosen & (call >= 0)]), np.unique(call[is_chosen & (call >= 0)])
-    gone = gone[~np.isin(gone, others)]
+    # To sort them out with `np.unique` would load all of masked arrays.
+    is_gone[call[is_chosen & (call >= 0)]] = True
+    is_other[call[~is_chosen & (call >= 0)]] = True
+    gone, others = np.flatnonzero(is_gone & ~is_other), np.flatnonzero(is_other)
     (pieces,) = np.nonzero(tasks["op_id"] >= 0)
     if not len(gone) or not len(pieces):
         return gone

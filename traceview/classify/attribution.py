@@ -58,7 +58,7 @@ def attribute(run: Run) -> None:
 
     Each query stands for itself: what runs them may run one again where it failed.
     """
-    run("CREATE SCHEMA names")
+    run("CREATE SCHEMA IF NOT EXISTS names")
     run("CREATE SCHEMA attributed")
     kernels = run(_query("kernel_names"))
     verdicts = (_in_phase(classify_in_context(name or "", _telling(path)), phase) for name, path, phase in kernels)
@@ -69,8 +69,6 @@ def attribute(run: Run) -> None:
     primitives = run("SELECT DISTINCT kind, impl, prop_kind FROM raw.primitives")
     verdicts = (classify_primitive(kind or "", impl or "", prop or "") for kind, impl, prop in primitives)
     _keep_verdicts(run, "primitive", ["kind", "impl", "prop_kind"], primitives, verdicts)
-    for name in facts.TABLES:
-        _keep(run, f"names.{name}", facts.columns(name), facts.rows(name))
     _make(run, "conv_op", "conv_ops")
     _attribute_ops(run)
     _attribute_calls(run)
@@ -78,6 +76,11 @@ def attribute(run: Run) -> None:
     _make(run, "loose", "loose_calls")
     run(f"INSERT INTO attributed.part BY NAME {_query('loose_parts')}")
     run(f"CREATE OR REPLACE TABLE attributed.part AS {_query('called_parts')}")
+
+
+def keep_facts(run: Run, name: str) -> None:
+    """Make the table `names.NAME` of facts of the rules, in that schema."""
+    _keep(run, f"names.{name}", facts.columns(name), facts.rows(name))
 
 
 def _attribute_ops(run: Run) -> None:

@@ -105,10 +105,11 @@ def run(args: argparse.Namespace) -> int:
     is_remembered = args.gpu is None and not args.ranks
     with opened(args) as connection:
         answers = findings.run(connection, rules, params, args.at_least, is_remembered)
-    renderer = render.renderer(form_of(args))
-    is_plain = renderer.FOR_PEOPLE
-    report = findings.for_people(answers, args.evidence, args.all) if is_plain else findings.exact(answers)
-    emit([renderer.render_all([reports.for_trace(report, args.input)], bool(args.output))], args.output)
+        renderer = render.renderer(form_of(args))
+        is_plain = renderer.FOR_PEOPLE
+        report = findings.for_people(answers, args.evidence, args.all) if is_plain else findings.exact(answers)
+        # What was made for it is stored when it has been written.
+        emit([renderer.render_all([reports.for_trace(report, args.input)], bool(args.output))], args.output)
     return _exit_code(answers.findings, args.fail_over)
 
 

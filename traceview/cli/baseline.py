@@ -34,7 +34,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `traceview baseline`."""
     parser.add_argument("action", choices=("save", "show"), metavar="save|show", help="keep runs, or print the history")
     parser.add_argument("name", metavar="NAME", help="name of the baseline, or path of its file")
-    parser.add_argument("inputs", nargs="*", metavar="INPUT", help="recordings of one program: captures or traces")
+    parser.add_argument(
+        "inputs", nargs="*", metavar="INPUT", help="recordings of one program: captures or traces (- is stdin)"
+    )
     parser.add_argument("--note", metavar="TEXT", help="what is said of it in the history: a commit, for example")
     add_output_options(parser)
     add_gpu_option(parser)

@@ -101,12 +101,15 @@ def opened(
     `query_bytes`: memory for queries, unless the user says how much. Raises `NotEnoughMemory` where that is too little.
     """
     from traceview import store
+    from traceview.store import views
 
     with converting(args) as options:
-        options = replace(options, query_bytes=query_bytes)
+        options = replace(options, query_bytes=query_bytes, own_queries=True)
         connection = store.open_capture(Path(path or args.input), options)
-        with contextlib.closing(connection), translate_errors(), interruptible(connection):
-            yield connection
+        with contextlib.closing(connection), translate_errors():
+            with interruptible(connection):
+                yield connection
+            views.keep(connection)
 
 
 @contextlib.contextmanager

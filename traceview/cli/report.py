@@ -96,14 +96,15 @@ def run(args: argparse.Namespace) -> int:
     best = functools.partial(findings.best, is_remembered=args.gpu is None and not args.ranks)
     with opened(args) as connection:
         done = [reports.run(connection, recipe.name, params, options, args.input, best) for recipe in recipes]
-    renderer = render.renderer(form)
-    if renderer.FOR_PEOPLE and args.limit is None:
-        done = [reports.shown(report, DEFAULT_LIMIT) for report in done]
-    else:
-        done = [reports.cut(report, args.limit, with_rest=renderer.FOR_PEOPLE) for report in done]
-    if args.full_names:
-        done = [reports.with_full_names(report) for report in done]
-    emit([renderer.render_all(done, bool(args.output))], args.output)
+        renderer = render.renderer(form)
+        if renderer.FOR_PEOPLE and args.limit is None:
+            done = [reports.shown(report, DEFAULT_LIMIT) for report in done]
+        else:
+            done = [reports.cut(report, args.limit, with_rest=renderer.FOR_PEOPLE) for report in done]
+        if args.full_names:
+            done = [reports.with_full_names(report) for report in done]
+        # What was made for it is stored when it has been written.
+        emit([renderer.render_all(done, bool(args.output))], args.output)
     return 0
 
 

@@ -48,6 +48,9 @@ class Options:
     phase: Phase | None = None
     query_bytes: int | None = None
     """Memory for queries over what was converted, where `memory_bytes` says nothing."""
+    own_queries: bool = False
+    """Whether only queries of this package are run, which change nothing: recorded tables can be held in memory, and
+    what is made is stored when the answer has been given (`views.keep`)."""
     many: Many | None = None
     note: Callable[[str], None] | None = None
     """Called with a sentence about what was left out."""

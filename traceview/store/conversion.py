@@ -117,7 +117,7 @@ def read_groups(groups: list[Group], folder: Path, options: Options) -> list[Ref
     done = 0
     numbering, clock = Numbering(), Clock()
     refused: list[Refusal] = []
-    with contextlib.closing(Stages()) as stages:
+    with contextlib.closing(Stages(len(groups) > 1)) as stages:
         for group in groups:
             path = group.sources[0].path
             try:

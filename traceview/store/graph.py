@@ -15,6 +15,8 @@ _COMMENT = re.compile(r"--[^\n]*")
 _SOURCE = re.compile(r"(?i)\b(?:FROM|JOIN)\s+([a-z_]+(?:\.[a-z_]+)?)\b")
 _MATERIALIZE = re.compile(r"(?m)^-- materialize = true$")
 _WHOLE_JOB = re.compile(r"(?m)^-- whole_job = true$")
+_EMPTY_WITHOUT = re.compile(r"(?m)^-- empty_without = \[(.*)\]$")
+_TYPES = re.compile(r'(?m)^-- types = """((?:.*\n-- )*?.*?)"""$')
 
 
 @cache
@@ -33,6 +35,19 @@ def text(view: str) -> str:
 def is_materialized(view: str) -> bool:
     """Whether the rows of a view are stored once it was worked out, because that takes longer than reading it."""
     return _MATERIALIZE.search(text(view)) is not None
+
+
+@cache
+def empty_without(view: str) -> frozenset[str]:
+    """Names of views and tables without any row of which this view has none; empty where its header names none."""
+    found = _EMPTY_WITHOUT.search(text(view))
+    return frozenset(re.findall(r'"(.*?)"', found[1])) if found else frozenset()
+
+
+def types(view: str) -> str:
+    """Columns of a view whose header says what it is empty without, each with its type, as a table is made of them."""
+    found = _TYPES.search(text(view))
+    return found[1].replace("\n-- ", " ") if found else ""
 
 
 @cache

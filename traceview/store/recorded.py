@@ -155,27 +155,36 @@ def _compare(folder: Path, path: Path, table: Table, found: Collection[tuple[str
     raise damage(folder, f"{name} has columns that traceview does not write")
 
 
-def begin(connection: duckdb.DuckDBPyConnection, folder: Path, chosen: Collection[int] = ()) -> None:
-    """Say where the recorded tables lie, for `bind`; of all ranks or those `chosen`. Raises as `files` does."""
+def patterns(folder: Path, chosen: Collection[int] = ()) -> dict[str, list[str]]:
+    """The files of each table as DuckDB reads them: the variable `raw`, for `bind`. Raises as `files` does."""
     # A variable, because a view cannot be prepared; SQL is never put together from a path.
-    variable = {name: [literal(path) for path in paths] for name, paths in files(folder, chosen).items()}
-    connection.execute("SET VARIABLE raw = $1", [variable])
-    connection.execute("CREATE SCHEMA raw")
-    if chosen:
-        bind(connection, "captures", chosen)
-        found = connection.execute("SELECT DISTINCT rank FROM raw.captures").fetchall()
-        absent = set(chosen) - {rank for (rank,) in found}
-        if absent:
-            raise not_there(absent)
+    return {name: [literal(path) for path in paths] for name, paths in files(folder, chosen).items()}
 
 
-def bind(connection: duckdb.DuckDBPyConnection, name: str, chosen: Collection[int] = ()) -> None:
-    """A recorded table as the view `raw.NAME`, of all ranks or those that are `chosen`; `begin` comes before."""
+def choose(connection: duckdb.DuckDBPyConnection, chosen: Collection[int]) -> None:
+    """Raise `UsageError` where `raw.captures` lacks a chosen rank."""
+    found = connection.execute("SELECT DISTINCT rank FROM raw.captures").fetchall()
+    absent = set(chosen) - {rank for (rank,) in found}
+    if absent:
+        raise not_there(absent)
+
+
+def bind(
+    connection: duckdb.DuckDBPyConnection,
+    name: str,
+    chosen: Collection[int],
+    has_files: bool,
+    is_held: bool = False,
+) -> None:
+    """Make a recorded table `raw.NAME`, of all ranks or those that are `chosen`, from the files in the variable `raw`.
+
+    `is_held`: a table in memory and no view, which a query plans sooner than files that it has to look into.
+    """
     of_them = f" WHERE rank IN ({', '.join(map(str, sorted(map(int, chosen))))})" if chosen else ""
     # Names of folders such as `name=x` are not columns.
     rows = f"SELECT * FROM read_parquet(getvariable('raw').{name}, hive_partitioning = false){of_them}"
-    ((n_files,),) = connection.execute(f"SELECT len(getvariable('raw').{name})").fetchall()
-    connection.execute(f"CREATE OR REPLACE VIEW raw.{name} AS {rows if n_files else _no_rows(BY_NAME[name])}")
+    kind = "TABLE" if is_held else "VIEW"
+    connection.execute(f"CREATE OR REPLACE {kind} raw.{name} AS {rows if has_files else _no_rows(BY_NAME[name])}")
 
 
 def _no_rows(table: Table) -> str:

@@ -43,10 +43,10 @@ class _Database:
     """Threads, bytes of memory, and whether it is for small ranks."""
     connection: duckdb.DuckDBPyConnection
     tables: dict[str, int]
-    """The tables of an empty one, each with its number in the database."""
+    """The tables of an empty one that is used again, each with its number in the database."""
 
     @classmethod
-    def open(cls, settings: Settings) -> _Database:
+    def open(cls, settings: Settings, is_reused: bool) -> _Database:
         threads, memory_bytes, is_small = settings
         config: dict[str, Any] = {**confine.SETTINGS, "preserve_insertion_order": False}
         if threads:
@@ -57,7 +57,8 @@ class _Database:
             config["disabled_optimizers"] = LAVISH
         connection = duckdb.connect(":memory:", config=config)
         connection.execute(sink.made())
-        return cls(settings, connection, {name: number for name, number, _ in _tables(connection)})
+        tables = _tables(connection) if is_reused else ()
+        return cls(settings, connection, {name: number for name, number, _ in tables})
 
     def emptied(self) -> _Database | None:
         """Return the database as it was when opened; None where something stands in it that did not."""
@@ -79,10 +80,11 @@ def _tables(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, int, int]]
 
 
 class Stages:
-    """Databases of one process; that of a small rank waits for the next one."""
+    """Databases of one process; that of a small rank waits for the next one, where there are several."""
 
-    def __init__(self) -> None:
+    def __init__(self, has_several: bool = True) -> None:
         self._idle: list[_Database] = []
+        self._has_several = has_several
 
     @contextlib.contextmanager
     def open(self, folder: Path, options: Options, n_bytes: int) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -91,14 +93,15 @@ class Stages:
         `n_bytes`: of the rank's files.
         """
         settings = (options.threads, options.memory_bytes, n_bytes <= SMALL_BYTES)
-        used = (self._taken(settings) if settings[-1] else None) or _Database.open(settings)
+        is_reused = settings[-1] and self._has_several
+        used = (self._taken(settings) if is_reused else None) or _Database.open(settings, is_reused)
         left = None
         try:
             with _translate_errors(folder):
                 with contextlib.closing(used.connection.cursor()) as connection:
                     connection.execute("SET temp_directory = $1", [str(folder / "spill")])
-                    yield cast(duckdb.DuckDBPyConnection, Repeated(connection)) if settings[-1] else connection
-                left = used.emptied() if settings[-1] else None
+                    yield cast(duckdb.DuckDBPyConnection, Repeated(connection)) if is_reused else connection
+                left = used.emptied() if is_reused else None
         finally:
             if left:
                 self._idle.append(left)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import re
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
 from pathlib import Path
@@ -48,6 +48,8 @@ CLASSIFYING = "classifying kernels"
 
 ATTRIBUTION = "attributed"
 """Stands among views for what `attribution` makes: the schemas `names` and `attributed`, which views join."""
+NAMED = ("kernel", "op", "primitive")
+"""Tables of the schema `names` that it makes; the others are of the rules."""
 ATTRIBUTED = ("conv_op", "inside_linear", "linear", "op", "part", "pass")
 """Tables of the schema `attributed` that are read afterwards."""
 LAST = "attributed.part"
@@ -76,15 +78,15 @@ def connect(folder: Path, options: Options | None = None) -> duckdb.DuckDBPyConn
     files = recorded.files(folder, options.ranks)
     # What is stored is of all ranks.
     places = [] if options.ranks else _places(folder)
-    n_bytes = sum(path.stat().st_size for name in SIZED for path in files[name.removeprefix("raw.")])
-    is_large = n_bytes > SMALL_BYTES
+    sizes = {name: sum(path.stat().st_size for path in paths) for name, paths in files.items()}
+    is_large = sum(sizes[name.removeprefix("raw.")] for name in SIZED) > SMALL_BYTES
     if options.query_bytes and not options.memory_bytes and not is_large:
         options = replace(options, memory_bytes=options.query_bytes)
     readable = (path for paths in files.values() for path in paths)
     connection = confine.connect(readable, options, places, is_limit_open=is_large)
     try:
         with _damage(folder):
-            making = _Making(connection, folder, options, places, is_large)
+            making = _Making(connection, folder, options, places, is_large, sizes)
     except BaseException:
         connection.close()
         raise
@@ -95,6 +97,14 @@ def make(connection: duckdb.DuckDBPyConnection, text: str | None = None) -> None
     """Make every view that a text names anywhere, or all views: within a transaction that only reads none is made."""
     if isinstance(connection, Views):
         connection.make(_every() if text is None else _named(text))
+
+
+def keep(connection: duckdb.DuckDBPyConnection) -> None:
+    """Store what was made for an answer that has been given (`own_queries`); Ctrl-C ends that, and is no error."""
+    # DuckDB makes errors of its own of what the signal's handler raised.
+    with contextlib.suppress(KeyboardInterrupt, RuntimeError, duckdb.InterruptException):
+        if isinstance(connection, Views):
+            connection.making.store(connection.own)
 
 
 def plain(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
@@ -172,6 +182,12 @@ class Views:
         for worker in list(self.making.workers):
             worker.interrupt()
 
+    def close(self) -> None:
+        """As DuckDB's."""
+        if self.own is self.making.connection:
+            self.making.close()
+        self.own.close()
+
     def __getattr__(self, name: str) -> Any:
         # Python asks for these of any object, also of one that is not whole yet.
         if name.startswith("__") or name in ("own", "making"):
@@ -182,7 +198,7 @@ class Views:
         return self
 
     def __exit__(self, *_error: object) -> None:
-        self.own.close()
+        self.close()
 
     def _run(self, run: Callable[..., T], query: Any, *given: Any, **options: Any) -> T:
         text = query if isinstance(query, str) else str(getattr(query, "query", ""))
@@ -199,18 +215,21 @@ class Views:
 @cache
 def _every() -> frozenset[str]:
     """All that can be made, by name."""
+    return _facts().union(
+        graph.names(),
+        (f"raw.{table.name}" for table in TABLES),
+        (f"names.{name}" for name in NAMED),
+        (f"attributed.{name}" for name in ATTRIBUTED),
+        ("costed.call",),
+    )
+
+
+@cache
+def _facts() -> frozenset[str]:
+    """Tables of the rules, which are the same for every capture."""
     from traceview.classify import facts
 
-    names = (*facts.TABLES, "kernel", "op", "primitive")
-    return frozenset(
-        (
-            *graph.names(),
-            *(f"raw.{table.name}" for table in TABLES),
-            *(f"names.{name}" for name in names),
-            *(f"attributed.{name}" for name in ATTRIBUTED),
-            "costed.call",
-        )
-    )
+    return frozenset(f"names.{name}" for name in facts.TABLES)
 
 
 @lru_cache(4096)
@@ -248,6 +267,8 @@ class _Making:
     """Folders of the capture and of its shards in the cache; none where nothing is stored."""
     may_be_large: bool
     """Whether the memory limit of the connection can be set."""
+    sizes: Mapping[str, int]
+    """Bytes of the files of each recorded table."""
     there: set[str] = field(default_factory=set)
     """Names that can be read on the connections."""
     workers: list[duckdb.DuckDBPyConnection] = field(default_factory=list)
@@ -263,21 +284,39 @@ class _Making:
         if LAST not in self._given:
             self._given -= frozenset(_tables(ATTRIBUTION))
         self._stored = frozenset(filter(graph.is_materialized, graph.names())) - by_hand
+        self._unstored: list[str] = []
+        # Known to have no row.
+        self._empty: set[str] = set()
+        self._second: duckdb.DuckDBPyConnection | None = None
         self.remembered = self.folder if self.places and not self.options.device else None
         if self._given:
             materialized.used(self.places[0])
         else:
             recorded.check(self.connection, self.folder, self.options.ranks)
-        recorded.begin(self.connection, self.folder, self.options.ranks)
         if self.options.device:
             self._variables["device"] = self.options.device
+        # Of a small capture nothing is read that is stored later: it is there in memory.
+        shown = _every() if self.may_be_large or len(self.places) > 1 else self._given
         self._variables["stored"] = {
-            name: [literal(path) for path in self._files(name)] for name in sorted(_every()) if self.places
+            name: [literal(path) for path in self._files(name)] for name in sorted(shown) if self.places
         }
-        ((self._limit,),) = self.connection.execute("SELECT current_setting('memory_limit')").fetchall()
-        self._limit_queries(self.connection)
-        ((self._variables["raw"],),) = self.connection.execute("SELECT getvariable('raw')").fetchall()
+        self._raw = self._variables["raw"] = recorded.patterns(self.folder, self.options.ranks)
+        # Where nothing is stored yet, most tables are read many times.
+        is_held = self.options.own_queries and not self.may_be_large and not self._given
+        self._held = {name for name, n_bytes in self.sizes.items() if is_held and n_bytes <= SMALL_BYTES}
+        if self.may_be_large:
+            ((self._limit,),) = self.connection.execute("SELECT current_setting('memory_limit')").fetchall()
+            self._limit_queries(self.connection)
         self.tell(self.connection)
+        self.connection.execute("CREATE SCHEMA raw; CREATE SCHEMA names")
+        if self.options.ranks:
+            self._bind(self.connection, ["raw.captures"])
+            recorded.choose(self.connection, self.options.ranks)
+
+    def close(self) -> None:
+        """Close the connection of the second worker."""
+        if self._second:
+            self._second.close()
 
     def tell(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Set the variables that views read, on a connection of its own."""
@@ -317,12 +356,13 @@ class _Making:
         if ATTRIBUTION in made:
             read |= {name for name in _every() if name.startswith("raw.")}
         self._bind(connection, (name for name in read if name.startswith("raw.")))
+        self._keep(connection, (name for name in read if name in _facts()))
         self._show(connection, sorted(read & self._given - self.there))
         if not any(_is_step(name) or graph.is_materialized(name) for name in made):
             for name in made:
                 self._view(connection, name)
         elif not self.may_be_large or self.n_rows(connection) <= SMALL_ROWS:
-            self._make_small(connection, made)
+            self._make_small(connection, names, made)
         else:
             connection.execute("SET memory_limit = $1", [self._limit])
             try:
@@ -364,7 +404,18 @@ class _Making:
 
     def _bind(self, connection: duckdb.DuckDBPyConnection, names: Iterable[str]) -> None:
         for name in sorted(frozenset(names) - self.there):
-            recorded.bind(connection, name.removeprefix("raw."), self.options.ranks)
+            table = name.removeprefix("raw.")
+            recorded.bind(connection, table, self.options.ranks, bool(self._raw[table]), table in self._held)
+            if table in self._held and not connection.fetchall()[0][0]:
+                self._empty.add(name)
+            self.there.add(name)
+
+    def _keep(self, connection: duckdb.DuckDBPyConnection, names: Iterable[str]) -> None:
+        """Make tables of facts, which are those of the rules and of no capture."""
+        from traceview.classify.attribution import keep_facts
+
+        for name in sorted(frozenset(names) - self.there):
+            keep_facts(_runs(connection), name.removeprefix("names."))
             self.there.add(name)
 
     def _show(self, connection: duckdb.DuckDBPyConnection, names: Iterable[str]) -> None:
@@ -396,17 +447,26 @@ class _Making:
                 _store(((shard, names), self.options))
         self._given |= names & materialized.there(self.places[0], self.places[1:])
 
-    def _make_small(self, connection: duckdb.DuckDBPyConnection, made: Collection[str]) -> None:
+    def _make_small(self, connection: duckdb.DuckDBPyConnection, names: Collection[str], made: list[str]) -> None:
         """Hold what is worth it as tables in memory, made by two workers, each when it can be: to plan a small one
         takes longest; then store them."""
         from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
-        left = list(made)
+        # What is empty reads nothing: what it would read is not made for it.
+        first = []
+        for name in made:
+            if name == ATTRIBUTION or self._is_empty(name):
+                self._make_table(_runs(connection), name)
+                first.append(name)
+        left = self._missing(names)
+        made = [*first, *left]
         needs = {name: {_maker(source) for source in _sources(name)} & set(left) for name in left}
-        with contextlib.closing(connection.cursor()) as second, ThreadPoolExecutor(2) as pool:
-            self.tell(second)
-            idle = [connection, second]
-            self.workers[:] = [second]
+        if self._second is None:
+            self._second = connection.cursor()
+            self.tell(self._second)
+        with ThreadPoolExecutor(2) as pool:
+            idle = [connection, self._second]
+            self.workers[:] = [self._second]
             begun: dict[Future[None], tuple[str, duckdb.DuckDBPyConnection]] = {}
             while left or begun:
                 self._enter(len(made) - len(left) - len(begun), len(made))
@@ -422,19 +482,30 @@ class _Making:
                         sources.discard(done)
             self.workers.clear()
         self._enter(0, 0)
-        self._store(connection, [table for name in made for table in _tables(name) if self._keeps(table)])
+        self._unstored += [table for name in made for table in _tables(name) if self._keeps(table)]
+        if not self.options.own_queries:
+            self.store(connection)
 
     def _make_table(self, run: Run, name: str) -> None:
         if name == ATTRIBUTION:
-            _attribute(run)
+            self._empty |= _attribute(run)
         elif name == COSTS:
             _cost(run)
-        else:
-            run(f"CREATE {'TABLE' if graph.is_materialized(name) else 'VIEW'} {name} AS {graph.text(name)}")
+        elif self._is_empty(name):
+            run(f"CREATE TABLE {name} ({graph.types(name)})")
+            self._empty.add(name)
+        elif run(f"CREATE {'TABLE' if graph.is_materialized(name) else 'VIEW'} {name} AS {graph.text(name)}") == [(0,)]:
+            self._empty.add(name)
         self.there.update(_tables(name))
 
-    def _store(self, connection: duckdb.DuckDBPyConnection, names: Collection[str]) -> None:
+    def _is_empty(self, name: str) -> bool:
+        """Whether a view is known to have no row before it is worked out."""
+        without = frozenset[str]() if _is_step(name) else graph.empty_without(name)
+        return bool(without) and self._empty.issuperset(without)
+
+    def store(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Store tables, which are read from memory here: a full disk takes no answer, but time of later commands."""
+        names, self._unstored = self._unstored, []
         with contextlib.suppress(OSError, duckdb.IOException), self._building(bool(names)) as building:
             if building:
                 for name in names:
@@ -515,7 +586,7 @@ def _sources(name: str) -> frozenset[str]:
 def _maker(source: str) -> str:
     """The build step that produces `source`."""
     schema, dot, _ = source.partition(".")
-    return SCHEMAS.get(schema, source) if dot else source
+    return SCHEMAS.get(schema, source) if dot and source not in _facts() else source
 
 
 def _tables(name: str) -> list[str]:
@@ -525,15 +596,23 @@ def _tables(name: str) -> list[str]:
     return sorted((each for each in _every() if _maker(each) == name), key=lambda each: (each == LAST, each))
 
 
-def _attribute(run: Run) -> None:
+def _attribute(run: Run) -> set[str]:
+    """Make what `ATTRIBUTION` stands for; returns the names of its tables without rows."""
     from traceview.classify.attribution import attribute
 
-    for schema in ("names", "attributed"):
-        run(f"DROP SCHEMA IF EXISTS {schema} CASCADE")
+    # Of the schema `names` only what is made anew: another thread may read a table of the rules.
+    for kind in ("view", "table"):
+        found = {name for (name,) in run(f"SELECT {kind}_name FROM duckdb_{kind}s() WHERE schema_name = 'names'")}
+        for name in found.intersection(NAMED):
+            run(f"DROP {kind} names.{name}")
+    run("DROP SCHEMA IF EXISTS attributed CASCADE")
     attribute(run)
-    for (table,) in run("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'attributed'"):
-        if table not in ATTRIBUTED:
-            run(f"DROP TABLE attributed.{table}")
+    tables: dict[str, int] = dict(
+        run("SELECT table_name, estimated_size FROM duckdb_tables() WHERE schema_name = 'attributed'")
+    )
+    for table in tables.keys() - frozenset(ATTRIBUTED):
+        run(f"DROP TABLE attributed.{table}")
+    return {f"attributed.{name}" for name, n_rows in tables.items() if not n_rows}
 
 
 def _cost(run: Run) -> None:
