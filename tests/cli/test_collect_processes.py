@@ -117,7 +117,7 @@ def test_a_recording_that_is_over_outlives_the_program(tmp_path):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("context", ["fork", pytest.param("spawn", marks=pytest.mark.long)])
+@pytest.mark.parametrize("context", ["fork", "spawn", "forkserver"])
 def test_workers_of_a_loader_are_no_ranks(tmp_path, context):
     path = script(tmp_path, LOADS)
     bare = subprocess.run([PYTHON, path, context], cwd=tmp_path, env=environment(), capture_output=True, text=True)

@@ -90,8 +90,9 @@ def test_the_command_of_collect_is_left_alone() -> None:
         (["convert", "a"], "-o/--output is missing"),
         (["sql", "a", "b", "c"], "'c' is one argument too many"),
         (["report", "x", "--limit"], "--limit needs a value; one that begins with - is written as --limit=VALUE"),
+        (["report", "x", "--memory", "-5GB"], "--memory: '-5GB' is not a size; write for example 512MB or 2GB"),
         (
-            ["report", "x", "--memory", "-5GB"],
+            ["report", "x", "--memory", "-GB"],
             "--memory needs a value; one that begins with - is written as --memory=V",
         ),
         (["convert", "x", "-o"], "-o/--output needs a value; one that begins with - is written as --output=VALUE"),

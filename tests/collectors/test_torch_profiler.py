@@ -13,21 +13,22 @@ TRAINING = """
 import ctypes, subprocess
 from torch.utils.data import DataLoader, TensorDataset
 
-libc = ctypes.CDLL(None)
-data = TensorDataset(torch.randn(40, 3, 16, 16), torch.zeros(40, dtype=torch.long))
-model = Net()
-optimizer, criterion = sgd(model), nn.CrossEntropyLoss()
-for x, y in DataLoader(data, batch_size=4, num_workers=2):
-    optimizer.zero_grad()
-    loss = criterion(model(x), y)
-    loss.backward()
-    optimizer.step()
-    print(f"{loss.item():.6f}", end="", flush=True)
-    print("x" * 100_000, flush=True)
-    os.write(1, b"descriptor\\n")
-    libc.printf(b"from C\\n")
-    subprocess.run(["echo", "child"])
-print(sys.stdout.isatty(), sys.stdout.fileno(), [p for p in sys.path if "traceview" in p or "inject" in p])
+if __name__ == "__main__":
+    libc = ctypes.CDLL(None)
+    data = TensorDataset(torch.randn(40, 3, 16, 16), torch.zeros(40, dtype=torch.long))
+    model = Net()
+    optimizer, criterion = sgd(model), nn.CrossEntropyLoss()
+    for x, y in DataLoader(data, batch_size=4, num_workers=2):
+        optimizer.zero_grad()
+        loss = criterion(model(x), y)
+        loss.backward()
+        optimizer.step()
+        print(f"{loss.item():.6f}", end="", flush=True)
+        print("x" * 100_000, flush=True)
+        os.write(1, b"descriptor\\n")
+        libc.printf(b"from C\\n")
+        subprocess.run(["echo", "child"])
+    print(sys.stdout.isatty(), sys.stdout.fileno(), [p for p in sys.path if "traceview" in p or "inject" in p])
 """
 
 STEP_OF_TRAINING = [

@@ -19,6 +19,7 @@ from traceview.errors import UsageError, meant
 COMPLETING = "_ARGCOMPLETE"
 """Set by the shell that asks what a half-typed command could become."""
 _OPTION = re.compile(r"-(?!\d+(?:\.\d*)?$)[^ ]+")
+_NEGATIVE = re.compile(r"-\.?\d")
 
 
 _NEEDS_VALUE = r"\1\2 needs a value; one that begins with - is written as \2=VALUE"
@@ -37,6 +38,11 @@ class Help(argparse.RawDescriptionHelpFormatter):
 
 class Parser(argparse.ArgumentParser):
     """A parser that says what is wrong in one sentence, with control characters of what was typed escaped."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # Python 3.14 and later take `-5GB` as a value, earlier ones as an option; here it is a value on all of them.
+        self._negative_number_matcher = _NEGATIVE
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong and exit with 2."""

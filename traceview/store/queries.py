@@ -218,7 +218,5 @@ def _end(connection: duckdb.DuckDBPyConnection) -> None:
 
 def sentence(message: str) -> str:
     """Return DuckDB's message without empty lines and the middle of long ones."""
-    if "'pytz'" in message:
-        return "a timestamp with time zone cannot be shown; cast it: column::TIMESTAMP or column::VARCHAR."
     lines = [line for line in message.expandtabs(4).splitlines() if line.strip()]
     return "\n".join(line if len(line) <= 300 else f"{line[:150]} ... {line[-140:]}" for line in lines)

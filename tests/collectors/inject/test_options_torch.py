@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ PROGRAM = """
 import json, os, sys
 import torch
 from torch import nn
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import DataLoader, Dataset, get_worker_info
 
 good = "good" in sys.argv
 torch.manual_seed(0)
@@ -36,9 +37,8 @@ class Images(Dataset):
     def __len__(self):
         return 48
     def __getitem__(self, index):
-        made_by.append(os.getpid())
         generator = torch.Generator().manual_seed(index)
-        return torch.randn(3, 16, 16, generator=generator), index % 10, os.getpid() != PARENT
+        return torch.randn(3, 16, 16, generator=generator), index % 10, get_worker_info() is not None
 
 class Net(nn.Module):
     def __init__(self):
@@ -54,30 +54,33 @@ class Net(nn.Module):
         seen["deterministic"] = torch.are_deterministic_algorithms_enabled()
         return self.fc(torch.relu(self.conv2(hidden)).flatten(1))
 
-PARENT, made_by = os.getpid(), []
-net, criterion = Net(), nn.CrossEntropyLoss()
-if good:
-    net = net.to(memory_format=torch.channels_last)
-optimizer = torch.optim.AdamW(net.parameters(), lr=1e-3, **({"fused": True} if good else {"foreach": False}))
-other = torch.optim.Adamax(net.parameters(), lr=1e-4, foreach=good)
-workers = {"num_workers": 1, "persistent_workers": True, "pin_memory": True} if good else {}
-loader = DataLoader(Images(), batch_size=16, **workers)
-for images, labels, by_worker in loader:
+def main():
+    net, criterion = Net(), nn.CrossEntropyLoss()
     if good:
-        images = images.to(memory_format=torch.channels_last)
-    images.requires_grad_(not good)
-    optimizer.zero_grad(set_to_none=good)
-    seen["dropped"] = net.fc.weight.grad is None
-    output = net(images)
-    loss = criterion(output, labels)
-    loss.backward()
-    optimizer.step()
-    other.step()
-seen.update(loss=loss.item(), by_worker=bool(by_worker.all()), pinned=loader.pin_memory, output=str(output.dtype),
-    fused=bool(optimizer.defaults["fused"]), foreach=bool(other.defaults["foreach"]),
-    sum=float(sum(parameter.double().abs().sum() for parameter in net.parameters())))
-module = sys.modules.get("traceview_inject.times")
-print(json.dumps({"seen": seen, "said": module.SEEN if module else {}}))
+        net = net.to(memory_format=torch.channels_last)
+    optimizer = torch.optim.AdamW(net.parameters(), lr=1e-3, **({"fused": True} if good else {"foreach": False}))
+    other = torch.optim.Adamax(net.parameters(), lr=1e-4, foreach=good)
+    workers = {"num_workers": 1, "persistent_workers": True, "pin_memory": True} if good else {}
+    loader = DataLoader(Images(), batch_size=16, **workers)
+    for images, labels, by_worker in loader:
+        if good:
+            images = images.to(memory_format=torch.channels_last)
+        images.requires_grad_(not good)
+        optimizer.zero_grad(set_to_none=good)
+        seen["dropped"] = net.fc.weight.grad is None
+        output = net(images)
+        loss = criterion(output, labels)
+        loss.backward()
+        optimizer.step()
+        other.step()
+    seen.update(loss=loss.item(), by_worker=bool(by_worker.all()), pinned=loader.pin_memory, output=str(output.dtype),
+        fused=bool(optimizer.defaults["fused"]), foreach=bool(other.defaults["foreach"]),
+        sum=float(sum(parameter.double().abs().sum() for parameter in net.parameters())))
+    module = sys.modules.get("traceview_inject.times")
+    print(json.dumps({"seen": seen, "said": module.SEEN if module else {}}))
+
+if __name__ == "__main__":
+    main()
 """
 CLOSE = ["channels_last", "fused_optimizer", "onednn_on", "all_cores", "zero_grad_to_none", "loader_workers"]
 CLOSE += ["flush_denormals", "no_input_gradient", "deterministic_off"]
@@ -88,8 +91,11 @@ def ran(inject: Path, tried: list[str], *words: str, program: str = PROGRAM) -> 
     names = {row.name: row.hook for row in options.load()}
     assert all(names[name] == name for name in tried), "each is a hook"
     environment = {**os.environ, "PYTHONPATH": str(inject), "TRACEVIEW_TRY": ",".join(tried), "CORES": str(CORES)}
-    command = [sys.executable, "-c", program, *words]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder, "program.py")  # A file: workers of a DataLoader import it where they are not forked.
+        script.write_text(program)
+        command = [sys.executable, script, *words]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout.splitlines()[-1])
     return found["seen"], found["said"]
