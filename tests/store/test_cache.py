@@ -39,17 +39,18 @@ MEANING = (
     "traceview/store/graph.py",
     "traceview/sql.py",
     "traceview/tables.py",
+    "traceview/analysis/reports.py",
     "queries/views/steps.sql",
     "queries/attribution/parts.sql",
+    "queries/derive/recorded_steps.sql",
+    "queries/overview/step.sql",
+    "queries/advice/host_bound.sql",
 )
 NEITHER = (
     "traceview/cli/report.py",
     "traceview/render/csv.py",
-    "traceview/analysis/reports.py",
     "traceview/recording/nvtx.py",
     "traceview/errors.py",
-    "queries/overview/step.sql",
-    "queries/advice/host_bound.sql",
     "README.md",
 )
 

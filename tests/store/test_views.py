@@ -262,7 +262,7 @@ def test_a_device_said_by_hand_counts_for_one_command_and_is_kept_nowhere(tmp_pa
     conv(given, 0, (16, 64, 28, 28), (64, 64, 3, 3), padding=1)
     given.kernel("volta_scudnn_128x64_relu_interior_nn_v1", 2, 8, launched=1)
     write(tmp_path / "capture", given)
-    query = "SELECT peak_flop_per_s, contains(peaks_from, 'device H200; ') FROM conv_costs"
+    query = "SELECT peak_flop_per_s, contains(peaks_from, '--gpu H200; ') FROM conv_costs"
 
     def peak(device: str | None) -> list[tuple[Any, ...]]:
         options = Options(device=device)

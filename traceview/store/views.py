@@ -462,7 +462,8 @@ class _Making:
         made = [*first, *left]
         needs = {name: {_maker(source) for source in _sources(name)} & set(left) for name in left}
         if self._second is None:
-            self._second = connection.cursor()
+            # Not of the connection at hand: DuckDB closes with a connection those that were made from it.
+            self._second = self.connection.cursor()
             self.tell(self._second)
         with ThreadPoolExecutor(2) as pool:
             idle = [connection, self._second]

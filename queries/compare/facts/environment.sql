@@ -3,4 +3,4 @@
 -- position = "place in the list"
 -- condition = "what it is"
 -- value = "its value; NULL where it is not recorded"
-SELECT position, condition, value FROM environment ORDER BY position
+SELECT CAST(position AS BIGINT) AS position, condition, value FROM environment ORDER BY position
