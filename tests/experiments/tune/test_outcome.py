@@ -129,7 +129,7 @@ def test_programs_get_what_was_measured_wherever_they_get_advice(
     texts = measured(csv.DictReader(io.StringIO(asked("csv"))))
     assert [float(text) for text in texts["unfused_optimizer"]] == expected
     assert texts["data_loading"] == [""] * len(names)
-    agents = served.Answers([str(base)], Options()).advise()["data"]["sections"][0]["rows"]
-    assert measured(agents)["unfused_optimizer"] == expected
+    agent = served.Answers([str(base)], Options()).advise("unfused_optimizer")["data"]
+    assert measured([agent])["unfused_optimizer"] == expected
     frame = traceview.advise(base, at_least_pct=0.0).to_arrow().to_pylist()
     assert measured(frame)["unfused_optimizer"] == expected
