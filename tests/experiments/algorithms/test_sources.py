@@ -87,7 +87,7 @@ def test_the_layers_of_a_function(tmp_path: Path) -> None:
         [
             ("{file}:number", r"number\(\) returned int, not a torch.nn.Module."),
             ("{file}:wrong", "cannot be run: ValueError: no such file."),
-            ("{file}:absent", "has no function absent."),
+            ("{file}:absent", "has no function or class absent."),
             ("{file}:line", "has no convolution that can be measured"),
             ("{file}.py:make", "there is no file"),
         ],
