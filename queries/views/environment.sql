@@ -43,8 +43,6 @@ WITH noted AS (
     SELECT 'input', nullif(concat_ws(' ', array_to_string(TRY_CAST(facts->'$.model.input.shape' AS VARCHAR[]), 'x'),
         facts->>'$.model.input.dtype', facts->>'$.model.input.memory_format'), '') FROM noted
     UNION ALL
-    SELECT 'dataset', facts->>'$.environment.TRACEVIEW_DATASET' FROM noted
-    UNION ALL
     SELECT 'command', array_to_string(TRY_CAST(options->'$.command' AS VARCHAR[]), ' ') FROM raw.captures
 ), used AS (
     SELECT DISTINCT rank, device FROM raw.kernels UNION SELECT DISTINCT rank, device FROM raw.memcpys
