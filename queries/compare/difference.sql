@@ -1,9 +1,9 @@
 -- title = "Where the difference goes"
 -- doc = """By category, with overlapping work counted once, and idle time by cause, so that the parts add up to the
 -- step (of several devices of a rank the mean); what ran between two steps comes last and is in no step. The share is
--- of the difference of the whole step and not stated where that is within the noise; a part that goes against it has a
--- share below zero, and the parts then share more than 100 %. Bars are drawn for differences beyond the noise. Where
--- the layers of a log add up to more than its step, the time in no layer is below zero."""
+-- of the difference of the whole step and not stated where that is within the noise. Parts that changed the other
+-- way have negative shares, and the others then share more than 100 %. Bars are drawn for differences beyond the
+-- noise. Where the layers of a log add up to more than its step, the time in no layer is below zero."""
 -- cannot = "There is only one run, or nothing ran in any."
 -- bar = "beyond_ns"
 -- leave_out = ["beyond_ns", "low_ns", "high_ns", "base_calls", "calls", "ratio"]

@@ -54,7 +54,10 @@ MEASURED = {
         "where the rule found no saving, or no run measured any",
     ),
     "measured_reached": ("BIGINT", "in how many of measured_runs the saving was reached within measured_factor"),
-    "measured_factor": ("DOUBLE", "reached is a saving that is at most so many times as small as the upper bound"),
+    "measured_factor": (
+        "DOUBLE",
+        "a saving that is smaller than the upper bound by at most this factor counts as reached",
+    ),
     "measured_saving_pct": (
         "DOUBLE",
         "percentage of the upper bound that the best option saved, median of measured_runs; negative: it was slower",

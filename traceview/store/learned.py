@@ -21,7 +21,7 @@ from traceview.paths import own_folder, user_cache
 MOST = 50
 LONGEST_BYTES = 1_000_000
 WITHIN = 1.5
-"""A bound is reached by a saving that is at most so many times as small."""
+"""Factor by which a saving may be smaller than its bound and still count as reaching it."""
 NAMED = 3
 """How many machines, or others, are named one by one."""
 KINDS = {"cpu": "a CPU", "gpu": "a GPU", "tpu": "a TPU"}
