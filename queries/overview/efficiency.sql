@@ -13,7 +13,8 @@
 -- least = "at least, where less than 95 % of the device time is covered; below half there is no row"
 -- span = "step or recording"
 -- mfu_pct = "of the peak; empty where it is not known"
--- at_least = "at least, where less than 95 % of the device time is covered; about, where FLOP are an upper bound"
+-- at_least = """at least, where less than 95 % of the device time is covered; about, where FLOP are an upper bound or
+-- the peak is that of a CPU at the clock that was noted"""
 -- peak_flop_per_s = "dense peak of the type with the most FLOP, of all devices of a rank"
 -- device = "that type, and the device"
 -- hfu_pct = "with what is computed again, where that is more"

@@ -46,6 +46,32 @@ def test_without_a_peak_nothing_is_claimed(device: str, dtype: str, verdict: str
     assert row["model_flop"] == FLOP
 
 
+def on_a_cpu(busy_us: int) -> Given:
+    """Two steps of 10 ms with a product each; by its noted clock 2 threads x 64 FLOP x 2.6 GHz = 332.8 GFLOP/s."""
+    given = Given()
+    given.device("AMD EPYC", kind="cpu")
+    given.about = {"cpu_flags": ["avx512f"], "cpu_hz": 2_600_000_000, "threads": 2}
+    for step in (1, 2):
+        given.span("step", f"ProfilerStep#{step}", 10_000 * step, 10_000 * step + 10_000)
+        given.op("aten::mm", 10_000 * step + 10, 10_000 * step + 10 + busy_us, SQUARE, ["", ""], "float")
+    return given
+
+
+def test_the_peak_of_a_cpu_is_said_to_be_about(tmp_path: Path) -> None:
+    [row] = section(on_a_cpu(9_000).open(tmp_path), "mfu/utilisation")
+    assert row["mfu_pct"] == pytest.approx(100 * FLOP / 10e-3 / 332.8e9)
+    assert (
+        row["verdict"] == "about: the peak of a CPU is that at the clock that was noted, which turbo clocks may exceed"
+    )
+
+
+def test_a_cpu_that_is_faster_than_its_noted_clock_has_no_utilisation(tmp_path: Path) -> None:
+    """2.1 GFLOP in 4 ms are 537 GFLOP/s."""
+    [row] = section(on_a_cpu(4_000).open(tmp_path), "mfu/utilisation")
+    assert (row["mfu_pct"], row["hfu_pct"], row["model_flop"]) == (None, None, FLOP)
+    assert row["verdict"] == "cannot tell: operators ran at 537 GFLOP/s, above the 333 of the clock that was noted"
+
+
 def test_without_steps_there_is_no_utilisation(tmp_path: Path) -> None:
     given = Given()
     given.device("NVIDIA A100-SXM4-40GB")
