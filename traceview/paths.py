@@ -2,8 +2,8 @@
 
 The first lie at the top of a checkout and inside the package in a wheel; this is the only place that knows.
 
-Invariant: nothing is removed that may be somebody's. What a killed process left is told by its name, its owner and a
-lock that dies with its maker.
+Invariant: nothing is removed that may be somebody's. What a killed process left is told by its name, which no user
+gives to a folder by chance, its owner and a lock that dies with its maker.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import errno
 import fcntl
 import hashlib
 import os
+import re
 import shutil
 import stat
 import tempfile
@@ -24,6 +25,9 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parent
 YOUNG_SECONDS = 60
 """A folder is without its lock for a moment after it is made."""
+TEMPORARY = ".tmp"
+RANDOM = re.compile(rf"[a-z0-9_]{{8}}{re.escape(TEMPORARY)}")
+"""How the name of a temporary folder goes on after its prefix: `tempfile` makes such names, nobody else does."""
 
 CONVOLUTION = Path(__file__).parent / "convolution"
 """Package that runs in the Python of the user."""
@@ -117,7 +121,7 @@ def temporary_folder(prefix: str, parent: Path | None = None) -> Iterator[Path]:
     """
     parent = parent or Path(tempfile.gettempdir())
     sweep(prefix, parent)
-    place = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+    place = Path(tempfile.mkdtemp(TEMPORARY, prefix, parent))
     process, handle = os.getpid(), os.open(place, os.O_RDONLY)
     try:
         # Where there are no locks, nobody gets this one, and what is left is left.
@@ -132,8 +136,10 @@ def temporary_folder(prefix: str, parent: Path | None = None) -> Iterator[Path]:
 
 def sweep(prefix: str, parent: Path, young_seconds: float = YOUNG_SECONDS) -> None:
     """Remove folders of ours that nobody holds. Who knows that nobody is just making one takes young ones too."""
-    for left in parent.glob(f"{escape(prefix)}*"):
+    for left in parent.glob(f"{escape(prefix)}*{TEMPORARY}"):
         with contextlib.suppress(OSError):
+            if not RANDOM.fullmatch(left.name.removeprefix(prefix)):
+                continue
             status = left.lstat()
             is_young = time.time() - status.st_mtime < young_seconds
             if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or is_young:

@@ -10,9 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from traceview import store
+from traceview.cli import main
 from traceview.paths import sweep, temporary_folder
 from traceview.store import integrity
 
+SAMPLES = Path(__file__).resolve().parents[2] / "samples"
 HOLDER = """
 import sys, time
 from pathlib import Path
@@ -49,22 +52,29 @@ def test_what_may_be_somebodys_stays(tmp_path: Path) -> None:
     target = tmp_path / "elsewhere"
     target.mkdir()
     (target / "file").touch()
-    (tmp_path / "ours-link").symlink_to(target)
-    old(tmp_path / "ours-link")
-    (tmp_path / "ours-file").touch()
-    (tmp_path / "ours-young").mkdir()
-    old(tmp_path / "ours-file")
+    (tmp_path / "ours-link1234.tmp").symlink_to(target)
+    old(tmp_path / "ours-link1234.tmp")
+    (tmp_path / "ours-file1234.tmp").touch()
+    (tmp_path / "ours-young123.tmp").mkdir()
+    old(tmp_path / "ours-file1234.tmp")
     (tmp_path / "others-1").mkdir()
     old(tmp_path / "others-1")
+    (tmp_path / "ours-20260102-030405").mkdir()
+    old(tmp_path / "ours-20260102-030405")
+    (tmp_path / "ours-results.tmp").mkdir()
+    old(tmp_path / "ours-results.tmp")
+    before = sorted(tmp_path.iterdir())
     sweep("ours-", tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "elsewhere",
-        "others-1",
-        "ours-file",
-        "ours-link",
-        "ours-young",
-    ]
+    assert sorted(tmp_path.iterdir()) == before
     assert (target / "file").exists()
+
+
+def test_a_users_folder_with_a_name_like_ours_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    sample = SAMPLES / "kineto" / "torch-2.13.0-lenet-cpu.json.gz"
+    capture = old(store.convert([sample], tmp_path / "traceview-capture-train-20260102-030405"))
+    assert main(["convert", str(sample), "-o", f"memory://{tmp_path.name}/new"]) == 0
+    assert (capture / "converted.json").exists()
 
 
 def test_a_renamed_folder_is_kept(tmp_path: Path) -> None:
