@@ -25,7 +25,7 @@
 -- executed_flop = "by model{, per step| in the recording}"
 -- executed_flop_per_s = "executed FLOPs over total time"
 -- attainable_flop_per_s = "roofline"
--- attainable_pct = "executed, of attainable FLOP/s"
+-- attainable_pct = "executed, of attainable FLOP/s; empty where more was executed than the peaks allow"
 -- bound = """launch-bound: before its kernels the device waited for their launch longer than they took; memory-bound:
 -- intensity times bandwidth is below the peak; else compute-bound; in brackets how close it comes to that limit where
 -- it is less than half"""
@@ -43,25 +43,29 @@ WITH call AS (
         ON c.id = g.id
     JOIN call v ON v.op_id = c.call_id
     GROUP BY v.layer, c.direction
+), summed AS (
+    SELECT c.layer, c.direction, c.algorithm, arithmetic, min(position) AS position,
+        concat_ws(' x ', gemm_m, gemm_n, gemm_k) || if(gemms > 1, format(' ({} groups)', gemms), '') AS gemm,
+        round(sum(c.calls / per_rank), 6) AS calls, sum(c.calls / per_rank * executed_flop) AS executed_flop,
+        sum(c.calls / per_rank * executed_flop / executed_flop_per_byte) AS bytes,
+        sum(c.calls / per_rank * executed_flop / attainable_flop_per_s) AS attainable_s,
+        nullif(sum(total_ns / per_rank), 0) AS total_ns, sum(total_ns / per_rank) < any_value(w.launch_ns) AS is_late,
+        bool_and(c.attainable_flop_per_s < peak_flop_per_s) AS is_memory_bound, any_value(peaks_from) AS peaks_from
+    FROM conv_totals c LEFT JOIN wait w ON w.layer = c.layer AND w.direction = c.direction
+    WHERE has_costs
+    GROUP BY c.layer, c.direction, c.algorithm, arithmetic, gemm
+), held AS (
+    SELECT *, 100e9 * attainable_s / total_ns AS reached_pct FROM summed
 )
-SELECT c.layer, c.direction, coalesce(c.algorithm, '(unknown)') AS algorithm, arithmetic,
-    concat_ws(' x ', gemm_m, gemm_n, gemm_k) || if(gemms > 1, format(' ({} groups)', gemms), '') AS gemm,
-    round(sum(c.calls / per_rank), 6) AS calls, sum(c.calls / per_rank * executed_flop)
-        / sum(c.calls / per_rank * executed_flop / executed_flop_per_byte) AS intensity_flop_per_byte,
-    sum(c.calls / per_rank * executed_flop) AS executed_flop,
-    1e9 * sum(c.calls / per_rank * executed_flop) / nullif(sum(total_ns / per_rank), 0) AS executed_flop_per_s,
-    sum(c.calls / per_rank * executed_flop) / sum(c.calls / per_rank * executed_flop / attainable_flop_per_s)
-        AS attainable_flop_per_s,
-    100e9 * sum(c.calls / per_rank * executed_flop / attainable_flop_per_s) / nullif(sum(total_ns / per_rank),
-        0) AS attainable_pct,
-    CASE WHEN any_value(w.launch_ns) > sum(total_ns / per_rank) THEN 'launch-bound'
-        WHEN attainable_pct IS NULL THEN if(count(executed_flop) = 0, 'cannot tell: algorithm not known',
-            'cannot tell: peaks of the device not known')
-        ELSE if(bool_and(c.attainable_flop_per_s < peak_flop_per_s), 'memory-bound', 'compute-bound')
-            || if(attainable_pct < 50, format(' ({:.0f} % of it reached)', attainable_pct), '')
-        END AS bound,
-    any_value(peaks_from) AS peaks_from
-FROM conv_totals c LEFT JOIN wait w ON w.layer = c.layer AND w.direction = c.direction
-WHERE has_costs
-GROUP BY c.layer, c.direction, c.algorithm, arithmetic, gemm
-ORDER BY min(position), layer, list_position(['fprop', 'dgrad', 'wgrad'], c.direction), algorithm, arithmetic, gemm
+SELECT layer, direction, coalesce(algorithm, '(unknown)') AS algorithm, arithmetic, gemm, calls,
+    executed_flop / bytes AS intensity_flop_per_byte, executed_flop,
+    1e9 * executed_flop / total_ns AS executed_flop_per_s, executed_flop / attainable_s AS attainable_flop_per_s,
+    if(reached_pct > 100, NULL, reached_pct) AS attainable_pct,
+    CASE WHEN is_late THEN 'launch-bound' WHEN reached_pct > 100 THEN 'cannot tell: faster than the peaks'
+        WHEN reached_pct IS NULL THEN 'cannot tell: ' || if(executed_flop IS NULL, 'algorithm not known',
+            coalesce(nullif(regexp_extract(peaks_from, '^unknown: (.*)', 1), ''), 'peaks of the device not known'))
+        ELSE if(is_memory_bound, 'memory-bound', 'compute-bound')
+            || if(reached_pct < 50, format(' ({:.0f} % of it reached)', reached_pct), '')
+        END AS bound, peaks_from
+FROM held
+ORDER BY position, layer, list_position(['fprop', 'dgrad', 'wgrad'], direction), algorithm, arithmetic, gemm

@@ -19,19 +19,13 @@
 -- busy_ns = "device time per step"
 -- intensity_flop_per_byte = "arithmetic over least traffic"
 -- achieved_flop_per_s = "arithmetic over device time"
--- attainable_pct = "time that the roofline allows, of the time taken; empty where a peak is not known"
+-- attainable_pct = "time that the roofline allows, of the time taken; empty where a peak is not known, or exceeded"
 -- peak_flop_per_s = "dense peak of that type"
 -- memory_bytes_per_s = "bandwidth of the device's memory"
 -- [headings]
 -- attainable_pct = "of attainable"
-SELECT op_name, family, direction, if(matrix_flop > 0, coalesce(dtype, '?'), 'vector') AS roof,
-    sum(busy_ns / per_rank) AS busy_ns, sum(matrix_flop + vector_flop) / sum(bytes) AS intensity_flop_per_byte,
-    1e9 * sum(matrix_flop + vector_flop) / sum(busy_ns) AS achieved_flop_per_s,
-    100.0 * sum(floor_ns) / nullif(sum(busy_ns) FILTER (floor_ns IS NOT NULL), 0) AS attainable_pct,
-    any_value(if(matrix_flop > 0, peak_flop_per_s, vector_flop_per_s)) AS peak_flop_per_s,
-    any_value(memory_bytes_per_s) AS memory_bytes_per_s
-FROM op_rooflines
-WHERE reason IS NULL AND matrix_flop + vector_flop > 0 AND bytes > 0 AND busy_ns > 0
-GROUP BY ALL
+SELECT op_name, family, direction, roof, busy_ns, intensity_flop_per_byte, achieved_flop_per_s, attainable_pct,
+    peak_flop_per_s, memory_bytes_per_s
+FROM rooflines WHERE part = 'operator' AND achieved_flop_per_s > 0 AND intensity_flop_per_byte > 0
 ORDER BY busy_ns DESC, op_name, family, direction, roof
 LIMIT 40

@@ -15,36 +15,19 @@
 -- share_pct = "of all device time"
 -- achieved_flop_per_s = "products and other arithmetic over that time"
 -- throughput_bytes_per_s = "least traffic over that time; of transfers and collectives over the link"
--- attainable_pct = "time that the roofline allows, of the time taken; empty where peaks or costs are not known"
+-- attainable_pct = """time that the roofline allows, of the time taken; empty where peaks or costs are not known, and
+-- where it took less time than they allow"""
 -- floor_ns = "time per step that the roofline allows"
 -- above_ns = "time per step above it"
--- bound = "what most of the time rests on: compute, memory, link; launch where calls are too short to tell"
+-- bound = """what most of the time rests on: compute, memory, link; launch where calls are too short to tell. Cannot
+-- tell where it took less time than the peaks allow: a cache gave what memory did not have to, a convolution took fewer
+-- FLOP than the direct method (Winograd, FFT), the clock was above the noted one, or a tensor was read in part"""
 -- [headings]
 -- share_pct = "of device time"
 -- attainable_pct = "of attainable"
 -- [fractions]
 -- calls = "calls/step"
-WITH part AS (
-    SELECT op_name, family, direction, dtype,
-        round(sum(1 / per_rank), 6) AS calls, sum(busy_ns / per_rank) AS busy_ns,
-        100.0 * sum(busy_ns) / (SELECT nullif(sum(total_ns), 0) FROM covered) AS share_pct,
-        1e9 * sum((matrix_flop + vector_flop) / per_rank) / nullif(sum(busy_ns / per_rank), 0) AS achieved_flop_per_s,
-        1e9 * sum(bytes / per_rank) / nullif(sum(busy_ns / per_rank) FILTER (bytes IS NOT NULL), 0)
-            AS throughput_bytes_per_s,
-        100.0 * sum(floor_ns / per_rank) / nullif(sum(busy_ns / per_rank) FILTER (floor_ns IS NOT NULL), 0)
-            AS attainable_pct,
-        sum(floor_ns / per_rank) AS floor_ns, sum((busy_ns - floor_ns) / per_rank) AS above_ns
-    FROM op_rooflines WHERE reason IS NULL GROUP BY ALL
-), bound AS (
-    SELECT op_name, family, direction, dtype, bound, sum(busy_ns) AS busy_ns FROM op_rooflines
-    WHERE reason IS NULL GROUP BY ALL
-), largest AS (
-    SELECT op_name, family, direction, dtype, arg_max(bound, (busy_ns, bound)) AS bound FROM bound
-    WHERE bound IS NOT NULL GROUP BY ALL
-)
-SELECT p.*, b.bound
-FROM part p LEFT JOIN largest b ON b.op_name IS NOT DISTINCT FROM p.op_name
-    AND b.family IS NOT DISTINCT FROM p.family
-    AND b.direction IS NOT DISTINCT FROM p.direction
-    AND b.dtype IS NOT DISTINCT FROM p.dtype
+SELECT op_name, family, direction, dtype, calls, busy_ns, share_pct, achieved_flop_per_s, throughput_bytes_per_s,
+    attainable_pct, floor_ns, above_ns, bound
+FROM rooflines WHERE part = 'operator'
 ORDER BY above_ns DESC NULLS LAST, busy_ns DESC, op_name, family, direction, dtype

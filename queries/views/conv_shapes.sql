@@ -64,13 +64,9 @@ SELECT op_id, x AS input_shape, w AS filter_shape, y AS output_shape, coalesce(t
     coalesce(t.padding, f.padding) AS padding, dilation,
     coalesce(groups, if(NOT transposed AND x[2] % w[2] = 0, x[2] // w[2], 1)) AS groups,
     transposed, dtype,
-    CASE WHEN regexp_matches(dtype, '(?i)half|16') THEN 2 WHEN regexp_matches(dtype, '(?i)double|64') THEN 8
-        WHEN regexp_matches(dtype, '(?i)^[su]8|int8|char|byte') THEN 1 ELSE 4 END AS element_bytes,
+    CAST(coalesce(element_size(dtype), 4) AS INTEGER) AS element_bytes,
     gradients, TRY_CAST(list_product(w) + if(len(bias) > 0, list_product(bias), 0) AS BIGINT) AS parameters,
-    -- Every pass multiplies each filter element with each output position (input position when transposed), twice
-    -- counted.
-    TRY_CAST(2 * list_product(w) * x[1] * list_product(CASE WHEN transposed THEN x[3:]
-        ELSE y[3:] END) AS BIGINT) AS flop,
+    TRY_CAST(convolution_flop(x, w, y, transposed) AS BIGINT) AS flop,
     concat_ws('; ', CASE source WHEN 5 THEN 'the other pass of the same convolution'
         WHEN 6 THEN 'output as other calls with this input and filter have it'
         ELSE if(y IS NULL, 'recorded without the output', 'recorded') END,

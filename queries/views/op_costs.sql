@@ -45,8 +45,8 @@ WITH work AS (
 ), convolved AS (
     SELECT v.rank, v.op_id, v.op_name, 'conv' AS family, if(v.direction IN ('dgrad', 'wgrad'), 'backward', 'forward')
             AS direction, v.dtype AS type, v.flop AS matrix_flop, v.flop AS executed_flop, 0 AS vector_flop,
-        TRY_CAST(v.element_bytes * (list_product(v.input_shape) + list_product(v.filter_shape)
-            + list_product(v.output_shape)) AS BIGINT) AS bytes, 'convolution' AS model,
+        TRY_CAST(convolution_bytes(v.input_shape, v.filter_shape, v.output_shape, v.element_bytes) AS BIGINT) AS bytes,
+        'convolution' AS model,
         'shapes of the library, the compiled program or the other pass' AS how, CAST(NULL AS VARCHAR) AS reason,
         false AS is_recompute, v.layer, v.step, v.total_ns AS busy_ns,
         list_bool_or(list_transform(v.evidence, lambda name: regexp_matches(name, '(?i)tf32|s1688'))) AS is_tf32
@@ -76,18 +76,7 @@ WITH work AS (
     UNION ALL BY NAME FROM convolved UNION ALL BY NAME FROM copied UNION ALL BY NAME FROM exchanged
 )
 SELECT rank, op_id, op_name, family, direction,
-    CASE WHEN family IN ('gemm', 'conv', 'attention', 'rnn') AND is_tf32 THEN 'tf32'
-        WHEN type ILIKE '%bfloat16%' OR type ILIKE 'bf16' THEN 'bf16'
-        WHEN type ILIKE '%float8%' OR type ILIKE 'f8%' THEN 'fp8' WHEN type ILIKE '%float4%' THEN 'fp4'
-        WHEN type ILIKE '%half%' OR type IN ('f16', 'float16') THEN 'fp16'
-        WHEN type ILIKE '%complex%' THEN 'complex'
-        WHEN regexp_matches(type, '(?i)^(f32|float|float32|c10::float)$') THEN 'fp32'
-        WHEN regexp_matches(type, '(?i)^(double|float64|f64)$') THEN 'fp64'
-        WHEN regexp_matches(type, '(?i)^(long int|long|int64|s64)$') THEN 'int64'
-        WHEN regexp_matches(type, '(?i)^(int|int32|s32)$') THEN 'int32'
-        WHEN regexp_matches(type, '(?i)^([us]8|(un)?signed char|char|byte|u?int8|c10::qu?int8)$') THEN 'int8'
-        WHEN type ILIKE 'bool' THEN 'bool'
-        WHEN type NOT IN ('', 'Scalar', 'TensorList', 'GenericList') THEN type END AS dtype,
+    if(family IN ('gemm', 'conv', 'attention', 'rnn') AND is_tf32, 'tf32', arithmetic(type)) AS dtype,
     matrix_flop, vector_flop, bytes, model, how, is_recompute, layer, layer AS module, step, busy_ns, executed_flop,
     reason
 FROM every

@@ -6,26 +6,21 @@
 -- peak_flop_per_s = "of the device for the type of the products; NULL where unknown"
 -- vector_flop_per_s = "peak of other arithmetic, that of fp32; NULL where unknown"
 -- memory_bytes_per_s = "of the device; NULL where unknown"
--- peaks_from = "source of the peaks, or unknown"
+-- peaks_from = "source of the peaks, or unknown, and why"
 -- floor_ns = """the largest of the three times; NULL where a peak that it needs is unknown. Where the bandwidth is
 -- unknown, of arithmetic alone"""
 -- bound = """what that time rests on: compute, memory; link for transfers and collectives; launch where a call of less
 -- than 10 us takes ten times as long; NULL where it cannot be told"""
 WITH step AS (
     SELECT rank, step, NOT is_warmup AS is_counted FROM step_times
-), peak AS (
-    -- Of devices of several kinds a call does not say on which it ran.
-    FROM device_peaks WHERE is_used QUALIFY row_number() OVER (PARTITION BY rank ORDER BY device) = 1
-        AND min(name) OVER (PARTITION BY rank) IS NOT DISTINCT FROM max(name) OVER (PARTITION BY rank)
+), device AS (
+    SELECT DISTINCT rank, vector_flop_per_s, memory_bytes_per_s, peaks_from FROM peaks
 ), rated AS (
     SELECT c.*, greatest(s.n_steps, 1) * greatest(s.n_ranks, 1) AS per_rank,
-        CASE c.dtype WHEN 'fp32' THEN p.fp32_flop_per_s WHEN 'tf32' THEN p.tf32_flop_per_s
-            WHEN 'fp16' THEN p.fp16_flop_per_s WHEN 'bf16' THEN p.bf16_flop_per_s WHEN 'fp8' THEN p.fp8_flop_per_s
-            WHEN 'fp4' THEN p.fp4_flop_per_s END AS peak_flop_per_s,
-        p.fp32_flop_per_s AS vector_flop_per_s, p.memory_bytes_per_s, coalesce(p.peaks_from, 'unknown') AS peaks_from,
+        p.peak_flop_per_s, d.vector_flop_per_s, d.memory_bytes_per_s, coalesce(d.peaks_from, 'unknown') AS peaks_from,
         c.family IN ('transfer', 'collective') AS is_on_link
     FROM op_costs c JOIN scope s USING (rank) LEFT JOIN step t ON t.rank = c.rank AND t.step = c.step
-    LEFT JOIN peak p ON p.rank = c.rank
+    LEFT JOIN peaks p ON p.rank = c.rank AND p.arithmetic = c.dtype LEFT JOIN device d ON d.rank = c.rank
     WHERE NOT s.has_steps OR t.is_counted
 ), timed AS (
     SELECT *, 1e9 * matrix_flop / peak_flop_per_s AS matrix_ns, 1e9 * vector_flop / vector_flop_per_s AS vector_ns,

@@ -5,8 +5,8 @@ SELECT input_shape, filter_shape, output_shape, stride, padding, dilation, group
 FROM conv_shapes WHERE flop IS NOT NULL
 UNION
 SELECT input_shape, filter_shape, output_shape, stride, padding, dilation, groups, false, dtype,
-    TRY_CAST(2 * list_product(filter_shape) * input_shape[1] * list_product(output_shape[3:]) AS BIGINT),
-    if(regexp_matches(dtype, '16'), 2, if(regexp_matches(dtype, '64'), 8, 4))
+    TRY_CAST(convolution_flop(input_shape, filter_shape, output_shape, false) AS BIGINT),
+    CAST(coalesce(element_size(dtype), 4) AS INTEGER)
 FROM (SELECT input_shape, filter_shape, output_shape, stride, padding, dilation, groups, dtype FROM timed_shapes
     UNION ALL SELECT input_shape, filter_shape, output_shape, stride, padding, dilation, groups,
         dtype FROM filter_sweeps)

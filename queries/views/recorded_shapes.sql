@@ -11,10 +11,10 @@ WITH said AS (
     SELECT DISTINCT name, shapes, inputs, types FROM raw.ops
     WHERE name IN (SELECT name FROM names.conv) AND shapes IS NOT NULL
 ), recorded AS (
-    SELECT o.*, p.preference,
+    SELECT o.*, p.position,
         TRY_CAST(json_extract(o.shapes, '$[' || p.input || ']') AS BIGINT[]) AS x,
-        TRY_CAST(json_extract(o.shapes, '$[' || p.filter || ']') AS BIGINT[]) AS w,
-        TRY_CAST(json_extract(o.shapes, '$[' || p.gradient || ']') AS BIGINT[]) AS dy,
+        TRY_CAST(json_extract(o.shapes, '$[' || p.weight || ']') AS BIGINT[]) AS w,
+        TRY_CAST(json_extract(o.shapes, '$[' || p.grad || ']') AS BIGINT[]) AS dy,
         TRY_CAST(json_extract(o.shapes, '$[' || p.bias || ']') AS BIGINT[]) AS bias,
         TRY_CAST(json_extract_string(o.inputs, '$[' || p.stride || ']') AS BIGINT[]) AS stride,
         TRY_CAST(json_extract_string(o.inputs, '$[' || p.padding || ']') AS BIGINT[]) AS padding,
@@ -23,16 +23,16 @@ WITH said AS (
         TRY_CAST(json_extract_string(o.inputs, '$[' || p.groups || ']') AS BIGINT) AS groups,
         json_extract_string(o.types, '$[' || p.input || ']') AS dtype,
         -- Which of the gradients of input and filter it was asked for.
-        CASE WHEN o.name = 'aten::convolution_backward' THEN list_filter(list_transform(
-            list_zip(['dgrad', 'wgrad'], regexp_extract_all(json_extract_string(o.inputs, '$[10]'), 'True|False')[:2]),
-            lambda pair: if(pair[2] = 'True', pair[1], NULL)), lambda way: way IS NOT NULL) END AS gradients
+        list_filter(list_transform(list_zip(['dgrad', 'wgrad'],
+            regexp_extract_all(json_extract_string(o.inputs, '$[' || p.output_mask || ']'), 'True|False')[:2]),
+            lambda pair: if(pair[2] = 'True', pair[1], NULL)), lambda way: way IS NOT NULL) AS gradients
     FROM said o JOIN names.conv p ON p.name = o.name
 ), told AS MATERIALIZED (
     SELECT row_number() OVER () AS number, * FROM recorded WHERE len(x) >= 3 AND len(w) = len(x)
         AND list_max(list_concat(x, w, dy, stride, padding, dilation)) < 2147483648
 ), best AS (
     SELECT a.call_id AS op_id,
-        arg_min(t.number, row(t.stride IS NULL AND t.dy IS NULL, t.preference, o.depth, o.id)) AS number
+        arg_min(t.number, row(t.stride IS NULL AND t.dy IS NULL, t.position, o.depth, o.id)) AS number
     FROM raw.ops o JOIN attributed.op a ON a.id = o.id
     JOIN told t ON t.name = o.name AND t.shapes = o.shapes AND t.inputs IS NOT DISTINCT FROM o.inputs
         AND t.types IS NOT DISTINCT FROM o.types

@@ -13,7 +13,7 @@ from traceview.analysis import findings, reports
 from traceview.decode.files import peek
 from traceview.errors import InputError
 
-CAN_EXCEED = ("peak_pct", "attainable_pct", "link_pct", "cv_pct")
+CAN_EXCEED = ("link_pct", "cv_pct")
 """Shares of a limit, not of a whole."""
 
 

@@ -12,15 +12,18 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from traceview.classify import models
 from traceview.classify.rules import FOLDER
 
 
 @dataclass(frozen=True)
 class Facts:
-    """The entries `[[NAME]]` of one file: the keys that they may have, with DuckDB types."""
+    """The entries `[[NAME]]` of one file: the keys that they may have, with DuckDB types. Of a family of models the
+    operators, and at which place each has the arguments of these names."""
 
     file: str
     columns: Mapping[str, str]
+    family: str | None = None
 
 
 TABLES = {
@@ -79,14 +82,16 @@ TABLES = {
     ),
     "architecture": Facts("devices.toml", dict.fromkeys(("name", "pattern", "chip", "product", "source"), "VARCHAR")),
     "conv": Facts(
-        "operands.toml",
+        "models.toml",
         {"name": "VARCHAR"}
-        | dict.fromkeys(("input", "filter", "gradient", "bias", "stride", "padding", "dilation"), "BIGINT")
-        | dict.fromkeys(("transposed", "groups", "preference"), "BIGINT"),
+        | dict.fromkeys(("input", "weight", "grad", "bias", "stride", "padding", "dilation"), "BIGINT")
+        | dict.fromkeys(("transposed", "groups", "output_mask"), "BIGINT"),
+        family="conv",
     ),
-    "matmul": Facts(
-        "operands.toml",
-        {"name": "VARCHAR", "a": "BIGINT", "b": "BIGINT", "bias": "BIGINT", "b_is_transposed": "BOOLEAN"},
+    "gemm": Facts(
+        "models.toml",
+        {"name": "VARCHAR"} | dict.fromkeys(("a", "b", "x", "w", "added", "bias"), "BIGINT"),
+        family="gemm",
     ),
     "framework": Facts("frameworks.toml", {"name": "VARCHAR", "kernels": "VARCHAR"}),
 }
@@ -100,7 +105,8 @@ def columns(name: str) -> dict[str, str]:
 
 def rows(name: str) -> list[tuple[Any, ...]]:
     """The rows of `names.NAME`, in the order of the file."""
-    entries = _read(TABLES[name].file)[name]
+    family = TABLES[name].family
+    entries = list(models.places(family)) if family else _read(TABLES[name].file)[name]
     return [
         (position, *(entry.get(column) for column in TABLES[name].columns)) for position, entry in enumerate(entries)
     ]

@@ -66,6 +66,14 @@ def operators(entry: dict[str, Any]) -> Iterator[str]:
             yield name.removesuffix("[_]") + "_"
 
 
+def places(family: str) -> Iterator[dict[str, Any]]:
+    """Yield the operators of a family, each with the place of every argument that its model names."""
+    for entry in entries():
+        if entry["family"] == family:
+            numbered = {name: place for place, name in enumerate(entry["arguments"].split())}
+            yield from ({"name": operator, **numbered} for operator in operators(entry))
+
+
 def text(entry: dict[str, Any]) -> str:
     """Return the query that gives the cost of every different call of one model."""
     arguments = entry.get("arguments", "").split()

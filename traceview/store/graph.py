@@ -26,6 +26,13 @@ def names() -> tuple[str, ...]:
 
 
 @cache
+def functions() -> str:
+    """Return the statements that make the macros which views share."""
+    folder = content("queries") / "functions"
+    return ";\n".join(path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.sql")))
+
+
+@cache
 def text(view: str) -> str:
     """The query of a view, with its header."""
     return (content("queries") / "views" / f"{view}.sql").read_text(encoding="utf-8")

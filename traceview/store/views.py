@@ -308,7 +308,7 @@ class _Making:
             ((self._limit,),) = self.connection.execute("SELECT current_setting('memory_limit')").fetchall()
             self._limit_queries(self.connection)
         self.tell(self.connection)
-        self.connection.execute("CREATE SCHEMA raw; CREATE SCHEMA names")
+        self.connection.execute(f"CREATE SCHEMA raw; CREATE SCHEMA names; {graph.functions()}")
         if self.options.ranks:
             self._bind(self.connection, ["raw.captures"])
             recorded.choose(self.connection, self.options.ranks)

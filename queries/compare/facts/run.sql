@@ -99,14 +99,10 @@ WITH step AS (
         AND NOT EXISTS (SELECT dtype FROM product WHERE dtype IS NOT NULL)
 ), precision AS (
     SELECT string_agg(DISTINCT name, ', ' ORDER BY name) AS names
-    FROM (SELECT CASE WHEN regexp_matches(dtype, '(?i)bfloat16|^bf16') THEN 'bf16'
-            WHEN regexp_matches(dtype, '(?i)half|^f16|float16') THEN 'fp16'
-                WHEN regexp_matches(dtype, '(?i)double|f64|float64') THEN 'fp64'
-            WHEN regexp_matches(dtype, '(?i)^([su]8|char|byte|c10::q)') THEN 'int8'
-            WHEN regexp_matches(dtype, '(?i)float|^f32') THEN
-                if(EXISTS (FROM chosen_rows WHERE category IN ('conv', 'gemm')
-                    AND regexp_matches(name, '(?i)tf32|s1688')),
-                    'tf32', 'fp32') END AS name
+    FROM (SELECT CASE WHEN arithmetic(dtype) = 'fp32' AND EXISTS (FROM chosen_rows
+                WHERE category IN ('conv', 'gemm') AND regexp_matches(name, '(?i)tf32|s1688')) THEN 'tf32'
+            WHEN arithmetic(dtype) IN ('fp32', 'bf16', 'fp16', 'fp64', 'fp8', 'fp4', 'int8')
+                THEN arithmetic(dtype) END AS name
         FROM typed)
 ), pass AS (
     SELECT EXISTS (FROM raw.ops WHERE name LIKE 'aten::%') AS is_torch,

@@ -88,3 +88,52 @@ def test_no_call_of_public_traces_is_faster_than_its_device(shared: Path, captur
     connection = captures.open(shared / "traces/operators/h100-vit-forward.json.gz")
     query = "SELECT count(*) FILTER (floor_ns > busy_ns), count(*) FROM op_rooflines WHERE reason IS NULL"
     assert connection.execute(query).fetchall() == [(0, 150)]
+
+
+def test_what_is_faster_than_the_peaks_has_no_share(tmp_path: Path) -> None:
+    """An addition of 134 MB in 50 us is 2.7 TB/s, of 1.555: its operands lay in a cache, or less was read."""
+    given = Given()
+    given.device("NVIDIA A100-SXM4-40GB")
+    given.op("aten::relu", 20, 30, [BIG[0]], [""])
+    given.kernel("vectorized_elementwise_kernel", 2100, 2150, launched=25)
+    connection = given.open(tmp_path)
+    [row] = section(connection, "roofline/operators")
+    assert (row["attainable_pct"], row["above_ns"]) == (None, None)
+    assert row["bound"] == "cannot tell: faster than the peaks" and row["floor_ns"] > row["busy_ns"]
+    assert pick(section(connection, "page/operators"), "attainable_pct") == [(None,)]
+
+
+@pytest.mark.parametrize(
+    ("busy_us", "verdict"),
+    [
+        (9_000, "about: the peak of a CPU is that at the clock that was noted, which turbo clocks may exceed"),
+        (4_000, "cannot tell: operators ran at 537 GFLOP/s, above the 333 of the clock that was noted"),
+    ],
+)
+def test_a_cpu_is_not_held_against_a_clock_that_it_did_not_run_at(busy_us: int, verdict: str, tmp_path: Path) -> None:
+    """2.1 GFLOP, and by the noted clock 2 threads x 64 FLOP x 2.6 GHz = 332.8 GFLOP/s. Nothing has a share of that."""
+    given = Given()
+    given.device("AMD EPYC", kind="cpu")
+    given.about = {"cpu_flags": ["avx512f"], "cpu_hz": 2_600_000_000, "threads": 2}
+    given.op("aten::mm", 0, busy_us, [[1024, 1024], [1024, 1024]], ["", ""])
+    given.op("aten::mm", 10_000, 50_000, [[1024, 1024], [1024, 1024]], ["", ""])
+    given.span("module", "slow", 9_999, 50_001)
+    connection = given.open(tmp_path)
+    assert pick(section(connection, "roofline/peaks"), "verdict") == [(verdict,)]
+    shares = pick(section(connection, "roofline/layers"), "attainable_pct")
+    assert (shares == [(None,)] * 2) == verdict.startswith("cannot tell")
+
+
+def test_winograd_does_not_say_that_the_clock_was_higher(tmp_path: Path) -> None:
+    """It takes fewer FLOP than the direct method, which is counted: 483 GFLOP/s of 333 are no faster clock."""
+    given = Given()
+    given.device("AMD EPYC", kind="cpu")
+    given.about = {"cpu_flags": ["avx512f"], "cpu_hz": 2_600_000_000, "threads": 2}
+    values = ["", "", "", [1, 1], [1, 1], [1, 1], False, [0, 0], 1]
+    given.op("aten::convolution", 0, 1250, [(8, 64, 32, 32), (64, 64, 3, 3), *[()] * 7], values)
+    given.primitive("convolution", 10, 1240, impl="jit_wino:avx512_core", prop_kind="forward_training")
+    connection = given.open(tmp_path)
+    [row] = section(connection, "roofline/peaks")
+    assert row["verdict"].startswith("about")
+    [row] = section(connection, "roofline/operators")
+    assert (row["attainable_pct"], row["bound"]) == (None, "cannot tell: faster than the peaks")
