@@ -13,7 +13,7 @@ outermost module. A loop that knows better says so in one line, which does nothi
 `import sys; sys.audit("traceview.step")`.
 
 Ranges, as profiler annotations and (with CUDA) as NVTX: `ProfilerStep#N`; `traceview.phase: data`, `forward`,
-`backward`, `optimizer`; `traceview.module: conv1 (Conv2d)` for each leaf module, named from its outermost module.
+`backward`, `optimizer`; `traceview.module: blocks.0.conv1 (Conv2d)` for each module, named from its outermost module.
 Phases may nest (an optimizer's closure runs forward): the innermost one counts. `data` is a DataLoader's `next` alone,
 because time between a step and its first forward often belongs to a device that is waited for. Inside a compiled
 region (torch.compile) there are no module ranges: to open them there would undo the compilation.

@@ -2,10 +2,11 @@
 -- doc = """In order of first use; {per step and rank|over the whole recording, per rank}, overlaps counted once. What
 -- belongs to no layer is one row."""
 -- cannot = "This trace records no work of a device."
--- leave_out = ["other_ns"]
+-- leave_out = ["class", "other_ns"]
 -- rest = ["forward_ns", "backward_ns", "other_ns", "total_ns", "share_pct"]
 -- [columns]
 -- layer = "module, range or scope; see docs/vocabulary.md"
+-- class = "class of the module, where recorded"
 -- forward_ns = "device time of the forward pass"
 -- backward_ns = "device time of the backward pass"
 -- other_ns = "device time of everything else: optimizer, data, what has neither a layer nor a pass"
@@ -31,7 +32,7 @@ WITH placed AS (
 ), summed AS (
     SELECT layer, category, way, min(first_ns) AS first_ns, sum(busy_ns) AS busy_ns FROM placed GROUP BY ALL
 )
-SELECT layer,
+SELECT layer, (SELECT arg_min(m.class, m.rank) FROM modules m WHERE m.path = summed.layer) AS class,
     coalesce(sum(busy_ns) FILTER (way = 'forward'), 0) AS forward_ns,
     coalesce(sum(busy_ns) FILTER (way = 'backward'), 0) AS backward_ns,
     coalesce(sum(busy_ns) FILTER (way = 'other'), 0) AS other_ns,

@@ -34,7 +34,9 @@ if __name__ == "__main__":
 STEP_OF_TRAINING = [
     "traceview.phase: data",
     "traceview.phase: forward",
+    "traceview.module: Net (Net)",
     "traceview.module: conv1 (Conv2d)",
+    "traceview.module: block (Sequential)",
     "traceview.module: block.0 (ReLU)",
     "traceview.module: block.1 (Conv2d)",
     "traceview.module: fc (Linear)",

@@ -51,3 +51,14 @@ def test_headers_fold_to_three_lines_at_most() -> None:
     field = cells.Field("x", ("of", "the", "a", "b", "time", "[%]"), ("1",), True)
     assert field.width(is_folded=True) == 8
     assert field.folded(8) == ["of the a", "b time", "[%]"]
+
+
+def test_paths_are_cut_between_names() -> None:
+    path = "encoder.blocks.11.attention.projection"
+    assert cells.shorten_path(path, 40) == path
+    assert cells.shorten_path(path, 30) == "encoder.blocks....projection"
+    assert cells.shorten_path(path, 22) == "encoder....projection"
+    assert cells.shorten_path(path, 13) == "...projection"
+    assert cells.shorten_path("net/v1.2/conv", 11) == "net/...conv"
+    # A last name that does not fit is cut as any other text.
+    assert cells.shorten_path(path, 10) == cells.shorten(path, 10)

@@ -38,6 +38,7 @@ EXAMPLES = """examples:
   traceview report job kernels --rank 3,7                   only two of its ranks
   traceview report run1 kernels --full-names                kernel names as recorded
   traceview report run1 conv --admissible                   with what each layer could have used
+  traceview report run1 modules --depth 3                   time of the tree of modules
   traceview report run1 --format json -o overview.json      exact numbers for a program
   traceview report run1 conv --show-sql                     the queries behind a report, ready for `traceview sql`
 
@@ -70,6 +71,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="with conv: which algorithms each layer could use, and why not the others",
     )
     parser.add_argument(
+        "--depth",
+        type=values.at_least(0, "is not a depth; use 0 or more"),
+        metavar="N",
+        help="with modules: modules inside at most N others (default: 2)",
+    )
+    parser.add_argument(
         "--full-names", action="store_true", help="kernel names as recorded, with namespaces and template arguments"
     )
     parser.add_argument("--show-sql", action="store_true", help="print the SQL of the reports and do not run it")
@@ -86,7 +93,8 @@ def run(args: argparse.Namespace) -> int:
     recipes = [reports.load(name, options) for name in dict.fromkeys(args.names or ["overview"])]
     if options and "conv" not in args.names:
         raise UsageError("use --admissible with `traceview report INPUT conv`.")
-    params = params_of(args.params, recipes)
+    depth = [] if args.depth is None else [("depth", str(args.depth))]
+    params = params_of([*args.params, *depth], recipes)
     if args.show_sql:
         emit(["\n".join(sql_text(recipe, params) for recipe in recipes)], args.output)
         return 0

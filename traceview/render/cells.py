@@ -35,6 +35,9 @@ BETWEEN = "; "
 """Stands between the names of a cell that holds several."""
 GAP = 1
 ELLIPSIS = "..."
+PATHS = ("layer", "module")
+"""Columns that hold paths of modules."""
+_NAMES = re.compile(r"[^./]*[./]|[^./]+")
 SAME = ("rank", "device", "kind")
 """Columns that say little where all rows have the same."""
 
@@ -49,6 +52,8 @@ class Field:
     is_numeric: bool
     wraps: bool = False
     """Whether a text too long for the column goes on in the next line; else its middle is left out."""
+    is_path: bool = False
+    """Whether it holds paths of modules, which are cut between names."""
 
     @property
     def header(self) -> str:
@@ -79,14 +84,15 @@ class Field:
             return list(self.cells)
         if any(BETWEEN in cell for cell in self.cells):
             return ["\n".join(shorten(name, width) for name in cell.split(BETWEEN)) for cell in self.cells]
-        short = {cell: shorten(cell, width) for cell in dict.fromkeys(self.cells)}
+        cut = shorten_path if self.is_path else shorten
+        short = {cell: cut(cell, width) for cell in dict.fromkeys(self.cells)}
         taken = Counter(short.values())
         counts: Counter[str] = Counter()
         for cell, text in short.items():
             if taken[text] > 1:
                 counts[text] += 1
                 mark = f" #{counts[text]}"
-                short[cell] = shorten(cell, width - len(mark)) + mark
+                short[cell] = cut(cell, width - len(mark)) + mark
         return [short[cell] for cell in self.cells]
 
 
@@ -98,6 +104,21 @@ def shorten(text: str, width: int) -> str:
     head = set_cell_size(text, (room + 1) // 2).rstrip(" ")
     tail = set_cell_size(text[::-1], room // 2).rstrip(" ")[::-1]
     return f"{head}{ELLIPSIS}{tail}"
+
+
+def shorten_path(text: str, width: int) -> str:
+    """A path of modules in at most `width` cells, names in its middle left out whole where its last name fits."""
+    if cell_len(text) <= width:
+        return text
+    *names, tail = _NAMES.findall(text)
+    head, room, is_longer = "", width - len(ELLIPSIS), True
+    while names and is_longer:
+        is_longer = False
+        if cell_len(head + names[0] + tail) <= room:
+            head, is_longer = head + names.pop(0), True
+        if names and cell_len(head + names[-1] + tail) <= room:
+            tail, is_longer = names.pop() + tail, True
+    return f"{head}{ELLIPSIS}{tail}" if cell_len(head + tail) <= room else shorten(text, width)
 
 
 def styles(section: Section) -> list[Style]:
@@ -138,8 +159,9 @@ def _field(section: Section, at: int, how: Style) -> Field:
     present = [value for value in column if value is not None]
     is_numeric = all(map(is_number, present)) and (bool(present) or how.scale is not None)
     texts = tuple(shorten(how.text(value if value is None else flat(value)), LONGEST) for value in column)
-    wraps = not is_numeric and label not in section.look.kernels
-    return Field(clean(label), tuple(clean(how.header).split()) or ("",), texts, is_numeric, wraps)
+    is_path = label in PATHS
+    wraps = not is_numeric and not is_path and label not in section.look.kernels
+    return Field(clean(label), tuple(clean(how.header).split()) or ("",), texts, is_numeric, wraps, is_path)
 
 
 def exact_fields(section: Section) -> list[Field]:

@@ -25,9 +25,10 @@ HIDDEN = {"_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module"}
 
 
 class Names:
-    """The label of each leaf module: its qualified name within its outermost module, and its class.
+    """The label of each module: its qualified name within its outermost module, and its class.
 
-    The first model's names stand alone; a second model (a GAN has two) puts its class before them.
+    The first model's names stand alone; a second model (a GAN has two) puts its class before them. A model itself is
+    called like its class.
     """
 
     def __init__(self):
@@ -36,61 +37,52 @@ class Names:
         self.models = []
 
     def learn(self, root):
-        """Name the leaves under `root`; True when it was not known."""
+        """Name the modules under `root`; True when it was not known."""
         known = self.roots.get(id(root))
         if known is not None and known[0]() is root:
             return False
         model = unwrap(root)
-        prefix = ""
+        name, prefix = own_name(model), ""
         if next(model.children(), None) is not None and not getattr(root, "_is_replica", False):
             kind = type(model).__name__
             same = self.models.count(kind)
+            name = f"{kind}#{same + 1}" if same else name
             if self.models and not self._is_named(model):
-                prefix = f"{kind}#{same + 1}." if same else f"{kind}."
+                prefix = f"{name if same else kind}."
             self.models.append(kind)
-        self.roots[id(root)] = (weakref.ref(root), prefix)
-        self._name_leaves(model, prefix)
+        self.roots[id(root)] = (weakref.ref(root), prefix, name)
+        self._name_modules(model, prefix, name)
         return True
 
     def learn_again(self):
-        """Name also the leaves that models made during their first steps."""
-        for reference, prefix in list(self.roots.values()):
+        """Name also the modules that models made during their first steps."""
+        for reference, prefix, name in list(self.roots.values()):
             root = reference()
             if root is not None:
-                self._name_leaves(unwrap(root), prefix)
+                self._name_modules(unwrap(root), prefix, name)
 
     def label(self, module):
-        """The range name of a leaf module, None for a module that is not a leaf."""
+        """The name of a module's range; None for what only wraps another."""
         known = self.labels.get(id(module))
-        if known is not None and known[0]() is module:
-            return known[1]
-        if not is_leaf(module):
-            return None
-        self._name(module, own_name(module))
-        return self.labels[id(module)][1]
+        if known is None or known[0]() is not module:
+            self._name(module, own_name(module))
+            known = self.labels[id(module)]
+        return known[1]
 
     def _is_named(self, model):
-        return all(id(leaf) in self.labels for leaf in model.modules() if is_leaf(leaf))
+        return all(id(module) in self.labels for module in model.modules() if module is not model)
 
-    def _name_leaves(self, model, prefix):
+    def _name_modules(self, model, prefix, root_name):
         for path, module in model.named_modules():
             known = self.labels.get(id(module))
-            if is_leaf(module) and (known is None or known[0]() is not module):
+            if known is None or known[0]() is not module:
                 name = ".".join(part for part in path.split(".") if part not in HIDDEN)
-                self._name(module, prefix + name if name else own_name(module))
+                self._name(module, prefix + name if name else root_name)
 
     def _name(self, module, name):
-        label = f"traceview.module: {name} ({type(module).__name__})"
+        is_wrapper = unwrap(module) is not module
+        label = None if is_wrapper else f"traceview.module: {name} ({type(module).__name__})"
         self.labels[id(module)] = (weakref.ref(module), label)
-
-
-def is_leaf(module):
-    """Whether a module computes by itself: it has no children, or has them only to hold their weights."""
-    if is_keras(module) and getattr(module, "layers", None):
-        return False  # Keras keeps a model's layers where torch does not see them.
-    holders = (torch.nn.ParameterList, torch.nn.ParameterDict)
-    children = [child for child in module.children() if not isinstance(child, holders)]
-    return not isinstance(module, holders) and (not children or isinstance(module, torch.nn.MultiheadAttention))
 
 
 def own_name(module):

@@ -15,8 +15,8 @@ class Range:
 
     def __init__(self, name, nvtx):
         self.nvtx = nvtx
-        self.record = torch.autograd.profiler.record_function(name)
-        self.record.__enter__()
+        # `record_function` goes through the dispatcher twice, which takes three times as long.
+        self.record = torch.autograd._record_function_with_args_enter(name)
         if nvtx:
             torch.cuda.nvtx.range_push(name)
 
@@ -24,7 +24,7 @@ class Range:
         """End the range."""
         if self.nvtx:
             torch.cuda.nvtx.range_pop()
-        self.record.__exit__(None, None, None)
+        torch.autograd._record_function_with_args_exit(self.record)
 
 
 class Ranges(threading.local):

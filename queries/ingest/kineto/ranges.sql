@@ -16,6 +16,7 @@ SELECT
         WHEN name LIKE 'enumerate(DataLoader)#%' AND cat <> 'gpu_user_annotation' THEN 'data'
         ELSE regexp_replace(name, '^(traceview\.phase: |traceview\.module: |nn\.Module: )', '')
     END AS name,
-    CASE WHEN name LIKE 'Optimizer.step#%' OR name LIKE 'enumerate(DataLoader)#%' THEN name END AS domain
+    CASE WHEN name LIKE 'Optimizer.step#%' OR name LIKE 'enumerate(DataLoader)#%' THEN name
+        WHEN name LIKE 'nn.Module: %' THEN 'nn.Module' END AS domain
 FROM event
 WHERE goes_to = 'ranges'

@@ -23,13 +23,15 @@ def test_leaves_are_named_by_their_path(names):
     assert names.learn(model) and not names.learn(model)
     assert names.label(model[0]) == "traceview.module: 0 (Conv2d)"
     assert names.label(model[1][0]) == "traceview.module: 1.0 (ReLU)"
-    assert names.label(model) is None
+    assert names.label(model[1]) == "traceview.module: 1 (Sequential)"
+    assert names.label(model) == "traceview.module: Sequential (Sequential)"
 
 
 def test_wrappers_are_no_part_of_a_name(names):
     compiled = torch.compile(net(), backend="eager")
     names.learn(torch.nn.DataParallel(compiled))
     assert names.label(compiled._orig_mod[0]) == "traceview.module: 0 (Conv2d)"
+    assert names.label(compiled) is None
 
 
 def test_a_second_model_is_told_apart(names):
@@ -65,7 +67,7 @@ def test_attention_is_one_layer(names):
 def test_nothing_is_kept_alive(names):
     model = net()
     names.learn(model)
-    known = [reference for reference, _ in [*names.labels.values(), *names.roots.values()]]
+    known = [entry[0] for entry in (*names.labels.values(), *names.roots.values())]
     assert len(known) == 3 and all(reference() is not None for reference in known)
     del model
     assert all(reference() is None for reference in known)
