@@ -1,6 +1,6 @@
 -- title = "Time by module"
--- doc = """In order of first use, each module behind the one that it is in; {per step and rank|over the whole recording, per
--- rank}, overlaps counted once. The time of a module holds that of all modules in it, so that those of depth 0 and the
+-- doc = """In order of first use, each module behind the one that it is in; {per step and rank|over the whole
+-- recording, per rank}, overlaps counted once. The time of a module holds that of all modules in it, so that those of depth 0 and the
 -- rows in parentheses, which are in no module, add up to all device time."""
 -- cannot = "This trace records no work of a device."
 -- leave_out = ["class", "other_ns", "own_ns", "calls"]
@@ -23,7 +23,7 @@
 -- top = "category that took most of it"
 -- [headings]
 -- share_pct = "of device time"
--- mfu_pct = "MFU"
+-- mfu_pct = "of the dense peak (MFU)"
 -- top = "mostly"
 -- [fractions]
 -- calls = "calls/step"
@@ -39,7 +39,8 @@ WITH busy_part AS (
 ), placed AS (
     SELECT rank, category, busy_ns, if(is_carried, NULL, layer) AS path,
         CASE WHEN is_carried THEN '(launched outside these steps)' WHEN layer IS NOT NULL THEN layer
-            WHEN op_phase = 'optimizer' OR category = 'optimizer' THEN '(optimizer)' WHEN op_phase = 'data' THEN '(data)'
+            WHEN op_phase = 'optimizer' OR category = 'optimizer' THEN '(optimizer)'
+            WHEN op_phase = 'data' THEN '(data)'
             WHEN is_loss OR category = 'softmax_loss' THEN '(loss)'
             WHEN category = 'communication' THEN '(communication)' ELSE '(no module)' END AS place,
         CASE WHEN op_is_backward OR op_phase = 'backward' OR direction IN ('dgrad', 'wgrad') THEN 'backward'
@@ -95,4 +96,5 @@ WITH busy_part AS (
 SELECT module, class, depth, calls, forward_ns, backward_ns, other_ns, total_ns, own_ns,
     100.0 * total_ns / nullif((SELECT sum(busy_ns) FROM spent), 0) AS share_pct, matrix_flop,
     100.0 * if(matrix_flop IS NULL, NULL, peak_ns) / nullif(total_ns, 0) AS mfu_pct, top
-FROM line ORDER BY position NULLS LAST, total_ns DESC, module
+FROM line
+ORDER BY position NULLS LAST, total_ns DESC, module

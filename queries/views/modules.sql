@@ -1,6 +1,6 @@
 -- doc = """The tree of modules: those whose calls were recorded (by the collector, PyTorch's own trace or NVTX), else
--- the scopes that operators' names have, else guessed layers. An operator belongs to its innermost module, whose path is
--- its `layer`; a functional one to the module around it. A path is the module's name within its model; PyTorch's own
+-- the scopes that operators' names have, else guessed layers. An operator belongs to its innermost module, whose path
+-- is its `layer`; a functional one to the module around it. A path is the module's name within its model; PyTorch's own
 -- trace knows only class and number, and there the tree is that of the first calls. Containers that are never called
 -- are in it too."""
 -- materialize = true

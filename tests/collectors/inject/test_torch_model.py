@@ -68,7 +68,7 @@ def test_nothing_is_kept_alive(names):
     model = net()
     names.learn(model)
     known = [entry[0] for entry in (*names.labels.values(), *names.roots.values())]
-    assert len(known) == 3 and all(reference() is not None for reference in known)
+    assert len(known) == 5 and all(reference() is not None for reference in known)
     del model
     assert all(reference() is None for reference in known)
 
