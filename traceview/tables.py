@@ -577,7 +577,7 @@ inputs VARCHAR inputs that are not tensors, as JSON; of an XLA convolution strid
 external_id BIGINT the profiler's number of this operator
 sequence BIGINT autograd sequence number: joins a backward operator to its forward one
 forward_thread BIGINT profiler's thread number of the forward operator; set on backward operators
-call_stack VARCHAR Python stack, where recorded
+call_stack VARCHAR Python stack, where recorded beside the operator
 module_hierarchy VARCHAR module path, where recorded
 output_shapes VARCHAR shapes of the results, as JSON
 hlo_op VARCHAR XLA instruction, where recorded
@@ -593,6 +593,7 @@ backend VARCHAR what ran it, as recorded: execution provider, device
 +layer VARCHAR module or layer it ran for
 +phase VARCHAR data, forward, backward or optimizer
 +step BIGINT training step in which it started
++frame_id ID innermost Python frame around it on its thread
 """,
     ),
     _table(
@@ -623,6 +624,7 @@ external_id BIGINT the profiler's own number of the operator
 +op_id ID innermost operator around the call on its thread
 +range_id ID innermost NVTX range around the call on its thread
 +library_id ID innermost call of cuDNN or cuBLAS around it on its thread
++frame_id ID innermost Python frame around it on its thread
 +step BIGINT training step in which it started
 """,
     ),

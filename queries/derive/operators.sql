@@ -3,7 +3,7 @@
 -- [params]
 -- first = { type = "BIGINT", doc = "the first id in `op_facts`" }
 -- last = { type = "BIGINT", doc = "the last id in `op_facts`" }
-SELECT f.id, f.path, f.parent_id, f.depth, f.self_ns, f.forward_id, f.step,
+SELECT f.id, f.path, f.parent_id, f.depth, f.self_ns, f.forward_id, f.step, f.frame_id,
     f.forward_id IS NOT NULL OR o.forward_thread IS NOT NULL OR f.is_gradient = 1
         OR coalesce(regexp_matches(o.hlo_kind, ' [dw]grad$'), false)
         -- A pass that was told operator by operator, not one that lasted from here to there.

@@ -12,7 +12,7 @@ SELECT
         THEN 'copy' ELSE n.category END AS category, n.algorithm, n.direction, n.role, n.library,
     o.start_ns, o.start_ns + o.dur_ns AS end_ns, o.dur_ns, o.self_ns, o.parent_id, o.depth, o.path,
     o.is_backward, o.forward_id, o.layer, o.phase, o.step,
-    o.shapes, o.strides, o.types, o.inputs, o.external_id, o.sequence, o.forward_thread, o.call_stack,
+    o.shapes, o.strides, o.types, o.inputs, o.external_id, o.sequence, o.forward_thread, o.call_stack, o.frame_id,
     o.module_hierarchy,
     o.output_shapes, o.hlo_op, o.hlo_module, o.hlo_kind, o.backend
 FROM raw.ops o

@@ -73,6 +73,39 @@ def test_output_of_every_kind_stays_as_it_is(training, program):
     assert training.stdout == program(TRAINING, is_collected=False).stdout
 
 
+LINES = """
+import time
+
+class Slow(Net):
+    def forward(self, x):
+        x = self.conv1(x)
+        time.sleep(0.02)  # slept here
+        return self.fc(x.mean((2, 3)).repeat(1, 144))  # mean here
+
+model = Slow()
+optimizer = sgd(model)
+for _ in range(7):
+    optimizer.zero_grad()
+    model(images()).sum().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.long
+def test_with_stacks_each_line_is_marked(run_program, tmp_path):
+    ran = run_program(tmp_path, LINES, stacks=1)
+    assert (ran.code, ran.stderr) == (0, "")
+    marks = [event for event in ran.events() if event.get("name", "").startswith("traceview.line: ")]
+    source = (tmp_path / "program.py").read_text().splitlines()
+    asleep = 1 + next(n for n, line in enumerate(source) if "# slept here" in line)
+    slept = [event["dur"] for event in marks if event["name"].endswith(f"({asleep}): forward")]
+    assert len(slept) == 4 and min(slept) >= 20_000
+    means = [event for event in ran.events() if event.get("name") == "aten::mean"]
+    inner = [event for event in marks if event["name"].endswith(f"({asleep + 1}): forward")]
+    assert len(means) == 4
+    assert all(any(m["ts"] <= e["ts"] <= m["ts"] + m["dur"] for m in inner) for e in means)
+
+
 def test_facts_of_a_rank(training):
     meta = training.meta()
     assert meta["model"]["parameters"] == 8 * 27 + 8 + 8 * 72 + 8 + 8 * 144 * 10 + 10

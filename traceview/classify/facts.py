@@ -94,6 +94,7 @@ TABLES = {
         family="gemm",
     ),
     "framework": Facts("frameworks.toml", {"name": "VARCHAR", "kernels": "VARCHAR"}),
+    "package": Facts("packages.toml", {"kind": "VARCHAR", "names": "VARCHAR[]"}),
 }
 """By name, which is that of the table in the schema `names` and that of an entry."""
 

@@ -57,7 +57,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--steps", type=_count, metavar="N", default=4, help="after that, steps to record (default 4)")
     parser.add_argument("--light", action="store_true", help="record no shapes and no layers, for less overhead")
-    parser.add_argument("--stacks", action="store_true", help="record Python call stacks")
+    parser.add_argument("--stacks", action="store_true", help="record Python call stacks, with PyTorch each line too")
     parser.add_argument("--allocations", action="store_true", help="record memory allocations")
     parser.add_argument("--tool", choices=[nsight.TOOL], help="record with Nsight Systems, for any CUDA program")
     parser.add_argument(

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 import torch
 
 from traceview_inject import nvtx, onednn, raw
+from traceview_inject.lines import Lines
 from traceview_inject.torch_ranges import Range
 
 STEP = "ProfilerStep#"
@@ -25,6 +26,7 @@ class Kineto:
         self.reads_onednn = onednn.request_timestamps() and torch.backends.mkldnn.is_available()
         self.uses_cuda = self.uses_nvtx = False
         self.profiler = self.account = None
+        self.lines = Lines() if options["stacks"] else None
 
     def prepare(self):
         """Set the profiler up, with CUDA its buffers and callbacks too, a step before it counts."""
@@ -61,6 +63,8 @@ class Kineto:
             except (OSError, AttributeError) as error:
                 self.problems.append(f"oneDNN's own account could not be recorded: {error}")
         self.profiler.start_trace()
+        if self.lines is not None:
+            self.lines.start()
 
     def open_step(self, number):
         """The range of a step, open."""
@@ -68,6 +72,8 @@ class Kineto:
 
     def stop(self):
         """Stop recording; returns oneDNN's log as [(path, suffix)], empty where it ran nothing."""
+        if self.lines is not None:
+            self.lines.stop()
         logs = self.stop_account()
         self.profiler.stop_trace()
         return logs

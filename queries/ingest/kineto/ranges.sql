@@ -1,5 +1,5 @@
 -- title = "Kineto: named ranges"
--- doc = "Steps, phases, modules and other annotations; `traceview.*` names are those of our collector."
+-- doc = "Steps, phases, modules, lines and other annotations; `traceview.*` names are those of our collector."
 SELECT
     id, start_ns, greatest(dur_ns, 0) AS dur_ns, pid, tid,
     CASE
@@ -8,13 +8,13 @@ SELECT
         WHEN name LIKE 'traceview.phase: %' OR name LIKE 'Optimizer.step#%'
             OR name LIKE 'enumerate(DataLoader)#%' THEN 'phase'
         WHEN name LIKE 'traceview.module: %' OR name LIKE 'nn.Module: %' THEN 'module'
-        WHEN cat LIKE 'python%' THEN 'python'
+        WHEN cat LIKE 'python%' OR name LIKE 'traceview.line: %' THEN 'python'
         ELSE 'user'
     END AS kind,
     CASE
         WHEN name LIKE 'Optimizer.step#%' AND cat <> 'gpu_user_annotation' THEN 'optimizer'
         WHEN name LIKE 'enumerate(DataLoader)#%' AND cat <> 'gpu_user_annotation' THEN 'data'
-        ELSE regexp_replace(name, '^(traceview\.phase: |traceview\.module: |nn\.Module: )', '')
+        ELSE regexp_replace(name, '^(traceview\.phase: |traceview\.module: |traceview\.line: |nn\.Module: )', '')
     END AS name,
     CASE WHEN name LIKE 'Optimizer.step#%' OR name LIKE 'enumerate(DataLoader)#%' THEN name
         WHEN name LIKE 'nn.Module: %' THEN 'nn.Module' END AS domain

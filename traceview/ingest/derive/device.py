@@ -27,7 +27,7 @@ def api_calls(connection: duckdb.DuckDBPyConnection, steps: Steps, operators: Sp
     connection.execute("INSERT INTO derived.api_calls BY NAME SELECT * EXCLUDE (module_id) FROM call_facts")
 
 
-_RANGES = {"range_id": "nvtx", "library_id": "library", "module_id": "module"}
+_RANGES = {"range_id": "nvtx", "library_id": "library", "frame_id": "python", "module_id": "module"}
 
 
 def device_rows(connection: duckdb.DuckDBPyConnection, steps: Steps) -> None:

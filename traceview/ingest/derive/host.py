@@ -24,7 +24,7 @@ def operators(connection: duckdb.DuckDBPyConnection, steps: Steps) -> Spans:
     connection.execute(f"CREATE OR REPLACE TEMP TABLE op_word AS {query('op_words')}")
     columns = fetch(connection, query("named_operators"))
     spans = Spans(columns["id"], columns["thread"], columns["start_ns"], columns["end_ns"])
-    modules, phases = loaded_ranges(connection, ("module", "phase")).values()
+    modules, phases, frames = loaded_ranges(connection, ("module", "phase", "python")).values()
     forward = spans.inherit(_forward_index(connection, spans))
     module = modules.innermost(spans.thread, spans.start)
     names = _Names(connection, columns.pop("number"))
@@ -49,6 +49,7 @@ def operators(connection: duckdb.DuckDBPyConnection, steps: Steps) -> Spans:
                 "module_id": ids_at(modules, np.where(module[rows] >= 0, module[rows], of_forward)),
                 "phase_id": ids_at(phases, phases.innermost(spans.thread[rows], spans.start[rows])),
                 "step": steps.at(spans.start[rows]),
+                "frame_id": ids_at(frames, frames.innermost(spans.thread[rows], spans.start[rows])),
             },
         )
         first, last = int(spans.id[rows].min()), int(spans.id[rows].max())

@@ -1,0 +1,85 @@
+"""Marks each line of the program's own code that runs, as a range: `traceview.line: train.py(57): main`.
+
+torch.profiler itself notes functions, by the line where each begins. Invariant: where something else traces the program
+(a debugger, a measurement of coverage), that goes on and no lines are marked; only the thread that records has marks.
+"""
+
+import sys
+import sysconfig
+from pathlib import Path
+
+import torch
+
+LINE = "traceview.line: "
+PACKAGES = {"site-packages", "dist-packages"}
+
+
+class Lines:
+    """Marks of one recording; each frame has at most one open."""
+
+    def __init__(self):
+        self.open = {}
+        self.names = {}
+        self.running = []
+        paths = sysconfig.get_paths()
+        # The last is that of the collectors.
+        self.foreign = [Path(paths[name]) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+        self.foreign.append(Path(__file__).parents[2])
+
+    def start(self):
+        """Mark lines from here on, also those of functions that are running."""
+        if sys.gettrace() is not None:
+            return
+        frame = sys._getframe(1)
+        while frame is not None:
+            if self.name(frame.f_code):
+                frame.f_trace = self.ran
+                self.running.append(frame)
+            frame = frame.f_back
+        sys.settrace(self.called)
+
+    def stop(self):
+        """Mark no more."""
+        if sys.gettrace() == self.called:
+            sys.settrace(None)
+        for frame in self.running:
+            frame.f_trace = None
+        self.running.clear()
+        for key in list(self.open):
+            self.close(key)
+
+    def called(self, frame, event, arg):
+        """A function begins: whether its lines are to be told."""
+        return self.ran if self.name(frame.f_code) else None
+
+    def ran(self, frame, event, arg):
+        """A line begins, or a function ends."""
+        if event in ("line", "return"):
+            self.close(id(frame))
+            if event == "line":
+                name, function = self.name(frame.f_code), frame.f_code.co_name
+                mark = f"{LINE}{name}({frame.f_lineno}): {function}"
+                self.open[id(frame)] = torch.autograd._record_function_with_args_enter(mark)
+        return self.ran
+
+    def close(self, key):
+        """End the mark of a frame."""
+        handle = self.open.pop(key, None)
+        if handle is not None:
+            torch.autograd._record_function_with_args_exit(handle)
+
+    def name(self, code):
+        """The path of a function's file, from the folder that it was imported from; empty for code of others."""
+        path = code.co_filename
+        if path not in self.names:
+            whole = Path.cwd() / path
+            is_foreign = (
+                path.startswith("<")
+                or any(whole.is_relative_to(folder) for folder in self.foreign)
+                or any(part in PACKAGES or part.startswith("torchinductor_") for part in whole.parts)
+            )
+            folders = [Path.cwd() / folder for folder in sys.path]
+            around = [folder for folder in folders if whole.is_relative_to(folder)]
+            known = whole.relative_to(max(around, key=lambda folder: len(folder.parts))) if around else whole
+            self.names[path] = "" if is_foreign else str(known)
+        return self.names[path]

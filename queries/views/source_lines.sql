@@ -1,0 +1,30 @@
+-- doc = """Line of the user's own code that each operator ran for: the innermost such frame around it; a backward
+-- operator has the line of its forward one. What a program launched outside of all operators has the line of its
+-- launch."""
+-- materialize = true
+-- [columns]
+-- op_id = "the operator; NULL for a launch outside of all"
+-- launch_id = "such a launch; NULL for operators"
+-- frame_id = "the frame"
+-- file = "path as recorded"
+-- line = "number of the line: where the function begins, unless the collector noted lines"
+-- is_of_forward = "whether it is the line of its forward operator"
+WITH RECURSIVE called AS (
+    SELECT o.rank, o.id AS op_id, CAST(NULL AS BIGINT) AS launch_id, coalesce(f.frame_id, o.frame_id) AS frame_id,
+        f.frame_id IS NOT NULL AS is_of_forward
+    FROM raw.ops o LEFT JOIN raw.ops f ON f.id = o.forward_id
+    WHERE coalesce(f.frame_id, o.frame_id) IS NOT NULL
+    UNION ALL
+    SELECT rank, NULL, id, frame_id, false FROM raw.api_calls
+    WHERE op_id IS NULL AND frame_id IS NOT NULL AND correlation IS NOT NULL
+), climbed AS (
+    SELECT frame_id, r.id, r.parent_id, u.id IS NOT NULL AS is_own
+    FROM (SELECT DISTINCT frame_id FROM called) c JOIN raw.ranges r ON r.id = c.frame_id
+    LEFT JOIN user_frames u ON u.id = r.id
+    UNION ALL
+    SELECT c.frame_id, r.id, r.parent_id, u.id IS NOT NULL
+    FROM climbed c JOIN raw.ranges r ON r.id = c.parent_id LEFT JOIN user_frames u ON u.id = r.id
+    WHERE NOT c.is_own
+)
+SELECT c.rank, c.op_id, c.launch_id, u.id AS frame_id, u.file, u.line, u.function, c.is_of_forward
+FROM called c JOIN climbed x ON x.frame_id = c.frame_id AND x.is_own JOIN user_frames u ON u.id = x.id
