@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -136,3 +137,12 @@ def test_stdin_is_for_questions(capsys: pytest.CaptureFixture[str]) -> None:
 
     assert main(["mcp", "-"]) == UsageError.exit_code
     assert "stdin" in capsys.readouterr().err
+
+
+@pytest.mark.long
+def test_a_long_query_writes_no_progress_where_answers_go(traces: list[Path]) -> None:
+    asks = "import sys, traceview; traceview.open(sys.argv[1]).execute(sys.argv[2])"
+    query = "SELECT count(*) FROM range(25000) a, range(25000) b WHERE hash(a.range, b.range) % 7 = 1"
+    words = [sys.executable, "-c", asks, str(traces[0]), query]
+    done = subprocess.run(words, capture_output=True, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=True)
+    assert done.stdout == b"" == done.stderr
