@@ -172,6 +172,15 @@ def test_a_file_of_the_user_among_the_tables_is_kept_and_named(collected: Path, 
     assert names(collected) == ["a"] and (collected / "rank-notes.csv").read_text() == "mine"
 
 
+def test_a_folder_in_the_place_of_the_key_is_kept(collected: Path) -> None:
+    (collected / "converted.json").unlink()
+    (collected / "converted.json").mkdir()
+    (collected / "converted.json" / "mine.txt").write_text("mine")
+    with pytest.raises(UsageError, match=r"converted\.json is in the way of the tables"):
+        store.convert_raw(collected)
+    assert (collected / "converted.json" / "mine.txt").read_text() == "mine"
+
+
 def test_a_link_in_the_place_of_tables_is_left_alone_with_what_it_leads_to(collected: Path, tmp_path: Path) -> None:
     shutil.move(collected / "rank-0000", tmp_path / "elsewhere")
     (collected / "rank-0000").symlink_to(tmp_path / "elsewhere")

@@ -69,6 +69,8 @@ def _convert_raw(folder: Path, options: Options | None) -> Path:
     if not files:
         raise InputError(f"{folder}/raw holds no trace.")
     converted = folder / "converted"
+    if (folder / KEY_FILE).is_dir():
+        raise recorded.in_the_way(folder / KEY_FILE)
     earlier = [
         path for place in (converted, folder) for path in (place / KEY_FILE, *recorded.made(place, _sums(place)))
     ]

@@ -61,8 +61,13 @@ def made(folder: Path, written: Collection[str] = ()) -> list[Path]:
         is_place = stat.S_ISDIR(path.lstat().st_mode) and (path in found or in_shard)
         is_file = is_plain(path) and path not in found and (path.name in _FILES or name in written)
         if not is_place and not is_file:
-            raise UsageError(f"{path} is in the way of the tables and was not made by traceview; move it away.")
+            raise in_the_way(path)
     return found
+
+
+def in_the_way(path: Path) -> UsageError:
+    """The error for what traceview did not make and so does not remove."""
+    return UsageError(f"{path} is in the way of the tables and was not made by traceview; move it away.")
 
 
 def _folders(folder: Path, name: re.Pattern[str]) -> list[Path]:

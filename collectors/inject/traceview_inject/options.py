@@ -10,6 +10,8 @@ Invariant: an option says `yes` only of what was seen in this process, and THE_S
 that fails says so, and the program goes on without it.
 """
 
+import contextlib
+import ctypes
 import functools
 import importlib.util
 import inspect
@@ -26,6 +28,8 @@ THE_SAME = "no: it is so already, by the script or by default"
 MAPS, STARTED_WITH = "/proc/self/maps", "/proc/self/environ"
 # What the C library reads before the program begins.
 AT_THE_START = ("MALLOC_", "GLIBC_TUNABLES")
+# What binds threads, to places that a library makes of the system's word on its cores, if it has that.
+BINDING = {"OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"}
 # A value alone, or one of a list.
 LISTED = "(^|[: ,]){}($|[: ,])"
 CHANGES, BEING_MADE = {}, []
@@ -51,8 +55,13 @@ def install(framework):
 
 def look_after(text):
     """Say of options that are variables whether they stand as set, and whether their reader is in this process."""
+    maps = content(MAPS)
     for name, option in json.loads(text or "{}").items():
-        said = state(option, os.environ, content(MAPS), content(STARTED_WITH).split("\0"))
+        said = state(option, os.environ, maps, content(STARTED_WITH).split("\0"))
+        if said.startswith("yes: ") and BINDING & {*option["set"]}:
+            n = n_places(maps, option["read_by"])
+            said = f"{said}; whether threads are bound is not known" if n is None else said
+            said = said if n != 0 else "no: the OpenMP library knows no places to bind threads to"
         applied(name, said)
         if said.startswith("yes: ") and option.get("config"):
             check = functools.partial(ask_framework, name, said, option["config"])
@@ -98,6 +107,15 @@ def state(option, environment, maps, started_with):
     if maps and option["read_by"] and not reader:
         return "no: nothing in the process reads it"
     return "yes: {}{}".format(said(option["set"]), ", read by " + reader[0] if reader else "")
+
+
+def n_places(maps, read_by):
+    """Return the places that OpenMP libraries in this process bind threads to; None where none of them tells."""
+    found = []
+    for path in {line.split(maxsplit=5)[-1] for line in maps.splitlines() if re.search(read_by, line)}:
+        with contextlib.suppress(OSError, AttributeError):
+            found.append(ctypes.CDLL(path).omp_get_num_places())
+    return max(found, default=None)
 
 
 def said(variables):

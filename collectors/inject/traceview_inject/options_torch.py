@@ -6,12 +6,14 @@ left alone.
 
 import functools
 import inspect
+import multiprocessing
 import os
+import sys
 
 import torch
 import torch.utils.data
 
-from traceview_inject.options import THE_SAME, change_arguments, cores
+from traceview_inject.options import THE_SAME, change_arguments, content, cores
 from traceview_inject.options_models import MODELS, images_in
 
 SMALLEST = 1e-40
@@ -290,9 +292,20 @@ def loader_workers(say):
             return say("no: the script sets {} workers".format(arguments["num_workers"]))
         if isinstance(arguments["dataset"], torch.utils.data.IterableDataset):
             return say("no: every worker would read the whole of an iterable data set")
+        how = multiprocessing.get_start_method(allow_none=True) or multiprocessing.get_all_start_methods()[0]
+        if how != "fork" and not has_guard():
+            return say(f'no: workers start by {how}, for which the script needs `if __name__ == "__main__":`')
         return {"num_workers": min(cores(), MOST_WORKERS), "persistent_workers": True}, say
 
     change_arguments(torch.utils.data.DataLoader, change)
+
+
+def has_guard():
+    """Whether another process may load the script: it asks whether it is the main program, or is not loaded again."""
+    main = sys.modules["__main__"]
+    path, spec = getattr(main, "__file__", None), getattr(main, "__spec__", None)
+    is_left_out = path is None or (spec is not None and spec.name.endswith("__main__"))
+    return is_left_out or "__main__" in content(path)
 
 
 def loader_persistent(say):

@@ -151,6 +151,27 @@ def test_options_of_the_environment_take_effect_in_a_real_process(inject, names:
         assert found["huge_kb"] > 0 and found["large"] < PLAIN_PAGES / 10
 
 
+BINDS = """
+import json, os, sys
+sys.path.insert(0, sys.argv[1])
+import torch
+os.environ["OMP_PLACES"] = "cores"
+from traceview_inject import options, times
+options.look_after(json.dumps({"bound": {"set": {"OMP_PLACES": "cores"}, "read_by": "libgomp", "not_with": None}}))
+print(times.SEEN["bound"])
+"""
+
+
+@LINUX
+def test_threads_that_have_no_places_are_not_called_bound(inject) -> None:
+    pytest.importorskip("torch")
+    plain = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_"))}
+    for more, answer in (({}, "no: the OpenMP library knows no places"), ({"OMP_PLACES": "cores"}, "yes: OMP_PLACES")):
+        command = [sys.executable, "-c", BINDS, str(inject)]
+        done = subprocess.run(command, env=plain | more, capture_output=True, text=True, check=True)
+        assert done.stdout.startswith(answer), done.stdout
+
+
 @LINUX
 @pytest.mark.parametrize("name", ["jemalloc", "tcmalloc"])
 def test_another_allocator_is_in_the_process(inject, name: str) -> None:

@@ -196,6 +196,22 @@ print(json.dumps({"seen": seen, "said": sys.modules["traceview_inject.times"].SE
 """
 
 
+UNGUARDED = """
+import json, multiprocessing, sys
+from torch.utils.data import DataLoader
+multiprocessing.set_start_method("spawn")
+loader = DataLoader([1.0, 2.0])
+seen = {"rows": [float(row) for row in loader], "workers": loader.num_workers}
+print(json.dumps({"seen": seen, "said": sys.modules["traceview_inject.times"].SEEN}))
+"""
+
+
+def test_a_script_that_workers_would_run_again_gets_none(inject) -> None:
+    seen, said = ran(inject, ["loader_workers"], program=UNGUARDED)
+    assert seen == {"rows": [1.0, 2.0], "workers": 0}
+    assert said["loader_workers"].startswith("no: workers start by spawn, for which the script needs `if __name__")
+
+
 @pytest.mark.long
 def test_distributed_models_and_streams_of_data(inject) -> None:
     tried = ["ddp_large_buckets", "ddp_static_graph", "ddp_bucket_view", "loader_workers"]
