@@ -2,7 +2,8 @@
 -- doc = """Time of the step in which the host loads the next batch and the device runs nothing. The bound is that time;
 -- on a CPU it is all the loading in the step's own thread. Where workers load, `data_workers` speaks instead."""
 -- why = "The batch is read and prepared between steps instead of in parallel with them, so the device waits for it."
--- cost = "Host memory and cores for the workers."
+-- cost = """Host memory and cores for the workers. Where these are not forked (PyTorch on Python 3.14 and later), the
+-- script has to ask `if __name__ == "__main__":` before it trains."""
 -- unless = """Storage or preparation is the bottleneck even with workers: then a faster file format or preparation on
 -- the device helps."""
 -- needs = ["steps", "data_phase"]
