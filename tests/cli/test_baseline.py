@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -130,3 +131,13 @@ def test_another_file_is_never_overwritten(trace: Path, tmp_path: Path, capsys: 
     assert cli.main(["baseline", "save", str(file), str(trace)]) == 2
     assert capsys.readouterr().err == f"traceview: {file} exists and is not a baseline; choose another name.\n"
     assert file.read_text(encoding="utf-8") == "{}"
+
+
+def test_no_link_in_the_folder_leads_what_is_kept_elsewhere(trace: Path, tmp_path: Path) -> None:
+    target, folder = tmp_path / "precious", tmp_path / "here"
+    target.write_text("precious")
+    folder.mkdir()
+    for name in ("main.json.tmp", f".main.json.{os.getpid()}", ".main.json"):
+        (folder / name).symlink_to(target)
+    assert cli.main(["baseline", "save", str(folder / "main.json"), str(trace)]) == 0
+    assert target.read_text() == "precious" and json.loads((folder / "main.json").read_text())

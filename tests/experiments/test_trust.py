@@ -116,6 +116,18 @@ def test_the_best_of_others_is_applied_when_the_user_says_so_after_it_is_said(tm
     assert Path("mine").exists() and "this runs: MALLOC_" in said[0] and not trust.is_mine(folder)
 
 
+def test_an_option_that_cannot_be_here_is_not_applied(tmp_path: Path) -> None:
+    folder = theirs(tmp_path / "F")
+    rows = [BEST, {**BEST, "name": "bf16_autocast"}]
+    lines = [json.dumps({"table": "tune_options", "row": row}) for row in rows]
+    (folder / trust.ANSWERS).write_text("\n".join([json.dumps({"traceview": "experiment", "kind": "tune"}), *lines]))
+    with pytest.raises(
+        UsageError, match=r"bf16_autocast, one of the best options .* cannot be applied here: it is for"
+    ):
+        apply(folder, ["touch", "mine"], trusts=True)
+    assert not Path("mine").exists()
+
+
 HOSTILE: list[tuple[str, dict[str, Any]]] = [
     *(
         ("tune", {"settings": settings})

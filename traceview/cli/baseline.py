@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -62,6 +61,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _save(args: argparse.Namespace, file: Path) -> None:
     from traceview.analysis import baselines, compare
+    from traceview.experiments import inside
 
     if not args.inputs:
         raise UsageError("name the recordings to keep: traceview baseline save NAME INPUT...")
@@ -76,12 +76,6 @@ def _save(args: argparse.Namespace, file: Path) -> None:
     saved = datetime.now(UTC).isoformat(sep=" ", timespec="seconds")
     content = baselines.content(args.name, runs[0], before, saved, args.note)
     with writing(str(file)):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        draft = file.with_name(f".{file.name}.{os.getpid()}")
-        try:
-            draft.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-            draft.replace(file)
-        finally:
-            draft.unlink(missing_ok=True)
+        inside.replace(file.parent, file.name, (json.dumps(content, indent=1, allow_nan=False) + "\n").encode())
     n = len(runs[0].recordings)
     say(f"{n} recording{'' if n == 1 else 's'} kept in {file}.")

@@ -139,3 +139,16 @@ def test_the_plan_is_applied_with_the_rest_of_the_best(tmp_path: Path, capfd: py
     plan_option.keep(runs, str(tmp_path / "given.json"))
     assert tuning.apply(runs, [sys.executable, str(tmp_path / "train.py")]) == 0
     assert capfd.readouterr().out == "traceview_experiments.runtime False\n"
+
+
+def test_what_is_no_file_is_no_plan_and_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "zero").symlink_to("/dev/zero")
+    (tmp_path / "nowhere").symlink_to(tmp_path / "absent")
+    for name, said in (
+        ("pipe", "is not a regular file"),
+        ("zero", "is not a regular file"),
+        ("nowhere", "No such file"),
+    ):
+        with pytest.raises(UsageError, match=f"{name}.*{said}"):
+            plan_option.read(tmp_path / name)

@@ -482,6 +482,10 @@ def apply(folder: Path, command: Sequence[str], trusts: bool = False, say: Calla
     names = best_of(folder)
     chosen = [*trials.named(name for name in names if name != plan_option.NAME)]
     chosen += [plan_option.option(folder)] if plan_option.NAME in names else []
+    _, others = trials.that_apply(facts, chosen)
+    if others:
+        option, reason = others[0]
+        raise UsageError(f"{option.name}, one of the best options in {folder}, cannot be applied here: {reason}.")
     environment = trials.environment(chosen, facts, os.environ)
     changed = {name: text for name, text in environment.items() if os.environ.get(name) != text}
     trust.allow(folder, trusts, say, command, changed, adopts=False)
