@@ -40,13 +40,23 @@ def library(command):
     text = b"".join(path.read_bytes() for path in sorted(SOURCE.glob("*.[ch]")))
     about = repr((command, FLAGS, platform.machine(), platform.libc_ver())).encode()
     name = f"traceview-nvtx-{hashlib.sha256(text + about).hexdigest()[:16]}.so"
-    cache = os.environ.get("XDG_CACHE_HOME")
-    return (Path(cache) if cache else Path.home() / ".cache") / "traceview" / name
+    # A relative one would lie in a folder that somebody may have sent.
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or "")
+    return (cache if cache.is_absolute() else Path.home() / ".cache") / "traceview" / name
+
+
+def is_own(place):
+    """Return whether nobody but this user can write to a file or folder: the library is loaded into programs."""
+    status = place.stat()
+    return status.st_uid == os.geteuid() and not status.st_mode & 0o022
 
 
 def build(command, place):
     """Compile into `place`. Raises OSError or subprocess.SubprocessError."""
-    place.parent.mkdir(parents=True, exist_ok=True)
+    place.parent.parent.mkdir(parents=True, exist_ok=True)
+    place.parent.mkdir(mode=0o700, exist_ok=True)
+    if not is_own(place.parent):
+        raise PermissionError(f"{place.parent} is not a folder that only you can write to")
     with tempfile.TemporaryDirectory(prefix=".nvtx-", dir=place.parent) as folder:
         draft = Path(folder) / place.name
         sources = map(str, sorted(SOURCE.glob("*.c")))
@@ -54,6 +64,7 @@ def build(command, place):
             [*command, *FLAGS, "-o", str(draft), *sources],
             check=True, capture_output=True, text=True, timeout=TIMEOUT_S,
         )  # fmt: skip
+        draft.chmod(0o755)
         draft.replace(place)
 
 
@@ -66,7 +77,7 @@ def main():
         return "NVTX ranges are not recorded: that needs a C compiler (cc, gcc or clang on the PATH, or $CC)"
     place = library(command)
     try:
-        if not place.is_file():
+        if not (place.is_file() and is_own(place) and is_own(place.parent)):
             build(command, place)
     except subprocess.CalledProcessError as error:
         reason = next((line for line in error.stderr.splitlines() if "error" in line), f"exit code {error.returncode}")

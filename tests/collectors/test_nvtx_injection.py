@@ -43,6 +43,26 @@ def test_it_is_built_once_and_where_caches_are(tmp_path: Path) -> None:
     assert [entry.name for entry in path.parent.iterdir()] == [path.name]
 
 
+def test_a_library_that_others_can_write_to_is_built_again(tmp_path: Path) -> None:
+    path = Path(build(tmp_path).stdout.strip())
+    path.write_bytes(b"planted")
+    path.chmod(0o666)
+    assert build(tmp_path).returncode == 0 and path.read_bytes()[:4] == b"\x7fELF" and not path.stat().st_mode & 0o022
+    path.parent.chmod(0o777)
+    done = build(tmp_path)
+    assert (done.returncode, done.stdout) == (1, "") and "is not a folder that only you can write to" in done.stderr
+
+
+def test_no_library_is_taken_from_the_folder_it_runs_in(tmp_path: Path) -> None:
+    path = tmp_path / "cache" / "traceview" / Path(build(tmp_path).stdout.strip()).name
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"planted")
+    environment = {**os.environ, "XDG_CACHE_HOME": "cache", "HOME": str(tmp_path / "home")}
+    done = subprocess.run([sys.executable, BUILDER], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.stdout.strip() == str(tmp_path / "home" / ".cache" / "traceview" / path.name)
+    assert path.read_bytes() == b"planted"
+
+
 @pytest.mark.parametrize(
     ("variables", "reason"),
     [

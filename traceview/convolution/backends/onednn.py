@@ -136,7 +136,8 @@ def _sections(data: mmap.mmap) -> list[tuple[Any, ...]]:
 
 def _store(data: mmap.mmap, sections: list[tuple[Any, ...]], file: Path) -> Path:
     """The file for what was looked up, named after the library's build id; without one, after its size and time."""
-    root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or "")
+    root = cache if cache.is_absolute() else Path.home() / ".cache"
     status = file.stat()
     plain = root / "traceview" / f"onednn-symbols-{status.st_size:x}-{status.st_mtime_ns:x}.json"
     note = next((one for one in sections if one[1] == 7), None)
