@@ -2,7 +2,7 @@
 -- of time with the innermost frame of the user's own code, those of frames inside it left out."""
 -- materialize = true
 -- empty_without = ["raw.ranges"]
--- types = "rank INTEGER, frame_id BIGINT, from_ns BIGINT, until_ns BIGINT"
+-- types = """rank INTEGER, frame_id BIGINT, from_ns BIGINT, until_ns BIGINT"""
 -- [columns]
 -- from_ns = "since when"
 -- until_ns = "until another frame of the user's began, or this one ended"
