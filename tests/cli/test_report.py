@@ -9,10 +9,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from traceview import cli
-from traceview.analysis import reports
+from traceview.analysis import findings, reports
+from traceview.analysis.model import Section
+
+SAMPLES = Path(__file__).parents[2] / "samples"
 
 
 def run(capsys: pytest.CaptureFixture[str], *args: object) -> str:
@@ -145,3 +149,36 @@ def test_a_device_that_nobody_knows_is_refused(trace: Path, capsys: pytest.Captu
     with pytest.raises(SystemExit, match="2"):
         cli.main(["report", str(trace), "--gpu", "Voodoo 2"])
     assert "'Voodoo 2' is not a known GPU; known are " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("sample", "names"),
+    [
+        ("kineto/torch-2.13.0-alexnet-cpu.json.gz", ["overview"]),
+        ("kineto/torch-2.13.0-lenet-ddp-cpu", ["overview", "idle"]),
+        ("xplane/jax-0.10.2-alexnet-cpu.xplane.pb.gz", []),
+        ("theano_profile/theano-1.0.5-lenet-cpu.txt.gz", []),
+    ],
+)
+def test_the_headline_is_printed_before_the_best_finding_is_looked_for(
+    sample: str, names: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is printed in two pieces is what a file gets in one."""
+    path, whole = SAMPLES / sample, tmp_path / "whole.txt"
+    printed: list[str] = []
+    before: list[str] = []
+    best = findings.best
+
+    def watched(connection: duckdb.DuckDBPyConnection, is_remembered: bool = False) -> Section:
+        before.extend(printed)
+        return best(connection, is_remembered)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(findings, "best", watched)
+        patched.setattr(sys.stdout, "write", printed.append)
+        assert cli.main(["report", str(path), *names]) == 0
+    assert cli.main(["report", str(path), *names, "-o", str(whole)]) == 0
+    assert "".join(printed) == whole.read_text(encoding="utf-8")
+    first, second = printed
+    assert before == [first]
+    assert second.splitlines()[0].startswith(("Best finding", "No "))

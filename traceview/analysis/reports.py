@@ -91,22 +91,27 @@ def run(
     options: Iterable[str] = (),
     source: str = TRACE,
     best: Callable[[duckdb.DuckDBPyConnection], Section] | None = None,
+    begun: Callable[[Report], None] | None = None,
 ) -> Report:
     """Run every section. `params` are texts for the sections' parameters; those a section does not have are ignored.
 
     `source` is what the user calls the trace, for commands to run next; `best` makes the section of the best finding,
-    which reports leave out without it. Raises `UsageError` for an unknown report and for a value that does not fit its
-    parameter's type.
+    which reports leave out without it and which takes longest; what stands before it goes to `begun` first. Raises
+    `UsageError` for an unknown report and for a value that does not fit its parameter's type.
     """
     recipe = load(name, options, _has_steps(connection))
     if recipe.is_prepared:
         _critical().prepare(connection, params or {})
-    sections = [section(connection, query, params) for query in recipe.sections]
+    report = Report(name, recipe.title, recipe.doc, (), (), recipe.is_brief)
     lines = experiment.sentences(connection, content("queries"), name)
-    if best and recipe.advice_after and not lines:
-        at = next(at for at, done in enumerate(sections, 1) if done.name == recipe.advice_after)
-        sections.insert(at, best(connection))
-    report = Report(name, recipe.title, recipe.doc, tuple(sections), footer(connection), recipe.is_brief)
+    sections = []
+    for query in recipe.sections:
+        sections.append(section(connection, query, params))
+        if best and query.name == recipe.advice_after and not lines:
+            if begun:
+                begun(for_trace(replace(report, sections=tuple(sections)), source))
+            sections.append(best(connection))
+    report = replace(report, sections=tuple(sections), footer=footer(connection))
     return for_trace(experiment.explained(report, lines), source)
 
 

@@ -12,6 +12,7 @@ import argparse
 import contextlib
 import functools
 import threading
+from typing import TYPE_CHECKING
 
 from traceview import render
 from traceview.cli import names as known
@@ -28,6 +29,9 @@ from traceview.cli.options import (
 )
 from traceview.cli.output import DEFAULT_LIMIT, emit, sql_text
 from traceview.errors import UsageError
+
+if TYPE_CHECKING:
+    from traceview.analysis.model import Report
 
 HELP = "show where the time went, as tables, JSON, CSV or Markdown"
 
@@ -102,17 +106,34 @@ def run(args: argparse.Namespace) -> int:
     # What draws tables takes a while to load; the queries leave Python idle meanwhile.
     threading.Thread(target=_load, args=(form,), daemon=True).start()
     best = functools.partial(findings.best, is_remembered=args.gpu is None and not args.ranks)
-    with opened(args) as connection:
-        done = [reports.run(connection, recipe.name, params, options, args.input, best) for recipe in recipes]
-        renderer = render.renderer(form)
+    printed = ""
+
+    def shaped(report: Report) -> Report:
         if renderer.FOR_PEOPLE and args.limit is None:
-            done = [reports.shown(report, DEFAULT_LIMIT) for report in done]
+            report = reports.shown(report, DEFAULT_LIMIT)
         else:
-            done = [reports.cut(report, args.limit, with_rest=renderer.FOR_PEOPLE) for report in done]
-        if args.full_names:
-            done = [reports.with_full_names(report) for report in done]
+            report = reports.cut(report, args.limit, with_rest=renderer.FOR_PEOPLE)
+        return reports.with_full_names(report) if args.full_names else report
+
+    def begun(report: Report) -> None:
+        """Print what is known before the best finding is."""
+        from traceview.render import table
+
+        nonlocal printed
+        printed = table.render(shaped(report), is_whole=False)
+        emit([printed], None)
+
+    # Of a table on a screen, people read the beginning while the best finding is looked for.
+    is_seen = form == render.DEFAULT and not args.output
+    with opened(args) as connection:
+        renderer = render.renderer(form)
+        done: list[Report] = []
+        for recipe in recipes:
+            early = begun if is_seen and not done else None
+            report = reports.run(connection, recipe.name, params, options, args.input, best, early)
+            done.append(shaped(report))
         # What was made for it is stored when it has been written.
-        emit([renderer.render_all(done, bool(args.output))], args.output)
+        emit([renderer.render_all(done, bool(args.output)).removeprefix(printed)], args.output)
     return 0
 
 

@@ -36,14 +36,16 @@ BAR = 10
 """Character cells of the longest bar."""
 
 
-def render(report: Report, width: int | None = None, color: bool | None = None) -> str:
-    """The whole report. Width and colour are those of stdout unless given."""
+def render(report: Report, width: int | None = None, color: bool | None = None, is_whole: bool = True) -> str:
+    """The whole report, or (not `is_whole`) the beginning of one. Width and colour are those of stdout unless given."""
     console, report = _console(width, color), for_people(report)
     if report.title:
         console.print(Text(clean(report.title), style="bold"))
     if report.doc:
         console.print(Text(clean(report.doc), style="dim"))
     said = [text for section in report.sections if (text := _section(console, section))]
+    if not is_whole:
+        return _text(console)
     if said:
         text = f"columns left out at this width: {'; '.join(said)}; use a wider terminal or --format csv"
         console.print()
