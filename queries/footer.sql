@@ -21,8 +21,10 @@ WITH device AS (
         machine->>'$.driver_version', machine->>'$.platform', 'Python ' || (machine->>'$.python')))
     FROM (SELECT json_extract(options, '$.machine') AS machine FROM captures) WHERE machine->>'$.platform' IS NOT NULL
     UNION ALL
-    SELECT 1, format('Ranks missing: {} of {}; what they did, and who waits for whom in their groups, is not known.',
-        count(*), any_value(world_size))
+    SELECT 1, if(getvariable('chosen') IS NULL, format('Ranks missing: {} of {}; what they did', count(*),
+            any_value(world_size)), format('Ranks looked at: {} of {} (--rank); what the others did',
+            any_value(world_size) - count(*), any_value(world_size)))
+        || ', and who waits for whom in their groups, is not known.'
     FROM missing_ranks HAVING count(*) > 0
     UNION ALL
     SELECT 2, format('Steps: {} counted{}; step source: {}.', sum(n_steps), CASE WHEN sum(n_warmup) > 0

@@ -27,9 +27,11 @@ SECTION = """-- title = "Longest kernels"
 SELECT l.device, l.category, l.dur_ns, p.fp32_flop_per_s FROM longest l JOIN device_peaks p USING (rank, device)
 ORDER BY l.device
 """
-NEED = """-- title = "Long kernels"
--- missing = "the trace holds no kernel that lasts"
-SELECT EXISTS (FROM longest WHERE dur_ns > 0)
+NEED = """
+[long_kernels]
+holds = "EXISTS (FROM longest WHERE dur_ns > 0)"
+missing = "the trace holds no kernel that lasts"
+record = "a run on a GPU"
 """
 RULE = """-- title = "A kernel lasts too long"
 -- doc = "The longest kernel."
@@ -99,7 +101,6 @@ def test_a_view_report_rule_category_device_and_format_need_nothing_else(tmp_pat
         "queries/longest/kernels.sql": SECTION,
         "traceview/render/title.py": FORMAT,
         "queries/advice/kernel_lasts.sql": RULE,
-        "queries/advice/needs/long_kernels.sql": NEED,
         "trace.json": json.dumps(
             {
                 "schemaVersion": 1,
@@ -111,6 +112,8 @@ def test_a_view_report_rule_category_device_and_format_need_nothing_else(tmp_pat
     (tmp_path / "queries" / "longest").mkdir()
     for name, text in texts.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
+    needs = tmp_path / "queries/advice/needs.toml"
+    needs.write_text(needs.read_text(encoding="utf-8") + NEED, encoding="utf-8")
     rules, devices = (tmp_path / "traceview/classify" / name for name in ("kernels.toml", "devices.toml"))
     rules.write_text(rules.read_text(encoding="utf-8").replace("[[rule]]", CATEGORY, 1), encoding="utf-8")
     devices.write_text(devices.read_text(encoding="utf-8") + DEVICE, encoding="utf-8")

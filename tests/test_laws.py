@@ -29,7 +29,6 @@ REPORTS = sorted(path.parent for path in QUERIES.glob("*/report.toml"))
 SECTIONS = [path for report in REPORTS for path in sorted(report.glob("*.sql"))]
 COMPARED = sorted((QUERIES / "compare").glob("*.sql"))
 RULES = sorted((QUERIES / "advice").glob("*.sql"))
-NEEDS = sorted((QUERIES / "advice" / "needs").glob("*.sql"))
 TRACKED = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
 
 
@@ -155,7 +154,7 @@ def test_an_advice_rule_says_what_it_has_to(path: Path, empty: duckdb.DuckDBPyCo
     assert all(rule.extra[key].endswith(".") for key in ("why", "cost", "unless"))
     known = {key for name in advice.frameworks() for key in (name, f"{name}_cpu")} | {"any"}
     assert {"pytorch", "any"} <= set(rule.extra["fix"]) <= known
-    assert rule.extra["needs"] and set(rule.extra["needs"]) <= {path.stem for path in NEEDS}
+    assert rule.extra["needs"] and set(rule.extra["needs"]) <= advice.needs().keys()
     tests = (ROOT / "tests/advice" / f"test_{path.stem}.py").read_text(encoding="utf-8")
     assert all(f'"{text}"' in tests for text in (path.stem, "found", "not found", "cannot tell")), (
         "each answer is tested"
@@ -166,10 +165,9 @@ def test_an_advice_rule_says_what_it_has_to(path: Path, empty: duckdb.DuckDBPyCo
 def test_every_need_of_a_rule_has_one_answer_and_says_what_is_missing(empty: duckdb.DuckDBPyConnection) -> None:
     removes = (QUERIES / "advice" / "removes").glob("*.sql")
     used = {name for path in (*RULES, *removes) for name in sql.load(path).extra.get("needs", ())}
-    for path in NEEDS:
-        query = sql.load(path)
-        assert query.run(empty) == [(False,)], path
-        assert 20 < len(query.extra["missing"]) <= 130 and path.stem in used
+    for name, need in advice.needs().items():
+        assert empty.execute(f"SELECT {need.holds}").fetchall() == [(False,)], name
+        assert 20 < len(need.missing) <= 130 and name in used
 
 
 def test_a_threshold_has_one_meaning() -> None:
@@ -183,7 +181,7 @@ def test_a_threshold_has_one_meaning() -> None:
 def test_every_query_file_has_a_doc_and_no_title_that_repeats_its_name() -> None:
     for path in QUERIES.rglob("*.sql"):
         query = sql.load(path)
-        assert query.doc or path in NEEDS, path
+        assert query.doc, path
         has_title = '-- title = "' in path.read_text(encoding="utf-8")
         assert has_title or path not in {*SECTIONS, *RULES}, f"{path}: people are shown a title"
         repeats = re.sub(r"\W+", "_", query.title.lower()).strip("_") == path.stem

@@ -16,7 +16,8 @@ WITH absent AS (
     SELECT team, lacks, lacks_number, state, any_value(group_name) AS group_name, any_value(n_waiting) AS n_waiting,
         list(rank ORDER BY rank) AS ranks, any_value(last_activity) AS last_activity, any_value(last_op) AS last_op,
         any_value(last_call) AS last_call
-    FROM last_collectives WHERE is_hung AND state <> 'recording goes on' GROUP BY team, lacks, lacks_number, state
+    FROM last_collectives WHERE is_hung AND state NOT IN ('recording goes on', 'not looked at')
+    GROUP BY team, lacks, lacks_number, state
 ), waited AS (
     SELECT e.rank, h.team, h.what, sum(h.dur_ns / e.per) AS wait_ns
     FROM hung_calls h JOIN exchanges e ON e.id = h.id AND e.rank = h.rank

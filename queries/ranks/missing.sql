@@ -27,11 +27,11 @@ WITH one AS (
         CASE WHEN l.is_hung AND l.state = 'recording ends meanwhile' THEN 'never entered: the others wait in it'
             WHEN l.is_hung AND l.state = 'recording ends before'
                 THEN format('its recording ends {:.3f} ms before the others enter: they wait in it', l.gap_ns / 1e6)
-            WHEN l.is_hung AND l.state = 'no trace' THEN 'no trace of the rank; the others wait in it'
+            WHEN l.state IN ('no trace', 'not looked at') THEN if(l.state = 'no trace', 'no trace of the rank',
+                'not looked at (--rank)') || if(l.is_hung, '; the others wait in it', '')
             WHEN l.state = 'recording ends before' THEN 'its recording ends before'
             WHEN l.state = 'recording ends meanwhile' THEN 'had not entered when its recording ended'
-            WHEN l.state = 'recording goes on' THEN 'not recorded, though its recording goes on'
-            ELSE 'no trace of the rank' END AS state,
+            ELSE 'not recorded, though its recording goes on' END AS state,
         l.lacks || ' ' || CAST(l.lacks_number AS VARCHAR) AS lacks, l.waited_ns, l.last_activity, l.last_op, l.last_call
     FROM last_collectives l JOIN one o ON o.team = l.team WHERE l.state <> 'entered'
     UNION ALL

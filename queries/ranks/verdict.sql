@@ -21,7 +21,8 @@ WITH call AS (
     FROM matched_calls WHERE is_counted
 ), missing AS (
     SELECT list(rank ORDER BY rank) AS ranks, any_value(world_size) AS world_size FROM missing_ranks
-    HAVING count(*) > 0
+    -- What was not looked at stands under every report.
+    HAVING count(*) > 0 AND getvariable('chosen') IS NULL
 ), absent AS (
     -- A rank that hangs in one group is missing in others, too: the first of them tells why.
     SELECT team, group_name, lacks, lacks_number, state, any_value(waited_ns) AS waited_ns,
@@ -54,11 +55,12 @@ WITH call AS (
             THEN format('The recording of {} ends {:.3f} s before the others enter {}; {} rank{} in it for at least '
                 || '{:.1f} s.{}.', lower(who), gap_ns / 1e9, which, n_waiting, if(n_waiting = 1, ' waits', 's wait'),
                 waited_ns / 1e9, if(len(ranks) = 1, did, ' See below'))
-        WHEN 'no trace' THEN format('{} rank{} in {} for at least {:.1f} s; {} of the same group, without a trace, may '
-            || 'never have entered it.', n_waiting, if(n_waiting = 1, ' waits', 's wait'), which, waited_ns / 1e9,
-            lower(who))
-        ELSE format('{} is not recorded on {}, whose recording goes on; on {} other rank{} it lasts at least {:.1f} s.',
-            which, lower(who), n_waiting, if(n_waiting = 1, '', 's'), waited_ns / 1e9) END
+        WHEN 'recording goes on'
+            THEN format('{} is not recorded on {}, whose recording goes on; on {} other rank{} it lasts at least '
+                || '{:.1f} s.', which, lower(who), n_waiting, if(n_waiting = 1, '', 's'), waited_ns / 1e9)
+        ELSE format('{} rank{} in {} for at least {:.1f} s; {} of the same group, {}, may never have entered it.',
+            n_waiting, if(n_waiting = 1, ' waits', 's wait'), which, waited_ns / 1e9, lower(who),
+            if(state = 'no trace', 'without a trace', 'not looked at (--rank)')) END
     FROM hung
     UNION ALL
     SELECT -1, format('Fewer steps than on the other ranks ({} instead of {}): rank{} {}{}.', n, usual,

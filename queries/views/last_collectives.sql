@@ -9,7 +9,8 @@
 -- n_expected = "ranks of the group"
 -- is_hung = "whether the ranks that entered the first one that this rank lacks wait in it: see hung_calls"
 -- waited_ns = "the shortest time that they spend in it"
--- state = "entered; no trace; or where its recording ends beside the first one that it lacks"
+-- state = """entered; no trace; not looked at (--rank); or where its recording ends beside the first one that it
+-- lacks"""
 -- own_number = "the last one of the rank"
 -- lacks_number = """the first one that the rank lacks after its own last one; without a trace the first in which others
 -- wait"""
@@ -69,7 +70,8 @@ WITH clock AS (
 )
 SELECT r.team, r.group_name, r.rank, r.number, g.what, g.n_entered, r.n_expected, r.own_number, l.lacks_number,
     e.what AS lacks, coalesce(e.is_hung, false) AS is_hung, e.least_ns AS waited_ns, e.n_entered AS n_waiting,
-    CASE WHEN NOT r.has_trace THEN 'no trace' WHEN r.own_number = r.number THEN 'entered'
+    CASE WHEN NOT r.has_trace THEN if(getvariable('chosen') IS NULL, 'no trace', 'not looked at')
+        WHEN r.own_number = r.number THEN 'entered'
         WHEN r.until_ns <= e.first_ns THEN 'recording ends before' WHEN r.until_ns < e.end_ns
             THEN 'recording ends meanwhile' ELSE 'recording goes on' END AS state,
     e.first_ns - r.until_ns AS gap_ns, d.last_activity, d.last_op, d.last_call

@@ -163,7 +163,7 @@ def test_a_device_that_nobody_knows_is_refused(trace: Path, capsys: pytest.Captu
 def test_the_headline_is_printed_before_the_best_finding_is_looked_for(
     sample: str, names: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is printed in two pieces is what a file gets in one."""
+    """A file gets in one piece what is printed in two."""
     path, whole = SAMPLES / sample, tmp_path / "whole.txt"
     printed: list[str] = []
     before: list[str] = []

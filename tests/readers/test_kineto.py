@@ -395,3 +395,32 @@ def test_a_file_is_recognised_by_a_category_that_only_kineto_writes(tmp_path: Pa
     for spelling, tells in ((category, about.get("tells", False)), (about.get("old", "none"), "old" in about)):
         head = json.dumps({"traceEvents": spans([spelling])}).encode()
         assert kineto.sniff(Peek(tmp_path, head, None)) == tells
+
+
+def nccl(with_arguments: bool) -> list[dict[str, Any]]:
+    """Two all-reduces with shapes at their annotations; kernels carry the arguments of their call, or do not."""
+    events: list[dict[str, Any]] = []
+    for call, n_elements in enumerate((1000, 24)):
+        at = 100 * call
+        host, shapes = {"ph": "X", "pid": 1, "tid": 2}, {"Input Dims": [[n_elements]], "Input type": ["float"]}
+        told = {"Collective name": "allreduce", "In msg nelems": 7, "dtype": "Float", "Group size": 2}
+        events += [
+            {**host, "cat": "user_annotation", "name": "nccl:all_reduce", "ts": at, "dur": 50, "args": shapes},
+            {**host, "cat": "cuda_runtime", "name": "cudaLaunchKernel", "ts": at + 10, "dur": 5,
+             "args": {"correlation": call + 1}},
+            {"ph": "X", "pid": 0, "tid": 7, "cat": "kernel", "name": "ncclKernel_AllReduce_RING_LL_Sum_float",
+             "ts": at + 20, "dur": 60, "args": {"correlation": call + 1, "device": 0, "stream": 7,
+             **(told if with_arguments else {})}},
+        ]  # fmt: skip
+    return events
+
+
+@pytest.mark.parametrize(("with_arguments", "sizes"), [(False, [4000, 96]), (True, [28, 28])])
+def test_an_annotation_gives_its_kernel_the_bytes_that_the_kernel_does_not_carry(
+    tmp_path: Path, with_arguments: bool, sizes: list[int]
+) -> None:
+    connection = opened(tmp_path, trace(nccl(with_arguments)))
+    query = "SELECT kernel_id IN (SELECT id FROM kernels), size_bytes FROM collectives ORDER BY start_ns"
+    assert connection.execute(query).fetchall() == [(True, size) for size in sizes]
+    rows = connection.execute("SELECT what, size_bytes FROM exchanges ORDER BY start_ns").fetchall()
+    assert rows == [("all_reduce", size) for size in sizes]

@@ -6,9 +6,10 @@ counts no moment twice; findings are never added up, for two problems may be the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from functools import cache, partial
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import duckdb
@@ -20,6 +21,7 @@ from traceview.classify import facts
 from traceview.errors import UsageError, unknown
 from traceview.ingest.memory import Held
 from traceview.paths import content
+from traceview.store import graph
 
 FOUND, NOT_FOUND, CANNOT_TELL = "found", "not found", "cannot tell"
 
@@ -76,10 +78,46 @@ def costs(text: str) -> list[str]:
     return list(dict.fromkeys(asked))
 
 
-def need(name: str) -> sql.Query:
-    """The query that says whether the capture holds something that rules need; its `missing` is what to say if not,
-    `record` what one would have to record."""
-    return sql.load(content("queries") / "advice" / "needs" / f"{name}.sql")
+@dataclass(frozen=True)
+class Need:
+    """Data that rules need: an SQL expression that is true where a capture holds it, and words where it does not."""
+
+    holds: str
+    missing: str
+    record: str
+    """A run that would have recorded it."""
+
+
+@cache
+def needs() -> dict[str, Need]:
+    """Everything that rules need, by name."""
+    text = (content("queries") / "advice" / "needs.toml").read_text(encoding="utf-8")
+    return {name: Need(**entry) for name, entry in tomllib.loads(text).items()}
+
+
+class Needs:
+    """Says which needs of rules a capture holds; each is looked up once, those of recorded tables all together."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._connection = connection
+        self._holds: dict[str, bool] = {}
+
+    def lacking(self, names: Iterable[str]) -> Need | None:
+        """The first of these needs that the capture does not hold."""
+        return next((needs()[name] for name in names if not self._is_held(name)), None)
+
+    def _is_held(self, name: str) -> bool:
+        if name not in self._holds:
+            recorded = [] if self._holds else [each for each, need in needs().items() if _is_recorded(need)]
+            asked = dict.fromkeys([name, *recorded])
+            query = sql.Query("needs", "", "", f"SELECT {', '.join(needs()[each].holds for each in asked)}")
+            self._holds |= zip(asked, query.run(self._connection)[0], strict=True)
+        return self._holds[name]
+
+
+def _is_recorded(need: Need) -> bool:
+    """Whether it reads recorded tables alone."""
+    return all(source.startswith("raw.") for source in graph.sources(need.holds))
 
 
 def explained(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
@@ -98,11 +136,10 @@ def run(
     What can save less than `at_least_pct` of the step (of the recording, where there are no steps) is not found.
     Raises `UsageError` for a parameter that does not fit.
     """
-    missing = cache(partial(_missing, connection))
-    keys, held = _keys(connection), Held()
+    at_hand, keys, held = Needs(connection), _keys(connection), Held()
     answers: dict[str, Finding] = {}
     for rule in rules:
-        answers[rule.name] = _answer(connection, rule, params or {}, at_least_pct, missing, keys)
+        answers[rule.name] = _answer(connection, rule, params or {}, at_least_pct, at_hand, keys)
         held.give_back()
     found = [_referring(answers[rule.name], answers.get(rule.extra.get("same_time_as", ""))) for rule in rules]
     return ordered(found)
@@ -150,13 +187,13 @@ def _answer(
     rule: sql.Query,
     params: Mapping[str, str],
     at_least_pct: float,
-    missing: Callable[[str], sql.Query | None],
+    at_hand: Needs,
     keys: Mapping[int, Sequence[str]],
 ) -> Finding:
     values = rule.typed(connection, params)
-    absent = next((query for name in rule.extra["needs"] if (query := missing(name))), None)
+    absent = at_hand.lacking(rule.extra["needs"])
     if absent:
-        return _finding(rule, CANNOT_TELL, f"{absent.extra['missing']}.", record=absent.extra["record"])
+        return _finding(rule, CANNOT_TELL, f"{absent.missing}.", record=absent.record)
     names = (*COLUMNS, "step_ns", "run_ns", "saving_pct", "has_steps")
     rows = [dict(zip(names, row, strict=True)) for row in rule.run(connection, values)]
     if not rows:
@@ -182,11 +219,6 @@ _TIMES = ("saving_ns", "step_ns", "run_ns", "saving_pct")
 
 def _denominator(row: Mapping[str, Any]) -> str:
     return "the step" if row["run_ns"] is None and row["has_steps"] else "the recording"
-
-
-def _missing(connection: duckdb.DuckDBPyConnection, name: str) -> sql.Query | None:
-    query = need(name)
-    return None if query.run(connection)[0][0] else query
 
 
 def _finding(rule: sql.Query, status: str, reason: str, **facts: Any) -> Finding:

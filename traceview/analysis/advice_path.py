@@ -71,8 +71,8 @@ def run(
 
 def _lacking(connection: duckdb.DuckDBPyConnection, removed: sql.Query) -> str:
     """Say what would have to be recorded to know that this is not on the path; empty where it is."""
-    needs = (advice.need(name) for name in removed.extra.get("needs", ()))
-    return next((str(query.extra["missing"]) for query in needs if not query.run(connection)[0][0]), "")
+    absent = advice.Needs(connection).lacking(removed.extra.get("needs", ()))
+    return absent.missing if absent else ""
 
 
 def _as_bounded(finding: Finding, at_least_pct: float) -> Finding:

@@ -35,8 +35,8 @@ def cost(run: Run) -> None:
     if not names:
         run(f"CREATE TABLE costed.call AS {_query('none')}")
         return
-    for function in _file()["function"]:
-        run("CREATE OR REPLACE MACRO {name}({parameters}) AS {expression}".format_map(function))
+    functions = _file()["function"]
+    run("; ".join(map("CREATE OR REPLACE MACRO {name}({parameters}) AS {expression}".format_map, functions)))
     known = {name: model for name in names if (model := _model(name))}
     run(f"CREATE TABLE costed.named AS {_query('models')}", {"names": list(known), "models": list(known.values())})
     run(f"CREATE TABLE costed.problem AS {_query('problems')}")
@@ -45,10 +45,12 @@ def cost(run: Run) -> None:
     run("CREATE TABLE costed.raw AS " + " UNION ALL ".join(queries or [text(entries()[0])]))
     for table in ("cost", "candidate", "call"):
         run(f"CREATE TABLE costed.{table} AS {_query(f'{table}s')}")
-    for table in ("named", "problem", "raw", "cost", "candidate"):
-        run(f"DROP TABLE costed.{table}")
-    for function in _file()["function"]:
-        run(f"DROP MACRO {function['name']}")
+    gone = (*(f"TABLE costed.{name}" for name in _STEPS), *(f"MACRO {function['name']}" for function in functions))
+    run("; ".join(f"DROP {each}" for each in gone))
+
+
+_STEPS = ("named", "problem", "raw", "cost", "candidate")
+"""Tables on the way to `costed.call`."""
 
 
 def entries() -> list[dict[str, Any]]:

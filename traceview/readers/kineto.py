@@ -50,7 +50,16 @@ def read(stream: Stream, sink: Sink) -> None:
     """Fill the tables from one file. What cannot be read is counted in `sink.problem`."""
     metadata = fill(stream, sink, FORM)
     sink.replace("links", sql.text("ingest/kineto/links_joined"))
+    _know_kernels(sink)
     _describe(sink, metadata)
+
+
+def _know_kernels(sink: Sink) -> None:
+    """Give each annotation around an NCCL call, which has its shapes, its kernel; those without one are ranges only."""
+    annotations = "stage.collectives WHERE kernel_id IS NULL AND name LIKE 'nccl:%'"
+    if sink.connection.execute(f"SELECT 1 FROM {annotations} LIMIT 1").fetchone():
+        sink.connection.execute(sql.text("ingest/kineto/annotated"))
+        sink.connection.execute(f"DELETE FROM {annotations}")
 
 
 def normalise(text: bytes) -> bytes:
@@ -71,7 +80,12 @@ ROUTES = (
         ("kernels", "collectives"), categories=_fast("kernels"), on_thread=False, second_holds=('"Collective name"',)
     ),
     Route(("memcpys",), categories=_fast("memcpys"), on_thread=False),
-    Route(("ranges", "collectives"), categories=_fast("ranges"), second_holds=("gloo", "mpi", "ucc"), spills=False),
+    Route(
+        ("ranges", "collectives"),
+        categories=_fast("ranges"),
+        second_holds=("gloo", "mpi", "ucc", "nccl:"),
+        spills=False,
+    ),
     Route(("links",), phases=("s", "f")),
     Route(("counters",), phases=("i",), categories=("cpu_instant_event",), name="[memory]", one_row=False),
 )

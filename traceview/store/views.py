@@ -48,6 +48,8 @@ CLASSIFYING = "classifying kernels"
 
 ATTRIBUTION = "attributed"
 """Stands among views for what `attribution` makes: the schemas `names` and `attributed`, which views join."""
+JUDGED = frozenset(f"raw.{name}" for name in ("events", "kernels", "memcpys", "ops", "primitives", "ranges", "ranks"))
+"""Recorded tables that it reads."""
 NAMED = ("kernel", "op", "primitive")
 """Tables of the schema `names` that it makes; the others are of the rules."""
 ATTRIBUTED = ("conv_op", "inside_linear", "linear", "op", "part", "pass")
@@ -295,6 +297,8 @@ class _Making:
             recorded.check(self.connection, self.folder, self.options.ranks)
         if self.options.device:
             self._variables["device"] = self.options.device
+        if self.options.ranks:
+            self._variables["chosen"] = sorted(self.options.ranks)
         # Of a small capture nothing is read that is stored later: it is there in memory.
         shown = _every() if self.may_be_large or len(self.places) > 1 else self._given
         self._variables["stored"] = {
@@ -353,8 +357,6 @@ class _Making:
             self._make_of_shards()
             made = self._missing(names)
         read = frozenset(names).union(graph.resting_on(names, self.there | self._given), *map(_sources, made))
-        if ATTRIBUTION in made:
-            read |= {name for name in _every() if name.startswith("raw.")}
         self._bind(connection, (name for name in read if name.startswith("raw.")))
         self._keep(connection, (name for name in read if name in _facts()))
         self._show(connection, sorted(read & self._given - self.there))
@@ -581,7 +583,7 @@ def _is_step(name: str) -> bool:
 def _sources(name: str) -> frozenset[str]:
     if name == COSTS:
         return frozenset(("raw.ops", "raw.kernels", "raw.ranges"))
-    return frozenset() if name == ATTRIBUTION else graph.sources(graph.text(name))
+    return JUDGED if name == ATTRIBUTION else graph.sources(graph.text(name))
 
 
 def _maker(source: str) -> str:
@@ -611,8 +613,7 @@ def _attribute(run: Run) -> set[str]:
     tables: dict[str, int] = dict(
         run("SELECT table_name, estimated_size FROM duckdb_tables() WHERE schema_name = 'attributed'")
     )
-    for table in tables.keys() - frozenset(ATTRIBUTED):
-        run(f"DROP TABLE attributed.{table}")
+    run("; ".join(f"DROP TABLE attributed.{table}" for table in sorted(tables.keys() - frozenset(ATTRIBUTED))))
     return {f"attributed.{name}" for name, n_rows in tables.items() if not n_rows}
 
 

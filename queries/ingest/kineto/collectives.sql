@@ -1,6 +1,7 @@
 -- title = "Kineto: collectives"
--- doc = """NCCL kernels carry the arguments of the call; gloo's work is an annotation on a thread of its own, with the
--- shapes of the tensors it was given where shapes were recorded."""
+-- doc = """NCCL kernels of newer traces carry the arguments of the call; gloo's work is an annotation on a thread of
+-- its own, with the shapes of the tensors it was given where shapes were recorded. Such an annotation with shapes stands
+-- around the launch of an NCCL kernel, too: it is taken where kernels carry no arguments."""
 -- [args]
 -- "Collective name" = "VARCHAR"
 -- "In msg nelems" = "BIGINT"
@@ -40,6 +41,8 @@ FROM (
         FROM event
         WHERE (goes_to = 'kernels' AND contains(lower(name), 'ccl'))
             OR (goes_to = 'ranges' AND cat = 'user_annotation' AND regexp_matches(name, '^(gloo|mpi|ucc):'))
+            OR (goes_to = 'ranges' AND cat = 'user_annotation' AND name LIKE 'nccl:%'
+                AND args."Input type" IS NOT NULL)
     )
     WHERE goes_to <> 'kernels' OR args."Collective name" IS NOT NULL
 )

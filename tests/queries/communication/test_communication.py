@@ -8,6 +8,8 @@ import pytest
 from asked import connected
 from given import Given, pick, section, write
 
+from traceview.store import open_capture
+
 DDP = "samples/kineto/torch-2.13.0-lenet-ddp-cpu"
 
 REDUCE = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
@@ -114,3 +116,97 @@ def test_what_gloo_does_beside_the_main_thread_is_hidden_or_exposed(root: Path, 
         assert abs(row["busy_ns"] - busy_ns) < 0.01 * busy_ns
         assert abs(row["hidden_ns"] - hidden_ns) < 0.01 * busy_ns
         assert 0 < row["hidden_ns"] < row["busy_ns"]
+
+
+def test_what_overlap_costs_is_what_the_same_kernel_takes_longer(tmp_path: Path) -> None:
+    given = Given()
+    for call in range(6):
+        at = 1000.0 * call
+        given.kernel(SGEMM, at, at + 100 + call % 2, grid_x=64)  # 100.5 on average
+        given.kernel(SGEMM, at + 200, at + 380, grid_x=64)
+        given.kernel(SGEMM, at + 400, at + 450, grid_x=32)  # another size, always beside it
+        given.kernel(REDUCE, at + 190, at + 500, stream=9)
+    (found,) = section(given.open(tmp_path), "communication/overlap")
+    assert (found["kernels"], found["alone"], found["beside"]) == (1, 6, 6)
+    assert found["slower"] == pytest.approx(180 / 100.5)
+    assert found["low"] < found["slower"] < found["high"] < 1.02 * found["low"]
+    assert found["covered_pct"] == pytest.approx(100 * 180 / 230)
+    assert (found["extra_ns"], found["exposed_ns"]) == (6 * 79_500, 6 * 80_000)
+    assert (found["price_ns"], found["verdict"]) == (6 * 159_500, "slower")
+
+
+def test_overlap_that_costs_nothing_sure_has_no_price(tmp_path: Path) -> None:
+    given = Given()
+    for call in range(6):
+        at = 1000.0 * call
+        given.kernel(SGEMM, at, at + 100 + 20 * (call % 2))
+        given.kernel(SGEMM, at + 200, at + (292, 312, 352)[call % 3])
+        given.kernel(REDUCE, at + 190, at + 500, stream=9)
+    (found,) = section(given.open(tmp_path), "communication/overlap")
+    assert found["slower"] == pytest.approx((92 + 112 + 152) / 3 / 110)
+    assert 0.85 < found["low"] < 0.9 and 1.3 < found["high"] < 1.35
+    assert (found["verdict"], found["price_ns"]) == ("no difference seen", None)
+
+
+def test_kernels_of_other_shapes_are_not_compared(tmp_path: Path) -> None:
+    given = Given()
+    for call in range(6):
+        at = 1000.0 * call
+        given.kernel(SGEMM, at, at + 100, grid_x=64)
+        given.kernel(SGEMM, at + 200, at + 380, grid_x=128)
+        given.kernel(REDUCE, at + 190, at + 500, stream=9)
+    assert section(given.open(tmp_path), "communication/overlap") == []
+
+
+@pytest.mark.parametrize(
+    ("description", "dimension"),
+    [
+        ("TENSOR_MODEL_PARALLEL_GROUP", "tensor"),
+        ("mesh_dp_shard", "sharded data"),
+        ("EXPERT_DATA_PARALLEL_GROUP", "expert and data"),
+        ("mesh_pp", "pipeline"),
+        ("default_pg", "(not known)"),
+        ("undefined", "(not known)"),
+        ("stamp", "(not known)"),
+    ],
+)
+def test_the_dimension_of_a_group_by_the_name_that_the_program_gave_it(
+    tmp_path: Path, description: str, dimension: str
+) -> None:
+    given = Given()
+    for step in range(2):
+        at = 1000.0 * step
+        given.span("step", f"step#{step}", at, at + 1000)
+        given.kernel(SGEMM, at, at + 100)
+        given.kernel(REDUCE, at + 80, at + 200, stream=9, id=5_000 + step)
+        facts = {"kind": "allreduce", "size_bytes": 4_000, "group_size": 4, "group_name": "3", "sequence": step}
+        given.add(
+            "collectives",
+            name=REDUCE,
+            kernel_id=5_000 + step,
+            start_ns=round(1000 * (at + 80)),
+            dur_ns=120_000,
+            group_description=description,
+            **facts,
+        )
+    (found,) = section(given.open(tmp_path), "communication/dimensions")
+    assert (found["dimension"], found["ranks"], found["kinds"]) == (dimension, 4, "all_reduce")
+    assert (found["calls"], found["size_bytes"], found["busy_ns"], found["exposed_ns"]) == (1, 4_000, 120_000, 100_000)
+    assert (found["hidden_pct"], found["step_pct"]) == (pytest.approx(100 / 6), 10)
+
+
+@pytest.mark.shared
+def test_bytes_of_calls_whose_annotation_has_the_shapes(shared: Path) -> None:
+    """Rank 0 has all-reduces of 394,241, 112 and 226,960 floats, and five all-to-all."""
+    with open_capture(shared / "traces/kineto/v100-dlrm-8ranks") as connection:
+        found = [row for row in section(connection, "communication/kinds") if row["rank"] == 0]
+        assert pick(found, "kind", "calls", "size_bytes") == [
+            ("all_to_all", 5, 24_576 * 2 + 192 + 1_536 + 13_568),
+            ("all_reduce", 3, 4 * (394_241 + 112 + 226_960)),
+        ]
+        assert connection.execute("SELECT count(*) FROM collectives WHERE kernel_id IS NULL").fetchall() == [(0,)]
+        found = section(connection, "communication/dimensions")
+        assert pick(found, "dimension", "kinds") == [
+            ("layers (experts, embedding tables)", "all_to_all"),
+            ("data", "all_reduce"),
+        ]

@@ -1,4 +1,0 @@
--- title = "Strides of convolutions"
--- record = "shapes of operators (PyTorch: record_shapes=True)"
--- missing = "the trace records no stride of convolutions"
-SELECT EXISTS (FROM counted_conv_calls WHERE flop IS NOT NULL AND len(stride) > 0)
