@@ -1,7 +1,7 @@
 -- title = "Kineto: collectives"
 -- doc = """NCCL kernels of newer traces carry the arguments of the call; gloo's work is an annotation on a thread of
--- its own, with the shapes of the tensors it was given where shapes were recorded. Such an annotation with shapes stands
--- around the launch of an NCCL kernel, too: it is taken where kernels carry no arguments."""
+-- its own, with the shapes of the tensors it was given where shapes were recorded. Such an annotation with shapes
+-- stands around the launch of an NCCL kernel, too: it is taken where kernels carry no arguments."""
 -- [args]
 -- "Collective name" = "VARCHAR"
 -- "In msg nelems" = "BIGINT"
