@@ -25,6 +25,11 @@ WITH total AS (
         'The whole recording'), t.dur_ns / 1e6, array_to_string(m.parts, ', ')) AS text
     FROM total t, chosen c, most m WHERE t.dur_ns > 0
     UNION ALL
+    SELECT 0, format('Of {} ranks the graph holds {}: those for which the others wait longest, of each group at least '
+        || 'one where there is room. What the others do is not on this path.', n_ranks, n)
+    FROM (SELECT getvariable('critical_ranks') AS n_ranks, count(*) AS n FROM critical_window)
+    WHERE n < n_ranks
+    UNION ALL
     SELECT 2, format('The graph has {} tasks and {} dependencies, of which {} are inferred, not recorded{}; '
         || '{:.1f} % of the path is waiting that rests on these or has no recorded cause.',
         (SELECT count(*) FROM critical_task), c.edges, c.guessed,

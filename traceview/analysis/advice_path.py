@@ -29,7 +29,7 @@ UNCERTAIN = "which work the change removes is not certain"
 MOST = 50_000
 """Tasks of a graph for advice: some 0.5 s of processor time."""
 MOST_RANKS = 16
-"""Ranks up to which one graph holds all of them, as one table does."""
+"""Ranks of one graph; of more it holds those for which the others wait."""
 LAUNCHED_PCT = 90
 """Work of a device whose launching call must be recorded: else what it waited for is not known."""
 
@@ -120,14 +120,11 @@ def bounded(
 
 def work_out(connection: duckdb.DuckDBPyConnection) -> Path | str:
     """The graph of the median step, or why there is none that tells."""
-    (n_ranks,) = connection.execute("SELECT count(*) FROM scope").fetchall()[0]
-    if n_ranks > MOST_RANKS:
-        return f"{n_ranks:,} ranks are more than the {MOST_RANKS} of one graph"
     told = critical.query("advice_step").run(connection, {"launched_pct": LAUNCHED_PCT})
-    step, n = critical.choose(connection, {"step": str(told[0][0])} if told else {})
+    step, n = critical.choose(connection, {"step": str(told[0][0])} if told else {}, MOST, MOST_RANKS)
     what = "the recording" if step is None else f"step {step}"
     if n > MOST:
-        return f"{n:,} things take time in {what}, more than the {MOST:,} of a graph for advice"
+        return f"{n:,} things take time in one rank in {what}, more than the {MOST:,} of a graph for advice"
     worked = critical.work_out(connection)
     if worked.graph is None:
         return "nothing that was recorded takes time on a stream or a thread"

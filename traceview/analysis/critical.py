@@ -54,13 +54,13 @@ def prepare(
 ) -> None:
     """Work out the path of the step in `params`, else of the one whose length is closest to the median.
 
-    Raises `UsageError` for a step that the capture has not, and for one with more tasks than the graph may have.
+    Of ranks with more tasks than the graph may have it is of those for which the others wait. Raises `UsageError` for a
+    step that the capture has not, and for one in which one rank alone has more.
     """
-    step, n = choose(connection, params)
+    step, n = choose(connection, params, most)
     if n > most and not is_lane:
-        raise UsageError(
-            f"{n:,} things take time there, more than the {most:,} of a graph; choose a step: --set step=N."
-        )
+        told = f"{n:,} things take time there in one rank, more than the {most:,} of a graph"
+        raise UsageError(f"{told}; {'record less' if step is None else 'choose another step: --set step=N'}.")
     if n > most:
         connection.execute("TRUNCATE critical_window")
     worked = work_out(connection)
@@ -70,8 +70,14 @@ def prepare(
     _what_if(connection, worked.graph, worked.data)
 
 
-def choose(connection: duckdb.DuckDBPyConnection, params: Mapping[str, str]) -> tuple[int | None, int]:
-    """The step that a path is of (None: the whole recording) as `critical_window`; how many things take time in it."""
+def choose(
+    connection: duckdb.DuckDBPyConnection, params: Mapping[str, str], most: int, most_ranks: int | None = None
+) -> tuple[int | None, int]:
+    """The step that a path is of (None: the whole recording) as `critical_window`; how many things take time in it.
+
+    Of more things or ranks than these it holds the ranks for which the others wait longest, one at least: what another
+    rank does is then no part of the graph, so that what a change gives is still at most what the graph says.
+    """
     window = query("window")
     step = window.typed(connection, params).get("step")
     if step is None:
@@ -80,7 +86,14 @@ def choose(connection: duckdb.DuckDBPyConnection, params: Mapping[str, str]) -> 
     else:
         chosen.check(connection, "steps", "step", step)
     connection.execute(f"CREATE OR REPLACE TEMP TABLE critical_window AS {window.body}", {"step": step})
-    return step, query("size").run(connection)[0][0]
+    sizes = query("size").run(connection)
+    sums = np.cumsum([n for _, n in sizes])
+    taken = min(max(int(np.searchsorted(sums, most, side="right")), 1), most_ranks or len(sizes), len(sizes))
+    connection.execute("SET VARIABLE critical_ranks = $1", [len(sizes)])
+    if taken < len(sizes):
+        ranks = [rank for rank, _ in sizes[:taken]]
+        connection.execute("DELETE FROM critical_window WHERE NOT list_contains($1, rank)", [ranks])
+    return step, int(sums[taken - 1]) if taken else 0
 
 
 def work_out(connection: duckdb.DuckDBPyConnection) -> Worked:

@@ -197,8 +197,24 @@ def test_the_chosen_step_and_one_that_is_not_there(tmp_path: Path) -> None:
     assert section(connection, "critical/summary")[0]["text"].startswith("Step 3: 1.000 ms on the path: ")
     with pytest.raises(UsageError, match="has no step 7; it has steps 1 to 3"):
         critical.prepare(connection, {"step": "7"})
-    with pytest.raises(UsageError, match="choose a step"):
+    with pytest.raises(UsageError, match="choose another step"):
         critical.prepare(connection, {"step": "3"}, most=3)
+
+
+def test_of_too_many_ranks_the_graph_holds_those_for_which_the_others_wait(tmp_path: Path) -> None:
+    late = Job(ranks=6, late=lambda step, rank: {4: 400.0, 2: 100.0}.get(rank, 0.0))
+    connection = prepared(tmp_path, *late.build(), step="3")
+    sizes = dict(critical.query("size").run(connection))
+    assert list(sizes)[:2] == [4, 2] and set(sizes) == set(range(6))
+    whole, saved = parts(connection), scenarios(connection)
+    assert "Of 6 ranks" not in section(connection, "critical/summary")[0]["text"]
+    critical.prepare(connection, {"step": "3"}, most=sizes[4] + sizes[2])
+    assert connection.execute("SELECT rank FROM critical_window ORDER BY rank").fetchall() == [(2,), (4,)]
+    assert parts(connection) == whole, "the path goes through rank 4"
+    told = [row["text"] for row in section(connection, "critical/summary")]
+    assert told[0].startswith("Of 6 ranks the graph holds 2: those for which the others wait longest")
+    del saved[critical.NO_SKEW]
+    assert {name: scenarios(connection)[name] for name in saved} == saved, "the others are not on it"
 
 
 @pytest.mark.long
