@@ -223,10 +223,12 @@ def test_a_report_loads_only_what_it_needs(name: str, tmp_path: Path, request: p
         path = request.getfixturevalue("shared") / "traces/operators/h100-bert-forward.json.gz"
     trace.write_bytes(path.read_bytes())
     heavy = {"pandas", "pyarrow.compute", "numpy.ma"}
-    for others in (set[str](), {"numpy", "pyarrow", "traceview.analysis.advice_path"}):
+    lean = {"numpy", "pyarrow", "traceview.analysis.advice_path"}
+    first, again = ["report", str(trace)], ["sql", str(trace), "SELECT count(*) FROM ops"]
+    for command, others in ((first, set[str]()), (first, lean), (again, {*lean, "rich", "traceview.analysis.reports"})):
         code = (
             "import sys\nfrom traceview.cli import main\n"
-            f"main(['report', {str(trace)!r}])\n"
+            f"main({command!r})\n"
             f"print(sorted({heavy | others!r} & set(sys.modules)), file=sys.stderr)\n"
         )
         run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -91,8 +91,7 @@ def choose(
     taken = min(max(int(np.searchsorted(sums, most, side="right")), 1), most_ranks or len(sizes), len(sizes))
     connection.execute("SET VARIABLE critical_ranks = $1", [len(sizes)])
     if taken < len(sizes):
-        ranks = [rank for rank, _ in sizes[:taken]]
-        connection.execute("DELETE FROM critical_window WHERE NOT list_contains($1, rank)", [ranks])
+        query("narrow").run(connection, {"ranks": [rank for rank, _ in sizes[:taken]]})
     return step, int(sums[taken - 1]) if taken else 0
 
 
