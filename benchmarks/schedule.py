@@ -28,10 +28,10 @@ SAMPLES = ROOT / "samples" / "training"
 NETWORKS = {
     "alexnet": ("alexnet_torch.py:AlexNet", 16, "3x227x227", 1.5),
     "alexnet_owt": ("alexnet_owt_torch.py:alexnet_owt", 16, "3x224x224", 1.5),
-    "vgg_a": ("vgg_torch.py:vgg_a", 4, "3x224x224", 1.7),
+    "vgg_a": ("vgg_a_torch.py:vgg_a", 4, "3x224x224", 1.7),
     "googlenet": ("googlenet_torch.py:googlenet", 8, "3x224x224", 1.4),
-    "resnet18": ("resnet_torch.py:resnet18", 4, "3x224x224", 1.15),
-    "resnet50": ("resnet_torch.py:resnet50", 4, "3x224x224", 0.97),
+    "resnet18": ("resnet50_torch.py:resnet18", 4, "3x224x224", 1.15),
+    "resnet50": ("resnet50_torch.py:resnet50", 4, "3x224x224", 0.97),
 }
 """The model's constructor, images in a step, their size, and the minimum ratio."""
 

@@ -340,6 +340,7 @@ layout VARCHAR that was asked for
 layer VARCHAR layer; none for what belongs to none
 category VARCHAR as in docs/vocabulary.md; bias and activation also `bias gradient`, `activation gradient`
 library VARCHAR library that implements it
+pass VARCHAR forward, backward or other; both where a log does not tell; none of rows with a form
 form VARCHAR of bias and activation: unfused, operator, epilogue kernel, fused (no time of its own)
 calls DOUBLE per step
 busy_ns DOUBLE per step, overlaps counted once; none where it is part of another kernel

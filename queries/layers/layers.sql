@@ -18,24 +18,17 @@
 -- top = "mostly"
 WITH placed AS (
     SELECT if(a.is_carried, '(launched outside these steps)', coalesce(a.layer, '(no layer)')) AS layer,
-        l.first_ns, a.category, a.alone_ns / a.per_rank AS busy_ns,
-        CASE WHEN a.op_is_backward OR a.op_phase = 'backward' OR a.direction IN ('dgrad', 'wgrad') THEN 'backward'
-            WHEN a.direction = 'fprop' AND NOT a.is_carried THEN 'forward'
-            WHEN a.is_carried OR a.op_phase IN ('optimizer', 'data') OR a.category = 'optimizer' OR NOT a.has_op
-                -- Without a layer, what only layers compute, and is no gradient, is of the forward pass.
-                OR (a.layer IS NULL AND a.op_phase IS NULL AND a.category NOT IN ('conv', 'gemm', 'bias', 'activation',
-                    'pooling', 'lrn', 'batch_norm', 'layer_norm', 'softmax_loss', 'attention', 'rnn')) THEN 'other'
-            ELSE 'forward' END AS way
-    FROM totals a
+        l.first_ns, a.category, a.pass, a.alone_ns / a.per_rank AS busy_ns
+    FROM passed a
     LEFT JOIN layers l ON l.rank = a.rank AND l.layer = a.layer AND NOT a.is_carried
     WHERE a.is_counted OR a.is_carried
 ), summed AS (
-    SELECT layer, category, way, min(first_ns) AS first_ns, sum(busy_ns) AS busy_ns FROM placed GROUP BY ALL
+    SELECT layer, category, pass, min(first_ns) AS first_ns, sum(busy_ns) AS busy_ns FROM placed GROUP BY ALL
 )
 SELECT layer, (SELECT arg_min(m.class, m.rank) FROM modules m WHERE m.path = summed.layer) AS class,
-    coalesce(sum(busy_ns) FILTER (way = 'forward'), 0) AS forward_ns,
-    coalesce(sum(busy_ns) FILTER (way = 'backward'), 0) AS backward_ns,
-    coalesce(sum(busy_ns) FILTER (way = 'other'), 0) AS other_ns,
+    coalesce(sum(busy_ns) FILTER (pass = 'forward'), 0) AS forward_ns,
+    coalesce(sum(busy_ns) FILTER (pass = 'backward'), 0) AS backward_ns,
+    coalesce(sum(busy_ns) FILTER (pass = 'other'), 0) AS other_ns,
     sum(busy_ns) AS total_ns,
     100.0 * sum(busy_ns) / nullif(sum(sum(busy_ns)) OVER (), 0) AS share_pct,
     arg_max(category, (busy_ns, category)) AS top

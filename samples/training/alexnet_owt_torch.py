@@ -38,5 +38,5 @@ def alexnet_owt() -> nn.Sequential:
 
 
 if __name__ == "__main__":
-    model = timing.imagenet("alexnet-owt", PARAMETERS, batch=16)
+    model = timing.imagenet("alexnet_owt", PARAMETERS, batch=16)
     train(alexnet_owt, model, timing.options(__doc__, model).parse_args())

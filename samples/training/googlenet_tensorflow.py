@@ -6,7 +6,6 @@ import tensorflow as tf
 import timing
 from training_tensorflow import Layers, train
 
-PARAMETERS = 6_998_552
 MODULES = (
     # name, 1x1, 3x3 reduce, 3x3, 5x5 reduce, 5x5, pool projection
     ("3a", 64, 96, 128, 16, 32, 32),
@@ -43,5 +42,5 @@ def googlenet(layers: Layers, images: tf.Tensor) -> tf.Tensor:
 
 
 if __name__ == "__main__":
-    model = timing.imagenet("googlenet", PARAMETERS, batch=8)
+    model = timing.MODELS["googlenet"]
     train(googlenet, model, timing.options(__doc__, model, "nhwc").parse_args())

@@ -9,7 +9,6 @@ import torch
 from torch import nn
 from training_torch import train
 
-PARAMETERS = 6_998_552
 MODULES = (
     # name, inputs, 1x1, 3x3 reduce, 3x3, 5x5 reduce, 5x5, pool projection
     ("3a", 192, 64, 96, 128, 16, 32, 32),
@@ -46,13 +45,11 @@ class Inception(nn.Module):
 
 
 def googlenet() -> nn.Sequential:
-    """Images N x 3 x 224 x 224 to scores N x 1000."""
+    """Images N x 3 x 224 x 224 to scores N x 1000. Normalisation between channels is left out."""
     layers: list[tuple[str, nn.Module]] = [
         ("conv1", nn.Sequential(*convolution(3, 64, 7, stride=2))),
         ("pool1", nn.MaxPool2d(3, 2, ceil_mode=True)),
-        ("norm1", nn.LocalResponseNorm(5)),
         ("conv2", nn.Sequential(*convolution(64, 64, 1), *convolution(64, 192, 3))),
-        ("norm2", nn.LocalResponseNorm(5)),
         ("pool2", nn.MaxPool2d(3, 2, ceil_mode=True)),
     ]
     for name, inputs, *widths in MODULES:
@@ -65,5 +62,5 @@ def googlenet() -> nn.Sequential:
 
 
 if __name__ == "__main__":
-    model = timing.imagenet("googlenet", PARAMETERS, batch=8)
+    model = timing.MODELS["googlenet"]
     train(googlenet, model, timing.options(__doc__, model).parse_args())

@@ -22,6 +22,12 @@ THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"
 Model = collections.namedtuple("Model", "name parameters batch steps momentum shape classes")
 """Momentum of its SGD, or 0; the shape of one input, channels first; classes of its labels."""
 
+
+def imagenet(name, parameters, batch):
+    """A larger network on images of 224 x 224 in a thousand classes."""
+    return Model(name, parameters, batch, 8, 0.9, (3, 224, 224), 1000)
+
+
 MODELS = {
     model.name: model
     for model in (
@@ -29,14 +35,12 @@ MODELS = {
         Model("alexnet", 62_378_344, 16, 8, 0.9, (3, 227, 227), 1000),
         Model("autoencoder", 415_310, 64, 20, 0.0, (784,), 10),
         Model("lstm", 1_411_842, 16, 8, 0.0, (100,), 2),
+        imagenet("vgg_a", 132_863_336, batch=4),
+        imagenet("googlenet", 6_998_552, batch=8),
+        imagenet("resnet50", 25_557_032, batch=4),
     )
 }
 """Facts that are equal in every framework, where there is a sample of the model: the first choice of each sample."""
-
-
-def imagenet(name, parameters, batch):
-    """A larger network on images of 224 x 224 in a thousand classes."""
-    return Model(name, parameters, batch, 8, 0.9, (3, 224, 224), 1000)
 
 
 WIDTHS = {"small": (784, 400, 200, 100), "large": (784, 800, 1000, 2000)}
@@ -79,6 +83,21 @@ ALEXNET_LAYERS = (
     Layer("conv4", (384, 384, 3, 3), 1, 1, 0, ("relu",)),
     Layer("conv5", (256, 384, 3, 3), 1, 1, 3, ("relu", "pool")),
     Layer("fc6", (4096, 9216), 0, 0, 0, ("relu",)),
+    Layer("fc7", (4096, 4096), 0, 0, 0, ("relu",)),
+    Layer("fc8", (1000, 4096), 0, 0, 0, ()),
+)
+
+
+VGG_A_LAYERS = (
+    Layer("conv1_1", (64, 3, 3, 3), 1, 1, 2, ("relu", "pool")),
+    Layer("conv2_1", (128, 64, 3, 3), 1, 1, 2, ("relu", "pool")),
+    Layer("conv3_1", (256, 128, 3, 3), 1, 1, 0, ("relu",)),
+    Layer("conv3_2", (256, 256, 3, 3), 1, 1, 2, ("relu", "pool")),
+    Layer("conv4_1", (512, 256, 3, 3), 1, 1, 0, ("relu",)),
+    Layer("conv4_2", (512, 512, 3, 3), 1, 1, 2, ("relu", "pool")),
+    Layer("conv5_1", (512, 512, 3, 3), 1, 1, 0, ("relu",)),
+    Layer("conv5_2", (512, 512, 3, 3), 1, 1, 2, ("relu", "pool")),
+    Layer("fc6", (4096, 25088), 0, 0, 0, ("relu",)),
     Layer("fc7", (4096, 4096), 0, 0, 0, ("relu",)),
     Layer("fc8", (1000, 4096), 0, 0, 0, ()),
 )

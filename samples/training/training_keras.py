@@ -136,5 +136,6 @@ def train(
         model, args, steps[args.mode],
         lambda: float(np.ravel(keras.ops.convert_to_numpy(network.trainable_variables[-1]))[0]),
         framework="keras", backend=backend, version=keras.__version__, threads=threads,
-        device=args.device or ("cuda" if has_gpu else "cpu"), parameters=network.count_params(),
+        device=args.device or ("cuda" if has_gpu else "cpu"),
+        parameters=sum(int(np.prod(each.shape)) for each in network.trainable_variables),
     )  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from string import ascii_letters
+
 import numpy as np
 import onnx
 import onnxruntime
@@ -25,7 +27,7 @@ def onnx_model(model: timing.Model, layers: timing.Layers, batch: int) -> tuple[
         weights.append(numpy_helper.from_array(layer.weight(generator), f"{layer.name}.weight"))
         weights.append(numpy_helper.from_array(np.zeros(layer.shape[0], np.float32), f"{layer.name}.bias"))
         operands = [f"{layer.name}.weight", f"{layer.name}.bias"]
-        number = layer.name[-1]
+        number = layer.name.lstrip(ascii_letters)
         if layer.stride:
             extent = {"strides": [layer.stride] * 2, "pads": [layer.padding] * 4}
             value = add("Conv", layer.name, [value, *operands], **extent)

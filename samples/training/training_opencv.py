@@ -5,6 +5,8 @@ The model is written in Caffe's two formats: the network's text, and the weights
 
 from __future__ import annotations
 
+from string import ascii_letters
+
 import cv2
 import numpy as np
 import timing
@@ -24,7 +26,7 @@ def prototxt(model: timing.Model, layers: timing.Layers, batch: int) -> bytes:
             text += layer(each.name, "Convolution", bottom, each.name, f"convolution_param {{ {facts} }}")
         else:
             text += layer(each.name, "InnerProduct", bottom, each.name, f"inner_product_param {{ {facts} }}")
-        bottom, number = each.name, each.name[-1]
+        bottom, number = each.name, each.name.lstrip(ascii_letters)
         for step in each.after:
             if step == "pool":
                 pooling = f"pooling_param {{ pool: MAX kernel_size: {each.pool} stride: 2 }}"

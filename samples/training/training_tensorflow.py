@@ -25,11 +25,13 @@ class Layers(tf.Module):
         self.channels = self.order.index("C")
         self.weights: dict[str, tf.Variable] = {}
 
-    def weight(self, name: str, shape: tuple[int, ...], deviation: float = 0.0, mean: float = 0.0) -> tf.Variable:
+    def weight(
+        self, name: str, shape: tuple[int, ...], deviation: float = 0.0, mean: float = 0.0, trainable: bool = True
+    ) -> tf.Variable:
         """The variable of this name, made at its first use."""
         if name not in self.weights:
             with tf.init_scope():
-                self.weights[name] = tf.Variable(tf.random.normal(shape, mean, deviation))
+                self.weights[name] = tf.Variable(tf.random.normal(shape, mean, deviation), trainable=trainable)
         return self.weights[name]
 
     def convolution(
@@ -52,14 +54,23 @@ class Layers(tf.Module):
     def normalised(
         self, x: tf.Tensor, name: str, filters: int, size: int, stride: int = 1, is_activated: bool = True
     ) -> tf.Tensor:
-        """A convolution, batch normalisation as in training (by the batch's own mean and variance) and ReLU."""
+        """A convolution, batch normalisation (by the batch's own mean and variance in training) and ReLU."""
         with tf.name_scope(name):
             y = self.filtered(x, name, filters, size, stride)
+            running = [
+                self.weight(f"{name}/{statistic}", (filters,), mean=value, trainable=False)
+                for statistic, value in (("mean", 0.0), ("variance", 1.0))
+            ]
             scale, offset = (
                 self.weight(f"{name}/scale", (filters,), mean=1.0),
                 self.weight(f"{name}/offset", (filters,)),
             )
-            y = tf.compat.v1.nn.fused_batch_norm(y, scale, offset, data_format=self.order, is_training=True)[0]
+            given = {} if self.is_training else {"mean": running[0], "variance": running[1]}
+            y, *seen = tf.compat.v1.nn.fused_batch_norm(
+                y, scale, offset, **given, data_format=self.order, is_training=self.is_training
+            )
+            for variable, value in zip(running, seen if self.is_training else (), strict=False):
+                variable.assign_add(0.1 * (value - variable))
             return tf.nn.relu(y) if is_activated else y
 
     def filtered(

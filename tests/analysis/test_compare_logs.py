@@ -45,6 +45,10 @@ def test_layers_of_two_runs_of_caffe(logged: Any) -> None:
     assert (conv2["base_layer"], conv2["kind"], conv2["matched_by"]) == ("conv2/5x5_s1", "conv", "kind and place")
     assert (conv2["base_forward_ns"], conv2["forward_ns"]) == (ms(28.91), ms(11.56))
     assert (conv2["base_backward_ns"], conv2["backward_ns"]) == (ms(47.53), ms(22.25))
+    bars = {(row["run"], row["pass"], row["layer"]): row["busy_ns"] for row in table(report, "stacked")}
+    assert (bars["A", "forward", "conv3"], bars["A", "backward", "conv1"]) == (ms(22.741 + 0.266), ms(42.896 + 1.168))
+    both = [sum(value for (run, _, _), value in bars.items() if run == each) for each in "AB"]
+    assert both == [ms(324.586), ms(128.428)]
 
 
 @pytest.mark.long
@@ -93,6 +97,7 @@ def test_several_implementations_of_a_layer_do_not_add_up(logged: Any) -> None:
     report = logged("084c4f0_layerwise_output", "084c4f0_layerwise_output")
     assert not table(report, "difference")
     assert table(report, "runs")[0]["step_ns"] is None
+    assert not table(report, "stacked")
     layers = table(report, "layers")
     assert len(layers) == 20 and {row["ratio"] for row in layers} == {1.0}
     assert all(row["layer"].split(" input")[0].split(".")[0] in ("cudnn", "nn", "ccn2") for row in layers)

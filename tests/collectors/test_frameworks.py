@@ -252,9 +252,13 @@ def test_onnxruntime_runs_are_steps(tmp_path):
         ("alexnet_tensorflow", 62_378_344),
         ("alexnet_jax", 62_378_344),
         ("alexnet_keras", 62_378_344),
-        ("vgg_tensorflow", 132_863_336),
+        ("vgg_a_tensorflow", 132_863_336),
         ("googlenet_tensorflow", 6_998_552),
-        ("resnet_tensorflow", 25_557_032),
+        ("resnet50_tensorflow", 25_557_032),
+        ("vgg_a_jax", 132_863_336),
+        ("vgg_a_keras", 132_863_336),
+        ("googlenet_keras", 6_998_552),
+        ("resnet50_keras", 25_557_032),
     ],
 )
 def test_the_larger_samples_train(name, parameters):

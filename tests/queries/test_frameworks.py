@@ -179,6 +179,42 @@ def test_categories_and_layers_count_each_time_once(study: duckdb.DuckDBPyConnec
     assert layers == [("conv1", "torch", 400.0, "conv"), ("(no layer)", "jax", 600.0, "conv")]
 
 
+def test_one_bar_of_layers_and_passes_for_each_framework(tmp_path: Path) -> None:
+    """A recording tells the pass of each part, an imported time is of its pass; alike names are one group."""
+    passes = ("forward", "backward", "other")
+    recorded = [
+        {**PART, "framework": name, "layer": layer, "category": "conv", "pass": each, "busy_ns": place * 100.0}
+        for name, layers in (("torch", ("conv1", "conv2", "fc1", "fc2")), ("keras", ("net/conv1/a", "net/conv1/b")))
+        for place, layer in enumerate(layers, 1)
+        for each in passes[:2]
+    ]
+    recorded += [
+        {**PART, "framework": "torch", "category": "optimizer", "pass": "other", "busy_ns": 5.0},
+        {**PART, "framework": "torch", "layer": "conv1", "category": "bias", "form": "operator", "busy_ns": 1e6},
+    ]
+    imported = [
+        {"framework": "caffe", "model": "lenet", "mode": mode, "layer": "conv1", "busy_ns": ms * 1e6, "source": "mine"}
+        for mode, ms in (("forward", 2), ("backward", 3), ("train", 7))
+    ]
+    study = connected(results.write(tmp_path / "study", {"framework_parts": recorded + imported}, {"kind": "study"}))
+    rows = section(study, "stacked")
+    bars: dict[str, list[tuple[str, str, float]]] = {}
+    for row in rows:
+        bars.setdefault(row["framework"], []).append((row["pass"], row["layer"], row["busy_ns"]))
+    assert bars["torch"] == [
+        *((each, layer, (place + 1) * 100.0) for each in passes[:2]
+          for place, layer in enumerate(("conv1", "conv2", "fc1", "fc2"))),
+        ("other", "(no layer)", 5.0),
+    ]  # fmt: skip
+    assert bars["keras"] == [
+        (each, f"net/conv1/{name}", value) for each in passes[:2] for name, value in (("a", 100.0), ("b", 200.0))
+    ]
+    assert bars["caffe"] == [("forward", "conv1", 2e6), ("backward", "conv1", 3e6), ("both", "conv1", 7e6)]
+    few = section(study, "stacked", most="1")
+    assert {row["layer"] for row in few if row["framework"] == "torch"} == {"fc2", "(other layers)", "(no layer)"}
+    assert sum(row["busy_ns"] for row in few) == sum(row["busy_ns"] for row in rows)
+
+
 def test_published_times_have_places_of_their_own(study: duckdb.DuckDBPyConnection) -> None:
     names = ("model", "framework", "forward_place", "cannot", "differs")
     assert [tuple(row[name] for name in names) for row in section(study, "published")] == [

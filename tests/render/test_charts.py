@@ -129,6 +129,27 @@ def test_a_bar_says_which_part_was_not_timed(every: list[str], told: str) -> Non
     assert {"conv1 16", "conv2 16", told, "10.000 us"} <= set(texts)
 
 
+def test_a_segment_has_the_colour_of_its_layer_and_the_pattern_of_its_pass() -> None:
+    how = {"kind": "bars", "label": "run", "parts": ["busy_ns"], "segment": ["layer", "pass"]}
+    rows = [
+        ("A", "forward", "conv1", 1000), ("A", "forward", "conv2", 2000), ("A", "backward", "conv1", 3000),
+        ("A", "other", "(no layer)", 500), ("B", "forward", "conv2", 500), ("B", "backward", "conv1", 0),
+    ]  # fmt: skip
+    svg = _drawn(_section(how, "run pass layer busy_ns", *rows))
+    drawn = {rect[0].text: rect.get("fill") for rect in svg.iter("rect") if len(rect)}
+    assert drawn["A  conv1 forward: 1.000 us"] == drawn["A  conv1 backward: 3.000 us"]
+    assert (
+        drawn["A  conv2 forward: 2.000 us"]
+        == drawn["B  conv2 forward: 0.500 us"]
+        != drawn["A  conv1 forward: 1.000 us"]
+    )
+    assert drawn["A  (no layer) other: 0.500 us"] == OTHER and not any("B  conv1" in told for told in drawn)
+    patterns = [rect.get("fill") for rect in svg.iter("rect") if "url(" in rect.get("fill", "")]
+    assert patterns == ["url(#diagonal)", "url(#dots)"] * 2  # bars, then the legend
+    texts = {text.text for text in svg.iter("text")}
+    assert {"conv1", "conv2", "forward", "backward", "other", "6.500 us", "0.500 us"} <= texts
+
+
 def test_a_deep_icicle_shows_its_upper_levels_first() -> None:
     how = {"kind": "icicle", "stack": "stack", "value": "busy_ns", "colour": "category"}
     rows = [([f"top{n}", *(f"{n}.{level}" for level in range(30))], "conv", 10) for n in range(100)]

@@ -34,6 +34,7 @@ EXPERIMENTS = (
     "page/planned",
     "scaling/points",
     "page/frameworks",
+    "frameworks/stacked",
     "frameworks/ranking",
     "frameworks/threads",
     "study/winners",

@@ -24,7 +24,7 @@ HELP = "write one HTML page: charts, advice and a timeline"
 EXAMPLES = """examples:
   traceview page trace.json.gz                    writes trace.html
   traceview page run1 -o run1.html --step all     the timeline of the whole recording
-  traceview page before --compare after           both runs on one scale, and what differs
+  traceview page before --compare after           runs on one scale, and what differs
   traceview page run1 --events 100000             a smaller file: the longest slices only
 """
 
@@ -41,7 +41,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--events", type=_events, default=MOST, metavar="N", help=f"most slices in the timeline (default: {MOST:,})"
     )
-    parser.add_argument("--compare", metavar="OTHER", help="another run, compared with INPUT at the top of the page")
+    parser.add_argument(
+        "--compare", metavar="OTHER", action="append", default=[],
+        help="another run, compared with INPUT at the top of the page; again for more runs",
+    )  # fmt: skip
     add_machine_options(parser)
 
 
@@ -57,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     title = _stem(Path(args.input))
     first: tuple[Report, ...] = ()
     if args.compare:
-        title += f" and {_stem(Path(args.compare))}"
+        title = ", ".join([title, *(_stem(Path(path)) for path in args.compare)])
         first = (_compared(args),)
     with opened(args) as connection:
         text = render(page.gather(connection, title, args.step, args.events, first), __version__)
@@ -68,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _compared(args: argparse.Namespace) -> Report:
-    """The comparison of both runs as people read it."""
+    """Compare the runs, as people read it."""
     from traceview.analysis import compare
 
     def measured(path: str, whole: bool) -> Run:
@@ -76,7 +79,7 @@ def _compared(args: argparse.Namespace) -> Report:
             whole = whole or not compare.has_steps(connection)
             return compare.measure(connection, Path(path).name, None, whole)
 
-    runs, whole = compare.measures([[args.input], [args.compare]], measured)
+    runs, whole = compare.measures([[path] for path in (args.input, *args.compare)], measured)
     return compare.in_words(compare.compare(runs, (), whole))
 
 

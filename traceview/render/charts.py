@@ -80,7 +80,8 @@ def stack(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
 def bars(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
     """A bar for each row, of its parts; rows of one label and group share a bar, rows of one label stand together.
 
-    A bar says which of the parts that `every` names it has none of.
+    A bar says which of the parts that `every` names it has none of. `segment` names two columns, of a layer, which has
+    a colour, and of its pass, which has a pattern.
     """
     parts = how["parts"]
 
@@ -98,6 +99,7 @@ def bars(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
     room = min(MOST_LABEL - 18 - beside, max(len(name[0]) for name, _ in made[:MOST_BARS]) * LETTER + 4)
     edge = room + beside + 18
     signs: dict[str, tuple[str, str]] = {}
+    passes: dict[str, tuple[str, str]] = {}
     for ((label, group), some), total in list(zip(made, totals, strict=True))[:MOST_BARS]:
         y += GAP if last and label != last else 1
         shown = "" if label == last else label
@@ -107,10 +109,16 @@ def bars(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
         for row in some:
             for part in parts:
                 width = (row[part] or 0) / most * (WIDTH - edge - 90)
-                name, fill, pattern = _look(row, part, how)
                 if width <= 0:
                     continue
-                signs.setdefault(name, (fill, pattern))
+                if "segment" in how:
+                    layer, way = (str(row[column]) for column in how["segment"])
+                    name, pattern = f"{layer} {way}", PASSES.get(way, "")
+                    fill, _ = signs.setdefault(layer, (OTHER if layer[:1] == "(" else HUES[len(signs) % len(HUES)], ""))
+                    passes[way] = (OTHER, pattern)
+                else:
+                    name, fill, pattern = _look(row, part, how)
+                    signs.setdefault(name, (fill, pattern))
                 told = f"{label} {group} {name}: {in_unit(unit, row[part])}"
                 drawing.add("rect", title=told, x=x, y=y, width=width, height=BAR, fill=fill)
                 if pattern:
@@ -121,7 +129,7 @@ def bars(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
         y += BAR
         last = label
     drawing.height = y + 10
-    legend(drawing, signs)
+    legend(drawing, signs | passes)
     if len(made) > MOST_BARS:
         drawing.height += 16
         drawing.text(0, drawing.height - 4, f"{len(made) - MOST_BARS:,} more bars are in the table only.", class_="dim")
@@ -423,6 +431,9 @@ DIRECTIONS = ("fprop", "dgrad", "wgrad", "backward")
 """Their order, also where the first row lacks one."""
 VERDICTS = {"faster": "#2e8b57", "slower": "#c8553d"}
 SERIES = ("#2f7ed8", "#d9822b", "#5b8c2a", "#c2569b", "#8a63d2", "#b8860b")
+HUES = (*SERIES, "#3a9d8f", "#c8553d", "#7a8ca3", "#a0522d", "#2a9fb0", "#6a5acd")
+PASSES = {"backward": "diagonal", "both": "upright", "other": "dots"}
+"""Patterns of passes; the forward pass has none."""
 
 
 def named(row: Row, columns: str | Sequence[str]) -> str:

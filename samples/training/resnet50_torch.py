@@ -12,7 +12,6 @@ import torch
 from torch import nn
 from training_torch import train
 
-PARAMETERS = 25_557_032
 PARAMETERS_18 = 11_689_512
 STAGES = ((64, 3), (128, 4), (256, 6), (512, 3))
 """Width and number of blocks."""
@@ -93,10 +92,10 @@ def resnet(block_of: type[nn.Module], expansion: int, in_each: int | None) -> nn
 
 
 if __name__ == "__main__":
-    model = timing.imagenet("resnet-50", PARAMETERS, batch=4)
+    model = timing.MODELS["resnet50"]
     parser = timing.options(__doc__, model)
     parser.add_argument("--depth", type=int, choices=(18, 50), default=50)
     arguments = parser.parse_args()
     if arguments.depth == 18:
-        model = model._replace(name="resnet-18", parameters=PARAMETERS_18)
+        model = model._replace(name="resnet18", parameters=PARAMETERS_18)
     train(resnet18 if arguments.depth == 18 else resnet50, model, arguments)

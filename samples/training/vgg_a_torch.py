@@ -8,7 +8,6 @@ import timing
 from torch import nn
 from training_torch import train
 
-PARAMETERS = 132_863_336
 STAGES = ((64,), (128,), (256, 256), (512, 512), (512, 512))
 """Filters of each 3 x 3 convolution; a maximum of 2 x 2 after each stage."""
 
@@ -32,5 +31,5 @@ def vgg_a() -> nn.Sequential:
 
 
 if __name__ == "__main__":
-    model = timing.imagenet("vgg-a", PARAMETERS, batch=4)
+    model = timing.MODELS["vgg_a"]
     train(vgg_a, model, timing.options(__doc__, model).parse_args())

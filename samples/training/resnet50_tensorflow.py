@@ -6,7 +6,6 @@ import tensorflow as tf
 import timing
 from training_tensorflow import Layers, train
 
-PARAMETERS = 25_557_032
 STAGES = ((64, 3), (128, 4), (256, 6), (512, 3))
 """Width and number of blocks."""
 EXPANSION = 4
@@ -34,5 +33,5 @@ def resnet50(layers: Layers, images: tf.Tensor) -> tf.Tensor:
 
 
 if __name__ == "__main__":
-    model = timing.imagenet("resnet-50", PARAMETERS, batch=4)
+    model = timing.MODELS["resnet50"]
     train(resnet50, model, timing.options(__doc__, model, "nhwc").parse_args())

@@ -6,7 +6,6 @@ import tensorflow as tf
 import timing
 from training_tensorflow import Layers, flat, train
 
-PARAMETERS = 132_863_336
 STAGES = ((64,), (128,), (256, 256), (512, 512), (512, 512))
 """Filters of each 3 x 3 convolution; a maximum of 2 x 2 after each stage."""
 
@@ -25,5 +24,5 @@ def vgg_a(layers: Layers, images: tf.Tensor) -> tf.Tensor:
 
 
 if __name__ == "__main__":
-    model = timing.imagenet("vgg-a", PARAMETERS, batch=4)
+    model = timing.MODELS["vgg_a"]
     train(vgg_a, model, timing.options(__doc__, model, "nhwc").parse_args())
