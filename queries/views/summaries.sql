@@ -2,9 +2,10 @@
 -- NVTX range, what the others count already."""
 -- materialize = true
 -- empty_without = ["raw.events"]
--- types = """rank INTEGER, id BIGINT, source VARCHAR, section VARCHAR, scope VARCHAR, name VARCHAR, calls BIGINT,
--- total_ns BIGINT, avg_ns BIGINT, min_ns BIGINT, max_ns BIGINT, total_bytes BIGINT"""
-SELECT rank, id, args->>'$.source' AS source, args->>'$.section' AS section, args->>'$.scope' AS scope, name,
+-- types = """rank INTEGER, id BIGINT, source VARCHAR, section VARCHAR, scope VARCHAR, network VARCHAR, name VARCHAR,
+-- calls BIGINT, total_ns BIGINT, avg_ns BIGINT, min_ns BIGINT, max_ns BIGINT, total_bytes BIGINT"""
+SELECT rank, id, args->>'$.source' AS source, args->>'$.section' AS section, args->>'$.scope' AS scope,
+    args->>'$.network' AS network, name,
     TRY_CAST(args->>'$.calls' AS BIGINT) AS calls,
     TRY_CAST(args->>'$.total_ns' AS BIGINT) AS total_ns, TRY_CAST(args->>'$.avg_ns' AS BIGINT) AS avg_ns,
     TRY_CAST(args->>'$.min_ns' AS BIGINT) AS min_ns, TRY_CAST(args->>'$.max_ns' AS BIGINT) AS max_ns,

@@ -2,8 +2,8 @@
 
 Capture with `THEANO_FLAGS=profile=True,profiling.n_apply=1000 python train.py 2> theano.txt`; format:
 `theano/compile/profiling.py` in https://github.com/Theano/Theano. Apply nodes become `layer_times` with the direction
-that the operation's name tells; operations and classes become `summaries`. Theano prints the top 20 unless told
-otherwise; what it left out stands in the capture's warnings.
+that the operation's name tells; operations, classes and what compiling took become `summaries`. Theano prints the top
+20 unless told otherwise; what it left out stands in the capture's warnings.
 """
 
 from __future__ import annotations
@@ -23,9 +23,11 @@ _LABELS = re.compile(r"^\s*<% ?time> .*<(Class|Op|Apply) name>")
 _ROW = re.compile(r"^\s*[\d.]+%\s+[\d.]+%\s+\S+s\s")
 _MESSAGE = re.compile(r"^\s*Message: (.*\S)")
 _CALLS = re.compile(r"Time in (\d+) calls to Function\.__call__: (\S+)s")
+_COMPILING = re.compile(r"^\s*(Total compile|Theano Optimizer|Theano Linker) time[^:]*: (\S+)s")
 _LEFT_OUT = re.compile(r"\.\.\. \(remaining ([1-9]\d*) (?:Classes|Ops|Apply instances) account for.*\)")
 _LINES = (
     r"^\s*<% ?time> |^\s*[\d.]+%\s+[\d.]+%\s+\S+s\s|^\s*Message: |calls to Function\.__call__: |\.\.\. \(remaining |"
+    r"^\s*(?:Total compile|Theano Optimizer|Theano Linker) time|"
     r"^\s*(?:Function|Scan Op) profiling"
 )
 _OPERATION = re.compile(r"[^({<]*(?:\{(?:[^{}]|\{[^{}]*\})*\})?")
@@ -67,6 +69,9 @@ def read(stream: Stream, sink: Sink) -> None:
             n, total = whole(found[1]), ns(found[2], "s")
             average = total // n if n and total is not None else total
             log.add(LayerTime(average, None, n=n, network=network))
+        elif found := _COMPILING.match(line):
+            facts = {"section": "Compiling", "scope": None, "network": network, "calls": 1}
+            log.add_row("summary", found[1].removeprefix("Theano "), {**facts, "total_ns": ns(found[2], "s")})
         elif (found := _LEFT_OUT.search(line)) and table.what == "Apply":
             sink.warnings.append(f"Theano left out {found[1]} apply nodes of {network or 'a function'}: {line.strip()}")
         elif _ROW.match(line) and table.columns:
