@@ -15,7 +15,7 @@ WITH device AS (
         CAST(n_unlinked AS BIGINT), CAST(n AS BIGINT), if(n = 1, '', 's')) AS text
     FROM device WHERE n > 0
     UNION ALL
-    SELECT 0, format('Conditions: {}; the report environment has them all.', concat_ws(', ', machine->>'$.cpu',
+    SELECT DISTINCT 0, format('Conditions: {}; the report environment has them all.', concat_ws(', ', machine->>'$.cpu',
         format('{} cores', machine->>'$.cores'),
         format('{:.1f} GB of memory', TRY_CAST(machine->>'$.memory_bytes' AS DOUBLE) / 1e9),
         machine->>'$.driver_version', machine->>'$.platform', 'Python ' || (machine->>'$.python')))

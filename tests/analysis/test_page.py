@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -73,7 +74,9 @@ def test_a_log_of_averages_has_no_timeline(root: Path, tmp_path: Path) -> None:
 def test_experiments_stand_on_the_page_of_captures_that_hold_one(tmp_path: Path) -> None:
     with made(tmp_path / "trace", EVENTS) as connection:
         names = [section.name for section in page.gather(connection, "title", None, 10).charts]
-    assert names == [name.rpartition("/")[2] for name in page.CHARTS]
+    assert names == [
+        name for name in (path.rpartition("/")[2] for path in page.CHARTS) if name not in ("operators", "ranks")
+    ]
     layer, _ = parse("64x27x27 k96 5x5 p2")
     facts = {**layer.facts(), "direction": "fprop", "status": "published", "device": "cpu", "n": 3}
     rows = [
@@ -88,7 +91,69 @@ def test_experiments_stand_on_the_page_of_captures_that_hold_one(tmp_path: Path)
     assert [section.name for section in shown.charts[:5]] == ["tuned", "winners", "layers", "flops", "batches"]
     text = render(shown, "1")
     assert "channels_last: 1.20 (1.10 to 1.30) faster" in text
+    assert (shown.findings, shown.timeline) == ((), None)
+    assert 'id="advice"' not in text and "Nothing was found" not in text and "No rows" not in text
     assert "direct 2.00" in text and "fft 4.00" in text
+
+
+def test_the_page_of_an_experiment_begins_with_its_answer(tmp_path: Path) -> None:
+    option = {"name": "channels_last", "kind": "option", "verdict": "no difference seen", "speedup": 1.01, "pairs": 6}
+    runs = [{"status": status, "others_pct": 40.0} for status in ("timed", "noisy", "noisy")]
+    folder = results.write(tmp_path / "tuned", {"tune_options": [option], "tune_runs": runs}, {"kind": "tune"})
+    with store.open_capture(folder) as connection:
+        (report,) = page.gather(connection, "title", None, 10).reports
+    assert [row[1] for row in report.sections[0].rows] == [
+        "Nothing was shown to make the step faster: 1 of 1 option tried.",
+        "The machine was busy in 2 of 3 runs (other programs took 40 % of the cores, median of all).",
+    ]
+    best = {**option, "verdict": "faster", "speedup": 1.3, "low": 1.2, "high": 1.4, "pairs": 24, "in_best": True}
+    folder = results.write(tmp_path / "best", {"tune_options": [best], "tune_runs": runs[:1]}, {"kind": "tune"})
+    with store.open_capture(folder) as connection:
+        (report,) = page.gather(connection, "title", None, 10).reports
+    told = "channels_last: 1.30 times as fast (1.20 to 1.40), by 24 pairs of fresh runs."
+    assert [row[1] for row in report.sections[0].rows] == [told]
+
+
+@pytest.mark.parametrize(
+    ("status", "plan", "told", "shown"),
+    [
+        (
+            "dropped",
+            {"modelled_speedup": 2.4, "verdict": "no difference seen", "noisy_pairs": 2, "pairs": 6},
+            [
+                "The plan is empty: PyTorch's own algorithms stay; whole steps with what was chosen first: "
+                "no difference seen.",
+                "The machine was busy in 2 of 6 rounds: other programs took a tenth of the cores.",
+            ],
+            [],
+        ),
+        (
+            "chosen",
+            {"modelled_speedup": 2.4, "speedup": 1.2, "low": 1.1, "high": 1.3, "pairs": 12, "verdict": "faster"},
+            [
+                "With the plan a training step is 1.20 times as fast (1.10 to 1.30), by 12 rounds of fresh processes; "
+                "convolutions alone 2.40 times, as measured by themselves."
+            ],
+            ["the plan, whole step", "the plan, convolutions"],
+        ),
+        (
+            "not proved",
+            {"modelled_speedup": 2.4, "verdict": None},
+            ["The plan makes the measured convolutions 2.40 times as fast; whole steps: not measured."],
+            ["the plan, convolutions"],
+        ),
+    ],
+)
+def test_an_empty_plan_praises_nothing(
+    status: str, plan: dict[str, Any], told: list[str], shown: list[str], tmp_path: Path
+) -> None:
+    layer = {"place": 1, "layer": "conv1", "direction": "fprop", "own_ns": 4_000_000, "time_ns": 2_000_000}
+    tables = {"schedule_layers": [{**layer, "status": status}], "schedule_plans": [{"name": "the plan", **plan}]}
+    folder = results.write(tmp_path / "plan", tables, {"kind": "schedule"})
+    with store.open_capture(folder) as connection:
+        made = page.gather(connection, "title", None, 10)
+    assert [row[1] for row in made.reports[0].sections[0].rows] == told
+    assert [row[0] for section in made.charts if section.name == "plans" for row in section.rows] == shown
 
 
 @pytest.mark.long

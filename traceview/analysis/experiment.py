@@ -16,9 +16,17 @@ from traceview.analysis.model import Report
 
 def sentences(connection: duckdb.DuckDBPyConnection, queries: Path, name: str = "") -> tuple[str, ...]:
     """One sentence where the capture holds results of an experiment and no recording; not for their own report."""
+    return tuple(text for text, report in _rows(connection, queries) if report != name)
+
+
+def names(connection: duckdb.DuckDBPyConnection, queries: Path) -> tuple[str, ...]:
+    """The reports that show the results of an experiment; none for a recording."""
+    return tuple(dict.fromkeys(report for _, report in _rows(connection, queries)))
+
+
+def _rows(connection: duckdb.DuckDBPyConnection, queries: Path) -> list[tuple[str, str]]:
     path = queries / "experiment.sql"
-    rows = sql.load(path).run(connection) if path.exists() else ()
-    return tuple(str(text) for text, report in rows if report != name)
+    return sql.load(path).run(connection) if path.exists() else []
 
 
 def explained(report: Report, lines: tuple[str, ...]) -> Report:

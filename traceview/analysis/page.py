@@ -12,7 +12,7 @@ import duckdb
 import numpy as np
 
 from traceview import sql
-from traceview.analysis import advice, chosen, findings, reports, stacks, timeline
+from traceview.analysis import advice, chosen, experiment, findings, reports, stacks, timeline
 from traceview.analysis.model import Page, Report, Section, Timeline, Track
 from traceview.ingest.derive.spans import fetch
 from traceview.paths import content
@@ -62,15 +62,18 @@ def gather(
     if step not in (None, "all"):
         # Before all that takes long.
         chosen.check(connection, "steps", "step", int(str(step)), None)
-    found = findings.run(connection).findings
-    overview = reports.run(connection, "overview", best=lambda _: findings.best_of(found))
+    charts = tuple(shown for shown in _sections(connection) if shown.rows)
+    # The results of an experiment answer its own question: rules and timelines are of recordings.
+    own = [reports.run(connection, name) for name in experiment.names(connection, content("queries"))]
+    found = () if own else findings.run(connection).findings
+    overview = own or [reports.run(connection, "overview", best=lambda _: findings.best_of(found))]
     return Page(
         title=title,
-        reports=(*first, reports.shown(overview, MOST_ROWS)),
+        reports=(*first, *(reports.shown(report, MOST_ROWS) for report in overview)),
         findings=found,
-        explained=advice.explained(connection),
-        charts=tuple(_sections(connection)),
-        timeline=_timeline(connection, step, most),
+        explained=() if own else advice.explained(connection),
+        charts=charts,
+        timeline=None if own else _timeline(connection, step, most),
     )
 
 
@@ -79,14 +82,9 @@ def _queries() -> Iterable[sql.Query]:
 
 
 def _sections(connection: duckdb.DuckDBPyConnection) -> Iterable[Section]:
-    """All of them; those of experiments only where they have rows."""
-    for name in EXPERIMENTS:
-        shown = reports.section(connection, sql.load(content("queries") / f"{name}.sql"))
-        if shown.rows:
-            yield shown
     stacks.work_out(connection)
-    for name in CHARTS:
-        yield reports.section(connection, sql.load(content("queries") / f"{name}.sql"))
+    for query in _queries():
+        yield reports.section(connection, query)
 
 
 def _timeline(connection: duckdb.DuckDBPyConnection, step: str | None, most: int) -> Timeline | None:

@@ -1,0 +1,26 @@
+-- title = "Answer"
+-- doc = "Whether the training step is faster with the plan, in a sentence."
+-- brief = ""
+-- cannot = "No plan in this capture. `traceview schedule ... -o FOLDER --resume` continues a stopped one."
+-- lines = ["{text}"]
+-- [columns]
+-- position = "order of the sentences"
+-- text = "a sentence"
+WITH plan AS (
+    SELECT *, NOT EXISTS (FROM raw.schedule_layers WHERE status IN ('chosen', 'not proved')) AS is_empty
+    FROM raw.schedule_plans WHERE name = 'the plan'
+)
+SELECT 1 AS position, CASE
+    WHEN is_empty THEN 'The plan is empty: PyTorch''s own algorithms stay'
+        || coalesce('; whole steps with what was chosen first: ' || verdict, '') || '.'
+    WHEN verdict = 'faster' THEN format('With the plan a training step is {:.2f} times as fast{}, by {} rounds of '
+        || 'fresh processes; convolutions alone {:.2f} times, as measured by themselves.', speedup,
+        coalesce(format(' ({:.2f} to {:.2f})', low, high), ''), pairs, modelled_speedup)
+    ELSE format('The plan makes the measured convolutions {:.2f} times as fast; whole steps: {}.', modelled_speedup,
+        coalesce(verdict, 'not measured')) END AS text
+FROM plan
+UNION ALL
+SELECT 2, format('The machine was busy in {} of {} rounds: other programs took a tenth of the cores.', noisy_pairs,
+    pairs)
+FROM plan WHERE noisy_pairs > 0
+ORDER BY position
