@@ -189,7 +189,7 @@ def _report(folder: Path, name: str) -> Report:
 
 def _best(report: Report) -> float | None:
     """The largest speed-up that was shown."""
-    section = report.sections[0]
+    section = next(section for section in report.sections if section.name == "options")
     names = [column.name for column in section.columns]
     rows = [dict(zip(names, row, strict=True)) for row in section.rows]
     return max((row["speedup"] for row in rows if row["verdict"] == "faster"), default=None)

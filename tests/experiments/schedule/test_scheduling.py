@@ -120,8 +120,9 @@ def test_a_plan_that_is_not_faster_is_emptied_and_the_report_says_so(
     journal.finish()
     with closing(store.open_capture(folder)) as connection:
         report = reports.run(connection, "schedule", {})
-    assert "confirmed within the training step where" in report.sections[1].doc, "there is no recording to speak of"
-    plans, layers, reasons = (section.rows for section in report.sections)
+    assert "confirmed within the training step where" in report.sections[2].doc, "there is no recording to speak of"
+    verdict, plans, layers, reasons = (section.rows for section in report.sections)
+    assert verdict[0][1].startswith("The plan is empty: PyTorch's own algorithms stay")
     assert plans[0][0] == "the plan" and plans[0][-1] == "no difference seen"
     assert [(row[0], row[1], row[3]) for row in layers][:2] == [
         ("b", "fprop", "not proved"),
@@ -130,7 +131,7 @@ def test_a_plan_that_is_not_faster_is_emptied_and_the_report_says_so(
     assert next(row for row in reasons if row[:2] == ("a", "wgrad"))[2] == (
         "no faster algorithm within the error and memory limits"
     )
-    many = replace(report, sections=(replace(report.sections[1], rows=layers * 4),))
+    many = replace(report, sections=(replace(report.sections[2], rows=layers * 4),))
     (cut,) = reports.shown(many, 30).sections
     assert all(row[7] is None for row in layers if row[3] == "not proved"), "what left the plan gains nothing"
     assert len(cut.rows) == 13 and cut.rows[-1][0] == f"({4 * len(layers) - 12} others)"
@@ -354,7 +355,7 @@ def test_the_whole_way_with_a_small_model(tmp_path: Path) -> None:
     plan = json.loads((tmp_path / "plan.json").read_text(encoding="utf-8"))
     assert {layer["module"] for layer in plan["layers"]} <= {"0", "2"} and plan["threads"] == 1
     sections = json.loads(done.stdout)["sections"]
-    assert {row["direction"] for row in sections[1]["rows"] if row["layer"] == "0"} == {"fprop", "wgrad"}
+    assert {row["direction"] for row in sections[2]["rows"] if row["layer"] == "0"} == {"fprop", "wgrad"}
     plain = subprocess.run([sys.executable, "m.py"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     applied = traceview("--apply", "plan.json", "--", sys.executable, "m.py", folder=tmp_path)
     assert applied.returncode == 0, applied.stderr
