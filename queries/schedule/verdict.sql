@@ -7,7 +7,7 @@
 -- position = "order of the sentences"
 -- text = "a sentence"
 WITH plan AS (
-    SELECT *, NOT EXISTS (FROM raw.schedule_layers WHERE status IN ('chosen', 'not proved')) AS is_empty
+    SELECT *, NOT EXISTS (FROM raw.schedule_layers WHERE status = 'chosen') AS is_empty
     FROM raw.schedule_plans WHERE name = 'the plan'
 )
 SELECT 1 AS position, CASE

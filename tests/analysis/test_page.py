@@ -118,7 +118,7 @@ def test_the_page_of_an_experiment_begins_with_its_answer(tmp_path: Path) -> Non
     ("status", "plan", "told", "shown"),
     [
         (
-            "dropped",
+            "not proved",
             {"modelled_speedup": 2.4, "verdict": "no difference seen", "noisy_pairs": 2, "pairs": 6},
             [
                 "The plan is empty: PyTorch's own algorithms stay; whole steps with what was chosen first: "
@@ -137,9 +137,9 @@ def test_the_page_of_an_experiment_begins_with_its_answer(tmp_path: Path) -> Non
             ["the plan, whole step", "the plan, convolutions"],
         ),
         (
-            "not proved",
-            {"modelled_speedup": 2.4, "verdict": None},
-            ["The plan makes the measured convolutions 2.40 times as fast; whole steps: not measured."],
+            "chosen",
+            {"modelled_speedup": 2.4, "verdict": "not proved end to end"},
+            ["The plan makes the measured convolutions 2.40 times as fast; whole steps: not proved end to end."],
             ["the plan, convolutions"],
         ),
     ],
