@@ -61,6 +61,17 @@ def test_a_table_is_exact(trace: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert lines[-1] == "2 rows"
 
 
+def test_a_query_of_kernels_of_a_capture_without_a_device_says_where_to_look(
+    trace: Path, root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capture = store.convert([root / "samples/kineto/torch-2.13.0-lenet-cpu.json.gz"], tmp_path / "capture")
+    hint = "This capture holds no kernels of a device; the view activities has what its CPU ran."
+    assert run(capsys, capture, "SELECT name FROM kernels").splitlines()[-2:] == ["0 rows", hint]
+    assert hint not in run(capsys, capture, "SELECT count(*) FROM activities")
+    assert hint not in run(capsys, trace, "FROM kernels WHERE false"), "it has some"
+    assert json.loads(run(capsys, capture, "FROM kernels", "--format", "json")) == []
+
+
 def test_every_type_becomes_json(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     query = (
         "SELECT 170141183460469231731687303715884105727::HUGEINT AS huge, 'nan'::DOUBLE AS n, '-inf'::FLOAT AS i, "

@@ -151,6 +151,8 @@ def pieces(
         if rows.n_left_out:
             total = limit + rows.n_left_out
             yield f"{total:,} rows in all; the first {limit:,} are shown (.limit N shows more).\n"
+    if form == "table" and queries.lacks_kernels(connection, text):
+        yield "This capture holds no kernels of a device; the view activities has what its CPU ran.\n"
 
 
 class _Rows:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from traceview.errors import QueryError, UsageError
+from traceview.store import graph
 
 if TYPE_CHECKING:
     import duckdb
@@ -206,6 +207,12 @@ def reading(connection: duckdb.DuckDBPyConnection, text: str = "", mended: Mende
         raise QueryError(sentence(said)) from error
     finally:
         _end(connection)
+
+
+def lacks_kernels(connection: duckdb.DuckDBPyConnection, text: str) -> bool:
+    """Whether a query reads kernels of a capture that holds work of a CPU alone."""
+    found = "SELECT NOT EXISTS (FROM raw.kernels) AND (EXISTS (FROM raw.ops) OR EXISTS (FROM raw.primitives))"
+    return "kernels" in graph.sources(text) and bool(connection.execute(found).fetchall()[0][0])
 
 
 def _end(connection: duckdb.DuckDBPyConnection) -> None:
