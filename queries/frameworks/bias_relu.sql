@@ -12,7 +12,8 @@
 -- form = "unfused, operator (on a CPU), epilogue kernel or fused"
 -- calls = "per step"
 -- busy_ns = "per step, overlaps counted once"
--- ratio = "all of this work of the framework over the least of those that do it as often, none of it fused"
+-- ratio = """all of this work of the framework over the least of those that do it as often, none of it fused; none
+-- where that is below half a microsecond, which is shown as 0"""
 -- batch = "samples per step"
 -- threads = "threads"
 -- layout = "of images"
@@ -31,7 +32,8 @@ WITH summed AS (
     FROM summed WINDOW own AS (PARTITION BY model, work, framework, batch, threads, layout, source)
 )
 SELECT model, work, framework, library, form, calls, busy_ns,
-    if(min(framework) OVER same < max(framework) OVER same, own_ns / nullif(min(own_ns) OVER same, 0), NULL) AS ratio,
+    if(min(framework) OVER same < max(framework) OVER same AND min(own_ns) OVER same >= 500,
+        own_ns / min(own_ns) OVER same, NULL) AS ratio,
     batch, threads, layout, source
 FROM whole
 WINDOW same AS (PARTITION BY model, work, batch, threads, layout, source, own_calls, own_ns IS NULL)

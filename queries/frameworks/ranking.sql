@@ -1,8 +1,9 @@
 -- title = "Ranking"
 -- doc = """Time over that of the fastest framework under the same conditions: forward pass, forward pass with
--- gradients, and the whole training step. Processes differ by chance too: the verdict holds the difference from the
--- fastest against their standard deviations (95 %, Student's t with the fewer processes of the two)."""
+-- gradients, and the whole training step. Processes differ by chance too: the difference of every two is held against
+-- their standard deviations (95 %, Student's t with the fewer processes of the two)."""
 -- cannot = "No two frameworks were run under the same conditions."
+-- leave_out = ["alike", "sd_ns"]
 -- [chart]
 -- kind = "bars"
 -- label = "what"
@@ -19,6 +20,9 @@
 -- sd_ns = "standard deviation over processes"
 -- verdict = """fastest; slower (than the fastest, beyond the noise), no difference seen, or cannot tell: fewer than two
 -- processes of one of the two"""
+-- alike = "others from which it is not told apart; from all that are not named here it is"
+-- [headings]
+-- alike = "not told apart"
 WITH equal AS (
     SELECT *, list_contains(string_split($accept, ','), 'layout') AS is_any FROM framework_speeds
     WHERE NOT is_published
@@ -35,19 +39,28 @@ WITH equal AS (
         threads || if(threads = 1, ' thread', ' threads'), layout, nullif(device, 'cpu')) AS what, *
     FROM pass WHERE pass.time_ns IS NOT NULL
 ), placed AS (
-    SELECT *, rank() OVER race AS place, first(n) OVER race AS best_n, first(pass.time_ns) OVER race AS best_ns,
-        first(pass.sd_ns) OVER race AS best_sd_ns, count(*) OVER (PARTITION BY what) AS racers
+    SELECT *, rank() OVER race AS place, first(pass.time_ns) OVER race AS best_ns, first(framework) OVER race AS best,
+        count(*) OVER (PARTITION BY what) AS racers
     FROM named WINDOW race AS (PARTITION BY what ORDER BY pass.time_ns)
-), judged AS (
+), pairs AS (
     -- Quantiles of Student's t for 1 to 10 degrees of freedom; with more it is no larger than the last.
-    SELECT *, [12.71, 4.31, 3.19, 2.78, 2.58, 2.45, 2.37, 2.31, 2.27, 2.23][greatest(1, least(n, best_n, 11) - 1)]
-        * sqrt(pass.sd_ns ** 2 / n + best_sd_ns ** 2 / best_n) AS least_ns
-    FROM placed
+    SELECT a.what, a.framework, b.framework AS other,
+        CASE WHEN least(a.n, b.n) < 2 OR a.pass.sd_ns IS NULL OR b.pass.sd_ns IS NULL THEN 'cannot tell'
+            WHEN abs(a.pass.time_ns - b.pass.time_ns)
+                > [12.71, 4.31, 3.19, 2.78, 2.58, 2.45, 2.37, 2.31, 2.27, 2.23][least(a.n, b.n, 11) - 1]
+                * sqrt(a.pass.sd_ns ** 2 / a.n + b.pass.sd_ns ** 2 / b.n) THEN 'slower'
+            ELSE 'no difference seen' END AS verdict
+    FROM placed a JOIN placed b ON b.what = a.what AND b.framework <> a.framework
+), judged AS (
+    SELECT what, framework, nullif(concat_ws('; ',
+        'no difference from ' || string_agg(other, ', ' ORDER BY other) FILTER (verdict = 'no difference seen'),
+        'cannot tell from ' || string_agg(other, ', ' ORDER BY other) FILTER (verdict = 'cannot tell')), '') AS alike
+    FROM pairs GROUP BY what, framework
 )
-SELECT what, place, framework, pass.time_ns AS time_ns, pass.time_ns / nullif(best_ns, 0) AS ratio,
-    pass.sd_ns AS sd_ns,
-    CASE WHEN place = 1 THEN 'fastest' WHEN least(n, best_n) < 2 OR least_ns IS NULL THEN 'cannot tell'
-        WHEN pass.time_ns - best_ns > least_ns THEN 'slower' ELSE 'no difference seen' END AS verdict
-FROM judged
-WHERE racers >= 2
-ORDER BY model, batch, threads, device, layout, judged.pass.place, judged.pass.time_ns, framework
+SELECT p.what, p.place, p.framework, p.pass.time_ns AS time_ns, p.pass.time_ns / nullif(p.best_ns, 0) AS ratio,
+    p.pass.sd_ns AS sd_ns, if(p.place = 1, 'fastest', v.verdict) AS verdict, j.alike
+FROM placed p
+LEFT JOIN judged j ON j.what = p.what AND j.framework = p.framework
+LEFT JOIN pairs v ON v.what = p.what AND v.framework = p.framework AND v.other = p.best
+WHERE p.racers >= 2
+ORDER BY p.model, p.batch, p.threads, p.device, p.layout, p.pass.place, p.pass.time_ns, p.framework

@@ -177,6 +177,19 @@ def test_the_budget_ends_it_between_processes(tmp_path: Path, capsys: pytest.Cap
     assert "--resume" in said
 
 
+def test_a_budget_that_the_times_use_up_says_that_nothing_is_recorded(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--frameworks", "opencv", "--python", f"opencv={stand_in(tmp_path, 'one')}", "--rounds", "1"]
+    folder = tmp_path / "study"
+    command = ["study", "frameworks", "-o", str(folder), "--layout", "nchw", *words, "--budget", "0.000001s"]
+    assert main(command) == 0
+    said = capsys.readouterr().err
+    assert "the budget is spent: 1 recordings, which tell layers and libraries, are not made" in said
+    assert f"go on with -o {folder} --resume." in said
+    assert not (folder / "captures").exists()
+
+
 def test_stopping_leaves_a_capture_to_go_on_with(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

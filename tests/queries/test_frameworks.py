@@ -165,8 +165,8 @@ def test_bias_is_ranked_by_library_beside_what_was_published(study: duckdb.DuckD
         ("activation", "jax", "XLA", "fused", 1.0, None, None),
         ("activation", "jax", "XLA", "operator", 1.0, 7.0, None),
         ("activation", "torch", "framework", "operator", 3.0, 21.0, None),
-        ("bias", "torch", "framework", "operator", 2.0, 120.0, 1.0),
-        ("bias", "jax", "XLA", "operator", 2.0, 360.0, 3.0),
+        ("bias", "torch", "framework", "operator", 2.0, 120.0, None),
+        ("bias", "jax", "XLA", "operator", 2.0, 360.0, None),
         ("bias", "cntk", "CNTK", None, None, 4.74e6, None),
     ]
 
@@ -244,3 +244,33 @@ def test_the_ranking_holds_differences_against_the_noise(tmp_path: Path) -> None
     assert found["lenet forward pass", "mxnet"] == "cannot tell"
     assert found["lenet training step", "jax"] == "no difference seen"
     assert found["lenet training step", "mxnet"] == "cannot tell"
+
+
+def test_every_two_frameworks_are_held_against_the_noise_not_only_the_fastest(tmp_path: Path) -> None:
+    """The second and third differ by 1 % and their processes by 5 %; one process of a fourth tells nothing."""
+    rows = [
+        *runs("torch", [10] * 3, [30] * 3, [50, 51, 49]),
+        *runs("jax", [10] * 3, [30] * 3, [100, 105, 95]),
+        *runs("mxnet", [10] * 3, [30] * 3, [101, 106, 96]),
+        *runs("theano", [10], [30], [300]),
+    ]
+    connection = connected(results.write(tmp_path / "study", {"framework_times": rows}, {"kind": "study frameworks"}))
+    found = {row["framework"]: row for row in section(connection, "ranking") if "training step" in row["what"]}
+    assert {name: row["alike"] for name, row in found.items()} == {
+        "torch": "cannot tell from theano",
+        "jax": "no difference from mxnet; cannot tell from theano",
+        "mxnet": "no difference from jax; cannot tell from theano",
+        "theano": "cannot tell from jax, mxnet, torch",
+    }
+    assert (found["jax"]["verdict"], found["mxnet"]["verdict"]) == ("slower", "slower")
+    assert found["mxnet"]["ratio"] == pytest.approx(101 / 50)
+
+
+def test_a_share_of_what_is_shown_as_no_time_has_no_ratio(tmp_path: Path) -> None:
+    part = {**PART, "category": "bias", "form": "operator", "calls": 1.0}
+    rows = [{**part, "framework": "torch", "busy_ns": 0.4}, {**part, "framework": "jax", "busy_ns": 3_000.0}]
+    for name, least, ratio in (("none", 400.0, None), ("some", 1_500.0, 2.0)):
+        rows[0]["busy_ns"] = least
+        folder = results.write(tmp_path / name, {"framework_parts": rows}, {"kind": "study frameworks"})
+        found = {row["framework"]: row["ratio"] for row in section(connected(folder), "bias_relu")}
+        assert found["jax"] == ratio

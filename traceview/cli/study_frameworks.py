@@ -144,7 +144,7 @@ def _measure(plan: Plan, journal: Journal, records: bool) -> int:
         if left:
             return f"{left} processes are not run" + (", and nothing is recorded" if records else "")
         if records and (left := captures.record(plan, journal, _watch_capture, until)):
-            return f"{left} recording{'s are' if left > 1 else ' is'} not made, which tell layers and libraries"
+            return f"{left} recordings, which tell layers and libraries, are not made"
         return None
 
     return studies.finished(measured, journal, comparing.TABLE)
