@@ -3,7 +3,8 @@
 -- parameters and no fused kernel does. The bound is the time between these operators, plus the part of their own time
 -- that goes away if each tensor is read and written only once: what the operators read and write is held against the
 -- seven reads and writes of Adam's update, or the five of SGD's with momentum. Where the closure of
--- `optimizer.step(closure)` runs a backward pass, only what follows the last one counts."""
+-- `optimizer.step(closure)` runs a backward pass, only what follows the last one counts. An optimizer whose mark names
+-- a class without a fused form (LBFGS) is left out."""
 -- why = """Each operator reads and writes whole tensors, and Python runs between them for every parameter; a fused
 -- kernel goes over parameters, gradients and state once."""
 -- cost = "None; results differ in the last bits."
@@ -24,6 +25,8 @@ WITH pass(name, tensors) AS (
     FROM raw.ranges r LEFT JOIN raw.ops o ON o.rank = r.rank AND o.is_backward AND o.start_ns >= r.start_ns
         AND o.start_ns + o.dur_ns <= r.start_ns + r.dur_ns
     WHERE r.kind = 'phase' AND r.name = 'optimizer' AND r.depth = 0 AND r.rank NOT IN (SELECT rank FROM raw.kernels)
+        AND coalesce(regexp_extract(r.domain, '^Optimizer\.step#(\w+)\.step', 1), '')
+            IN ('', 'SGD', 'Adam', 'AdamW', 'Adagrad')
     GROUP BY r.id, r.rank, r.step, r.start_ns, r.dur_ns
 ), part AS (
     SELECT c.rank, c.name, count(*) AS n, sum(c.mean_ns / c.per) AS own_ns, any_value(c.per) AS per

@@ -72,6 +72,15 @@ def test_the_closure_of_an_optimizer_is_not_the_optimizer(tmp_path: Path) -> Non
     assert found.problem.startswith("The optimizer takes 0.100 ms, of which its operators compute 0.060 ms")
 
 
+@pytest.mark.parametrize(("optimizer", "status"), [("LBFGS", "not found"), ("AdamW", "found")])
+def test_an_optimizer_without_a_fused_form_is_not_told_to_use_it(optimizer: str, status: str, tmp_path: Path) -> None:
+    given = steps(MOMENTUM)
+    for row in given.rows["ranges"]:
+        if row["kind"] == "phase":
+            row["domain"] = f"Optimizer.step#{optimizer}.step"
+    assert answer(RULE, given, tmp_path).status == status
+
+
 def test_without_marks_of_the_optimizer_it_cannot_tell(tmp_path: Path) -> None:
     given = training(device=None)
     given.op("aten::mul_", 10, 20)

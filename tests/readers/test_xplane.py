@@ -285,6 +285,23 @@ def tpu(number: int, *instructions: tuple[str, int]) -> bytes:
     return field(1, field(1, number + 2) + field(2, f"/device:TPU:{number}") + field(3, line) + names)
 
 
+def test_what_runs_outside_of_a_graph_is_an_operator_and_a_function_is_none(tmp_path: Path) -> None:
+    names = ("EagerExecute", "EagerLocalExecute: Mul", "EagerLocalExecute: __inference_step_253")
+    known = b"".join(
+        field(4, field(1, key) + field(2, field(1, key) + field(2, name))) for key, name in enumerate(names, 1)
+    )
+    events = b"".join(
+        field(4, field(1, key) + field(2, 5000 * at) + field(3, 4000)) for at, key in enumerate((1, 2, 2, 3))
+    )
+    (tmp_path / "eager.pb").write_bytes(field(1, field(2, "/host:CPU") + field(3, events) + known))
+    with traceview.open(tmp_path / "eager.pb") as capture:
+        assert capture.sql("SELECT name, category, start_ns, dur_ns FROM ops ORDER BY 3").fetchall() == [
+            ("Mul:Mul", "elementwise", 5, 4),
+            ("Mul:Mul", "elementwise", 10, 4),
+        ]
+        assert capture.sql("SELECT name FROM ranges ORDER BY 1").fetchall() == [(names[0],), (names[2],)]
+
+
 START_OUT, DONE_OUT = copied(1, ON_HOST, SHAPE)
 START_IN, DONE_IN = copied(2, SHAPE, ON_HOST)
 PREFETCH = copied(3, "f32[4]{0:S(1)}", "f32[4]{0}")[1]

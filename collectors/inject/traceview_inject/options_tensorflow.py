@@ -71,3 +71,17 @@ def tensorflow_data(say):
         return iterate(changed)
 
     dataset_ops.DatasetV2.__iter__ = iterated
+
+
+def tensorflow_graph(say):
+    """Functions made by tf.function run as graphs, whatever the program asks for; options_keras.py has models."""
+    own = tf.config.run_functions_eagerly
+
+    @functools.wraps(own)
+    def replaced(run_eagerly):
+        own(False)
+        if run_eagerly:
+            say("yes: functions run as graphs")
+
+    replaced(False)
+    tf.config.run_functions_eagerly = replaced

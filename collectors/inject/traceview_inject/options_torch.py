@@ -222,6 +222,33 @@ def bf16_autocast(say):
     MODELS.call_within(around)
 
 
+def single_precision(say):
+    """Models, and what they are given, in float32 where the program has float64; their outputs are float64 again."""
+    converted = set()
+
+    def convert(model):
+        is_double = any(parameter.dtype == torch.float64 for parameter in model.parameters())
+        say("yes: the model and what it is given are float32" if is_double else THE_SAME)
+        if is_double:
+            converted.add(model)
+            model._apply(single)
+
+    def around(model, call):
+        result = call()
+        if model not in converted:
+            return result
+        return images_in(result, lambda tensor: tensor.double() if tensor.dtype == torch.float32 else tensor)
+
+    MODELS.before_first(convert)
+    MODELS.change_inputs(lambda tensor: single(tensor) if converted else tensor)
+    MODELS.call_within(around)
+
+
+def single(tensor):
+    """The tensor in float32 where it is float64."""
+    return tensor.float() if tensor.dtype == torch.float64 else tensor
+
+
 # What the program makes
 
 

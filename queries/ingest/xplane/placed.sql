@@ -1,6 +1,6 @@
 -- title = "XPlane: events with their place"
 -- doc = """One row per event: `goes` is the table it belongs to, `op` the operator as the framework named it
--- (TensorFlow `name:Type`, XLA `jit(f)/layer/op`)."""
+-- (TensorFlow `name:Type`, XLA `jit(f)/layer/op`). What TensorFlow runs outside of a graph has a type and no name."""
 WITH numbered AS (
     -- A program that was not kept is known by its module's name alone.
     SELECT *, CASE WHEN program_id IN (SELECT program FROM compiled WHERE program IS NOT NULL)
@@ -10,6 +10,8 @@ WITH numbered AS (
     SELECT
         b.id, b.start_ns, b.dur_ns, b.line_id, b.line_name, b.times, b.pid, b.device, b.plane, b.kind, b.is_named,
         CASE WHEN b.kind = 'tpu' THEN coalesce(b.display_name, regexp_extract(b.event_name, '^%?([^ ]+)', 1))
+            WHEN b.kind = 'host'
+                THEN regexp_replace(b.event_name, '^EagerLocalExecute: ([A-Z]\w*)$', '\1:\1')
             ELSE b.event_name END AS name,
         -- A TPU's event is the text of its instruction. S(5) is the host's memory: `copy-start` begins a copy from or
         -- to it, `copy-done` waits for its end, both with the target's shape before the source's.
@@ -34,7 +36,8 @@ WITH numbered AS (
         END AS xla_name,
         b.kind <> 'host'
             AND (b.line_name LIKE 'Stream #%' OR (b.kind = 'tpu' AND b.line_name = 'XLA Ops')) AS is_stream,
-        b.kind = 'host' AND regexp_matches(b.event_name, '^[^: ]+:[A-Za-z_]\w*$') AS is_tf_op
+        b.kind = 'host'
+            AND regexp_matches(b.event_name, '^([^: ]+:[A-Za-z_]\w*|EagerLocalExecute: [A-Z]\w*)$') AS is_tf_op
     FROM numbered b LEFT JOIN compiled h
         ON h.module = b.hlo_module AND h.instruction = b.hlo_op AND h.program IS NOT DISTINCT FROM b.program
 ), named AS (

@@ -16,6 +16,7 @@ from traceview.experiments.tune.options import Facts
 PYTHON = os.environ.get("TRACEVIEW_TEST_PYTHON")
 pytestmark = pytest.mark.skipif(not PYTHON, reason="TRACEVIEW_TEST_PYTHON names no Python with the frameworks")
 
+NOT_SEEN = "no: the script does nothing that it is about"
 END = """
 print(json.dumps({"seen": seen, "said": sys.modules["traceview_inject.times"].SEEN}))
 """
@@ -101,6 +102,37 @@ def test_tensorflow(inject: Path) -> None:
     assert other["onednn"] is False and other["threads"] == 1
     assert all(text.startswith("yes: ") for text in said.values()) and len(said) == 2, said
     assert other["loss"] == pytest.approx(seen["loss"], rel=1e-4)
+
+
+EAGER = """
+import json, sys
+import keras, tensorflow as tf
+
+tf.config.run_functions_eagerly("functions" in sys.argv)
+keras.utils.set_random_seed(0)
+model = keras.Sequential([keras.layers.Input((4,)), keras.layers.Dense(2)])
+model.compile(loss="mse", run_eagerly="model" in sys.argv)
+shown = []
+@tf.function
+def asked():
+    shown.append(tf.executing_eagerly())
+    return tf.constant(1)
+asked(), asked()
+loss = model.fit(tf.ones((8, 4)), tf.zeros((8, 2)), verbose=0).history["loss"][0]
+seen = {"loss": loss, "eager": model.run_eagerly, "functions": shown}
+"""
+
+
+def test_what_is_asked_to_run_eagerly_runs_as_a_graph(inject: Path) -> None:
+    plain, _ = ran("tensorflow", EAGER, [], inject, "model", "functions")
+    assert plain["eager"] is True and plain["functions"] == [True, True]
+    for words, said in ((("model",), "yes: Sequential runs as a graph"), ((), NOT_SEEN)):
+        seen, found = ran("tensorflow", EAGER, ["tensorflow_graph"], inject, *words)
+        assert (seen["eager"], seen["functions"]) == (False, [False])
+        assert found["tensorflow_graph"] == said
+        assert seen["loss"] == pytest.approx(plain["loss"], rel=1e-5)
+    seen, _ = ran("tensorflow", EAGER, ["tensorflow_graph"], inject, "functions")
+    assert seen["functions"] == [False]
 
 
 def test_tune_finds_that_tensorflow_was_started_without_onednn(root: Path, tmp_path: Path) -> None:

@@ -56,6 +56,8 @@ class Net(nn.Module):
 
 def main():
     net, criterion = Net(), nn.CrossEntropyLoss()
+    kind = torch.float64 if "double" in sys.argv else torch.float32
+    net = net.to(kind)
     if good:
         net = net.to(memory_format=torch.channels_last)
     optimizer = torch.optim.AdamW(net.parameters(), lr=1e-3, **({"fused": True} if good else {"foreach": False}))
@@ -65,7 +67,7 @@ def main():
     for images, labels, by_worker in loader:
         if good:
             images = images.to(memory_format=torch.channels_last)
-        images.requires_grad_(not good)
+        images = images.to(kind).requires_grad_(not good)
         optimizer.zero_grad(set_to_none=good)
         seen["dropped"] = net.fc.weight.grad is None
         output = net(images)
@@ -170,6 +172,18 @@ def test_what_the_program_did_not_choose_is_set(inject) -> None:
     seen, said = ran(inject, ["onednn_off", "zero_grad_in_place"], "good")
     assert said["onednn_off"] == "yes: it is False, was True" and not seen["mkldnn"]
     assert said["zero_grad_in_place"] == "yes: set_to_none=False in AdamW" and not seen["dropped"]
+
+
+@pytest.mark.long
+def test_a_model_in_double_precision_is_made_single(inject, plain) -> None:
+    own, _ = ran(inject, [], "double")
+    assert (own["hidden"], own["output"]) == ("torch.float64", "torch.float64")
+    seen, said = ran(inject, ["single_precision"], "double")
+    assert said["single_precision"] == "yes: the model and what it is given are float32"
+    assert (seen["hidden"], seen["output"]) == ("torch.float32", "torch.float64")
+    assert seen["loss"] == pytest.approx(own["loss"], rel=1e-5) and seen["loss"] != own["loss"]
+    _, said = ran(inject, ["single_precision"])
+    assert said["single_precision"] == "no: it is so already, by the script or by default"
 
 
 DISTRIBUTED = """

@@ -232,3 +232,14 @@ def test_what_a_model_costs_is_not_said_of_a_part_of_it(tmp_path: Path) -> None:
         else:
             assert (found[0]["least"], found[0]["model_flop"]) == ("at least ", 2 * 64**3)
             assert found[0]["covered_pct"] == pytest.approx(80)
+
+
+def test_a_kernel_beside_a_copy_is_as_expensive_as_it_is_long(tmp_path: Path) -> None:
+    """Time in which both run is counted for the copy, which began before; the kernel's own 1,802 us stand beside."""
+    given = Given()
+    given.device("Tesla V100-SXM2-16GB")
+    given.copy("HtoD", 10, 1800, size_bytes=8_000_000)
+    given.kernel("vecAdd", 11, 1813)
+    given.kernel("scale", 1900, 1950)
+    found = section(given.open(tmp_path), "overview/kernels")
+    assert pick(found, "name", "busy_ns", "total_ns") == [("vecAdd", 13_000, 1_802_000), ("scale", 50_000, 50_000)]

@@ -1,0 +1,51 @@
+-- title = "Operators run one by one from Python"
+-- doc = """TensorFlow's eager runtime is called for many operators in every step: nothing is compiled into a graph, as
+-- with `run_eagerly=True` in Keras or a training loop without `tf.function`. A step that is a graph is a handful of
+-- calls. The bound is the time of the step between the first of these calls and the last in which the device does
+-- nothing."""
+-- why = """Python makes each operator anew in every step: it finds the kernel, allocates the output and keeps what
+-- the gradient needs. A graph is made once; its operators are also fused, and run side by side."""
+-- cost = "Python in the step runs only while the graph is made; shapes should stay the same."
+-- unless = "The step is being debugged, or Python decides in it by the values of tensors."
+-- needs = ["steps", "eager_calls"]
+-- [fix]
+-- keras = "model.compile(...) without run_eagerly=True, and no tf.config.run_functions_eagerly(True)"
+-- tensorflow = "@tf.function around the step; model.compile(...) without run_eagerly=True"
+-- pytorch = "torch.compile(model)"
+-- any = "compile the step into a graph"
+-- [params]
+-- eager_calls = { type = "DOUBLE", default = 30, doc = "found above this many calls per step" }
+-- eager_step_pct = { type = "DOUBLE", default = 5, doc = "found above this share of the step, in percent" }
+WITH call AS (
+    SELECT r.rank, w.start_ns AS step_ns, w.end_ns AS step_end_ns, r.start_ns, r.end_ns
+    FROM (FROM ranges WHERE name = 'EagerExecute') r
+    ASOF JOIN counted_windows w ON w.rank = r.rank AND r.start_ns >= w.start_ns
+    WHERE r.start_ns < w.end_ns
+), step AS (
+    SELECT rank, step_ns, count(*) AS n, min(start_ns) AS from_ns,
+        least(max(end_ns), any_value(step_end_ns)) AS until_ns
+    FROM call GROUP BY rank, step_ns
+), gap AS (
+    SELECT s.rank, g.device, greatest(g.from_ns, s.from_ns) AS from_ns, least(g.until_ns, s.until_ns) AS until_ns
+    FROM step s JOIN idle_gaps g ON g.rank = s.rank AND g.until_ns > s.from_ns AND g.from_ns < s.until_ns
+), waited AS (
+    SELECT rank, sum(until_ns - from_ns) / count(DISTINCT device) AS idle_ns FROM gap GROUP BY rank
+), found AS (
+    SELECT s.rank, sum(s.n) / any_value(c.n_steps) AS n, any_value(w.idle_ns) / any_value(c.n_steps) AS idle_ns,
+        any_value(c.step_ns) AS step_ns
+    FROM step s JOIN waited w USING (rank) JOIN scope c USING (rank) GROUP BY s.rank
+), kinds AS (
+    SELECT rank, op_name, sum(n / per) AS n, sum(total_ns / per) AS dur_ns
+    FROM totals WHERE is_counted AND op_name IS NOT NULL GROUP BY rank, op_name
+)
+SELECT f.rank,
+    format('{:.0f} operators per step are run one by one from Python; meanwhile the device does nothing for {:.3f} ms.',
+        f.n, f.idle_ns / 1e6) AS problem,
+    NULL AS place, f.idle_ns AS saving_ns,
+    'medium: the calls are recorded; how much of the time between them a graph needs is not, and profiling makes each '
+        || 'longer' AS confidence,
+    (SELECT list(format('{}: {:.1f} times, {:.3f} ms', k.op_name, k.n, k.dur_ns / 1e6) ORDER BY k.n DESC, k.op_name)[:8]
+        FROM kinds k WHERE k.rank = f.rank) AS evidence
+FROM found f
+WHERE f.n > $eager_calls AND 100.0 * f.idle_ns > $eager_step_pct * f.step_ns
+ORDER BY f.rank
