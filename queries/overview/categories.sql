@@ -6,7 +6,7 @@
 -- totals of the whole run, a framework's log of averages those of one iteration; neither has a step to be a share
 -- of."""
 -- cannot = "This trace records no work of a device."
--- brief = "Overlapping work is counted once."
+-- brief = "Overlapping work is counted once, for what started first."
 -- subject = "work of a device"
 -- top = 8
 -- rest = ["calls", "busy_ns", "busy_pct", "step_pct"]

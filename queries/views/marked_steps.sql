@@ -11,7 +11,8 @@ WITH worked AS (
 )
 SELECT r.rank, r.step, r.start_ns, r.start_ns + r.dur_ns AS end_ns, r.dur_ns, r.name,
     -- Numbers of their own have those that were worked out.
-    if(r.id & ((CAST(1 AS BIGINT) << 40) - 1) >= CAST(1 AS BIGINT) << 39, r.domain, NULL) AS found_by,
+    if(r.id & ((CAST(1 AS BIGINT) << 40) - 1) >= CAST(1 AS BIGINT) << 39
+        OR starts_with(r.domain, 'from when the device'), r.domain, NULL) AS found_by,
     coalesce(r.start_ns >= w.last_ns OR r.start_ns + r.dur_ns <= w.first_ns, false) AS is_empty
 FROM raw.ranges r LEFT JOIN worked w USING (rank)
 WHERE r.kind = 'step' AND r.step IS NOT NULL

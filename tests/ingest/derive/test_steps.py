@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -316,3 +317,40 @@ def assert_found_again_or_refused(folder: Path, n_found: int | None = None) -> N
         assert len(found) >= len(marked) - 2
         assert all(np.abs(marked - step).max(axis=1).min() <= tenth for step in found), (marked, found)
         assert n_found in (None, len(found))
+
+
+def ahead(lead_us: float, works_us: float, steps_: int = 4) -> Given:
+    """Marks of 100 us, in each of which 10 kernels are launched that the device gets to `lead_us` later."""
+    given = Given()
+    given.device("NVIDIA A100-SXM4-40GB")
+    for number in range(steps_):
+        given.span("step", f"ProfilerStep#{number}", 100 * number, 100 * number + 100)
+        for at in range(10):
+            start = lead_us + number * works_us + at * works_us / 10
+            given.kernel("k", start, start + works_us / 10 - 1, launched=100 * number + 10 * at)
+    return given
+
+
+def test_where_the_host_runs_ahead_a_step_is_what_the_device_needs(tmp_path: Path) -> None:
+    found = ahead(20, 500).open(tmp_path).execute(FOUND).fetchall()
+    edges = [20, 519, 1019, 1519, 2019]
+    expected = [(n, 1000 * a, 1000 * (b - a), steps.FROM_DEVICE) for n, (a, b) in enumerate(itertools.pairwise(edges))]
+    assert found == expected
+
+
+def test_all_of_the_work_is_of_the_step_that_launched_it(tmp_path: Path) -> None:
+    connection = ahead(20, 500).open(tmp_path)
+    counted = connection.execute("SELECT step, count(*) FROM busy WHERE is_counted GROUP BY 1 ORDER BY 1").fetchall()
+    assert counted == [(number, 10) for number in range(4)]
+
+
+@pytest.mark.parametrize(("lead_us", "works_us"), [(20, 100), (90, 100), (20, 120)])
+def test_a_steady_lead_leaves_the_marks_as_they_are(lead_us: float, works_us: float, tmp_path: Path) -> None:
+    found = ahead(lead_us, works_us).open(tmp_path).execute(FOUND).fetchall()
+    assert found == [(number, 100_000 * number, 100_000, None) for number in range(4)]
+
+
+def test_a_mark_that_launched_nothing_leaves_them_too(tmp_path: Path) -> None:
+    given = ahead(20, 500)
+    given.span("step", "ProfilerStep#4", 400, 410)
+    assert {row[3] for row in given.open(tmp_path).execute(FOUND).fetchall()} == {None}

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import duckdb
 
 from traceview.ingest.derive import device, host, primitives, steps
-from traceview.ingest.derive.nesting import Spans
+from traceview.ingest.derive.nesting import Ints, Spans
 from traceview.ingest.derive.spans import number_threads
 from traceview.ingest.derive.steps import Steps
 
@@ -28,13 +28,14 @@ class Derivation:
         self.stages: tuple[Stage, ...] = (
             (self._begin, ()),
             (self._operators, ("ops",)),
-            (self._ranges, ("ranges",)),
             (self._calls, ("api_calls",)),
             (self._device, ("kernels", "memcpys")),
+            (self._ranges, ("ranges",)),
             (self._primitives, ("primitives",)),
         )
         self._steps: Steps
         self._spans: Spans
+        self._moved: dict[str, Ints]
 
     def _begin(self) -> None:
         host.add_operators(self._connection)
@@ -49,6 +50,7 @@ class Derivation:
     def _ranges(self) -> None:
         self._clear("ranges")
         host.ranges(self._connection, self._steps)
+        steps.move(self._connection, self._moved)
 
     def _calls(self) -> None:
         self._clear("api_calls")
@@ -57,6 +59,7 @@ class Derivation:
     def _device(self) -> None:
         self._clear("kernels", "memcpys")
         device.device_rows(self._connection, self._steps)
+        self._moved = steps.moved(self._connection)
 
     def _primitives(self) -> None:
         self._clear("primitives")

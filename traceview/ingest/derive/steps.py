@@ -21,6 +21,7 @@ from traceview.ingest.sink import at_hand
 GUESSED = "guessed "
 FROM_OPTIMIZER = "from the ends of the optimizer"
 FROM_OPTIMIZERS = "from the ends of cycles of {} optimizers"
+FROM_DEVICE = "from when the device had done what each mark launched, since the host ran ahead"
 FROM_ENGINE = "iterations, from the marks of the inference engine"
 FROM_COPIES = GUESSED + "{}, from the largest recurring host-to-device copy"
 REPEATED = GUESSED + "{}, from a repeated sequence of {} {}{} ({:.0f} % alike, {} times)"
@@ -197,3 +198,18 @@ def load(connection: duckdb.DuckDBPyConnection) -> Steps:
     if not np.diff(np.sort(number)).all():
         number = np.arange(len(number))
     return Steps(Spans(columns["id"], zeros, columns["start_ns"], columns["end_ns"]), number)
+
+
+def moved(connection: duckdb.DuckDBPyConnection) -> dict[str, Ints]:
+    """When a device did the work of each step, where the host ran ahead of it; nothing where it did not."""
+    return fetch(connection, query("moved_steps"))
+
+
+def move(connection: duckdb.DuckDBPyConnection, found: dict[str, Ints]) -> None:
+    """Have steps last as long as the device's work does. What belongs to which was told by the marks."""
+    if len(found["id"]):
+        publish(connection, "moved", found)
+        rows = at_hand(connection, "ranges")
+        to = "start_ns = m.start_ns, dur_ns = m.dur_ns, domain = $why"
+        connection.execute(f"UPDATE {rows} r SET {to} FROM moved m WHERE m.id = r.id", {"why": FROM_DEVICE})
+        connection.unregister("moved")

@@ -1,0 +1,23 @@
+-- title = "Steps at the time in which a device did their work"
+-- doc = """Where the host runs ahead, as with captured graphs, a mark on it is over before the device has begun: the mark
+-- is how long launching takes. If what the marks launched takes the device a quarter longer than the marks last, each
+-- step lasts from the end of the work of the one before to the end of its own. None where that is not so, where a mark
+-- launched nothing, or where work of one step ends after that of the next."""
+WITH mark AS (
+    SELECT id, start_ns, start_ns + dur_ns AS end_ns FROM stage.ranges
+    WHERE kind = 'step' AND pid IN (SELECT DISTINCT pid FROM stage.api_calls)
+), done AS (
+    SELECT m.id, m.start_ns, m.end_ns - m.start_ns AS dur_ns, min(k.start_ns) AS from_ns,
+        max(k.start_ns + k.dur_ns) AS until_ns
+    FROM stage.kernels k JOIN derived.kernels d ON d.id = k.id JOIN stage.api_calls a ON a.id = d.launch_id
+    ASOF JOIN mark m ON a.start_ns >= m.start_ns
+    WHERE a.start_ns < m.end_ns GROUP BY ALL
+), moved AS (
+    SELECT id, dur_ns AS marked_ns, coalesce(lag(until_ns) OVER (ORDER BY start_ns), from_ns) AS start_ns, until_ns,
+        row_number() OVER (ORDER BY start_ns) > 1 OR count(*) OVER () = 1 AS has_before
+    FROM done
+)
+SELECT id, start_ns, until_ns - start_ns AS dur_ns FROM moved
+WHERE (SELECT count(*) FROM mark) = (SELECT count(*) FROM done)
+    AND (SELECT bool_and(until_ns > start_ns) AND sum(until_ns - start_ns) FILTER (has_before)
+        > 1.25 * sum(marked_ns) FILTER (has_before) FROM moved)
