@@ -1,8 +1,8 @@
 -- title = "Steps at the time in which a device did their work"
--- doc = """Where the host runs ahead, as with captured graphs, a mark on it is over before the device has begun: the mark
--- is how long launching takes. If what the marks launched takes the device a quarter longer than the marks last, each
--- step lasts from the end of the work of the one before to the end of its own. None where that is not so, where a mark
--- launched nothing, or where work of one step ends after that of the next."""
+-- doc = """A mark on a host that runs ahead, as with captured graphs, is over before the device has begun: it tells how
+-- long launching takes. If what three marks or more launched takes the device a quarter longer than they last, each step
+-- lasts from the end of the work of the one before to the end of its own. No row if not, if a mark launched nothing, or
+-- if work of one step ends after that of the next."""
 WITH mark AS (
     SELECT id, start_ns, start_ns + dur_ns AS end_ns FROM stage.ranges
     WHERE kind = 'step' AND pid IN (SELECT DISTINCT pid FROM stage.api_calls)
@@ -14,10 +14,10 @@ WITH mark AS (
     WHERE a.start_ns < m.end_ns GROUP BY ALL
 ), moved AS (
     SELECT id, dur_ns AS marked_ns, coalesce(lag(until_ns) OVER (ORDER BY start_ns), from_ns) AS start_ns, until_ns,
-        row_number() OVER (ORDER BY start_ns) > 1 OR count(*) OVER () = 1 AS has_before
+        row_number() OVER (ORDER BY start_ns) > 1 AS has_before
     FROM done
 )
 SELECT id, start_ns, until_ns - start_ns AS dur_ns FROM moved
 WHERE (SELECT count(*) FROM mark) = (SELECT count(*) FROM done)
-    AND (SELECT bool_and(until_ns > start_ns) AND sum(until_ns - start_ns) FILTER (has_before)
+    AND (SELECT count(*) >= 3 AND bool_and(until_ns > start_ns) AND sum(until_ns - start_ns) FILTER (has_before)
         > 1.25 * sum(marked_ns) FILTER (has_before) FROM moved)
