@@ -185,7 +185,7 @@ def test_a_budget_that_the_times_use_up_says_that_nothing_is_recorded(
     command = ["study", "frameworks", "-o", str(folder), "--layout", "nchw", *words, "--budget", "0.000001s"]
     assert main(command) == 0
     said = capsys.readouterr().err
-    assert "the budget is spent: 1 recordings, which tell layers and libraries, are not made" in said
+    assert "the budget is spent: 1 recording of layers and libraries is not made" in said
     assert f"go on with -o {folder} --resume." in said
     assert not (folder / "captures").exists()
 

@@ -144,7 +144,8 @@ def _measure(plan: Plan, journal: Journal, records: bool) -> int:
         if left:
             return f"{left} processes are not run" + (", and nothing is recorded" if records else "")
         if records and (left := captures.record(plan, journal, _watch_capture, until)):
-            return f"{left} recordings, which tell layers and libraries, are not made"
+            those = f"{left} recordings" if left > 1 else "1 recording"
+            return f"{those} of layers and libraries {'are' if left > 1 else 'is'} not made"
         return None
 
     return studies.finished(measured, journal, comparing.TABLE)
