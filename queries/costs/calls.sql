@@ -35,10 +35,21 @@ WITH known AS (
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), true)
 ), forward AS (
     SELECT rank, number, min(start_ns) AS first_ns FROM passed WHERE NOT is_backward GROUP BY rank, number
+), found AS (
+    SELECT c.*, c.is_backward AND coalesce(c.end_ns <= r.end_ns AND f.first_ns < c.start_ns, false) AS is_recompute
+    FROM passed c
+    ASOF LEFT JOIN again r ON r.rank = c.rank AND r.pid = c.pid AND r.tid = c.tid AND c.start_ns >= r.start_ns
+    LEFT JOIN forward f ON f.rank = c.rank AND f.number = c.number
+), inside AS (
+    -- What it saves it detaches.
+    SELECT parent_id FROM raw.ops WHERE EXISTS (FROM found WHERE is_recompute) AND parent_id IS NOT NULL
+        AND NOT contains(name, 'detach')
+), stopped AS (
+    -- Checkpointing ends the recomputation where autograd has what it needs: within the last operator, before it runs.
+    SELECT f.op_id FROM found f WHERE f.is_recompute AND f.op_id NOT IN (FROM inside)
+        AND EXISTS (FROM found o WHERE o.rank = f.rank AND o.number = f.number AND o.op_id IN (FROM inside))
 )
 SELECT c.op_id, c.rank, c.pid, c.tid, c.start_ns, c.end_ns, k.model, k.family, k.direction, k.dtype, k.matrix_flop,
-    k.executed_flop, k.vector_flop, k.bytes, k.how, k.reason, c.is_backward,
-    c.is_backward AND coalesce(c.end_ns <= r.end_ns AND f.first_ns < c.start_ns, false) AS is_recompute
-FROM passed c JOIN costed.cost k ON k.number = c.number
-ASOF LEFT JOIN again r ON r.rank = c.rank AND r.pid = c.pid AND r.tid = c.tid AND c.start_ns >= r.start_ns
-LEFT JOIN forward f ON f.rank = c.rank AND f.number = c.number
+    k.executed_flop, k.vector_flop, k.bytes, k.how, k.reason, c.is_backward, c.is_recompute
+FROM found c JOIN costed.cost k ON k.number = c.number
+WHERE c.op_id NOT IN (SELECT op_id FROM stopped)

@@ -1,15 +1,21 @@
--- doc = """Calls with a model, those that are known without operators that only stand for what is inside them."""
+-- doc = """Calls with a model, those that are known without operators that only stand for what is inside them: wrappers,
+-- and under vmap operators with the sizes of one sample, inside of which stands the one that runs, with those of all."""
 WITH called AS (
     SELECT unnest(ids) AS op_id, number FROM costed.problem
 ), placed AS (
     SELECT o.id AS op_id, c.number, o.rank, o.pid, o.tid, o.start_ns, o.start_ns + o.dur_ns AS end_ns, o.depth,
-        k.is_known, k.is_wrapper
+        k.is_known, k.is_wrapper, k.matrix_flop, k.family, k.bytes
     FROM called c JOIN raw.ops o ON o.id = c.op_id JOIN costed.cost k ON k.number = c.number
 ), next AS (
-    SELECT *, lead(start_ns) OVER line < end_ns AND lead(depth) OVER line > depth AS has_inside
+    SELECT *, coalesce(is_wrapper AND lead(start_ns) OVER line < end_ns AND lead(depth) OVER line > depth, false)
+            OR max(matrix_flop) OVER inside > matrix_flop AND matrix_flop > 0
+            OR max(if(family = 'elementwise', bytes, 0)) OVER inside > bytes AND family = 'elementwise'
+        AS stands_for_inside
     FROM placed WHERE is_known
-    WINDOW line AS (PARTITION BY rank, pid, tid ORDER BY start_ns, depth)
+    WINDOW line AS (PARTITION BY rank, pid, tid ORDER BY start_ns, depth),
+        inside AS (PARTITION BY rank, pid, tid ORDER BY start_ns
+            RANGE BETWEEN CURRENT ROW AND greatest(end_ns - start_ns - 1, 0) FOLLOWING)
 )
-SELECT * EXCLUDE (is_wrapper, has_inside) FROM next WHERE NOT (is_wrapper AND coalesce(has_inside, false))
-UNION ALL BY NAME
-SELECT * EXCLUDE (is_wrapper) FROM placed WHERE NOT is_known
+SELECT op_id, number, rank, pid, tid, start_ns, end_ns, depth, is_known FROM next WHERE NOT coalesce(stands_for_inside, false)
+UNION ALL
+SELECT op_id, number, rank, pid, tid, start_ns, end_ns, depth, is_known FROM placed WHERE NOT is_known

@@ -1,6 +1,10 @@
 -- doc = """Cost of each different call. Where it cannot be known, everything is NULL and the reason is said."""
-WITH judged AS (
-    SELECT *, reason IS NULL AND coalesce(bytes >= 0, matrix_flop > 0, false) AS is_known FROM costed.raw
+WITH said AS (
+    SELECT r.* REPLACE (if(p.has_sparse, 'a tensor is not dense: how much of it is stored is not recorded', r.reason)
+        AS reason)
+    FROM costed.raw r JOIN costed.problem p ON p.number = r.number
+), judged AS (
+    SELECT *, reason IS NULL AND coalesce(bytes >= 0, matrix_flop > 0, false) AS is_known FROM said
 )
 SELECT number, model, family, direction, is_wrapper, dtype, is_known,
     if(is_known, matrix_flop, NULL) AS matrix_flop, if(is_known, executed_flop, NULL) AS executed_flop,

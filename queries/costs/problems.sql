@@ -53,6 +53,9 @@ WITH called AS (
 -- A dimension that was expanded has stride 0.
 SELECT number, name, model, ids, requests, types, inputs, list_size, list_size_is_assumed, shapes, lists, sizes,
     numbers,
+    -- Every dense tensor with dimensions has strides.
+    len(list_filter(shapes, lambda x, place: len(x) > 0 AND strides[place] = '[]')) > 0 AND NOT contains(name, 'mkldnn')
+        AS has_sparse,
     list_transform(shapes, lambda x: if(x IS NULL, NULL, coalesce(list_product(x), 1))) AS elements,
     list_transform(shapes, lambda x, place: CASE WHEN coalesce(len(x), 0) = 0 THEN 0 ELSE sizes[place]
         * list_product(list_transform(x, lambda size, axis:

@@ -141,3 +141,47 @@ def test_products_and_convolutions_are_those_of_the_views_of_shapes(shared: Path
     [found] = rows(connection, query)
     assert found == rows(connection, "SELECT sum(flop), (SELECT sum(flop) FROM matmul_shapes) FROM conv_calls")[0]
     assert found[0] == 27252070809600
+
+
+def test_under_vmap_the_operator_that_runs_counts(tmp_path: Path) -> None:
+    """Those around it are recorded with the sizes of one sample."""
+    given = Given()
+    one, all_samples = [(4, 5), (5, 6)], [(3, 4, 5), (3, 5, 6)]
+    given.op("aten::mm", 0, 40, one, ["", ""])
+    given.op("aten::mm", 2, 38, one, ["", ""])
+    given.op("aten::bmm", 4, 36, all_samples, ["", ""])
+    given.op("aten::relu", 50, 60, [(4, 5)])
+    given.op("aten::relu", 51, 59, [(3, 4, 5)])
+    given.op("aten::mm", 60, 70, one, ["", ""])
+    query = "SELECT op_name, matrix_flop, bytes FROM op_costs ORDER BY op_id"
+    assert rows(given.open(tmp_path), query) == [
+        ("aten::bmm", 720, 4 * 3 * (20 + 30 + 24)),
+        ("aten::relu", 0, 8 * 60),
+        ("aten::mm", 240, 4 * (20 + 30 + 24)),
+    ]
+
+
+def test_a_tensor_without_strides_is_not_dense(tmp_path: Path) -> None:
+    """How many elements of a sparse one are stored is not recorded; where no strides are recorded nothing is said."""
+    given = Given()
+    for number, strides in enumerate(("[[],[5,1]]", "[[20,1],[5,1]]", None)):
+        given.op("aten::mm", 20 * number, 20 * number + 10, [(20, 20), (20, 5)], ["", ""])
+        given.rows["ops"][-1]["strides"] = strides
+    query = "SELECT matrix_flop, bytes, reason FROM op_costs ORDER BY op_id"
+    reason = "a tensor is not dense: how much of it is stored is not recorded"
+    known = (4000, 4 * (400 + 100 + 100), None)
+    assert rows(given.open(tmp_path), query) == [(None, None, reason), known, known]
+
+
+@pytest.mark.parametrize(("inside", "computed"), [("aten::expand", 2), ("aten::detach", 1)])
+def test_recomputation_ends_within_the_last_operator(inside: str, computed: int, tmp_path: Path) -> None:
+    """Checkpointing stops it as soon as all is there that the backward pass needs, before that operator computes."""
+    given = Given()
+    product(given, 0)
+    given.op("aten::expand", 1, 2)
+    within = "autograd::engine::evaluate_function: ReluBackward0"
+    given.add("ops", name=within, pid=1, tid=1, start_ns=50_000, dur_ns=60_000, sequence=3, forward_thread=1)
+    product(given, 70, sequence=7)
+    given.op(inside, 71, 72)
+    query = "SELECT sum(matrix_flop) FROM op_costs WHERE op_name = 'aten::mm'"
+    assert rows(given.open(tmp_path), query) == [(computed * FLOP,)]
