@@ -1,7 +1,7 @@
 -- doc = """Calls with a model, those that are known without operators that only stand for what is inside them: wrappers,
 -- and under vmap operators with the sizes of one sample, inside of which stands the one that runs, with those of all."""
 WITH called AS (
-    SELECT unnest(ids) AS op_id, number FROM costed.problem
+    SELECT unnest(ids) AS op_id, number FROM costed.problem WHERE NOT is_primitive
 ), placed AS (
     SELECT o.id AS op_id, c.number, o.rank, o.pid, o.tid, o.start_ns, o.start_ns + o.dur_ns AS end_ns, o.depth,
         k.is_known, k.is_wrapper, k.matrix_flop, k.family, k.bytes

@@ -37,6 +37,9 @@ WITH called AS (
         list_transform(TRY(json_extract_string(inputs, '$[*]')), lambda x: if(x IN ('', 'None'), NULL, x)) AS inputs,
         coalesce(list_size, 4.0) AS list_size, list_size IS NULL AS list_size_is_assumed
     FROM different
+), primitive AS (
+    SELECT row_number() OVER () AS number, p.name, m.model, p.ids, p.kinds, p.said, p.sizes
+    FROM costed.primitive p JOIN costed.named m ON m.name = p.name
 ), shaped AS (
     -- A number has no sizes, as a tensor without dimensions: its type tells. A damaged size is none.
     SELECT *, list_transform(dims, lambda dim, place: CASE
@@ -47,12 +50,20 @@ WITH called AS (
         list_transform(dims, lambda dim: if(starts_with(dim, '[['), TRY_CAST(dim AS DOUBLE[][]), NULL)) AS lists,
         list_transform(types, lambda type: element_size(type)) AS sizes,
         list_transform(inputs, lambda x:
-            coalesce(TRY_CAST(x AS DOUBLE[]), [TRY_CAST(x AS DOUBLE)])) AS numbers
+            coalesce(TRY_CAST(x AS DOUBLE[]), [TRY_CAST(x AS DOUBLE)])) AS numbers, false AS is_primitive
     FROM split
+    UNION ALL BY NAME
+    SELECT (SELECT count(*) FROM split) + number AS number, name, model, ids, kinds AS types, said AS inputs,
+        4.0 AS list_size, false AS list_size_is_assumed,
+        -- Weights and bias may not be there; what is there in part makes all of it unknown.
+        if(sizes[1] IS NULL OR len(list_filter(sizes, lambda x: list_count(x) < len(x))) > 0, NULL,
+            CAST(sizes AS DOUBLE[][])) AS shapes,
+        list_transform(kinds, lambda type: element_size(type)) AS sizes, true AS is_primitive
+    FROM primitive
 )
 -- A dimension that was expanded has stride 0.
 SELECT number, name, model, ids, requests, types, inputs, list_size, list_size_is_assumed, shapes, lists, sizes,
-    numbers,
+    numbers, is_primitive,
     -- Every dense tensor with dimensions has strides.
     len(list_filter(shapes, lambda x, place: len(x) > 0 AND strides[place] = '[]')) > 0 AND NOT contains(name, 'mkldnn')
         AS has_sparse,

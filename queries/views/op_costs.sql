@@ -1,13 +1,14 @@
 -- doc = """Cost of every operator call: FLOP and bytes by the models of classify/models.toml, and what it took on the
 -- device. One row per call, at the outermost operator that has a model; a convolution without recorded arguments has
--- the shapes that its library or compiled program tells. Behind them copies outside of such calls, and collectives. On
--- ranks with a device, calls that put nothing on it have no row."""
+-- the shapes that its library or compiled program tells. Behind them copies outside of such calls,
+-- primitives of oneDNN that no such call ran, and collectives. On ranks with a device, calls that put nothing on it have
+-- no row."""
 -- materialize = true
 -- [columns]
 -- op_id = "the operator; of a copy the one that issued it"
 -- op_name = "name of the operator, of a copy or of a collective"
 -- family = "what it computes: gemm, conv, attention, norm, elementwise ..."
--- direction = "forward or backward; NULL for optimizers, copies and collectives"
+-- direction = "forward or backward; NULL for optimizers, copies, collectives, and where a log does not say"
 -- dtype = "fp32, tf32 (where a kernel's name says so), bf16, fp16, fp8 ... of its arguments"
 -- matrix_flop = "two per multiply-add of products, convolutions and attention that the mathematics needs"
 -- executed_flop = "the same with what the implementation repeats inside the call"
@@ -21,7 +22,7 @@
 -- busy_ns = "time of everything that it did on the device; what overlaps counts once"
 WITH work AS (
     SELECT b.kind, b.id, b.rank, b.op_id, b.name, b.start_ns, b.end_ns, b.dur_ns, b.layer, b.step, b.direction,
-        c.op_id AS call_id
+        c.op_id AS call_id, b.call_id IS NOT NULL AS is_of_conv
     FROM performed b LEFT JOIN raw.ops o ON o.id = b.op_id
     ASOF LEFT JOIN costed.call c ON c.rank = o.rank AND c.pid = o.pid AND c.tid = o.tid AND o.start_ns >= c.start_ns
 ), placed AS (
@@ -59,6 +60,13 @@ WITH work AS (
         'the profiler''s record' AS how, if(m.size_bytes IS NULL, 'its size is not recorded', NULL) AS reason,
         false AS is_recompute, m.layer, m.step, m.dur_ns AS busy_ns, false AS is_tf32
     FROM raw.memcpys m WHERE m.id IN (SELECT id FROM placed WHERE kind = 'copy' AND call_id IS NULL)
+), primed AS (
+    -- Primitives of oneDNN that ran for no operator with a cost.
+    SELECT w.rank, w.op_id, p.op_name, p.family, p.direction, p.dtype AS type, p.matrix_flop, p.executed_flop,
+        p.vector_flop, p.bytes, p.model, p.how, p.reason, false AS is_recompute, w.layer, w.step, w.dur_ns AS busy_ns,
+        false AS is_tf32
+    FROM placed w JOIN costed.primitive p ON p.id = w.id
+    WHERE w.kind = 'primitive' AND w.call_id IS NULL AND NOT w.is_of_conv
 ), exchanged AS (
     -- Least bytes that a rank has to send: NCCL tests, PERFORMANCE.md.
     SELECT l.rank, k.op_id, l.name AS op_name, 'collective' AS family, CAST(NULL AS VARCHAR) AS direction,
@@ -73,7 +81,8 @@ WITH work AS (
 ), every AS (
     SELECT * FROM called c WHERE c.reason IS NULL OR NOT EXISTS (FROM attributed.op a JOIN convolved v
         ON v.op_id = a.call_id WHERE a.id = c.op_id)
-    UNION ALL BY NAME FROM convolved UNION ALL BY NAME FROM copied UNION ALL BY NAME FROM exchanged
+    UNION ALL BY NAME FROM convolved UNION ALL BY NAME FROM copied UNION ALL BY NAME FROM primed
+    UNION ALL BY NAME FROM exchanged
 )
 SELECT rank, op_id, op_name, family, direction,
     if(family IN ('gemm', 'conv', 'attention', 'rnn') AND is_tf32, 'tf32', arithmetic(type)) AS dtype,

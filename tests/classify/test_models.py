@@ -48,6 +48,7 @@ def expected(example: Call) -> tuple[Any, ...]:
 def test_every_model_wins_its_own_examples(tmp_path: Path) -> None:
     examples = [(entry, example) for entry in models.entries() for example in entry["examples"]]
     assert {entry["name"] for entry, _ in examples} == {entry["name"] for entry in models.entries()}
+    examples = [(entry, example) for entry, example in examples if "operator" in example]
     for (entry, example), cost in zip(examples, costs(tmp_path, (each for _, each in examples)), strict=True):
         assert cost["model"] == entry["name"], example
         if "bytes" in example:
@@ -55,6 +56,17 @@ def test_every_model_wins_its_own_examples(tmp_path: Path) -> None:
         else:
             assert cost["reason"] in entry["unless"].values(), example
             assert [cost[key] for key in KEYS] == [None] * 4, example
+
+
+def test_every_model_of_a_primitive_wins_its_own_examples(tmp_path: Path) -> None:
+    given = Given()
+    told = [(entry, each) for entry in models.entries() for each in entry["examples"] if "primitive" in each]
+    for number, (_, example) in enumerate(told):
+        given.primitive(start=10 * number, end=10 * number + 5, **example["primitive"])
+    query = f"SELECT p.model, {', '.join(f'p.{key}' for key in KEYS)} FROM costed.primitive p ORDER BY p.id"
+    found = rows(given.open(tmp_path), query)
+    for (entry, example), (model, *numbers) in zip(told, found, strict=True):
+        assert (model, *numbers) == (entry["name"], *expected({"bytes": None, **example})), example
 
 
 def test_every_model_has_a_source_and_no_key_is_lost() -> None:

@@ -26,7 +26,8 @@ _FIELD = re.compile(r"\b([a-z]\w*)\.([a-z]\w*)\b")
 
 
 def cost(run: Run) -> None:
-    """Make the table `costed.call`: the calls that count, each with its cost, or with the reason why it has none.
+    """Make the tables `costed.call`, the calls that count, and `costed.primitive`, primitives of oneDNN: each with its
+    cost, or with the reason why it has none.
 
     Each query stands for itself: what runs them may run one again where it failed.
     """
@@ -34,17 +35,20 @@ def cost(run: Run) -> None:
     names = [name for (name,) in run(_query("names"))]
     if not names:
         run(f"CREATE TABLE costed.call AS {_query('none')}")
+        run(f"CREATE TABLE costed.primitive AS {_query('no_primitives')}")
         return
     functions = _file()["function"]
     run("; ".join(map("CREATE OR REPLACE MACRO {name}({parameters}) AS {expression}".format_map, functions)))
     known = {name: model for name in names if (model := _model(name))}
     run(f"CREATE TABLE costed.named AS {_query('models')}", {"names": list(known), "models": list(known.values())})
+    run(f"CREATE TABLE costed.primitive AS {_query('primitives')}")
     run(f"CREATE TABLE costed.problem AS {_query('problems')}")
     used = {model for (model,) in run("SELECT DISTINCT model FROM costed.problem")}
     queries = [text(entry) for entry in entries() if entry["name"] in used]
     run("CREATE TABLE costed.raw AS " + " UNION ALL ".join(queries or [text(entries()[0])]))
     for table in ("cost", "candidate", "call"):
         run(f"CREATE TABLE costed.{table} AS {_query(f'{table}s')}")
+    run(f"CREATE OR REPLACE TABLE costed.primitive AS {_query('of_primitives')}")
     gone = (*(f"TABLE costed.{name}" for name in _STEPS), *(f"MACRO {function['name']}" for function in functions))
     run("; ".join(f"DROP {each}" for each in gone))
 

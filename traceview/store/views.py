@@ -57,7 +57,7 @@ ATTRIBUTED = ("conv_op", "inside_linear", "linear", "op", "part", "pass")
 LAST = "attributed.part"
 """Stored after all others that `attribution` makes: where it is there, they are."""
 COSTS = "costed"
-"""Stands among views for what `models` makes: the table `costed.call`, which views of costs read."""
+"""Stands among views for what `models` makes, the tables `costed.call` and `costed.primitive`."""
 SCHEMAS = {"names": ATTRIBUTION, "attributed": ATTRIBUTION, "costed": COSTS}
 """The build step that makes the tables of a schema."""
 
@@ -222,7 +222,7 @@ def _every() -> frozenset[str]:
         (f"raw.{table.name}" for table in TABLES),
         (f"names.{name}" for name in NAMED),
         (f"attributed.{name}" for name in ATTRIBUTED),
-        ("costed.call",),
+        ("costed.call", "costed.primitive"),
     )
 
 
@@ -582,7 +582,7 @@ def _is_step(name: str) -> bool:
 
 def _sources(name: str) -> frozenset[str]:
     if name == COSTS:
-        return frozenset(("raw.ops", "raw.kernels", "raw.ranges"))
+        return frozenset(("raw.ops", "raw.kernels", "raw.primitives", "raw.ranges"))
     return JUDGED if name == ATTRIBUTION else graph.sources(graph.text(name))
 
 

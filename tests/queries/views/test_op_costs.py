@@ -185,3 +185,40 @@ def test_recomputation_ends_within_the_last_operator(inside: str, computed: int,
     given.op(inside, 71, 72)
     query = "SELECT sum(matrix_flop) FROM op_costs WHERE op_name = 'aten::mm'"
     assert rows(given.open(tmp_path), query) == [(computed * FLOP,)]
+
+
+def test_primitives_of_a_log_alone_have_costs(root: Path, captures: Any) -> None:
+    """Two steps of AlexNet, batch 4: three fully connected layers, as many FLOP again for each gradient; pooling."""
+    connection = captures.open(root / "samples/onednn/onednn-3.7.3-tensorflow-alexnet-cpu.log.gz")
+    layers = 2 * 2 * 4 * (9216 * 4096 + 4096 * 4096 + 4096 * 1000)
+    query = "SELECT sum({}) FROM op_costs WHERE op_name = 'onednn::{}' AND direction IS DISTINCT FROM 'backward'"
+    assert rows(connection, query.format("matrix_flop", "inner_product")) == [(layers,)]
+    assert rows(connection, query.format("matrix_flop", "gemm_api")) == [(2 * layers,)]
+    pooled = 96 * (55 * 55 + 27 * 27) + 256 * (27 * 27 + 13 * 13) + 256 * (13 * 13 + 6 * 6)
+    assert rows(connection, query.format("bytes", "pooling")) == [(2 * 4 * 4 * pooled,)]
+    directions = rows(connection, "SELECT DISTINCT direction FROM op_costs WHERE op_name = 'onednn::gemm_api'")
+    assert directions == [(None,)], "the log says nothing of it, and these are gradients"
+    whole = "SELECT (SELECT sum(busy_ns) FROM op_costs) = sum(dur_ns) FROM primitives"
+    assert rows(connection, whole) == [(True,)]
+
+
+def test_primitives_of_an_operator_with_a_cost_count_with_it(tmp_path: Path) -> None:
+    given = Given()
+    given.op("aten::linear", 0, 40, [(4, 32), (16, 32)], ["", ""])
+    formats = "src:f32::blocked:ab::f0 wei:f32::blocked:ab::f0 dst:f32::blocked:ab::f0"
+    given.primitive("inner_product", 5, 30, shape="mb4ic32oc16", formats=formats)
+    given.op("SomethingElse", 50, 90)
+    given.primitive("inner_product", 55, 80, shape="mb4ic32oc16", formats=formats)
+    query = "SELECT op_name, matrix_flop, how FROM op_costs ORDER BY op_name"
+    assert rows(given.open(tmp_path), query) == [
+        ("aten::linear", 4096, "shapes"),
+        ("onednn::inner_product", 4096, "oneDNN's log"),
+    ]
+
+
+@pytest.mark.parametrize("shape", ["mb*ic32oc16", "ic32oc16", "mb4", "4x*", "", "mb4mb4ic32oc16"])
+def test_a_primitive_whose_sizes_are_not_known_has_no_cost(shape: str, tmp_path: Path) -> None:
+    given = Given()
+    given.primitive("inner_product", 0, 30, shape=shape, formats="src:f32::blocked:ab::f0 dst:f32::blocked:ab::f0")
+    query = "SELECT op_name, matrix_flop, bytes, reason IS NULL FROM op_costs"
+    assert rows(given.open(tmp_path), query) == [("onednn::inner_product", None, None, False)]
