@@ -1,5 +1,6 @@
--- doc = """Calls with a model, those that are known without operators that only stand for what is inside them: wrappers,
--- and under vmap operators with the sizes of one sample, inside of which stands the one that runs, with those of all."""
+-- doc = """Calls with a model, those that are known without operators that only stand for what is inside them:
+-- wrappers, and under vmap operators with the sizes of one sample, inside of which stands the one that runs, with those
+-- of all."""
 WITH called AS (
     SELECT unnest(ids) AS op_id, number FROM costed.problem WHERE NOT is_primitive
 ), placed AS (
@@ -16,6 +17,7 @@ WITH called AS (
         inside AS (PARTITION BY rank, pid, tid ORDER BY start_ns
             RANGE BETWEEN CURRENT ROW AND greatest(end_ns - start_ns - 1, 0) FOLLOWING)
 )
-SELECT op_id, number, rank, pid, tid, start_ns, end_ns, depth, is_known FROM next WHERE NOT coalesce(stands_for_inside, false)
+SELECT op_id, number, rank, pid, tid, start_ns, end_ns, depth, is_known
+FROM next WHERE NOT coalesce(stands_for_inside, false)
 UNION ALL
 SELECT op_id, number, rank, pid, tid, start_ns, end_ns, depth, is_known FROM placed WHERE NOT is_known

@@ -1,6 +1,6 @@
--- doc = """Different primitives of oneDNN, as calls: their tensors' sizes and types from the problem and the formats that
--- its log has. Arguments of onednn::KIND are, in order: source, weights or second source, result, kernel of a window or
--- bias, and as values the number of sources and which pass."""
+-- doc = """Different primitives of oneDNN, as calls: sizes and types of their tensors from the problem and the formats
+-- that its log has. Arguments of onednn::KIND are, in order: source, weights or second source, result, kernel of a
+-- window or bias, and as values the number of sources and which pass."""
 -- [columns]
 -- ids = "the primitives"
 WITH different AS (

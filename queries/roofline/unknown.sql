@@ -1,6 +1,6 @@
 -- title = "Without a cost"
 -- doc = """Device time, per step and rank, of which nothing above says anything, and why: calls whose cost is not
--- known, and work that no operator with recorded arguments and a model launched."""
+-- known, and work that no operator with a known cost launched."""
 -- cannot = "All device time has a cost, or nothing ran on a device."
 -- subject = "reasons"
 -- brief = ""
@@ -21,7 +21,7 @@ WITH every AS (
         sum(busy_ns) AS sum_ns
     FROM op_rooflines WHERE reason IS NOT NULL GROUP BY ALL
     UNION ALL
-    SELECT '(everything else)', 'launched by no operator with recorded arguments and a model', NULL,
+    SELECT '(everything else)', 'launched by no operator whose cost is known', NULL,
         left_ns / (SELECT any_value(greatest(n_steps, 1) * greatest(n_ranks, 1)) FROM scope), left_ns
     FROM every WHERE left_ns > 0
 )

@@ -1,8 +1,7 @@
 -- doc = """Cost of every operator call: FLOP and bytes by the models of classify/models.toml, and what it took on the
 -- device. One row per call, at the outermost operator that has a model; a convolution without recorded arguments has
--- the shapes that its library or compiled program tells. Behind them copies outside of such calls,
--- primitives of oneDNN that no such call ran, and collectives. On ranks with a device, calls that put nothing on it have
--- no row."""
+-- the shapes that its library or compiled program tells. Behind them copies outside of such calls, primitives of oneDNN
+-- that no such call ran, and collectives. On ranks with a device, calls that put nothing on it have no row."""
 -- materialize = true
 -- [columns]
 -- op_id = "the operator; of a copy the one that issued it"

@@ -66,7 +66,7 @@ COUNTED_OTHERWISE = {
 
 @pytest.mark.long
 def test_flop_are_those_counted_by_hand(captures: Any, tmp_path: Path) -> None:
-    """Where FlopCounterMode counts otherwise it is wrong, and how it counts is said here."""
+    """FlopCounterMode is wrong where it counts otherwise, and how it counts is said here."""
     trace = tmp_path / "trace.json"
     script = Path(__file__).with_name("counted_cases.py")
     told = subprocess.run([sys.executable, script, trace], capture_output=True, text=True, check=True).stdout

@@ -41,8 +41,8 @@ def cost(run: Run) -> None:
     run("; ".join(map("CREATE OR REPLACE MACRO {name}({parameters}) AS {expression}".format_map, functions)))
     known = {name: model for name in names if (model := _model(name))}
     run(f"CREATE TABLE costed.named AS {_query('models')}", {"names": list(known), "models": list(known.values())})
-    run(f"CREATE TABLE costed.primitive AS {_query('primitives')}")
-    run(f"CREATE TABLE costed.problem AS {_query('problems')}")
+    made = (f"CREATE OR REPLACE TABLE costed.{name} AS {_query(name + 's')}" for name in ("primitive", "problem"))
+    run("; ".join(made))
     used = {model for (model,) in run("SELECT DISTINCT model FROM costed.problem")}
     queries = [text(entry) for entry in entries() if entry["name"] in used]
     run("CREATE TABLE costed.raw AS " + " UNION ALL ".join(queries or [text(entries()[0])]))
