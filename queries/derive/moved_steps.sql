@@ -1,8 +1,8 @@
 -- title = "Steps at the time in which a device did their work"
 -- doc = """A mark on a host that runs ahead, as with captured graphs, is over before the device has begun: it tells
--- how long launching takes. If what three marks or more launched takes the device a quarter longer than they last,
--- each step lasts from the end of the work of the one before to the end of its own. No row if not, if a mark launched
--- nothing, or if work of one step ends after that of the next."""
+-- how long launching takes. If what three marks or more launched takes the device a quarter longer than they last, in
+-- sum and in most of them, each step lasts from the end of the work of the one before to the end of its own. No row if
+-- not, if a mark launched nothing, or if work of one step ends after that of the next."""
 WITH mark AS (
     SELECT id, start_ns, start_ns + dur_ns AS end_ns FROM stage.ranges
     WHERE kind = 'step' AND pid IN (SELECT DISTINCT pid FROM stage.api_calls)
@@ -20,4 +20,5 @@ WITH mark AS (
 SELECT id, start_ns, until_ns - start_ns AS dur_ns FROM moved
 WHERE (SELECT count(*) FROM mark) = (SELECT count(*) FROM done)
     AND (SELECT count(*) >= 3 AND bool_and(until_ns > start_ns) AND sum(until_ns - start_ns) FILTER (has_before)
-        > 1.25 * sum(marked_ns) FILTER (has_before) FROM moved)
+        > 1.25 * sum(marked_ns) FILTER (has_before)
+        AND median((until_ns - start_ns) / marked_ns) FILTER (has_before) > 1.25 FROM moved)

@@ -354,3 +354,10 @@ def test_a_mark_that_launched_nothing_leaves_them_too(tmp_path: Path) -> None:
     given = ahead(20, 500)
     given.span("step", "ProfilerStep#4", 400, 410)
     assert {row[3] for row in given.open(tmp_path).execute(FOUND).fetchall()} == {None}
+
+
+@pytest.mark.parametrize("steps_", [2, 5])
+def test_work_that_only_the_last_mark_leaves_behind_moves_none(steps_: int, tmp_path: Path) -> None:
+    given = ahead(5, 95, steps_)
+    given.kernel("k", 100 * steps_, 100 * steps_ + 300, launched=100 * steps_ - 1)
+    assert {row[3] for row in given.open(tmp_path).execute(FOUND).fetchall()} == {None}
