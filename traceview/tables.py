@@ -430,7 +430,7 @@ _RANGES = """
 """
 _PLACE = """
 +op_id ID the operator that caused it
-+op_link VARCHAR how the operator was found: correlation, external_id, name, time, recorded (by name); or why it was not
++op_link VARCHAR how the operator was found: correlation, external_id, name, graph (its capture), time, recorded (by name); or why it was not
 +op_name VARCHAR name of that operator
 +op_path VARCHAR that operator and up to three around it, innermost first, joined by <
 +layer VARCHAR module or layer, as the framework or the collector named it
@@ -620,6 +620,7 @@ payload VARCHAR value recorded with the range, as text
         + """
 name VARCHAR function name, as recorded
 kind VARCHAR runtime or driver
+kernel_name VARCHAR name of the kernel that it launches, where recorded beside the call
 correlation BIGINT joins the call to what it put on the device
 external_id BIGINT the profiler's own number of the operator
 +op_id ID innermost operator around the call on its thread

@@ -4,11 +4,13 @@
 -- profiler wrote it beside the kernel and nothing else leads there. Both tables at once: what is looked into is larger
 -- than what is looked up."""
 -- [params]
+-- has_graphs = { type = "BOOLEAN", doc = "whether the capture of a graph was recorded" }
 -- has_launches = { type = "BOOLEAN", doc = "whether any call has a correlation" }
 -- has_names = { type = "BOOLEAN", doc = "whether operators' names were recorded beside what the device did" }
 WITH device_row AS (
-    SELECT 'kernels' AS "table", id, start_ns, correlation, external_id, recorded_op FROM stage.kernels
-    UNION ALL SELECT 'memcpys', id, start_ns, correlation, external_id, recorded_op FROM stage.memcpys
+    SELECT 'kernels' AS "table", id, start_ns, correlation, external_id, recorded_op, name, graph_node
+    FROM stage.kernels
+    UNION ALL SELECT 'memcpys', id, start_ns, correlation, external_id, recorded_op, NULL, NULL FROM stage.memcpys
 ), launch AS (
     SELECT correlation, arg_min(id, start_ns) AS launch_id FROM stage.api_calls
     WHERE correlation IS NOT NULL GROUP BY correlation
@@ -20,14 +22,50 @@ WITH device_row AS (
     FROM (SELECT id, start_ns, recorded_op FROM device_row WHERE recorded_op IS NOT NULL) k
     ASOF JOIN (SELECT name, start_ns, max(id) AS id FROM stage.ops WHERE $has_names GROUP BY name, start_ns) o
         ON o.name = k.recorded_op AND o.start_ns <= k.start_ns
+), capture AS (
+    SELECT b.id, b.pid, b.tid, b.start_ns, min(e.start_ns) AS end_ns
+    FROM stage.api_calls b JOIN stage.api_calls e ON e.pid IS NOT DISTINCT FROM b.pid
+        AND e.tid IS NOT DISTINCT FROM b.tid AND e.start_ns >= b.start_ns
+    WHERE $has_graphs AND b.name ILIKE '%BeginCapture%' AND e.name ILIKE '%EndCapture%' GROUP BY ALL
+), captured AS (
+    SELECT p.id AS capture_id, p.start_ns, c.id AS call_id, c.kernel_name,
+        row_number() OVER (PARTITION BY p.id ORDER BY c.start_ns, c.id) AS n
+    FROM capture p JOIN stage.api_calls c ON c.pid IS NOT DISTINCT FROM p.pid AND c.tid IS NOT DISTINCT FROM p.tid
+        AND c.start_ns > p.start_ns AND c.start_ns < p.end_ns
+    WHERE regexp_matches(c.name, 'Launch\w*Kernel|Mem(cpy|set)\w*Async') AND NOT contains(c.name, 'Graph')
+), replayed AS (
+    SELECT k.id, k.name, c.id AS launch_id, c.start_ns,
+        row_number() OVER (PARTITION BY c.id ORDER BY k.graph_node, k.start_ns, k.id) AS n
+    FROM device_row k JOIN launch l USING (correlation) JOIN stage.api_calls c ON c.id = l.launch_id
+    WHERE $has_graphs AND c.name ILIKE '%GraphLaunch%'
+), replay AS (
+    SELECT *, row_number() OVER (PARTITION BY n_rows ORDER BY start_ns, launch_id) AS place,
+        count(*) OVER (PARTITION BY n_rows) AS n_alike
+    FROM (SELECT launch_id, any_value(start_ns) AS start_ns, count(*) AS n_rows FROM replayed GROUP BY launch_id)
+), source AS (
+    SELECT *, row_number() OVER (PARTITION BY n_rows ORDER BY start_ns, capture_id) AS place,
+        count(*) OVER (PARTITION BY n_rows) AS n_alike
+    FROM (SELECT capture_id, any_value(start_ns) AS start_ns, count(*) AS n_rows FROM captured GROUP BY capture_id)
+), by_graph AS (
+    -- As many launches as rows, and the same kernels: of several graphs alike each in its turn.
+    SELECT k.id, f.op_id, f.range_id, f.module_id
+    FROM replay r JOIN source s ON s.n_rows = r.n_rows AND r.n_alike % s.n_alike = 0
+        AND s.place = (r.place - 1) % s.n_alike + 1
+    JOIN replayed k ON k.launch_id = r.launch_id
+    JOIN captured c ON c.capture_id = s.capture_id AND c.n = k.n
+    JOIN call_facts f ON f.id = c.call_id
+    WHERE c.kernel_name IS NULL OR k.name IS NULL OR c.kernel_name = k.name
+    QUALIFY count(*) OVER (PARTITION BY r.launch_id) >= 0.9 * r.n_rows
 ), linked AS (
-    SELECT k."table", k.id, l.launch_id, c.step AS launch_step, c.range_id, c.library_id, c.module_id, k.start_ns,
-        k.recorded_op, coalesce(c.op_id, n.op_id, m.op_id) AS op_id,
-        CASE WHEN c.op_id IS NOT NULL THEN 'correlation' WHEN n.op_id IS NOT NULL THEN 'external_id'
+    SELECT k."table", k.id, l.launch_id, c.step AS launch_step, coalesce(g.range_id, c.range_id) AS range_id,
+        c.library_id, coalesce(g.module_id, c.module_id) AS module_id, k.start_ns,
+        k.recorded_op, coalesce(g.op_id, c.op_id, n.op_id, m.op_id) AS op_id,
+        CASE WHEN g.op_id IS NOT NULL THEN 'graph' WHEN c.op_id IS NOT NULL THEN 'correlation' WHEN n.op_id IS NOT NULL THEN 'external_id'
             WHEN m.op_id IS NOT NULL THEN 'name' WHEN k.recorded_op IS NOT NULL THEN 'recorded' END AS op_link
     FROM device_row k
     LEFT JOIN launch l USING (correlation)
     LEFT JOIN call_facts c ON c.id = l.launch_id
+    LEFT JOIN by_graph g ON g.id = k.id
     LEFT JOIN by_number n ON n.external_id = k.external_id
     LEFT JOIN by_name m ON m.id = k.id
 )

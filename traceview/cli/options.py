@@ -104,7 +104,8 @@ def opened(
     from traceview.store import views
 
     with converting(args) as options:
-        options = replace(options, query_bytes=query_bytes, own_queries=True)
+        capture = getattr(args, "capture", None)
+        options = replace(options, query_bytes=query_bytes, own_queries=True, capture=capture and Path(capture))
         connection = store.open_capture(Path(path or args.input), options)
         with contextlib.closing(connection), translate_errors():
             with interruptible(connection):

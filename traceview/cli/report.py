@@ -81,6 +81,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="with modules: modules inside at most N others (default: 2)",
     )
     parser.add_argument(
+        "--capture",
+        metavar="TRACES",
+        help="trace of the capture of the CUDA or HIP graphs that INPUT replays, or a folder of them",
+    )
+    parser.add_argument(
         "--full-names", action="store_true", help="kernel names as recorded, with namespaces and template arguments"
     )
     parser.add_argument("--show-sql", action="store_true", help="print the SQL of the reports and do not run it")

@@ -54,6 +54,8 @@ class Options:
     many: Many | None = None
     note: Callable[[str], None] | None = None
     """Called with a sentence about what was left out."""
+    capture: Path | None = None
+    """Trace, or folder of traces, of the capture of the graphs that the input replays."""
     ranks: frozenset[int] = frozenset()
     """Whose rows alone are asked for; of all ranks when empty. Nothing of the conversion."""
 

@@ -113,6 +113,9 @@ def resolve(path: Path, options: Options | None = None, meanwhile: Callable[[], 
     `meanwhile` is called before a trace is converted, to begin what can be done at the same time.
     """
     discovery.check_name(path)
+    captured = discovery.find(options.capture) if options and options.capture else []
+    if captured and (is_capture(path) or (path / "raw").is_dir()):
+        raise UsageError(f"{path} is converted already; give --capture with the trace file of the replay.")
     if (path / "raw").is_dir() and (path / "capture.json").exists():
         if _is_current(path):
             return path
@@ -127,8 +130,8 @@ def resolve(path: Path, options: Options | None = None, meanwhile: Callable[[], 
         )
         raise InputError(f"{path} {fault}; convert its trace again.")
     traces = discovery.find(path)
-    files = [trace.path for trace in traces]
-    place = cache.place(path)
+    files = [trace.path for trace in (*traces, *captured)]
+    place = cache.place(path, options.capture if options else None)
     is_strict = bool(options and options.strict)
     if cache.is_fresh(place, files, is_strict):
         return place
@@ -137,7 +140,7 @@ def resolve(path: Path, options: Options | None = None, meanwhile: Callable[[], 
             if meanwhile:
                 meanwhile()
             with cache.building(place, replaces=True) as folder:
-                _read(traces, folder, place, options)
+                _read(traces, folder, place, options, captured)
             _clean(place, options)
     return place
 
@@ -188,17 +191,27 @@ def is_capture(path: Path) -> bool:
     return (path / KEY_FILE).is_file() and any(found for pattern in tables for found in path.glob(pattern))
 
 
-def _read(traces: Sequence[discovery.Trace], folder: Path, target: Path, options: Options | None) -> None:
-    """Read traces into a new folder of tables, which is to become `target`."""
+def _read(
+    traces: Sequence[discovery.Trace],
+    folder: Path,
+    target: Path,
+    options: Options | None,
+    captured: Sequence[discovery.Trace] = (),
+) -> None:
+    """Read traces into a new folder of tables, which is to become `target`; `captured` as `Options.capture`."""
     from traceview.store.conversion import group_by_rank, sources_of
 
     options = options or Options()
-    files = [trace.path for trace in traces]
+    files = [trace.path for trace in (*traces, *captured)]
     beside = readers.superseded_by(traces[0].reader, files[0]) if len(files) == 1 else []
     key = cache.key(files, beside, options.strict)
     with cache.unchanged([*files, *beside]):
         known, unread = _recognised(traces, options)
-        left_out = _read_groups(group_by_rank(sources_of(known)), unread, folder, target, options)
+        groups = group_by_rank(sources_of(known))
+        if captured and len(groups) > 1:
+            raise UsageError("--capture takes the trace of one process as input.")
+        groups[0].captured = sources_of(captured)
+        left_out = _read_groups(groups, unread, folder, target, options)
     cache.write_key(folder, {**key, **left_out})
 
 

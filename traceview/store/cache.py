@@ -51,18 +51,19 @@ KEY_FILE = "converted.json"
 """Written last: a folder without it is not a capture."""
 
 
-def place(path: Path) -> Path:
+def place(path: Path, capture: Path | None = None) -> Path:
     """Beside the trace; in a folder of the user's own when that place cannot be written or its name gets too long.
 
-    Raises `UsageError` where there is no such folder either.
+    With the `capture` of its graphs a trace has other tables, in another folder. Raises `UsageError` where there is no such folder either.
     """
     path = path.resolve()
-    beside = path.parent / f"{path.name}{CACHE_SUFFIX}"
+    mark = f"-{_short(capture.resolve())}" if capture else ""
+    beside = path.parent / f"{path.name}{mark}{CACHE_SUFFIX}"
     fits = len(os.fsencode(beside.name)) <= NAME_BYTES and len(os.fsencode(beside)) <= PATH_BYTES
     # os.access is always true for root, so the mode is checked too.
     if fits and os.access(path.parent, os.W_OK) and path.parent.stat().st_mode & 0o222:
         return beside
-    return _own() / "captures" / f"{path.name[:NAME_CHARACTERS]}-{_short(path)}{CACHE_SUFFIX}"
+    return _own() / "captures" / f"{path.name[:NAME_CHARACTERS]}-{_short(path)}{mark}{CACHE_SUFFIX}"
 
 
 def _own() -> Path:

@@ -19,8 +19,9 @@ from traceview.errors import InputError, NoRoom, Refused, shortage
 from traceview.ingest import collected, secrets
 from traceview.ingest.finish import Export, finish
 from traceview.ingest.options import Options
-from traceview.ingest.sink import Sink
+from traceview.ingest.sink import Sink, at_hand
 from traceview.paths import literal
+from traceview.sql import texts
 from traceview.store import confine
 from traceview.store.discovery import Trace
 from traceview.store.staging import SPILLED, Stages
@@ -34,6 +35,7 @@ SAID = 3
 NAMED = 3
 """Traces that could not be read and are named where their number is told."""
 LEFT_OUT = "traces of the job that could not be read and are left out"
+_captured = texts("ingest/captured")
 Refusal = tuple[str, str]
 """Name of a trace that cannot be read, and why, in a sentence."""
 
@@ -56,6 +58,8 @@ class Group:
     rank: int | None = None
     about: dict[str, Any] = field(default_factory=dict)
     """Description of the run by traceview collect (`capture.json`), empty for traces from elsewhere."""
+    captured: list[Source] = field(default_factory=list)
+    """Traces of the capture of graphs that are replayed here."""
 
 
 def sources_of(traces: Iterable[Trace]) -> list[Source]:
@@ -198,9 +202,40 @@ def staged(
         mine = _described(group, sink)
         collected.add(sink, mine)
         sink.join_spilled()
+        for number, source in enumerate(group.captured, 1):
+            _add_captured(source, number, sink, folder / f"captured-{number}", options)
         _add_processor(sink, mine)
         _add_rank(sink)
         yield sink
+
+
+def _add_captured(source: Source, number: int, sink: Sink, folder: Path, options: Options) -> None:
+    """Add operators, launches and modules of the capture of graphs to a trace of their replays, before its beginning.
+
+    What ran on the device meanwhile is no part of the trace.
+    """
+    folder.mkdir()
+    with contextlib.closing(Stages(False)) as stages, stages.open(folder, options, _size(source)) as connection:
+        other = Sink(connection, folder=folder / SPILLED, has_tables=True)
+        source.reader.read(Stream(source.path), other)
+        other.settle_times()
+        other.join_spilled()
+        end_ns, last = connection.execute(_captured("latest")).fetchall()[0]
+        if last is None:
+            raise InputError(f"{source.path} cannot be used: it holds no operators and no launches.")
+        shift = (sink.earliest_ns() or 0) - end_ns - 1
+        moved = {"first": str(sink.next_id), "shift": str(shift), "thread": str(number << 40)}
+        for table in ("ops", "api_calls", "ranges"):
+            rows = connection.sql(_captured(table, **moved)).to_arrow_table()
+            sink.connection.register("captured", rows)
+            sink.connection.execute(f"INSERT INTO {at_hand(sink.connection, table)} BY NAME SELECT * FROM captured")
+            sink.connection.unregister("captured")
+        sink.next_id += last + 1
+        counts = {name: other.facts.get(name, 0) for name in ("n_events", "n_kept", "n_repaired", "n_dropped")}
+        clock = "before the replays: operators, launches, modules and frames of the capture of graphs alone"
+        sink.fact(source=source.path.name, format=source.reader.NAME, clock=clock, **counts)
+        sink.end_source()
+    folder.rmdir()
 
 
 def recorded_number(group: Group, sink: Sink) -> int | None:

@@ -2,7 +2,8 @@
 
 Correlation -> launch -> innermost enclosing operator is the way; the profiler's own operator number
 (`External id`) is used only in a trace without launches, because it is often another operator's; the operator's name is
-used where the profiler wrote it beside the kernel and nothing else leads there. `op_link` says which.
+used where the profiler wrote it beside the kernel and nothing else leads there. `op_link` says which. A kernel that a
+graph launch replays has the operator around the launch that was captured: the one at its place, by node and order.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _RANGES = {"range_id": "nvtx", "library_id": "library", "frame_id": "python", "m
 
 def device_rows(connection: duckdb.DuckDBPyConnection, steps: Steps) -> None:
     """Fill derived.kernels and derived.memcpys. A row's step is that of its launch, as host work moves ahead."""
-    has_rows, has_launches, has_names = connection.execute(query("recorded_calls")).fetchall()[0]
+    has_rows, has_launches, has_graphs, has_names = connection.execute(query("recorded_calls")).fetchall()[0]
     if not has_rows:  # As on a CPU: to plan the queries takes longer than all else of a small trace.
         connection.unregister("call_facts")
         return
@@ -43,7 +44,8 @@ def device_rows(connection: duckdb.DuckDBPyConnection, steps: Steps) -> None:
         rows = fetch(connection, query("device_starts"))
         publish(connection, "row_step", {"id": rows["id"], "step": steps.at(rows["start_ns"])})
     place = f"CREATE OR REPLACE TEMP TABLE placed AS {query('placed')}"
-    connection.execute(place, {"has_launches": has_launches, "has_names": has_names})
+    found = {"has_launches": has_launches, "has_graphs": has_graphs, "has_names": has_names}
+    connection.execute(place, found)
     for table in ("kernels", "memcpys"):
         connection.execute(f"INSERT INTO derived.{table} BY NAME {query('placed_rows')}", {"table": table})
     for name in ("placed", "cover"):
