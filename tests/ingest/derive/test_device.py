@@ -1,0 +1,86 @@
+"""What a replay of a graph ran belongs to the operators of its capture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from given import Given, rows
+
+LINKS = "SELECT name, op_name, layer, op_link FROM kernels ORDER BY start_ns"
+
+
+def call(given: Given, name: str, at: float, **facts: object) -> None:
+    given.add("api_calls", name=name, kind="runtime", pid=1, tid=1, start_ns=1000 * at, dur_ns=500, **facts)
+
+
+def captured(given: Given, at: int, layer: str, names: tuple[str, ...], is_named: bool) -> None:
+    """A capture of one launch in each of these operators, `aten::NAME`."""
+    given.span("module", f"{layer} (Layer)", at, at + 90)
+    call(given, "cudaStreamBeginCapture", at + 1)
+    for place, name in enumerate(names, 1):
+        given.op(f"aten::{name}", at + 10 * place, at + 10 * place + 8)
+        call(given, "cudaLaunchKernel", at + 10 * place + 2, **({"kernel_name": name} if is_named else {}))
+    call(given, "cudaStreamEndCapture", at + 85)
+
+
+def replayed(given: Given, at: int, names: tuple[str, ...], nodes: tuple[int, ...] = ()) -> None:
+    correlation = given.launch(at, "cudaGraphLaunch")
+    for place, name in enumerate(names):
+        start = 1000 * (at + 10 + 5 * place)
+        node = {"graph_node": nodes[place]} if nodes else {}
+        row = {"name": name, "correlation": correlation, "device": 0, "stream": 7, **node}
+        given.add("kernels", start_ns=start, dur_ns=4000, **row)
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+def test_kernels_of_a_replay_have_the_operator_and_the_module_of_their_capture(tmp_path: Path, is_named: bool) -> None:
+    given = Given()
+    captured(given, 0, "attn", ("mm", "softmax"), is_named)
+    replayed(given, 200, ("mm", "softmax"))
+    replayed(given, 300, ("mm", "softmax"))
+    assert rows(given.open(tmp_path), LINKS) == [
+        ("mm", "aten::mm", "attn", "graph"),
+        ("softmax", "aten::softmax", "attn", "graph"),
+    ] * 2
+
+
+def test_nodes_of_a_graph_tell_the_order_where_streams_overlap(tmp_path: Path) -> None:
+    given = Given()
+    captured(given, 0, "attn", ("mm", "softmax"), False)
+    replayed(given, 200, ("kernel_b", "kernel_a"), nodes=(8, 7))
+    assert rows(given.open(tmp_path), LINKS) == [
+        ("kernel_b", "aten::softmax", "attn", "graph"),
+        ("kernel_a", "aten::mm", "attn", "graph"),
+    ]
+
+
+def test_graphs_alike_are_replayed_in_the_order_of_their_captures(tmp_path: Path) -> None:
+    """As the pieces of a model of which each layer is a graph."""
+    given = Given()
+    for at, layer in ((0, "layers.0"), (100, "layers.1")):
+        captured(given, at, layer, ("mm",), True)
+    for at in (300, 400, 500, 600):
+        replayed(given, at, ("mm",))
+    found = rows(given.open(tmp_path), LINKS)
+    assert [layer for _, _, layer, _ in found] == ["layers.0", "layers.1"] * 2
+
+
+@pytest.mark.parametrize(
+    ("captures", "replays"),
+    [
+        ([("mm", "softmax")], [("mm", "softmax", "add")]),
+        ([("mm", "softmax")], [("mm", "gelu")]),
+        ([("mm",), ("mm",)], [("mm",)] * 3),
+    ],
+    ids=["other number", "other kernels", "which of two"],
+)
+def test_what_is_not_certain_is_not_linked(
+    tmp_path: Path, captures: list[tuple[str, ...]], replays: list[tuple[str, ...]]
+) -> None:
+    given = Given()
+    for number, names in enumerate(captures):
+        captured(given, 100 * number, f"layers.{number}", names, True)
+    for number, names in enumerate(replays):
+        replayed(given, 1000 + 100 * number, names)
+    assert {link for *_, link in rows(given.open(tmp_path), LINKS)} == {None}
