@@ -60,7 +60,8 @@ WITH device_row AS (
     SELECT k."table", k.id, l.launch_id, c.step AS launch_step, coalesce(g.range_id, c.range_id) AS range_id,
         c.library_id, coalesce(g.module_id, c.module_id) AS module_id, k.start_ns,
         k.recorded_op, coalesce(g.op_id, c.op_id, n.op_id, m.op_id) AS op_id,
-        CASE WHEN g.op_id IS NOT NULL THEN 'graph' WHEN c.op_id IS NOT NULL THEN 'correlation' WHEN n.op_id IS NOT NULL THEN 'external_id'
+        CASE WHEN g.op_id IS NOT NULL THEN 'graph' WHEN c.op_id IS NOT NULL THEN 'correlation'
+            WHEN n.op_id IS NOT NULL THEN 'external_id'
             WHEN m.op_id IS NOT NULL THEN 'name' WHEN k.recorded_op IS NOT NULL THEN 'recorded' END AS op_link
     FROM device_row k
     LEFT JOIN launch l USING (correlation)

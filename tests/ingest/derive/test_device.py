@@ -39,10 +39,14 @@ def test_kernels_of_a_replay_have_the_operator_and_the_module_of_their_capture(t
     captured(given, 0, "attn", ("mm", "softmax"), is_named)
     replayed(given, 200, ("mm", "softmax"))
     replayed(given, 300, ("mm", "softmax"))
-    assert rows(given.open(tmp_path), LINKS) == [
-        ("mm", "aten::mm", "attn", "graph"),
-        ("softmax", "aten::softmax", "attn", "graph"),
-    ] * 2
+    assert (
+        rows(given.open(tmp_path), LINKS)
+        == [
+            ("mm", "aten::mm", "attn", "graph"),
+            ("softmax", "aten::softmax", "attn", "graph"),
+        ]
+        * 2
+    )
 
 
 def test_nodes_of_a_graph_tell_the_order_where_streams_overlap(tmp_path: Path) -> None:
