@@ -430,7 +430,7 @@ _RANGES = """
 """
 _PLACE = """
 +op_id ID the operator that caused it
-+op_link VARCHAR correlation, external_id, name, graph (its capture), time, recorded (name): how it was found; or why not
++op_link VARCHAR correlation, external_id, name, graph (its capture), time, recorded (name): how it was found or why not
 +op_name VARCHAR name of that operator
 +op_path VARCHAR that operator and up to three around it, innermost first, joined by <
 +layer VARCHAR module or layer, as the framework or the collector named it

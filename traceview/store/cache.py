@@ -54,7 +54,8 @@ KEY_FILE = "converted.json"
 def place(path: Path, capture: Path | None = None) -> Path:
     """Beside the trace; in a folder of the user's own when that place cannot be written or its name gets too long.
 
-    With the `capture` of its graphs a trace has other tables, in another folder. Raises `UsageError` where there is no such folder either.
+    With the `capture` of its graphs a trace has other tables, in another folder. Raises `UsageError` where there is no
+    such folder either.
     """
     path = path.resolve()
     mark = f"-{_short(capture.resolve())}" if capture else ""
