@@ -1,4 +1,4 @@
-"""What a replay of a graph ran belongs to the operators of its capture."""
+"""Kernels that a graph replays belong to the operators of its capture."""
 
 from __future__ import annotations
 
