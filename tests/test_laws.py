@@ -170,6 +170,22 @@ def test_every_need_of_a_rule_has_one_answer_and_says_what_is_missing(empty: duc
         assert 20 < len(need.missing) <= 130 and name in used
 
 
+OF_A_DEVICE = {
+    *("conv_shapes_or_copies", "copy_sizes", "device_size", "host_copies", "host_memory_kinds", "kernels", "launches"),
+    *("memory_share", "peaks", "runtime_calls", "stream_waits"),
+}
+"""Needs that a capture of a CPU does not meet."""
+
+
+def test_on_a_cpu_no_change_speaks_of_gpus() -> None:
+    asked = [rule for rule in advice.load() if OF_A_DEVICE.isdisjoint(rule.extra["needs"])]
+    assert len(asked) > 15
+    for rule in asked:
+        fixes = [advice.fix_of(rule, (f"{name}_cpu", name)) for name in advice.frameworks()]
+        for text in (*fixes, *(rule.extra[key] for key in ("why", "cost", "unless"))):
+            assert not re.search(r"(?i)\bgpu|cuda|cudnn|nvidia|nchw|tensor core", text), f"{rule.name}: {text}"
+
+
 def test_a_threshold_has_one_meaning() -> None:
     meanings: dict[str, set[str]] = {}
     for path in RULES:

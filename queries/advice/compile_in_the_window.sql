@@ -11,6 +11,8 @@
 -- [fix]
 -- pytorch = """measure after warm-up steps; torch.compile(dynamic=True) or padding where shapes change; keep
 -- TORCHINDUCTOR_CACHE_DIR and TORCHINDUCTOR_FX_GRAPH_CACHE=1 between runs; CUDA_MODULE_LOADING=EAGER"""
+-- pytorch_cpu = """measure after warm-up steps; torch.compile(dynamic=True) or padding where shapes change; keep
+-- TORCHINDUCTOR_CACHE_DIR and TORCHINDUCTOR_FX_GRAPH_CACHE=1 between runs"""
 -- tensorflow = "measure after warm-up steps; tf.function(reduce_retracing=True) or an input_signature"
 -- jax = "measure after the first call of each shape; jax.config.update('jax_compilation_cache_dir', DIR)"
 -- mxnet = "measure after warm-up batches; hybridize(static_alloc=True, static_shape=True)"

@@ -15,6 +15,7 @@
 -- between layers; torch.compile fuses what remains"""
 -- tensorflow = """data_format='NCHW' (channels_first) in every layer on a GPU in fp32, NHWC with mixed precision on
 -- tensor cores, and no tf.transpose between them"""
+-- tensorflow_cpu = "data_format='channels_last' (NHWC) in every layer, and no tf.transpose between them"
 -- jax = "one dimension_numbers in every convolution; jit the whole step so that XLA removes what it can"
 -- mxnet = "one layout in every layer"
 -- keras = "one image_data_format, no Permute layers"

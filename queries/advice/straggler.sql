@@ -11,6 +11,9 @@
 -- pytorch = """data loading: num_workers, pin_memory, the same storage for all ranks; host: processor affinity, garbage
 -- collection at the same step on all ranks, no logging or saving on one rank; kernels: compare clocks, power and
 -- temperature of that device (nvidia-smi -q), and give every rank as much work (DistributedSampler, equal lengths)"""
+-- pytorch_cpu = """data loading: num_workers, the same storage for all ranks; host: processor affinity, garbage
+-- collection at the same step on all ranks, no logging or saving on one rank; give every rank as much work
+-- (DistributedSampler, equal lengths) and as many free cores"""
 -- any = """data loading: more readers, the same storage for all ranks; host: processor affinity, no logging or saving
 -- on one rank; kernels: compare clocks, power and temperature of that device, and give every rank as much work"""
 -- [params]

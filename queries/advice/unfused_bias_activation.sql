@@ -17,8 +17,8 @@
 -- _FusedConv2D"""
 -- onnxruntime = "SessionOptions.graph_optimization_level = ORT_ENABLE_ALL (the default)"
 -- jax = "jax.jit around the whole step: XLA fuses them"
--- mxnet = """net.hybridize() with MXNET_SUBGRAPH_BACKEND=MKLDNN on a CPU, net.optimize_for on a GPU; no_bias=True
--- before a batch norm"""
+-- mxnet = "net.hybridize() and net.optimize_for; no_bias=True before a batch norm"
+-- mxnet_cpu = "net.hybridize() with MXNET_SUBGRAPH_BACKEND=MKLDNN; no_bias=True before a batch norm"
 -- keras = "model.compile(..., jit_compile=True); use_bias=False before BatchNormalization"
 -- any = "use the library's fused convolution with bias and activation; no bias before a batch norm"
 -- [params]
