@@ -26,6 +26,9 @@ WITH step AS (
     SELECT 'kernels', format('all {} kernels and primitives: calls, median, spread', n_names), kernel_ns, n_names > 5
     FROM work
     UNION ALL
+    SELECT 'counters', 'FLOP, bytes and occupancy of kernels, as counted by the hardware', NULL, true
+    FROM (SELECT 1 FROM raw.events WHERE category = 'kernel counter' LIMIT 1)
+    UNION ALL
     SELECT 'layers', format('{} layers, forward and backward', n_layers), layer_ns, n_layers > 1 FROM work
     UNION ALL
     SELECT 'communication', 'collectives: bytes, bandwidth, exposed time', sent_ns, sent_ns > 0 FROM sent

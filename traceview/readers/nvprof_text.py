@@ -3,7 +3,8 @@
 Capture with `nvprof --print-gpu-trace [--csv] python train.py 2> nvprof.txt`; format:
 https://docs.nvidia.com/cuda/profiler-users-guide/#nvprof. Columns are taken from the header line, because versions and
 options add some; K, M and G are powers of 1024. A summary has no timeline: its rows become `events` of category
-`summary` (see the view `summaries`), and no kernel is made up from them.
+`summary` (see the view `summaries`), and no kernel is made up from them. What `--metrics` and `--events` counted
+becomes `events` of category `kernel counter` (see the view `kernel_counters`): averages over all runs of a kernel.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ TITLE = "nvprof text or CSV (--print-gpu-trace, --print-api-trace, summaries)"
 HOW = "nvprof --print-gpu-trace python train.py 2> nvprof.txt (on GPUs before Ampere)"
 _sql = sql.texts(f"ingest/{NAME}")
 
-NO_TIMELINE = "a summary has no timeline: its rows are in the view `summaries`"
+NO_TIMELINE = "a summary has no timeline: its rows are in the views `summaries` and `kernel_counters`"
 MAX_TABLES = 10_000
 MAX_WARNINGS = 100
 
@@ -36,6 +37,7 @@ _HEADER = (
     r'"?(?:Start|Time\(%\)|Count)"?(?:,|\s{2,})"?(?:Duration|Time|Avg Size)"?(?:,|\s{2,})'
     r'.*"?Name"?'
 )
+_COUNTERS = r'^(?:"?Device"?,"?Kernel"?,)?"?Invocations"?(?:,|\s{2,})"?(?:Metric|Event) Name"?'
 _UNITS = r"^(?:(?:[num]?s|%|[KMGT]?B(?:/s)?)?,)+(?:[num]?s|[KMGT]?B(?:/s)?)?$"
 _TITLE = r"^\s*==(?:\d+|=+)== "
 _NUMBER = r"[\d.]+(?:e[-+]?\d+)?"
@@ -44,6 +46,8 @@ _ROWS = {
     ("trace", True): rf'^"?{_NUMBER}"?,',
     ("summary", False): rf"^\s*(?:[A-Za-z][^%]*:\s+)?{_NUMBER}%?\s{{2,}}",
     ("summary", True): rf'^(?:"?[A-Za-z][^",]*"?)?,?"?{_NUMBER}"?,',
+    ("counters", False): r"^\s*\d+\s{2,}[a-z]",
+    ("counters", True): r'^".*,"?\d+"?,"?[a-z]\w*"?,',
 }
 _COLUMNS = {
     "Start": "start", "Duration": "duration", "Name": "name", "Correlation_ID": "correlation",
@@ -58,6 +62,8 @@ _COLUMNS = {
     "Unified Memory": "unified", "Virtual Address": "address",
     "Type": "section", "Time": "total", "Total Time": "total", "Calls": "calls", "Count": "calls",
     "Avg": "average", "Min": "minimum", "Max": "maximum", "Total Size": "size",
+    "Invocations": "calls", "Metric Name": "counter", "Event Name": "counter", "Metric Description": "description",
+    "Kernel": "name",
 }  # fmt: skip
 """Names of a column in nvprof's versions -> its name here."""
 
@@ -78,6 +84,10 @@ class Log:
     header: Header | None = None
     n_tables: int = 0
     n_summaries: int = 0
+    n_counters: int = 0
+    kernel: str | None = None
+    counted_on: str | None = None
+    """Kernel and device that rows of counters in a text belong to."""
     devices: list[str] = field(default_factory=list)
 
 
@@ -108,7 +118,7 @@ def read(stream: Stream, sink: Sink, part: int | None = None) -> None:
     sink.write_rows("ranks", [{"pid": log.process or log.pid}])
     names = {_device_number(name, log.devices): re.sub(r"\s*\(\d*\)?$", "", name) for name in log.devices}
     sink.write_rows("devices", [{"device": at, "name": name, "kind": "gpu"} for at, name in names.items()])
-    only_summaries = log.n_summaries == sink.facts.get("n_kept")
+    only_summaries = log.n_summaries + log.n_counters == sink.facts.get("n_kept")
     clock = NO_TIMELINE if only_summaries else "times since the profiler started; the log has no wall clock"
     sink.fact(tool="nvprof", clock=clock)
 
@@ -120,7 +130,8 @@ def _device_number(name: str, names: list[str]) -> int:
 
 def _read_batch(log: Log, lines: pa.Array, sink: Sink) -> None:
     """Rows between two marks belong to the table whose header came last."""
-    marks = pc.indices_nonzero(pc.match_substring_regex(lines, f'(?:{_HEADER})|(?:{_UNITS})|(?:{_TITLE})|^Device "'))
+    pattern = f'(?:{_HEADER})|(?:{_COUNTERS})|(?:{_UNITS})|(?:{_TITLE})|^Device "|^    Kernel: '
+    marks = pc.indices_nonzero(pc.match_substring_regex(lines, pattern))
     start = 0
     for mark in [*marks.to_pylist(), len(lines)]:
         _read_rows(log, lines[start:mark], sink)
@@ -133,6 +144,10 @@ def _read_mark(log: Log, line: str, sink: Sink) -> None:
     title = re.match(rf"{_TITLE}(.*)$", line)
     if title:
         _read_title(log, line.strip(), title.group(1), sink)
+    elif line.startswith("    Kernel: "):
+        log.kernel = line.strip().removeprefix("Kernel: ")
+    elif line.startswith('Device "') and log.header and "Invocations" in log.header:
+        log.counted_on = line.split('"')[1]
     elif line.startswith("Device "):
         log.section, log.header = "Unified Memory", None
     elif re.match(_UNITS, line):
@@ -167,15 +182,13 @@ def _read_title(log: Log, line: str, text: str, sink: Sink) -> None:
         log.header = None
         log.section = _SECTIONS.get(text.split(" ")[0], text.split(" result")[0])
         log.scope = ("NVTX",) if "NVTX" in text else ()
-        if re.match(r"(?:Metric|Event) result", text):
-            sink.problem("hardware counters of nvprof are not read")
 
 
 def _read_rows(log: Log, lines: pa.Array, sink: Sink) -> None:
     header = log.header
     if not len(lines) or header is None or log.n_tables > MAX_TABLES or log.process not in (None, log.pid):
         return
-    kind = "trace" if "Start" in header else "summary"
+    kind = "trace" if "Start" in header else "counters" if "Invocations" in header else "summary"
     rows = pc.filter(lines, pc.match_substring_regex(lines, _ROWS[kind, header.csv]))
     if not len(rows):
         return
@@ -184,7 +197,7 @@ def _read_rows(log: Log, lines: pa.Array, sink: Sink) -> None:
     before_name = rf"^(?:\S+(?: \S+)*\s{{2,}}){{{len(header.labels) - 1}}}"
     cells, values = ("cells_csv", None) if header.csv else ("cells_text", {"name_at": before_name})
     connection.execute(f"CREATE OR REPLACE TEMP TABLE cells AS {_sql(cells)}", values)
-    n_kept = _store_trace(log, sink) if kind == "trace" else _store_summary(log, sink)
+    n_kept = {"trace": _store_trace, "summary": _store_summary, "counters": _store_counters}[kind](log, sink)
     sink.next_id += len(rows)
     sink.count("n_events", len(rows))
     sink.count("n_kept", n_kept)
@@ -219,4 +232,11 @@ def _store_summary(log: Log, sink: Sink) -> int:
     last = connection.execute(_sql("last_section")).fetchall()
     log.section = last[0][0] or log.section
     log.n_summaries += int(added[0][0])
+    return int(added[0][0])
+
+
+def _store_counters(log: Log, sink: Sink) -> int:
+    values = {"first": sink.next_id, "source": log.source, "kernel": log.kernel, "device": log.counted_on}
+    added = sink.connection.execute(f"INSERT INTO stage.events BY NAME {_sql('counters')}", values).fetchall()
+    log.n_counters += int(added[0][0])
     return int(added[0][0])
