@@ -158,7 +158,7 @@ def load(path: Path, has_steps: bool = True) -> Query:
             break
         header.append(line.removeprefix("--").removeprefix(" "))
     try:
-        facts = _one_line(tomllib.loads(either("\n".join(header), has_steps)))
+        facts = one_line(tomllib.loads(either("\n".join(header), has_steps)))
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path}: the header is not TOML ({error}).") from error
     params = {name: Param(**fields) for name, fields in facts.pop("params", {}).items()}
@@ -174,10 +174,10 @@ def load(path: Path, has_steps: bool = True) -> Query:
     )
 
 
-def _one_line(value: Any) -> Any:
-    """A header's value whose texts may be written over several lines."""
+def one_line(value: Any) -> Any:
+    """The value with every text that is written over several lines on one."""
     if isinstance(value, dict):
-        return {key: _one_line(inner) for key, inner in value.items()}
+        return {key: one_line(inner) for key, inner in value.items()}
     return " ".join(value.split()) if isinstance(value, str) and "\n" in value else value
 
 

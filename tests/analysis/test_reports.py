@@ -130,6 +130,10 @@ def shown(n_ranks: int) -> Section:
     return reports.shown(Report("steps", "", "", (section,), ()), 30).sections[0]
 
 
+def test_no_text_of_a_report_breaks_its_line() -> None:
+    assert not [name for name in reports.names() if "\n" in reports.load(name).doc + reports.load(name).title]
+
+
 def test_sixteen_ranks_are_listed() -> None:
     assert len(shown(16).rows) == 16 and shown(16).note is None
 
