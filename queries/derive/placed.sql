@@ -43,14 +43,23 @@ WITH device_row AS (
         count(*) OVER (PARTITION BY n_rows) AS n_alike
     FROM (SELECT launch_id, any_value(start_ns) AS start_ns, count(*) AS n_rows FROM replayed GROUP BY launch_id)
 ), source AS (
+    -- The same operators of the same modules with other shapes: a capture per batch size; nothing tells which ran.
     SELECT *, row_number() OVER (PARTITION BY n_rows ORDER BY start_ns, capture_id) AS place,
-        count(*) OVER (PARTITION BY n_rows) AS n_alike
-    FROM (SELECT capture_id, any_value(start_ns) AS start_ns, count(*) AS n_rows FROM captured GROUP BY capture_id)
+        count(*) OVER (PARTITION BY n_rows) AS n_alike,
+        count(DISTINCT shapes) OVER (PARTITION BY n_rows, operators) > 1 AS is_doubtful
+    FROM (
+        SELECT c.capture_id, any_value(c.start_ns) AS start_ns, count(*) AS n_rows,
+            hash(list((o.name, d.layer) ORDER BY c.n)) AS operators, hash(list(o.shapes ORDER BY c.n)) AS shapes
+        FROM captured c LEFT JOIN call_facts f ON f.id = c.call_id
+        LEFT JOIN stage.ops o ON o.id = f.op_id LEFT JOIN derived.ops d ON d.id = f.op_id
+        GROUP BY c.capture_id
+    )
 ), by_graph AS (
     -- As many launches as rows, and the same kernels: of several graphs alike each in its turn.
     SELECT k.id, f.op_id, f.range_id, f.module_id
     FROM replay r JOIN source s ON s.n_rows = r.n_rows AND r.n_alike % s.n_alike = 0
         AND s.place = (r.place - 1) % s.n_alike + 1
+        AND NOT s.is_doubtful
     JOIN replayed k ON k.launch_id = r.launch_id
     JOIN captured c ON c.capture_id = s.capture_id AND c.n = k.n
     JOIN call_facts f ON f.id = c.call_id

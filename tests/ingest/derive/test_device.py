@@ -88,3 +88,21 @@ def test_what_is_not_certain_is_not_linked(
     for number, names in enumerate(replays):
         replayed(given, 1000 + 100 * number, names)
     assert {link for *_, link in rows(given.open(tmp_path), LINKS)} == {None}
+
+
+@pytest.mark.parametrize(("sizes", "link"), [((1, 32), None), ((8, 8), "graph")])
+def test_of_captures_for_several_batch_sizes_none_is_taken(
+    tmp_path: Path, sizes: tuple[int, int], link: str | None
+) -> None:
+    """The same operators of the same module with other shapes: which of them a replay ran is not recorded."""
+    given = Given()
+    for number, size in enumerate(sizes):
+        at = 100 * number
+        given.span("module", "attn (Layer)", at, at + 90)
+        call(given, "cudaStreamBeginCapture", at + 1)
+        given.op("aten::mm", at + 10, at + 18, tensors=[(size, 64), (64, 64)])
+        call(given, "cudaLaunchKernel", at + 12, kernel_name="mm")
+        call(given, "cudaStreamEndCapture", at + 85)
+    for at in (300, 400):
+        replayed(given, at, ("mm",))
+    assert {found for *_, found in rows(given.open(tmp_path), LINKS)} == {link}
