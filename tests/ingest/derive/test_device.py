@@ -94,7 +94,7 @@ def test_what_is_not_certain_is_not_linked(
 def test_of_captures_for_several_batch_sizes_none_is_taken(
     tmp_path: Path, sizes: tuple[int, int], link: str | None
 ) -> None:
-    """The same operators of the same module with other shapes: which of them a replay ran is not recorded."""
+    """Their operators and modules are the same, shapes are not: which of them a replay ran is not recorded."""
     given = Given()
     for number, size in enumerate(sizes):
         at = 100 * number
