@@ -2,7 +2,8 @@
 -- doc = """Convolution calls on a CPU that lower the input to a matrix product (im2col) or run the framework's own
 -- loops, where the framework has oneDNN: no convolution primitive under them, and a sign of the other way (a matrix
 -- product of the library below, the operator's name, a switch that is off, or TensorFlow's default of off on a
--- processor without AVX512_VNNI, AVX512_BF16, AVX_VNNI or AMX). The bound: where calls are lowered to a matrix product
+-- processor without AVX512_VNNI, AVX512_BF16, AVX_VNNI or AMX). Calls on float64, for which oneDNN has no primitive,
+-- are left out. The bound: where calls are lowered to a matrix product
 -- or given to NNPACK, what a layer's calls take beyond the rate of its fastest pass in this recording and, for images
 -- in the plain layout, one pass over input and output (at the rate of the activations), for the library reorders them;
 -- else what the calls take beyond the processor's peak, or all of it where shapes or peak are not known. The switches
@@ -69,7 +70,8 @@ WITH switch AS (
         any_value(v.layer) AS layer, any_value(v.step_ns) AS step_ns, sum(v.flop / v.per) AS flop,
         max(v.element_bytes * (list_product(v.input_shape) + list_product(v.output_shape)) / v.per) AS image_bytes,
         coalesce(sum(f.direct_floor_ns / $cpu_turbo / v.per), 0) AS floor_ns
-    FROM call l JOIN counted_conv_calls v ON v.op_id = l.call_id
+    -- For numbers of eight bytes (float64, complex) the library has no primitive.
+    FROM call l JOIN counted_conv_calls v ON v.op_id = l.call_id AND coalesce(v.element_bytes, 0) < 8
     LEFT JOIN conv_floors f ON f.op_id = v.op_id AND f.direction = v.direction
     GROUP BY l.rank, l.call_id
 ), lowered AS (

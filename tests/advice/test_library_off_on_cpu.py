@@ -78,6 +78,16 @@ def test_lowered_passes_are_held_against_the_fastest_pass_of_their_layer(tmp_pat
     assert plain.saving_ns == pytest.approx(38_000, abs=1)
 
 
+@pytest.mark.parametrize(("dtype", "status"), [("float", "found"), ("double", "not found")])
+def test_the_library_has_no_primitive_for_float64(dtype: str, status: str, tmp_path: Path) -> None:
+    given = training(device=None)
+    given.about = PYTORCH
+    for start in (0, 1000, 2000):
+        conv(given, start, (4, 8, 16, 16), (8, 8, 3, 3), padding=1, dtype=dtype)
+        given.op("aten::_slow_conv2d_forward", start + 1, start + 10)
+    assert answer(RULE, given, tmp_path, lowered_step_pct=0).status == status
+
+
 @pytest.mark.long
 def test_a_matrix_product_under_a_convolution_shows_it_too(tmp_path: Path) -> None:
     found = answer(RULE, steps("gemm_api"), tmp_path)

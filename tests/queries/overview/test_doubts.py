@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from advised import training
 from asked import connected
 from given import Given, section, write
 
+import traceview
 from traceview.analysis import reports
 from traceview.render import for_people, table
 
@@ -74,6 +76,35 @@ def test_operators_that_run_on_a_cpu_too_say_nothing_of_a_device(tmp_path: Path,
     given = Given()
     given.op(operator, 0, 100)
     assert doubts(given, tmp_path) == []
+
+
+@pytest.mark.parametrize(("processor_us", "n_lines"), [(1200, 0), (1190, 1)])
+def test_a_machine_that_was_busy_with_something_else(processor_us: int, n_lines: int, tmp_path: Path) -> None:
+    given = training(device=None)
+    for start in (0, 1000, 2000):
+        given.op("aten::mm", start, start + 500)
+    given.about["usage"] = {"wall_ns": 3_000_000, "user_ns": processor_us * 1000, "system_ns": 0}
+    said = (
+        "Doubt: The machine was busy with something else: rank 0 got 79 % of the processor time that its operators "
+        "took."
+    )
+    assert doubts(given, tmp_path) == [said] * n_lines
+
+
+def test_events_that_could_not_be_read(tmp_path: Path) -> None:
+    """One event in a hundred without a time is within what happens; two are not."""
+    for n_lost in (1, 2):
+        events = [
+            {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 10 * at, "dur": 5}
+            for at in range(100 - n_lost)
+        ]
+        events += [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": "x", "dur": 5}] * n_lost
+        path = tmp_path / f"{n_lost}.json"
+        path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}), encoding="utf-8")
+        with traceview.open(path) as capture:
+            said = [row["text"] for row in section(capture.connection, "overview/doubts")]
+        lost = ["Doubt: 2 of 100 events of the file could not be read: what they held is missing."]
+        assert said == (lost if n_lost > 1 else [])
 
 
 def test_pauses_of_the_profiler(tmp_path: Path) -> None:
