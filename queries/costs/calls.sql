@@ -1,20 +1,17 @@
--- doc = """Calls that count, each once: the outermost with a cost, and the outermost without one that neither lie in
--- such a call nor hold one. A forward operator that runs again within the backward pass (autograd is recording there)
--- and whose like ran in the forward pass before is recomputed: activation checkpointing."""
+-- doc = """Calls that count, each once: the outermost with a cost, and the outermost without one that do not lie in
+-- such a call; these stand for what they do besides the calls inside them. A forward operator that runs again within
+-- the backward pass (autograd is recording there) and whose like ran in the forward pass before is recomputed:
+-- activation checkpointing."""
 WITH known AS (
     SELECT *, max(end_ns) OVER (PARTITION BY rank, pid, tid ORDER BY start_ns, depth
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until_ns
     FROM costed.candidate WHERE is_known
 ), outermost AS (
     SELECT * EXCLUDE (until_ns) FROM known WHERE until_ns IS NULL OR start_ns >= until_ns OR end_ns > until_ns
-), unknown AS (
-    SELECT u.* FROM costed.candidate u
-    ASOF LEFT JOIN outermost i ON i.rank = u.rank AND i.pid = u.pid AND i.tid = u.tid AND i.start_ns >= u.start_ns
-    WHERE NOT u.is_known AND coalesce(i.start_ns >= u.end_ns, true)
 ), alone AS (
     SELECT *, max(end_ns) OVER (PARTITION BY rank, pid, tid ORDER BY start_ns, depth
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until_ns
-    FROM (FROM outermost UNION ALL BY NAME FROM unknown)
+    FROM (FROM outermost UNION ALL BY NAME FROM costed.candidate WHERE NOT is_known)
 ), chosen AS (
     SELECT * EXCLUDE (until_ns) FROM alone
     WHERE is_known OR until_ns IS NULL OR start_ns >= until_ns OR end_ns > until_ns

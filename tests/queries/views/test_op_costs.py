@@ -94,6 +94,21 @@ def test_element_size_of_a_list_is_that_of_its_kernel(tmp_path: Path) -> None:
     assert rows(given.open(tmp_path), "SELECT bytes, how FROM op_costs") == [(128, "shapes")]
 
 
+def test_an_operator_of_unknown_cost_stands_for_what_it_does_besides_the_calls_inside(tmp_path: Path) -> None:
+    """Attention without the lengths of its sequences, and a product within it."""
+    given = Given()
+    given.device("NVIDIA A100-SXM4-40GB")
+    given.op("vllm::unified_attention_with_output", 0, 60, [[8, 4, 64]] * 4, [""] * 4)
+    given.op("aten::mm", 10, 20, SQUARE, ["", ""])
+    given.kernel("ampere_sgemm_128x128_tn", 100, 130, launched=15)
+    given.kernel("flash_fwd_kernel", 130, 135, launched=30)
+    query = "SELECT op_name, matrix_flop, busy_ns, reason IS NULL FROM op_costs ORDER BY op_name"
+    assert rows(given.open(tmp_path), query) == [
+        ("aten::mm", FLOP, 30000, True),
+        ("vllm::unified_attention_with_output", None, 5000, False),
+    ]
+
+
 def test_bytes_of_a_collective_are_those_on_the_wire(tmp_path: Path) -> None:
     given = Given()
     given.collective("all_reduce", 0, 10, kind="all_reduce", size_bytes=1000, group_size=4)
