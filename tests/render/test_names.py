@@ -91,3 +91,16 @@ def test_mangled_names_are_told_apart_in_plain_words() -> None:
     assert len(set(labels.values())) == 2
     assert not any(label.startswith("_Z") for label in labels.values())
     assert "MeanOps" in labels[sums]
+
+
+def test_a_mangled_name_that_refers_back_is_in_plain_words() -> None:
+    """TensorFlow's kernels of Eigen, which differ in an argument deep inside, before one that is referred to."""
+    product, total = (
+        "_ZN5Eigen8internal15EigenMetaKernelINS_15TensorEvaluatorIKNS_14TensorAssignOpINS_9TensorMapINS_6TensorIfLi1ELi1EiEE"
+        f"Li16ENS_11MakePointerEEEKNS_18TensorCwiseUnaryOpINS0_12scalar_rightIffNS0_{operator}IffEEEEKNS4_INS5_IKfLi1ELi1EiEE"
+        "Li16ES7_EEEEEENS_9GpuDeviceEEEiEEvT_T0_"
+        for operator in ("17scalar_product_op", "13scalar_sum_op")
+    )
+    labels = names.short([product, total])
+    assert "scalar_product_op" in labels[product] and "scalar_sum_op" in labels[total]
+    assert not any("_Z" in label for label in labels.values())

@@ -116,7 +116,8 @@ def _components(text: str) -> list[tuple[str, tuple[str, ...]]] | None:
                 return None
             inside = text[index + 1 : end]
             if char == "<" and word:
-                arguments = tuple(_split(inside))
+                # Twice where a mangled name refers to a template that it has named before.
+                arguments += tuple(_split(inside))
             elif char in "{[":
                 word += text[index : end + 1]
             index = end + 1
@@ -232,7 +233,7 @@ def _scoped(group: Sequence[str], parsed: Sequence[Parsed]) -> list[str]:
 
 
 def _full(group: Sequence[str], parsed: Sequence[Parsed]) -> list[str]:
-    return list(group)
+    return [_legible(name) for name in group]
 
 
 _STAGES = (_base, *map(_with_arguments, ("held", "framed", "all")), _scoped, _full)
