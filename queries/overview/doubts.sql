@@ -23,6 +23,10 @@ WITH work AS (
     FROM raw.events e JOIN scope s ON s.rank = e.rank
     WHERE e.category LIKE '%overhead' AND e.start_ns >= s.first_ns AND e.start_ns + e.dur_ns <= s.last_ns
     GROUP BY e.rank
+), spanned AS (
+    SELECT h.rank, h.span_ns, s.total_ns AS worked_ns
+    FROM (SELECT rank, max(start_ns + dur_ns) - min(start_ns) AS span_ns FROM raw.api_calls GROUP BY rank) h
+    JOIN scope s ON s.rank = h.rank AND NOT s.has_steps AND s.total_ns > 0
 ), doubt AS (
     SELECT rank, 1 AS place, format('The device''s work was not recorded ({}): how busy it was is not known',
         concat_ws(', ', if(n_launches > 0, format('{:,} launches', n_launches), NULL),
@@ -55,6 +59,10 @@ WITH work AS (
     SELECT rank, 7, format('{:,} of {:,} events of the file could not be read: what they held is missing', n_dropped,
         n_events)
     FROM captures WHERE n_dropped > 0.01 * n_events
+    UNION ALL
+    SELECT rank, 8, format('The device''s work lies within {:.2g} % of the {:,.0f} ms in which the host was recorded: '
+        || 'shares are of that part', 100.0 * worked_ns / span_ns, span_ns / 1e6)
+    FROM spanned WHERE worked_ns < 0.05 * span_ns
 )
 SELECT min(rank) AS rank, 'Doubt: ' || arg_min(text, rank)
     || if(count(*) > 1, format(' (rank {}; so have {} more)', min(rank), count(*) - 1), '') || '.' AS text

@@ -107,6 +107,20 @@ def test_events_that_could_not_be_read(tmp_path: Path) -> None:
         assert said == (lost if n_lost > 1 else [])
 
 
+@pytest.mark.parametrize(("until_us", "n_lines"), [(900, 0), (2000, 1)])
+def test_a_device_that_works_in_a_small_part_of_the_recording(until_us: int, n_lines: int, tmp_path: Path) -> None:
+    given = Given()
+    given.device("NVIDIA A100-SXM4-40GB")
+    given.kernel("k", 100, 150, launched=90)
+    given.call("cudaMalloc", 0, 5)
+    given.call("cudaFree", until_us - 5, until_us)
+    said = (
+        "Doubt: The device's work lies within 2.5 % of the 2 ms in which the host was recorded: shares are of that "
+        "part."
+    )
+    assert doubts(given, tmp_path) == [said] * n_lines
+
+
 def test_pauses_of_the_profiler(tmp_path: Path) -> None:
     given = kernels(10)
     given.add("events", category="overhead", name="Buffer Flush", phase="X", start_ns=20_000, dur_ns=60_000)
