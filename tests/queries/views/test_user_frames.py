@@ -23,3 +23,11 @@ def test_frames_know_the_users_frame_around_them(tmp_path: Path) -> None:
         ("data.py", 5, "__getitem__", "train.py"),
         ("profile.py", 9, "mine", "data.py"),
     ]
+
+
+def test_private_modules_of_the_standard_library_are_not_the_users(tmp_path: Path) -> None:
+    given = Given()
+    given.span("python", "_model.py(3): forward", 0, 100)
+    given.span("python", "_weakrefset.py(85): add", 10, 20)
+    given.span("python", "_collections_abc.py(804): get", 30, 40)
+    assert rows(given.open(tmp_path), "SELECT file FROM user_frames") == [("_model.py",)]
