@@ -96,7 +96,7 @@ def meant(word: str, known: Iterable[str]) -> str:
 
     names = {name.casefold().lstrip("-"): name for name in known}
     typed = word.casefold().lstrip("-")
-    near = [name for name in names if len(typed) > 2 and name.startswith(typed)][:2]
+    near = sorted((name for name in names if len(typed) > 2 and name.startswith(typed)), key=len)[:2]
     near = near or get_close_matches(typed, names, n=2)
     likeness = [SequenceMatcher(None, name, typed).ratio() for name in near]
     near = [name for name, like in zip(near, likeness, strict=True) if like > max(likeness) - MUCH_LESS]

@@ -1,7 +1,8 @@
 -- title = "Time by module"
 -- doc = """In order of first use, each module behind the one that it is in; {per step and rank|over the whole
 -- recording, per rank}, overlaps counted once. The time of a module holds that of all modules in it, so that those of
--- depth 0 and the rows in parentheses, which are in no module, add up to all device time."""
+-- depth 0 and the rows in parentheses, which are in no module, add up to all device time. A module that several others
+-- hold has one path, the first, and its time is there."""
 -- cannot = "This trace records no work of a device."
 -- leave_out = ["class", "other_ns", "own_ns", "calls"]
 -- [params]

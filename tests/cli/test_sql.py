@@ -171,9 +171,9 @@ def opened(trace: Path) -> Iterator[Reader]:
 def secret(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with files that no query may see."""
     folder = tmp_path_factory.mktemp("secret")
-    (folder / "secret.csv").write_text("a\n42\n")
-    (folder / "secret.json").write_text('{"a": 42}')
-    pq.write_table(__import__("pyarrow").table({"a": [42]}), folder / "secret.parquet")
+    (folder / "secret.csv").write_text("a\n271828\n")
+    (folder / "secret.json").write_text('{"a": 271828}')
+    pq.write_table(__import__("pyarrow").table({"a": [271828]}), folder / "secret.parquet")
     return folder
 
 
@@ -206,7 +206,7 @@ def secret(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "FROM read_duckdb('{0}/secret.csv')",
         "FROM read_blob('file://{0}/secret.csv')",
         "FROM read_blob('/proc/self/environ')",
-        "FROM read_text('data:,42')",
+        "FROM read_text('data:,271828')",
         "FROM duckdb_extensions()",
         "SELECT getenv('HOME')",
         "SELECT * FROM duckdb_secrets()",
@@ -227,7 +227,7 @@ def test_a_query_sees_the_capture_and_nothing_else(
     before = sorted(path.name for path in secret.iterdir())
     with pytest.raises(UsageError) as error:
         sql.answer(opened, query.format(secret), "csv", None)
-    assert capsys.readouterr().out == "" and "42" not in str(error.value).replace("data:,42", "")
+    assert capsys.readouterr().out == "" and "271828" not in str(error.value).replace("data:,271828", "")
     assert sorted(path.name for path in secret.iterdir()) == before == sorted(before) and len(secret_frame) == 1
 
 
@@ -245,6 +245,7 @@ def test_a_query_cannot_read_where_others_spill(
 def test_what_does_not_fit_memory_is_spilled_and_cleaned_up(
     trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    run(capsys, trace, "SELECT 42 AS n")  # Makes the folder that stays as long as this process.
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     long = "SELECT hash(range)::VARCHAR || 'xxxxxxxxxxxxxxxxxxxxxxxxxxx' AS b FROM range(600000) ORDER BY b"

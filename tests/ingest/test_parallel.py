@@ -153,7 +153,7 @@ def test_kinds_that_take_turns_are_all_learnt() -> None:
     assert len(found.rest) == 1, "the empty object at the end"
 
 
-@pytest.mark.parametrize(("name", "tables"), [("nccl:all_reduce", 1), ("gloo:all_reduce", 2)])
+@pytest.mark.parametrize(("name", "tables"), [("loss:backward", 1), ("nccl:all_reduce", 2), ("gloo:all_reduce", 2)])
 def test_the_second_table_of_a_route_is_asked_only_where_something_is_for_it(name: str, tables: int) -> None:
     event = b'{"ph": "X", "cat": "user_annotation", "name": "%s", "pid": 7, "tid": 7, "ts": 1, "dur": 5},'
     part = json_events.EventSplitter([b'{"traceEvents": [' + event % b"step" * 9 + event % name.encode()]).part()

@@ -75,11 +75,11 @@ class Lines:
             whole = Path.cwd() / path
             is_foreign = (
                 path.startswith("<")
-                or any(whole.is_relative_to(folder) for folder in self.foreign)
+                or any(folder in whole.parents for folder in self.foreign)
                 or any(part in PACKAGES or part.startswith("torchinductor_") for part in whole.parts)
             )
             folders = [Path.cwd() / folder for folder in sys.path]
-            around = [folder for folder in folders if whole.is_relative_to(folder)]
+            around = [folder for folder in folders if folder in whole.parents]
             known = whole.relative_to(max(around, key=lambda folder: len(folder.parts))) if around else whole
             self.names[path] = "" if is_foreign else str(known)
         return self.names[path]
