@@ -11,20 +11,6 @@ from typing import Any
 import timing
 from training_keras import keras, options, train
 
-MODULES = (
-    # name, 1x1, 3x3 reduce, 3x3, 5x5 reduce, 5x5, pool projection
-    ("3a", 64, 96, 128, 16, 32, 32),
-    ("3b", 128, 128, 192, 32, 96, 64),
-    ("4a", 192, 96, 208, 16, 48, 64),
-    ("4b", 160, 112, 224, 24, 64, 64),
-    ("4c", 128, 128, 256, 24, 64, 64),
-    ("4d", 112, 144, 288, 32, 64, 64),
-    ("4e", 256, 160, 320, 32, 128, 128),
-    ("5a", 256, 160, 320, 32, 128, 128),
-    ("5b", 384, 192, 384, 48, 128, 128),
-)
-POOLED_AFTER = ("3b", "4e")
-
 
 def googlenet(model: timing.Model, layout: str) -> keras.Model:
     """Images of 224 x 224 to scores of a thousand classes, with dropout. Normalisation between channels is left out."""
@@ -40,7 +26,7 @@ def googlenet(model: timing.Model, layout: str) -> keras.Model:
     x = maximum(convolution(images, "conv1", 64, 7, 2), "pool1")
     x = convolution(convolution(x, "conv2_reduce", 64, 1), "conv2", 192, 3)
     x = maximum(x, "pool2")
-    for name, one, to3, three, to5, five, pool in MODULES:
+    for name, one, to3, three, to5, five, pool in timing.INCEPTION:
         at = f"inception{name}"
         branches = [
             convolution(x, f"{at}_one", one, 1),
@@ -49,7 +35,7 @@ def googlenet(model: timing.Model, layout: str) -> keras.Model:
             convolution(maximum(x, f"{at}_maximum", 1), f"{at}_pool", pool, 1),
         ]
         x = layers.Concatenate(-1 if layout == "nhwc" else 1, name=f"{at}_join")(branches)
-        if name in POOLED_AFTER:
+        if name in timing.POOLED_AFTER:
             x = maximum(x, f"pool{name}")
     x = layers.Dropout(0.4, name="drop5")(layers.GlobalAveragePooling2D(name="pool5")(x))
     return keras.Model(images, layers.Dense(1000, name="fc")(x), name="googlenet")

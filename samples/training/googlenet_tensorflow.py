@@ -6,20 +6,6 @@ import tensorflow as tf
 import timing
 from training_tensorflow import Layers, train
 
-MODULES = (
-    # name, 1x1, 3x3 reduce, 3x3, 5x5 reduce, 5x5, pool projection
-    ("3a", 64, 96, 128, 16, 32, 32),
-    ("3b", 128, 128, 192, 32, 96, 64),
-    ("4a", 192, 96, 208, 16, 48, 64),
-    ("4b", 160, 112, 224, 24, 64, 64),
-    ("4c", 128, 128, 256, 24, 64, 64),
-    ("4d", 112, 144, 288, 32, 64, 64),
-    ("4e", 256, 160, 320, 32, 128, 128),
-    ("5a", 256, 160, 320, 32, 128, 128),
-    ("5b", 384, 192, 384, 48, 128, 128),
-)
-POOLED_AFTER = ("3b", "4e")
-
 
 def googlenet(layers: Layers, images: tf.Tensor) -> tf.Tensor:
     """Images of 224 x 224 to scores N x 1000, with dropout. Normalisation between channels is left out."""
@@ -27,7 +13,7 @@ def googlenet(layers: Layers, images: tf.Tensor) -> tf.Tensor:
     x = layers.maximum(convolution(images, "conv1", 64, 7, 2), "pool1", 3, 2)
     x = convolution(convolution(x, "conv2_reduce", 64, 1), "conv2", 192, 3)
     x = layers.maximum(x, "pool2", 3, 2)
-    for name, one, to3, three, to5, five, pool in MODULES:
+    for name, one, to3, three, to5, five, pool in timing.INCEPTION:
         at = f"inception{name}"
         branches = [
             convolution(x, f"{at}/one", one, 1),
@@ -36,7 +22,7 @@ def googlenet(layers: Layers, images: tf.Tensor) -> tf.Tensor:
             convolution(layers.maximum(x, f"{at}/maximum", 3, 1), f"{at}/pool", pool, 1),
         ]
         x = layers.joined(branches, f"{at}/join")
-        if name in POOLED_AFTER:
+        if name in timing.POOLED_AFTER:
             x = layers.maximum(x, f"pool{name}", 3, 2)
     return layers.dense(layers.dropped(layers.mean(x, "pool5"), "drop5", 0.4), "fc", 1000)
 

@@ -9,20 +9,6 @@ import torch
 from torch import nn
 from training_torch import train
 
-MODULES = (
-    # name, inputs, 1x1, 3x3 reduce, 3x3, 5x5 reduce, 5x5, pool projection
-    ("3a", 192, 64, 96, 128, 16, 32, 32),
-    ("3b", 256, 128, 128, 192, 32, 96, 64),
-    ("4a", 480, 192, 96, 208, 16, 48, 64),
-    ("4b", 512, 160, 112, 224, 24, 64, 64),
-    ("4c", 512, 128, 128, 256, 24, 64, 64),
-    ("4d", 512, 112, 144, 288, 32, 64, 64),
-    ("4e", 528, 256, 160, 320, 32, 128, 128),
-    ("5a", 832, 256, 160, 320, 32, 128, 128),
-    ("5b", 832, 384, 192, 384, 48, 128, 128),
-)
-POOLED_AFTER = ("3b", "4e")
-
 
 def convolution(inputs: int, filters: int, size: int, stride: int = 1) -> list[nn.Module]:
     """A convolution that keeps the size, and its ReLU."""
@@ -52,12 +38,14 @@ def googlenet() -> nn.Sequential:
         ("conv2", nn.Sequential(*convolution(64, 64, 1), *convolution(64, 192, 3))),
         ("pool2", nn.MaxPool2d(3, 2, ceil_mode=True)),
     ]
-    for name, inputs, *widths in MODULES:
-        layers.append((f"inception{name}", Inception(inputs, *widths)))
-        if name in POOLED_AFTER:
+    inputs = 192
+    for name, one, reduce3, three, reduce5, five, pool in timing.INCEPTION:
+        layers.append((f"inception{name}", Inception(inputs, one, reduce3, three, reduce5, five, pool)))
+        inputs = one + three + five + pool
+        if name in timing.POOLED_AFTER:
             layers.append((f"pool{name}", nn.MaxPool2d(3, 2, ceil_mode=True)))
     layers += [("pool5", nn.AdaptiveAvgPool2d(1)), ("flatten", nn.Flatten()), ("drop", nn.Dropout(0.4))]
-    layers.append(("fc", nn.Linear(1024, 1000)))
+    layers.append(("fc", nn.Linear(inputs, 1000)))
     return nn.Sequential(OrderedDict(layers))
 
 

@@ -42,7 +42,20 @@ MODELS = {
 }
 """Facts that are equal in every framework, where there is a sample of the model: the first choice of each sample."""
 
-
+INCEPTION = (
+    # name, 1x1, 3x3 reduce, 3x3, 5x5 reduce, 5x5, pool projection
+    ("3a", 64, 96, 128, 16, 32, 32),
+    ("3b", 128, 128, 192, 32, 96, 64),
+    ("4a", 192, 96, 208, 16, 48, 64),
+    ("4b", 160, 112, 224, 24, 64, 64),
+    ("4c", 128, 128, 256, 24, 64, 64),
+    ("4d", 112, 144, 288, 32, 64, 64),
+    ("4e", 256, 160, 320, 32, 128, 128),
+    ("5a", 256, 160, 320, 32, 128, 128),
+    ("5b", 384, 192, 384, 48, 128, 128),
+)
+"""Modules of GoogLeNet: filters of their convolutions."""
+POOLED_AFTER = ("3b", "4e")
 WIDTHS = {"small": (784, 400, 200, 100), "large": (784, 800, 1000, 2000)}
 """Widths of the autoencoder's layers, before the classifier."""
 AUTOENCODERS = {
