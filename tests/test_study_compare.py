@@ -50,6 +50,18 @@ def test_the_nvprof_pair_differs_by_11_2_ms_a_step(pair: Report) -> None:
 
 
 @pytest.mark.shared
+def test_the_pair_is_ranked_since_both_ran_one_command(shared: Path, captures) -> None:  # type: ignore[no-untyped-def]
+    """Neither records its model, and each notes `python alexnetbm.py -e 1 -b 16 -i 8 -d 1`: ranked, with the reservation."""
+    paths = [shared / "traces/nvprof" / f"gtx980-tf-alexnet-{name}.txt.gz" for name in ("old", "new")]
+    report = compare.compare([run_of(captures.open(path), path.name, (1, 16)) for path in paths], [])
+    (answer,) = table(report, "answer")
+    assert answer["sentence"].startswith("B is 23.0 % slower than A")
+    reservation = "model (taken for the same, since both ran the same command), batch, precision"
+    assert f"Not recorded, so not checked: {reservation}." in answer["sentence"]
+    assert table(report, "conditions")[0]["verdict"] == "not recorded (same command)"
+
+
+@pytest.mark.shared
 def test_its_difference_is_the_update_the_first_gradient_and_idle_time(pair: Report) -> None:
     """Milliseconds and share by category: half is the update of the weights (Eigen), less the first gradient."""
     rows = {row["part"]: row for row in table(pair, "difference")}

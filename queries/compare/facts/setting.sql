@@ -1,5 +1,5 @@
--- doc = """Recorded settings of the run: from `traceview collect` (capture.json), and of framework and devices from the
--- trace itself. Ranks that differ are listed."""
+-- doc = """Recorded settings of the run: from `traceview collect` (capture.json), and of framework, devices and command
+-- from the trace itself where it has them. Ranks that differ are listed."""
 -- [columns]
 -- kind = """device, option (tried in the process, see docs/options.md), threads, precision, layout, batch, model, flag,
 -- version, environment, command, job or recording"""
@@ -34,7 +34,8 @@ WITH noted AS (
     WHERE framework IS NOT NULL
     UNION ALL SELECT 'device', 'devices', d.name FROM raw.devices d
     WHERE NOT EXISTS (FROM noted) AND d.kind <> 'cpu'
-    UNION ALL SELECT 'command', 'command', array_to_string(TRY_CAST(options->'$.command' AS VARCHAR[]), ' ') FROM whole
+    UNION ALL SELECT 'command', 'command',
+        coalesce(array_to_string(TRY_CAST(options->'$.command' AS VARCHAR[]), ' '), command) FROM raw.captures
     UNION ALL SELECT 'recording', 'noted by', 'traceview collect' FROM noted
     UNION ALL SELECT 'recording', o.key, o.value->>'$' FROM whole, json_each(options, '$.options') o
 )

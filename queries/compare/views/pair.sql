@@ -27,7 +27,9 @@ FROM run r JOIN run b ON b.run = 0 LEFT JOIN estimate e ON e.run = r.run
 LEFT JOIN (
     SELECT run, string_agg(condition, ', ' ORDER BY position) FILTER (verdict = 'differs') AS differing,
         bool_or(verdict = 'not recorded' AND condition = 'model') AS unknown,
-        string_agg(condition, ', ' ORDER BY position) FILTER (starts_with(verdict, 'not recorded')) AS unchecked
+        string_agg(condition || if(verdict = 'not recorded (same command)',
+            ' (taken for the same, since both ran the same command)', ''), ', ' ORDER BY position)
+            FILTER (starts_with(verdict, 'not recorded')) AS unchecked
     FROM condition GROUP BY run
 ) k ON k.run = r.run
 WHERE r.run > 0
