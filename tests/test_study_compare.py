@@ -51,7 +51,7 @@ def test_the_nvprof_pair_differs_by_11_2_ms_a_step(pair: Report) -> None:
 
 @pytest.mark.shared
 def test_the_pair_is_ranked_since_both_ran_one_command(shared: Path, captures) -> None:  # type: ignore[no-untyped-def]
-    """Neither records its model, and each notes `python alexnetbm.py -e 1 -b 16 -i 8 -d 1`: ranked, with the reservation."""
+    """Neither records its model, and each notes one command (`python alexnetbm.py ...`): ranked, and said to be so."""
     paths = [shared / "traces/nvprof" / f"gtx980-tf-alexnet-{name}.txt.gz" for name in ("old", "new")]
     report = compare.compare([run_of(captures.open(path), path.name, (1, 16)) for path in paths], [])
     (answer,) = table(report, "answer")

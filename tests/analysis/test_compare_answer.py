@@ -41,7 +41,8 @@ def test_the_first_sentence_says_how_much_how_surely_and_what_of(tmp_path: Path)
     sentence = said([a, b])
     assert sentence.startswith("B is 26.0 % slower than A (95 % interval +25.")
     assert "; one recording each), mostly gemm (+0.20 ms, 77 %) and idle: between steps (+0.06" in sentence
-    unchecked = " Not recorded, so not checked: model (taken for the same, since both ran the same command), batch, precision, passes."
+    assumed = "model (taken for the same, since both ran the same command)"
+    unchecked = f" Not recorded, so not checked: {assumed}, batch, precision, passes."
     assert sentence.endswith(f"{unchecked} The settings of at least one are not recorded.")
     assert said([b, a]).startswith("B is 20.6 % faster than A (95 % interval -20.")
 

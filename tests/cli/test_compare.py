@@ -98,11 +98,9 @@ def test_the_exit_code_of_a_check(
     fast, slow = pair
     assert cli.main(["compare", str(slow), "--baseline", str(fast), "--fail-over", limit]) == code
     errors = capsys.readouterr().err
-    said = (
-        "traceview: a step of B takes 10.0 % longer than one of A (larger than the noise; not checked: model, batch, "
-    )
-    reserved = "traceview: B passes, but: larger than the noise; not checked: model, batch, precision, passes\n"
-    assert errors == (f"{said}precision, passes)\n" if code else reserved)
+    reserved = "larger than the noise; not checked: model (taken for the same, since both ran the same command), "
+    said = f"traceview: a step of B takes 10.0 % longer than one of A ({reserved}batch, precision, passes)\n"
+    assert errors == (said if code else f"traceview: B passes, but: {reserved}batch, precision, passes\n")
     assert cli.main(["compare", str(fast), "--baseline", str(slow), "--fail-over", limit]) == 0
 
 
@@ -175,7 +173,7 @@ def test_chosen_steps(pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str
     found = json.loads(run(capsys, *pair, "--step", "2-2", "--format", "json"))
     section = next(section for section in found["sections"] if section["name"] == "ranking")
     assert [row["step_ns"] for row in section["rows"]] == [1_004_000, 1_104_000]
-    unchecked = "; not checked: model, batch, precision, passes"
+    unchecked = "; not checked: model (taken for the same, since both ran the same command), batch, precision, passes"
     assert section["rows"][1]["verdict"] == f"cannot tell from noise: fewer than two steps{unchecked}"
     said = refused(capsys, *pair, "--step", "7-9")
     assert "has none of the steps asked for; `traceview report INPUT steps` lists them." in said
