@@ -36,7 +36,7 @@ CONVERTERS = (
     "store/staging.py",
     "fleet/parts.py",
     "fleet/merge.py",
-    "tables.py",
+    "tables.*",
     "sql.py",
     "queries/ingest/**/*.sql",
     "queries/derive/**/*.sql",

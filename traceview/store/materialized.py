@@ -35,7 +35,7 @@ RULES = (
     "store/recorded.py",
     "store/materialized.py",
     "sql.py",
-    "tables.py",
+    "tables.*",
 )
 """Everything that decides what a name or a call is, what rules answer, and how that is stored."""
 DAYS = 30
