@@ -1,4 +1,4 @@
-"""The interface for Python programs and notebooks: the README's example runs, and answers are the command line's."""
+"""The interface for Python programs and notebooks: the examples run, and answers are the command line's."""
 
 from __future__ import annotations
 
@@ -27,11 +27,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_example_of_the_readme_runs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    (block,) = re.findall(r"### In Python\n\n```python\n(.*?)```", readme, re.DOTALL)
+def test_the_examples_of_the_pages_run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    short, block = (
+        re.findall(r"# In Python\n\n```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL)[0]
+        for page in ("README.md", "docs/python.md")
+    )
     monkeypatch.chdir(folder)
     names: dict[str, object] = {}
+    exec(short, names)
+    assert list(names["frame"].layer[:2]) == ["conv1", "conv1"]  # type: ignore[attr-defined]
+    names.clear()
     exec(block, names)
     lines = [line for line in block.splitlines() if line and not line.startswith(("import", "#"))]
     assert len(lines) >= 11

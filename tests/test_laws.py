@@ -290,14 +290,20 @@ def test_every_module_says_what_it_is_for() -> None:
         assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))), path
 
 
-def test_the_readme_names_every_verb_and_no_report_or_rule_that_is_gone() -> None:
+def test_the_readme_is_short_and_names_every_verb() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(readme.splitlines()) <= 200
     for verb in cli.VERBS:
         assert f"traceview {verb}" in readme, verb
-    known = {path.stem for path in (*REPORTS, *RULES)}
-    for heading in ("report", "rule"):
-        table = re.search(rf"(?m)^\| {heading} \|.*\n\|[-|]+\n((?:\|.*\n)+)", readme)
-        assert table and set(re.findall(r"(?m)^\| `(\w+)`", table[1])) <= known, heading
+
+
+def test_pages_name_every_report_and_rule_and_none_that_is_gone() -> None:
+    """The table of reports in docs/reports.md, and the tables of docs/advice.md, have exactly those that there are."""
+    for page, known in (("reports", REPORTS), ("advice", RULES)):
+        text = (ROOT / f"docs/{page}.md").read_text(encoding="utf-8")
+        rows = re.findall(r"(?m)^\| *(?:report|problem|rule)[^\n]*\|\n\|[-|]+\n((?:\|.*\n)+)", text)
+        names = set(re.findall(r"`([a-z0-9_]+)`", "".join(rows)))
+        assert {path.stem for path in known} <= names, page
 
 
 def test_supported_pythons_are_the_same_everywhere() -> None:

@@ -44,5 +44,5 @@ def test_its_options_exist(page: str) -> None:
     parser = cli.build_parser(["study"])
     verbs = parser._subparsers._group_actions[0].choices  # type: ignore[union-attr]
     studies = verbs["study"]._subparsers._group_actions[0].choices  # type: ignore[index]
-    known = set(studies["algorithms"]._option_string_actions)
+    known = {*studies["algorithms"]._option_string_actions, *studies["import"]._option_string_actions}
     assert set(re.findall(r"(?<![\w-])--[a-z]+", page)) <= known
