@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from traceview.errors import InputError
-from traceview.experiments.imports import published, sweeps
+from traceview.experiments.imports import csv_tables, published
 
 Row = dict[str, Any]
 LAYERWISE = """Running on device: Graphics Device
@@ -53,7 +53,7 @@ I0228 23:02:00.00 24487 caffe.cpp:371]     conv1/first\tbackward: 4.25 ms.
 
 
 def rows_of(file: Path) -> list[Row]:
-    return published.gather([file]).rows
+    return published.gather([file]).rows["algorithm_times"]
 
 
 def test_a_log_of_torch(tmp_path: Path) -> None:
@@ -157,7 +157,9 @@ def test_every_published_row_is_read(studies: published.Published) -> None:
         "deepbench_titanx_maxwell_allreduce.": 35,
         "deepbench_titanx_maxwell_conv.csv": 272,
     }
-    assert all(row["status"] == "published" and row["device"] == "TITAN X (Maxwell)" for row in studies.rows)
+    assert all(
+        row["status"] == "published" and row["device"] == "TITAN X (Maxwell)" for row in studies.rows["algorithm_times"]
+    )
 
 
 def sums(rows: list[Row], *names: str) -> dict[tuple[Any, ...], str]:
@@ -169,7 +171,7 @@ def sums(rows: list[Row], *names: str) -> dict[tuple[Any, ...], str]:
 
 @pytest.mark.shared
 def test_the_layers_of_convnet_benchmarks(studies: published.Published) -> None:
-    rows = [row for row in studies.rows if row["model"] == "convnet-benchmarks layers"]
+    rows = [row for row in studies.rows["algorithm_times"] if row["model"] == "convnet-benchmarks layers"]
     found = {key: f"{float(value):.1f}" for key, value in sums(rows, "backend").items()}
     assert found == {
         ("cuDNN",): "1025.4", ("Torch 7",): "1301.7", ("cuda-convnet2",): "984.0", ("fbcunn",): "261.9",
@@ -181,12 +183,14 @@ def test_the_layers_of_convnet_benchmarks(studies: published.Published) -> None:
 @pytest.mark.shared
 def test_alexnet_layer_by_layer(studies: published.Published) -> None:
     """Sums of the convolutions of two logs of Caffe, and the tuner's FFT."""
-    caffe = [row for row in studies.rows if row["model"] == "alexnet"]
+    caffe = [row for row in studies.rows["algorithm_times"] if row["model"] == "alexnet"]
     assert sums(caffe, "backend", "direction") == {
         ("cuDNN", "fprop"): "33.83", ("cuDNN", "backward"): "70.01",
         ("Caffe", "fprop"): "117.33", ("Caffe", "backward"): "193.55",
     }  # fmt: skip
-    tuned = [row for row in studies.rows if row["model"] == "AlexNet" and row["implementation"] == "fbfft"]
+    tuned = [
+        row for row in studies.rows["algorithm_times"] if row["model"] == "AlexNet" and row["implementation"] == "fbfft"
+    ]
     assert [(row["in_channels"], row["direction"], row["wall_ns"], row["workspace_bytes"]) for row in tuned[:3]] == [
         (64, "fprop", 5_260_000, 291_500_000),
         (64, "dgrad", 4_720_000, 229_640_000),
@@ -196,15 +200,17 @@ def test_alexnet_layer_by_layer(studies: published.Published) -> None:
 
 @pytest.mark.shared
 def test_the_gradient_of_the_input_is_not_counted_where_it_was_not_computed(studies: published.Published) -> None:
-    passes = {row["source"]: [] for row in studies.rows if row["model"].startswith("ConvLayer")}
+    passes = {row["source"]: [] for row in studies.rows["algorithm_times"] if row["model"].startswith("ConvLayer")}
     assert list(passes) == ["github.com/soumith/convnet-benchmarks"]
-    found = [row["direction"] for row in studies.rows if row["model"].startswith("ConvLayer")]
+    found = [row["direction"] for row in studies.rows["algorithm_times"] if row["model"].startswith("ConvLayer")]
     assert sorted(found) == ["backward"] * 5 + ["fprop"] * 10 + ["wgrad"] * 5
 
 
 @pytest.mark.shared
 def test_the_rows_of_deepbench(studies: published.Published) -> None:
-    rows = [row for row in studies.rows if row["model"] == "DeepBench" and row["direction"] == "fprop"]
+    rows = [
+        row for row in studies.rows["algorithm_times"] if row["model"] == "DeepBench" and row["direction"] == "fprop"
+    ]
     counts: dict[str, int] = defaultdict(int)
     for row in rows:
         counts[row["algorithm"]] += 1
@@ -213,5 +219,7 @@ def test_the_rows_of_deepbench(studies: published.Published) -> None:
     }  # fmt: skip
     best = max(row["flop"] / row["wall_ns"] / 1e3 for row in rows)
     assert f"{best:.2f}" == "9.35"
-    others = [row for row in studies.rows if row["model"] == "DeepBench" and row["direction"] != "fprop"]
-    assert {(row.get("algorithm"), row["reason"]) for row in others} == {(None, sweeps.FORWARD_ONLY)}
+    others = [
+        row for row in studies.rows["algorithm_times"] if row["model"] == "DeepBench" and row["direction"] != "fprop"
+    ]
+    assert {(row.get("algorithm"), row["reason"]) for row in others} == {(None, csv_tables.FORWARD_ONLY)}

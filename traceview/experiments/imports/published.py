@@ -19,11 +19,14 @@ from traceview import readers, sql, store
 from traceview.decode.files import peek
 from traceview.errors import InputError, UsageError
 from traceview.experiments.algorithms.layers import parse
-from traceview.experiments.imports import exchange_tables, framework_tables, miopen, sweeps
+from traceview.experiments.imports import csv_tables, miopen
+from traceview.experiments.imports.csv_tables import ALGORITHMS as TABLE
+from traceview.experiments.imports.csv_tables import EXCHANGES
 from traceview.experiments.results import Journal
 from traceview.paths import content, temporary_folder
+from traceview.tables import BY_NAME
 
-TABLE, EXCHANGES, MODELS = "algorithm_times", "collective_times", "scaling_models"
+MODELS = "scaling_models"
 MOST_FILES = 1000
 WITH_LAYERS = ("caffe_time", "convnet_benchmarks")
 """Readers of logs that tell the shapes of convolutions."""
@@ -41,12 +44,8 @@ Row = dict[str, Any]
 class Published:
     """Rows found in some files."""
 
-    rows: list[Row] = field(default_factory=list)
-    """Rows of `algorithm_times`."""
-    exchanges: list[Row] = field(default_factory=list)
-    """Rows of `collective_times`."""
-    frameworks: list[tuple[str, Row]] = field(default_factory=list)
-    """Rows of `framework_times` and `framework_parts`, each with its table."""
+    rows: dict[str, list[Row]] = field(default_factory=dict)
+    """By table."""
     read: list[tuple[Path, int]] = field(default_factory=list)
     """Files with how many rows they gave."""
     passed_over: list[tuple[Path, str]] = field(default_factory=list)
@@ -56,11 +55,8 @@ class Published:
 
     def tables(self) -> dict[str, list[Row]]:
         """All rows by table, with the models that fit the times of collectives."""
-        models = exchange_tables.models(self.exchanges)
-        found = {TABLE: self.rows, EXCHANGES: self.exchanges, MODELS: models}
-        for name, row in self.frameworks:
-            found.setdefault(name, []).append(row)
-        return {name: rows for name, rows in found.items() if rows}
+        models = csv_tables.models(self.rows.get(EXCHANGES, ()))
+        return {**self.rows, MODELS: models} if models else dict(self.rows)
 
 
 def gather(inputs: Iterable[Path]) -> Published:
@@ -70,22 +66,16 @@ def gather(inputs: Iterable[Path]) -> Published:
     if len(files) > MOST_FILES:
         raise UsageError(f"{len(files):,} files are too many; name the folder of one publication.")
     for file in files:
-        into: list[Any] = found.rows
         lost: Counter[str] = Counter()
-        rows: list[Any]
         try:
-            if file.suffix.lower() == ".csv" and exchange_tables.is_one(file):
-                into, rows = found.exchanges, list(_exchanged(file))
-            elif file.suffix.lower() == ".csv" and framework_tables.is_one(file):
-                into, rows = found.frameworks, list(framework_tables.read(file))
-            else:
-                rows = list(_rows(file, lost))
+            rows = list(_rows(file, lost))
         except (InputError, UsageError) as error:
             found.passed_over.append((file, str(error)))
             continue
         found.lost += [(file, what, n) for what, n in lost.most_common()]
+        for table, row in rows:
+            found.rows.setdefault(table, []).append(row)
         if rows:
-            into += rows
             found.read.append((file, len(rows)))
         else:
             found.passed_over.append((file, "no time of a convolution whose shape it tells."))
@@ -123,30 +113,26 @@ def _files(inputs: Iterable[Path]) -> Iterator[Path]:
             raise InputError(f"{path} {'is not a regular file or folder' if path.exists() else 'does not exist'}.")
 
 
-def _rows(file: Path, lost: Counter[str]) -> Iterator[Row]:
+def _rows(file: Path, lost: Counter[str]) -> Iterator[tuple[str, Row]]:
+    """Each row with its table, and with what is known of the publication."""
     about = _publication(file.name)
     general = {name: value for name, value in about.items() if not isinstance(value, dict)}
-    for row in _read(file, lost):
-        told = {name: value for name, value in row.items() if value is not None}
-        said = {"source": file.name, "status": "published", **general, **told}
-        yield said | about.get(str(said.get("backend")), {})
+    for table, row in _read(file, lost):
+        columns = {column.name for column in BY_NAME[table].columns}
+        known = {"source": file.name, "status": "published", **general}
+        said = {name: value for name, value in known.items() if name in columns}
+        said |= {name: value for name, value in row.items() if value is not None}
+        yield table, said | about.get(str(said.get("backend")), {})
 
 
-def _exchanged(file: Path) -> Iterator[Row]:
-    about = _publication(file.name)
-    general: Row = {name: about[name] for name in ("device", "source") if name in about}
-    for row in exchange_tables.read(file):
-        told = {name: value for name, value in row.items() if value is not None}
-        yield {"source": file.name, "status": "published", **general, **told}
-
-
-def _read(file: Path, lost: Counter[str]) -> Iterator[Row]:
+def _read(file: Path, lost: Counter[str]) -> Iterable[tuple[str, Row]]:
     """Read a file, by the reader that its name or its content asks for."""
-    if miopen.is_database(file):
-        return miopen.read(file, lost)
-    if miopen.NO_TIMES.search(file.name):
+    if miopen.NO_TIMES.search(file.name) and not miopen.is_database(file):
         raise InputError("a database of MIOpen without times; its find database (*.fdb.txt, *.ufdb.txt) has them.")
-    return sweeps.read(file) if file.suffix.lower() == ".csv" else _logged(file)
+    if file.suffix.lower() == ".csv":
+        return csv_tables.read(file)
+    rows = miopen.read(file, lost) if miopen.is_database(file) else _logged(file)
+    return ((TABLE, row) for row in rows)
 
 
 def _logged(file: Path) -> Iterator[Row]:

@@ -10,7 +10,7 @@ import traceview
 from traceview import cli
 from traceview.errors import InputError
 from traceview.experiments import results
-from traceview.experiments.imports import exchange_tables, published
+from traceview.experiments.imports import csv_tables, published
 
 RING = "ranks,bytes,ms,library\n" + "".join(
     # A ring of 1 GB/s and 10 us: the reader has to find it again.
@@ -28,13 +28,12 @@ def table(folder: Path, text: str) -> Path:
 
 def test_a_table_of_ones_own(tmp_path: Path) -> None:
     file = table(tmp_path, RING)
-    assert exchange_tables.is_one(file)
-    rows = published.gather([file]).exchanges
+    rows = published.gather([file]).rows["collective_times"]
     assert len(rows) == 6 and rows[0]["wall_ns"] == 120_000 and rows[0]["nodes"] == 1
     assert {(row["kind"], row["library"], row["status"], row["source"]) for row in rows} == {
         ("all_reduce", "mine", "published", "all-reduce.csv")
     }
-    best, *_ = exchange_tables.models(rows)
+    best, *_ = csv_tables.models(rows)
     assert (best["scope"], best["model"], best["verdict"]) == ("mine, all-reduce.csv", "ring", "best")
     assert best["latency_ns"] == pytest.approx(10e3, rel=1e-3) and best["bytes_per_s"] == pytest.approx(1e9, rel=1e-3)
 
@@ -42,12 +41,13 @@ def test_a_table_of_ones_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize("cell", ["0,5,1", "2,-1,1", "x,5,1", "2,5,nan", "2,5,-3", "9999999,5,1", "2,,1"])
 def test_a_cell_that_is_wrong_is_named(tmp_path: Path, cell: str) -> None:
     with pytest.raises(InputError, match="line 3 holds a value that cannot be read"):
-        list(exchange_tables.read(table(tmp_path, f"ranks,bytes,ms\n2,5,1\n{cell}\n")))
+        list(csv_tables.read(table(tmp_path, f"ranks,bytes,ms\n2,5,1\n{cell}\n")))
 
 
 def test_other_tables_are_left_to_others(tmp_path: Path) -> None:
-    assert not exchange_tables.is_one(table(tmp_path, "ranks,bytes\n2,5\n"))
-    assert not exchange_tables.is_one(table(tmp_path, ""))
+    for text in ("ranks,bytes\n2,5\n", ""):
+        with pytest.raises(InputError, match="a CSV without the shapes of convolutions"):
+            list(csv_tables.read(table(tmp_path, text)))
 
 
 def test_they_stand_beside_what_a_study_measured_and_come_once(tmp_path: Path) -> None:
@@ -61,9 +61,9 @@ def test_they_stand_beside_what_a_study_measured_and_come_once(tmp_path: Path) -
 
 
 def test_deepbench_is_like_a_ring(shared: Path) -> None:
-    found = published.gather([shared / "studies/deepbench_titanx_maxwell_allreduce.csv"])
-    assert len(found.exchanges) == 35 and {row["nodes"] for row in found.exchanges} == {1, 2, 4}
-    best, *others = [row for row in exchange_tables.models(found.exchanges) if "NCCL 2.0 MPI, " in row["scope"]]
+    found = published.gather([shared / "studies/deepbench_titanx_maxwell_allreduce.csv"]).rows["collective_times"]
+    assert len(found) == 35 and {row["nodes"] for row in found} == {1, 2, 4}
+    best, *others = [row for row in csv_tables.models(found) if "NCCL 2.0 MPI, " in row["scope"]]
     assert best["scope"] == "TITAN X (Maxwell), NCCL 2.0 MPI, github.com/baidu-research/DeepBench, results/train"
     assert (best["model"], best["verdict"], best["points"]) == ("ring", "best", 18), "six sizes on one host"
     assert 5e9 < best["bytes_per_s"] < 6.5e9 and {row["verdict"] for row in others} == {"fits worse"}

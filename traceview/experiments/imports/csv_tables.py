@@ -1,0 +1,167 @@
+"""Tables of published times as CSV: convolutions (DeepBench's, own sweeps), collectives, frameworks and their layers.
+
+What a table holds is told by its columns. A sweep of convolutions needs in_channels, height, width, out_channels,
+filter_height, filter_width and a time (wall_ns, or ms), collectives ranks, bytes (or size_bytes) and wall_ns, ms or
+mean_ms, frameworks framework, model, pass (forward, gradient, train; of a layer also backward) and ms or wall_ns; the
+other columns are optional. `gradient` is a run of forward pass and gradients.
+
+Invariant: a value that cannot be read is an error with its line, never another value.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from traceview.errors import InputError
+from traceview.experiments.algorithms.layers import Layer
+from traceview.experiments.scaling.outcome import fitted
+from traceview.tables import BY_NAME
+
+ALGORITHMS, EXCHANGES, FRAMEWORKS, PARTS = "algorithm_times", "collective_times", "framework_times", "framework_parts"
+MOST_ROWS, MOST_RANKS, MOST = 200_000, 1 << 20, 1 << 50
+SIZES = ("in_channels", "height", "width", "out_channels", "filter_height", "filter_width")
+STEPS = ("stride_h", "stride_w", "pad_h", "pad_w", "dilation_h", "dilation_w", "groups")
+DEEPBENCH = dict(zip((*SIZES, *STEPS[:4]), ("C", "H", "W", "K", "R_filter_h", "S_filter_w", *STEPS[:4]), strict=True))
+DEEPBENCH_TIMES = {"fprop": "fwd_ms", "dgrad": "bwd_data_ms", "wgrad": "bwd_filter_ms"}
+FORWARD_ONLY = "the table names the algorithm of forward passes only"
+BYTES, TIMES = ("bytes", "size_bytes"), ("wall_ns", "ms", "mean_ms")
+MODES, LAYER_MODES = ("forward", "gradient", "train"), ("forward", "backward", "train")
+Row = dict[str, Any]
+Found = Iterator[tuple[str, Row]]
+
+
+def read(file: Path) -> Found:
+    """Each row with its table. Raises `InputError` for columns that say nothing, or a cell that is wrong."""
+    with file.open(encoding="utf-8", errors="replace", newline="") as lines:
+        table = csv.DictReader(lines)
+        try:
+            make = _maker(set(table.fieldnames or ()))
+            for number, row in enumerate(table, 2):
+                if number > MOST_ROWS:
+                    raise InputError(f"more than {MOST_ROWS:,} rows.")
+                try:
+                    yield from make(row)
+                except (ArithmeticError, ValueError, TypeError) as error:
+                    told = str(error)[:80] or type(error).__name__
+                    raise InputError(f"line {number} holds a value that cannot be read ({told}).") from error
+        except csv.Error as error:
+            raise InputError(f"not a CSV ({error}).") from error
+
+
+def _maker(names: set[str]) -> Callable[[Mapping[str, str]], Found]:
+    """The function that makes rows of a table with these columns."""
+    if "ranks" in names and names & {*BYTES} and names & {*TIMES}:
+        return _exchange
+    if {"framework", "model", "pass"} <= names and names & {*TIMES[:2]}:
+        return _framework
+    if {*DEEPBENCH.values(), "N"} <= names:
+        return _deepbench
+    if {*SIZES} <= names and names & {*TIMES[:2]}:
+        return _sweep
+    raise InputError("a CSV without the shapes of convolutions; `traceview study import --help` names columns.")
+
+
+def _deepbench(row: Mapping[str, str]) -> Found:
+    sizes: Row = {name: int(row[column]) for name, column in DEEPBENCH.items()}
+    name = f"{row['C']}x{row['H']}x{row['W']} k{row['K']} {row['R_filter_h']}x{row['S_filter_w']} s{row['stride_h']}"
+    layer = Layer(name, **sizes, model="DeepBench")
+    batch = int(row["N"])
+    told = (row.get("fwd_algorithm") or "").lower() or None
+    for direction, column in DEEPBENCH_TIMES.items():
+        if row.get(column):
+            is_forward = direction == "fprop"
+            facts = {"direction": direction, "batch": batch, "backend": "cuDNN", "flop": layer.flop(batch)}
+            facts |= dict.fromkeys(("implementation", "algorithm"), told if is_forward else None)
+            facts |= {"reason": None if is_forward else FORWARD_ONLY, "wall_ns": _nanoseconds(row, column)}
+            yield ALGORITHMS, {**layer.facts(), **facts}
+
+
+def _sweep(row: Mapping[str, str]) -> Found:
+    texts = {column.name: column.type for column in BY_NAME[ALGORITHMS].columns}
+    sizes: Row = {name: int(row[name]) for name in (*SIZES, *(name for name in STEPS if row.get(name)))}
+    text = "x".join(str(sizes[name]) for name in SIZES[:3])
+    name = f"{text} k{sizes['out_channels']} {sizes['filter_height']}x{sizes['filter_width']}"
+    layer = Layer(row.get("layer") or name, **sizes)
+    batch = int(row.get("batch") or 1)
+    found = {column: value for column, value in row.items() if column in texts and value}
+    numbers = {name: _number(value, texts[name]) for name, value in found.items()}
+    if "wall_ns" not in numbers:
+        numbers["wall_ns"] = _nanoseconds(row, "ms")
+    if row.get("workspace_mb"):
+        numbers["workspace_bytes"] = round(Decimal(row["workspace_mb"]) * 10**6)
+    yield ALGORITHMS, {**layer.facts(), "direction": "fprop", "flop": layer.flop(batch), **numbers, "batch": batch}
+
+
+def _exchange(row: Mapping[str, str]) -> Found:
+    size = next((row[name] for name in BYTES if row.get(name)), "")
+    column = next((name for name in TIMES if row.get(name)), "ms")
+    texts = {name: row[name] for name in ("library", "device") if row.get(name)}
+    yield (
+        EXCHANGES,
+        {
+            "kind": row.get("kind") or "all_reduce",
+            "ranks": _count(row["ranks"], MOST_RANKS),
+            "nodes": _count(row.get("nodes") or "1", MOST_RANKS),
+            "size_bytes": _count(size),
+            "wall_ns": _nanoseconds(row, column),
+            "n": _count(row["n"]) if row.get("n") else None,
+            **texts,
+        },
+    )
+
+
+def _framework(row: Mapping[str, str]) -> Found:
+    time_ns = _nanoseconds(row, next((time for time in ("ms", "wall_ns") if row.get(time)), "ms"))
+    layer = (row.get("layer") or "").strip()
+    mode = row["pass"].strip()
+    if mode not in (LAYER_MODES if layer else MODES):
+        raise ValueError(f"pass {mode[:40]!r} is not one of {', '.join(LAYER_MODES if layer else MODES)}")
+    facts: Row = {key: row[key].strip() for key in ("framework", "model")}
+    if not all(facts.values()):
+        raise ValueError("framework or model is empty")
+    facts["mode"] = mode
+    facts |= {key: row[key].strip() for key in ("version", "layout", "device", "source") if row.get(key)}
+    facts |= {key: _count(row[key]) for key in ("batch", "threads") if row.get(key)}
+    if not layer:
+        yield FRAMEWORKS, {**facts, "step_ns": time_ns}
+        return
+    about = {key: value for key, value in facts.items() if key not in ("version", "device")}
+    yield PARTS, {**about, "layer": layer, "busy_ns": float(time_ns)}
+
+
+def models(rows: Iterable[Row]) -> list[Row]:
+    """Rows of `scaling_models`: fits to the all-reduce of each publication and device, within one host."""
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        if row["kind"] == "all_reduce" and row["nodes"] == 1:
+            scope = ", ".join(str(row[name]) for name in ("device", "library", "source") if row.get(name))
+            groups.setdefault(scope, []).append(row)
+    return [fit for scope, some in sorted(groups.items()) for fit in fitted(scope, some)]
+
+
+def _count(text: str, most: int = MOST) -> int:
+    value = int(text)
+    if not 0 < value <= most:
+        raise ValueError(f"{text[:40]} is out of range")
+    return value
+
+
+def _number(text: str, kind: str) -> Any:
+    if kind == "VARCHAR":
+        return text
+    value = float(text) if kind == "DOUBLE" else int(text)
+    if not abs(value) < 2**62:
+        raise ValueError(f"{text[:40]} is out of range")
+    return value
+
+
+def _nanoseconds(row: Mapping[str, str], column: str) -> int:
+    """The time in a column, in whole nanoseconds. Raises `ValueError` or `ArithmeticError` for what is none."""
+    value = Decimal(row[column]).scaleb(0 if column == "wall_ns" else 6)
+    if not value.is_finite() or not 0 <= value < 10**18:
+        raise ValueError(f"{row[column][:40]} is not a time")
+    return int(value.to_integral_value())
