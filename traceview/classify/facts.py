@@ -1,4 +1,5 @@
-"""Facts that queries join: tables in `.toml` files beside this module, each a table of the schema `names`.
+"""Facts that queries join: tables in `.toml` files beside this module, each a table of the schema `names`, as
+`facts.toml` lists them.
 
 Invariant: a key that an entry lacks is NULL; `position` is its place in the file, for the first entry that fits wins.
 """
@@ -26,76 +27,17 @@ class Facts:
     family: str | None = None
 
 
-TABLES = {
-    "algorithm": Facts(
-        "algorithms.toml",
-        {
-            "name": "VARCHAR",
-            "directions": "VARCHAR[]",
-            "dims": "BIGINT",
-            "dtypes": "VARCHAR[]",
-            "layout": "VARCHAR",
-            "stride_max": "BIGINT",
-            "dilation_max": "BIGINT",
-            "filters": "BIGINT[]",
-            "filter_max": "BIGINT",
-            "filter_max_3d": "BIGINT",
-            "padded_max": "BIGINT",
-            "padding_below_filter": "BOOLEAN",
-            "memory": "VARCHAR",
-            "since": "VARCHAR",
-            "source": "VARCHAR",
-        },
-    ),
-    "tendency": Facts(
-        "algorithms.toml",
-        {
-            "name": "VARCHAR",
-            "filter_min": "BIGINT",
-            "filter_max": "BIGINT",
-            "stride_min": "BIGINT",
-            "stride_max": "BIGINT",
-            "channels_max": "BIGINT",
-            "directions": "VARCHAR[]",
-            "order": "VARCHAR[]",
-            "source": "VARCHAR",
-        },
-    ),
-    "method": Facts(
-        "algorithms.toml",
-        {"algorithm": "VARCHAR", "filter": "BIGINT", "implementation": "VARCHAR", "method": "VARCHAR"},
-    ),
-    "transform": Facts("algorithms.toml", {"method": "VARCHAR", "side": "BIGINT", "library": "VARCHAR"}),
-    "tile": Facts(
-        "algorithms.toml",
-        {"method": "VARCHAR", "library": "VARCHAR", "fused": "BOOLEAN"}
-        | dict.fromkeys(("filter", "m", "a"), "BIGINT")
-        | dict.fromkeys(("data_flop", "filter_flop", "output_flop"), "BIGINT"),
-    ),
-    "control": Facts("algorithms.toml", dict.fromkeys(("framework", "setting", "does", "cannot"), "VARCHAR")),
-    "device": Facts(
-        "devices.toml",
-        {"pattern": "VARCHAR"}
-        | {f"{kind}_flop_per_s": "DOUBLE" for kind in ("fp32", "tf32", "fp16", "bf16", "fp8", "fp4")}
-        | {"memory_bytes_per_s": "DOUBLE", "host_link_bytes_per_s": "DOUBLE", "source": "VARCHAR"}
-        | {"n_cores": "BIGINT", "max_threads_per_core": "BIGINT"},
-    ),
-    "architecture": Facts("devices.toml", dict.fromkeys(("name", "pattern", "chip", "product", "source"), "VARCHAR")),
-    "conv": Facts(
-        "models.toml",
-        {"name": "VARCHAR"}
-        | dict.fromkeys(("input", "weight", "grad", "bias", "stride", "padding", "dilation"), "BIGINT")
-        | dict.fromkeys(("transposed", "groups", "output_mask"), "BIGINT"),
-        family="conv",
-    ),
-    "gemm": Facts(
-        "models.toml",
-        {"name": "VARCHAR"} | dict.fromkeys(("a", "b", "x", "w", "added", "bias"), "BIGINT"),
-        family="gemm",
-    ),
-    "framework": Facts("frameworks.toml", {"name": "VARCHAR", "kernels": "VARCHAR"}),
-    "package": Facts("packages.toml", {"kind": "VARCHAR", "names": "VARCHAR[]"}),
-}
+def _facts(entry: Mapping[str, str]) -> Facts:
+    columns = dict(column.split() for column in entry["columns"].split(","))
+    return Facts(entry["file"], columns, entry.get("family"))
+
+
+@cache
+def _read(file: str) -> dict[str, Any]:
+    return tomllib.loads((FOLDER / file).read_text(encoding="utf-8"))
+
+
+TABLES = {name: _facts(entry) for name, entry in _read("facts.toml").items()}
 """By name, which is that of the table in the schema `names` and that of an entry."""
 
 
@@ -121,8 +63,3 @@ def is_product(name: str) -> bool:
 def products() -> list[str]:
     """A name of every product of which peak rates are known."""
     return [str(device["examples"][0]) for device in _read(TABLES["device"].file)["device"]]
-
-
-@cache
-def _read(file: str) -> dict[str, list[dict[str, Any]]]:
-    return tomllib.loads((FOLDER / file).read_text(encoding="utf-8"))

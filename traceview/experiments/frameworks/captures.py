@@ -5,8 +5,6 @@ Invariant: a recording is whole or not there, and none of its times stands among
 
 from __future__ import annotations
 
-import shutil
-import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -16,8 +14,8 @@ from typing import Any
 
 from traceview import sql, store
 from traceview.errors import TraceviewError
-from traceview.experiments import inside
-from traceview.experiments.command import bounded, tail
+from traceview.experiments import recorded
+from traceview.experiments.command import check_end
 from traceview.experiments.frameworks import comparing
 from traceview.experiments.frameworks.comparing import PARTS, TABLE, Plan, Program
 from traceview.experiments.frameworks.listed import frameworks as listed
@@ -25,19 +23,11 @@ from traceview.experiments.frameworks.listed import models
 from traceview.experiments.frameworks.process import Asked
 from traceview.experiments.results import Journal
 from traceview.paths import content
-from traceview.recording import messages
-from traceview.recording.harvest import give_up, harvest
-from traceview.recording.launch import Run, Stopped, launch
 
 FOLDER, OUTPUT = "captures", "output"
 MODE = "capture"
-WAIT, STEPS = 3, 4
-"""Steps before the recording, and recorded ones."""
-OPTIONS = {"wait": WAIT, "warmup": 1, "steps": STEPS, "light": 0, "stacks": 0, "allocations": 0, "stop_after": 1}
-MORE_STEPS = 4
-"""Steps that the program would compute afterwards: some collectors end a step when the next one begins."""
-ENDED = (-signal.SIGINT, -signal.SIGTERM)
-"""How a program ends that was told so with the study."""
+N_STEPS = sum(recorded.OPTIONS[name] for name in ("wait", "warmup", "steps")) + 4
+"""Steps of the program: those of a recording, and more, as some collectors end a step when the next one begins."""
 Watch = Callable[[str, str | None], None]
 
 
@@ -78,7 +68,7 @@ def _chosen(plan: Plan, journal: Journal) -> Iterator[tuple[str, Asked]]:
         for name in plan.frameworks:
             for group in plan.groups():
                 asked = replace(group, mode=listed()[name].modes[-1])
-                asked = replace(asked, steps=WAIT + 1 + STEPS + MORE_STEPS, discard=0)
+                asked = replace(asked, steps=N_STEPS, discard=0)
                 if asked.model == model and comparing.cell(comparing.turn(name, asked)) in timed:
                     yield name, asked
                     break
@@ -86,31 +76,12 @@ def _chosen(plan: Plan, journal: Journal) -> Iterator[tuple[str, Asked]]:
 
 def _recorded(capture: Path, program: Program, asked: Asked) -> str | None:
     """Record some steps; why there is no capture where there is none."""
-    said: list[str] = []
-    results = capture.parent.parent
-    inside.make_new(results, f"{FOLDER}/{capture.name}")
-    (capture / "raw").mkdir()
-    log = results / OUTPUT / f"{capture.name}.txt"
-    started, trouble = time.time_ns(), None
+    log = capture.parent.parent / OUTPUT / f"{capture.name}.txt"
     try:
-        with bounded(log) as output:
-            words = [*program.command, *asked.words()]
-            run = Run(words, capture, OPTIONS, None, False, True, said.append, program.environment, None, output)
-            code = launch(run)
-        if code in ENDED:
-            raise Stopped(-code)
-        if code:
-            trouble = " / ".join([f"the program {messages.ending(code)}", *tail(log)])
-        elif not harvest(run, started, code):
-            trouble = "; ".join(said) or "no capture"
+        code, trouble = recorded.record([*program.command, *asked.words()], program.environment, capture, log)
     except (TraceviewError, OSError) as error:
-        trouble = str(error)
-    except BaseException:
-        shutil.rmtree(capture, ignore_errors=True)
-        raise
-    if trouble is not None:
-        give_up(capture / "raw")
-        shutil.rmtree(capture, ignore_errors=True)
+        return str(error)
+    check_end(code)
     return trouble
 
 
