@@ -18,11 +18,11 @@ from typing import Any
 import torch
 
 from . import passes, runtime
+from .backends.base import FORMATS
 from .exact import Exact
 from .measure import load_ns, most_allocated, profiled, timed, turns
 from .model import SEED, environment
 
-FORMATS = {"nchw": torch.contiguous_format, "nhwc": torch.channels_last}
 BACKENDS = ("winograd", "onednn", "torch_gemm", "nnpack")
 PORTABLE = "winograd_torch"
 """Back-end that takes Winograd's place where there is no machine code for the processor."""

@@ -17,9 +17,9 @@ from typing import Any
 
 import torch
 
+from .backends.base import OPERANDS, shapes
 from .exact import Exact
 from .measure import Spent, load_ns, most_allocated, names, printed, profiled, timed, turns
-from .passes import filter_of, output_of
 
 BOUNDS = {"float32": 1e-3, "float64": 1e-6, "bfloat16": 5e-2, "float16": 5e-2}
 """An error over the largest value beyond which a result is wrong."""
@@ -30,7 +30,6 @@ LEAST_S = 0.02
 MOST = 40
 FAR = 4.0
 """An implementation this many times slower than the best so far is timed once in each part."""
-OPERANDS = {"fprop": ("input", "filter"), "dgrad": ("grad_output", "filter"), "wgrad": ("input", "grad_output")}
 
 
 Say = Callable[..., None]
@@ -70,16 +69,10 @@ class Group:
     def __init__(self, task: dict[str, Any]) -> None:
         self.direction: str = task["direction"]
         self.layer = SimpleNamespace(**task["layer"], batch=task["batch"], device=task["device"])
-        layer = vars(self.layer)
         generator = torch.Generator().manual_seed(1)
-        shapes = {
-            "input": tuple(layer[name] for name in ("batch", "in_channels", "height", "width")),
-            "filter": filter_of(layer),
-            "grad_output": output_of(layer),
-        }
         dtype = getattr(torch, self.layer.dtype)
         self.tensors = {
-            name: torch.randn(shapes[name], generator=generator).to(dtype).to(task["device"])
+            name: torch.randn(shapes(self.layer)[name], generator=generator).to(dtype).to(task["device"])
             for name in OPERANDS[self.direction]
         }
         first, second = self.tensors.values()

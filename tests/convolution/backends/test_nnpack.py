@@ -14,6 +14,12 @@ from traceview.convolution.backends import nnpack  # noqa: E402
 from traceview.convolution.backends.workspace import workspace  # noqa: E402
 
 
+class Profile(ctypes.Structure):
+    """struct nnp_profile: seconds."""
+
+    _fields_ = [(name, ctypes.c_double) for name in ("total", "input", "kernel", "output", "product")]
+
+
 @pytest.fixture(autouse=True)
 def _present() -> None:
     if nnpack.library().reason:
@@ -54,7 +60,7 @@ def test_the_workspace_is_asked_of_nnpack_and_larger_tiles_take_more_with_small_
 def test_nnpacks_own_clock_shows_the_transforms_of_the_algorithm() -> None:
     spec = spec_of("16x27x27 k16 5x5 p2", batch=4)
     tensors, problem = tensors_of(spec), nnpack.Problem(spec, "fprop", "ft16x16")
-    runner, profile = nnpack.Runner("ft16x16", spec, "fprop"), nnpack.Profile()
+    runner, profile = nnpack.Runner("ft16x16", spec, "fprop"), Profile()
     out = torch.empty(problem.shape)
     given = [tensors["input"], tensors["filter"], problem.bias, out]
     size = ctypes.c_size_t(runner.workspace_bytes)

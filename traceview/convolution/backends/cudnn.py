@@ -12,11 +12,12 @@ from typing import Any
 
 import torch
 
+from . import base
+from .base import FORMATS, OPERANDS, RESULT, shapes
+
 NAME = "cudnn"
 DEVICES = ("cuda",)
-OPERANDS = {"fprop": ("input", "filter"), "dgrad": ("grad_output", "filter"), "wgrad": ("input", "grad_output")}
 TYPES = {"float32": "FLOAT", "float16": "HALF", "bfloat16": "BFLOAT16"}
-FORMATS = {"nchw": torch.contiguous_format, "nhwc": torch.channels_last}
 
 
 def missing() -> str | None:
@@ -83,18 +84,12 @@ class Problem:
         )
         self.format = FORMATS[layout]
         # Only shapes and strides are read of these.
-        examples = {
-            "input": (layer.batch, layer.in_channels, layer.height, layer.width),
-            "filter": (layer.out_channels, layer.in_channels // layer.groups, layer.filter_height, layer.filter_width),
-            "grad_output": (layer.batch, layer.out_channels, *out_size(layer)),
-        }
         dtype = getattr(torch, layer.dtype)
         self.like = {
             name: torch.empty(shape, dtype=dtype, device="meta").to(memory_format=self.format)
-            for name, shape in examples.items()
+            for name, shape in shapes(layer).items()
         }
-        self.operands, result = OPERANDS[direction], {"fprop": "grad_output", "dgrad": "input", "wgrad": "filter"}
-        self.result = result[direction]
+        self.operands, self.result = OPERANDS[direction], RESULT[direction]
         self.given = [self._tensor(name) for name in self.operands]
         steps = {
             "padding": [layer.pad_h, layer.pad_w],
@@ -118,14 +113,7 @@ class Problem:
         return self.graph.tensor(name=name, dim=list(like.shape), stride=list(like.stride()), data_type=data_type)
 
 
-def out_size(layer: Any) -> tuple[int, int]:
-    """Height and width of the result."""
-    high = layer.height + 2 * layer.pad_h - layer.dilation_h * (layer.filter_height - 1) - 1
-    wide = layer.width + 2 * layer.pad_w - layer.dilation_w * (layer.filter_width - 1) - 1
-    return high // layer.stride_h + 1, wide // layer.stride_w + 1
-
-
-class Runner:
+class Runner(base.Runner):
     """One plan with its workspace."""
 
     def __init__(self, row: dict[str, Any], layer: Any, direction: str) -> None:
@@ -150,8 +138,4 @@ class Runner:
         out = torch.empty_like(problem.like[problem.result], device="cuda")
         tensors = {problem.given[0]: first, problem.given[1]: second, problem.made: out}
         problem.graph.execute_plan_at_index(tensors, self.workspace, self.place, handle=problem.handle)
-        return out
-
-    def unpack(self, out: torch.Tensor) -> torch.Tensor:
-        """The result as it is."""
         return out

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import ctypes
 import os
-from ctypes import c_double, c_int, c_size_t, c_void_p
+from ctypes import c_int, c_size_t, c_void_p
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from . import base
+from .base import OPERANDS
 from .workspace import workspace
 
 NAME = "nnpack"
 DEVICES = ("cpu",)
-OPERANDS = {"fprop": ("input", "filter"), "dgrad": ("grad_output", "filter")}
 # Of enum nnp_convolution_algorithm in nnpack.h: number, algorithm, size of the filter that it takes at most.
 ALGORITHMS = {"ft8x8": (1, "fft_tiling", 8), "ft16x16": (2, "fft_tiling", 16), "wt8x8": (3, "winograd", 3)}
 STATUS = {
@@ -51,12 +52,6 @@ class Padding(ctypes.Structure):
     """struct nnp_padding."""
 
     _fields_ = [("top", c_size_t), ("right", c_size_t), ("bottom", c_size_t), ("left", c_size_t)]
-
-
-class Profile(ctypes.Structure):
-    """struct nnp_profile: seconds."""
-
-    _fields_ = [(name, c_double) for name in ("total", "input", "kernel", "output", "product")]
 
 
 class Library:
@@ -193,7 +188,7 @@ def prepare(implementation: dict[str, Any], layer: Any, direction: str) -> Runne
     return Runner(implementation["implementation"], layer, direction)
 
 
-class Runner:
+class Runner(base.Runner):
     """One pass. NNPACK transforms the filter in every run."""
 
     takes_bias = True
@@ -216,8 +211,4 @@ class Runner:
         pointers = [tensor.data_ptr() for tensor in (first, second, added, out)]
         place = workspace().address(self.workspace_bytes)
         self.problem.call(*pointers, place, ctypes.byref(c_size_t(self.workspace_bytes)))
-        return out
-
-    def unpack(self, out: torch.Tensor) -> torch.Tensor:
-        """The result as it is."""
         return out

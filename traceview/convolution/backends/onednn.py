@@ -18,6 +18,7 @@ from typing import Any
 
 import torch
 
+from .base import FORMATS, OPERANDS, RESULT, shapes
 from .workspace import workspace
 
 SCRATCHPAD_USER = 1
@@ -189,11 +190,7 @@ def _header(file: Path) -> tuple[dict[str, int], dict[str, int]]:
 
 NAME = "onednn"
 DEVICES = ("cpu",)
-OPERANDS = {"fprop": ("input", "filter"), "dgrad": ("grad_output", "filter"), "wgrad": ("input", "grad_output")}
-RESULT = {"fprop": "grad_output", "dgrad": "input", "wgrad": "filter"}
-"""The tensor that the result has the shape of."""
 ANY, NCHW, NHWC = "any", "nchw", "nhwc"
-FORMATS = {NCHW: torch.contiguous_format, NHWC: torch.channels_last}
 ALGORITHMS = {"direct": 1, "winograd": 2}
 FORWARD, TAG_ANY = 64, 1
 TYPES = {"float32": 3, "bfloat16": 2, "float16": 1}
@@ -263,16 +260,10 @@ def _row(name: str, algorithm: str | None, layout_in: str, layout_out: str, reas
 
 def shape_of(layer: Any, name: str) -> tuple[int, ...]:
     """The shape of a tensor of the layer, as oneDNN has it: the filter of a grouped one has a dimension more."""
-    if name == "input":
-        return layer.batch, layer.in_channels, layer.height, layer.width
-    if name == "grad_output":
-        reach = [layer.dilation_h * (layer.filter_height - 1) + 1, layer.dilation_w * (layer.filter_width - 1) + 1]
-        high = (layer.height + 2 * layer.pad_h - reach[0]) // layer.stride_h + 1
-        wide = (layer.width + 2 * layer.pad_w - reach[1]) // layer.stride_w + 1
-        return layer.batch, layer.out_channels, high, wide
-    filters = layer.out_channels // layer.groups, layer.in_channels // layer.groups
-    grouped = () if layer.groups == 1 else (layer.groups,)
-    return (*grouped, *filters, layer.filter_height, layer.filter_width)
+    shape = shapes(layer)[name]
+    if name != "filter" or layer.groups == 1:
+        return shape
+    return (layer.groups, shape[0] // layer.groups, *shape[1:])
 
 
 def _strides(shape: tuple[int, ...], layout: str) -> tuple[int, ...]:

@@ -6,15 +6,12 @@ from typing import Any
 
 import torch
 
+from . import base
+from .base import FORMATS, OPERANDS, RESULT, shapes
+from .base import version as version
+
 NAME = "torch"
 DEVICES = ("cpu", "cuda")
-OPERANDS = {"fprop": ("input", "filter"), "dgrad": ("grad_output", "filter"), "wgrad": ("input", "grad_output")}
-FORMATS = {"nchw": torch.contiguous_format, "nhwc": torch.channels_last}
-
-
-def version() -> str:
-    """The version of PyTorch."""
-    return str(torch.__version__)
 
 
 def implementations(layer: Any, direction: str) -> list[dict[str, Any]]:
@@ -36,11 +33,8 @@ def prepare(implementation: dict[str, Any], layer: Any, direction: str) -> Runne
     return Runner(layer, direction, FORMATS[implementation["layout_in"]])
 
 
-class Runner:
+class Runner(base.Runner):
     """One pass through `aten::convolution` or `aten::convolution_backward` with a mask."""
-
-    workspace_bytes = None
-    implementation = None
 
     def __init__(self, layer: Any, direction: str, memory_format: torch.memory_format) -> None:
         self.operands = OPERANDS[direction]
@@ -50,16 +44,12 @@ class Runner:
         self.forward = (None, *steps, False, [0, 0], layer.groups)
         self.backward = (None, *steps, False, [0, 0], layer.groups, [direction == "dgrad", direction == "wgrad", False])
         # Of what the gradient does not depend on, the operator reads the shape and the layout only.
-        self.blank = self._blank(layer)
-
-    def _blank(self, layer: Any) -> torch.Tensor | None:
-        filter_shape = (layer.out_channels, layer.in_channels // layer.groups, layer.filter_height, layer.filter_width)
-        shapes = {"dgrad": (layer.batch, layer.in_channels, layer.height, layer.width), "wgrad": filter_shape}
-        if self.direction not in shapes:
-            return None
-        dtype = getattr(torch, layer.dtype)
-        empty = torch.empty(shapes[self.direction], dtype=dtype, device=layer.device)
-        return empty.contiguous(memory_format=self.memory_format)
+        self.blank = None
+        if direction != "fprop":
+            empty = torch.empty(
+                shapes(layer)[RESULT[direction]], dtype=getattr(torch, layer.dtype), device=layer.device
+            )
+            self.blank = empty.contiguous(memory_format=memory_format)
 
     def pack(self, name: str, tensor: torch.Tensor) -> torch.Tensor:
         """The tensor in this layout."""
@@ -74,8 +64,4 @@ class Runner:
             out = aten.convolution_backward(first, self.blank, second, *self.backward)[0]
         else:
             out = aten.convolution_backward(second, first, self.blank, *self.backward)[1]
-        return out
-
-    def unpack(self, out: torch.Tensor) -> torch.Tensor:
-        """The result as it is: its shape is NCHW in both layouts."""
         return out

@@ -10,15 +10,13 @@ from typing import Any
 
 import torch
 
+from . import base
+from .base import OPERANDS
+from .base import version as version
+
 NAME = "torch_fft"
 DEVICES = ("cpu", "cuda")
-OPERANDS = {"fprop": ("input", "filter"), "dgrad": ("grad_output", "filter"), "wgrad": ("input", "grad_output")}
 OPERATORS = ("aten::_fft_r2c", "aten::bmm", "aten::_fft_c2r")
-
-
-def version() -> str:
-    """Return the version of PyTorch."""
-    return str(torch.__version__)
 
 
 def implementations(layer: Any, direction: str) -> list[dict[str, Any]]:
@@ -51,12 +49,10 @@ def fast(size: int) -> int:
         size += 1
 
 
-class Runner:
+class Runner(base.Runner):
     """One pass."""
 
-    workspace_bytes = None
     held_bytes = 0
-    implementation = None
     operators = OPERATORS
 
     def __init__(self, layer: Any, direction: str) -> None:
@@ -76,10 +72,6 @@ class Runner:
         packed = turned.contiguous()
         self.held_bytes = packed.numel() * packed.element_size()
         return packed
-
-    def unpack(self, out: torch.Tensor) -> torch.Tensor:
-        """The result as it is."""
-        return out
 
     def _transformed(self, tensor: torch.Tensor) -> torch.Tensor:
         """[frequency, first, second dimension]"""

@@ -12,21 +12,18 @@ from typing import Any
 
 import torch
 
+from . import base
+from .base import LAST, OPERANDS
+from .base import version as version
+
 NAME = "torch_gemm"
 DEVICES = ("cpu",)
-OPERANDS = {"fprop": ("input", "filter"), "dgrad": ("grad_output", "filter"), "wgrad": ("input", "grad_output")}
 POINTWISE = "GEMM of 1x1"
-LAST = torch.channels_last
 OPERATORS = {
     "fprop": ("aten::_slow_conv2d_forward",),
     "dgrad": ("aten::mm", "aten::col2im"),
     "wgrad": ("aten::im2col", "aten::addmm_"),
 }
-
-
-def version() -> str:
-    """Return the version of PyTorch."""
-    return str(torch.__version__)
 
 
 def implementations(layer: Any, direction: str) -> list[dict[str, Any]]:
@@ -48,11 +45,8 @@ def prepare(implementation: dict[str, Any], layer: Any, direction: str) -> Any:
     return (Pointwise if implementation["implementation"] == POINTWISE else Runner)(layer, direction)
 
 
-class Runner:
+class Runner(base.Runner):
     """One pass. The unrolled matrix is new memory in every run."""
-
-    workspace_bytes = None
-    implementation = None
 
     def __init__(self, layer: Any, direction: str) -> None:
         self.operands, self.operators = OPERANDS[direction], OPERATORS[direction]
@@ -60,14 +54,6 @@ class Runner:
         self.window = [layer.filter_height, layer.filter_width]
         self.geometry = ([1, 1], [layer.pad_h, layer.pad_w], [layer.stride_h, layer.stride_w])
         self.run = {"fprop": self._forward, "dgrad": self._backward_data, "wgrad": self._backward_filter}[direction]
-
-    def pack(self, name: str, tensor: torch.Tensor) -> torch.Tensor:
-        """The tensor in plain order."""
-        return tensor.contiguous()
-
-    def unpack(self, out: torch.Tensor) -> torch.Tensor:
-        """The result as it is."""
-        return out
 
     def _forward(self, image: torch.Tensor, filters: torch.Tensor) -> torch.Tensor:
         _, pads, strides = self.geometry
@@ -92,25 +78,15 @@ class Runner:
         return out.view(layer.out_channels, layer.in_channels, *self.window)
 
 
-class Pointwise:
+class Pointwise(base.LastRunner):
     """One pass of a convolution of 1 x 1: rows are places, columns are channels."""
 
-    workspace_bytes = None
-    implementation = None
     takes_bias = True
 
     def __init__(self, layer: Any, direction: str) -> None:
         self.operands, self.layer = OPERANDS[direction], layer
         self.operators = ("aten::addmm" if direction == "fprop" else "aten::mm",)
         self.run = {"fprop": self._forward, "dgrad": self._backward_data, "wgrad": self._backward_filter}[direction]
-
-    def pack(self, name: str, tensor: torch.Tensor) -> torch.Tensor:
-        """Activations channels last; the filter is a matrix as it is."""
-        return tensor if name == "filter" else tensor.contiguous(memory_format=LAST)
-
-    def unpack(self, out: torch.Tensor) -> torch.Tensor:
-        """The result as it is."""
-        return out
 
     def _seen(self, image: torch.Tensor) -> torch.Tensor:
         """The places of the image that the filter stands on."""

@@ -20,6 +20,7 @@ from torch.nn import functional
 
 from ..winograd.fused import FLOAT_BYTES, BackwardFilter, Forward, kernels, up
 from ..winograd.matrices import Shape
+from .base import LAST, OPERANDS, LastRunner
 from .workspace import workspace
 
 NAME = "winograd"
@@ -32,8 +33,6 @@ PARTS = (4, 16)
 """Parts of the filter, one after the other, which need less workspace and more transforms; for the least blocks."""
 TILES_OF_A_FILTER = 2
 """Transforming a filter takes the time of about so many tiles, by channel."""
-OPERANDS = {"fprop": ("input", "filter"), "dgrad": ("grad_output", "filter"), "wgrad": ("input", "grad_output")}
-LAST = torch.channels_last
 
 
 def version() -> str:
@@ -165,10 +164,8 @@ def _last(x: torch.Tensor, channels: int, room: torch.Tensor) -> torch.Tensor:
     return padded.permute(0, 3, 1, 2)
 
 
-class Pass:
+class Pass(LastRunner):
     """The convolution of one direction: fprop(x, w, bias), dgrad(dy, w) or wgrad(x, dy)."""
-
-    implementation = None
 
     def __init__(self, layer: Any, direction: str, m: int, block: int, parts: int = 1, threads: int = 1) -> None:
         self.direction, self.operands, self.threads = direction, OPERANDS[direction], threads
@@ -207,17 +204,9 @@ class Pass:
         for other in others:
             other.result()
 
-    def pack(self, name: str, tensor: torch.Tensor) -> torch.Tensor:
-        """Activations channels last; filters as they are."""
-        return tensor.contiguous() if name == "filter" else tensor.contiguous(memory_format=LAST)
-
     def run(self, first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
         """The pass without a bias."""
         return self(first, second)
-
-    def unpack(self, out: torch.Tensor) -> torch.Tensor:
-        """The result as it is."""
-        return out
 
     def __call__(
         self,
@@ -297,10 +286,8 @@ def _out(s: Shape, channels: int) -> int:
     return 0 if s.filters == channels else s.images * s.out_height * s.out_width * channels
 
 
-class Shares:
+class Shares(LastRunner):
     """A pass whose images are shared out among threads, each with a workspace of its own."""
-
-    implementation = None
 
     def __init__(self, layer: Any, direction: str, m: int, block: int, threads: int, parts: int) -> None:
         self.operands, self.direction = OPERANDS[direction], direction
@@ -316,7 +303,7 @@ class Shares:
         self.workspace_bytes = sum(one.workspace_bytes for one in self.passes)
         self.shares = threads
 
-    pack, unpack, run = Pass.pack, Pass.unpack, Pass.run
+    run = Pass.run
 
     def __call__(self, first: torch.Tensor, second: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
         """The pass; gradients of filters are summed."""

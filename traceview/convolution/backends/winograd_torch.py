@@ -13,18 +13,15 @@ from typing import Any
 import torch
 
 from ..winograd.matrices import Shape, matrices
-from .winograd import LAST, OPERANDS, TILES, Geometry, unfit
+from .base import LAST, OPERANDS, LastRunner
+from .base import version as version
+from .winograd import TILES, Geometry, unfit
 from .workspace import FLOAT_BYTES, workspace
 
 NAME = "winograd_torch"
 DEVICES = ("cpu",)
 BLOCKS = (32, 128, 512)
 """Tiles at a time, about."""
-
-
-def version() -> str:
-    """Return the version of PyTorch."""
-    return str(torch.__version__)
 
 
 def implementations(layer: Any, direction: str) -> list[dict[str, Any]]:
@@ -51,10 +48,9 @@ def squares(m: int, r: int) -> tuple[torch.Tensor, ...]:
     return tuple(torch.kron(matrix, matrix).float().contiguous() for matrix in exact)
 
 
-class Pass:
+class Pass(LastRunner):
     """The convolution of one direction."""
 
-    implementation = None
     takes_bias = True
     operators = ("aten::bmm",)
 
@@ -77,14 +73,6 @@ class Pass:
             squared * tiles * s.filters,
         )
         self.workspace_bytes = FLOAT_BYTES * sum(self.sizes)
-
-    def pack(self, name: str, tensor: torch.Tensor) -> torch.Tensor:
-        """Activations channels last; filters as they are."""
-        return tensor.contiguous() if name == "filter" else tensor.contiguous(memory_format=LAST)
-
-    def unpack(self, out: torch.Tensor) -> torch.Tensor:
-        """The result as it is."""
-        return out
 
     def run(self, first: torch.Tensor, second: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
         """The pass; of wgrad `second` is the gradient of the output."""
