@@ -15,7 +15,6 @@ from traceview.convolution.plan import (
     knapsack,
     minimum_cut,
     plan,
-    shortest_path,
     single_plans,
     under_shared_cap,
 )
@@ -34,7 +33,6 @@ def test_layouts_of_a_chain_are_the_best_of_all(seed: int) -> None:
     changes = [rng.randint(0, 12) for _ in costs]
     links = [(number - 1, number, change) for number, change in enumerate(changes)]
     least = min(total(costs, links, chosen) for chosen in product((0, 1), repeat=len(costs)))
-    assert total(costs, links, shortest_path(costs, changes)) == least
     assert total(costs, links, minimum_cut(costs, links)) == least
 
 

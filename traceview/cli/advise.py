@@ -24,6 +24,7 @@ from traceview.cli.options import (
     add_machine_options,
     add_output_options,
     add_rank_option,
+    add_set_option,
     form_of,
     opened,
     params_of,
@@ -59,15 +60,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--evidence", action="store_true", help="show the kernels, copies and operators behind each finding"
     )
-    parser.add_argument(
-        "--set",
-        dest="params",
-        type=values.setting,
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="a threshold (see --show-sql)",
-    )
+    add_set_option(parser, "a threshold")
     parser.add_argument(
         "--at-least",
         type=values.percent,

@@ -88,6 +88,14 @@ def add_rank_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_set_option(parser: argparse.ArgumentParser, what: str) -> None:
+    """Add the option for parameters of queries; `what` one of them is."""
+    parser.add_argument(
+        "--set", dest="params", type=values.setting, action="append", default=[], metavar="NAME=VALUE",
+        help=f"{what} (see --show-sql)",
+    )  # fmt: skip
+
+
 class NotEnoughMemory(InputError):
     """Queries may use too little memory."""
 

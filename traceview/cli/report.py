@@ -23,6 +23,7 @@ from traceview.cli.options import (
     add_machine_options,
     add_output_options,
     add_rank_option,
+    add_set_option,
     form_of,
     opened,
     params_of,
@@ -60,15 +61,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--limit", type=values.limit, metavar="N", help=f"rows per section; 0 is all (tables: {DEFAULT_LIMIT})"
     )
-    parser.add_argument(
-        "--set",
-        dest="params",
-        type=values.setting,
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="a parameter (see --show-sql)",
-    )
+    add_set_option(parser, "a parameter")
     parser.add_argument(
         "--admissible",
         action="store_true",

@@ -138,7 +138,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"{args.plan} is not a regular file; choose another name with --plan.")
     plan = args.plan.resolve()
     inside.replace(plan.parent, plan.name, (json.dumps(answer.plan, indent=1) + "\n").encode())
-    _show(args, folder)
+    _show(args, studies.answered(folder, "schedule"), str(folder))
     say(_conclusion(args, answer.verdict, bool(answer.plan["layers"])))
     return 0
 
@@ -160,9 +160,7 @@ def _strategy(args: argparse.Namespace) -> int:
     values = {"cap_bytes": str(cap), "network": args.network or "", "images": str(args.batch or 0)}
     with closing(store.open_capture(Path(args.model))) as connection:
         report = reports.run(connection, "strategy", values, source=args.model)
-    if args.format == "table":
-        report = _pointed(reports.shown(report, DEFAULT_LIMIT), f"traceview report {args.model} strategy --limit 0")
-    emit([render.renderer(args.format).render_all([report])], None)
+    _show(args, report, args.model)
     say("not proved: these times were measured elsewhere; no plan is written, as nothing here can apply it")
     return 0
 
@@ -224,24 +222,17 @@ def _finished(journal: Journal) -> bool:
     return False
 
 
-def _show(args: argparse.Namespace, folder: Path) -> None:
-    from contextlib import closing
-
-    from traceview import store
-    from traceview.analysis import reports
-
-    with closing(store.open_capture(folder)) as connection:
-        report = reports.run(connection, "schedule", {}, source=str(folder))
+def _show(args: argparse.Namespace, report: Report, name: str) -> None:
+    """Print the answer in `name`, shortened for people."""
     if args.format == "table":
+        from traceview.analysis import reports
+
+        # As this verb has no --limit, notes of shortened tables name the command that shows all rows.
+        all_of_it = f"traceview report {name} {report.name} --limit 0"
         report = reports.shown(report, DEFAULT_LIMIT)
-        report = _pointed(report, f"traceview report {folder} schedule --limit 0")
+        parts = (replace(it, note=it.note and it.note.replace("--limit 0", all_of_it)) for it in report.sections)
+        report = replace(report, sections=tuple(parts))
     emit([render.renderer(args.format).render_all([report])], None)
-
-
-def _pointed(report: Report, all_of_it: str) -> Report:
-    """Notes of shortened tables name the command that shows all rows, as this verb has no --limit."""
-    parts = (replace(part, note=part.note and part.note.replace("--limit 0", all_of_it)) for part in report.sections)
-    return replace(report, sections=tuple(parts))
 
 
 def _conclusion(args: argparse.Namespace, verdict: str, has_layers: bool) -> str:

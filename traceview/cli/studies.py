@@ -16,6 +16,7 @@ from traceview.paths import from_here
 from traceview.recording.launch import shell_code, stoppable
 
 if TYPE_CHECKING:
+    from traceview.analysis.model import Report
     from traceview.experiments.results import Journal
 
 
@@ -119,6 +120,17 @@ def left(seconds: float | None) -> str:
         if seconds and seconds >= 90
         else (f"; about {seconds:.0f} s left" if seconds else "")
     )
+
+
+def answered(folder: Path, name: str) -> Report:
+    """The report of a folder of results, named as it is from here."""
+    from contextlib import closing
+
+    from traceview import store
+    from traceview.analysis import reports
+
+    with closing(store.open_capture(folder)) as connection:
+        return reports.run(connection, name, {}, source=str(from_here(folder)))
 
 
 def shown(folder: Path, report: str, sections: Sequence[str], form: str = "table") -> str:

@@ -217,14 +217,9 @@ def _shown(job: Job, journal: Journal) -> int:
 
 def _print(folder: Path) -> None:
     """The first sections of the report."""
-    from contextlib import closing
     from dataclasses import replace
 
-    from traceview import store
-    from traceview.analysis import reports
-
-    with closing(store.open_capture(folder)) as connection:
-        report = reports.run(connection, "scaling", {}, source=str(from_here(folder)))
+    report = studies.answered(folder, "scaling")
     shown = tuple(section for section in report.sections if section.name in SHOWN)
     emit([render.renderer("table").render(replace(report, sections=shown))], None)
     say(f"`traceview report {from_here(folder)} scaling` has all of it.")

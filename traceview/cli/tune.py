@@ -163,7 +163,7 @@ def _job(args: argparse.Namespace, command: list[str]) -> Job:
 def _shown(args: argparse.Namespace, folder: Path) -> int:
     """Print the answer; 1 where `--fail-under` says so, else 0."""
     renderer = render.renderer(args.format)
-    reports = [_report(folder, "tune")]
+    reports = [studies.answered(folder, "tune")]
     compared = _compared(folder, renderer.FOR_PEOPLE)
     if compared:
         reports.append(compared)
@@ -175,16 +175,6 @@ def _shown(args: argparse.Namespace, folder: Path) -> int:
         return 0
     say("nothing was shown to be faster" if best is None else f"the best is {best:.2f} times as fast")
     return CHECK_FAILED
-
-
-def _report(folder: Path, name: str) -> Report:
-    from contextlib import closing
-
-    from traceview import store
-    from traceview.analysis import reports
-
-    with closing(store.open_capture(folder)) as connection:
-        return reports.run(connection, name, {}, source=str(from_here(folder)))
 
 
 def _best(report: Report) -> float | None:

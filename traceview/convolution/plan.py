@@ -1,8 +1,9 @@
 """The best algorithm for each pass of each convolution: out of what was measured, under a cap on workspace, with what
 changes of layout cost between neighbours.
 
-Activations lie in one layout at each layer. Along a chain the best layouts are a shortest path; where the graph
-branches, a minimum cut, which is exact for two layouts. Invariant: every plan is compared with PyTorch's own as it is.
+Activations lie in one layout at each layer; the best layouts are a minimum cut, which is exact for two.
+
+Invariant: every plan is compared with PyTorch's own as it is.
 """
 
 from __future__ import annotations
@@ -113,34 +114,14 @@ def plan(slots: Sequence[Slot], edges: Sequence[tuple[str, str]]) -> tuple[list[
         passes = 2 if "dgrad" in slot.directions else 1
         sources = [place[source] for source, target in edges if target == slot.module and source in place]
         links += [(source, number, passes * slot.x_ns) for source in sources or [-1]]
-    is_chain = [source for source, _, _ in links] == list(range(-1, len(slots) - 1))
-    chosen = shortest_path(costs, [cost for *_, cost in links]) if is_chain else minimum_cut(costs, links)
+    chosen = minimum_cut(costs, links)
     total = sum(costs[number][at] for number, at in enumerate(chosen))
     total += sum(cost for one, other, cost in links if (chosen[one] if one >= 0 else 0) != chosen[other])
     return [choices[number][LAYOUTS[at]] for number, at in enumerate(chosen)], total
 
 
-def shortest_path(costs: Sequence[tuple[int, int]], changes: Sequence[int]) -> list[int]:
-    """The layout (0 or 1) of each layer of a chain that begins in layout 0; `changes`: the cost before each layer."""
-    best = [0, changes[0]] if changes else [0, 0]
-    came: list[tuple[int, int]] = []
-    for number, cost in enumerate(costs):
-        if number:
-            change = changes[number]
-            options = [[best[0], best[1] + change], [best[0] + change, best[1]]]
-            came.append(tuple(min((0, 1), key=lambda at, row=row: row[at]) for row in options))  # type: ignore[misc, arg-type]
-            best = [min(row) for row in options]
-        best = [best[0] + cost[0], best[1] + cost[1]]
-    at = min((0, 1), key=lambda which: best[which])
-    path = [at]
-    for step in reversed(came):
-        at = step[at]
-        path.append(at)
-    return path[::-1] if costs else []
-
-
 def minimum_cut(costs: Sequence[tuple[int, int]], links: Sequence[tuple[int, int, int]]) -> list[int]:
-    """Return the cheapest layouts for any graph.
+    """Return the cheapest layouts for any graph; of those that cost as much the one with the most layers in layout 0.
 
     A link is (from, to, cost of a change); it is from -1 for the input, which has layout 0.
     """
@@ -152,15 +133,15 @@ def minimum_cut(costs: Sequence[tuple[int, int]], links: Sequence[tuple[int, int
         room[other][one] = room[other].get(one, 0) + back
 
     for number, (first, second) in enumerate(costs):
-        # What is cut off from the source has layout 1.
-        join(source, number, second)
-        join(number, sink, first)
+        # What is cut off from the source has layout 0.
+        join(source, number, first)
+        join(number, sink, second)
     for one, other, cost in links:
-        join(source if one < 0 else one, other, cost, cost)
+        join(sink if one < 0 else one, other, cost, cost)
     while True:
         way = _way(room, source, sink)
         if sink not in way:
-            return [0 if number in way else 1 for number in range(len(costs))]
+            return [1 if number in way else 0 for number in range(len(costs))]
         path = [sink]
         while path[-1] != source:
             path.append(way[path[-1]])
