@@ -18,7 +18,7 @@ from typing import Any
 import torch
 
 from . import passes, runtime
-from .backends.base import FORMATS
+from .backends.runners import FORMATS
 from .exact import Exact
 from .measure import load_ns, most_allocated, profiled, timed, turns
 from .model import SEED, environment

@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-from .backends.base import OPERANDS, shapes
+from .backends.runners import OPERANDS, shapes
 from .exact import Exact
 from .measure import Spent, load_ns, most_allocated, names, printed, profiled, timed, turns
 

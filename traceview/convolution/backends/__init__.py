@@ -1,7 +1,7 @@
 """Back-ends: libraries that compute a convolution, one self-contained file each.
 
 A back-end runs in the Python of the user, where traceview may be absent: it imports the standard library, torch and
-modules of this package (`from .base import ...`), and nothing else of traceview. It has
+modules of this package (`from .runners import ...`), and nothing else of traceview. It has
 
     NAME                    what the column `backend` holds
     DEVICES                 cpu, cuda: where it can run
@@ -23,7 +23,7 @@ In every pass `layout_in` is that of the layer's input or of its gradient, `layo
 gradient: nchw, nhwc or the library's own name of a blocked one. Layers fit together where one's `layout_out` is the
 next one's `layout_in`.
 
-A Runner computes the pass (`base.Runner` has what most share); under a plan, one that is callable is called with the
+A Runner computes the pass (`runners.Runner` has what most share); under a plan, one that is callable is called with the
 operands as they are and the bias:
 
     operands                names of what it takes, in order: input and filter for fprop, grad_output and filter for

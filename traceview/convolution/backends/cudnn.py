@@ -12,8 +12,8 @@ from typing import Any
 
 import torch
 
-from . import base
-from .base import FORMATS, OPERANDS, RESULT, shapes
+from . import runners
+from .runners import FORMATS, OPERANDS, RESULT, shapes
 
 NAME = "cudnn"
 DEVICES = ("cuda",)
@@ -113,7 +113,7 @@ class Problem:
         return self.graph.tensor(name=name, dim=list(like.shape), stride=list(like.stride()), data_type=data_type)
 
 
-class Runner(base.Runner):
+class Runner(runners.Runner):
     """One plan with its workspace."""
 
     def __init__(self, row: dict[str, Any], layer: Any, direction: str) -> None:

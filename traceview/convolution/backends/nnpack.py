@@ -14,8 +14,8 @@ from typing import Any
 
 import torch
 
-from . import base
-from .base import OPERANDS
+from . import runners
+from .runners import OPERANDS
 from .workspace import workspace
 
 NAME = "nnpack"
@@ -188,7 +188,7 @@ def prepare(implementation: dict[str, Any], layer: Any, direction: str) -> Runne
     return Runner(implementation["implementation"], layer, direction)
 
 
-class Runner(base.Runner):
+class Runner(runners.Runner):
     """One pass. NNPACK transforms the filter in every run."""
 
     takes_bias = True

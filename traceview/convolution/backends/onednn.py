@@ -18,7 +18,7 @@ from typing import Any
 
 import torch
 
-from .base import FORMATS, OPERANDS, RESULT, shapes
+from .runners import FORMATS, OPERANDS, RESULT, shapes
 from .workspace import workspace
 
 SCRATCHPAD_USER = 1

@@ -6,9 +6,9 @@ from typing import Any
 
 import torch
 
-from . import base
-from .base import FORMATS, OPERANDS, RESULT, shapes
-from .base import version as version
+from . import runners
+from .runners import FORMATS, OPERANDS, RESULT, shapes
+from .runners import version as version
 
 NAME = "torch"
 DEVICES = ("cpu", "cuda")
@@ -33,7 +33,7 @@ def prepare(implementation: dict[str, Any], layer: Any, direction: str) -> Runne
     return Runner(layer, direction, FORMATS[implementation["layout_in"]])
 
 
-class Runner(base.Runner):
+class Runner(runners.Runner):
     """One pass through `aten::convolution` or `aten::convolution_backward` with a mask."""
 
     def __init__(self, layer: Any, direction: str, memory_format: torch.memory_format) -> None:

@@ -10,9 +10,9 @@ from typing import Any
 
 import torch
 
-from . import base
-from .base import OPERANDS
-from .base import version as version
+from . import runners
+from .runners import OPERANDS
+from .runners import version as version
 
 NAME = "torch_fft"
 DEVICES = ("cpu", "cuda")
@@ -49,7 +49,7 @@ def fast(size: int) -> int:
         size += 1
 
 
-class Runner(base.Runner):
+class Runner(runners.Runner):
     """One pass."""
 
     held_bytes = 0

@@ -12,9 +12,9 @@ from typing import Any
 
 import torch
 
-from . import base
-from .base import LAST, OPERANDS
-from .base import version as version
+from . import runners
+from .runners import LAST, OPERANDS
+from .runners import version as version
 
 NAME = "torch_gemm"
 DEVICES = ("cpu",)
@@ -45,7 +45,7 @@ def prepare(implementation: dict[str, Any], layer: Any, direction: str) -> Any:
     return (Pointwise if implementation["implementation"] == POINTWISE else Runner)(layer, direction)
 
 
-class Runner(base.Runner):
+class Runner(runners.Runner):
     """One pass. The unrolled matrix is new memory in every run."""
 
     def __init__(self, layer: Any, direction: str) -> None:
@@ -78,7 +78,7 @@ class Runner(base.Runner):
         return out.view(layer.out_channels, layer.in_channels, *self.window)
 
 
-class Pointwise(base.LastRunner):
+class Pointwise(runners.LastRunner):
     """One pass of a convolution of 1 x 1: rows are places, columns are channels."""
 
     takes_bias = True

@@ -20,7 +20,7 @@ from torch.nn import functional
 
 from ..winograd.fused import FLOAT_BYTES, BackwardFilter, Forward, kernels, up
 from ..winograd.matrices import Shape
-from .base import LAST, OPERANDS, LastRunner
+from .runners import LAST, OPERANDS, LastRunner
 from .workspace import workspace
 
 NAME = "winograd"

@@ -13,8 +13,8 @@ from typing import Any
 import torch
 
 from ..winograd.matrices import Shape, matrices
-from .base import LAST, OPERANDS, LastRunner
-from .base import version as version
+from .runners import LAST, OPERANDS, LastRunner
+from .runners import version as version
 from .winograd import TILES, Geometry, unfit
 from .workspace import FLOAT_BYTES, workspace
 

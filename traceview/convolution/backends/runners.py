@@ -1,4 +1,4 @@
-"""What back-ends share: operands, layouts and shapes of a pass, and a runner that does nothing around it."""
+"""Runners of back-ends that do nothing around a pass, and the operands, layouts and shapes that all of them share."""
 
 from __future__ import annotations
 
