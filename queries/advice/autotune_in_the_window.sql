@@ -26,22 +26,23 @@
 -- search_conv_pct = { type = "DOUBLE", default = 5, doc = """found above this share of the time in convolution calls,
 -- in percent""" }
 WITH lost AS (
-    SELECT t.rank, t.name, t.n_iterations, b.alone_ns AS own_ns,
+    SELECT t.rank, t.name, t.iteration, t.n_iterations, t.role, b.alone_ns AS own_ns,
         EXISTS (FROM step_times s WHERE s.rank = t.rank AND s.step = b.step AND s.is_warmup) AS is_warmup
     FROM conv_trials t JOIN busy b ON b.id = t.id
-    WHERE t.last_iteration <= $search_first AND t.n_iterations >= $search_first + 2 AND t.role = 'main'
+    WHERE t.last_iteration <= $search_first AND t.n_iterations >= $search_first + 2
 ), conv AS (
     SELECT rank, sum(total_ns) AS conv_ns FROM conv_calls GROUP BY rank
 ), kinds AS (
     SELECT rank, name, count(*) AS launches, sum(own_ns) AS own_ns, max(n_iterations) AS n_iterations,
-        bool_and(is_warmup) AS is_warmup
+        max(iteration) AS iteration, bool_or(role = 'main') AS is_main, bool_and(is_warmup) AS is_warmup
     FROM lost GROUP BY rank, name
 )
 SELECT k.rank,
     if(sum(launches) = 1, '1 launch of 1 kernel runs',
         sum(launches) || ' launches of ' || if(count(*) = 1, '1 kernel', count(*) || ' kernels') || ' run')
-        || format(' in the first of {} iterations and never again, for {:.3f} ms in all{}.',
-        max(n_iterations), sum(own_ns) / 1e6,
+        || format(' {} and never again, for {:.3f} ms in all{}.',
+        if(max(iteration) = 0, format('before the first of {} steps', max(n_iterations)),
+            format('in the first of {} iterations', max(n_iterations))), sum(own_ns) / 1e6,
         if(bool_and(is_warmup), '; means of steps leave that step out, the time of the run does not', '')) AS problem,
     'The longest is ' || arg_max(name, own_ns) AS place, sum(own_ns) AS saving_ns,
     'medium: names that are gone after the start; start-up work of another kind could look the same' AS confidence,
@@ -49,5 +50,6 @@ SELECT k.rank,
         ORDER BY own_ns DESC, name) AS evidence
 FROM kinds k JOIN conv v USING (rank)
 GROUP BY k.rank
-HAVING 100.0 * sum(own_ns) > $search_conv_pct * any_value(v.conv_ns)
+-- A transform or helper alone may be gone for other reasons; with a product it was part of the trial.
+HAVING bool_or(is_main) AND 100.0 * sum(own_ns) > $search_conv_pct * any_value(v.conv_ns)
 ORDER BY k.rank

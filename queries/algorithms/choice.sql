@@ -8,14 +8,14 @@
 -- rank = "process of the job"
 -- chosen = "search, heuristic, fixed or cannot tell"
 -- because = "what says so"
--- losers = "kernels that only the first iteration ran; the report autotune names them"
+-- losers = "kernels that ran in the first iteration, or before it, alone; the report autotune names them"
 -- search_ns = "their time"
 -- algorithms = "algorithms of the steps that count, by time"
 -- shapes = "different filters and strides"
 -- everywhere = "the one algorithm of all convolutions, where there are three shapes or more"
 WITH trial AS (
-    SELECT rank, count(DISTINCT name) AS losers, CAST(sum(dur_ns) AS BIGINT) AS search_ns FROM conv_trials
-    WHERE last_iteration <= 1 AND n_iterations >= 3 AND role = 'main' GROUP BY rank
+    SELECT rank, count(DISTINCT name) AS losers, CAST(sum(dur_ns) AS BIGINT) AS search_ns, max(iteration) AS iteration
+    FROM conv_trials WHERE last_iteration <= 1 AND n_iterations >= 3 GROUP BY rank HAVING bool_or(role = 'main')
 ), several AS (
     SELECT DISTINCT rank FROM conv_calls WHERE len(algorithms) > 1
 ), part AS (
@@ -29,7 +29,8 @@ WITH trial AS (
 )
 SELECT c.rank,
     CASE WHEN t.rank IS NOT NULL OR s.rank IS NOT NULL THEN 'search' ELSE coalesce(g.way, 'cannot tell') END AS chosen,
-    CASE WHEN t.rank IS NOT NULL THEN 'kernels of the first iteration never run again'
+    CASE WHEN t.rank IS NOT NULL THEN if(t.iteration = 0, 'kernels from before the first step never run again',
+            'kernels of the first iteration never run again')
         WHEN s.rank IS NOT NULL THEN 'a call ran several algorithms'
         WHEN g.way = 'search' THEN g.setting || '; the search itself is not in the recording'
         WHEN g.way IS NOT NULL THEN g.setting

@@ -16,7 +16,7 @@
 -- device_pct = "of all device time of the recording"
 -- longest_name = "the longest trial"
 -- longest_ns = "its time"
--- first_step_ns = "first recorded step; empty if there are no steps"
+-- first_step_ns = "first recorded step; empty if there are no steps, or the search was over before it"
 -- later_step_ns = "median of the later ones"
 -- [headings]
 -- device_pct = "of device time"
@@ -31,7 +31,7 @@ SELECT l.rank, max(l.n_iterations) AS iterations, count(DISTINCT l.name) AS name
     CAST(sum(l.dur_ns) AS BIGINT) AS search_ns,
     100.0 * sum(l.dur_ns) / nullif((SELECT sum(alone_ns) FROM totals b WHERE b.rank = l.rank), 0) AS device_pct,
     arg_max(l.name, l.dur_ns) AS longest_name, max(l.dur_ns) AS longest_ns,
-    any_value(s.first_ns) AS first_step_ns, any_value(s.later_ns) AS later_step_ns
+    if(max(l.iteration) = 0, NULL, any_value(s.first_ns)) AS first_step_ns, any_value(s.later_ns) AS later_step_ns
 FROM lost l LEFT JOIN step s ON s.rank = l.rank
 GROUP BY l.rank
 ORDER BY l.rank

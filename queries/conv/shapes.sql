@@ -6,8 +6,8 @@
 -- direction = "fprop, dgrad or wgrad; empty where one operator computes both gradients"
 -- source = "where the shapes come from"
 -- calls = "calls in the recording"
--- with_flop = "of these, with all that FLOPs need"
-SELECT direction, source, count(*) AS calls, count(flop) AS with_flop
+-- complete = "of these, with all that FLOPs need"
+SELECT direction, source, count(*) AS calls, count(flop) AS complete
 FROM (SELECT c.direction, coalesce(s.source, 'not known') AS source, c.flop
     FROM conv_calls c LEFT JOIN conv_shapes s ON s.op_id = c.op_id)
 GROUP BY direction, source

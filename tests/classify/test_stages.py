@@ -72,3 +72,28 @@ def test_a_complex_product_on_a_second_stream_belongs_to_the_call_of_the_transfo
             ("conv", "fft", role) for role in ("transform", "transform", "main", "transform")
         ]
         assert rows(connection, "SELECT algorithm, main_ns, transform_ns FROM conv_calls") == [("fft", 5000, 15000)] * 2
+
+
+def test_calls_that_share_two_streams_are_told_apart_by_the_inverse_transforms(tmp_path: Path) -> None:
+    """A forward call and two gradients, as cuDNN runs them: each transforms one operand on the other stream."""
+    transform, back = "void fft2d_r2c_32x32<float, bool=1>(float2*)", "void fft2d_c2r_32x32<float, bool=0>(float*)"
+    product, layout = "cudnn_maxwell_cgemm_64x32_tn_batched", "SwapDimension1And2InTensor3UsingTiles"
+    calls = (
+        ((transform, 28), ("flip_filter", 24), (transform, 24), (product, 24), (back, 24)),
+        ((transform, 24), (transform, 28), (product, 28), (back, 28)),
+        ((transform, 28), ("flip_filter", 24), (transform, 24), (product, 24), (back, 24)),
+    )
+    given = Given()
+    for step in range(2):
+        for number, call in enumerate(calls):
+            at = 1000 * step + 100 * number
+            for place, (name, stream) in enumerate(call):
+                given.kernel(name, at + 10 * place, at + 10 * place + 5, stream=stream)
+            given.kernel(layout, at + 60, at + 65, stream=24)
+    with given.open(tmp_path) as connection:
+        found = rows(connection, "SELECT start_ns, end_ns, n_parts FROM conv_calls ORDER BY start_ns")
+    assert found == [
+        (1000 * at, 1000 * (at + length), n)
+        for step in (0, 1000)
+        for at, length, n in ((step, 45, 5), (step + 100, 35, 4), (step + 200, 45, 5))
+    ]

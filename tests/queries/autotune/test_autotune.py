@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from advised import answer
 from given import Given, conv, pick, section
 
 IMAGE, FILTER = (2, 8, 32, 32), (8, 8, 3, 3)
@@ -58,6 +59,30 @@ def test_the_check_of_a_trials_output_is_part_of_the_search(tmp_path: Path) -> N
     given.kernel("redzone_checker", 100, 104, launched=40)
     found = section(given.open(tmp_path), "autotune/losers")
     assert pick(found, "name", "total_ns") == [(LOSER, 50_000), ("redzone_checker", 4_000)]
+
+
+def test_what_a_search_before_the_first_step_cost_a_layer_is_not_known(tmp_path: Path) -> None:
+    """Nor is the first step the one that it was in, nor are calls without a layer those of one."""
+    given = Given()
+    given.kernel(LOSER, 20, 70)
+    given.kernel(WINNER, 80, 90)
+    for step in range(3):
+        at = 200 * (step + 1)
+        given.span("step", str(step), at, at + 200)
+        given.kernel("cudnn::detail::dgrad_engine<float, 512>(int)", at + 20, at + 40)
+    with given.open(tmp_path) as connection:
+        (cost,) = section(connection, "autotune/search")
+        assert (cost["search_ns"], cost["iterations"]) == (60_000, 3)
+        assert (cost["first_step_ns"], cost["later_step_ns"]) == (None, 200_000)
+        (row,) = section(connection, "autotune/layers")
+        assert (row["layer"], row["tried"]) == ("(no layer)", "implicit_gemm, implicit_precomp_gemm")
+        assert [row[name] for name in ("winner", "won_by", "winner_ns", "search_ns", "first_ns")] == [None] * 5
+        (choice,) = section(connection, "algorithms/choice")
+        assert choice["because"] == "kernels from before the first step never run again"
+        assert choice["search_ns"] == 60_000
+    assert answer("autotune_in_the_window", given, tmp_path / "advice").problem == (
+        "2 launches of 2 kernels run before the first of 3 steps and never again, for 0.060 ms in all."
+    )
 
 
 @pytest.mark.long
