@@ -10,7 +10,8 @@ import argparse
 import signal
 import sys
 import time
-from contextlib import suppress
+from contextlib import nullcontext, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from traceview.cli.values import at_least
@@ -18,6 +19,7 @@ from traceview.errors import CHECK_FAILED, TraceviewError, UsageError
 from traceview.recording import messages, nsight
 from traceview.recording.harvest import give_up, harvest, remove_if_empty
 from traceview.recording.launch import Run, Stopped, launch, place, shell_code, stoppable
+from traceview.recording.repeated import Repeated, on_signal
 
 HELP = "run a training command and record some of its steps"
 
@@ -26,6 +28,7 @@ EXAMPLES = """examples:
   traceview collect -o before --steps 8 --stop-after -- python -m package.train
   traceview collect --tool nsys --whole -- ./a.out
   traceview collect -- torchrun --nproc-per-node 2 train.py
+  traceview collect -o long --every 1000 --on-signal -- python train.py
 
 The exit code is that of the command, or 128 plus the signal number if a signal ended it. Option values that look like
 a password, token or key, and passwords in URLs, are recorded as ***; --no-command leaves out the command line.
@@ -35,9 +38,11 @@ an optimizer, when the call of the model returns. To mark steps yourself, call
 `import sys; sys.audit("traceview.step")` at the end of each; without traceview this does nothing.
 """
 
+KEPT = 5
+"""Captures that stay of a run that is recorded more than once."""
 # Environment variables of the collectors, and the options of this verb that they carry.
-NUMBERS = ("wait", "warmup", "steps")
-SWITCHES = ("light", "stacks", "allocations", "stop_after")
+NUMBERS = ("wait", "warmup", "steps", "every")
+SWITCHES = ("light", "stacks", "allocations", "stop_after", "on_signal")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -56,6 +61,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="next, steps to run with the profiler on but not recorded (default 1)",
     )
     parser.add_argument("--steps", type=_count, metavar="N", default=4, help="after that, steps to record (default 4)")
+    parser.add_argument(
+        "--every",
+        type=_count,
+        metavar="N",
+        default=0,
+        help="record again every N steps, each time into a capture of its own in FOLDER",
+    )
+    parser.add_argument(
+        "--keep", type=at_least(1, "is not a number of captures"), metavar="N", help="the newest to keep (default 5)"
+    )
+    parser.add_argument("--on-signal", action="store_true", help="record again when SIGUSR1 comes to traceview")
     parser.add_argument("--light", action="store_true", help="record no shapes and no layers, for less overhead")
     parser.add_argument("--stacks", action="store_true", help="record Python call stacks, with PyTorch each line too")
     parser.add_argument("--allocations", action="store_true", help="record memory allocations")
@@ -80,27 +96,37 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("--steps must be at least 1.")
     if args.whole and not args.tool:
         raise UsageError("--whole needs --tool nsys; without --whole some steps are recorded.")
+    repeats = bool(args.every or args.on_signal)
+    if repeats and (args.tool or args.stop_after):
+        raise UsageError("--every and --on-signal go neither with --tool nor with --stop-after.")
+    if args.keep is not None and not repeats:
+        raise UsageError("--keep needs --every or --on-signal; without them there is one capture.")
     options = {name: int(getattr(args, name)) for name in (*NUMBERS, *SWITCHES)}
     capture = place(args.output, command)
     job = Run(command, capture, options, args.tool, args.whole, not args.no_command, _say)
     is_ours = not capture.exists()
     try:
         with stoppable():
-            return _record(job, args.require_capture)
+            return _record(job, args.require_capture, (args.keep or KEPT) if repeats else None)
     except Stopped as stopped:
         return shell_code(-stopped.number)
     finally:
         remove_if_empty(capture, is_ours)
 
 
-def _record(job: Run, needs_capture: bool) -> int:
-    """Run the command and take in what it left; the command's exit code, or 1 without a required capture."""
+def _record(job: Run, needs_capture: bool, keep: int | None) -> int:
+    """Run the command and take in what it left; the command's exit code, or 1 without a required capture.
+
+    `keep`: how many captures stay of a run that is recorded more than once.
+    """
     raw, exit_code = job.capture / "raw", None
     started_ns = time.time_ns()
+    repeated = None if keep is None else Repeated(job, started_ns, keep)
     try:
         raw.mkdir(parents=True)
-        exit_code = launch(job)
-        has_capture = harvest(job, started_ns, exit_code)
+        with on_signal(job) if job.options["on_signal"] else nullcontext():
+            exit_code = launch(job if repeated is None else replace(job, meanwhile=repeated.take_in))
+        has_capture = harvest(job, started_ns, exit_code) if repeated is None else repeated.finish(exit_code)
     except Stopped as stopped:
         is_kept = give_up(raw)
         _say(messages.stopped(signal.Signals(stopped.number).name, job.capture if is_kept else None))

@@ -19,19 +19,21 @@ from traceview.recording.launch import Run
 CAPTURE_SCHEMA = 1
 
 
-def harvest(run: Run, started_ns: int, exit_code: int) -> bool:
+def harvest(run: Run, started_ns: int, exit_code: int | None) -> bool:
     """Describe and convert the raw traces, or say why there are none; whether there is a capture.
+
+    `exit_code` is None while the command runs on.
 
     Raises `TraceviewError` where the raw traces are there and cannot be converted.
     """
     raw = run.capture / "raw"
     notes = _notes(raw)
-    is_bare = all(state == "python" for _, state, _ in notes) and not _ranks(raw)
+    is_bare = all(state == "python" for _, state, _ in notes) and not recorded_ranks(raw)
     left_out = nvtx.adopt(raw, is_bare)
     if nsight.reports(raw) and not list(raw.glob("rank-*.meta.json")):
         nvtx.describe(raw, 0, None)
-    _clear(raw)
-    ranks = _ranks(raw)
+    clear(raw)
+    ranks = recorded_ranks(raw)
     if not ranks:
         _empty(raw)
         run.say(f"no capture: {messages.why_none(notes, run.options, run.output is None)}")
@@ -56,8 +58,8 @@ def give_up(raw: Path) -> bool:
     """Leave only what is whole where there is no time for more; whether that is anything."""
     if not raw.is_dir():
         return False
-    _clear(raw)
-    is_kept = bool(_ranks(raw))
+    clear(raw)
+    is_kept = bool(recorded_ranks(raw))
     if not is_kept:
         _empty(raw)
     return is_kept
@@ -90,7 +92,7 @@ def _notes(raw: Path) -> list[tuple[int, str, str]]:
     return notes
 
 
-def _clear(raw: Path) -> None:
+def clear(raw: Path) -> None:
     """Clear away the notes and what was left half written."""
     for path in sorted(raw.glob(".*")):
         if path.is_dir():
@@ -99,7 +101,7 @@ def _clear(raw: Path) -> None:
             path.unlink()
 
 
-def _ranks(raw: Path) -> list[dict[str, Any]]:
+def recorded_ranks(raw: Path) -> list[dict[str, Any]]:
     """The facts of each process whose trace is there, in order of rank; without a framework a log is all there is."""
     found = []
     for path in sorted(raw.glob("rank-*.meta.json")):

@@ -28,6 +28,7 @@ FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 GRACE_S = 1.0
 PATIENCE_S = 10.0
 """How long a command may take to end on a signal on which we end too; at a second one after GRACE_S it has to."""
+PAUSE_S = 1.0
 _NOT_PLAIN = re.compile(r"[^\w.+=@-]+")
 """Characters that would have to be quoted in a command line, or that act on a terminal."""
 
@@ -52,6 +53,8 @@ class Run:
     output: IO[bytes] | None = None
     """File for its output and its errors, both; it has no input then, for nobody sees its prompts. Else ours."""
     uses_nvtx: bool = True
+    meanwhile: Callable[[], None] | None = None
+    """Called about every second while the command runs."""
     ends_with_us: bool = False
     """Whether a signal that came to us as well means that we are to end, however the command ended on it."""
 
@@ -94,7 +97,7 @@ def launch(run: Run) -> int:
             # As a shell says it.
             code = 127 if isinstance(error, FileNotFoundError) else 126
             raise CommandFailed(f"cannot run {words[0]}: {error.strerror}.", code) from error
-        exit_code = command[0].wait()
+        exit_code = _wait(command[0], run.meanwhile)
     if came and run.ends_with_us:
         raise Stopped(came[0])
     if run.tool is None:
@@ -106,6 +109,16 @@ def launch(run: Run) -> int:
     if exit_code != own:
         run.say(f"{run.tool} {messages.ending(exit_code)}; the command itself {messages.ending(own)}")
     return own
+
+
+def _wait(command: subprocess.Popen[bytes], meanwhile: Callable[[], None] | None) -> int:
+    """Wait for the end of the command; its exit code."""
+    while meanwhile is not None:
+        try:
+            return command.wait(PAUSE_S)
+        except subprocess.TimeoutExpired:
+            meanwhile()
+    return command.wait()
 
 
 def shell_code(exit_code: int) -> int:

@@ -161,7 +161,14 @@ def _matching(pattern: Path) -> list[Trace]:
 
 
 def _inside(folder: Path) -> list[Trace]:
-    """Find the traces in a folder, at any depth; a folder that is a trace is one, whatever lies in it."""
+    """Find the traces in a folder, at any depth; a folder that is a trace is one, whatever lies in it.
+
+    Raises `InputError` for a folder of captures: each is a run of its own.
+    """
+    captures = sorted(path.parent.name for path in folder.glob("*/capture.json"))
+    if captures:
+        names = ", ".join(captures[:4]) + (" ..." if len(captures) > 4 else "")
+        raise InputError(f"{folder} holds captures of several runs or times ({names}); name one, or compare them.")
     return _among(folder.rglob("*"), folder)
 
 

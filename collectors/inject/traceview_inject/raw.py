@@ -7,7 +7,9 @@ For process number N of the job, `raw/` holds `rank-000N.meta.json` (facts), the
 possibly logs beside it; while the job runs also `.process-<pid>.txt`, how far each Python process came, and
 `.process-<time>-<pid>.txt`, how far it had come when it became another program (exec).
 Options are environment variables: TRACEVIEW_DIR (the capture), TRACEVIEW_WAIT, TRACEVIEW_WARMUP, TRACEVIEW_STEPS
-(numbers of steps), TRACEVIEW_LIGHT, TRACEVIEW_STACKS, TRACEVIEW_ALLOCATIONS, TRACEVIEW_STOP_AFTER (1: on).
+(numbers of steps), TRACEVIEW_LIGHT, TRACEVIEW_STACKS, TRACEVIEW_ALLOCATIONS, TRACEVIEW_STOP_AFTER (1: on). With
+TRACEVIEW_EVERY (steps from one recording to the next) or TRACEVIEW_ON_SIGNAL (1: whenever `raw/.request` is touched)
+each recording has a capture of its own, `step-NNNNNN` in TRACEVIEW_DIR, with a `raw/` like this one.
 """
 
 import gzip
@@ -26,7 +28,9 @@ from traceview_inject.python import unix_ns
 
 SCHEMA = 1
 GZIP_FROM_BYTES = 8 << 20
-DEFAULTS = {"wait": 3, "warmup": 1, "steps": 4, "light": 0, "stacks": 0, "allocations": 0, "stop_after": 0}
+DEFAULTS = {"wait": 3, "warmup": 1, "steps": 4, "every": 0}
+DEFAULTS.update(dict.fromkeys(("light", "stacks", "allocations", "stop_after", "on_signal"), 0))
+REQUEST = ".request"
 
 
 def options():
@@ -34,9 +38,9 @@ def options():
     return {name: int(os.environ.get(f"TRACEVIEW_{name.upper()}", default)) for name, default in DEFAULTS.items()}
 
 
-def folder():
-    """The path of `raw/`, made when missing; `sitecustomize` made TRACEVIEW_DIR absolute."""
-    path = Path(os.environ["TRACEVIEW_DIR"], "raw")
+def folder(recording=""):
+    """The path of `raw/`, of one `recording` of several, made when missing; TRACEVIEW_DIR is absolute by now."""
+    path = Path(os.environ["TRACEVIEW_DIR"], recording, "raw")
     path.mkdir(parents=True, exist_ok=True)
     return path
 
@@ -46,6 +50,13 @@ def note(state, detail=""):
     # A full disk or a folder that went away is no reason to disturb the program.
     with suppress(OSError):
         _word().write_text(f"{state}\n{detail}\n")
+
+
+def requested():
+    """When a recording was last asked for, in ns; 0 where none was."""
+    with suppress(OSError):
+        return Path(os.environ["TRACEVIEW_DIR"], "raw", REQUEST).stat().st_mtime_ns
+    return 0
 
 
 def turn_page():
@@ -77,14 +88,14 @@ def process_facts():
     }
 
 
-def _claim(wanted, meta):
+def _claim(wanted, meta, place):
     """Take rank number `wanted`, or else the first free one, by creating its meta file; returns the number.
 
     Exclusive creation settles the race between processes that were given no rank, or the same one.
     """
     number = wanted if wanted is not None else 0
     while True:
-        path = folder() / f"rank-{number:04}.meta.json"
+        path = place / f"rank-{number:04}.meta.json"
         try:
             handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
         except FileExistsError:
@@ -100,23 +111,24 @@ def _claim(wanted, meta):
         return number
 
 
-def publish(rank, meta, trace, logs):
+def publish(rank, meta, trace, logs, recording=""):
     """Give this process's finished files their final names; returns the rank number they carry.
 
     `rank` is None where the job gave none. `trace` is (scratch path, suffix), None where a tool outside of the process
     writes it; `logs` is a list of the same.
     """
     last = [] if trace is None else [packed(*trace)]
-    number = _claim(rank, meta)
+    place = folder(recording)
+    number = _claim(rank, meta, place)
     for source, ending in [*logs, *last]:
-        source.replace(folder() / f"rank-{number:04}.{ending}")
+        source.replace(place / f"rank-{number:04}.{ending}")
     note("captured", f"rank {number}")
     return number
 
 
-def amend(number, **facts):
+def amend(number, recording, **facts):
     """Replace facts of a process that were published under this number. Raises what a full or lost folder raises."""
-    path = folder() / f"rank-{number:04}.meta.json"
+    path = folder(recording) / f"rank-{number:04}.meta.json"
     draft = scratch("json")
     draft.write_text(json.dumps({**json.loads(path.read_text()), **secrets.document(facts)}, indent=1))
     draft.replace(path)

@@ -23,6 +23,7 @@ from traceview_inject.steps import CALL, CALL_EVENT, Steps
 
 WAITING, PREPARED, RECORDING, DONE = range(4)
 EXEC_EVENT = "os.exec"
+NEVER = -1
 WATCHED_STEPS = 32
 """Steps after the recording that are timed, to say what a step takes without a profiler."""
 
@@ -51,7 +52,8 @@ class Recorder:
         self.steps = Steps(self.advance)
         self.step_range = self.sigterm = self.usage = None
         self.is_in_library = False
-        self.published, self.watched_until = None, 0
+        self.repeats = bool(self.options["every"] or self.options["on_signal"])
+        self.since, self.asked, self.published, self.watched_until = 1, 0, None, 0
         self.times = times.Times(self) if times.wanted() else None
 
     # What the program does
@@ -130,11 +132,13 @@ class Recorder:
         if self.times is not None:
             self.times.advance(done)
             return
+        if done >= self.watched_until:
+            self.end_watch()
         if self.state == DONE:
-            if done >= self.watched_until:
-                self.end_watch()
             return
-        if done == self.options["wait"] < self.first:
+        if self.state == WAITING and self.published and self.is_asked():
+            self.first = done + self.options["warmup"]
+        if done == self.first - self.options["warmup"] < self.first:
             self.prepare()
         if done == self.first:
             self.start()
@@ -151,8 +155,14 @@ class Recorder:
             self.step_range.close()
             self.step_range = None
 
+    def is_asked(self):
+        """Whether somebody asked for a recording since we last looked."""
+        before, self.asked = self.asked, raw.requested() if self.options["on_signal"] else 0
+        return self.asked > before
+
     def prepare(self):
         """Set the profiler up; from here on, what ends a step is settled."""
+        self.end_watch()
         if PROCESS.owner not in (None, self):
             self.state = DONE
             return
@@ -210,15 +220,20 @@ class Recorder:
             meta["ended_by"] = ended_by
             meta["steps"] = self.steps.summary(self.first)
             recorded = len(self.steps.ends) - self.first
-            meta["cost"] = self.steps.cost(self.options["wait"], self.first, recorded)
+            span = self.first - self.options["warmup"], self.first, recorded, self.since
+            meta["cost"] = self.steps.cost(*span)
             meta["usage"] = used
             meta["workers"] = processor.n_workers()
             meta["applied"] = dict(times.SEEN) or None
             meta["cost"]["write_ns"] = now_ns() - started
-            number = raw.publish(self.facts.rank, meta, trace, logs)
+            place = f"step-{self.first:06}" if self.repeats else ""
+            meta["watched"] = ended_by != "complete"
+            number = raw.publish(self.facts.rank, meta, trace, logs, place)
             if ended_by == "complete":
-                self.published = number, recorded, meta["cost"]
+                self.published = number, place, meta["cost"], span
                 self.watched_until = len(self.steps.ends) + WATCHED_STEPS
+                if self.repeats:
+                    self.wait_again()
             PROCESS.nvtx.resume()
             self.let_go()
 
@@ -226,9 +241,18 @@ class Recorder:
         """Say of the steps after the recording what they took; what was written stays as it is where that fails."""
         if self.watched_until > 0:
             self.watched_until = 0
-            number, recorded, cost = self.published
+            number, place, cost, span = self.published
             with contextlib.suppress(Exception):
-                raw.amend(number, cost={**cost, **self.steps.cost(self.options["wait"], self.first, recorded)})
+                raw.amend(number, place, cost={**cost, **self.steps.cost(*span)}, watched=True)
+
+    def wait_again(self):
+        """Be ready for the next recording: after so many steps, or when somebody asks."""
+        done, every = len(self.steps.ends), self.options["every"]
+        self.since, self.state = done + 1, WAITING
+        if every:
+            self.first += every * -((self.first - self.options["warmup"] - done - 1) // every)
+        else:
+            self.first = NEVER
 
     @safely
     def finish_times(self, ended_by):
@@ -277,7 +301,7 @@ class Recorder:
         self.end_watch()
         if self.state == RECORDING:
             raw.note("exec")
-        elif self.steps.ends and self.state != DONE:
+        elif self.steps.ends and self.state != DONE and not self.published:
             self.leave_word()
         elif self.state == WAITING:
             return
@@ -298,8 +322,9 @@ class Recorder:
             self.let_go()
         elif self.state == WAITING:
             self.steps.reset()
+            self.first, self.since = self.options["wait"] + self.options["warmup"], 1
             raw.note("framework")
-        self.watched_until = 0
+        self.published, self.watched_until = None, 0
 
 
 class Process:
@@ -361,7 +386,8 @@ class Process:
         for recorder in self.recorders.values():
             recorder.ended()
         busiest = self.busiest()
-        if all(recorder.state in (WAITING, PREPARED) for recorder in self.recorders.values()):
+        recorders = self.recorders.values()
+        if all(each.state in (WAITING, PREPARED) and not each.published for each in recorders):
             busiest.leave_word()
 
     def finalize(self):

@@ -119,15 +119,15 @@ class Steps:
         between = [[zero + at for at in times] for number, times in sorted(self.between.items()) if number >= first]
         return {"source": self.source, "first": first, "recorded": len(self.ends) - first, "between": between}
 
-    def cost(self, wait, first, recorded):
+    def cost(self, wait, first, recorded, since=1):
         """Return the median step time without profiling and with, in ns.
 
-        Without: not the first step and not the profiler's warm-up, but also steps after the recording, apart from the
-        first of them, which has cold caches. Their quartiles say how much they vary. What happens in `advance` itself,
-        setting up and writing, is in neither.
+        Without: from step `since` on (not the first one, nor what was recorded before) and not the profiler's warm-up,
+        but also steps after the recording, apart from the first of them, which has cold caches. Their quartiles say how
+        much they vary. What happens in `advance` itself, setting up and writing, is in neither.
         """
         times = [end - self.begins[index] for index, end in enumerate(self.ends)]
-        before, profiled, after = times[1:wait], times[first : first + recorded], times[first + recorded + 1 :]
+        before, profiled, after = times[since:wait], times[first : first + recorded], times[first + recorded + 1 :]
         bare = sorted(before + after)
         return {
             "bare_step_ns": int(statistics.median(bare)) if bare else None,

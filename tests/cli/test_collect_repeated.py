@@ -1,0 +1,99 @@
+"""`traceview collect --every` and `--on-signal`: a capture each time, of the steps that it is named after."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from asked import ask
+
+from traceview import cli
+
+ROOT = Path(__file__).parents[2]
+TRAINING = """
+import sys, time, torch
+from pathlib import Path
+model = torch.nn.Linear(8, 8)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+def step():
+    optimizer.zero_grad()
+    model(torch.ones(4, 8)).sum().backward()
+    optimizer.step()
+"""
+
+
+def started(folder: Path, body: str, *words: str) -> subprocess.Popen[str]:
+    """`traceview collect -o out WORDS`, wait 2, warm-up 1, steps 2, around a program."""
+    pytest.importorskip("torch")
+    (folder / "train.py").write_text(TRAINING + body)
+    options = ["-o", "out", "--wait", "2", "--warmup", "1", "--steps", "2", *words]
+    command = [sys.executable, "-m", "traceview", "collect", *options, "--", sys.executable, "train.py"]
+    variables = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(
+        command, cwd=folder, env=variables, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+
+
+def recorded(capture: Path) -> list[str]:
+    """The names of the recorded steps."""
+    query = "SELECT name FROM ranges WHERE name LIKE 'ProfilerStep#%' ORDER BY start_ns"
+    return [name for (name,) in ask(capture, query)]
+
+
+def test_every_ten_steps_a_capture_and_the_newest_stay(tmp_path, capsys):
+    run = started(tmp_path, "for _ in range(40): step()\nprint('trained'); sys.exit(3)", "--every", "10", "--keep", "2")
+    out, errors = run.communicate(timeout=600)
+    assert (out, run.returncode) == ("trained\n", 3), errors
+    assert errors.count("recorded 2 steps") == 4, errors
+    captures = sorted((tmp_path / "out").iterdir())
+    assert [path.name for path in captures] == ["step-000023", "step-000033"]
+    assert [recorded(path) for path in captures] == [[f"ProfilerStep#{n + i}" for i in (0, 1)] for n in (23, 33)]
+    # Of the bare steps around each recording, not those that another recorded: 26 to 31 lie before, 36 to 39 after.
+    cost = json.loads((captures[1] / "capture.json").read_text())["cost"]
+    assert (cost["bare_steps"], cost["profiled_steps"]) == (6 + 4, 2)
+    assert cli.main(["report", str(tmp_path / "out")]) == 3
+    said = "holds captures of several runs or times (step-000023, step-000033); name one, or compare them."
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.long
+def test_a_signal_asks_for_a_capture(tmp_path):
+    body = """
+def recordings():
+    return len(list(Path("out").glob("step-*/raw/rank-0000.kineto.json")))
+end = time.time() + 300
+while recordings() < 2 and time.time() < end:
+    step(); time.sleep(0.01)
+for _ in range(40): step()
+"""
+    run = started(tmp_path, body, "--on-signal")
+    first = tmp_path / "out/step-000003/capture.json"
+    end = time.monotonic() + 300
+    while not first.exists() and time.monotonic() < end and run.poll() is None:
+        time.sleep(0.1)
+    run.send_signal(signal.SIGUSR1)
+    _, errors = run.communicate(timeout=600)
+    assert run.returncode == 0 and f"kill -USR1 {run.pid} records 2 steps" in errors, errors
+    before, after = sorted((tmp_path / "out").iterdir())
+    assert before.name == "step-000003" and int(after.name.removeprefix("step-")) > 3
+    assert recorded(after) == [f"ProfilerStep#{int(after.name.removeprefix('step-')) + i}" for i in (0, 1)]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--every", "10", "--tool", "nsys"], "--every and --on-signal go neither with --tool nor with --stop-after."),
+        (["--on-signal", "--stop-after"], "--every and --on-signal go neither with --tool nor with --stop-after."),
+        (["--keep", "3"], "--keep needs --every or --on-signal; without them there is one capture."),
+    ],
+)
+def test_what_does_not_go_together_is_said(capsys, words, said):
+    assert cli.main(["collect", *words, "--", "true"]) == 2
+    assert said in capsys.readouterr().err
