@@ -69,7 +69,7 @@ def test_the_plan_of_the_third_comes_out_of_published_times(
     parts: dict[int, str], shared: Path, tmp_path: Path
 ) -> None:
     logs = [path for path in (shared / "studies").glob("*.log") if re.search("6f718db|de7cfc3|cff9dc3", path.name)]
-    rows = {"algorithm_times": published.gather(sorted(logs)).rows}
+    rows = published.gather(sorted(logs)).rows
     connection = connected(results.write(tmp_path / "published", rows, {"kind": "study"}))
     found = {row["strategy"]: row["times_as_fast"] for row in section(connection, "strategy/totals", network="alexnet")}
     (default,) = [ratio for name, ratio in found.items() if name.startswith("the default")]

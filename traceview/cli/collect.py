@@ -38,7 +38,7 @@ an optimizer, when the call of the model returns. To mark steps yourself, call
 `import sys; sys.audit("traceview.step")` at the end of each; without traceview this does nothing.
 """
 
-KEPT = 5
+CAPTURES_TO_KEEP = 5
 """Captures that stay of a run that is recorded more than once."""
 # Environment variables of the collectors, and the options of this verb that they carry.
 NUMBERS = ("wait", "warmup", "steps", "every")
@@ -107,7 +107,7 @@ def run(args: argparse.Namespace) -> int:
     is_ours = not capture.exists()
     try:
         with stoppable():
-            return _record(job, args.require_capture, (args.keep or KEPT) if repeats else None)
+            return _record(job, args.require_capture, (args.keep or CAPTURES_TO_KEEP) if repeats else None)
     except Stopped as stopped:
         return shell_code(-stopped.number)
     finally:
