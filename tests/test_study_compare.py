@@ -237,6 +237,42 @@ def test_three_frameworks_stand_in_one_table_by_work(sample: Callable[[str], Run
     assert (of["A", "convolution"]["busy_ns"], of["C", "convolution"]["busy_ns"]) == (near(2136.07e6), near(733.57e6))
 
 
+def test_logs_of_single_steps_beside_a_timeline(sample: Callable[[str], Run]) -> None:
+    """Their layers and what is in none add up to the step, and no part has the noise of a timeline that it lacks."""
+    names = ("onnxruntime/onnxruntime-1.31.1", "opencv_dnn/opencv-4.14.0", "cntk_timing/cntk-2.7")
+    suffixes = (".json.gz", ".txt.gz", ".txt.gz")
+    runs = [sample(f"{name}-alexnet-cpu{suffix}") for name, suffix in zip(names, suffixes, strict=True)]
+    report = compare.compare(runs)
+    for run in "BC":
+        parts = {row["part"]: row for row in table(report, "difference") if row["run"] == run}
+        whole = parts.pop("(whole step)")
+        assert whole["low_ns"] < whole["diff_ns"] < whole["high_ns"]
+        assert sum(row["busy_ns"] for row in parts.values()) == near(whole["busy_ns"], 1e-6)
+        assert sum(row["base_ns"] for row in parts.values()) == near(whole["base_ns"], 1e-6)
+        assert {(row["low_ns"], row["high_ns"], row["beyond_ns"]) for row in parts.values()} == {(None, None, None)}
+    # OpenCV computes activations with what comes before: listed, and of no time.
+    activation = {row["run"]: row for row in table(report, "work") if row["work"] == "activation (ReLU)"}
+    assert (activation["B"]["calls"], activation["B"]["busy_ns"], activation["B"]["ratio_to_best"]) == (7, 0, None)
+    assert activation["C"]["ratio_to_best"] == 1
+    costs = [(row["run"], row["cause"]) for row in table(report, "costs")]
+    assert costs == [("B", "known in A alone"), ("C", "known in A alone")]
+
+
+def test_gradients_that_one_of_two_computes_at_once_stand_beside_both_of_the_other(
+    sample: Callable[[str], Run],
+) -> None:
+    """PyTorch's operator computes both gradients of conv2 to conv5, JAX each alone; of conv1 there is one in both."""
+    jax, torch = sample("xplane/jax-0.10.2-alexnet-cpu.xplane.pb.gz"), sample("kineto/torch-2.13.0-alexnet-cpu.json.gz")
+    rows = table(compare.compare([jax, torch]), "convolutions")
+    passes = {(row["layer"], row["direction"]) for row in rows}
+    assert passes == {(f"conv{n}", "fprop") for n in range(1, 6)} | {("conv1", "wgrad")} | {
+        (f"conv{n}", "backward") for n in range(2, 6)
+    }
+    assert {row["base_layer"] == row["layer"] and row["matched_by"] for row in rows} == {"filter and place"}
+    conv2 = next(row for row in rows if (row["layer"], row["direction"]) == ("conv2", "backward"))
+    assert (conv2["base_ns"], conv2["total_ns"]) == (near(181.79e6), near(580.27e6))
+
+
 def test_two_frameworks_on_one_network(sample: Callable[[str], Run]) -> None:
     """AlexNet, batch 16, by PyTorch and by Keras on TensorFlow: layers meet whatever they are called."""
     torch = sample("kineto/torch-2.13.0-alexnet-cpu.json.gz")

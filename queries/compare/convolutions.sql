@@ -14,7 +14,7 @@
 -- base_layer = "layer in A"
 -- layer = "layer in the run"
 -- filter = "filters x channels per group x height x width"
--- direction = "fprop, dgrad or wgrad, where known"
+-- direction = "fprop, dgrad or wgrad, where known; backward: both, where one of the two does not tell them apart"
 -- base_algorithm = "in A"
 -- algorithm = "in the run"
 -- base_ns = "time of A"

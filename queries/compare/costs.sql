@@ -18,7 +18,7 @@
 -- base_matrix_flop_per_s = "matrix FLOP of A over time"
 -- matrix_flop_per_s = "of the run"
 -- cause = """speed: as much work at another speed (kernels, device, clock); work: another amount (model, batch, length
--- of sequences, recomputation); both"""
+-- of sequences, recomputation); both; known in one alone: what the other ran of it, if anything, has no known cost"""
 WITH side AS (
     SELECT p.run, p.label, c.family, sum(c.matrix_flop) FILTER (c.run = 0) AS base_flop,
         sum(c.matrix_flop) FILTER (c.run > 0) AS matrix_flop, sum(c.bytes) FILTER (c.run = 0) AS base_bytes,
@@ -36,7 +36,8 @@ SELECT label AS run, family, base_flop, matrix_flop, base_bytes AS base_size_byt
     busy_ns, busy_ns - base_ns AS diff_ns, work_ratio, speed_ratio,
     1e9 * base_flop / nullif(base_ns, 0) AS base_matrix_flop_per_s,
     1e9 * matrix_flop / nullif(busy_ns, 0) AS matrix_flop_per_s,
-    CASE WHEN base_ns = 0 THEN 'only in the run' WHEN busy_ns = 0 THEN 'only in A' WHEN work_ratio IS NULL THEN NULL
+    CASE WHEN base_ns = 0 THEN 'known in the run alone' WHEN busy_ns = 0 THEN 'known in A alone'
+        WHEN work_ratio IS NULL THEN NULL
         WHEN abs(work_ratio - 1) <= 0.01 THEN if(abs(speed_ratio - 1) <= 0.01, NULL, 'speed')
         ELSE if(abs(speed_ratio - 1) <= 0.01, 'work', 'both') END AS cause
 FROM held

@@ -29,7 +29,7 @@ WITH kind AS (
     FROM summed GROUP BY ALL
 )
 SELECT chr(CAST(65 + r.run AS INTEGER)) AS run, k.work, r.framework, t.busy_ns, t.calls,
-    t.busy_ns / nullif(min(nullif(t.busy_ns, 0)) OVER (PARTITION BY k.work), 0) AS ratio_to_best,
+    nullif(t.busy_ns, 0) / min(nullif(t.busy_ns, 0)) OVER (PARTITION BY k.work) AS ratio_to_best,
     100.0 * t.busy_ns / nullif(r.step_ns, 0) AS step_pct, t.library
 FROM run r CROSS JOIN kind k LEFT JOIN told t ON t.run = r.run AND t.category = k.category
 WHERE k.category IN (SELECT category FROM told)

@@ -2,7 +2,7 @@
 -- doc = """Tiny copies and short idle gaps of the device{, per step| in the whole recording}. Each costs a round trip
 -- to the device rather than work, so a faster device or link does not help a step that consists of them. Several
 -- devices are averaged."""
--- cannot = "This trace records no work of a device."
+-- cannot = "This trace has no timeline of a device's work."
 -- leave_out = ["unsized", "step_ns", "tiny_ns", "gaps_ns"]
 -- [params]
 -- tiny_bytes = { type = "BIGINT", default = 4096, doc = "a copy between host and device is tiny below this size" }

@@ -1,7 +1,7 @@
 -- title = "Small copies"
 -- doc = """Copies below the limit cost a launch each and move very little. Over the whole recording; copies without a
 -- recorded size and memsets are not counted."""
--- cannot = "No copy below the limit was recorded."
+-- cannot = "No copy whose size is recorded is below the limit."
 -- leave_out = ["size_bytes", "time_pct"]
 -- [params]
 -- below_bytes = { type = "BIGINT", default = 4096, doc = "a copy is small below this size" }

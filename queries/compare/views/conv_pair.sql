@@ -1,6 +1,7 @@
 -- doc = """Convolutions of A beside those of another run: matched by filter and place among the layers with that
 -- filter; where their numbers differ, all layers with the filter together. Where one of the two records no shapes, by
--- place if both name equally many layers, else by name, and without recorded names by direction and algorithm."""
+-- place if both name equally many layers, else by name, and without recorded names by direction and algorithm. Both
+-- gradients are together where one of the two does not tell them apart."""
 -- [columns]
 -- run = "number of the run"
 -- position = "place in the order of first use, in A where it has the layer"
@@ -34,6 +35,11 @@ WITH placed AS (
     LEFT JOIN one_to_one o ON o.run = p.run AND o.filter = c.filter
     LEFT JOIN shapeless x ON x.run = p.run
     LEFT JOIN placed l ON l.run = c.run AND l.layer = c.layer
+), told AS (
+    SELECT * REPLACE (if(direction IS DISTINCT FROM 'fprop' AND rule <> 'algorithm'
+        AND bool_or(direction IS NULL) OVER pass AND bool_or(direction = 'fprop' AND is_base) OVER pass
+        AND bool_or(direction = 'fprop' AND NOT is_base) OVER pass, 'backward', direction) AS direction)
+    FROM side WINDOW pass AS (PARTITION BY pair_run, rule, match)
 )
 SELECT pair_run AS run, coalesce(min(position) FILTER (is_base), min(position)) AS position,
     string_agg(DISTINCT layer, ', ' ORDER BY layer) FILTER (is_base) AS base_layer,
@@ -47,5 +53,5 @@ SELECT pair_run AS run, coalesce(min(position) FILTER (is_base), min(position)) 
     coalesce(sum(if(is_base, -main_ns, main_ns)), 0) AS main_diff_ns,
     coalesce(sum(if(is_base, -layout_ns, layout_ns)), 0) AS layout_diff_ns,
     coalesce(sum(if(is_base, -rest_ns, rest_ns)), 0) AS rest_diff_ns
-FROM side
+FROM told
 GROUP BY pair_run, rule, match, direction

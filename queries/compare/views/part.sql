@@ -11,7 +11,8 @@ UNION ALL
 SELECT run, if(EXISTS (FROM run WHERE is_log) AND part <> '(between steps)', '(idle, or in no layer of a log)', part),
     NULL, sum(busy_ns), if(part = '(between steps)', 2, 1)
 FROM (
-    FROM idle
+    -- Nothing runs in the steps of a log, so that all of them would be idle.
+    SELECT * FROM idle WHERE part = '(between steps)' OR run NOT IN (SELECT run FROM run WHERE is_log)
     UNION ALL
     -- Below zero where the layers of a log add up to more than its step.
     SELECT run, '(idle, or in no layer of a log)', step_ns - coalesce((SELECT sum(c.busy_ns) FROM cell c

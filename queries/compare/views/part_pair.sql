@@ -14,4 +14,6 @@ WITH side AS (
     GROUP BY ALL
 )
 SELECT s.*, s.busy_ns - s.base_ns AS diff_ns, n.low_ns, n.high_ns, (n.low_ns > 0 OR n.high_ns < 0) AS is_beyond
-FROM side s LEFT JOIN part_noise n USING (run, part)
+FROM side s JOIN pair p USING (run)
+-- A log has the times of its steps alone, one by one: of their parts it has averages.
+LEFT JOIN part_noise n ON n.run = s.run AND n.part = s.part AND (s.part = '(whole step)' OR NOT p.is_log)
