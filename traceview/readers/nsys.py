@@ -126,7 +126,8 @@ def _describe(ingest: Ingest, part: Part | None) -> dict[str, list[str]]:
     for row in ingest.rows_of("DIAGNOSTIC_EVENT", {"severity": "BIGINT", "text": "VARCHAR"}):
         if (row["severity"] or 0) >= _SEVERE and row["severity"] <= 3 and row["text"] not in sink.warnings:
             sink.warnings.append(row["text"])
-    sink.write_rows("devices", _devices(ingest, part))
+    for query in ("gpu", "cuda_device", "devices"):
+        ingest.run(query)
     host = facts.get("Hostname") or facts.get("HostName")
     sink.write_rows("ranks", [{"pid": part.pid if part else None, "host": host[0] if host else None}])
     schema, product = _first(facts, "EXPORT_SCHEMA_VERSION"), _first(facts, "EXPORT_PRODUCT_VERSION")
@@ -167,42 +168,6 @@ def _without_process(facts: dict[str, list[str]]) -> dict[str, list[str]]:
         elif not kind.startswith("ARGUMENT_"):
             allowed[name] = values
     return allowed
-
-
-def _devices(ingest: Ingest, part: Part | None) -> list[dict[str, Any]]:
-    """Devices by the number that kernels carry: CUDA's, which TARGET_INFO_CUDA_DEVICE maps to the GPU, per process."""
-    columns = dict.fromkeys(_GPU_NUMBERS, "BIGINT") | {"name": "VARCHAR"}
-    gpus = {row["id"]: row for row in ingest.rows_of("TARGET_INFO_GPU", columns)}
-    mapping = ingest.rows_of("TARGET_INFO_CUDA_DEVICE", {"cudaId": "BIGINT", "gpuId": "BIGINT", "pid": "BIGINT"})
-    mine = {row["cudaId"]: row["gpuId"] for row in mapping if part is None or row["pid"] in (part.pid, None)}
-    if not mine:
-        mine = {number if row["cuDevice"] is None else row["cuDevice"]: number for number, row in gpus.items()}
-    used = ingest.sink.connection.execute(sql.text("ingest/used_devices")).fetchall()
-    numbers = sorted({number for number in mine if number is not None} | {row[0] for row in used if row[0] is not None})
-    return [_device(number, gpus.get(mine.get(number, number), {})) for number in numbers]
-
-
-_GPU_NUMBERS = (
-    "id", "cuDevice", "totalMemory", "memoryBandwidth", "clockRate", "smCount", "computeMajor", "computeMinor",
-    "maxWarpsPerSm", "threadsPerWarp",
-)  # fmt: skip
-
-
-def _device(number: int, gpu: dict[str, Any]) -> dict[str, Any]:
-    threads = (gpu.get("maxWarpsPerSm") or 0) * (gpu.get("threadsPerWarp") or 0)
-    major = gpu.get("computeMajor")
-    return {
-        "device": number,
-        "name": gpu.get("name"),
-        "kind": "gpu",
-        "architecture": f"{major}.{gpu.get('computeMinor')}" if major is not None else None,
-        "n_cores": gpu.get("smCount"),
-        "max_threads_per_core": threads or None,
-        "memory_bytes": gpu.get("totalMemory"),
-        "clock_hz": gpu.get("clockRate"),
-        "memory_bytes_per_s": float(gpu["memoryBandwidth"]) if gpu.get("memoryBandwidth") else None,
-        "peaks_from": "the trace (TARGET_INFO_GPU)" if gpu.get("memoryBandwidth") else None,
-    }
 
 
 def _explain(sink: Sink, tables: Tables, facts: dict[str, list[str]]) -> None:

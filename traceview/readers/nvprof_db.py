@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -81,9 +80,7 @@ def _describe(ingest: Ingest, part: int | None) -> None:
     earliest = sink.earliest_ns()
     if earliest is not None and earliest > EPOCH:
         sink.zero_unix_ns = 0
-    names = dict(sink.connection.execute("SELECT id, value FROM string").fetchall())
-    found = ingest.rows_of("CUPTI_ACTIVITY_KIND_DEVICE", dict.fromkeys(_DEVICE, "BIGINT"))
-    sink.write_rows("devices", [_device(row, names) for row in found])
+    ingest.run("devices")
     pids = sink.connection.execute(sql.text("ingest/nvprof/processes")).fetchall()
     sink.write_rows("ranks", [{"pid": part or (pids[0][0] if pids else None)}])
     if not sink.connection.execute("SELECT count(*) FROM stage.kernels").fetchall()[0][0]:
@@ -103,30 +100,6 @@ def _describe(ingest: Ingest, part: int | None) -> None:
 REPLAYED = "tables of metrics, for which the profiler ran kernels again"
 _RESULTS = {f"CUPTI_ACTIVITY_KIND_{name}" for name in ("METRIC", "METRIC_INSTANCE", "EVENT", "EVENT_INSTANCE")}
 """Tables of what `--metrics` and `--events` count: each kernel runs once for each group of counters, alone."""
-
-_DEVICE = (
-    "id", "name", "globalMemoryBandwidth", "globalMemorySize", "coreClockRate", "numMultiprocessors",
-    "numThreadsPerWarp", "maxWarpsPerMultiprocessor", "computeCapabilityMajor", "computeCapabilityMinor",
-)  # fmt: skip
-
-
-def _device(row: dict[str, Any], names: dict[int, str]) -> dict[str, Any]:
-    """CUPTI counts bandwidth and clock in thousands."""
-    threads = (row["maxWarpsPerMultiprocessor"] or 0) * (row["numThreadsPerWarp"] or 0)
-    major = row["computeCapabilityMajor"]
-    bandwidth = row["globalMemoryBandwidth"]
-    return {
-        "device": row["id"],
-        "name": names.get(row["name"]),
-        "kind": "gpu",
-        "architecture": f"{major}.{row['computeCapabilityMinor']}" if major is not None else None,
-        "n_cores": row["numMultiprocessors"],
-        "max_threads_per_core": threads or None,
-        "memory_bytes": row["globalMemorySize"],
-        "clock_hz": row["coreClockRate"] * 1000 if row["coreClockRate"] else None,
-        "memory_bytes_per_s": bandwidth * 1000.0 if bandwidth else None,
-        "peaks_from": "the trace (CUPTI_ACTIVITY_KIND_DEVICE)" if bandwidth else None,
-    }
 
 
 KIND = "CUPTI_ACTIVITY_KIND_"

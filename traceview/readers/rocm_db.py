@@ -14,7 +14,6 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from traceview import sql
 from traceview.decode.databases import open_tables, sqlite_tables
 from traceview.decode.files import Peek, Stream
 from traceview.ingest.foreign_tables import Ingest
@@ -95,7 +94,7 @@ def _describe(ingest: Ingest, part: Part, is_rpd: bool) -> None:
         found = sink.connection.execute("SELECT min(pid) FROM stage.api_calls").fetchall()
         pid = found[0][0]
     sink.write_rows("ranks", [{"pid": pid, "host": next((row["hostname"] for row in nodes), None)}])
-    sink.write_rows("devices", _devices(sink, is_rpd))
+    ingest.run("devices")
     if not sink.connection.execute("SELECT count(*) FROM stage.kernels").fetchall()[0][0]:
         reason = "no kernel was recorded: kernels were not traced (rocprofv3 --kernel-trace) or the program used no GPU"
         sink.problem(reason)
@@ -106,14 +105,3 @@ def _describe(ingest: Ingest, part: Part, is_rpd: bool) -> None:
         command=next((row["command"] for row in processes if row["command"]), None),
         metadata={**facts, "tables_not_read": ingest.unread()},
     )
-
-
-def _devices(sink: Sink, is_rpd: bool) -> list[dict[str, Any]]:
-    """rpd records the numbers of devices and nothing else about them."""
-    if is_rpd:
-        rows = sink.connection.execute(sql.text("ingest/used_devices")).fetchall()
-        return [{"device": number, "kind": "gpu"} for (number,) in rows if number is not None]
-    rows = sink.connection.execute(
-        "SELECT device, name, architecture, lower(type) FROM agent ORDER BY type DESC, device"
-    ).fetchall()
-    return [{"device": device, "name": name, "architecture": chip, "kind": kind} for device, name, chip, kind in rows]

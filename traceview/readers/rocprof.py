@@ -51,8 +51,7 @@ def read(stream: Stream, sink: Sink) -> None:
     """Fill the tables from one file."""
     is_database = bool(sqlite_tables(stream.path, peek(stream.path).head))
     metadata = _read_tables(stream, sink) if is_database else fill(stream, sink, FORM)
-    numbers = sink.connection.execute(sql.text("ingest/rocprof/devices")).fetchall()
-    sink.write_rows("devices", [{"device": number, "kind": "gpu"} for (number,) in numbers])
+    sink.connection.execute(f"INSERT INTO stage.devices BY NAME {sql.text('ingest/rocprof/devices')}")
     pids = sink.connection.execute(sql.text("ingest/rocprof/process")).fetchall()
     sink.write_rows("ranks", [{"pid": pids[0][0] if pids else None}])
     if not sink.connection.execute("SELECT 1 FROM stage.kernels LIMIT 1").fetchall():

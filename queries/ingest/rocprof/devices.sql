@@ -1,4 +1,4 @@
 -- title = "rocprof: devices"
 -- doc = "Known by number only."
-SELECT DISTINCT device FROM (SELECT device FROM stage.kernels UNION SELECT device FROM stage.memcpys)
+SELECT DISTINCT device, 'gpu' AS kind FROM (SELECT device FROM stage.kernels UNION SELECT device FROM stage.memcpys)
 WHERE device IS NOT NULL ORDER BY device

@@ -1,0 +1,17 @@
+-- title = "nsys: GPUs of the machine"
+-- doc = "By the number that the file gives them; of several rows of one number the last."
+-- into = "temp"
+-- tables = ["TARGET_INFO_GPU"]
+-- [source]
+-- id = "BIGINT"
+-- cuDevice = "BIGINT"
+-- name = "VARCHAR"
+-- totalMemory = "BIGINT"
+-- memoryBandwidth = "BIGINT"
+-- clockRate = "BIGINT"
+-- smCount = "BIGINT"
+-- computeMajor = "BIGINT"
+-- computeMinor = "BIGINT"
+-- maxWarpsPerSm = "BIGINT"
+-- threadsPerWarp = "BIGINT"
+SELECT DISTINCT ON (id) * FROM source ORDER BY id, "row" DESC
