@@ -75,12 +75,3 @@ def test_the_last_ones_count_and_damage_does_not(tmp_path: Path) -> None:
     remember("denormals", 2.0, 1.0)
     said = told("denormals", TORCH)
     assert said.endswith("reached in 49 of 50 within a factor of 1.5.")
-
-
-def test_what_an_earlier_version_kept_speaks_for_no_framework(tmp_path: Path) -> None:
-    remember("denormals", 2.0, 2.0)
-    (file,) = (tmp_path / "traceview" / "tuned").iterdir()
-    file.write_text('["denormals", 2, 1]\n')
-    assert told("denormals", TORCH) == (
-        "No results of tune for PyTorch on a CPU yet. Left out: 1 run of an unknown framework on a device."
-    )

@@ -243,10 +243,9 @@ def _conclusion(args: argparse.Namespace, verdict: str, has_layers: bool) -> str
 
 def _apply(args: argparse.Namespace) -> int:
     """The exit code of the command."""
+    from traceview.experiments import command as commands
     from traceview.experiments.schedule.job import with_plan
     from traceview.experiments.tune import plan_option
-    from traceview.paths import temporary_folder
-    from traceview.recording.launch import Run, launch
 
     # What stands before `--` may have been taken for the model.
     command: list[str] = [word for word in [args.model, *args.command] if word]
@@ -254,10 +253,7 @@ def _apply(args: argparse.Namespace) -> int:
     if not command:
         raise UsageError("no command given: traceview schedule --apply plan.json -- python train.py")
     plan_option.read(args.apply)
-    environment = {**os.environ, **with_plan(args.apply), "TRACEVIEW_MODE": "apply"}
-    with temporary_folder("traceview-apply-") as place:
-        job = Run(command, place, {}, None, False, False, say, environment, uses_nvtx=False)
-        return shell_code(launch(job))
+    return shell_code(commands.apply(command, {**os.environ, **with_plan(args.apply)}))
 
 
 def _pairs(text: str) -> int:

@@ -168,7 +168,7 @@ def _job(args: argparse.Namespace, command: list[str]) -> tuple[Job, list[str]]:
 
 def _resumed(args: argparse.Namespace, command: list[str]) -> tuple[Job, list[str]]:
     """The job of an earlier session; ranks and batches that are named add to its own."""
-    from traceview.experiments import records, trust
+    from traceview.experiments import records, results, trust
     from traceview.experiments.command import Limits
     from traceview.experiments.results import described
     from traceview.experiments.scaling.command import parse
@@ -176,9 +176,7 @@ def _resumed(args: argparse.Namespace, command: list[str]) -> tuple[Job, list[st
     from traceview.experiments.scaling.scaling import KIND, SETTINGS, Job
 
     told = described(studies.place(args.output, True, KIND))
-    words = command or [str(word) for word in told.get("command") or ()]
-    if not words or (not command and any("***" in word for word in words)):
-        raise UsageError("the command line was not kept whole; add it after --.")
+    words = results.command(told, command)
     where = f"{args.output / trust.ABOUT}: settings"
     earlier = records.checked(told.get("settings") or {}, SETTINGS, where, is_whole=True)
     lacking = SETTINGS.keys() - earlier.keys()

@@ -22,6 +22,7 @@ from .backends.runners import FORMATS
 from .exact import Exact
 from .measure import load_ns, most_allocated, profiled, timed, turns
 from .model import SEED, environment
+from .plan import DIRECTIONS
 
 BACKENDS = ("winograd", "onednn", "torch_gemm", "nnpack")
 PORTABLE = "winograd_torch"
@@ -51,7 +52,7 @@ def measured(layer: dict[str, Any]) -> dict[str, Any]:
     planned = runtime.Planned(entry, {"numerics": "close", "threads": torch.get_num_threads()}, runtime.say)
     tensors = operands(planned)
     change, rows = change_ns(tensors), []
-    for direction in runtime.DIRECTIONS if layer["dgrad"] else ("fprop", "wgrad"):
+    for direction in DIRECTIONS if layer["dgrad"] else ("fprop", "wgrad"):
         with torch.no_grad():
             rows += [{"direction": direction, **row} for row in Pass(planned, direction, tensors).candidates()]
     return {"rows": rows, "change": change}

@@ -5,6 +5,9 @@ It runs in the Python of the user, where traceview may be absent: it imports tor
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from contextlib import ExitStack
 from importlib import import_module
 from typing import Any
 
@@ -17,6 +20,11 @@ TENSORS = (torch.Tensor, torch.nn.Parameter)
 
 UNTOLD = (AttributeError, TypeError)
 """Errors of a PyTorch without one of the names that `is_float` and `is_plain` ask: most are its own, and may change."""
+
+RECORD = getattr(getattr(torch._C, "_profiler", None), "_RecordFunctionFast", None)
+FORWARD, BACKWARD = "traceview::convolution", "traceview::convolution_backward"
+"""Operators that a profiler sees. They have the arguments of aten::convolution and aten::convolution_backward."""
+MOST_NAME = 80
 
 
 class PlanError(ValueError):
@@ -119,3 +127,29 @@ def has_filter(module: Any) -> bool:
 def settings_of(module: Any) -> tuple[Any, ...]:
     """Return the settings of a convolution besides its tensors."""
     return (module.stride, module.padding, module.dilation, module.groups, module.padding_mode)
+
+
+def recorded(
+    choice: dict[str, Any] | None, direction: str, operands: tuple[Any, Any], bias: Any, like: Any, steps: Sequence[Any]
+) -> ExitStack:
+    """A context that a profiler records as two operators, one within the other: an operator with its shapes, and the
+    algorithm. Where PyTorch cannot record such an operator (before 2.1), nothing is recorded.
+
+    `choice`: what the plan names. `like`: a tensor of the shape of the result, of gradients. `steps`: stride, padding,
+    dilation, transposed, padding of the output, groups.
+    """
+    stack = ExitStack()
+    if RECORD is None:
+        return stack
+    first, second = operands
+    if direction == "fprop":
+        stack.enter_context(RECORD(FORWARD, [first, second, bias, *steps]))
+    else:
+        dy, x, w = (first, like, second) if direction == "dgrad" else (second, first, like)
+        mask = [direction == "dgrad", direction == "wgrad", False]
+        stack.enter_context(RECORD(BACKWARD, [dy, x, w, None, *steps, mask]))
+    if choice:
+        # Without parentheses, which would make it look like a function of C++.
+        name = re.sub(r"[()]", "", choice["implementation"])
+        stack.enter_context(RECORD(f"traceview::{choice['backend']}_{direction} {name}"[:MOST_NAME], []))
+    return stack

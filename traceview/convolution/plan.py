@@ -19,6 +19,11 @@ BACKENDS = ("winograd", "winograd_torch", "onednn", "nnpack", "torch_gemm", OWN)
 """Back-ends that a plan may name."""
 TOLERANCE = {"equal": (2e-6, 4.0), "close": (1e-4, 100.0)}
 """The largest error over the largest value, and how many times that of PyTorch's own; the larger of both holds."""
+SIZES = (
+    *("batch", "in_channels", "height", "width", "out_channels", "filter_height", "filter_width"),
+    *("stride_h", "stride_w", "pad_h", "pad_w", "dilation_h", "dilation_w", "groups"),
+)
+"""Sizes of a convolution, as plans name them."""
 MOST_UNITS = 4096
 INPUT = ""
 """The name of the model's input among the layers; it lies as NCHW."""
@@ -73,18 +78,20 @@ class Choice:
     cost_ns: int
 
 
+def is_exact(error: float, own_error: float, numerics: str) -> bool:
+    """Whether a result's error is no larger than it may be, beside that of PyTorch's own; NaN never is."""
+    absolute, relative = TOLERANCE[numerics]
+    return error <= max(absolute, relative * own_error)
+
+
 def admissible(options: Iterable[Option], numerics: str, cap_bytes: int | None) -> tuple[Option, ...]:
     """The options that are exact enough and fit the cap; PyTorch's own always is."""
-    absolute, relative = TOLERANCE[numerics]
-    return tuple(
-        it
-        for it in options
-        if it.backend == OWN
-        or (
-            (it.error is None or it.error <= max(absolute, relative * (it.own_error or 0)))
-            and (cap_bytes is None or it.workspace_bytes <= cap_bytes)
-        )
-    )
+
+    def fits(it: Option) -> bool:
+        has_room = cap_bytes is None or it.workspace_bytes <= cap_bytes
+        return has_room and (it.error is None or is_exact(it.error, it.own_error or 0, numerics))
+
+    return tuple(it for it in options if it.backend == OWN or fits(it))
 
 
 def choice(slot: Slot, layout: str) -> Choice:

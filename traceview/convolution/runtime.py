@@ -24,26 +24,17 @@ from typing import Any
 
 import torch
 
-from . import passes, profiled
+from . import passes
 from .exact import Exact
 from .passes import UNTOLD, PlanError, filter_of, has_filter, is_float, is_plain, output_of, prepare, settings_of
-from .plan import BACKENDS
+from .plan import BACKENDS, DIRECTIONS, SIZES, TOLERANCE, is_exact
 
 SCHEMA = 1
 MODULE, SHAPE = "module", "shape"
 """Keys that find the layers of a plan: their module's name and the shape, or the shape alone."""
 MOST_BYTES = 16 << 20
 MOST_LAYERS = 2000
-DIRECTIONS = ("fprop", "dgrad", "wgrad")
-SIZES = (
-    *("batch", "in_channels", "height", "width", "out_channels", "filter_height", "filter_width"),
-    *("stride_h", "stride_w", "pad_h", "pad_w", "dilation_h", "dilation_w", "groups"),
-)
 MOST = 1 << 20
-TOLERANCE = {"equal": 2e-6, "close": 1e-4}
-"""The largest error over the largest value that a result may have."""
-YARDSTICK = {"equal": 4.0, "close": 100.0}
-"""Or so many times the error of PyTorch's own result, where that is more."""
 WRAPPERS = ("module.", "_orig_mod.")
 """Prefixes that wrappers (DistributedDataParallel, compile) put before the names of a model's modules."""
 
@@ -222,7 +213,7 @@ class Planned:
         except Exception as problem:
             self.say(f"{self.name}: {direction} stays as it was, {choice['backend']} cannot run it ({problem})")
             return None
-        if not error <= max(TOLERANCE[self.numerics], YARDSTICK[self.numerics] * own):
+        if not is_exact(error, own, self.numerics):
             self.say(
                 f"{self.name}: {direction} stays as it was, {choice['implementation']} was {error:.1e} off "
                 f"(PyTorch {own:.1e})"
@@ -259,7 +250,7 @@ class Planned:
     ) -> Any:
         """Return the back-end's result; None if it failed, which disables it."""
         try:
-            with profiled.operators(self.choices[direction], direction, operands, bias, like, self.steps):
+            with passes.recorded(self.choices[direction], direction, operands, bias, like, self.steps):
                 return passes.run(runner, *operands, bias)
         except Exception as problem:
             choice = self.choices[direction] or {}

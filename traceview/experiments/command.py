@@ -148,6 +148,14 @@ def run(
     )
 
 
+def apply(command: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Run the command as it is with what this environment says to apply; its exit code."""
+    with temporary_folder("traceview-apply-") as place:
+        (place / "raw").mkdir()
+        own = {**environment, "TRACEVIEW_MODE": "apply"}
+        return launch(Run([*command], place, {}, None, False, False, lambda text: None, own, uses_nvtx=False))
+
+
 @dataclass(frozen=True)
 class _Steps:
     """Times of the steps of one process."""

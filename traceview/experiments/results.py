@@ -15,7 +15,7 @@ import math
 import os
 import time
 import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -171,6 +171,14 @@ def rows(folder: Path, table: str, name: str = ROWS) -> list[dict[str, Any]]:
                 }
                 found.append({name: each for name, each in row.items() if each is not None})
     return found
+
+
+def command(told: Mapping[str, Any], given: Sequence[str]) -> list[str]:
+    """The words of a command, as given or as results tell them. Raises `UsageError` where these are not whole."""
+    words = list(given) or [str(word) for word in told.get("command") or ()]
+    if not words or (not given and any("***" in word for word in words)):
+        raise UsageError("the command line was not kept whole; add it after --.")
+    return words
 
 
 def discard(folder: Path) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from traceview.analysis.noise import LEVEL, Interval
 
@@ -39,7 +40,7 @@ def judge(base: Sequence[float], other: Sequence[float]) -> Judged:
     if not logs:
         return Judged(None, None, None, 0)
     walsh = walsh_averages(logs)
-    middle = math.exp(_median(walsh))
+    middle = math.exp(median(walsh))
     if len(logs) < LEAST_PAIRS:
         return Judged(middle, None, None, len(logs))
     return Judged(middle, signed_rank_interval(logs).ratio(), signed_rank_p(logs), len(logs))
@@ -107,8 +108,8 @@ def signed_rank_interval(values: Sequence[float]) -> Interval:
         below += ways[cut]
         cut += 1
     if not cut:  # Too few for this level: the widest interval, with the share that it has.
-        return Interval(_median(walsh), walsh[0], walsh[-1], max(0.0, 1 - 2 / total))
-    return Interval(_median(walsh), walsh[cut - 1], walsh[-cut], 1 - 2 * below / total)
+        return Interval(median(walsh), walsh[0], walsh[-1], max(0.0, 1 - 2 / total))
+    return Interval(median(walsh), walsh[cut - 1], walsh[-cut], 1 - 2 * below / total)
 
 
 def signed_rank_p(values: Sequence[float]) -> float:
@@ -144,11 +145,6 @@ def _ways(ranks: Sequence[int]) -> list[float]:
             longer[total + rank] += n
         ways = longer
     return ways
-
-
-def _median(values: Sequence[float]) -> float:
-    half = len(values) // 2
-    return values[half] if len(values) % 2 else (values[half - 1] + values[half]) / 2
 
 
 def pairs_needed(tests: int) -> int:

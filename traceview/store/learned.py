@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from traceview.paths import own_folder, user_cache
 
@@ -148,18 +147,11 @@ def _trials() -> list[Trial]:
     with contextlib.suppress(OSError):
         for line in _lines(_file()):
             with contextlib.suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):
-                trial = _trial(json.loads(line))
+                value = json.loads(line)
+                trial = Trial(**{**value, "place": Place(**value["place"])})
                 if trial.bound > 1 and trial.measured > 0 and math.isfinite(trial.bound + trial.measured):
                     found.append(trial)
     return found
-
-
-def _trial(value: Any) -> Trial:
-    """A line of the file; a list is of an earlier version, which did not note where it ran."""
-    if isinstance(value, list):
-        rule, bound, measured = value
-        return Trial(str(rule), float(bound), float(measured), Place(None, ""))
-    return Trial(**{**value, "place": Place(**value["place"])})
 
 
 def _file() -> Path:

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from traceview import sql, store
+from traceview.convolution.plan import SIZES
 from traceview.errors import InputError, UsageError
 from traceview.experiments import results
 from traceview.experiments.algorithms import sources
 from traceview.experiments.algorithms.measuring import processor
-from traceview.experiments.schedule.rows import FLOAT, SIZES, Given, chain, key, shape_of
+from traceview.experiments.schedule.rows import FLOAT, Given, chain, key, shape_of
 from traceview.paths import content
 
 MODULE, SHAPE = "module", "shape"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from traceview.convolution.plan import BACKENDS, DIRECTIONS, LAYOUTS, OWN, Option, Slot
+from traceview.convolution.plan import BACKENDS, DIRECTIONS, LAYOUTS, OWN, SIZES, Option, Slot
 from traceview.experiments.algorithms.layers import Layer
 from traceview.experiments.algorithms.measuring import of_primitive
 
@@ -19,10 +19,6 @@ TABLE = "algorithm_times"
 OWN_LABEL = "torch"
 """Name of PyTorch's own algorithms in rows."""
 FLOAT = "float32"
-SIZES = (
-    *("batch", "in_channels", "height", "width", "out_channels", "filter_height", "filter_width"),
-    *("stride_h", "stride_w", "pad_h", "pad_w", "dilation_h", "dilation_w", "groups"),
-)
 Row = Mapping[str, Any]
 Shape = dict[str, Any]
 

@@ -32,7 +32,7 @@ from traceview.experiments.tune.outcome import Bound
 from traceview.experiments.tune.search import LEAST_ROUNDS, NULL, Found, Search
 from traceview.experiments.verdict import FASTER, LEAST_PAIRS
 from traceview.paths import temporary_folder, user_cache
-from traceview.recording.launch import Run, launch, shell_code
+from traceview.recording.launch import shell_code
 
 CAPTURES = {"base": "base", "best": "best"}
 OUTPUT = "output"
@@ -120,9 +120,7 @@ def resumed(
     for results of somebody else that the user does not trust."""
     told = described_runs(folder)
     known = records.checked(told.get("settings") or {}, _kinds(), f"{folder / trust.ABOUT}: settings", is_whole=True)
-    words = list(command) or [str(word) for word in told.get("command") or ()]
-    if not words or (not command and any("***" in word for word in words)):
-        raise UsageError("the command line was not kept whole; add it after --.")
+    words = results.command(told, command)
     if told.get("folder") != Path.cwd().name:
         raise UsageError(f"these runs were made in a folder called {told.get('folder')}; go there to resume them.")
     pairs = known.pop("environment", {}) | dict(environment)
@@ -164,13 +162,18 @@ def tune(job: Job) -> Found:
     if not journal.answered("tune_options"):
         journal.answer({"tune_options": outcome.unfinished(chosen, bounds, facts, others)})
     limits = _limits(job, capture, chosen)
-    environments = _Environments(job, facts, chosen)
+    known = {option.name: option for option in chosen if option is not NOTHING}
+
+    def environment(names: Sequence[str]) -> dict[str, str]:
+        """This process's with what some options change."""
+        return trials.environment([known[name] for name in names if name in known], facts, os.environ)
+
     search_s = max(job.budget_s - recordings_s, 0.0)
     job.say(_plan(job, chosen, limits))
     if text := _too_small(search_s, recordings_s, capture["first_run_ns"] / 1e9):
         job.say(text)
     runs = _Runs(job, limits)
-    runner = Runner(journal, lambda names: runs.measure(environments.of(names)), job.order_seed)
+    runner = Runner(journal, lambda names: runs.measure(environment(names)), job.order_seed)
     asked = {*job.tried} & {option.name for option in chosen}
     judge = outcome.forbidden(asked, job.only_equal)
     search = Search(runner, int(search_s * 1e9), judge, job.say, capture["first_run_ns"], _promised(bounds))
@@ -183,7 +186,7 @@ def tune(job: Job) -> Found:
         raise Failed(reason, shell_code(int(failed.get("exit_code") or 0)) or InputError.exit_code)
     if not any(row.get("verdict") == FASTER for row in rows) and (power := outcome.visible(found.null)):
         job.say(f"nothing was shown to be faster; {power.sentence()}")
-    _explain(job, found, environments)
+    _explain(job, found, facts, environment)
     journal.describe(finished=True)
     journal.finish()
     if not is_known:
@@ -394,18 +397,6 @@ class _Runs:
         return _measure(self.job, environment, self.limits)
 
 
-class _Environments:
-    """The environment of a run with some options on."""
-
-    def __init__(self, job: Job, facts: Facts, chosen: Sequence[Option]) -> None:
-        self.facts = facts
-        self.known = {option.name: option for option in chosen if option is not NOTHING}
-
-    def of(self, names: Sequence[str]) -> dict[str, str]:
-        """This process's environment with what the options change."""
-        return trials.environment([self.known[name] for name in names if name in self.known], self.facts, os.environ)
-
-
 def _measure(job: Job, environment: Mapping[str, str], limits: Limits) -> Timed:
     log = next_log(job.folder / OUTPUT)
     with _placed(job, environment) as (there, own):
@@ -431,7 +422,7 @@ def _placed(job: Job, environment: Mapping[str, str]) -> Any:
         yield there, own
 
 
-def _explain(job: Job, found: Found, environments: _Environments) -> None:
+def _explain(job: Job, found: Found, facts: Facts, environment: Callable[[Sequence[str]], dict[str, str]]) -> None:
     """A capture of the best, to be compared with that of the base."""
     folder = inside.within(job.folder, CAPTURES["best"])
     names = [option.name for option in found.best.options if option is not NOTHING] if found.best else []
@@ -439,12 +430,12 @@ def _explain(job: Job, found: Found, environments: _Environments) -> None:
         return
     job.say(f"recording some steps with {', '.join(names)} into {folder}")
     try:
-        _record(job, folder, environments.of(names), "best")
+        _record(job, folder, environment(names), "best")
     except Failed as failure:
         job.say(f"no capture of the best: {failure}")
         return
     tried = {option.name for each in found.tried for option in each.options}
-    text = _still_named(environments.facts, _bounds(folder), tried)
+    text = _still_named(facts, _bounds(folder), tried)
     if text:
         job.say(text)
 
@@ -489,10 +480,7 @@ def apply(folder: Path, command: Sequence[str], trusts: bool = False, say: Calla
     environment = trials.environment(chosen, facts, os.environ)
     changed = {name: text for name, text in environment.items() if os.environ.get(name) != text}
     trust.allow(folder, trusts, say, command, changed, adopts=False)
-    environment["TRACEVIEW_MODE"] = "apply"
-    with temporary_folder("traceview-apply-") as place:
-        (place / "raw").mkdir()
-        return launch(Run(list(command), place, {}, None, False, False, _silent, environment, uses_nvtx=False))
+    return commands.apply(command, environment)
 
 
 def n_measured(folder: Path) -> int:
