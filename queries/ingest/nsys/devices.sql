@@ -1,6 +1,6 @@
 -- title = "nsys: devices"
--- doc = """By the number that kernels carry: CUDA's, which a table maps to the GPU for each process; without it the GPU's
--- own. Devices that no table names are known by their kernels and copies."""
+-- doc = """By the number that kernels carry: CUDA's, which a table maps to the GPU for each process; without it
+-- the GPU's own. Devices that no table names are known by their kernels and copies."""
 -- into = "devices"
 -- tables = ["TARGET_INFO_GPU"]
 -- counts = false
