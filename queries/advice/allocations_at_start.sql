@@ -1,4 +1,4 @@
--- title = "Device memory allocated outside the steps"
+-- title = "Device memory allocated where no step counts"
 -- doc = """Calls that allocate or free device memory outside the steps that count: at the start, in warm-up, between
 -- steps; without steps in the whole recording. The bound is the time in which they run while all devices of the rank
 -- are idle, from the first to the last work on a device, once per run."""
@@ -45,16 +45,16 @@ WITH span AS (
         AND NOT EXISTS (FROM counted_windows w WHERE w.rank = a.rank AND w.step = a.step)
     GROUP BY ALL
 )
-SELECT k.rank, if(sum(k.calls) = 1, '1 call outside the steps allocates or frees',
-        sum(k.calls) || ' calls outside the steps allocate or free') || format(' device memory; the device does '
-        || 'nothing for {:.3f} ms of that time.', any_value(l.idle_ns) / 1e6) AS problem,
+SELECT k.rank, format('{} call{}{} allocate{} or free{} device memory; the device does nothing for {:.3f} ms of that '
+        || 'time.', sum(k.calls), if(sum(k.calls) = 1, '', 's'), if(any_value(c.has_steps), ' outside the steps', ''),
+        if(sum(k.calls) = 1, 's', ''), if(sum(k.calls) = 1, 's', ''), any_value(l.idle_ns) / 1e6) AS problem,
     'Mostly under ' || nullif(arg_max(k.operator, k.call_ns), '(no operator)') AS place,
     any_value(l.idle_ns) AS saving_ns,
     'medium: the first calls also start the device and load code, which some other call would do in their place'
         AS confidence,
     list(format('{} under {}: {} calls, {:.3f} ms of the host', k.name, k.operator, k.calls, k.call_ns / 1e6)
         ORDER BY k.call_ns DESC, k.name, k.operator)[:20] AS evidence
-FROM kinds k JOIN lost l ON l.rank = k.rank JOIN recordings r ON r.rank = k.rank
+FROM kinds k JOIN lost l ON l.rank = k.rank JOIN recordings r ON r.rank = k.rank JOIN scope c ON c.rank = k.rank
 GROUP BY k.rank
 HAVING 100.0 * any_value(l.idle_ns) > $start_run_pct * any_value(r.run_ns)
 ORDER BY k.rank

@@ -39,7 +39,7 @@ WITH able AS (
 ), product AS (
     SELECT c.rank, c.op_id, any_value(coalesce(c.layer, c.op_name)) AS place, sum(c.mean_ns / c.per) AS own_ns,
         sum(c.dur_ns / c.per) AS total_ns, any_value(c.per) AS per,
-        any_value(c.step_ns) AS step_ns, bool_or(regexp_matches(c.name, '(?i)tf32|s1688')) AS is_tf32
+        any_value(c.step_ns) AS step_ns, bool_or(is_tf32(c.name)) AS is_tf32
     FROM counted c WHERE c.kind = 'kernel' AND c.category = 'gemm' AND c.op_id IS NOT NULL GROUP BY c.rank, c.op_id
 ), weights AS (
     -- A product of batches multiplies two activations.

@@ -18,13 +18,18 @@
 -- any = "fuse small operators, capture the step in a graph, raise the batch size"
 -- [params]
 -- host_step_pct = { type = "DOUBLE", default = 5, doc = "found above this share of the step, in percent" }
+-- host_start_ms = { type = "DOUBLE", default = 10, doc = """without a second step: a gap as long is the start of
+-- something, as where a library is loaded, and no launch is as slow, in milliseconds""" }
 WITH operators AS (
     SELECT t.rank, coalesce(t.op_name, '(no operator)') AS operator, sum(t.n_gaps) / any_value(a.per) AS gaps,
         sum(t.idle_ns) / any_value(a.per * c.n_devices) AS wait_ns, max(t.longest_ns) AS longest_ns
     FROM idle_totals t JOIN account a ON a.rank = t.rank AND a.device = t.device JOIN scope c ON c.rank = t.rank
     WHERE t.cause = 'launch' GROUP BY t.rank, operator
 ), gap AS (
-    SELECT rank, max(saved_ns) AS most_ns FROM removable WHERE cost = 'launches' GROUP BY rank
+    SELECT r.rank, max(r.saved_ns) AS most_ns, count(*) FILTER (r.is_long) AS n_long,
+        sum(r.saved_ns) FILTER (r.is_long) AS long_ns
+    FROM (SELECT r.*, saved_ns * greatest(c.n_devices, 1) >= 1e6 * $host_start_ms AS is_long
+        FROM removable r JOIN scope c USING (rank) WHERE cost = 'launches') r GROUP BY r.rank
 ), launched AS (
     SELECT rank, sum(n / per) AS kernels, sum(alone_ns) / sum(n) AS mean_ns
     FROM totals WHERE is_counted AND kind = 'kernel' AND n > 0 GROUP BY rank
@@ -38,6 +43,10 @@ SELECT o.rank,
     CASE WHEN any_value(c.n_steps) < 2 AND any_value(g.most_ns) > 0.5 * sum(o.wait_ns)
         THEN format('low: one gap of {:.3f} ms is most of it, as where a library is loaded at its first call; without '
             || 'a second step nothing tells what comes again', any_value(g.most_ns * c.n_devices) / 1e6)
+        WHEN any_value(c.n_steps) < 2 AND any_value(g.long_ns) > 0.5 * sum(o.wait_ns)
+        THEN format('low: {} gaps longer than {} ms are most of it, as where libraries are loaded and models '
+            || 'built; without a second step nothing tells what comes again',
+            any_value(g.n_long), CAST($host_start_ms AS BIGINT))
         ELSE 'high that the device waits; profiling itself makes launches slower' END AS confidence,
     list(format('before {}: {:.1f} gaps, {:.3f} ms, the longest {:.3f} ms', o.operator, o.gaps, o.wait_ns / 1e6,
         o.longest_ns / 1e6) ORDER BY o.wait_ns DESC, o.operator) FILTER (o.gaps > 0)[:20] AS evidence

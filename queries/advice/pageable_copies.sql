@@ -32,8 +32,11 @@ WITH lost AS (
 ), kinds AS (
     SELECT rank, direction, size_bytes, operator, count(*) / any_value(per) AS calls, sum(lost_ns / per) AS lost_ns,
         sum(own_ns / per) AS own_ns, sum(size_bytes / per) AS moved_bytes, sum(dur_ns / per) AS dur_ns,
-        max((lost_ns - own_ns) / per) AS most_ns
-    FROM lost GROUP BY ALL
+        max((lost_ns - own_ns) / per) AS most_ns, sum(lost_ns / per) FILTER (is_upload) AS upload_ns
+    FROM (SELECT l.*, coalesce(l.direction = 'HtoD' AND l.start_ns < f.first_ns, false) AS is_upload
+        FROM lost l LEFT JOIN (SELECT rank, min(first_ns) AS first_ns FROM totals WHERE kind = 'kernel' GROUP BY rank) f
+            USING (rank))
+    GROUP BY ALL
 )
 SELECT k.rank,
     format('{:.1f} copies move {:.2f} MB from or to pageable memory at {:.1f} GB/s; the device spends {:.3f} ms on '
@@ -45,6 +48,9 @@ SELECT k.rank,
     CASE WHEN any_value(w.n_steps) < 2 AND max(most_ns) > 0.5 * sum(lost_ns)
         THEN format('low: one wait of {:.3f} ms after a copy is most of it, and without a second step nothing tells '
             || 'what comes again', max(most_ns) / 1e6)
+        WHEN any_value(w.n_steps) < 2 AND sum(upload_ns) > 0.5 * sum(lost_ns)
+        THEN format('low: {:.3f} ms of it are before the first kernel, as where weights are brought to the device '
+            || 'once', sum(upload_ns) / 1e6)
         WHEN sum(own_ns) < 0.5 * sum(lost_ns)
         THEN 'medium: most of it is waits after the copies; that these go with them is possible, not certain'
         ELSE 'high: the profiler recorded the kind of memory; pinned copies take time too, so this is all that could go'

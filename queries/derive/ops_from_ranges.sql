@@ -2,12 +2,14 @@
 -- doc = """A framework that marks its operators says in the name of a range what it runs: PyTorch under
 -- torch.autograd.profiler.emit_nvtx (`aten::conv2d, seq = 5, op_id = 9, sizes = [[8, 3, 32, 32], [6, 3, 5, 5], []]`;
 -- before 1.5 `conv2d, seq = 5`), PyProf and DLProf (a dictionary of module, function and arguments), TensorFlow in
--- NVIDIA's builds (`Conv2D: conv1/Conv2D`, or a dictionary, in the domain tensorflow-core). The ranges stay. A bare
--- name counts as PyTorch's only with a sequence number and without op_id: with one it is a range of the user's."""
+-- NVIDIA's builds (`Conv2D: conv1/Conv2D`, or a dictionary, in the domain tensorflow-core), TensorRT (its layers, each
+-- named after the operators in it: `/conv1/Conv + /relu/Relu`). The ranges stay. A bare name counts as PyTorch's only
+-- with a sequence number and without op_id: with one it is a range of the user's."""
 WITH said AS (
     SELECT id, pid, tid, start_ns, dur_ns, name,
         CASE WHEN domain = 'tensorflow-core' AND regexp_matches(name, '^\w+: [^ ]+$') THEN 'graph'
             WHEN domain = 'tensorflow-core' AND starts_with(name, '{"op":"') THEN 'graph dictionary'
+            WHEN domain = 'TensorRT' AND NOT contains(name, '::') THEN 'engine layer'
             WHEN regexp_matches(name, '^\{[''"]mod[''"]: [''"][\w.]+[''"], [''"]op[''"]: [''"]\w+[''"]') THEN 'call'
             -- What begins with a capital is a method of a class, such as TensorRT's ExecutionContext::execute.
             WHEN regexp_matches(name, '^([a-z_]\w*::[\w:.]+|\w*Backward\d*|autograd::engine::evaluate_function: [\w:]+)'
@@ -34,11 +36,16 @@ WITH said AS (
                 || regexp_extract(name, '"op":"([^"]*)"', 1)
             WHEN 'call' THEN regexp_replace(regexp_extract(name, '[''"]([\w.]+)[''"], ', 1) || '.'
                 || regexp_extract(name, '[''"]op[''"]: [''"](\w+)', 1), '^Tensor\.', 'torch.Tensor.')
+            -- The kind of the first operator in it: the end of its path.
+            WHEN 'engine layer' THEN name || coalesce(':' || if(
+                regexp_matches(name, '^Reformatting | reformatter \d+$'), 'Reformat',
+                nullif(regexp_extract(split_part(name, ' + ', 1), '([A-Za-z]\w*?)(_\d+)?$', 1), '')), '')
             WHEN 'bare operator' THEN 'aten::' || regexp_extract(name, '^\w+')
             ELSE regexp_extract(name, '^(.*?)(, (seq|op_id|sizes) = |$)', 1) END AS name,
         if(form IN ('operator', 'bare operator'), number, NULL) AS sequence,
         -- TensorFlow's scopes, a gradient's as those of the operator that it is of.
-        CASE WHEN starts_with(form, 'graph') THEN nullif(regexp_replace(regexp_extract(name,
+        CASE WHEN form = 'engine layer' THEN name
+            WHEN starts_with(form, 'graph') THEN nullif(regexp_replace(regexp_extract(name,
             '(?:^\w+: |"name":")(?:training/\w+/)?(?:gradients?(?:_tape)?/)?([^"]*)', 1),
             '(/[^/]+_grad(_\d+)?)?/[^/]+$|^[^/]*$', ''), '') END AS module_hierarchy,
         if(args IS NULL,

@@ -4,22 +4,28 @@
 -- lines = ["{group}", "{format}", "{span_ns} recorded", "{origin}"]
 -- [columns]
 -- rank = "process of the job"
--- framework = "framework and its version, where recorded"
+-- framework = "framework, as recorded or by the names of its kernels, and its version where recorded"
 -- format = "trace format"
 -- device = "devices on which something ran; where the trace has no name, --gpu's or what their kernels show"
 -- origin = "when the recording began (UTC)"
--- span_ns = "from the first to the last thing a device did"
+-- span_ns = "from the first step, or the first thing a device did, to the end of the last"
 -- group = "at the first of the ranks that ran the same way: how many these are, their framework and device"
 WITH run AS (
     SELECT c.rank,
-        coalesce(any_value(c.framework), '?') || coalesce(' ' || any_value(c.framework_version), '') AS framework,
+        coalesce(any_value(c.framework), any_value(f.title), '?')
+            || coalesce(' ' || any_value(c.framework_version), '') AS framework,
         string_agg(DISTINCT c.format, ', ' ORDER BY c.format) AS format,
         coalesce(any_value(d.name), if(bool_or(h.kernels > 0), NULL, any_value(p.name)), CASE
             WHEN bool_or(h.kernels > 0) THEN '?'
             WHEN bool_or(w.is_host) THEN 'CPU' END, '?') AS device,
         strftime(make_timestamp(any_value(c.origin_unix_ns) // 1000), '%Y-%m-%d %H:%M:%S') AS origin,
-        any_value(w.span_ns) AS span_ns
+        if(any_value(w.rank) IS NULL, NULL, any_value(r.run_ns)) AS span_ns
     FROM captures c
+    LEFT JOIN (
+        SELECT k.rank, arg_min(f.title, f.position) AS title
+        FROM (SELECT DISTINCT rank, name FROM raw.kernels) k JOIN names.framework f ON regexp_matches(k.name, f.kernels)
+        WHERE k.rank IN (SELECT rank FROM captures WHERE framework IS NULL) GROUP BY k.rank
+    ) f USING (rank)
     LEFT JOIN (
         SELECT rank, string_agg(DISTINCT name, ', ' ORDER BY name) AS name FROM known_devices
         WHERE (rank, (SELECT kind FROM accelerator) || ' ' || coalesce(CAST(device AS VARCHAR), '?'))
@@ -28,8 +34,8 @@ WITH run AS (
     ) d USING (rank)
     LEFT JOIN (SELECT rank, any_value(name) AS name FROM devices WHERE kind = 'cpu' GROUP BY rank) p USING (rank)
     LEFT JOIN recorded h USING (rank)
-    LEFT JOIN (SELECT rank, max(last_ns) - min(first_ns) AS span_ns, bool_or(kind IN ('op', 'primitive')) AS is_host
-        FROM totals GROUP BY rank) w USING (rank)
+    LEFT JOIN (SELECT rank, bool_or(kind IN ('op', 'primitive')) AS is_host FROM totals GROUP BY rank) w USING (rank)
+    LEFT JOIN recordings r USING (rank)
     GROUP BY c.rank
 )
 SELECT *, CASE WHEN row_number() OVER (same ORDER BY rank) = 1

@@ -29,7 +29,7 @@ WITH ways AS (
     SELECT c.op_id, c.rank, c.direction, c.algorithm, c.flop, c.dtype,
         m.method,
         CASE WHEN arithmetic(c.dtype) IN ('bf16', 'fp16') THEN arithmetic(c.dtype)
-            WHEN list_bool_or(list_transform(c.evidence, lambda name: regexp_matches(name, '(?i)tf32|s1688')))
+            WHEN list_bool_or(list_transform(c.evidence, lambda name: is_tf32(name)))
                 THEN 'tf32'
             WHEN coalesce(arithmetic(c.dtype), 'fp32') = 'fp32' THEN 'fp32' END AS arithmetic,
         if(c.transposed, c.output_shape, c.input_shape) AS x, if(c.transposed, c.input_shape, c.output_shape) AS y,

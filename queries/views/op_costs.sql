@@ -30,7 +30,7 @@ WITH work AS (
 ), spent AS (
     SELECT call_id, CAST(least(sum(dur_ns), max(end_ns) - min(start_ns)) AS BIGINT) AS busy_ns,
         any_value(layer) AS layer,
-        bool_or(regexp_matches(name, '(?i)tf32|s1688')) AS is_tf32
+        bool_or(is_tf32(name)) AS is_tf32
     FROM placed WHERE call_id IS NOT NULL GROUP BY call_id
 ), called AS (
     SELECT c.rank, c.op_id, o.name AS op_name, c.family,
@@ -49,7 +49,7 @@ WITH work AS (
         'convolution' AS model,
         'shapes of the library, the compiled program or the other pass' AS how, CAST(NULL AS VARCHAR) AS reason,
         false AS is_recompute, v.layer, v.step, v.total_ns AS busy_ns,
-        list_bool_or(list_transform(v.evidence, lambda name: regexp_matches(name, '(?i)tf32|s1688'))) AS is_tf32
+        list_bool_or(list_transform(v.evidence, lambda name: is_tf32(name))) AS is_tf32
     FROM conv_calls v WHERE v.flop IS NOT NULL AND NOT EXISTS (FROM modelled_conv m WHERE m.call_id = v.op_id)
 ), copied AS (
     SELECT m.rank, m.op_id, m.name AS op_name,
@@ -84,7 +84,8 @@ WITH work AS (
     UNION ALL BY NAME FROM exchanged
 )
 SELECT rank, op_id, op_name, family, direction,
-    if(family IN ('gemm', 'conv', 'attention', 'rnn') AND is_tf32, 'tf32', arithmetic(type)) AS dtype,
+    if(is_tf32 AND family IN ('gemm', 'conv', 'attention', 'rnn') AND coalesce(arithmetic(type), 'fp32') = 'fp32',
+        'tf32', arithmetic(type)) AS dtype,
     matrix_flop, vector_flop, bytes, model, how, is_recompute, layer, layer AS module, step, busy_ns, executed_flop,
     reason
 FROM every

@@ -57,6 +57,17 @@ def test_it_needs_no_steps(tmp_path: Path) -> None:
     assert (found.status, found.saving_ns, found.step_ns) == ("found", 27 * 6_000 + 2 * 896_000, 2_104_000)
 
 
+def test_a_few_long_gaps_of_a_recording_without_steps_are_a_guess(tmp_path: Path) -> None:
+    given, at = Given(), 0.0
+    for gap_us in (*([20] * 100), 12_000, 15_000, 11_000, *([100] * 10)):
+        given.kernel("ampere_sgemm_128x64_nn", at, at + 5, launched=at - 2)
+        at += 5 + gap_us
+    found = answer(RULE, given, tmp_path / "long")
+    assert found.confidence.startswith("low: 3 gaps longer than 10 ms are most of it")
+    short = answer(RULE, given, tmp_path / "short", host_start_ms="20")
+    assert short.confidence.startswith("high")
+
+
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
     assert (found.status, found.reason) == ("cannot tell", "no kernel is linked to the call that launched it.")

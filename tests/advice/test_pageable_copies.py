@@ -54,3 +54,19 @@ def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
         "cannot tell",
         "the trace holds no copy whose kind of host memory is recorded.",
     )
+
+
+def test_what_is_brought_to_the_device_before_its_first_kernel_is_a_guess(tmp_path: Path) -> None:
+    def given(first_kernel: float) -> Given:
+        given = Given()
+        for start in (0, 500, 1000):
+            given.copy("HtoD", start, start + 400, src_kind="pageable", dst_kind="device", size_bytes=1_000_000)
+        given.kernel("ampere_sgemm_128x64_nn", first_kernel, first_kernel + 5)
+        given.kernel("ampere_sgemm_128x64_nn", 1500, 1600)
+        return given
+
+    found = answer(RULE, given(1450), tmp_path / "after")
+    assert found.confidence == (
+        "low: 1.200 ms of it are before the first kernel, as where weights are brought to the device once"
+    )
+    assert answer(RULE, given(410), tmp_path / "between").confidence.startswith("high")

@@ -173,6 +173,8 @@ CAST = re.compile(r"^aten::copy_ < aten::_to_copy(?: |$)")
 """PyTorch's copy into another element type; where types are recorded they say whether it is another one."""
 BLOCKED = re.compile(r"_nchwc$")
 """ONNX Runtime's name for a node that it moved to its own blocked layout."""
+EXCHANGE = re.compile(r"(?:nccl|gloo|mpi|ucc|xccl|hccl):\w")
+"""A call of one of PyTorch's process groups: the word before the colon is its backend, not a scope."""
 JAX_FUNCTION = re.compile(r"/p?jit\((\w*(?:elu|softmax|sigmoid|silu|swish|softplus|dropout)\w*)\)/\w+$")
 """A function of JAX that says more than the primitive it is made of: `jit(step)/jvp(conv1)/jit(relu)/max`."""
 
@@ -206,6 +208,8 @@ def leaf(op: str) -> str:
     'conv_general_dilated_grad'
     >>> leaf("StatefulPartitionedCall/sgd/Mul_7:Mul")
     'Optimizer.step'
+    >>> leaf("gloo:recv")
+    'gloo:recv'
     >>> leaf("torch.nn.functional.conv2d")
     'conv2d'
     """
@@ -214,7 +218,7 @@ def leaf(op: str) -> str:
     if CAST.match(op):
         return "_to_copy"
     name = FUNCTION.sub("", WRAPPERS.sub("", op.split(" < ")[0].strip()))
-    if name.startswith(("Optimizer.", "nccl:")):
+    if name.startswith("Optimizer.") or EXCHANGE.match(name):
         return name
     if VIEW.match(name):
         return "aten::view"

@@ -100,7 +100,7 @@ WITH step AS (
 ), precision AS (
     SELECT string_agg(DISTINCT name, ', ' ORDER BY name) AS names
     FROM (SELECT CASE WHEN arithmetic(dtype) = 'fp32' AND EXISTS (FROM chosen_rows
-                WHERE category IN ('conv', 'gemm') AND regexp_matches(name, '(?i)tf32|s1688')) THEN 'tf32'
+                WHERE category IN ('conv', 'gemm') AND is_tf32(name)) THEN 'tf32'
             WHEN arithmetic(dtype) IN ('fp32', 'bf16', 'fp16', 'fp64', 'fp8', 'fp4', 'int8')
                 THEN arithmetic(dtype) END AS name
         FROM typed)

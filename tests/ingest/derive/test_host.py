@@ -152,6 +152,28 @@ def test_tensorflows_operators_have_scopes_as_layers(tmp_path: Path) -> None:
         ]
 
 
+def test_layers_of_an_engine_are_operators_of_the_kind_of_the_first_in_them(tmp_path: Path) -> None:
+    fused, copied = "/conv1/Conv + /relu/Relu", "Reformatting CopyNode for Input Tensor 0 to /conv1/Conv + /relu/Relu"
+    given = ranges(
+        ("ExecutionContext::execute", 0, 50, 1, "TensorRT"),
+        (copied, 1, 10, 1, "TensorRT"),
+        (fused, 11, 20, 1, "TensorRT"),
+        ("fc1_7", 21, 30, 1, "TensorRT"),
+        (fused, 60, 70),
+    )
+    given.kernel("void genericReformat::copyVectorizedKernel<double>(int)", 52, 53, launched=5)
+    given.kernel("sm80_xmma_fprop_implicit_gemm_f16f16_f16f16_f16_nhwckrsc_nhwc_execute_kernel_trt", 54, 60, launched=15)
+    with given.open(tmp_path) as connection:
+        query = "SELECT name, layer, category FROM ops ORDER BY start_ns"
+        assert rows(connection, query) == [
+            (f"{copied}:Reformat", copied, "other"),
+            (f"{fused}:Conv", fused, "conv"),
+            ("fc1_7:fc1", "fc1_7", "gemm"),
+        ]
+        query = "SELECT layer, direction, algorithm FROM conv_calls"
+        assert rows(connection, query) == [(fused, "fprop", "implicit_gemm")]
+
+
 def test_a_trace_with_operators_of_its_own_gets_no_others(tmp_path: Path) -> None:
     given = ranges((CONV, 0, 10))
     given.op("aten::add", 20, 30)

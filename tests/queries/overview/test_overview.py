@@ -34,6 +34,17 @@ def test_launches_without_kernels_are_no_busy_cpu(tmp_path: Path) -> None:
         assert pick(section(connection, "overview/run"), "device", "span_ns") == [("?", None)]
 
 
+def test_the_run_is_as_long_as_its_steps_and_the_framework_is_that_of_its_kernels(tmp_path: Path) -> None:
+    given = Given()
+    for step in range(3):
+        given.span("step", f"train {step}", 100 * step, 100 * step + 100)
+    given.kernel("void at::native::reduce_kernel<512, 1>(int)", 10, 20, launched=5)
+    given.kernel("sm80_xmma_fprop_implicit_gemm_f16f16_f16f16_f16_nhwc_execute_kernel_trt", 20, 30, launched=6)
+    with given.open(tmp_path) as connection:
+        found = pick(section(connection, "overview/run"), "framework", "span_ns")
+    assert found == [("PyTorch", 300_000)]
+
+
 @pytest.mark.long
 def test_an_operator_that_began_before_the_steps_is_counted_where_it_goes_on(tmp_path: Path) -> None:
     """It had 12 ms and no call; and of 495 calls in four steps one was 494.99999."""

@@ -237,3 +237,22 @@ def test_a_primitive_whose_sizes_are_not_known_has_no_cost(shape: str, tmp_path:
     given.primitive("inner_product", 0, 30, shape=shape, formats="src:f32::blocked:ab::f0 dst:f32::blocked:ab::f0")
     query = "SELECT op_name, matrix_flop, bytes, reason IS NULL FROM op_costs"
     assert rows(given.open(tmp_path), query) == [("onednn::inner_product", None, None, False)]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "dtype", "expected"),
+    [
+        ("ampere_s1688gemm_128x128_ldg8_f2f_tn", "float", "tf32"),
+        ("turing_fp16_s1688gemm_fp16_128x256_ldg8_f2f_nt", "c10::Half", "fp16"),
+        ("turing_fp16_s1688gemm_fp16_128x256_ldg8_f2f_nt", "float", "fp32"),
+        ("cutlass_80_tensorop_f16_s1688gemm_f16_256x64_nn_align2", "float", "fp32"),
+        ("cutlass_80_tensorop_s1688gemm_128x64_16x6_tn_align4", "c10::BFloat16", "bf16"),
+    ],
+)
+def test_only_single_precision_on_ampere_and_later_is_tf32(
+    kernel: str, dtype: str, expected: str, tmp_path: Path
+) -> None:
+    given = Given()
+    given.op("aten::mm", 0, 10, SQUARE, ["", ""], dtype=dtype)
+    given.kernel(kernel, 12, 20, launched=5)
+    assert rows(given.open(tmp_path), "SELECT dtype FROM op_costs") == [(expected,)]
