@@ -6,7 +6,7 @@
 -- script has to ask `if __name__ == "__main__":` before it trains."""
 -- unless = """Storage or preparation is the bottleneck even with workers: then a faster file format or preparation on
 -- the device helps."""
--- needs = ["steps", "data_phase"]
+-- needs = ["activities", "data_phase"]
 -- removes = "data_loading"
 -- [fix]
 -- pytorch = "DataLoader(..., num_workers=4 or more, persistent_workers=True, prefetch_factor=2, pin_memory=True)"
@@ -20,7 +20,7 @@
 SELECT rank,
     format('Loading data takes {:.3f} ms, of which the device runs nothing for {:.3f} ms.', load_ns / 1e6,
         wait_ns / 1e6) AS problem,
-    NULL AS place, wait_ns AS saving_ns, 'high: the loading is marked in the trace' AS confidence, evidence
+    NULL AS place, wait_ns AS saving_ns, confidence, evidence
 FROM loading
 WHERE NOT by_workers AND 100.0 * wait_ns > $data_step_pct * step_ns
 ORDER BY rank

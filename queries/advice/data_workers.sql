@@ -5,7 +5,7 @@
 -- each has too much to do."""
 -- cost = "Host memory and cores for more workers; a copy of the data in a form that is faster to read."
 -- unless = "The wait is at the start of an epoch alone, when workers begin: persistent_workers=True keeps them."
--- needs = ["steps", "data_phase"]
+-- needs = ["activities", "data_phase"]
 -- removes = "data_loading"
 -- [fix]
 -- pytorch = """more workers as long as there are cores, or less work in each: decode and augment on the device, smaller
@@ -14,9 +14,9 @@
 -- [params]
 -- workers_step_pct = { type = "DOUBLE", default = 5, doc = "found above this share of the step, in percent" }
 SELECT rank,
-    format('Workers load the data, and the step still waits {:.3f} ms for them; the device runs nothing for '
+    format('Workers load the data, and the host still waits {:.3f} ms for them; the device runs nothing for '
         || '{:.3f} ms.', load_ns / 1e6, wait_ns / 1e6) AS problem,
-    NULL AS place, wait_ns AS saving_ns, 'high: the loading is marked in the trace' AS confidence, evidence
+    NULL AS place, wait_ns AS saving_ns, confidence, evidence
 FROM loading
 WHERE by_workers AND 100.0 * wait_ns > $workers_step_pct * step_ns
 ORDER BY rank

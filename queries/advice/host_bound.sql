@@ -33,6 +33,10 @@ WITH operators AS (
 ), launched AS (
     SELECT rank, sum(n / per) AS kernels, sum(alone_ns) / sum(n) AS mean_ns
     FROM totals WHERE is_counted AND kind = 'kernel' AND n > 0 GROUP BY rank
+), lost AS (
+    SELECT q.rank, CAST(sum(q.n) AS BIGINT) AS n, any_value(h.kernels) AS n_kernels
+    FROM quality q JOIN recorded h USING (rank)
+    WHERE q.kind = 'launches whose kernel is not in the recording' GROUP BY q.rank
 )
 SELECT o.rank,
     format('The device is idle for {:.3f} ms because the host has not launched yet what comes next, in {:.1f} gaps; '
@@ -40,7 +44,9 @@ SELECT o.rank,
         any_value(l.mean_ns) / 1e6) AS problem,
     'Mostly before ' || nullif(arg_max(o.operator, o.wait_ns), '(no operator)') AS place,
     sum(o.wait_ns) AS saving_ns,
-    CASE WHEN any_value(c.n_steps) < 2 AND any_value(g.most_ns) > 0.5 * sum(o.wait_ns)
+    CASE WHEN any_value(q.n) > 0.01 * any_value(q.n_kernels)
+        THEN format('low: {} launched kernels are not in the recording, and may have run meanwhile', any_value(q.n))
+        WHEN any_value(c.n_steps) < 2 AND any_value(g.most_ns) > 0.5 * sum(o.wait_ns)
         THEN format('low: one gap of {:.3f} ms is most of it, as where a library is loaded at its first call; without '
             || 'a second step nothing tells what comes again', any_value(g.most_ns * c.n_devices) / 1e6)
         WHEN any_value(c.n_steps) < 2 AND any_value(g.long_ns) > 0.5 * sum(o.wait_ns)
@@ -51,7 +57,7 @@ SELECT o.rank,
     list(format('before {}: {:.1f} gaps, {:.3f} ms, the longest {:.3f} ms', o.operator, o.gaps, o.wait_ns / 1e6,
         o.longest_ns / 1e6) ORDER BY o.wait_ns DESC, o.operator) FILTER (o.gaps > 0)[:20] AS evidence
 FROM operators o JOIN scope c ON c.rank = o.rank LEFT JOIN launched l ON l.rank = o.rank
-LEFT JOIN gap g ON g.rank = o.rank
+LEFT JOIN gap g ON g.rank = o.rank LEFT JOIN lost q ON q.rank = o.rank
 GROUP BY o.rank
 HAVING 100.0 * sum(o.wait_ns) > $host_step_pct * any_value(c.step_ns)
 ORDER BY o.rank

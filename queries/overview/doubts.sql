@@ -25,12 +25,19 @@ WITH work AS (
     GROUP BY e.rank
 ), spanned AS (
     SELECT h.rank, h.span_ns, s.total_ns AS worked_ns
-    FROM (SELECT rank, max(start_ns + dur_ns) - min(start_ns) AS span_ns FROM raw.api_calls GROUP BY rank) h
+    FROM (
+        SELECT rank, max(last_ns) - min(first_ns) AS span_ns
+        FROM (SELECT rank, min(start_ns) AS first_ns, max(start_ns + dur_ns) AS last_ns FROM raw.api_calls GROUP BY rank
+            UNION ALL SELECT rank, min(start_ns), max(start_ns + dur_ns) FROM raw.ops
+            WHERE rank IN (SELECT rank FROM work) GROUP BY rank)
+        GROUP BY rank
+    ) h
     JOIN scope s ON s.rank = h.rank AND NOT s.has_steps AND s.total_ns > 0
 ), doubt AS (
     SELECT rank, 1 AS place, format('The device''s work was not recorded ({}): how busy it was is not known',
-        concat_ws(', ', if(n_launches > 0, format('{:,} launches', n_launches), NULL),
-            if(n_operators > 0, format('{:,} operators of a GPU''s library', n_operators), NULL),
+        concat_ws(', ', if(n_launches > 0, format('{:,} launch{}', n_launches, if(n_launches = 1, '', 'es')), NULL),
+            if(n_operators > 0, format('{:,} operator{} of a GPU''s library', n_operators,
+                if(n_operators = 1, '', 's')), NULL),
             if(n_launches + n_operators = 0, 'events of its runtime', NULL))) AS text
     FROM unrecorded
     UNION ALL

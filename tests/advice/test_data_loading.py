@@ -42,7 +42,18 @@ def test_threads_that_load_at_once_lose_a_moment_once(tmp_path: Path) -> None:
 
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
-    assert (found.status, found.reason) == ("cannot tell", "the trace has no training steps.")
+    assert (found.status, found.reason) == ("cannot tell", "the trace has no timed work on a device.")
+
+
+def test_without_steps_the_first_batch_alone_is_a_guess(tmp_path: Path) -> None:
+    given = steps(300)
+    given.rows["ranges"] = [row for row in given.rows["ranges"] if row["kind"] == "phase"]
+    found = answer(RULE, given, tmp_path / "three")
+    assert (found.status, found.of) == ("found", "the recording")
+    assert found.confidence.startswith("high")
+    given.rows["ranges"] = given.rows["ranges"][1:2]
+    found = answer(RULE, given, tmp_path / "one")
+    assert found.confidence.startswith("low: one wait of 0.300 ms is most of it")
 
 
 def test_workers_are_not_advised_where_they_load_already(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ def steps(load_us: float, loader: str = "_MultiProcessingDataLoaderIter") -> Giv
 def test_above_the_threshold_the_wait_of_the_device_is_the_bound(tmp_path: Path) -> None:
     found = answer(RULE, steps(60), tmp_path)
     assert (found.status, found.saving_ns) == ("found", 60_000)
-    assert found.problem.startswith("Workers load the data, and the step still waits 0.060 ms")
+    assert found.problem.startswith("Workers load the data, and the host still waits 0.060 ms")
 
 
 def test_below_it_is_not(tmp_path: Path) -> None:

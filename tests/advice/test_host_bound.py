@@ -68,6 +68,14 @@ def test_a_few_long_gaps_of_a_recording_without_steps_are_a_guess(tmp_path: Path
     assert short.confidence.startswith("high")
 
 
+def test_gaps_in_which_kernels_were_lost_are_a_guess(tmp_path: Path) -> None:
+    given = steps(6)
+    for start in (0, 1000, 2000):
+        given.launch(start + 1)
+    found = answer(RULE, given, tmp_path)
+    assert found.confidence == "low: 3 launched kernels are not in the recording, and may have run meanwhile"
+
+
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
     assert (found.status, found.reason) == ("cannot tell", "no kernel is linked to the call that launched it.")

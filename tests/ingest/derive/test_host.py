@@ -162,7 +162,9 @@ def test_layers_of_an_engine_are_operators_of_the_kind_of_the_first_in_them(tmp_
         (fused, 60, 70),
     )
     given.kernel("void genericReformat::copyVectorizedKernel<double>(int)", 52, 53, launched=5)
-    given.kernel("sm80_xmma_fprop_implicit_gemm_f16f16_f16f16_f16_nhwckrsc_nhwc_execute_kernel_trt", 54, 60, launched=15)
+    given.kernel(
+        "sm80_xmma_fprop_implicit_gemm_f16f16_f16f16_f16_nhwckrsc_nhwc_execute_kernel_trt", 54, 60, launched=15
+    )
     with given.open(tmp_path) as connection:
         query = "SELECT name, layer, category FROM ops ORDER BY start_ns"
         assert rows(connection, query) == [

@@ -53,9 +53,9 @@ def test_launches_whose_kernel_was_not_recorded(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("operator", "call", "said"),
     [
-        ("aten::mm", "cudaLaunchKernel", "1 launches"),
-        ("aten::cudnn_convolution", None, "1 operators of a GPU's library"),
-        ("aten::_scaled_dot_product_flash_attention", None, "1 operators of a GPU's library"),
+        ("aten::mm", "cudaLaunchKernel", "1 launch"),
+        ("aten::cudnn_convolution", None, "1 operator of a GPU's library"),
+        ("aten::_scaled_dot_product_flash_attention", None, "1 operator of a GPU's library"),
     ],
 )
 def test_a_device_of_which_nothing_was_recorded_is_no_cpu(
