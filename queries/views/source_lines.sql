@@ -10,9 +10,11 @@
 -- line = "number of the line: where the function begins, unless the collector noted lines"
 -- is_of_forward = "whether it is the line of its forward operator"
 WITH RECURSIVE called AS (
-    SELECT o.rank, o.id AS op_id, CAST(NULL AS BIGINT) AS launch_id, coalesce(f.frame_id, o.frame_id) AS frame_id,
-        f.frame_id IS NOT NULL AS is_of_forward
+    -- Code that was compiled for the backward pass has marks of the forward lines that it was made from.
+    SELECT o.rank, o.id AS op_id, CAST(NULL AS BIGINT) AS launch_id,
+        coalesce(c.id, f.frame_id, o.frame_id) AS frame_id, c.id IS NULL AND f.frame_id IS NOT NULL AS is_of_forward
     FROM raw.ops o LEFT JOIN raw.ops f ON f.id = o.forward_id
+    LEFT JOIN raw.ranges c ON c.id = o.frame_id AND c.domain = 'compiled'
     WHERE coalesce(f.frame_id, o.frame_id) IS NOT NULL
     UNION ALL
     SELECT rank, NULL, id, frame_id, false FROM raw.api_calls

@@ -1,6 +1,7 @@
 -- doc = """Steps of each rank that hold work of its devices, where one was recorded. Leading ones of more than 1.5
 -- times the median are warm-up: they tune, compile or allocate.
--- Of guessed steps none is: what is not like the others is no reason to leave it out, but to doubt the guess."""
+-- Of guessed steps none is: what is not like the others is no reason to leave it out, but to doubt the guess. Iterations
+-- that an inference engine marks differ by what they compute: a first one that takes longer may be a prefill."""
 -- materialize = true
 -- [columns]
 -- found_by = "how the step was worked out; NULL where the profiler or the program marked it"
@@ -12,7 +13,7 @@ SELECT rank, step, start_ns, end_ns, dur_ns, found_by,
         AS source,
     coalesce(starts_with(found_by, 'guessed '), false) AS is_guessed,
     if(regexp_matches(found_by, '^(guessed )?iterations, '), 'iteration', 'step') AS noun,
-    NOT is_guessed AND coalesce(bool_and(dur_ns > 1.5 * median_ns) OVER (
+    noun = 'step' AND NOT is_guessed AND coalesce(bool_and(dur_ns > 1.5 * median_ns) OVER (
         PARTITION BY rank ORDER BY start_ns ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW), false) AS is_warmup
 FROM (
     SELECT * EXCLUDE (is_empty), median(dur_ns) OVER (PARTITION BY rank) AS median_ns

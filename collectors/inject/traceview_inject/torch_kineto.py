@@ -12,6 +12,7 @@ import torch
 
 from traceview_inject import nvtx, onednn, raw
 from traceview_inject.lines import Lines
+from traceview_inject.torch_compiled import Kernels
 from traceview_inject.torch_ranges import Range
 
 STEP = "ProfilerStep#"
@@ -27,6 +28,7 @@ class Kineto:
         self.uses_cuda = self.uses_nvtx = False
         self.profiler = self.account = None
         self.lines = Lines() if options["stacks"] else None
+        self.kernels = Kernels()
 
     def prepare(self):
         """Set the profiler up, with CUDA its buffers and callbacks too, a step before it counts."""
@@ -62,18 +64,21 @@ class Kineto:
                 self.account = account
             except (OSError, AttributeError) as error:
                 self.problems.append(f"oneDNN's own account could not be recorded: {error}")
+        self.kernels.start()
         self.profiler.start_trace()
         if self.lines is not None:
             self.lines.start()
 
     def open_step(self, number):
-        """The range of a step, open."""
+        """The range of a step, open; what was compiled in the one before is marked from here on."""
+        self.kernels.start()
         return Range(f"{STEP}{number}", self.uses_nvtx)
 
     def stop(self):
         """Stop recording; returns oneDNN's log as [(path, suffix)], empty where it ran nothing."""
         if self.lines is not None:
             self.lines.stop()
+        self.kernels.stop()
         logs = self.stop_account()
         self.profiler.stop_trace()
         return logs

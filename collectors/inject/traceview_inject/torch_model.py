@@ -11,6 +11,7 @@ import weakref
 import torch
 
 from traceview_inject import onednn, ranks, raw
+from traceview_inject.torch_compiled import compilations
 
 # Modules that wrap a model, and what they and others put into a path: no part of a layer's name.
 WRAPPERS = ("DataParallel", "DistributedDataParallel", "OptimizedModule", "FullyShardedDataParallel")
@@ -194,6 +195,7 @@ class Facts:
                 interop_threads=torch.get_num_interop_threads(),
                 flags=flags(),
                 model=self.model,
+                compiled=_told(compilations),
                 world_size=self.world_size or 1,
                 warnings=self.warnings,
             )

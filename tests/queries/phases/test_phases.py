@@ -1,0 +1,136 @@
+"""Iterations of an inference engine: phase, requests, tokens and time, of given marks and of public traces."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from given import Given, pick, rows, section
+
+TOLD = """SELECT phase, context_requests, context_tokens, generation_requests, generation_tokens, requests, tokens,
+    cached_tokens FROM iterations"""
+
+
+@pytest.mark.parametrize(
+    ("mark", "told"),
+    [
+        ("step[DECODE bs=32]", ("decode", None, None, 32, 32, 32, 32, None)),
+        ("step[EXTEND bs=15 toks=15360]", ("prefill", 15, 15360, None, None, 15, 15360, None)),
+        ("step[IDLE bs=0]", ("idle", None, None, None, None, None, None, None)),
+        ("execute_context_2(64)_generation_1(1)", ("mixed", 2, 64, 1, 1, 3, 65, None)),
+        ("execute_context_0(0)_generation_4(8)", ("decode", 0, 0, 4, 8, 4, 8, None)),
+        (
+            "execute_8192_context_9(sq8155sk8430sqsq7475785sqsk7671310)_generation_37(sq37sk34489sqsq37sqsk34489)",
+            ("mixed", 9, 8155, 37, 37, 46, 8192, 8430 + 34489),
+        ),
+        ("[Executor] _forward_step 7: 1 ctx reqs, 3 gen reqs", ("mixed", 1, None, 3, None, 4, None, None)),
+        ("_forward_step: 0 ctx reqs, 3 gen reqs", ("decode", 0, None, 3, None, 3, None, None)),
+        ("execute_new_1_cached_2", ("not told", None, None, None, None, None, None, None)),
+    ],
+)
+def test_a_mark_tells_phase_requests_and_tokens(tmp_path: Path, mark: str, told: tuple[object, ...]) -> None:
+    given = Given()
+    given.span("user", mark, 0, 100)
+    assert rows(given.open(tmp_path), TOLD) == [told]
+
+
+def test_an_inner_mark_completes_an_outer_one(tmp_path: Path) -> None:
+    given = Given()
+    given.span("user", "execute_new_1_cached_2", 0, 100)
+    given.span("user", "step[DECODE bs=3]", 10, 90)
+    assert rows(given.open(tmp_path), TOLD) == [("decode", None, None, 3, 3, 3, 3, None)]
+
+
+def served() -> Given:
+    """A prefill, two decodes and a mixed batch; the device is behind the host, and idle for 5 us in the last."""
+    given = Given()
+    given.device("NVIDIA A100-SXM4-40GB")
+    for mark, start, end in (
+        ("execute_context_2(100)_generation_0(0)", 0, 20),
+        ("execute_context_0(0)_generation_4(4)", 50, 60),
+        ("execute_context_0(0)_generation_4(4)", 80, 90),
+        ("execute_context_1(30)_generation_4(4)", 110, 120),
+    ):
+        given.span("user", mark, start, end)
+    given.kernel("ampere_sgemm_128x64_tn", 10, 45, launched=5)
+    given.kernel("void vllm::reshape_and_cache_flash_kernel<float>(float*)", 45, 50, launched=6)
+    given.kernel("ampere_sgemm_128x64_tn", 55, 75, launched=52)
+    given.kernel("ampere_sgemm_128x64_tn", 82, 105, launched=81)
+    given.kernel("void vllm::reshape_and_cache_flash_kernel<float>(float*)", 115, 120, launched=112)
+    given.kernel("ampere_sgemm_128x64_tn", 125, 140, launched=114)
+    return given
+
+
+def test_time_tokens_and_work_of_each_phase(tmp_path: Path) -> None:
+    connection = served().open(tmp_path)
+    found = section(connection, "phases/phases")
+    assert pick(found, "phase", "iterations", "requests", "prompt_tokens", "new_tokens", "time_ns", "busy_ns") == [
+        ("decode", 2, 4.0, 0.0, 4.0, 25_000.0, 21_500.0),
+        ("prefill", 1, 2.0, 100.0, 0.0, 50_000.0, 40_000.0),
+        ("mixed", 1, 5.0, 30.0, 4.0, 30_000.0, 20_000.0),
+    ]
+    assert [each["token_ns"] for each in found] == pytest.approx([50_000 / 8, 500, 30_000 / 34])
+    assert [each["tokens_per_s"] for each in found] == pytest.approx([8 / 50e-6, 2e6, 34 / 30e-6])
+    assert [each["share_pct"] for each in found] == pytest.approx([5000 / 130, 5000 / 130, 3000 / 130])
+    assert pick(section(connection, "phases/work"), "phase", "work", "calls", "busy_ns") == [
+        ("decode", "gemm", 1.0, 21_500.0),
+        ("prefill", "gemm", 1.0, 35_000.0),
+        ("prefill", "KV cache", 1.0, 5_000.0),
+        ("mixed", "gemm", 1.0, 15_000.0),
+        ("mixed", "KV cache", 1.0, 5_000.0),
+    ]
+    assert len(section(connection, "phases/iterations")) == 4
+
+
+def test_iterations_are_the_steps_and_a_long_first_one_counts(tmp_path: Path) -> None:
+    connection = served().open(tmp_path)
+    same = """SELECT s.dur_ns = i.time_ns, s.is_warmup, s.noun
+        FROM iterations i JOIN step_times s ON s.rank = i.rank AND s.step = i.iteration"""
+    assert rows(connection, same) == [(True, False, "iteration")] * 4
+
+
+def test_without_marks_nothing_is_said(tmp_path: Path) -> None:
+    given = Given()
+    given.span("user", "step[x]", 0, 100)
+    assert section(given.open(tmp_path), "phases/phases") == []
+
+
+PUBLIC = {
+    "mi300-sglang-decode": ("decode", 32, 37),
+    "mi300-sglang-prefill": ("prefill", 15360, 37),
+    "mi300-vllm-piecewise": ("mixed", 8192, 24),
+}
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_public_traces_are_as_a_plain_count_has_them(captures, shared: Path, name: str) -> None:
+    phase, tokens, cache_calls = PUBLIC[name]
+    path = shared / f"traces/operators/{name}.json.gz"
+    connection = captures.open(path)
+    events = json.loads(gzip.decompress(path.read_bytes()))["traceEvents"]
+    marks = [event for event in events if str(event.get("name", "")).startswith(("execute_", "step["))]
+    began = min(float(event["ts"]) for event in marks)
+    launched = {
+        event["args"]["correlation"]: float(event["ts"]) + float(event["dur"])
+        for event in events
+        if event.get("cat") in ("cuda_runtime", "cuda_driver") and "correlation" in event.get("args", {})
+    }
+    spans = sorted(
+        (float(event["ts"]), float(event["ts"]) + float(event["dur"]))
+        for event in events
+        if event.get("cat") in ("kernel", "gpu_memcpy", "gpu_memset")
+        and launched.get(event["args"]["correlation"], float(event["ts"])) >= began
+    )
+    busy = until = 0.0
+    for start, end in spans:
+        busy += max(0.0, end - max(start, until))
+        until = max(until, end)
+    ((found,),) = [section(connection, "phases/phases")]
+    assert found["phase"] == phase
+    assert found["busy_ns"] / 1e3 == pytest.approx(busy, rel=1e-6)
+    assert found["time_ns"] / 1e3 == pytest.approx(until - spans[0][0], rel=1e-6)
+    assert found["tokens_per_s"] == pytest.approx(1e6 * tokens / (until - spans[0][0]), rel=1e-6)
+    work = {each["work"]: each["calls"] for each in section(connection, "phases/work")}
+    assert work["KV cache"] == cache_calls
