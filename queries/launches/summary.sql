@@ -1,6 +1,6 @@
 -- title = "Launching kernels"
--- doc = """The queue delay goes from the end of the launching call to the start of its kernel, where that is positive;
--- on ROCm and with graphs one call may launch several kernels."""
+-- doc = """The queue delay goes from the end of the launching call to the start of its first kernel, where that is
+-- positive; on ROCm and with graphs one call may launch several kernels, and is one launch."""
 -- cannot = "No kernel in this trace."
 -- leave_out = ["linked", "queue_max_ns", "launch_mean_ns", "queue_mean_ns", "launches", "launch_ns", "short"]
 -- worst = "queue_median_ns"

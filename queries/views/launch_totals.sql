@@ -1,5 +1,5 @@
--- doc = """Per rank, the calls that launched kernels. The queue delay goes from the end of the call to the start of its
--- kernel, where that is positive."""
+-- doc = """Per rank, the calls that launched kernels; the launch of a graph is one. The queue delay goes from the end of
+-- the call to the start of its first kernel, where that is positive."""
 -- materialize = true
 -- [columns]
 -- kernels = "kernels"
@@ -14,7 +14,7 @@
 -- total_ns = "sum of the kernels' durations"
 WITH linked AS (
     SELECT k.rank, k.id, k.dur_ns, k.launch_id, k.launch_dur_ns AS call_ns,
-        k.start_ns - k.launch_start_ns - k.launch_dur_ns AS queue_ns,
+        k.start_ns - k.launch_start_ns - k.launch_dur_ns AS waited_ns,
         row_number() OVER (PARTITION BY k.launch_id ORDER BY k.start_ns, k.id) AS position
     FROM kernels k
 )
@@ -22,7 +22,7 @@ SELECT rank, count(*) AS kernels, count(launch_id) AS linked, count(DISTINCT lau
     CAST(sum(call_ns) FILTER (position = 1) AS BIGINT) AS launch_ns,
     avg(call_ns) FILTER (position = 1) AS launch_mean_ns,
     median(call_ns) FILTER (position = 1) AS launch_median_ns,
-    median(queue_ns) FILTER (queue_ns > 0) AS queue_median_ns, avg(queue_ns) FILTER (queue_ns > 0) AS queue_mean_ns,
-    max(queue_ns) FILTER (queue_ns > 0) AS queue_max_ns, CAST(sum(dur_ns) AS BIGINT) AS total_ns
-FROM linked
+    median(queue_ns) AS queue_median_ns, avg(queue_ns) AS queue_mean_ns, max(queue_ns) AS queue_max_ns,
+    CAST(sum(dur_ns) AS BIGINT) AS total_ns
+FROM (SELECT *, if(position = 1 AND waited_ns > 0, waited_ns, NULL) AS queue_ns FROM linked)
 GROUP BY rank

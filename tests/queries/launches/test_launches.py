@@ -32,12 +32,15 @@ def test_the_limit_of_a_short_kernel_is_a_parameter(tmp_path: Path) -> None:
 def test_a_call_that_launches_several_kernels_is_one_time(tmp_path: Path) -> None:
     given = Given()
     graph = given.launch(0, "cudaGraphLaunch", 5)
-    for at in (10, 12, 14):
-        given.kernel("node", at, at + 1)
+    for at, name in ((10, "node"), (12, "node"), (14, "fill"), (16, "fill"), (30, "node")):
+        given.kernel(name, at, at + (15 if at == 30 else 1))
         given.rows["kernels"][-1]["correlation"] = graph
     connection = given.open(tmp_path)
-    assert pick(section(connection, "launches/short"), "short", "launch_ns") == [(3, 5_000)]
-    assert pick(section(connection, "launches/summary"), "linked", "launch_ns") == [(3, 5_000)]
+    assert pick(section(connection, "launches/short"), "short", "launch_ns") == [(2, 2_000), (2, 2_000)]
+    (row,) = section(connection, "launches/summary")
+    assert (row["linked"], row["launches"], row["launch_ns"]) == (5, 1, 5_000)
+    # The others wait for the first, not in the queue.
+    assert (row["queue_mean_ns"], row["queue_max_ns"]) == (5_000, 5_000)
 
 
 def test_calls_by_name(tmp_path: Path) -> None:

@@ -31,3 +31,10 @@ def test_private_modules_of_the_standard_library_are_not_the_users(tmp_path: Pat
     given.span("python", "_weakrefset.py(85): add", 10, 20)
     given.span("python", "_collections_abc.py(804): get", 30, 40)
     assert rows(given.open(tmp_path), "SELECT file FROM user_frames") == [("_model.py",)]
+
+
+def test_a_server_of_models_has_the_lines_of_its_own_package(tmp_path: Path) -> None:
+    given = Given()
+    given.span("python", "vllm/v1/worker/gpu_model_runner.py(9): execute_model", 0, 100)
+    given.span("python", "torch_guard.py(276): wrapper_custom", 10, 20)
+    assert rows(given.open(tmp_path), "SELECT line FROM user_frames") == [(9,)]
