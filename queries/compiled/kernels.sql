@@ -1,8 +1,8 @@
 -- title = "Kernels made of operators"
 -- doc = """Most device time first. Its name says which ATen operators a kernel computes. A kernel's time is not divided
 -- among them; its module is the innermost around the compiled code, of which it may compute parts of several inside."""
--- cannot = """This trace has no kernel that Inductor made: of C++ on a CPU only recordings of `traceview collect` do, or
--- those with TORCHINDUCTOR_CPP_ENABLE_KERNEL_PROFILE=1."""
+-- cannot = """This trace has no kernel that Inductor made: of C++ on a CPU only recordings of `traceview collect` do,
+-- or those with TORCHINDUCTOR_CPP_ENABLE_KERNEL_PROFILE=1."""
 -- leave_out = ["kernel", "line", "kind", "bytes"]
 -- rest = ["calls", "busy_ns", "share_pct"]
 -- [columns]

@@ -1,7 +1,7 @@
 -- title = "Why code was compiled again"
 -- doc = "One row per compilation after a function's first, in the order of time."
--- cannot = """No function was compiled again, as far as is recorded: `traceview collect` notes it, and a trace alone only
--- marks graphs that are called."""
+-- cannot = """No function was compiled again, as far as is recorded: `traceview collect` notes it, and a trace alone
+-- only marks graphs that are called."""
 -- leave_out = ["rank", "graph"]
 -- [columns]
 -- rank = "process of the job"

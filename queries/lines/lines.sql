@@ -21,14 +21,15 @@
 WITH line AS (
     SELECT id, rank, format('{}({}): {}', file, line, function) AS line FROM user_frames
 ), spent AS (
-    SELECT coalesce(l.line, '(no line)') AS line, count(*) / any_value(b.per_rank) AS calls,
+    SELECT if(coalesce(o.file, c.file) IS NULL, '(no line)', rtrim(format('{}({}): {}', coalesce(o.file, c.file),
+            coalesce(o.line, c.line), coalesce(o.function, c.function)), ': ')) AS line,
+        count(*) / any_value(b.per_rank) AS calls,
         sum(b.step_alone_ns / b.per_rank) AS device_ns,
         coalesce(sum(b.step_alone_ns / b.per_rank) FILTER (b.op_is_backward), 0) AS backward_ns
     FROM busy b LEFT JOIN raw.kernels k ON k.id = b.id AND b.kind = 'kernel'
     LEFT JOIN raw.memcpys m ON m.id = b.id AND b.kind = 'copy'
     LEFT JOIN source_lines o ON o.op_id = b.op_id
     LEFT JOIN source_lines c ON c.launch_id = coalesce(k.launch_id, m.launch_id) AND b.op_id IS NULL
-    LEFT JOIN line l ON l.id = coalesce(o.frame_id, c.frame_id)
     WHERE b.is_counted OR b.is_carried GROUP BY ALL
 ), stretch AS (
     SELECT h.rank, h.frame_id, greatest(h.from_ns, i.start_ns) AS from_ns, least(h.until_ns, i.end_ns) AS until_ns
@@ -53,5 +54,5 @@ SELECT line, coalesce(device_ns, 0) AS device_ns, coalesce(device_ns - backward_
     coalesce(backward_ns, 0) AS backward_ns,
     100.0 * coalesce(device_ns, 0) / nullif((SELECT sum(device_ns) FROM spent), 0) AS share_pct,
     coalesce(calls, 0) AS calls, host_ns, if(host_ns IS NULL, NULL, coalesce(idle_ns, 0)) AS idle_ns
-FROM every WHERE EXISTS (FROM line)
+FROM every WHERE EXISTS (FROM source_lines)
 ORDER BY device_ns DESC NULLS LAST, host_ns DESC NULLS LAST, line

@@ -1,6 +1,6 @@
 -- title = "Work by phase"
--- doc = """Device time of an iteration by what it is for, mean of the iterations of the phase and of the ranks; overlaps
--- counted once. What writes keys and values into the cache, or moves them there, is a row of its own."""
+-- doc = """Device time of an iteration by what it is for, mean of the iterations of the phase and of the ranks;
+-- overlaps counted once. What writes keys and values into the cache, or moves them there, is a row of its own."""
 -- cannot = "No iterations of an inference engine are marked here."
 -- rest = ["calls", "busy_ns", "share_pct"]
 -- [columns]

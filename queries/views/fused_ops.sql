@@ -1,7 +1,7 @@
--- doc = """One call of a kernel that Inductor (torch.compile) made of several operators, in Triton or C++. Its name says
--- of which: the first ten of them, each once, in the order of the alphabet, and a name that can be read in two ways is
--- read as the longer operator. Its time is not divided among them; its module is the innermost one around the compiled
--- code, which may hold others inside."""
+-- doc = """One call of a kernel that Inductor (torch.compile) made of several operators, in Triton or C++. Its name
+-- says of which: the first ten of them, each once, in the order of the alphabet, and a name that can be read in two
+-- ways is read as the longer operator. Its time is not divided among them; its module is the innermost one around the
+-- compiled code, which may hold others inside."""
 -- materialize = true
 -- [columns]
 -- id = "the kernel, or on a CPU the operator"
@@ -22,7 +22,8 @@ WITH RECURSIVE named AS (
 ), split AS (
     SELECT name, CASE told.kind WHEN 'poi' THEN 'pointwise' WHEN 'red' THEN 'reduction'
             WHEN 'per' THEN 'persistent reduction' WHEN 'for' THEN 'foreach' WHEN 'tem' THEN 'template'
-            ELSE if(told.cpp = 'cpp', 'C++', 'pointwise or reduction') END AS kind, string_split(told.said, '_') AS words
+            ELSE if(told.cpp = 'cpp', 'C++', 'pointwise or reduction') END AS kind,
+        string_split(told.said, '_') AS words
     FROM named WHERE told.said <> ''
 ), known AS (
     SELECT unnest(names) AS name FROM names.aten

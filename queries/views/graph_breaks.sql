@@ -1,5 +1,5 @@
--- doc = """Places where torch.compile had to end a graph, as `traceview collect` noted them until the recording was over:
--- one row per place and reason."""
+-- doc = """Places where torch.compile had to end a graph, as `traceview collect` noted them until the recording was
+-- over: one row per place and reason."""
 -- [columns]
 -- reason = "what Dynamo says; NULL where this version of PyTorch only counts"
 -- file = "of the line at which the graph ends"

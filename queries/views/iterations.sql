@@ -10,7 +10,7 @@
 -- [columns]
 -- iteration = "its place in the order of time, from 0"
 -- mark = "the mark, as recorded"
--- phase = "prefill, decode, mixed (requests of both in one batch), idle, or another word of the engine's in small letters"
+-- phase = "prefill, decode, mixed (requests of both in one batch), idle, or another word of the engine's"
 -- context_requests = "requests whose prompt, or a part of it, is read"
 -- context_tokens = "tokens of these"
 -- generation_requests = "requests that get their next token"

@@ -1,5 +1,5 @@
--- doc = """Per rank, the calls that launched kernels; the launch of a graph is one. The queue delay goes from the end of
--- the call to the start of its first kernel, where that is positive."""
+-- doc = """Per rank, the calls that launched kernels; the launch of a graph is one. The queue delay goes from the end
+-- of the call to the start of its first kernel, where that is positive."""
 -- materialize = true
 -- [columns]
 -- kernels = "kernels"

@@ -10,22 +10,10 @@
 -- file = "path as recorded: often from the folder that it was imported from"
 -- line = "number of the line"
 -- around_id = "innermost such frame around it"
-WITH RECURSIVE named AS (
-    SELECT name, regexp_extract(name, '^(.+)\((\d+)\): (.*)$', ['file', 'line', 'function']) AS said
-    FROM (SELECT DISTINCT name FROM raw.ranges WHERE kind = 'python')
-    WHERE regexp_matches(name, '^[^<].*\(\d+\): ')
-        AND NOT regexp_matches(name, '[/\\](site-packages|dist-packages|lib/python\d[.\d]*|torchinductor_\w+)[/\\]'
-            || '|(^|[/\\])(traceview_inject|collectors[/\\]\w+_profiler\.py)')
-), own AS (
-    SELECT n.name, n.said.file AS file, TRY_CAST(n.said.line AS INTEGER) AS line, n.said.function AS function,
-        p.kind IS NOT NULL AS is_of_models
-    FROM named n LEFT JOIN (SELECT kind, unnest(names) AS name FROM names.package) p
-        ON p.name = regexp_extract(n.said.file, '^([^/\\]*?)(\.pyx?)?([/\\]|$)', 1)
-    WHERE p.kind IS NULL OR p.kind = 'models'
-), frame AS (
+WITH RECURSIVE frame AS (
     SELECT r.id, r.rank, r.pid, r.tid, o.file, o.line, o.function, r.start_ns, r.start_ns + r.dur_ns AS end_ns, r.depth,
         r.parent_id
-    FROM raw.ranges r JOIN own o ON o.name = r.name WHERE r.kind = 'python'
+    FROM raw.ranges r JOIN own_code o ON o.name = r.name WHERE r.kind = 'python'
     QUALIFY NOT o.is_of_models OR bool_and(o.is_of_models) OVER (PARTITION BY r.rank)
 ), climbed AS (
     SELECT id, parent_id FROM frame WHERE parent_id IS NOT NULL

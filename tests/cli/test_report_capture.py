@@ -33,9 +33,7 @@ def capture(name: str) -> list[dict[str, Any]]:
 REPLAY = [
     event("cuda_runtime", "cudaGraphLaunch", 1000, 5, correlation=9),
     event("kernel", "gemm_kernel", 1010, 40, correlation=9, device=0, stream=7, **{"graph id": 1, "graph node id": 3}),
-    event(
-        "kernel", "relu_kernel", 1050, 10, correlation=9, device=0, stream=7, **{"graph id": 1, "graph node id": 4}
-    ),
+    event("kernel", "relu_kernel", 1050, 10, correlation=9, device=0, stream=7, **{"graph id": 1, "graph node id": 4}),
 ]
 
 

@@ -118,3 +118,9 @@ def test_programs_that_make_no_sense_are_read(loop: int) -> None:
 
 def test_nothing_is_a_table_too() -> None:
     assert hlo.NOTHING.num_rows == 0 and hlo.NOTHING.column_names[0] == "program"
+
+
+def test_an_instruction_knows_the_line_that_it_was_made_from() -> None:
+    placed = instruction(1, "dot.1", "dot") + field(7, field(2, "jit(f)/dot") + field(3, "net.py") + field(4, 12))
+    rows = program((3, 1, [placed, instruction(2, "add.2", "add", op_name="jit(f)/add")]))
+    assert by_name(rows, "call_stack") == {"dot.1": "net.py(12): ", "add.2": None}

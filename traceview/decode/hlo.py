@@ -24,7 +24,7 @@ MODULE_NAME, MODULE_COMPUTATION = 1, 3
 COMPUTATION_INSTRUCTION, COMPUTATION_ID, COMPUTATION_ROOT = 2, 5, 6
 NAME, OPCODE, SHAPE, METADATA, WINDOW, DIMENSIONS, TARGET = 1, 2, 3, 7, 15, 16, 28
 ID, OPERANDS, CALLS, CONFIG, GROUPS, BATCH_GROUPS = 35, 36, 38, 43, 50, 58
-OP_NAME = 2
+OP_NAME, SOURCE_FILE, SOURCE_LINE = 2, 3, 4
 SHAPE_TYPE, SHAPE_SIZES, SHAPE_PARTS = 2, 3, 4
 IMAGE, FILTER, OUTPUT = (7, 8, 11), (3, 4, 6), (9, 10, 12)
 """Fields with the numbers of an operand's dimensions: batch (a filter's inputs), channels (its outputs), spatial."""
@@ -37,7 +37,18 @@ TELLING = (
 """Instructions that show the purpose of a fusion that holds one, the first one first."""
 MOVES = ("transpose", "copy", "reverse", "reshape", "bitcast", "tuple", "get-tuple-element")
 PREPARATIONS = frozenset((*MOVES, "iota", "broadcast", "broadcast scalar", "pad", "concatenate", "constant"))
-COLUMNS = ("module", "instruction", "op_name", "kind", "works_for", "shapes", "inputs", "types", "output_shapes")
+COLUMNS = (
+    "module",
+    "instruction",
+    "op_name",
+    "kind",
+    "works_for",
+    "shapes",
+    "inputs",
+    "types",
+    "output_shapes",
+    "call_stack",
+)
 SCHEMA = pa.schema([("program", pa.int64()), *((name, pa.string()) for name in COLUMNS)])
 NOTHING = pa.Table.from_batches([], SCHEMA)
 """For a trace without programs."""
@@ -65,6 +76,8 @@ class Instruction:
     convolution: Convolution | None = None
     works_for: str | None = None
     """The operator whose layer it shares."""
+    call_stack: str | None = None
+    """The line that it was made from, as `file(line): `; newer programs have numbers of frames alone."""
 
 
 @dataclass
@@ -167,6 +180,7 @@ def read(wire: Wire, module: Fields) -> Program:
     for part in program.computations.values():
         part.sort(key=lambda one: numbers[one.at] in roots)
     _read_convolutions(wire, found, program)
+    _read_lines(wire, found, every)
     return program
 
 
@@ -186,6 +200,14 @@ def _instructions(wire: Wire, found: Fields, count: int) -> list[Instruction]:
         )
         for at in range(count)
     ]  # fmt: skip
+
+
+def _read_lines(wire: Wire, found: Fields, every: list[Instruction]) -> None:
+    message, starts, ends = found.spans(METADATA)
+    metadata = wire.fields(starts, ends)
+    lines = metadata.numbers(SOURCE_LINE, len(starts)).tolist()
+    for at, file in _texts(wire, metadata, SOURCE_FILE).items():
+        every[message[at]].call_stack = f"{file}({lines[at]}): "
 
 
 def _read_convolutions(wire: Wire, found: Fields, program: Program) -> None:
@@ -287,6 +309,7 @@ def _sizes(wire: Wire, message: Ints, shapes: Fields) -> dict[int, tuple[int, ..
 def _row(one: Instruction, program: Program) -> dict[str, Any]:
     found: dict[str, Any] = {
         "instruction": one.name, "op_name": one.op_name, "kind": one.kind, "works_for": one.works_for,
+        "call_stack": one.call_stack,
     }  # fmt: skip
     problem = one.convolution.problem if one.convolution else None
     if problem:

@@ -32,3 +32,21 @@ def test_without_frames_nothing_is_said(tmp_path: Path) -> None:
     given = Given()
     given.op("aten::add", 0, 10)
     assert section(given.open(tmp_path), "lines/lines") == []
+
+
+def test_what_a_compiler_made_has_the_line_of_the_program_that_is_innermost_in_its_stack(tmp_path: Path) -> None:
+    given = Given()
+    for at, stack in ((0, "net.py(12): "), (20, "jax/_src/api.py(5): f;net.py(7): loss;train.py(3): main"), (40, None)):
+        given.add("ops", name="dot", pid=1, tid=1, start_ns=1000 * at, dur_ns=10_000, call_stack=stack)
+    found = section(given.open(tmp_path), "lines/lines")
+    assert pick(found, "line", "device_ns") == [
+        ("(no line)", 10_000),
+        ("net.py(12)", 10_000),
+        ("net.py(7): loss", 10_000),
+    ]
+
+
+def test_lines_of_a_program_that_xla_compiled(captures, shared: Path) -> None:
+    found = section(captures.open(shared / "traces/xplane/mi300-jax-conv.xplane.pb.gz"), "lines/lines")
+    assert found[0]["line"] == "/workspace/traces/generate_conv_trace.py(23)"
+    assert found[0]["share_pct"] > 95
