@@ -19,6 +19,7 @@ SELECT
             || 'nn\.Module: )', '')
     END AS name,
     CASE WHEN name LIKE 'Optimizer.step#%' OR name LIKE 'enumerate(DataLoader)#%' THEN name
-        WHEN name LIKE 'nn.Module: %' THEN 'nn.Module' WHEN name LIKE 'traceview.source: %' THEN 'compiled' END AS domain
+        WHEN name LIKE 'nn.Module: %' THEN 'nn.Module'
+        WHEN name LIKE 'traceview.source: %' THEN 'compiled' END AS domain
 FROM event
 WHERE goes_to = 'ranges'
