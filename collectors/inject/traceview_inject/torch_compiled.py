@@ -72,7 +72,8 @@ def marking(name, function, path):
 
 @kept_from_compiler
 def source(path, line):
-    """Where in the program a line of a generated module comes from, innermost first, as (file, line, function)."""
+    """Return the lines of the program that a line of a generated module comes from, innermost first, as (file, line,
+    function)."""
     cache = getattr(sys.modules.get("torch._inductor.codecache"), "PyCodeCache", None)
     if path not in getattr(cache, "linemaps", ()) or not hasattr(cache, "stack_frames_for_code"):
         return []
@@ -127,7 +128,7 @@ def short(reason):
 
 
 def innermost(stack):
-    """Where in the program a frame summary ends, as a dictionary."""
+    """The place in the program where a frame summary ends, as a dictionary."""
     frames = list(stack or ())
     if not frames:
         return {}
