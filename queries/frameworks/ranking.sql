@@ -1,7 +1,8 @@
 -- title = "Ranking"
 -- doc = """Time over that of the fastest framework under the same conditions: forward pass, forward pass with
 -- gradients, and the whole training step. Processes differ by chance too: the difference of every two is held against
--- their standard deviations (95 %, Student's t with the fewer processes of the two)."""
+-- their standard deviations (95 %, Student's t with the fewer processes of the two). On a busy machine the times depend
+-- on other programs too, and the verdict says so."""
 -- cannot = "No two frameworks were run under the same conditions."
 -- leave_out = ["alike", "sd_ns"]
 -- [chart]
@@ -18,8 +19,8 @@
 -- time_ns = "mean over processes"
 -- ratio = "time over that of the fastest"
 -- sd_ns = "standard deviation over processes"
--- verdict = """fastest; slower (than the fastest, beyond the noise), no difference seen, or cannot tell: fewer than two
--- processes of one of the two"""
+-- verdict = """fastest: told apart from all others, else least time; slower (than the first, beyond the noise), no
+-- difference seen, or cannot tell: fewer than two processes of one of the two; machine busy: during most processes"""
 -- alike = "others from which it is not told apart; from all that are not named here it is"
 -- [headings]
 -- alike = "not told apart"
@@ -29,7 +30,7 @@ WITH equal AS (
         AND len(list_filter(differs, lambda name: NOT list_contains(string_split($accept, ','), name))) = 0
 ), pass AS (
     SELECT if(is_any, concat_ws(' ', framework, layout), framework) AS framework, model, batch, threads, device, n,
-        if(is_any, NULL, layout) AS layout, unnest([
+        busy, if(is_any, NULL, layout) AS layout, unnest([
         {name: 'forward pass', place: 1, time_ns: forward_ns, sd_ns: forward_sd_ns},
         {name: 'forward pass and gradients', place: 2, time_ns: both_ns, sd_ns: both_sd_ns},
         {name: 'training step', place: 3, time_ns: training_ns, sd_ns: training_sd_ns}]) AS pass
@@ -44,7 +45,7 @@ WITH equal AS (
     FROM named WINDOW race AS (PARTITION BY what ORDER BY pass.time_ns)
 ), pairs AS (
     -- Quantiles of Student's t for 1 to 10 degrees of freedom; with more it is no larger than the last.
-    SELECT a.what, a.framework, b.framework AS other,
+    SELECT a.what, a.framework, b.framework AS other, 2 * a.busy > a.n OR 2 * b.busy > b.n AS is_busy,
         CASE WHEN least(a.n, b.n) < 2 OR a.pass.sd_ns IS NULL OR b.pass.sd_ns IS NULL THEN 'cannot tell'
             WHEN abs(a.pass.time_ns - b.pass.time_ns)
                 > [12.71, 4.31, 3.19, 2.78, 2.58, 2.45, 2.37, 2.31, 2.27, 2.23][least(a.n, b.n, 11) - 1]
@@ -54,11 +55,13 @@ WITH equal AS (
 ), judged AS (
     SELECT what, framework, nullif(concat_ws('; ',
         'no difference from ' || string_agg(other, ', ' ORDER BY other) FILTER (verdict = 'no difference seen'),
-        'cannot tell from ' || string_agg(other, ', ' ORDER BY other) FILTER (verdict = 'cannot tell')), '') AS alike
+        'cannot tell from ' || string_agg(other, ', ' ORDER BY other) FILTER (verdict = 'cannot tell')), '') AS alike,
+        bool_or(is_busy) AS is_busy
     FROM pairs GROUP BY what, framework
 )
 SELECT p.what, p.place, p.framework, p.pass.time_ns AS time_ns, p.pass.time_ns / nullif(p.best_ns, 0) AS ratio,
-    p.pass.sd_ns AS sd_ns, if(p.place = 1, 'fastest', v.verdict) AS verdict, j.alike
+    p.pass.sd_ns AS sd_ns, concat_ws('; ', coalesce(v.verdict, if(j.alike IS NULL, 'fastest', 'least time')),
+        if(coalesce(v.is_busy, j.is_busy), 'machine busy', NULL)) AS verdict, j.alike
 FROM placed p
 LEFT JOIN judged j ON j.what = p.what AND j.framework = p.framework
 LEFT JOIN pairs v ON v.what = p.what AND v.framework = p.framework AND v.other = p.best

@@ -1,8 +1,9 @@
 -- title = "Forward pass, gradient and update"
 -- doc = """Mean and standard deviation over processes. Forward is a run of its own; gradient is the run of forward pass
 -- and gradients less the forward run; update is the training run less that. If the gradient run takes longer than a
--- training step, it does more than a step does: then only gradient and update together are given. Rows whose conditions
--- differ from what was asked stand in the section refused; `--set accept=layout` takes that condition as equal."""
+-- training step, it does more than a step does: then only gradient and update together are given; where it does so
+-- within the noise, no update. Rows whose conditions differ from what was asked stand in the section refused; `--set
+-- accept=layout` takes that condition as equal."""
 -- cannot = "No framework has times here: see the section refused, or run traceview study frameworks."
 -- leave_out = ["device", "busy", "update_sd_ns", "layout", "batch", "update_ns", "gradient_sd_ns", "forward_sd_ns"]
 -- [params]
@@ -31,7 +32,7 @@
 -- training_ns = "whole step: forward pass, gradients, update"
 -- training_sd_ns = "standard deviation over processes"
 -- processes = "of each run"
--- busy = "processes in which other programs took a tenth of the cores"
+-- busy = "of these, processes in which other programs took a tenth of the cores, in the run that has most"
 -- device = "cpu or cuda"
 SELECT model, batch, threads, layout, concat_ws(' ', framework, version) AS framework, forward_ns, forward_sd_ns,
     gradient_ns, gradient_sd_ns, update_ns, update_sd_ns, together_ns, training_ns, training_sd_ns,

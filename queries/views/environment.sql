@@ -49,6 +49,11 @@ WITH noted AS (
 ), device AS (
     SELECT d.* FROM raw.devices d WHERE d.kind IS DISTINCT FROM 'cpu'
         AND ((d.rank, d.device) IN (FROM used) OR NOT EXISTS (FROM used))
+), timed AS (
+    -- Experiments say of each row with what it was measured. What was published beside it ran elsewhere.
+    FROM timed_shapes WHERE status <> 'published' OR NOT EXISTS (FROM timed_shapes WHERE status <> 'published')
+), ran AS (
+    FROM framework_cells WHERE NOT is_published OR NOT EXISTS (FROM framework_cells WHERE NOT is_published)
 ), recorded AS (
     SELECT 'framework' AS condition, concat_ws(' ', framework, framework_version) AS value FROM raw.captures
     WHERE framework IS NOT NULL
@@ -77,28 +82,31 @@ WITH noted AS (
     UNION ALL
     SELECT 'precision', dtype FROM matmul_shapes WHERE NOT EXISTS (FROM conv_calls WHERE dtype IS NOT NULL)
     UNION ALL
-    -- Experiments say of each row with what it was measured or published.
-    SELECT 'GPU', device FROM timed_shapes WHERE device <> 'cpu'
+    SELECT 'GPU', device FROM timed WHERE device <> 'cpu'
     UNION ALL
-    SELECT 'library', concat_ws(' ', backend, backend_version) FROM timed_shapes WHERE backend IS NOT NULL
+    SELECT 'library', concat_ws(' ', backend, backend_version) FROM timed WHERE backend IS NOT NULL
     UNION ALL
-    SELECT 'threads', CAST(threads AS VARCHAR) FROM timed_shapes
+    SELECT 'threads', CAST(threads AS VARCHAR) FROM timed
     UNION ALL
-    SELECT 'model', model FROM timed_shapes
+    SELECT 'model', model FROM timed
     UNION ALL
-    SELECT 'batch', CAST(batch AS VARCHAR) FROM timed_shapes
+    SELECT 'batch', CAST(batch AS VARCHAR) FROM timed
     UNION ALL
-    SELECT 'precision', dtype FROM timed_shapes
+    SELECT 'precision', dtype FROM timed
     UNION ALL
     SELECT 'publication', source FROM timed_shapes WHERE status = 'published'
     UNION ALL
-    SELECT 'framework', concat_ws(' ', framework, version) FROM framework_cells
+    SELECT 'publication', source FROM framework_cells WHERE is_published
     UNION ALL
-    SELECT 'GPU', device FROM framework_cells WHERE device <> 'cpu'
+    SELECT 'framework', concat_ws(' ', framework, version) FROM ran
     UNION ALL
-    SELECT 'model', model FROM framework_cells
+    SELECT 'GPU', device FROM ran WHERE device <> 'cpu'
     UNION ALL
-    SELECT 'batch', CAST(batch AS VARCHAR) FROM framework_cells
+    SELECT 'threads', CAST(threads AS VARCHAR) FROM ran
+    UNION ALL
+    SELECT 'model', model FROM ran
+    UNION ALL
+    SELECT 'batch', CAST(batch AS VARCHAR) FROM ran
 ), told_once AS (
     -- A log names the version that ran; a build the one that it was made with.
     SELECT if(condition = 'oneDNN of the build' AND NOT EXISTS (FROM told WHERE condition = 'oneDNN' AND value <> ''),
