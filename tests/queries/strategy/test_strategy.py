@@ -132,9 +132,7 @@ def test_the_published_plan_of_alexnet(shared: Path, tmp_path: Path) -> None:
     logs = [shared / "studies" / f"convnet-benchmarks_{name}.log" for name in (
         "6f718db_caffe_output_alexnet", "de7cfc3_caffe_output_alexnet", "cff9dc3_torch_output_raw",
     )]  # fmt: skip
-    connection = connected(
-        results.write(tmp_path / "c", {"algorithm_times": published.gather(logs).rows}, {"kind": "study"})
-    )
+    connection = connected(results.write(tmp_path / "c", published.gather(logs).rows, {"kind": "study"}))
     choices = section(connection, "strategy/choices", network="alexnet")
     by_pass = {name: sum(row["time_ns"] for row in choices if row["pass"] == name) for name in ("fprop", "backward")}
     assert {name: round(total / 1e6, 2) for name, total in by_pass.items()} == {"fprop": 26.55, "backward": 56.15}
