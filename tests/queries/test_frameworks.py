@@ -261,7 +261,7 @@ def test_the_ranking_holds_differences_against_the_noise(tmp_path: Path) -> None
 
 
 def test_a_ranking_on_a_busy_machine_says_so(tmp_path: Path) -> None:
-    """Of the processes of either run most: two of three of JAX's training runs, one of three of MXNet's."""
+    """One busy process of three is no reason for doubt, two are."""
     rows = [*runs("torch", [10] * 3, [30] * 3, [50, 51, 49]), *runs("jax", [20] * 3, [40] * 3, [100, 105, 95])]
     connection = connected(results.write(tmp_path / "quiet", {"framework_times": rows}, {"kind": "study frameworks"}))
     assert [row["verdict"] for row in section(connection, "ranking")] == ["fastest", "slower"] * 3

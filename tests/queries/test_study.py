@@ -271,7 +271,7 @@ def test_sizes_that_are_no_convolution_are_left_out(tmp_path: Path, wrong: Row) 
 def studies(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyConnection:
     found = published.gather([shared / "studies"])
     folder = tmp_path_factory.mktemp("published") / "capture"
-    return connected(results.write(folder, {"algorithm_times": found.rows}, {"kind": "study"}))
+    return connected(results.write(folder, found.tables(), {"kind": "study"}))
 
 
 @pytest.mark.long
