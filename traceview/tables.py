@@ -5,7 +5,7 @@ Conventions, which are the whole manual: time is a 64-bit integer of nanoseconds
 suffix means a count, an id or a name; NULL means "not recorded"; `id` is unique over all tables of a capture.
 
 A column is written by a reader unless it is `derived`: then `traceview/ingest/derive` works it out from the rest. Only
-captures with rows of an experiment (tune, study, schedule) have files of its tables.
+captures with rows of an experiment (tune, study, schedule) or of allocations have files of these tables.
 """
 
 from __future__ import annotations

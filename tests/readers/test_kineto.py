@@ -424,3 +424,64 @@ def test_an_annotation_gives_its_kernel_the_bytes_that_the_kernel_does_not_carry
     assert connection.execute(query).fetchall() == [(True, size) for size in sizes]
     rows = connection.execute("SELECT what, size_bytes FROM exchanges ORDER BY start_ns").fetchall()
     assert rows == [("all_reduce", size) for size in sizes]
+
+
+def memory(ts: float, n_bytes: int, total: int | None, address: int = 64, device: int = 0) -> dict[str, Any]:
+    """An allocation or, below zero, a release."""
+    totals = {} if total is None else {"Total Allocated": total, "Total Reserved": 4096}
+    place = {"Addr": address, "Bytes": n_bytes, "Device Type": 1, "Device Id": device}
+    return {
+        "ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid": 7, "tid": 7, "ts": ts,
+        "args": {**place, **totals},
+    }  # fmt: skip
+
+
+PIECES = "SELECT how, device, size_bytes, allocated_ns, freed_ns FROM raw.allocations ORDER BY device, id"
+
+
+def test_an_allocation_lasts_until_the_release_at_its_address(tmp_path: Path) -> None:
+    events = [memory(130, 512, 512), memory(160, -512, 0), memory(170, 1024, 1024), memory(150, 8, 8, device=1)]
+    found = opened(tmp_path, trace([OP, *events]))
+    assert found.execute(PIECES).fetchall() == [
+        ("recorded", 0, 512, 30_000, 60_000),
+        ("recorded", 0, 1024, 70_000, None),
+        ("recorded", 1, 8, 50_000, None),
+    ]
+    links = found.execute("SELECT op_id IS NOT NULL, freed_op_id IS NOT NULL FROM raw.allocations ORDER BY device, id")
+    assert links.fetchall() == [(True, False), (False, False), (True, False)], "the operator lasts from 100 to 150"
+
+
+def test_memory_from_before_the_recording(tmp_path: Path) -> None:
+    """Memory that is released has a size, though no start; the rest is one row."""
+    found = opened(tmp_path, trace([memory(100, 512, 5632), memory(110, -1024, 4608, 128), memory(120, -512, 4096)]))
+    assert found.execute(PIECES).fetchall() == [
+        ("recorded", 0, 512, 0, 20_000),
+        ("before", 0, 4096, None, None),
+        ("recorded", 0, 1024, None, 10_000),
+    ]
+
+
+def test_what_the_totals_hold_beside_the_events_is_a_difference(tmp_path: Path) -> None:
+    """An event is lost twice: a release, whose address is given out again, and an allocation."""
+    events = [memory(100, 512, 512), memory(110, 256, 256), memory(120, 128, 1024, 128), memory(130, -512, 512, 640)]
+    found = opened(tmp_path, trace(events))
+    rows = found.execute(PIECES).fetchall()
+    assert ("recorded", 0, 512, 0, 10_000) in rows, "it was free when its address was given out again"
+    assert ("difference", 0, 640, 20_000, None) in rows, "1024 - 256 - 128: allocated unseen"
+    assert ("recorded", 0, 512, None, 30_000) in rows, "released, and thus allocated before"
+    assert ("difference", 0, -512, None, None) in rows, "but it was not in the first total"
+
+
+@pytest.mark.parametrize(
+    "spoiled",
+    [
+        {"Addr": 2**64 - 1}, {"Addr": "soon"}, {"Addr": None}, {"Bytes": 2**63 - 1}, {"Bytes": -(2**63)}, {"Bytes": 0},
+        {"Bytes": 1.5}, {"Bytes": {}}, {"Total Allocated": 1e308}, {"Total Allocated": -(2**63)}, {"bytes": 7},
+    ],
+)  # fmt: skip
+def test_odd_memory_events_cost_themselves_only(tmp_path: Path, spoiled: dict[str, Any]) -> None:
+    odd = memory(120, 512, 1024, 128)
+    odd["args"].update(spoiled)
+    found = opened(tmp_path, trace([memory(100, 512, 512), odd, memory(140, -512, 512)]))
+    assert ("recorded", 0, 512, 0, 40_000) in found.execute(PIECES).fetchall()
+    assert found.execute("SELECT n_events, n_kept FROM captures").fetchall() == [(3, 3)]

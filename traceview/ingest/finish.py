@@ -33,7 +33,10 @@ ORDERED = ("kernels", "memcpys", "primitives")
 """Tables whose rows are written by their id."""
 DERIVED_ROWS = ("ops", "ranges")
 """Tables that may get rows when derived columns are worked out."""
-TIMES = ("start_ns", "source_ns", "target_ns", "device_until_ns", "rank_until_ns")
+TIMES = (
+    *("start_ns", "source_ns", "target_ns", "device_until_ns", "rank_until_ns"),
+    *("allocated_ns", "freed_ns"),
+)
 """Columns that are points in time and move with the origin; durations do not."""
 
 
@@ -118,7 +121,7 @@ def _at_once(export: Export, tables: Sequence[Table], attempt: LowMemory) -> Non
                 for table in tables
                 if not table.derived_columns()
             ]
-            for work, names in Derivation(export.sink.connection).stages:
+            for work, names in Derivation(export.sink.connection, BY_NAME["allocations"] in tables).stages:
                 attempt(work)
                 complete = [BY_NAME[name] for name in names if BY_NAME[name] in tables]
                 writing += [pool.submit(attempt, partial(export.write, table, second)) for table in complete]
@@ -131,7 +134,7 @@ def _at_once(export: Export, tables: Sequence[Table], attempt: LowMemory) -> Non
 def _one_by_one(export: Export, tables: Sequence[Table], attempt: LowMemory) -> None:
     """Work everything out, then write and empty one table after the other."""
     sink = export.sink
-    for work, _ in Derivation(sink.connection).stages:
+    for work, _ in Derivation(sink.connection, BY_NAME["allocations"] in tables).stages:
         attempt(work)
     for table in tables:
         # Where the rows' order does not matter, DuckDB writes sorted ones on one thread.

@@ -24,7 +24,9 @@ NAME = "kineto"
 TITLE = "PyTorch profiler (Kineto) JSON"
 HOW = "torch.profiler.profile(...).export_chrome_trace(path), or traceview collect"
 
-TABLES = ("kernels", "memcpys", "ops", "ranges", "api_calls", "collectives", "links", "counters", "events")
+MEMORY = ("counters", "allocations")
+"""Tables of the events of an allocator."""
+TABLES = ("kernels", "memcpys", "ops", "ranges", "api_calls", "collectives", "links", *MEMORY, "events")
 """Tables an event can go to, each by `queries/ingest/kineto/<table>.sql`."""
 
 _EVENTS = re.compile(rb'"traceEvents"\s*:|^\s*\[')
@@ -50,16 +52,24 @@ def read(stream: Stream, sink: Sink) -> None:
     """Fill the tables from one file. What cannot be read is counted in `sink.problem`."""
     metadata = fill(stream, sink, FORM)
     sink.replace("links", sql.text("ingest/kineto/links_joined"))
-    _know_kernels(sink)
+    _complete(sink)
     _describe(sink, metadata)
 
 
-def _know_kernels(sink: Sink) -> None:
-    """Give each annotation around an NCCL call, which has its shapes, its kernel; those without one are ranges only."""
+def _complete(sink: Sink) -> None:
+    """Give each annotation around an NCCL call, which has its shapes, its kernel; those without one are ranges only.
+
+    An allocation and its release become one row, beside rows of what the recorded totals hold more.
+    """
     annotations = "stage.collectives WHERE kernel_id IS NULL AND name LIKE 'nccl:%'"
-    if sink.connection.execute(f"SELECT 1 FROM {annotations} LIMIT 1").fetchone():
+    query = f"SELECT EXISTS (FROM {annotations}), EXISTS (FROM stage.allocations)"
+    has_annotations, has_allocations = sink.connection.execute(query).fetchall()[0]
+    if has_annotations:
         sink.connection.execute(sql.text("ingest/kineto/annotated"))
         sink.connection.execute(f"DELETE FROM {annotations}")
+    if has_allocations:
+        with sink.whole():
+            sink.replace("allocations", sql.text("ingest/kineto/allocations_paired"))
 
 
 def normalise(text: bytes) -> bytes:
@@ -87,7 +97,14 @@ ROUTES = (
         spills=False,
     ),
     Route(("links",), phases=("s", "f")),
-    Route(("counters",), phases=("i",), categories=("cpu_instant_event",), name="[memory]", one_row=False),
+    Route(
+        MEMORY,
+        phases=("i",),
+        categories=("cpu_instant_event",),
+        name="[memory]",
+        second_holds=("[memory]",),
+        one_row=False,
+    ),
 )
 FORM = Form(
     folder=NAME,

@@ -16,8 +16,9 @@ WITH text AS MATERIALIZED (
             ELSE 1000 * CAST(floor(e.ts) AS BIGINT) + CAST(round(1000 * (e.ts - floor(e.ts))) AS BIGINT)
         END AS start_ns,
         CAST(round(1000 * e.dur) AS BIGINT) AS dur_ns,
-        e.id AS flow, e.args AS args, $goes_to AS goes_to
-    FROM (SELECT "row", from_json(line, $schema) AS e FROM lines
+        e.id AS flow, e.args AS args, $goes_to AS goes_to,
+        CASE WHEN $name IS NOT NULL THEN line END AS line
+    FROM (SELECT "row", line, from_json(line, $schema) AS e FROM lines
         WHERE $holding IS NULL OR len([text for text in $holding if contains(line, text)]) > 0)
 )
 SELECT * FROM text WHERE is_plain

@@ -33,6 +33,8 @@ WHOLE = {
     "busy": "rank, device, kind, id, dur_ns, alone_ns, alone_ns AS rank_alone_ns, dur_ns AS step_dur_ns, "
     "step_alone_ns, 0 AS between_ns, step_alone_ns AS step_rank_alone_ns",
     "totals": "rank, device, n, alone_ns",
+    "allocations": "rank, id, 1 AS pid, device, size_bytes, allocated_ns, freed_ns, freed_id, how",
+    "counters": "rank, id, 1 AS pid, device, 'allocated_bytes' AS name, start_ns, \"value\"",
 }
 """Columns of a view that checks read, written over those of ROWS."""
 ROWS: dict[str, dict[str, Any]] = {
@@ -57,6 +59,11 @@ ROWS: dict[str, dict[str, Any]] = {
         "rank": 0, "device": "gpu 0", "kind": "kernel", "id": 1, "dur_ns": 30, "alone_ns": 30, "step_alone_ns": 30,
     },
     "totals": {"rank": 0, "device": "gpu 0", "n": 1, "alone_ns": 30},
+    "allocations": {
+        "rank": 0, "id": 6, "device": 0, "size_bytes": 512, "allocated_ns": 20, "freed_ns": 30, "freed_id": 10,
+        "how": "recorded",
+    },
+    "counters": {"rank": 0, "id": 4, "device": 0, "start_ns": 20, "value": 512.0},
 }  # fmt: skip
 """A row of each view, which breaks nothing."""
 TIMED = ("kernels", "memcpys", "ops", "primitives", "api_calls", "ranges")
@@ -65,6 +72,8 @@ BROKEN: list[tuple[str, str, dict[str, Any]]] = [
     ("active_and_idle", "account", {"active_ns": -10, "idle_ns": 110}),
     ("activities_add_up", "totals", {"n": 2}),
     ("activities_add_up", "totals", {"device": "gpu 1"}),
+    ("allocations_add_up", "allocations", {"size_bytes": 1024}),
+    ("allocations_add_up", "counters", {"id": 8, "start_ns": 30}),
     ("call_parts", "conv_calls", {"main_ns": 21}),
     ("call_parts", "conv_calls", {"main_ns": 31, "transform_ns": -1}),
     ("costs_of_convolutions", "op_costs", {"matrix_flop": 16}),

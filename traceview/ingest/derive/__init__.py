@@ -23,7 +23,7 @@ class Derivation:
     `stages` are to be done in their order; each may be done again where it failed, and completes the tables it names.
     """
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, has_allocations: bool) -> None:
         self._connection = connection
         self.stages: tuple[Stage, ...] = (
             (self._begin, ()),
@@ -32,6 +32,7 @@ class Derivation:
             (self._device, ("kernels", "memcpys")),
             (self._ranges, ("ranges",)),
             (self._primitives, ("primitives",)),
+            *([(self._allocations, ("allocations",))] if has_allocations else ()),
         )
         self._steps: Steps
         self._spans: Spans
@@ -64,6 +65,10 @@ class Derivation:
     def _primitives(self) -> None:
         self._clear("primitives")
         primitives.primitives(self._connection, self._steps, self._spans)
+
+    def _allocations(self) -> None:
+        self._clear("allocations")
+        host.allocations(self._connection, self._steps, self._spans)
 
     def _clear(self, *tables: str) -> None:
         for table in tables:

@@ -117,6 +117,18 @@ def ranges(connection: duckdb.DuckDBPyConnection, steps: Steps) -> None:
         connection.unregister("range_facts")
 
 
+def allocations(connection: duckdb.DuckDBPyConnection, steps: Steps, operators: Spans) -> None:
+    """Fill derived.allocations: the operator around an allocation and that around its release, and their steps."""
+    rows = fetch(connection, query("allocations_on_threads"))
+    facts = {"id": rows["id"]}
+    for before, time in (("", "allocated_ns"), ("freed_", "freed_ns")):
+        facts[f"{before}op_id"] = ids_at(operators, operators.innermost(rows[f"{before}thread"], rows[time]))
+        facts[f"{before}step"] = np.where(rows[time] == -1, -1, steps.at(rows[time]))
+    publish(connection, "allocation_facts", facts)
+    connection.execute("INSERT INTO derived.allocations BY NAME SELECT * FROM allocation_facts")
+    connection.unregister("allocation_facts")
+
+
 def add_operators(connection: duckdb.DuckDBPyConnection) -> None:
     """Fill stage.ops from the names of ranges (`queries/derive/ops_from_ranges.sql`), where it is empty."""
     if connection.execute("SELECT 1 FROM stage.ops LIMIT 1").fetchall():

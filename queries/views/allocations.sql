@@ -1,0 +1,73 @@
+-- doc = """A piece of memory of a framework's allocator, from its allocation to its release, with what allocated it and
+-- what kind of data it seems to hold. The kind is what `traceview collect` noted, else a guess from when memory is
+-- allocated and released: by operators of which pass, and within which steps."""
+-- materialize = true
+-- empty_without = ["raw.allocations"]
+-- types = """id BIGINT, rank INTEGER, pid BIGINT, device BIGINT, stream BIGINT, address BIGINT, size_bytes BIGINT,
+-- allocated_ns BIGINT, freed_ns BIGINT, freed_id BIGINT, how VARCHAR, kind VARCHAR, is_guessed BOOLEAN, label VARCHAR,
+-- op_id BIGINT, op_name VARCHAR, layer VARCHAR, phase VARCHAR, step BIGINT, freed_op_id BIGINT, freed_op_name VARCHAR,
+-- freed_phase VARCHAR, freed_step BIGINT, file VARCHAR, line INTEGER"""
+-- [columns]
+-- kind = """parameter, buffer, gradient, optimizer_state, activation (kept for the backward pass), input, workspace
+-- (of a convolution or matrix product), temporary, unknown"""
+-- is_guessed = "whether the kind is a guess"
+-- op_id = "operator that allocated it: the innermost around it that does more than allocate"
+-- phase = "phase of that operator"
+-- freed_op_id = "innermost operator around its release, on that thread"
+-- file = "file of the line of the user's own code that allocated it"
+-- line = "the line"
+WITH mark AS (
+    SELECT rank, step, min(start_ns) FILTER (is_backward) AS backward_ns,
+        min(start_ns) FILTER (phase = 'optimizer') AS optimizer_ns,
+        min(start_ns) FILTER (layer IS NOT NULL AND phase IS DISTINCT FROM 'data') AS model_ns
+    FROM raw.ops WHERE step IS NOT NULL GROUP BY rank, step
+), made AS (
+    SELECT a.*,
+        -- An operator that only allocates is part of the one that needs the memory.
+        CASE WHEN NOT regexp_matches(o.name, '^aten::(new_)?(empty|resize)') OR p.id IS NULL THEN o.id
+            WHEN NOT regexp_matches(p.name, '^aten::(new_)?(empty|resize)') OR p.parent_id IS NULL THEN p.id
+            ELSE p.parent_id END AS maker_id,
+        f.name AS freed_op_name, if(f.is_backward, 'backward', f.phase) AS freed_phase
+    FROM raw.allocations a
+    LEFT JOIN raw.ops o ON o.id = a.op_id
+    LEFT JOIN raw.ops p ON p.id = o.parent_id
+    LEFT JOIN raw.ops f ON f.id = a.freed_op_id
+), known AS (
+    SELECT a.*, m.name AS maker_name, m.category, m.end_ns AS maker_end_ns, m.layer, m.is_backward,
+        if(m.is_backward, 'backward', m.phase) AS phase, m.path, k.backward_ns, k.optimizer_ns, k.model_ns
+    FROM made a
+    LEFT JOIN ops m ON m.id = a.maker_id
+    LEFT JOIN mark k ON k.rank = a.rank AND k.step = a.step
+), framed AS (
+    SELECT id, regexp_extract(frame, '^(.+):(\d+)(?: .*)?$', ['file', 'line']) AS said
+    FROM (
+        SELECT id, list_filter(string_split(call_stack, chr(10)), lambda frame: NOT regexp_matches(frame,
+            '[/\\](site-packages|dist-packages|lib/python\d[.\d]*)[/\\]|^[<?]|\.(cpp|cc|cu|c|h):'))[1] AS frame
+        FROM raw.allocations WHERE call_stack IS NOT NULL
+    )
+)
+SELECT a.id, a.rank, a.pid, a.device, a.stream, a.address, a.size_bytes, a.allocated_ns, a.freed_ns, a.freed_id, a.how,
+    CASE
+        WHEN a.kind IS NOT NULL THEN a.kind
+        WHEN a.allocated_ns IS NULL OR a.how <> 'recorded' THEN 'unknown'
+        WHEN a.freed_ns <= a.maker_end_ns THEN if(a.category IN ('conv', 'gemm'), 'workspace', 'temporary')
+        WHEN a.phase = 'data' OR (a.layer IS NULL AND regexp_matches(a.path, 'aten::(to|pin_memory)$')) THEN 'input'
+        WHEN a.step IS NULL THEN 'unknown'
+        WHEN a.phase = 'optimizer' THEN if(a.freed_step = a.step, 'temporary', 'optimizer_state')
+        WHEN a.is_backward THEN if(a.freed_step = a.step AND (a.optimizer_ns IS NULL OR a.freed_ns < a.optimizer_ns),
+            'temporary', 'gradient')
+        WHEN a.freed_step = a.step AND (a.backward_ns IS NULL OR a.freed_ns < a.backward_ns) THEN 'temporary'
+        WHEN a.layer IS NULL AND a.allocated_ns < a.model_ns AND a.maker_id IS NOT NULL AND a.freed_step = a.step
+            THEN 'input'
+        -- What leaves the forward pass is released when the next one overwrites it.
+        WHEN a.allocated_ns < a.backward_ns AND (a.freed_step <= a.step + 1 OR a.freed_ns IS NULL AND a.step = (
+            SELECT max(step) FROM mark k WHERE k.rank = a.rank)) AND a.maker_id IS NOT NULL
+            THEN 'activation'
+        ELSE 'unknown' END AS kind,
+    a.kind IS NULL AND a.how = 'recorded' AND a.allocated_ns IS NOT NULL AS is_guessed,
+    a.label, a.maker_id AS op_id, a.maker_name AS op_name, a.layer, a.phase, a.step, a.freed_op_id, a.freed_op_name,
+    a.freed_phase, a.freed_step, coalesce(l.file, r.said.file) AS file,
+    coalesce(l.line, TRY_CAST(r.said.line AS INTEGER)) AS line
+FROM known a
+LEFT JOIN source_lines l ON l.op_id = a.maker_id
+LEFT JOIN framed r ON r.id = a.id

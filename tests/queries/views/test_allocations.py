@@ -1,0 +1,93 @@
+"""Memory of an allocator: who allocated it, and what it seems to hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from given import US, Given
+
+BACKWARD = "autograd::engine::evaluate_function: MmBackward0"
+
+
+def trained() -> Given:
+    """Two training steps of 100 us: data, forward, backward, optimizer."""
+    given = Given()
+    for step in range(2):
+        at = 100 * step
+        given.span("step", str(step), at, at + 100)
+        given.span("phase", "data", at, at + 10)
+        given.span("module", "net.fc (Linear)", at + 20, at + 40)
+        given.span("phase", "optimizer", at + 80, at + 99)
+        given.op("aten::stack", at + 1, at + 9)
+        given.op("aten::mm", at + 20, at + 30)
+        given.op("aten::empty", at + 21, at + 22)
+        given.op("aten::empty", at + 42, at + 43)
+        given.op(BACKWARD, at + 50, at + 70)
+        given.op("aten::mm", at + 55, at + 65)
+        given.op("aten::add_", at + 82, at + 90)
+    return given
+
+
+def allocated(given: Given, at: float | None, freed: float | None, **facts: Any) -> None:
+    given.add(
+        "allocations", pid=1, tid=1, freed_tid=1, address=64, size_bytes=512, how=facts.pop("how", "recorded"),
+        allocated_ns=None if at is None else round(at * US), freed_ns=None if freed is None else round(freed * US),
+        **facts,
+    )  # fmt: skip
+
+
+KINDS = [
+    ("input", 5, 95),
+    ("workspace", 21.5, 29),
+    ("temporary", 21.5, 45),
+    ("activation", 21.5, 60),
+    ("activation", 21.5, 145),
+    ("unknown", 21.5, None),
+    ("activation", 121.5, None),
+    ("workspace", 60, 64),
+    ("temporary", 60, 68),
+    ("temporary", 60, 79),
+    ("gradient", 60, 185),
+    ("gradient", 60, None),
+    ("temporary", 85, 95),
+    ("optimizer_state", 85, None),
+    ("unknown", None, 60),
+    ("temporary", 15, 16),
+]
+
+
+@pytest.mark.parametrize(("kind", "at", "freed"), KINDS)
+def test_kinds_follow_from_birth_and_death(tmp_path: Path, kind: str, at: float | None, freed: float | None) -> None:
+    given = trained()
+    allocated(given, at, freed)
+    found = given.open(tmp_path).execute("SELECT kind, is_guessed FROM allocations").fetchall()
+    assert found == [(kind, at is not None)]
+
+
+def test_what_only_allocates_is_part_of_what_needs_it(tmp_path: Path) -> None:
+    given = trained()
+    allocated(given, 21.5, 60)
+    allocated(given, 42.5, 60)
+    found = given.open(tmp_path).execute(
+        "SELECT op_name, layer, phase, step, freed_op_name, freed_phase, freed_step FROM allocations ORDER BY id"
+    )
+    assert found.fetchall() == [
+        ("aten::mm", "net.fc", None, 0, "aten::mm", "backward", 0),
+        ("aten::empty", None, None, 0, "aten::mm", "backward", 0),
+    ]
+
+
+def test_a_noted_kind_is_no_guess(tmp_path: Path) -> None:
+    given = trained()
+    allocated(given, None, None, how="noted", kind="parameter", label="fc.weight")
+    found = given.open(tmp_path).execute("SELECT kind, is_guessed, label FROM allocations").fetchall()
+    assert found == [("parameter", False, "fc.weight")]
+
+
+def test_the_line_of_a_recorded_stack_is_the_users_own(tmp_path: Path) -> None:
+    given = Given()
+    stack = "/x/aten/Alloc.cpp:12 malloc\n/venv/site-packages/torch/nn/linear.py:5 forward\n/home/me/net.py:42 step"
+    allocated(given, 1, 2, call_stack=stack)
+    assert given.open(tmp_path).execute("SELECT file, line FROM allocations").fetchall() == [("/home/me/net.py", 42)]
