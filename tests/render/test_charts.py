@@ -169,6 +169,21 @@ def test_lines_and_heat_are_drawn() -> None:
     assert float(re.sub(r".* ", "", svg.get("viewBox", ""))) < 1200
 
 
+AREAS = {"kind": "areas", "x": "at_ns", "y": "size_bytes", "area": "kind", "mark": "is_peak"}
+
+
+def test_areas_stand_on_each_other_level_until_the_next_moment() -> None:
+    rows = [(0, "a", 10, False), (50, "a", 10, True), (100, "a", 10, False), (50, "b", 30, True), (0, "none", 0, False)]
+    svg = _drawn(_section(AREAS, "at_ns kind size_bytes is_peak", *rows))
+    below, above = [polygon.get("points", "").split() for polygon in svg.iter("polygon")]
+    # 180 units are 40 bytes: from 200 up to 155, and on it up to 20 in the second half.
+    assert below[:6] == ["70,155", "445,155", "445,155", "820,155", "820,155", "820,155"]
+    assert above[:6] == ["70,155", "445,155", "445,20", "820,20", "820,155", "820,155"]
+    assert [float(line.get("x1", "0")) for line in svg.iter("line") if line.get("stroke")] == [445]
+    assert "peak 40 B at 50 ns" in {text.text for text in svg.iter("text")}
+    assert chart(_section(AREAS, "at_ns kind size_bytes is_peak", (0, "a", 10, True))) is None, "a moment has no width"
+
+
 @pytest.mark.parametrize("how", [STACK, BARS])
 def test_hostile_names_are_text(how: dict[str, object]) -> None:
     names = "category busy_ns" if how is STACK else "layer pass algorithm main_ns layout_ns"

@@ -23,6 +23,7 @@ CHARTS = (
     "page/flame",
     "page/operators",
     "algorithms/roofline",
+    "page/allocations",
     "page/memory",
     "page/steps",
     "page/ranks",

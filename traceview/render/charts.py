@@ -176,6 +176,44 @@ def lines(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
     return drawing.svg(f"{section.title}: at most {in_unit(unit, most)}")
 
 
+def areas(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
+    """Areas on top of each other over time, each level until the next moment; a moment may be marked."""
+    x_name, y_name = how["x"], how["y"]
+    times = sorted({row[x_name] for row in rows})
+    tops = dict.fromkeys(times, 0)
+    bands = []
+    for name, some in groupby(rows, lambda row: str(row[how["area"]])):
+        values = {row[x_name]: row[y_name] for row in some}
+        below, tops = tops, {time: top + values.get(time, 0) for time, top in tops.items()}
+        if any(values.values()):
+            bands.append((name, below, tops, max(values.values())))
+    most, span = max(tops.values(), default=0), times[-1] - times[0]
+    if most <= 0 or span <= 0:
+        return None
+    drawing, unit, across = Drawing(height=224), style(y_name, [most]), style(x_name, [span])
+    _frame(drawing, unit, most, across, span)
+
+    def edge(levels: Mapping[int, int]) -> list[tuple[float, float]]:
+        xs = [70 + (time - times[0]) / span * (WIDTH - 90) for time in times]
+        ys = [200 - levels[time] / most * 180 for time in times]
+        return [
+            point for left, right, y in zip(xs, [*xs[1:], xs[-1]], ys, strict=True) for point in ((left, y), (right, y))
+        ]
+
+    for name, below, above, largest in bands:
+        corners = [*edge(above), *reversed(edge(below))]
+        points = " ".join(f"{attribute(x)},{attribute(y)}" for x, y in corners)
+        drawing.add("polygon", title=f"{name}: at most {in_unit(unit, largest)}", points=points, fill=colour(name))
+    for row in [row for row in rows if row[how["mark"]]][:1]:
+        x = 70 + (row[x_name] - times[0]) / span * (WIDTH - 90)
+        drawing.add("line", x1=x, x2=x, y1=20, y2=200, stroke="currentColor", stroke_dasharray="3 3")
+        said = f"peak {in_unit(unit, tops[row[x_name]])} at {in_unit(across, row[x_name] - times[0])}"
+        anchor = "end" if x > WIDTH / 2 else "start"
+        drawing.text(x + (-5 if anchor == "end" else 5), 14, said, text_anchor=anchor)
+    legend(drawing, {name: (colour(name), "") for name, *_ in bands})
+    return drawing.svg(f"{section.title}: at most {in_unit(unit, most)}")
+
+
 def roofline(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
     """Points under a roof, both axes logarithmic: a roof through the points, or one with a ridge for each type."""
     rows = [row for row in rows if is_positive(row[how["x"]]) and is_positive(row[how["y"]])]
@@ -584,6 +622,7 @@ KINDS: dict[str, Callable[[Section, Sequence[Row], Row], Markup | None]] = {
     "bars": bars,
     "pair": pair,
     "lines": lines,
+    "areas": areas,
     "roofline": roofline,
     "heat": heat,
     "icicle": icicle,

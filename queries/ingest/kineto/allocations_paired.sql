@@ -1,6 +1,6 @@
 -- title = "Kineto: allocations with their releases"
--- doc = """A release belongs to the last allocation at its address. One without has been allocated before the recording;
--- an address that is given out again without a release was free by then. What the recorded total holds beyond
+-- doc = """A release belongs to the last allocation at its address. One without was allocated before the recording; an
+-- address that is given out again without a release was free by then. What the recorded total holds beyond
 -- all that is a row: at the first event it is what was there before and stayed (`before`), later what was allocated or
 -- released without an event (`difference`)."""
 WITH event AS (

@@ -3,40 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
-from given import US, Given
-
-BACKWARD = "autograd::engine::evaluate_function: MmBackward0"
-
-
-def trained() -> Given:
-    """Two training steps of 100 us: data, forward, backward, optimizer."""
-    given = Given()
-    for step in range(2):
-        at = 100 * step
-        given.span("step", str(step), at, at + 100)
-        given.span("phase", "data", at, at + 10)
-        given.span("module", "net.fc (Linear)", at + 20, at + 40)
-        given.span("phase", "optimizer", at + 80, at + 99)
-        given.op("aten::stack", at + 1, at + 9)
-        given.op("aten::mm", at + 20, at + 30)
-        given.op("aten::empty", at + 21, at + 22)
-        given.op("aten::empty", at + 42, at + 43)
-        given.op(BACKWARD, at + 50, at + 70)
-        given.op("aten::mm", at + 55, at + 65)
-        given.op("aten::add_", at + 82, at + 90)
-    return given
-
-
-def allocated(given: Given, at: float | None, freed: float | None, **facts: Any) -> None:
-    given.add(
-        "allocations", pid=1, tid=1, freed_tid=1, address=64, size_bytes=512, how=facts.pop("how", "recorded"),
-        allocated_ns=None if at is None else round(at * US), freed_ns=None if freed is None else round(freed * US),
-        **facts,
-    )  # fmt: skip
-
+from given import Given
+from memories import allocated, trained
 
 KINDS = [
     ("input", 5, 95),
@@ -77,6 +47,19 @@ def test_what_only_allocates_is_part_of_what_needs_it(tmp_path: Path) -> None:
         ("aten::mm", "net.fc", None, 0, "aten::mm", "backward", 0),
         ("aten::empty", None, None, 0, "aten::mm", "backward", 0),
     ]
+
+
+def test_without_a_backward_pass_what_outlives_the_layers_is_kept_for_one(tmp_path: Path) -> None:
+    given = Given()
+    given.span("step", "0", 0, 100)
+    given.span("module", "net.a (Linear)", 10, 20)
+    given.span("module", "net.b (Linear)", 30, 40)
+    given.op("aten::mm", 12, 15)
+    given.op("aten::mm", 32, 35)
+    allocated(given, 13, 60)
+    allocated(given, 13, 31)
+    found = given.open(tmp_path).execute("SELECT kind FROM allocations ORDER BY id").fetchall()
+    assert found == [("activation",), ("temporary",)]
 
 
 def test_a_noted_kind_is_no_guess(tmp_path: Path) -> None:

@@ -1,0 +1,89 @@
+-- title = "What if"
+-- doc = """Bounds of what a change would save of the peak, or of how far the batch could grow. Each assumes what its
+-- row says; where the peak then moves to another moment, less is saved."""
+-- cannot = "No allocations were recorded, or nothing alive at the peak is of a kind that a change would save."
+-- leave_out = ["cost_ns"]
+-- [headings]
+-- saved_pct = "of the peak"
+-- [columns]
+-- rank = "process of the job"
+-- device = "device number; empty for the host"
+-- change = "what would be done"
+-- batch_factor = "the batch could be so many times as large, at most"
+-- saved_bytes = "bytes of the peak that it saves, at most"
+-- saved_pct = "of the device's peak"
+-- cost_ns = "time that it adds to a step: kernels and operators of these layers' forward passes, which run again"
+-- assumes = "what the bound assumes"
+WITH kind AS (
+    SELECT rank, device, any_value(peak_bytes) AS peak_bytes, any_value(peak_phase) AS peak_phase,
+        sum(size_bytes) FILTER (kind IN ('activation', 'input', 'temporary', 'workspace')) AS growing_bytes,
+        sum(size_bytes) FILTER (kind = 'optimizer_state') AS state_bytes,
+        sum(size_bytes) FILTER (kind = 'gradient' AND (step IS NULL OR step < peak_step)) AS gradient_bytes
+    FROM alive_at_peak GROUP BY rank, device
+), activation AS (
+    SELECT a.rank, a.device, a.layer, any_value(a.peak_bytes) AS peak_bytes, sum(a.size_bytes) AS size_bytes,
+        sum(a.size_bytes) FILTER (contains(o.types, '"float"') AND NOT regexp_matches(o.types, 'Half|BFloat'))
+            AS wide_bytes
+    FROM alive_at_peak a LEFT JOIN raw.ops o ON o.id = a.op_id
+    WHERE a.kind = 'activation' GROUP BY a.rank, a.device, a.layer
+), within AS (
+    -- Layers that lie in each module.
+    SELECT m.rank, m.path AS layer, unnest(m.ancestors) AS module FROM modules m
+), module AS (
+    SELECT a.rank, a.device, m.path, m.class, m.depth, any_value(a.peak_bytes) AS peak_bytes,
+        sum(a.size_bytes) AS size_bytes
+    FROM activation a
+    JOIN within w ON w.rank = a.rank AND w.layer = a.layer
+    JOIN modules m ON m.rank = w.rank AND m.path = w.module AND m.depth > 0 AND m.class IS NOT NULL
+    GROUP BY ALL
+), class AS (
+    SELECT rank, device, class, depth, any_value(peak_bytes) AS peak_bytes, count(*) AS n, list(path) AS paths,
+        sum(size_bytes) - max(size_bytes) AS saved_bytes
+    FROM module GROUP BY rank, device, class, depth HAVING count(*) > 1
+    QUALIFY row_number() OVER (PARTITION BY rank, device ORDER BY saved_bytes DESC, class, depth) <= 3
+), forward AS (
+    SELECT a.rank, a.layer, sum(a.dur_ns) / greatest(1, count(DISTINCT a.step)) AS busy_ns
+    FROM activities a LEFT JOIN raw.ops o ON o.id = a.op_id
+    WHERE a.layer IS NOT NULL AND NOT coalesce(o.is_backward, false) AND EXISTS (FROM class)
+    GROUP BY a.rank, a.layer
+), repeated AS (
+    SELECT c.rank, c.device, c.class, c.depth, sum(f.busy_ns) AS cost_ns
+    FROM class c JOIN within w ON w.rank = c.rank AND list_contains(c.paths, w.module)
+    JOIN forward f ON f.rank = w.rank AND f.layer = w.layer
+    GROUP BY ALL
+), change AS (
+    SELECT k.rank, k.device, 1 AS place, 'a larger batch' AS change,
+        (d.memory_bytes - (k.peak_bytes - k.growing_bytes)) / k.growing_bytes AS batch_factor,
+        CAST(NULL AS DOUBLE) AS saved_bytes, k.peak_bytes, CAST(NULL AS DOUBLE) AS cost_ns,
+        format('activations, input and temporary data grow with it, {:.2f} GB do not; all {:.2f} GB can be used',
+            (k.peak_bytes - k.growing_bytes) / 1e9, d.memory_bytes / 1e9) AS assumes
+    FROM kind k JOIN raw.devices d ON d.rank = k.rank AND (d.device = k.device OR d.kind = 'cpu' AND k.device IS NULL)
+    WHERE k.growing_bytes > 0 AND d.memory_bytes > k.peak_bytes
+    UNION ALL
+    SELECT c.rank, c.device, 2, format('checkpointing of each {} ({} of them)', c.class, c.n), NULL, c.saved_bytes,
+        c.peak_bytes, r.cost_ns,
+        'the peak is in the backward pass, which holds one of them at a time; their inputs, which stay, are not counted'
+    FROM class c LEFT JOIN repeated r USING (rank, class, depth)
+    WHERE r.device IS NOT DISTINCT FROM c.device AND c.saved_bytes > 0
+    UNION ALL
+    SELECT rank, device, 3, 'activations in half precision', NULL, sum(wide_bytes) / 2, any_value(peak_bytes), NULL,
+        'what operators on float32 keep is halved; copies of the parameters in half precision are not counted'
+    FROM activation GROUP BY rank, device HAVING sum(wide_bytes) > 0
+    UNION ALL
+    SELECT rank, device, 4, 'optimizer state in 8 bits', NULL, state_bytes * 0.75, peak_bytes, NULL,
+        'the state is in float32 now; scales of blocks are not counted'
+    FROM kind WHERE state_bytes > 0
+    UNION ALL
+    SELECT k.rank, k.device, 5, format('optimizer state sharded over {} ranks', r.world_size), NULL,
+        k.state_bytes * (1 - 1.0 / r.world_size), k.peak_bytes, NULL,
+        'every rank holds all of it now; what gathers parameters is not counted'
+    FROM kind k JOIN raw.ranks r ON r.rank = k.rank WHERE k.state_bytes > 0 AND r.world_size > 1
+    UNION ALL
+    SELECT rank, device, 6, 'gradients released before the forward pass', NULL, gradient_bytes, peak_bytes, NULL,
+        'zero_grad(set_to_none=True) before the forward pass, and no accumulation over steps'
+    FROM kind WHERE gradient_bytes > 0 AND coalesce(peak_phase, 'forward') NOT IN ('backward', 'optimizer')
+)
+SELECT rank, device, change, batch_factor, CAST(saved_bytes AS BIGINT) AS saved_bytes,
+    100.0 * saved_bytes / peak_bytes AS saved_pct, CAST(cost_ns AS BIGINT) AS cost_ns, assumes
+FROM change
+ORDER BY rank, device, place, saved_bytes DESC, change

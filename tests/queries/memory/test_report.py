@@ -1,0 +1,134 @@
+"""Who holds the peak, what stays, what is allocated all the time, and what changes would save."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from given import Given, pick, section
+from memories import BACKWARD, allocated, trained
+
+
+def held() -> Given:
+    """Memory of two steps; most is allocated at 260 us, in the backward pass of the second."""
+    given = trained()
+    given.device("V100", memory_bytes=100_000)
+    facts = {"device": 0}
+    allocated(given, None, None, how="before", size_bytes=1000, **facts)
+    for at in (0, 100):
+        allocated(given, at + 5, at + 95, size_bytes=100, **facts)
+        allocated(given, at + 21.5, at + 66, size_bytes=2000, **facts)
+        allocated(given, at + 21.5, at + 29, size_bytes=10_000 - at * 50, **facts)
+        allocated(given, at + 60, at + 185 if at == 0 else None, size_bytes=400, **facts)
+        allocated(given, at + 25, None, size_bytes=24, **facts)
+    return given
+
+
+def test_the_peak_and_what_it_holds(tmp_path: Path) -> None:
+    capture = held().open(tmp_path)
+    (moment,) = pick(section(capture, "memory/moment"), "device", "peak_bytes", "before_bytes", "pieces", "step", "op")
+    # The workspace of the first step: 1000 before, 100 of input, 2000 kept, 10000 for the product itself, 24 left.
+    assert moment == (0, 13_124, 1000, 4, 0, "aten::mm")
+    kinds = section(capture, "memory/kinds")
+    assert pick(kinds, "kind", "pieces", "size_bytes", "guessed_pct") == [
+        ("workspace", 1, 10_000, 100.0),
+        ("activation", 1, 2000, 100.0),
+        ("unknown", 1, 1024, 100.0 * 24 / 1024),
+        ("input", 1, 100, 100.0),
+    ]
+    assert sum(row["size_bytes"] for row in kinds) == 13_124
+    owners = section(capture, "memory/owners")
+    assert sum(row["size_bytes"] for row in owners) == 13_124
+    assert pick(owners, "kind", "owner", "op")[0] == ("workspace", "net.fc", "aten::mm")
+    assert ("unknown", "(before the recording)", None) in pick(owners, "kind", "owner", "op")
+
+
+def test_areas_add_up_to_what_is_allocated(tmp_path: Path) -> None:
+    capture = held().open(tmp_path)
+    rows = section(capture, "page/allocations")
+    (peak,) = {row["at_ns"] for row in rows if row["is_peak"]}
+    sums = dict(capture.execute("SELECT at_ns, max(sum_bytes) FROM memory_events GROUP BY at_ns").fetchall())
+    assert sum(row["size_bytes"] for row in rows if row["at_ns"] == peak) == sums[peak] == 13_124
+    assert {row["kind"]: row["size_bytes"] for row in rows if row["at_ns"] == 0} == {
+        "unknown": 1000, "gradient": 0, "input": 0, "activation": 0, "workspace": 0,
+    }, "what was there before the step"  # fmt: skip
+    assert max(row["at_ns"] for row in rows) == 100_001, "the step of the peak, and no more"
+
+
+def test_what_steps_leave_behind(tmp_path: Path) -> None:
+    """Three steps leave 24 bytes each; the last may yet release them, and gradients are replaced."""
+    given = Given()
+    for step in range(4):
+        at = 100 * step
+        given.span("step", str(step), at, at + 100)
+        given.op("aten::zeros", at + 10, at + 20)
+        given.op(BACKWARD, at + 50, at + 70)
+        allocated(given, at + 15, None, size_bytes=24)
+        allocated(given, at + 60, at + 105 if step < 3 else None, size_bytes=400)
+    found = section(given.open(tmp_path), "memory/growth")
+    assert pick(found, "op", "pieces", "left_bytes", "steps", "of_steps", "step_bytes") == [
+        ("aten::zeros", 3, 72, 3, 3, 24.0)
+    ]
+
+
+def test_one_step_that_allocates_for_good_is_no_leak(tmp_path: Path) -> None:
+    given = trained()
+    allocated(given, 85, None, size_bytes=400)
+    assert section(given.open(tmp_path), "memory/growth") == []
+
+
+def test_what_is_allocated_most_often(tmp_path: Path) -> None:
+    found = section(held().open(tmp_path), "memory/churn")
+    assert pick(found, "op", "phase", "pieces", "size_bytes", "allocator_ns")[0] == (
+        "aten::mm", None, 2.0, (2 * 2000 + 10_000 + 5000) / 2, 1000.0,
+    )  # fmt: skip
+
+
+def test_reserved_and_not_allocated(tmp_path: Path) -> None:
+    given = Given()
+    given.device("V100", memory_bytes=1000)
+    for at, allocated_bytes, reserved_bytes in ((10, 100, 300), (20, 200, 250), (20, 150, 500)):
+        for name, value in (("allocated_bytes", allocated_bytes), ("reserved_bytes", reserved_bytes)):
+            given.add("counters", start_ns=at * 1000, device=0, name=name, value=value)
+    found = section(given.open(tmp_path), "memory/fragmentation")
+    assert pick(
+        found, "at_ns", "allocated_bytes", "reserved_bytes", "unused_pct", "most_unused_bytes", "memory_pct"
+    ) == [(20_000, 200, 250, 20.0, 350, 50.0)]
+
+
+def blocks() -> Given:
+    """A step whose peak is in its backward pass: three blocks keep 1000, 2000 and 4000 bytes."""
+    given = Given()
+    given.device("V100", memory_bytes=100_000)
+    given.add("ranks", world_size=4)
+    given.span("step", "0", 0, 100)
+    given.span("module", "net (Net)", 9, 42)
+    for place, size in enumerate((1000, 2000, 4000)):
+        at = 10 * place + 10
+        given.span("module", f"blocks.{place} (Block)", at, at + 9)
+        given.op("aten::mm", at + 1, at + 5, [(4, 4), (4, 4)])
+        given.kernel("gemm", at + 2, at + 4, launched=at + 2)
+        allocated(given, at + 2, 90, size_bytes=size, device=0)
+    given.op(BACKWARD, 50, 80)
+    allocated(given, 60, None, size_bytes=500, device=0)
+    allocated(given, None, None, how="noted", kind="optimizer_state", size_bytes=800, device=0)
+    allocated(given, None, None, how="noted", kind="parameter", size_bytes=400, device=0)
+    return given
+
+
+def test_bounds_of_changes(tmp_path: Path) -> None:
+    found = section(blocks().open(tmp_path), "memory/what_if")
+    rows = {row["change"]: row for row in found}
+    assert rows["a larger batch"]["batch_factor"] == (100_000 - 800 - 400 - 500) / 7000
+    checkpointed = rows["checkpointing of each Block (3 of them)"]
+    assert (checkpointed["saved_bytes"], checkpointed["cost_ns"]) == (3000, 6000), "all but the largest, again"
+    assert rows["activations in half precision"]["saved_bytes"] == 3500
+    assert rows["optimizer state in 8 bits"]["saved_bytes"] == 600
+    assert "gradients released before the forward pass" not in rows, "the peak is in the backward pass"
+
+
+def test_nothing_is_said_without_allocations(tmp_path: Path) -> None:
+    given = Given()
+    given.op("aten::mm", 1, 5)
+    capture = given.open(tmp_path)
+    for name in ("moment", "kinds", "owners", "growth", "churn", "fragmentation", "what_if"):
+        assert section(capture, f"memory/{name}") == [], name
