@@ -47,6 +47,8 @@ class TorchRecorder(Recorder):
         self.tool = Kineto(self.options)
         self.ranges = Ranges()
         self.names = Names()
+        if self.options["allocations"]:
+            self.facts.roots = self.names.roots
         self.backwards = 0
         self.trained = weakref.WeakSet()
 

@@ -84,3 +84,58 @@ def test_what_no_collector_writes_is_left_out(tmp_path: Path, about: dict[str, A
     connection = opened(tmp_path, about)
     assert connection.execute("SELECT count(*), min(dur_ns) FROM steps").fetchall() == [(2, 100)]
     assert connection.execute("SELECT DISTINCT filter_shape FROM conv_calls").fetchall() == [(None,)]
+
+
+PLACE = {"pid": 1, "how": "recorded"}
+PIECES = [
+    {"address": 64, "size_bytes": 100, "allocated_ns": 10, "freed_ns": 20, "freed_id": 2, **PLACE},
+    {"address": 128, "size_bytes": 400, "allocated_ns": 30, **PLACE},
+    {"address": 192, "size_bytes": 1024, "device": 0, "freed_ns": 40, "freed_id": 9, **PLACE},
+    {"size_bytes": 9216, "device": 0, **PLACE, "how": "before"},
+]
+
+
+def noted(folder: Path, memory: Any) -> list[tuple[Any, ...]]:
+    """What allocations become with these tensors in memory."""
+    with duckdb.connect() as connection:
+        sink = Sink(connection, 0)
+        sink.write_rows("allocations", [{**dict.fromkeys(k for row in PIECES for k in row), **row} for row in PIECES])
+        sink.fact(source="given", format="given", n_kept=1, n_events=1)
+        collected.add(sink, {"memory": memory})
+        sink.end_source()
+        finish(Export(sink, folder / "rank-0000"))
+    query = "SELECT how, kind, label, device, address, size_bytes FROM allocations ORDER BY device NULLS FIRST, address"
+    return views.connect(folder).execute(query).fetchall()
+
+
+def test_what_stays_in_memory_is_a_row_and_what_allocations_hold_is_no_guess(tmp_path: Path) -> None:
+    stays = [["parameter", "fc.weight", None, 256, 40], ["parameter", "fc.bias", 0, 512, 1000]]
+    start = [*stays, ["gradient", "fc.weight", None, 320, 40], ["gradient", "fc.bias", 0, 192, 1000]]
+    assert noted(tmp_path, {"start": start, "end": [*stays, ["gradient", "fc.weight", None, 128, 400]]}) == [
+        ("recorded", "unknown", None, None, 64, 100),
+        ("recorded", "gradient", "fc.weight", None, 128, 400),
+        ("noted", "parameter", "fc.weight", None, 256, 40),
+        ("recorded", "gradient", "fc.bias", 0, 192, 1024),
+        ("noted", "parameter", "fc.bias", 0, 512, 1024),
+        ("before", "unknown", None, 0, None, 8192),
+    ], "the first gradient of the weight was released unseen, as a host's are"
+
+
+def test_more_than_was_there_before_is_a_difference(tmp_path: Path) -> None:
+    rows = [["parameter", "w", 0, 512, 10_240]]
+    found = noted(tmp_path, {"start": rows, "end": rows})
+    assert found[-2:] == [
+        ("noted", "parameter", "w", 0, 512, 10_240), ("difference", "unknown", None, 0, None, -1024),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "memory",
+    [
+        7, [], {"start": 7}, {"start": [7]}, {"start": [["parameter", "w", None, 64]]}, {"end": [[1, 2, 3, 4, 5]]},
+        {"start": [["secret", "w", None, 64, 1]]}, {"start": [["parameter", "w", None, 2**64, 1]]},
+        {"start": [["parameter", "w", True, 64, 2**60]]}, {"start": [["parameter", "w", None, None, 1]]},
+    ],
+)  # fmt: skip
+def test_memory_of_another_form_is_left_out(tmp_path: Path, memory: Any) -> None:
+    assert len(noted(tmp_path, memory)) == len(PIECES)

@@ -14,6 +14,9 @@ from traceview.ingest.sink import LATEST_NS, Sink
 from traceview.sql import texts
 
 _sql = texts("ingest/collected")
+KINDS = ("parameter", "buffer", "gradient", "optimizer_state")
+MOST_HELD = 10_000
+"""Tensors of which memory may be noted."""
 FACTS = ("shapes", "inputs", "types", "output_shapes")
 
 
@@ -35,6 +38,26 @@ def add(sink: Sink, about: dict[str, Any]) -> None:
         _keep(sink, "collected_layer", dict.fromkeys(("scope", "layer"), "VARCHAR"), layers)
         _keep(sink, "collected_convolution", dict.fromkeys(("node", *FACTS), "VARCHAR"), shapes)
         sink.replace("ops", _sql("ops"))
+    noted = _dict(about.get("memory"))
+    tensors = {(*row, when) for when in ("start", "end") for row in _list(noted.get(when))[:MOST_HELD] if _is_held(row)}
+    if tensors:
+        columns = {
+            "kind": "VARCHAR",
+            "label": "VARCHAR",
+            "device": "BIGINT",
+            "address": "BIGINT",
+            "size_bytes": "BIGINT",
+        }
+        _keep(sink, "collected_tensor", {**columns, "at": "VARCHAR"}, sorted(tensors, key=repr))
+        sink.replace("allocations", _sql("allocations", first=str(sink.next_id)))
+        sink.next_id += len(tensors)
+
+
+def _is_held(row: Any) -> bool:
+    if not isinstance(row, list) or len(row) != 5 or row[0] not in KINDS or not isinstance(row[1], str):
+        return False
+    is_whole = all(type(number) is int and 0 <= number < 1 << 50 for number in (row[2] or 0, row[4]))
+    return is_whole and type(row[3]) is int and 0 < row[3] < 1 << 63
 
 
 def _is_gap(pair: Any) -> bool:

@@ -21,6 +21,8 @@ PIECE = 1 << 20
 SQUARES = ("exp_avg_sq", "max_exp_avg_sq", "square_avg", "sum")
 # Elements that one thread computes by itself, on which the cost of denormal numbers is measured, and how often.
 TRIED, TIMES = 1 << 14, 5
+# Tensors of which memory is noted one by one, the largest first.
+MOST_HELD = 4000
 DENORMAL = 1e-40
 HIDDEN = {"_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module"}
 
@@ -112,6 +114,9 @@ class Facts:
         self.warnings = []
         self.rank = self.world_size = None
         self.optimizers = weakref.WeakSet()
+        # All models, by id, where what they hold in memory is noted: when recording begins, and when it ends.
+        self.roots = None
+        self.memory = {}
 
     def see_model(self, root):
         """An outermost module is called for the first time; the one with the most parameters is the model."""
@@ -154,6 +159,14 @@ class Facts:
             self.rank, self.world_size = distributed.get_rank(), distributed.get_world_size()
         else:
             self.rank, self.world_size = ranks.launched()
+        self._see_memory("start")
+
+    def _see_memory(self, when):
+        if self.roots is not None:
+            models = [
+                unwrap(root) for root in (reference() for reference, _, _ in self.roots.values()) if root is not None
+            ]
+            self.memory[when] = _told(lambda: held(models, self.optimizers))
 
     @property
     def runs_ahead(self):
@@ -177,6 +190,7 @@ class Facts:
     def collect(self, logs, uses_cuda):
         """All of it as one dictionary; `logs` are (path, suffix) of the logs beside the trace."""
         facts = raw.process_facts()
+        self._see_memory("end")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if self.model is not None and not uses_cuda:
@@ -199,7 +213,36 @@ class Facts:
                 world_size=self.world_size or 1,
                 warnings=self.warnings,
             )
+            if self.memory:
+                facts["memory"] = self.memory
         return facts
+
+
+def held(models, optimizers):
+    """Memory of parameters, buffers, gradients and the state of optimizers: kind, name, number of the device (None for
+    the host), address and bytes of each storage, the largest first."""
+    found, names = {}, {}
+
+    def note(kind, name, tensor):
+        if not isinstance(tensor, torch.Tensor) or tensor.device.type == "meta":
+            return
+        storage = getattr(tensor, "_local_tensor", tensor).untyped_storage()
+        device = None if tensor.device.type == "cpu" else tensor.device.index
+        if storage.data_ptr() and storage.nbytes():
+            found.setdefault((device, storage.data_ptr()), [kind, name, device, storage.data_ptr(), storage.nbytes()])
+
+    for model in models:
+        for name, parameter in model.named_parameters():
+            names.setdefault(id(parameter), name)
+            note("parameter", name, parameter)
+            note("gradient", name, parameter.grad)
+        for name, buffer in model.named_buffers():
+            note("buffer", name, buffer)
+    for optimizer in list(optimizers):
+        for parameter, state in list(optimizer.state.items()):
+            for key, value in state.items() if isinstance(state, dict) else ():
+                note("optimizer_state", "{}.{}".format(names.get(id(parameter), "?"), key), value)
+    return sorted(found.values(), key=lambda row: -row[4])[:MOST_HELD]
 
 
 def built(text):
