@@ -96,7 +96,7 @@ PIECES = [
 
 
 def noted(folder: Path, memory: Any) -> list[tuple[Any, ...]]:
-    """What allocations become with these tensors in memory."""
+    """Return the allocations of a run in which these tensors were noted in memory."""
     with duckdb.connect() as connection:
         sink = Sink(connection, 0)
         sink.write_rows("allocations", [{**dict.fromkeys(k for row in PIECES for k in row), **row} for row in PIECES])
