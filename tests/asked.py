@@ -14,15 +14,19 @@ ONE = Options(threads=1)
 """Small tables gain nothing from several threads, which cost a tenth of the processor time."""
 
 
+READING = Options(threads=1, own_queries=True)
+"""Nothing that is made is stored for a next time, which most tests do not have."""
+
+
 def ask(path: Path, query: str) -> list[tuple[Any, ...]]:
     """The rows of one query over any input."""
-    with store.open_capture(path, ONE) as connection:
+    with store.open_capture(path, READING) as connection:
         return connection.execute(query).fetchall()
 
 
 def connected(folder: Path) -> duckdb.DuckDBPyConnection:
     """A capture in a folder."""
-    return views.connect(folder, ONE)
+    return views.connect(folder, READING)
 
 
 def held(connection: duckdb.DuckDBPyConnection) -> set[str]:

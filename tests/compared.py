@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from asked import ONE
+from asked import READING
 from given import Given, conv, conv_backward, write
 
 from traceview.analysis import compare
@@ -28,7 +28,7 @@ def measured(given: Given | Sequence[Given], folder: Path, whole: bool | None = 
     key = repr(([vars(rank) for rank in ranks], whole, steps))
     if key not in _MEASURED:
         write(folder, *ranks)
-        with views.connect(folder, ONE) as connection:
+        with views.connect(folder, READING) as connection:
             is_whole = not compare.has_steps(connection) if whole is None else whole
             chosen = (steps["first"], steps["last"]) if steps else None
             _MEASURED[key] = compare.measure(connection, folder.name, chosen, is_whole)

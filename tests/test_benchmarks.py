@@ -91,6 +91,7 @@ def test_answers_are_compared_line_by_line(root: Path, tmp_path: Path, capsys: p
     assert compare(tmp_path / "a", tmp_path / "a") == 0
 
 
+@pytest.mark.long
 def test_an_agent_is_given_the_evidence_it_needs_and_little_else(root: Path) -> None:
     code = runpy.run_path(str(root / "benchmarks/agents.py"))
     (case,) = (case for case in code["CASES"] if case.name == "a rank hangs")

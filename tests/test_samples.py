@@ -37,11 +37,16 @@ def snapshot(connection: Any) -> dict[str, Any]:
     return found
 
 
+def named(sample: Path) -> str:
+    """Return the name of the test of a sample."""
+    return f"{sample.parent.name}/{sample.name}"
+
+
 def _text(row: dict[str, Any]) -> dict[str, str]:
     return {name: str(value)[:200] for name, value in row.items() if value is not None}
 
 
-@pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: f"{path.parent.name}/{path.name}")
+@pytest.mark.parametrize("sample", SAMPLES, ids=named)
 def test_rows_are_as_they_were(sample: Path, captures: Any) -> None:
     with views.connect(captures.folder_of(sample), ONE) as connection:
         found = snapshot(connection)
@@ -52,7 +57,13 @@ def test_rows_are_as_they_were(sample: Path, captures: Any) -> None:
     assert found == json.loads(golden.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: f"{path.parent.name}/{path.name}")
+FIRST = [*{path.parent.name: path for path in reversed(SAMPLES)}.values()]
+"""One sample of each format."""
+
+
+@pytest.mark.parametrize(
+    "sample", [pytest.param(path, marks=() if path in FIRST else pytest.mark.long) for path in SAMPLES], ids=named
+)
 def test_a_view_has_no_row_where_its_header_says_so(sample: Path, captures: Any) -> None:
     with views.connect(captures.folder_of(sample), ONE) as connection:
 
@@ -66,7 +77,7 @@ def test_a_view_has_no_row_where_its_header_says_so(sample: Path, captures: Any)
                 assert not has_rows(f"{graph.text(view)}\n"), view
 
 
-@pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: f"{path.parent.name}/{path.name}")
+@pytest.mark.parametrize("sample", SAMPLES, ids=named)
 def test_exactly_one_reader_knows_it(sample: Path, tmp_path: Path) -> None:
     for file in [sample] if sample.is_file() else sorted(sample.iterdir()):
         unknown = tmp_path / "unknown"
@@ -77,8 +88,6 @@ def test_exactly_one_reader_knows_it(sample: Path, tmp_path: Path) -> None:
         assert [name for name in claims if name != "chrome"] == [expected]
 
 
-FIRST = [*{path.parent.name: path for path in reversed(SAMPLES)}.values()]
-"""One sample of each format."""
 OTHERS = {"xplane": 0, "onnxruntime": 1, "theano_profile": 2}
 THIRDS = [
     pytest.param(

@@ -182,6 +182,7 @@ def test_the_same_training_with_other_kernels_and_twice_the_idle_time(shared: Pa
     assert {row["algorithm"] for row in changed[:2]} == {"implicit_precomp_gemm"}
 
 
+@pytest.mark.long
 @pytest.mark.shared
 def test_another_network_on_another_device_is_only_shown(shared: Path, captures) -> None:  # type: ignore[no-untyped-def]
     names = ("v100-resnet50-train-old", "mi300-resnet18-train")
@@ -221,6 +222,7 @@ def test_what_fusing_gives_in_onnx_runtime(sample: Callable[[str], Run]) -> None
     assert [row["base_layer"] for row in convolutions if row["diff_ns"] > 0] == ["conv2"]
 
 
+@pytest.mark.long
 def test_three_frameworks_stand_in_one_table_by_work(sample: Callable[[str], Run]) -> None:
     """AlexNet by PyTorch, Keras on TensorFlow and JAX: every kind of work, whose time, whose library."""
     names = ("kineto/torch-2.13.0", "xplane/keras-3.15.1-tensorflow", "xplane/jax-0.10.2")

@@ -39,6 +39,7 @@ def test_without_steps_all_of_it_is(tmp_path: Path) -> None:
     assert (found.status, found.saving_ns) == ("found", 2_300_000)
 
 
+@pytest.mark.long
 def test_below_the_threshold_or_only_in_steps_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, run(410), tmp_path / "above").status == "found"
     assert answer(RULE, run(404), tmp_path / "below").status == "not found"

@@ -219,6 +219,7 @@ def test_the_batch_is_that_of_most_steps(tmp_path: Path) -> None:
     assert measured(given, tmp_path).value("batch") == 4
 
 
+@pytest.mark.long
 def test_what_has_no_counterpart_stands_alone(tmp_path: Path) -> None:
     a = measured(network((IMPLICIT, IMPLICIT)), tmp_path / "a")
     b = measured(network((IMPLICIT,), names=("conv1",)), tmp_path / "b")
@@ -229,6 +230,7 @@ def test_what_has_no_counterpart_stands_alone(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.long
 def test_ranks_are_averaged(tmp_path: Path) -> None:
     one = measured(stepping((1000, 1000)), tmp_path / "one")
     two = measured([stepping((1000, 1000), 100), stepping((1200, 1200), 300, rank=1)], tmp_path / "two")

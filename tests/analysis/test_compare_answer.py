@@ -104,6 +104,7 @@ def test_options_that_were_tried_change_nothing_else(tmp_path: Path) -> None:
     assert said(runs).startswith("B and A are not ranked, because they differ in batch")
 
 
+@pytest.mark.long
 def test_a_busy_machine_is_named_and_nothing_is_claimed(tmp_path: Path) -> None:
     usage = {"wall_ns": 6_300_000, "user_ns": 5_000_000, "system_ns": 0, "involuntary_switches": 2}
     a, b = measured(noted(FAST), tmp_path / "a"), measured(noted(SLOW, usage=usage), tmp_path / "b")
@@ -167,6 +168,7 @@ def test_one_run_without_steps_leaves_the_others_theirs(tmp_path: Path) -> None:
     assert (whole_b["run"], whole_b["base_ns"]) == ("B", whole.value("step_ns"))
 
 
+@pytest.mark.long
 def test_the_same_work_stands_side_by_side(tmp_path: Path) -> None:
     runs = [measured(stepping(FAST, busy), tmp_path / str(busy)) for busy in (100, 200, 300)]
     rows = table(compare.compare(runs), "work")

@@ -27,6 +27,7 @@ def checked(a: Run, b: Run, **limits: float) -> list[Check]:
     return gates.checks(compare.compare([a, b]), [a, b], limits)
 
 
+@pytest.mark.long
 def test_a_category_that_is_slower_in_all_recordings_fails_and_the_step_does_not(tmp_path: Path) -> None:
     a = recordings(tmp_path, "a", [100, 101, 102, 103])
     b = recordings(tmp_path, "b", [120, 121, 122, 123])

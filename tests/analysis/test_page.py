@@ -64,6 +64,7 @@ def test_a_step_that_is_not_there(tmp_path: Path) -> None:
         page.gather(connection, "title", "77", 10)
 
 
+@pytest.mark.long
 def test_a_log_of_averages_has_no_timeline(root: Path, tmp_path: Path) -> None:
     capture = store.convert([root / "samples/cntk_timing/cntk-2.7-lenet-cpu.txt.gz"], tmp_path / "capture")
     with store.open_capture(capture) as connection:
@@ -96,6 +97,7 @@ def test_experiments_stand_on_the_page_of_captures_that_hold_one(tmp_path: Path)
     assert "direct 2.00" in text and "fft 4.00" in text
 
 
+@pytest.mark.long
 def test_the_page_of_an_experiment_begins_with_its_answer(tmp_path: Path) -> None:
     option = {"name": "channels_last", "kind": "option", "verdict": "no difference seen", "speedup": 1.01, "pairs": 6}
     runs = [{"status": status, "others_pct": 40.0} for status in ("timed", "noisy", "noisy")]

@@ -56,6 +56,7 @@ def traces(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return found
 
 
+@pytest.mark.long
 def test_every_tool_answers(traces: list[Path]) -> None:
     answers = asked(
         traces,

@@ -38,6 +38,7 @@ def validator(name: str) -> Any:
     return jsonschema.Draft202012Validator(schema, registry=referencing.Registry().with_resources(resources))
 
 
+@pytest.mark.long
 def test_every_report(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = written(capsys, "report", str(trace), *reports.names())
     assert [report["report"] for report in found] == reports.names()

@@ -67,6 +67,7 @@ def test_one_that_is_slow_to_end_is_not_said_to_lack_memory(
         assert process.close() == says
 
 
+@pytest.mark.long
 def test_tasks_may_stand_in_a_file(tmp_path: Path) -> None:
     (tmp_path / "net.py").write_text(MODEL)
     task = {"kind": "train", "model": f"{tmp_path / 'net.py'}:make", "image": [3, 8, 8], "batch": 2, "threads": 1}

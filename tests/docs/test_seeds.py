@@ -77,6 +77,7 @@ def test_the_plan_of_the_third_comes_out_of_published_times(
     assert cells(parts[3], "the plan over what cuDNN R4's heuristic chose")[0] == f"{default:.2f} times as fast"
 
 
+@pytest.mark.long
 def test_the_copies_of_the_fourth(parts: dict[int, str], tmp_path: Path) -> None:
     runs = []
     for name in ("caffe", "tensorflow"):

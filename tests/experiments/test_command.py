@@ -93,6 +93,7 @@ for step in range(40):
 """
 
 
+@pytest.mark.long
 def test_a_step_that_waits_counts_with_its_share(tmp_path: Path) -> None:
     """Every fourth step sleeps 120 ms, the others 8: a step takes 36 ms, and not 8."""
     pytest.importorskip("torch")

@@ -66,6 +66,7 @@ def test_busyness_is_that_of_the_timed_steps(window: object, share: float | None
     assert quiet.within(window) == share
 
 
+@pytest.mark.long
 def test_a_neighbour_is_seen_while_steps_are_timed(tmp_path: Path) -> None:
     """Loading the program takes seconds, its steps half a second: what runs beside the steps counts in full."""
     pytest.importorskip("torch")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from timelines import event, opened, written
 
 from traceview.render.characters import clean
@@ -37,6 +38,7 @@ def test_what_acts_or_hides_in_a_name_is_an_escape(tmp_path: Path) -> None:
     assert shown == {r"a\x9b2Jb", r"a\u202eb", r"a\u200bb", "ab", r"a\xa0b", "größe"}
 
 
+@pytest.mark.long
 def test_a_deep_stack_loses_its_outermost_operators_and_beyond_300_it_is_not_known(tmp_path: Path) -> None:
     ops = [event("cpu_op", f"o{n}", n, 2000 - 2 * n) for n in range(302)]
     calls = [event("cuda_runtime", "cudaLaunchKernel", at, 0.1, correlation=n) for n, at in ((1, 299.5), (2, 400))]

@@ -47,6 +47,7 @@ def test_a_shard_is_a_capture_itself(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert connection.execute("SELECT count(DISTINCT rank), count(*) FROM kernels").fetchall() == [(4, 24)]
 
 
+@pytest.mark.long
 def test_a_damaged_file_is_named_and_the_others_go_on(tmp_path: Path) -> None:
     traces = written(tmp_path / "traces")
     damaged = traces / "rank2.json"

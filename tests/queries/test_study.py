@@ -287,6 +287,7 @@ def test_hit_rate_on_published_rows(studies: duckdb.DuckDBPyConnection) -> None:
     assert (layers["problems"], layers["hits"], layers["misses"]) == (15, 14, "fft -> direct (1)")
 
 
+@pytest.mark.long
 @pytest.mark.shared
 def test_measured_fft_buffers_beside_the_formula(studies: duckdb.DuckDBPyConnection) -> None:
     """4n(n+1)(Sf + Sf' + ff') is 1.21 to 1.53 times too small for fbfft's buffers."""

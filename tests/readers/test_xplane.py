@@ -328,6 +328,7 @@ def test_a_tpu_waits_for_the_host_and_for_other_chips(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.long
 def test_the_chips_of_a_recording_are_ranks_and_are_not_added_up(tmp_path: Path) -> None:
     host = field(1, field(1, 9) + field(2, "/host:CPU"))
     (tmp_path / "four.xplane.pb").write_bytes(b"".join(tpu(chip, *PROGRAM) for chip in range(4)) + host)

@@ -135,6 +135,7 @@ def test_hostile_names_are_text() -> None:
     assert any("<script>" in text for text in texts(plot.plot(_section(None, "name busy_ns", rows))))
 
 
+@pytest.mark.long
 def test_an_answer_plots_what_says_how_it_is_drawn(root: Path, tmp_path: Path) -> None:
     how, names, rows = HOWS["stack"]
     first = replace(_section(None, "name busy_ns", [("k", 1.0)]), name="first")

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from cases import first
 from job_traces import trace, written
 
 from traceview import store
@@ -27,7 +28,7 @@ def found(capture: Path) -> tuple[list[int], list[tuple[int, list[str]]]]:
         return ranks, connection.execute(query).fetchall()
 
 
-@EVERY
+@pytest.mark.parametrize("jobs", first(1, [1, 2]))
 @pytest.mark.parametrize(
     ("content", "reason"),
     [

@@ -39,6 +39,7 @@ def said(connection: duckdb.DuckDBPyConnection, names: Sequence[str] = ()) -> di
 FEW = ("overview", "critical", "layers")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("trace", "names"),
     [

@@ -6,9 +6,11 @@ those that running every rule gives, so they are used only where the user set no
 
 from __future__ import annotations
 
+import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, replace
+from functools import cache
 from typing import Any
 
 import duckdb
@@ -19,58 +21,15 @@ from traceview.analysis.model import AT_LEAST_PCT, TRACE, Column, Finding, Look,
 from traceview.paths import content
 from traceview.store import learned, materialized, views
 
-MEANINGS = {
-    "rule": "name of the rule",
-    "title": "the problem",
-    "status": "found, not found or cannot tell",
-    "reason": "which data is missing, or that the saving is too small to matter",
-    "problem": "what was found",
-    "place": "where",
-    "rank": "process that loses most time to it",
-    "n_ranks": "number of processes that have it",
-    "saving_ns": "potential saving (upper bound), by the critical path where it is known; per step, or once per run "
-    "where run_ns is given",
-    "work_ns": "bound of the rule itself, before the critical path was asked: at least saving_ns",
-    "step_ns": "step time of that process; the whole recording if there are no steps",
-    "saving_pct": "percentage of step_ns, or of run_ns",
-    "confidence": "how certain this is, and why",
-    "evidence": "kernels, copies, operators or settings that show it",
-    "fix": "what to change, in the framework of the trace",
-    "why": "what is lost and how the change avoids it",
-    "cost": "trade-offs: memory, accuracy, determinism",
-    "unless": "do not apply the change if this holds",
-    "run_ns": "time of the whole recording, for what occurs once per run and in no step that counts",
-    "record": "what one would have to record, where there is not enough data",
-    "of": "what saving_pct is a share of: the step, the recording (where there are no steps), or the run, once",
-    "path": "on the critical path, not on the critical path or not known; empty where nothing recurring was found",
-    "path_saving_ns": "potential saving by the critical path: saving_ns, where the path is known",
-    "path_slack_ns": "of what is not on the path, how much longer it could take before the step does",
-    "path_reason": "why the critical path is not known",
-}
-MEASURED = {
-    "measured_runs": (
-        "BIGINT",
-        "runs of tune at hand, of this framework on this kind of device, that measured an option of this rule; null "
-        "where the rule found no saving, or no run measured any",
-    ),
-    "measured_reached": ("BIGINT", "in how many of measured_runs the saving was reached within measured_factor"),
-    "measured_factor": (
-        "DOUBLE",
-        "a saving that is smaller than the upper bound by at most this factor counts as reached",
-    ),
-    "measured_saving_pct": (
-        "DOUBLE",
-        "percentage of the upper bound that the best option saved, median of measured_runs; negative: it was slower",
-    ),
-    "measured_screened": ("BIGINT", "how many of measured_runs rest on screening alone, without final pairs"),
-    "measured_elsewhere": (
-        "BIGINT",
-        "runs of tune at hand that measured an option of this rule with another framework or kind of device: left out",
-    ),
-}
-"""Columns of what `tune` measured: type and meaning."""
-
 NO_ANSWER = "No answer: the rules need data that this trace does not hold."
+
+
+@cache
+def columns(what: str) -> dict[str, Column]:
+    """The columns of `answers`, of what was `measured` beside each, or of the `best` finding, by name."""
+    text = (content("queries") / "advice" / "columns.toml").read_text(encoding="utf-8")
+    found = (Column(*line.split(None, 2)) for line in tomllib.loads(text)[what].splitlines())
+    return {column.name: column for column in found}
 
 
 @dataclass(frozen=True)
@@ -130,18 +89,6 @@ def ran_on(connection: duckdb.DuckDBPyConnection) -> learned.Place:
     return learned.Place(framework, str(device), title or framework or "", model, threads)
 
 
-BEST = (
-    Column("told", "VARCHAR", "the best finding whose confidence is not low, or that there is none"),
-    Column("rule", "VARCHAR", "name of its rule"),
-    Column("saving_ns", "BIGINT", "potential saving (upper bound)"),
-    Column("per", "VARCHAR", "what the saving is per: step or run"),
-    Column("saving_pct", "DOUBLE", "of the step, or of the run"),
-    Column("confidence", "VARCHAR", "high or medium; one of low confidence is never the best"),
-    Column("change", "VARCHAR", "what to change, in the framework of the trace"),
-    Column("command", "VARCHAR", "what shows it"),
-    Column("others", "VARCHAR", "other findings, the largest saving first"),
-)
-"""Columns of the section of the best finding."""
 _LINES = (
     "{told}",
     "up to {saving_ns} {per} ({saving_pct} of it)",
@@ -161,9 +108,10 @@ def best_of(findings: Sequence[Finding]) -> Section:
     """The best of these answers of all rules as a section of a report, or that there is none."""
     found = [finding for finding in findings if finding.status == advice.FOUND]
     row = _best(found) if found else _none(findings)
-    values = tuple(row.get(column.name) for column in BEST)
+    shape = columns("best")
+    values = tuple(map(row.get, shape))
     doc = "The finding of advice that could save most."
-    return Section("finding", "Advice", doc, BEST, (values,), None, "", look=Look(lines=_LINES, brief=""))
+    return Section("finding", "Advice", doc, (*shape.values(),), (values,), None, "", look=Look(lines=_LINES, brief=""))
 
 
 def _best(found: Sequence[Finding]) -> dict[str, Any]:
@@ -214,15 +162,16 @@ def exact(answers: Answers) -> Report:
         )
         for finding in answers.findings
     )
-    return _report((_section("answers", "Answers", "One row per rule.", (*MEANINGS, *MEASURED), rows),), answers.footer)
+    names = (*columns("answers"), *columns("measured"))
+    return _report((_section("answers", "Answers", "One row per rule.", names, rows),), answers.footer)
 
 
 def _measured(finding: Finding, place: learned.Place) -> tuple[float | None, ...]:
-    """The values of MEASURED."""
+    """The values of the columns of what was measured."""
     is_bound = finding.status == advice.FOUND and finding.saving_ns
     found = learned.measured(finding.rule, place) if is_bound else None
     if found is None:
-        return (None,) * len(MEASURED)
+        return (None,) * len(columns("measured"))
     if not found.trials:
         return (0, None, None, None, None, len(found.others))
     runs = (len(found.trials), found.reached, learned.WITHIN, 100 * found.share, found.screened)
@@ -317,11 +266,8 @@ def _report(sections: tuple[Section, ...], footer: tuple[str, ...]) -> Report:
 
 
 def _section(
-    name: str, title: str, doc: str, columns: Sequence[str], rows: tuple[tuple[object, ...], ...], if_none: str = ""
+    name: str, title: str, doc: str, names: Sequence[str], rows: tuple[tuple[object, ...], ...], if_none: str = ""
 ) -> Section:
-    types = {"evidence": "VARCHAR[]", "saving_pct": "DOUBLE"} | dict.fromkeys(
-        ("rank", "n_ranks", "saving_ns", "work_ns", "step_ns", "run_ns", "path_saving_ns", "path_slack_ns"), "BIGINT"
-    )
-    known = {name: (types.get(name, "VARCHAR"), meaning) for name, meaning in MEANINGS.items()} | MEASURED
-    shape = tuple(Column(column, *known[column]) for column in columns)
+    known = columns("answers") | columns("measured")
+    shape = tuple(known[name] for name in names)
     return Section(name, title, doc, shape, rows, None if rows else if_none or None, "")

@@ -191,6 +191,7 @@ def test_a_plan_of_shapes_finds_the_layers_whatever_they_are_called(tmp_path: Pa
     assert "by the plan ran 5 passes of convolutions, 0 stayed as they were" in done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("told", "said"),
     first(

@@ -136,6 +136,7 @@ def test_what_nobody_can_measure_is_left_out_and_counted() -> None:
     assert layer.out_channels == 4 and said[0].startswith("3 convolutions left out")
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("hangup")
 @pytest.mark.parametrize("number", first(1, [signal.SIGHUP, signal.SIGTERM, signal.SIGINT]))
 def test_a_signal_ends_the_program_that_looks_at_the_model(tmp_path: Path, number: signal.Signals) -> None:

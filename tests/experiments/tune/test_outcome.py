@@ -98,6 +98,7 @@ def test_advice_tells_what_was_measured_on_such_a_run(
         assert said.count("Measured by tune") == 1
 
 
+@pytest.mark.long
 def test_programs_get_what_was_measured_wherever_they_get_advice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

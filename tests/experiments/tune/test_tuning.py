@@ -110,6 +110,7 @@ for step in range({steps}):
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("steps", [pytest.param(7, marks=pytest.mark.long), 10])
 def test_a_script_too_short_for_that_is_timed_all_the_same(tmp_path: Path, steps: int) -> None:
     pytest.importorskip("torch")

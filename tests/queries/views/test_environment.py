@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from asked import connected
 from compared import measured, table
 from given import Given, conv, rows, section
@@ -65,6 +66,7 @@ def test_an_experiment_notes_the_machine_it_ran_on(tmp_path: Path) -> None:
     assert lines[0].startswith("Conditions: ") and facts["platform"] in lines[0]
 
 
+@pytest.mark.long
 def test_conditions_of_two_runs_stand_side_by_side(tmp_path: Path) -> None:
     runs = []
     for name, cores in (("a", 2), ("b", 4)):
