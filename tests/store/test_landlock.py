@@ -11,7 +11,7 @@ import pytest
 PROGRAM = """
 import os, sys, threading
 from pathlib import Path
-from traceview.store.landlock import write_only_in
+from traceview.store.reader import write_only_in
 here = Path(sys.argv[1])
 held = open(here / "held", "a")
 assert write_only_in(here / "own" if sys.argv[2] == "own" else None)

@@ -35,23 +35,8 @@ LEAST_FILES = 16
 THREAD_BYTES = 100_000_000
 """Addresses that a thread takes for its stack and what it allocates, of which little is ever used."""
 VERBS = (
-    *(
-        "collect",
-        "convert",
-        "report",
-        "sql",
-        "advise",
-        "tune",
-        "schedule",
-        "compare",
-        "baseline",
-        "page",
-        "export",
-        "study",
-        "classify",
-        "list",
-    ),
-    *("mcp", "completion"),
+    *("collect", "convert", "report", "sql", "advise", "tune", "schedule", "compare", "baseline", "page", "export"),
+    *("study", "classify", "list", "mcp", "completion"),
 )
 
 ELSEWHERE = {

@@ -9,7 +9,7 @@ import argparse
 import contextlib
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from traceview.errors import InputError, TraceviewError, UsageError
@@ -40,9 +40,7 @@ def spooled(args: argparse.Namespace) -> Iterator[None]:
         raise UsageError("- reads a trace from stdin, which is a terminal here; pipe a trace into it.")
     with temporary_folder("traceview-stdin-") as folder:
         path = _spool(folder)
-        for name in places:
-            words = [str(path) if word == STDIN else word for word in _words(args, name)]
-            setattr(args, name, words if isinstance(getattr(args, name), list) else words[0])
+        _replace(args, places, lambda word: str(path) if word == STDIN else word)
         try:
             yield
         except TraceviewError as error:
@@ -60,10 +58,14 @@ def fetched(args: argparse.Namespace) -> Iterator[None]:
     if places and not getattr(args, "show_sql", False):
         from traceview.fleet import remote
 
-        for name in places:
-            words = [str(remote.fetched(word)) if remote.is_store(word) else word for word in _words(args, name)]
-            setattr(args, name, words if isinstance(getattr(args, name), list) else words[0])
+        _replace(args, places, lambda word: str(remote.fetched(word)) if remote.is_store(word) else word)
     yield
+
+
+def _replace(args: argparse.Namespace, places: Sequence[str], new: Callable[[str], str]) -> None:
+    for name in places:
+        words = [*map(new, _words(args, name))]
+        setattr(args, name, words if isinstance(getattr(args, name), list) else words[0])
 
 
 def _words(args: argparse.Namespace, name: str) -> list[str]:

@@ -47,12 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `traceview study scaling`."""
     ranks, batches = values.counts("ranks", most=MOST_RANKS), values.counts("batches", most=MOST_BATCH)
     rounds, steps = (values.at_least(1, "is not a count; use 1 or more", most) for most in (MOST_ROUNDS, MOST_STEPS))
-    parser.add_argument(
-        "--ranks",
-        type=ranks,
-        metavar="N,N...",
-        help="numbers of processes (default: 1,2,4)",
-    )
+    parser.add_argument("--ranks", type=ranks, metavar="N,N...", help="numbers of processes (default: 1,2,4)")
     batch = parser.add_mutually_exclusive_group()
     batch.add_argument(
         "--batch", type=batches, metavar="N,N...", help="samples of each rank, whatever their number (weak scaling)"
@@ -60,13 +55,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     batch.add_argument(
         "--global-batch", type=batches, metavar="N,N...", help="samples of all ranks together (strong scaling)"
     )
-    parser.add_argument(
-        "--rounds",
-        type=rounds,
-        default=3,
-        metavar="N",
-        help="runs of each (default 3; 6 for 95 %%)",
-    )
+    parser.add_argument("--rounds", type=rounds, default=3, metavar="N", help="runs of each (default 3; 6 for 95 %%)")
     parser.add_argument("--threads", type=values.count, metavar="N", help="threads of each rank (default 1)")
     parser.add_argument("--device", choices=("cpu", "cuda"), help="hide GPUs (cpu); for {device} in the command")
     parser.add_argument("--limit-steps", type=steps, metavar="N", help="time N steps in each run (default 20)")

@@ -140,11 +140,7 @@ class Ingest:
         if query.extra["into"] == KEEP or not query.extra.get("counts", True):
             return
         n_read = counted.rows if query.extra.get("source") is not None else added
-        self.sink.count("n_events", n_read)
-        self.sink.count("n_kept", added)
-        if added < n_read:
-            self.sink.count("n_dropped", n_read - added)
-            self.sink.problem(f"rows of {query.extra['tables'][0]} without a time", n_read - added)
+        self.sink.account(n_read, added, f"rows of {query.extra['tables'][0]} without a time")
 
 
 @dataclass

@@ -72,6 +72,14 @@ class Account:
         """Add to one of the counts in this file's row of `captures`: n_events, n_kept, n_repaired, n_dropped."""
         self.facts[column] = self.facts.get(column, 0) + n
 
+    def account(self, n_read: int, n_kept: int, lost: str) -> None:
+        """Count what was read and what became rows; the rest is `lost`."""
+        self.count("n_events", n_read)
+        self.count("n_kept", n_kept)
+        if n_kept < n_read:
+            self.count("n_dropped", n_read - n_kept)
+            self.problem(lost, n_read - n_kept)
+
     def add(self, other: Account) -> None:
         """Take over what was counted elsewhere."""
         for column, n in other.facts.items():

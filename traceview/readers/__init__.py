@@ -16,31 +16,9 @@ from traceview.decode.files import Peek
 from traceview.errors import InputError
 
 _NAMES = (
-    "kineto",
-    "nsys",
-    "xplane",
-    "perfetto",
-    "tf_timeline",
-    "tf_trace",
-    "mxnet",
-    "onnxruntime",
-    "operators",
-    "onednn",
-    "nvtx",
-    "nsys_rep",
-    "nvprof_db",
-    "rocm_db",
-    "rocprof",
-    "rocprofv3",
-    "nvprof_text",
-    "nsys_csv",
-    "caffe_time",
-    "theano_profile",
-    "cntk_timing",
-    "opencv_dnn",
-    "convnet_benchmarks",
-    "experiment",
-    "chrome",
+    *("kineto", "nsys", "xplane", "perfetto", "tf_timeline", "tf_trace", "mxnet", "onnxruntime", "operators", "onednn"),
+    *("nvtx", "nsys_rep", "nvprof_db", "rocm_db", "rocprof", "rocprofv3", "nvprof_text", "nsys_csv", "caffe_time"),
+    *("theano_profile", "cntk_timing", "opencv_dnn", "convnet_benchmarks", "experiment", "chrome"),
 )
 READERS: tuple[ModuleType, ...]
 """All of them, as modules; loaded when first asked for."""

@@ -68,11 +68,7 @@ def _add_steps(sink: Sink, steps: list[tuple[str, int, int]]) -> None:
         "ranges",
         [{"kind": "step", "name": name, "start_ns": start, "dur_ns": end - start} for name, start, end in whole_steps],
     )
-    sink.count("n_events", len(steps))
-    sink.count("n_kept", len(whole_steps))
-    if len(whole_steps) < len(steps):
-        sink.count("n_dropped", len(steps) - len(whole_steps))
-        sink.problem("steps that end before they begin", len(steps) - len(whole_steps))
+    sink.account(len(steps), len(whole_steps), "steps that end before they begin")
     if whole_steps:
         sink.zero_unix_ns = 0
         sink.fact(clock="wall clock of the steps; average times have no place in time")

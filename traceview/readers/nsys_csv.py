@@ -125,11 +125,7 @@ def _read_rows(log: Log, lines: pa.Array, sink: Sink) -> None:
     sink.connection.execute(f"CREATE OR REPLACE TEMP TABLE cells AS {_sql('cells')}")
     n_kept = _store_trace(log, header, sink) if "Start" in header else _store_summary(log, sink)
     sink.next_id += len(rows)
-    sink.count("n_events", len(rows))
-    sink.count("n_kept", n_kept)
-    if n_kept < len(rows):
-        sink.count("n_dropped", len(rows) - n_kept)
-        sink.problem("rows of an nsys report that are cut or damaged", len(rows) - n_kept)
+    sink.account(len(rows), n_kept, "rows of an nsys report that are cut or damaged")
 
 
 def _store_trace(log: Log, header: Header, sink: Sink) -> int:

@@ -199,11 +199,7 @@ def _read_rows(log: Log, lines: pa.Array, sink: Sink) -> None:
     connection.execute(f"CREATE OR REPLACE TEMP TABLE cells AS {_sql(cells)}", values)
     n_kept = {"trace": _store_trace, "summary": _store_summary, "counters": _store_counters}[kind](log, sink)
     sink.next_id += len(rows)
-    sink.count("n_events", len(rows))
-    sink.count("n_kept", n_kept)
-    if n_kept < len(rows):
-        sink.count("n_dropped", len(rows) - n_kept)
-        sink.problem("rows of nvprof that are cut or damaged", len(rows) - n_kept)
+    sink.account(len(rows), n_kept, "rows of nvprof that are cut or damaged")
 
 
 def _store_trace(log: Log, sink: Sink) -> int:

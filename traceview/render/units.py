@@ -14,29 +14,10 @@ from typing import Any
 NULL = "-"
 """Printed for "not recorded"."""
 
-IDENTIFIERS = frozenset(
-    [
-        "id",
-        "rank",
-        "device",
-        "stream",
-        "context",
-        "pid",
-        "tid",
-        "step",
-        "correlation",
-        "graph",
-        "graph_node",
-        "flow",
-        "sequence",
-        "external_id",
-        "src_device",
-        "dst_device",
-        "forward_thread",
-        "process",
-        "thread",
-    ]
-)
+IDENTIFIERS = frozenset((
+    *("id", "rank", "device", "stream", "context", "pid", "tid", "step", "correlation", "graph", "graph_node", "flow"),
+    *("sequence", "external_id", "src_device", "dst_device", "forward_thread", "process", "thread"),
+))  # fmt: skip
 """Numbers that name something: printed without thousands separators."""
 
 

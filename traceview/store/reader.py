@@ -7,10 +7,12 @@ with its process, and the next query gets a new one.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import multiprocessing
 import os
 import pickle
 import signal
+import struct
 import sys
 import tempfile
 import threading
@@ -24,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from traceview.errors import UsageError
 from traceview.ingest.options import Options
 from traceview.paths import temporary_folder
-from traceview.store import landlock, views
+from traceview.store import views
 
 if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
@@ -137,7 +139,7 @@ def _serve(pipe: Connection, place: Path | None, folder: Path, options: Options)
     # DuckDB spills where this process may write.
     tempfile.tempdir = str(place or "/nowhere")
     # Before the connection: its threads inherit it.
-    landlock.write_only_in(place)
+    write_only_in(place)
     try:
         connection = views.connect(folder, options=options)
     except Exception as error:
@@ -172,3 +174,44 @@ def _end_with_parent() -> None:
     if parent := multiprocessing.parent_process():
         wait([parent.sentinel])
         os._exit(1)
+
+
+CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
+"""Numbers of system calls, the same on every machine that Linux 5.13 runs on."""
+PR_SET_NO_NEW_PRIVS = 38
+VERSION = 1
+PATH_BENEATH = 1
+CHANGES = (1 << 1) | sum(1 << bit for bit in range(4, 13))
+"""Rights of version 1: to write files, and to make and remove files and folders of any kind."""
+SINCE = {2: 1 << 13, 3: 1 << 14}
+"""Rights that later versions know: to move files between folders, and to truncate them."""
+
+
+def write_only_in(folder: Path | None) -> bool:
+    """Let this thread, and those it starts, change, make and remove files below `folder` only, or nowhere.
+
+    Landlock of Linux does it, which needs no privileges; returns whether the system has it (Linux from 5.13 on, some
+    containers not). What is open stays as it is. It cannot be undone.
+    """
+    if sys.platform != "linux":
+        return False
+    call = ctypes.CDLL(None, use_errno=True).syscall
+    call.restype = ctypes.c_long
+    version = call(CREATE_RULESET, None, ctypes.c_size_t(0), VERSION)
+    if version < 1:
+        return False
+    rights = CHANGES | sum(right for since, right in SINCE.items() if version >= since)
+    rules = call(CREATE_RULESET, struct.pack("Q", rights), ctypes.c_size_t(8), 0)
+    if rules < 0:
+        return False
+    try:
+        if folder:
+            place = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                call(ADD_RULE, rules, PATH_BENEATH, struct.pack("=Qi", rights, place), 0)
+            finally:
+                os.close(place)
+        ctypes.CDLL(None).prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+        return bool(call(RESTRICT_SELF, rules, 0) == 0)
+    finally:
+        os.close(rules)

@@ -17,10 +17,9 @@ from traceview.convolution.plan import DIRECTIONS, INPUT, OWN, Option, admissibl
 from traceview.errors import InputError
 from traceview.experiments.results import Journal
 from traceview.experiments.schedule import inputs
-from traceview.experiments.schedule.confirm import confirmed
 from traceview.experiments.schedule.job import Answer, Job, work
 from traceview.experiments.schedule.outcome import keep
-from traceview.experiments.schedule.proof import prove
+from traceview.experiments.schedule.proof import confirmed, prove
 from traceview.experiments.schedule.rows import TABLE, Given, is_done, key, rows_of, slots_of
 
 SCHEMA = 1
