@@ -18,13 +18,8 @@ def facts() -> dict[str, Any]:
     """Processor, memory, limits of the container, driver, system, named variables; empty where they cannot be had."""
     place = {"PYTHONPATH": str(content("collectors") / "inject")}
     try:
-        told = subprocess.run(
-            [sys.executable, "-S", "-c", PROGRAM],
-            env=os.environ | place,
-            capture_output=True,
-            timeout=LONGEST_S,
-            check=True,
-        )
+        words = [sys.executable, "-S", "-c", PROGRAM]
+        told = subprocess.run(words, env=os.environ | place, capture_output=True, timeout=LONGEST_S, check=True)
         found = json.loads(told.stdout)
     except (OSError, subprocess.SubprocessError, ValueError):
         return {}

@@ -96,13 +96,9 @@ class Worker:
         self.errors.truncate()
         try:
             self.process = subprocess.Popen(
-                [self.python, str(PROGRAM)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self.errors,
-                env={**os.environ, **self.variables},
-                start_new_session=True,
-            )
+                [self.python, str(PROGRAM)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors,
+                env={**os.environ, **self.variables}, start_new_session=True,
+            )  # fmt: skip
         except OSError as error:
             raise UsageError(f"cannot run {self.python}: {error.strerror}.") from error
         return self.process
