@@ -231,7 +231,7 @@ def test_help_loads_no_heavy_library() -> None:
     assert run.stderr.strip() == "[]"
 
 
-@pytest.mark.parametrize("name", ["sample", pytest.param("gpu", marks=pytest.mark.shared)])
+@pytest.mark.parametrize("name", ["sample", pytest.param("gpu", marks=[pytest.mark.shared, pytest.mark.long])])
 def test_a_report_loads_only_what_it_needs(name: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     """All of Arrow's functions and masked arrays cost 0.1 s, pandas a quarter of a second. The second runs no rules."""
     trace, path = tmp_path / "trace.json.gz", ROOT / "samples/kineto/torch-2.13.0-alexnet-cpu.json.gz"
