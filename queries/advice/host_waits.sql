@@ -20,6 +20,8 @@
 -- any = "read results every n steps"
 -- [params]
 -- wait_step_pct = { type = "DOUBLE", default = 5, doc = "found above this share of the step, in percent" }
+-- wait_start_ms = { type = "DOUBLE", default = 10, doc = """without a second step: in a wait as long the host does
+-- something else than go on, in milliseconds""" }
 WITH call AS (
     SELECT a.rank, a.start_ns, regexp_replace(a.name, '_v\d+$', '') AS name,
         coalesce(o.name, '(no operator)') AS operator
@@ -34,7 +36,9 @@ WITH call AS (
     ASOF LEFT JOIN call c ON c.rank = g.rank AND g.until_ns > c.start_ns
 ), kinds AS (
     SELECT rank, name, operator, count(*) / any_value(per) AS calls, sum(synchronisation_ns / per) AS wait_ns,
-        any_value(step_ns) AS step_ns, max(synchronisation_ns / per) AS most_ns, any_value(n_steps) AS n_steps
+        any_value(step_ns) AS step_ns, max(synchronisation_ns / per) AS most_ns, any_value(n_steps) AS n_steps,
+        count(*) FILTER (synchronisation_ns >= 1e6 * $wait_start_ms) AS n_long,
+        sum(synchronisation_ns / per) FILTER (synchronisation_ns >= 1e6 * $wait_start_ms) AS long_ns
     FROM drained GROUP BY rank, name, operator
 ), lost AS (
     SELECT q.rank, CAST(sum(q.n) AS BIGINT) AS n, any_value(h.kernels) AS n_kernels
@@ -50,6 +54,9 @@ SELECT rank,
         THEN format('low: one wait of {:.3f} ms is most of it, and without a second step nothing tells what '
             || 'comes again',
             max(most_ns) / 1e6)
+        WHEN any_value(n_steps) < 2 AND sum(long_ns) > 0.5 * sum(wait_ns)
+        THEN format('low: {} waits longer than {} ms are most of it, as where code is compiled or files are read; '
+            || 'without a second step nothing tells what comes again', sum(n_long), CAST($wait_start_ms AS BIGINT))
         WHEN any_value(l.n) > 0.01 * any_value(l.n_kernels)
         THEN format('low: {} launched kernels are not in the recording, and may have run meanwhile', any_value(l.n))
         ELSE 'medium: the device is idle after the call; work of the host may have kept it waiting anyway' END

@@ -65,3 +65,12 @@ def test_one_copy_of_a_recording_is_a_guess(tmp_path: Path) -> None:
 
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     assert answer(RULE, Given(), tmp_path).status == "cannot tell"
+
+
+def test_what_is_brought_to_the_device_before_its_first_kernel_is_a_guess(tmp_path: Path) -> None:
+    given = Given()
+    for start in (0, 500, 1000):
+        given.copy("HtoD", start, start + 400, src_kind="pageable", dst_kind="device", size_bytes=1_000_000)
+    given.kernel("ampere_sgemm_128x64_nn", 1450, 2000)
+    found = answer(RULE, given, tmp_path)
+    assert found.confidence.startswith("low: 1.200 ms of it are before the first kernel")

@@ -54,6 +54,13 @@ def test_one_wait_of_a_recording_is_a_guess(tmp_path: Path) -> None:
     assert found.status == "found" and found.confidence.startswith("low: one wait of 0.9")
 
 
+def test_long_waits_of_a_recording_are_a_guess(tmp_path: Path) -> None:
+    given = recorded(300, 12_000, 300, 11_000, 15_000, 300)
+    found = answer(RULE, given, tmp_path / "long")
+    assert found.confidence.startswith("low: 3 waits longer than 10 ms are most of it")
+    assert answer(RULE, given, tmp_path / "short", wait_start_ms="20").confidence.startswith("medium")
+
+
 @pytest.mark.long
 def test_with_work_queued_behind_it_the_device_does_not_wait(tmp_path: Path) -> None:
     assert answer(RULE, steps(90, queued=True), tmp_path).status == "not found"

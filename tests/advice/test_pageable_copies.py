@@ -70,3 +70,12 @@ def test_what_is_brought_to_the_device_before_its_first_kernel_is_a_guess(tmp_pa
         "low: 1.200 ms of it are before the first kernel, as where weights are brought to the device once"
     )
     assert answer(RULE, given(410), tmp_path / "between").confidence.startswith("high")
+
+
+def test_one_copy_of_a_recording_without_steps_is_a_guess(tmp_path: Path) -> None:
+    given = Given()
+    given.kernel("ampere_sgemm_128x64_nn", 0, 5)
+    given.copy("HtoD", 10, 410, src_kind="pageable", dst_kind="device", size_bytes=1_000_000)
+    given.kernel("ampere_sgemm_128x64_nn", 410, 500)
+    found = answer(RULE, given, tmp_path)
+    assert found.confidence.startswith("low: one copy of 0.400 ms is most of it")

@@ -186,7 +186,7 @@ def _explain(sink: Sink, tables: Tables, facts: dict[str, list[str]]) -> None:
     elif n_calls:
         reason = "CUDA calls were traced but no kernel: none was launched, or the program ended before it was recorded"
     elif "Cuda" in facts.get("CAPTURE_EVENT_TYPE", ()):
-        reason = "no GPU work was traced although CUDA tracing was on: the program used no GPU, or it did not begin"
+        reason = "no GPU work was traced although CUDA tracing was on: the program used no GPU, or tracing failed"
     else:
         reason = "no GPU work was traced: nsys was run without --trace=cuda or the program used no GPU"
     sink.problem(reason)

@@ -176,6 +176,12 @@ def test_layers_of_an_engine_are_operators_of_the_kind_of_the_first_in_them(tmp_
         assert rows(connection, query) == [(fused, "fprop", "implicit_gemm")]
 
 
+def test_layers_of_an_engine_whose_device_was_not_recorded_are_no_work_of_a_cpu(tmp_path: Path) -> None:
+    given = ranges(("/conv1/Conv + /relu/Relu", 11, 20, 1, "TensorRT"))
+    with given.open(tmp_path) as connection:
+        assert rows(connection, "FROM ops") == rows(connection, "FROM activities") == []
+
+
 def test_a_trace_with_operators_of_its_own_gets_no_others(tmp_path: Path) -> None:
     given = ranges((CONV, 0, 10))
     given.op("aten::add", 20, 30)
