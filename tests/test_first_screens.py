@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 from conftest import Captures
+from public_traces import EACH
 
-from traceview.analysis import findings, reports
+from traceview.analysis import certainty, findings, reports
 from traceview.analysis.model import Finding
 from traceview.analysis.values import as_object
 from traceview.experiments.tune import tuning
@@ -32,6 +33,26 @@ def leads(captures: Captures, path: Path) -> str | None:
     """Return the rule that the first screen names."""
     rule: str | None = findings.best(captures.open(path)).rows[0][1]
     return rule
+
+
+@pytest.mark.long
+@pytest.mark.shared
+@EACH
+def test_what_leads_is_no_guess_and_has_one_number(trace: Path, captures: Captures) -> None:
+    """The first screen, the page and `advise` say the same of every finding: the smaller of its bounds."""
+    connection = captures.open(trace)
+    found = [answer for answer in findings.run(connection).findings if answer.status == "found"]
+    section = findings.best(connection)
+    row = dict(zip((column.name for column in section.columns), section.rows[0], strict=True))
+    sure = [answer for answer in found if certainty.level(answer) != certainty.LOW]
+    assert row["rule"] == (sure[0].rule if sure else None)
+    if sure and row["saving_ns"] is not None:
+        assert (row["saving_ns"], row["saving_pct"]) == (sure[0].saving_ns, sure[0].saving_pct)
+        assert row["confidence"] == certainty.level(sure[0])
+    for answer in found:
+        if answer.path_saving_ns is not None and answer.saving_ns is not None:
+            assert answer.saving_ns <= answer.path_saving_ns + 1
+    assert found == sure + [answer for answer in found if answer not in sure]
 
 
 def test_a_mark_without_device_work_is_no_step_and_leaves_nothing_out(shared: Path, captures: Captures) -> None:
