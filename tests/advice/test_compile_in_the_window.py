@@ -40,4 +40,4 @@ def test_spans_of_compilers_inside_one_another_count_once(tmp_path: Path) -> Non
 
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
-    assert (found.status, found.reason) == ("cannot tell", "the trace has no training steps.")
+    assert (found.status, found.reason) == ("cannot tell", "the trace has no steps.")

@@ -38,4 +38,4 @@ def test_work_of_the_step_before_is_no_idle_time(tmp_path: Path) -> None:
 
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
-    assert (found.status, found.reason) == ("cannot tell", "the trace has no training steps.")
+    assert (found.status, found.reason) == ("cannot tell", "the trace has no steps.")

@@ -41,4 +41,4 @@ def test_without_marks_it_says_how_to_make_them(tmp_path: Path) -> None:
 
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
-    assert (found.status, found.reason) == ("cannot tell", "the trace has no training steps.")
+    assert (found.status, found.reason) == ("cannot tell", "the trace has no steps.")
