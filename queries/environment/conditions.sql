@@ -6,5 +6,5 @@
 -- value = "its value, or not recorded"
 -- said_by = "who recorded it"
 SELECT condition, coalesce(value, 'not recorded') AS value, said_by FROM environment
-WHERE value IS NOT NULL OR condition NOT IN ('library', 'publication')
+WHERE value IS NOT NULL OR condition NOT IN ('library', 'publication', 'governor', 'NUMA nodes')
 ORDER BY position

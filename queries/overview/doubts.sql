@@ -33,6 +33,8 @@ WITH work AS (
         GROUP BY rank
     ) h
     JOIN scope s ON s.rank = h.rank AND NOT s.has_steps AND s.total_ns > 0
+), host AS (
+    SELECT *, cores * recorded_ns AS had_ns FROM hosts WHERE recorded_ns > 0
 ), doubt AS (
     SELECT rank, 1 AS place, format('The device''s work was not recorded ({}): how busy it was is not known',
         concat_ws(', ', if(n_launches > 0, format('{:,} launch{}', n_launches, if(n_launches = 1, '', 'es')), NULL),
@@ -58,6 +60,23 @@ WITH work AS (
     SELECT c.rank, 5, format('The machine was busy with something else: rank {} got {:.0f} % of the processor time '
         || 'that its operators took', c.rank, c.received_pct)
     FROM contention c WHERE c.is_contended
+    UNION ALL
+    -- Others matter where they leave the run no core to go to.
+    SELECT rank, 9, format('The machine was busy with something else: of the cores'' time other programs took {:.0f} '
+        || '%, this run {:.0f} %', 100.0 * (busy_ns - stolen_ns - own_ns) / had_ns, 100.0 * own_ns / had_ns)
+    FROM host WHERE busy_ns - stolen_ns - own_ns > 0.1 * had_ns AND busy_ns > 0.9 * had_ns
+        AND rank NOT IN (SELECT c.rank FROM contention c WHERE c.is_contended)
+    UNION ALL
+    SELECT rank, 10, format('A hypervisor took {:.0f} % of the cores'' time away', 100.0 * stolen_ns / had_ns)
+    FROM host WHERE stolen_ns > 0.05 * had_ns
+    UNION ALL
+    SELECT rank, 11, format('The container''s limit held the run back for {:.0f} % of the time of its {} cores',
+        100.0 * throttled_ns / had_ns, cores)
+    FROM host WHERE throttled_ns > 0.05 * had_ns
+    UNION ALL
+    SELECT rank, 12, format('Programs of this machine waited for memory for {:.0f} % of the recording',
+        100.0 * memory_stall_ns / recorded_ns)
+    FROM host WHERE memory_stall_ns > 0.05 * recorded_ns
     UNION ALL
     SELECT rank, 6, format('The profiler itself paused the program {:,} times, for {:.1f} % of the time above', n,
         100.0 * dur_ns / total_ns)

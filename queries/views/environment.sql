@@ -14,7 +14,8 @@ WITH noted AS (
     SELECT n.facts, w.condition, json_extract_string(n.facts, w.path) AS value
     FROM noted n CROSS JOIN (VALUES ('CUDA or HIP', '$.cuda_version'), ('CUDA or HIP', '$.hip_version'),
         ('cuDNN', '$.cudnn_version'),
-        ('driver', '$.driver_version'), ('CPU', '$.cpu'), ('cores', '$.cores'), ('oneDNN', '$.onednn_version'),
+        ('driver', '$.driver_version'), ('CPU', '$.cpu'), ('cores', '$.cores'), ('governor', '$.governor'),
+        ('NUMA nodes', '$.numa_nodes'), ('oneDNN', '$.onednn_version'),
         ('oneDNN of the build', '$.onednn_built'),
         ('BLAS', '$.blas'), ('compiler', '$.compiler'), ('system', '$.platform'), ('Python', '$.python'),
         ('threads', '$.threads'), ('model', '$.model.name'), ('batch', '$.model.batch')) w(condition, path)
@@ -125,6 +126,6 @@ FROM (VALUES (1, 'framework'), (2, 'library'), (3, 'CUDA or HIP'), (5, 'cuDNN'),
     (8, 'GPU memory'), (9, 'GPU clock'), (10, 'CPU'), (11, 'cores'), (12, 'CPU clock'), (13, 'instruction sets'),
     (14, 'memory'), (15, 'container'), (16, 'BLAS'), (17, 'oneDNN'), (18, 'compiler'), (19, 'system'),
     (20, 'Python'), (21, 'threads'), (22, 'command'), (23, 'model'), (24, 'parameters'), (25, 'batch'),
-    (26, 'precision'), (27, 'input'), (28, 'dataset'), (29, 'publication')) c(position, condition)
+    (26, 'precision'), (27, 'input'), (28, 'dataset'), (29, 'publication'), (30, 'governor'), (31, 'NUMA nodes')) c(position, condition)
 LEFT JOIN named n ON n.condition = c.condition LEFT JOIN seen s ON s.condition = c.condition
 WHERE EXISTS (FROM raw.captures)

@@ -1,4 +1,5 @@
-"""Facts of the machine (processor, memory, limits, driver), and resources this process uses: time, page faults.
+"""Facts of the machine (processor, memory, limits, driver), and resources used meanwhile: by this process time and page
+faults, by others the cores' time, and what the hypervisor, the container's limit and lack of memory took.
 
 Invariant: what the system does not tell is None.
 """
@@ -39,12 +40,17 @@ def facts():
         "cores": _cores(),
         "memory_bytes": _memory(),
         "limits": _limits(),
+        "governor": _word("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        "numa_nodes": _word("/sys/devices/system/node/online"),
         "driver_version": _driver(),
     }
 
 
 def usage():
-    """The time now and what the process has used so far, all threads together; None where the system does not count."""
+    """The time now and what was used so far: by the process, all threads together, and of the cores that it may use.
+
+    None where the system does not count. It looks at all processes, and is for before and after the steps.
+    """
     try:
         import resource
     except ImportError:
@@ -54,13 +60,19 @@ def usage():
     for name, field in COUNTS.items():
         value = getattr(counted, field)
         found[name] = round(value * 1e9) if name.endswith("_ns") else value
-    return found
+    busy, stolen = _busy()
+    seconds = {"busy_ns": busy, "stolen_ns": stolen, "own_ns": _own_s(), "throttled_ns": _throttled_s()}
+    seconds["memory_stall_ns"] = _stalled_s()
+    return {**found, **{name: None if value is None else round(value * 1e9) for name, value in seconds.items()}}
 
 
 def used_since(before):
     """Return the resources the process used since `before`, which is a `usage()`; None where that is None."""
     now = usage()
-    return before and now and {name: now[name] - before[name] for name in now}
+    if not before or not now:
+        return None
+    used = {name: None if None in (now[name], before[name]) else now[name] - before[name] for name in now}
+    return {**used, "cores": _allowed()}
 
 
 def n_workers():
@@ -73,18 +85,42 @@ def moment():
     """Wall time, and seconds of processor time that the cores of this process and all processes of its run have used by
     now; None of both where the system does not count. Time that a hypervisor took is time of others.
     """
-    return {"wall_s": now_ns() / 1e9, "busy_s": _busy_s(), "own_s": _own_s(), "cores": _allowed()}
+    return {"wall_s": now_ns() / 1e9, "busy_s": _busy()[0], "own_s": _own_s(), "cores": _allowed()}
 
 
-def _busy_s():
+def _busy():
+    """Seconds that the cores of this process were busy, and those of them that a hypervisor took; None of both."""
     with suppress(OSError, AttributeError, ValueError):
-        mine, ticks = os.sched_getaffinity(0), 0
+        mine, ticks, taken = os.sched_getaffinity(0), 0, 0
         for line in Path("/proc/stat").read_text().splitlines():
             name, *values = line.split()
             if name.startswith("cpu") and name[3:].isdigit() and int(name[3:]) in mine:
                 user, nice, system, _, _, interrupts, soft, stolen, *_ = map(int, values)
                 ticks += user + nice + system + interrupts + soft + stolen
-        return ticks / os.sysconf("SC_CLK_TCK")
+                taken += stolen
+        return ticks / os.sysconf("SC_CLK_TCK"), taken / os.sysconf("SC_CLK_TCK")
+    return None, None
+
+
+def _throttled_s():
+    """Seconds for which the container's limit of cores held its threads back, of all cores together."""
+    with suppress(OSError, ValueError, KeyError):
+        lines = Path("/sys/fs/cgroup/cpu.stat").read_text().splitlines()
+        return int(dict(line.split() for line in lines)["throttled_usec"]) / 1e6
+    return None
+
+
+def _stalled_s():
+    """Seconds in which some process of the machine waited for memory (pressure stall information)."""
+    with suppress(OSError, ValueError, IndexError):
+        return int(Path("/proc/pressure/memory").read_text().splitlines()[0].rpartition("total=")[2]) / 1e6
+    return None
+
+
+def _word(path):
+    """The word that a file of the system holds; None where there is no such file."""
+    with suppress(OSError):
+        return Path(path).read_text().strip() or None
     return None
 
 

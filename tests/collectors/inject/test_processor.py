@@ -31,6 +31,8 @@ def test_what_the_system_tells_of_the_first_processor(processor, monkeypatch):
         "/proc/cpuinfo": CPUINFO,
         "/sys/fs/cgroup/cpu.max": "150000 100000\n",
         "/sys/fs/cgroup/memory.max": "8589934592\n",
+        "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor": "powersave\n",
+        "/sys/devices/system/node/online": "0-1\n",
         "/proc/driver/nvidia/version": "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar  5\n",
     }
     monkeypatch.setattr(processor, "Path", lambda path: Told(found.get(path)))
@@ -43,6 +45,8 @@ def test_what_the_system_tells_of_the_first_processor(processor, monkeypatch):
         "cores": 2,
         "memory_bytes": 4_096_000,
         "limits": {"cores": 1.5, "memory_bytes": 8 * 2**30},
+        "governor": "powersave",
+        "numa_nodes": "0-1",
         "driver_version": "NVIDIA 550.54.15",
     }
 
@@ -64,6 +68,28 @@ def test_what_was_used_is_counted(processor):
     used = processor.used_since(before)
     assert used["wall_ns"] > 0 and used["user_ns"] + used["system_ns"] > 0
     assert used["minor_faults"] >= 1
+    assert used["cores"] == len(os.sched_getaffinity(0))
+
+
+def test_the_machine_is_counted_as_the_system_says(processor, monkeypatch):
+    """Two moments: of 100 ticks a second, cores 0 and 1 were busy for 150 more, 50 of them taken by a hypervisor."""
+    stat = "cpu  9 9 9 9 9 9 9 9 0 0\ncpu0 {} 0 0 500 0 0 0 {} 0 0\ncpu1 100 0 0 500 0 0 0 0 0 0\n"
+    texts = [
+        {"/proc/stat": stat.format(user, stolen), "/sys/fs/cgroup/cpu.stat": f"nr_periods 3\nthrottled_usec {held}\n",
+         "/proc/pressure/memory": f"some avg10=0.00 avg60=0.00 avg300=0.00 total={stalled}\nfull total=0\n"}
+        for user, stolen, held, stalled in ((100, 10, 1000, 5), (200, 60, 251_000, 40_005))
+    ]  # fmt: skip
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1}, raising=False)
+    monkeypatch.setattr(os, "sysconf", {"SC_CLK_TCK": 100}.__getitem__)
+    monkeypatch.setattr(processor, "_own_s", lambda: 1.0)
+    monkeypatch.setattr(processor, "Path", lambda path: Told(texts[0].get(path)))
+    before = processor.usage()
+    monkeypatch.setattr(processor, "Path", lambda path: Told(texts[1].get(path)))
+    used = processor.used_since(before)
+    names = ("busy_ns", "stolen_ns", "own_ns", "throttled_ns", "memory_stall_ns", "cores")
+    assert [used[name] for name in names] == [1_500_000_000, 500_000_000, 0, 250_000_000, 40_000_000, 2]
+    monkeypatch.setattr(processor, "Path", lambda path: Told(None))
+    assert [processor.used_since(before)[name] for name in names[:2]] == [None, None]
 
 
 def test_without_counting_there_is_nothing(processor, monkeypatch):
