@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Where environments of frameworks lie, which samples/environments.toml describes.
 ENVIRONMENTS ?= .
 
-.PHONY: demo test test-all check lint types quick dist bench fuzz frameworks legacy clean
+.PHONY: demo test test-all check lint types quick dist site bench fuzz frameworks legacy clean
 
 # Installs again only when the project's own requirements change. For a small CPU build of torch on a machine whose
 # index offers CUDA builds first: make demo PIP_EXTRA_INDEX_URL=<the index of CPU builds>.
@@ -69,6 +69,12 @@ dist: $(VENV)/.installed
 	rm -rf dist
 	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/python -m build --outdir dist .
 	$(BIN)/twine check --strict dist/*
+
+# The pages of docs/ as a site in site/html, in an environment of its own.
+site:
+	$(PYTHON) -m venv .venv-site
+	.venv-site/bin/pip install --quiet ".[docs]"
+	.venv-site/bin/python .ci/site.py site
 
 bench: $(VENV)/.installed
 	$(BIN)/python benchmarks/ingest.py

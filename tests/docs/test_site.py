@@ -1,0 +1,28 @@
+"""The site has every page of docs/, and names of pages become links to pages that there are."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def site(root: Path) -> dict[str, object]:
+    return runpy.run_path(str(root / ".ci/site.py"))
+
+
+def test_every_page_has_its_place(site: dict[str, object], root: Path) -> None:
+    parts: dict[str, str] = site["PARTS"]  # type: ignore[assignment]
+    named = " ".join(parts.values()).split()
+    assert sorted(named) == sorted([path.stem for path in root.glob("docs/*.md")] + ["lists", "tables", "verbs"])
+
+
+@pytest.mark.long
+def test_links_lead_to_pages(site: dict[str, object]) -> None:
+    pages: dict[str, str] = site["pages"]()  # type: ignore[operator]
+    links = {name: re.findall(r"\]\(([\w-]+)\.md\)", text) for name, text in pages.items()}
+    assert "advice" in links["index"] and set().union(*links.values()) <= pages.keys()
+    assert "## traceview study scaling" in pages["verbs"] and "| kernels |" in pages["tables"]
