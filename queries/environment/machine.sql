@@ -1,7 +1,7 @@
 -- title = "The machine while steps were recorded"
--- doc = """Of the time that the cores of the process had from the start of the recording to its end: what the process
--- and those it started used, what other programs and a hypervisor took, and how long the container's limit of cores held
--- threads back. `traceview collect` notes it on Linux."""
+-- doc = """What this run, other programs and a hypervisor used of the time that the cores of the process had from the start
+-- of the recording to its end, and how long the container's limit of cores held threads back. `traceview collect` notes
+-- it on Linux."""
 -- optional = true
 -- [columns]
 -- rank = "process of the job"
@@ -14,17 +14,16 @@
 -- memory_stall_pct = "time in which some process of the machine waited for memory, of the wall time"
 -- switches = "times that the process was interrupted for others"
 -- [headings]
--- own_pct = "this run"
--- other_pct = "others"
--- stolen_pct = "hypervisor"
--- throttled_pct = "throttled"
--- memory_stall_pct = "waits for memory"
-SELECT rank, cores, recorded_ns AS wall_ns,
-    100.0 * own_ns / nullif(cores * recorded_ns, 0) AS own_pct,
-    100.0 * greatest(busy_ns - stolen_ns - own_ns, 0) / nullif(cores * recorded_ns, 0) AS other_pct,
-    100.0 * stolen_ns / nullif(cores * recorded_ns, 0) AS stolen_pct,
-    100.0 * throttled_ns / nullif(cores * recorded_ns, 0) AS throttled_pct,
-    100.0 * memory_stall_ns / nullif(recorded_ns, 0) AS memory_stall_pct,
-    involuntary_switches AS switches
-FROM hosts
+-- own_pct = "this run, of cores' time"
+-- other_pct = "others, of cores' time"
+-- stolen_pct = "hypervisor, of cores' time"
+-- throttled_pct = "throttled, of cores' time"
+-- memory_stall_pct = "memory waits, of wall time"
+SELECT rank, host_cores AS cores, recorded_ns AS wall_ns,
+    100.0 * own_ns / (host_cores * recorded_ns) AS own_pct,
+    100.0 * greatest(busy_ns - stolen_ns - own_ns, 0) / (host_cores * recorded_ns) AS other_pct,
+    100.0 * stolen_ns / (host_cores * recorded_ns) AS stolen_pct,
+    100.0 * throttled_ns / (host_cores * recorded_ns) AS throttled_pct,
+    100.0 * memory_stall_ns / recorded_ns AS memory_stall_pct, involuntary_switches AS switches
+FROM processes WHERE host_cores * recorded_ns > 0
 ORDER BY rank

@@ -34,7 +34,7 @@ WITH work AS (
     ) h
     JOIN scope s ON s.rank = h.rank AND NOT s.has_steps AND s.total_ns > 0
 ), host AS (
-    SELECT *, cores * recorded_ns AS had_ns FROM hosts WHERE recorded_ns > 0
+    SELECT *, host_cores * recorded_ns AS had_ns FROM processes WHERE host_cores * recorded_ns > 0
 ), doubt AS (
     SELECT rank, 1 AS place, format('The device''s work was not recorded ({}): how busy it was is not known',
         concat_ws(', ', if(n_launches > 0, format('{:,} launch{}', n_launches, if(n_launches = 1, '', 'es')), NULL),
@@ -71,7 +71,7 @@ WITH work AS (
     FROM host WHERE stolen_ns > 0.05 * had_ns
     UNION ALL
     SELECT rank, 11, format('The container''s limit held the run back for {:.0f} % of the time of its {} cores',
-        100.0 * throttled_ns / had_ns, cores)
+        100.0 * throttled_ns / had_ns, host_cores)
     FROM host WHERE throttled_ns > 0.05 * had_ns
     UNION ALL
     SELECT rank, 12, format('Programs of this machine waited for memory for {:.0f} % of the recording',

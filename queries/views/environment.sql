@@ -126,6 +126,7 @@ FROM (VALUES (1, 'framework'), (2, 'library'), (3, 'CUDA or HIP'), (5, 'cuDNN'),
     (8, 'GPU memory'), (9, 'GPU clock'), (10, 'CPU'), (11, 'cores'), (12, 'CPU clock'), (13, 'instruction sets'),
     (14, 'memory'), (15, 'container'), (16, 'BLAS'), (17, 'oneDNN'), (18, 'compiler'), (19, 'system'),
     (20, 'Python'), (21, 'threads'), (22, 'command'), (23, 'model'), (24, 'parameters'), (25, 'batch'),
-    (26, 'precision'), (27, 'input'), (28, 'dataset'), (29, 'publication'), (30, 'governor'), (31, 'NUMA nodes')) c(position, condition)
+    (26, 'precision'), (27, 'input'), (28, 'dataset'), (29, 'publication'),
+    (30, 'governor'), (31, 'NUMA nodes')) c(position, condition)
 LEFT JOIN named n ON n.condition = c.condition LEFT JOIN seen s ON s.condition = c.condition
 WHERE EXISTS (FROM raw.captures)

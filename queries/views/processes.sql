@@ -17,6 +17,13 @@
 -- user_ns = "processor time of the process meanwhile, in the program"
 -- system_ns = "the same in the kernel of the system: page faults, allocation, input and output"
 -- minor_faults = "pages that the process touched for the first time meanwhile, or again after giving them back"
+-- host_cores = "cores that the times of the machine below are of"
+-- own_ns = "processor time of the process and of those that belong to its run, while recording"
+-- busy_ns = "time that the cores were busy meanwhile, for whomever, what a hypervisor took included"
+-- stolen_ns = "of it, time that a hypervisor took"
+-- throttled_ns = "time for which the container's limit of cores held threads back"
+-- memory_stall_ns = "time in which some process of the machine waited for memory"
+-- involuntary_switches = "times that the process was interrupted for others"
 -- flags = "switches of the framework, as JSON"
 -- environment = "environment variables that change how a step runs, as JSON"
 -- batch = "samples per step"
@@ -63,6 +70,13 @@ SELECT rank,
     TRY_CAST(facts->>'$.usage.user_ns' AS BIGINT) AS user_ns,
     TRY_CAST(facts->>'$.usage.system_ns' AS BIGINT) AS system_ns,
     TRY_CAST(facts->>'$.usage.minor_faults' AS BIGINT) AS minor_faults,
+    TRY_CAST(facts->>'$.usage.cores' AS BIGINT) AS host_cores,
+    TRY_CAST(facts->>'$.usage.own_ns' AS BIGINT) AS own_ns,
+    TRY_CAST(facts->>'$.usage.busy_ns' AS BIGINT) AS busy_ns,
+    TRY_CAST(facts->>'$.usage.stolen_ns' AS BIGINT) AS stolen_ns,
+    TRY_CAST(facts->>'$.usage.throttled_ns' AS BIGINT) AS throttled_ns,
+    TRY_CAST(facts->>'$.usage.memory_stall_ns' AS BIGINT) AS memory_stall_ns,
+    TRY_CAST(facts->>'$.usage.involuntary_switches' AS BIGINT) AS involuntary_switches,
     facts->'$.flags' AS flags, facts->'$.environment' AS environment,
     TRY_CAST(facts->>'$.model.batch' AS BIGINT) AS batch,
     TRY_CAST(facts->>'$.model.denormal.elements' AS BIGINT) AS n_elements,
