@@ -1,7 +1,7 @@
 -- title = "The machine while steps were recorded"
--- doc = """Use of the time that the cores of the process had from the start of the recording to its end: by this run, by
--- other programs and by a hypervisor; and how long the container's limit of cores held threads back. `traceview collect`
--- notes it on Linux."""
+-- doc = """Use of the time that the cores of the process had while steps were recorded: by this run, by other programs
+-- and by a hypervisor; and how long the container's limit of cores held threads back. `traceview collect` notes it on
+-- Linux."""
 -- optional = true
 -- [columns]
 -- rank = "process of the job"
