@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 PARTS = {
-    "Look at a trace": "reports advice compare critical ranks fleet ci python agents",
+    "Look at a trace": "reports advice memory compare critical ranks fleet ci python agents",
     "Record and try": "collect privacy options tune schedule scaling",
     "Measure": "study frameworks samples seeds",
     "Know": "convolution vocabulary limits performance accuracy",
