@@ -1,7 +1,8 @@
 """The tables of Parquet files, Arrow files and Arrow streams as batches.
 
 Invariant: a file that is cut off yields what lies before the cut, and `damage` says so; what a file says about its
-sizes is checked before memory is asked for: lengths of messages and bodies (FlatBuffers,
+sizes is checked before memory is asked for (a process with a memory limit of its own would take 0.2 s to start, twice
+what reading a small file may cost, 2026-11-25): lengths of messages and bodies (FlatBuffers,
 https://arrow.apache.org/docs/format/Columnar.html), and headers of pages (Thrift's compact protocol,
 https://parquet.apache.org/docs/file-format/), none of which may unpack to more than `MAX_UNPACKED_BYTES`.
 """
