@@ -4,7 +4,7 @@
 -- averages gives the total of one iteration only."""
 -- cannot = "No convolution operator in this trace."
 -- brief = "Times of whole calls; main: arithmetic, layout: layout conversions."
--- subject = "convolutions"
+-- subject = "convolution operators"
 -- top = 6
 -- leave_out = ["effective_flop_per_s", "layout_pct", "calls", "layout_ns", "main_ns"]
 -- rest = ["calls", "total_ns", "main_ns", "layout_ns", "share_pct"]
