@@ -1,10 +1,11 @@
 """First lines of the overview of traces, and every finding of advice: `diff` compares those of two versions.
 
-    python benchmarks/findings.py [--code CHECKOUT] TRACE_OR_FOLDER ... > after.txt
+    python benchmarks/findings.py [--table] [--code CHECKOUT] TRACE_OR_FOLDER ... > after.txt
     diff before.txt after.txt
 
 A folder stands for every trace in it, a folder of `worker*` or `rank*` files for the ranks of one job. `--code` is a
-checkout of another version, which is imported instead of this one. Nothing is written beside the traces.
+checkout of another version, which is imported instead of this one. `--table` prints a row for each rule instead: the
+traces in which it found something, to look for false alarms. Nothing is written beside the traces.
 """
 
 from __future__ import annotations
@@ -57,13 +58,35 @@ def told(path: Path, code: Path) -> str:
     return done.stdout if done.returncode == 0 else f"fails: {(done.stderr.splitlines() or [''])[-1]}\n"
 
 
+def by_rule(said: dict[str, str]) -> Iterator[str]:
+    """A table of the rules that found something: in how many of the traces, and in which, with the share."""
+    yield f"| rule | traces, of {len(said)} | which |"
+    yield "|---|---:|---|"
+    found: dict[str, list[str]] = {}
+    for trace, text in said.items():
+        for rule, share, level in re.findall(r"(?m)^  (\w+): [^,]*, (-|[\d.]+) ?%?[^,]*, (\w+)", text):
+            guess = " (a guess)" if level == "low" else ""
+            found.setdefault(rule, []).append(f"{trace}{'' if share == '-' else f' {share} %'}{guess}")
+    for rule, where in sorted(found.items()):
+        yield f"| `{rule}` | {len(where)} | {', '.join(where)} |"
+
+
 def main() -> None:
+    """Print what is said of each trace, or what each rule found."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--code", type=Path, default=ROOT, metavar="CHECKOUT")
-    parser.add_argument("paths", nargs="+", type=Path, metavar="TRACE_OR_FOLDER")
+    parser.add_argument("paths", type=Path, nargs="+")
+    parser.add_argument("--code", type=Path, default=ROOT)
+    parser.add_argument(
+        "--table", action="store_true", help="a table of rules and the traces in which each found something"
+    )
     args = parser.parse_args()
+    said = {}
     for path in traces(args.paths):
-        print(f"== {path}\n{told(path.resolve(), args.code.resolve())}", flush=True)
+        said[path.name] = told(path.resolve(), args.code.resolve())
+        if not args.table:
+            print(f"== {path}\n{said[path.name]}", flush=True)
+    if args.table:
+        print("\n".join(by_rule(said)))
 
 
 if __name__ == "__main__":

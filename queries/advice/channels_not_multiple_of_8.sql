@@ -49,7 +49,8 @@ WITH able AS (
     SELECT DISTINCT rank, unnest([k, n]) AS size FROM weights WHERE NOT coalesce(is_backward, false)
 ), gemm AS (
     SELECT p.rank, p.place, format('{} {} x {} by {} x {}', m.name, m.m, m.k, m.k, m.n) AS what, p.own_ns, p.total_ns,
-        1e9 * m.flop / if(p.is_tf32, a.tf32, a.fp16) / p.per AS floor_ns, p.step_ns
+        1e9 * m.flop / if(p.is_tf32 AND NOT regexp_matches(m.dtype, '(?i)half|bfloat16'), a.tf32, a.fp16) / p.per
+            AS floor_ns, p.step_ns
     FROM product p JOIN weights m ON m.op_id = p.op_id JOIN able a ON a.rank = p.rank
     WHERE (p.is_tf32 OR regexp_matches(m.dtype, '(?i)half|bfloat16'))
         AND EXISTS (FROM unaligned o WHERE o.rank = p.rank AND o.size % 8 <> 0

@@ -13,7 +13,7 @@
 -- jax = "leave jax_enable_x64 off"
 -- any = "convert the inputs and the model to float32 once, before the loop"
 -- [params]
--- double_busy_pct = { type = "DOUBLE", default = 10, doc = """found above this share of the device's busy time, in
+-- double_busy_pct = { type = "DOUBLE", default = 1, doc = """found above this share of the device's busy time, in
 -- percent""" }
 WITH double AS (
     -- A number without a shape is a scalar, such as the momentum of a batch norm, which older PyTorch calls double.

@@ -24,22 +24,29 @@
 -- something else than go on, in milliseconds""" }
 WITH call AS (
     SELECT a.rank, a.start_ns, regexp_replace(a.name, '_v\d+$', '') AS name,
-        coalesce(o.name, '(no operator)') AS operator
-    FROM blocking_calls a LEFT JOIN raw.ops o ON o.id = a.op_id WHERE a.cause = 'synchronisation'
+        coalesce(o.name, '(no operator)') AS operator,
+        CASE WHEN regexp_matches(o.name, '::(_local_scalar_dense|item)$')
+                THEN ' (.item(), float(), bool() or an if on a tensor)'
+            WHEN regexp_matches(o.name, '::(nonzero|index|masked_select)$') THEN ' (nonzero() or a boolean index)'
+            ELSE '' END || coalesce(format(' at {}:{}', l.file, l.line), '') AS place
+    FROM blocking_calls a LEFT JOIN raw.ops o ON o.id = a.op_id
+    LEFT JOIN source_lines l ON l.op_id = a.op_id
+    WHERE a.cause = 'synchronisation'
 ), drained AS (
     -- Of several calls in one idle gap the last one lets the host go on.
     SELECT g.rank, coalesce(c.name, '(not known)') AS name, coalesce(c.operator, '(no operator)') AS operator,
-        g.synchronisation_ns, s.per, s.step_ns, s.n_steps
+        coalesce(c.place, '') AS place, g.synchronisation_ns, s.per, s.step_ns, s.n_steps
     FROM (FROM idle_gaps WHERE synchronisation_ns > 0) g
     JOIN (SELECT rank, greatest(n_steps, 1) * greatest(n_devices, 1) AS per, step_ns,
         n_steps FROM scope) s ON s.rank = g.rank
     ASOF LEFT JOIN call c ON c.rank = g.rank AND g.until_ns > c.start_ns
 ), kinds AS (
-    SELECT rank, name, operator, count(*) / any_value(per) AS calls, sum(synchronisation_ns / per) AS wait_ns,
-        any_value(step_ns) AS step_ns, max(synchronisation_ns / per) AS most_ns, any_value(n_steps) AS n_steps,
+    SELECT rank, name, operator, place, count(*) / any_value(per) AS calls,
+        sum(synchronisation_ns / per) AS wait_ns, any_value(step_ns) AS step_ns,
+        max(synchronisation_ns / per) AS most_ns, any_value(n_steps) AS n_steps,
         count(*) FILTER (synchronisation_ns >= 1e6 * $wait_start_ms) AS n_long,
         sum(synchronisation_ns / per) FILTER (synchronisation_ns >= 1e6 * $wait_start_ms) AS long_ns
-    FROM drained GROUP BY rank, name, operator
+    FROM drained GROUP BY rank, name, operator, place
 ), lost AS (
     SELECT q.rank, CAST(sum(q.n) AS BIGINT) AS n, any_value(h.kernels) AS n_kernels
     FROM quality q JOIN recorded h USING (rank)
@@ -48,7 +55,7 @@ WITH call AS (
 SELECT rank,
     format('{:.1f} times the host waits until the device has nothing left to do, and the device then waits {:.3f} ms.',
         sum(calls), sum(wait_ns) / 1e6) AS problem,
-    'Mostly after ' || arg_max(coalesce(nullif(operator, '(no operator)'), name), wait_ns) AS place,
+    'Mostly after ' || arg_max(coalesce(nullif(operator, '(no operator)'), name) || place, wait_ns) AS place,
     sum(wait_ns) AS saving_ns,
     CASE WHEN any_value(n_steps) < 2 AND max(most_ns) > 0.5 * sum(wait_ns)
         THEN format('low: one wait of {:.3f} ms is most of it, and without a second step nothing tells what '
@@ -61,8 +68,8 @@ SELECT rank,
         THEN format('low: {} launched kernels are not in the recording, and may have run meanwhile', any_value(l.n))
         ELSE 'medium: the device is idle after the call; work of the host may have kept it waiting anyway' END
         AS confidence,
-    list(format('{} under {}: {:.1f} times, {:.3f} ms', name, operator, calls, wait_ns / 1e6)
-        ORDER BY wait_ns DESC, name, operator) AS evidence
+    list(format('{} under {}{}: {:.1f} times, {:.3f} ms', name, operator, place, calls, wait_ns / 1e6)
+        ORDER BY wait_ns DESC, name, operator, place) AS evidence
 FROM kinds LEFT JOIN lost l USING (rank)
 GROUP BY rank
 HAVING 100.0 * sum(wait_ns) > $wait_step_pct * any_value(step_ns)

@@ -1,8 +1,9 @@
 -- title = "Single precision while tensor cores are unused"
 -- doc = """Products and convolutions whose kernels' names say single precision without tensor cores, convolutions in
 -- the frequency domain (complex single precision) among them, on a device whose datasheet has tensor cores. The bound
--- is all of their time, less what overlaps work that started earlier on the device: what they would still take on
--- tensor cores is not known."""
+-- is their time, less what overlaps work that started earlier on the device, less the least that the same products
+-- take on tensor cores: their FLOP at the highest dense peak of TF32, fp16 and bf16, or half of their bytes at the
+-- memory's bandwidth. Where the sizes of a product are not recorded nothing is subtracted."""
 -- why = "Tensor cores multiply several times as fast as the single-precision units that these kernels use."
 -- cost = "Accuracy: TF32 keeps 10 bits of the mantissa; fp16 needs loss scaling, bf16 does not."
 -- unless = """The model needs single precision (some losses, solvers, small normalisations): keep those operators in
@@ -34,13 +35,31 @@ WITH every AS MATERIALIZED (
             0) AS tensor_ns
     FROM every GROUP BY rank
 ), able AS (
-    SELECT rank, any_value(name) AS device, bool_and(tf32_flop_per_s IS NULL) AS is_half_only FROM device_peaks
-    WHERE is_used AND has_tensor_cores GROUP BY rank
+    SELECT rank, any_value(name) AS device, bool_and(tf32_flop_per_s IS NULL) AS is_half_only,
+        max(tf32_flop_per_s) AS tf32, max(greatest(tf32_flop_per_s, fp16_flop_per_s, bf16_flop_per_s)) AS most,
+        max(memory_bytes_per_s) AS bytes_per_s
+    FROM device_peaks WHERE is_used AND has_tensor_cores GROUP BY rank
 ), single AS (
     SELECT *, if(algorithm IN ('fft', 'fft_tiling'), 'FFT', NULL) AS via FROM every
     WHERE regexp_matches(name,
         '_sgemm_|^sgemm_|_scudnn_|implicit_convolve_sgemm<float|(dgrad|wgrad_alg0|wgrad2d)_engine<float')
         OR category = 'conv' AND algorithm IN ('fft', 'fft_tiling')
+), call AS (
+    SELECT op_id, rank, matrix_flop / per AS flop, bytes / per AS bytes, own_ns, unnest(ids) AS id FROM op_floors
+    WHERE family IN ('gemm', 'conv', 'rnn') AND matrix_flop > 0
+), sized AS (
+    -- Of a call that is single precision in part, that part of what it has to do.
+    SELECT c.rank, c.op_id, sum(k.mean_ns / k.per) AS single_ns, single_ns / nullif(any_value(c.own_ns), 0) AS part,
+        any_value(c.flop) * part AS flop, coalesce(any_value(c.bytes) * part, 0) AS bytes
+    FROM call c JOIN counted k ON k.id = c.id AND k.rank = c.rank
+    WHERE (k.rank, k.name) IN (SELECT (rank, name) FROM single)
+    GROUP BY c.rank, c.op_id
+), least_time AS (
+    SELECT z.rank, sum(z.single_ns) AS single_ns,
+        sum(least(z.single_ns, 1e9 * greatest(z.flop / a.most, coalesce(z.bytes / 2 / a.bytes_per_s, 0)))) AS floor_ns,
+        sum(least(z.single_ns, 1e9 * greatest(z.flop / nullif(a.tf32, 0), coalesce(z.bytes / a.bytes_per_s, 0))))
+            FILTER (a.tf32 IS NOT NULL) AS tf32_ns
+    FROM sized z JOIN able a ON a.rank = z.rank GROUP BY z.rank
 ), kinds AS (
     SELECT rank, name, via, sum(calls) AS calls, sum(own_ns) AS own_ns FROM single GROUP BY rank, name, via
 ), layer AS (
@@ -56,11 +75,18 @@ SELECT k.rank,
         if(any_value(a.tensor_ns) > 0,
             format('; {:.1f} % uses them already', 100.0 * any_value(a.tensor_ns) / any_value(a.all_ns)), ''))
         AS problem,
-    'Mostly in ' || any_value(p.place) AS place, sum(k.own_ns) AS saving_ns,
-    'medium: the names say single precision, but not how much faster each would be' AS confidence,
-    list(format('{}: {:.1f} calls and {:.3f} ms', k.name, k.calls, k.own_ns / 1e6)
-        ORDER BY k.own_ns DESC, k.name) AS evidence
+    'Mostly in ' || any_value(p.place) AS place, sum(k.own_ns) - coalesce(any_value(f.floor_ns), 0) AS saving_ns,
+    if(any_value(f.single_ns) > 0.9 * sum(k.own_ns),
+        'medium: the names say single precision; no kernel reaches the peaks that the bound rests on',
+        'medium: the names say single precision; without sizes what tensor cores would still take is not known')
+        AS confidence,
+    if(any_value(f.floor_ns) > 0, [format('Of {:.3f} ms in single precision, {:.3f} ms have recorded sizes: on tensor '
+        || 'cores they take {:.3f} ms at least{}', sum(k.own_ns) / 1e6, any_value(f.single_ns) / 1e6,
+        any_value(f.floor_ns) / 1e6, coalesce(format(', in TF32 {:.3f} ms', any_value(f.tf32_ns) / 1e6), ''))], [])
+        || list(format('{}: {:.1f} calls and {:.3f} ms', k.name, k.calls, k.own_ns / 1e6)
+            ORDER BY k.own_ns DESC, k.name) AS evidence
 FROM kinds k JOIN able d USING (rank) JOIN arithmetic a USING (rank) LEFT JOIN placed p USING (rank)
+LEFT JOIN least_time f USING (rank)
 GROUP BY k.rank
 HAVING 100.0 * sum(k.own_ns) > $fp32_arithmetic_pct * any_value(a.all_ns)
 ORDER BY k.rank

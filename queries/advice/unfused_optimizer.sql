@@ -11,7 +11,7 @@
 -- unless = "The optimizer has no fused form; SGD, Adam, AdamW and Adagrad have one."
 -- needs = ["steps", "optimizer_phase", "cpu_only"]
 -- [fix]
--- pytorch = "torch.optim.SGD(..., fused=True), or Adam, AdamW, Adagrad (PyTorch 2.4 and later on a CPU)"
+-- pytorch = "{place}(..., fused=True); SGD, Adam, AdamW and Adagrad have it (PyTorch 2.4 and later on a CPU)"
 -- any = "an optimizer whose update is one kernel"
 -- [params]
 -- optimizer_step_pct = { type = "DOUBLE", default = 2, doc = "found above this share of the step, in percent" }
@@ -21,6 +21,7 @@ WITH pass(name, tensors) AS (
         ('aten::addcmul_', 3), ('aten::addcdiv_', 4)
 ), range AS (
     SELECT r.id, r.rank, r.step, r.start_ns, r.start_ns + r.dur_ns AS end_ns,
+        nullif(regexp_extract(any_value(r.domain), '^Optimizer\.step#(\w+)\.step', 1), '') AS optimizer,
         greatest(r.start_ns, coalesce(max(o.start_ns + o.dur_ns), r.start_ns)) AS from_ns
     FROM raw.ranges r LEFT JOIN raw.ops o ON o.rank = r.rank AND o.is_backward AND o.start_ns >= r.start_ns
         AND o.start_ns + o.dur_ns <= r.start_ns + r.dur_ns
@@ -47,19 +48,20 @@ WITH pass(name, tensors) AS (
             AS evidence
     FROM part GROUP BY rank
 ), phase AS (
-    SELECT r.rank, sum(r.end_ns - r.from_ns) / any_value(c.n_steps) AS dur_ns, any_value(c.step_ns) AS step_ns
+    SELECT r.rank, sum(r.end_ns - r.from_ns) / any_value(c.n_steps) AS dur_ns, any_value(c.step_ns) AS step_ns,
+        any_value(r.optimizer) AS optimizer
     FROM range r JOIN scope c USING (rank)
     WHERE (r.rank, r.step) IN (SELECT (rank, step) FROM step_times WHERE NOT is_warmup)
     GROUP BY r.rank
 ), lost AS (
-    SELECT w.*, p.dur_ns, p.step_ns, greatest(p.dur_ns - w.own_ns, 0)
+    SELECT w.*, p.dur_ns, p.step_ns, p.optimizer, greatest(p.dur_ns - w.own_ns, 0)
         + w.own_ns * greatest(1 - r.fused / r.tensors, 0) AS lost_ns
     FROM work w JOIN phase p USING (rank) JOIN read r USING (rank)
     WHERE NOT w.is_fused AND r.kinds >= 2
 )
 SELECT rank, format('The optimizer takes {:.3f} ms, of which its operators compute {:.3f} ms, one after the other.',
         dur_ns / 1e6, own_ns / 1e6) AS problem,
-    NULL AS place, lost_ns AS saving_ns,
+    coalesce('torch.optim.' || optimizer, 'the optimizer') AS place, lost_ns AS saving_ns,
     'medium: the optimizer''s time is marked; how fast one pass over its tensors is depends on the memory'
         AS confidence,
     evidence

@@ -91,3 +91,12 @@ def test_a_gradient_counts_the_channels_of_its_weights_alone(tmp_path: Path) -> 
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
     assert (found.status, found.reason) == ("cannot tell", "the trace holds no kernels of a device.")
+
+
+def test_the_peak_is_that_of_the_type_whatever_the_instruction_is_called(tmp_path: Path) -> None:
+    """`s1688` names TF32 where the arguments are single precision; these are bfloat16."""
+    given = products("aten::mm", ((1024, 1024), (1024, 1001)))
+    for row in given.rows["kernels"]:
+        row["name"] = "cutlass_75_tensorop_bf16_s1688gemm_bf16_128x128_nn_align1"
+    found = answer(RULE, given, tmp_path)
+    assert found.saving_ns == pytest.approx(50_000 - 1e9 * 2 * 1024 * 1024 * 1001 / 312e12, abs=1)

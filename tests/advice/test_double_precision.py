@@ -30,7 +30,7 @@ def test_above_the_threshold_half_of_it_is_the_bound(tmp_path: Path) -> None:
 
 
 def test_below_it_is_not(tmp_path: Path) -> None:
-    assert answer(RULE, steps(44), tmp_path).status == "not found"
+    assert answer(RULE, steps(4), tmp_path).status == "not found"
 
 
 def test_a_gpu_may_need_much_longer_for_it(tmp_path: Path) -> None:

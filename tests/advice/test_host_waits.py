@@ -9,6 +9,7 @@ from advised import answer, training
 from given import Given
 
 RULE = "host_waits"
+READS = " (.item(), float(), bool() or an if on a tensor)"
 
 
 def steps(idle_us: float, queued: bool = False) -> Given:
@@ -25,8 +26,14 @@ def steps(idle_us: float, queued: bool = False) -> Given:
 
 def test_the_idle_stretch_after_it_is_the_bound(tmp_path: Path) -> None:
     found = answer(RULE, steps(51), tmp_path)
-    assert (found.status, found.saving_ns, found.place) == ("found", 51_000, "Mostly after aten::item")
-    assert found.evidence == ("cudaStreamSynchronize under aten::item: 1.0 times, 0.051 ms",)
+    assert (found.status, found.saving_ns, found.place) == ("found", 51_000, f"Mostly after aten::item{READS}")
+    assert found.evidence == (f"cudaStreamSynchronize under aten::item{READS}: 1.0 times, 0.051 ms",)
+
+
+def test_the_line_that_waits_is_named(tmp_path: Path) -> None:
+    given = steps(51)
+    given.add("ranges", kind="python", name="train.py(12): main", pid=1, tid=1, start_ns=0, dur_ns=3_000_000)
+    assert answer(RULE, given, tmp_path).place == f"Mostly after aten::item{READS} at train.py:12"
 
 
 def test_below_the_threshold_it_is_not(tmp_path: Path) -> None:

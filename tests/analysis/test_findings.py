@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -163,3 +163,36 @@ def test_what_is_damaged_is_worked_out_again(capture: Path) -> None:
     for damage in ([{"rule": "x"}], {"findings": [{}]}, None, 3, {"findings": [], "footer": 3}):
         materialized.remember(capture, damage)
         assert answered(capture) == (True, right), damage
+
+
+@pytest.mark.parametrize(
+    ("text", "digits", "expected"),
+    [
+        ("102.0 reorders take 1,883.412 ms", 2, "102 reorders take 1.9 s"),
+        ("0.996 ms of 99.96 ms", 2, "1 ms of 100 ms"),
+        ("0.0421 ms in fp32, at 11.1 GB/s, 24.5 calls", 3, "42.1 us in fp32, at 11.1 GB/s, 24.5 calls"),
+        ("0.000 ms; version 2.13.0 of it", 3, "0 ms; version 2.13.0 of it"),
+    ],
+)
+def test_times_have_as_many_digits_as_are_sure(text: str, digits: int, expected: str) -> None:
+    assert certainty.rounded(text, digits) == expected
+
+
+def test_a_finding_is_read_from_the_top_in_few_lines(tmp_path: Path) -> None:
+    """The change first; evidence only where it is asked for; a busy machine before everything else."""
+    given = training(2, 1000)
+    for start in (0, 1000):
+        for number in range(8):
+            at = start + 100 * number
+            given.kernel("ampere_sgemm_128x64_nn", at + 60, at + 70, launched=at + 50)
+    with given.open(tmp_path) as connection:
+        answers = findings.run(connection)
+    answers = replace(answers, footer=("Steps: 3.", "Processor: little. The machine was busy with something else: so."))
+    report = findings.for_people(answers)
+    text = table.render(report, width=200)
+    assert report.doc.startswith("Processor: little.") and report.footer[-1] == "Steps: 3."
+    for found in (f for f in answers.findings if f.status == "found"):
+        block = text.split(f"\n{found.title}\n")[1].split("\n\n")[0].splitlines()
+        assert block[0].startswith("Change: ") and len(block) <= 12
+        assert not any(line in text for line in found.evidence)
+    assert len(table.render(findings.for_people(answers, True), width=200)) > len(text)

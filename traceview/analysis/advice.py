@@ -96,7 +96,7 @@ def needs() -> dict[str, Need]:
 
 
 class Needs:
-    """Says which needs of rules a capture holds; each is looked up once, those of recorded tables all together."""
+    """Says which needs of rules a capture holds; each is looked up once, those of what is at hand all together."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection
@@ -108,16 +108,20 @@ class Needs:
 
     def _is_held(self, name: str) -> bool:
         if name not in self._holds:
-            recorded = [] if self._holds else [each for each, need in needs().items() if _is_recorded(need)]
+            recorded = [] if self._holds else [each for each, need in needs().items() if _is_at_hand(need)]
             asked = dict.fromkeys([name, *recorded])
             query = sql.Query("needs", "", "", f"SELECT {', '.join(needs()[each].holds for each in asked)}")
             self._holds |= zip(asked, query.run(self._connection)[0], strict=True)
         return self._holds[name]
 
 
-def _is_recorded(need: Need) -> bool:
-    """Whether it reads recorded tables alone."""
-    return all(source.startswith("raw.") for source in graph.sources(need.holds))
+READ_ANYWAY = {"scope", "processes", "contention", "counted", "counted_conv_calls"}
+"""Views that the first lines of a report read."""
+
+
+def _is_at_hand(need: Need) -> bool:
+    """Whether it reads recorded tables, and views that are there anyway, alone."""
+    return all(source.startswith("raw.") or source in READ_ANYWAY for source in graph.sources(need.holds))
 
 
 def explained(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
@@ -176,10 +180,11 @@ def _referring(finding: Finding, other: Finding | None) -> Finding:
     )
 
 
-def fix_of(rule: sql.Query, keys: Sequence[str]) -> str:
-    """The option to change, for the first of these keys that the rule knows, else for any."""
+def fix_of(rule: sql.Query, keys: Sequence[str], place: str = "the optimizer") -> str:
+    """The option to change, for the first of these keys that the rule knows, else for any; of that `place`."""
     fixes: dict[str, str] = rule.extra["fix"]
-    return next((fixes[key] for key in (*keys, "any") if key in fixes), next(iter(fixes.values())))
+    text = next((fixes[key] for key in (*keys, "any") if key in fixes), next(iter(fixes.values())))
+    return text.replace("{place}", place)
 
 
 def _answer(
@@ -206,7 +211,7 @@ def _answer(
         "place": most["place"] or "",
         "n_ranks": len(rows),
         "evidence": tuple(most["evidence"] or ()),
-        "fix": fix_of(rule, keys.get(most["rank"], ())),
+        "fix": fix_of(rule, keys.get(most["rank"], ()), most["place"] or ""),
         "of": "the run, once" if most["run_ns"] is not None else "the step" if most["has_steps"] else "the recording",
     }
     if share is not None and share < at_least_pct:

@@ -15,6 +15,21 @@ def level(finding: Finding) -> str:
     return re.split(r"\W", finding.confidence, maxsplit=1)[0]
 
 
+_TIME = re.compile(r"(?<![\w.,])(\d[\d,]*\.\d+) ms\b")
+_WHOLE = re.compile(r"(?<![\w.,])(\d[\d,]*)\.0(?= [a-z])")
+
+
+def rounded(text: str, digits: int) -> str:
+    """The text with its times to so many digits, in the unit that they have then, and counts of .0 as whole numbers."""
+    return _WHOLE.sub(r"\1", _TIME.sub(lambda found: _time(float(found[1].replace(",", "")), digits), text))
+
+
+def _time(ms: float, digits: int) -> str:
+    value = float(f"{ms:.{digits - 1}e}")
+    unit, size = ("s", 1e3) if value >= 1e3 else ("ms", 1.0) if value >= 1 or not value else ("us", 1e-3)
+    return f"{float(f'{value / size:.{digits}g}'):,g} {unit}"
+
+
 def path_sentence(finding: Finding) -> str:
     """Explain a finding's place on the critical path, as a sentence; nothing where that was not worked out."""
     counted = f"{(finding.work_ns or 0) / 1e6:,.3f} ms"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, replace
+from dataclasses import asdict, astuple, dataclass
 from functools import cache
 from typing import Any
 
@@ -21,6 +21,8 @@ from traceview.analysis.model import AT_LEAST_PCT, TRACE, Column, Finding, Look,
 from traceview.paths import content
 from traceview.store import learned, materialized, views
 
+BUSY = "The machine was busy with something else"
+"""Words of the line of the footer that stands first: it is about every time."""
 NO_ANSWER = "No answer: the rules need data that this trace does not hold."
 
 
@@ -190,14 +192,16 @@ def for_people(answers: Answers, with_evidence: bool = False, with_all: bool = F
     columns = ("rule", "title", "saving_ns", "saving_pct", "of", "confidence")
     none = "No problem found." if any(f.status == "not found" for f in findings) else NO_ANSWER
     summary = _section("found", "What to change", _denominator(found), columns, rows, none)
-    details = [_detail(finding, with_evidence, answers.place) for finding in found]
+    details = [each for finding in found for each in _detail(finding, with_evidence, answers.place)]
     unknown = [f for f in findings if f.status == "cannot tell"]
     lacking = tuple((f.rule, f.reason) for f in unknown)
     tail = [_section("unknown", "Not enough data", "", ("rule", "reason"), lacking)] if unknown and with_all else []
     absent = [f.rule + (f" ({f.reason})" if f.reason else "") for f in findings if f.status == "not found"]
     lines = [] if with_all or not unknown else [_not_enough(unknown)]
     lines += [f"Checked, no problem: {', '.join(absent)}."] if absent else []
-    return _report((summary, *details, *tail), (*lines, *path_reasons(found), *answers.footer))
+    busy = [line for line in answers.footer if BUSY in line]
+    rest = [line for line in answers.footer if line not in busy]
+    return _report((summary, *details, *tail), (*lines, *path_reasons(found), *rest), " ".join(busy))
 
 
 def _not_enough(unknown: Sequence[Finding]) -> str:
@@ -241,28 +245,36 @@ def _denominator(found: Sequence[Finding]) -> str:
     return f"Potential saving (upper bound) in device time, {what}. {once}Findings can overlap: do not add them up."
 
 
-def _detail(finding: Finding, with_evidence: bool, place: learned.Place) -> Section:
-    where = f" {finding.place}." if finding.place else ""
+_DETAIL = (
+    *("Change: {fix}", "\nFound: {problem}", "\nWhere: {place}", "\nSaving: {saving}", "\nConfidence: {confidence}"),
+    *("\nWhy: {why}", "\nTrade-offs: {cost}", "\nDo not apply if: {unless}", "\nMeasured: {measured}"),
+)
+"""Lines of a finding: the change first."""
+
+
+def _detail(finding: Finding, with_evidence: bool, place: learned.Place) -> list[Section]:
+    """A finding as lines, and its evidence where that is asked for; numbers as exact as they are sure."""
+    digits = 3 if certainty.level(finding) == "high" else 2
     ranks = f" {finding.n_ranks} ranks have this; rank {finding.rank} loses most." if finding.n_ranks > 1 else ""
-    doc = (
-        f"{finding.problem}{where}{ranks} {finding.why} Trade-offs: {finding.cost} Do not apply if: {finding.unless} "
-        f"Confidence: {finding.confidence}."
-    )
+    saved = f"up to {finding.saving_ns / 1e6:,.3f} ms {_per(finding)}" if finding.saving_ns else None
+    share = f" ({finding.saving_pct:.1f} % of it)" if finding.saving_pct is not None else ""
     told = certainty.path_sentence(finding)
-    doc += f" {told}" if told else ""
-    measured = learned.measured(finding.rule, place) if finding.saving_ns else None
-    doc += f" {measured}" if measured else ""
-    rows = tuple((line,) for line in finding.evidence) if with_evidence else ()
-    section = _section(finding.rule, finding.title, doc, ("evidence",), rows)
-    return _noted(section, f"Change: {finding.fix}")
+    values = {
+        **{name: getattr(finding, name) or None for name in ("fix", "place", "confidence", "why", "cost", "unless")},
+        "problem": finding.problem + ranks,
+        "saving": f"{saved}{share}. {told}".strip() if saved else told or None,
+        "measured": learned.measured(finding.rule, place) if finding.saving_ns else None,
+    }
+    row = tuple(certainty.rounded(str(text), digits) if text else None for text in values.values())
+    shape = tuple(Column(name, "VARCHAR", name) for name in values)
+    look = Look(lines=_DETAIL, brief="", titled=True)
+    sections = [Section(finding.rule, finding.title, "", shape, (row,), None, "", look=look)]
+    lines = tuple((certainty.rounded(line, digits),) for line in finding.evidence) if with_evidence else ()
+    return sections + ([_section(f"{finding.rule}_evidence", "", "", ("evidence",), lines)] if lines else [])
 
 
-def _noted(section: Section, note: str) -> Section:
-    return replace(section, note=note)
-
-
-def _report(sections: tuple[Section, ...], footer: tuple[str, ...]) -> Report:
-    return Report("advice", "Advice", "", sections, footer)
+def _report(sections: tuple[Section, ...], footer: tuple[str, ...], doc: str = "") -> Report:
+    return Report("advice", "Advice", doc, sections, footer)
 
 
 def _section(

@@ -57,6 +57,8 @@ class Look:
     """Columns that hold names of kernels, which are shown short."""
     lines: tuple[str, ...] = ()
     """In place of a table each row is a line of these parts, `{column}` standing for a value."""
+    titled: bool = False
+    """Whether the title stands above lines, too."""
     brief: str | None = None
     """Text that is shown in place of `doc`."""
     subject: str = ""

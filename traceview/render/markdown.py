@@ -71,7 +71,7 @@ def cell(text: str) -> str:
 
 def _section(section: Section) -> list[str]:
     look = section.look
-    parts = [f"### {escape(section.title)}"] if section.title and not look.lines else []
+    parts = [f"### {escape(section.title)}"] if section.title and (look.titled or not look.lines) else []
     brief = section.doc if look.brief is None else look.brief
     parts += [escape(brief)] if brief else []
     if look.lines and section.rows:

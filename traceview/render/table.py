@@ -139,7 +139,7 @@ def _section(console: Console, section: Section) -> str:
     """Prints a section; returns what was left out of it for want of room, if anything."""
     look = section.look
     brief = section.doc if look.brief is None else look.brief
-    if section.title and not look.lines:
+    if section.title and (look.titled or not look.lines):
         console.print()
         console.print(Text(clean(section.title), style="bold cyan"))
     if brief:

@@ -1,0 +1,55 @@
+-- doc = """Chains of operators that a single kernel could do: two or more calls in a row on a thread, of one pass,
+-- that do arithmetic on each element, normalise, reduce or convert a tensor of one size (up to a factor of two, so
+-- that halves that are put together again count), and smaller ones between them; one normalisation at most. Which
+-- tensor each uses is not recorded. Parts of unfused attention and of the optimizer's step are left out."""
+-- [columns]
+-- chain_id = "first operator of the calls that it was looked for in"
+-- op_id = "call that is part of it, as in op_floors"
+-- place = "place in the chain"
+-- elements = "of its largest tensor"
+-- largest = "the same of the chain"
+WITH sized AS (
+    SELECT f.*, o.phase, list_max(list_transform(CAST(json_extract(o.shapes, '$[*]') AS VARCHAR[]), lambda x: coalesce(
+            list_product(TRY_CAST(x AS BIGINT[])),
+            list_sum(list_transform(TRY_CAST(x AS BIGINT[][]), lambda y: list_product(y))), 1))) AS elements,
+        o.types->>'$[0]' AS first_type, o.types->>'$[1]' AS second_type
+    FROM op_floors f JOIN raw.ops o ON o.id = f.op_id
+), marked AS (
+    SELECT *, (family IN ('elementwise', 'dropout', 'norm', 'softmax', 'reduction') OR op_name = 'aten::cat'
+            -- A conversion.
+            OR op_name = 'aten::copy_' AND first_type <> second_type AND second_type <> 'Scalar')
+        AND phase IS DISTINCT FROM 'optimizer' AND op_id NOT IN (SELECT op_id FROM unfused_attention) AS is_fusible
+    FROM sized
+), led AS (
+    SELECT *, lag(is_fusible) OVER line AS follows, lag(elements) OVER line AS before, lag(direction) OVER line AS pass,
+        lag(step) OVER line IS NOT DISTINCT FROM step AS is_same_step,
+        max(elements) OVER (line ROWS BETWEEN 4 PRECEDING AND 1 PRECEDING) AS around
+    FROM marked
+    WINDOW line AS (PARTITION BY rank, pid, tid ORDER BY start_ns)
+), begun AS (
+    -- What is much smaller, as a mean is, goes with the tensor before it, and that goes on behind it.
+    SELECT *, sum(CAST(NOT coalesce(is_fusible AND follows AND is_same_step AND pass IS NOT DISTINCT FROM direction
+            AND (elements <= 2 * before AND before <= 2 * elements OR elements < around / 8
+                OR before < elements / 8 AND elements <= 2 * around AND around <= 2 * elements), false) AS INT))
+            OVER (PARTITION BY rank, pid, tid ORDER BY start_ns ROWS UNBOUNDED PRECEDING) AS run
+    FROM led
+), normed AS (
+    SELECT *, greatest(count(*) FILTER (family IN ('norm', 'softmax')) OVER (PARTITION BY rank, pid, tid, run
+        ORDER BY start_ns ROWS UNBOUNDED PRECEDING), 1) AS norms
+    FROM begun WHERE is_fusible
+), joined AS (
+    SELECT *, max(elements) OVER run AS largest, min(op_id) OVER run AS chain_id FROM normed
+    WINDOW run AS (PARTITION BY rank, pid, tid, run, norms)
+), trimmed AS (
+    SELECT *, min(start_ns) FILTER (2 * elements >= largest) OVER run AS first_ns,
+        max(start_ns) FILTER (2 * elements >= largest) OVER run AS last_ns
+    FROM joined WINDOW run AS (PARTITION BY chain_id)
+), chain AS (
+    SELECT *, row_number() OVER (run ORDER BY start_ns) AS place, count(*) OVER run AS n,
+        len(list(DISTINCT op_name) OVER run) AS kinds
+    FROM trimmed WHERE start_ns BETWEEN first_ns AND last_ns
+    WINDOW run AS (PARTITION BY chain_id)
+)
+SELECT rank, chain_id, op_id, place, CAST(elements AS BIGINT) AS elements, CAST(largest AS BIGINT) AS largest, op_name,
+    family, direction, dtype, module, own_ns, memory_bytes_per_s, per, step_ns, ids
+FROM chain WHERE n > 1 AND kinds > 1

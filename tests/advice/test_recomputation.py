@@ -1,0 +1,66 @@
+"""Forward operators that run again for the gradient."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from advised import answer, training
+from given import Given
+
+from traceview.analysis import advice
+
+RULE = "recomputation"
+SQUARE = [[256, 256], [256, 256]]
+
+
+def product(given: Given, at: float, sequence: int | None) -> None:
+    """A product of 20 us, which autograd records where it has a number."""
+    facts = {"shapes": json.dumps(SQUARE), "types": '["float", "float"]', "inputs": '["", ""]', "sequence": sequence}
+    given.add("ops", name="aten::mm", pid=1, tid=1, start_ns=round(1000 * at), dur_ns=10_000, **facts)
+    given.kernel("ampere_sgemm_128x64_nn", at + 20, at + 40, launched=at + 1)
+
+
+def steps(again: bool) -> Given:
+    given = training()
+    for start in (0, 1000, 2000):
+        product(given, start + 10, 1)
+        facts = {"sequence": 3, "forward_thread": 1, "dur_ns": 300_000, "start_ns": 1000 * (start + 100)}
+        given.add("ops", name="autograd::engine::evaluate_function: MmBackward0", pid=1, tid=1, **facts)
+        if again:
+            product(given, start + 110, 7)
+        product(given, start + 200, None)
+    return given
+
+
+def test_what_runs_again_is_found_and_gradients_are_not(tmp_path: Path) -> None:
+    found = answer(RULE, steps(True), tmp_path)
+    assert (found.status, found.saving_ns) == ("found", 20_000)
+    assert found.problem == ("Of 0.060 ms of operators 0.020 ms are the forward pass again, 0.020 ms of it products.")
+
+
+def test_gradients_alone_are_not(tmp_path: Path) -> None:
+    assert answer(RULE, steps(False), tmp_path).status == "not found"
+
+
+def test_memory_that_was_recorded_is_told(tmp_path: Path) -> None:
+    given = steps(True)
+    given.rows["devices"][0]["memory_bytes"] = 80_000_000_000
+    given.add("counters", name="allocated_bytes", device=0, start_ns=500, value=12_340_000_000.0)
+    assert answer(RULE, given, tmp_path).evidence[-1] == "at most 12.34 GB of memory were allocated, of 80.0 GB"
+
+
+def test_without_sizes_it_cannot_tell(tmp_path: Path) -> None:
+    assert answer(RULE, training(), tmp_path).status == "cannot tell"
+
+
+@pytest.mark.long
+@pytest.mark.shared
+def test_public_traces_with_and_without_checkpoints(shared: Path, captures) -> None:  # type: ignore[no-untyped-def]
+    (found,) = advice.run(
+        captures.open(shared / "traces/operators/mi300-resnet-checkpoint.json.gz"), advice.load([RULE])
+    )
+    assert found.status == "found" and found.saving_ns == pytest.approx(118_621, rel=1e-3)
+    (found,) = advice.run(captures.open(shared / "traces/kineto/mi300-resnet18-train.json.gz"), advice.load([RULE]))
+    assert found.status == "not found"
