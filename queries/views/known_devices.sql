@@ -14,7 +14,10 @@ WITH used AS (
 ), device AS (
     SELECT rank, device, name, kind, architecture FROM raw.devices
     UNION ALL
-    SELECT rank, device, NULL, 'gpu', NULL FROM used u
+    -- Kineto numbers AMD's kernels by agents, among which are the processors, and the list of devices from 0.
+    SELECT u.rank, u.device, o.name, 'gpu', NULL FROM used u
+    LEFT JOIN (SELECT rank, any_value(name) AS name FROM raw.devices WHERE kind = 'gpu' GROUP BY rank
+        HAVING count(DISTINCT name) = 1) o ON o.rank = u.rank
     WHERE NOT EXISTS (FROM raw.devices d WHERE d.rank = u.rank AND d.device IS NOT DISTINCT FROM u.device)
 ), nameless AS (
     -- ROCm's tools give the processor where the product's name would be.

@@ -71,3 +71,15 @@ def test_a_guess_says_so_wherever_a_peak_is_shown(tmp_path: Path) -> None:
         assert rows(connection, "FROM devices") == []
     assert peak == 15.7e12
     assert source.startswith(f"taken for Tesla V100-SXM2-16GB, as kernels are of Volta ({VOLTA}); --gpu names another")
+
+
+def test_a_device_with_another_number_is_what_all_recorded_ones_are(tmp_path: Path) -> None:
+    """Kineto on AMD: the list of devices begins with 0, kernels ran on agent 2."""
+    given = Given()
+    given.device("AMD Instinct MI300X VF")
+    given.kernel(TENSILE, 0, 5, device=2)
+    query = "SELECT name, product, name_from FROM known_devices WHERE device = 2"
+    named = "AMD Instinct MI300X VF"
+    assert rows(given.open(tmp_path / "one"), query) == [(named, named, "recorded")]
+    given.add("devices", device=1, kind="gpu", name="AMD Instinct MI210")
+    assert rows(given.open(tmp_path / "two"), query)[0][:2] == ("gfx942", "AMD Instinct MI300X")
