@@ -6,6 +6,7 @@ Used by whatever damages traces. Invariant: every reader that reads files has a 
 from __future__ import annotations
 
 import json
+import pickle
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from databases import as_stream, write
 from readers.test_caffe_time import LOG as CAFFE
 from readers.test_chrome import EVENTS as CHROME
 from readers.test_cntk_timing import LOG as CNTK
+from readers.test_cuda_snapshot import snapshot
 from readers.test_convnet_benchmarks import TENSORFLOW, TORCH, TUNER
 from readers.test_experiment import LOG as EXPERIMENT
 from readers.test_kineto import EVENTS as KINETO
@@ -107,4 +109,5 @@ def _files() -> Iterator[tuple[str, bytes]]:
     yield "rocprofv3-indented.json", json.dumps(small(), indent=2).encode()
     yield "rocprof-json.json", rocprof_events().encode()
     yield "perfetto.pftrace", perfetto_small()
+    yield "cuda_snapshot.pickle", pickle.dumps(snapshot(), 4)
     yield "nsys_rep.nsys-rep", REPORT

@@ -2,7 +2,7 @@
 -- doc = """Memory that the allocator holds and no tensor uses. At the peak of what is allocated it is what could not be
 -- used when it was needed most: pieces that are too small, or kept for other streams."""
 -- cannot = "No samples of both allocated and reserved memory were recorded."
--- leave_out = ["at_ns"]
+-- leave_out = ["largest_free_bytes", "at_ns"]
 -- [headings]
 -- unused_pct = "of reserved"
 -- memory_pct = "of device memory"
@@ -16,6 +16,7 @@
 -- unused_pct = "of reserved memory"
 -- most_reserved_bytes = "reserved at most, at any time"
 -- most_unused_bytes = "reserved and not allocated at most, at any time"
+-- largest_free_bytes = "the largest free block at the end, where segments are known"
 -- memory_pct = "reserved at most, of the device's memory"
 WITH numbered AS (
     SELECT rank, device, start_ns, name, value,
@@ -33,6 +34,8 @@ WITH numbered AS (
 )
 SELECT p.rank, p.device, it.at_ns, it.allocated AS allocated_bytes, it.reserved AS reserved_bytes,
     it.reserved - it.allocated AS unused_bytes, 100.0 * unused_bytes / it.reserved AS unused_pct, most_reserved_bytes,
-    most_unused_bytes, 100.0 * most_reserved_bytes / nullif(d.memory_bytes, 0) AS memory_pct
+    most_unused_bytes, (SELECT max(CAST(value AS BIGINT)) FROM counters c WHERE c.rank = p.rank
+        AND c.device = p.device AND c.name = 'largest_free_bytes') AS largest_free_bytes,
+    100.0 * most_reserved_bytes / nullif(d.memory_bytes, 0) AS memory_pct
 FROM peak p LEFT JOIN raw.devices d ON d.rank = p.rank AND d.device = p.device
 ORDER BY p.rank, p.device

@@ -1,0 +1,231 @@
+"""Memory snapshots of PyTorch's CUDA allocator, a pickle: blocks and segments, and the history of allocations.
+
+Capture with `torch.cuda.memory._record_memory_history()`, then `torch.cuda.memory._dump_snapshot(path)`. Format:
+https://docs.pytorch.org/docs/stable/torch_cuda_memory.html. Invariant: a pickle is a program, so this one may only make
+dictionaries, lists, tuples, texts and numbers: whatever it imports or calls is refused, and its memory is limited.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import pickle
+import resource
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pyarrow as pa
+
+from traceview.decode.files import Peek, Stream
+from traceview.errors import InputError
+from traceview.ingest.sink import LATEST_NS, Sink
+
+NAME = "cuda_snapshot"
+TITLE = "PyTorch CUDA memory snapshot (pickle)"
+HOW = "torch.cuda.memory._record_memory_history(); ...; torch.cuda.memory._dump_snapshot(path)"
+
+MOST_BYTES = 1 << 30
+MEMORY_FACTOR, LEAST_MEMORY = 40, 1 << 30
+"""Bytes of memory for each of the file, and at least: what a pickle says of its own sizes is not trusted."""
+MOST_FRAMES = 12
+"""Frames of Python that are kept of a stack, innermost first."""
+LARGEST = 1 << 50
+IDS = 4
+"""Numbers of an event: its two samples come first, then the allocation."""
+
+
+def sniff(peek: Peek) -> bool:
+    """A pickle that begins with the keys of a snapshot."""
+    return peek.head[:1] == b"\x80" and b"segments" in peek.head[:64] and b"total_size" in peek.head
+
+
+class _Plain(pickle.Unpickler):
+    def find_class(self, module: str, name: str, /) -> NoReturn:
+        raise pickle.UnpicklingError(f"it wants to import {module}.{name}")
+
+    def persistent_load(self, pid: Any, /) -> NoReturn:
+        raise pickle.UnpicklingError("it refers to something outside of it")
+
+
+def read(stream: Stream, sink: Sink) -> None:
+    """Fill allocations and counters of each device."""
+    found = _loaded(stream)
+    traces = [_dicts(trace) for trace in _lists(found.get("device_traces"))]
+    segments = _dicts(found.get("segments"))
+    has_times = all(type(event.get("time_us")) is int for trace in traces for event in trace)
+    devices = {_whole(segment.get("device")) or 0 for segment in segments} | {
+        n for n, trace in enumerate(traces) if trace
+    }
+    for device in sorted(number for number in devices if number < 1 << 20):
+        trace = traces[device] if device < len(traces) else []
+        _Device(sink, device, has_times).add(
+            trace, [it for it in segments if (_whole(it.get("device")) or 0) == device]
+        )
+    sink.write_rows("devices", [{"device": device, "kind": "gpu"} for device in sorted(devices)[:1024]])
+    if has_times and any(traces):
+        sink.zero_unix_ns = 0
+    else:
+        sink.fact(clock="order of the events: the snapshot has no times")
+    sink.fact(tool="torch.cuda.memory", framework="PyTorch")
+
+
+def _loaded(stream: Stream) -> dict[str, Any]:
+    data = b"".join(stream)
+    if len(data) > MOST_BYTES:
+        raise InputError(f"{stream.path.name} is a snapshot of more than {MOST_BYTES >> 30} GiB: record fewer events.")
+    try:
+        with _little_memory(max(LEAST_MEMORY, MEMORY_FACTOR * len(data))):
+            found = _Plain(io.BytesIO(data)).load()
+    # A pickle that is damaged, or made to harm, raises errors of any kind.
+    except Exception as error:
+        reason = "it needs far more memory than its size" if isinstance(error, MemoryError) else error
+        raise InputError(f"{stream.path.name} cannot be read as a memory snapshot ({reason}).") from error
+    if not isinstance(found, dict):
+        raise InputError(f"{stream.path.name} is not a memory snapshot: it holds no dictionary.")
+    return found
+
+
+@contextlib.contextmanager
+def _little_memory(n_bytes: int) -> Iterator[None]:
+    """Let this process have so many bytes more than now."""
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    with contextlib.suppress(OSError, ValueError):
+        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        bounds = [used + n_bytes, *(limit for limit in before if limit != resource.RLIM_INFINITY)]
+        resource.setrlimit(resource.RLIMIT_AS, (min(bounds), before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+class _Device:
+    """Rows of one device in the making."""
+
+    def __init__(self, sink: Sink, device: int, has_times: bool) -> None:
+        self.sink, self.device, self.has_times = sink, device, has_times
+        self.rows: list[dict[str, Any]] = []
+        self.samples: list[dict[str, Any]] = []
+        self.texts: dict[int, str] = {}
+
+    def add(self, trace: list[dict[str, Any]], segments: list[dict[str, Any]]) -> None:
+        """Pair allocations with releases, then add what was there before, and samples of both totals."""
+        live: dict[int, dict[str, Any]] = {}
+        moves: list[tuple[int, int, int]] = []
+        """Bytes by which allocated and reserved memory change, and when."""
+        first, dropped = self.sink.next_id, 0
+        for place, event in enumerate(trace):
+            number, at_ns = first + IDS * place + 2, event["time_us"] * 1000 if self.has_times else place
+            address, size, action = _whole(event.get("addr")), _whole(event.get("size")), event.get("action")
+            moved = [0, 0]
+            if address is None or size is None or not 0 <= at_ns < LATEST_NS:
+                dropped += 1
+                at_ns = moves[-1][0] if moves else 0
+            elif action == "alloc":
+                stale = live.pop(address, None)
+                if stale:
+                    stale.update(freed_ns=at_ns, freed_id=number)
+                live[address] = self._row(number, address, size, event, at_ns)
+                moved[0] = size - (stale["size_bytes"] if stale else 0)
+            elif action in ("free", "free_requested", "free_completed"):
+                row = live.pop(address, None)
+                # Memory is released once: completed is when other streams are done with it.
+                if row is None and action != "free_completed":
+                    row = self._row(number, address, size, {}, None)
+                if row:
+                    row.update(freed_ns=at_ns, freed_id=number)
+                    moved[0] = -row["size_bytes"]
+            elif action in ("segment_alloc", "segment_map"):
+                moved[1] = size
+            elif action in ("segment_free", "segment_unmap"):
+                moved[1] = -size
+            moves.append((at_ns, *moved))
+        self.sink.next_id = first + IDS * (len(trace) + 1)
+        free = [0]
+        for block in (block for segment in segments for block in _dicts(segment.get("blocks"))):
+            address, size = _whole(block.get("address")), _whole(block.get("requested_size", block.get("size")))
+            if block.get("state") == "inactive":
+                free.append(_whole(block.get("size")) or 0)
+            elif block.get("state") == "active_allocated" and address is not None and size and address not in live:
+                self._row(self.sink.next_id, address, size, block, None)
+                self.sink.next_id += IDS
+        self._sample(first, moves, sum(_whole(segment.get("total_size")) or 0 for segment in segments), max(free))
+        self.sink.write("allocations", pa.Table.from_pylist(self.rows, _ROW)) if self.rows else None
+        self.sink.write("counters", pa.Table.from_pylist(self.samples, _SAMPLE))
+        self.sink.count("n_events", len(trace) + len(segments))
+        self.sink.count("n_kept", len(trace) + len(segments) - dropped)
+        if dropped:
+            self.sink.count("n_dropped", dropped)
+            self.sink.problem("events of the allocator without a readable address, size or time", dropped)
+
+    def _row(self, number: int, address: int, size: int, event: dict[str, Any], at_ns: int | None) -> dict[str, Any]:
+        stream = _whole(event.get("stream"))
+        row = {
+            "id": number, "device": self.device, "stream": stream, "address": address, "size_bytes": size,
+            "allocated_ns": at_ns, "freed_ns": None, "freed_id": None, "how": "recorded",
+            "call_stack": self._stack(event.get("frames")),
+        }  # fmt: skip
+        self.rows.append(row)
+        return row
+
+    def _stack(self, frames: Any) -> str | None:
+        """The innermost frames of Python."""
+        lines = []
+        for frame in frames if isinstance(frames, list) else ():
+            text = self.texts.get(id(frame))
+            if text is None:
+                text = self.texts[id(frame)] = _frame(frame)
+            if text:
+                lines.append(text)
+                if len(lines) == MOST_FRAMES:
+                    break
+        return "\n".join(lines) or None
+
+    def _sample(self, first: int, moves: list[tuple[int, int, int]], reserved: int, largest_free: int) -> None:
+        allocated = sum(row["size_bytes"] for row in self.rows if row["allocated_ns"] is None)
+        reserved -= sum(change for _, _, change in moves)
+        for place, (at_ns, allocation, segment) in enumerate(moves):
+            allocated, reserved = allocated + allocation, reserved + segment
+            for offset, (name, value) in enumerate((("allocated_bytes", allocated), ("reserved_bytes", reserved))):
+                self._add(first + IDS * place + offset, at_ns, name, value)
+        self._add(first + IDS * len(moves), moves[-1][0] if moves else 0, "largest_free_bytes", largest_free)
+
+    def _add(self, number: int, at_ns: int, name: str, value: int) -> None:
+        sample = {"id": number, "start_ns": at_ns, "device": self.device, "name": name, "value": float(value)}
+        self.samples.append(sample)
+
+
+_ROW = pa.schema(
+    [(name, pa.string() if name in ("how", "call_stack") else pa.int64()) for name in (
+        "id", "device", "stream", "address", "size_bytes", "allocated_ns", "freed_ns", "freed_id", "how", "call_stack",
+    )]
+)  # fmt: skip
+_SAMPLE = pa.schema(
+    [
+        ("id", pa.int64()),
+        ("start_ns", pa.int64()),
+        ("device", pa.int64()),
+        ("name", pa.string()),
+        ("value", pa.float64()),
+    ]
+)
+
+
+def _frame(frame: Any) -> str:
+    """A frame of Python as text; nothing for those of C++."""
+    if not isinstance(frame, dict) or not str(frame.get("filename")).endswith(".py"):
+        return ""
+    return f"{frame['filename']}:{_whole(frame.get('line')) or 0} {frame.get('name')}"[:500].replace("\n", " ")
+
+
+def _lists(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _dicts(value: Any) -> list[dict[str, Any]]:
+    return [it for it in _lists(value) if isinstance(it, dict)]
+
+
+def _whole(value: Any) -> int | None:
+    return value if type(value) is int and 0 <= value < LARGEST else None
