@@ -15,8 +15,8 @@ from databases import as_stream, write
 from readers.test_caffe_time import LOG as CAFFE
 from readers.test_chrome import EVENTS as CHROME
 from readers.test_cntk_timing import LOG as CNTK
-from readers.test_cuda_snapshot import snapshot
 from readers.test_convnet_benchmarks import TENSORFLOW, TORCH, TUNER
+from readers.test_cuda_snapshot import snapshot
 from readers.test_experiment import LOG as EXPERIMENT
 from readers.test_kineto import EVENTS as KINETO
 from readers.test_nsys import PUSH
