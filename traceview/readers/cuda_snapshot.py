@@ -140,7 +140,7 @@ class _Device:
                 moved[1] = size
             elif action in ("segment_free", "segment_unmap"):
                 moved[1] = -size
-            moves.append((at_ns, *moved))
+            moves.append((at_ns, moved[0], moved[1]))
         self.sink.next_id = first + IDS * (len(trace) + 1)
         free = [0]
         for block in (block for segment in segments for block in _dicts(segment.get("blocks"))):

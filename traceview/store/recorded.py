@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import stat
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import duckdb
@@ -178,7 +178,6 @@ def bind(
     connection: duckdb.DuckDBPyConnection,
     name: str,
     chosen: Collection[int],
-    has_files: bool,
     is_held: bool = False,
 ) -> None:
     """Make a recorded table `raw.NAME`, of all ranks or those that are `chosen`, from the files in the variable `raw`.
@@ -189,11 +188,14 @@ def bind(
     # Names of folders such as `name=x` are not columns.
     rows = f"SELECT * FROM read_parquet(getvariable('raw').{name}, hive_partitioning = false){of_them}"
     kind = "TABLE" if is_held else "VIEW"
-    connection.execute(f"CREATE OR REPLACE {kind} raw.{name} AS {rows if has_files else _no_rows(BY_NAME[name])}")
+    connection.execute(f"CREATE OR REPLACE {kind} raw.{name} AS {rows}")
 
 
-def _no_rows(table: Table) -> str:
-    """A query with the columns of a table and no row."""
-    columns = [RANK, *((column.name, column.sql_type) for column in table.columns)]
-    picked = ", ".join(f'CAST(NULL AS {kind}) AS "{name}"' for name, kind in columns)
-    return f"SELECT {picked} LIMIT 0"
+def without_rows(names: Iterable[str]) -> str:
+    """Return statements that make these tables, as `raw.NAME`, with their columns and no row."""
+    made = []
+    for name in names:
+        columns = [RANK, *((column.name, column.sql_type) for column in BY_NAME[name.removeprefix("raw.")].columns)]
+        picked = ", ".join(f'CAST(NULL AS {kind}) AS "{column}"' for column, kind in columns)
+        made.append(f"CREATE OR REPLACE TABLE {name} AS SELECT {picked} LIMIT 0")
+    return "; ".join(made)

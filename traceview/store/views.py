@@ -405,9 +405,16 @@ class _Making:
         return [materialized.file(place, name) for place in (self.places[1:] if of_shards else self.places[:1])]
 
     def _bind(self, connection: duckdb.DuckDBPyConnection, names: Iterable[str]) -> None:
-        for name in sorted(frozenset(names) - self.there):
+        needed = frozenset(names) - self.there
+        absent = {f"raw.{table}" for table, files in self._raw.items() if not files} - self.there
+        if needed & absent:
+            # All that have no file at once: each by itself would be a query.
+            connection.execute(recorded.without_rows(sorted(absent)))
+            self._empty |= absent
+            self.there |= absent
+        for name in sorted(needed - absent):
             table = name.removeprefix("raw.")
-            recorded.bind(connection, table, self.options.ranks, bool(self._raw[table]), table in self._held)
+            recorded.bind(connection, table, self.options.ranks, table in self._held)
             if table in self._held and not connection.fetchall()[0][0]:
                 self._empty.add(name)
             self.there.add(name)

@@ -1,0 +1,44 @@
+"""Memory that every step leaves behind: on both sides of the threshold, and what is not a leak."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from advised import answer, training
+from given import Given
+from memories import allocated
+
+RULE = "memory_left_behind"
+
+
+def steps(left_bytes: int, leaving: int = 4) -> Given:
+    given = training(5, device=None)
+    for number in range(5):
+        at = 1000 * number
+        given.op("aten::zeros", at + 100, at + 200)
+        allocated(given, at + 110, at + 500, size_bytes=1_000_000)
+        if number < leaving:
+            allocated(given, at + 120, None, size_bytes=left_bytes)
+    return given
+
+
+def test_what_every_step_leaves_is_found(tmp_path: Path) -> None:
+    found = answer(RULE, steps(2000), tmp_path)
+    assert (found.status, found.saving_ns, found.place) == ("found", None, "aten::zeros")
+    assert found.problem == "Each of 4 steps leaves 0.002 MB of the host allocated, 0.2 % of the peak."
+
+
+def test_less_than_a_thousandth_of_the_peak_is_not(tmp_path: Path) -> None:
+    assert answer(RULE, steps(900), tmp_path).status == "not found"
+
+
+def test_what_some_steps_leave_is_not(tmp_path: Path) -> None:
+    assert answer(RULE, steps(2000, leaving=3), tmp_path).status == "not found"
+
+
+@pytest.mark.parametrize("given", [Given(), training()])
+def test_without_allocations_it_cannot_tell(given: Given, tmp_path: Path) -> None:
+    found = answer(RULE, given, tmp_path)
+    assert found.status == "cannot tell"
+    assert found.reason == "allocations of memory inside steps are not recorded (PyTorch: profile_memory=True)."
