@@ -52,7 +52,7 @@ def test_every_format_shows_hostile_names_only(trace: Path, capsys: pytest.Captu
 def test_what_cannot_be_told_is_one_line_by_what_to_record(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = run(capsys, trace)
     (line,) = text.replace("\n", " ").split("Not enough data ")[1:]
-    assert re.match(r"for \d+ rules. To record: .* \(for \d+ rules\); .* \(memory_fragmented, memory_near_limit\)", line)
+    assert re.match(r"for \d+ rules. To record: .* \(for \d+ rules\); .* \(memory_\w+, memory_near_limit\)", line)
     assert "--all says why." in line
     assert "no convolution was recognised in this trace" not in text
     text = run(capsys, trace, "--all")
