@@ -11,7 +11,7 @@ from pathlib import Path
 
 import torch
 
-from traceview_inject.torch_compiled import source
+from traceview_inject.torch_compiled import source, sources
 from traceview_inject.torch_compiler import kept_from_compiler
 
 LINE = "traceview.line: "
@@ -93,7 +93,7 @@ class Lines:
     @kept_from_compiler
     def is_generated(self, frame):
         """Whether a frame runs what torch.compile wrote: the calls of kernels."""
-        return "torchinductor_" in frame.f_code.co_filename and frame.f_code.co_name == "call"
+        return frame.f_code.co_filename in sources()
 
     @kept_from_compiler
     def name(self, path):

@@ -6,12 +6,16 @@ Invariant: nothing is compiled anew because of us, and after the recording the m
 between versions of torch is asked for by name, and left out where it is missing.
 """
 
+import bisect
+import linecache
+import re
 import sys
 
 import torch
 
 from traceview_inject.torch_compiler import kept_from_compiler
 
+FRAME = re.compile(r'File "(.+)", line (\d+), in (.+)\n *(.*)')
 LONGEST = 300
 """Characters of a reason; those of torch end in pages of advice."""
 
@@ -71,14 +75,27 @@ def marking(name, function, path):
 
 
 @kept_from_compiler
+def sources():
+    """Stacks of the program by the files of generated modules: (first lines, stacks from there on)."""
+    return getattr(getattr(sys.modules.get("torch._inductor.codecache"), "PyCodeCache", None), "linemaps", {})
+
+
+@kept_from_compiler
 def source(path, line):
     """Return the lines of the program that a line of a generated module comes from, innermost first, as (file, line,
-    function)."""
-    cache = getattr(sys.modules.get("torch._inductor.codecache"), "PyCodeCache", None)
-    if path not in getattr(cache, "linemaps", ()) or not hasattr(cache, "stack_frames_for_code"):
+    function). A cache may hold what was made from the program as it was before: a line that reads differently now is
+    left out."""
+    known = sources().get(path)
+    if not known or len(known) != 2:
         return []
-    frames = cache.stack_frames_for_code(path, line) or ()
-    return [(frame["filename"], frame["line"], frame["name"]) for frame in frames]
+    numbers, stacks = known
+    at = bisect.bisect_right(numbers, line)
+    frames = FRAME.findall(stacks[at - 1] or "") if at else []
+    return [
+        (file, int(number), name)
+        for file, number, name, code in reversed(frames)
+        if linecache.getline(file, int(number)).strip() == code.strip()
+    ]
 
 
 def compilations():
