@@ -6,6 +6,9 @@ traceview.advise("trace.json.gz")
 traceview.compare("old.json.gz", "new.json.gz")
 trace = traceview.open("trace.json.gz")
 trace.sql("SELECT name, sum(dur_ns) FROM kernels GROUP BY ALL ORDER BY 2 DESC").df()
+with traceview.record() as run:                   # PyTorch in this process; run.step() ends a step
+    train()
+run.overview
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
     Input = str | PathLike[str]
 
 __version__ = "0.1.0"
-__all__ = ["Trace", "__version__", "advise", "compare", "convert", "open", "report"]
+__all__ = ["Trace", "__version__", "advise", "compare", "convert", "open", "record", "report"]
 
 
 def __getattr__(name: str) -> Any:
@@ -73,6 +76,15 @@ def open(path: Input, *, jobs: int | None = None) -> Trace:  # noqa: A001
     from traceview import store
 
     return Trace(store.open_capture(Path(path), _options(jobs)), Path(path).name)
+
+
+def record() -> Any:
+    """Record what PyTorch does in a `with` block: `run.step()` ends a step, and after the block `run` is what `open`
+    returns. Raises `UsageError` where torch is not imported.
+    """
+    from importlib import import_module
+
+    return import_module("traceview.recording.cell").Recording(open)
 
 
 def report(trace: Input | Trace, name: str = "overview", *, admissible: bool = False, **params: object) -> Answer:
@@ -153,6 +165,39 @@ class Trace:
     def advise(self, *rules: str, at_least_pct: float = 0.5, **params: object) -> Answer:
         """See `traceview.advise`."""
         return advise(self, *rules, at_least_pct=at_least_pct, **params)
+
+    @property
+    def overview(self) -> Answer:
+        """The report of that name."""
+        return self.report()
+
+    def page(self, path: Input, step: str | None = None, events: int = 1_000_000) -> None:
+        """Write the page of `traceview page` to a file. `step`: a number, "all", or None for the median one."""
+        from pathlib import Path
+
+        from traceview.analysis import page
+        from traceview.render.page import render
+
+        text = render(page.gather(self.connection.cursor(), self.name, step, events), __version__)
+        Path(path).write_text(text, encoding="utf-8")
+
+    def export(self, path: Input, rank: int | None = None, step: int | None = None) -> None:
+        """Write the timeline for another tool, which the name of the file says (`traceview export`)."""
+        from importlib import import_module
+        from pathlib import Path
+
+        from traceview.errors import UsageError
+
+        exports = import_module("traceview.exports")
+        form = exports.of_file(str(path))
+        if form is None:
+            endings = ", ".join(exports.exporter(name).EXTENSION for name in exports.FORMATS)
+            raise UsageError(f"name a file that ends in {endings}.")
+        exporter, connection = exports.exporter(form), self.connection.cursor()
+        if not exporter.choose(connection, rank, step):
+            raise UsageError("this trace has no timeline to export.")
+        with Path(path).open("wb") as file:
+            file.writelines(exporter.pieces(connection))
 
     def summary(self) -> Answer:
         """Sum up the trace: framework, devices, ranks, steps, rows."""

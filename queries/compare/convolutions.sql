@@ -3,7 +3,8 @@
 -- together. Where one run records no shapes: by place if both name equally many layers, else by name, and without names
 -- by direction and algorithm. Times are sums of everything below the calls, so overlapping work counts twice."""
 -- cannot = "There are no two runs with timelines, or no call of a convolution is recorded in any."
--- leave_out = ["matched_by", "main_diff_ns", "layout_diff_ns", "rest_diff_ns", "filter", "base_layer", "ratio"]
+-- leave_out = ["matched_by", "main_diff_ns", "layout_diff_ns", "rest_diff_ns", "filter", "base_layer", "share_pct",
+--     "ratio"]
 -- [chart]
 -- kind = "pair"
 -- label = ["layer", "direction"]

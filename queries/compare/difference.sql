@@ -6,7 +6,9 @@
 -- noise. Where the layers of a log add up to more than its step, the time in no layer is below zero."""
 -- cannot = "There is only one run, or nothing ran in any."
 -- bar = "beyond_ns"
--- leave_out = ["beyond_ns", "low_ns", "high_ns", "base_calls", "calls", "ratio"]
+-- leave_out = ["beyond_ns", "base_calls", "calls", "ratio", "share_pct"]
+-- first = 8
+-- without = ["beyond_ns", "base_calls", "calls", "share_pct"]
 -- [chart]
 -- kind = "pair"
 -- label = "part"

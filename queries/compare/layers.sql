@@ -3,7 +3,8 @@
 -- among such layers; by main category and place where only one run records shapes; else by name. A layer without a
 -- counterpart stands alone. Overlapping work is counted once; what belongs to no layer is left out."""
 -- cannot = "There are no two runs that name their layers."
--- leave_out = ["matched_by", "base_forward_ns", "base_backward_ns", "base_layer", "ratio", "kind"]
+-- leave_out = ["matched_by", "base_forward_ns", "base_backward_ns", "base_layer", "share_pct",
+--     "ratio", "forward_ns", "backward_ns", "kind"]
 -- [columns]
 -- run = "run"
 -- base_layer = "layer in A"

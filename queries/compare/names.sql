@@ -2,7 +2,9 @@
 -- doc = """By name as recorded, so that frameworks and versions that name things differently stand apart;
 -- overlapping work is counted once. Of a profiler's printed summary these are sums of the whole run."""
 -- cannot = "There are no two runs with timelines or printed summaries, or neither has a kernel, copy or operator."
--- leave_out = ["category", "base_calls", "calls", "ratio"]
+-- leave_out = ["category", "base_calls", "calls", "ratio", "share_pct"]
+-- first = 5
+-- without = ["base_calls", "calls", "ratio", "category", "share_pct"]
 -- kernels = ["name"]
 -- [columns]
 -- run = "run"

@@ -5,7 +5,9 @@
 -- than steps do. With fewer than five steps the interval is wide."""
 -- cannot = "There is no run."
 -- bar = "step_ns"
--- leave_out = ["low", "high", "speedup", "sd_ns", "steps"]
+-- first = 16
+-- without = ["place", "sd_ns", "steps", "diff_ns", "speedup"]
+-- leave_out = ["speedup", "sd_ns", "steps", "place", "diff_ns"]
 -- [columns]
 -- run = "run"
 -- place = "1 is the fastest; only among runs that may be ranked with A"

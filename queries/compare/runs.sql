@@ -3,6 +3,11 @@
 -- and model are what the trace records of its convolutions and products."""
 -- cannot = "There is no run."
 -- leave_out = ["recordings", "work_flop", "effective_flop_per_s", "format", "precision", "samples_per_s"]
+-- first = 16
+-- without = [
+--     "recordings", "work_flop", "effective_flop_per_s", "format", "step_ns", "samples_per_s", "ranks", "batch",
+--     "precision",
+-- ]
 -- [columns]
 -- run = "A is the baseline"
 -- name = "input"

@@ -52,5 +52,5 @@ SELECT layer, direction, algorithm,
     100.0 * sum(total_ns / per_rank) / nullif(sum(sum(total_ns / per_rank)) OVER (), 0) AS share_pct
 FROM conv_totals
 GROUP BY layer, direction, algorithm, input_shape, filter_shape
-ORDER BY min(position), layer, list_position(['fprop', 'dgrad', 'wgrad'], direction), direction, algorithm,
-    input, filter
+ORDER BY total_ns DESC, min(position), layer, list_position(['fprop', 'dgrad', 'wgrad'], direction), direction,
+    algorithm, input, filter

@@ -9,6 +9,8 @@
 -- brief = "Overlapping work is counted once, for what started first."
 -- subject = "work of a device"
 -- top = 8
+-- first = 8
+-- without = ["calls"]
 -- rest = ["calls", "busy_ns", "busy_pct", "step_pct"]
 -- always = [
 --     "(launched outside these steps)", "(GPU idle)", "(TPU idle)", "(MTIA idle)", "(CPU idle)", "(between steps)",

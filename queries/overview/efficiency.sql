@@ -4,9 +4,9 @@
 -- brief = ""
 -- optional = true
 -- lines = [
---     "Model {least}{model_flop} {span}", "MFU {at_least}{mfu_pct} of {peak_flop_per_s} ({device})",
---     "HFU {hfu_pct} with what is computed again", "MFU: cannot tell, {unknown}",
---     "{covered_pct} of device time covered",
+--     "Model {least}{model_flop} {span}", "{covered_pct} of device time covered",
+--     "MFU {at_least}{mfu_pct} of {peak_flop_per_s} ({device})", "HFU {hfu_pct} with what is computed again",
+--     "MFU: cannot tell, {unknown}",
 -- ]
 -- [columns]
 -- model_flop = "per step and rank, without steps of the recording"

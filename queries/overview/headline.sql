@@ -6,6 +6,7 @@
 -- lines = [
 --     "{what} {step_ns} ({detail})", "{unit} active {active_pct}", "idle {idle_pct}{mostly}",
 --     "exposed copies {copies_ns} ({copies_pct})", "exposed {library} {exposed_ns}",
+--     "convolutions {conv_pct} of {conv_of}{with_layout}",
 -- ]
 -- [columns]
 -- what = "Step, Iteration where nothing is trained, or Recording where neither was found"
@@ -25,10 +26,13 @@
 -- copies_pct = "of the {step|recording}"
 -- library = "what communicates: NCCL, or communication"
 -- exposed_ns = "communication while nothing computes{, per step and rank| over the whole recording, per rank}"
+-- conv_pct = "convolutions, overlaps counted once"
+-- conv_of = "step or recording"
+-- with_layout = "the same with all layout conversions, where there are any"
 WITH every AS (
     SELECT 100.0 * sum(active_ns) / nullif(sum(step_ns), 0) AS active_pct,
         100.0 * sum(idle_ns) / nullif(sum(step_ns), 0) AS idle_pct, count(*) AS n_devices,
-        sum(exposed_copy_ns) / count(DISTINCT rank) AS copies_ns,
+        sum(exposed_copy_ns) / count(DISTINCT rank) AS copies_ns, sum(step_ns) / count(DISTINCT rank) AS step_ns,
         100.0 * sum(exposed_copy_ns) / nullif(sum(step_ns), 0) AS copies_pct
     FROM account WHERE step_ns > 0
 ), timed AS (
@@ -57,6 +61,9 @@ WITH every AS (
     FROM idle_causes GROUP BY cause
 ), largest AS (
     SELECT cause, cause_pct FROM parts ORDER BY idle_ns DESC, cause LIMIT 1
+), convolved AS (
+    SELECT sum(alone_ns / per_rank) FILTER (category = 'conv') AS conv_ns, sum(alone_ns / per_rank) AS with_layout_ns
+    FROM totals WHERE is_counted AND category IN ('conv', 'layout_transpose')
 ), sent AS (
     SELECT sum(exposed_ns / per) AS exposed_ns, bool_or(name ILIKE '%nccl%') AS is_nccl
     FROM exchanges WHERE is_counted
@@ -81,8 +88,11 @@ SELECT if(t.has_steps, upper(n.noun[1]) || n.noun[2:], 'Recording') AS what, t.s
             WHEN 'unknown' THEN 'of unknown cause' ELSE l.cause END END AS mostly,
     if(e.copies_pct >= 1, e.copies_ns, NULL) AS copies_ns, if(e.copies_pct >= 1, e.copies_pct, NULL) AS copies_pct,
     if(c.is_nccl, 'NCCL', 'communication') AS library,
-    if(c.exposed_ns > 0, c.exposed_ns / t.ranks, NULL) AS exposed_ns
-FROM timed t, every e, named n, held h, empty m
+    if(c.exposed_ns > 0, c.exposed_ns / t.ranks, NULL) AS exposed_ns,
+    100.0 * v.conv_ns / e.step_ns AS conv_pct, if(t.has_steps, 'the step', 'the recording') AS conv_of,
+    if(v.with_layout_ns - v.conv_ns > 5e-4 * e.step_ns,
+        format(', {:.1f} % with layout conversions', 100.0 * v.with_layout_ns / e.step_ns), '') AS with_layout
+FROM timed t, every e, named n, held h, empty m, convolved v
 LEFT JOIN spread s ON true LEFT JOIN largest l ON true LEFT JOIN sent c ON true
 WHERE t.step_ns > 0 AND e.n_devices > 0
 ORDER BY ALL

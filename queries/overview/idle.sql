@@ -5,6 +5,7 @@
 -- cannot = "No device was idle, or nothing ran on one."
 -- brief = "launch: the host had not launched the next work yet; unknown: no recorded cause."
 -- subject = "idle time"
+-- line = "{cause} {step_pct} ({idle_ns})"
 -- leave_out = ["gaps"]
 -- [chart]
 -- kind = "stack"

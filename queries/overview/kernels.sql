@@ -5,6 +5,8 @@
 -- brief = ""
 -- subject = "kernels and operators"
 -- top = 5
+-- first = 6
+-- without = ["kind", "total_ns", "calls"]
 -- kernels = ["name"]
 -- leave_out = ["kind", "category"]
 -- rest = ["calls", "busy_ns", "total_ns", "step_pct"]

@@ -72,7 +72,8 @@ def test_what_is_certain_stands_before_a_larger_guess_with_its_confidence() -> N
     assert [each.rule for each in advice.ordered(found)] == ["small_grids", "tiny_copies", "host_bound"]
     section = findings.best_of(advice.ordered(found))
     text = table.render(Report("r", "", "", (section,), ()), 100, False)
-    assert "medium confidence" in text and "2 more findings: tiny_copies, host_bound" in text
+    assert "medium confidence" in text.splitlines()[0]
+    assert "\nThen: Many tiny copies | high confidence\nThen: The device waits for the host to launch" in text
 
 
 def test_nothing_found_is_not_nothing_to_tell(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 def test_a_table_with_bars(pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
-    text = run(capsys, *pair)
+    text = run(capsys, *pair, "--all")
     assert text.startswith("Comparison\n")
     lines = text.splitlines()
     (whole,) = [line for line in lines if "(whole step)" in line]
@@ -254,3 +254,17 @@ def test_aligned_steps(pair: tuple[Path, Path], capsys: pytest.CaptureFixture[st
     found = json.loads(run(capsys, *pair, "--nth-step", "2", "--format", "json"))
     section = next(section for section in found["sections"] if section["name"] == "ranking")
     assert [row["step_ns"] for row in section["rows"]] == [1_004_000, 1_104_000]
+
+
+def test_a_comparison_fills_one_screen(
+    pair: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = run(capsys, *pair).splitlines()
+    assert len(lines) < 40 and max(map(len, lines)) <= 80
+    # An interval and the value of the other run are never left out.
+    place = lines.index("Where the difference goes")
+    head = [word for line in lines[place + 1 : place + 3] for word in line.split() if word[0] != "["]
+    assert sorted(head) == sorted(["run", "part", "base", "busy", "diff", "low", "high", "ratio"])
+    assert any("low  " in line and "verdict" in line for line in lines)
+    assert lines[-1].endswith(".") and any("--all shows more: " in line for line in lines)

@@ -30,7 +30,7 @@ def run(capsys: pytest.CaptureFixture[str], *args: object) -> str:
 def test_the_overview_is_what_is_shown_without_a_name(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = run(capsys, trace)
     assert text == run(capsys, trace, "overview")
-    assert text.startswith("Overview\n") and "\nAttributed: " in text
+    assert text.startswith("Overview: per step and rank") and "\nAttributed: " in text
 
 
 def test_times_of_kernels(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -186,3 +186,42 @@ def test_the_headline_is_printed_before_the_best_finding_is_looked_for(
     first, second = printed
     assert before == [first]
     assert second.splitlines()[0].startswith(("Best finding", "No "))
+
+
+@pytest.mark.parametrize(
+    "sample",
+    [
+        "kineto/torch-2.13.0-alexnet-cpu.json.gz",
+        "cntk_timing/cntk-2.7-lenet-cpu.txt.gz",
+        pytest.param("kineto/torch-2.13.0-lenet-ddp-cpu", marks=pytest.mark.long),
+        pytest.param("onnxruntime/onnxruntime-1.31.1-alexnet-cpu.json.gz", marks=pytest.mark.long),
+    ],
+)
+def test_the_overview_fills_one_screen(
+    sample: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = run(capsys, SAMPLES / sample).splitlines()
+    assert len(lines) < 40 and max(map(len, lines)) <= 80
+    assert {"Time by category"} <= set(lines)
+    rest = lines[-1].removeprefix("--all shows more: ").rstrip(".").split(", ")
+    everything = run(capsys, SAMPLES / sample, "--all").splitlines()
+    assert len(everything) > len(lines) and ("Most expensive convolutions" in everything) == ("convolutions" in rest)
+
+
+def test_convolutions_with_their_conversions_are_shares_of_the_step(capsys: pytest.CaptureFixture[str]) -> None:
+    trace = SAMPLES / "onednn" / "onednn-3.7.3-tensorflow-alexnet-cpu.log.gz"
+    sections = {part["name"]: part for part in json.loads(run(capsys, trace, "--format", "json"))["sections"]}
+    (row,) = sections["headline"]["rows"]
+    shares = {entry["category"]: entry["step_pct"] for entry in sections["categories"]["rows"]}
+    assert row["conv_pct"] == pytest.approx(shares["conv"])
+    both = shares["conv"] + shares["layout_transpose"]
+    assert row["with_layout"] == f", {both:.1f} % with layout conversions"
+
+
+def test_colour_is_kept_for_a_pager(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "\x1b[" not in run(capsys, trace)
+    text = run(capsys, trace, "--color", "always")
+    # Neither yellow nor cyan, which nobody reads on white.
+    assert "\x1b[1;35m" in text and not any(f"\x1b[{code}m" in text for code in (33, 36, "1;36"))
+    assert "\x1b[" not in run(capsys, trace, "--color", "never")

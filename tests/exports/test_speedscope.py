@@ -36,3 +36,5 @@ def test_profiles_are_tracks(file: Any) -> None:
     assert names[0] == "rank 0 traceview convolution calls" and "rank 0 GPU 0 stream 2" in names
     stream = profiles[names.index("rank 0 GPU 0 stream 2")]
     assert [each["at"] for each in stream["events"]] == [220_000, 230_000]
+    # It opens on the stream with most work.
+    assert names[json.loads(file("speedscope"))["activeProfileIndex"]] == "rank 0 GPU 0 stream 1"

@@ -41,9 +41,9 @@ def test_names_in_one_cell_are_shortened_one_by_one() -> None:
 
 def test_what_says_nothing_is_left_out_first() -> None:
     found = cells.fields(section(["name", "rank", "layer", "n"], ("a" * 20, 0, None, 5), ("b" * 20, 0, None, 6)))
-    _, _, left_out = cells.fit(found, 34, ())
+    _, _, left_out = cells.fit(found, 34, Look())
     assert [field.name for field in left_out] == ["layer"]
-    _, _, left_out = cells.fit(found, 28, ())
+    _, _, left_out = cells.fit(found, 28, Look())
     assert [field.name for field in left_out] == ["rank", "layer"]
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import builtins
+
 import pytest
 
 from traceview.analysis.model import Column, Look, Report, Section
 from traceview.errors import UsageError
+from traceview.render import table
 from traceview.render.notebook import ROWS, Answer
 
 EVIL = "<script>alert(1)</script>\x1b[2J$x$"
@@ -28,7 +31,7 @@ def test_html_shows_what_acts_elsewhere() -> None:
         "<script" not in text and "\x1b" not in text and text.startswith('<div class="tex2jax_ignore mathjax_ignore">')
     )
     assert "&lt;script&gt;alert(1)&lt;/script&gt;\\x1b[2J$x$</td>" in text
-    assert '<th style="text-align:left" title="its &quot;name&quot;">name</th>' in text
+    assert '<th style="text-align:left" title="its &#34;name&#34;">name</th>' in text
     assert '<td style="text-align:right">2.000</td>' in text and "dur [ms]" in text
     assert "<em>There is &lt;none&gt;.</em>" in text and "It rests on this." in text
 
@@ -36,7 +39,7 @@ def test_html_shows_what_acts_elsewhere() -> None:
 def test_many_rows_are_in_the_data_frame() -> None:
     found = answer(section("one", *((f"k{n}", n) for n in range(100))))
     for shown in (found._repr_html_(), repr(found)):
-        assert "to_pandas(&#x27;one&#x27;) has all 100 rows." in shown.replace("'", "&#x27;")
+        assert "to_pandas(&#39;one&#39;) has all 100 rows." in shown.replace("'", "&#39;")
         assert f"k{ROWS - 1}" in shown and f"k{ROWS}" not in shown
     assert len(found.to_pandas()) == len(found.to_arrow()) == 100
 
@@ -68,3 +71,11 @@ def test_sentences_short_names_and_what_shares_are_of_are_those_of_the_terminal(
     text = Answer(Report("r", "", "", (told, table), ()))._repr_html_()
     assert "<p>Step 222 ms | &lt;50.0 %&gt;</p>" in text
     assert ">kernel</td>" in text and ">of step [%]</th>" in text
+
+
+def test_a_notebook_shows_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a kernel of Jupyter rich writes into the cell, beside what the answer itself is shown as."""
+    kernel = type("ZMQInteractiveShell", (), {})()
+    monkeypatch.setattr(builtins, "get_ipython", lambda: kernel, raising=False)
+    assert not table._console(80, False).is_jupyter
+    assert "Title of one" in repr(answer(section("one", ("k", 2_000_000))))

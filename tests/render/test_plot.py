@@ -117,11 +117,11 @@ def test_the_drawing_is_the_pages() -> None:
     how, names, rows = HOWS["stack"]
     section = _section("stack", names, rows, how)
     of_page = charts.chart(section)
-    assert of_page and of_page.partition(">")[2].removesuffix("</svg>") in plot.plot(section).svg
+    assert of_page and of_page.partition(">")[2].partition("</svg>")[0] in plot.plot(section).svg
 
 
 def test_a_section_that_says_nothing_is_bars_of_its_first_times() -> None:
-    assert {"k", "2.000 ms"} <= texts(plot.plot(_section(None, "name calls busy_ns", [("k", 5, 2e6)])))
+    assert {"k", "2.00 ms"} <= texts(plot.plot(_section(None, "name calls busy_ns", [("k", 5, 2e6)])))
 
 
 @pytest.mark.parametrize("rows", [[], [("only", "texts")]])

@@ -91,6 +91,8 @@ def ran_on(connection: duckdb.DuckDBPyConnection) -> learned.Place:
     return learned.Place(framework, str(device), title or framework or "", model, threads)
 
 
+MOST_BEST = 3
+"""Findings that a first screen names."""
 _LINES = (
     "{told}",
     "up to {saving_ns} {per} ({saving_pct} of it)",
@@ -109,30 +111,39 @@ def best(connection: duckdb.DuckDBPyConnection, is_remembered: bool = False) -> 
 def best_of(findings: Sequence[Finding]) -> Section:
     """The best of these answers of all rules as a section of a report, or that there is none."""
     found = [finding for finding in findings if finding.status == advice.FOUND]
-    row = _best(found) if found else _none(findings)
+    rows = _best(found) if found else [_none(findings)]
     shape = columns("best")
-    values = tuple(map(row.get, shape))
-    doc = "The finding of advice that could save most."
-    return Section("finding", "Advice", doc, (*shape.values(),), (values,), None, "", look=Look(lines=_LINES, brief=""))
+    values = tuple(tuple(map(row.get, shape)) for row in rows)
+    doc = "The findings of advice that could save most."
+    return Section("finding", "Advice", doc, (*shape.values(),), values, None, "", look=Look(lines=_LINES, brief=""))
 
 
-def _best(found: Sequence[Finding]) -> dict[str, Any]:
-    first, rest = found[0], [finding.rule for finding in found[1:]]
-    if certainty.level(first) == certainty.LOW:
+def _best(found: Sequence[Finding]) -> list[dict[str, Any]]:
+    if certainty.level(found[0]) == certainty.LOW:
         rules = ", ".join(finding.rule for finding in found)
         told = f"No finding is more than a guess. Of low confidence: {rules}"
-        return {"told": told, "command": f"traceview advise {TRACE} --evidence"}
-    is_off = first.path == certainty.OFF
+        return [{"told": told, "command": f"traceview advise {TRACE} --evidence"}]
+    rows = [_row("Then", finding) for finding in found[:MOST_BEST]]
+    rest = [finding.rule for finding in found[MOST_BEST:]]
+    rows[0] |= {
+        "told": _row("Best finding", found[0])["told"],
+        "change": f"Change: {found[0].fix}",
+        "command": f"traceview advise {TRACE} {found[0].rule}",
+    }
+    if rest:
+        rows[-1]["others"] = f"{len(rest)} more finding{'' if len(rest) == 1 else 's'}: {', '.join(rest)}"
+    return rows
+
+
+def _row(word: str, finding: Finding) -> dict[str, Any]:
+    is_off = finding.path == certainty.OFF
     return {
-        "told": f"Best finding: {first.title}" + (f" ({certainty.OFF})" if is_off else ""),
-        "rule": first.rule,
-        "saving_ns": None if is_off else first.saving_ns,
-        "per": _per(first),
-        "saving_pct": None if is_off else first.saving_pct,
-        "confidence": certainty.level(first),
-        "change": f"Change: {first.fix}",
-        "command": f"traceview advise {TRACE} {first.rule}",
-        "others": f"{len(rest)} more finding{'' if len(rest) == 1 else 's'}: {', '.join(rest)}" if rest else None,
+        "told": f"{word}: {finding.title}" + (f" ({certainty.OFF})" if is_off else ""),
+        "rule": finding.rule,
+        "saving_ns": None if is_off else finding.saving_ns,
+        "per": _per(finding),
+        "saving_pct": None if is_off else finding.saving_pct,
+        "confidence": certainty.level(finding),
     }
 
 

@@ -69,6 +69,12 @@ class Look:
     """Whether a brief report says nothing of the section where it has no rows."""
     top: int | None = None
     """Rows shown where no limit is asked for."""
+    first: int | None = None
+    """Rows on the first screen, at most; a table without it is left for `--all`."""
+    without: tuple[str, ...] = ()
+    """Columns that the first screen lacks."""
+    line: str = ""
+    """Part for each row in the one line that stands for the table on the first screen."""
     rest: tuple[str, ...] = ()
     """Columns that are summed up in one row for all that a limit leaves out."""
     always: tuple[str, ...] = ()
@@ -171,11 +177,13 @@ class Track:
 class Timeline:
     """Slices, those of one track after the other, by start. `columns` are whole numbers of equal length.
 
-    `start_ns` and `dur_ns` are nanoseconds, `step` a number, all others places in `texts`; -1 is nothing.
+    `start_ns` and `dur_ns` are nanoseconds, `step` a number, `launch` and `partner` places of slices, `detail` one in
+    `details`, all others in `texts`; -1 is nothing.
     """
 
     tracks: tuple[Track, ...]
     texts: tuple[str, ...]
+    details: tuple[str, ...]
     columns: Mapping[str, Any]
     note: str
     """Part of the recording this is, and what was left out."""

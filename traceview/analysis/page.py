@@ -49,7 +49,20 @@ MOST_ROWS = 15
 """Rows of the overview's tables that do not say how many they show."""
 MOST_RANKS = 8
 """Ranks whose timelines stand on one page; of more it is one rank's."""
-COLUMNS = ("start_ns", "dur_ns", "name", "category", "algorithm", "direction", "layer", "op", "step")
+COLUMNS = (
+    "start_ns",
+    "dur_ns",
+    "name",
+    "category",
+    "algorithm",
+    "direction",
+    "layer",
+    "op",
+    "detail",
+    "launch",
+    "partner",
+    "step",
+)
 
 
 def gather(
@@ -98,6 +111,7 @@ def _timeline(connection: duckdb.DuckDBPyConnection, step: str | None, most: int
     if not n_slices:
         return None
     values = {"most": most}
+    connection.execute(f"CREATE TEMP TABLE export_detail AS {timeline.query('details').body}")
     body = timeline.query("slices_shown").written({"most": str(most)})
     columns = fetch(connection, body)
     if n_slices > values["most"]:
@@ -106,7 +120,9 @@ def _timeline(connection: duckdb.DuckDBPyConnection, step: str | None, most: int
     tracks = _tracks(connection, columns.pop("tid"))
     columns["start_ns"] -= columns["start_ns"].min()
     texts = [text for (text,) in connection.execute("SELECT text FROM export_text ORDER BY iid").fetchall()]
-    return Timeline(tracks, tuple(texts), {name: _place(name, columns[name]) for name in COLUMNS}, note)
+    details = connection.execute("SELECT DISTINCT iid, text FROM export_detail ORDER BY iid").fetchall()
+    told = tuple(text for _, text in details)
+    return Timeline(tracks, tuple(texts), told, {name: _place(name, columns[name]) for name in COLUMNS}, note)
 
 
 def _place(name: str, values: Any) -> Any:

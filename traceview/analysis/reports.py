@@ -172,7 +172,7 @@ def cut(report: Report, limit: int | None, with_rest: bool = False) -> Report:
     """
     if not limit:
         return report
-    return replace(report, sections=tuple(_cut(section, limit, with_rest) for section in report.sections))
+    return replace(report, sections=tuple(cut_section(section, limit, with_rest) for section in report.sections))
 
 
 def shown(report: Report, most: int) -> Report:
@@ -186,7 +186,36 @@ def _shown(section: Section, most: int) -> Section:
     limit = section.look.top or most
     # A row for the rest takes as much room as the one row that it would stand for.
     n_rows = sum(row[0] not in section.look.always for row in section.rows)
-    return section if section.look.rest and n_rows == limit + 1 else _cut(section, limit, with_rest=True)
+    return section if section.look.rest and n_rows == limit + 1 else cut_section(section, limit, with_rest=True)
+
+
+def first_screen(
+    report: Report, cut: Callable[[Section, int], Section], rows: int, has_all: bool, has_footer: bool
+) -> Report:
+    """The report's lines, and at most so many rows of those tables that a first screen has, or of all; the others are
+    named."""
+    on_it, left_out = [], []
+    for section in report.sections:
+        look = section.look
+        if look.lines or (look.line and section.rows):
+            on_it.append(replace(section, look=replace(look, lines=look.lines or (look.line,), brief="")))
+        elif look.first or has_all or not section.title or (has_footer and not section.rows):
+            short = cut(_narrow(section), min(rows, look.first or rows))
+            on_it.append(replace(short, note=section.note, unseen=()))
+        elif section.rows and len(section.rows) >= look.least_rows:
+            left_out.append(section.name)
+    hint = (f"--all shows more: {', '.join(left_out)}.",) if left_out else ()
+    title = f"{report.title}: {report.doc[:1].lower()}{report.doc[1:]}" if report.is_brief else report.title
+    footer = (*(report.footer if has_footer else ()), *hint)
+    return replace(report, title=title, doc="", sections=tuple(on_it), footer=footer)
+
+
+def _narrow(section: Section) -> Section:
+    """The section without texts, and without columns that a first screen lacks."""
+    at = [index for index, column in enumerate(section.columns) if column.name not in section.look.without]
+    columns = tuple(section.columns[index] for index in at)
+    rows = tuple(tuple(row[index] for index in at) for row in section.rows)
+    return replace(section, columns=columns, rows=rows, look=replace(section.look, brief=""))
 
 
 def with_full_names(report: Report) -> Report:
@@ -215,7 +244,8 @@ def look(query: sql.Query) -> Look:
     return Look(**shape)
 
 
-def _cut(section: Section, limit: int, with_rest: bool) -> Section:
+def cut_section(section: Section, limit: int, with_rest: bool = True) -> Section:
+    """At most `limit` rows, with a note of how many there are, or a row for the others."""
     total, always = len(section.rows), section.look.always if with_rest else ()
     rows = [row for row in section.rows if row[0] not in always]
     if len(rows) <= limit:

@@ -29,6 +29,11 @@ VOCABULARY = {
 }
 """Columns that views add to what is recorded, where a view's header does not explain them itself."""
 
+FIRST = (
+    "activities", "kernels", "ops", "conv_calls", "memcpys", "collectives", "steps", "idle_gaps", "op_costs", "ranges",
+)  # fmt: skip
+"""Tables that most questions need."""
+
 
 def schema(connection: duckdb.DuckDBPyConnection, table: str | None = None) -> Report:
     """Describe a table or view, and its columns with type and meaning; every public view when none is named.
@@ -56,12 +61,16 @@ def columns(connection: duckdb.DuckDBPyConnection) -> dict[str, list[tuple[str, 
     return by_table
 
 
-def tables() -> Report:
-    """Every view and recorded table, with what one row of it is."""
+def tables(has_all: bool = True) -> Report:
+    """Every view and recorded table, with what one row of it is; or those that most questions need."""
     views = {path.stem: sql.load(path).doc for path in sorted((content("queries") / "views").glob("*.sql"))}
     recorded = {f"raw.{table.name}": f"As recorded: {table.doc}." for table in TABLES}
     columns = (Column("table", "VARCHAR", "name to use in SQL"), Column("doc", "VARCHAR", "what one row is"))
     rows = tuple({**views, **recorded}.items())
+    if not has_all:
+        shown = tuple((name, views[name].partition(". ")[0].rstrip(".") + ".") for name in FIRST)
+        doc = f"One row of each is what doc says. `.tables all` lists {len(rows)}, `.schema NAME` the columns of one."
+        return Report("tables", "", "", (Section("tables", "Tables", doc, columns, shown, None, ""),), ())
     doc = "Views add derived columns (category, algorithm, layer, step); raw.* holds only what the trace recorded."
     return Report("tables", "", "", (Section("tables", "Tables", doc, columns, rows, None, ""),), ())
 

@@ -27,7 +27,7 @@ from traceview.cli.options import (
     form_of,
     output_file,
 )
-from traceview.cli.output import DEFAULT_LIMIT, emit, say, sql_text
+from traceview.cli.output import DEFAULT_LIMIT, emit, first_screen, say, sql_text
 from traceview.cli.values import at_least, number
 from traceview.errors import UsageError
 
@@ -116,6 +116,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--limit", type=values.limit, metavar="N", help=f"rows per section and run; 0 is all (tables: {DEFAULT_LIMIT})"
     )
+    parser.add_argument("--all", action="store_true", help="all tables, not only what fills a screen of 40 lines")
     parser.add_argument("--show-sql", action="store_true", help="print the SQL of the comparison instead of running it")
     add_gpu_option(parser)
     add_machine_options(parser)
@@ -138,7 +139,11 @@ def run(args: argparse.Namespace) -> int:
     report = compare.compare(runs, args.accept, whole)
     renderer = render.renderer(form)
     limit = DEFAULT_LIMIT if args.limit is None and renderer.FOR_PEOPLE else args.limit
-    shown = compare.cut(compare.in_words(report) if renderer.FOR_PEOPLE else report, limit)
+    shown = compare.in_words(report) if renderer.FOR_PEOPLE else report
+    if form == render.DEFAULT and args.limit is None and not args.all:
+        shown = first_screen(shown, compare.cut_section)
+    else:
+        shown = compare.cut(shown, limit)
     if form == "json":
         from traceview.analysis.values import as_object
 

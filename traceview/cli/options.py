@@ -34,6 +34,7 @@ MOST_THREADS = 1024
 def add_output_options(parser: argparse.ArgumentParser, formats: Sequence[str] = render.FORMATS) -> None:
     """How the answer is written, and where."""
     parser.add_argument("--format", choices=formats, help="default: from the extension of FILE, else table")
+    parser.add_argument("--color", choices=("auto", "always", "never"), help="of tables; always: for `| less -R`")
     parser.add_argument(
         "-o", "--output", type=output_file, metavar="FILE", help="write to FILE instead of stdout; - is stdout"
     )
@@ -46,6 +47,7 @@ def output_file(text: str) -> str | None:
 
 def form_of(args: argparse.Namespace, others: Mapping[str, str] | None = None) -> str:
     """The format to write: the one asked for, else that of the output's extension. `others`: extensions of more."""
+    render.wants_color = {"always": True, "never": False}.get(args.color)
     if args.format or not args.output:
         return str(args.format or "table")
     by_extension = {render.renderer(name).EXTENSION: name for name in render.FORMATS} | dict(others or {})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from traceview.errors import InputError, UsageError, shortage
 from traceview.render.characters import clean
 
 if TYPE_CHECKING:
+    from traceview.analysis.model import Report, Section
     from traceview.analysis.reports import Recipe
 
 DEFAULT_LIMIT = 30
@@ -37,6 +38,30 @@ def sql_text(recipe: Recipe, params: Mapping[str, str]) -> str:
             lines.append(f"-- uses queries/views/: {', '.join(used)}")
         parts.append("\n".join([*lines, f"{query.written(params)};", ""]))
     return "\n".join(parts)
+
+
+SCREEN = 40
+"""Lines of the first screen of a report."""
+_FORMS = (
+    (8, True, True),
+    (5, True, True),
+    (8, False, True),
+    (5, False, True),
+    *((n, False, False) for n in (8, 6, 5, 4, 3, 2, 1)),
+)
+"""Rows of its tables, whether it has all of them, and the footer: the first that fits."""
+
+
+def first_screen(report: Report, cut: Callable[[Section, int], Section]) -> Report:
+    """As much of a report as fits its first screen."""
+    from traceview.analysis import reports
+    from traceview.render import table
+
+    for form in _FORMS:
+        found = reports.first_screen(report, cut, *form)
+        if table.render(found).count("\n") < SCREEN:
+            break
+    return found
 
 
 def emit(pieces: Iterable[str], output: str | None) -> None:

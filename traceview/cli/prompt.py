@@ -43,7 +43,7 @@ _ALIAS = (
 )
 _SOURCE = re.compile(rf"(?i)\b(?:FROM|JOIN)\s+([a-z_]\w*(?:\.[a-z_]\w*)?)(?:\s+(?:AS\s+)?({_ALIAS}))?")
 _TABLE_NEXT = re.compile(r"(?i)\b(?:FROM|JOIN|DESCRIBE|SUMMARIZE)\s+(?:[\w.]+(?:\s+\w+)?\s*,\s*)*[\w.]*$")
-HELP_TEXT = f""".tables          every table and view
+HELP_TEXT = f""".tables [all]    the tables that most questions need, or every table and view
 .schema [TABLE]  columns, types and meanings
 .limit N         show at most N rows of an answer (0: all; at the start {ROWS})
 .help            this list

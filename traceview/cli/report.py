@@ -28,7 +28,7 @@ from traceview.cli.options import (
     opened,
     params_of,
 )
-from traceview.cli.output import DEFAULT_LIMIT, emit, sql_text
+from traceview.cli.output import DEFAULT_LIMIT, emit, first_screen, sql_text
 from traceview.errors import UsageError
 
 if TYPE_CHECKING:
@@ -79,6 +79,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="trace of the capture of the CUDA or HIP graphs that INPUT replays, or a folder of them",
     )
     parser.add_argument(
+        "--all", action="store_true", help="all sections of the overview, which else fills a screen of 40 lines"
+    )
+    parser.add_argument(
         "--full-names", action="store_true", help="kernel names as recorded, with namespaces and template arguments"
     )
     parser.add_argument("--show-sql", action="store_true", help="print the SQL of the reports and do not run it")
@@ -107,7 +110,9 @@ def run(args: argparse.Namespace) -> int:
     printed = ""
 
     def shaped(report: Report) -> Report:
-        if renderer.FOR_PEOPLE and args.limit is None:
+        if report.is_brief and form == render.DEFAULT and args.limit is None and not args.all:
+            report = first_screen(report, reports.cut_section)
+        elif renderer.FOR_PEOPLE and args.limit is None:
             report = reports.shown(report, DEFAULT_LIMIT)
         else:
             report = reports.cut(report, args.limit, with_rest=renderer.FOR_PEOPLE)

@@ -229,9 +229,13 @@ def explained(connection: duckdb.DuckDBPyConnection, words: Sequence[str], form:
         from traceview.cli.prompt import HELP_TEXT
 
         return HELP_TEXT
-    if words[0] not in (".tables", ".schema") or len(words) > (2 if words[0] == ".schema" else 1):
-        raise UsageError(f"no such command: {' '.join(words)}; commands are .tables, .schema [TABLE], .help and .quit.")
-    report = schema.tables() if words[0] == ".tables" else schema.schema(connection, *words[1:])
+    is_schema = words[0] == ".schema" and len(words) <= 2
+    if not is_schema and words not in ([".tables"], [".tables", "all"]):
+        raise UsageError(
+            f"no such command: {' '.join(words)}; commands are .tables [all], .schema [TABLE], .help and .quit."
+        )
+    has_all = len(words) == 2 or form != render.DEFAULT
+    report = schema.schema(connection, *words[1:]) if is_schema else schema.tables(has_all)
     if form == "parquet":
         raise UsageError(f"{words[0]} cannot be written in this format; use --format {', '.join(render.FORMATS)}.")
     renderer = render.renderer(form)

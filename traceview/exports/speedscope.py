@@ -24,14 +24,16 @@ choose = timeline.choose
 
 def pieces(connection: duckdb.DuckDBPyConnection) -> Iterator[bytes]:
     """One JSON object with frames and profiles."""
-    head = json.dumps({"$schema": SCHEMA, "exporter": f"traceview {__version__}", "activeProfileIndex": 0})
+    profiles = connection.execute(query("speedscope/profiles").body).fetchall()
+    active = next((at for at, (_, _, place) in enumerate(profiles) if place == 1), 0)
+    head = json.dumps({"$schema": SCHEMA, "exporter": f"traceview {__version__}", "activeProfileIndex": active})
     yield f'{head[:-1]},"shared":{{"frames":[\n'.encode()
     lead = ""
     for frames in texts(connection, "speedscope/frames"):
         yield ascii_json(lead + ",\n".join(frames))
         lead = ",\n"
     yield b'\n]},"profiles":[\n'
-    heads = dict(connection.execute(query("speedscope/profiles").body).fetchall())
+    heads = {tid: head for tid, head, _ in profiles}
     lead, current = "", None
     for batch in ends(connection, "speedscope/events"):
         tracks, events = batch.column(0).to_pylist(), iter(batch.column(1).to_pylist())

@@ -27,6 +27,8 @@ DEFAULT = "table"
 FORMATS = _formats()
 """The modules of this folder that write a format, the default first; imported when they are used."""
 
+wants_color: bool | None = None
+"""Whether tables are coloured; None: where they are read on a terminal."""
 SHOWN = 1000
 """Rows of a query's result that people are shown; the rest is counted and said."""
 

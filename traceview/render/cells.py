@@ -15,7 +15,7 @@ from typing import Any
 
 from rich.cells import cell_len, set_cell_size
 
-from traceview.analysis.model import Section
+from traceview.analysis.model import Look, Section
 from traceview.analysis.values import unique
 from traceview.render import names
 from traceview.render.characters import clean, flat
@@ -38,6 +38,7 @@ ELLIPSIS = "..."
 PATHS = ("layer", "module")
 """Columns that hold paths of modules."""
 _NAMES = re.compile(r"[^./]*[./]|[^./]+")
+_ZERO = re.compile(r"0(\.0+)?( \w+)?")
 SAME = ("rank", "device", "kind")
 """Columns that say little where all rows have the same."""
 
@@ -186,11 +187,11 @@ def _exact(value: Any, how: Style) -> str:
     return str(flat(value))
 
 
-def fit(found: Sequence[Field], room: int, leave_out: Sequence[str]) -> tuple[list[Field], list[int], list[Field]]:
-    """The columns that are shown, their widths, and those that are left out."""
+def fit(found: Sequence[Field], room: int, look: Look) -> tuple[list[Field], list[int], list[Field]]:
+    """The columns that are shown, their widths, and those that are left out. Tables of a first screen are low."""
     shown = list(found)
-    widths = widths_of(shown, room, False, READABLE) or widths_of(shown, room, True, READABLE)
-    for field in _by_value(found, leave_out):
+    widths = widths_of(shown, room, False, NARROW if look.first else READABLE) or widths_of(shown, room, True, READABLE)
+    for field in _by_value(found, look.leave_out):
         # Texts give way before what says something does.
         widths = widths or (None if _says_nothing(field) else widths_of(shown, room, True, NARROW))
         if widths:
@@ -205,7 +206,7 @@ def fit(found: Sequence[Field], room: int, leave_out: Sequence[str]) -> tuple[li
 def _by_value(found: Sequence[Field], leave_out: Sequence[str]) -> list[Field]:
     """The columns in the order in which they are left out: what says nothing, what the section names, then those on the
     right."""
-    least = sorted(filter(_says_nothing, found), key=lambda field: set(field.cells) != {NULL})
+    least = sorted(filter(_says_nothing, found), key=lambda field: (set(field.cells) != {NULL}, not _is_zero(field)))
     named = {field.name: field for field in found}
     least += [named[name] for name in leave_out if name in named and named[name] not in least]
     least += [field for field in found[:0:-1] if field not in least]
@@ -215,8 +216,11 @@ def _by_value(found: Sequence[Field], leave_out: Sequence[str]) -> list[Field]:
 
 def _says_nothing(field: Field) -> bool:
     """Whether nothing is recorded in it, or it is one of those that say little where all rows have the same."""
-    values = set(field.cells)
-    return values == {NULL} or (field.name in SAME and len(values - {NULL}) == 1)
+    return _is_zero(field) or (field.name in SAME and len({*field.cells} - {NULL}) == 1)
+
+
+def _is_zero(field: Field) -> bool:
+    return all(cell == NULL or _ZERO.fullmatch(cell) for cell in field.cells)
 
 
 def widths_of(found: Sequence[Field], room: int, is_folded: bool, floor: int) -> list[int] | None:
@@ -245,10 +249,12 @@ _PLACE = re.compile(r"\{(\w+)\}")
 def lines(section: Section, width: int | None = None) -> list[str]:
     """The rows of a section as lines of clean text; where they are wider than `width`, they break between two parts."""
     names = [column.name for column in section.columns]
+    rows = [{name: value for name, value in zip(names, row, strict=True) if value is not None} for row in section.rows]
+    if section.look.lines == (section.look.line,):
+        return [f"{clean(section.title)}: {', '.join(filter(None, (_filled(section.look.line, row) for row in rows)))}"]
     found = []
-    for row in section.rows:
-        values = {name: value for name, value in zip(names, row, strict=True) if value is not None}
-        parts = [_filled(part, values) for part in section.look.lines]
+    for row in rows:
+        parts = [_filled(part, row) for part in section.look.lines]
         if parts[0] is not None:
             found += _joined([part for part in parts if part is not None], width)
     return found

@@ -21,27 +21,19 @@ from markupsafe import Markup, escape
 
 from traceview.analysis.model import Section
 from traceview.render.characters import clean
-from traceview.render.units import Style, style
+from traceview.render.units import TIME, Style, quantity, style
 
 MOST_LABEL = 350
 """Room for labels at the left of bars, at most."""
 BAR, GAP = 16, 6
 MOST_BARS = 60
 MOST_ICICLE = 1200
+LEAST_PCT = 1.0
+"""Difference between cells of a heat map that has no colour."""
 OPERATOR = "#66717d"
 HATCHED = {"layout": "diagonal", "bias": "dots", "activation": "upright", "transform": "level", "idle": "dots"}
 """Parts that have a pattern beside their colour."""
-PATTERNS = Markup("").join(
-    Markup(
-        '<pattern id="{}" width="{}" height="{}" patternUnits="userSpaceOnUse"{}><{} stroke="#fff"/></pattern>'
-    ).format(name, size, size, Markup(turned), Markup(sign))
-    for name, size, turned, sign in (
-        ("diagonal", 6, ' patternTransform="rotate(45)"', 'line y2="6" stroke-width="2" stroke-opacity=".7"'),
-        ("dots", 5, "", 'circle cx="2" cy="2" r="1.2" fill="#fff" fill-opacity=".8" stroke-width="0"'),
-        ("upright", 5, "", 'line y2="5" stroke-width="1.5" stroke-opacity=".7"'),
-        ("level", 5, "", 'line x1="0" y1="1" x2="5" y2="1" stroke-width="1.5" stroke-opacity=".7"'),
-    )
-)
+PATTERNS = Markup((files("traceview.render") / "patterns.svg").read_text(encoding="utf-8"))
 """Patterns by their names, for the `defs` of an SVG."""
 
 
@@ -54,7 +46,13 @@ def chart(section: Section) -> Markup | None:
 
 
 def stack(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
-    """One bar of all rows (of those that have a value in the column `only`), with a legend of names and shares."""
+    """One bar of all rows (of those that have a value in the column `only`), with a legend of names and shares; once
+    for screens, and once for narrow ones."""
+    wide = _stack(section, rows, how, WIDTH, 4)
+    return wide and wide + Markup(_stack(section, rows, how, 360, 2))
+
+
+def _stack(section: Section, rows: Sequence[Row], how: Row, wide: int, across: int) -> Markup | None:
     rows = [row for row in rows if (row[how["value"]] or 0) > 0 and row[how.get("only", how["value"])] is not None]
     whole = sum(row[how["value"]] for row in rows)
     if not whole:
@@ -65,16 +63,18 @@ def stack(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
         share = row[how["value"]] / whole
         name = str(row[how["label"]])
         told = f"{name}: {in_unit(unit, row[how['value']])}, {100 * share:.1f} %"
-        drawing.add("rect", title=told, x=at, y=0, width=WIDTH * share, height=30, fill=colour(name), class_="edge")
-        if WIDTH * share > len(name) * LETTER + 8:
-            drawing.text(at + 4, 20, name, class_="on")
-        column, line = place % 4, place // 4
-        x, y = column * WIDTH / 4, 52 + 18 * line
+        drawing.add("rect", title=told, x=at, y=0, width=wide * share, height=30, fill=colour(name), class_="edge")
+        if wide * share > len(name) * LETTER + 8:
+            drawing.text(at + 4, 20, name, class_=ink(colour(name)))
+        column, line = place % across, place // across
+        x, y = column * wide / across, 52 + 18 * line
         drawing.add("rect", x=x, y=y - 10, width=11, height=11, fill=colour(name))
-        drawing.text(x + 16, y, f"{name} {100 * share:.1f} %", WIDTH / 4 - 20)
+        drawing.text(x + 16, y, f"{name} {100 * share:.1f} %", wide / across - 20)
         drawing.height = y + 8
-        at += WIDTH * share
-    return drawing.svg(f"{section.title}: {len(rows)} parts of {in_unit(unit, whole)}")
+        at += wide * share
+    return drawing.svg(
+        f"{section.title}: {len(rows)} parts of {in_unit(unit, whole)}", "wide" if wide == WIDTH else "narrow", wide
+    )
 
 
 def bars(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
@@ -118,7 +118,7 @@ def bars(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
                     passes[way] = (OTHER, pattern)
                 else:
                     name, fill, pattern = _look(row, part, how)
-                    signs.setdefault(name, (fill, pattern))
+                    signs.setdefault(name, (OTHER if how.get("hue") else fill, pattern))
                 told = f"{label} {group} {name}: {in_unit(unit, row[part])}"
                 drawing.add("rect", title=told, x=x, y=y, width=width, height=BAR, fill=fill)
                 if pattern:
@@ -282,29 +282,34 @@ def _ridges(rows: Sequence[Row], how: Row, least: float, most: float) -> list[tu
 
 
 def heat(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
-    """A cell for each row and column, darker where its value is larger among its column's."""
+    """A cell for each row and column, darker by how far its value is above the least of its column, on one scale."""
     columns = list(dict.fromkeys(str(row[how["column"]]) for row in rows))[:14]
     names = list(dict.fromkeys(str(row[how["row"]]) for row in rows))
     values = {(str(row[how["row"]]), str(row[how["column"]])): row[how["value"]] or 0.0 for row in rows}
     height = 16 if len(names) <= 64 else max(2, 1024 / len(names))
-    room = (WIDTH - 90) / len(columns)
-    drawing = Drawing(height=40 + height * len(names))
-    for place, column in enumerate(columns):
-        drawing.text(90 + room * place + 2, 28, column, room - 4)
-        some = [values.get((name, column), 0.0) for name in names]
-        least, most = min(some), max(some)
+    room = (WIDTH - 150) / len(columns)
+    found = [[values.get((name, column), 0.0) for name in names] for column in columns]
+    most = max(max(some) - min(some) for some in found)
+    drawing = Drawing(height=96 + height * len(names))
+    for place, (column, some) in enumerate(zip(columns, found, strict=True)):
+        x = 90 + room * place
+        drawing.text(x + room / 2, 68, column, transform=f"rotate(-35 {x + room / 2:.0f} 68)")
         for line, (name, value) in enumerate(zip(names, some, strict=True)):
-            depth = (value - least) / (most - least) if most > least else 0.0
-            x, y = 90 + room * place, 36 + height * line
+            above, y = value - min(some), 76 + height * line
             drawing.add(
                 "rect", title=f"{name}, {column}: {value:.1f} %", x=x, y=y, width=room - 1,
-                height=height - (1 if height > 4 else 0), fill="#c8553d", fill_opacity=0.06 + 0.8 * depth,
+                height=height - (1 if height > 4 else 0), fill="#cc5500",
+                fill_opacity=0.1 + 0.6 * above / most if above >= LEAST_PCT else 0.04,
             )  # fmt: skip
             if height >= 12:
                 drawing.text(x + 4, y + 12, f"{value:.1f}", room - 6)
     if height >= 12:
         for line, name in enumerate(names):
-            drawing.text(84, 36 + height * line + 12, name, 80, text_anchor="end")
+            drawing.text(84, 76 + height * line + 12, name, 80, text_anchor="end")
+    note = (
+        f"Percent. Darker: above the least of its column, {most:.1f} where darkest, less than {LEAST_PCT:g} where pale."
+    )
+    drawing.text(0, drawing.height - 4, note, class_="dim")
     return drawing.svg(f"{section.title}: {len(names)} by {len(columns)}")
 
 
@@ -319,8 +324,9 @@ def icicle(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
     while left:
         x, level, some = left.popleft()
         deep = [entry for entry in some if len(entry[0]) > level]
-        for name, inside in groupby(deep, lambda entry, at=level: entry[0][at]):  # type: ignore[misc]
-            below = list(inside)
+        groups = [(name, list(inside)) for name, inside in groupby(deep, lambda entry, at=level: entry[0][at])]  # type: ignore[misc]
+        # What takes most stands left.
+        for name, below in sorted(groups, key=lambda group: -sum(each for _, each, _ in group[1])):
             value = sum(each for _, each, _ in below)
             # Operators are grey; what ran has the colour of its category.
             fill = OPERATOR if max(len(frames) for frames, _, _ in below) > level + 1 else colour(below[0][2])
@@ -332,12 +338,12 @@ def icicle(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
                     fill=fill,
                 )  # fmt: skip
                 if width > 30:
-                    drawing.text(x + 3, level * 19 + 13, name, width - 4, class_="on")
+                    drawing.text(x + 3, level * 19 + 13, name, width - 4, class_=ink(fill))
                 drawn, depth = drawn + 1, max(depth, level + 1)
                 left.append((x, level + 1, below))
             x += width
     drawing.height = depth * 19 + 4
-    return drawing.svg(f"{section.title}: {len(rows)} stacks, {in_unit(unit, whole)}")
+    return drawing.svg(f"{section.title}: {len(rows)} stacks, {in_unit(unit, whole)}", "icicle")
 
 
 def _look(row: Row, part: str, how: Row) -> tuple[str, str, str]:
@@ -345,7 +351,11 @@ def _look(row: Row, part: str, how: Row) -> tuple[str, str, str]:
     name = part.rsplit("_", 1)[0]
     if how.get("hue"):
         shown = str(row[how["hue"]])
-        return name, colour(shown) if colour(shown) != OTHER else colour(name), "upright" if row["run"] == "A" else ""
+        return (
+            f"run {row['run']}",
+            colour(shown) if colour(shown) != OTHER else colour(name),
+            "upright" if row["run"] == "A" else "",
+        )
     if name == "main" and how.get("colour"):
         shown = str(row[how["colour"]] or "algorithm not known")
         return shown, colour(shown), ""
@@ -353,14 +363,23 @@ def _look(row: Row, part: str, how: Row) -> tuple[str, str, str]:
 
 
 def _frame(drawing: Drawing, unit: Style, most: float, across: Style, span: float) -> None:
-    for quarter in range(5):
-        y = 200 - quarter * 45
+    for value in round_ticks(most):
+        y = 200 - value / most * 180
         drawing.add("line", x1=70, x2=WIDTH - 20, y1=y, y2=y, class_="grid")
-        drawing.text(64, y + 4, in_unit(unit, most * quarter / 4), text_anchor="end")
-        drawing.text(70 + quarter * (WIDTH - 90) / 4, 216, in_unit(across, span * quarter / 4), text_anchor="middle")
+        drawing.text(64, y + 4, in_unit(unit, value), text_anchor="end")
+    for value in round_ticks(span):
+        x = 70 + value / span * (WIDTH - 90)
+        drawing.text(x, 216, in_unit(across, value), text_anchor="middle")
 
 
-OTHER = "#808080"
+def round_ticks(most: float) -> list[float]:
+    """Four to ten round numbers from 0 to at most this one."""
+    size = 10.0 ** floor(log10(most / 4))
+    step = next(size * by for by in (5, 2, 1) if most >= 4 * size * by)
+    return [step * at for at in range(floor(most / step * (1 + 1e-9)) + 1)]
+
+
+OTHER = "#777777"
 
 
 @cache
@@ -372,6 +391,13 @@ def colour(name: object) -> str:
     """The colour of a name of any kind; grey for one that has none."""
     text = str(name).strip("()")
     return next((group[text] for group in _known().values() if text in group), OTHER)
+
+
+def ink(fill: str) -> str:
+    """The class of text on a colour: black or white, whichever has the larger contrast."""
+    parts = [int(fill[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return "on" if 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.179 else "black"
 
 
 Row = Mapping[str, Any]
@@ -408,10 +434,12 @@ class Drawing:
         shown = content if not room or len(content) * LETTER <= room else shortened(content, int(room / LETTER))
         self.add("text", shown, content if shown != content else "", x=x, y=y, **attributes)
 
-    def svg(self, label: str) -> Markup:
+    def svg(self, label: str, kind: str = "", width: int = 0) -> Markup:
         """The whole, with a name for those who do not see it."""
-        head = Markup('<svg viewBox="0 0 {} {}" role="img" aria-label="{}">')
-        return head.format(WIDTH, attribute(self.height), clean(label)) + Markup("").join(self.parts) + Markup("</svg>")
+        head = Markup('<svg viewBox="0 0 {} {}" role="img" aria-label="{}"{}>')
+        kind = Markup(' class="{}"').format(kind) if kind else ""
+        start = head.format(width or WIDTH, attribute(self.height), clean(label), kind)
+        return start + Markup("").join(self.parts) + Markup("</svg>")
 
 
 def shortened(content: str, letters: int) -> str:
@@ -439,7 +467,7 @@ def legend(drawing: Drawing, signs: Mapping[str, tuple[str, str]]) -> None:
 
 def in_unit(unit: Style, value: Any) -> str:
     """A value with its unit."""
-    return f"{unit.text(value)} {symbol(unit)}".rstrip()
+    return quantity("_ns_ns", value) if unit.scale in TIME else f"{unit.text(value)} {symbol(unit)}".rstrip()
 
 
 def symbol(unit: Style) -> str:
@@ -467,9 +495,9 @@ PANEL, FOOT = 170, 44
 """Height of a panel, and of what stands below it."""
 DIRECTIONS = ("fprop", "dgrad", "wgrad", "backward")
 """Their order, also where the first row lacks one."""
-VERDICTS = {"faster": "#2e8b57", "slower": "#c8553d"}
-SERIES = ("#2f7ed8", "#d9822b", "#5b8c2a", "#c2569b", "#8a63d2", "#b8860b")
-HUES = (*SERIES, "#3a9d8f", "#c8553d", "#7a8ca3", "#a0522d", "#2a9fb0", "#6a5acd")
+VERDICTS = {"faster": "#2277aa", "slower": "#cc5500"}
+SERIES = ("#cc2200", "#2255ee", "#558877", "#9988cc", "#dd7700", "#117777")
+HUES = (*SERIES, "#666655", "#bb8866", "#bb11aa", "#dd0066", "#ff3399", "#447733")
 PASSES = {"backward": "diagonal", "both": "upright", "other": "dots"}
 """Patterns of passes; the forward pass has none."""
 

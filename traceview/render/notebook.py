@@ -7,15 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from html import escape
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from traceview.analysis.model import Report, Section
 from traceview.errors import UsageError, meant
-from traceview.render import cells, for_people
-from traceview.render.cells import lines
-from traceview.render.characters import clean, flat
-from traceview.render.units import is_number
+from traceview.render import for_people
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,13 +93,10 @@ class Answer:
         return table.render(self._brief()).rstrip("\n")
 
     def _repr_html_(self) -> str:
-        report = for_people(self._brief())
-        parts = [f"<h3>{_text(report.title)}</h3>"] if report.title else []
-        parts += [f"<p>{_text(report.doc)}</p>"] if report.doc else []
-        parts += [part for section in report.sections for part in _html(section)]
-        if report.footer:
-            parts.append("<small>" + "<br>".join(map(_text, report.footer)) + "</small>")
-        return f'<div class="tex2jax_ignore mathjax_ignore">{"".join(parts)}</div>'
+        from traceview.render import page
+
+        form = (files("traceview.render") / "notebook.html").read_text(encoding="utf-8")
+        return page.environment().from_string(form).render(report=for_people(self._brief()))
 
 
 def _shortened(section: Section, total: int | None) -> Section:
@@ -115,36 +109,3 @@ def _shortened(section: Section, total: int | None) -> Section:
         f"to_pandas({section.name!r}) has all {total:,} rows." if total else f"{len(section.unseen):,} rows left out."
     )
     return replace(section, note=more)
-
-
-def _html(section: Section) -> list[str]:
-    if section.look.lines and section.rows:
-        return ["<p>" + "<br>".join(map(escape, lines(section))) + "</p>"]
-    brief = section.doc if section.look.brief is None else section.look.brief
-    parts = [f"<h4>{_text(section.title)}</h4>"] if section.title else []
-    parts += [f"<p>{_text(brief)}</p>"] if brief else []
-    parts += [_table(section)] if section.rows else []
-    return parts + ([f"<p><em>{_text(section.note)}</em></p>"] if section.note else [])
-
-
-def _table(section: Section) -> str:
-    styles = cells.styles(section)
-    columns = [cells.values(section, at) for at in range(len(styles))]
-    sides = ["right" if any(map(is_number, values)) else "left" for values in columns]
-    head = [
-        f'<th style="text-align:{side}" title="{_text(column.doc)}">{_text(how.header)}</th>'
-        for column, how, side in zip(section.columns, styles, sides, strict=True)
-    ]
-    rows = (
-        "".join(
-            f'<td style="text-align:{side}">{_text(how.text(None if value is None else flat(value)))}</td>'
-            for value, how, side in zip(row, styles, sides, strict=True)
-        )
-        for row in zip(*columns, strict=True)
-    )
-    body = "".join(f"<tr>{row}</tr>" for row in rows)
-    return f"<table><thead><tr>{''.join(head)}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _text(text: str) -> str:
-    return escape(clean(text))

@@ -6,9 +6,11 @@ Invariant: a chart is SVG without scripts, so that it shows without a network; c
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from jinja2 import Template
 from markupsafe import Markup
 
 from traceview.analysis.model import Section
@@ -19,14 +21,6 @@ from traceview.render.units import is_number
 
 HEADING = 30
 """Room for the title above a chart."""
-STYLE = Markup(
-    "text{font-size:12px;font-family:system-ui,'Segoe UI',Arial,'Helvetica Neue','Liberation Sans','Noto Sans',"
-    "'DejaVu Sans',sans-serif;fill:#1a1d21}.heading{font-size:15px;font-weight:600}.dim{fill:#5a6470}"
-    ".on{fill:#fff;paint-order:stroke;stroke:rgba(0,0,0,.55);stroke-width:2px}.edge{stroke:#fff;stroke-width:1}"
-    ".grid{stroke:#c9d0d8;stroke-width:1}.line{fill:none;stroke-width:2}"
-)
-"""The page's rules for charts (`page.css`), on white; they hold inside the class of a chart alone. What makes PNG knows
-fonts by their names only."""
 
 
 @dataclass(frozen=True)
@@ -88,17 +82,12 @@ def _default(section: Section) -> dict[str, Any] | None:
 
 
 def _alone(title: str, drawn: Markup) -> str:
-    """Return a chart of the page as an SVG of its own, with its title."""
-    head, _, rest = drawn.partition(">")
-    height = float(head.split('viewBox="', 1)[1].split('"', 1)[0].split()[-1]) + HEADING
-    scoped = Markup("").join(f".traceview-chart {rule}}}" for rule in STYLE.split("}") if rule)
-    label = head.split("aria-label=", 1)[1]
-    return Markup(
-        '<svg xmlns="http://www.w3.org/2000/svg" class="traceview-chart" viewBox="0 0 {width} {height}" '
-        'width="{width}" height="{height}" role="img" aria-label={label}><style>{style}</style>'
-        '<defs>{patterns}</defs><rect width="100%" height="100%" fill="#fff"/>'
-        '<text class="heading" x="0" y="18">{title}</text><g transform="translate(0 {heading})">{rest}</g></svg>\n'
-    ).format(
-        width=WIDTH, height=f"{height:g}", label=Markup(label), style=Markup(scoped), patterns=PATTERNS,
-        title=clean(title), heading=HEADING, rest=Markup(rest.removesuffix("</svg>")),
+    """Return a chart of the page, the wide one where there are two, as an SVG of its own, with its title."""
+    head, _, rest = drawn.partition("</svg>")[0].partition(">")
+    label, height = (head.split(f"{name}=", 1)[1].split('"')[1] for name in ("aria-label", "viewBox"))
+    form = Template((files("traceview.render") / "plot.svg").read_text(encoding="utf-8"), autoescape=True)
+    drawn_alone: str = form.render(
+        width=WIDTH, height=f"{float(height.split()[-1]) + HEADING:g}", label=Markup(label), patterns=PATTERNS,
+        title=clean(title), heading=HEADING, rest=Markup(rest),
     )  # fmt: skip
+    return drawn_alone

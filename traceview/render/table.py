@@ -19,7 +19,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from traceview.analysis.model import Column, Report, Section
+from traceview import render as here
+from traceview.analysis.model import Column, Look, Report, Section
 from traceview.render import cells, first_rows, footers_once, for_people
 from traceview.render.cells import GAP, READABLE, Field, lines, shorten, widths_of
 from traceview.render.characters import clean
@@ -49,7 +50,7 @@ def render(report: Report, width: int | None = None, color: bool | None = None, 
     if said:
         text = f"columns left out at this width: {'; '.join(said)}; use a wider terminal or --format csv"
         console.print()
-        console.print(Text(text, style="yellow"))
+        console.print(Text(text, style="magenta"))
     if report.footer:
         console.print()
     for line in report.footer:
@@ -80,7 +81,7 @@ def render_rows(report: Report, width: int | None = None, color: bool | None = N
         _result(console, section)
         n_rows = len(section.rows)
         text = section.note or f"{n_rows:,} row{'' if n_rows == 1 else 's'}"
-        console.print(Text(clean(text), style="yellow" if section.note else "dim"))
+        console.print(Text(clean(text), style="magenta" if section.note else "dim"))
     return _text(console)
 
 
@@ -111,6 +112,11 @@ def bars(values: Sequence[Any]) -> tuple[str, ...]:
 def _console(width: int | None, color: bool | None) -> Console:
     is_terminal = sys.stdout.isatty()
     if color is None:
+        color = here.wants_color
+    if color and not is_terminal and width is None and sys.stderr.isatty() and "COLUMNS" not in os.environ:
+        # A pager reads it, on the terminal to which errors go.
+        width = os.get_terminal_size(sys.stderr.fileno()).columns
+    if color is None:
         color = is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     if width is None:
         # COLUMNS is exported by nobody but who means it: it holds for a pipe too.
@@ -127,6 +133,8 @@ def _console(width: int | None, color: bool | None) -> Console:
         markup=False,
         emoji=False,
         legacy_windows=False,
+        # In a notebook rich would write into the cell itself.
+        force_jupyter=False,
     )
 
 
@@ -141,7 +149,7 @@ def _section(console: Console, section: Section) -> str:
     brief = section.doc if look.brief is None else look.brief
     if section.title and (look.titled or not look.lines):
         console.print()
-        console.print(Text(clean(section.title), style="bold cyan"))
+        console.print(Text(clean(section.title), style="bold magenta"))
     if brief:
         console.print(Text(clean(brief), style="dim"))
     left_out: Sequence[Field] = ()
@@ -149,9 +157,9 @@ def _section(console: Console, section: Section) -> str:
         for line in lines(section, console.width):
             console.print(Text(line))
     elif section.rows:
-        left_out = _table(console, cells.fields(section), _bar(section), look.leave_out)
+        left_out = _table(console, cells.fields(section), _bar(section), look)
     if section.note:
-        console.print(Text(clean(section.note), style="yellow"))
+        console.print(Text(clean(section.note), style="magenta"))
     named = ", ".join(field.header for field in left_out)
     return f"{clean(section.title).lower()}: {named}" if named and section.title else named
 
@@ -164,13 +172,13 @@ def _bar(section: Section) -> Field | None:
     return Field("", ("",), bars([row[names.index(section.bar)] for row in section.rows]), True)
 
 
-def _table(console: Console, fields: Sequence[Field], bar: Field | None, leave_out: Sequence[str]) -> Sequence[Field]:
+def _table(console: Console, fields: Sequence[Field], bar: Field | None, look: Look) -> Sequence[Field]:
     """The table, with the bar where there is room for it; returns the columns that there is no room for."""
     drawn = [*fields, bar] if bar else fields
     if bar and (widths := _room(drawn, console.width, ((READABLE, False), (READABLE, True)))):
         _draw(console, drawn, widths)
         return ()
-    shown, widths, left_out = cells.fit(fields, console.width, leave_out)
+    shown, widths, left_out = cells.fit(fields, console.width, look)
     _draw(console, shown, widths)
     return left_out
 

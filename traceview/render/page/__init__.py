@@ -35,16 +35,16 @@ LONG_TEXT = 40
 
 def render(page: Page, version: str) -> str:
     """The whole file, signed with the version of the program."""
-    script, look = _part("timeline.js"), _part("page.css")
+    script, look = _part("tables.js") + (_part("timeline.js") if page.timeline else ""), _part("page.css")
     return (
-        _environment()
+        environment()
         .from_string(_part("page.html"))
         .render(
             page=page,
             version=version,
             style=Markup(look),
             patterns=PATTERNS,
-            script=Markup(script) if page.timeline else "",
+            script=Markup(script),
             policy=f"default-src 'none'; style-src {_hash(look)}; script-src {_hash(script)}; img-src data:",
             data=_data(page.timeline) if page.timeline else "",
             facts=_facts(page.timeline) if page.timeline else "",
@@ -62,7 +62,8 @@ def _hash(text: str) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Jinja with the filters of pages, which escapes what it is given."""
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters.update(
         chart=chart,
@@ -107,7 +108,7 @@ def _is_said_once(texts: Sequence[str]) -> bool:
 
 
 def _data(timeline: Timeline) -> str:
-    """The columns of the timeline as varints, one column after the other, compressed, as text.
+    """The columns of the timeline as varints, one column after the other, and its texts in JSON, compressed, as text.
 
     Starts are differences within their track; texts and steps are moved up by one, so that nothing is 0.
     """
@@ -120,16 +121,18 @@ def _data(timeline: Timeline) -> str:
         varints(moved if name == "start_ns" else values if name == "dur_ns" else values + 1).text()
         for name, values in columns.items()
     ]
-    return base64.b64encode(zlib.compress(b"".join(encoded), 9)).decode()
+    texts = [[clean(text) for text in timeline.texts]]
+    texts.append(["\n".join(map(clean, text.split("\n"))) for text in timeline.details])
+    written = json.dumps(texts, separators=(",", ":")).encode()
+    return base64.b64encode(zlib.compress(b"".join([*encoded, written]), 9)).decode()
 
 
 def _facts(timeline: Timeline) -> Markup:
-    """Return facts that the script needs beside the columns, as JSON that cannot end its element."""
+    """Return facts that the script needs beside columns and texts, as JSON that cannot end its element."""
     used = np.unique(np.asarray(timeline.columns["category"]))
     colours = {str(place): colour(timeline.texts[place]) for place in used.tolist() if place >= 0}
     facts = {
         "tracks": [[track.group, track.label, track.n_slices] for track in timeline.tracks],
-        "texts": [clean(text) for text in timeline.texts],
         "columns": list(timeline.columns),
         "colours": colours,
     }
