@@ -22,6 +22,11 @@ HOWS: dict[str, tuple[dict[str, Any], str, list[tuple[Any, ...]]]] = {
         "category busy_ns",
         [("conv", 3e6), ("gemm", 1e6)],
     ),
+    "areas": (
+        {"x": "at_ns", "y": "size_bytes", "area": "kind", "mark": "is_peak"},
+        "kind at_ns size_bytes is_peak",
+        [("parameter", 0, 10, False), ("parameter", 50, 30, True)],
+    ),
     "bars": (
         {"label": "layer", "group": "pass", "colour": "algorithm", "parts": ["main_ns", "layout_ns"]},
         "layer pass algorithm main_ns layout_ns",
@@ -79,6 +84,7 @@ def _section(kind: str | None, names: str, rows: list[tuple[Any, ...]], how: dic
 
 SAID = {
     "stack": {"conv 75.0 %", "gemm 25.0 %"},
+    "areas": {"parameter", "peak 30 B at 50 ns"},
     "bars": {"c1", "forward", "backward", "fft", "layout", "algorithm not known"},
     "pair": {"conv", "A", "B"},
     "lines": {"a"},
