@@ -21,7 +21,7 @@ from traceview.cli import main
 from traceview.experiments import command
 from traceview.experiments.pairs import Proof
 from traceview.experiments.results import JOURNAL, Journal
-from traceview.experiments.schedule import confirm, outcome, proof, scheduling
+from traceview.experiments.schedule import outcome, proof, scheduling
 from traceview.experiments.schedule.job import Answer, Job
 from traceview.experiments.schedule.rows import Given, rows_of
 from traceview.experiments.verdict import judge
@@ -208,10 +208,10 @@ def test_what_confirming_drops_is_no_time_of_the_plan() -> None:
     before = answer.modelled_ns["the plan"]
     for layer in answer.plan["layers"]:
         layer["wgrad"] = None
-    confirm.remodel(answer)
+    proof.remodel(answer)
     assert before < answer.modelled_ns["the plan"] < answer.modelled_ns["PyTorch's own, nchw"]
     answer.plan["layers"] = []
-    confirm.remodel(answer)
+    proof.remodel(answer)
     assert answer.modelled_ns["the plan"] == answer.modelled_ns["PyTorch's own, nchw"]
 
 
@@ -240,8 +240,8 @@ def test_of_a_plan_stays_what_makes_whole_steps_faster(
 ) -> None:
     answer, said = answered(), list[str]()
     told = {"confirm": {"said": [], "rows": []}, "whole": {"plans_ns": plans_ns, "none_ns": 100}}
-    monkeypatch.setattr(confirm, "work", lambda job, task: told[task["kind"]])
-    confirm.confirmed(job(say=said.append), answer, Journal(tmp_path / "r", {"kind": "schedule"}))
+    monkeypatch.setattr(proof, "work", lambda job, task: told[task["kind"]])
+    proof.confirmed(job(say=said.append), answer, Journal(tmp_path / "r", {"kind": "schedule"}))
     assert names(answer) == kept and "a training step" in said[-1]
     chosen = {(layer, way) for layer, ways in kept.items() for way in ways}
     everything = {("a", "fprop"), ("b", "fprop"), ("b", "dgrad"), ("b", "wgrad")}
@@ -256,11 +256,11 @@ def test_passes_that_were_compared_are_not_compared_again(tmp_path: Path, monkey
         for way in ("fprop", "dgrad", "wgrad")
     ]
     told = {"confirm": {"said": [], "rows": rows}, "whole": {"plans_ns": [50, 50, 50], "none_ns": 100}}
-    monkeypatch.setattr(confirm, "work", lambda job, task: asked.append(task["kind"]) or told[task["kind"]])
+    monkeypatch.setattr(proof, "work", lambda job, task: asked.append(task["kind"]) or told[task["kind"]])
     journal = Journal(tmp_path / "r", {"kind": "schedule"})
     for _ in range(2):
         answer = answered()
-        confirm.confirmed(job(), answer, journal)
+        proof.confirmed(job(), answer, journal)
         outcome.keep(answer, journal)
         assert names(answer) == {"a": ["fprop"], "b": ["fprop"]}
     assert asked == ["confirm", "whole", "whole"]
