@@ -112,7 +112,8 @@
 
   const stepAt = (time) => { let found = -1; for (const i of steps) if (col.start_ns[i] <= time) found = i; return found; };
   const ruler = (width) => {
-    const step = 10 ** Math.floor(Math.log10(span / 5)), tick = span / step > 25 ? step * 5 : span / step > 10 ? step * 2 : step;
+    // As many as have room beside each other.
+    const least = span / Math.max(3, width / 80), step = 10 ** Math.floor(Math.log10(least)), tick = [1, 2, 5, 10].map((by) => by * step).find((each) => each >= least);
     const own = stepAt(from + span / 2), zero = own >= 0 ? col.start_ns[own] : 0;
     const [unit, size] = unitOf(Math.max(Math.abs(from - zero), Math.abs(from + span - zero)) / 2);
     const digits = Math.max(0, Math.ceil(-Math.log10(tick / size) - 1e-9));
