@@ -75,7 +75,7 @@ class Sleepy:
 
 
 def test_what_is_far_slower_runs_once_and_memory_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    runners = {"quick": Sleepy(0), "slow": Sleepy(0.6)}
+    runners = {"quick": Sleepy(0), "slow": Sleepy(0.2)}
     double = ModuleType("double")
     plain = {"algorithm": None, "layout_in": "nchw", "layout_out": "nchw", "reason": None}
     monkeypatch.setattr(
@@ -84,10 +84,10 @@ def test_what_is_far_slower_runs_once_and_memory_is_measured(monkeypatch: pytest
     monkeypatch.setattr(double, "prepare", lambda row, *rest: runners[row["implementation"]], False)
     monkeypatch.setitem(sys.modules, "traceview.convolution.backends.double", double)
     monkeypatch.setattr(candidates, "BACKENDS", ("double",))
-    monkeypatch.setattr(runtime, "DIRECTIONS", ("fprop",))
+    monkeypatch.setattr(candidates, "DIRECTIONS", ("fprop",))
     x = torch.randn(2, 8, 16, 16)
     conv = torch.nn.Conv2d(8, 8, 3, padding=1)
     found = {row["implementation"]: row for row in candidates.measured(layer(conv, x))["rows"]}
-    assert runners["slow"].runs == 1 and found["slow"]["time_ns"] > 6e8
+    assert runners["slow"].runs == 1 and found["slow"]["time_ns"] > 2e8
     assert runners["quick"].runs >= 1
     assert 1 << 20 <= found["quick"]["workspace_bytes"] < 1.1 * (1 << 20)
