@@ -8,7 +8,7 @@
 -- rank = "process of the job"
 -- function = "file, line and function; the number of the frame where these are not recorded"
 -- graphs = "graphs that were compiled for it, or that the trace has calls of"
--- recompilations = "compilations after the first; where only calls are recorded at least so many"
+-- recompilations = "compilations after the first; where only calls are recorded, the least number"
 -- compile_ns = "time of compiling"
 -- in_steps_ns = "of it of compilations during recorded steps that count"
 -- operators = "operators of its largest graph"

@@ -13,7 +13,7 @@
 -- pieces = "allocations"
 -- left_bytes = "their bytes"
 -- steps = "steps that left something behind"
--- of_steps = "of so many steps before the last"
+-- of_steps = "number of steps, without the last"
 -- step_bytes = "left behind by such a step"
 SELECT rank, device, op_name AS op, layer, phase, file || ':' || CAST(line AS VARCHAR) AS line, pieces, left_bytes,
     steps, of_steps, step_bytes

@@ -10,7 +10,7 @@
 -- rank = "process of the job"
 -- device = "device number; empty for the host"
 -- kind = "kind of data"
--- pieces = "allocations; what has no event of its own is none"
+-- pieces = "number of allocations; memory without an event of its own is not counted"
 -- size_bytes = "their bytes"
 -- peak_pct = "of the device's peak"
 -- guessed_pct = "of these bytes, of which the kind is a guess"

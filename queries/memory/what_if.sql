@@ -9,7 +9,7 @@
 -- rank = "process of the job"
 -- device = "device number; empty for the host"
 -- change = "what would be done"
--- batch_factor = "the batch could be so many times as large, at most"
+-- batch_factor = "factor by which the batch could grow, at most"
 -- saved_bytes = "bytes of the peak that it saves, at most"
 -- saved_pct = "of the device's peak"
 -- cost_ns = "time that it adds to a step: kernels and operators of these layers' forward passes, which run again"

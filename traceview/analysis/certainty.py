@@ -20,7 +20,7 @@ _WHOLE = re.compile(r"(?<![\w.,])(\d[\d,]*)\.0(?= [a-z])")
 
 
 def rounded(text: str, digits: int) -> str:
-    """The text with its times to so many digits, in the unit that they have then, and counts of .0 as whole numbers."""
+    """The text with its times rounded to `digits`, in the unit that fits then, and counts of .0 as whole numbers."""
     return _WHOLE.sub(r"\1", _TIME.sub(lambda found: _time(float(found[1].replace(",", "")), digits), text))
 
 

@@ -192,8 +192,7 @@ def _shown(section: Section, most: int) -> Section:
 def first_screen(
     report: Report, cut: Callable[[Section, int], Section], rows: int, has_all: bool, has_footer: bool
 ) -> Report:
-    """The report's lines, and at most so many rows of those tables that a first screen has, or of all; the others are
-    named."""
+    """The report's lines, and at most `rows` rows of the tables of a first screen, or of all; names the others."""
     on_it, left_out = [], []
     for section in report.sections:
         look = section.look

@@ -229,9 +229,19 @@ def _advice(found: Sequence[Finding], footer: Sequence[str]) -> dict[str, Any]:
     """Return what there is to change; and of the rules without a finding which cannot tell, and what they need."""
     from traceview.analysis import advice
 
-    facts = (
-        *("rule", "problem", "place", "rank", "n_ranks", "saving_ns", "saving_pct", "of", "confidence", "path", "fix"),
-    )
+    facts = [
+        "rule",
+        "problem",
+        "place",
+        "rank",
+        "n_ranks",
+        "saving_ns",
+        "saving_pct",
+        "of",
+        "confidence",
+        "path",
+        "fix",
+    ]
     said = [finding for finding in found if finding.status == advice.FOUND]
     cannot: dict[str, list[str]] = {}
     for finding in found:

@@ -88,7 +88,7 @@ def _loaded(stream: Stream) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def _little_memory(n_bytes: int) -> Iterator[None]:
-    """Let this process have so many bytes more than now."""
+    """Limit the memory of this process to `n_bytes` more than now."""
     before = resource.getrlimit(resource.RLIMIT_AS)
     with contextlib.suppress(OSError, ValueError):
         used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()

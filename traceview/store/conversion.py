@@ -294,6 +294,15 @@ def _size(source: Source) -> int:
     return sum(file.stat().st_size for file in files_in(source.path))
 
 
+def _without_memory(about: dict[str, Any]) -> dict[str, Any]:
+    """Leave out the tensors that were noted in memory, thousands: they are rows of `allocations` (`collected.add`)."""
+    ranks = about.get("ranks")
+    if not isinstance(ranks, list):
+        return about
+    rest = [{key: rank[key] for key in rank if key != "memory"} if isinstance(rank, dict) else rank for rank in ranks]
+    return {**about, "ranks": rest}
+
+
 def _read_source(source: Source, sink: Sink, group: Group, options: Options, done: int, total: int) -> None:
     about, mine = group.about, _described(group, sink)
     progress = options.progress
@@ -311,7 +320,7 @@ def _read_source(source: Source, sink: Sink, group: Group, options: Options, don
         sink.fact(
             command=shlex.join(secrets.command([str(word) for word in about.get("command") or ()])) or None,
             framework_version=about.get("framework_version"),
-            options=about,
+            options=_without_memory(about),
         )
     if "clock" not in sink.facts:
         has_wall_clock = sink.zero_unix_ns is not None

@@ -49,8 +49,16 @@ def facts():
 def usage():
     """The time now and what was used so far: by the process, all threads together, and of the cores that it may use.
 
-    None where the system does not count. It looks at all processes, and is for before and after the steps.
+    None where the system does not count. It is for before the steps: to look at all processes takes time, and what the
+    process itself used is read last.
     """
+    machine = _machine()
+    own = _own()
+    return own and {**machine, **own}
+
+
+def _own():
+    """The time now and what this process has used so far."""
     try:
         import resource
     except ImportError:
@@ -60,17 +68,25 @@ def usage():
     for name, field in COUNTS.items():
         value = getattr(counted, field)
         found[name] = round(value * 1e9) if name.endswith("_ns") else value
+    return found
+
+
+def _machine():
+    """Nanoseconds that the cores of this process gave to all, and what kept their threads waiting."""
     busy, stolen = _busy()
     seconds = {"busy_ns": busy, "stolen_ns": stolen, "own_ns": _own_s(), "throttled_ns": _throttled_s()}
     seconds["memory_stall_ns"] = _stalled_s()
-    return {**found, **{name: None if value is None else round(value * 1e9) for name, value in seconds.items()}}
+    return {name: None if value is None else round(value * 1e9) for name, value in seconds.items()}
 
 
 def used_since(before):
-    """Return the resources the process used since `before`, which is a `usage()`; None where that is None."""
-    now = usage()
-    if not before or not now:
+    """Return the resources used since `before`, which is a `usage()`; None where that is None. It is for after the
+    steps: what the process itself used is read first.
+    """
+    own = _own()
+    if not before or not own:
         return None
+    now = {**_machine(), **own}
     used = {name: None if None in (now[name], before[name]) else now[name] - before[name] for name in now}
     return {**used, "cores": _allowed()}
 

@@ -246,7 +246,7 @@ class Recorder:
                 raw.amend(number, place, cost={**cost, **self.steps.cost(*span)}, watched=True)
 
     def wait_again(self):
-        """Be ready for the next recording: after so many steps, or when somebody asks."""
+        """Be ready for the next recording: after `every` steps, or on request."""
         done, every = len(self.steps.ends), self.options["every"]
         self.since, self.state = done + 1, WAITING
         if every:
