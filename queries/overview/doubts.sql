@@ -34,7 +34,7 @@ WITH work AS (
     ) h
     JOIN scope s ON s.rank = h.rank AND NOT s.has_steps AND s.total_ns > 0
 ), host AS (
-    SELECT *, host_cores * recorded_ns AS had_ns FROM processes WHERE host_cores * recorded_ns > 0
+    SELECT *, host_cores * host_ns AS had_ns FROM processes WHERE host_cores * host_ns > 0
 ), doubt AS (
     SELECT rank, 1 AS place, format('The device''s work was not recorded ({}): how busy it was is not known',
         concat_ws(', ', if(n_launches > 0, format('{:,} launch{}', n_launches, if(n_launches = 1, '', 'es')), NULL),
@@ -75,8 +75,8 @@ WITH work AS (
     FROM host WHERE throttled_ns > 0.05 * had_ns
     UNION ALL
     SELECT rank, 12, format('Programs of this machine waited for memory for {:.0f} % of the recording',
-        100.0 * memory_stall_ns / recorded_ns)
-    FROM host WHERE memory_stall_ns > 0.05 * recorded_ns
+        100.0 * memory_stall_ns / host_ns)
+    FROM host WHERE memory_stall_ns > 0.05 * host_ns
     UNION ALL
     SELECT rank, 6, format('The profiler itself paused the program {:,} times, for {:.1f} % of the time above', n,
         100.0 * dur_ns / total_ns)

@@ -17,6 +17,8 @@
 -- user_ns = "processor time of the process meanwhile, in the program"
 -- system_ns = "the same in the kernel of the system: page faults, allocation, input and output"
 -- minor_faults = "pages that the process touched for the first time meanwhile, or again after giving them back"
+-- host_ns = """time from before the recording to after it in which the machine was counted; NULL below 0.2 s, since the
+-- system counts a hundred times a second"""
 -- host_cores = "cores that the times of the machine below are of"
 -- own_ns = "processor time of the process and of those that belong to its run, while recording"
 -- busy_ns = "time that the cores were busy meanwhile, for whomever, what a hypervisor took included"
@@ -70,6 +72,8 @@ SELECT rank,
     TRY_CAST(facts->>'$.usage.user_ns' AS BIGINT) AS user_ns,
     TRY_CAST(facts->>'$.usage.system_ns' AS BIGINT) AS system_ns,
     TRY_CAST(facts->>'$.usage.minor_faults' AS BIGINT) AS minor_faults,
+    if(TRY_CAST(facts->>'$.usage.machine_ns' AS BIGINT) >= 200_000_000,
+        TRY_CAST(facts->>'$.usage.machine_ns' AS BIGINT), NULL) AS host_ns,
     TRY_CAST(facts->>'$.usage.cores' AS BIGINT) AS host_cores,
     TRY_CAST(facts->>'$.usage.own_ns' AS BIGINT) AS own_ns,
     TRY_CAST(facts->>'$.usage.busy_ns' AS BIGINT) AS busy_ns,

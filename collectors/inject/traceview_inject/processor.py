@@ -72,11 +72,13 @@ def _own():
 
 
 def _machine():
-    """Nanoseconds that the cores of this process gave to all, and what kept their threads waiting."""
+    """The time now, nanoseconds that the cores of this process gave to all, and what kept their threads waiting."""
+    own = _own_s()
     busy, stolen = _busy()
-    seconds = {"busy_ns": busy, "stolen_ns": stolen, "own_ns": _own_s(), "throttled_ns": _throttled_s()}
+    seconds = {"busy_ns": busy, "stolen_ns": stolen, "own_ns": own, "throttled_ns": _throttled_s()}
     seconds["memory_stall_ns"] = _stalled_s()
-    return {name: None if value is None else round(value * 1e9) for name, value in seconds.items()}
+    found = {name: None if value is None else round(value * 1e9) for name, value in seconds.items()}
+    return {**found, "machine_ns": now_ns()}
 
 
 def used_since(before):

@@ -88,6 +88,8 @@ def test_the_machine_is_counted_as_the_system_says(processor, monkeypatch):
     used = processor.used_since(before)
     names = ("busy_ns", "stolen_ns", "own_ns", "throttled_ns", "memory_stall_ns", "cores")
     assert [used[name] for name in names] == [1_500_000_000, 500_000_000, 0, 250_000_000, 40_000_000, 2]
+    # Counted from before the process's own use to behind it.
+    assert used["machine_ns"] >= used["wall_ns"] > 0
     monkeypatch.setattr(processor, "Path", lambda path: Told(None))
     assert [processor.used_since(before)[name] for name in names[:2]] == [None, None]
 

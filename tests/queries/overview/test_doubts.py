@@ -99,31 +99,41 @@ def test_a_machine_that_was_busy_with_something_else(processor_us: int, n_lines:
     ("used", "said"),
     [
         ({}, None),
-        ({"busy_ns": 5_600_000, "own_ns": 3_000_000}, "of the cores' time other programs took 43 %, this run 50 %"),
+        ({"busy_ns": 560_000_000, "own_ns": 300_000_000}, "of the cores' time other programs took 43 %, this run 50 %"),
         # Others are no doubt where cores were left, nor below a tenth.
-        ({"busy_ns": 5_300_000, "own_ns": 3_000_000}, None),
-        ({"busy_ns": 5_600_000, "own_ns": 5_100_000}, None),
-        ({"stolen_ns": 360_000, "busy_ns": 3_360_000}, "A hypervisor took 6 % of the cores' time away."),
-        ({"stolen_ns": 240_000, "busy_ns": 3_240_000}, None),
-        ({"throttled_ns": 600_000}, "The container's limit held the run back for 10 % of the time of its 2 cores."),
-        ({"throttled_ns": 300_000}, None),
-        ({"memory_stall_ns": 300_000}, "Programs of this machine waited for memory for 10 % of the recording."),
-        ({"memory_stall_ns": 150_000}, None),
+        ({"busy_ns": 530_000_000, "own_ns": 300_000_000}, None),
+        ({"busy_ns": 560_000_000, "own_ns": 510_000_000}, None),
+        ({"stolen_ns": 36_000_000, "busy_ns": 336_000_000}, "A hypervisor took 6 % of the cores' time away."),
+        ({"stolen_ns": 24_000_000, "busy_ns": 324_000_000}, None),
+        ({"throttled_ns": 60_000_000}, "The container's limit held the run back for 10 % of the time of its 2 cores."),
+        ({"throttled_ns": 30_000_000}, None),
+        ({"memory_stall_ns": 30_000_000}, "Programs of this machine waited for memory for 10 % of the recording."),
+        ({"memory_stall_ns": 15_000_000}, None),
         # What the system does not count is no doubt.
         (dict.fromkeys(("busy_ns", "own_ns", "stolen_ns", "throttled_ns", "memory_stall_ns")), None),
     ],
 )
 def test_what_the_rest_of_the_machine_did(used: dict[str, int | None], said: str | None, tmp_path: Path) -> None:
-    """Two cores for 3 ms: 6 ms of processor time were to be had."""
+    """Two cores for 300 ms: 600 ms of processor time were to be had."""
     given = training(device=0)
-    quiet = {"busy_ns": 3_000_000, "own_ns": 3_000_000, "stolen_ns": 0, "throttled_ns": 0, "memory_stall_ns": 0}
-    given.about["usage"] = {"wall_ns": 3_000_000, "cores": 2} | quiet | used
+    quiet = {"busy_ns": 300_000_000, "own_ns": 300_000_000, "stolen_ns": 0, "throttled_ns": 0, "memory_stall_ns": 0}
+    given.about["usage"] = {"wall_ns": 300_000_000, "cores": 2, "machine_ns": 300_000_000} | quiet | used
     found = doubts(given, tmp_path)
     assert len(found) == (said is not None) and all(said in line for line in found if said)
     with given.open(tmp_path / "again") as connection:
         (row,) = section(connection, "environment/machine")
     own_ns = given.about["usage"]["own_ns"]
-    assert (row["cores"], row["wall_ns"], row["own_pct"]) == (2, 3_000_000, own_ns and own_ns / 6_000_000 * 100)
+    assert (row["cores"], row["wall_ns"], row["own_pct"]) == (2, 300_000_000, own_ns and own_ns / 600_000_000 * 100)
+
+
+def test_a_machine_that_was_counted_for_few_ticks_is_no_doubt(tmp_path: Path) -> None:
+    """In 100 ms the system counts ten times: what it says of them may be above all that there was."""
+    given = training(device=0)
+    counted = {"busy_ns": 500_000_000, "own_ns": 0, "stolen_ns": 0, "machine_ns": 100_000_000}
+    given.about["usage"] = {"wall_ns": 100_000_000, "cores": 2} | counted
+    assert doubts(given, tmp_path) == []
+    with given.open(tmp_path / "again") as connection:
+        assert section(connection, "environment/machine") == []
 
 
 def test_events_that_could_not_be_read(tmp_path: Path) -> None:
