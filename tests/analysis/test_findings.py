@@ -21,12 +21,18 @@ from traceview.store.learned import Place
 SAMPLE = Path(__file__).resolve().parents[2] / "samples" / "kineto" / "torch-2.13.0-lenet-cpu.json.gz"
 
 
-def test_it_is_the_first_that_advise_lists(tmp_path: Path) -> None:
+def launched_late() -> Given:
+    """Two steps of short kernels, for whose launches the device waits."""
     given = training(2, 1000)
     for start in (0, 1000):
         for number in range(8):
             at = start + 100 * number
             given.kernel("ampere_sgemm_128x64_nn", at + 60, at + 70, launched=at + 50)
+    return given
+
+
+def test_it_is_the_first_that_advise_lists(tmp_path: Path) -> None:
+    given = launched_late()
     with given.open(tmp_path) as connection:
         found = [answer for answer in advice.run(connection, advice.load()) if answer.status == "found"]
         section = findings.best(connection)
@@ -181,11 +187,7 @@ def test_times_have_as_many_digits_as_are_sure(text: str, digits: int, expected:
 
 def test_a_finding_is_read_from_the_top_in_few_lines(tmp_path: Path) -> None:
     """The change first; evidence only where it is asked for; a busy machine before everything else."""
-    given = training(2, 1000)
-    for start in (0, 1000):
-        for number in range(8):
-            at = start + 100 * number
-            given.kernel("ampere_sgemm_128x64_nn", at + 60, at + 70, launched=at + 50)
+    given = launched_late()
     with given.open(tmp_path) as connection:
         answers = findings.run(connection)
     answers = replace(answers, footer=("Steps: 3.", "Processor: little. The machine was busy with something else: so."))

@@ -53,7 +53,8 @@ class Repeated:
 def _is_whole(raw: Path) -> bool:
     """Whether every process of the job is there, with the steps after its recording timed."""
     ranks = recorded_ranks(raw)
-    return bool(ranks) and len(ranks) >= max(rank["world_size"] for rank in ranks) and all(r["watched"] for r in ranks)
+    n_expected = max((rank.get("world_size") or 1 for rank in ranks), default=1)
+    return len(ranks) >= n_expected and all(rank.get("watched") for rank in ranks)
 
 
 @contextmanager
