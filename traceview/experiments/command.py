@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from traceview.errors import InputError, TraceviewError, UsageError
+from traceview.errors import TraceviewError, UsageError
 from traceview.experiments import inside, quiet
 from traceview.paths import temporary_folder
 from traceview.recording import messages
@@ -321,8 +321,9 @@ LAST_LINES = 3
 TAIL_BYTES = 16384
 MOST_BYTES = 1_000_000
 """Maximum size of the kept end of a run's output; there are many runs."""
+CHUNK_BYTES = 1 << 18
 MOST_WHILE_IT_RUNS = 16_000_000
-"""Above which the beginning is dropped while the command still runs; what it prints between two looks comes on top."""
+"""Above which the beginning is dropped while the command still runs."""
 NUMBERED = re.compile(r"run-(\d{1,9})\.txt", re.ASCII)
 FIRST_FAILURE = re.compile(r"Root Cause \(first.{0,200}?rank\s*: (\d+).{0,200}?exitcode\s*: (-?\d+)", re.DOTALL)
 """Line at torchrun's end that names the process that failed first."""
@@ -330,20 +331,17 @@ FIRST_FAILURE = re.compile(r"Root Cause \(first.{0,200}?rank\s*: (\d+).{0,200}?e
 
 @contextmanager
 def bounded(log: Path) -> Iterator[IO[bytes]]:
-    """The open file for the output of one run, an earlier one's replaced; it is watched, and its end is kept."""
-    _opened(log, "wb").close()
-    end = _End(log)
-    # Appended, as a file that is cut has to grow from its new end on.
-    with _opened(log, "ab") as output:
-        watch = threading.Thread(target=end.watch, daemon=True)
-        watch.start()
-        try:
+    """A pipe for the output of one run, the end of which is kept in the file `log`; an earlier one's is replaced."""
+    file = _opened(log, "w+b")
+    reading, writing = os.pipe()
+    copying = threading.Thread(target=_keep_end, args=(reading, file), daemon=True)
+    copying.start()
+    try:
+        with os.fdopen(writing, "wb", buffering=0) as output:
             yield output
-        finally:
-            end.is_over.set()
-            watch.join()
-            with suppress(OSError, InputError):  # The command may have removed it, or put something else there.
-                end.shorten(MOST_BYTES)
+    finally:
+        # A process that outlives the run may still hold the pipe.
+        copying.join(GRACE_S)
 
 
 def next_log(folder: Path) -> Path:
@@ -357,40 +355,35 @@ def _opened(log: Path, mode: str) -> IO[bytes]:
     return inside.opened(log.parent.parent, f"{log.parent.name}/{log.name}", mode)
 
 
-class _End:
-    """The file of a run's output, and how much of it is gone."""
+def _keep_end(reading: int, file: IO[bytes]) -> None:
+    """Copy what comes into the file, and drop its beginning whenever there is too much; in the end say how much."""
+    gone = 0
+    with os.fdopen(reading, "rb", buffering=0) as output, file:
+        while some := output.read(CHUNK_BYTES):
+            with suppress(OSError):  # The disk may be full; the command goes on.
+                file.write(some)
+                file.flush()
+                if file.tell() > MOST_WHILE_IT_RUNS:
+                    gone += _shorten(file, TAIL_BYTES)
+        with suppress(OSError):
+            gone += _shorten(file, MOST_BYTES)
+            if gone:
+                _rewrite(file, b"[the first %d bytes are left out]\n" % gone + _end(file, MOST_BYTES))
 
-    def __init__(self, log: Path) -> None:
-        self.log, self.gone, self.is_over = log, 0, threading.Event()
 
-    def watch(self) -> None:
-        """Drop the beginning whenever there is too much, until the run is over."""
-        while not self.is_over.wait(POLL_S):
-            with suppress(OSError, InputError):
-                self._drop()
+def _shorten(file: IO[bytes], most: int) -> int:
+    """Keep the end alone of what is longer; the number of bytes that are gone."""
+    end = _end(file, most)
+    gone = file.tell() - len(end)
+    if gone:
+        _rewrite(file, end)
+    return gone
 
-    def _drop(self) -> None:
-        if self.log.stat().st_size <= MOST_WHILE_IT_RUNS:
-            return
-        with _opened(self.log, "r+b") as file:
-            end = _end(file, TAIL_BYTES)
-            self.gone += file.tell() - len(end)
-            file.truncate(0)
-        with _opened(self.log, "ab") as file:
-            file.write(end)
 
-    def shorten(self, most: int) -> None:
-        """Keep the end alone of what is longer, and say that it is."""
-        with _opened(self.log, "r+b") as file:
-            end = _end(file, most)
-            left_out = file.tell() - len(end)
-            if not left_out and not self.gone:
-                return
-            more = b"more than " if self.gone else b""
-            file.seek(0)
-            file.write(b"[%sthe first %d bytes are left out]\n" % (more, left_out + self.gone))
-            file.write(end)
-            file.truncate()
+def _rewrite(file: IO[bytes], content: bytes) -> None:
+    file.seek(0)
+    file.write(content)
+    file.truncate()
 
 
 def _end(file: IO[bytes], most: int) -> bytes:

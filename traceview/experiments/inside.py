@@ -22,6 +22,7 @@ FLAGS = {
     "r+b": os.O_RDWR,
     "ab": os.O_WRONLY | os.O_APPEND | os.O_CREAT,
     "wb": os.O_WRONLY | os.O_TRUNC | os.O_CREAT,
+    "w+b": os.O_RDWR | os.O_TRUNC | os.O_CREAT,
 }
 SAFE = os.O_NOFOLLOW | os.O_CLOEXEC
 REFUSED = (errno.ELOOP, errno.ENOTDIR, errno.ENXIO)
@@ -33,7 +34,7 @@ def opened(folder: Path, name: str, mode: str = "rb") -> IO[bytes]:
 
     Raises `InputError` for anything that is not a regular file, `FileNotFoundError` where nothing is there.
     """
-    with _parent(folder, name, makes=mode in ("ab", "wb")) as (place, last):
+    with _parent(folder, name, makes=mode[0] in "aw") as (place, last):
         with suppress(FileNotFoundError):
             # To open some devices already does something.
             if not stat.S_ISREG(os.stat(last, dir_fd=place, follow_symlinks=False).st_mode):
