@@ -7,6 +7,7 @@ Invariant: opening never changes what was recorded, and runs nothing that a capt
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -85,7 +86,9 @@ def connect(folder: Path, options: Options | None = None) -> duckdb.DuckDBPyConn
     if options.query_bytes and not options.memory_bytes and not is_large:
         options = replace(options, memory_bytes=options.query_bytes)
     readable = (path for paths in files.values() for path in paths)
-    connection = confine.connect(readable, options, places, is_limit_open=is_large)
+    # Two queries of one thread each are sooner than one of two, where to plan them takes longest.
+    threads = 1 if options.own_queries and not is_large else options.threads
+    connection = confine.connect(readable, replace(options, threads=threads), places, is_limit_open=is_large)
     try:
         with _damage(folder):
             making = _Making(connection, folder, options, places, is_large, sizes)
@@ -329,9 +332,8 @@ class _Making:
                 connection.execute(f"SET VARIABLE {name} = $1", [value])
 
     def has_room(self, connection: duckdb.DuckDBPyConnection) -> bool:
-        """Whether the capture is small, and there is more than one thread."""
-        threads: int = connection.execute("SELECT current_setting('threads')").fetchall()[0][0]
-        return threads > 1 and self.n_rows(connection) <= SMALL_ROWS
+        """Whether the capture is small, and there may be more than one thread."""
+        return (self.options.threads or os.cpu_count() or 1) > 1 and self.n_rows(connection) <= SMALL_ROWS
 
     def n_rows(self, connection: duckdb.DuckDBPyConnection) -> int:
         """Rows that make a capture small or large."""

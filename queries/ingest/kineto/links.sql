@@ -2,7 +2,11 @@
 -- doc = "Both ends of a flow arrive apart; each row here is one end, joined when the file has been read."
 SELECT
     id,
-    CASE WHEN cat LIKE 'fwd%' OR cat LIKE 'forward%' THEN 'forward_backward' ELSE 'launch' END AS kind,
+    CASE
+        WHEN cat LIKE 'fwd%' OR cat LIKE 'forward%' THEN 'forward_backward'
+        WHEN cat IN ('ac2g', 'async', 'async_cpu_to_gpu') THEN 'launch'
+        ELSE 'other'
+    END AS kind,
     TRY_CAST(flow AS BIGINT) AS flow,
     CASE WHEN ph = 's' THEN start_ns END AS source_ns,
     CASE WHEN ph = 's' THEN pid END AS source_pid,
