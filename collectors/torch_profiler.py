@@ -114,6 +114,12 @@ class TorchRecorder(Recorder):
             self.step_ended(OPTIMIZER, optimizer)
 
     @safely
+    def batch_loaded(self, iterator):
+        """A DataLoader has given a batch."""
+        if self.state == RECORDING:
+            self.facts.see_loader(iterator)
+
+    @safely
     def push(self, key, names, outermost):
         """Open ranges, if we record, and remember that `key` is open."""
         recorded = names if self.state == RECORDING else ()
@@ -155,7 +161,7 @@ def install():
     if recorder.times is not None:
         torch.autograd.backward = seeing_loss(recorder.times, torch.autograd.backward)
     loader = torch.utils.data.dataloader._BaseDataLoaderIter
-    loader.__next__ = in_phase(recorder, "data", loader.__next__)
+    loader.__next__ = in_phase(recorder, "data", seeing_loader(recorder, loader.__next__))
     make_room_for_own_profiler(recorder)
     PROCESS.follow(recorder)
 
@@ -226,6 +232,18 @@ def in_phase(recorder, name, function):
             return function(*args, **kwargs)
         finally:
             outside_compiler(recorder.leave_phase, name, outermost)
+
+    return call
+
+
+def seeing_loader(recorder, following):
+    """`__next__` of a DataLoader's iterator, with a look at how that loads."""
+
+    @functools.wraps(following)
+    def call(self):
+        batch = following(self)
+        recorder.batch_loaded(self)
+        return batch
 
     return call
 

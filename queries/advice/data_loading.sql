@@ -18,8 +18,8 @@
 -- [params]
 -- data_step_pct = { type = "DOUBLE", default = 5, doc = "found above this share of the step, in percent" }
 SELECT rank,
-    format('Loading data takes {:.3f} ms, of which the device runs nothing for {:.3f} ms.', load_ns / 1e6,
-        wait_ns / 1e6) AS problem,
+    format('Loading data takes {:.3f} ms{}, of which the device runs nothing for {:.3f} ms.', load_ns / 1e6,
+        coalesce(' (' || loads || ')', ''), wait_ns / 1e6) AS problem,
     NULL AS place, wait_ns AS saving_ns, confidence, evidence
 FROM loading
 WHERE NOT by_workers AND 100.0 * wait_ns > $data_step_pct * step_ns

@@ -14,8 +14,8 @@
 -- [params]
 -- workers_step_pct = { type = "DOUBLE", default = 5, doc = "found above this share of the step, in percent" }
 SELECT rank,
-    format('Workers load the data, and the host still waits {:.3f} ms for them; the device runs nothing for '
-        || '{:.3f} ms.', load_ns / 1e6, wait_ns / 1e6) AS problem,
+    format('Workers load the data{}, and the host still waits {:.3f} ms for them; the device runs nothing for '
+        || '{:.3f} ms.', coalesce(' (' || loads || ')', ''), load_ns / 1e6, wait_ns / 1e6) AS problem,
     NULL AS place, wait_ns AS saving_ns, confidence, evidence
 FROM loading
 WHERE by_workers AND 100.0 * wait_ns > $workers_step_pct * step_ns

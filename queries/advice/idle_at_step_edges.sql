@@ -29,12 +29,13 @@ WITH gap AS (
     FROM gap GROUP BY rank, next
 )
 SELECT k.rank, format('The device does nothing for {:.3f} ms where a step ends or begins, in gaps of up to {:.3f} ms.',
-    sum(k.idle_ns) / 1e6, max(k.longest_ns) / 1e6) AS problem,
+    sum(k.idle_ns) / 1e6, max(k.longest_ns) / 1e6) || if(any_value(p.has_workers),
+        format(' The DataLoader works ahead already ({}).', any_value(p.loads)), '') AS problem,
     'Mostly before ' || arg_max(k.next, k.idle_ns) AS place, sum(k.idle_ns) AS saving_ns,
     'high that it is idle; what the host did meanwhile is not recorded' AS confidence,
     list(format('before {}: {:.1f} gaps, {:.3f} ms', k.next, k.gaps, k.idle_ns / 1e6)
         ORDER BY k.idle_ns DESC, k.next)[:10] AS evidence
-FROM kinds k JOIN scope c ON c.rank = k.rank
+FROM kinds k JOIN scope c ON c.rank = k.rank LEFT JOIN processes p ON p.rank = k.rank
 GROUP BY k.rank
 HAVING 100.0 * sum(k.idle_ns) > $edge_step_pct * any_value(c.step_ns)
 ORDER BY k.rank

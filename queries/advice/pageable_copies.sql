@@ -43,7 +43,9 @@ SELECT k.rank,
     format('{:.1f} copies move {:.2f} MB from or to pageable memory at {:.1f} GB/s; the device spends {:.3f} ms on '
         || 'them and waits {:.3f} ms after them.',
         sum(calls), sum(moved_bytes) / 1e6, sum(moved_bytes) / nullif(sum(dur_ns), 0), sum(own_ns) / 1e6,
-        (sum(lost_ns) - sum(own_ns)) / 1e6) AS problem,
+        (sum(lost_ns) - sum(own_ns)) / 1e6) || if(any_value(p.pins),
+        format(' The DataLoader ({}) pins its batches already: these are copies of others.', any_value(p.loads)), '')
+        AS problem,
     'Mostly under ' || nullif(arg_max(operator, lost_ns), '(no operator)') AS place,
     sum(lost_ns) AS saving_ns,
     CASE WHEN any_value(w.n_steps) < 2 AND max(most_ns) > 0.5 * sum(lost_ns)
@@ -62,6 +64,7 @@ SELECT k.rank,
     list(format('{} of {} bytes under {}: {:.1f}, {:.3f} ms', direction, size_bytes, operator, calls, lost_ns / 1e6)
         ORDER BY lost_ns DESC, direction, size_bytes, operator) AS evidence
 FROM kinds k JOIN whole w USING (rank)
+    LEFT JOIN (SELECT rank, loads, pins FROM processes) p USING (rank)
 GROUP BY k.rank
 HAVING 100.0 * sum(lost_ns) > $pageable_step_pct * any_value(w.whole_ns)
     AND 100e9 * sum(moved_bytes) / nullif(sum(dur_ns), 0) < $pageable_link_pct * coalesce(any_value(w.link),

@@ -45,6 +45,8 @@ WITH noted AS (
         facts->>'$.model.input.dtype', facts->>'$.model.input.memory_format'), '') FROM noted
     UNION ALL
     SELECT 'command', array_to_string(TRY_CAST(options->'$.command' AS VARCHAR[]), ' ') FROM raw.captures
+    UNION ALL
+    SELECT 'data loading', loads FROM processes
 ), used AS (
     SELECT DISTINCT rank, device FROM raw.kernels UNION SELECT DISTINCT rank, device FROM raw.memcpys
 ), device AS (
@@ -127,6 +129,7 @@ FROM (VALUES (1, 'framework'), (2, 'library'), (3, 'CUDA or HIP'), (5, 'cuDNN'),
     (14, 'memory'), (15, 'container'), (16, 'BLAS'), (17, 'oneDNN'), (18, 'compiler'), (19, 'system'),
     (20, 'Python'), (21, 'threads'), (22, 'command'), (23, 'model'), (24, 'parameters'), (25, 'batch'),
     (26, 'precision'), (27, 'input'), (28, 'dataset'), (29, 'publication'),
-    (30, 'governor'), (31, 'NUMA nodes')) c(position, condition)
+    (30, 'governor'), (31, 'NUMA nodes'),
+    (32, 'data loading')) c(position, condition)
 LEFT JOIN named n ON n.condition = c.condition LEFT JOIN seen s ON s.condition = c.condition
 WHERE EXISTS (FROM raw.captures)

@@ -5,6 +5,7 @@
 -- load_ns = "loading per step; of several threads that load at once each moment counts once"
 -- wait_ns = "of it what the step waits for, per step"
 -- by_workers = "whether processes of a DataLoader load: then the step waits for them"
+-- loads = "workers, prefetching and batch of the DataLoaders, where noted"
 -- confidence = "how sure the bound is, and why"
 -- evidence = "the steps that load longest"
 WITH load AS (
@@ -23,7 +24,6 @@ WITH load AS (
     SELECT rank, sum(saved_ns) AS idle_ns FROM removable WHERE cost = 'data' GROUP BY rank
 ), waited AS (
     SELECT rank, sum(dur_ns / n_steps) AS load_ns, any_value(step_ns) AS step_ns,
-        coalesce(bool_or(contains(domain, 'MultiProcessing')), false) AS by_workers,
         -- One batch may be the first of the workers, or of the file.
         if(any_value(n_steps) < 2 AND max(dur_ns) > 0.5 * sum(dur_ns), format('low: one wait of {:.3f} ms is most of '
             || 'it, and without a second step nothing tells what comes again', max(dur_ns) / 1e6),
@@ -32,5 +32,8 @@ WITH load AS (
             ORDER BY dur_ns DESC, step)[:10] AS evidence
     FROM load GROUP BY rank
 )
-SELECT w.*, if(w.rank IN (SELECT rank FROM raw.kernels), coalesce(i.idle_ns, 0), w.load_ns) AS wait_ns
-FROM waited w LEFT JOIN idle i USING (rank)
+SELECT w.*, if(w.rank IN (SELECT rank FROM raw.kernels), coalesce(i.idle_ns, 0), w.load_ns) AS wait_ns,
+    -- Marks of `traceview collect` lie around those of PyTorch.
+    coalesce(p.has_workers, w.rank IN (SELECT rank FROM raw.ranges WHERE contains(domain, 'MultiProcessing')))
+        AS by_workers, p.loads
+FROM waited w LEFT JOIN idle i USING (rank) LEFT JOIN processes p USING (rank)

@@ -29,6 +29,9 @@
 -- flags = "switches of the framework, as JSON"
 -- environment = "environment variables that change how a step runs, as JSON"
 -- batch = "samples per step"
+-- loads = """how the DataLoaders that gave batches while recording load, the one of most batches first"""
+-- has_workers = "whether the one of most batches has processes that load"
+-- pins = "whether it gives batches in pinned memory"
 -- n_elements = """elements of parameters, gradients and what the optimizer keeps of them that were looked at for
 -- denormal numbers"""
 -- n_denormal = "of them denormal"
@@ -50,6 +53,8 @@ WITH noted AS (
     FROM raw.primitives GROUP BY rank
 ), known AS (
     SELECT r.rank, n.facts, h.isa, h.threads AS header_threads, p.bits,
+        list_reverse_sort(TRY_CAST(n.facts->'$.loaders' AS STRUCT(batches BIGINT, workers BIGINT,
+            prefetch_factor BIGINT, pin_memory BOOLEAN, batch BIGINT)[])) AS loaders,
         TRY_CAST(n.facts->'$.cpu_flags' AS VARCHAR[]) AS cpu_flags
     FROM raw.ranks r LEFT JOIN noted n USING (rank) LEFT JOIN header h USING (rank) LEFT JOIN named p USING (rank)
 )
@@ -83,6 +88,11 @@ SELECT rank,
     TRY_CAST(facts->>'$.usage.involuntary_switches' AS BIGINT) AS involuntary_switches,
     facts->'$.flags' AS flags, facts->'$.environment' AS environment,
     TRY_CAST(facts->>'$.model.batch' AS BIGINT) AS batch,
+    array_to_string(list_transform(loaders, lambda l: concat_ws(', ',
+        CASE l.workers WHEN 0 THEN 'no workers' WHEN 1 THEN '1 worker' ELSE l.workers || ' workers' END,
+        if(l.workers > 0, 'prefetch_factor=' || l.prefetch_factor, NULL), if(l.pin_memory, 'pin_memory=True', NULL),
+        'batch ' || l.batch)), '; ') AS loads,
+    loaders[1].workers > 0 AS has_workers, loaders[1].pin_memory AS pins,
     TRY_CAST(facts->>'$.model.denormal.elements' AS BIGINT) AS n_elements,
     TRY_CAST(facts->>'$.model.denormal.denormal' AS BIGINT) AS n_denormal,
     TRY_CAST(facts->>'$.model.denormal.squares' AS BIGINT) AS n_denormal_squares,

@@ -35,5 +35,36 @@ def test_a_loader_without_workers_is_another_rule(tmp_path: Path) -> None:
     assert answer("data_loading", given, tmp_path / "loading").status == "found"
 
 
+NOTED = {"batches": 8, "prefetch_factor": 3, "pin_memory": True, "batch": 64}
+
+
+def test_what_was_noted_of_the_loader_decides_and_is_said(tmp_path: Path) -> None:
+    """Marks of `traceview collect` lie around those of PyTorch, whose name tells the kind of loader."""
+    given = steps(60, "")
+    given.about = {"loaders": [NOTED | {"workers": 0, "batches": 2}, NOTED | {"workers": 4}]}
+    found = answer(RULE, given, tmp_path / "workers")
+    assert found.problem.startswith(
+        "Workers load the data (4 workers, prefetch_factor=3, pin_memory=True, batch 64; no workers, pin_memory=True, "
+        "batch 64), and the host still waits 0.060 ms"
+    )
+    assert answer("data_loading", given, tmp_path / "loading").status == "not found"
+
+
+def test_a_loader_that_is_noted_without_workers_is_said_to_have_none(tmp_path: Path) -> None:
+    given = steps(60, "")
+    given.about = {"loaders": [NOTED | {"workers": 0, "pin_memory": False, "batch": None}]}
+    found = answer("data_loading", given, tmp_path / "none")
+    assert "takes 0.060 ms (no workers), of which" in found.problem
+
+
+def test_marks_inside_of_marks_tell_the_kind_of_loader(tmp_path: Path) -> None:
+    given = steps(60, "")
+    for start in (0, 1000, 2000):
+        given.span("phase", "data", start + 1, start + 59)
+        given.rows["ranges"][-1]["domain"] = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
+    assert answer(RULE, given, tmp_path / "workers").status == "found"
+    assert answer("data_loading", given, tmp_path / "loading").status == "not found"
+
+
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     assert answer(RULE, Given(), tmp_path).status == "cannot tell"

@@ -24,6 +24,13 @@ def test_both_ends_are_the_bound(tmp_path: Path) -> None:
     assert (found.status, found.saving_ns, found.place) == ("found", 50_667, "Mostly before gemm"), "of two gaps"
 
 
+def test_workers_that_load_already_are_said(tmp_path: Path) -> None:
+    given = steps(50, 26)
+    given.about = {"loaders": [{"batches": 3, "workers": 4, "prefetch_factor": 2, "pin_memory": False, "batch": 8}]}
+    found = answer(RULE, given, tmp_path).problem
+    assert found.endswith("The DataLoader works ahead already (4 workers, prefetch_factor=2, batch 8).")
+
+
 def test_below_the_threshold_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(50, 24), tmp_path).status == "not found"
 

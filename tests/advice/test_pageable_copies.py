@@ -20,6 +20,15 @@ def steps(copy_us: float, memory: str = "pageable", size_bytes: int = 1_000_000)
     return given
 
 
+def test_a_loader_that_pins_already_is_not_blamed(tmp_path: Path) -> None:
+    given = steps(200)
+    given.about = {"loaders": [{"batches": 3, "workers": 4, "prefetch_factor": 2, "pin_memory": True, "batch": 8}]}
+    assert answer(RULE, given, tmp_path).problem.endswith(
+        "The DataLoader (4 workers, prefetch_factor=2, pin_memory=True, batch 8) pins its batches already: these are "
+        "copies of others."
+    )
+
+
 def test_above_the_threshold_copy_and_wait_are_the_bound(tmp_path: Path) -> None:
     found = answer(RULE, steps(200), tmp_path)
     assert (found.status, found.saving_ns) == ("found", 205_000)

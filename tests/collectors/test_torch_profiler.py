@@ -66,6 +66,16 @@ def test_training_with_forked_loader_workers(training):
     spans = [event for event in training.events() if event.get("cat") == "user_annotation"]
     assert all(span["args"].get("finished", True) for span in spans)
     assert any("Input Dims" in event.get("args", {}) for event in training.events())
+    assert training.meta()["loaders"] == [
+        {
+            "workers": 2,
+            "prefetch_factor": 2,
+            "pin_memory": False,
+            "persistent_workers": False,
+            "batch": 4,
+            "batches": 4,
+        }
+    ]
 
 
 @pytest.mark.long

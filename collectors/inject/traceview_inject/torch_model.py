@@ -114,6 +114,8 @@ class Facts:
         self.warnings = []
         self.rank = self.world_size = None
         self.optimizers = weakref.WeakSet()
+        # Batches by the settings of the DataLoader that gave them, while recording.
+        self.loaders = {}
         # All models, by id, where what they hold in memory is noted: when recording begins, and when it ends.
         self.roots = None
         self.memory = {}
@@ -151,6 +153,20 @@ class Facts:
                         "memory_format": _memory_format(tensor),
                     }
                     return
+
+    def see_loader(self, iterator):
+        """A DataLoader's iterator has given a batch; batches are pinned only where there is an accelerator."""
+        settings = tuple(
+            (name, getattr(holder, attribute, None))
+            for name, holder, attribute in (
+                ("workers", iterator, "_num_workers"),
+                ("prefetch_factor", iterator, "_prefetch_factor"),
+                ("pin_memory", iterator, "_pin_memory"),
+                ("persistent_workers", iterator, "_persistent_workers"),
+                ("batch", getattr(iterator, "_index_sampler", None), "batch_size"),
+            )
+        )
+        self.loaders[settings] = self.loaders.get(settings, 0) + 1
 
     def see_job(self):
         """Note rank and size of the job, while its process group still exists."""
@@ -209,6 +225,7 @@ class Facts:
                 interop_threads=torch.get_num_interop_threads(),
                 flags=flags(),
                 model=self.model,
+                loaders=[dict(settings, batches=batches) for settings, batches in self.loaders.items()],
                 compiled=_told(compilations),
                 world_size=self.world_size or 1,
                 warnings=self.warnings,
