@@ -8,11 +8,13 @@
 -- needs = ["communication"]
 -- removes = "communication"
 -- [fix]
--- pytorch = """DistributedDataParallel (not DataParallel) with the nccl backend; bucket_cap_mb and static_graph=True;
--- no find_unused_parameters; gradient accumulation under no_sync(); for FSDP forward_prefetch and backward_prefetch;
--- for the all-to-all of embeddings async_op=True, awaited where the result is needed"""
--- pytorch_cpu = """DistributedDataParallel's bucket_cap_mb and static_graph=True; no find_unused_parameters; gradient
--- accumulation under no_sync(); gloo over the fastest network (GLOO_SOCKET_IFNAME)"""
+-- pytorch = """gradients: DistributedDataParallel (not DataParallel) with the nccl backend, bucket_cap_mb and
+-- static_graph=True, no find_unused_parameters, gradient accumulation under no_sync(); FSDP: forward_prefetch and
+-- backward_prefetch; all-to-all of embeddings: async_op=True, awaited where the result is needed; sends between stages
+-- of a pipeline: more and smaller micro-batches, isend and irecv posted before the computing that they can overlap"""
+-- pytorch_cpu = """gradients: DistributedDataParallel's bucket_cap_mb and static_graph=True, no find_unused_parameters,
+-- gradient accumulation under no_sync(); sends between stages: more and smaller micro-batches, isend and irecv posted
+-- early; gloo over the fastest network (GLOO_SOCKET_IFNAME)"""
 -- tensorflow = """tf.distribute.MirroredStrategy with NcclAllReduce;
 -- tf.distribute.experimental.CommunicationOptions(bytes_per_pack=...)"""
 -- jax = "XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true"

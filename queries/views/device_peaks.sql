@@ -23,6 +23,8 @@ WITH matched AS (
     SELECT d.rank, d.device, k.* REPLACE (if(d.name_from = 'recorded', k.source, d.name_from || '; ' || k.source)
         AS source), starts_with(d.name_from, '--gpu ') AS by_hand
     FROM known_devices d JOIN names.device k ON regexp_matches(d.product, '(?i)' || k.pattern)
+    -- A laptop's product shares the name of a faster one for desktops.
+    WHERE NOT regexp_matches(d.product, '(?i)\b(laptop|mobile|max-q)\b')
     QUALIFY row_number() OVER (PARTITION BY d.rank, d.device ORDER BY k.position) = 1
 ), processor AS (
     -- Two multiply-add units of the widest vector in each core, which no present processor exceeds.

@@ -18,7 +18,8 @@ from traceview.errors import InputError
 _NAMES = (
     *("kineto", "nsys", "xplane", "perfetto", "tf_timeline", "tf_trace", "mxnet", "onnxruntime", "operators", "onednn"),
     *("nvtx", "nsys_rep", "nvprof_db", "rocm_db", "rocprof", "rocprofv3", "nvprof_text", "nsys_csv", "caffe_time"),
-    *("cuda_snapshot", "theano_profile", "cntk_timing", "opencv_dnn", "convnet_benchmarks", "experiment", "chrome"),
+    *("cuda_snapshot", "theano_profile", "cntk_timing", "opencv_dnn", "convnet_benchmarks", "experiment"),
+    *("autograd", "chrome"),
 )
 READERS: tuple[ModuleType, ...]
 """All of them, as modules; loaded when first asked for."""

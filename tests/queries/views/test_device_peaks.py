@@ -32,6 +32,10 @@ PRODUCTS = [
     ("Tesla P100-PCIE-16GB", 9.526, 732),
     ("GeForce GTX 980", 4.981, 224),
     ("GeForce GTX 980 Ti", 6.054, 336.5),
+    ("NVIDIA GeForce RTX 3070 Ti", 21.75, 608),
+    ("NVIDIA GeForce RTX 3070", 20.31, 448),
+    ("NVIDIA RTX A5000", 27.77, 768),
+    ("NVIDIA RTX 5000 Ada Generation", 65.28, 576),
     ("Tesla K40m", 5.04, 288),
     ("GeForce GTX TITAN X", 6.605, 336.5),
     ("TITAN X (Pascal)", 10.97, 480),
@@ -83,6 +87,11 @@ def test_tensor_cores_are_known_by_the_rates(name: str, has: bool | None, known:
 def test_what_the_trace_records_comes_first(tmp_path: Path) -> None:
     found = peaks(tmp_path, "Tesla T4", fp32_flop_per_s=7e12, memory_bytes_per_s=3e11)
     assert found == (7e12, 3e11, "the trace")
+
+
+@pytest.mark.parametrize("name", ["NVIDIA GeForce RTX 3080 Ti Laptop GPU", "NVIDIA GeForce GTX 1080 with Max-Q Design"])
+def test_a_laptops_product_is_not_the_desktops_of_its_name(name: str, tmp_path: Path) -> None:
+    assert peaks(tmp_path, name) == (None, None, "unknown")
 
 
 def test_a_stranger_is_unknown(tmp_path: Path) -> None:
