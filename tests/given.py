@@ -34,6 +34,8 @@ class Given:
         self.command: list[str] | None = None
         self.correlation = 0
         self.host: str | None = None
+        self.origin_unix_ns: int | None = None
+        """The wall clock at time 0."""
 
     def add(self, table: str, **row: Any) -> None:
         """Any row as it is."""
@@ -116,7 +118,7 @@ def write(folder: Path, *ranks: Given, world_size: int | None = None) -> None:
                 noted = [{"rank": given.rank, **given.about}] if given.about else []
                 sink.fact(options=json.dumps({"command": given.command, "ranks": noted}))
             sink.end_source()
-            finish(Export(sink, folder / f"rank-{given.rank:04d}"))
+            finish(Export(sink, folder / f"rank-{given.rank:04d}", origin_unix_ns=given.origin_unix_ns))
 
 
 def conv(

@@ -7,6 +7,7 @@
 -- cost = "Nothing if it is only kept out of the measurement; a cache of compiled code needs disk space."
 -- unless = "The run is long: then it pays for itself, and only the measurement should leave out the first steps."
 -- per = "run"
+-- same_time_as = "recompilations"
 -- needs = ["steps", "host_calls"]
 -- [fix]
 -- pytorch = """measure after warm-up steps; torch.compile(dynamic=True) or padding where shapes change; keep

@@ -23,7 +23,9 @@ SELECT p.rank,
         || 'per step for the process.',
         minor_faults / n_recorded, 4096e-6 * minor_faults / n_recorded, system_ns / n_recorded / 1e6) AS problem,
     NULL AS place, system_ns / n_recorded AS saving_ns,
-    'medium: the counts are those of the whole process; the system''s time holds more than page faults' AS confidence,
+    if(p.rank IN (SELECT rank FROM compilations WHERE step IS NOT NULL), 'low: code was compiled within the steps, and '
+        || 'its faults are among these', 'medium: the counts are those of the whole process; the system''s time holds '
+        || 'more than page faults') AS confidence,
     [format('{} steps: {:,} page faults, {:.3f} ms in the system, {:.3f} ms in the program, {:.3f} ms on the clock',
         n_recorded,
         minor_faults, system_ns / 1e6, user_ns / 1e6, recorded_ns / 1e6)] AS evidence

@@ -42,8 +42,10 @@ SELECT rank, format('Threads: {}, cores: {}. Operators take {:.3f} ms of a step,
     || 'process if that scales linearly.',
         threads, cores, busy_ns / 1e6, busy_ns * part / 1e6, CAST(each AS BIGINT)) AS problem, 'On ' || host AS place,
     busy_ns * (1 - part) AS saving_ns,
-    if(is_unwatched, 'low: whether the machine was busy with something else is not recorded; ',
-        'medium: threads and cores are recorded; whether other programs used the other cores is not; ')
+    CASE WHEN rank IN (SELECT rank FROM compilations WHERE step IS NOT NULL)
+            THEN 'low: code was compiled within the steps, which is counted as work of operators; '
+        WHEN is_unwatched THEN 'low: whether the machine was busy with something else is not recorded; '
+        ELSE 'medium: threads and cores are recorded; whether other programs used the other cores is not; ' END
         || 'that the work scales linearly is assumed' AS confidence,
     processes AS evidence
 FROM scaled

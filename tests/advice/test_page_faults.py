@@ -51,3 +51,9 @@ def test_a_trace_without_a_time_takes_nothing_from_the_bound(tmp_path: Path) -> 
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
     assert (found.status, found.reason) == ("cannot tell", REASON)
+
+
+def test_where_code_is_compiled_in_the_steps_it_is_a_guess(tmp_path: Path) -> None:
+    given = steps(93)
+    given.op("_compile.compile_inner (dynamo_timed)", 820, 990)
+    assert answer(RULE, given, tmp_path).confidence.startswith("low: code was compiled within the steps")

@@ -32,6 +32,12 @@ def test_fewer_threads_than_cores_are_found(tmp_path: Path) -> None:
     )
 
 
+def test_where_code_is_compiled_in_the_steps_it_is_a_guess(tmp_path: Path) -> None:
+    given = steps(3)
+    given.op("_compile.compile_inner (dynamo_timed)", 820, 990)
+    assert answer(RULE, given, tmp_path).confidence.startswith("low: code was compiled within the steps")
+
+
 @pytest.mark.long
 def test_the_bound_is_all_work_of_the_step_scaled_linearly(tmp_path: Path) -> None:
     """Work of several host threads, nested and beside each other, counts once and wholly; the rest stays."""
