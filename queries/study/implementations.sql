@@ -17,16 +17,17 @@
 -- time_ns = "its time"
 -- ratio = "over that of the fastest implementation of the algorithm"
 -- workspace_bytes = "memory beside the tensors"
+-- doubt = "other programs at work (processor time where one thread computed), few runs that differ"
 -- setting = "device, threads and type"
 WITH ran AS (
     SELECT setting, problem, label, batch, direction, algorithm, concat_ws(' ', backend,
         implementation) AS implementation,
         concat_ws(' to ', layout_in, layout_out) AS layouts, min(time_ns) AS time_ns,
-        min_by(workspace_bytes, time_ns) AS workspace_bytes
+        min_by(workspace_bytes, time_ns) AS workspace_bytes, min_by(doubt, time_ns) AS doubt
     FROM algorithm_times WHERE is_timed AND algorithm IS NOT NULL GROUP BY ALL
 )
 SELECT algorithm, label, batch, direction, implementation, nullif(layouts, '') AS layouts, time_ns,
-    time_ns / min(time_ns) OVER same AS ratio, workspace_bytes, setting
+    time_ns / min(time_ns) OVER same AS ratio, workspace_bytes, doubt, setting
 FROM ran
 WINDOW same AS (PARTITION BY setting, problem, batch, direction, algorithm)
 QUALIFY count(*) OVER same >= 2

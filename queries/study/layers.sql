@@ -23,6 +23,7 @@
 -- direct_ratio = "direct over model: how many times fewer"
 -- effective_flop_per_s = "FLOPs of the direct method over forward time"
 -- workspace_bytes = "largest workspace of the passes, as measured or published"
+-- doubt = "other programs at work (processor time where one thread computed), few runs that differ"
 -- setting = "device, threads and type"
 WITH pass AS (
     SELECT setting, problem, any_value(label) AS label, batch, contender AS algorithm,
@@ -31,13 +32,14 @@ WITH pass AS (
         max(time_ns) FILTER (direction = 'wgrad') AS wgrad_ns,
         max(time_ns) FILTER (direction = 'backward') AS both_ns,
         max(flop) FILTER (direction = 'fprop') AS direct_flop,
-        max(model_flop) FILTER (direction = 'fprop') AS model_flop, max(workspace_bytes) AS workspace_bytes
+        max(model_flop) FILTER (direction = 'fprop') AS model_flop, max(workspace_bytes) AS workspace_bytes,
+        string_agg(DISTINCT doubt, '; ' ORDER BY doubt) AS doubt
     FROM algorithm_best GROUP BY setting, problem, batch, contender
 )
 SELECT label, batch, algorithm, implementation, forward_ns, dgrad_ns, wgrad_ns,
     coalesce(both_ns, dgrad_ns + wgrad_ns) AS backward_ns, direct_flop, model_flop,
         direct_flop / model_flop AS direct_ratio,
-    1e9 * direct_flop / forward_ns AS effective_flop_per_s, workspace_bytes, setting
+    1e9 * direct_flop / forward_ns AS effective_flop_per_s, workspace_bytes, doubt, setting
 FROM pass
 ORDER BY count(*) OVER (PARTITION BY setting, problem, batch) = 1, setting, label, batch, problem,
     forward_ns NULLS LAST, algorithm

@@ -20,9 +20,10 @@
 -- time_ns = "of the fastest implementation"
 -- time_ratio = "over the time at the smallest value"
 -- effective_flop_per_s = "FLOPs of the direct method over time"
+-- doubt = "other programs at work (processor time where one thread computed), few runs that differ"
 -- setting = "device, threads and type"
 WITH sized AS (
-    SELECT DISTINCT b.setting, b.batch, b.direction, b.contender AS algorithm, b.time_ns, b.flop, b.problem,
+    SELECT DISTINCT b.setting, b.batch, b.direction, b.contender AS algorithm, b.time_ns, b.doubt, b.flop, b.problem,
         t.in_channels, t.out_channels, t.out_height, t.out_width, t.filter_height, t.filter_width, t.stride_h,
             t.stride_w,
         t.dilation_h, t.groups
@@ -40,20 +41,21 @@ WITH sized AS (
     ] AS parts
     FROM sized
 ), one AS (
-    SELECT setting, direction, algorithm, time_ns, flop, parts, unnest(parts) AS part FROM said
+    SELECT setting, direction, algorithm, time_ns, doubt, flop, parts, unnest(parts) AS part FROM said
 ), held AS (
     SELECT * EXCLUDE (parts, part), part.name AS parameter, part.value AS value,
         array_to_string(list_transform(list_filter(parts, lambda p: p.name <> part.name), lambda p: p.said), ', ')
             AS others
     FROM one
 ), varied AS (
-    SELECT setting, direction, algorithm, parameter, others, value, min(time_ns) AS time_ns, any_value(flop) AS flop
+    SELECT setting, direction, algorithm, parameter, others, value, min(time_ns) AS time_ns, any_value(flop) AS flop,
+        min_by(doubt, time_ns) AS doubt
     FROM held GROUP BY ALL
 )
 SELECT parameter, others, direction, algorithm, value, time_ns,
     time_ns / first_value(time_ns) OVER (PARTITION BY setting, direction, algorithm, parameter, others ORDER BY value)
         AS time_ratio,
-    1e9 * flop / time_ns AS effective_flop_per_s, setting
+    1e9 * flop / time_ns AS effective_flop_per_s, doubt, setting
 FROM varied
 WHERE coalesce(parameter = $parameter, true)
 QUALIFY count(*) OVER (PARTITION BY setting, direction, algorithm, parameter, others) >= 2

@@ -18,12 +18,14 @@
 -- gain = "time of the second over its time"
 -- second = "the second"
 -- apart = "whether their intervals do not overlap; empty where there are none"
+-- doubt = "of either: other programs at work (processor time where one thread computed), few runs that differ"
 -- algorithms = "algorithms timed"
 -- implementation = "library and implementation of the fastest"
 -- workspace_bytes = "memory that it needs beside the tensors"
 -- setting = "device, threads and type"
 SELECT a.label, a.shape, a.batch, a.direction, a.contender AS algorithm, a.time_ns, b.time_ns / a.time_ns AS gain,
-    b.contender AS second, a.high_ns < b.low_ns AS apart, a.algorithms, a.implementation, a.workspace_bytes, a.setting
+    b.contender AS second, a.high_ns < b.low_ns AS apart, coalesce(a.doubt, b.doubt) AS doubt, a.algorithms,
+    a.implementation, a.workspace_bytes, a.setting
 FROM algorithm_best a JOIN algorithm_best b ON a.place = 1 AND b.place = 2 AND b.problem = a.problem
     AND b.setting IS NOT DISTINCT FROM a.setting AND b.batch IS NOT DISTINCT FROM a.batch
     AND b.direction IS NOT DISTINCT FROM a.direction

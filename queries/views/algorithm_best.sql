@@ -5,9 +5,10 @@
 -- contender = "the algorithm; where it is not known, the library in brackets"
 -- time_ns = "of the fastest implementation"
 -- implementations = "timed implementations of this algorithm"
--- place = "1 is the fastest"
+-- place = "1 is the fastest; NULL where too few runs differ too much to rank them"
+-- doubt = "what speaks against the time: other programs at work, few runs that differ"
 -- algorithms = "algorithms timed for this problem and direction"
--- best_ns = "time of the fastest of them"
+-- best_ns = "time of the fastest of them that is ranked"
 -- ratio = "time over that of the fastest"
 WITH timed AS (
     SELECT *, concat_ws(' ', backend, implementation) AS ran
@@ -16,15 +17,17 @@ WITH timed AS (
     SELECT setting, problem, min_by(label, (len(label), label)) AS label, min_by(shape, (len(shape), shape)) AS shape
     FROM timed GROUP BY setting, problem
 ), fastest AS (
-    SELECT setting, problem, batch, direction, contender, any_value(pass) AS pass, min(time_ns) AS time_ns,
+    SELECT setting, problem, batch, direction, contender, any_value(pass) AS pass,
+        min_by(time_ns, (is_wide, time_ns)) AS time_ns, bool_and(is_wide) AS is_wide,
         count(DISTINCT ran) AS implementations,
         min_by((ran, backend, wall_low_ns, wall_high_ns, workspace_bytes, model_workspace_bytes, model_flop, flop,
-            error, status, method, n), (time_ns, ran, number)) AS fast
+            error, status, method, n, doubt), (is_wide, time_ns, ran, number)) AS fast
     FROM timed GROUP BY setting, problem, batch, direction, contender
 ), summed AS (
     -- Where somebody gives one time for both gradients, the sum of the two stands beside it.
     SELECT setting, problem, batch, 'backward' AS direction, contender, 'backward' AS pass,
-        CAST(sum(time_ns) AS BIGINT) AS time_ns, max(implementations) AS implementations,
+        CAST(sum(time_ns) AS BIGINT) AS time_ns, bool_or(is_wide) AS is_wide,
+        max(implementations) AS implementations,
         min_by(fast, direction) AS fast, max(fast[5]) AS workspace_bytes, sum(fast[7]) AS model_flop,
         CAST(sum(fast[8]) AS BIGINT) AS flop, true AS is_sum
     FROM fastest WHERE direction IN ('dgrad', 'wgrad') GROUP BY setting, problem, batch, contender HAVING count(*) = 2
@@ -42,7 +45,8 @@ SELECT f.setting, f.problem, l.label, l.shape, f.batch, f.direction, f.pass, f.c
     if(f.is_sum, NULL, f.fast[4]) AS high_ns, f.workspace_bytes, f.fast[6] AS model_workspace_bytes, f.model_flop,
         f.flop,
     f.fast[9] AS error, f.fast[10] AS status, f.fast[11] AS method, f.fast[12] AS n,
-    row_number() OVER (problem ORDER BY f.time_ns, f.contender) AS place, count(*) OVER problem AS algorithms,
-    min(f.time_ns) OVER problem AS best_ns, f.time_ns / min(f.time_ns) OVER problem AS ratio
+    if(f.is_wide, NULL, row_number() OVER (problem ORDER BY f.is_wide, f.time_ns, f.contender)) AS place,
+    count(*) OVER problem AS algorithms, min(if(f.is_wide, NULL, f.time_ns)) OVER problem AS best_ns,
+    f.time_ns / best_ns AS ratio, f.fast[13] AS doubt
 FROM raced f JOIN labelled l ON l.setting IS NOT DISTINCT FROM f.setting AND l.problem = f.problem
 WINDOW problem AS (PARTITION BY f.setting, f.problem, f.batch, f.direction)

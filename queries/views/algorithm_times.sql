@@ -8,7 +8,9 @@
 -- contender = "the algorithm; where it is not known, the library in brackets"
 -- pass = "forward or backward"
 -- is_timed = "whether it has a time that may be compared: measured or published"
--- time_ns = "wall time, or where there is none processor time"
+-- time_ns = "wall time; processor time where there is no other, or other programs ran beside one thread that computed"
+-- is_wide = "whether it is the middle of fewer than six wall times that lie more than a quarter of it apart"
+-- doubt = "what speaks against the time: other programs at work, few runs that differ"
 -- method = "its model in method_costs; NULL where unknown"
 -- model_flop = "executed by this method, by model"
 -- model_workspace_bytes = "of this method, by model, of the whole batch at once"
@@ -25,7 +27,12 @@ WITH told AS (
             if(groups > 1, ' g' || groups, '')) AS shape,
         concat_ws(' ', in_channels, out_channels, filter_height, filter_width, stride_h, stride_w, dilation_h,
             dilation_w, groups, out_height, out_width) AS problem,
-        if(direction = 'fprop', 'forward', 'backward') AS pass, coalesce(wall_ns, cpu_ns) AS time_ns,
+        if(direction = 'fprop', 'forward', 'backward') AS pass, coalesce(others_pct >= 10, false) AS is_busy,
+        coalesce(is_busy AND threads = 1 AND cpu_ns > 0, false) AS is_processor,
+        if(is_processor, cpu_ns, coalesce(wall_ns, cpu_ns)) AS time_ns,
+        coalesce(NOT is_processor AND n < 6 AND wall_high_ns - wall_low_ns > 0.25 * wall_ns, false) AS is_wide,
+        nullif(concat_ws('; ', CASE WHEN is_processor THEN 'machine busy: processor time'
+                WHEN is_busy THEN 'machine busy' END, if(is_wide, 'few runs, far apart', NULL)), '') AS doubt,
         coalesce(t.algorithm, '(unknown: ' || concat_ws(' ', backend, backend_version) || ')') AS contender,
         status IN ('measured', 'published') AND coalesce(wall_ns, cpu_ns) > 0 AS is_timed
     FROM timed_shapes t LEFT JOIN names.method m ON m.algorithm = t.algorithm
@@ -34,7 +41,10 @@ WITH told AS (
     -- The first that fits, as everywhere.
     QUALIFY row_number() OVER (PARTITION BY t.number ORDER BY m.position) = 1
 )
-SELECT t.*, c.total_flop AS model_flop, c.workspace_bytes AS model_workspace_bytes, c.direct_ratio,
+SELECT t.* EXCLUDE (is_busy, is_processor) REPLACE (
+        -- The interval is that of wall times.
+        if(is_processor, NULL, wall_low_ns) AS wall_low_ns, if(is_processor, NULL, wall_high_ns) AS wall_high_ns),
+    c.total_flop AS model_flop, c.workspace_bytes AS model_workspace_bytes, c.direct_ratio,
     if(is_timed, 1e9 * t.flop / time_ns, NULL) AS effective_flop_per_s
 FROM told t LEFT JOIN method_costs c
     ON t.input_shape = c.input_shape AND t.filter_shape = c.filter_shape AND t.output_shape = c.output_shape

@@ -115,9 +115,10 @@ def test_frameworks_take_turns_and_stand_side_by_side(tmp_path: Path, capsys: py
     assert "`traceview study frameworks` measured" in capsys.readouterr().out
     assert main(["report", str(tmp_path / "study"), "frameworks", "--format", "json"]) == 0
     sections = {section["name"]: section["rows"] for section in json.loads(capsys.readouterr().out)["sections"]}
-    ranked = [(row["what"], row["place"], row["framework"], row["ratio"]) for row in sections["ranking"]]
+    ranked = [(row["what"], row["framework"], row["time_ns"]) for row in sections["ranking"]]
     what = "lenet training step, batch 2, 1 thread, nchw"
-    assert ranked[-2:] == [(what, 1, "mxnet", 1.0), (what, 2, "torch", 2.0)]
+    # Whether they have places depends on who else uses this machine meanwhile.
+    assert sorted(ranked[-2:]) == [(what, "mxnet", 3.5e6), (what, "torch", 7e6)]
 
 
 @pytest.mark.long

@@ -60,6 +60,47 @@ def test_a_time_has_its_number_its_interval_and_who_else_was_busy(tmp_path: Path
     assert (row["low_ns"], row["high_ns"], row["others_pct"]) == (1_900_000, 2_300_000, 41.5)
 
 
+def test_beside_other_programs_processor_time_ranks_what_one_thread_computed(tmp_path: Path) -> None:
+    """FFT took 10.7 ms by the clock and 1.75 of the processor; of two threads only the clock tells, and says so."""
+    busy = {"others_pct": 62.0, "wall_low_ns": 1_000_000, "wall_high_ns": 99_000_000}
+    rows = [
+        timed(LAYER.format(1), "fprop", "fft", 10.7, cpu_ns=1_750_000, **busy),
+        timed(LAYER.format(1), "fprop", "direct", 3, cpu_ns=2_900_000, others_pct=1.0),
+        timed(LAYER.format(2), "fprop", "fft", 10.7, cpu_ns=1_750_000, threads=2, **busy),
+        timed(LAYER.format(2), "fprop", "direct", 3, cpu_ns=2_900_000, threads=2, others_pct=1.0),
+    ]
+    found = section(capture(tmp_path, *rows), "study/winners")
+    assert pick(found, "batch", "algorithm", "time_ns", "second", "apart", "doubt") == [
+        (1, "fft", 1_750_000, "direct", None, "machine busy: processor time"),
+        (2, "direct", 3_000_000, "fft", None, "machine busy"),
+    ]
+    (fastest, _) = section(capture(tmp_path / "again", *rows), "study/fastest")
+    assert (fastest["algorithm"], fastest["best_ns"], fastest["low_ns"]) == ("fft", 1_750_000, None)
+
+
+def test_few_runs_far_apart_are_never_the_fastest(tmp_path: Path) -> None:
+    apart = {"n": 3, "wall_low_ns": 1_000_000, "wall_high_ns": 9_000_000}
+    close = {"n": 3, "wall_low_ns": 2_900_000, "wall_high_ns": 3_100_000}
+    rows = [
+        timed(LAYER.format(1), "fprop", "fft", 2, **apart),
+        timed(LAYER.format(1), "fprop", "direct", 3, **close),
+        timed(LAYER.format(1), "fprop", "winograd", 4),
+        timed(LAYER.format(2), "fprop", "fft", 2, **apart),
+        timed(LAYER.format(2), "fprop", "direct", 3, **apart),
+    ]
+    connection = capture(tmp_path, *rows)
+    assert pick(section(connection, "study/winners"), "batch", "algorithm", "second", "doubt") == [
+        (1, "direct", "winograd", None)
+    ]
+    assert pick(section(connection, "study/fastest"), "batch", "algorithm", "doubt") == [
+        (1, "direct", "few runs, far apart"),
+        (2, None, "few runs, far apart"),
+    ]
+    assert {row["algorithm"]: row["wins"] for row in section(connection, "study/wins")} == {
+        "direct": 1, "fft": 0, "winograd": 0,
+    }  # fmt: skip
+
+
 def test_wins(small: duckdb.DuckDBPyConnection) -> None:
     found = pick(section(small, "study/wins"), "direction", "algorithm", "problems", "wins", "median_ratio")
     assert found == [
