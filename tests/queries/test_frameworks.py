@@ -135,7 +135,7 @@ def test_only_equal_conditions_are_ranked(study: duckdb.DuckDBPyConnection) -> N
     assert "lenet training step, batch 64, 1 thread, nchw" in whats
     both = section(study, "ranking", accept="layout,threads")
     assert [row["framework"] for row in both if "training step" in row["what"]] == [
-        "tensorflow nhwc", "theano nchw", "torch nchw", "jax nchw", "mxnet nchw"
+        "torch nchw", "jax nchw", "tensorflow nhwc", "theano nchw", "mxnet nchw"
     ]  # fmt: skip
 
 

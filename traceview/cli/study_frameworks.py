@@ -1,9 +1,9 @@
-"""Runs the same models in every installed framework, old and new, in turns: forward pass, gradient, update.
+"""Runs the same models in every installed framework, old and new: forward pass, gradient, update.
 
-Each time is from a fresh process without a profiler; all frameworks take turns in rounds, every second one in the
-opposite order. Afterwards one run of each is recorded, for its layers and libraries. The folder that it writes is a
-capture and grows while it runs: stop it with Ctrl-C at any time, and continue with --resume. A framework that is not
-installed gets a row that says how to get it.
+Each time is from a fresh process without a profiler; each round has every framework and pass once, in random order.
+Afterwards one run of each is recorded, for its layers and libraries. The folder that it writes is a capture and grows
+while it runs: stop it with Ctrl-C at any time, and continue with --resume. A framework that is not installed gets a row
+that says how to get it.
 """
 
 from __future__ import annotations
@@ -67,7 +67,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="of images: nchw, nhwc (default: both; only runs of the same layout are compared)",
     )  # fmt: skip
     add("--device", choices=("cpu", "cuda"), default="cpu", help="where (default: cpu)")
-    add("--rounds", type=values.count, default=3, metavar="N", help="processes per time, in turns (default: 3)")
+    add(
+        "--rounds",
+        type=values.count,
+        default=3,
+        metavar="N",
+        help="processes per time, in rounds of random order (default: 3)",
+    )
     add("--steps", type=values.count, metavar="N", help="steps of each process (default: the model's)")
     steps = values.at_least(0, "is not a number of steps")
     add("--discard", type=steps, metavar="N", help="first steps to leave out (default: the model's)")

@@ -294,15 +294,26 @@ def watched(folder: Path, most_s: float | None) -> Iterator[Watch]:
 
 def end(folder: Path) -> int:
     """End the processes of a run: asked to, then killed. How many there were."""
-    n_found = len(processes_of(folder))
-    for number, patience_s in ((signal.SIGTERM, GRACE_S), (signal.SIGKILL, GRACE_S)):
-        until = time.monotonic() + patience_s
-        for pid in processes_of(folder):
+    found = _left(folder)
+    n_found = len(found)
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        until = time.monotonic() + GRACE_S
+        for pid in found:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, number)
-        while processes_of(folder) and time.monotonic() < until:
+        while found and time.monotonic() < until:
             time.sleep(POLL_S)
+            found = _left(folder)
     return n_found
+
+
+def _left(folder: Path) -> list[int]:
+    """The processes of a run, looked for twice: one that is just being started has no environment yet."""
+    found = processes_of(folder)
+    if not found:
+        time.sleep(POLL_S)
+        found = processes_of(folder)
+    return found
 
 
 def processes_of(folder: Path) -> list[int]:

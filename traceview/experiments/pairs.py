@@ -13,9 +13,9 @@ import math
 import random
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from traceview.experiments.command import Timed
 from traceview.experiments.quiet import is_quiet
@@ -30,6 +30,7 @@ NO = "no: "
 WALL, PROCESSOR = "wall", "processor"
 TIMED, FAILED, NOISY = "timed", "failed", "noisy"
 Row = dict[str, Any]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,13 @@ def new_seed() -> int:
     return random.SystemRandom().randrange(1_000_000)
 
 
+def shuffled(runs: Iterable[T], seed: str) -> list[T]:
+    """The runs of a round in random order; equal seeds give equal orders."""
+    order = list(runs)
+    random.Random(seed).shuffle(order)
+    return order
+
+
 @dataclass
 class Runner:
     """Runs rounds, each run once: those that the journal holds are not made again."""
@@ -104,8 +112,7 @@ class Runner:
     def round(self, phase: str, number: int, sides: Sequence[Side]) -> list[Row]:
         """The rows of these runs, which are made in random order."""
         found: dict[int, Row] = {}
-        order = list(range(len(sides)))
-        random.Random(f"{self.seed} {phase} {number} {sides[0].candidate}").shuffle(order)
+        order = shuffled(range(len(sides)), f"{self.seed} {phase} {number} {sides[0].candidate}")
         for place, at in enumerate(order, 1):
             key = (phase, number, sides[at].side, sides[at].candidate)
             if key not in self._known:

@@ -1,4 +1,4 @@
-"""Study of the same models in every framework, on this machine: which programs in which environments, in turns.
+"""Study of the same models in every framework, on this machine: which programs in which environments, in random order.
 
 Invariant: what was measured is on disk before the next process begins; a framework that cannot be run costs its own
 rows only, and each of them has a reason.
@@ -28,6 +28,7 @@ from traceview.experiments.frameworks.listed import (
     published,
 )
 from traceview.experiments.frameworks.process import Asked
+from traceview.experiments.pairs import new_seed, shuffled
 from traceview.experiments.results import Journal
 from traceview.paths import content
 
@@ -59,6 +60,8 @@ class Plan:
     """Folder of the environments."""
     pythons: Mapping[str, str] = field(default_factory=dict)
     """By framework or environment, what goes before its environment."""
+    seed: int = field(default_factory=new_seed)
+    """Seed of the order within rounds."""
 
     def groups(self) -> list[Asked]:
         """Return the conditions to compare frameworks on; the mode is still open."""
@@ -177,17 +180,13 @@ def known(plan: Plan) -> dict[str, list[dict[str, Any]]]:
 
 
 def _turns(plan: Plan) -> Iterator[dict[str, Any]]:
-    """Every process: what is compared runs in rounds of all frameworks, each second one in the opposite order."""
-    listed = frameworks()
-    for group in plan.groups():
-        for number in range(plan.rounds):
-            names = list(plan.frameworks) if number % 2 == 0 else list(reversed(plan.frameworks))
-            place = 0
-            for name in names:
-                for mode in listed[name].modes:
-                    asked = replace(group, mode=mode)
-                    yield {**turn(name, asked), "asked": asked, "round": number + 1, "place": place}
-                    place += 1
+    """Every process: what is compared runs in rounds of all frameworks and passes, in random order within a round."""
+    every = [(name, mode) for name in plan.frameworks for mode in frameworks()[name].modes]
+    for which, group in enumerate(plan.groups()):
+        for number in range(1, plan.rounds + 1):
+            for place, (name, mode) in enumerate(shuffled(every, f"{plan.seed} {which} {number}")):
+                asked = replace(group, mode=mode)
+                yield {**turn(name, asked), "asked": asked, "round": number, "place": place}
 
 
 def turn(name: str, asked: Asked) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from traceview.errors import InputError, TraceviewError, UsageError
 from traceview.experiments import command as commands
 from traceview.experiments import quiet, recorded
 from traceview.experiments.command import Limits, Timed, next_log
+from traceview.experiments.pairs import new_seed, shuffled
 from traceview.experiments.results import Journal
 from traceview.experiments.scaling import outcome
 from traceview.experiments.scaling.command import Template
@@ -90,6 +91,8 @@ class Job:
     limits: Limits = field(default_factory=lambda: Limits(discard=3, steps=20, seed=None, most_s=600))
     device: str | None = None
     records: bool = True
+    seed: int = field(default_factory=new_seed)
+    """Seed of the order within rounds."""
 
     def settings(self) -> Row:
         """Return settings that must be equal when it is resumed, and are taken from there."""
@@ -161,10 +164,9 @@ def answer(journal: Journal) -> None:
 
 
 def _left(job: Job, rows: Sequence[Row], sizes: Sequence[Size]) -> Iterator[tuple[int, int, Size]]:
-    """Round, place and size of every run that is not made yet; every second round the other way round."""
+    """Round, place and size of every run that is not made yet, in random order within a round."""
     for number in range(1, job.rounds + 1):
-        order = sizes if number % 2 else list(reversed(sizes))
-        for place, size in enumerate(order, 1):
+        for place, size in enumerate(shuffled(sizes, f"{job.seed} {number}"), 1):
             if not any(row.get("round") == number and size.is_of(row) for row in rows):
                 yield number, place, size
 
