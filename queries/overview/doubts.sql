@@ -35,6 +35,11 @@ WITH work AS (
     JOIN scope s ON s.rank = h.rank AND NOT s.has_steps AND s.total_ns > 0
 ), host AS (
     SELECT *, host_cores * host_ns AS had_ns FROM processes WHERE host_cores * host_ns > 0
+), passes AS (
+    SELECT rank, count(*) AS n, count(*) FILTER (NOT is_trained) AS n_forward FROM (
+        SELECT o.rank, o.step, bool_or(o.forward_thread IS NOT NULL) AS is_trained
+        FROM raw.ops o JOIN step_times s ON s.rank = o.rank AND s.step = o.step AND NOT s.is_warmup GROUP BY ALL)
+    GROUP BY rank
 ), doubt AS (
     SELECT rank, 1 AS place, format('The device''s work was not recorded ({}): how busy it was is not known',
         concat_ws(', ', if(n_launches > 0, format('{:,} launch{}', n_launches, if(n_launches = 1, '', 'es')), NULL),
@@ -89,6 +94,10 @@ WITH work AS (
     SELECT rank, 8, format('The device''s work lies within {:.2g} % of the {:,.0f} ms in which the host was recorded: '
         || 'shares are of that part', 100.0 * worked_ns / span_ns, span_ns / 1e6)
     FROM spanned WHERE worked_ns < 0.05 * span_ns
+    UNION ALL
+    SELECT rank, 13, format('{} of the {} marked steps run{} no backward pass, as where a validation is marked too: '
+        || 'the numbers are of both kinds', n_forward, n, if(n_forward = 1, 's', ''))
+    FROM passes WHERE n_forward BETWEEN 1 AND n - 1
 )
 SELECT min(rank) AS rank, 'Doubt: ' || arg_min(text, rank)
     || if(count(*) > 1, format(' (rank {}; so have {} more)', min(rank), count(*) - 1), '') || '.' AS text

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import statistics
 import subprocess
 from pathlib import Path
 
 import pytest
 from asked import rows
 from framework_programs import PYTHON, described, need, opened, program, run
+
+from traceview import store
 
 LIGHTNING = """
 import warnings; warnings.simplefilter("ignore")
@@ -126,6 +129,24 @@ for _ in range(12):
     optimizer.step()
 print(12)
 """
+PROFILED = """
+import time
+import torch.profiler
+
+class Clock(lightning.Callback):
+    def on_train_batch_start(self, *given):
+        self.begin = time.perf_counter_ns()
+    def on_train_batch_end(self, *given):
+        times.append(time.perf_counter_ns() - self.begin)
+
+times = []
+trainer.callbacks.append(Clock())
+torch.set_num_threads(1)
+with torch.profiler.profile() as profiler:
+    trainer.fit(Model(), DataLoader(data, batch_size=8), DataLoader(data, batch_size=32))
+profiler.export_chrome_trace("trace.json")
+print(*times)
+"""
 PARTS = """
     SELECT s.step, count(*) FILTER (r.name = 'backward') AS backwards
     FROM steps s JOIN ranges r ON r.rank = s.rank AND r.start_ns >= s.start_ns AND r.end_ns <= s.end_ns
@@ -167,3 +188,23 @@ def test_output_and_exit_code_of_a_trainer_are_its_own(tmp_path: Path) -> None:
     bare = subprocess.run([PYTHON, path], cwd=tmp_path, capture_output=True, text=True)
     done = run(tmp_path, path)
     assert (done.returncode, done.stdout) == (3, bare.stdout)
+
+
+@pytest.mark.long
+def test_steps_of_a_trainer_that_its_user_profiled_are_those_that_it_times(tmp_path: Path) -> None:
+    """Without `collect`: forward and backward passes run inside of the optimizer's range, a validation after each
+    fourth step. Nothing of both is the optimizer's, nothing of the validation a step's."""
+    need("lightning")
+    body = LIGHTNING.replace("ACCUMULATE", "1").replace("max_epochs=2", "max_epochs=1")
+    path = program(tmp_path, body[: body.index("trainer.fit")] + PROFILED)
+    done = subprocess.run([PYTHON, path], cwd=tmp_path, capture_output=True, text=True, check=True)
+    own = [int(word) for word in done.stdout.splitlines()[-1].split()]
+    store.convert([tmp_path / "trace.json"], tmp_path / "capture")
+    with opened(tmp_path) as connection:
+        steps = rows(connection, "SELECT dur_ns, found_by FROM steps ORDER BY step")
+        inside = "SELECT count(*) FROM ops WHERE category = 'optimizer' AND regexp_matches(name, 'conv|ackward')"
+        assert rows(connection, inside) == [(0,)]
+    assert len(steps) == len(own) - 1 == 11
+    assert "2 of them from their own batch on" in steps[0][1]
+    # A step begins with loading its batch, which the trainer's own clock leaves out.
+    assert 0.95 < statistics.median(dur / one for (dur, _), one in zip(steps, own[1:], strict=True)) < 2

@@ -239,6 +239,30 @@ def test_each_call_of_one_optimizer_ends_a_step_also_beside_evaluations(tmp_path
     assert why == steps.FROM_OPTIMIZER
 
 
+def test_a_validation_between_two_steps_is_in_neither(tmp_path: Path) -> None:
+    """After each third step batches are loaded that no backward pass follows: the next step begins with its own."""
+    given = trained(("A", 8, 3, True), n=9)
+    for step in (2, 5, 8):
+        for at in range(step * 100 + 91, step * 100 + 99, 2):
+            given.add("ranges", kind="phase", name="data", pid=1, tid=1, start_ns=at * 1000, dur_ns=500)
+            operator(given, "aten::linear", at + 1)
+    found = given.open(tmp_path).execute("SELECT start_ns, end_ns, found_by FROM steps ORDER BY 1").fetchall()
+    begins = [100 * n + (0 if n in (3, 6) else -10) for n in range(1, 9)]
+    assert [(start / 1000, end / 1000) for start, end, _ in found] == [
+        (b, 100 * n + 90) for n, b in enumerate(begins, 1)
+    ]
+    assert {why for *_, why in found} == {steps.FROM_OPTIMIZER + steps.LATE.format(2)}
+
+
+def test_batches_that_gradients_are_summed_over_are_of_their_step(tmp_path: Path) -> None:
+    """Two batches before each update, each with a backward pass of its own."""
+    given = trained(("A", 8, 3, True), n=6)
+    for at in range(0, 600, 100):
+        given.add("ranges", kind="phase", name="data", pid=1, tid=1, start_ns=(at + 30) * 1000, dur_ns=500)
+        operator(given, "aten::mm", at + 40, sequence=at, forward_thread=1, tid=2)
+    assert found_edges(given, tmp_path) == ([90 + 100 * n for n in range(6)], steps.FROM_OPTIMIZER)
+
+
 def test_optimizers_without_a_forward_pass_between_them_end_one_step(tmp_path: Path) -> None:
     """One for each group of parameters, or one for each parameter, called inside of the backward pass."""
     given = trained(("A", 8, 3, False), n=4)

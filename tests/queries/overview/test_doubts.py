@@ -44,6 +44,21 @@ def test_kernels_whose_launch_was_not_recorded(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(("trained", "n_doubts"), [((0, 2), 1), ((0, 1, 2), 0), ((), 0)])
+def test_marked_steps_of_two_kinds(trained: tuple[int, ...], n_doubts: int, tmp_path: Path) -> None:
+    """Profilers of trainers mark validation steps as they mark training steps."""
+    given = training(3, 1000)
+    for number in range(3):
+        given.op("aten::mm", 1000 * number + 10, 1000 * number + 400)
+        if number in trained:
+            row = {"name": "MmBackward0", "pid": 1, "tid": 2, "forward_thread": 1, "sequence": 1}
+            given.add("ops", **row, start_ns=(1000 * number + 500) * 1000, dur_ns=400_000)
+    said = (
+        "Doubt: 1 of the 3 marked steps runs no backward pass, as where a validation is marked too: the numbers are of "
+    )
+    assert doubts(given, tmp_path) == [said + "both kinds."] * n_doubts
+
+
 def test_launches_whose_kernel_was_not_recorded(tmp_path: Path) -> None:
     assert doubts(kernels(8, n_lost=2), tmp_path) == [
         "Doubt: 2 launched kernels are not in the recording (20.0 % of the launches): the device was "

@@ -21,6 +21,7 @@ from traceview.ingest.sink import at_hand
 GUESSED = "guessed "
 FROM_OPTIMIZER = "from the ends of the optimizer"
 FROM_OPTIMIZERS = "from the ends of cycles of {} optimizers"
+LATE = "; {} of them from their own batch on, after batches without a backward pass (validation)"
 FROM_DEVICE = "from when the device had done what each mark launched, since the host ran ahead"
 FROM_ENGINE = "iterations, from the marks of the inference engine"
 FROM_COPIES = GUESSED + "{}, from the largest recurring host-to-device copy"
@@ -89,14 +90,17 @@ def _add(connection: duckdb.DuckDBPyConnection, found: Found) -> None:
 
 
 def _of_optimizers(connection: duckdb.DuckDBPyConnection) -> Found:
-    """From the end of one cycle of optimizers to that of the next."""
+    """From the end of one cycle of optimizers to that of the next, without a validation between them."""
     calls = fetch(connection, query("optimizer_calls"))
     places, cycle = optimizers.ends(calls)
     edges, thread = calls["end_ns"][places], (int(calls["pid"][0]), int(calls["tid"][0]))
     number = np.arange(1, len(edges))
     is_long = np.diff(edges) > 0
+    start = np.maximum(edges[:-1], calls["batch_ns"][places[:-1] + 1])
     why = FROM_OPTIMIZER if cycle == 1 else FROM_OPTIMIZERS.format(cycle)
-    return Found(edges[:-1][is_long], edges[1:][is_long], number[is_long], why, thread)
+    if n_late := np.count_nonzero(start > edges[:-1]):
+        why += LATE.format(n_late)
+    return Found(start[is_long], edges[1:][is_long], number[is_long], why, thread)
 
 
 def _of_engine(connection: duckdb.DuckDBPyConnection) -> Found | None:
