@@ -23,7 +23,8 @@ WITH marked AS (
 ), happened AS (
     SELECT o.n, count(*) FILTER (w.what = 'forward' AND w.start_ns < o.start_ns) AS n_forward,
         count(*) FILTER (w.what = 'backward') AS n_backward,
-        min(w.start_ns) FILTER (w.what = 'backward') AS backward_ns, count(*) FILTER (w.start_ns >= o.start_ns) AS n_inside
+        min(w.start_ns) FILTER (w.what = 'backward') AS backward_ns,
+        count(*) FILTER (w.start_ns >= o.start_ns) AS n_inside
     FROM (SELECT start_ns, CASE WHEN forward_thread IS NOT NULL THEN 'backward' WHEN sequence >= 0 THEN 'forward' END
                 AS what FROM stage.ops) w
     ASOF JOIN optimizer o ON w.start_ns <= o.end_ns
@@ -34,7 +35,8 @@ WITH marked AS (
     ASOF JOIN optimizer o ON w.start_ns <= o.end_ns
     GROUP BY o.n
 ), early AS (
-    SELECT n, list_filter(l.loads, lambda x: x < h.backward_ns) AS loads FROM loaded l JOIN happened h USING (n)
+    SELECT n, list_filter(l.loads, lambda x: x < h.backward_ns) AS loads
+    FROM loaded l JOIN happened h USING (n)
 ), usual AS (
     SELECT CAST(median(len(loads)) AS BIGINT) AS n_loads FROM early WHERE len(loads) > 0
 )

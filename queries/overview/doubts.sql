@@ -8,7 +8,8 @@
 -- rank = "the first of the processes for which it holds"
 -- text = "what is wrong, how much of it, and what it means for the numbers"
 WITH work AS (
-    SELECT rank, dur_ns, kind, launched_ns IS NULL AS is_unlaunched FROM performed WHERE kind IN ('kernel', 'copy')
+    SELECT rank, start_ns, end_ns, dur_ns, kind, step, launched_ns IS NULL AS is_unlaunched FROM performed
+    WHERE kind IN ('kernel', 'copy')
 ), kernel AS (
     SELECT rank, count(*) AS n, count(*) FILTER (is_unlaunched) AS n_unlaunched, sum(dur_ns) AS dur_ns,
         sum(dur_ns) FILTER (is_unlaunched) AS unlaunched_ns
@@ -40,6 +41,14 @@ WITH work AS (
         SELECT o.rank, o.step, bool_or(o.forward_thread IS NOT NULL) AS is_trained
         FROM raw.ops o JOIN step_times s ON s.rank = o.rank AND s.step = o.step AND NOT s.is_warmup GROUP BY ALL)
     GROUP BY rank
+), turn AS (
+    -- From when the device is free for the work of a step, and has some of it, until it has done all of that.
+    SELECT w.rank, any_value(s.dur_ns) AS marked_ns, max(w.end_ns) - greatest(min(w.start_ns),
+        lag(max(w.end_ns)) OVER (PARTITION BY w.rank ORDER BY any_value(s.start_ns))) AS needed_ns
+    FROM work w JOIN step_times s ON s.rank = w.rank AND s.step = w.step AND NOT s.is_warmup
+    WHERE NOT w.is_unlaunched GROUP BY w.rank, w.step
+), ahead AS (
+    SELECT rank, avg(marked_ns) AS marked_ns, avg(needed_ns) AS needed_ns FROM turn GROUP BY rank HAVING count(*) >= 3
 ), doubt AS (
     SELECT rank, 1 AS place, format('The device''s work was not recorded ({}): how busy it was is not known',
         concat_ws(', ', if(n_launches > 0, format('{:,} launch{}', n_launches, if(n_launches = 1, '', 'es')), NULL),
@@ -98,6 +107,10 @@ WITH work AS (
     SELECT rank, 13, format('{} of the {} marked steps run{} no backward pass, as where a validation is marked too: '
         || 'the numbers are of both kinds', n_forward, n, if(n_forward = 1, 's', ''))
     FROM passes WHERE n_forward BETWEEN 1 AND n - 1
+    UNION ALL
+    SELECT rank, 14, format('The host runs ahead: marks of a step last {:.1f} ms, but the device takes {:.1f} ms for '
+        || 'what one launches, which is what a step takes in the long run', marked_ns / 1e6, needed_ns / 1e6)
+    FROM ahead WHERE needed_ns > 1.1 * marked_ns
 )
 SELECT min(rank) AS rank, 'Doubt: ' || arg_min(text, rank)
     || if(count(*) > 1, format(' (rank {}; so have {} more)', min(rank), count(*) - 1), '') || '.' AS text

@@ -189,6 +189,21 @@ def test_pauses_of_the_profiler(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(("works_us", "n_doubts"), [(120, 1), (105, 0)])
+def test_marks_that_are_shorter_than_their_work(works_us: int, n_doubts: int, tmp_path: Path) -> None:
+    """The first marks of a host that is not yet held up by the device; from a quarter on the steps are the device's."""
+    given = Given()
+    for number in range(4):
+        given.span("step", f"ProfilerStep#{number}", 100 * number, 100 * number + 100)
+        begin = 90 + works_us * number
+        given.kernel("k", begin, begin + works_us, launched=100 * number + 10)
+    said = (
+        "Doubt: The host runs ahead: marks of a step last 0.1 ms, but the device takes 0.1 ms for what one launches, "
+        "which is what a step takes in the long run."
+    )
+    assert doubts(given, tmp_path) == [said] * n_doubts
+
+
 def test_many_ranks_share_a_line(tmp_path: Path) -> None:
     write(tmp_path, *(_ranked(rank) for rank in range(3)))
     with connected(tmp_path) as connection:
