@@ -1,0 +1,42 @@
+"""Time between iterations of an inference engine in which requests wait and no device works."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from advised import answer
+from given import Given
+
+RULE = "engine_gaps"
+
+
+def iterations(requests: tuple[int, ...], busy_us: float = 800) -> Given:
+    """An iteration every 1,000 us."""
+    given = Given()
+    given.device("NVIDIA A100-SXM4-40GB")
+    for number, n in enumerate(requests):
+        start = 1000 * number
+        given.span("user", f"step[DECODE bs={n}]" if n else "step[EXTEND bs=1 toks=9]", start, start + 900)
+        given.kernel("ampere_bf16_s16816gemm_bf16_64x64", start + 10, start + 10 + busy_us, launched=start + 5)
+    return given
+
+
+def test_gaps_before_requests_that_were_there_are_the_bound(tmp_path: Path) -> None:
+    found = answer(RULE, iterations((4, 4, 4, 4)), tmp_path)
+    assert (found.status, found.saving_ns, found.of) == ("found", 3 * 200_000 / 4, "the step")
+    assert found.confidence.startswith("high")
+    assert found.problem.startswith("Between iterations the device has nothing to do: 3 gaps, 0.150 ms per step")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [iterations((4, 4, 4)), iterations((4, 4, 4, 4), busy_us=990), iterations((1, 2, 3, 4)), iterations((0, 0, 0, 0))],
+    ids=["two gaps", "short ones", "requests that came", "prompts"],
+)
+def test_others_are_not(given: Given, tmp_path: Path) -> None:
+    assert answer(RULE, given, tmp_path).status == "not found"
+
+
+def test_without_marks_of_an_engine_it_cannot_tell(tmp_path: Path) -> None:
+    assert answer(RULE, Given(), tmp_path).status == "cannot tell"

@@ -1,0 +1,43 @@
+"""Iterations that read prompts while requests wait for their next token."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from advised import answer
+from given import Given
+
+RULE = "mixed_batches"
+
+
+def iterations(mixed_us: float, prompts: int = 1) -> Given:
+    """Three iterations of 200 us that make tokens, and one that reads a prompt too."""
+    given, at = Given(), 0.0
+    given.device("NVIDIA A100-SXM4-40GB")
+    decode, mixed = (
+        "execute_context_0(0)_generation_8(8)",
+        f"execute_context_{prompts}({512 * prompts})_generation_7(7)",
+    )
+    for mark, us in ((decode, 200.0), (mixed, mixed_us), (decode, 200.0), (decode, 200.0)):
+        given.span("user", mark, at, at + us)
+        given.kernel("ampere_bf16_s16816gemm_bf16_64x64", at + 10, at + us, launched=at + 5)
+        at += us
+    return given
+
+
+def test_where_tokens_wait_several_times_as_long_it_is_found_without_a_bound(tmp_path: Path) -> None:
+    found = answer(RULE, iterations(601), tmp_path)
+    assert (found.status, found.saving_ns, found.place) == ("found", None, "In 1 of 4 iterations that make tokens")
+    assert found.problem == (
+        "Requests that wait for their next token wait 0.601 ms where prompts are read beside them, 0.200 ms where not."
+    )
+    assert found.evidence == ("7.0 requests wait in such a batch, which reads 512 tokens of prompts",)
+
+
+def test_shorter_ones_and_those_without_prompts_are_not(tmp_path: Path) -> None:
+    assert answer(RULE, iterations(599), tmp_path / "short").status == "not found"
+    assert answer(RULE, iterations(900, prompts=0), tmp_path / "none").status == "not found"
+
+
+def test_without_marks_of_an_engine_it_cannot_tell(tmp_path: Path) -> None:
+    assert answer(RULE, Given(), tmp_path).status == "cannot tell"
