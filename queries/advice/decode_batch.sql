@@ -1,18 +1,19 @@
 -- title = "Few tokens at a time in decode"
 -- doc = """Iterations of an inference engine that make the next token of each request, whose products have to read all
--- weights for few tokens: below as many as the device computes FLOP while it reads a byte (its peak over its bandwidth),
--- of weights of two bytes, the products are bound by the memory and take no longer for more tokens. The bound is the
--- part of the products' time that as many tokens as that would share, for the same tokens in fewer iterations; attention
--- and all else is taken to grow with the requests. Weights that are quantised are left out."""
+-- weights for few tokens: below as many as the device computes FLOP while it reads a byte (its peak over its
+-- bandwidth), of weights of two bytes, the products are bound by the memory and take no longer for more tokens. The
+-- bound is the part of the products' time that as many tokens as that would share, for the same tokens in fewer
+-- iterations; attention and all else is taken to grow with the requests. Quantised weights are left out."""
 -- why = """Each iteration reads every weight once, however many requests it serves; attention reads the cache of each
 -- request by itself."""
 -- cost = "Memory for the keys and values of more requests; each of them gets its tokens a little later."
 -- unless = "No more requests wait, or the time of one token matters more than how many there are in a second."
 -- needs = ["engine_iterations", "peaks"]
 -- [fix]
--- any = """more requests at once: vLLM --max-num-seqs and --gpu-memory-utilization, SGLang --max-running-requests,
+-- pytorch = """more requests at once: vLLM --max-num-seqs and --gpu-memory-utilization, SGLang --max-running-requests,
 -- --cuda-graph-max-bs and --mem-fraction-static, TensorRT-LLM --max_batch_size; a cache of keys and values in fp8 makes
 -- room; where requests are few, speculative decoding"""
+-- any = "more requests at once, or speculative decoding"
 -- [params]
 -- decode_pct = { type = "DOUBLE", default = 20, doc = """found above this share of the devices' time in decode, in
 -- percent""" }
@@ -45,8 +46,8 @@ SELECT rank,
     sum(product_ns * (1 - tokens / balance)) AS saving_ns,
     'medium: the tokens and the peaks are known, that weights have two bytes is assumed; whether more requests wait, '
         || 'and their keys and values fit, is not recorded' AS confidence,
-    list(format('{} tokens, {} times: {:.3f} ms on the device, {:.3f} ms of it products, in which it can read {:.1f} GB '
-        || 'at most; {:,.0f} tokens/s, at {:.0f} tokens at most {:,.0f}', tokens, n, mean_ns / 1e6,
+    list(format('{} tokens, {} times: {:.3f} ms on the device, {:.3f} ms of it products, in which it can read {:.1f} '
+        || 'GB at most; {:,.0f} tokens/s, at {:.0f} tokens at most {:,.0f}', tokens, n, mean_ns / 1e6,
         mean_product_ns / 1e6, most_bytes / 1e9, 1e9 * tokens / mean_ns, balance,
         1e9 * balance / (mean_product_ns + (mean_ns - mean_product_ns) * balance / tokens))
         ORDER BY product_ns DESC, tokens)[:5] AS evidence

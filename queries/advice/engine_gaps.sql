@@ -7,8 +7,9 @@
 -- unless = "The host has to see each token before the next (a grammar, a tool that is called)."
 -- needs = ["engine_iterations"]
 -- [fix]
--- any = """vLLM --async-scheduling; SGLang without --disable-overlap-schedule; several tokens per iteration (speculative
--- decoding); fewer processes on the cores of the scheduler"""
+-- pytorch = """vLLM --async-scheduling; SGLang without --disable-overlap-schedule; several tokens per iteration
+-- (speculative decoding); fewer processes on the cores of the scheduler"""
+-- any = "schedule the next iteration while the device works at this one"
 -- [params]
 -- gaps_step_pct = { type = "DOUBLE", default = 5, doc = "found above this share of the step, in percent" }
 -- engine_gaps = { type = "BIGINT", default = 3, doc = "and from this many gaps on" }

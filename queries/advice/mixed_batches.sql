@@ -1,14 +1,15 @@
 -- title = "Prompts read between tokens"
 -- doc = """Iterations of an inference engine that read prompts while other requests wait for their next token, and take
--- longer than iterations that make tokens alone. The prompts have to be read anyway: there is no bound on the time of all
--- requests, only on that of one token, which is in the evidence."""
--- why = "Every request in the batch gets its token when the whole prompt, or the part of it in the batch, has been read."
+-- longer than iterations that make tokens alone. The prompts have to be read anyway: all requests together save
+-- nothing, only the wait for one token becomes shorter."""
+-- why = "Every request in the batch gets its token when the prompts in it, or their parts, have been read."
 -- cost = "Smaller parts of prompts take more iterations: the first token of a new request comes later."
 -- unless = "Only how many tokens come in a second matters, not when each of them does."
 -- needs = ["engine_iterations"]
 -- [fix]
--- any = """smaller parts of prompts in one batch: vLLM --max-num-batched-tokens, SGLang --chunked-prefill-size with
+-- pytorch = """smaller parts of prompts in one batch: vLLM --max-num-batched-tokens, SGLang --chunked-prefill-size with
 -- --enable-mixed-chunk off; or prompts on devices of their own (disaggregated prefill)"""
+-- any = "smaller parts of prompts in one batch, or prompts on devices of their own"
 -- [params]
 -- mixed_times = { type = "DOUBLE", default = 3, doc = "found where they take this many times as long" }
 WITH phase AS (
@@ -23,7 +24,7 @@ SELECT rank,
         || 'not.', mixed_ns / 1e6, decode_ns / 1e6) AS problem,
     format('In {} of {} iterations that make tokens', n_mixed, n_mixed + n_decode) AS place, NULL AS saving_ns,
     'high for the times; what a token may take is not recorded' AS confidence,
-    [format('{:.1f} requests wait in such a batch{}', requests, coalesce(format(', which reads {:.0f} tokens of prompts',
-        prompt_tokens), ''))] AS evidence
+    [format('{:.1f} requests wait in such a batch{}', requests,
+        coalesce(format(', which reads {:.0f} tokens of prompts', prompt_tokens), ''))] AS evidence
 FROM phase WHERE n_decode > 1 AND n_mixed > 0 AND mixed_ns > $mixed_times * decode_ns
 ORDER BY rank
