@@ -5,8 +5,9 @@
     python benchmarks/findings.py --table docs/accuracy.md ../shared/traces samples
 
 A folder stands for every trace in it, a folder of `worker*` or `rank*` files for the ranks of one job. `--code` is a
-checkout of another version, which is imported instead of this one. `--table` writes a row for each rule, with the traces
-in which it found something, between two marks of a page, to look for false alarms. Nothing is written beside the traces.
+checkout of another version, which is imported instead of this one. `--table` writes a row for each rule, with the
+traces in which it found something, between two marks of a page, to look for false alarms. Nothing is written beside the
+traces.
 """
 
 from __future__ import annotations
@@ -91,8 +92,8 @@ def rows(found: dict[str, list[list[Any]]]) -> Iterator[str]:
     yield f"| rule | of {len(found)} traces | leads | guess | in, with its share in percent |"
     yield "|---|---:|---:|---:|---|"
     for rule, texts in sorted(where.items(), key=lambda each: (-len(each[1]), each[0])):
-        leads, guesses = sum(text[0] for text in texts), sum(text[1] for text in texts)
-        yield f"| `{rule}` | {len(texts)} | {leads} | {guesses} | {', '.join(text[2] for text in texts)} |"
+        n_leads, n_guesses = sum(text[0] for text in texts), sum(text[1] for text in texts)
+        yield f"| `{rule}` | {len(texts)} | {n_leads} | {n_guesses} | {', '.join(text[2] for text in texts)} |"
 
 
 def short(path: Path) -> str:
@@ -119,7 +120,8 @@ def main() -> None:
         page = args.table.read_text(encoding="utf-8")
         before, rest = page.split(MARKS[0])
         after = rest[rest.index(MARKS[1]) :]
-        args.table.write_text(f"{before}{MARKS[0]}{'\n'.join(rows(found))}\n{after}", encoding="utf-8")
+        table = "\n".join(rows(found))
+        args.table.write_text(f"{before}{MARKS[0]}\n{table}\n\n{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":
