@@ -78,6 +78,13 @@ class Choice:
     cost_ns: int
 
 
+def entry(option: Option | None) -> dict[str, str] | None:
+    """Return what a plan says of a pass; None for PyTorch's own."""
+    if option is None or option.backend == OWN:
+        return None
+    return {"backend": option.backend, "implementation": option.implementation}
+
+
 def is_exact(error: float, own_error: float, numerics: str) -> bool:
     """Whether a result's error is no larger than it may be, beside that of PyTorch's own; NaN never is."""
     absolute, relative = TOLERANCE[numerics]

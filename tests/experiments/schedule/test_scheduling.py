@@ -266,6 +266,45 @@ def test_passes_that_were_compared_are_not_compared_again(tmp_path: Path, monkey
     assert asked == ["confirm", "whole", "whole"]
 
 
+def test_a_second_best_option_that_is_faster_within_the_step_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By itself fprop of b takes 30 with one tile, 35 with another and 60 with a third; in the step the second wins."""
+    every, worked = given(), list[list[str | None]]()
+    (row,) = [
+        row for row in every.rows if row["out_channels"] == 16 and row["cpu_ns"] == 30 and row["direction"] == "fprop"
+    ]
+    for tile, ns in (("F(6x6,3x3) by 64", 35), ("F(2x2,3x3) by 64", 60)):
+        every.rows.append({**row, "implementation": tile, "cpu_ns": ns})
+
+    def work(job: Job, task: dict[str, Any]) -> dict[str, Any]:
+        """A double of the process that runs training steps: 25 of 100 with the second tile, 40 with the first."""
+        if task["kind"] == "whole":
+            return {"plans_ns": [50, 60, 60], "none_ns": 100}
+        layers = {layer["module"]: layer for layer in task["plan"]["layers"]}
+        ran = {
+            key: layers[key[0]][key[1]]["implementation"] for key in (("a", "fprop"), ("b", "fprop"), ("b", "dgrad"))
+        }
+        worked.append(list(ran.values()))
+        rows = [
+            {"module": name, "direction": way, "time_ns": 25 if "6x6" in tile else 40, "own_ns": 100}
+            for (name, way), tile in ran.items()
+        ]
+        return {"said": [], "rows": rows}
+
+    monkeypatch.setattr(proof, "work", work)
+    answer = scheduling.planned(job(), every)
+    assert {key: option.time_ns for key, option in answer.second.items()} == {("b", "fprop"): 35}
+    proof.confirmed(job(), answer, Journal(tmp_path / "r", {"kind": "schedule"}))
+    first, second = "F(4x4,3x3) by 64", "F(6x6,3x3) by 64"
+    assert worked == [[first, first, first], [first, second, first]]
+    layers = {layer["module"]: layer for layer in answer.plan["layers"]}
+    assert (layers["a"]["fprop"]["implementation"], layers["b"]["fprop"]["implementation"]) == (first, second)
+    assert answer.in_step["b", "fprop"] == (25, 100) and answer.in_step["b", "dgrad"] == (40, 100)
+    told = {(row["layer"], row["direction"]): row for row in outcome.rows(answer)}
+    assert (told["b", "fprop"]["implementation"], told["b", "fprop"]["time_ns"]) == (second, 35)
+
+
 def test_a_proof_keeps_the_plan() -> None:
     answer = answered()
     judged = judge([2.0] * 6, [1.0, 1.01, 1.02, 1.03, 1.04, 1.05])

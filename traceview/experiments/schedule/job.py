@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from traceview.convolution.plan import DIRECTIONS, Choice, Slot
+from traceview.convolution.plan import DIRECTIONS, Choice, Option, Slot
 from traceview.errors import InputError
 from traceview.experiments.pairs import Proof, new_seed
 from traceview.experiments.worker import Worker
@@ -68,6 +68,8 @@ class Answer:
     in_step: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
     """Times of each pass that the plan changes: its time within a training step, and that of PyTorch's own there."""
     dropped: set[tuple[str, str]] = field(default_factory=set)
+    second: dict[tuple[str, str], Option] = field(default_factory=dict)
+    """Options of passes that were nearly as fast by themselves, to be tried within a training step, too."""
     edges: list[tuple[str, str]] = field(default_factory=list)
     """Which layer's result reaches which."""
     proof: Proof | None = None

@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from traceview.convolution.plan import DIRECTIONS, LAYOUTS, OWN, Option
+from traceview.convolution.plan import DIRECTIONS, LAYOUTS, OWN, Choice, Option, Slot, entry
 from traceview.convolution.plan import plan as best
 from traceview.errors import InputError
 from traceview.experiments import command, pairs
@@ -24,6 +25,9 @@ from traceview.paths import temporary_folder
 
 GAINS = 0.98
 """Within the training step a pass has to take at most this share of PyTorch's own time to stay in the plan."""
+CLOSE = 1.25
+"""Times of a pass by itself up to which, over the best one, another option is tried within the training step, too: the
+least of many times is partly luck, and caches are not those of a step."""
 PLAN, PROOF = "plan", "proof"
 """The option that is on where the plan is applied, and the phase of such runs."""
 
@@ -135,7 +139,8 @@ def _passes(job: Job, answer: Answer, journal: Journal) -> None:
         found = work(job, job.task("confirm", plan=answer.plan))
         for line in found["said"]:
             job.say(line)
-        known = {(row["module"], row["direction"]): (row["time_ns"], row["own_ns"]) for row in found["rows"]}
+        known = _times(found)
+        _take_seconds(job, answer, known)
     answer.in_step |= known
     for layer in answer.plan["layers"]:
         for direction in DIRECTIONS:
@@ -143,6 +148,51 @@ def _passes(job: Job, answer: Answer, journal: Journal) -> None:
             if layer[direction] and within and within[0] > GAINS * within[1]:
                 layer[direction] = None
                 answer.dropped.add((layer["module"], direction))
+
+
+def finalists(slots: Sequence[Slot], choices: Sequence[Choice]) -> Iterator[tuple[tuple[str, str], Option]]:
+    """The next best option of each pass that a plan changes, in the same layout and not much slower by itself."""
+    for slot, chosen in zip(slots, choices, strict=True):
+        for direction, first in chosen.passes.items():
+            others = [it for it in slot.options if it.direction == direction and it.layout == first.layout]
+            others = [it for it in others if it.backend != OWN and it.time_ns <= CLOSE * first.time_ns and it != first]
+            if first.backend != OWN and others:
+                yield (slot.module, direction), min(others, key=lambda it: it.time_ns)
+
+
+def _times(found: Mapping[str, Any]) -> dict[tuple[str, str], tuple[int, int]]:
+    return {(row["module"], row["direction"]): (row["time_ns"], row["own_ns"]) for row in found["rows"]}
+
+
+def _take_seconds(job: Job, answer: Answer, known: dict[tuple[str, str], tuple[int, int]]) -> None:
+    """Put the second best option in place of the best by itself, where it is the faster one within the step."""
+    if not answer.second:
+        return
+    job.say(f"comparing {len(answer.second)} second best options within training steps, too")
+    named = {it: entry(answer.second[it]) for it in answer.second}
+    other = [
+        {**layer, **{it: named[layer["module"], it] for it in DIRECTIONS if (layer["module"], it) in named}}
+        for layer in answer.plan["layers"]
+    ]
+    within = _times(work(job, job.task("confirm", plan={**answer.plan, "layers": other})))
+    layers = {layer["module"]: layer for layer in answer.plan["layers"]}
+    for number, chosen in enumerate(answer.choices):
+        better = {
+            direction: option
+            for (module, direction), option in answer.second.items()
+            # Each process by its own measure: times of PyTorch's own differ between two of them.
+            if module == chosen.module and _share(within, module, direction) < _share(known, module, direction)
+        }
+        answer.choices[number] = replace(chosen, passes={**chosen.passes, **better})
+        for direction, option in better.items():
+            layers[chosen.module][direction] = entry(option)
+            known[chosen.module, direction] = within[chosen.module, direction]
+
+
+def _share(times: Mapping[tuple[str, str], tuple[int, int]], module: str, direction: str) -> float:
+    """Return the time of a pass within a step over that of PyTorch's own; infinite where it did not run."""
+    taken, own = times.get((module, direction), (1, 0))
+    return taken / own if own else math.inf
 
 
 def _measure_steps(job: Job, answer: Answer) -> None:

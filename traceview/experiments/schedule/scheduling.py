@@ -13,13 +13,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from traceview.convolution.plan import DIRECTIONS, INPUT, OWN, Option, admissible, plan, single_plans, under_shared_cap
+from traceview.convolution.plan import DIRECTIONS, INPUT, OWN, admissible, entry, plan, single_plans, under_shared_cap
 from traceview.errors import InputError
 from traceview.experiments.results import Journal
 from traceview.experiments.schedule import inputs
 from traceview.experiments.schedule.job import Answer, Job, work
 from traceview.experiments.schedule.outcome import keep
-from traceview.experiments.schedule.proof import confirmed, prove
+from traceview.experiments.schedule.proof import confirmed, finalists, prove
 from traceview.experiments.schedule.rows import TABLE, Given, is_done, key, rows_of, slots_of
 
 SCHEMA = 1
@@ -146,17 +146,12 @@ def planned(job: Job, given: Given) -> Answer:
                 "module": layer["module"],
                 "shape": layer["shape"],
                 "layout": chosen.layout,
-                **{direction: _named(chosen.passes.get(direction)) for direction in DIRECTIONS},
+                **{direction: entry(chosen.passes.get(direction)) for direction in DIRECTIONS},
             }
             for layer, chosen in zip(layers, choices, strict=True)
             if layer["shape"]["dtype"] == "float32"
         ],
     }
-    return Answer(document, list(slots), choices, [layer["shape"] for layer in layers], reasons, modelled, edges=edges)
-
-
-def _named(option: Option | None) -> dict[str, str] | None:
-    """Return a plan's entry for a pass; None for PyTorch's own."""
-    if option is None or option.backend == OWN:
-        return None
-    return {"backend": option.backend, "implementation": option.implementation}
+    second = dict(finalists(usable, choices))
+    shapes = [layer["shape"] for layer in layers]
+    return Answer(document, list(slots), choices, shapes, reasons, modelled, edges=edges, second=second)
