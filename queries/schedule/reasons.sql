@@ -9,10 +9,13 @@
 -- direction = "fprop, dgrad or wgrad"
 -- why = "what decided"
 -- second = "the next best of another algorithm or size of tiles"
--- margin = "its time over that of the choice; below 1 where it demands another layout, or does not fit the cap"
+-- margin = """its time over that of the choice; below 1 where it demands another layout, does not fit the cap, or was
+-- slower within the step"""
 SELECT layer, direction, CASE
         WHEN status = 'chosen' AND in_step_ns IS NOT NULL
-            THEN format('least time, and {:.2f} times as fast within the step', own_in_step_ns / nullif(in_step_ns, 0))
+            THEN format('{}, and {:.2f} times as fast within the step',
+                if(second_ns < time_ns, 'not the least by itself', 'least time'),
+                own_in_step_ns / nullif(in_step_ns, 0))
         WHEN status = 'chosen' THEN 'least time'
         WHEN status = 'dropped' THEN 'least time alone, but no faster within the step'
         WHEN status = 'not proved' THEN 'the whole step was not shown to be faster'
