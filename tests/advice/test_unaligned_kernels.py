@@ -1,0 +1,64 @@
+"""Kernels on tensor cores that load in small pieces, by their names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from advised import answer, training
+from given import Given
+
+RULE = "unaligned_kernels"
+NARROW = "void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_bf16_64x64_32x6_tn_align2>(T1::Params)"
+
+
+def steps(kernel: str, us: float = 100) -> Given:
+    given = training()
+    for start in (0, 1000, 2000):
+        given.op("aten::mm", start + 10, start + 15, [(512, 1021), (1021, 512)], ["", ""], dtype="c10::BFloat16")
+        given.kernel(kernel, start + 20, start + 20 + us, launched=start + 11)
+    return given
+
+
+def test_what_the_device_allows_is_left(tmp_path: Path) -> None:
+    found = answer(RULE, steps(NARROW), tmp_path)
+    least_ns = 1e9 * max(2 * 512 * 512 * 1021 / 312e12, 2 * (2 * 512 * 1021 + 512 * 512) / 1555e9)
+    assert found.status == "found" and found.saving_ns == pytest.approx(100_000 - least_ns, abs=1)
+    assert found.problem == "Kernels that load less than 16 bytes at a time take 0.100 ms."
+    assert found.evidence == (f"{NARROW} under aten::mm, 512 x 1021 by 1021 x 512: 1.0 calls, 0.100 ms",)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        "fmha_cutlassF_f16_notaligned_64x64_rf_sm80(PyTorchMemEffAttention::AttentionKernel<cutlass::half_t>::Params)",
+        "void cutlass::Kernel2<cutlass_75_wmma_tensorop_f16_s161616gemm_f16_32x32_64x2_tn_align1>(Params)",
+        "void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_128x128_16x4_nn_align1>(Params)",
+    ],
+    ids=["attention", "half", "tf32"],
+)
+def test_other_names_are_found(kernel: str, tmp_path: Path) -> None:
+    assert answer(RULE, steps(kernel), tmp_path).status == "found"
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        NARROW.replace("align2", "align8"),
+        "void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_128x128_16x4_nn_align4>(Params)",
+        "void cutlass::Kernel2<cutlass_80_simt_sgemm_64x64_8x5_tn_align1>(Params)",
+        "void cutlass::Kernel2<cutlass_80_tensorop_z884gemm_16x32_16x3_nn_align1>(Params)",
+        "fmha_cutlassF_f16_aligned_64x64_rf_sm80(PyTorchMemEffAttention::AttentionKernel<cutlass::half_t>::Params)",
+    ],
+    ids=["half", "tf32", "single", "double", "attention"],
+)
+def test_aligned_ones_and_those_of_single_values_are_not(kernel: str, tmp_path: Path) -> None:
+    assert answer(RULE, steps(kernel), tmp_path).status == "not found"
+
+
+def test_little_time_is_not(tmp_path: Path) -> None:
+    assert answer(RULE, steps(NARROW, us=9), tmp_path).status == "not found"
+
+
+def test_without_kernels_it_cannot_tell(tmp_path: Path) -> None:
+    assert answer(RULE, Given(), tmp_path).status == "cannot tell"
