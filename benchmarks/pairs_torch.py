@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import sys
 import time
 
@@ -63,6 +64,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--permute", action="store_true", help="change the layout and back after each convolution")
     parser.add_argument("--wait-ms", type=float, default=0, help="time to load an image")
     parser.add_argument("--workers", type=int, default=0)
+    parser.add_argument("--collect", action="store_true", help="a collection of garbage after each step")
     parser.add_argument("--infer", choices=("eager", "fused"), help="no training: as it is, or fused by TorchScript")
     return parser.parse_args()
 
@@ -99,6 +101,8 @@ def main() -> None:
         loss = nn.functional.cross_entropy(model(batch), labels)
         loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
+        if args.collect:
+            gc.collect()
     print("done")
 
 

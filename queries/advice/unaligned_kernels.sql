@@ -1,8 +1,8 @@
 -- title = "Kernels for data that are not aligned"
--- doc = """Kernels on tensor cores whose names say that they load fewer than 16 bytes at a time (align1 to align4 of half
--- precision, align1 and align2 of TF32), and attention for heads or masks that are not aligned. The bound is their time
--- beyond the least that the peaks of the device allow for their operators, less what overlaps work that started earlier
--- on the device; where sizes or peaks are not known, all of it."""
+-- doc = """Kernels on tensor cores whose names say that they load fewer than 16 bytes at a time (align1 to align4 of
+-- half precision, align1 and align2 of TF32), and attention for heads or masks that are not aligned. The bound is their
+-- time beyond the least that the peaks of the device allow for their operators, less what overlaps work that started
+-- earlier on the device; where sizes or peaks are not known, all of it."""
 -- why = """Tensor cores are fed 16 bytes at a time; a size, an offset or a stride that is not a multiple of that makes
 -- the library take a kernel that loads in smaller pieces."""
 -- cost = "A few more weights than the model needs, or a copy where an offset is odd."

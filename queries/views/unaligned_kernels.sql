@@ -1,6 +1,6 @@
 -- doc = """Kernels on tensor cores, of those that reports per step count, whose names say that they load fewer than 16
--- bytes at a time (align1 to align4 of half precision, align1 and align2 of TF32), and attention for heads or masks that
--- are not aligned. Kernels of single and double precision load one value at a time anyway."""
+-- bytes at a time (align1 to align4 of half precision, align1 and align2 of TF32), and attention for heads or masks
+-- that are not aligned. Kernels of single and double precision load one value at a time anyway."""
 -- empty_without = ["raw.kernels"]
 -- types = """rank INTEGER, id BIGINT, name VARCHAR, op_id BIGINT, place VARCHAR, start_ns BIGINT, mean_ns DOUBLE,
 -- per DOUBLE, step_ns BIGINT"""

@@ -17,7 +17,7 @@ import signal
 import sys
 import threading
 
-from traceview_inject import nsight, nvtx, processor, raw, times, tracebacks
+from traceview_inject import garbage, nsight, nvtx, processor, raw, times, tracebacks
 from traceview_inject.python import follow_execs, follow_forks, is_worker, now_ns
 from traceview_inject.steps import CALL, CALL_EVENT, Steps
 
@@ -51,6 +51,7 @@ class Recorder:
         self.state = DONE if times.only_options() else WAITING
         self.steps = Steps(self.advance)
         self.step_range = self.sigterm = self.usage = None
+        self.garbage = garbage.Pauses()
         self.is_in_library = False
         self.repeats = bool(self.options["every"] or self.options["on_signal"])
         self.since, self.asked, self.published, self.watched_until = 1, 0, None, 0
@@ -183,6 +184,8 @@ class Recorder:
         PROCESS.nvtx.start()
         self.state = RECORDING
         self.usage = processor.usage()
+        self.garbage = garbage.Pauses()
+        self.garbage.start()
         raw.note("recording")
         is_main_thread = threading.current_thread() is threading.main_thread()
         if is_main_thread and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
@@ -223,6 +226,7 @@ class Recorder:
             span = self.first - self.options["warmup"], self.first, recorded, self.since
             meta["cost"] = self.steps.cost(*span)
             meta["usage"] = used
+            meta["garbage"] = self.garbage.stop()
             meta["workers"] = processor.n_workers()
             meta["applied"] = dict(times.SEEN) or None
             meta["cost"]["write_ns"] = now_ns() - started
@@ -275,6 +279,7 @@ class Recorder:
 
     def let_go(self):
         """Take back what the program could notice; its calls still pass through here, and straight on."""
+        self.garbage.stop()
         if self.sigterm is not None and signal.getsignal(signal.SIGTERM) == self.sigterm:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
