@@ -1,10 +1,12 @@
 -- doc = """Different calls of operators that have a model: their arguments as lists. The element type of a list of
--- tensors is not recorded: the kernels of the call tell it, else it is taken for float, and said to be assumed. Sums
+-- tensors is not recorded: the kernels of the call tell it, else it is taken for float, and said to be assumed. Of a
+-- PyTorch that records no types (1.8) the kernels tell that of every tensor, and nothing is assumed. Sums
 -- over the requests of a step are those that vLLM writes around it:
 -- execute_N_context_n(sqA skB sqsqC sqskD)_generation_m(sqE skF sqsqG sqskH), without blanks."""
 WITH called AS (
     SELECT o.id, o.rank, o.pid, o.tid, o.start_ns, o.dur_ns, o.name, n.model, o.shapes, o.types, o.strides, o.inputs,
-        coalesce(contains(o.types, 'TensorList'), contains(o.shapes, '[[[')) AS has_list
+        coalesce(o.types, '[]') = '[]' AS is_untyped,
+        is_untyped OR coalesce(contains(o.types, 'TensorList'), contains(o.shapes, '[[[')) AS has_list
     FROM raw.ops o JOIN costed.named n ON n.name = o.name WHERE o.shapes IS NOT NULL
 ), ran AS (
     SELECT i.rank, i.pid, i.tid, i.start_ns, i.start_ns + i.dur_ns AS end_ns, k.name
@@ -24,7 +26,7 @@ WITH called AS (
     FROM raw.ranges WHERE regexp_matches(name,
         '^execute_\d+(_(context|generation)_\d+\(sq\d+sk\d+sqsq\d+sqsk\d+\)){2}$')
 ), different AS (
-    SELECT c.name, c.model, c.shapes, c.types, c.strides, c.inputs, t.size AS list_size,
+    SELECT c.name, c.model, c.shapes, c.types, c.strides, c.inputs, t.size AS list_size, c.is_untyped,
         if(c.start_ns < s.end_ns AND c.model IN ('attention of vLLM', 'prefill of a server'), s.requests, NULL)
             AS requests, list(c.id) AS ids
     FROM called c LEFT JOIN told t ON t.id = c.id
@@ -35,7 +37,8 @@ WITH called AS (
         TRY(json_extract_string(shapes, '$[*]')) AS dims, TRY(json_extract_string(types, '$[*]')) AS types,
         TRY(json_extract_string(strides, '$[*]')) AS strides,
         list_transform(TRY(json_extract_string(inputs, '$[*]')), lambda x: if(x IN ('', 'None'), NULL, x)) AS inputs,
-        coalesce(list_size, 4.0) AS list_size, list_size IS NULL AS list_size_is_assumed
+        coalesce(list_size, 4.0) AS list_size, list_size IS NULL AS list_size_is_assumed,
+        if(is_untyped, list_size, NULL) AS told_size
     FROM different
 ), primitive AS (
     SELECT row_number() OVER () AS number, p.name, m.model, p.ids, p.kinds, p.said, p.sizes
@@ -48,7 +51,8 @@ WITH called AS (
             WHEN NOT starts_with(dim, '[[') AND NOT contains(dim, '-') AND NOT contains(dim, 'null')
                 THEN TRY_CAST(dim AS DOUBLE[]) END) AS shapes,
         list_transform(dims, lambda dim: if(starts_with(dim, '[['), TRY_CAST(dim AS DOUBLE[][]), NULL)) AS lists,
-        list_transform(types, lambda type: element_size(type)) AS sizes,
+        if(told_size IS NULL, list_transform(types, lambda type: element_size(type)),
+            list_transform(dims, lambda dim: told_size)) AS sizes,
         list_transform(inputs, lambda x:
             coalesce(TRY_CAST(x AS DOUBLE[]), [TRY_CAST(x AS DOUBLE)])) AS numbers, false AS is_primitive
     FROM split
@@ -63,7 +67,7 @@ WITH called AS (
 )
 -- A dimension that was expanded has stride 0.
 SELECT number, name, model, ids, requests, types, inputs, list_size, list_size_is_assumed, shapes, lists, sizes,
-    numbers, is_primitive,
+    numbers, is_primitive, told_size IS NOT NULL AS is_told,
     -- Every dense tensor with dimensions has strides.
     len(list_filter(shapes, lambda x, place: len(x) > 0 AND strides[place] = '[]')) > 0 AND NOT contains(name, 'mkldnn')
         AS has_sparse,

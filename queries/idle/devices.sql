@@ -1,7 +1,7 @@
 -- title = "By device"
 -- doc = """{Per step|In the recording}: active is the union over the device's streams, and active and idle add up to
 -- the {step|recording}.{ Without steps the whole recording counts as one.|}"""
--- cannot = "This trace records no work of a device."
+-- cannot = "No work of a device was found in this trace."
 -- leave_out = ["between_ns", "longest_ns", "gaps", "steps"]
 -- [columns]
 -- rank = "process of the job"

@@ -1,7 +1,7 @@
 -- title = "Time by layer"
 -- doc = """In order of first use; {per step and rank|over the whole recording, per rank}, overlaps counted once. What
 -- belongs to no layer is one row."""
--- cannot = "This trace records no work of a device."
+-- cannot = "No work of a device was found in this trace."
 -- leave_out = ["class", "other_ns"]
 -- rest = ["forward_ns", "backward_ns", "other_ns", "total_ns", "share_pct"]
 -- [columns]

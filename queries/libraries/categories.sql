@@ -1,6 +1,6 @@
 -- title = "By library and category"
 -- doc = "Kinds of work of each library."
--- cannot = "This trace records no work of a device."
+-- cannot = "No work of a device was found in this trace."
 -- [columns]
 -- library = "library; (unknown) where the name does not say"
 -- category = "what it was (docs/vocabulary.md)"

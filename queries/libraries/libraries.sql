@@ -1,6 +1,6 @@
 -- title = "By library"
 -- doc = "A framework's row holds kernels it brings itself, and on a CPU the time of its operators outside libraries."
--- cannot = "This trace records no work of a device."
+-- cannot = "No work of a device was found in this trace."
 -- leave_out = ["names"]
 -- [columns]
 -- library = "library; (unknown) where the name does not say"

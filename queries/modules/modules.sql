@@ -3,7 +3,7 @@
 -- recording, per rank}, overlaps counted once. The time of a module holds that of all modules in it, so that those of
 -- depth 0 and the rows in parentheses, which are in no module, add up to all device time. A module that several others
 -- hold has one path, the first, and its time is there."""
--- cannot = "This trace records no work of a device."
+-- cannot = "No work of a device was found in this trace."
 -- leave_out = ["class", "other_ns", "own_ns", "calls"]
 -- [params]
 -- depth = { type = "BIGINT", doc = "show modules inside at most this many others; all when left out", default = 2 }

@@ -5,7 +5,7 @@
 -- operators{. Without steps the whole recording counts as one step|}. A summary that a profiler printed gives its
 -- totals of the whole run, a framework's log of averages those of one iteration; neither has a step to be a share
 -- of."""
--- cannot = "This trace records no work of a device."
+-- cannot = "No work of a device was found in this trace."
 -- brief = "Overlapping work is counted once, for what started first."
 -- subject = "work of a device"
 -- top = 8

@@ -57,6 +57,11 @@ WITH work AS (
             if(n_launches + n_operators = 0, 'events of its runtime', NULL))) AS text
     FROM unrecorded
     UNION ALL
+    SELECT rank, 0, format('The file is of no profiler that is known: its {:,} spans are taken for marks of the '
+        || 'program, whatever they time', count(*))
+    FROM raw.ranges WHERE rank IN (SELECT rank FROM captures GROUP BY rank HAVING bool_and(format = 'chrome'))
+    GROUP BY rank
+    UNION ALL
     SELECT rank, 2, 'Kernels were replayed for metrics: what lies between them is the profiler''s time, and idle time '
         || 'says nothing of the program'
     FROM replayed

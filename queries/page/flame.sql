@@ -2,7 +2,7 @@
 -- doc = """The operators around what ran (the innermost 24), the outermost at the top, and its time on devices in the
 -- steps that count (without steps: in the whole recording). Operators are grey, what ran has the colour of its
 -- category. At most the 1,500 stacks with the most time: traceview export --to collapsed writes all."""
--- cannot = "This trace records no work of a device."
+-- cannot = "No work of a device was found in this trace."
 -- [chart]
 -- kind = "icicle"
 -- stack = "stack"

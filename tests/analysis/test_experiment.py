@@ -33,5 +33,5 @@ def test_results_are_no_recording(
         assert "No problem found" not in printed and "No advice" not in printed
     assert main(["report", "run1", "overview", name]) == 0
     printed = capsys.readouterr().out
-    assert "records no work of a device" not in printed and f"traceview report run1 {name}  " in printed
+    assert "No work of a device" not in printed and f"traceview report run1 {name}  " in printed
     assert printed.count("not a recording") == 1, "its own report does not send to itself"

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
 from given import Given, rows
 
 from traceview.classify import models
@@ -110,6 +111,20 @@ def test_what_is_not_recorded_is_not_guessed(tmp_path: Path) -> None:
     assert [(row["matrix_flop"], row["bytes"]) for row in found[:2]] == [(48, None), (None, None)]
     assert [row["reason"] for row in found] == [None, reason, reason, reason, reason, None]
     assert found[5]["how"] == "shapes; elements of lists taken for float" and found[5]["bytes"] == 64
+
+
+@pytest.mark.parametrize(
+    ("kernel", "size"),
+    [("vectorized_elementwise_kernel<4, AddFunctor<float>>", 4), ("elementwise<c10::Half>", 2), ("plain_kernel", None)],
+)
+def test_kernels_tell_the_element_types_that_are_not_recorded(kernel: str, size: int | None, tmp_path: Path) -> None:
+    """PyTorch 1.8 wrote shapes and an empty list of types."""
+    given = Given()
+    given.add("ops", name="aten::relu", pid=1, tid=1, start_ns=0, dur_ns=50_000, shapes="[[2, 3]]", types="[]")
+    given.kernel(kernel, 60, 90, launched=10)
+    found = rows(given.open(tmp_path), "SELECT vector_flop, bytes, how FROM op_costs WHERE op_name = 'aten::relu'")
+    told = "shapes; sizes of elements as the names of its kernels tell"
+    assert found == [(6, 12 * size, told) if size else (None, None, None)]
 
 
 def table(shared: Path, name: str) -> list[dict[str, str]]:

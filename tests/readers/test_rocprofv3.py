@@ -186,3 +186,11 @@ def test_a_real_file_cut_in_the_middle(shared: Path, tmp_path: Path) -> None:
     connection = connected(tmp_path / "out")
     assert 25_000 < rows(connection, "SELECT count(name) FROM kernels")[0][0] < 43_915
     assert rows(connection, "SELECT count(*) FROM quality WHERE kind LIKE '%cut off%'") == [(1,)]
+
+
+def test_a_table_is_refused_with_what_to_record_instead(tmp_path: Path) -> None:
+    (tmp_path / "kernel_trace.csv").write_text(
+        '"Kind","Agent_Id","Queue_Id","Kernel_Name"\n"KERNEL_DISPATCH",1,1,"k"\n'
+    )
+    with pytest.raises(InputError, match="table of rocprofv3; record it with --output-format json"):
+        store.convert([tmp_path / "kernel_trace.csv"], tmp_path / "capture")

@@ -56,6 +56,8 @@ def _instead(peek: Peek) -> str:
         return "holds no events: its list of events is empty."
     if peek.head and not peek.head.strip(b"\0"):
         return "holds nothing but zeros where a trace begins: its data is lost."
+    if re.match(rb'\s*"Kind","(?:Agent_Id|Domain)"', peek.head):
+        return "is a table of rocprofv3; record it with --output-format json or rocpd instead of csv."
     if peek.path.suffix == ".py":
         return f"is a script, not a trace; record a trace of it: traceview collect -- python {peek.path}"
     return "is not a recognised trace format; see `traceview list formats`."

@@ -204,6 +204,14 @@ def test_marks_that_are_shorter_than_their_work(works_us: int, n_doubts: int, tm
     assert doubts(given, tmp_path) == [said] * n_doubts
 
 
+def test_spans_of_an_unknown_writer_are_no_work_of_a_device(tmp_path: Path) -> None:
+    trace = tmp_path / "spans.json"
+    trace.write_text('[{"name": "matmul", "cat": "Cpu", "ph": "X", "ts": 1, "dur": 5, "pid": 1, "tid": 1}]')
+    printed = str(traceview.report(trace))
+    assert "No work of a device was found in this trace" in printed
+    assert "Doubt: The file is of no profiler that is known: its 1 spans are taken for marks of the program" in printed
+
+
 def test_many_ranks_share_a_line(tmp_path: Path) -> None:
     write(tmp_path, *(_ranked(rank) for rank in range(3)))
     with connected(tmp_path) as connection:

@@ -198,7 +198,7 @@ def test_only_reports_that_have_something_to_say_are_named(tmp_path: Path) -> No
 def test_a_trace_without_a_timeline_says_so(tmp_path: Path) -> None:
     with Given().open(tmp_path) as connection:
         text = table.render(reports.run(connection, "overview", best=findings.best), 80, False)
-    assert "This trace records no work of a device: there is no step to account for." in text
+    assert "No work of a device was found in this trace: there is no step to account for." in text
     assert "Nothing in this trace about: idle time, work of a device, kernels and operators," in text
 
 
