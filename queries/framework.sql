@@ -8,7 +8,7 @@
 WITH named AS (
     SELECT k.rank, arg_min(f.name, f.position) AS framework
     FROM (SELECT DISTINCT rank, name FROM raw.kernels) k JOIN names.framework f ON regexp_matches(k.name, f.kernels)
-    GROUP BY k.rank
+    WHERE k.rank IN (SELECT rank FROM captures WHERE framework IS NULL) GROUP BY k.rank
 )
 SELECT c.rank, coalesce(lower(any_value(c.framework)), any_value(n.framework)) AS framework,
     c.rank IN (SELECT rank FROM raw.kernels UNION SELECT rank FROM raw.memcpys) AS has_device

@@ -19,13 +19,18 @@
 -- memory_bytes_per_s = "memory bandwidth"
 -- host_link_bytes_per_s = "link to the host, one direction"
 -- peaks_from = "source, or unknown"
-WITH matched AS (
-    SELECT d.rank, d.device, k.* REPLACE (if(d.name_from = 'recorded', k.source, d.name_from || '; ' || k.source)
-        AS source), starts_with(d.name_from, '--gpu ') AS by_hand
-    FROM known_devices d JOIN names.device k ON regexp_matches(d.product, '(?i)' || k.pattern)
+WITH sheet AS (
+    -- By product: there are few, and to match them takes longest.
+    SELECT d.product, k.* FROM (SELECT DISTINCT product FROM known_devices) d
+    JOIN names.device k ON regexp_matches(d.product, '(?i)' || k.pattern)
     -- A laptop's product shares the name of a faster one for desktops.
     WHERE NOT regexp_matches(d.product, '(?i)\b(laptop|mobile|max-q)\b')
-    QUALIFY row_number() OVER (PARTITION BY d.rank, d.device ORDER BY k.position) = 1
+    QUALIFY row_number() OVER (PARTITION BY d.product ORDER BY k.position) = 1
+), matched AS (
+    SELECT d.rank, d.device, k.* EXCLUDE (product) REPLACE (
+        if(d.name_from = 'recorded', k.source, d.name_from || '; ' || k.source) AS source),
+        starts_with(d.name_from, '--gpu ') AS by_hand
+    FROM known_devices d JOIN sheet k USING (product)
 ), processor AS (
     -- Two multiply-add units of the widest vector in each core, which no present processor exceeds.
     SELECT rank, 4.0 * simd_bits / 32 * cpu_hz * threads AS fp32,

@@ -8,11 +8,15 @@
 -- n_cores = "multiprocessors or compute units"
 -- max_threads_per_core = "threads that one of them can hold at once"
 -- size_from = "recorded, or the datasheet"
-WITH matched AS (
+WITH sheet AS (
+    SELECT d.product, k.n_cores, k.max_threads_per_core, k.source
+    FROM (SELECT DISTINCT product FROM known_devices) d JOIN names.device k
+        ON regexp_matches(d.product, '(?i)' || k.pattern)
+    QUALIFY row_number() OVER (PARTITION BY d.product ORDER BY k.position) = 1
+), matched AS (
     SELECT d.rank, d.device, k.n_cores, k.max_threads_per_core, k.source
-    FROM known_devices d JOIN names.device k ON regexp_matches(d.product, '(?i)' || k.pattern)
+    FROM known_devices d JOIN sheet k USING (product)
     WHERE d.name_from = 'recorded' OR starts_with(d.name_from, '--gpu ')
-    QUALIFY row_number() OVER (PARTITION BY d.rank, d.device ORDER BY k.position) = 1
 ), sized AS (
     SELECT k.rank, k.device, k.name, coalesce(d.n_cores, m.n_cores) AS n_cores,
         coalesce(d.max_threads_per_core, m.max_threads_per_core) AS max_threads_per_core,
