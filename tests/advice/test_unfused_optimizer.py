@@ -86,3 +86,13 @@ def test_without_marks_of_the_optimizer_it_cannot_tell(tmp_path: Path) -> None:
     given.op("aten::mul_", 10, 20)
     found = answer(RULE, given, tmp_path)
     assert (found.status, found.reason) == ("cannot tell", "the trace does not mark the optimizer's step.")
+
+
+def test_the_change_names_the_optimizer_where_it_is_recorded(tmp_path: Path) -> None:
+    given = steps(ADAM)
+    given.add("captures", rank=0, framework="PyTorch")
+    assert answer(RULE, given, tmp_path / "some").fix.startswith("the optimizer(..., fused=True); SGD, ")
+    for row in given.rows["ranges"]:
+        row["domain"] = "Optimizer.step#AdamW.step" if row["kind"] == "phase" else None
+    found = answer(RULE, given, tmp_path / "named")
+    assert (found.place, found.fix.split(";")[0]) == ("torch.optim.AdamW", "torch.optim.AdamW(..., fused=True)")

@@ -17,11 +17,24 @@ def level(finding: Finding) -> str:
 
 _TIME = re.compile(r"(?<![\w.,])(\d[\d,]*\.\d+) ms\b")
 _WHOLE = re.compile(r"(?<![\w.,])(\d[\d,]*)\.0(?= [a-z])")
+_NOUNS = (
+    *("block", "call", "chain", "collective", "conversion", "copie", "gap", "iteration", "kernel", "module", "pause"),
+    *("piece", "product", "reorder", "request", "step", "thread", "time", "token", "wait"),
+)
+_ONE = re.compile(rf"(?<![\w.,])1 ({'|'.join(_NOUNS)})s\b(?:((?: [^\s.,;:]+){{0,12}}?) (move|take|leave)\b)?")
 
 
 def rounded(text: str, digits: int) -> str:
-    """The text with its times rounded to `digits`, in the unit that fits then, and counts of .0 as whole numbers."""
-    return _WHOLE.sub(r"\1", _TIME.sub(lambda found: _time(float(found[1].replace(",", "")), digits), text))
+    """The text with its times rounded to `digits`, in the unit that fits then, counts of .0 as whole numbers, and the
+    singular behind 1.
+    """
+    whole = _WHOLE.sub(r"\1", _TIME.sub(lambda found: _time(float(found[1].replace(",", "")), digits), text))
+    return _ONE.sub(_single, whole)
+
+
+def _single(found: re.Match[str]) -> str:
+    noun, between, verb = found.groups()
+    return f"1 {noun.replace('copie', 'copy')}" + ("" if verb is None else f"{between} {verb}s")
 
 
 def _time(ms: float, digits: int) -> str:
