@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from advised import answer, training
 from given import Given
+from memories import allocated
 
 from traceview.analysis import advice
 
@@ -49,6 +50,23 @@ def test_memory_that_was_recorded_is_told(tmp_path: Path) -> None:
     given.rows["devices"][0]["memory_bytes"] = 80_000_000_000
     given.add("counters", name="allocated_bytes", device=0, start_ns=500, value=12_340_000_000.0)
     assert answer(RULE, given, tmp_path).evidence[-1] == "at most 12.34 GB of memory were allocated, of 80.0 GB"
+
+
+def test_modules_have_what_would_be_kept_instead(tmp_path: Path) -> None:
+    """What an operator allocates when it runs again and that is there when it ends; its workspace is not."""
+    given = steps(True)
+    for start in (0, 1000, 2000):
+        given.span("module", "Linear: first", start + 105, start + 125)
+        product(given, start + 130, 8)
+        given.span("module", "Linear: second", start + 129, start + 145)
+        for at, until, size in ((112, 190, 2_000_000), (114, 116, 7_000_000), (132, 195, 1_000_000)):
+            allocated(given, start + at, start + until, size_bytes=size)
+    found = answer(RULE, given, tmp_path)
+    assert [line.partition("; ")[2] for line in found.evidence[:2]] == [
+        "2.00 MB to keep instead",
+        "1.00 MB to keep instead",
+    ]
+    assert found.evidence[2].startswith("per memory")
 
 
 def test_without_sizes_it_cannot_tell(tmp_path: Path) -> None:
