@@ -53,7 +53,7 @@ def test_memory_that_was_recorded_is_told(tmp_path: Path) -> None:
 
 
 def test_modules_have_what_would_be_kept_instead(tmp_path: Path) -> None:
-    """What an operator allocates when it runs again and that is there when it ends; its workspace is not."""
+    """Memory that an operator allocates when it runs again counts if it is there at its end; workspace does not."""
     given = steps(True)
     for start in (0, 1000, 2000):
         given.span("module", "Linear: first", start + 105, start + 125)
