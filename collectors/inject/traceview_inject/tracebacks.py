@@ -6,7 +6,7 @@ program prints when it fails is what it prints without us; the exception itself 
 
 import os
 
-COLLECTORS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep  # noqa: PTH100, PTH120
+COLLECTORS = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep  # noqa: PTH100, PTH120
 EVENT = "sys.excepthook"
 
 
