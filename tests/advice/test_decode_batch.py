@@ -8,6 +8,8 @@ import pytest
 from advised import answer
 from given import Given
 
+from traceview.analysis import advice
+
 RULE = "decode_batch"
 BALANCE = 312e12 / 1555e9
 """FLOP of an A100 while it reads a byte."""
@@ -57,3 +59,15 @@ def test_prompts_are_not(tmp_path: Path) -> None:
 
 def test_without_marks_of_an_engine_it_cannot_tell(tmp_path: Path) -> None:
     assert answer(RULE, Given(), tmp_path).status == "cannot tell"
+
+
+@pytest.mark.long
+@pytest.mark.shared
+def test_public_traces_with_and_without(shared: Path, captures) -> None:  # type: ignore[no-untyped-def]
+    rules = advice.load([RULE])
+    (found,) = advice.run(captures.open(shared / "traces/operators/mi300-sglang-decode.json.gz"), rules)
+    assert found.status == "found"
+    assert found.saving_ns == pytest.approx(5_782_257 * (1 - 32 * 5.3e12 / 1307.4e12), abs=2)
+    for name in ("mi300-sglang-prefill", "mi300-vllm-piecewise"):
+        (found,) = advice.run(captures.open(shared / f"traces/operators/{name}.json.gz"), rules)
+        assert found.status == "not found"
