@@ -171,14 +171,16 @@ class Trace:
         """The report of that name."""
         return self.report()
 
-    def page(self, path: Input, step: str | None = None, events: int = 1_000_000) -> None:
-        """Write the page of `traceview page` to a file. `step`: a number, "all", or None for the median one."""
+    def page(
+        self, path: Input, step: int | None = None, steps: int | str | None = None, events: int = 1_000_000
+    ) -> None:
+        """Write the page of `traceview page` to a file, with its options."""
         from pathlib import Path
 
         from traceview.analysis import page
         from traceview.render.page import render
 
-        text = render(page.gather(self.connection.cursor(), self.name, step, events), __version__)
+        text = render(page.gather(self.connection.cursor(), self.name, events, step, steps), __version__)
         Path(path).write_text(text, encoding="utf-8")
 
     def export(self, path: Input, rank: int | None = None, step: int | None = None) -> None:

@@ -1,12 +1,15 @@
 -- title = "What of each rank is exported"
--- doc = "One row per chosen rank; all of its time where no step is chosen."
+-- doc = "One row per chosen rank; all of its time where no steps are chosen."
 -- [params]
 -- rank = { type = "INTEGER", doc = "only this rank; every rank when left out" }
--- step = { type = "BIGINT", doc = "only what overlaps this step of its rank; everything when left out" }
+-- step = { type = "BIGINT", doc = "only what overlaps steps of its rank from this one; everything when left out" }
+-- last = { type = "BIGINT", doc = "until this one" }
 -- [columns]
--- from_ns = "where the step begins; NULL where everything is exported"
--- until_ns = "where it ends"
+-- from_ns = "where the steps begin; NULL where everything is exported"
+-- until_ns = "where they end"
 SELECT r.rank, w.start_ns AS from_ns, w.end_ns AS until_ns
 FROM (SELECT DISTINCT rank FROM captures) r
-LEFT JOIN steps w ON w.rank = r.rank AND w.step = $step
-WHERE ($rank IS NULL OR r.rank = $rank) AND ($step IS NULL OR w.step IS NOT NULL)
+LEFT JOIN (
+    SELECT rank, min(start_ns) AS start_ns, max(end_ns) AS end_ns FROM steps WHERE step BETWEEN $step AND $last GROUP BY rank
+) w ON w.rank = r.rank
+WHERE ($rank IS NULL OR r.rank = $rank) AND ($step IS NULL OR w.start_ns IS NOT NULL)

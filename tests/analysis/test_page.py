@@ -10,7 +10,7 @@ import pytest
 from timelines import EVENTS, event, made
 
 from traceview import sql, store
-from traceview.analysis import findings, page, reports
+from traceview.analysis import findings, page, reports, timeline
 from traceview.errors import UsageError
 from traceview.experiments import results
 from traceview.experiments.algorithms.layers import parse
@@ -37,7 +37,7 @@ def test_the_timeline_is_of_a_median_step_and_numbers_are_the_reports(tmp_path: 
     later = [event("user_annotation", f"ProfilerStep#{n}", 1000 * n, length) for n, length in ((4, 440), (5, 600))]
     later += [event("kernel", "relu", at, 70, 1, device=0, stream=1, correlation=at) for at in (4100, 5100)]
     with made(tmp_path, EVENTS + later) as connection:
-        shown = page.gather(connection, "title", None, 1000)
+        shown = page.gather(connection, "title", 1000)
         assert shown.reports[0] == reports.shown(
             reports.run(connection, "overview", best=findings.best), page.MOST_ROWS
         )
@@ -47,34 +47,67 @@ def test_the_timeline_is_of_a_median_step_and_numbers_are_the_reports(tmp_path: 
         assert sum(track.n_slices for track in shown.timeline.tracks) == len(shown.timeline.columns["dur_ns"])
 
 
+@pytest.mark.parametrize(
+    ("asked", "note", "shown", "first"),
+    [
+        ({}, "Step 5, the one closest to the median in length and busy time; steps 3 to 7 can be chosen", "34567", 5),
+        ({"steps": 1}, "Step 5, the one closest to the median in length and busy time", "5", None),
+        ({"step": 4, "steps": 2}, "Steps 3 to 4; the critical path shown is that of step 4", "34", None),
+        ({"step": 6, "steps": 9}, "Steps 3 to 7; the critical path shown is that of step 6", "34567", None),
+        ({"step": 7, "steps": "all"}, "The whole recording; the critical path shown is that of step 7", "34567", None),
+    ],
+)
+def test_steps_beside_the_one_that_is_shown(
+    tmp_path: Path, asked: dict[str, Any], note: str, shown: str, first: int | None
+) -> None:
+    later = [event("user_annotation", f"ProfilerStep#{n}", 1000 * n, 400) for n in (4, 5, 6, 7)]
+    later += [event("kernel", "relu", at, 70, 1, device=0, stream=1, correlation=at) for at in (4100, 5100, 6100, 7100)]
+    with made(tmp_path, EVENTS + later) as connection:
+        found = page.gather(connection, "title", 1000, **asked).timeline
+    assert found and found.note == note and found.step == first
+    names = {found.texts[at] for at in found.columns["name"]}
+    assert {f"step {n}" for n in shown} == {name for name in names if name.startswith("step ")}
+
+
+def test_what_is_not_small_is_not_there_to_choose(tmp_path: Path) -> None:
+    """A step stands with as many others as have the given number of slices together, and never without itself."""
+    busy = [event("user_annotation", f"ProfilerStep#{n}", 1000 * n, 400) for n in (4, 5)]
+    busy += [event("cpu_op", "aten::relu", 4000 + at, 1) for at in range(30)]
+    with made(tmp_path, EVENTS + busy) as connection:
+        around = timeline.query("around")
+        assert around.run(connection, {"step": 4, "most": 10}) == [(4, 4)]
+        assert around.run(connection, {"step": 5, "most": 10}) == [(5, 5)]
+        assert around.run(connection, {"step": 5, "most": 200}) == [(3, 5)]
+
+
 @pytest.mark.long
 def test_all_of_it_and_the_longest_of_it(tmp_path: Path) -> None:
     with made(tmp_path, EVENTS) as connection:
-        whole = page.gather(connection, "title", "all", 1000).timeline
+        whole = page.gather(connection, "title", 1000, steps="all").timeline
     assert whole and whole.note == "The whole recording" and whole.columns["start_ns"].min() == 0
     count = len(whole.columns["dur_ns"])
     with made(tmp_path / "again", EVENTS) as connection:
-        longest = page.gather(connection, "title", "all", 3).timeline
+        longest = page.gather(connection, "title", 3, steps="all").timeline
     assert longest and len(longest.columns["dur_ns"]) == 3
     assert longest.note == f"The whole recording; the 3 longest of {count} slices, none shorter than 170,000 ns"
 
 
 def test_a_step_that_is_not_there(tmp_path: Path) -> None:
     with made(tmp_path, EVENTS) as connection, pytest.raises(UsageError, match="no step 77"):
-        page.gather(connection, "title", "77", 10)
+        page.gather(connection, "title", 10, 77)
 
 
 @pytest.mark.long
 def test_a_log_of_averages_has_no_timeline(root: Path, tmp_path: Path) -> None:
     capture = store.convert([root / "samples/cntk_timing/cntk-2.7-lenet-cpu.txt.gz"], tmp_path / "capture")
     with store.open_capture(capture) as connection:
-        assert page.gather(connection, "title", None, 10).timeline is None
+        assert page.gather(connection, "title", 10).timeline is None
 
 
 @pytest.mark.long
 def test_experiments_stand_on_the_page_of_captures_that_hold_one(tmp_path: Path) -> None:
     with made(tmp_path / "trace", EVENTS) as connection:
-        names = [section.name for section in page.gather(connection, "title", None, 10).charts]
+        names = [section.name for section in page.gather(connection, "title", 10).charts]
     assert names == [
         name for name in (path.rpartition("/")[2] for path in page.CHARTS) if name not in ("operators", "ranks")
     ]
@@ -88,7 +121,7 @@ def test_experiments_stand_on_the_page_of_captures_that_hold_one(tmp_path: Path)
     tuned = {"name": "channels_last", "speedup": 1.2, "low": 1.1, "high": 1.3, "verdict": "faster", "kind": "option"}
     folder = results.write(tmp_path / "study", {"algorithm_times": rows, "tune_options": [tuned]}, {"kind": "study"})
     with store.open_capture(folder) as connection:
-        shown = page.gather(connection, "title", None, 10)
+        shown = page.gather(connection, "title", 10)
     assert [section.name for section in shown.charts[:5]] == ["tuned", "winners", "layers", "flops", "batches"]
     text = render(shown, "1")
     assert "channels_last: 1.20 (1.10 to 1.30) faster" in text
@@ -103,7 +136,7 @@ def test_the_page_of_an_experiment_begins_with_its_answer(tmp_path: Path) -> Non
     runs = [{"status": status, "others_pct": 40.0} for status in ("timed", "noisy", "noisy")]
     folder = results.write(tmp_path / "tuned", {"tune_options": [option], "tune_runs": runs}, {"kind": "tune"})
     with store.open_capture(folder) as connection:
-        (report,) = page.gather(connection, "title", None, 10).reports
+        (report,) = page.gather(connection, "title", 10).reports
     assert [row[1] for row in report.sections[0].rows] == [
         "Nothing was shown to make the step faster: 1 of 1 option tried.",
         "The machine was busy in 2 of 3 runs (other programs took 40 % of the cores, median of all).",
@@ -111,7 +144,7 @@ def test_the_page_of_an_experiment_begins_with_its_answer(tmp_path: Path) -> Non
     best = {**option, "verdict": "faster", "speedup": 1.3, "low": 1.2, "high": 1.4, "pairs": 24, "in_best": True}
     folder = results.write(tmp_path / "best", {"tune_options": [best], "tune_runs": runs[:1]}, {"kind": "tune"})
     with store.open_capture(folder) as connection:
-        (report,) = page.gather(connection, "title", None, 10).reports
+        (report,) = page.gather(connection, "title", 10).reports
     told = "channels_last: 1.30 times as fast (1.20 to 1.40), by 24 pairs of fresh runs."
     assert [row[1] for row in report.sections[0].rows] == [told]
 
@@ -153,7 +186,7 @@ def test_an_empty_plan_praises_nothing(
     tables = {"schedule_layers": [{**layer, "status": status}], "schedule_plans": [{"name": "the plan", **plan}]}
     folder = results.write(tmp_path / "plan", tables, {"kind": "schedule"})
     with store.open_capture(folder) as connection:
-        made = page.gather(connection, "title", None, 10)
+        made = page.gather(connection, "title", 10)
     assert [row[1] for row in made.reports[0].sections[0].rows] == told
     assert [row[0] for section in made.charts if section.name == "plans" for row in section.rows] == shown
 
@@ -172,7 +205,7 @@ def test_a_plan_stands_on_the_page(tmp_path: Path) -> None:
     tables = {"schedule_layers": layers, "schedule_plans": plans}
     folder = results.write(tmp_path / "plan", tables, {"kind": "schedule"})
     with store.open_capture(folder) as connection:
-        shown = page.gather(connection, "title", None, 10)
+        shown = page.gather(connection, "title", 10)
     first, second = shown.charts[:2]
     assert [(row[0], row[1]) for row in first.rows] == [
         ("the plan, whole step", 1.2), ("the plan, convolutions", 1.33), ("PyTorch's own, convolutions", 1.0),

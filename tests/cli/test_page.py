@@ -55,7 +55,8 @@ def test_a_file_of_somebody_else_is_not_replaced(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--step", "x"], "'x' is not a step: write its number, or all"),
+        (["--step", "x"], "'x' is not a step: write its number"),
+        (["--steps", "0"], "'0' is not a number of steps; use 1 or more, or all"),
         (["--events", "0"], "'0' is not a number of slices; use 1 or more"),
         (["--step", "9999", "-o", "x.html"], "the capture has no step 9999; it has steps"),
     ],
@@ -96,5 +97,5 @@ def test_the_page_of_a_resnet_is_small_and_its_stacks_read_aloud(shared: Path, c
     text = (tmp_path / "resnet.html").read_text(encoding="utf-8")
     assert len(text.encode()) < 300_000
     stack = ("CudnnBatchNormBackward", "aten::cudnn_batch_norm_backward", "bn_bw_1C11_kernel_new")
-    assert f"<td class=t>{' &gt; '.join(stack)}</td>" in text
+    assert f"<td class=t>{' &gt; '.join(stack)}<" in text
     assert text.count("NVIDIA V100 datasheet, SXM2</p>") == 1

@@ -187,6 +187,8 @@ class Timeline:
     columns: Mapping[str, Any]
     note: str
     """Part of the recording this is, and what was left out."""
+    step: int | None = None
+    """The step that is shown first, where there are others."""
 
 
 @dataclass(frozen=True)

@@ -66,16 +66,17 @@ COLUMNS = (
 
 
 def gather(
-    connection: duckdb.DuckDBPyConnection, title: str, step: str | None, most: int, first: Sequence[Report] = ()
-) -> Page:
-    """Run everything. `step`: a number, `all`, or None for the median one; `most`: slices of the timeline at most;
-    `first`: reports that stand before all others.
+    connection: duckdb.DuckDBPyConnection, title: str, most: int, step: int | None = None,
+    steps: int | str | None = None, first: Sequence[Report] = (),
+) -> Page:  # fmt: skip
+    """Run everything. `most`: slices of the timeline at most; `step`: None for the median one; `steps`: how many are
+    shown around it, `all`, or None for it alone, with others to choose where they are small; `first`: reports that
+    stand before all others.
 
     Raises `UsageError` for a step that the run has not.
     """
-    if step not in (None, "all"):
-        # Before all that takes long.
-        chosen.check(connection, "steps", "step", int(str(step)), None)
+    # Before all that takes long.
+    chosen.check(connection, "steps", "step", step, None)
     charts = tuple(shown for shown in _sections(connection) if shown.rows)
     # The results of an experiment answer its own question: rules and timelines are of recordings.
     own = [reports.run(connection, name) for name in experiment.names(connection, content("queries"))]
@@ -87,7 +88,7 @@ def gather(
         findings=found,
         explained=() if own else advice.explained(connection),
         charts=charts,
-        timeline=None if own else _timeline(connection, step, most),
+        timeline=None if own else _timeline(connection, step, steps, most),
     )
 
 
@@ -101,13 +102,15 @@ def _sections(connection: duckdb.DuckDBPyConnection) -> Iterable[Section]:
         yield reports.section(connection, query)
 
 
-def _timeline(connection: duckdb.DuckDBPyConnection, step: str | None, most: int) -> Timeline | None:
-    shown, note = _step(connection, step)
+def _timeline(
+    connection: duckdb.DuckDBPyConnection, step: int | None, steps: int | str | None, most: int
+) -> Timeline | None:
+    shown, span, note = _steps(connection, step, steps)
     ranks = [rank for (rank,) in connection.execute("SELECT DISTINCT rank FROM captures ORDER BY 1").fetchall()]
     rank = ranks[0] if len(ranks) > MOST_RANKS else None
     if rank is not None:
         note += f", of rank {rank} ({len(ranks)} ranks are too many for one timeline)"
-    n_slices = timeline.choose(connection, rank, shown)
+    n_slices = timeline.choose(connection, rank, shown, span)
     if not n_slices:
         return None
     values = {"most": most}
@@ -122,7 +125,8 @@ def _timeline(connection: duckdb.DuckDBPyConnection, step: str | None, most: int
     texts = [text for (text,) in connection.execute("SELECT text FROM export_text ORDER BY iid").fetchall()]
     details = connection.execute("SELECT DISTINCT iid, text FROM export_detail ORDER BY iid").fetchall()
     told = tuple(text for _, text in details)
-    return Timeline(tracks, tuple(texts), told, {name: _place(name, columns[name]) for name in COLUMNS}, note)
+    placed = {name: _place(name, columns[name]) for name in COLUMNS}
+    return Timeline(tracks, tuple(texts), told, placed, note, shown if steps is None else None)
 
 
 def _place(name: str, values: Any) -> Any:
@@ -137,11 +141,21 @@ def _tracks(connection: duckdb.DuckDBPyConnection, tids: Any) -> tuple[Track, ..
     return tuple(Track(*known[tid], n) for tid, n in zip(numbers.tolist(), counts.tolist(), strict=True))
 
 
-def _step(connection: duckdb.DuckDBPyConnection, step: str | None) -> tuple[int | None, str]:
-    """The step to show and a sentence that says which; None is all of the recording."""
+def _steps(
+    connection: duckdb.DuckDBPyConnection, step: int | None, steps: int | str | None
+) -> tuple[int | None, timeline.Span, str]:
+    """The step to show, the first and last that are there, and a sentence that says which."""
     middle = chosen.middle_step().run(connection)
-    if step == "all" or (step is None and not middle):
-        return None, "The whole recording"
-    if step is None:
-        return int(middle[0][0]), f"Step {middle[0][0]}, the one closest to the median in length and busy time"
-    return int(step), f"Step {step}"
+    if step is None and (steps == "all" or not middle):
+        return None, (None, None), "The whole recording"
+    own = int(middle[0][0]) if step is None else step
+    name = f"step {own}, the one closest to the median in length and busy time" if step is None else f"step {own}"
+    if steps == "all":
+        return own, (None, None), f"The whole recording; the critical path shown is that of {name}"
+    ((first, last),) = timeline.query("around").run(connection, {"step": own, "steps": steps})
+    told = name[0].upper() + name[1:]
+    if steps is None:
+        return own, (first, last), told + (f"; steps {first} to {last} can be chosen" if first < last else "")
+    if first == last:
+        return own, (first, last), told
+    return own, (first, last), f"Steps {first} to {last}; the critical path shown is that of {name}"

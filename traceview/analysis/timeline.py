@@ -25,6 +25,8 @@ BATCH_ROWS = 1 << 17
 """Slices that are laid out at a time."""
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
 """Before and after every time."""
+Span = tuple[int | None, int | None]
+"""First and last of steps; all of the recording where they are None."""
 CHOSEN = {
     "export_chosen": ("VIEW", "chosen"),
     "export_text": ("TABLE", "texts"),
@@ -48,12 +50,18 @@ def query(name: str) -> Query:
     return load(content("queries") / "timeline" / f"{name}.sql")
 
 
-def choose(connection: duckdb.DuckDBPyConnection, rank: int | None = None, step: int | None = None) -> int:
+def choose(
+    connection: duckdb.DuckDBPyConnection,
+    rank: int | None = None,
+    step: int | None = None,
+    span: Span | None = None,
+) -> int:
     """Make the temporary tables and views `export_*`, of which the queries of the formats select.
 
-    Returns how many slices there are. Raises `UsageError` for a rank or a step that the capture has not.
+    `step` is the one whose critical path is there, and the only one without `span`. Returns how many slices there are.
+    Raises `UsageError` for a rank or a step that the capture has not.
     """
-    choose_window(connection, rank, step)
+    choose_window(connection, rank, step, span)
     critical.lane(connection, step)
     connection.execute(f"CREATE TEMP VIEW slices AS {query('slices').body}")
     _make(connection, CHOSEN)
@@ -63,11 +71,14 @@ def choose(connection: duckdb.DuckDBPyConnection, rank: int | None = None, step:
     return n_slices
 
 
-def choose_window(connection: duckdb.DuckDBPyConnection, rank: int | None, step: int | None) -> None:
-    """Make `export_window` alone: the chosen ranks, and of each the time of the chosen step."""
+def choose_window(
+    connection: duckdb.DuckDBPyConnection, rank: int | None, step: int | None, span: Span | None = None
+) -> None:
+    """Make `export_window` alone: the chosen ranks, and of each the time of the chosen steps."""
     chosen.check(connection, "ranks", "rank", rank, None)
     chosen.check(connection, "steps", "step", step, rank)
-    window: Mapping[str, object] = {"rank": rank, "step": step}
+    first, last = span or (step, step)
+    window: Mapping[str, object] = {"rank": rank, "step": first, "last": last}
     connection.execute(f"CREATE TEMP TABLE export_window AS {query('window').body}", window)
 
 

@@ -1,7 +1,8 @@
 """Writes one HTML page of a trace: charts, advice and a timeline, in one file that opens offline and can be mailed.
 
 The file holds everything the page shows and loads nothing from elsewhere. All but the timeline works without
-JavaScript. The timeline shows one median step unless --step says otherwise.
+JavaScript. The timeline shows one median step unless --step or --steps says otherwise; where steps are small, others
+can be chosen in it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from traceview.cli.options import INPUT_HELP, add_machine_options, opened
 from traceview.cli.output import emit
-from traceview.cli.values import at_least, number
+from traceview.cli.values import at_least
 from traceview.errors import UsageError
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ HELP = "write one HTML page: charts, advice and a timeline"
 
 EXAMPLES = """examples:
   traceview page trace.json.gz                    writes trace.html
-  traceview page run1 -o run1.html --step all     the timeline of the whole recording
+  traceview page run1 -o run1.html --steps all    the timeline of the whole recording
   traceview page before --compare after           runs on one scale, and what differs
   traceview page run1 --events 100000             a smaller file: the longest slices only
 """
@@ -37,7 +38,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="default: the name of INPUT with .html, here; - is stdout"
     )
-    parser.add_argument("--step", type=_step, metavar="N|all", help="step of the timeline (default: a median one)")
+    parser.add_argument("--step", type=_step, metavar="N", help="step of the timeline (default: a median one)")
+    parser.add_argument(
+        "--steps", type=_steps, metavar="N|all", help="steps of the timeline, around that one (default: it alone)"
+    )
     parser.add_argument(
         "--events", type=_events, default=MOST, metavar="N", help=f"most slices in the timeline (default: {MOST:,})"
     )
@@ -63,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
         title = ", ".join([title, *(_stem(Path(path)) for path in args.compare)])
         first = (_compared(args),)
     with opened(args) as connection:
-        text = render(page.gather(connection, title, args.step, args.events, first), __version__)
+        text = render(page.gather(connection, title, args.events, args.step, args.steps, first), __version__)
     emit([text], None if target == "-" else target)
     if target != "-":
         emit([f"{target}\n"], None)
@@ -92,10 +96,10 @@ def _is_ours(path: Path) -> bool:
         return b'name="generator" content="traceview' in file.read(4096)
 
 
-def _step(text: str) -> str:
-    if text != "all" and number(text) is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a step: write its number, or all")
-    return text
+def _steps(text: str) -> int | str:
+    return text if text == "all" else _counted(text)
 
 
+_step = at_least(0, "is not a step: write its number")
+_counted = at_least(1, "is not a number of steps; use 1 or more, or all")
 _events = at_least(1, "is not a number of slices; use 1 or more")

@@ -262,7 +262,7 @@ def roofline(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
 
 def _roof(rows: Sequence[Row], how: Row) -> list[tuple[str, list[tuple[float, float]]]]:
     """The roof through what each row could reach; none where no row has it."""
-    points = sorted((row[how["x"]], row[how["roof"]]) for row in rows if is_positive(row[how["roof"]]))
+    points = sorted({(row[how["x"]], row[how["roof"]]) for row in rows if is_positive(row[how["roof"]])})
     return [("what the device could give", points)] if points else []
 
 
@@ -369,7 +369,10 @@ def _frame(drawing: Drawing, unit: Style, most: float, across: Style, span: floa
         drawing.text(64, y + 4, in_unit(unit, value), text_anchor="end")
     for value in round_ticks(span):
         x = 70 + value / span * (WIDTH - 90)
-        drawing.text(x, 216, in_unit(across, value), text_anchor="middle")
+        label = in_unit(across, value)
+        # The last one ends where the chart does.
+        half = len(label) * LETTER / 2
+        drawing.text(min(x, WIDTH - half), 216, label, text_anchor="middle")
 
 
 def round_ticks(most: float) -> list[float]:

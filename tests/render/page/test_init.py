@@ -34,7 +34,7 @@ def html(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("page")
     with made(folder, RUN) as connection:
         (folder / "run.html").write_text(
-            render(page.gather(connection, HOSTILE, "all", 1000), "0.1.0"), encoding="utf-8"
+            render(page.gather(connection, HOSTILE, 1000, steps="all"), "0.1.0"), encoding="utf-8"
         )
     return folder / "run.html"
 
@@ -312,6 +312,25 @@ def test_the_wheel_scrolls_and_zooms_with_control(fresh: Any) -> None:
     fresh.wait_for_function("traceview.view.span < 300000")
 
 
+@pytest.mark.long
+def test_another_step_can_be_chosen(browser: Any, tmp_path: Path) -> None:
+    """One step is shown of those that are there; a choice moves to another, and `all` to all of them."""
+    later = [event("user_annotation", f"ProfilerStep#{n}", 1000 * n, 400) for n in (4, 5)]
+    later += [event("kernel", "relu", at, 70, 1, device=0, stream=1, correlation=at) for at in (4100, 5100)]
+    with made(tmp_path, EVENTS + later) as connection:
+        found = page.gather(connection, "steps", 1000)
+        (tmp_path / "steps.html").write_text(render(found, "0.1.0"), encoding="utf-8")
+    assert found.timeline and found.timeline.step == 4
+    tab = _drawn(browser, tmp_path / "steps.html").tab
+    seen = "[traceview.view.from, traceview.view.span]"
+    assert tab.input_value("#step") == "step 4" and tab.evaluate(seen) == [4_000_000, 400_000]
+    tab.select_option("#step", "step 5")
+    assert tab.evaluate(seen) == [5_000_000, 400_000]
+    tab.select_option("#step", "all")
+    assert tab.evaluate(seen) == [0, 5_400_000]
+    tab.close()
+
+
 @pytest.mark.parametrize("span", [1, 30, 1_000, 20_000, 10**6, 3 * 10**9])
 def test_the_ruler_tells_its_ticks_apart(fresh: Any, span: int) -> None:
     fresh.evaluate(f"traceview.show(250e3, {span})")
@@ -392,4 +411,4 @@ def test_it_prints(browser: Any, html: Path) -> None:
 def test_the_facts_are_json_that_cannot_end_their_element(html: Path) -> None:
     text = html.read_text(encoding="utf-8")
     facts = re.search(r'<script type="application/json" id="facts">(.*?)</script>', text, re.DOTALL)
-    assert facts and {"tracks", "columns", "colours"} == set(json.loads(facts[1]))
+    assert facts and {"tracks", "columns", "colours", "step"} == set(json.loads(facts[1]))

@@ -135,6 +135,7 @@ def _facts(timeline: Timeline) -> Markup:
         "tracks": [[track.group, track.label, track.n_slices] for track in timeline.tracks],
         "columns": list(timeline.columns),
         "colours": colours,
+        "step": timeline.step,
     }
     text = json.dumps(facts, ensure_ascii=True, separators=(",", ":"))
     return Markup(text.replace("<", "\\u003c"))  # Without it neither an end of the element nor a comment can begin.

@@ -539,10 +539,18 @@
   byId("fit").addEventListener("click", () => show(0, end));
   byId("tracks").addEventListener("input", () => { lay(); ask(); });
   const chooser = byId("step");
-  if (steps.length > 1) {
-    for (const i of steps) { const option = make("option", text("name", i), chooser); option.value = String(i); }
+  // A step of several ranks is the time from the first of them to the last.
+  const extents = new Map();
+  for (const i of steps) {
+    const [start, stop] = extents.get(text("name", i)) || [Infinity, 0];
+    extents.set(text("name", i), [Math.min(start, col.start_ns[i]), Math.max(stop, stops(i))]);
+  }
+  const showStep = () => { const [start, stop] = extents.get(chooser.value) || [0, end]; show(start, stop - start); };
+  if (extents.size > 1) {
+    for (const name of extents.keys()) make("option", name, chooser).value = name;
     chooser.parentElement.hidden = false;
-    chooser.addEventListener("change", () => { const i = Number(chooser.value); if (i >= 0) show(col.start_ns[i], col.dur_ns[i]); else show(0, end); });
+    chooser.addEventListener("change", showStep);
+    chooser.value = [...extents.keys()].find((name) => facts.step !== null && name.split(" (")[0] === "step " + facts.step) || "all";
   }
 
   // Rows of tables and parts of charts lead to their slices: by name, layer, operator or category.
@@ -577,6 +585,6 @@
   window.traceview = { show, paint, col, rows, texts, details, tracks, choose, select, accountOf, ruler, get view() { return { from, span, end, chosen, range }; } };
   lay();
   paintMini();
-  show(0, end);
+  showStep();
   canvas.dataset.ready = "yes";
 })();
