@@ -6,7 +6,8 @@
 -- tid = "the track"
 -- at_ns = "time"
 -- begins = "1 for a start, 0 for an end"
--- flow = "number that a launching call and what it launched share"
+-- flow = "number that both ends of an arrow share"
+-- number = "number of the slice"
 WITH slice AS (
     SELECT s.*, p.tid, p.origin_ns, f.flow
     FROM export_slice s
@@ -25,6 +26,6 @@ WITH slice AS (
     WHERE end_ns >= getvariable('export_from_ns') AND end_ns < getvariable('export_until_ns')
 )
 SELECT tid, when_ns - origin_ns AS at_ns, begins, name_iid, recorded_iid, category_iid, algorithm_iid, direction_iid,
-    role_iid, layer_iid, op_iid, step, flow
+    role_iid, layer_iid, op_iid, step, flow, number
 FROM half
 ORDER BY tid, when_ns, turn, inner_first, place, begins DESC

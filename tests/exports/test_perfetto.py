@@ -11,7 +11,7 @@ import pytest
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as perfetto
 from timelines import HOSTILE, event, opened, written
 
-from traceview.exports.perfetto import fixed, joined, message, number, one
+from traceview.exports.perfetto import _samples, fixed, joined, message, number, one
 from traceview.render.page.varints import varints
 
 
@@ -24,6 +24,7 @@ class File:
         self.tracks: dict[int, str] = {}
         self.parents: dict[int, int] = {}
         self.slices: list[tuple[str, str, int, int, dict[str, object], list[int]]] = []
+        self.samples: list[tuple[str, str, int, float]] = []
         names, values, keys, categories = {}, {}, {}, {}
         stacks = defaultdict(list)
         for packet in trace.packet:
@@ -37,6 +38,10 @@ class File:
             if not packet.HasField("track_event"):
                 continue
             told = packet.track_event
+            if told.type == told.TYPE_COUNTER:
+                above = self.tracks[self.parents[told.track_uuid]]
+                self.samples.append((above, self.tracks[told.track_uuid], packet.timestamp, told.double_counter_value))
+                continue
             if told.type == told.TYPE_SLICE_BEGIN:
                 stacks[told.track_uuid].append((packet.timestamp, told))
                 continue
@@ -63,6 +68,37 @@ def test_slices_carry_names_times_and_what_is_derived(file: Any) -> None:
     }  # fmt: skip
     assert found[HOSTILE][0] == "stream 1 (overlapping 1)"
     assert found["step 3"][:3] == ("steps", 0, 400_000)
+
+
+def test_memory_is_a_counter_in_bytes(file: Any) -> None:
+    viewed = File(file("perfetto"))
+    assert sorted(viewed.samples) == [
+        ("rank 0 traceview", "allocated_bytes gpu 0", 160_000, 1024.0),
+        ("rank 0 traceview", "reserved_bytes gpu 0", 160_000, 2048.0),
+    ]
+
+
+def test_values_of_counters_may_be_negative_or_broken() -> None:
+    trace = perfetto.Trace()
+    trace.ParseFromString(_samples(np.array([7, 7]), np.array([1, 2]), np.array([-1.5, 2.0**60])))
+    found = [(packet.timestamp, packet.track_event.double_counter_value) for packet in trace.packet]
+    assert found == [(1, -1.5), (2, 2.0**60)]
+
+
+def test_operators_have_their_shapes_and_copies_their_bytes(file: Any) -> None:
+    facts = {name: told for name, _, _, _, told, _ in File(file("perfetto")).slices}
+    assert facts["aten::conv2d"]["shapes"] == "[[2,3,8,8],[4,3,3,3]]" and "shapes" not in facts["aten::empty"]
+    assert facts["Memcpy HtoD (Pageable -> Device)"]["size_bytes"] == 4096
+
+
+def test_an_operator_and_its_gradient_share_a_flow(tmp_path: Path) -> None:
+    """By sequence number: the gradient runs on a thread of its own."""
+    ops = [
+        event("cpu_op", "aten::relu", 0, 10, **{"External id": 1, "Sequence number": 5, "Fwd thread id": 0}),
+        event("cpu_op", "ReluBackward0", 50, 10, 8, **{"External id": 2, "Sequence number": 5, "Fwd thread id": 1}),
+    ]
+    flows = {name: numbers for name, *_, numbers in File(written(opened(tmp_path, ops), "perfetto")).slices}
+    assert flows["aten::relu"] == flows["ReluBackward0"] != []
 
 
 def test_tracks_stand_below_their_process(file: Any) -> None:

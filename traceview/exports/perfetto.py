@@ -26,12 +26,13 @@ PACKET = 1
 TIMESTAMP, SEQUENCE, TRACK_EVENT, INTERNED, FLAGS, DESCRIPTOR = 8, 10, 11, 12, 13, 60
 CLEARED, NEEDS = 1, 2
 """Flags: what was interned before is forgotten; the packet needs what is interned."""
-CATEGORY_IIDS, ANNOTATIONS, TYPE, NAME_IID, TRACK, FLOWS = 3, 4, 9, 10, 11, 47
-BEGIN, END = 1, 2
+CATEGORY_IIDS, ANNOTATIONS, TYPE, NAME_IID, TRACK, SAMPLE, FLOWS = 3, 4, 9, 10, 11, 44, 47
+BEGIN, END, COUNTER = 1, 2, 4
 CATEGORIES, NAMES, KEYS, VALUES = 1, 2, 3, 29
 """Kinds of interned texts: categories, names of events, keys and texts of annotations."""
-ANNOTATED = ("category", "algorithm", "direction", "role", "layer", "op")
-ANNOTATION_KEYS = (*ANNOTATED, "step")
+ANNOTATED = ("category", "algorithm", "direction", "role", "layer", "op", "shapes")
+COUNTED = ("step", "size_bytes")
+ANNOTATION_KEYS = (*ANNOTATED, *COUNTED)
 KEY, WHOLE, VALUE_IID = 1, 4, 17
 """Fields of an annotation: its key, a whole number, a text by its number."""
 
@@ -39,7 +40,9 @@ choose = timeline.choose
 
 
 def pieces(connection: duckdb.DuckDBPyConnection) -> Iterator[bytes]:
-    """The packets: tracks, texts, then the slices of one track after the other."""
+    """The packets: tracks, texts, the slices of one track after the other, then the samples of counters."""
+    for name, file in (("export_fact", "facts"), ("export_counter", "counted")):
+        connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {query(f'perfetto/{file}').body}")
     yield _tracks(connection)
     yield one(PACKET, one(SEQUENCE, 1) + one(FLAGS, CLEARED | NEEDS) + one(INTERNED, _keys()))
     for batch in connection.sql(query("perfetto/texts").body).to_arrow_reader(BATCH_ROWS):
@@ -49,21 +52,21 @@ def pieces(connection: duckdb.DuckDBPyConnection) -> Iterator[bytes]:
         )
     for batch in ends(connection, "perfetto/events"):
         yield _events({name: integers(batch.column(name)) for name in batch.schema.names})
+    for batch in connection.sql(query("perfetto/samples").body).to_arrow_reader(BATCH_ROWS):
+        yield _samples(*(batch.column(name).to_numpy() for name in ("tid", "at_ns", "value")))
 
 
 def _tracks(connection: duckdb.DuckDBPyConnection) -> bytes:
     """A descriptor of each group of tracks and of each track."""
     rows = connection.execute(query("perfetto/tracks").body).fetchall()
-    return b"".join(
-        one(PACKET, one(SEQUENCE, 1) + one(DESCRIPTOR, _descriptor(uuid, parent, label, place)))
-        for uuid, parent, label, place in rows
-    )
+    return b"".join(one(PACKET, one(SEQUENCE, 1) + one(DESCRIPTOR, _descriptor(*row))) for row in rows)
 
 
-def _descriptor(uuid: int, parent: int | None, label: str, place: int) -> bytes:
-    """Fields of TrackDescriptor: uuid, name, parent, order of children (by their place), place among its siblings."""
+def _descriptor(uuid: int, parent: int | None, label: str, place: int, unit: int | None) -> bytes:
+    """Fields of TrackDescriptor: uuid, name, parent, unit of a counter, order of children (by their place), place."""
     above = b"" if parent is None else one(5, parent)
-    return one(1, uuid) + one(2, label.encode()) + above + one(11, 3) + one(12, place)
+    counter = b"" if unit is None else one(8, one(3, unit))
+    return one(1, uuid) + one(2, label.encode()) + above + counter + one(11, 3) + one(12, place)
 
 
 def _keys() -> bytes:
@@ -89,22 +92,35 @@ def _events(columns: Mapping[str, Ints]) -> bytes:
             told(f"{name}_iid") >= 0)
         for key, name in enumerate(ANNOTATED, 1)
     ]  # fmt: skip
-    step = joined([number(KEY, np.full(n_rows, len(ANNOTATION_KEYS))), number(WHOLE, told("step"))])
+    annotations += [
+        message(ANNOTATIONS, joined([number(KEY, np.full(n_rows, key)), number(WHOLE, told(name))]), told(name) >= 0)
+        for key, name in enumerate(COUNTED, len(ANNOTATED) + 1)
+    ]
     event = joined(
         [
             number(CATEGORY_IIDS, told("recorded_iid")),
             *annotations,
-            message(ANNOTATIONS, step, told("step") >= 0),
             number(TYPE, np.where(begins, BEGIN, END)),
             number(NAME_IID, told("name_iid")),
             number(TRACK, columns["tid"]),
             fixed(FLOWS, told("flow")),
         ]
     )
+    return _packets(columns["at_ns"], event)
+
+
+def _samples(tracks: Ints, at_ns: Ints, values: NDArray[np.float64]) -> bytes:
+    """A packet for each sample of a counter; its value is eight bytes whatever its sign."""
+    data = np.ascontiguousarray(values.astype("<f8")).view(np.uint8).reshape(-1, 8)
+    value = _tagged(SAMPLE, FIXED64, Field(data, np.ones(data.shape, bool)), np.ones(len(values), bool))
+    return _packets(at_ns, joined([number(TYPE, np.full(len(values), COUNTER)), number(TRACK, tracks), value]))
+
+
+def _packets(at_ns: Ints, event: Field) -> bytes:
     packet = [
-        number(TIMESTAMP, columns["at_ns"]),
-        number(SEQUENCE, np.ones(n_rows, np.int64)),
-        number(FLAGS, np.full(n_rows, NEEDS)),
+        number(TIMESTAMP, at_ns),
+        number(SEQUENCE, np.ones(len(at_ns), np.int64)),
+        number(FLAGS, np.full(len(at_ns), NEEDS)),
         message(TRACK_EVENT, event),
     ]
     return message(PACKET, joined(packet)).text()

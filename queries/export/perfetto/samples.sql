@@ -1,0 +1,7 @@
+-- title = "Perfetto: samples of counters"
+-- doc = "By track, in order, with times as the slices have them."
+SELECT CAST(n.uuid AS BIGINT) AS tid, c.start_ns - n.origin_ns AS at_ns, c.value
+FROM export_counter n
+JOIN counters c ON c.rank = n.rank AND c.name IS NOT DISTINCT FROM n.name AND c.device IS NOT DISTINCT FROM n.device
+WHERE c.start_ns BETWEEN n.first_ns AND n.last_ns AND isfinite(c.value)
+ORDER BY n.uuid, c.start_ns, c.id
