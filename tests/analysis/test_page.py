@@ -72,6 +72,7 @@ def test_steps_beside_the_one_that_is_shown(
 def test_what_is_not_small_is_not_there_to_choose(tmp_path: Path) -> None:
     """A step stands with as many others as have the given number of slices together, and never without itself."""
     busy = [event("user_annotation", f"ProfilerStep#{n}", 1000 * n, 400) for n in (4, 5)]
+    busy += [event("kernel", "relu", at, 70, 1, device=0, stream=1, correlation=at) for at in (4100, 5100)]
     busy += [event("cpu_op", "aten::relu", 4000 + at, 1) for at in range(30)]
     with made(tmp_path, EVENTS + busy) as connection:
         around = timeline.query("around")
