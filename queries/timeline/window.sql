@@ -10,6 +10,7 @@
 SELECT r.rank, w.start_ns AS from_ns, w.end_ns AS until_ns
 FROM (SELECT DISTINCT rank FROM captures) r
 LEFT JOIN (
-    SELECT rank, min(start_ns) AS start_ns, max(end_ns) AS end_ns FROM steps WHERE step BETWEEN $step AND $last GROUP BY rank
+    SELECT rank, min(start_ns) AS start_ns, max(end_ns) AS end_ns FROM steps WHERE step BETWEEN $step AND $last
+    GROUP BY rank
 ) w ON w.rank = r.rank
 WHERE ($rank IS NULL OR r.rank = $rank) AND ($step IS NULL OR w.start_ns IS NOT NULL)
