@@ -20,6 +20,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from traceview.analysis.model import Section
+from traceview.render import cells
 from traceview.render.characters import clean
 from traceview.render.units import TIME, Style, quantity, style
 
@@ -346,6 +347,26 @@ def icicle(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
     return drawing.svg(f"{section.title}: {len(rows)} stacks, {in_unit(unit, whole)}", "icicle")
 
 
+def tree(section: Section, rows: Sequence[Row], how: Row) -> Markup:
+    """Parts within parts, each with what the other columns say of it, which open and close without a script."""
+    below: dict[tuple[str, ...], list[tuple[tuple[str, ...], Markup]]] = {}
+    columns = [found for found in cells.fields(section) if found.name != how["path"]]
+    for at, row in enumerate(rows):
+        path = tuple(map(str, row[how["path"]]))
+        told = Markup("").join(Markup("<b>{}</b>").format(column.cells[at]) for column in reversed(columns))
+        below.setdefault(path[:-1], []).append((path, told + clean(path[-1])))
+
+    def inside(parent: tuple[str, ...]) -> Markup:
+        whole, part = Markup("<details><summary>{}</summary>{}</details>"), Markup("<p>{}</p>")
+        return Markup("").join(
+            whole.format(told, inside(path)) if path in below else part.format(told)
+            for path, told in below.get(parent, ())
+        )
+
+    heads = Markup("").join(Markup("<b>{}</b>").format(column.header) for column in reversed(columns))
+    return Markup('<div class="tree"><p class="dim">{}{}</p>{}</div>').format(heads, how["path"], inside(()))
+
+
 def _look(row: Row, part: str, how: Row) -> tuple[str, str, str]:
     """Name, colour and pattern of a part of a bar; math kernels have the colour of their algorithm."""
     name = part.rsplit("_", 1)[0]
@@ -657,6 +678,7 @@ KINDS: dict[str, Callable[[Section, Sequence[Row], Row], Markup | None]] = {
     "roofline": roofline,
     "heat": heat,
     "icicle": icicle,
+    "tree": tree,
     "map": tiles,
     "curves": curves,
     "intervals": intervals,
