@@ -28,6 +28,8 @@ WITH call AS (
         CASE WHEN regexp_matches(o.name, '::(_local_scalar_dense|item)$')
                 THEN ' (.item(), float(), bool() or an if on a tensor)'
             WHEN regexp_matches(o.name, '::(nonzero|index|masked_select)$') THEN ' (nonzero() or a boolean index)'
+            WHEN regexp_matches(o.name, '::(copy_|_to_copy)$') AND contains(a.name, 'Synchronize')
+                THEN ' (a copy without non_blocking=True)'
             ELSE '' END || coalesce(format(' at {}:{}', l.file, l.line), '') AS place
     FROM blocking_calls a LEFT JOIN raw.ops o ON o.id = a.op_id
     LEFT JOIN source_lines l ON l.op_id = a.op_id

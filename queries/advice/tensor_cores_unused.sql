@@ -60,6 +60,13 @@ WITH every AS MATERIALIZED (
         sum(least(z.single_ns, 1e9 * greatest(z.flop / nullif(a.tf32, 0), coalesce(z.bytes / a.bytes_per_s, 0))))
             FILTER (a.tf32 IS NOT NULL) AS tf32_ns
     FROM sized z JOIN able a ON a.rank = z.rank GROUP BY z.rank
+), switch AS (
+    SELECT rank, [format('The switches allow TF32 in {}', CASE WHEN products = 'true' AND convolutions = 'true'
+            THEN 'products and convolutions: these kernels are others' WHEN products = 'true' THEN 'products alone'
+            WHEN convolutions = 'true' THEN 'convolutions alone' ELSE 'neither products nor convolutions' END)] AS said
+    FROM (SELECT rank, flags->>'$."cuda.matmul.allow_tf32"' AS products, flags->>'$."cudnn.allow_tf32"' AS convolutions
+        FROM processes)
+    WHERE products IN ('true', 'false') AND convolutions IN ('true', 'false')
 ), kinds AS (
     SELECT rank, name, via, sum(calls) AS calls, sum(own_ns) AS own_ns FROM single GROUP BY rank, name, via
 ), layer AS (
@@ -83,10 +90,11 @@ SELECT k.rank,
     if(any_value(f.floor_ns) > 0, [format('Of {:.3f} ms in single precision, {:.3f} ms have recorded sizes: on tensor '
         || 'cores they take {:.3f} ms at least{}', sum(k.own_ns) / 1e6, any_value(f.single_ns) / 1e6,
         any_value(f.floor_ns) / 1e6, coalesce(format(', in TF32 {:.3f} ms', any_value(f.tf32_ns) / 1e6), ''))], [])
+        || coalesce(any_value(s.said), [])
         || list(format('{}: {:.1f} calls and {:.3f} ms', k.name, k.calls, k.own_ns / 1e6)
             ORDER BY k.own_ns DESC, k.name) AS evidence
 FROM kinds k JOIN able d USING (rank) JOIN arithmetic a USING (rank) LEFT JOIN placed p USING (rank)
-LEFT JOIN least_time f USING (rank)
+LEFT JOIN least_time f USING (rank) LEFT JOIN switch s ON s.rank = k.rank AND d.tf32 IS NOT NULL
 GROUP BY k.rank
 HAVING 100.0 * sum(k.own_ns) > $fp32_arithmetic_pct * any_value(a.all_ns)
 ORDER BY k.rank

@@ -36,6 +36,13 @@ def test_the_line_that_waits_is_named(tmp_path: Path) -> None:
     assert answer(RULE, given, tmp_path).place == f"Mostly after aten::item{READS} at train.py:12"
 
 
+def test_a_copy_that_waits_is_named(tmp_path: Path) -> None:
+    given = steps(51)
+    for row in given.rows["ops"]:
+        row["name"] = row["name"].replace("aten::item", "aten::copy_")
+    assert answer(RULE, given, tmp_path).place == "Mostly after aten::copy_ (a copy without non_blocking=True)"
+
+
 def test_below_the_threshold_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(49), tmp_path).status == "not found"
 

@@ -78,3 +78,14 @@ def test_with_sizes_what_tensor_cores_still_have_to_do_is_no_saving(tmp_path: Pa
         "Of 0.200 ms in single precision, 0.200 ms have recorded sizes: on tensor cores they take 0.007 ms at least, "
         "in TF32 0.014 ms"
     )
+
+
+@pytest.mark.parametrize(
+    ("products", "convolutions", "said"),
+    [(False, True, "convolutions alone"), (False, False, "neither products nor convolutions"), (True, None, None)],
+)
+def test_switches_that_were_noted_are_told(products, convolutions, said, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    given = steps(500)
+    given.about = {"flags": {"cuda.matmul.allow_tf32": products, "cudnn.allow_tf32": convolutions}}
+    told = [line for line in answer(RULE, given, tmp_path).evidence if line.startswith("The switches")]
+    assert told == ([] if said is None else [f"The switches allow TF32 in {said}"])
