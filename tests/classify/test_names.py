@@ -6,6 +6,7 @@ import pytest
 
 from traceview.classify import classify_kernel
 from traceview.classify.names import head, own, readable
+from traceview.render.names import short
 
 PAIRS = [
     (
@@ -26,6 +27,15 @@ PAIRS = [
         "void at::native::vectorized_elementwise_kernel<4, at::native::neg_kernel_cuda(at::TensorIterator&)>(int)",
     ),
 ]
+
+
+def test_a_value_whose_type_has_a_scope_ends_no_name() -> None:
+    name = (
+        "_ZN4tcnn11kernel_gridIfLj3ELj2ELNS_8HashTypeE1EEEvjjNS_15GridOffsetTableEjffPKfNS_17InterpolationTypeENS_8"
+        "GridTypeEPKT_NS_10MatrixViewIS3_EEPS7_Pf"
+    )
+    assert readable(name) == "tcnn::kernel_grid<float, 3, 2, HashType, 1>"
+    assert short([name]) == {name: "kernel_grid"}
 
 
 @pytest.mark.parametrize(("mangled", "demangled"), PAIRS)

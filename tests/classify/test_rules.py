@@ -63,6 +63,7 @@ CONVENTIONS = {
     "fused_attn_layer_norm_kernel": "layer_norm",
     "void my_library::tiled_kernel<float>(float*)": "other",
     "void rearrange_kernel<float>(float*)": "other",
+    "void kernel_calculate_densityTile<TilesConstants>(TilesGPU<T1> *, PointsPtr, float, int)": "other",
     "void my_prefill_kernel<float>(float*)": "other",
     "void get_property_kernel<float>(float*)": "other",
     "void logger_kernel(float*)": "other",

@@ -150,7 +150,9 @@ class Reading:
         scope = self.scopes.pop() if self.scopes else ""
         if scope == "I":
             self.parts.append(">")
-        self.after = "word" if scope in ("I", "L") else ""
+        # A literal's type may be a nested name: what follows is its value.
+        is_type = scope == "N" and self.scopes[-1:] == ["L"]
+        self.after = "word" if scope in ("I", "L") or is_type else ""
 
 
 # Operators: what is matched is the operator's own name, never the scopes around it.
