@@ -1,6 +1,6 @@
 -- title = "Plain layout on a CPU"
 -- doc = """oneDNN reorders of activations from or to the plain layout (NCHW), around convolutions; not those of
--- filters, nor those that also change the type, which another layout still needs. The bound is the time of these
+-- filters, of recurrent layers and products, nor those that also change the type, which another layout still needs. The bound is the time of these
 -- reorders and, where they are found, of PyTorch's max pooling in the forward pass, which has vector code for
 -- channels_last alone (about a tenth of the time). In channels_last the library also picks other implementations. What
 -- that may give besides is a second number in the evidence: at most what the convolutions take beyond the processor's
@@ -32,6 +32,8 @@ WITH moved AS (
         AND regexp_matches(p.formats, ':abc(d|de)?:') AND p.shape IS DISTINCT FROM array_to_string(s.filter_shape, 'x')
         AND NOT regexp_matches(p.formats, ':A[a-zA-Z]+\d')
         AND regexp_extract(p.formats, 'src:(\w+)', 1) = regexp_extract(p.formats, 'dst:(\w+)', 1)
+        -- Recurrent layers and products have sizes of as many parts, and no channels.
+        AND NOT coalesce(regexp_matches(c.op_name, '(?i)rnn|lstm|gru|linear|matmul|attention|mm$'), false)
 ), reorders AS (
     SELECT rank, sum(own_ns) AS own_ns, sum(calls) AS calls, any_value(step_ns) AS step_ns FROM moved GROUP BY rank
 ), layer AS (

@@ -48,6 +48,16 @@ def test_the_bound_is_the_reorders(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("name", ["aten::mkldnn_rnn_layer", "aten::mkldnn_rnn_layer_backward", "aten::bmm"])
+def test_reorders_of_what_has_no_channels_are_none_of_it(tmp_path: Path, name: str) -> None:
+    """Filters of an LSTM are reordered in every step whatever the layout of images; so are batches of matrices."""
+    given = training(device=None)
+    for start in (0, 1000, 2000):
+        given.op(name, start + 10, start + 400)
+        given.primitive("reorder", start + 20, start + 120, impl="jit:uni", formats=PLAIN, shape="1x4x256x256")
+    assert answer(RULE, given, tmp_path).status == "not found"
+
+
 def test_max_pooling_forward_counts_where_reorders_are_found(tmp_path: Path) -> None:
     given, below = steps(11), steps(9)
     for start in (0, 1000, 2000):
