@@ -55,6 +55,8 @@ class Case:
     after: Run
     needs: str
     """The framework, where it is not PyTorch."""
+    record: tuple[str, ...] = ()
+    """Options of `collect` on both sides."""
 
 
 def cases(cores: int) -> dict[str, Case]:
@@ -72,7 +74,7 @@ def _case(row: Mapping[str, Any], cores: int) -> Case:
         for side in ("before", "after")
     ]
     script = next(path for folder in FOLDERS if (path := folder / row["script"]).exists())
-    return Case(row["rule"], script, runs[0], runs[1], row.get("needs", ""))
+    return Case(row["rule"], script, runs[0], runs[1], row.get("needs", ""), tuple(row.get("record", ())))
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,7 @@ def measure(case: Case, run: Run, folder: Path, python: str) -> Measured:
     """One run: the median of its steps, its processor time per step, and what the rule says of it."""
     command = (python, str(case.script), "--steps", "12", *run.words)
     begun = quiet.now()
-    traceview("collect", "-o", str(folder), "--steps", "6", "--", *command, environment=run.environment)
+    traceview("collect", "-o", str(folder), "--steps", "6", *case.record, "--", *command, environment=run.environment)
     others = quiet.others_pct(begun, quiet.now())
     sections = json.loads(traceview("advise", str(folder), case.rule, "--format", "json"))["sections"]
     (answer,) = sections[0]["rows"]

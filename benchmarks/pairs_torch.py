@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import gc
+import json
 import sys
+import tempfile
 import time
 
 import torch
@@ -65,6 +67,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--wait-ms", type=float, default=0, help="time to load an image")
     parser.add_argument("--workers", type=int, default=0)
     parser.add_argument("--collect", action="store_true", help="a collection of garbage after each step")
+    parser.add_argument("--log", action="store_true", help="write all parameters into a file after each step")
     parser.add_argument("--infer", choices=("eager", "fused"), help="no training: as it is, or fused by TorchScript")
     return parser.parse_args()
 
@@ -103,6 +106,9 @@ def main() -> None:
         optimizer.step()
         if args.collect:
             gc.collect()
+        if args.log:
+            with tempfile.TemporaryFile("w") as file:
+                json.dump([parameter.tolist() for parameter in model.parameters()], file)
     print("done")
 
 

@@ -1,10 +1,11 @@
 -- title = "Plain layout on a CPU"
 -- doc = """oneDNN reorders of activations from or to the plain layout (NCHW), around convolutions; not those of
--- filters, of recurrent layers and products, nor those that also change the type, which another layout still needs. The bound is the time of these
--- reorders and, where they are found, of PyTorch's max pooling in the forward pass, which has vector code for
--- channels_last alone (about a tenth of the time). In channels_last the library also picks other implementations. What
--- that may give besides is a second number in the evidence: at most what the convolutions take beyond the processor's
--- peak, and what pooling and normalisation take. It is left out where the processor is not known to have AVX-512."""
+-- filters, of recurrent layers and products, nor those that also change the type, which another layout still needs.
+-- The bound is the time of these reorders and, where they are found, of PyTorch's max pooling in the forward pass,
+-- which has vector code for channels_last alone (about a tenth of the time). In channels_last the library also picks
+-- other implementations. What that may give besides is a second number in the evidence: at most what the convolutions
+-- take beyond the processor's peak, and what pooling and normalisation take. It is left out where the processor is not
+-- known to have AVX-512."""
 -- why = """The library computes in blocked or channels-last layouts and reorders every plain tensor on the way in and
 -- out; in channels_last the tensors pass from layer to layer as they are."""
 -- cost = "None in memory; results may differ in the last bits."

@@ -1,0 +1,38 @@
+-- title = "The program's own code between operators"
+-- doc = """Time of steps on a CPU in which no operator runs and the host is at a line of the user's own code, in gaps
+-- that are longer than operators leave: an environment, Python over samples, files, logs, a sleep. Lines are those that
+-- were recorded: where only functions are, the line at which one begins. The bound is that time."""
+-- why = """While the program's own code runs, no operator does: what can be done by another process or thread, ahead or
+-- afterwards, leaves the step."""
+-- cost = "A process or thread, and memory for what is made ahead; what it gives comes a step later."
+-- unless = """The next step needs the result of this one, as where an agent acts in an environment: make that itself
+-- faster."""
+-- needs = ["cpu_only", "python_frames"]
+-- [fix]
+-- pytorch = """do it in the workers of a DataLoader or in a thread of its own, in steps of many at once (vectorized
+-- environments), or every n steps"""
+-- any = "do it in another process or thread, many at once, or every n steps"
+-- [params]
+-- least_ms = { type = "DOUBLE", default = 1, doc = "shorter gaps are left out, in milliseconds" }
+-- own_step_pct = { type = "DOUBLE", default = 10, doc = "found above this share of the step, in percent" }
+WITH gap AS (
+    SELECT rank, from_ns, until_ns, unknown_ns / nullif(until_ns - from_ns, 0) AS part
+    FROM idle_gaps WHERE unknown_ns > 1e6 * $least_ms AND rank NOT IN (SELECT rank FROM raw.kernels)
+), lines AS (
+    SELECT g.rank, format('{}:{} ({})', f.file, f.line, f.function) AS line, count(*) AS n,
+        sum(g.part * (least(h.until_ns, g.until_ns) - greatest(h.from_ns, g.from_ns))) AS lost_ns
+    FROM gap g JOIN host_lines h ON h.rank = g.rank AND h.from_ns < g.until_ns AND h.until_ns > g.from_ns
+    JOIN user_frames f ON f.id = h.frame_id
+    GROUP BY ALL
+)
+SELECT l.rank, format('No operator runs for {:.3f} ms while the program is at lines of its own.',
+        sum(l.lost_ns) / any_value(greatest(s.n_steps, 1)) / 1e6) AS problem,
+    'Mostly at ' || arg_max(l.line, l.lost_ns) AS place,
+    sum(l.lost_ns) / any_value(greatest(s.n_steps, 1)) AS saving_ns,
+    'medium: the lines are recorded; whether they can leave the step is not' AS confidence,
+    list(format('{}: {:.3f} ms', l.line, l.lost_ns / greatest(s.n_steps, 1) / 1e6)
+        ORDER BY l.lost_ns DESC, l.line)[:10] AS evidence
+FROM lines l JOIN scope s ON s.rank = l.rank
+GROUP BY l.rank
+HAVING 100.0 * sum(l.lost_ns) / any_value(greatest(s.n_steps, 1)) > $own_step_pct * any_value(s.step_ns)
+ORDER BY l.rank

@@ -1,0 +1,56 @@
+"""Time of the program's own lines, in which no operator runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from advised import answer, training
+from given import Given
+
+RULE = "own_code"
+
+
+def steps(own_ms: float, function: str = "/home/me/env.py(40): step", device: str | None = None) -> Given:
+    """Three steps of 10 ms: an operator for 2, then the program's own code, then an operator to the end."""
+    given = training(length=10_000, device=device)
+    for start in (0, 10_000, 20_000):
+        until = start + 2_000 + 1000 * own_ms
+        given.op("aten::mm", start, start + 2_000, [(8, 8), (8, 8)], ["", ""])
+        given.op("aten::mm", until, start + 10_000, [(8, 8), (8, 8)], ["", ""])
+        for name, begin, end in (
+            ("train.py(7): <module>", start, start + 10_000),
+            (function, start + 1_900, until + 50),
+        ):
+            given.add(
+                "ranges", kind="python", name=name, pid=1, tid=1, start_ns=1000 * begin, dur_ns=1000 * (end - begin)
+            )
+    return given
+
+
+def test_the_line_at_which_no_operator_runs_is_named(tmp_path: Path) -> None:
+    found = answer(RULE, steps(3), tmp_path)
+    assert (found.status, found.saving_ns, found.place) == ("found", 3_000_000, "Mostly at /home/me/env.py:40 (step)")
+    assert found.evidence == ("/home/me/env.py:40 (step): 3.000 ms",)
+    assert found.confidence.startswith("medium")
+
+
+def test_in_a_frame_of_a_library_it_is_the_line_that_called_it(tmp_path: Path) -> None:
+    found = answer(RULE, steps(3, "/venv/lib/python3.12/site-packages/gym/core.py(9): step"), tmp_path)
+    assert found.place == "Mostly at train.py:7 (<module>)"
+
+
+def test_what_lies_between_operators_anyway_is_not_found(tmp_path: Path) -> None:
+    assert answer(RULE, steps(0.9), tmp_path).status == "not found", "less than 1 ms at a time, 9 % of the step"
+
+
+def test_of_a_device_other_rules_speak(tmp_path: Path) -> None:
+    given = steps(3, device="NVIDIA A100-SXM4-40GB")
+    given.kernel("ampere_sgemm_128x64_nn", 100, 200, launched=50)
+    assert answer(RULE, given, tmp_path).status == "cannot tell"
+
+
+def test_without_lines_it_cannot_tell(tmp_path: Path) -> None:
+    given = training(device=None)
+    given.op("aten::mm", 10, 500, [(8, 8), (8, 8)], ["", ""])
+    found = answer(RULE, given, tmp_path)
+    assert found.status == "cannot tell" and found.reason == "the program's lines are not recorded."
