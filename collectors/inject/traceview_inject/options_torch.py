@@ -5,6 +5,7 @@ left alone.
 """
 
 import functools
+import gc
 import inspect
 import multiprocessing
 import os
@@ -176,6 +177,24 @@ def no_input_gradient(say):
         return tensor.detach()
 
     MODELS.change_inputs(give, is_first=True)
+
+
+def garbage_frozen(say):
+    """Objects that live when the first model is called are never again looked at for garbage."""
+
+    def freeze(model):
+        if frozen:
+            return
+        frozen.append(gc.get_freeze_count())
+        if frozen[0]:
+            say(THE_SAME)
+            return
+        gc.collect()
+        gc.freeze()
+        say(f"yes: {gc.get_freeze_count()} objects are left alone")
+
+    frozen = []
+    MODELS.before_first(freeze)
 
 
 def compiled(say):
