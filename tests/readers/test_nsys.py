@@ -54,6 +54,23 @@ def one(connection: Any, query: str) -> Any:
     return connection.execute(query).fetchall()[0][0]
 
 
+def test_marks_of_events_without_a_time_are_no_loss(tmp_path: Path) -> None:
+    """Before 2024 nsys records which call set them, not when the device reached them."""
+    mark = {"deviceId": 0, "contextId": 1, "streamId": 7, "correlationId": 9, "globalPid": gid(70), "eventId": 3}
+    wait = {"start": 1400, "end": 1500, "syncType": 3, "globalPid": gid(70), **mark}
+    tables = {"CUPTI_ACTIVITY_KIND_CUDA_EVENT": [mark] * 2, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION": [wait]}
+    for name in ("old", "new"):
+        (tmp_path / name).mkdir()
+    old = given(tmp_path / "old", **tables)
+    assert old.execute("SELECT name FROM events").fetchall() == [("stream synchronization",)]
+    assert one(old, "SELECT coalesce(n_dropped, 0) FROM captures") == 0
+    assert one(old, "SELECT count(*) FROM quality WHERE kind LIKE '%without a time'") == 0
+    new = given(tmp_path / "new", CUPTI_ACTIVITY_KIND_CUDA_EVENT=[{**mark, "timestamp": 1450}])
+    assert new.execute("SELECT name, start_ns - (SELECT min(start_ns) FROM kernels) FROM events").fetchall() == [
+        ("cuda event", 150)
+    ]
+
+
 def test_a_kernel_reaches_the_range_around_its_launch(tmp_path: Path) -> None:
     found = given(tmp_path).execute(
         """SELECT k.name, k.dur_ns, k.shared_bytes, a.name, a.tid, r.name, r.kind

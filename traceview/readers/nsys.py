@@ -36,7 +36,7 @@ OTHER_TABLES = frozenset(
 )
 QUERIES = (
     "string", "metric", "kernels", "memcpys", "memsets", "api_calls", "nvtx", "nvtx_ranges", "nvtx_events",
-    "libraries", "events", "counters",
+    "libraries", "events", "cuda_events", "counters",
 )  # fmt: skip
 _ARROW_STREAM = b"\xff\xff\xff\xff"
 _PROCESS_ENVIRONMENT = "ENVIRONMENT_VARIABLE"

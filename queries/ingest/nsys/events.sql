@@ -1,8 +1,8 @@
 -- title = "nsys: synchronisation, CUDA graphs, overhead, operating system, MPI, memory"
 -- doc = "Timed rows that no other table takes, with what they hold as JSON."
 -- into = "events"
--- tables = ["CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "CUPTI_ACTIVITY_KIND_CUDA_EVENT",
---     "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "CUDA_GRAPH_EVENTS", "CUDA_GRAPH_NODE_EVENTS", "CUPTI_ACTIVITY_KIND_OVERHEAD",
+-- tables = ["CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+--     "CUDA_GRAPH_EVENTS", "CUDA_GRAPH_NODE_EVENTS", "CUPTI_ACTIVITY_KIND_OVERHEAD",
 --     "CUPTI_ACTIVITY_KIND_JIT", "PROFILER_OVERHEAD", "CUDA_GPU_MEMORY_USAGE_EVENTS", "OSRT_API", "MPI_P2P_EVENTS",
 --     "MPI_COLLECTIVES_EVENTS", "MPI_START_WAIT_EVENTS", "MPI_OTHER_EVENTS", "NCCL_EVENTS"]
 -- process = ["globalTid", "globalPid"]
