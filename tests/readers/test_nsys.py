@@ -54,6 +54,13 @@ def one(connection: Any, query: str) -> Any:
     return connection.execute(query).fetchall()[0][0]
 
 
+def test_that_no_cuda_was_seen_is_not_repeated_beside_kernels(tmp_path: Path) -> None:
+    """nsys says it of each process, and the launcher of a job has none."""
+    texts = ["No CUDA events collected. Does the process use CUDA?", "Not all NVTX events might have been collected."]
+    connection = given(tmp_path, DIAGNOSTIC_EVENT=[{"severity": 2, "text": text} for text in texts])
+    assert one(connection, "SELECT warnings FROM captures") == texts[1:]
+
+
 def test_marks_of_events_without_a_time_are_no_loss(tmp_path: Path) -> None:
     """Before 2024 nsys records which call set them, not when the device reached them."""
     mark = {"deviceId": 0, "contextId": 1, "streamId": 7, "correlationId": 9, "globalPid": gid(70), "eventId": 3}

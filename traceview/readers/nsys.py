@@ -180,6 +180,8 @@ def _explain(sink: Sink, tables: Tables, facts: dict[str, list[str]]) -> None:
             "profile with --cuda-graph-trace=node to see them."
         )
     if n_kernels:
+        # It is said of another process of the session, as of the launcher.
+        sink.warnings[:] = [text for text in sink.warnings if not text.startswith("No CUDA events collected")]
         return
     if n_graphs:
         reason = "no kernel was recorded: they ran in CUDA graphs that were traced as a whole (--cuda-graph-trace=node)"
