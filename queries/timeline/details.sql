@@ -1,6 +1,6 @@
 -- title = "Facts about the slices of a page that have no column of their own"
--- doc = """Kernels: launch configuration; copies: bytes and memories; operators: arguments, and what they cost where it
--- is known. Equal texts have one number."""
+-- doc = """Kernels: launch configuration; copies: bytes and memories; operators: arguments, module, line, and what they
+-- cost where it is known. Equal texts have one number."""
 -- [columns]
 -- number = "number of the slice"
 -- iid = "number of the text, from 1"
@@ -25,13 +25,14 @@ WITH cost AS (
         CASE WHEN CAST(o.shapes AS VARCHAR) SIMILAR TO '.*\d.*'
             THEN concat_ws(chr(10), 'shapes ' || CAST(o.shapes AS VARCHAR), 'types ' || CAST(o.types AS VARCHAR)) END,
         'module ' || CAST(o.module_hierarchy AS VARCHAR),
+        format('line {}({})', l.file, l.line) || coalesce(': ' || l.function, ''),
         'cost ' || nullif(concat_ws(', ', if(c.flop > 0, format('{:.3g} GFLOP', c.flop / 1e9), NULL),
             if(c.n_bytes > 0, format('{:.3g} MB', c.n_bytes / 1e6), NULL),
             if(c.floor_ns > 0 AND c.busy_ns >= c.floor_ns,
                 format('{:.0f} % of what the roofline allows', 100.0 * c.floor_ns / c.busy_ns), NULL)), ''))
     FROM export_slice s JOIN raw.ops o ON s.kind = 'op' AND o.id = s.id
-    LEFT JOIN cost c ON c.op_id = o.id
-    WHERE o.shapes IS NOT NULL OR o.module_hierarchy IS NOT NULL OR c.op_id IS NOT NULL
+    LEFT JOIN cost c ON c.op_id = o.id LEFT JOIN source_lines l ON l.op_id = o.id
+    WHERE o.shapes IS NOT NULL OR o.module_hierarchy IS NOT NULL OR c.op_id IS NOT NULL OR l.line IS NOT NULL
 )
 SELECT number, left(text, 400) AS text, CAST(dense_rank() OVER (ORDER BY left(text, 400)) AS INTEGER) AS iid
 FROM fact WHERE text <> ''

@@ -259,9 +259,29 @@ def test_rows_of_tables_lead_to_their_slices_and_back(fresh: Any) -> None:
     fresh.locator("#overview button.link", has_text="implicit_convolve_sgemm").first.click()
     assert fresh.inner_text("#told").startswith("implicit_convolve_sgemm\n")
     # It runs on the device, and lies on the critical path.
-    assert re.fullmatch(r"1 of \d slices", fresh.inner_text("#found"))
+    assert re.fullmatch(r"[12] of \d slices", fresh.inner_text("#found"))
     fresh.get_by_role("button", name="Row in: Most expensive kernels").first.click()
     assert fresh.evaluate("document.activeElement.closest('td').textContent") == "implicit_convolve_sgemm"
+
+
+@pytest.mark.long
+def test_findings_lead_to_their_slices_and_back(browser: Any, tmp_path: Path) -> None:
+    """A step that launches late before one operator: its name in the finding leads to it, it leads to the finding."""
+    late = [each for at in range(0, 4000, 400) for each in (
+        event("cpu_op", "aten::relu", at, 100, **{"External id": at + 5}),
+        event("cuda_runtime", "cudaLaunchKernel", at + 50, 5, correlation=at + 5),
+        event("kernel", "relu", at + 60, 20, 1, device=0, stream=1, correlation=at + 5, grid=[1, 1, 1]),
+    )]  # fmt: skip
+    with made(tmp_path, [event("user_annotation", "ProfilerStep#3", -100, 4200), *late]) as connection:
+        found = page.gather(connection, "late", 1000)
+        (tmp_path / "late.html").write_text(render(found, "0.1.0"), encoding="utf-8")
+    assert "host_bound" in {each.rule for each in found.findings if each.status == "found"}
+    tab = _drawn(browser, tmp_path / "late.html").tab
+    tab.locator("#advice article button.link", has_text="aten::relu").first.click()
+    assert tab.inner_text("#told").startswith("aten::relu\n") and "process 70" in tab.inner_text("#told")
+    tab.get_by_role("button", name=re.compile("^Finding: The device waits")).click()
+    assert tab.evaluate("document.activeElement.closest('article h3, article') !== null")
+    tab.close()
 
 
 def test_tables_sort_and_stacks_zoom(fresh: Any) -> None:
@@ -323,11 +343,11 @@ def test_another_step_can_be_chosen(browser: Any, tmp_path: Path) -> None:
     assert found.timeline and found.timeline.step == 4
     tab = _drawn(browser, tmp_path / "steps.html").tab
     seen = "[traceview.view.from, traceview.view.span]"
-    assert tab.input_value("#step") == "step 4" and tab.evaluate(seen) == [4_000_000, 400_000]
+    assert tab.input_value("#step") == "step 4" and tab.evaluate(seen) == [4_100_000, 400_000]
     tab.select_option("#step", "step 5")
-    assert tab.evaluate(seen) == [5_000_000, 400_000]
+    assert tab.evaluate(seen) == [5_100_000, 400_000]
     tab.select_option("#step", "all")
-    assert tab.evaluate(seen) == [0, 5_400_000]
+    assert tab.evaluate(seen) == [0, 5_500_000]
     tab.close()
 
 

@@ -313,9 +313,13 @@
     for (const j of (launched.get(i) || []).slice(0, 5)) make("button", "Launches " + cut(text("name", j)), links, () => choose(j, true));
     if (col.partner[i]) make("button", "Forward operator", links, () => choose(col.partner[i] - 1, true));
     if (backward.has(i)) make("button", "Backward operator", links, () => choose(backward.get(i), true));
+    const parts = new Set();
     for (const cell of cells.get(text("name", i)) || []) {
-      const part = cell.closest(".part"), name = part && part.querySelector("h3, summary");
-      make("button", "Row in: " + (name ? name.textContent : "table"), links, () => {
+      const part = cell.closest(".part, article");
+      if (parts.has(part)) continue;
+      parts.add(part);
+      const name = part && part.querySelector("h3, summary"), isFinding = part && part.tagName === "ARTICLE";
+      make("button", (isFinding ? "Finding: " : "Row in: ") + (name ? name.firstChild.textContent.trim() : "table"), links, () => {
         const closed = cell.closest("details");
         if (closed) closed.open = true;
         cell.scrollIntoView({ block: "center" });
@@ -560,7 +564,8 @@
     byId("find").value = sought;
     marks = null;
     exact = [name, sought];
-    chosen = -1;
+    // What was recorded comes before what stands in tracks of traceview's own.
+    chosen = (tracks.find((track) => !track.group.endsWith("traceview")) || { first: 0 }).first - 1;
     find(1);
     byId("timeline").scrollIntoView();
     canvas.focus({ preventScroll: true });
@@ -574,6 +579,28 @@
     const shown = cell.textContent;
     cell.textContent = "";
     make("button", shown, cell, () => goTo(name, sought)).className = "link";
+  }
+  // So do names in what findings rest on: steps, kernels, and operators also without their namespace.
+  const WORDS = /step \d+|[A-Za-z_][\w:.\/-]*\w/g;
+  for (const line of document.querySelectorAll("#advice article > p .dim, #advice article li")) {
+    const said = line.textContent, kernel = said.split(" under ")[0], found = [];
+    if (columnOf(kernel)) found.push([0, kernel.length, kernel]);
+    else for (const { 0: word, index } of said.matchAll(WORDS)) {
+      const sought = [word, "aten::" + word].find((each) => ["name", "layer", "op"].includes(columnOf(each)));
+      if (sought && found.every(([, , each]) => each !== sought)) found.push([index, index + word.length, sought]);
+    }
+    if (!found.length) continue;
+    line.textContent = "";
+    let done = 0;
+    for (const [start, stop, sought] of found) {
+      line.append(said.slice(done, start));
+      const button = make("button", said.slice(start, stop), line, () => goTo(columnOf(sought), sought));
+      button.className = "link";
+      if (!cells.has(sought)) cells.set(sought, []);
+      cells.get(sought).push(button);
+      done = stop;
+    }
+    line.append(said.slice(done));
   }
   for (const mark of document.querySelectorAll("figure svg title")) {
     const sought = mark.textContent.split(/: |, /)[0], name = columnOf(sought), drawn = mark.parentElement;
