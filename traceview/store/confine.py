@@ -49,8 +49,10 @@ def connect(
     if options and options.memory_bytes:
         config["memory_limit"] = f"{max(1, options.memory_bytes // 1_000_000)}MB"
     connection = duckdb.connect(":memory:", config=config)
-    # Where no script is run, DuckDB draws one, on standard output, which is for answers.
-    connection.execute("SET enable_progress_bar = false")
+    # Where no script is run, DuckDB draws one, on standard output, which is for answers. In a notebook without
+    # ipywidgets it draws none and refuses to be told so.
+    with contextlib.suppress(duckdb.InvalidInputException):
+        connection.execute("SET enable_progress_bar = false")
     # A file with a bracket in its path is asked for by a pattern that means only itself, and has to be allowed as both.
     for setting, paths in (("allowed_paths", readable), ("allowed_directories", folders)):
         connection.execute(f"SET {setting} = $1", [[name for path in paths for name in {str(path), literal(path)}]])
