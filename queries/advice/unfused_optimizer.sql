@@ -19,21 +19,29 @@ WITH pass(name, tensors) AS (
     VALUES ('aten::add_', 3), ('aten::add', 3), ('aten::sub_', 3), ('aten::mul_', 2), ('aten::mul', 2),
         ('aten::div_', 2), ('aten::div', 2), ('aten::sqrt_', 2), ('aten::sqrt', 2), ('aten::lerp_', 3),
         ('aten::addcmul_', 3), ('aten::addcdiv_', 4)
+), marked AS (
+    SELECT id, parent_id, rank, step, start_ns, dur_ns, depth,
+        nullif(regexp_extract(domain, '^Optimizer\.step#(\w+)\.step', 1), '') AS optimizer
+    FROM raw.ranges
+    WHERE kind = 'phase' AND name = 'optimizer' AND rank NOT IN (SELECT rank FROM raw.kernels)
+), named AS (
+    -- The collector's mark lies around PyTorch's, which has the class.
+    SELECT m.* REPLACE (coalesce(m.optimizer, i.optimizer) AS optimizer)
+    FROM (FROM marked WHERE depth = 0) m
+    LEFT JOIN (SELECT rank, parent_id, min(optimizer) AS optimizer FROM marked GROUP BY rank, parent_id) i
+        ON i.rank = m.rank AND i.parent_id = m.id
 ), range AS (
-    SELECT r.id, r.rank, r.step, r.start_ns, r.start_ns + r.dur_ns AS end_ns,
-        nullif(regexp_extract(any_value(r.domain), '^Optimizer\.step#(\w+)\.step', 1), '') AS optimizer,
+    SELECT r.id, r.rank, r.step, r.start_ns, r.start_ns + r.dur_ns AS end_ns, any_value(r.optimizer) AS optimizer,
         greatest(r.start_ns, coalesce(max(o.start_ns + o.dur_ns), r.start_ns)) AS from_ns
-    FROM raw.ranges r LEFT JOIN raw.ops o ON o.rank = r.rank AND o.is_backward AND o.start_ns >= r.start_ns
+    FROM named r LEFT JOIN raw.ops o ON o.rank = r.rank AND o.is_backward AND o.start_ns >= r.start_ns
         AND o.start_ns + o.dur_ns <= r.start_ns + r.dur_ns
-    WHERE r.kind = 'phase' AND r.name = 'optimizer' AND r.depth = 0 AND r.rank NOT IN (SELECT rank FROM raw.kernels)
-        AND coalesce(regexp_extract(r.domain, '^Optimizer\.step#(\w+)\.step', 1), '')
-            IN ('', 'SGD', 'Adam', 'AdamW', 'Adagrad')
+    WHERE r.optimizer IS NULL OR r.optimizer IN ('SGD', 'Adam', 'AdamW', 'Adagrad')
     GROUP BY r.id, r.rank, r.step, r.start_ns, r.dur_ns
 ), part AS (
     SELECT c.rank, c.name, count(*) AS n, sum(c.mean_ns / c.per) AS own_ns, any_value(c.per) AS per
     FROM (FROM counted WHERE op_phase = 'optimizer') c
     ASOF JOIN range r ON r.rank = c.rank AND c.start_ns >= r.start_ns
-    WHERE c.start_ns >= r.from_ns
+    WHERE c.start_ns >= r.from_ns AND c.start_ns < r.end_ns
     GROUP BY c.rank, c.name
 ), least_calls AS (
     SELECT rank, min(n) AS n, count(*) AS kinds FROM part JOIN pass USING (name) GROUP BY rank

@@ -81,6 +81,24 @@ def test_an_optimizer_without_a_fused_form_is_not_told_to_use_it(optimizer: str,
     assert answer(RULE, given, tmp_path).status == status
 
 
+def test_of_two_optimizers_the_one_without_a_fused_form_counts_nothing(tmp_path: Path) -> None:
+    """As `collect` marks them: its own mark around PyTorch's, which names the class; SparseAdam goes after AdamW."""
+    given = steps(ADAM)
+    for start in (0, 1000, 2000):
+        given.span("phase", "optimizer", start + 700, start + 900)
+        for name, begin, end in ADAM:
+            given.op(name, start + 700 + 2 * begin, start + 700 + 2 * end)
+        for optimizer, begin, end in (("AdamW", 501, 599), ("SparseAdam", 701, 899)):
+            times = {"start_ns": 1000 * (start + begin), "dur_ns": 1000 * (end - begin)}
+            domain = f"Optimizer.step#{optimizer}.step"
+            given.add("ranges", kind="phase", name="optimizer", domain=domain, pid=1, tid=1, **times)
+    given.add("captures", rank=0, framework="PyTorch")
+    found = answer(RULE, given, tmp_path)
+    assert (found.status, found.place) == ("found", "torch.optim.AdamW")
+    assert found.problem.startswith("The optimizer takes 0.100 ms, of which its operators compute 0.060 ms")
+    assert found.saving_ns == pytest.approx(40_000 + 60_000 * 5 / 12, abs=1)
+
+
 def test_without_marks_of_the_optimizer_it_cannot_tell(tmp_path: Path) -> None:
     given = training(device=None)
     given.op("aten::mul_", 10, 20)
