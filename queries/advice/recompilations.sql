@@ -22,7 +22,7 @@ WITH again AS (
     SELECT rank, sum(greatest(end_ns - greatest(start_ns, coalesce(until_ns, start_ns)), 0)) AS ns FROM (
         SELECT rank, start_ns, end_ns, max(end_ns) OVER (PARTITION BY rank ORDER BY start_ns, end_ns DESC, id
             ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until_ns
-        FROM compilations WHERE step IS NOT NULL
+        FROM compilations WHERE (rank, step) IN (SELECT (rank, step) FROM counted_windows)
     ) GROUP BY rank
 ), kinds AS (
     SELECT rank, place, arg_max(reason, compile_ns) AS reason, count(*) AS n, sum(compile_ns) AS compile_ns
