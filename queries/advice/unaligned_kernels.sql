@@ -26,7 +26,8 @@ WITH own AS (
             p.k, p.n) ELSE format(', {} x {} by {} x {}', p.m, p.k, p.k, p.n) END AS sizes
     FROM own o LEFT JOIN call c ON c.id = o.id LEFT JOIN matmul_shapes p ON p.op_id = c.op_id
 ), kinds AS (
-    SELECT rank, name, place, sizes, sum(calls) AS calls, sum(own_ns) AS own_ns, sum(lost_ns) AS lost_ns,
+    SELECT rank, coalesce(nullif(regexp_extract(name, '\w*(tensorop|notaligned)\w*'), ''), name) AS name,
+        alike(place) AS place, sizes, sum(calls) AS calls, sum(own_ns) AS own_ns, sum(lost_ns) AS lost_ns,
         any_value(step_ns) AS step_ns
     FROM lost GROUP BY ALL
 )
