@@ -27,7 +27,7 @@ from cntk.debugging import debug
 from traceview_inject import ranks, raw
 from traceview_inject.model import Model
 from traceview_inject.python import unix_ns
-from traceview_inject.recorder import DONE, PROCESS, Recorder, safely
+from traceview_inject.recorder import PROCESS, Recorder, safely
 from traceview_inject.steps import OPTIMIZER
 
 FRAMEWORK = "cntk"
@@ -217,7 +217,7 @@ def install():
 
     @functools.wraps(train)
     def train_minibatch(self, *args, **kwargs):
-        if recorder.state == DONE:
+        if recorder.is_over:
             return train(self, *args, **kwargs)
         recorder.enter(self, (*args, *kwargs.values()))
         result = train(self, *args, **kwargs)

@@ -15,14 +15,15 @@ function that is called again. A program's own marks (`jax.profiler.StepTraceAnn
 Layers are the program's `jax.named_scope`s, which stand in the operators' names.
 
 Invariant: the program behaves as without us; see `traceview_inject.recorder`. There is one exception: on a CPU,
-where JAX runs ahead of its computations, steps wait for their results until the recording is over: else those of one
-step would lie in the next, and the steps before the recording could not be timed.
+where JAX runs ahead of its computations, steps wait for their results until the last that is timed: else those of one
+step would lie in the next, and the steps around the recording could not be timed.
 """
 
 import contextlib
 import functools
 import math
 import os
+import sys
 import threading
 import weakref
 
@@ -31,7 +32,7 @@ from jax._src import profiler as jax_profiler
 from jax._src.core import trace_state_clean
 from traceview_inject import raw, times
 from traceview_inject.model import Model, shape_of
-from traceview_inject.recorder import DONE, PROCESS, RECORDING, Recorder, safely
+from traceview_inject.recorder import PROCESS, RECORDING, Recorder, safely
 from traceview_inject.steps import FORWARD, OPTIMIZER
 from traceview_inject.xplane import Xplane
 
@@ -142,9 +143,7 @@ class Facts:
     def see_call(self, function, states, arguments):
         """A compiled function returned for the first time: the first state that it kept are the parameters."""
         if states:
-            # Optimizers keep copies of the parameters; those that carry them together name them so.
-            parameters = getattr(states[0], "params", states[0])
-            self.model.see_variables(jax.tree_util.tree_leaves(parameters))
+            self.model.see_variables(parameters_of(states[0]))
             self.model.name = self.model.name or function.__name__
             rest = [argument for argument in arguments if all(argument is not state for state in states)]
             self.model.see_arguments(rest)
@@ -191,18 +190,33 @@ class Facts:
 
 
 def states_of(arguments, result):
-    """Return arguments that the result holds again: the same structure of at least two arrays of the same shapes."""
-    outputs = [result, *(result if isinstance(result, (tuple, list)) else ())]
-    given = {signature(output) for output in outputs}
+    """Return arguments that the result holds again: the same structure of at least two arrays of the same shapes.
+
+    Flax' `nnx.jit` gives back a tuple of all that a function was given, before its own result.
+    """
+    parts = result if isinstance(result, (tuple, list)) else ()
+    inner = parts[0] if parts and isinstance(parts[0], tuple) else ()
+    given = {signature(output) for output in (result, *parts, *inner)}
     return [argument for argument in arguments if signature(argument) in given and signature(argument) is not None]
 
 
 def signature(value):
-    """Structure and shapes of a pytree of arrays; None for less than a state."""
-    leaves, structure = jax.tree_util.tree_flatten(value)
-    shapes = tuple(shape_of(leaf) for leaf in leaves)
-    sizes = [shape for shape in shapes if shape is not None and math.prod(shape) > 1]
-    return (structure, shapes) if len(sizes) >= LEAVES_OF_A_STATE else None
+    """Places and shapes of the arrays of a pytree; None for less than a state. What else a node holds may change."""
+    # A state may count steps from a plain 0.
+    leaves = [(str(path), shape_of(leaf) or ()) for path, leaf in jax.tree_util.tree_flatten_with_path(value)[0]]
+    sizes = [shape for _, shape in leaves if math.prod(shape) > 1]
+    return tuple(leaves) if len(sizes) >= LEAVES_OF_A_STATE else None
+
+
+def parameters_of(state):
+    """Arrays of a state that are trained, as far as it says: optimizers keep copies of them, layers what they count."""
+    nnx = sys.modules.get("flax.nnx")
+    if nnx is not None:
+        leaves = jax.tree_util.tree_leaves(state, is_leaf=lambda leaf: isinstance(leaf, nnx.Variable))
+        trained = [leaf[...] for leaf in leaves if isinstance(leaf, nnx.Param)]
+        if trained:
+            return trained
+    return jax.tree_util.tree_leaves(getattr(state, "params", state))
 
 
 class Followed:
@@ -213,7 +227,7 @@ class Followed:
         functools.update_wrapper(self, function)
 
     def __call__(self, *args, **kwargs):
-        if self.recorder.state == DONE or not self.recorder.enter():
+        if self.recorder.is_over or not self.recorder.enter():
             return self.function(*args, **kwargs)
         result = None
         try:

@@ -13,7 +13,7 @@ import weakref
 import keras
 from keras.src.optimizers.base_optimizer import BaseOptimizer
 from traceview_inject.model import shape_of
-from traceview_inject.recorder import DONE, PROCESS
+from traceview_inject.recorder import PROCESS
 from traceview_inject.steps import OPTIMIZER
 
 FRAMEWORK = "keras>=3"
@@ -24,7 +24,7 @@ DEFAULT_BATCH = 32
 def recorder():
     """The recorder of the back-end while it still waits or records, else None."""
     found = PROCESS.recorders.get(keras.backend.backend())
-    return None if found is None or found.state == DONE else found
+    return None if found is None or found.is_over else found
 
 
 def install():

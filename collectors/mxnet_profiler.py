@@ -27,7 +27,7 @@ from mxnet.module import BucketingModule, Module, SequentialModule
 from traceview_inject import onednn, raw
 from traceview_inject.mxnet_facts import Facts
 from traceview_inject.mxnet_layers import Layers, now_us
-from traceview_inject.recorder import DONE, PROCESS, Recorder, safely
+from traceview_inject.recorder import PROCESS, Recorder, safely
 from traceview_inject.steps import FORWARD, OPTIMIZER
 
 FRAMEWORK = "mxnet"
@@ -270,7 +270,7 @@ def followed(recorder, method, phase, source, see=None, inner=None):
 
     @functools.wraps(method)
     def call(self, *args, **kwargs):
-        if recorder.state == DONE or (args and isinstance(args[0], mx.sym.Symbol)):  # Its graph is made.
+        if recorder.is_over or (args and isinstance(args[0], mx.sym.Symbol)):  # Its graph is made.
             return method(self, *args, **kwargs)
         if not recorder.enter(phase, None if source == FORWARD else source):
             if inner is None or not recorder.layers.is_on:
@@ -340,7 +340,7 @@ def followed_backward(recorder, run):
 
     @functools.wraps(run)
     def backward(heads, *args, **kwargs):
-        if recorder.state == DONE or not recorder.enter("backward", None):
+        if recorder.is_over or not recorder.enter("backward", None):
             return run(heads, *args, **kwargs)
         head = heads[0] if isinstance(heads, (list, tuple)) and len(heads) == 1 else heads
         kinds = recorder.see(layers.backward_begins, head) if layers.is_on and isinstance(head, mx.nd.NDArray) else None

@@ -24,7 +24,8 @@ from pathlib import Path
 import onnxruntime
 from traceview_inject import raw
 from traceview_inject.model import Model
-from traceview_inject.recorder import DONE, PROCESS, Recorder, safely
+from traceview_inject.python import now_ns
+from traceview_inject.recorder import PROCESS, Recorder, safely
 from traceview_inject.steps import FORWARD
 
 FRAMEWORK = "onnxruntime"
@@ -39,6 +40,8 @@ class OnnxruntimeRecorder(Recorder):
 
     def __init__(self):
         super().__init__("onnxruntime", Profiler(), Facts())
+        # Its profiler runs from the start: runs before the recording tell nothing of those without it.
+        self.since = self.first
         self.depth = 0
 
     def collect(self, logs):
@@ -50,6 +53,12 @@ class OnnxruntimeRecorder(Recorder):
         """A session was made with its profiler on."""
         self.tool.session = weakref.ref(session)
         self.facts.see_session(session)
+
+    @safely
+    def begins(self):
+        """A run begins, and a step with it: what the program does between two runs is in none."""
+        self.begin()
+        self.steps.begins[-1] = now_ns()
 
     @safely
     def ran(self, session, feed):
@@ -207,7 +216,7 @@ def follow_making(recorder, session_class):
             if recorder.tool.session() is None:
                 recorder.made(self)
             return
-        if type(self) is session_class and recorder.state != DONE:
+        if type(self) is session_class and not recorder.is_over:
             options = sess_options or onnxruntime.SessionOptions()
             if recorder.tool.claim(options):
                 try:
@@ -226,9 +235,9 @@ def followed(recorder, run):
 
     @functools.wraps(run)
     def call(self, *args, **kwargs):
-        if recorder.state == DONE or recorder.tool.session() is not self:
+        if recorder.is_over or recorder.tool.session() is not self:
             return run(self, *args, **kwargs)
-        recorder.begin()
+        recorder.begins()
         result = run(self, *args, **kwargs)
         recorder.ran(self, (*args, *kwargs.values()))
         return result

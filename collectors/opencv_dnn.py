@@ -24,7 +24,7 @@ import cv2
 from traceview_inject import raw
 from traceview_inject.model import Model
 from traceview_inject.python import unix_ns
-from traceview_inject.recorder import DONE, PROCESS, Recorder, safely
+from traceview_inject.recorder import PROCESS, Recorder, safely
 from traceview_inject.steps import FORWARD
 
 FRAMEWORK = "cv2"
@@ -184,7 +184,7 @@ def followed(recorder, run):
 
     @functools.wraps(run)
     def call(self, *args, **kwargs):
-        if recorder.state == DONE or not recorder.enter(self):
+        if recorder.is_over or not recorder.enter(self):
             return run(self, *args, **kwargs)
         result = run(self, *args, **kwargs)
         recorder.leave(self)
@@ -198,7 +198,7 @@ def with_input(recorder, set_input):
 
     @functools.wraps(set_input)
     def call(self, *args, **kwargs):
-        if recorder.state != DONE:
+        if not recorder.is_over:
             recorder.fed((*args, *kwargs.values()))
         return set_input(self, *args, **kwargs)
 

@@ -25,7 +25,7 @@ from tensorflow.core.protobuf import config_pb2
 from tensorflow.python.client import session as sessions
 from tensorflow.python.client import timeline
 from traceview_inject import raw
-from traceview_inject.recorder import DONE, PROCESS, RECORDING, Recorder, safely
+from traceview_inject.recorder import PROCESS, RECORDING, Recorder, safely
 from traceview_inject.steps import FORWARD, OPTIMIZER
 from traceview_inject.tensorflow1_facts import Facts
 from traceview_inject.tensorflow1_shapes import convolutions
@@ -172,7 +172,7 @@ def followed(recorder):
 
     @functools.wraps(RUN)
     def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
-        if recorder.state == DONE:
+        if recorder.is_over:
             return RUN(self, fetches, feed_dict, options, run_metadata)
         kind = recorder.enter(self.graph, operations_of(recorder, self, fetches), self)
         if kind is not None and options is not None and options.trace_level and recorder.is_tracing():
@@ -236,7 +236,7 @@ class Followed:
     def __call__(self, *args, **kwargs):
         """Run it."""
         recorder = self.recorder
-        if recorder.state == DONE:
+        if recorder.is_over:
             return self.bare(*args, **kwargs)
         graph = self.session.graph
         if self.operations is None:

@@ -29,7 +29,7 @@ from tensorflow.python.profiler import profiler_v2, trace
 from tensorflow.python.training import optimizer as training
 from traceview_inject import onednn, ranks, raw
 from traceview_inject.model import Model
-from traceview_inject.recorder import DONE, PROCESS, RECORDING, Recorder, safely
+from traceview_inject.recorder import PROCESS, RECORDING, Recorder, safely
 from traceview_inject.steps import FORWARD, OPTIMIZER
 from traceview_inject.tensorflow_graph import convolutions
 from traceview_inject.xplane import Xplane
@@ -45,6 +45,7 @@ class TensorflowRecorder(Recorder):
     def __init__(self):
         super().__init__("tensorflow", Profiler(), Facts())
         self.outermost = threading.local()
+        self.entered = None
         self.trainers = weakref.WeakSet()
 
     @safely
@@ -52,7 +53,7 @@ class TensorflowRecorder(Recorder):
         """A function is called; returns whether from outside of any other."""
         if getattr(self.outermost, "function", None) is not None or not tf.executing_eagerly():
             return False
-        self.outermost.function = function
+        self.outermost.function = self.entered = function
         self.begin()
         self.facts.see_call(function, arguments)
         return True
@@ -60,7 +61,7 @@ class TensorflowRecorder(Recorder):
     @safely
     def leave(self, function):
         """The outermost function returned, or raised."""
-        self.outermost.function = None
+        self.outermost.function = self.entered = None
         is_trainer = function in self.trainers
         if self.state == RECORDING and is_trainer:
             self.facts.functions.add(function)
@@ -73,6 +74,8 @@ class TensorflowRecorder(Recorder):
     def tape(self):
         """Gradients are about to be computed: now, or in the function that is traced."""
         function = getattr(self.outermost, "function", None)
+        if function is None and not tf.executing_eagerly():
+            function = self.entered  # A strategy traces each replica in a thread of its own.
         if function is not None:
             self.trainers.add(function)
         else:
@@ -235,7 +238,7 @@ def follow_functions(recorder):
 
     @functools.wraps(call)
     def called(self, *args, **kwargs):
-        if recorder.state == DONE or not recorder.enter(self, (*args, *kwargs.values())):
+        if recorder.is_over or not recorder.enter(self, (*args, *kwargs.values())):
             return call(self, *args, **kwargs)
         try:
             result = call(self, *args, **kwargs)
@@ -264,7 +267,7 @@ def follow_training(recorder):
     @functools.wraps(leave)
     def left(self, *error):
         leave(self, *error)
-        if recorder.state != DONE:
+        if not recorder.is_over:
             with contextlib.suppress(Exception):
                 recorder.facts.model.see_variables(self.watched_variables())
 

@@ -24,7 +24,7 @@ from theano.compile.function_module import Function
 from traceview_inject import raw
 from traceview_inject.model import shape_of
 from traceview_inject.python import unix_ns
-from traceview_inject.recorder import DONE, PREPARED, PROCESS, RECORDING, Recorder, safely
+from traceview_inject.recorder import PREPARED, PROCESS, RECORDING, Recorder, safely
 from traceview_inject.steps import FORWARD, OPTIMIZER
 from traceview_inject.theano_facts import Facts, trains
 from traceview_inject.theano_graph import Operators, shapes_of
@@ -220,7 +220,7 @@ def install():
 
     @functools.wraps(CALL)
     def call(self, *args, **kwargs):
-        kind = None if recorder.state == DONE else recorder.enter(self)
+        kind = None if recorder.is_over else recorder.enter(self)
         if kind is None:
             return CALL(self, *args, **kwargs)
         begin, is_whole = unix_ns(), False

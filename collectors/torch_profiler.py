@@ -176,7 +176,7 @@ def follow_modules(recorder):
     @kept_from_compiler
     @functools.wraps(call)
     def called(self, *args, **kwargs):
-        if recorder.state == DONE or torch.compiler.is_compiling() or torch.jit.is_tracing():
+        if recorder.is_over or torch.compiler.is_compiling() or torch.jit.is_tracing():
             return call(self, *args, **kwargs)
         outside_compiler(recorder.enter, self, (*args, *kwargs.values()))
         try:
@@ -225,7 +225,7 @@ def in_phase(recorder, name, function):
     @kept_from_compiler
     @functools.wraps(function)
     def call(*args, **kwargs):
-        if recorder.state == DONE or torch.compiler.is_compiling():
+        if recorder.is_over or torch.compiler.is_compiling():
             return function(*args, **kwargs)
         outermost = outside_compiler(recorder.enter_phase, name)
         try:

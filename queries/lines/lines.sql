@@ -1,6 +1,7 @@
 -- title = "Time by line"
 -- doc = """Most device time first. Frames of frameworks and installed packages are skipped; the backward pass counts at
--- the line of the forward operator. A line is where a function begins, unless `collect --stacks` noted each line."""
+-- the line of the forward operator. A line is where a function begins, unless `collect --stacks` noted each line or
+-- XLA's compiled program names it."""
 -- cannot = """No Python frames with work of a device were recorded (`traceview collect --stacks`, or
 -- torch.profiler.profile(with_stack=True))."""
 -- leave_out = ["forward_ns", "backward_ns", "calls"]

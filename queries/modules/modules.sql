@@ -12,7 +12,7 @@
 -- optimizer, data, communication, what was launched outside of these steps, and the rest"""
 -- class = "class of the module, where recorded"
 -- depth = "modules around it"
--- calls = "calls of its forward {per step|in the recording} and rank"
+-- calls = "calls of its forward {per step|in the recording} and rank, those between steps left out"
 -- forward_ns = "device time of the forward pass, in the module and all in it"
 -- backward_ns = "device time of the backward pass"
 -- other_ns = "device time of everything else"

@@ -10,7 +10,8 @@
 -- class = "class of the module, where recorded"
 -- depth = "modules around it: 0 for the model"
 -- parent = "id of the module around it"
--- calls = "calls of its forward, those that compute it again included; 0 of containers, NULL where not recorded"
+-- calls = """calls of its forward in steps (in a recording without steps, all), those that compute it again included; 0
+-- of containers, NULL where not recorded"""
 -- ancestors = "paths of the modules around it, outermost first, and its own"
 -- first_ns = "start of its first call or operator"
 -- position = "place in the order of first use, each module behind the one that it is in"
@@ -22,11 +23,14 @@ WITH RECURSIVE span AS (
     -- Frames of calls that the collector named say the same once more.
     QUALIFY NOT is_frame OR bool_and(is_frame) OVER (PARTITION BY rank)
 ), called AS (
-    SELECT s.rank, s.path, bool_and(s.is_frame) AS is_frame, arg_min(s.class, s.start_ns) AS class, count(*) AS calls,
+    SELECT s.rank, s.path, bool_and(s.is_frame) AS is_frame, arg_min(s.class, s.start_ns) AS class,
+        count(*) FILTER (s.start_ns < t.end_ns OR NOT EXISTS (FROM steps)) AS calls,
         min(s.start_ns) AS first_ns, max(s.end_ns) AS until_ns,
         -- One that is computed again for the backward pass has nothing around it there.
         arg_min(p.path, s.start_ns) FILTER (p.path <> s.path) AS around
-    FROM span s LEFT JOIN span p ON p.id = s.parent_id GROUP BY s.rank, s.path
+    FROM span s LEFT JOIN span p ON p.id = s.parent_id
+    ASOF LEFT JOIN steps t ON t.rank = s.rank AND t.start_ns <= s.start_ns
+    GROUP BY s.rank, s.path
 ), known AS (
     SELECT rank, path, is_frame, if(is_frame, regexp_replace(path, '_\d+$', ''), class) AS class, calls, first_ns,
         until_ns, around FROM called

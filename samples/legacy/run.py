@@ -54,7 +54,7 @@ def show(folder: Path, about: dict[str, Any]) -> bool:
     collect = [*TRACEVIEW, "collect", "-o", str(capture), "--wait", "2", "--steps", "3", "--", *command]
     if subprocess.run(collect, cwd=ROOT, env=variables(folder, about)).returncode:
         return False
-    words = [*TRACEVIEW, "report", str(capture), *about.get("reports", ())]
+    words = [*TRACEVIEW, "report", str(capture), *about.get("reports", ()), "--all", "--limit", "0"]
     report = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
     print(report.stdout, report.stderr, sep="", flush=True)
     lacking = [text for text in about.get("shows", ()) if text not in report.stdout]

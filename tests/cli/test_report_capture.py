@@ -81,3 +81,21 @@ def test_decoding_with_its_capture_has_lines_for_nearly_all_of_its_time(
     told = {row["line"]: row["share_pct"] for row in report(capsys, replay, "lines", "--capture", other)}
     assert len([line for line, share in told.items() if share > 1]) >= 5
     assert told.get("(no line)", 0) < 5
+
+
+def test_other_verbs_that_read_a_replay_take_its_capture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    replay = written(tmp_path / "replay.json", REPLAY)
+    other = written(tmp_path / "capture.json", capture("attn"))
+    query = "SELECT DISTINCT layer FROM busy"
+    for words in (
+        ["sql", replay, query],
+        ["export", replay, "--to", "chrome", "-o", "-"],
+        ["page", replay, "-o", "-"],
+        ["advise", replay, "--all"],
+    ):
+        said = []
+        for more in ([], ["--capture", other]):
+            assert cli.main([*map(str, words), *map(str, more)]) == 0, words
+            said.append(capsys.readouterr().out)
+        if words[0] != "advise":  # It has no finding here, with the capture as without.
+            assert ["attn" in text for text in said] == [False, True], words

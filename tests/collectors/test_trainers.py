@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import os
 import statistics
 import subprocess
 from pathlib import Path
 
+import duckdb
 import pytest
 from asked import rows
-from framework_programs import PYTHON, described, need, opened, program, run
+from framework_programs import PYTHON, QUIET, ROOT, described, need, opened, program, run
 
 from traceview import store
 
@@ -208,3 +211,109 @@ def test_steps_of_a_trainer_that_its_user_profiled_are_those_that_it_times(tmp_p
     assert "2 of them from their own batch on" in steps[0][1]
     # A step begins with loading its batch, which the trainer's own clock leaves out.
     assert 0.95 < statistics.median(dur / one for (dur, _), one in zip(steps, own[1:], strict=True)) < 2
+
+
+TRAINERS = ROOT / "tests" / "trainers"
+SLACK_NS = 1_000_000
+"""A profiler's clock and the system's are set against each other once."""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("name", "needs", "backwards", "per_update"),
+    [
+        ("lightning_gan", ("lightning",), 2, 2),
+        ("transformers_gpt2", ("transformers", "accelerate"), 3, 1),
+        ("amp_and_workers", ("torch",), 1, 1),
+        ("timm_script", ("timm", "torchvision"), 1, 1),
+        ("torchvision_script", ("torchvision",), 1, 1),
+    ],
+)
+def test_pytorchs_trainers_by_their_own_timers_and_torch_profiler(
+    tmp_path: Path, name: str, needs: tuple[str, ...], backwards: int, per_update: int
+) -> None:
+    """Steps end where the program's own timer says, and hold what torch.profiler counts there without us."""
+    need(*needs)
+    connection = timed_run(tmp_path, TRAINERS / f"{name}.py")
+    assert rows(connection, PARTS) == [(step, backwards) for step in (3, 4, 5)]
+    words = [PYTHON, TRAINERS / "operators_of.py", per_update, 3, 6, TRAINERS / f"{name}.py"]
+    bare = subprocess.run([*map(str, words)], cwd=tmp_path, capture_output=True, text=True, env={**os.environ, **QUIET})
+    assert bare.returncode == 0, bare.stderr
+    found = dict(rows(connection, "SELECT name, count(*) FROM ops WHERE name LIKE 'aten::%' GROUP BY 1"))
+    assert found == json.loads(bare.stdout.splitlines()[-1])
+    validated = rows(connection, "SELECT count(*) FROM ops WHERE step IS NULL AND name = 'aten::linear'")[0][0]
+    assert (validated > 0) == (name in ("transformers_gpt2", "amp_and_workers")), "what is validated is in no step"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("name", "words", "backwards"),
+    [("fsdp2", ["-m", "torch.distributed.run", "--nproc_per_node", "2"], 1), ("spawned_ddp", [], 2)],
+)
+def test_both_ranks_of_a_job(tmp_path: Path, name: str, words: list[str], backwards: int) -> None:
+    need("torch")
+    connection = timed_run(tmp_path, *words, TRAINERS / f"{name}.py")
+    ranks = (
+        "SELECT rank, step, backwards FROM ("
+        + PARTS.replace("s.step,", "s.rank, s.step,").replace("GROUP BY s.step", "GROUP BY s.rank, s.step")
+        + ") ORDER BY 1, 2"
+    )
+    assert rows(connection, ranks) == [(rank, step, backwards) for rank in (0, 1) for step in (3, 4, 5)]
+    collectives = rows(connection, "SELECT rank, count(*) > 0 FROM collectives GROUP BY 1 ORDER BY 1")
+    assert collectives == [(0, True), (1, True)]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("name", "needs", "backend", "parameters", "source"),
+    [
+        ("flax_nnx", ("flax", "optax"), "jax", 26_730, "optimizer"),
+        ("flax_linen", ("flax", "optax"), "jax", 34_058, "optimizer"),
+        ("keras_fit", ("keras", "tensorflow", "torch"), "torch", 2_053, "optimizer"),
+        ("keras_fit", ("keras", "tensorflow"), "tensorflow", 2_053, "optimizer"),
+        ("keras_fit", ("keras", "tensorflow", "jax"), "jax", 2_053, "optimizer"),
+        ("tensorflow_loop", ("tensorflow", "keras"), "tensorflow", 55_050, "optimizer"),
+        ("tensorflow_strategy", ("tensorflow",), "tensorflow", 64, "optimizer"),
+        ("onnxruntime_sessions", ("onnxruntime", "onnx"), "onnxruntime", None, "forward"),
+    ],
+)
+def test_trainers_of_other_frameworks_by_their_own_timers(
+    tmp_path: Path, name: str, needs: tuple[str, ...], backend: str, parameters: int | None, source: str
+) -> None:
+    need(*needs)
+    connection = timed_run(tmp_path, TRAINERS / f"{name}.py", KERAS_BACKEND=backend)
+    about = described(tmp_path)
+    assert (about["framework"], about["steps"]["source"]) == (backend, source)
+    assert about["model"]["parameters"] == parameters
+    tested = "SELECT count(*) FROM ops WHERE step IS NOT NULL AND regexp_matches(name, '(eval|test)_step')"
+    assert rows(connection, tested) == [(0,)]
+    if backend == "jax":
+        once = "SELECT count(DISTINCT step) FROM ops WHERE regexp_matches(name, 'train_step')"
+        assert rows(connection, once) == [(3,)]
+    if name == "flax_linen":
+        modules = {path for (path,) in rows(connection, "SELECT path FROM modules")}
+        assert {"Net", "Net/block0/up", "Net/block1/down", "Net/head"} <= modules
+    if name.startswith("flax"):
+        lines = "SELECT count(s.op_id) / count(*) FROM ops o LEFT JOIN source_lines s ON s.op_id = o.id"
+        assert rows(connection, lines + " WHERE o.name LIKE 'jit(train_step)%'")[0][0] > 0.8
+
+
+def timed_run(folder: Path, *words: object, **variables: str) -> duckdb.DuckDBPyConnection:
+    """Collect a program of tests/trainers; its recorded steps end while its own timer saw them end."""
+    done = run(folder, *words, **variables)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert told["steps"] == 12
+    about = described(folder)
+    assert about["steps"]["recorded"] == 3 and about["cost"]["bare_steps"] >= 5
+    connection = opened(folder)
+    ended = rows(
+        connection,
+        "SELECT s.step, c.origin_unix_ns + s.end_ns FROM steps s JOIN (SELECT rank, any_value(origin_unix_ns) AS "
+        "origin_unix_ns FROM captures GROUP BY rank) c ON c.rank = s.rank WHERE s.rank = 0 ORDER BY 1",
+    )
+    assert [step for step, _ in ended] == [3, 4, 5]
+    for step, at in ended:
+        begin, end = told["ends"][step]
+        assert begin <= at <= end + SLACK_NS, (step, at - begin, end - at)
+    return connection

@@ -27,9 +27,9 @@ def instruction(number: int, name: str, opcode: str, *operands: int, op_name: st
     return text
 
 
-def program(*computations: tuple[int, int, list[bytes]]) -> list[dict[str, Any]]:
+def program(*computations: tuple[int, int, list[bytes]], stacks: bytes = b"") -> list[dict[str, Any]]:
     """The rows of a program of (id, id of the result, instructions)."""
-    module = field(1, "jit_step")
+    module = field(1, "jit_step") + (field(17, stacks) if stacks else b"")
     for number, root, parts in computations:
         module += field(3, b"".join(field(2, part) for part in parts) + field(5, number) + field(6, root))
     rows: list[dict[str, Any]] = hlo.instructions(Wire(module), [(7, 0, len(module))]).to_pylist()
@@ -124,3 +124,17 @@ def test_an_instruction_knows_the_line_that_it_was_made_from() -> None:
     placed = instruction(1, "dot.1", "dot") + field(7, field(2, "jit(f)/dot") + field(3, "net.py") + field(4, 12))
     rows = program((3, 1, [placed, instruction(2, "add.2", "add", op_name="jit(f)/add")]))
     assert by_name(rows, "call_stack") == {"dot.1": "net.py(12): ", "add.2": None}
+
+
+def test_newer_programs_number_frames_and_name_the_functions_around_a_line() -> None:
+    stacks = field(1, "net.py") + field(1, "train.py") + field(2, "block") + field(2, "step")
+    stacks += field(3, field(1, 1) + field(2, 1) + field(3, 12)) + field(3, field(1, 2) + field(2, 2) + field(3, 40))
+    # The second frame lies in the first; the third, damaged, in itself and at no place that there is.
+    stacks += field(4, field(1, 2)) + field(4, field(1, 1) + field(2, 1)) + field(4, field(1, 9) + field(2, 3))
+    placed = [
+        instruction(number, name, "dot") + field(7, field(2, "jit(f)/dot") + field(15, frame))
+        for number, name, frame in ((1, "dot.1", 2), (2, "dot.2", 1), (3, "dot.3", 3), (4, "dot.4", 7))
+    ]
+    rows = program((3, 1, placed), stacks=stacks)
+    both = "net.py(12): block;train.py(40): step"
+    assert by_name(rows, "call_stack") == {"dot.1": both, "dot.2": "train.py(40): step", "dot.3": None, "dot.4": None}

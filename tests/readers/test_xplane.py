@@ -58,6 +58,10 @@ SCOPES = {
     "jit(step)/jvp(conv1)/jit(relu)/max": "conv1",
     "jit(step)/jvp(jit(relu))/max": None,  # it was in a layer `jvp`
     "jit(step)/transpose(jvp(jit(f)))/block/conv2/add_any": "block/conv2",
+    "jit(step)/jvp(jit(_uniform))/while/body/closed_call/add": None,
+    "jit(step)/while/body/closed_call/block/while/body/mul": "block",
+    "jit(step)/block/cond/branch_1_fun/tanh": "block",
+    "jit(step)/checkpoint/rematted_computation/block/mul": "block",
     "net/conv1/Conv2D:Conv2D": "net/conv1",
     "net/ArgMax:ArgMax": "net",
     "net/ArgMax/dimension:Const": "net",

@@ -20,6 +20,7 @@ from traceview.cli import names as known
 from traceview.cli import values
 from traceview.cli.options import (
     INPUT_HELP,
+    add_capture_option,
     add_gpu_option,
     add_machine_options,
     add_output_options,
@@ -80,6 +81,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--show-sql", action="store_true", help="print the SQL of the rules instead of running them")
     add_rank_option(parser)
     add_gpu_option(parser)
+    add_capture_option(parser)
     add_machine_options(parser)
 
 

@@ -17,7 +17,14 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from traceview import exports
-from traceview.cli.options import INPUT_HELP, NotEnoughMemory, add_machine_options, opened, output_file
+from traceview.cli.options import (
+    INPUT_HELP,
+    NotEnoughMemory,
+    add_capture_option,
+    add_machine_options,
+    opened,
+    output_file,
+)
 from traceview.cli.output import silence, writing
 from traceview.cli.values import at_least
 from traceview.errors import InputError, UsageError
@@ -49,6 +56,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--rank", type=_rank, metavar="N", help="only this rank")
     parser.add_argument("--step", type=_step, metavar="N", help="only what overlaps this step")
+    add_capture_option(parser)
     add_machine_options(parser)
 
 

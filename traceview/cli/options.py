@@ -78,6 +78,16 @@ def add_gpu_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_capture_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option for another recording that knows what this one replays."""
+    parser.add_argument(
+        "--capture",
+        type=Path,
+        metavar="TRACES",
+        help="trace of the capture of the CUDA or HIP graphs that INPUT replays, or a folder of them",
+    )
+
+
 def add_rank_option(parser: argparse.ArgumentParser) -> None:
     """Which processes of a job are asked about."""
     parser.add_argument(
@@ -114,8 +124,9 @@ def opened(
     from traceview.store import views
 
     with converting(args) as options:
-        capture = getattr(args, "capture", None)
-        options = replace(options, query_bytes=query_bytes, own_queries=True, capture=capture and Path(capture))
+        options = replace(options, query_bytes=query_bytes, own_queries=True)
+        if path not in (None, args.input):
+            options = replace(options, capture=None)  # It is of what the input replays, and of nothing beside it.
         connection = store.open_capture(Path(path or args.input), options)
         with contextlib.closing(connection), translate_errors():
             with interruptible(connection):
@@ -185,7 +196,7 @@ def converting(args: argparse.Namespace) -> Iterator[Options]:
     resumes = bool(getattr(args, "resume", True))
     many = Fleet(args.jobs, getattr(args, "dask", None), resumes)
     plain = Options(args.threads, args.memory, args.strict, device=getattr(args, "gpu", None), many=many, note=say)
-    plain = replace(plain, ranks=frozenset(getattr(args, "ranks", ())))
+    plain = replace(plain, ranks=frozenset(getattr(args, "ranks", ())), capture=getattr(args, "capture", None))
     if not sys.stderr.isatty():
         yield plain
         return

@@ -11,7 +11,12 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from traceview.cli.options import INPUT_HELP, add_machine_options, opened
+from traceview.cli.options import (
+    INPUT_HELP,
+    add_capture_option,
+    add_machine_options,
+    opened,
+)
 from traceview.cli.output import emit
 from traceview.cli.values import at_least
 from traceview.errors import UsageError
@@ -49,6 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--compare", metavar="OTHER", action="append", default=[],
         help="another run, compared with INPUT at the top of the page; again for more runs",
     )  # fmt: skip
+    add_capture_option(parser)
     add_machine_options(parser)
 
 

@@ -19,6 +19,7 @@ from traceview.cli import names as known
 from traceview.cli import values
 from traceview.cli.options import (
     INPUT_HELP,
+    add_capture_option,
     add_gpu_option,
     add_machine_options,
     add_output_options,
@@ -73,11 +74,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="with modules: modules inside at most N others (default: 2)",
     )
-    parser.add_argument(
-        "--capture",
-        metavar="TRACES",
-        help="trace of the capture of the CUDA or HIP graphs that INPUT replays, or a folder of them",
-    )
+    add_capture_option(parser)
     parser.add_argument(
         "--all", action="store_true", help="all sections of the overview, which else fills a screen of 40 lines"
     )

@@ -18,6 +18,7 @@ from traceview import render
 from traceview.cli import names as known
 from traceview.cli.options import (
     INPUT_HELP,
+    add_capture_option,
     add_machine_options,
     add_output_options,
     add_rank_option,
@@ -62,6 +63,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-f", "--file", metavar="FILE", help="read the query from a file (- is stdin)")
     add_rank_option(parser)
     add_output_options(parser, FORMATS)
+    add_capture_option(parser)
     add_machine_options(parser)
 
 

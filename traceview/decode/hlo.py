@@ -7,9 +7,10 @@ program shows it: all that uses it is that layer's, or it is a gradient of that 
 
 from __future__ import annotations
 
+import functools
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,11 +21,15 @@ from traceview.decode.hlo_convolution import Convolution, Operand, Window, under
 from traceview.decode.protobuf import Fields, Ints, Wire
 from traceview.decode.text_bounds import MAX_TEXT_BYTES
 
-MODULE_NAME, MODULE_COMPUTATION = 1, 3
+MODULE_NAME, MODULE_COMPUTATION, MODULE_STACKS = 1, 3, 17
 COMPUTATION_INSTRUCTION, COMPUTATION_ID, COMPUTATION_ROOT = 2, 5, 6
 NAME, OPCODE, SHAPE, METADATA, WINDOW, DIMENSIONS, TARGET = 1, 2, 3, 7, 15, 16, 28
 ID, OPERANDS, CALLS, CONFIG, GROUPS, BATCH_GROUPS = 35, 36, 38, 43, 50, 58
-OP_NAME, SOURCE_FILE, SOURCE_LINE = 2, 3, 4
+OP_NAME, SOURCE_FILE, SOURCE_LINE, FRAME = 2, 3, 4, 15
+FILES, FUNCTIONS, LOCATIONS, FRAMES = 1, 2, 3, 4
+"""Tables of a program's frames, counted from 1: a location is a file, a function and a line; a frame a location and the
+frame around it."""
+MOST_FRAMES = 64
 SHAPE_TYPE, SHAPE_SIZES, SHAPE_PARTS = 2, 3, 4
 IMAGE, FILTER, OUTPUT = (7, 8, 11), (3, 4, 6), (9, 10, 12)
 """Fields with the numbers of an operand's dimensions: batch (a filter's inputs), channels (its outputs), spatial."""
@@ -77,7 +82,7 @@ class Instruction:
     works_for: str | None = None
     """The operator whose layer it shares."""
     call_stack: str | None = None
-    """The line that it was made from, as `file(line): `; newer programs have numbers of frames alone."""
+    """Its line, as `file(line): function`, and the frames around it, the innermost first; older programs lack these."""
 
 
 @dataclass
@@ -180,7 +185,7 @@ def read(wire: Wire, module: Fields) -> Program:
     for part in program.computations.values():
         part.sort(key=lambda one: numbers[one.at] in roots)
     _read_convolutions(wire, found, program)
-    _read_lines(wire, found, every)
+    _read_lines(wire, module, found, every)
     return program
 
 
@@ -202,12 +207,44 @@ def _instructions(wire: Wire, found: Fields, count: int) -> list[Instruction]:
     ]  # fmt: skip
 
 
-def _read_lines(wire: Wire, found: Fields, every: list[Instruction]) -> None:
+def _read_lines(wire: Wire, module: Fields, found: Fields, every: list[Instruction]) -> None:
     message, starts, ends = found.spans(METADATA)
     metadata = wire.fields(starts, ends)
     lines = metadata.numbers(SOURCE_LINE, len(starts)).tolist()
     for at, file in _texts(wire, metadata, SOURCE_FILE).items():
         every[message[at]].call_stack = f"{file}({lines[at]}): "
+    stack_of = _stacks(wire, module)
+    for at, frame in enumerate(metadata.numbers(FRAME, len(starts)).tolist()):
+        every[message[at]].call_stack = stack_of(frame) or every[message[at]].call_stack
+
+
+def _stacks(wire: Wire, module: Fields) -> Callable[[int], str]:
+    """Frames of a program by number, the innermost first; nothing for one that it does not hold."""
+    _, starts, ends = module.spans(MODULE_STACKS)
+    tables = wire.fields(starts, ends)
+    files, functions = ([wire.text(a, b) for _, a, b in _spans(tables, number)] for number in (FILES, FUNCTIONS))
+
+    def rows(number: int, *columns: int) -> list[tuple[int, ...]]:
+        _, starts, ends = tables.spans(number)
+        entries = wire.fields(starts, ends)
+        return list(zip(*(entries.numbers(column, len(starts)).tolist() for column in columns), strict=True))
+
+    locations, frames = rows(LOCATIONS, 1, 2, 3), rows(FRAMES, 1, 2)
+
+    @functools.cache
+    def stack_of(frame: int) -> str:
+        said: list[str] = []
+        for _ in range(MOST_FRAMES):
+            if not 0 < frame <= len(frames):
+                break
+            place, frame = frames[frame - 1]
+            file, function, line = locations[place - 1] if 0 < place <= len(locations) else (0, 0, 0)
+            if 0 < file <= len(files):
+                name = functions[function - 1] if 0 < function <= len(functions) else ""
+                said.append(f"{files[file - 1]}({line}): {name}")
+        return ";".join(said)
+
+    return stack_of
 
 
 def _read_convolutions(wire: Wire, found: Fields, program: Program) -> None:

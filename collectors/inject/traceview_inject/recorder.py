@@ -71,9 +71,14 @@ class Recorder:
         self.steps.prefer(source)
 
     @property
+    def is_over(self):
+        """Whether the program's calls go straight on: the recording is over, and so is a while after it."""
+        return self.state == DONE and not self.watched_until > 0
+
+    @property
     def follows(self):
-        """Whether steps still count: until the recording is over, and a while after it."""
-        return (self.state != DONE or self.watched_until > 0) and not self.is_in_library
+        """Whether what ends counts as a step."""
+        return not self.is_over and not self.is_in_library
 
     @safely
     def step_ended(self, source, owner):

@@ -5,15 +5,17 @@
 -- `training/SGD/gradients/gradients/conv1/Conv2D_grad/...`) says which is the operator: what stands before `_grad`,
 -- behind the scope in which gradients were asked for (`Train/net/gradients/Train/net/conv1/Conv2D_grad/...`).
 -- What its optimizers do to a variable (`SGD/update_conv1/filters/...`) is in no layer. Calls of functions, which keep
--- their name where they are inlined, are not part of a path; nor is an operator that others only hold constants of
--- (`ArgMax/dimension`)."""
+-- their name where they are inlined, and JAX's loops and branches are not part of a path; nor is an operator that
+-- others only hold constants of (`ArgMax/dimension`)."""
 WITH named AS (
     SELECT name, regexp_matches(name, '(^|/)gradient(_tape|s)/|ReadVariableOp$|/read:Identity$|:VariableV2$')
         AND NOT regexp_matches(name, '_grad/') AS is_inner,
         CASE WHEN regexp_matches(name, '^p?jit\(')
-            THEN trim(regexp_replace(regexp_replace(regexp_replace(regexp_replace(name,
+            THEN trim(regexp_replace(regexp_replace(regexp_replace(regexp_replace(regexp_replace(name,
                 '(^|[/(])(p?jit|pmap|checkpoint|remat\w*|custom_jvp_call|custom_vjp_call)\([^()]*\)', '\1', 'g'),
-                '(transpose|jvp|vmap|remat|checkpoint)\(', '', 'g'), '[()]', '', 'g'), '//+', '/', 'g'), '/')
+                '(transpose|jvp|vmap|remat|checkpoint)\(', '', 'g'), '[()]', '', 'g'), '//+', '/', 'g'),
+                '(^|/)((while/(body|cond)|cond/branch_\d+_fun|closed_call|checkpoint|rematted_computation)/)+',
+                '\1', 'g'), '/')
             -- What moves values between devices and functions, and what yields the batches, is in no layer.
             WHEN regexp_matches(name, '^_(send|recv|Arg|Retval)|:(_Send|_Recv|_Arg|_Retval|Placeholder\w*|\w*Dataset\w*'
                 || '|\w*Iterator\w*|Optional\w*)$') THEN ''
