@@ -214,6 +214,15 @@ def test_steps_of_a_trainer_that_its_user_profiled_are_those_that_it_times(tmp_p
 
 
 TRAINERS = ROOT / "tests" / "trainers"
+UNPICKLED = ["aten::empty", "aten::set_"]
+"""Batches of workers are unpickled when they come."""
+COUNTED = """
+    SELECT o.name, count(*) FROM ops o LEFT JOIN ops p ON p.id = o.parent_id
+    LEFT JOIN (SELECT parent_id, count(*) AS n FROM ops GROUP BY 1) c ON c.parent_id = o.parent_id
+    WHERE o.name LIKE 'aten::%' AND o.name NOT IN (SELECT unnest($1))
+        AND NOT coalesce(p.name = o.name AND c.n = 1, false) -- torch.profiler counts such a pair once.
+    GROUP BY 1
+"""
 SLACK_NS = 1_000_000
 """A profiler's clock and the system's are set against each other once."""
 
@@ -239,8 +248,10 @@ def test_pytorchs_trainers_by_their_own_timers_and_torch_profiler(
     words = [PYTHON, TRAINERS / "operators_of.py", per_update, 3, 6, TRAINERS / f"{name}.py"]
     bare = subprocess.run([*map(str, words)], cwd=tmp_path, capture_output=True, text=True, env={**os.environ, **QUIET})
     assert bare.returncode == 0, bare.stderr
-    found = dict(rows(connection, "SELECT name, count(*) FROM ops WHERE name LIKE 'aten::%' GROUP BY 1"))
-    assert found == json.loads(bare.stdout.splitlines()[-1])
+    counted = json.loads(bare.stdout.splitlines()[-1])
+    for name_of_thread in UNPICKLED:
+        counted.pop(name_of_thread, None)
+    assert dict(rows(connection, COUNTED, [UNPICKLED])) == counted
     validated = rows(connection, "SELECT count(*) FROM ops WHERE step IS NULL AND name = 'aten::linear'")[0][0]
     assert (validated > 0) == (name in ("transformers_gpt2", "amp_and_workers")), "what is validated is in no step"
 

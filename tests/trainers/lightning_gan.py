@@ -45,5 +45,5 @@ trainer = lightning.Trainer(
     max_epochs=2, accelerator="cpu", logger=False, enable_checkpointing=False, enable_progress_bar=False,
     enable_model_summary=False,
 )  # fmt: skip
-trainer.fit(GAN(), DataLoader(TensorDataset(torch.randn(64, 32)), batch_size=8))
+trainer.fit(GAN(), DataLoader(TensorDataset(torch.randn(48, 32)), batch_size=8))
 own_timer.say(trainer.global_step // 2)
