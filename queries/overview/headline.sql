@@ -86,6 +86,7 @@ SELECT if(t.has_steps, upper(n.noun[1]) || n.noun[2:], 'Recording') AS what, t.s
             WHEN 'allocation' THEN 'allocating memory' WHEN 'graph capture' THEN 'capturing graphs'
             WHEN 'between steps' THEN 'at the edges of steps'
             WHEN 'unknown' THEN 'of unknown cause' || if(e.idle_pct >= 25 AND l.cause_pct >= 50
+                AND EXISTS (FROM captures WHERE framework = 'PyTorch')
                 AND NOT EXISTS (FROM raw.ranges WHERE kind = 'python'), ' (collect --stacks tells lines)', '')
             ELSE l.cause END END AS mostly,
     if(e.copies_pct >= 1, e.copies_ns, NULL) AS copies_ns, if(e.copies_pct >= 1, e.copies_pct, NULL) AS copies_pct,

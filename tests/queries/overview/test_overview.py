@@ -117,6 +117,24 @@ def test_steps_that_vary_too_much_are_a_warning(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("framework", "has_frames", "ends"),
+    [("PyTorch", False, ", mostly of unknown cause (collect --stacks tells lines)"),
+     ("PyTorch", True, ", mostly of unknown cause"), ("JAX", False, ", mostly of unknown cause")],
+)  # fmt: skip
+def test_time_of_unknown_cause_leads_to_the_lines_of_the_program(
+    tmp_path: Path, framework: str, has_frames: bool, ends: str
+) -> None:
+    given = training(device=None)
+    given.add("captures", rank=0, framework=framework)
+    for start in (0, 1000, 2000):
+        given.op("aten::mm", start, start + 300, [(8, 8), (8, 8)], ["", ""])
+        given.op("aten::mm", start + 800, start + 1000, [(8, 8), (8, 8)], ["", ""])
+    if has_frames:
+        given.add("ranges", kind="python", name="train.py(7): <module>", pid=1, tid=1, start_ns=0, dur_ns=3_000_000)
+    assert headline(tmp_path, given).splitlines()[0].endswith(f"idle 50.0 %{ends}")
+
+
 def test_a_guess_is_said_in_the_headline(tmp_path: Path) -> None:
     """Calls of one module, none of them left out as warm-up, and how much of the work is not in them."""
     given = Given()
