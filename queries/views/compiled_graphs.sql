@@ -20,12 +20,15 @@ WITH told AS (
     FROM raw.captures c, json_each(c.options, '$.ranks') r
     WHERE json_type(r.value, '$.compiled.graphs') = 'ARRAY'
 ), noted AS (
-    SELECT t.rank, g.value->>'$.id' AS graph, g.value->>'$.function' AS function, g.value->>'$.file' AS file,
+    SELECT g.rank, g.value->>'$.id' AS graph, g.value->>'$.function' AS function, g.value->>'$.file' AS file,
         TRY_CAST(g.value->>'$.line' AS INTEGER) AS line, TRY_CAST(g.value->>'$.operators' AS BIGINT) AS operators,
         g.value->>'$.recompiled' AS reason, g.value->>'$.failed' AS failed,
-        TRY_CAST(g.value->>'$.start_us' AS BIGINT) AS start_us, TRY_CAST(g.value->>'$.dur_us' AS BIGINT) AS dur_us,
+        -- Numbers that are no times are left out: below, thousands and sums of them have to fit.
+        if(started BETWEEN 0 AND 4e15, started, NULL) AS start_us,
+        if(lasted BETWEEN 0 AND 1e12, lasted, NULL) AS dur_us,
         coalesce(TRY_CAST(g.value->>'$.is_backward' AS BOOLEAN), false) AS is_backward
-    FROM told t, json_each(t.graphs) g
+    FROM (SELECT t.rank, g.value, TRY_CAST(g.value->>'$.start_us' AS BIGINT) AS started,
+        TRY_CAST(g.value->>'$.dur_us' AS BIGINT) AS lasted FROM told t, json_each(t.graphs) g) g
 ), compiled AS (
     -- A backward graph that is compiled later has the number of its forward one.
     SELECT rank, graph, any_value(function) AS function, any_value(file) AS file, any_value(line) AS line,

@@ -9,8 +9,11 @@ WITH noted AS (
 ), origin AS (
     SELECT rank, min(origin_unix_ns) AS origin_ns FROM raw.captures GROUP BY rank
 ), pause AS (
+    -- Numbers that are no times are left out: a thousand of them has to fit.
     SELECT n.rank, TRY_CAST(p.value->>0 AS INTEGER) AS generation,
-        TRY_CAST(p.value->>1 AS BIGINT) * 1000 - o.origin_ns AS start_ns, TRY_CAST(p.value->>2 AS BIGINT) AS dur_ns
+        if(TRY_CAST(p.value->>1 AS BIGINT) BETWEEN 0 AND 4e15, TRY_CAST(p.value->>1 AS BIGINT), NULL) * 1000
+            - o.origin_ns AS start_ns,
+        TRY_CAST(p.value->>2 AS BIGINT) AS dur_ns
     FROM noted n JOIN origin o ON o.rank = n.rank, json_each(n.pauses) p WHERE json_type(p.value) = 'ARRAY'
 )
 SELECT p.*, if(p.start_ns < w.end_ns, w.step, NULL) AS step

@@ -52,5 +52,12 @@ def test_without_notes_it_cannot_tell(tmp_path: Path) -> None:
 
 def test_notes_that_are_no_pauses_are_left_out(tmp_path: Path) -> None:
     given = paused((600, 300), (1600, 300))
-    given.about["garbage"] += [7, ["a", "b"], [2, EPOCH_US + 1700, -5], {"x": 1}]
+    given.about["garbage"] += [
+        7,
+        ["a", "b"],
+        [2, 9 * 10**18, 1000],
+        [2, 5, 9 * 10**18],
+        [2, EPOCH_US + 1700, -5],
+        {"x": 1},
+    ]
     assert answer(RULE, given, tmp_path).saving_ns == 200_000

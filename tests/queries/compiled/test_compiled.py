@@ -99,6 +99,7 @@ def test_graphs_are_counted_by_function_and_recompilations_have_reasons(tmp_path
                 graph("0/1", recompiled="0/0: size of x", start_us=5),
                 graph("1/0", "resume", failed="no"),
                 graph("nonsense"),
+                graph("2/0", "huge", start_us=9 * 10**18, dur_us=9 * 10**18),
                 {"id": 7, "dur_us": "x"},
                 "text",
             ],
@@ -112,6 +113,7 @@ def test_graphs_are_counted_by_function_and_recompilations_have_reasons(tmp_path
     )
     assert found == [
         ("net.py(4): forward", 2, 1, 9000, 2, None),
+        ("net.py(4): huge", 1, 0, None, 0, None),
         ("net.py(4): resume", 0, 0, 2000, 0, "no"),
     ]
     again = section(connection, "compiled/recompilations")
