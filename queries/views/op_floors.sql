@@ -33,6 +33,7 @@ WITH call AS (
 )
 SELECT c.rank, c.op_id, c.pid, c.tid, c.start_ns, c.op_name, c.family, c.direction, c.dtype, c.matrix_flop,
     c.vector_flop, c.bytes, c.is_recompute, c.module, c.step, c.peak_flop_per_s, c.vector_flop_per_s,
-    c.memory_bytes_per_s, s.own_ns, if(c.floor_ns / s.per > s.own_ns, s.own_ns, c.floor_ns / s.per) AS floor_ns,
+    if(c.is_copy_rate, NULL, c.memory_bytes_per_s) AS memory_bytes_per_s, s.own_ns,
+    if(c.sure_ns / s.per > s.own_ns, s.own_ns, c.sure_ns / s.per) AS floor_ns,
     s.n_kernels, s.least_ns, s.kernel, s.ids, s.per, s.step_ns
 FROM spent s JOIN call c ON c.op_id = s.op_id

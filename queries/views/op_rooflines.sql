@@ -5,7 +5,10 @@
 -- per_rank = "what a sum over all ranks is divided by, for what one of them does in a step"
 -- peak_flop_per_s = "of the device for the type of the products; NULL where unknown"
 -- vector_flop_per_s = "peak of other arithmetic, that of fp32; NULL where unknown"
--- memory_bytes_per_s = "of the device; NULL where unknown"
+-- memory_bytes_per_s = """of the device, else on a CPU that of a copy that traceview collect measured; NULL where
+-- unknown"""
+-- is_copy_rate = "whether it is that of a copy: what caches hold moves faster, so that it bounds nothing for sure"
+-- sure_ns = "the same as floor_ns, of arithmetic alone where the bandwidth is that of a copy"
 -- peaks_from = "source of the peaks, or unknown, and why"
 -- floor_ns = """the largest of the three times; NULL where a peak that it needs is unknown. Where the bandwidth is
 -- unknown, of arithmetic alone"""
@@ -17,10 +20,14 @@ WITH step AS (
     SELECT DISTINCT rank, vector_flop_per_s, memory_bytes_per_s, peaks_from FROM peaks
 ), rated AS (
     SELECT c.*, greatest(s.n_steps, 1) * greatest(s.n_ranks, 1) AS per_rank,
-        p.peak_flop_per_s, d.vector_flop_per_s, d.memory_bytes_per_s, coalesce(d.peaks_from, 'unknown') AS peaks_from,
+        p.peak_flop_per_s, d.vector_flop_per_s, coalesce(d.memory_bytes_per_s, m.copy_bytes_per_s)
+            AS memory_bytes_per_s, coalesce(d.memory_bytes_per_s IS NULL AND m.copy_bytes_per_s > 0, false)
+            AS is_copy_rate, coalesce(d.peaks_from, 'unknown') AS peaks_from,
         c.family IN ('transfer', 'collective') AS is_on_link
     FROM op_costs c JOIN scope s USING (rank) LEFT JOIN step t ON t.rank = c.rank AND t.step = c.step
     LEFT JOIN peaks p ON p.rank = c.rank AND p.arithmetic = c.dtype LEFT JOIN device d ON d.rank = c.rank
+    LEFT JOIN (SELECT rank, copy_bytes_per_s FROM processes WHERE rank NOT IN (SELECT rank FROM raw.kernels)) m
+        ON m.rank = c.rank
     WHERE NOT s.has_steps OR t.is_counted
 ), timed AS (
     SELECT *, 1e9 * matrix_flop / peak_flop_per_s AS matrix_ns, 1e9 * vector_flop / vector_flop_per_s AS vector_ns,
@@ -29,7 +36,8 @@ WITH step AS (
 ), floored AS (
     SELECT *, CASE WHEN is_on_link OR matrix_flop > 0 AND matrix_ns IS NULL THEN NULL
         WHEN memory_ns IS NOT NULL THEN greatest(coalesce(matrix_ns, 0), coalesce(vector_ns, 0), memory_ns)
-        WHEN matrix_flop > 0 AND memory_bytes_per_s IS NULL THEN matrix_ns END AS floor_ns
+        WHEN matrix_flop > 0 AND memory_bytes_per_s IS NULL THEN matrix_ns END AS floor_ns,
+        if(is_copy_rate, if(matrix_flop > 0 AND NOT is_on_link, matrix_ns, NULL), floor_ns) AS sure_ns
     FROM timed
 )
 SELECT * EXCLUDE (is_on_link, matrix_ns, vector_ns, memory_ns),

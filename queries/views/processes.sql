@@ -29,6 +29,7 @@
 -- flags = "switches of the framework, as JSON"
 -- environment = "environment variables that change how a step runs, as JSON"
 -- batch = "samples per step"
+-- copy_bytes_per_s = "what the fastest of a few copies read and wrote, measured after the recording of a CPU"
 -- loads = """how the DataLoaders that gave batches while recording load, the one of most batches first"""
 -- has_workers = "whether the one of most batches has processes that load"
 -- pins = "whether it gives batches in pinned memory"
@@ -88,6 +89,7 @@ SELECT rank,
     TRY_CAST(facts->>'$.usage.involuntary_switches' AS BIGINT) AS involuntary_switches,
     facts->'$.flags' AS flags, facts->'$.environment' AS environment,
     TRY_CAST(facts->>'$.model.batch' AS BIGINT) AS batch,
+    TRY_CAST(facts->>'$.copy_bytes_per_s' AS BIGINT) AS copy_bytes_per_s,
     array_to_string(list_transform(loaders, lambda l: concat_ws(', ',
         CASE l.workers WHEN 0 THEN 'no workers' WHEN 1 THEN '1 worker' ELSE l.workers || ' workers' END,
         if(l.workers > 0, 'prefetch_factor=' || l.prefetch_factor, NULL), if(l.pin_memory, 'pin_memory=True', NULL),

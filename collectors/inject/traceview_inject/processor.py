@@ -218,6 +218,26 @@ def _memory():
     return None
 
 
+def last_cache():
+    """Bytes of the largest cache of a core; None where the system does not tell."""
+    sizes = []
+    for path in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size"):
+        word = _word(str(path)) or ""
+        if word[:-1].isdigit() and word[-1] in "KM":
+            sizes.append(int(word[:-1]) << (10 if word[-1] == "K" else 20))
+    return max(sizes, default=None)
+
+
+def available_memory():
+    """Bytes that a program may still take, of the machine and of the container's limit; None where that is not told."""
+    with suppress(OSError, ValueError, StopIteration):
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        free = 1024 * int(next(line for line in lines if line.startswith("MemAvailable:")).split()[1])
+        limit, used = (_word("/sys/fs/cgroup/memory." + name) for name in ("max", "current"))
+        return free if limit in (None, "max") else min(free, int(limit) - int(used))
+    return None
+
+
 def _driver():
     """Version of NVIDIA's or AMD's kernel driver, where one is loaded."""
     with suppress(OSError, IndexError, StopIteration):

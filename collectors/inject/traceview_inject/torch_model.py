@@ -10,7 +10,7 @@ import weakref
 
 import torch
 
-from traceview_inject import onednn, ranks, raw
+from traceview_inject import onednn, processor, ranks, raw
 from traceview_inject.torch_compiled import compilations
 
 # Modules that wrap a model, and what they and others put into a path: no part of a layer's name.
@@ -24,6 +24,8 @@ TRIED, TIMES = 1 << 14, 5
 # Tensors of which memory is noted one by one, the largest first.
 MOST_HELD = 4000
 DENORMAL = 1e-40
+# Bytes copied to measure the memory: twice the last cache, within these bounds, where the machine has room for many.
+COPIED, ROOM = (1 << 26, 1 << 28), 16
 HIDDEN = {"_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module"}
 
 
@@ -211,6 +213,7 @@ class Facts:
             warnings.simplefilter("ignore")
             if self.model is not None and not uses_cuda:
                 self.model["denormal"] = _told(lambda: denormal(self.root(), self.optimizers))
+                facts["copy_bytes_per_s"] = _told(copy_rate)
             facts.update(
                 framework="torch",
                 framework_version=torch.__version__,
@@ -345,6 +348,22 @@ def denormal_cost():
                 times[place].append(time.perf_counter() - begin)
         found[name] = 1e9 * max(0.0, min(times[1]) - min(times[0])) / TRIED
     return found
+
+
+def copy_rate():
+    """Bytes per second that the fastest of a few copies reads and writes, of more than the caches hold; None where the
+    system does not tell that there is room for it."""
+    cache, room = processor.last_cache(), processor.available_memory()
+    size = min(max(2 * (cache or 0), COPIED[0]), COPIED[1])
+    if room is None or room < ROOM * size:
+        return None
+    source = torch.ones(size // 4)
+    target, times = torch.empty_like(source), []
+    for _ in range(TIMES):
+        begin = time.perf_counter()
+        target.copy_(source)
+        times.append(time.perf_counter() - begin)
+    return round(2 * size / min(times))
 
 
 def _told(ask):

@@ -116,3 +116,25 @@ class Told:
         if self.text is None:
             raise FileNotFoundError
         return self.text
+
+
+def test_the_largest_cache_and_the_memory_that_is_left(processor, monkeypatch, tmp_path):
+    caches = {"index0": "48K", "index2": "2048K", "index3": "32M", "index4": "none"}
+    for name, size in caches.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "size").write_text(size + "\n")
+    path = processor.Path
+    told = {"/sys/fs/cgroup/memory.max": "3000000000", "/sys/fs/cgroup/memory.current": "1000000000"}
+
+    def given(text):
+        if text.endswith("/cache"):
+            return tmp_path
+        if text == "/proc/meminfo":
+            return Told("MemTotal: 9 kB\nMemAvailable:    4000000 kB\n")
+        return Told(told[text]) if text in told else path(text)
+
+    monkeypatch.setattr(processor, "Path", given)
+    assert processor.last_cache() == 32 << 20
+    assert processor.available_memory() == 2_000_000_000
+    told["/sys/fs/cgroup/memory.max"] = "max"
+    assert processor.available_memory() == 4_096_000_000

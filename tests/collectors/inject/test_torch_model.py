@@ -94,6 +94,19 @@ def test_facts_of_the_model_and_its_input(tensor, name):
     assert (facts.model["batch"], facts.model["input"]["memory_format"]) == (tensor.shape[0], name)
 
 
+def test_a_copy_is_timed_where_there_is_room(monkeypatch):
+    from traceview_inject import processor, torch_model
+
+    monkeypatch.setattr(torch_model, "COPIED", (1 << 22, 1 << 22))
+    room = processor.available_memory()
+    assert room is None or room > 1 << 26
+    if room:
+        # Of the cache's size: between what a disk and what every cache can do.
+        assert 1e8 < torch_model.copy_rate() < 1e13
+    monkeypatch.setattr(processor, "available_memory", lambda: torch_model.ROOM * (1 << 22) - 1)
+    assert torch_model.copy_rate() is None
+
+
 def test_denormal_numbers_are_counted():
     from traceview_inject.torch_model import denormal
 

@@ -137,3 +137,20 @@ def test_winograd_does_not_say_that_the_clock_was_higher(tmp_path: Path) -> None
     assert row["verdict"].startswith("about")
     [row] = section(connection, "roofline/operators")
     assert (row["attainable_pct"], row["bound"]) == (None, "cannot tell: faster than the peaks")
+
+
+def test_a_copy_that_was_measured_is_the_bandwidth_of_a_cpu_for_the_roofline_alone(tmp_path: Path) -> None:
+    """Caches move faster than that: what advice takes for the least time is of arithmetic alone."""
+    given = Given()
+    given.add("devices", device=0, name="A processor", kind="cpu")
+    given.about = {"cpu_flags": ["avx2"], "cpu_hz": 2_000_000_000, "threads": 2, "copy_bytes_per_s": 10_000_000_000}
+    given.op("aten::relu", 0, 1000, [[500_000]], [""])
+    given.op("aten::mm", 2000, 3000, [[100, 100], [100, 100]], ["", ""])
+    connection = given.open(tmp_path)
+    found = {row["op_name"]: row for row in section(connection, "roofline/operators")}
+    assert (found["aten::relu"]["floor_ns"], found["aten::relu"]["bound"]) == (400_000, "memory")
+    assert found["aten::relu"]["attainable_pct"] == pytest.approx(40)
+    [row] = section(connection, "roofline/peaks")
+    assert row["verdict"].endswith("the bandwidth is that of a copy after the recording")
+    floors = dict(connection.execute("SELECT op_name, floor_ns FROM op_floors").fetchall())
+    assert floors == {"aten::relu": None, "aten::mm": pytest.approx(1e9 * 2e6 / (4 * 8 * 2e9 * 2))}
