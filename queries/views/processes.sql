@@ -30,8 +30,9 @@
 -- environment = "environment variables that change how a step runs, as JSON"
 -- batch = "samples per step"
 -- copy_bytes_per_s = "what the fastest of a few copies read and wrote, measured after the recording of a CPU"
--- loads = """how the DataLoaders that gave batches while recording load, the one of most batches first"""
--- has_workers = "whether the one of most batches has processes that load"
+-- loads = """how the DataLoaders load that gave batches while recording, that of training first, then that of most
+-- batches"""
+-- has_workers = "whether the first of them has processes that load"
 -- pins = "whether it gives batches in pinned memory"
 -- n_elements = """elements of parameters, gradients and what the optimizer keeps of them that were looked at for
 -- denormal numbers"""
@@ -54,8 +55,8 @@ WITH noted AS (
     FROM raw.primitives GROUP BY rank
 ), known AS (
     SELECT r.rank, n.facts, h.isa, h.threads AS header_threads, p.bits,
-        list_reverse_sort(TRY_CAST(n.facts->'$.loaders' AS STRUCT(batches BIGINT, workers BIGINT,
-            prefetch_factor BIGINT, pin_memory BOOLEAN, batch BIGINT)[])) AS loaders,
+        list_reverse_sort(TRY_CAST(n.facts->'$.loaders' AS STRUCT(trains BOOLEAN, batches BIGINT,
+            workers BIGINT, prefetch_factor BIGINT, pin_memory BOOLEAN, batch BIGINT)[])) AS loaders,
         TRY_CAST(n.facts->'$.cpu_flags' AS VARCHAR[]) AS cpu_flags
     FROM raw.ranks r LEFT JOIN noted n USING (rank) LEFT JOIN header h USING (rank) LEFT JOIN named p USING (rank)
 )

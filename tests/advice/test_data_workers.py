@@ -41,7 +41,8 @@ NOTED = {"batches": 8, "prefetch_factor": 3, "pin_memory": True, "batch": 64}
 def test_what_was_noted_of_the_loader_decides_and_is_said(tmp_path: Path) -> None:
     """Marks of `traceview collect` lie around those of PyTorch, whose name tells the kind of loader."""
     given = steps(60, "")
-    given.about = {"loaders": [NOTED | {"workers": 0, "batches": 2}, NOTED | {"workers": 4}]}
+    validation = NOTED | {"workers": 0, "batches": 20, "trains": False}
+    given.about = {"loaders": [validation, NOTED | {"workers": 4, "trains": True}]}
     found = answer(RULE, given, tmp_path / "workers")
     assert found.problem.startswith(
         "Workers load the data (4 workers, prefetch_factor=3, pin_memory=True, batch 64; no workers, pin_memory=True, "

@@ -73,6 +73,7 @@ def test_training_with_forked_loader_workers(training):
             "pin_memory": False,
             "persistent_workers": False,
             "batch": 4,
+            "trains": True,
             "batches": 4,
         }
     ]

@@ -168,6 +168,7 @@ class Facts:
                 ("batch", getattr(iterator, "_index_sampler", None), "batch_size"),
             )
         )
+        settings += (("trains", torch.is_grad_enabled()),)  # A validation loads without gradients.
         self.loaders[settings] = self.loaders.get(settings, 0) + 1
 
     def see_job(self):
