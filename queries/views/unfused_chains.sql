@@ -1,7 +1,8 @@
 -- doc = """Chains of operators that a single kernel could do: two or more calls in a row on a thread, of one pass,
 -- that do arithmetic on each element, normalise, reduce or convert a tensor of one size (up to a factor of two, so
--- that halves that are put together again count), and smaller ones between them; one normalisation at most. Which
--- tensor each uses is not recorded. Parts of unfused attention and of the optimizer's step are left out."""
+-- that halves that are put together again count), and smaller ones between them; one normalisation at most, and none
+-- over a batch in training. Which tensor each uses is not recorded. Parts of unfused attention and of the optimizer's
+-- step are left out."""
 -- [columns]
 -- chain_id = "first operator of the calls that it was looked for in"
 -- op_id = "call that is part of it, as in op_floors"
@@ -18,6 +19,9 @@ WITH sized AS (
     SELECT *, (family IN ('elementwise', 'dropout', 'norm', 'softmax', 'reduction') OR op_name = 'aten::cat'
             -- A conversion.
             OR op_name = 'aten::copy_' AND first_type <> second_type AND second_type <> 'Scalar')
+        -- In training a batch norm has to see all of its tensor before it can write any: no kernel goes on behind it.
+        AND NOT (contains(op_name, 'batch_norm')
+            AND rank IN (SELECT rank FROM sized WHERE contains(op_name, 'batch_norm_backward')))
         AND phase IS DISTINCT FROM 'optimizer' AND op_id NOT IN (SELECT op_id FROM unfused_attention) AS is_fusible
     FROM sized
 ), led AS (

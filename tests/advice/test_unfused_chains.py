@@ -57,6 +57,16 @@ def test_what_ends_in_a_sum_writes_nothing_of_that_size(tmp_path: Path) -> None:
     assert found.saving_ns == pytest.approx(1_400_000 - ONCE_NS / 2, abs=1)
 
 
+def test_a_batch_norm_is_part_of_a_chain_in_inference_alone(tmp_path: Path) -> None:
+    """In training it reads all of its tensor before it writes."""
+    batch = [SIZE, (1024,), (1024,), (1024,), (1024,)]
+    forward = (("aten::native_batch_norm", batch), ("aten::threshold", [SIZE, ()]))
+    found = answer(RULE, steps(*forward), tmp_path / "inference")
+    assert found.status == "found" and "native_batch_norm, threshold" in found.evidence[0]
+    backward = ("aten::native_batch_norm_backward", [SIZE, SIZE])
+    assert answer(RULE, steps(*forward, backward), tmp_path / "training").status == "not found"
+
+
 def test_the_same_operators_again_are_a_second_chain(tmp_path: Path) -> None:
     """Rotary embeddings of queries and keys move two tensors, not one."""
     rotary = (("aten::mul", [SIZE, SIZE]), ("aten::neg", [SIZE]), ("aten::add", [SIZE, SIZE]))

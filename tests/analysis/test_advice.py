@@ -134,7 +134,6 @@ KNOWN = {
     "kineto/a100-convnet-train-nccl.json.gz": {"host_bound": 163.122, "layout_in_convolutions": 4.482},
     "kineto/mi300-resnet18-train.json.gz": {
         "device_allocations": 741.883,
-        "unfused_chains": 31.396,
         "small_grids": 19.521,
         "layout_in_convolutions": 11.770,
     },
@@ -156,7 +155,7 @@ KNOWN = {
         "host_bound": 8.624,
         "data_loading": 1.298,
         "small_grids": 0.641,
-        "tensor_cores_unused": 0.119,
+        "tensor_cores_unused": 0.116,
         "straggler": 1.333,
         "rank_skew": 0.0,
     },
