@@ -15,10 +15,10 @@
 -- speedup = "time of PyTorch's own over this"
 -- low = "lower end of the interval of that"
 -- high = "upper end"
--- verdict = "faster, slower, no difference seen, cannot decide, not measured; passes: a sum of measured passes"
+-- verdict = "faster, slower, no difference seen, cannot decide, not measured; alone: a sum of passes, no whole step"
 SELECT name || ', whole step' AS plan, speedup, low, high, verdict FROM raw.schedule_plans WHERE speedup IS NOT NULL
 UNION ALL
-SELECT name || ', convolutions', modelled_speedup, NULL, NULL, 'passes'
+SELECT name || ', convolutions', modelled_speedup, NULL, NULL, 'alone'
 FROM raw.schedule_plans WHERE modelled_speedup IS NOT NULL AND (name <> 'the plan'
     OR EXISTS (FROM raw.schedule_layers WHERE status = 'chosen'))
-ORDER BY verdict = 'passes', speedup DESC, plan
+ORDER BY verdict = 'alone', speedup DESC, plan

@@ -10,7 +10,7 @@ import pytest
 from colour_vision import ciede2000, contrast, difference
 
 from traceview.analysis.model import Column, Section
-from traceview.render.charts import MOST_BARS, MOST_ICICLE, OTHER, _known, chart, colour, ink, round_ticks
+from traceview.render.charts import MOST_BARS, MOST_ICICLE, OTHER, _known, chart, colour, ink, round_ticks, tree
 
 HOSTILE = '</svg><script>alert(1)</script>"\x1b[31m'
 
@@ -52,7 +52,7 @@ def test_bars_have_one_scale_and_the_colour_of_the_algorithm() -> None:
     ]
     svg = _drawn(_section(BARS, "layer pass algorithm main_ns layout_ns", *rows))
     widths = _widths(svg)
-    assert widths == pytest.approx([127.6, 31.9, 319.1, 319.1])
+    assert widths == pytest.approx([126.1, 31.5, 315.2, 315.2])
     fills = [rect.get("fill") for rect in svg.iter("rect") if float(rect.get("height", "0")) == 16]
     assert fills == [colour("winograd"), colour("layout"), "url(#diagonal)", colour("direct"), colour("fft")]
     texts = [text.text for text in svg.iter("text")]
@@ -112,7 +112,7 @@ def test_a_roofline_has_a_ridge_for_each_type() -> None:
 
 
 def test_a_label_has_the_room_that_it_needs() -> None:
-    name = "conv45 512x512x3x3 (guessed) of a block"
+    name = "conv45 512x512x3x3 (guessed) of block"
     texts = [text.text for text in _drawn(_section(BARS, "layer pass algorithm main_ns layout_ns",
         (name, "forward", "direct", 5, 0))).iter("text")]  # fmt: skip
     assert name in texts
@@ -204,7 +204,7 @@ def test_a_pair_is_two_bars_on_one_scale() -> None:
     how = {"kind": "pair", "label": ["layer", "direction"], "before": "base_ns", "after": "busy_ns"}
     rows = [("B", "conv1", "fprop", 2000, 1000), ("B", "conv2", None, None, 500)]
     svg = _drawn(_section(how, "run layer direction base_ns busy_ns", *rows))
-    assert _widths(svg) == pytest.approx([644.8, 322.4, 161.2])
+    assert _widths(svg) == pytest.approx([637.6, 318.8, 159.4])
     texts = [text.text for text in svg.iter("text")]
     assert {"conv1 fprop", "conv2", "A", "B"} <= set(texts)
 
@@ -290,3 +290,14 @@ def test_algorithms_have_colours_of_their_own() -> None:
     algorithms = _known()["algorithm"]
     assert len(set(algorithms.values())) == len(algorithms)
     assert colour("(unknown)") == _known()["cause"]["unknown"] and colour("no such word") == OTHER
+
+
+def test_a_tree_holds_parts_within_parts() -> None:
+    """What has parts opens and closes; a name of a trace is text."""
+    rows = [(["gemm"], 3_000), (["gemm", "aten::mm"], 2_000), (["gemm", "aten::mm", "<b>"], 1_000), (["conv"], 500)]
+    section = _section({"kind": "tree", "path": "path"}, "path busy_ns", *rows)
+    drawn = ElementTree.fromstring(tree(section))
+    assert [each.tag for each in drawn] == ["p", "details", "p"]
+    assert ["".join(each.itertext()) for each in drawn.iter("summary")] == ["3.000gemm", "2.000aten::mm"]
+    assert "".join(drawn.findall("./details/details/p")[0].itertext()) == "1.000<b>"
+    assert chart(section) is None

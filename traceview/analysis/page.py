@@ -80,9 +80,10 @@ def gather(
     """
     # Before all that takes long.
     chosen.check(connection, "steps", "step", step, None)
-    charts = tuple(shown for shown in _sections(connection) if shown.rows)
     # The results of an experiment answer its own question: rules and timelines are of recordings.
     own = [reports.run(connection, name) for name in experiment.names(connection, content("queries"))]
+    told = {section.title for report in own for section in report.sections}
+    charts = tuple(shown for shown in _sections(connection) if shown.rows and shown.title not in told)
     found = () if own else findings.run(connection).findings
     overview = own or [reports.run(connection, "overview", best=lambda _: findings.best_of(found))]
     return Page(

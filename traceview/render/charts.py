@@ -43,7 +43,8 @@ def chart(section: Section) -> Markup | None:
     if not section.chart or not section.rows:
         return None
     rows = [dict(zip((column.name for column in section.columns), row, strict=True)) for row in section.rows]
-    return KINDS[section.chart["kind"]](section, rows, section.chart)
+    draw = KINDS.get(section.chart["kind"])
+    return draw and draw(section, rows, section.chart)
 
 
 def stack(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
@@ -347,12 +348,15 @@ def icicle(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
     return drawing.svg(f"{section.title}: {len(rows)} stacks, {in_unit(unit, whole)}", "icicle")
 
 
-def tree(section: Section, rows: Sequence[Row], how: Row) -> Markup:
-    """Parts within parts, each with what the other columns say of it, which open and close without a script."""
+def tree(section: Section) -> Markup:
+    """Parts within parts, each with what the other columns say of it, which open and close without a script: for pages,
+    as it is no SVG."""
+    path_name = (section.chart or {})["path"]
+    place = [column.name for column in section.columns].index(path_name)
     below: dict[tuple[str, ...], list[tuple[tuple[str, ...], Markup]]] = {}
-    columns = [found for found in cells.fields(section) if found.name != how["path"]]
-    for at, row in enumerate(rows):
-        path = tuple(map(str, row[how["path"]]))
+    columns = [found for found in cells.fields(section) if found.name != path_name]
+    for at, row in enumerate(section.rows):
+        path = tuple(map(str, row[place]))
         told = Markup("").join(Markup("<b>{}</b>").format(column.cells[at]) for column in reversed(columns))
         below.setdefault(path[:-1], []).append((path, told + clean(path[-1])))
 
@@ -364,7 +368,9 @@ def tree(section: Section, rows: Sequence[Row], how: Row) -> Markup:
         )
 
     heads = Markup("").join(Markup("<b>{}</b>").format(column.header) for column in reversed(columns))
-    return Markup('<div class="tree"><p class="dim">{}{}</p>{}</div>').format(heads, how["path"], inside(()))
+    return Markup('<div class="tree"><p class="dim">{}{}</p>{}</div>').format(
+        heads, "kind, operator, module", inside(())
+    )
 
 
 def _look(row: Row, part: str, how: Row) -> tuple[str, str, str]:
@@ -427,8 +433,8 @@ def ink(fill: str) -> str:
 Row = Mapping[str, Any]
 WIDTH = 840
 """Width of every chart: so that its letters are as large as others on a screen, and can be read on paper."""
-LETTER = 6.6
-"""Width of a letter of the charts' font size, about."""
+LETTER = 7.2
+"""Width of a letter of the charts' font size, in the wider ones of common fonts."""
 MOST_START = 12
 """Number of letters below which a text is shortened at its end alone."""
 
@@ -642,7 +648,7 @@ def intervals(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
     at = max(120.0, min(300.0, max(len(str(row[how["label"]])) for row in rows) * LETTER + 10))
 
     def x(value: float) -> float:
-        return at + (WIDTH - at - 190) * _share(value, least, most)
+        return at + (WIDTH - at - 210) * _share(value, least, most)
 
     shown = rows[:MOST_ROWS]
     drawing = Drawing(height=24.0 * len(shown) + 26)
@@ -658,7 +664,7 @@ def intervals(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
         if span:
             drawing.add("line", title=title, x1=x(low), x2=x(high), y1=y, y2=y, stroke=fill, stroke_width=3)
         drawing.add("circle", title=title, cx=x(value), cy=y, r=5, fill=fill)
-        drawing.text(WIDTH - 182, y + 4, f"{value:.2f}{span} {verdict}", 182)
+        drawing.text(WIDTH - 200, y + 4, f"{value:.2f}{span} {verdict}", 200)
     _left_out(drawing, len(rows) - MOST_ROWS, "rows")
     return drawing.svg(f"{section.title}: {len(rows)} rows")
 
@@ -678,7 +684,6 @@ KINDS: dict[str, Callable[[Section, Sequence[Row], Row], Markup | None]] = {
     "roofline": roofline,
     "heat": heat,
     "icicle": icicle,
-    "tree": tree,
     "map": tiles,
     "curves": curves,
     "intervals": intervals,

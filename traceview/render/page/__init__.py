@@ -25,7 +25,7 @@ from traceview.analysis.model import Page, Section, Timeline
 from traceview.render import cells, for_people, names
 from traceview.render.cells import lines
 from traceview.render.characters import clean
-from traceview.render.charts import PATTERNS, chart, colour
+from traceview.render.charts import PATTERNS, chart, colour, tree
 from traceview.render.page.varints import varints
 
 MOST_ROWS = 200
@@ -67,6 +67,7 @@ def environment() -> Environment:
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters.update(
         chart=chart,
+        tree=tree,
         table=_table,
         lines=lines,
         for_people=for_people,

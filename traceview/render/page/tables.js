@@ -54,7 +54,7 @@
         rect.setAttribute("x", left);
         rect.setAttribute("width", Math.max(0.5, room - 0.5));
         if (!text) continue;
-        const letters = Math.floor((room - 4) / 6.6);
+        const letters = Math.floor((room - 4) / 7.2);
         text.style.display = letters > 3 ? "" : "none";
         text.setAttribute("x", left + 3);
         text.textContent = name.length > letters ? name.slice(0, letters - 1) + "\u2026" : name;
