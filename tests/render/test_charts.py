@@ -293,7 +293,7 @@ def test_algorithms_have_colours_of_their_own() -> None:
 
 
 def test_a_tree_holds_parts_within_parts() -> None:
-    """What has parts opens and closes; a name of a trace is text."""
+    """A part that has parts opens and closes; a name of a trace is text."""
     rows = [(["gemm"], 3_000), (["gemm", "aten::mm"], 2_000), (["gemm", "aten::mm", "<b>"], 1_000), (["conv"], 500)]
     section = _section({"kind": "tree", "path": "path"}, "path busy_ns", *rows)
     drawn = ElementTree.fromstring(tree(section))
