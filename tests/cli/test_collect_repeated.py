@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -29,12 +30,12 @@ def step():
 """
 
 
-def started(folder: Path, body: str, *words: str) -> subprocess.Popen[str]:
+def started(folder: Path, body: str, *words: str, launcher: Sequence[str] = ()) -> subprocess.Popen[str]:
     """`traceview collect -o out WORDS`, wait 2, warm-up 1, steps 2, around a program."""
     pytest.importorskip("torch")
     (folder / "train.py").write_text(TRAINING + body)
     options = ["-o", "out", "--wait", "2", "--warmup", "1", "--steps", "2", *words]
-    command = [sys.executable, "-m", "traceview", "collect", *options, "--", sys.executable, "train.py"]
+    command = [sys.executable, "-m", "traceview", "collect", *options, "--", sys.executable, *launcher, "train.py"]
     variables = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
     return subprocess.Popen(
         command, cwd=folder, env=variables, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -84,6 +85,39 @@ for _ in range(40): step()
     before, after = sorted((tmp_path / "out").iterdir())
     assert before.name == "step-000003" and int(after.name.removeprefix("step-")) > 3
     assert recorded(after) == [f"ProfilerStep#{int(after.name.removeprefix('step-')) + i}" for i in (0, 1)]
+
+
+@pytest.mark.long
+def test_a_signal_records_every_rank_of_a_job(tmp_path):
+    body = """
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+dist.init_process_group("gloo")
+model = DistributedDataParallel(model)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+end = time.time() + 300
+def recordings():
+    # Ranks go on together.
+    mine = len(list(Path("out").glob("step-*/raw/rank-*.kineto.json"))) if time.time() < end else 4
+    least = torch.tensor([mine])
+    dist.all_reduce(least, dist.ReduceOp.MIN)
+    return least.item()
+while recordings() < 4:
+    step(); time.sleep(0.01)
+for _ in range(40): step()
+dist.destroy_process_group()
+"""
+    launcher = ["-m", "torch.distributed.run", "--nproc_per_node", "2"]
+    run = started(tmp_path, body, "--on-signal", "--keep", "5", launcher=launcher)
+    end = time.time() + 300
+    while len(list((tmp_path / "out").glob("step-000003/raw/rank-*.meta.json"))) < 2 and time.time() < end:
+        time.sleep(0.1)
+    run.send_signal(signal.SIGUSR1)
+    _, errors = run.communicate(timeout=600)
+    assert run.returncode == 0 and errors.count("recorded 2 steps of 2 processes") == 2, errors
+    for path in (tmp_path / "out").glob("step-*"):
+        ranks = json.loads((path / "capture.json").read_text())["ranks"]
+        assert [(each["rank"], each["steps"]["recorded"]) for each in ranks] == [(0, 2), (1, 2)]
 
 
 @pytest.mark.parametrize(

@@ -27,15 +27,17 @@ class GAN(lightning.LightningModule):
             self.manual_backward(loss)
             return loss
 
-        d_opt.step(closure=d_closure)
-
         def g_closure():
             loss = -self.D(self.G(z)).mean()
             g_opt.zero_grad()
             self.manual_backward(loss)
             return loss
 
-        own_timer.timed(g_opt.step, closure=g_closure)
+        def updated():
+            d_opt.step(closure=d_closure)
+            g_opt.step(closure=g_closure)
+
+        own_timer.timed(updated)
 
     def configure_optimizers(self):
         return torch.optim.Adam(self.G.parameters(), 1e-3), torch.optim.Adam(self.D.parameters(), 1e-3)
