@@ -432,3 +432,24 @@ def test_the_facts_are_json_that_cannot_end_their_element(html: Path) -> None:
     text = html.read_text(encoding="utf-8")
     facts = re.search(r'<script type="application/json" id="facts">(.*?)</script>', text, re.DOTALL)
     assert facts and {"tracks", "columns", "colours", "step"} == set(json.loads(facts[1]))
+
+
+@pytest.mark.long
+def test_two_fingers_zoom_where_they_are(browser: Any, html: Path) -> None:
+    """Fingers that move apart to twice their distance show half of the time, around what lay between them."""
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True)
+    found = Opened(context, html)
+    found.tab.wait_for_selector("canvas[data-ready]")
+    tab = found.tab
+    tab.evaluate("traceview.show(0, 400e3)")
+    tab.locator("#canvas").scroll_into_view_if_needed()
+    box, touch = tab.locator("#canvas").bounding_box(), context.new_cdp_session(tab)
+    y, middle = box["y"] + 100, box["x"] + box["width"] / 2
+    for kind, apart in (("touchStart", 50), ("touchMove", 75), ("touchMove", 100), ("touchEnd", None)):
+        fingers = [] if apart is None else [{"x": middle + side * apart, "y": y, "id": side + 1} for side in (-1, 1)]
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": fingers})
+    tab.wait_for_function("traceview.view.span < 250e3")
+    view = tab.evaluate("traceview.view")
+    assert view["span"] == pytest.approx(200e3, rel=0.05)
+    assert view["from"] + view["span"] / 2 == pytest.approx(200e3, rel=0.05)
+    context.close()

@@ -427,7 +427,7 @@
     canvas.setPointerCapture(event.pointerId);
     const pans = event.pointerType === "touch" || event.shiftKey || event.clientY - canvas.getBoundingClientRect().top < RULER;
     held = { x: event.clientX, y: event.clientY, from, span, time: timeAt(event), moved: false, pans, scroll: stage.scrollTop, apart: 0 };
-    if (fingers.size === 2) { const [a, b] = [...fingers.values()]; held.apart = Math.max(20, Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY)); held.moved = true; }
+    if (fingers.size === 2) { const [a, b] = [...fingers.values()]; held.apart = Math.max(20, Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY)); held.time = timeAt({ clientX: (a.clientX + b.clientX) / 2 }); held.moved = true; }
   });
   canvas.addEventListener("pointermove", (event) => {
     if (!held) { const i = sliceAt(event); if (i !== hovered && chosen < 0) tell(i, false); hovered = i; return; }
