@@ -452,4 +452,10 @@ def test_two_fingers_zoom_where_they_are(browser: Any, html: Path) -> None:
     view = tab.evaluate("traceview.view")
     assert view["span"] == pytest.approx(200e3, rel=0.05)
     assert view["from"] + view["span"] / 2 == pytest.approx(200e3, rel=0.05)
+    # One finger moves what it is on: tracks, and the page where they end.
+    before, high = tab.evaluate("[scrollY, document.getElementById('stage').scrollTop]")
+    for kind, at in (("touchStart", 0), ("touchMove", 40), ("touchMove", 90), ("touchEnd", None)):
+        fingers = [] if at is None else [{"x": middle, "y": y + 90 - at, "id": 0}]
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": fingers})
+    tab.wait_for_function(f"scrollY + document.getElementById('stage').scrollTop === {before + high + 90}")
     context.close()

@@ -426,7 +426,7 @@
     fingers.set(event.pointerId, event);
     canvas.setPointerCapture(event.pointerId);
     const pans = event.pointerType === "touch" || event.shiftKey || event.clientY - canvas.getBoundingClientRect().top < RULER;
-    held = { x: event.clientX, y: event.clientY, from, span, time: timeAt(event), moved: false, pans, scroll: stage.scrollTop, apart: 0 };
+    held = { x: event.clientX, y: event.screenY, page: window.scrollY, from, span, time: timeAt(event), moved: false, pans, scroll: stage.scrollTop, apart: 0 };
     if (fingers.size === 2) { const [a, b] = [...fingers.values()]; held.apart = Math.max(20, Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY)); held.time = timeAt({ clientX: (a.clientX + b.clientX) / 2 }); held.moved = true; }
   });
   canvas.addEventListener("pointermove", (event) => {
@@ -438,8 +438,15 @@
       show(held.time - middle * length, length);
       return;
     }
-    held.moved ||= Math.abs(event.clientX - held.x) > 3;
+    const isTouch = event.pointerType === "touch";
+    held.moved ||= Math.abs(event.clientX - held.x) > 3 || (isTouch && Math.abs(event.screenY - held.y) > 8);
     if (!held.moved) return;
+    if (isTouch) {
+      // A finger scrolls over tracks, and over the page where there are no more.
+      const sought = held.scroll + held.y - event.screenY;
+      stage.scrollTop = sought;
+      window.scrollTo(window.scrollX, held.page + sought - Math.max(0, Math.min(sought, stage.scrollHeight - stage.clientHeight)));
+    }
     if (held.pans) show(held.from - (event.clientX - held.x) / stage.clientWidth * span, span);
     else { range = [held.time, timeAt(event)].sort((a, b) => a - b); ask(); }
   });
