@@ -125,7 +125,7 @@ def opened(
 
     with converting(args) as options:
         options = replace(options, query_bytes=query_bytes, own_queries=True)
-        if path not in (None, args.input):
+        if path not in (None, getattr(args, "input", path)):
             options = replace(options, capture=None)  # It is of what the input replays, and of nothing beside it.
         connection = store.open_capture(Path(path or args.input), options)
         with contextlib.closing(connection), translate_errors():
