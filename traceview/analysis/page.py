@@ -82,7 +82,8 @@ def gather(
     chosen.check(connection, "steps", "step", step, None)
     # The results of an experiment answer its own question: rules and timelines are of recordings.
     own = [reports.run(connection, name) for name in experiment.names(connection, content("queries"))]
-    told = {section.title for report in own for section in report.sections}
+    # A section that the report draws stands there only.
+    told = {section.title for report in own for section in report.sections if section.chart}
     charts = tuple(shown for shown in _sections(connection) if shown.rows and shown.title not in told)
     found = () if own else findings.run(connection).findings
     overview = own or [reports.run(connection, "overview", best=lambda _: findings.best_of(found))]
