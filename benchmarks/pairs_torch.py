@@ -108,7 +108,7 @@ def main() -> None:
             gc.collect()
         if args.log:
             with tempfile.TemporaryFile("w") as file:
-                json.dump([parameter.tolist() for parameter in model.parameters()], file)
+                file.write(json.dumps([parameter.tolist() for parameter in model.parameters()]))
     print("done")
 
 
