@@ -236,8 +236,9 @@ def shown(name: str, values: tuple[float, ...]) -> str:
 
 
 def cells(text: str) -> list[list[str]]:
-    """The rows of the page, of traces alone."""
-    return [[c.strip() for c in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("| `")]
+    """The rows of the page's first table, of traces alone."""
+    lines = text.partition("\n## ")[0].splitlines()
+    return [[c.strip() for c in line.strip("|").split("|")] for line in lines if line.startswith("| `")]
 
 
 def verdict(found: Facts | str, true: Facts) -> str:
