@@ -48,5 +48,5 @@ def test_what_a_compiler_made_has_the_line_of_the_program_that_is_innermost_in_i
 
 def test_lines_of_a_program_that_xla_compiled(captures, shared: Path) -> None:
     found = section(captures.open(shared / "traces/xplane/mi300-jax-conv.xplane.pb.gz"), "lines/lines")
-    assert found[0]["line"] == "/workspace/traces/generate_conv_trace.py(23)"
+    assert found[0]["line"] == "/workspace/traces/generate_conv_trace.py(23): forward_3d_conv"
     assert found[0]["share_pct"] > 95
