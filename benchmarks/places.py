@@ -1,11 +1,11 @@
 """Share of device time that has an operator, a module and a line of the user's code, trace by trace.
 
-python benchmarks/places.py TRACE...: a Markdown table; a trace that cannot be read is a row that says so.
+python benchmarks/places.py TRACE...      a Markdown table; a trace that cannot be read is a row that says so
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 from pathlib import Path
 
 from traceview import store
@@ -19,8 +19,11 @@ SHARES = """
 """
 
 
-def main(names: list[str]) -> None:
+def main() -> None:
     """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("traces", nargs="+")
+    names = parser.parse_args().traces
     print("| trace | device time | operator | module | line |\n|---|---|---|---|---|")
     for name in names:
         try:
@@ -34,4 +37,4 @@ def main(names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -3,7 +3,7 @@
 -- that are not aligned. Kernels of single and double precision load one value at a time anyway."""
 -- empty_without = ["raw.kernels"]
 -- types = """rank INTEGER, id BIGINT, name VARCHAR, op_id BIGINT, place VARCHAR, start_ns BIGINT, mean_ns DOUBLE,
--- per DOUBLE, step_ns BIGINT"""
+-- per BIGINT, step_ns BIGINT"""
 -- [columns]
 -- place = "its layer, else its operator"
 -- mean_ns = "as in counted"

@@ -25,7 +25,7 @@ with traceview.record() as run:
         run.step()
     torch.zeros(5)
 run.page("page.html")
-run.page("again.html", step="all")
+run.page("again.html", steps="all")
 run.export("run.speedscope.json")
 steps, = run.sql("SELECT count(*) FROM steps").fetchall()[0]
 products, = run.sql("SELECT count(*) FROM ops WHERE name = 'aten::mm' AND step IS NOT NULL").fetchall()[0]
