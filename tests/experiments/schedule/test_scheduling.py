@@ -37,7 +37,7 @@ SHAPE = {
 def job(**changes: Any) -> Job:
     given: dict[str, Any] = {
         "model": "m.py:f", "batch": 4, "image": (16, 9, 9), "threads": 1, "numerics": "close", "cap_bytes": None,
-        "is_shared": False, "pairs": 0, "python": sys.executable, "say": lambda text: None,
+        "is_shared": False, "pairs": 0, "python": sys.executable, "say": lambda text: None, "seed": 1,
     }  # fmt: skip
     return Job(**{**given, **changes})
 
