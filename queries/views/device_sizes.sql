@@ -12,6 +12,8 @@ WITH sheet AS (
     SELECT d.product, k.n_cores, k.max_threads_per_core, k.source
     FROM (SELECT DISTINCT product FROM known_devices) d JOIN names.device k
         ON regexp_matches(d.product, '(?i)' || k.pattern)
+    -- A laptop's product shares the name of a larger one for desktops.
+    WHERE NOT regexp_matches(d.product, '(?i)\b(laptop|mobile|max-q)\b')
     QUALIFY row_number() OVER (PARTITION BY d.product ORDER BY k.position) = 1
 ), matched AS (
     SELECT d.rank, d.device, k.n_cores, k.max_threads_per_core, k.source

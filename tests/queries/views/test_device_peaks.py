@@ -97,6 +97,14 @@ def test_a_laptops_product_is_not_the_desktops_of_its_name(name: str, tmp_path: 
     assert peaks(tmp_path, name) == (None, None, "unknown")
 
 
+def test_nor_has_it_the_multiprocessors_of_the_desktops(tmp_path: Path) -> None:
+    """A GTX 1070 has 15 of them, one for laptops 16."""
+    for name, n_cores in (("GeForce GTX 1070", [(15,)]), ("GeForce GTX 1070 with Max-Q Design", [])):
+        given = Given()
+        given.device(name)
+        assert rows(given.open(tmp_path / name), "SELECT n_cores FROM device_sizes") == n_cores
+
+
 def test_a_stranger_is_unknown(tmp_path: Path) -> None:
     assert peaks(tmp_path, "Imaginary 9000") == (None, None, "unknown")
 
