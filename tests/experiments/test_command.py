@@ -7,11 +7,12 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
-from processes import is_running
+from processes import files_no_larger_than, is_running
 
 from traceview.experiments import command
 from traceview.experiments.command import Limits, Timed, bounded, check_end, run, tail
@@ -252,6 +253,16 @@ def test_a_command_that_prints_without_end_takes_little_room_while_it_runs(tmp_p
     assert first.startswith(b"[the first ") and first.endswith(b" bytes are left out]")
     assert int(first.split()[2]) + len(rest) == 160_000_000 + len("no space for more\n")
     assert tail(log) == ["0123456789abcde", "0123456789abcde", "no space for more"]
+
+
+def test_a_full_disk_takes_the_output_and_not_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    failed: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", failed.append)
+    prints = "import os, sys, time; os.write(1, b'a' * 99_990); time.sleep(0.2); os.write(1, b'b' * 100); sys.exit(7)"
+    log = tmp_path / "output" / "run.txt"
+    with files_no_larger_than(100_000), bounded(log) as output:
+        assert subprocess.call([sys.executable, "-c", prints], stdout=output) == 7
+    assert failed == [] and log.stat().st_size <= 100_000
 
 
 def test_a_command_that_removes_the_file_of_its_output_harms_nothing(tmp_path: Path) -> None:

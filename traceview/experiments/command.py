@@ -369,17 +369,17 @@ def _opened(log: Path, mode: str) -> IO[bytes]:
 def _keep_end(reading: int, file: IO[bytes]) -> None:
     """Copy what comes into the file, and drop its beginning whenever there is too much; in the end say how much."""
     gone = 0
-    with os.fdopen(reading, "rb", buffering=0) as output, file:
+    # The disk may be full, then and when the file is closed; the command goes on.
+    with suppress(OSError), os.fdopen(reading, "rb", buffering=0) as output, file:
         while some := output.read(CHUNK_BYTES):
-            with suppress(OSError):  # The disk may be full; the command goes on.
+            with suppress(OSError):
                 file.write(some)
                 file.flush()
                 if file.tell() > MOST_WHILE_IT_RUNS:
                     gone += _shorten(file, TAIL_BYTES)
-        with suppress(OSError):
-            gone += _shorten(file, MOST_BYTES)
-            if gone:
-                _rewrite(file, b"[the first %d bytes are left out]\n" % gone + _end(file, MOST_BYTES))
+        gone += _shorten(file, MOST_BYTES)
+        if gone:
+            _rewrite(file, b"[the first %d bytes are left out]\n" % gone + _end(file, MOST_BYTES))
 
 
 def _shorten(file: IO[bytes], most: int) -> int:
