@@ -4,10 +4,13 @@
 -- over the requests of a step are those that vLLM writes around it:
 -- execute_N_context_n(sqA skB sqsqC sqskD)_generation_m(sqE skF sqsqG sqskH), without blanks."""
 WITH called AS (
-    SELECT o.id, o.rank, o.pid, o.tid, o.start_ns, o.dur_ns, o.name, n.model, o.shapes, o.types, o.strides, o.inputs,
-        coalesce(o.types, '[]') = '[]' AS is_untyped,
+    SELECT o.id, o.rank, o.pid, o.tid, o.start_ns, o.dur_ns, n.name, n.model, o.shapes, o.types, o.strides,
+        coalesce(o.hlo_cost, o.inputs) AS inputs,
+        coalesce(o.types, '[]') = '[]' AND o.hlo_cost IS NULL AS is_untyped,
         is_untyped OR coalesce(contains(o.types, 'TensorList'), contains(o.shapes, '[[[')) AS has_list
-    FROM raw.ops o JOIN costed.named n ON n.name = o.name WHERE o.shapes IS NOT NULL
+    FROM raw.ops o JOIN costed.named n
+            ON n.name = if(o.hlo_cost IS NULL, o.name, 'hlo::' || replace(o.hlo_kind, ' ', '_'))
+    WHERE o.shapes IS NOT NULL
 ), ran AS (
     SELECT i.rank, i.pid, i.tid, i.start_ns, i.start_ns + i.dur_ns AS end_ns, k.name
     FROM raw.kernels k JOIN raw.ops i ON i.id = k.op_id WHERE EXISTS (FROM called WHERE has_list)

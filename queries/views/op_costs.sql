@@ -41,7 +41,8 @@ WITH work AS (
         c.is_recompute, coalesce(o.layer, s.layer) AS layer, o.step, s.busy_ns, s.is_tf32
     FROM costed.call c JOIN raw.ops o ON o.id = c.op_id JOIN spent s ON s.call_id = c.op_id
 ), modelled_conv AS (
-    SELECT DISTINCT a.call_id FROM called c JOIN attributed.op a ON a.id = c.op_id WHERE c.reason IS NULL
+    SELECT DISTINCT a.call_id FROM called c JOIN attributed.op a ON a.id = c.op_id
+    WHERE c.reason IS NULL AND NOT starts_with(c.model, 'XLA')
 ), convolved AS (
     SELECT v.rank, v.op_id, v.op_name, 'conv' AS family, if(v.direction IN ('dgrad', 'wgrad'), 'backward', 'forward')
             AS direction, v.dtype AS type, v.flop AS matrix_flop, v.flop AS executed_flop, 0 AS vector_flop,
@@ -78,7 +79,7 @@ WITH work AS (
         false AS is_recompute, k.layer, k.step, coalesce(k.dur_ns, l.dur_ns) AS busy_ns, false AS is_tf32
     FROM raw.collectives l LEFT JOIN raw.kernels k ON k.id = l.kernel_id
 ), every AS (
-    SELECT * FROM called c WHERE c.reason IS NULL OR NOT EXISTS (FROM attributed.op a JOIN convolved v
+    SELECT * FROM called c WHERE c.reason IS NULL AND NOT starts_with(c.model, 'XLA') OR NOT EXISTS (FROM attributed.op a JOIN convolved v
         ON v.op_id = a.call_id WHERE a.id = c.op_id)
     UNION ALL BY NAME FROM convolved UNION ALL BY NAME FROM copied UNION ALL BY NAME FROM primed
     UNION ALL BY NAME FROM exchanged

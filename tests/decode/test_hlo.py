@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,10 @@ def instruction(number: int, name: str, opcode: str, *operands: int, op_name: st
         text += field(38, varint(more["calls"]))
     if "config" in more:
         text += field(43, more["config"])
+    if "target" in more:
+        text += field(28, more["target"])
+    text += field(9, more["parameter"]) if "parameter" in more else b""
+    text += field(30, field(1, varint(more["sums"]))) if "sums" in more else b""
     return text
 
 
@@ -106,6 +111,55 @@ def test_a_fusion_is_what_it_is_for() -> None:
     fusion = instruction(21, "f", "fusion", calls=1, config=config, sizes=(4, 4))
     rows = program((1, 14, inner), (2, 21, [fusion]))
     assert by_name(rows, "kind")["f"] == "onednn dot"
+
+
+def test_what_an_instruction_costs() -> None:
+    """Two FLOP per multiply-add; of a table that is only looked up, cut or written in part, that part."""
+    table, product = {"sizes": (100, 8), "parameter": 0}, {"sizes": (4, 16), "sums": 1}
+    inner = [
+        instruction(11, "t", "parameter", **table),
+        instruction(12, "b", "bitcast", 11, sizes=(100, 8)),
+        instruction(13, "cut", "dynamic-slice", 12, sizes=(4, 8)),
+        instruction(14, "w", "parameter", sizes=(8, 16), parameter=1),
+        instruction(15, "d", "dot", 13, 14, **product),
+        instruction(16, "tanh", "tanh", 15, sizes=(4, 16)),
+    ]
+    put = [
+        instruction(21, "t2", "parameter", **table),
+        instruction(22, "u", "parameter", sizes=(4, 8), parameter=1),
+        instruction(23, "put", "dynamic-update-slice", 21, 22, sizes=(100, 8)),
+    ]
+    outer = [
+        instruction(31, "table", "parameter", sizes=(100, 8)),
+        instruction(32, "weight", "parameter", sizes=(8, 16)),
+        instruction(33, "rows", "parameter", sizes=(4, 8)),
+        instruction(41, "fused", "fusion", 31, 32, calls=1, sizes=(4, 16)),
+        instruction(42, "written", "fusion", 31, 33, calls=2, sizes=(100, 8)),
+        instruction(43, "twice", "multiply", 33, 33, sizes=(4, 8)),
+        instruction(44, "sum", "reduce", 33, sizes=(4,)),
+        instruction(45, "loop", "while", 33, sizes=(4, 8)),
+        instruction(46, "own", "custom-call", 33, sizes=(4,), target="mine", config="heads = 2"),
+        instruction(
+            47, "gemm", "custom-call", 33, 32, sizes=(4, 16), target="__cublas$gemm",
+            config='{"dot_dimension_numbers":{"lhs_contracting_dimensions":["1"]}}',
+        ),
+    ]  # fmt: skip
+    costs = by_name(program((1, 16, inner), (2, 23, put), (3, 47, outer)), "cost")
+    expected = {
+        "fused": [1024, 64, 128 + 512 + 256, ""],  # 2 x 4 x 8 x 16; the four rows, the weight, the result
+        "written": [0, 0, 128 + 128, ""],
+        "twice": [0, 32, 128 + 128, ""],
+        "sum": [0, 32, 128 + 16, ""],
+        "own": [None, None, 128 + 16, "heads = 2"],
+        "gemm": [1024, 0, 128 + 512 + 256, ""],
+    }
+    assert {name: json.loads(text) for name, text in costs.items() if text and name in expected} == expected
+    assert costs["loop"] is None
+
+
+def test_the_cost_of_a_convolution_is_that_of_its_pass(alexnet: list[dict[str, Any]]) -> None:
+    assert sum(1 for row in alexnet if row["cost"]) > 100
+    assert not [row for row in alexnet if "convolution" in row["kind"] and row["cost"]]
 
 
 @pytest.mark.parametrize("loop", [13, 99])

@@ -377,3 +377,19 @@ def test_a_step_lasts_until_the_last_device_has_ended_it(
         found = capture.sql("""SELECT name, start_ns - min(start_ns) OVER (), end_ns - min(start_ns) OVER ()
             FROM marked_steps ORDER BY start_ns""")
         assert found.fetchall() == expected
+
+
+def test_instructions_of_compiled_programs_have_costs(sample) -> None:  # type: ignore[no-untyped-def]
+    """AlexNet in JAX, two steps with batch 4: products of three layers, forward and twice backward, and its update."""
+    connection = sample("jax-0.10.2-alexnet-cpu.xplane.pb.gz")
+    query = "SELECT count(*), sum(matrix_flop), any_value(how) FROM op_costs WHERE family = 'gemm' AND reason IS NULL"
+    weights = 9216 * 4096 + 4096 * 4096 + 4096 * 1000
+    assert rows(connection, query) == [(18, 2 * 3 * 2 * 4 * weights, "the compiled program (HLO)")]
+    # The largest update reads weight and gradient and writes the weight.
+    query = "SELECT max(bytes), max(vector_flop) FROM op_costs WHERE model = 'XLA elementwise'"
+    assert rows(connection, query) == [(3 * 4 * 9216 * 4096, 2 * 9216 * 4096)]
+    uncovered = """SELECT count(*) FROM activities a JOIN ops o ON o.id = a.op_id WHERE a.step IS NOT NULL
+        AND o.hlo_kind NOT IN ('while', 'call') AND a.op_id NOT IN (SELECT op_id FROM op_costs WHERE op_id IS NOT NULL)
+        AND o.layer NOT LIKE 'conv%' AND o.id NOT IN (SELECT a.id FROM attributed.op a JOIN conv_calls c
+        ON c.op_id = a.call_id)"""
+    assert rows(connection, uncovered) == [(0,)]

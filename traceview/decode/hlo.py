@@ -9,21 +9,22 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from traceview.decode.hlo_convolution import Convolution, Operand, Window, understand
+from traceview.decode.hlo_program import Instruction, Program, cost
 from traceview.decode.protobuf import Fields, Ints, Wire
 from traceview.decode.text_bounds import MAX_TEXT_BYTES
 
 MODULE_NAME, MODULE_COMPUTATION, MODULE_STACKS = 1, 3, 17
 COMPUTATION_INSTRUCTION, COMPUTATION_ID, COMPUTATION_ROOT = 2, 5, 6
-NAME, OPCODE, SHAPE, METADATA, WINDOW, DIMENSIONS, TARGET = 1, 2, 3, 7, 15, 16, 28
+NAME, OPCODE, SHAPE, METADATA, PARAMETER, WINDOW, DIMENSIONS, TARGET, DOT = 1, 2, 3, 7, 9, 15, 16, 28, 30
 ID, OPERANDS, CALLS, CONFIG, GROUPS, BATCH_GROUPS = 35, 36, 38, 43, 50, 58
 OP_NAME, SOURCE_FILE, SOURCE_LINE, FRAME = 2, 3, 4, 15
 FILES, FUNCTIONS, LOCATIONS, FRAMES = 1, 2, 3, 4
@@ -34,7 +35,9 @@ SHAPE_TYPE, SHAPE_SIZES, SHAPE_PARTS = 2, 3, 4
 IMAGE, FILTER, OUTPUT = (7, 8, 11), (3, 4, 6), (9, 10, 12)
 """Fields with the numbers of an operand's dimensions: batch (a filter's inputs), channels (its outputs), spatial."""
 WINDOW_ENTRY, STRIDE, PADDING, DILATION, IMAGE_DILATION = 1, 2, 3, 5, 6
-TYPES = {1: "bool", 2: "s8", 4: "s32", 5: "s64", 10: "f16", 11: "f32", 12: "f64", 15: "c64", 16: "bf16"}
+_NAMES = "bool s8 s16 s32 s64 u8 u16 u32 u64 f16 f32 f64 tuple opaque c64 bf16 token c128 f8e5m2 f8e4m3fn s4 u4"
+TYPES = {at: name for at, name in enumerate(_NAMES.split(), 1) if name not in ("tuple", "opaque", "token")}
+TYPES |= {23: "f8e4m3b11fnuz", 24: "f8e5m2fnuz", 25: "f8e4m3fnuz", 28: "f8e4m3", 29: "f8e3m4", 33: "f8e8m0fnu"}
 TELLING = (
     *("convolution", "dot", "custom-call", "select-and-scatter", "reduce-window", "scatter", "gather", "sort"),
     *("rng-bit-generator", "reduce"),
@@ -53,6 +56,7 @@ COLUMNS = (
     "types",
     "output_shapes",
     "call_stack",
+    "cost",
 )
 SCHEMA = pa.schema([("program", pa.int64()), *((name, pa.string()) for name in COLUMNS)])
 NOTHING = pa.Table.from_batches([], SCHEMA)
@@ -60,41 +64,8 @@ NOTHING = pa.Table.from_batches([], SCHEMA)
 _CUDNN = re.compile(r"cudnn\$conv(?:BiasActivation)?(Forward|BackwardInput|BackwardFilter)")
 _PASSES = {"Forward": "fprop", "BackwardInput": "dgrad", "BackwardFilter": "wgrad"}
 _LIBRARY = re.compile(r'"__(\w+?)_fusion"')
-
-
-@dataclass
-class Instruction:
-    """One instruction; `library` runs it, where the compiler says so: a custom call's target, `ynn`, `onednn`."""
-
-    at: int
-    name: str
-    opcode: str
-    op_name: str
-    library: str
-    sizes: tuple[int, ...]
-    type: str | None
-    operands: list[int]
-    """Ids."""
-    calls: list[int]
-    """Ids of computations."""
-    kind: str = ""
-    convolution: Convolution | None = None
-    works_for: str | None = None
-    """The operator whose layer it shares."""
-    call_stack: str | None = None
-    """Its line, as `file(line): function`, and the frames around it, the innermost first; older programs lack these."""
-
-
-@dataclass
-class Program:
-    """The instructions by id, and those of each computation in an order in which users come last."""
-
-    by_id: dict[int, Instruction]
-    computations: dict[int, list[Instruction]]
-
-    def operands(self, one: Instruction) -> list[Instruction]:
-        """Return the instructions whose results an instruction reads."""
-        return [self.by_id[number] for number in one.operands if number in self.by_id]
+_SUMMED = re.compile(r'"lhs_contracting_dimensions":\["([\d",]+)"\]')
+MAX_CONFIG = 1000
 
 
 def instructions(wire: Wire, places: Iterable[tuple[int | None, int, int]]) -> pa.Table:
@@ -137,7 +108,7 @@ def understand_program(program: Program) -> None:
 
 def kind_of(one: Instruction, program: Program) -> str:
     """An opcode, of a fusion that of what it is for; after the name of the library that runs it."""
-    inner = [part for number in one.calls for part in program.computations.get(number, ())]
+    inner = program.inside(one)
     if one.opcode == "custom-call":
         return f"custom-call {one.library}"
     if one.opcode != "fusion" or not inner:
@@ -193,15 +164,22 @@ def _instructions(wire: Wire, found: Fields, count: int) -> list[Instruction]:
     texts = {number: _texts(wire, found, number) for number in (NAME, OPCODE, TARGET)}
     metadata, starts, ends = found.spans(METADATA)
     named = {int(metadata[at]): wire.text(a, b) for at, a, b in _spans(wire.fields(starts, ends), OP_NAME)}
-    configs = ((at, _LIBRARY.search(wire.text(a, b, MAX_TEXT_BYTES))) for at, a, b in _spans(found, CONFIG))
-    libraries = {at: match.group(1) for at, match in configs if match}
-    sizes, types = _shapes(wire, found)
+    configs = {at: wire.text(a, b, MAX_TEXT_BYTES) for at, a, b in _spans(found, CONFIG)}
+    libraries = {at: match.group(1) for at, text in configs.items() if (match := _LIBRARY.search(text))}
+    dots, starts, ends = found.spans(DOT)
+    summed = {int(dots[at]): axes for at, axes in _numbers(wire, wire.fields(starts, ends), 1).items()}
+    for at, text in configs.items():
+        if match := _SUMMED.search(text):
+            summed[at] = [int(axis) for axis in match.group(1).split('","') if axis.isdecimal()]
+    parameters = found.numbers(PARAMETER, count).tolist()
+    sizes, types, n_bytes = _shapes(wire, found)
     operands, calls = _numbers(wire, found, OPERANDS), _numbers(wire, found, CALLS)
     return [
         Instruction(
             at, texts[NAME].get(at, ""), texts[OPCODE].get(at, ""), named.get(at, ""),
             texts[TARGET].get(at) or libraries.get(at, ""), sizes.get(at, ()), types.get(at),
-            operands.get(at, []), calls.get(at, []),
+            operands.get(at, []), calls.get(at, []), n_bytes.get(at, 0), parameters[at],
+            configs.get(at, "")[:MAX_CONFIG], tuple(summed.get(at, ())),
         )
         for at in range(count)
     ]  # fmt: skip
@@ -321,22 +299,31 @@ def _numbers(wire: Wire, found: Fields, number: int) -> dict[int, list[int]]:
     return lists
 
 
-def _shapes(wire: Wire, found: Fields) -> tuple[dict[int, tuple[int, ...]], dict[int, str | None]]:
-    """Sizes and element type of each result; of a tuple, those of its first part."""
+def _shapes(wire: Wire, found: Fields) -> tuple[dict[int, tuple[int, ...]], dict[int, str | None], dict[int, float]]:
+    """Sizes and element type of each result, of a tuple those of its first part; bytes of the whole."""
     message, starts, ends = found.spans(SHAPE)
     shapes = wire.fields(starts, ends)
     sizes = _sizes(wire, message, shapes)
-    types: dict[int, int] = dict(zip(message.tolist(), shapes.numbers(SHAPE_TYPE, len(starts)).tolist(), strict=True))
+    types = {at: TYPES.get(kind) for at, kind in _kinds(message, shapes)}
+    n_bytes = {at: _bytes(sizes.get(at, ()), kind) for at, kind in types.items()}
     part, starts, ends = shapes.spans(SHAPE_PARTS)
-    whole = message[part]
-    parts = wire.fields(starts, ends)
-    inner: dict[int, int] = dict(
-        zip(whole.tolist()[::-1], parts.numbers(SHAPE_TYPE, len(starts)).tolist()[::-1], strict=True)
-    )
-    first = np.unique(part, return_index=True)[1]
-    is_first = np.isin(np.arange(len(part)), first)
-    sizes |= {at: shape for at, shape in _sizes(wire, np.where(is_first, whole, -1), parts).items() if at >= 0}
-    return sizes, {at: TYPES.get(inner.get(at, kind)) for at, kind in types.items()}
+    parts, order = wire.fields(starts, ends), np.arange(len(part))
+    of_part = _sizes(wire, order, parts)
+    for at, kind in reversed(_kinds(order, parts)):
+        whole, shape = int(message[part[at]]), of_part.get(at, ())
+        n_bytes[whole] = n_bytes.get(whole, 0) + _bytes(shape, TYPES.get(kind))
+        sizes[whole], types[whole] = shape, TYPES.get(kind)
+    return sizes, types, n_bytes
+
+
+def _kinds(message: Ints, shapes: Fields) -> list[tuple[int, int]]:
+    return list(zip(message.tolist(), shapes.numbers(SHAPE_TYPE, len(message)).tolist(), strict=True))
+
+
+def _bytes(sizes: tuple[int, ...], kind: str | None) -> float:
+    """Bytes of a tensor: numbers of four bits share one. A damaged size may be any."""
+    bits = 8 if kind == "bool" else int(re.findall(r"\d+", kind)[0]) if kind else 0
+    return min(math.prod(sizes), 1 << 60) * bits / 8
 
 
 def _sizes(wire: Wire, message: Ints, shapes: Fields) -> dict[int, tuple[int, ...]]:
@@ -359,4 +346,6 @@ def _row(one: Instruction, program: Program) -> dict[str, Any]:
         found["shapes"] = json.dumps([operand.sizes for operand in program.operands(one)])
         found["types"] = json.dumps([operand.type for operand in program.operands(one)])
         found["output_shapes"] = json.dumps([one.sizes])
+        if numbers := cost(one, program):
+            found["cost"] = json.dumps([*numbers, one.config if numbers[0] is None else ""])
     return found

@@ -7,7 +7,7 @@ WITH named AS (
 SELECT program, module, instruction, any_value(op_name) AS op_name, any_value(kind) AS kind,
     any_value(works_for) AS works_for,
     any_value(shapes) AS shapes, any_value(inputs) AS inputs, any_value(types) AS types,
-    any_value(output_shapes) AS output_shapes, any_value(call_stack) AS call_stack
+    any_value(output_shapes) AS output_shapes, any_value(call_stack) AS call_stack, any_value(cost) AS cost
 FROM named WHERE program IS NOT NULL GROUP BY ALL
 UNION ALL BY NAME
 SELECT NULL AS program, module, instruction, any_value(op_name) AS op_name,
@@ -17,5 +17,6 @@ SELECT NULL AS program, module, instruction, any_value(op_name) AS op_name,
     CASE WHEN count(DISTINCT inputs) = 1 THEN any_value(inputs) END AS inputs,
     CASE WHEN count(DISTINCT types) = 1 THEN any_value(types) END AS types,
     CASE WHEN count(DISTINCT output_shapes) = 1 THEN any_value(output_shapes) END AS output_shapes,
-    CASE WHEN count(DISTINCT call_stack) = 1 THEN any_value(call_stack) END AS call_stack
+    CASE WHEN count(DISTINCT call_stack) = 1 THEN any_value(call_stack) END AS call_stack,
+    CASE WHEN count(DISTINCT cost) = 1 THEN any_value(cost) END AS cost
 FROM named GROUP BY module, instruction HAVING count(DISTINCT op_name) <= 1

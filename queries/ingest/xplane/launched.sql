@@ -1,5 +1,5 @@
 -- title = "XPlane: operators that only their kernels tell of"
--- doc = """One row per run of launches of the same operator on a thread; without launches, per run of kernels on a
+-- doc = """One row per run of launches of the same operator, and instruction of XLA, on a thread; without launches, per run of kernels on a
 -- stream."""
 WITH caused AS (
     SELECT device, stream, start_ns, dur_ns, correlation, recorded_op, hlo_op, hlo_module FROM stage.kernels
@@ -19,9 +19,9 @@ WITH caused AS (
         AND p.start_ns BETWEEN o.start_ns AND o.start_ns + o.dur_ns
     WHERE o.id IS NULL
 ), changed AS (
-    SELECT *, recorded_op IS DISTINCT FROM lag(recorded_op) OVER (PARTITION BY pid, tid
-        ORDER BY start_ns, end_ns) AS is_new
-    FROM missing
+    SELECT *, recorded_op IS DISTINCT FROM lag(recorded_op) OVER launch
+            OR coalesce(hlo_op <> lag(hlo_op IGNORE NULLS) OVER launch, false) AS is_new
+    FROM missing WINDOW launch AS (PARTITION BY pid, tid ORDER BY start_ns, end_ns)
 ), numbered AS (
     SELECT *, count(*) FILTER (is_new) OVER (PARTITION BY pid, tid ORDER BY start_ns, end_ns) AS run FROM changed
 )

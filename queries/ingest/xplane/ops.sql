@@ -7,5 +7,5 @@ SELECT id, start_ns, dur_ns, pid, line_id AS tid, coalesce(
             WHEN regexp_matches(works_for, '/select_and_scatter\w*$') THEN works_for
             WHEN contains(works_for, '/') THEN regexp_replace(works_for, '[^/]*$', '') || name END,
         op, name) AS name, hlo_op, hlo_module, hlo_kind,
-    works_for AS module_hierarchy, shapes, inputs, types, output_shapes, call_stack
+    works_for AS module_hierarchy, shapes, inputs, types, output_shapes, call_stack, hlo_cost
 FROM placed WHERE goes = 'ops'

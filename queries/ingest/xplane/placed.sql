@@ -28,7 +28,7 @@ WITH numbered AS (
         b.bytes_allocated, b.bytes_reserved, b.allocator_name,
         regexp_extract(b.context_id, '(\d+)', 1) AS context,
         b.kernel_details, b.memcpy_details, b.memset_details,
-        h.kind AS hlo_kind, h.works_for, h.shapes, h.inputs, h.types, h.output_shapes, h.call_stack,
+        h.kind AS hlo_kind, h.works_for, h.shapes, h.inputs, h.types, h.output_shapes, h.call_stack, h.cost AS hlo_cost,
         CASE
             WHEN contains(h.op_name, '/') THEN h.op_name
             WHEN contains(b.name, '/') THEN b.name
