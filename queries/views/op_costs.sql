@@ -79,8 +79,8 @@ WITH work AS (
         false AS is_recompute, k.layer, k.step, coalesce(k.dur_ns, l.dur_ns) AS busy_ns, false AS is_tf32
     FROM raw.collectives l LEFT JOIN raw.kernels k ON k.id = l.kernel_id
 ), every AS (
-    SELECT * FROM called c WHERE c.reason IS NULL AND NOT starts_with(c.model, 'XLA') OR NOT EXISTS (FROM attributed.op a JOIN convolved v
-        ON v.op_id = a.call_id WHERE a.id = c.op_id)
+    SELECT * FROM called c WHERE c.reason IS NULL AND NOT starts_with(c.model, 'XLA')
+        OR NOT EXISTS (FROM attributed.op a JOIN convolved v ON v.op_id = a.call_id WHERE a.id = c.op_id)
     UNION ALL BY NAME FROM convolved UNION ALL BY NAME FROM copied UNION ALL BY NAME FROM primed
     UNION ALL BY NAME FROM exchanged
 )

@@ -1,6 +1,6 @@
 -- title = "XPlane: operators that only their kernels tell of"
--- doc = """One row per run of launches of the same operator, and instruction of XLA, on a thread; without launches, per run of kernels on a
--- stream."""
+-- doc = """One row per run of launches of the same operator, and instruction of XLA, on a thread; without launches, per
+-- run of kernels on a stream."""
 WITH caused AS (
     SELECT device, stream, start_ns, dur_ns, correlation, recorded_op, hlo_op, hlo_module FROM stage.kernels
     UNION ALL BY NAME SELECT device, stream, start_ns, dur_ns, correlation, recorded_op FROM stage.memcpys
