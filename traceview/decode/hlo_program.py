@@ -113,13 +113,13 @@ def _moved(one: Instruction, program: Program) -> float:
     parameters = {part.parameter: part for part in inner if part.opcode == "parameter"}
     reads: dict[int, float] = {}
     for place, operand in enumerate(program.operands(one)):
-        waiting = list(users.get(parameters[place].at, ())) if place in parameters else [(one, place)]
+        reading = list(users.get(parameters[place].at, ())) if place in parameters else [(one, place)]
         seen: set[int] = set()
-        for user, _ in waiting:  # Behind a bitcast stand its users.
+        for user, _ in reading:  # Behind a bitcast stand its users.
             if inner and user.opcode == "bitcast" and user.at not in seen:
                 seen.add(user.at)
-                waiting += users.get(user.at, ())
-        known = sum(_read(user, at, operand) for user, at in waiting if user.at not in seen)
+                reading += users.get(user.at, ())
+        known = sum(_read(user, at, operand) for user, at in reading if user.at not in seen)
         reads[operand.at] = min(operand.n_bytes, reads.get(operand.at, 0) + known)
     root = inner[-1] if inner else one
     return sum(reads.values()) + sum(
