@@ -55,16 +55,21 @@ WITH device_row AS (
         GROUP BY c.capture_id
     )
 ), by_graph AS (
-    -- As many launches as rows, and the same kernels: of several graphs alike each in its turn.
+    -- As many launches as rows, and the same kernels: of several graphs alike each in its turn. Where the record of the
+    -- last ones is lost, all that are there have to be those of one capture, by their names.
     SELECT k.id, f.op_id, f.range_id, f.module_id
-    FROM replay r JOIN source s ON s.n_rows = r.n_rows AND r.n_alike % s.n_alike = 0
+    FROM replay r JOIN source s ON (s.n_rows = r.n_rows OR s.n_rows BETWEEN r.n_rows AND 1.1 * r.n_rows
+            AND r.n_rows NOT IN (SELECT n_rows FROM source))
+        AND r.n_alike % s.n_alike = 0
         AND s.place = (r.place - 1) % s.n_alike + 1
         AND NOT s.is_doubtful
     JOIN replayed k ON k.launch_id = r.launch_id
     JOIN captured c ON c.capture_id = s.capture_id AND c.n = k.n
     JOIN call_facts f ON f.id = c.call_id
-    WHERE c.kernel_name IS NULL OR k.name IS NULL OR c.kernel_name = k.name
-    QUALIFY count(*) OVER (PARTITION BY r.launch_id) >= 0.9 * r.n_rows
+    WHERE c.kernel_name = k.name OR k.name IS NULL OR c.kernel_name IS NULL AND s.n_rows = r.n_rows
+    WINDOW same AS (PARTITION BY r.launch_id, s.capture_id), replay AS (PARTITION BY r.launch_id)
+    QUALIFY count(*) OVER same >= if(s.n_rows = r.n_rows, 0.9, 1) * r.n_rows
+        AND min(s.capture_id) OVER replay = max(s.capture_id) OVER replay
 ), linked AS (
     SELECT k."table", k.id, l.launch_id, c.step AS launch_step, coalesce(g.range_id, c.range_id) AS range_id,
         c.library_id, coalesce(g.module_id, c.module_id) AS module_id, k.start_ns,

@@ -1,7 +1,7 @@
 -- doc = """Cost of every operator call: FLOP and bytes by the models of classify/models.toml, and what it took on the
 -- device. One row per call, at the outermost operator that has a model; a convolution without recorded arguments has
 -- the shapes that its library or compiled program tells. Behind them copies outside of such calls, primitives of oneDNN
--- that no such call ran, and collectives. On ranks with a device, calls that put nothing on it have no row."""
+-- that no such call ran, and collectives. A call that was captured in a graph has a row per replay. On ranks with a device, calls that put nothing on it have no row."""
 -- materialize = true
 -- [columns]
 -- op_id = "the operator; of a copy the one that issued it"
@@ -24,21 +24,24 @@ WITH work AS (
         c.op_id AS call_id, b.call_id IS NOT NULL AS is_of_conv
     FROM performed b LEFT JOIN raw.ops o ON o.id = b.op_id
     ASOF LEFT JOIN costed.call c ON c.rank = o.rank AND c.pid = o.pid AND c.tid = o.tid AND o.start_ns >= c.start_ns
+), replayed AS (
+    SELECT id, launch_id FROM raw.kernels WHERE op_link = 'graph'
+    UNION ALL SELECT id, launch_id FROM raw.memcpys WHERE op_link = 'graph'
 ), placed AS (
-    SELECT w.* REPLACE (if(o.start_ns + o.dur_ns <= c.end_ns, w.call_id, NULL) AS call_id)
-    FROM work w LEFT JOIN raw.ops o ON o.id = w.op_id LEFT JOIN costed.call c ON c.op_id = w.call_id
+    SELECT w.* REPLACE (if(o.start_ns + o.dur_ns <= c.end_ns, w.call_id, NULL) AS call_id), r.launch_id AS replay
+    FROM work w LEFT JOIN replayed r ON r.id = w.id LEFT JOIN raw.ops o ON o.id = w.op_id LEFT JOIN costed.call c ON c.op_id = w.call_id
 ), spent AS (
-    SELECT call_id, CAST(least(sum(dur_ns), max(end_ns) - min(start_ns)) AS BIGINT) AS busy_ns,
+    SELECT call_id, if(replay IS NULL, NULL, any_value(step)) AS step, CAST(least(sum(dur_ns), max(end_ns) - min(start_ns)) AS BIGINT) AS busy_ns,
         any_value(layer) AS layer,
         bool_or(is_tf32(name)) AS is_tf32
-    FROM placed WHERE call_id IS NOT NULL GROUP BY call_id
+    FROM placed WHERE call_id IS NOT NULL GROUP BY call_id, replay
 ), called AS (
     SELECT c.rank, c.op_id, o.name AS op_name, c.family,
         CASE WHEN c.family = 'optimizer' OR o.phase = 'optimizer' THEN NULL
             WHEN c.is_backward AND NOT c.is_recompute THEN 'backward' ELSE coalesce(c.direction, 'forward') END
             AS direction,
         c.dtype AS type, c.matrix_flop, c.executed_flop, c.vector_flop, c.bytes, c.model, c.how, c.reason,
-        c.is_recompute, coalesce(o.layer, s.layer) AS layer, o.step, s.busy_ns, s.is_tf32
+        c.is_recompute, coalesce(o.layer, s.layer) AS layer, coalesce(s.step, o.step) AS step, s.busy_ns, s.is_tf32
     FROM costed.call c JOIN raw.ops o ON o.id = c.op_id JOIN spent s ON s.call_id = c.op_id
 ), modelled_conv AS (
     SELECT DISTINCT a.call_id FROM called c JOIN attributed.op a ON a.id = c.op_id
