@@ -2,7 +2,8 @@
 -- tensors is not recorded: the kernels of the call tell it, else it is taken for float, and said to be assumed. Of a
 -- PyTorch that records no types (1.8) the kernels tell that of every tensor, and nothing is assumed. Sums
 -- over the requests of a step are those that vLLM writes around it:
--- execute_N_context_n(sqA skB sqsqC sqskD)_generation_m(sqE skF sqsqG sqskH), without blanks."""
+-- execute_N_context_n(sqA skB sqsqC sqskD)_generation_m(sqE skF sqsqG sqskH), without blanks; of a call that was
+-- captured in a graph, around its replay, if there is one alone."""
 WITH called AS (
     SELECT o.id, o.rank, o.pid, o.tid, o.start_ns, o.dur_ns, n.name, n.model, o.shapes, o.types, o.strides,
         coalesce(o.hlo_cost, o.inputs) AS inputs,
@@ -28,11 +29,17 @@ WITH called AS (
         lambda sum: TRY_CAST(sum AS DOUBLE)) AS requests
     FROM raw.ranges WHERE regexp_matches(name,
         '^execute_\d+(_(context|generation)_\d+\(sq\d+sk\d+sqsq\d+sqsk\d+\)){2}$')
+), replayed AS (
+    SELECT k.op_id AS id, any_value(a.start_ns) AS start_ns
+    FROM raw.kernels k JOIN raw.api_calls a ON a.id = k.launch_id
+    WHERE k.op_link = 'graph' AND EXISTS (FROM served) GROUP BY k.op_id HAVING count(DISTINCT a.id) = 1
+), placed AS (
+    SELECT c.* REPLACE (coalesce(r.start_ns, c.start_ns) AS start_ns) FROM called c LEFT JOIN replayed r ON r.id = c.id
 ), different AS (
     SELECT c.name, c.model, c.shapes, c.types, c.strides, c.inputs, t.size AS list_size, c.is_untyped,
         if(c.start_ns < s.end_ns AND c.model IN ('attention of vLLM', 'prefill of a server'), s.requests, NULL)
             AS requests, list(c.id) AS ids
-    FROM called c LEFT JOIN told t ON t.id = c.id
+    FROM placed c LEFT JOIN told t ON t.id = c.id
     ASOF LEFT JOIN served s ON s.rank = c.rank AND c.start_ns >= s.start_ns
     GROUP BY ALL
 ), split AS (

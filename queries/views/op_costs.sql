@@ -1,7 +1,8 @@
 -- doc = """Cost of every operator call: FLOP and bytes by the models of classify/models.toml, and what it took on the
 -- device. One row per call, at the outermost operator that has a model; a convolution without recorded arguments has
 -- the shapes that its library or compiled program tells. Behind them copies outside of such calls, primitives of oneDNN
--- that no such call ran, and collectives. A call that was captured in a graph has a row per replay. On ranks with a device, calls that put nothing on it have no row."""
+-- that no such call ran, and collectives. A call that was captured in a graph has a row per replay. On ranks with a
+-- device, calls that put nothing on it have no row."""
 -- materialize = true
 -- [columns]
 -- op_id = "the operator; of a copy the one that issued it"
@@ -29,9 +30,11 @@ WITH work AS (
     UNION ALL SELECT id, launch_id FROM raw.memcpys WHERE op_link = 'graph'
 ), placed AS (
     SELECT w.* REPLACE (if(o.start_ns + o.dur_ns <= c.end_ns, w.call_id, NULL) AS call_id), r.launch_id AS replay
-    FROM work w LEFT JOIN replayed r ON r.id = w.id LEFT JOIN raw.ops o ON o.id = w.op_id LEFT JOIN costed.call c ON c.op_id = w.call_id
+    FROM work w LEFT JOIN replayed r ON r.id = w.id LEFT JOIN raw.ops o ON o.id = w.op_id
+    LEFT JOIN costed.call c ON c.op_id = w.call_id
 ), spent AS (
-    SELECT call_id, if(replay IS NULL, NULL, any_value(step)) AS step, CAST(least(sum(dur_ns), max(end_ns) - min(start_ns)) AS BIGINT) AS busy_ns,
+    SELECT call_id, if(replay IS NULL, NULL, any_value(step)) AS step,
+        CAST(least(sum(dur_ns), max(end_ns) - min(start_ns)) AS BIGINT) AS busy_ns,
         any_value(layer) AS layer,
         bool_or(is_tf32(name)) AS is_tf32
     FROM placed WHERE call_id IS NOT NULL GROUP BY call_id, replay

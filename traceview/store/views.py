@@ -591,7 +591,7 @@ def _is_step(name: str) -> bool:
 
 def _sources(name: str) -> frozenset[str]:
     if name == COSTS:
-        return frozenset(("raw.ops", "raw.kernels", "raw.primitives", "raw.ranges"))
+        return frozenset(("raw.ops", "raw.kernels", "raw.primitives", "raw.ranges", "raw.api_calls"))
     return JUDGED if name == ATTRIBUTION else graph.sources(graph.text(name))
 
 

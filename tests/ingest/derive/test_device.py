@@ -103,6 +103,26 @@ def test_what_a_graph_replays_costs_as_often_as_it_is_replayed(tmp_path: Path) -
     assert rows(given.open(tmp_path), query) == [(step, 2 * 8 * 64 * 64, 4000) for step in (3, 4, 5)]
 
 
+@pytest.mark.parametrize(("replays", "flop"), [(1, 38912), (2, None)])
+def test_requests_of_a_server_are_those_around_the_replay(tmp_path: Path, replays: int, flop: int | None) -> None:
+    """Paged attention: q of 8 heads, two requests. Of two replays each has its own requests, the call one shape."""
+    given = Given()
+    call(given, "cudaStreamBeginCapture", 1)
+    heads = [(4, 8, 64), (4, 2, 64), (4, 2, 64), (4, 8, 64)]
+    given.op("vllm::unified_attention_with_output", 10, 18, tensors=heads, dtype="c10::BFloat16")
+    call(given, "cudaLaunchKernel", 12, kernel_name="paged")
+    call(given, "cudaStreamEndCapture", 85)
+    for at in (300, 400)[:replays]:
+        given.span(
+            "user",
+            f"execute_4_context_1(sq3sk5sqsq9sqsk15)_generation_1(sq1sk{at - 293}sqsq1sqsk{at - 293})",
+            at,
+            at + 50,
+        )
+        replayed(given, at, ("paged",))
+    assert rows(given.open(tmp_path), "SELECT DISTINCT matrix_flop FROM op_costs") == [(flop,)]
+
+
 @pytest.mark.parametrize("other", [False, True])
 @pytest.mark.parametrize("is_named", [True, False])
 def test_a_replay_whose_last_kernel_is_lost_is_known_by_the_names_of_all_others(
