@@ -13,9 +13,10 @@
 -- least_ns = "shortest of them"
 -- kernel = "longest of them"
 -- ids = "their rows"
--- per = "what is divided by for a number per step"
+-- per = "what is divided by for a number per step; of a call that a graph replays less, as often as it ran"
 WITH call AS (
-    SELECT o.pid, o.tid, o.start_ns, o.start_ns + o.dur_ns AS end_ns, r.*
+    SELECT o.pid, o.tid, o.start_ns, o.start_ns + o.dur_ns AS end_ns, r.*,
+        count(*) OVER (PARTITION BY r.op_id, r.model) AS times
     FROM op_rooflines r JOIN raw.ops o ON o.id = r.op_id
     WHERE r.how <> 'the profiler''s record'
     QUALIFY row_number() OVER (PARTITION BY r.op_id ORDER BY r.busy_ns DESC) = 1
@@ -23,7 +24,8 @@ WITH call AS (
     SELECT c.rank, c.id, c.name, c.dur_ns, c.mean_ns, c.per, c.step_ns, o.pid, o.tid, o.start_ns AS at_ns
     FROM counted c JOIN raw.ops o ON o.id = c.op_id
 ), spent AS (
-    SELECT c.op_id, any_value(w.per) AS per, any_value(w.step_ns) AS step_ns, sum(w.mean_ns / w.per) AS own_ns,
+    SELECT c.op_id, any_value(w.per) / any_value(c.times) AS per, any_value(w.step_ns) AS step_ns,
+        sum(w.mean_ns / w.per) AS own_ns,
         sum(1.0 / w.per) AS n_kernels, min(w.dur_ns) AS least_ns, arg_max(w.name, w.dur_ns) AS kernel,
         list(w.id) AS ids
     FROM work w ASOF JOIN call c ON c.rank = w.rank AND c.pid IS NOT DISTINCT FROM w.pid

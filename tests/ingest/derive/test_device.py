@@ -100,7 +100,9 @@ def test_what_a_graph_replays_costs_as_often_as_it_is_replayed(tmp_path: Path) -
         given.span("step", f"ProfilerStep#{at // 100}", at - 10, at + 60)
         replayed(given, at, ("mm",))
     query = "SELECT step, matrix_flop, busy_ns FROM op_costs ORDER BY step"
-    assert rows(given.open(tmp_path), query) == [(step, 2 * 8 * 64 * 64, 4000) for step in (3, 4, 5)]
+    connection = given.open(tmp_path)
+    assert rows(connection, query) == [(step, 2 * 8 * 64 * 64, 4000) for step in (3, 4, 5)]
+    assert rows(connection, "SELECT count(*), sum(1 / per), sum(own_ns) FROM op_floors") == [(1, 1, 4000)]
 
 
 @pytest.mark.parametrize(("replays", "flop"), [(1, 38912), (2, None)])
