@@ -36,6 +36,8 @@ WITH work AS (
     JOIN scope s ON s.rank = h.rank AND NOT s.has_steps AND s.total_ns > 0
 ), host AS (
     SELECT *, host_cores * host_ns AS had_ns FROM processes WHERE host_cores * host_ns > 0
+), gpu AS (
+    SELECT rank, unnest(gpus) AS g FROM processes
 ), passes AS (
     SELECT rank, count(*) AS n, count(*) FILTER (NOT is_trained) AS n_forward FROM (
         SELECT o.rank, o.step, bool_or(o.forward_thread IS NOT NULL) AS is_trained
@@ -96,6 +98,14 @@ WITH work AS (
     SELECT rank, 12, format('Programs of this machine waited for memory for {:.0f} % of the recording',
         100.0 * memory_stall_ns / host_ns)
     FROM host WHERE memory_stall_ns > 0.05 * host_ns
+    UNION ALL
+    SELECT rank, 15, format('GPU {} was held back by heat for {:.0f} % of the recording',
+        arg_max(g.device, g.heat_held_pct), max(g.heat_held_pct))
+    FROM gpu GROUP BY rank HAVING max(g.heat_held_pct) > 5
+    UNION ALL
+    SELECT rank, 16, format('GPU {} was held back by its power limit for {:.0f} % of the recording',
+        arg_max(g.device, g.power_held_pct), max(g.power_held_pct))
+    FROM gpu GROUP BY rank HAVING max(g.power_held_pct) > 5
     UNION ALL
     SELECT rank, 6, format('The profiler itself paused the program {:,} times, for {:.1f} % of the time above', n,
         100.0 * dur_ns / total_ns)

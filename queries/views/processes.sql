@@ -26,6 +26,9 @@
 -- throttled_ns = "time for which the container's limit of cores held threads back"
 -- memory_stall_ns = "time in which some process of the machine waited for memory"
 -- involuntary_switches = "times that the process was interrupted for others"
+-- gpus = """GPUs that the process computed on, as their drivers told just before and just after the recorded steps:
+-- clocks, heat, power (mean power NULL below 0.2 s: energy is counted now and then), the share of the time between the
+-- two looks (`wall_ns`) in which the limit of power or heat lowered the clock, and reasons that were named"""
 -- flags = "switches of the framework, as JSON"
 -- environment = "environment variables that change how a step runs, as JSON"
 -- batch = "samples per step"
@@ -53,6 +56,19 @@ WITH noted AS (
     SELECT rank, max(CASE WHEN regexp_matches(impl, 'avx512|avx10') THEN 512 WHEN contains(impl, 'avx') THEN 256
         WHEN contains(impl, 'sse') THEN 128 END) AS bits
     FROM raw.primitives GROUP BY rank
+), gpu AS (
+    SELECT rank, list({device: g.device, name: g.name, wall_ns: g.wall_ns, first_clock_hz: g.clock_hz[1],
+        last_clock_hz: g.clock_hz[2], max_clock_hz: g.max_clock_hz, memory_clock_hz: g.memory_clock_hz,
+        mean_power_w: if(g.wall_ns >= 200_000_000, g.energy_j * 1e9 / g.wall_ns, NULL), power_w: g.power_w,
+        power_limit_w: g.power_limit_w, celsius: g.celsius,
+        power_held_pct: 100.0 * coalesce(g.held_ns.power / g.wall_ns, g.held_share.power),
+        heat_held_pct: 100.0 * coalesce(g.held_ns.heat / g.wall_ns, g.held_share.heat),
+        reasons: nullif(array_to_string(g.reasons, ', '), '')} ORDER BY g.device) AS gpus
+    FROM (SELECT rank, unnest(TRY_CAST(facts->'$.gpus' AS STRUCT(device BIGINT, name VARCHAR, wall_ns BIGINT,
+        clock_hz BIGINT[], max_clock_hz BIGINT, memory_clock_hz BIGINT, energy_j DOUBLE, power_w DOUBLE,
+        power_limit_w DOUBLE, celsius DOUBLE, held_ns STRUCT(power BIGINT, heat BIGINT),
+        held_share STRUCT(power DOUBLE, heat DOUBLE), reasons VARCHAR[])[])) AS g FROM noted)
+    GROUP BY rank
 ), known AS (
     SELECT r.rank, n.facts, h.isa, h.threads AS header_threads, p.bits,
         list_reverse_sort(TRY_CAST(n.facts->'$.loaders' AS STRUCT(trains BOOLEAN, batches BIGINT,
@@ -88,7 +104,7 @@ SELECT rank,
     TRY_CAST(facts->>'$.usage.throttled_ns' AS BIGINT) AS throttled_ns,
     TRY_CAST(facts->>'$.usage.memory_stall_ns' AS BIGINT) AS memory_stall_ns,
     TRY_CAST(facts->>'$.usage.involuntary_switches' AS BIGINT) AS involuntary_switches,
-    facts->'$.flags' AS flags, facts->'$.environment' AS environment,
+    gpus, facts->'$.flags' AS flags, facts->'$.environment' AS environment,
     TRY_CAST(facts->>'$.model.batch' AS BIGINT) AS batch,
     TRY_CAST(facts->>'$.copy_bytes_per_s' AS BIGINT) AS copy_bytes_per_s,
     array_to_string(list_transform(loaders, lambda l: concat_ws(', ',
@@ -101,4 +117,4 @@ SELECT rank,
     TRY_CAST(facts->>'$.model.denormal.squares' AS BIGINT) AS n_denormal_squares,
     TRY_CAST(facts->>'$.model.denormal.sqrt_ns' AS DOUBLE) AS denormal_sqrt_ns,
     TRY_CAST(facts->>'$.model.denormal.multiply_ns' AS DOUBLE) AS denormal_multiply_ns
-FROM known
+FROM known LEFT JOIN gpu USING (rank)

@@ -17,7 +17,7 @@ import signal
 import sys
 import threading
 
-from traceview_inject import garbage, nsight, nvtx, processor, raw, times, tracebacks
+from traceview_inject import garbage, gpus, nsight, nvtx, processor, raw, times, tracebacks
 from traceview_inject.python import follow_execs, follow_forks, is_worker, now_ns
 from traceview_inject.steps import CALL, CALL_EVENT, Steps
 
@@ -188,7 +188,7 @@ class Recorder:
         self.tool.start()
         PROCESS.nvtx.start()
         self.state = RECORDING
-        self.usage = processor.usage()
+        self.gpus, self.usage = gpus.moment(), processor.usage()
         self.garbage = garbage.Pauses()
         self.garbage.start()
         raw.note("recording")
@@ -216,7 +216,7 @@ class Recorder:
             return
         with raw.signals_held():
             started = now_ns()
-            used = processor.used_since(self.usage)
+            used, gpus_used = processor.used_since(self.usage), gpus.since(self.gpus)
             self.close_ranges()
             self.state = DONE
             ranges = PROCESS.nvtx.stop()
@@ -231,6 +231,7 @@ class Recorder:
             span = self.first - self.options["warmup"], self.first, recorded, self.since
             meta["cost"] = self.steps.cost(*span)
             meta["usage"] = used
+            meta["gpus"] = gpus_used
             meta["garbage"] = self.garbage.stop()
             meta["workers"] = processor.n_workers()
             meta["applied"] = dict(times.SEEN) or None

@@ -141,6 +141,27 @@ def test_what_the_rest_of_the_machine_did(used: dict[str, int | None], said: str
     assert (row["cores"], row["wall_ns"], row["own_pct"]) == (2, 300_000_000, own_ns and own_ns / 600_000_000 * 100)
 
 
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ({"held_ns": {"power": 6_000_000, "heat": None}}, "GPU 3 was held back by its power limit for 6 % of the"),
+        ({"held_share": {"power": None, "heat": 0.31}}, "GPU 3 was held back by heat for 31 % of the recording."),
+        ({"held_ns": {"power": 5_000_000, "heat": 0}, "reasons": ["power limit"]}, None),
+        # What the driver does not tell is no doubt, nor 100 %.
+        ({}, None),
+    ],
+)
+def test_a_gpu_that_was_held_back(told: dict[str, object], said: str | None, tmp_path: Path) -> None:
+    given = training(device=0)
+    given.about["gpus"] = [{"device": 3, "wall_ns": 100_000_000, "energy_j": 70.0, **told}]
+    found = doubts(given, tmp_path)
+    assert len(found) == (said is not None) and all(said in line for line in found if said)
+    with given.open(tmp_path / "again") as connection:
+        (row,) = section(connection, "environment/gpus")
+    # The driver's energy is counted too seldom for 100 ms.
+    assert (row["device"], row["mean_power_w"]) == (3, None)
+
+
 def test_a_machine_that_was_counted_for_few_ticks_is_no_doubt(tmp_path: Path) -> None:
     """In 100 ms the system counts ten times: what it says of them may be above all that there was."""
     given = training(device=0)
