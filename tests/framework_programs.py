@@ -11,6 +11,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,9 +41,12 @@ def need(*modules: str) -> None:
             pytest.skip(f"{PYTHON} has no {module}; `make frameworks` runs this test")
 
 
-def run(folder: Path, *words: object, **variables: str) -> subprocess.CompletedProcess[str]:
-    """`python WORDS` under `traceview collect`, the capture in `folder/capture`."""
-    command = [sys.executable, "-m", "traceview", "collect", "-o", "capture", "--wait", "2", "--steps", "3", "--"]
+def run(
+    folder: Path, *words: object, options: Sequence[str] = (), **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """`python WORDS` under `traceview collect`, with these options of it; the capture in `folder/capture`."""
+    collect = ["collect", "-o", "capture", "--wait", "2", "--steps", "3", *options]
+    command = [sys.executable, "-m", "traceview", *collect, "--"]
     environment = {**os.environ, **QUIET, **variables, "PYTHONPATH": str(ROOT)}
     return subprocess.run(
         [*command, PYTHON, *map(str, words)], cwd=folder, env=environment, capture_output=True, text=True, timeout=600

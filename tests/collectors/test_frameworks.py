@@ -12,6 +12,8 @@ import pytest
 from asked import rows
 from framework_programs import PYTHON, QUIET, ROOT, SAMPLES, described, need, opened, program, run
 
+from traceview import store
+
 
 def steps(connection: duckdb.DuckDBPyConnection) -> list[int]:
     return [row[0] for row in rows(connection, "SELECT step FROM steps ORDER BY 1")]
@@ -222,6 +224,60 @@ for _ in range(4):
         assert layers == ["sequential/conv1"]  # as in the model, where the graph's scope is sequential_1/conv1_1
         assert rows(connection, "SELECT DISTINCT filter_shape FROM conv_calls") == [([4, 1, 3, 3],)]
         assert ("optimizer",) in rows(connection, "SELECT DISTINCT layer FROM ops")
+
+
+ASKS = """
+import os, pathlib, signal, time
+raw, seen = pathlib.Path(os.environ["TRACEVIEW_DIR"]), []
+def done(step):
+    # The first recording is written: its parent, traceview, is asked for another, which has to come of itself.
+    found = [path.parent.parent.name for path in raw.glob("**/rank-0000.meta.json")]
+    if len(found) == 1 and not seen:
+        seen.append(step)
+        os.kill(os.getppid(), signal.SIGUSR1)
+    time.sleep(0.01)
+    return len(found) > 1 or time.time() > end
+end = time.time() + 300
+"""
+JAX_LOOP = """
+import jax, jax.numpy as jnp
+train = jax.jit(lambda state, x: state - 0.1 * jax.grad(lambda w: ((x @ w) ** 2).sum())(state))
+state, step = jnp.ones((8, 8)), 0
+while not done(step):
+    state, step = jax.block_until_ready(train(state, jnp.ones((4, 8)))), step + 1
+for _ in range(40):
+    state = jax.block_until_ready(train(state, jnp.ones((4, 8))))
+"""
+KERAS_LOOP = """
+import keras, numpy as np
+class Asks(keras.callbacks.Callback):
+    n = last = 0
+    def on_train_batch_end(self, batch, logs=None):
+        self.n += 1
+        if not self.last and done(self.n):
+            self.last = self.n + 40
+        if self.n == self.last:
+            self.model.stop_training = True
+model = keras.Sequential([keras.Input((8,)), keras.layers.Dense(5)])
+model.compile(optimizer="sgd", loss="mse")
+model.fit(np.ones((400000, 8), "float32"), np.ones((400000, 5), "float32"), batch_size=4, verbose=0, callbacks=[Asks()])
+"""
+
+
+@pytest.mark.parametrize("name", ["jax", "keras on tensorflow", "keras on jax", "keras on torch"])
+def test_a_signal_asks_for_a_capture(tmp_path, name):
+    """Two captures of three steps each: the first ones, and those after SIGUSR1 came to traceview."""
+    framework, _, backend = name.partition(" on ")
+    need(framework, *filter(None, [backend]))
+    path = program(tmp_path, ASKS + (KERAS_LOOP if backend else JAX_LOOP))
+    done = run(tmp_path, path, options=["--on-signal"], KERAS_BACKEND=backend)
+    assert done.returncode == 0 and done.stderr.count("recorded 3 steps") == 2, done.stderr
+    first, second = sorted((tmp_path / "capture").iterdir())
+    assert first.name == "step-000003" and int(second.name.removeprefix("step-")) > 6
+    for folder in (first, second):
+        connection, start = store.open_capture(folder), int(folder.name.removeprefix("step-"))
+        assert steps(connection) == [start, start + 1, start + 2]
+        assert rows(connection, "SELECT count(*) > 0 FROM ops") == [(True,)]
 
 
 def test_onnxruntime_runs_are_steps(tmp_path):
