@@ -117,6 +117,7 @@ THE_SAME = {
     "deterministic_off": "no: it is off already",
     "no_input_gradient": "no: the script does nothing that it is about",
     "tensorflow_data": "no: the script prefetches",
+    "tensorflow_graph": "no: the script does nothing that it is about",
 }
 """Results of options where a script has their lines; for all others one of these."""
 ALREADY = ("no: the script sets", "no: it is so already, by the script or by default")
@@ -194,8 +195,11 @@ dataset = tf.data.Dataset.range(8).map(lambda number: number + 1).batch(4)
 # tensorflow_data
 for batch in dataset:
     tf.reduce_sum(batch)
+model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])
+# tensorflow_graph
 print(json.dumps(sys.modules["traceview_inject.times"].SEEN))
 """
+EAGER = 'model.compile(loss="mse", run_eagerly=True)'
 ONNX_RUNTIME = """
 import json, sys
 import onnx, onnxruntime
@@ -223,9 +227,9 @@ def frameworks() -> str:
 def test_tensorflow_with_the_lines_does_what_the_options_do(tmp_path: Path) -> None:
     rows, script = of("tensorflow"), TENSORFLOW
     for row in rows:
-        script = script.replace(f"# {row.name}\n", lines(row) + "\n")
-    assert "\n# " not in script
-    check(frameworks(), script, TENSORFLOW, rows, tmp_path)
+        script = script.replace(f"# {row.name}\n", lines(row).replace("compile(..., ", 'compile(loss="mse", ') + "\n")
+    assert "\n# " not in script and "..." not in script
+    check(frameworks(), script, TENSORFLOW.replace("# tensorflow_graph", EAGER), rows, tmp_path)
 
 
 @pytest.mark.long
@@ -276,7 +280,7 @@ def test_a_plan_is_applied_by_its_lines(tmp_path: Path) -> None:
     script = (
         "import torch\ntorch.set_num_threads(1)\nmodel = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3))\n"
         f"{pasted}\nmodel(torch.randn(2, 3, 8, 8))\n"
-        "from traceview.experiments import runtime\nprint(dict(runtime.tally))"
+        "from traceview.convolution import runtime\nprint(dict(runtime.tally))"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=600, check=True
