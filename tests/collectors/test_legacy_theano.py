@@ -30,9 +30,14 @@ def test_theano_steps_and_facts(lenet_theano):
     connection = opened(lenet_theano)
     assert rows(connection, "SELECT step FROM steps ORDER BY 1") == [(3,), (4,), (5,)]
     assert rows(connection, "SELECT * FROM quality") == []
-    # What was measured fills the measured calls.
-    filled = "SELECT bool_and(busy_ns > 0.5 * (end_ns - start_ns)) FROM steps"
-    assert rows(connection, filled) == [(True,)]
+    # What was measured lies in the measured calls, one after the other from their start: all that the steps were busy.
+    laid, ops = 0, rows(connection, "SELECT start_ns, end_ns FROM ops ORDER BY ALL")
+    for begin, end in rows(connection, "SELECT start_ns, end_ns FROM ranges WHERE domain = 'call' ORDER BY 1"):
+        spans = [(op_begin, op_end) for op_begin, op_end in ops if begin <= op_begin <= end]
+        assert [op_begin for op_begin, _ in spans] == [begin, *(op_end for _, op_end in spans[:-1])]
+        assert len(spans) > 20 and spans[-1][1] <= end
+        laid += spans[-1][1] - begin
+    assert rows(connection, "SELECT CAST(sum(busy_ns) AS BIGINT) FROM steps") == [(laid,)]
 
 
 def test_theano_layers_algorithms_and_passes(lenet_theano):
