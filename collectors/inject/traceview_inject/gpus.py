@@ -29,7 +29,7 @@ LIMITS = {
 
 
 def moment():
-    """What the drivers tell now of each GPU of this process, as dictionaries; an empty list without any."""
+    """Return what the drivers tell now of each GPU of this process, as dictionaries; an empty list without any."""
     found = []
     for vendor in (_nvidia, _amd):
         with suppress(Exception):
@@ -122,7 +122,7 @@ class _Violation(ctypes.Structure):
 
 
 def _asked(nvml, handle):
-    """What NVML tells of a GPU."""
+    """Return what NVML tells of a GPU."""
 
     def ask(name, *arguments, kind=ctypes.c_uint, unit=1):
         value = _number(lambda: getattr(nvml, "nvmlDeviceGet" + name), kind, handle, *arguments)
@@ -166,7 +166,7 @@ def _amd():
 
 
 def _files(place, root="/sys/bus/pci/devices"):
-    """What the files of AMD's driver tell of a GPU."""
+    """Return what the files of AMD's driver tell of a GPU."""
     folder = Path(root, place)
 
     def read(pattern, unit):
@@ -192,7 +192,7 @@ def _files(place, root="/sys/bus/pci/devices"):
 
 
 def _counted(place):
-    """What `amdsmi` tells of energy and of limits that held a GPU back; nothing where it cannot be imported."""
+    """Return what `amdsmi` tells of energy and of limits that held a GPU back; nothing where it cannot be imported."""
     with suppress(Exception):
         import amdsmi
 

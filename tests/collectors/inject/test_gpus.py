@@ -52,7 +52,7 @@ def driver(folder: Path) -> dict[str, str]:
 
 
 def looked(folder: Path, body: str, **variables: str) -> Any:
-    """What a process prints that looked twice, one JSON document."""
+    """Return what a process prints that looked twice, one JSON document."""
     start = f"import ctypes, json, sys\nsys.path.insert(0, {str(HERE.parents[2] / 'collectors' / 'inject')!r})\n"
     program = f"{start}from traceview_inject import gpus\n{body}\nprint(json.dumps(gpus.since(old)))"
     environment = {**os.environ, **variables}
