@@ -57,7 +57,9 @@ class TorchRecorder(Recorder):
     @safely
     def enter_phase(self, name):
         """A phase begins; returns whether it is the outermost of its name in this thread."""
-        self.backwards += name == "backward"
+        if name == "backward":
+            self.backwards += 1
+            self.facts.see_backward()
         if self.ranges.has(name):
             return False
         self.begin()
@@ -99,6 +101,7 @@ class TorchRecorder(Recorder):
         """A module's forward ended, or raised; an outermost one with parameters may be a step."""
         if not self.pop(id(module)):
             return
+        self.facts.see_pass(module)
         if self.steps.source == FORWARD and next(module.parameters(), None) is not None:
             self.step_ended(FORWARD, module)
         elif module in self.trained and not torch.is_grad_enabled():
@@ -143,7 +146,7 @@ class TorchRecorder(Recorder):
 
     def collect(self, logs):
         """The facts of this rank."""
-        return self.facts.collect(logs, self.tool.uses_cuda)
+        return {**self.facts.collect(logs, self.tool.uses_cuda), "untrained": self.names.only(self.facts.untrained())}
 
     def forked(self):
         """In a forked child, no range of the parent is open."""
@@ -198,6 +201,7 @@ def follow_optimizers(recorder):
     @functools.wraps(make)
     def made(self, *args, **kwargs):
         make(self, *args, **kwargs)
+        recorder.facts.made.add(self)
         recorder.prefer(OPTIMIZER)
 
     def profile_hook_step(function):

@@ -12,7 +12,7 @@
 WITH side AS (
     SELECT p.run, p.label, m.counter, any_value(m.peak_bytes) FILTER (m.run = 0) AS base_bytes,
         any_value(m.peak_bytes) FILTER (m.run > 0) AS peak_bytes
-    FROM pair p JOIN memory m ON m.run IN (0, p.run)
+    FROM pair p JOIN memory m ON m.run IN (0, p.run) AND m.counter <> 'allocations'
     GROUP BY p.run, p.label, m.counter
 )
 SELECT label AS run, counter, base_bytes, peak_bytes, peak_bytes - base_bytes AS diff_bytes,

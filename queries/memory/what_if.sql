@@ -51,14 +51,18 @@ WITH kind AS (
     FROM class c JOIN within w ON w.rank = c.rank AND list_contains(c.paths, w.module)
     JOIN forward f ON f.rank = w.rank AND f.layer = w.layer
     GROUP BY ALL
+), room AS (
+    SELECT rank, device, memory_bytes FROM raw.devices WHERE kind <> 'cpu'
+    UNION ALL
+    SELECT rank, NULL, machine_bytes FROM processes
 ), change AS (
     SELECT k.rank, k.device, 1 AS place, 'a larger batch' AS change,
-        (d.memory_bytes - (k.peak_bytes - k.growing_bytes)) / k.growing_bytes AS batch_factor,
+        (m.memory_bytes - (k.peak_bytes - k.growing_bytes)) / k.growing_bytes AS batch_factor,
         CAST(NULL AS DOUBLE) AS saved_bytes, k.peak_bytes, CAST(NULL AS DOUBLE) AS cost_ns,
         format('activations, input and temporary data grow with it, {:.2f} GB do not; all {:.2f} GB can be used',
-            (k.peak_bytes - k.growing_bytes) / 1e9, d.memory_bytes / 1e9) AS assumes
-    FROM kind k JOIN raw.devices d ON d.rank = k.rank AND (d.device = k.device OR d.kind = 'cpu' AND k.device IS NULL)
-    WHERE k.growing_bytes > 0 AND d.memory_bytes > k.peak_bytes
+            (k.peak_bytes - k.growing_bytes) / 1e9, m.memory_bytes / 1e9) AS assumes
+    FROM kind k JOIN room m ON m.rank = k.rank AND m.device IS NOT DISTINCT FROM k.device
+    WHERE k.growing_bytes > 0 AND m.memory_bytes > k.peak_bytes
     UNION ALL
     SELECT c.rank, c.device, 2, format('checkpointing of each {} ({} of them)', c.class, c.n), NULL, c.saved_bytes,
         c.peak_bytes, r.cost_ns,
@@ -81,7 +85,16 @@ WITH kind AS (
     UNION ALL
     SELECT rank, device, 6, 'gradients released before the forward pass', NULL, gradient_bytes, peak_bytes, NULL,
         'zero_grad(set_to_none=True) before the forward pass, and no accumulation over steps'
-    FROM kind WHERE gradient_bytes > 0 AND coalesce(peak_phase, 'forward') NOT IN ('backward', 'optimizer')
+    FROM kind WHERE gradient_bytes > 0 AND coalesce(peak_phase, 'forward') <> 'optimizer'
+    UNION ALL
+    SELECT a.rank, a.device, 7, 'channels_last', NULL, sum(a.size_bytes), any_value(a.peak_bytes), NULL,
+        if(a.device IS NULL, 'what convolutions hold beside their results, and ', '') || 'what changes of layout '
+            || 'made, are copies in another layout, and no operator needs the layout of today'
+    FROM alive_at_peak a JOIN ops o ON o.id = a.op_id
+    WHERE (o.category = 'conv' AND a.device IS NULL AND a.kind = 'workspace'
+            AND coalesce(o.algorithm, 'direct') NOT IN ('explicit_gemm', 'fft', 'fft_tiling'))
+        OR (o.category = 'layout' AND a.is_guessed)
+    GROUP BY a.rank, a.device
 )
 SELECT rank, device, change, batch_factor, CAST(saved_bytes AS BIGINT) AS saved_bytes,
     100.0 * saved_bytes / peak_bytes AS saved_pct, CAST(cost_ns AS BIGINT) AS cost_ns, assumes

@@ -44,6 +44,14 @@
 -- takes in each step"""
 -- denormal_sqrt_ns = "what the square root of a denormal number took longer than of a normal one, measured on one core"
 -- denormal_multiply_ns = "the same of a product"
+-- untrained = """outermost modules whose parameters ask for gradients while no optimizer has any of them, of a model
+-- that an optimizer trains"""
+-- n_evaluated = "forward passes in evaluation mode until the recording ended"
+-- n_unused = "of them with gradients and without a backward pass"
+-- machine_bytes = "memory of the machine"
+-- resident_start_bytes = "memory of the machine that the process held when recording began"
+-- resident_end_bytes = "the same when it ended"
+-- resident_most_bytes = "most that it had held until then"
 WITH noted AS (
     SELECT c.rank, any_value(p.value) AS facts
     FROM raw.captures c, json_each(c.options, '$.ranks') p
@@ -116,5 +124,12 @@ SELECT rank,
     TRY_CAST(facts->>'$.model.denormal.denormal' AS BIGINT) AS n_denormal,
     TRY_CAST(facts->>'$.model.denormal.squares' AS BIGINT) AS n_denormal_squares,
     TRY_CAST(facts->>'$.model.denormal.sqrt_ns' AS DOUBLE) AS denormal_sqrt_ns,
-    TRY_CAST(facts->>'$.model.denormal.multiply_ns' AS DOUBLE) AS denormal_multiply_ns
+    TRY_CAST(facts->>'$.model.denormal.multiply_ns' AS DOUBLE) AS denormal_multiply_ns,
+    TRY_CAST(facts->'$.untrained' AS VARCHAR[]) AS untrained,
+    TRY_CAST(facts->>'$.evaluated.passes' AS BIGINT) AS n_evaluated,
+    TRY_CAST(facts->>'$.evaluated.with_gradients' AS BIGINT) AS n_unused,
+    TRY_CAST(facts->>'$.memory_bytes' AS BIGINT) AS machine_bytes,
+    TRY_CAST(facts->>'$.resident.start.bytes' AS BIGINT) AS resident_start_bytes,
+    TRY_CAST(facts->>'$.resident.end.bytes' AS BIGINT) AS resident_end_bytes,
+    TRY_CAST(facts->>'$.resident.end.most_bytes' AS BIGINT) AS resident_most_bytes
 FROM known LEFT JOIN gpu USING (rank)

@@ -109,7 +109,7 @@ def test_a_log_of_averages_has_no_timeline(root: Path, tmp_path: Path) -> None:
 def test_experiments_stand_on_the_page_of_captures_that_hold_one(tmp_path: Path) -> None:
     with made(tmp_path / "trace", EVENTS) as connection:
         names = [section.name for section in page.gather(connection, "title", 10).charts]
-    without = {"flame_modules", "flame_lines", "operators", "allocations", "ranks"}
+    without = {"flame_modules", "flame_lines", "operators", "areas", "blocks", "ranks"}
     assert names == [name for name in (path.rpartition("/")[2] for path in page.CHARTS) if name not in without]
     layer, _ = parse("64x27x27 k96 5x5 p2")
     facts = {**layer.facts(), "direction": "fprop", "status": "published", "device": "cpu", "n": 3}

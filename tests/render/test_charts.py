@@ -185,6 +185,26 @@ def test_areas_stand_on_each_other_level_until_the_next_moment() -> None:
     assert chart(_section(AREAS, "at_ns kind size_bytes is_peak", (0, "a", 10, True))) is None, "a moment has no width"
 
 
+BLOCKS = {"kind": "blocks", "x": "from_ns", "until": "until_ns", "y": "at_bytes", "size": "size_bytes",
+          "block": "kind", "label": "owner"}  # fmt: skip
+
+
+def test_blocks_lie_at_their_time_and_address_and_those_alike_are_drawn_once() -> None:
+    names = "kind owner from_ns until_ns at_bytes size_bytes"
+    large = [("gradient", f"w{place}", 0, 100, 10 * place, 10) for place in range(150)]
+    small = [("input", "x", 50, 100, 1500, 1)] * 3 + [("input", HOSTILE, 0, 50, 0, 1)]
+    svg = _drawn(_section(BLOCKS, names, *large, *small, ("input", "x", 0, 100, 1500, 300)))
+    titled = [rect for rect in svg.iter("rect") if rect.find("title") is not None]
+    assert len(titled) == 150, "the largest say what they are"
+    first = next(rect for rect in titled if "w0," in (rect.findtext("title") or ""))
+    # 180 units are 1,800 bytes: 10 of them one unit, above the axis at 200.
+    assert [first.get(name) for name in ("x", "y", "width", "height")] == ["70", "199", "750", "1"]
+    assert first.findtext("title") == "w0, gradient: 10 B"
+    paths = {path.findtext("title"): path.get("d") for path in svg.iter("path")}
+    assert paths["input"] == "M445 49.5h375v0.5h-375zM70 199.5h375v0.5h-375z"
+    assert chart(_section(BLOCKS, names, ("a", "b", 5, 5, 0, 1))) is None, "a moment has no width"
+
+
 @pytest.mark.parametrize("how", [STACK, BARS])
 def test_hostile_names_are_text(how: dict[str, object]) -> None:
     names = "category busy_ns" if how is STACK else "layer pass algorithm main_ns layout_ns"

@@ -27,6 +27,18 @@ HOWS: dict[str, tuple[dict[str, Any], str, list[tuple[Any, ...]]]] = {
         "kind at_ns size_bytes is_peak",
         [("parameter", 0, 10, False), ("parameter", 50, 30, True)],
     ),
+    "blocks": (
+        {
+            "x": "from_ns",
+            "until": "until_ns",
+            "y": "place_bytes",
+            "size": "size_bytes",
+            "block": "kind",
+            "label": "owner",
+        },
+        "kind owner from_ns until_ns place_bytes size_bytes",
+        [("gradient", "fc.weight", 0, 100, 0, 80), ("input", "aten::to", 10, 60, 80, 20)],
+    ),
     "bars": (
         {"label": "layer", "group": "pass", "colour": "algorithm", "parts": ["main_ns", "layout_ns"]},
         "layer pass algorithm main_ns layout_ns",
@@ -85,6 +97,7 @@ def _section(kind: str | None, names: str, rows: list[tuple[Any, ...]], how: dic
 SAID = {
     "stack": {"conv 75.0 %", "gemm 25.0 %"},
     "areas": {"parameter", "peak 30 B at 50 ns"},
+    "blocks": {"gradient", "input", "100 B", "20 ns"},
     "bars": {"c1", "forward", "backward", "fft", "layout", "algorithm not known"},
     "pair": {"conv", "A", "B"},
     "lines": {"a"},

@@ -29,6 +29,8 @@ MOST_LABEL = 350
 BAR, GAP = 16, 6
 MOST_BARS = 60
 MOST_ICICLE = 1200
+MOST_TITLED = 150
+"""Blocks that say what they are."""
 LEAST_PCT = 1.0
 """Difference between cells of a heat map that has no colour."""
 OPERATOR = "#66717d"
@@ -214,6 +216,40 @@ def areas(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
         drawing.text(x + (-5 if anchor == "end" else 5), 14, said, text_anchor=anchor)
     legend(drawing, {name: (colour(name), "") for name, *_ in bands})
     return drawing.svg(f"{section.title}: at most {in_unit(unit, most)}")
+
+
+def blocks(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
+    """Rectangles over time and place, those of one name as one path; the largest say what they are."""
+    x_name, y_name = how["x"], how["y"]
+    first, last = (pick(row[name] for row in rows) for pick, name in ((min, x_name), (max, how["until"])))
+    most = max(row[y_name] + row[how["size"]] for row in rows)
+    if last <= first:
+        return None
+    drawing, unit, across = Drawing(height=224), style(y_name, [most]), style(x_name, [last - first])
+    _frame(drawing, unit, most, across, last - first)
+
+    def weight(row: Row) -> float:
+        return float(row[how["size"]] * (row[how["until"]] - row[x_name]))
+
+    titled = {id(row) for row in sorted(rows, key=weight, reverse=True)[:MOST_TITLED]}
+    names: dict[str, set[str]] = {}
+    for row in rows:
+        # Nothing is thinner than half a pixel; what is drawn alike is drawn once.
+        left, right = (70 + (row[name] - first) / (last - first) * (WIDTH - 90) for name in (x_name, how["until"]))
+        low, tall = 200 - row[y_name] / most * 180, max(0.5, row[how["size"]] / most * 180)
+        x, y, wide = attribute(left), attribute(low - tall), attribute(max(0.5, right - left))
+        name, tall_ = str(row[how["block"]]), attribute(tall)
+        some = names.setdefault(name, set())
+        if id(row) in titled:
+            said = f"{row[how['label']]}, {name}: {in_unit(unit, row[how['size']])}"
+            drawing.add("rect", title=said, x=x, y=y, width=wide, height=tall_, fill=colour(name))
+        else:
+            some.add(f"M{x} {y}h{wide}v{tall_}h-{wide}z")
+    for name, some in names.items():
+        if some:
+            drawing.add("path", title=name, d="".join(sorted(some)), fill=colour(name))
+    legend(drawing, {name: (colour(name), "") for name in names})
+    return drawing.svg(f"{section.title}: {len(rows):,} blocks")
 
 
 def roofline(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
@@ -681,6 +717,7 @@ KINDS: dict[str, Callable[[Section, Sequence[Row], Row], Markup | None]] = {
     "pair": pair,
     "lines": lines,
     "areas": areas,
+    "blocks": blocks,
     "roofline": roofline,
     "heat": heat,
     "icicle": icicle,

@@ -93,6 +93,16 @@ def used_since(before):
     return {**used, "cores": _allowed()}
 
 
+def resident():
+    """Bytes of memory of the machine that this process holds now, and held at most so far; None where not told."""
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+    except OSError:
+        return None
+    said = {line.split(":")[0]: line.split()[1] for line in lines if line.startswith(("VmRSS:", "VmHWM:"))}
+    return {"bytes": int(said["VmRSS"]) * 1024, "most_bytes": int(said["VmHWM"]) * 1024} if len(said) == 2 else None
+
+
 def n_workers():
     """Processes that this one has started to work for it, such as those that load data."""
     multiprocessing = sys.modules.get("multiprocessing")

@@ -188,6 +188,7 @@ class Recorder:
         self.tool.start()
         PROCESS.nvtx.start()
         self.state = RECORDING
+        self.resident = processor.resident()
         self.gpus, self.usage = gpus.moment(), processor.usage()
         self.garbage = garbage.Pauses()
         self.garbage.start()
@@ -217,6 +218,7 @@ class Recorder:
         with raw.signals_held():
             started = now_ns()
             used, gpus_used = processor.used_since(self.usage), gpus.since(self.gpus)
+            resident = processor.resident()
             self.close_ranges()
             self.state = DONE
             ranges = PROCESS.nvtx.stop()
@@ -232,6 +234,7 @@ class Recorder:
             meta["cost"] = self.steps.cost(*span)
             meta["usage"] = used
             meta["gpus"] = gpus_used
+            meta["resident"] = {"start": self.resident, "end": resident}
             meta["garbage"] = self.garbage.stop()
             meta["workers"] = processor.n_workers()
             meta["applied"] = dict(times.SEEN) or None

@@ -23,6 +23,8 @@ SQUARES = ("exp_avg_sq", "max_exp_avg_sq", "square_avg", "sum")
 TRIED, TIMES = 1 << 14, 5
 # Tensors of which memory is noted one by one, the largest first.
 MOST_HELD = 4000
+# Layers that no optimizer trains, by name.
+MOST_UNTRAINED = 2000
 DENORMAL = 1e-40
 # Bytes copied to measure the memory: twice the last cache, within these bounds, where the machine has room for many.
 COPIED, ROOM = (1 << 26, 1 << 28), 16
@@ -74,6 +76,19 @@ class Names:
             known = self.labels[id(module)]
         return known[1]
 
+    def only(self, wanted):
+        """Return the names of the outermost modules that `wanted` says yes to; None where it is None."""
+        if wanted is None:
+            return None
+        known = [(label, module()) for module, label in list(self.labels.values()) if label]
+        found = []
+        for name in sorted(
+            label.partition(": ")[2].rpartition(" (")[0] for label, module in known if module and wanted(module)
+        ):
+            if not found or not name.startswith(found[-1] + "."):
+                found.append(name)
+        return found[:MOST_UNTRAINED]
+
     def _is_named(self, model):
         return all(id(module) in self.labels for module in model.modules() if module is not model)
 
@@ -115,7 +130,11 @@ class Facts:
         self.root = lambda: None
         self.warnings = []
         self.rank = self.world_size = None
-        self.optimizers = weakref.WeakSet()
+        # Optimizers whose `step` was seen, and all that were made.
+        self.optimizers, self.made = weakref.WeakSet(), weakref.WeakSet()
+        # Forward passes in evaluation mode; of them with gradients that no backward pass used; and, by model, with
+        # gradients that one may yet use.
+        self.passes, self.unused, self.waiting, self.has_backward = 0, 0, {}, False
         # Batches by the settings of the DataLoader that gave them, while recording.
         self.loaders = {}
         # All models, by id, where what they hold in memory is noted: when recording begins, and when it ends.
@@ -155,6 +174,35 @@ class Facts:
                         "memory_format": _memory_format(tensor),
                     }
                     return
+
+    def see_pass(self, root):
+        """An outermost module was called. Passes in evaluation mode before one in training mode had no backward pass,
+        unless that ran before."""
+        if root.training:
+            self.unused += self.waiting.pop(id(root), 0)
+            return
+        self.passes += 1
+        if torch.is_grad_enabled() and any(parameter.requires_grad for parameter in root.parameters()):
+            self.waiting[id(root)] = self.waiting.get(id(root), 0) + 1
+
+    def see_backward(self):
+        """A backward pass begins: it may be of any pass before."""
+        self.has_backward = True
+        self.waiting.clear()
+
+    def untrained(self):
+        """Whether a module's parameters ask for gradients and no optimizer has any of them; as a function. None
+        where that does not tell: optimizers train copies (mixed precision, sharding), or the program itself trains."""
+        trained = {id(it) for each in list(self.made) for group in each.param_groups for it in group["params"]}
+        root = self.root()
+        if not self.optimizers or root is None or not any(id(it) in trained for it in root.parameters()):
+            return None
+
+        def is_untrained(module):
+            own = [it for it in module.parameters() if it.requires_grad]
+            return bool(own) and not any(id(it) in trained for it in own)
+
+        return is_untrained
 
     def see_loader(self, iterator):
         """A DataLoader's iterator has given a batch; batches are pinned only where there is an accelerator."""
@@ -231,6 +279,10 @@ class Facts:
                 model=self.model,
                 loaders=[dict(settings, batches=batches) for settings, batches in self.loaders.items()],
                 compiled=_told(compilations),
+                evaluated={
+                    "passes": self.passes,
+                    "with_gradients": self.unused + (0 if self.has_backward else sum(self.waiting.values())),
+                },
                 world_size=self.world_size or 1,
                 warnings=self.warnings,
             )

@@ -44,7 +44,7 @@ def test_the_peak_and_what_it_holds(tmp_path: Path) -> None:
 
 def test_areas_add_up_to_what_is_allocated(tmp_path: Path) -> None:
     capture = held().open(tmp_path)
-    rows = section(capture, "page/allocations")
+    rows = section(capture, "blocks/areas")
     (peak,) = {row["at_ns"] for row in rows if row["is_peak"]}
     sums = dict(capture.execute("SELECT at_ns, max(sum_bytes) FROM memory_events GROUP BY at_ns").fetchall())
     assert sum(row["size_bytes"] for row in rows if row["at_ns"] == peak) == sums[peak] == 13_124
@@ -132,3 +132,57 @@ def test_nothing_is_said_without_allocations(tmp_path: Path) -> None:
     capture = given.open(tmp_path)
     for name in ("moment", "kinds", "owners", "growth", "churn", "fragmentation", "what_if"):
         assert section(capture, f"memory/{name}") == [], name
+
+
+def test_channels_last_and_gradients_at_a_peak_in_the_backward_pass(tmp_path: Path) -> None:
+    given = Given()
+    given.device("Intel(R) Xeon(R) Processor", kind="cpu")
+    given.about = {"memory_bytes": 100_000}
+    for at in (0, 100):
+        given.span("step", f"{at}", at, at + 100)
+        given.span("module", "net.conv (Conv2d)", at + 10, at + 40)
+        given.op("aten::mkldnn_convolution", at + 10, at + 40)
+        allocated(given, at + 12, at + 38, size_bytes=700)
+        allocated(given, at + 20, at + 70, size_bytes=100)
+        given.op(BACKWARD, at + 50, at + 80)
+        allocated(given, at + 60, None if at else at + 198, size_bytes=50)
+    rows = {row["change"]: row for row in section(given.open(tmp_path), "memory/what_if")}
+    assert rows["channels_last"]["saved_bytes"] == 700
+    assert rows["gradients released before the forward pass"]["saved_bytes"] == 50
+    assert rows["a larger batch"]["batch_factor"] == (100_000 - 50) / 800
+
+
+def test_what_is_counted_beside_what_is_resident(tmp_path: Path) -> None:
+    given = trained()
+    given.about = {
+        "resident": {"start": {"bytes": 9000, "most_bytes": 9500}, "end": {"bytes": 9700, "most_bytes": 9900}}
+    }
+    allocated(given, None, None, how="noted", kind="parameter", size_bytes=400)
+    allocated(given, 5, 95, size_bytes=100)
+    assert section(given.open(tmp_path), "memory/counted") == [
+        {"rank": 0, "start_bytes": 9000, "end_bytes": 9700, "grown_bytes": 700, "most_bytes": 9900, "noted_bytes": 400,
+         "peak_bytes": 500, "other_bytes": 8600}
+    ]  # fmt: skip
+
+
+def test_without_a_note_of_what_is_resident_there_is_no_row(tmp_path: Path) -> None:
+    assert section(trained().open(tmp_path), "memory/counted") == []
+
+
+def test_workspaces_of_convolutions_beside_their_formula(tmp_path: Path) -> None:
+    """An unrolled input of 4 x 3 x 3 x 3 x 8 x 8 floats, and one that stays."""
+    given = Given()
+    for step in (0, 1):
+        at = 100 * step
+        given.span("step", str(step), at, at + 100)
+        given.span("module", "net.conv (Conv2d)", at + 9, at + 41)
+        shapes = [[4, 3, 8, 8], [16, 3, 3, 3], [], [], [], [], [], [], []]
+        given.op("aten::conv2d", at + 10, at + 40, shapes, ["", "", "", "[1, 1]", "[1, 1]", "[1, 1]", "1", "", ""])
+        given.op("aten::_slow_conv2d_forward", at + 12, at + 38)
+        allocated(given, at + 14, at + 36, size_bytes=4 * 27 * 64 * 4)
+        allocated(given, at + 15, at + 20, size_bytes=8)
+        allocated(given, at + 21, at + 30, size_bytes=24)
+        allocated(given, at + 16, at + 90, size_bytes=4 * 16 * 64 * 4)
+    found = section(given.open(tmp_path), "memory/workspace")
+    columns = ("layer", "direction", "algorithm", "calls", "workspace_bytes", "model_workspace_bytes")
+    assert pick(found, *columns) == [("net.conv", "fprop", "explicit_gemm", 2, 4 * 27 * 64 * 4 + 24, 4 * 27 * 64 * 4)]

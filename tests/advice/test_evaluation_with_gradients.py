@@ -1,0 +1,64 @@
+"""Evaluation with gradients: as the collector counts it, and by what is kept in steps without a backward pass."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from advised import answer, training
+from given import US, Given
+from memories import BACKWARD, allocated
+
+RULE = "evaluation_with_gradients"
+
+
+def layers(n: int, kept_bytes: int, sequence: int | None) -> Given:
+    """Three passes through so many layers, whose results stay to the end; with a number of autograd or without."""
+    given = training(3, device=None)
+    for at in (0, 1000, 2000):
+        for place in range(n):
+            begin = at + 100 + 100 * place
+            given.span("module", f"net.{place} (Linear)", begin, begin + 90)
+            given.add("ops", name="aten::mm", pid=1, tid=1, start_ns=begin * US, dur_ns=80 * US, sequence=sequence)
+            allocated(given, begin + 10, at + 900, size_bytes=kept_bytes)
+        allocated(given, at + 50, at + 60, size_bytes=100_000)
+    return given
+
+
+@pytest.mark.parametrize(("n_unused", "status"), [(2, "found"), (0, "not found")])
+def test_what_the_collector_counted(n_unused: int, status: str, tmp_path: Path) -> None:
+    given = training()
+    given.about = {"evaluated": {"passes": 3, "with_gradients": n_unused}}
+    found = answer(RULE, given, tmp_path)
+    assert found.status == status
+    if n_unused:
+        assert found.place == "Outside of the steps of training"
+        assert found.problem == (
+            "2 of 3 forward passes in evaluation mode run with gradients, and no backward pass uses them."
+        )
+
+
+def test_what_steps_without_a_backward_pass_hold(tmp_path: Path) -> None:
+    found = answer(RULE, layers(4, 10_000, 7), tmp_path)
+    assert (found.status, found.saving_ns, found.confidence[:6]) == ("found", None, "medium")
+    assert found.problem == (
+        "No step has a backward pass. Step 1 holds 0.040 MB of what 4 layers made until the last of them has begun, "
+        "40.0 % of the peak."
+    )
+
+
+@pytest.mark.parametrize(("n", "kept_bytes", "sequence"), [(4, 10_000, None), (2, 10_000, 7), (4, 1000, 7)])
+def test_without_gradients_of_few_layers_or_little_is_not(
+    n: int, kept_bytes: int, sequence: int | None, tmp_path: Path
+) -> None:
+    assert answer(RULE, layers(n, kept_bytes, sequence), tmp_path).status == "not found"
+
+
+def test_training_without_a_noted_evaluation_cannot_tell(tmp_path: Path) -> None:
+    given = layers(4, 10_000, 7)
+    given.op(BACKWARD, 600, 700)
+    assert answer(RULE, given, tmp_path).status == "cannot tell"
+
+
+def test_nothing_cannot_tell(tmp_path: Path) -> None:
+    assert answer(RULE, Given(), tmp_path).status == "cannot tell"
